@@ -1,0 +1,301 @@
+package event
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Source says who is behind a prompt.
+type Source string
+
+// The sources of prompts. Only Person clears what progress detection knows.
+const (
+	Person  Source = "person"
+	Autofix Source = "autofix"
+	Hook    Source = "hook"
+	Parent  Source = "parent" // a parent session's agent call
+)
+
+// Opened is the first event of a session.
+type Opened struct {
+	Dir     string  `json:"dir"`  // the workspace's real path
+	Pawl    string  `json:"pawl"` // the version that opened it
+	Mode    string  `json:"mode"` // the permission mode
+	Origin  *Origin `json:"origin,omitempty"`
+	Front   string  `json:"front,omitempty"` // line, headless, demo, …
+	Durable bool    `json:"durable,omitempty"`
+}
+
+// Resumed marks that a process took the session up again.
+type Resumed struct {
+	Pawl string `json:"pawl"`
+	Mode string `json:"mode"`
+}
+
+// Rebased freezes the head of the requests that follow (SPEC 9.4).
+type Rebased struct {
+	Why  string   `json:"why"` // start, model, compaction, …
+	Info llm.Info `json:"info"`
+	Head llm.Head `json:"head"`
+}
+
+// Prompted starts a turn.
+type Prompted struct {
+	Source Source      `json:"source"`
+	Text   string      `json:"text"`
+	Images []llm.Media `json:"images,omitempty"`
+}
+
+// Noted appends a message of pawl's own to the conversation (status, rules,
+// recovery): part of the next request.
+type Noted struct {
+	Why  string `json:"why"`
+	Text string `json:"text"`
+}
+
+// Requested says that a request goes out; Attempt counts from 1.
+type Requested struct {
+	Attempt int    `json:"attempt"`
+	Bytes   int64  `json:"bytes"`
+	Model   string `json:"model"`
+	// Reserved is what the budget set aside for it, in USD, where prices are known.
+	Reserved *float64 `json:"reserved,omitempty"`
+}
+
+// Retried says that a request failed and is tried again after Wait. Shown is
+// true where text of the failed try was on the screen: it is retracted
+// (SPEC 3.4).
+type Retried struct {
+	Attempt int           `json:"attempt"`
+	Error   Fault         `json:"error"`
+	Wait    time.Duration `json:"wait"`
+	Shown   bool          `json:"shown"`
+	Model   string        `json:"model,omitempty"` // the model of the next try, if another
+}
+
+// Replied is a whole reply. Cost is nil where it is not known.
+type Replied struct {
+	Reply llm.Reply     `json:"reply"`
+	Cost  *float64      `json:"cost"`
+	Took  time.Duration `json:"took"`
+}
+
+// CallAsked says that a call of the reply is about to be checked.
+type CallAsked struct {
+	ID   string          `json:"id"`
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+	Sent string          `json:"sent,omitempty"` // as the model sent it, where it was repaired
+	Fix  string          `json:"fix,omitempty"`  // what was corrected, for the result
+}
+
+// CallStarted says that a call passed its gates and runs now. A call that is
+// open at a crash and had started is closed as outcome unknown.
+type CallStarted struct {
+	ID string `json:"id"`
+}
+
+// Outcome of a call.
+type Outcome string
+
+// The outcomes of calls.
+const (
+	OK          Outcome = "ok"
+	Failed      Outcome = "failed"
+	Denied      Outcome = "denied"    // by a rule, a gate, a person, or because nobody could be asked
+	Cancelled   Outcome = "cancelled" // interrupted
+	TimedOut    Outcome = "timeout"
+	UnknownDone Outcome = "unknown" // the process died while it ran
+	Invalid     Outcome = "invalid" // arguments or name: never ran
+)
+
+// CallDone closes a call: exactly one for every CallAsked (SPEC 4.8).
+type CallDone struct {
+	ID      string        `json:"id"`
+	Tool    string        `json:"tool"`
+	Outcome Outcome       `json:"outcome"`
+	Result  llm.Result    `json:"result"` // as the model is shown it
+	Note    string        `json:"note,omitempty"`
+	Diff    string        `json:"diff,omitempty"`
+	Command string        `json:"command,omitempty"`
+	Exit    *int          `json:"exit,omitempty"`
+	Took    time.Duration `json:"took"`
+	Bytes   int64         `json:"bytes"`           // of the whole result, before truncation
+	Spill   string        `json:"spill,omitempty"` // where the whole result is
+}
+
+// FileSeen says which lines of a file the model was shown.
+type FileSeen struct {
+	Call  string      `json:"call,omitempty"`
+	Spans []tool.Span `json:"spans"`
+}
+
+// FileChanged is a write. Before and After are hashes of blobs; empty means
+// that the file did not or does not exist. Kept is false where the content
+// before could not be kept: not restorable.
+type FileChanged struct {
+	Call    string    `json:"call,omitempty"`
+	Tool    string    `json:"tool"`
+	Path    string    `json:"path"`
+	Before  tool.Hash `json:"before,omitempty"`
+	After   tool.Hash `json:"after,omitempty"`
+	Mode    uint32    `json:"mode,omitempty"`
+	Kept    bool      `json:"kept"`
+	Added   int       `json:"added"`
+	Removed int       `json:"removed"`
+}
+
+// Question is one call that needs consent.
+type Question struct {
+	Call    string `json:"call"`
+	Tool    string `json:"tool"`
+	Title   string `json:"title"`   // one line: what it wants to do
+	Preview string `json:"preview"` // never elided
+	Reason  string `json:"reason"`  // why it is asked
+	Pattern string `json:"pattern"` // the rule that "session" and "always" would add
+	Always  bool   `json:"always"`  // whether "always" may be chosen
+}
+
+// Asked puts questions to a person: all that one step needs, at once.
+type Asked struct {
+	ID        string     `json:"id"`
+	Questions []Question `json:"questions,omitempty"`
+	// Text and Options: a question of the model itself (ask_user).
+	Text    string   `json:"text,omitempty"`
+	Options []string `json:"options,omitempty"`
+}
+
+// Scope of a grant.
+type Scope string
+
+// The scopes of an answer.
+const (
+	Once    Scope = "once"
+	Session Scope = "session"
+	Always  Scope = "always"
+	No      Scope = "no"
+)
+
+// Verdict is the answer to one question.
+type Verdict struct {
+	Call  string `json:"call"`
+	Scope Scope  `json:"scope"`
+	Why   string `json:"why,omitempty"` // of a No: becomes the result, and the turn goes on
+}
+
+// Answered is a person's answer to Asked.
+type Answered struct {
+	ID       string    `json:"id"`
+	Verdicts []Verdict `json:"verdicts,omitempty"`
+	Text     string    `json:"text,omitempty"`
+}
+
+// Granted is a permission that holds from here on in this session.
+type Granted struct {
+	Rule  string `json:"rule"`
+	Scope Scope  `json:"scope"`
+}
+
+// Blocked is a call that was denied: the run's result lists them.
+type Blocked struct {
+	Call   string `json:"call"`
+	Tool   string `json:"tool"`
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+	By     string `json:"by"` // rule, mode, refusal, person, headless, gate
+}
+
+// ModeSet changes the permission mode.
+type ModeSet struct {
+	Mode string `json:"mode"`
+}
+
+// Planned is the model's plan as it stands.
+type Planned struct {
+	Items []tool.Item `json:"items"`
+}
+
+// Remembered is a note kept across sessions.
+type Remembered struct {
+	Text string `json:"text"`
+}
+
+// PersonRan is a command that the person ran with "!": both sides of it are
+// part of the conversation.
+type PersonRan struct {
+	Command string `json:"command"`
+	Output  string `json:"output"`
+	Exit    *int   `json:"exit,omitempty"`
+}
+
+// Interrupted marks that a person or a signal cut the turn short.
+type Interrupted struct {
+	By string `json:"by"` // person, signal name, timeout, permission
+}
+
+// Marker is the text the model reads where a turn was cut short.
+func (i Interrupted) Marker() string {
+	if i.By == "permission" {
+		return "[Request interrupted by user due to permission denial]"
+	}
+	return "[Request interrupted by user]"
+}
+
+// Fault is an error as events carry it.
+type Fault struct {
+	Category  string `json:"category"`
+	Retryable bool   `json:"retryable"`
+	Message   string `json:"message"`
+}
+
+// End is how a turn ended.
+type End string
+
+// The ends of turns; their exit codes are in SPEC and `pawl help exit-codes`.
+const (
+	EndDone        End = "done"
+	EndFailed      End = "failed"
+	EndConfig      End = "configuration"
+	EndProvider    End = "provider"
+	EndStuck       End = "stuck"
+	EndBudget      End = "budget"
+	EndTurns       End = "turns"
+	EndPermission  End = "permission"
+	EndInterrupted End = "interrupted"
+	EndTimeout     End = "timeout"
+)
+
+// Ended closes a turn.
+type Ended struct {
+	End   End    `json:"end"`
+	Error *Fault `json:"error,omitempty"`
+}
+
+// Ticked tells the folds the time: policy has no clock.
+type Ticked struct{}
+
+// The ephemeral bodies: shown, never stored.
+type (
+	// TextDelta is new text of the reply on its way.
+	TextDelta struct {
+		Text string `json:"text"`
+	}
+	// ReasoningDelta is new reasoning of the reply on its way.
+	ReasoningDelta struct {
+		Text string `json:"text"`
+	}
+	// CallDelta is more of a call's arguments on its way.
+	CallDelta struct {
+		Index int    `json:"index"`
+		Name  string `json:"name"`
+		Text  string `json:"text"`
+	}
+	// OutputDelta is new output of a running call.
+	OutputDelta struct {
+		Call string `json:"call"`
+		Text string `json:"text"`
+	}
+)

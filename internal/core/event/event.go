@@ -1,0 +1,124 @@
+// Package event is the vocabulary of the log: everything that happens in a
+// session is an Event, and every piece of state is a fold over events.
+//
+// Promises: an event that was appended is never changed or removed; Seq rises
+// within a session (gaps are allowed); a body that this pawl does not know is
+// kept as Unknown and written back as it came. Refused: state that is not
+// derived from events.
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+)
+
+// Event is one thing that happened. Seq 0 is ephemeral: a streamed delta that
+// is shown and never stored. Cause is the Seq of the event that led to it, 0
+// for none.
+type Event struct {
+	Session    string
+	Seq, Cause int64
+	Time       time.Time
+	Body       Body
+}
+
+// Draft is an event before the log gave it its place.
+type Draft struct {
+	Cause int64
+	Body  Body
+}
+
+// Body is what happened. Kind is its name in the log; a change of its shape
+// that old readers would misread raises Version.
+type Body interface {
+	Kind() string
+	Version() int
+}
+
+// Unknown is a body of a kind or version that this pawl does not know. A
+// newer pawl's event survives an older one.
+type Unknown struct {
+	Name string
+	V    int
+	Raw  json.RawMessage
+}
+
+// Kind is the unknown kind's own name.
+func (u Unknown) Kind() string { return u.Name }
+
+// Version is the unknown version.
+func (u Unknown) Version() int { return u.V }
+
+// ErrStale says that the session moved on since the caller looked.
+var ErrStale = errors.New("the session moved on")
+
+// ErrNoSession says that there is no such session.
+var ErrNoSession = errors.New("no such session")
+
+// Log stores events.
+//
+// Append stores drafts atomically behind the event with seq after (0: the
+// session must be empty) and returns them with their places; ErrStale when the
+// session's last event is another one. When it returns without error the
+// events are as durable as the log's setting promises.
+//
+// Read yields the events with Seq > after in order, those of a fork's parent
+// up to the fork first, with Session as it was asked for. An error ends it.
+type Log interface {
+	Append(ctx context.Context, session string, after int64, ds ...Draft) ([]Event, error)
+	Read(ctx context.Context, session string, after int64) iter.Seq2[Event, error]
+}
+
+// Fold is a piece of state. Apply is the only way it changes.
+type Fold interface{ Apply(Event) }
+
+// Origin says where a forked session shares its parent's events up to.
+type Origin struct {
+	Session string `json:"session"`
+	At      int64  `json:"at"`
+}
+
+// Row is a session in a list.
+type Row struct {
+	ID      string    `json:"id"`
+	Dir     string    `json:"dir"`
+	Title   string    `json:"title"`
+	Model   string    `json:"model"`
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+	Events  int64     `json:"events"`
+	Last    int64     `json:"last"` // the last Seq
+	Origin  *Origin   `json:"origin,omitempty"`
+}
+
+// Blobs keeps contents by their hash (hex SHA-256).
+type Blobs interface {
+	// Put stores data and returns its hash; storing the same twice is free.
+	Put(ctx context.Context, data []byte) (string, error)
+	// Get returns ErrNoBlob where there is none.
+	Get(ctx context.Context, hash string) ([]byte, error)
+}
+
+// ErrNoBlob says that no content of that hash is kept.
+var ErrNoBlob = errors.New("no such content")
+
+// Store is all that a session needs to be kept: the log, the blobs and the
+// list of sessions. Close waits for nothing that was acknowledged.
+type Store interface {
+	Log
+	Blobs
+	// Sessions lists sessions, newest first; dir "" lists all.
+	Sessions(ctx context.Context, dir string) ([]Row, error)
+	// Session gives one row; a unique prefix of an ID is enough. ErrNoSession.
+	Session(ctx context.Context, id string) (Row, error)
+	// Fork makes a session that shares the events of another up to and
+	// including seq at.
+	Fork(ctx context.Context, from Origin, id string) error
+	// Delete removes a whole session with the blobs that only it used. A
+	// session that others were forked from keeps its events until they go.
+	Delete(ctx context.Context, id string) error
+	Close() error
+}

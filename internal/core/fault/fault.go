@@ -1,0 +1,175 @@
+// Package fault is the one error type of pawl: what went wrong, of which
+// category, and whether another try is sensible.
+//
+// A caller branches on Category, on Retryable, or on one of the sentinels
+// below with errors.Is; errors.As to *Error works through every wrap. The
+// message is for the reader: what happened, to what; Hint says what to do.
+// Messages carry no secret: whoever builds one from a provider's answer masks
+// it first.
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Category is the layer that an error belongs to.
+type Category string
+
+// The categories of SPEC 3.1.
+const (
+	LLM           Category = "llm"
+	Provider      Category = "provider"
+	Tool          Category = "tool"
+	Budget        Category = "budget"
+	Cancellation  Category = "cancellation"
+	Permission    Category = "permission"
+	Configuration Category = "configuration"
+	Internal      Category = "internal"
+)
+
+// Sentinels that callers branch on. They are matched with errors.Is against
+// an *Error that carries them as its Kind.
+var (
+	ErrToolNotFound  = errors.New("tool not found")
+	ErrToolTimeout   = errors.New("tool timed out")
+	ErrContextLength = errors.New("context length exceeded")
+	ErrStalled       = errors.New("stream stalled")
+	ErrInterrupted   = errors.New("interrupted")
+	ErrTimeout       = errors.New("time limit reached")
+)
+
+// Error is an error with what the loop needs to act on it (SPEC 3.3).
+type Error struct {
+	Category  Category
+	Kind      error // a sentinel above, or nil
+	Retryable bool  // of this instance, not of the category
+
+	Message string // what happened, to what
+	Hint    string // what to do; may be empty
+
+	Provider   string        // provider errors: which
+	Status     int           // provider errors: the HTTP status, 0 when there was none
+	RetryAfter time.Duration // how long the provider asked to wait, 0 when it did not say
+	Tool       string        // tool and permission errors: which
+
+	Details map[string]string
+	Err     error // the cause
+}
+
+// Error gives message, cause and hint on one line.
+func (e *Error) Error() string {
+	s := e.Message
+	if e.Err != nil {
+		if s != "" {
+			s += ": "
+		}
+		s += e.Err.Error()
+	}
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s
+}
+
+// Unwrap gives the sentinel and the cause.
+func (e *Error) Unwrap() []error {
+	var out []error
+	if e.Kind != nil {
+		out = append(out, e.Kind)
+	}
+	if e.Err != nil {
+		out = append(out, e.Err)
+	}
+	return out
+}
+
+// NewLLM is an empty or malformed reply of a model: retryable.
+func NewLLM(format string, args ...any) *Error {
+	return &Error{Category: LLM, Retryable: true, Message: fmt.Sprintf(format, args...)}
+}
+
+// NewProvider is an answer with an HTTP status, or a network failure with
+// status 0. Retryable follows SPEC 3.2 from the status alone; a caller that
+// knows better sets it.
+func NewProvider(provider string, status int, message string, cause error) *Error {
+	return &Error{
+		Category: Provider, Provider: provider, Status: status, Message: message, Err: cause,
+		Retryable: RetryableStatus(status),
+	}
+}
+
+// RetryableStatus says whether an HTTP status (0: no answer came) is worth
+// another try.
+func RetryableStatus(status int) bool {
+	switch status {
+	case 0, 408, 409, 429:
+		return true
+	}
+	return status >= 500
+}
+
+// NewTool is a tool's failure.
+func NewTool(tool string, cause error, format string, args ...any) *Error {
+	return &Error{Category: Tool, Tool: tool, Message: fmt.Sprintf(format, args...), Err: cause}
+}
+
+// NewToolNotFound is a call of a tool that does not exist.
+func NewToolNotFound(tool, message string) *Error {
+	return &Error{Category: Tool, Kind: ErrToolNotFound, Tool: tool, Message: message}
+}
+
+// NewToolTimeout is a tool stopped at its time limit: another, narrower try is
+// sensible.
+func NewToolTimeout(tool string, after time.Duration) *Error {
+	return &Error{
+		Category: Tool, Kind: ErrToolTimeout, Tool: tool, Retryable: true,
+		Message: fmt.Sprintf("%s was stopped after %s", tool, after),
+	}
+}
+
+// NewBudget is a limit of tokens, money, time, requests or calls reached.
+func NewBudget(format string, args ...any) *Error {
+	return &Error{Category: Budget, Message: fmt.Sprintf(format, args...)}
+}
+
+// NewCancellation is a person's or the system's abort; cause is why.
+func NewCancellation(cause error) *Error {
+	return &Error{Category: Cancellation, Message: "cancelled", Err: cause}
+}
+
+// NewPermission is a call refused by a rule or a person.
+func NewPermission(tool, reason string) *Error {
+	return &Error{Category: Permission, Tool: tool, Message: reason}
+}
+
+// NewConfiguration is a setting that is missing or wrong; hint says what to
+// set.
+func NewConfiguration(hint, format string, args ...any) *Error {
+	return &Error{Category: Configuration, Hint: hint, Message: fmt.Sprintf(format, args...)}
+}
+
+// NewInternal is something that cannot happen and did.
+func NewInternal(cause error, format string, args ...any) *Error {
+	return &Error{Category: Internal, Message: fmt.Sprintf(format, args...), Err: cause}
+}
+
+// CategoryOf gives the category of the outermost *Error in err; a bare
+// context.Canceled or DeadlineExceeded is a cancellation, all else internal.
+func CategoryOf(err error) Category {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return e.Category
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return Cancellation
+	}
+	return Internal
+}
+
+// Retryable says whether another try of what gave err is sensible.
+func Retryable(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) && e.Retryable
+}

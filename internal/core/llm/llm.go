@@ -1,0 +1,293 @@
+// Package llm is what pawl and its models say to each other: messages and
+// their parts, requests, streamed deltas, replies, usage and prices. It knows
+// no provider and no wire format; those implement Model and Codec.
+//
+// Messages are values: once a message is in the log it is never changed.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// Role says who a message is from.
+type Role string
+
+// The roles. Tool messages carry the results of one step, in the order the
+// calls were asked, and may end in text parts that pawl appended.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool"
+)
+
+// Message is one entry of a conversation.
+type Message struct {
+	Role  Role   `json:"role"`
+	Parts []Part `json:"parts"`
+}
+
+// Kind is the kind of a Part.
+type Kind string
+
+// The kinds of parts.
+const (
+	Text      Kind = "text"
+	Image     Kind = "image"
+	Reasoning Kind = "reasoning"
+	CallPart  Kind = "call"
+	Output    Kind = "result" // a tool's result
+	Opaque    Kind = "opaque" // something only the wire API that sent it understands
+)
+
+// Part is a piece of a message. Which fields are set follows from Kind.
+//
+// A provider that needs a part back byte for byte (signed reasoning, server
+// tool blocks) keeps it in Raw and names itself in Wire; a codec of the same
+// Wire sends Raw back as it came, every other codec drops what it cannot say.
+type Part struct {
+	Kind   Kind    `json:"kind"`
+	Text   string  `json:"text,omitempty"`  // text, reasoning
+	Media  string  `json:"media,omitempty"` // image: MIME type
+	Data   []byte  `json:"data,omitempty"`  // image: bytes
+	Call   *Call   `json:"call,omitempty"`
+	Result *Result `json:"result,omitempty"`
+	// Parsed marks reasoning that was cut out of the text (<think>…): it is
+	// shown, and never sent back (SPEC 5.3).
+	Parsed bool            `json:"parsed,omitempty"`
+	Wire   string          `json:"wire,omitempty"`
+	Raw    json.RawMessage `json:"raw,omitempty"`
+}
+
+// Call is a tool call that a model asked for. Args is always a JSON object;
+// what a model sent in another form is in Sent as it came, and Bad says why it
+// could not be repaired (Args is then {} and the call is never run, SPEC 4.4).
+type Call struct {
+	ID   string          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+	Sent string          `json:"sent,omitempty"`
+	Bad  string          `json:"bad,omitempty"`
+}
+
+// Result is what a tool call came to, as the model is shown it.
+type Result struct {
+	ID     string  `json:"id"`
+	Name   string  `json:"name"`
+	Text   string  `json:"text"`
+	Error  bool    `json:"error,omitempty"`
+	Images []Media `json:"images,omitempty"`
+}
+
+// Media is bytes with a MIME type.
+type Media struct {
+	Type string `json:"type"`
+	Data []byte `json:"data"`
+}
+
+// ToolSpec is a tool as a model sees it. Schema is a JSON Schema of type
+// object.
+type ToolSpec struct {
+	Name   string          `json:"name"`
+	Doc    string          `json:"doc"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+// Head is the frozen start of every request between two rebases (SPEC 9.4).
+type Head struct {
+	Model  string     `json:"model"`
+	System string     `json:"system"`
+	Tools  []ToolSpec `json:"tools"`
+	Effort string     `json:"effort,omitempty"` // reasoning effort: "", low, medium, high
+}
+
+// Tail is what may change from request to request without moving the prefix.
+type Tail struct {
+	MaxTokens int // 0: the model's own maximum
+}
+
+// Codec encodes a conversation for one wire API, part by part, so that each is
+// encoded once and a request's bytes extend those of the request before.
+//
+// A request body is Head, then the steps joined by commas, then Tail. Step
+// encodes messages that were appended together; it returns the array elements
+// joined by commas without a leading one, and nothing at all for messages that
+// this API has no words for. With mark set it places the API's cache marker on
+// the last element, if it has such a thing; the bytes are otherwise the same.
+type Codec interface {
+	Head(Head) ([]byte, error)
+	Step(ms []Message, mark bool) ([]byte, error)
+	Tail(Tail) []byte
+}
+
+// Request is one request to a model. Head and Messages say it in full; Body is
+// the same encoded by the model's codec, in pieces that are sent one after the
+// other, and is empty for a model without one.
+type Request struct {
+	Head     Head
+	Messages []Message
+	Tail     Tail
+	Body     [][]byte
+}
+
+// Model is something that answers requests.
+//
+// Stream yields deltas as they come; the last one of a whole reply is of kind
+// Done and carries it. An error ends the sequence: nothing after it, and never
+// both Done and an error. Errors are *fault.Error. Cancelling ctx ends the
+// stream at once with a cancellation.
+type Model interface {
+	Info() Info
+	Stream(ctx context.Context, r *Request) iter.Seq2[Delta, error]
+}
+
+// Encoded is a Model that wants Request.Body.
+type Encoded interface {
+	Model
+	Codec() Codec
+}
+
+// DeltaKind is the kind of a Delta.
+type DeltaKind string
+
+// The kinds of deltas. Done is the last of a whole reply.
+const (
+	DeltaText      DeltaKind = "text"
+	DeltaReasoning DeltaKind = "reasoning"
+	DeltaCall      DeltaKind = "call" // a call begins, or more of its arguments came
+	Done           DeltaKind = "done"
+)
+
+// Delta is a piece of a reply on its way. Index counts the calls of the reply.
+type Delta struct {
+	Kind  DeltaKind
+	Text  string // text, reasoning: the new piece; call: the new piece of its arguments
+	Index int
+	ID    string // call: as soon as known
+	Name  string // call: as soon as known
+	Reply *Reply // done
+}
+
+// Stop is why a reply ended, in pawl's words.
+type Stop string
+
+// The reasons. StopOther keeps a reason that pawl does not know; Reply.Finish
+// has the provider's own word.
+const (
+	StopEnd     Stop = "end"
+	StopCalls   Stop = "calls"
+	StopLength  Stop = "length"
+	StopRefusal Stop = "refusal"
+	StopPaused  Stop = "paused" // the provider wants the same conversation again, with this reply in it
+	StopOther   Stop = "other"
+)
+
+// Reply is a whole reply.
+type Reply struct {
+	Message  Message         `json:"message"`
+	Stop     Stop            `json:"stop"`
+	Finish   string          `json:"finish,omitempty"`  // the provider's word for Stop
+	Refusal  string          `json:"refusal,omitempty"` // what the provider said of a refusal
+	Model    string          `json:"model,omitempty"`   // the model that answered, as it names itself
+	Response string          `json:"response,omitempty"`
+	Usage    Usage           `json:"usage"`
+	UsageRaw json.RawMessage `json:"usage_raw,omitempty"`
+}
+
+// Text joins the text parts.
+func (m Message) Text() string {
+	s := ""
+	for _, p := range m.Parts {
+		if p.Kind == Text {
+			s += p.Text
+		}
+	}
+	return s
+}
+
+// Calls lists the calls, in order.
+func (m Message) Calls() []Call {
+	var out []Call
+	for _, p := range m.Parts {
+		if p.Kind == CallPart && p.Call != nil {
+			out = append(out, *p.Call)
+		}
+	}
+	return out
+}
+
+// TextPart is a part of plain text.
+func TextPart(s string) Part { return Part{Kind: Text, Text: s} }
+
+// Usage counts tokens. Input is what was neither read from nor written to the
+// provider's cache; Reasoning is a part of Output. Known is false where the
+// provider reported nothing.
+type Usage struct {
+	Known      bool     `json:"known"`
+	Input      int64    `json:"input"`
+	CacheRead  int64    `json:"cache_read"`
+	CacheWrite int64    `json:"cache_write"`
+	Output     int64    `json:"output"`
+	Reasoning  int64    `json:"reasoning"`
+	CostUSD    *float64 `json:"cost_usd,omitempty"` // only where the provider itself reported it
+}
+
+// Add sums two usages. The sum is known only where both are.
+func (u Usage) Add(v Usage) Usage {
+	sum := Usage{
+		Known: u.Known && v.Known,
+		Input: u.Input + v.Input, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
+		Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
+	}
+	if u.CostUSD != nil && v.CostUSD != nil {
+		c := *u.CostUSD + *v.CostUSD
+		sum.CostUSD = &c
+	}
+	return sum
+}
+
+// Price is what a model costs, in USD per million tokens.
+type Price struct {
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cache_read"`
+	CacheWrite float64 `json:"cache_write"`
+}
+
+// Cost is the price of a usage in USD. It is nil where it is not known: no
+// price, or no usage reported.
+func Cost(p *Price, u Usage) *float64 {
+	if u.CostUSD != nil {
+		c := *u.CostUSD
+		return &c
+	}
+	if p == nil || !u.Known {
+		return nil
+	}
+	c := (float64(u.Input)*p.Input + float64(u.Output)*p.Output +
+		float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / 1e6
+	return &c
+}
+
+// Info says what a model is. It never holds a secret.
+type Info struct {
+	Provider string `json:"provider"` // anthropic, openai, gemini, ollama, offline, …
+	Model    string `json:"model"`    // the provider's name for it
+	API      string `json:"api"`      // the wire API: anthropic-messages, openai-chat-completions, …
+	From     string `json:"from"`     // where requests go: the base URL's host, or "this process"
+	// Family decides the form of edit tool that is offered: gpt, claude, gemini, other.
+	Family    string `json:"family"`
+	Window    int    `json:"window"`     // context window in tokens, 0 unknown
+	MaxOutput int    `json:"max_output"` // largest reply in tokens, 0 unknown
+	Images    bool   `json:"images"`
+	Price     *Price `json:"price"` // nil unknown
+}
+
+// Ref is the name to give on a command line: provider/model.
+func (i Info) Ref() string {
+	if i.Provider == i.Model {
+		return i.Model
+	}
+	return i.Provider + "/" + i.Model
+}

@@ -1,0 +1,146 @@
+// Package llmtest holds the scripted model: what tests of everything above the
+// contract run against. It answers each request with the next reply of its
+// script, streamed in pieces, and keeps the requests it got.
+package llmtest
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Turn is one answer of a script.
+type Turn struct {
+	Text      string
+	Reasoning string
+	Calls     []llm.Call
+	Stop      llm.Stop // "": what follows from Calls
+	Err       error    // ends the stream, after Text was streamed
+	Usage     llm.Usage
+	// Wait, if set, is waited for before the answer ends: a test decides when.
+	Wait <-chan struct{}
+	// Before, if set, runs when the request arrives.
+	Before func(*llm.Request)
+}
+
+// Say is an answer of text.
+func Say(text string) Turn { return Turn{Text: text} }
+
+// Use is an answer that calls tools: name and arguments in pairs.
+func Use(nameAndArgs ...string) Turn {
+	t := Turn{}
+	for i := 0; i+1 < len(nameAndArgs); i += 2 {
+		t.Calls = append(t.Calls, llm.Call{Name: nameAndArgs[i], Args: json.RawMessage(nameAndArgs[i+1])})
+	}
+	return t
+}
+
+// Model is a scripted model. It is safe for concurrent use.
+type Model struct {
+	InfoValue llm.Info
+	// Next, if set, gives the answer to the nth request, counted from 0, once
+	// the script is used up.
+	Next func(n int, r *llm.Request) Turn
+	// CodecValue, if set, makes the requests carry a body.
+	CodecValue llm.Codec
+
+	mu       sync.Mutex
+	script   []Turn
+	requests []*llm.Request
+}
+
+// New makes a model that gives these answers and then says "done".
+func New(turns ...Turn) *Model {
+	return &Model{script: turns, InfoValue: llm.Info{
+		Provider: "scripted", Model: "script", API: "scripted", From: "this test",
+		Window: 200_000, MaxOutput: 8192, Price: &llm.Price{Input: 1, Output: 10, CacheRead: 0.1, CacheWrite: 1.25},
+	}}
+}
+
+// Info is part of llm.Model.
+func (m *Model) Info() llm.Info { return m.InfoValue }
+
+// Requests lists the requests so far.
+func (m *Model) Requests() []*llm.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]*llm.Request(nil), m.requests...)
+}
+
+func (m *Model) take(r *llm.Request) Turn {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := len(m.requests)
+	m.requests = append(m.requests, r)
+	switch {
+	case n < len(m.script):
+		return m.script[n]
+	case m.Next != nil:
+		return m.Next(n, r)
+	}
+	return Say("done")
+}
+
+// Stream is part of llm.Model.
+func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		t := m.take(r)
+		if t.Before != nil {
+			t.Before(r)
+		}
+		msg := llm.Message{Role: llm.Assistant}
+		if t.Reasoning != "" {
+			msg.Parts = append(msg.Parts, llm.Part{Kind: llm.Reasoning, Text: t.Reasoning})
+			if !yield(llm.Delta{Kind: llm.DeltaReasoning, Text: t.Reasoning}, nil) {
+				return
+			}
+		}
+		if t.Text != "" {
+			msg.Parts = append(msg.Parts, llm.TextPart(t.Text))
+			half := len(t.Text) / 2
+			for _, piece := range []string{t.Text[:half], t.Text[half:]} {
+				if piece != "" && !yield(llm.Delta{Kind: llm.DeltaText, Text: piece}, nil) {
+					return
+				}
+			}
+		}
+		if t.Wait != nil {
+			select {
+			case <-t.Wait:
+			case <-ctx.Done():
+				yield(llm.Delta{}, fault.NewCancellation(context.Cause(ctx)))
+				return
+			}
+		}
+		if t.Err != nil {
+			yield(llm.Delta{}, t.Err)
+			return
+		}
+		stop := llm.StopEnd
+		for i, c := range t.Calls {
+			stop = llm.StopCalls
+			msg.Parts = append(msg.Parts, llm.Part{Kind: llm.CallPart, Call: &t.Calls[i]})
+			if !yield(llm.Delta{Kind: llm.DeltaCall, Index: i, Name: c.Name, ID: c.ID, Text: string(c.Args)}, nil) {
+				return
+			}
+		}
+		if t.Stop != "" {
+			stop = t.Stop
+		}
+		usage := t.Usage
+		if usage == (llm.Usage{}) {
+			usage = llm.Usage{Known: true, Input: 100, Output: 20}
+		}
+		yield(llm.Delta{Kind: llm.Done, Reply: &llm.Reply{Message: msg, Stop: stop, Model: "script", Usage: usage}}, nil)
+	}
+}
+
+// Scripted is a Model that wants request bodies.
+type Scripted struct{ *Model }
+
+// Codec is part of llm.Encoded.
+func (s Scripted) Codec() llm.Codec { return s.CodecValue }

@@ -1,0 +1,203 @@
+// Package shellsyntax says what a shell command line is made of: its simple
+// commands, each by itself, with the words that can be known before it runs.
+//
+// It knows the syntax of bash and what a table of common programs does with
+// its arguments (Effects, ReadOnly). It promises that a command which bash
+// would run from the line itself is in the answer, in order, also out of
+// substitutions, functions, here-documents read by a shell, eval, and behind
+// wrappers such as env or xargs; and that a word is called known only where
+// nothing at run time can change it. What cannot be understood is an error,
+// never an empty answer. It refuses to judge: policy/permission does. It does
+// no I/O, so a glob, an environment variable and a symlink stay unknown.
+package shellsyntax
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Word is one word of a command after expansion of what can be known.
+type Word struct {
+	// Text is the word's value where Known, else its source text.
+	Text string `json:"text"`
+	// Known is false where a variable, a substitution or a glob decides at run
+	// time. An unknown word that was not quoted may be no word or many.
+	Known bool `json:"known"`
+	// Glob: only a pathname pattern makes the word unknown, so it stands for
+	// paths that begin with Prefix, or for its own text.
+	Glob bool `json:"glob,omitempty"`
+	// Prefix is what an unknown word surely begins with.
+	Prefix string `json:"prefix,omitempty"`
+	// Blank is an unknown word as it would be if every unknown variable in it
+	// were empty; glob characters and a "~" that is not known stay.
+	Blank string `json:"blank,omitempty"`
+}
+
+// Redirect is a redirection to or from a file. Here-documents and duplicated
+// file descriptors are none.
+type Redirect struct {
+	Op     string `json:"op"` // > >> < <> >| &> &>> >&
+	Target Word   `json:"target"`
+}
+
+// Writes says whether the redirection opens its target for writing.
+func (r Redirect) Writes() bool { return r.Op != "<" }
+
+// Command is one simple command of a command line. One without words has only
+// assignments, or stands for a compound command that has redirections.
+type Command struct {
+	// Words are the program and its arguments, wrappers taken off.
+	Words []Word `json:"words"`
+	// Via are the words of the wrappers that were taken off, outermost first:
+	// "sudo", "-u", "me", "timeout", "5". Each wrapper's name begins a group
+	// of Wrappers.
+	Via []Word `json:"via,omitempty"`
+	// Wrappers are their names: "sudo", "timeout".
+	Wrappers []string `json:"wrappers,omitempty"`
+	// Assigns are the NAME=value before it; an unknown value is its source text.
+	Assigns   []string   `json:"assigns,omitempty"`
+	Redirects []Redirect `json:"redirects,omitempty"`
+	// Dir is the folder that it runs in, as far as cd commands before it say;
+	// Known false: cannot be told.
+	Dir Word `json:"dir"`
+	// Alt are other folders that it may run in instead: where a cd before it
+	// may have failed or was skipped.
+	Alt []string `json:"alt,omitempty"`
+	// Piped: its standard input is another command's output.
+	Piped bool `json:"piped,omitempty"`
+	// Background: it is followed by &.
+	Background bool `json:"background,omitempty"`
+	// From are the places (in the slice Parse returns) of the commands whose
+	// output this one is given: by a pipe, as its words, as a file, or as text.
+	From []int `json:"from,omitempty"`
+	// Code: text that only run time knows is run as shell code here, as in
+	// eval "$X" and sh -c "$(…)".
+	Code bool `json:"code,omitempty"`
+	// Func: it calls a function of the same line, whose commands are listed.
+	Func bool `json:"func,omitempty"`
+}
+
+// Name is the program's name as written, "" where there is none or it cannot
+// be known.
+func (c Command) Name() string {
+	if len(c.Words) == 0 || !c.Words[0].Known {
+		return ""
+	}
+	return c.Words[0].Text
+}
+
+// String is the command as text for a person: wrappers, then words.
+func (c Command) String() string {
+	var b strings.Builder
+	for _, a := range c.Assigns {
+		put(&b, a)
+	}
+	for _, w := range c.Via {
+		put(&b, w.quoted())
+	}
+	for _, w := range c.Words {
+		put(&b, w.quoted())
+	}
+	for _, r := range c.Redirects {
+		put(&b, r.Op+r.Target.quoted())
+	}
+	return b.String()
+}
+
+func put(b *strings.Builder, s string) {
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	b.WriteString(s)
+}
+
+func (w Word) quoted() string {
+	if !w.Known {
+		return w.Text
+	}
+	return Quote(w.Text)
+}
+
+// Quote gives s as one word of bash.
+func Quote(s string) string {
+	plain := s != ""
+	for i := 0; i < len(s) && plain; i++ {
+		c := s[i]
+		plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:=@%+,", c) >= 0 || c >= 0x80
+	}
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// The errors of Parse.
+var (
+	// ErrSyntax: bash would not understand it either, or not as this does.
+	ErrSyntax = errors.New("the command line cannot be parsed")
+	// ErrTooLarge: longer, deeper or with more commands than is looked at.
+	ErrTooLarge = errors.New("the command line is too large to be looked through")
+	// ErrForkBomb: a function calls itself through a pipe or in the background.
+	ErrForkBomb = errors.New("the command line starts itself over and over")
+)
+
+// Bounds of what is looked at.
+const (
+	maxBytes    = 1 << 20
+	maxOpeners  = 20_000 // brackets, quotes and keywords that nest: bounds the parser's stack
+	maxDepth    = 64     // of what is walked: blocks, substitutions, sh -c
+	maxCommands = 4096
+	maxFields   = 512 // words out of one word
+	maxRounds   = 64  // of a for loop that is walked item by item
+)
+
+// Options say what is known about the shell that will run the line.
+type Options struct {
+	Dir  string // the folder it starts in, absolute
+	Home string // the value of $HOME and ~; "" where it is not known
+	// POSIX: the line will be run by a plain sh, not by bash.
+	POSIX bool
+}
+
+// Parse lists the simple commands of a line that bash will run in dir.
+func Parse(line, dir string) ([]Command, error) { return Options{Dir: dir}.Parse(line) }
+
+// Parse lists the simple commands of a line. Errors wrap ErrSyntax, ErrTooLarge
+// or ErrForkBomb, and then nothing may be assumed of the line.
+func (o Options) Parse(line string) ([]Command, error) {
+	if strings.ContainsAny(line, "\x00\r") {
+		// The parser and bash disagree about these.
+		return nil, fmt.Errorf("%w: it holds a NUL or a carriage return", ErrSyntax)
+	}
+	if err := bounded(line); err != nil {
+		return nil, err
+	}
+	w := &walker{opts: o}
+	st := newState(o.Dir)
+	w.source(st, line)
+	if w.err != nil {
+		return nil, w.err
+	}
+	return w.out, nil
+}
+
+func bounded(line string) error {
+	if len(line) > maxBytes {
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(line), maxBytes)
+	}
+	n := 0
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '(', '{', '`', '"', '[':
+			n++
+		}
+	}
+	for _, k := range [...]string{"if ", "while ", "until ", "for ", "case ", "if\n", "while\n", "until\n", "then", "do", "else"} {
+		n += strings.Count(line, k)
+	}
+	if n > maxOpeners {
+		return fmt.Errorf("%w: %d openings, at most %d", ErrTooLarge, n, maxOpeners)
+	}
+	return nil
+}

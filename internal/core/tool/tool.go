@@ -1,0 +1,392 @@
+// Package tool is the contract between the engine and its tools: what a tool
+// is called, what a call of it will touch, and how it is run. Tools are values
+// made with New; an author writes one typed function and states a footprint,
+// and gets schema, decoding, permission, concurrency and undo from the engine.
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// Hash is the hex SHA-256 of a content; empty means that there is none.
+type Hash string
+
+// Span is part of a file: lines From to To, 1-based and inclusive; 0,0 is the
+// whole file. Path is slash-separated and relative to the workspace where it
+// lies inside it after symlinks were followed, and absolute where it does not.
+// Hash is the content's at the moment the span was made, empty for a file that
+// does not exist; Env does that I/O so that policy stays pure.
+type Span struct {
+	Path string `json:"path"`
+	From int    `json:"from,omitempty"`
+	To   int    `json:"to,omitempty"`
+	Hash Hash   `json:"hash,omitempty"`
+	// Dir: the path is a folder and the span is all below it.
+	Dir bool `json:"dir,omitempty"`
+}
+
+// Footprint is what a call will touch, known before it runs. It decides
+// permission, concurrency and read-before-write. Unknown takes the whole
+// workspace (SPEC 4.1).
+type Footprint struct {
+	Reads, Writes []Span
+	Hosts         []string
+	Commands      []shellsyntax.Command
+	// Shell is the command line that Commands were parsed from.
+	Shell   string
+	Unknown bool
+	// Blind marks writes that replace all of a file and so need all its
+	// current lines to have been shown (SPEC 4.6).
+	Blind bool
+	// Person: the call does nothing but ask the person in front.
+	Person bool
+}
+
+// Result is what a call came to. Text is for the model. A failure the model
+// should read is a Result with Error set, not a Go error: those end the call
+// as broken.
+type Result struct {
+	Text   string
+	Error  bool
+	Images []llm.Media
+	// Seen are the spans whose lines Text shows in full: what the model really
+	// got, before any truncation by the engine.
+	Seen []Span
+	// Exit is the exit code, of tools that run a command.
+	Exit *int
+	// Command is what was run, of tools that run a command.
+	Command string
+	// Note is one line for the screen: "12 matches", "+3 -1".
+	Note string
+	// Diff is the unified diff of what changed, for the screen.
+	Diff string
+	// Timeout: the call was stopped at its time limit; another try is sensible.
+	Timeout bool
+}
+
+// Text is a successful result of text.
+func Text(s string) Result { return Result{Text: s} }
+
+// Errorf is a failure for the model to read.
+func Errorf(format string, args ...any) Result {
+	return Result{Text: fmt.Sprintf(format, args...), Error: true}
+}
+
+// Env is what a running call may use: narrow abilities, each recorded by the
+// engine. A nil ability is one this session does not have.
+type Env struct {
+	Files Files
+	Shell Shell
+	Web   Web
+	Todo  Todo
+	Notes Notes
+	Ask   Asker
+	// Out streams output to the screen while a call runs; never nil in Run.
+	Out func(string)
+	// Limit is how many bytes of Text the model will be shown; a tool that can
+	// choose what to leave out should.
+	Limit int
+}
+
+// File is a file's content as read at one moment.
+type File struct {
+	Path string // as Span.Path
+	Data []byte
+	Hash Hash
+	Mode uint32
+}
+
+// Change is a write that happened.
+type Change struct {
+	Path          string // as Span.Path
+	Before, After Hash   // empty: did not exist, does not exist
+	Diff          string // unified, three lines of context; empty for binary
+	Added         int
+	Removed       int
+}
+
+// Files is the workspace on disk. Paths may be given relative to the root or
+// absolute. Every error is for the model to read. Writes are atomic, keep
+// mode, owner and symlinks, are fsynced before they return, and are recorded
+// by the engine.
+type Files interface {
+	// Root is the workspace's real absolute path.
+	Root() string
+	// Resolve gives a path as Span.Path wants it, and whether it is inside.
+	// It follows symlinks, also of a path that does not exist yet.
+	Resolve(path string) (clean string, inside bool, err error)
+	// Stat gives the current hash of a file ("" when it does not exist) and
+	// whether the path is a folder.
+	Stat(path string) (h Hash, dir bool, err error)
+	// Read reads a regular file of at most max bytes (0: the default limit).
+	Read(ctx context.Context, path string, max int64) (File, error)
+	// Write replaces or creates a file. expect is the hash the caller saw
+	// ("" for a new file); a file that has another by now is not touched and
+	// the error is a *StaleError. An existing file's mode is kept.
+	Write(ctx context.Context, path string, data []byte, expect Hash) (Change, error)
+	// WriteAll is Write for several files: all or none.
+	WriteAll(ctx context.Context, ws []Write) ([]Change, error)
+	// List lists a folder, sorted, ignored entries marked.
+	List(ctx context.Context, path string) ([]Entry, error)
+	// Glob lists files below dir that match pattern (doublestar), newest
+	// first, ignore rules honoured; more says that limit cut the list.
+	Glob(ctx context.Context, dir, pattern string, limit int) (paths []string, more bool, err error)
+	// Grep searches below dir.
+	Grep(ctx context.Context, q Query) (Matches, error)
+}
+
+// Write is one of several writes that belong together.
+type Write struct {
+	Path   string
+	Data   []byte
+	Expect Hash
+	Remove bool
+	// MoveTo, if set, is the path that the content goes to; Path is removed.
+	MoveTo string
+}
+
+// StaleError says that a file is not what the caller saw.
+type StaleError struct {
+	Path      string
+	Want, Got Hash
+}
+
+func (e *StaleError) Error() string { return e.Path + " changed since it was read" }
+
+// Entry is one line of a listing.
+type Entry struct {
+	Name    string
+	Dir     bool
+	Link    string // the target of a symlink
+	Size    int64
+	Ignored bool
+}
+
+// Query is a search for lines.
+type Query struct {
+	Dir        string
+	Pattern    string // RE2
+	Literal    bool
+	IgnoreCase bool
+	Glob       string // only files that match
+	Context    int    // lines around a match
+	FilesOnly  bool
+	Limit      int // matches in all
+}
+
+// Match is a line found; Context lines have Hit false.
+type Match struct {
+	Path string
+	Line int
+	Text string
+	Hit  bool
+}
+
+// Matches is what a search found.
+type Matches struct {
+	Lines    []Match
+	Files    int  // files with a match
+	Hits     int  // matches
+	More     bool // the limit cut the list
+	Searched int  // files looked into
+	Skipped  int  // binary or too large
+}
+
+// Shell runs commands. Each is its own process group, killed whole at its
+// timeout, when ctx is cancelled and when the session ends.
+type Shell interface {
+	// Run runs a command line to its end.
+	Run(ctx context.Context, c Run) (Ran, error)
+	// Start starts one in the background and returns its id.
+	Start(ctx context.Context, c Run) (id string, err error)
+	// Output gives what a background command printed since the last call, and
+	// its exit code once it has ended. wait is how long to wait for more.
+	Output(ctx context.Context, id string, wait time.Duration) (Ran, error)
+	// Kill ends a background command with its whole group.
+	Kill(ctx context.Context, id string) (Ran, error)
+}
+
+// Run is a command line to run.
+type Run struct {
+	Command string
+	Dir     string // "" the workspace root
+	Timeout time.Duration
+	Out     func(string)
+	// Env entries are added to the allow-listed environment.
+	Env []string
+}
+
+// Ran is what a command came to. Output is head and tail within the shell's
+// limit; Spill names the file that has all of it, where something was left
+// out.
+type Ran struct {
+	Output   string
+	Spill    string
+	Bytes    int64
+	Exit     *int // nil: still running, or killed
+	Signal   string
+	TimedOut bool
+	Duration time.Duration
+}
+
+// Web fetches pages under the rules of SPEC 16.10.
+type Web interface {
+	Fetch(ctx context.Context, url string) (Page, error)
+}
+
+// Page is a fetched page as text.
+type Page struct {
+	URL       string // after redirects
+	Type      string
+	Status    int
+	Text      string
+	Truncated bool
+}
+
+// Item is an entry of the plan.
+type Item struct {
+	Text   string `json:"text" doc:"what is to be done"`
+	Status string `json:"status" doc:"pending, in_progress or done" enum:"pending,in_progress,done"`
+}
+
+// Todo keeps the plan.
+type Todo interface {
+	Set(ctx context.Context, items []Item) error
+}
+
+// Notes keeps what is to be remembered across sessions.
+type Notes interface {
+	Remember(ctx context.Context, note string) error
+}
+
+// Asker asks the person in front. ErrNobody when there is none.
+type Asker interface {
+	Question(ctx context.Context, text string, options []string) (string, error)
+}
+
+// ErrNobody says that no person is there to answer.
+var ErrNobody = errors.New("nobody is there to answer")
+
+// Tool is one tool.
+type Tool struct {
+	Spec llm.ToolSpec
+	// Example is arguments that would work, shown where a required one is
+	// missing (SPEC 4.5).
+	Example string
+	// ReadOnly tools change nothing and are never asked about inside the
+	// workspace.
+	ReadOnly bool
+	// Timeout is the longest a call may take; 0 is the engine's default.
+	Timeout   time.Duration
+	Footprint func(env Env, in json.RawMessage) (Footprint, error)
+	Run       func(ctx context.Context, env Env, in json.RawMessage) (Result, error)
+	// Preview says what a call would do, for a permission question; nil where
+	// the arguments say it.
+	Preview func(ctx context.Context, env Env, in json.RawMessage) (string, error)
+	// Check validates arguments before anything else looks at them.
+	Check func(in json.RawMessage) error
+}
+
+// New makes a tool from a typed function. In is a struct whose fields carry
+// `json:"name"` (omitempty: optional) and `doc:"one line"` tags, and
+// `enum:"a,b"` for a closed set. It panics on an In that has no schema, since
+// that is a mistake in the program.
+func New[In any](name, doc string, footprint func(Env, In) (Footprint, error), run func(context.Context, Env, In) (Result, error)) Tool {
+	// Schemas are worked out at first use: start-up pays for none.
+	resolved := sync.OnceValues(func() (*jsonschema.Resolved, error) {
+		s, err := schemaOf(reflect.TypeFor[In]())
+		if err != nil {
+			return nil, err
+		}
+		return s.Resolve(nil)
+	})
+	decode := func(in json.RawMessage) (v In, err error) {
+		d := json.NewDecoder(bytes.NewReader(in))
+		err = d.Decode(&v)
+		return v, err
+	}
+	return Tool{
+		Spec: llm.ToolSpec{Name: name, Doc: doc, Schema: mustSchema(name, reflect.TypeFor[In]())},
+		Check: func(in json.RawMessage) error {
+			r, err := resolved()
+			if err != nil {
+				return err
+			}
+			var v any
+			if err := json.Unmarshal(in, &v); err != nil {
+				return err
+			}
+			if err := r.Validate(v); err != nil {
+				return errors.New(plainValidation(err))
+			}
+			_, err = decode(in)
+			return err
+		},
+		Footprint: func(env Env, in json.RawMessage) (Footprint, error) {
+			v, err := decode(in)
+			if err != nil {
+				return Footprint{}, err
+			}
+			return footprint(env, v)
+		},
+		Run: func(ctx context.Context, env Env, in json.RawMessage) (Result, error) {
+			v, err := decode(in)
+			if err != nil {
+				return Result{}, err
+			}
+			return run(ctx, env, v)
+		},
+	}
+}
+
+// Set is the tools of a session, in the order the model is shown them.
+type Set []Tool
+
+// Find gives the tool of that exact name.
+func (s Set) Find(name string) (Tool, bool) {
+	for _, t := range s {
+		if t.Spec.Name == name {
+			return t, true
+		}
+	}
+	return Tool{}, false
+}
+
+// Specs lists what the model is shown.
+func (s Set) Specs() []llm.ToolSpec {
+	out := make([]llm.ToolSpec, len(s))
+	for i, t := range s {
+		out[i] = t.Spec
+	}
+	return out
+}
+
+// Names lists the names.
+func (s Set) Names() []string {
+	out := make([]string, len(s))
+	for i, t := range s {
+		out[i] = t.Spec.Name
+	}
+	return out
+}
+
+func plainValidation(err error) string {
+	s := err.Error()
+	if i := strings.LastIndex(s, ": "); i > 0 && strings.HasPrefix(s, "validating") {
+		s = strings.TrimPrefix(s[strings.Index(s, ": ")+2:], "")
+	}
+	return s
+}

@@ -1,0 +1,73 @@
+package window
+
+import (
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Builder makes requests from a Conversation. Each message is encoded once;
+// what was encoded stays until the head changes.
+type Builder struct {
+	codec llm.Codec // nil: the model wants no bytes
+	conv  *Conversation
+
+	rebase  int    // the rebase that the bytes below belong to
+	prefix  []byte // head and messages, only ever appended to
+	encoded int    // messages in prefix
+	started bool   // a message is in prefix, so that the next needs a comma
+}
+
+// NewBuilder builds for a model's codec; nil for a model without one.
+func NewBuilder(conv *Conversation, codec llm.Codec) *Builder {
+	return &Builder{codec: codec, conv: conv}
+}
+
+// Request gives the next request: all messages so far. Its body shares bytes
+// with the requests before, which stay valid.
+func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
+	msgs := b.conv.Messages()
+	r := &llm.Request{Head: b.conv.Head(), Messages: msgs, Tail: tail}
+	if b.codec == nil {
+		return r, nil
+	}
+	if b.rebase != b.conv.rebases {
+		head, err := b.codec.Head(b.conv.Head())
+		if err != nil {
+			return nil, err
+		}
+		*b = Builder{codec: b.codec, conv: b.conv, rebase: b.conv.rebases, prefix: append([]byte(nil), head...)}
+	}
+	// All but the last message go in for good; the last one is sent with the
+	// cache marker and kept without it.
+	last := len(msgs) - 1
+	for ; b.encoded < last; b.encoded++ {
+		if err := b.add(msgs[b.encoded]); err != nil {
+			return nil, err
+		}
+	}
+	var marked []byte
+	if last >= 0 {
+		m, err := b.codec.Step(msgs[last:], true)
+		if err != nil {
+			return nil, err
+		}
+		if b.started && len(m) > 0 {
+			marked = append(marked, ',')
+		}
+		marked = append(marked, m...)
+	}
+	r.Body = [][]byte{b.prefix[:len(b.prefix):len(b.prefix)], marked, b.codec.Tail(tail)}
+	return r, nil
+}
+
+func (b *Builder) add(m llm.Message) error {
+	enc, err := b.codec.Step([]llm.Message{m}, false)
+	if err != nil || len(enc) == 0 {
+		return err
+	}
+	if b.started {
+		b.prefix = append(b.prefix, ',')
+	}
+	b.prefix = append(b.prefix, enc...)
+	b.started = true
+	return nil
+}
