@@ -148,6 +148,12 @@ type FileChanged struct {
 	Removed int       `json:"removed"`
 }
 
+// Undone says that the changes of the turn that began at Prompt were put back.
+type Undone struct {
+	Prompt int64    `json:"prompt"`
+	Paths  []string `json:"paths"`
+}
+
 // Question is one call that needs consent.
 type Question struct {
 	Call    string `json:"call"`

@@ -11,7 +11,7 @@ import (
 // needs to know of it; the ephemeral ones are here for the live stream.
 var sample = []Body{
 	Opened{}, Resumed{}, Rebased{}, Prompted{}, Noted{}, Requested{}, Retried{}, Replied{},
-	CallAsked{}, CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Asked{}, Answered{},
+	CallAsked{}, CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{},
 	Granted{}, Blocked{}, ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Ended{}, Ticked{},
 	TextDelta{}, ReasoningDelta{}, CallDelta{}, OutputDelta{},
 }

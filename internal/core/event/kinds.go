@@ -169,3 +169,8 @@ func (OutputDelta) Kind() string { return "output_delta" }
 
 // Version is 1.
 func (OutputDelta) Version() int { return 1 }
+// Kind is undone.
+func (Undone) Kind() string { return "undone" }
+
+// Version is 1.
+func (Undone) Version() int { return 1 }

@@ -14,6 +14,7 @@ package shellsyntax
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -91,7 +92,9 @@ func (c Command) Name() string {
 func (c Command) String() string {
 	var b strings.Builder
 	for _, a := range c.Assigns {
-		put(&b, a)
+		if !slices.ContainsFunc(c.Via, func(w Word) bool { return w.Text == a }) {
+			put(&b, a)
+		}
 	}
 	for _, w := range c.Via {
 		put(&b, w.quoted())

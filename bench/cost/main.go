@@ -1,0 +1,256 @@
+// Command cost measures what pawl itself costs beside the model and the tools:
+//
+//	go run ./bench/cost [-n 1000] [-api anthropic|openai]
+//
+// It builds pawl, runs it against a scripted model server on this machine that
+// asks for n `echo` calls, one a reply, and prints: start to the first request,
+// the time between the end of a reply and the next request at turn 10 and at
+// the last ones with their ratio, the tool's own process measured beside it,
+// the share of each request that the next begins with, peak memory,
+// connections, bytes sent, and bytes written to disk. It asserts nothing.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+func main() {
+	n := flag.Int("n", 1000, "how many calls")
+	flag.Parse()
+	if err := run(*n); err != nil {
+		fmt.Fprintln(os.Stderr, "cost:", err)
+		os.Exit(1)
+	}
+}
+
+// server is the scripted model.
+type server struct {
+	n int
+
+	mu       sync.Mutex
+	requests int
+	arrived  []time.Time // of request i
+	replied  []time.Time // end of reply i
+	first    int         // bytes of the first request
+	sent     int64       // bytes of all requests
+	last     []byte      // the request before, markers taken out
+	minShare float64
+	conns    map[net.Conn]bool
+	peakKB   int
+	pid      int
+}
+
+// markers are what a cache marker looks like in an Anthropic request.
+var markers = regexp.MustCompile(`,"cache_control":\{"type":"ephemeral"[^}]*\}`)
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	at := time.Now()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	i := s.requests
+	s.requests++
+	s.arrived = append(s.arrived, at)
+	s.sent += int64(len(body))
+	if i == 0 {
+		s.first = len(body)
+	}
+	plain := markers.ReplaceAll(body, nil)
+	if i > 0 {
+		s.minShare = min(s.minShare, share(s.last, plain))
+	}
+	s.last = plain
+	s.peakKB = max(s.peakKB, peak(s.pid))
+	s.mu.Unlock()
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range reply(i, i < s.n) {
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e[0], e[1])
+	}
+	w.(http.Flusher).Flush()
+	s.mu.Lock()
+	s.replied = append(s.replied, time.Now())
+	s.mu.Unlock()
+}
+
+// share is how much of a the start of b repeats. The end of a request (its
+// closing brackets and limits) is not part of the conversation.
+func share(a, b []byte) float64 {
+	k := 0
+	for k < len(a) && k < len(b) && a[k] == b[k] {
+		k++
+	}
+	return float64(k) / float64(len(a))
+}
+
+func reply(i int, call bool) [][2]string {
+	start := fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"claude-bench","content":[],"stop_reason":null,"usage":{"input_tokens":10,"output_tokens":1}}}`, i)
+	if !call {
+		return [][2]string{
+			{"message_start", start},
+			{"content_block_start", `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`},
+			{"content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"done"}}`},
+			{"content_block_stop", `{"type":"content_block_stop","index":0}`},
+			{"message_delta", `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}}`},
+			{"message_stop", `{"type":"message_stop"}`},
+		}
+	}
+	args, _ := json.Marshal(fmt.Sprintf(`{"command":"echo %d"}`, i)) // a string always encodes
+	return [][2]string{
+		{"message_start", start},
+		{"content_block_start", fmt.Sprintf(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_%d","name":"bash","input":{}}}`, i)},
+		{"content_block_delta", fmt.Sprintf(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":%s}}`, args)},
+		{"content_block_stop", `{"type":"content_block_stop","index":0}`},
+		{"message_delta", `{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":20}}`},
+		{"message_stop", `{"type":"message_stop"}`},
+	}
+}
+
+// peak is a process's largest resident size so far, in KB.
+func peak(pid int) int {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kb, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(v), " kB")) // 0 where it is not there
+			return kb
+		}
+	}
+	return 0
+}
+
+func run(n int) error {
+	dir, err := os.MkdirTemp("", "pawl-cost-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	bin := filepath.Join(dir, "pawl")
+	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, "./cmd/pawl").CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
+	}
+	if st, err := os.Stat(bin); err == nil {
+		fmt.Printf("binary                         %8.1f MB\n", float64(st.Size())/1e6)
+	}
+	version := best(20, func() error { return exec.Command(bin, "--version").Run() })
+	nothing := best(20, func() error { return exec.Command("/bin/true").Run() })
+	fmt.Printf("pawl --version                 %8.1f ms   (an empty process: %.1f ms)\n", ms(version), ms(nothing))
+
+	s := &server{n: n, conns: map[net.Conn]bool{}, minShare: 1}
+	web := httptest.NewUnstartedServer(s)
+	web.Config.ConnState = func(c net.Conn, st http.ConnState) {
+		if st == http.StateNew {
+			s.mu.Lock()
+			s.conns[c] = true
+			s.mu.Unlock()
+		}
+	}
+	web.Start()
+	defer web.Close()
+
+	work := filepath.Join(dir, "work")
+	home := filepath.Join(dir, "home")
+	for _, d := range []string{work, home} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, "run", "-m", "anthropic/claude-bench", "--allow", "bash(echo *)", "--output-format", "json", "echo a lot")
+	cmd.Dir = work
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "ANTHROPIC_API_KEY=bench-key", "ANTHROPIC_BASE_URL=" + web.URL}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	start := time.Now()
+	s.mu.Lock()
+	if err := cmd.Start(); err != nil {
+		s.mu.Unlock()
+		return err
+	}
+	s.pid = cmd.Process.Pid
+	s.mu.Unlock()
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("pawl: %w\n%s\n%s", err, errs.String(), out.String())
+	}
+	whole := time.Since(start)
+	if s.requests != n+1 {
+		return fmt.Errorf("%d requests, want %d\n%s", s.requests, n+1, out.String())
+	}
+
+	tool := best(50, func() error {
+		c := exec.Command("bash", "--noprofile", "--norc", "-c", "echo 1")
+		c.Stdout = io.Discard
+		return c.Run()
+	})
+	var gaps []time.Duration // between the end of reply i and request i+1
+	for i := range n {
+		gaps = append(gaps, s.arrived[i+1].Sub(s.replied[i]))
+	}
+	early, late := median(gaps[min(5, n-1):min(25, n)]), median(gaps[max(0, n-20):])
+	fmt.Printf("start to first request         %8.1f ms\n", ms(s.arrived[0].Sub(start)))
+	fmt.Printf("a turn near 10                 %8.2f ms   (the tool's own process: %.2f ms)\n", ms(early), ms(tool))
+	fmt.Printf("a turn near %-6d             %8.2f ms   ratio %.2f\n", n, ms(late), float64(late)/float64(early))
+	fmt.Printf("least share of the prefix      %8.2f %%\n", 100*s.minShare)
+	fmt.Printf("first request                  %8.1f KB\n", float64(s.first)/1e3)
+	fmt.Printf("sent in all                    %8.1f MB\n", float64(s.sent)/1e6)
+	fmt.Printf("connections                    %8d\n", len(s.conns))
+	fmt.Printf("peak memory                    %8.1f MB\n", float64(s.peakKB)/1e3)
+	var log int64
+	err = filepath.Walk(home, func(_ string, st os.FileInfo, err error) error {
+		if err == nil && st.Mode().IsRegular() {
+			log += st.Size()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("log on disk                    %8.1f MB\n", float64(log)/1e6)
+	if u, ok := written(cmd); ok {
+		fmt.Printf("written to disk (blocks)       %8.1f MB\n", float64(u)/1e6)
+	}
+	fmt.Printf("the whole run                  %8.1f s\n", whole.Seconds())
+	return nil
+}
+
+func best(n int, f func() error) time.Duration {
+	out := time.Hour
+	for range n {
+		t := time.Now()
+		if err := f(); err != nil {
+			return 0
+		}
+		out = min(out, time.Since(t))
+	}
+	return out
+}
+
+func median(ds []time.Duration) time.Duration {
+	ds = slices.Sorted(slices.Values(ds))
+	return ds[len(ds)/2]
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,41 @@
+// Command pawl is a coding agent for the terminal. All of it is in
+// internal/frontend/cli; this is its wiring to the process.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/pawl-agent/pawl/internal/frontend/cli"
+)
+
+func main() {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	code := cli.Main(context.Background(), &cli.App{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Dir: dir, Now: time.Now, Args: os.Args[1:],
+		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
+		Signals:  signals,
+	})
+	os.Exit(code)
+}
+
+// signals names the signals that end or interrupt pawl, as they come.
+func signals() <-chan string {
+	names := map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP"}
+	in, out := make(chan os.Signal, 8), make(chan string, 8)
+	signal.Notify(in, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		for s := range in {
+			out <- names[s]
+		}
+	}()
+	return out
+}

@@ -1,0 +1,309 @@
+package offline
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Bounds of one build repair: each try costs a build.
+const (
+	maxBuilds    = 80
+	maxPerError  = 5
+	errorsListed = 10 // the compiler stops there, so counts beyond say nothing
+)
+
+type buildState int
+
+const (
+	buildClean  buildState = iota // nothing was wrong
+	buildFixed                    // it builds now
+	buildBroken                   // it does not
+)
+
+// builder repairs the build of one module: it takes the compiler's errors one
+// kind after the other, tries small fixes, and keeps what makes it better.
+type builder struct {
+	h      *hands
+	dir    string // of the module, in the workspace
+	builds int
+
+	module string // the module's path, once read
+	done   []string
+	notes  []string
+	tried  bool
+	last   checked
+	first  checked
+	std    []string
+}
+
+// checked is what one look at the build gave. Stage 0 is go build, 1 is the
+// type check of the tests, 2 is a clean build.
+type checked struct {
+	stage int
+	errs  []buildError
+	exit  int
+	out   string
+}
+
+// fix is one way to remove an error: new contents of files, and in words.
+type fix struct {
+	files map[string]string // by path in the workspace
+	words string
+	note  string
+}
+
+func (b *builder) check() (checked, error) {
+	b.builds++
+	out, exit, err := runGo(b.h, in(b.dir, "go build -o /dev/null ./..."))
+	if err != nil {
+		return checked{}, err
+	}
+	if exit != 0 {
+		return checked{errs: readBuild(out, false), exit: exit, out: out}, nil
+	}
+	out, exit, err = b.h.Run(in(b.dir, "go vet ./..."))
+	if err != nil {
+		return checked{}, err
+	}
+	if errs := readBuild(out, true); exit != 0 && len(errs) > 0 {
+		return checked{stage: 1, errs: errs, exit: exit, out: out}, nil
+	}
+	return checked{stage: 2, out: out}, nil // what else vet finds is no build error
+}
+
+// fix builds, repairs, builds again.
+func (b *builder) fix() (buildState, error) {
+	now, err := b.check()
+	if err != nil {
+		return buildBroken, err
+	}
+	b.first, b.last = now, now
+	if now.stage == 2 {
+		return buildClean, nil
+	}
+	if len(now.errs) > 0 {
+		b.h.Say(fmt.Sprintf("The build is broken: %s. The first: %s: %s", count(len(now.errs), "error"), now.errs[0].where(), now.errs[0].msg))
+	}
+	given := map[string]bool{} // errors that no fix helped, as file and message
+	for b.builds < maxBuilds {
+		if b.last.stage == 2 {
+			return buildFixed, nil
+		}
+		i := slices.IndexFunc(ranked(b.last.errs), func(e buildError) bool { return !given[e.file+": "+e.msg] })
+		if i < 0 {
+			break
+		}
+		e := ranked(b.last.errs)[i]
+		ok, err := b.try(e)
+		if err != nil {
+			return buildBroken, err
+		}
+		if !ok {
+			given[e.file+": "+e.msg] = true
+		}
+	}
+	if b.last.stage == 2 {
+		return buildFixed, nil
+	}
+	return buildBroken, nil
+}
+
+// ranked puts first what explains the most: an unused import or variable is
+// often only the shadow of a misspelt name.
+func ranked(errs []buildError) []buildError {
+	weight := func(e buildError) int {
+		switch {
+		case strings.Contains(e.msg, "is not in std"), strings.Contains(e.msg, "provides package"), strings.Contains(e.msg, "providing package"):
+			return 0
+		case strings.Contains(e.msg, "undefined") || strings.Contains(e.msg, "unknown field") || strings.Contains(e.msg, "not exported"):
+			return 1
+		case strings.Contains(e.msg, "declared and not used"):
+			return 2
+		case strings.Contains(e.msg, "imported and not used"), strings.Contains(e.msg, "imported as"):
+			return 3
+		}
+		return 4
+	}
+	out := slices.Clone(errs)
+	slices.SortStableFunc(out, func(a, b buildError) int { return weight(a) - weight(b) })
+	return out
+}
+
+// try makes one error's fixes in turn until the build is better.
+func (b *builder) try(e buildError) (bool, error) {
+	fixes, err := b.fixes(e)
+	if err != nil {
+		return false, err
+	}
+	for n, f := range fixes {
+		if n == maxPerError || b.builds >= maxBuilds {
+			break
+		}
+		b.tried = true
+		before := map[string]string{}
+		for _, p := range sortedKeys(f.files) {
+			before[p] = b.h.seen[p]
+			old, new := narrow(b.h.seen[p], f.files[p])
+			if err := b.h.Edit(p, old, new); err != nil {
+				return false, err
+			}
+		}
+		after, err := b.check()
+		if err != nil {
+			return false, err
+		}
+		if better(b.last, after, e) {
+			b.last = after
+			b.done = append(b.done, f.words)
+			if f.note != "" && !slices.Contains(b.notes, f.note) {
+				b.notes = append(b.notes, f.note)
+			}
+			return true, nil
+		}
+		for _, p := range sortedKeys(before) {
+			was := before[p]
+			if err := b.h.restore(p, &was); err != nil {
+				return false, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// better says whether a try removed error e and brought nothing new where it
+// changed the text.
+func better(before, after checked, e buildError) bool {
+	if after.stage != before.stage {
+		return after.stage > before.stage
+	}
+	same := func(c checked) (n, dir int) {
+		for _, x := range c.errs {
+			if x.file == e.file && x.msg == e.msg {
+				n++
+			}
+			if path.Dir(x.file) == path.Dir(e.file) {
+				dir++
+			}
+		}
+		return n, dir
+	}
+	n1, d1 := same(before)
+	n2, d2 := same(after)
+	if n2 >= n1 || after.stage == 0 && d2 >= d1 && d1 < errorsListed {
+		return false
+	}
+	known := map[string]bool{}
+	for _, x := range before.errs {
+		known[x.file+x.msg] = true
+	}
+	for _, x := range after.errs {
+		if x.file == e.file && x.line == e.line && !known[x.file+x.msg] {
+			return false
+		}
+	}
+	return true
+}
+
+// fixes gives the ways to remove an error, likeliest first; nil where the
+// error is not of a kind that can be repaired without knowing the intent.
+func (b *builder) fixes(e buildError) ([]fix, error) {
+	if strings.HasPrefix(e.file, "/") || strings.HasPrefix(e.file, "..") {
+		return nil, nil // not the project's
+	}
+	f, err := b.load(e.file)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, nil
+	}
+	switch {
+	case strings.HasSuffix(e.msg, "imported and not used") || strings.Contains(e.msg, " imported as ") && strings.HasSuffix(e.msg, "and not used"):
+		return f.dropImport(e), nil
+	case strings.HasPrefix(e.msg, "declared and not used: "):
+		return f.blank(e, strings.TrimPrefix(e.msg, "declared and not used: ")), nil
+	case f.importsAt(e):
+		return b.importPath(f, e)
+	case strings.HasPrefix(e.msg, "undefined: "):
+		return b.undefined(f, e, strings.TrimPrefix(e.msg, "undefined: "))
+	case strings.HasPrefix(e.msg, "name ") && strings.Contains(e.msg, " not exported by package "):
+		name, pkg, _ := strings.Cut(strings.TrimPrefix(e.msg, "name "), " not exported by package ")
+		return b.undefined(f, e, pkg+"."+name)
+	case strings.Contains(e.msg, " undefined (type "), strings.HasPrefix(e.msg, "unknown field "):
+		return b.member(f, e)
+	}
+	return nil, nil
+}
+
+// source is a parsed file of the module.
+type source struct {
+	path string // in the workspace
+	file string // in the module, as the compiler says it
+	text string
+	fset *token.FileSet
+	ast  *ast.File
+}
+
+// load reads and parses a file of the module; nil where it does not parse.
+func (b *builder) load(file string) (*source, error) {
+	p := path.Join(b.dir, file)
+	text, ok := b.h.seen[p]
+	if !ok {
+		var err error
+		if text, err = b.h.Read(p); err != nil {
+			return nil, err
+		}
+	}
+	return parse(p, file, text), nil
+}
+
+func parse(p, file, text string) *source {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil || f == nil {
+		return nil
+	}
+	return &source{path: p, file: file, text: text, fset: fset, ast: f}
+}
+
+// stopped says why the repair ended in the middle, and puts back.
+func (b *builder) stopped(err error) string {
+	left := b.h.putBack()
+	if !b.tried {
+		return stopWords(err)
+	}
+	return stopWords(err) + " " + putBackWords(left)
+}
+
+// report says what was done to the build and how it stands.
+func (b *builder) report() string {
+	command := in(b.dir, "go build ./...")
+	if b.last.stage == 2 {
+		s := "The build is repaired: " + strings.Join(b.done, "; ") + ". `" + command + "` ends with exit code 0."
+		for _, n := range b.notes {
+			s += " " + n
+		}
+		return s
+	}
+	left := "error"
+	if len(b.last.errs) > 0 {
+		e := ranked(b.last.errs)[0]
+		left = count(len(b.last.errs), "error") + " left, such as " + e.where() + ": " + e.msg
+	} else if l := lastLine(b.last.out); l != "" {
+		left = l
+	}
+	if len(b.done) == 0 {
+		words := putBackWords(b.h.putBack())
+		if !b.tried {
+			words = ""
+		}
+		return strings.TrimSpace("The build fails (exit code "+itoa(b.last.exit)+") and I know no safe fix: "+left+". "+words) + " " + beyond("")
+	}
+	b.h.settle()
+	return "The build is better but not whole: " + strings.Join(b.done, "; ") + ". It still fails with exit code " + itoa(b.last.exit) + ", " + left + ". " + beyond("The rest is beyond the built-in model, which has no weights")
+}

@@ -1,0 +1,235 @@
+package offline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
+)
+
+// planFix makes a project build and its tests pass: first what the compiler
+// says, then what the tests say. It works on the first module that is broken.
+func planFix(h *hands, _ intent) {
+	dirs, err := modules(h)
+	if err != nil {
+		h.Say(stopWords(err))
+		return
+	}
+	if len(dirs) == 0 {
+		h.Say(beyond("There is no go.mod here, and the built-in model repairs Go modules only"))
+		return
+	}
+	for i, dir := range dirs {
+		b := &builder{h: h, dir: dir}
+		state, err := b.fix()
+		if err != nil {
+			h.Say(b.stopped(err))
+			return
+		}
+		if state == buildBroken {
+			h.Say(b.report())
+			return
+		}
+		h.settle()
+		// A test that hangs is a failing one; nobody waits ten minutes for it.
+		command := in(dir, "go test -timeout=60s ./...")
+		out, exit, err := h.Run(command)
+		if err != nil {
+			h.Say(strings.TrimSpace(b.report() + " " + stopWords(err)))
+			return
+		}
+		r := readTests(out)
+		if exit == 0 {
+			if state == buildFixed {
+				h.Say(b.report() + fmt.Sprintf(" `%s` passes too: exit code 0, %s.", command, count(len(r.passed), "package")))
+				return
+			}
+			if i < len(dirs)-1 {
+				continue
+			}
+			h.Say(beyond("The build is clean and `" + command + "` passes with exit code 0, and without a failing test the built-in model sees nothing to repair"))
+			return
+		}
+		if state == buildFixed {
+			h.Say(b.report())
+		}
+		fixTests(h, dir, r)
+		return
+	}
+}
+
+// fixTests hands over to generate and validate, and tells what it came to.
+func fixTests(h *hands, dir string, r testRun) {
+	if n := len(r.failures); n > 0 {
+		h.Say("It builds, and " + count(n, "test") + " fail" + map[bool]string{true: "s"}[n == 1] + ": " + names(r.failures) + ". I look for the cause.")
+	}
+	rep, err := repair.Tests(h, repair.Options{Dir: dir})
+	if err != nil {
+		words := stopWords(err)
+		if !errors.Is(err, repair.ErrHands) {
+			words = "The repair could not start: " + err.Error() + "."
+		}
+		h.Say(words + " " + putBackWords(h.putBack()))
+		return
+	}
+	switch rep.Outcome {
+	case repair.Fixed, repair.Uncertain:
+		h.settle()
+		h.Say(tellRepair(rep))
+	case repair.NothingFailing:
+		h.Say("Nothing fails any more: " + orDash(rep.Why))
+	default:
+		left := h.putBack()
+		s := tellNoRepair(rep, r)
+		if len(left) > 0 {
+			s += " " + putBackWords(left)
+		}
+		h.Say(s)
+	}
+}
+
+func names(fs []failure) string {
+	var out []string
+	for _, f := range fs {
+		if n := f.name; n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	if len(out) > 4 {
+		out = append(out[:4], "…")
+	}
+	return strings.Join(out, ", ")
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "the tests pass now."
+	}
+	return s
+}
+
+// tellRepair says what was wrong, what was changed, what proves it, and how
+// far that proof goes.
+func tellRepair(rep repair.Report) string {
+	var b strings.Builder
+	e := rep.Edit
+	where := fmt.Sprintf("%s:%d", e.Path, e.Line)
+	if e.Func != "" {
+		where = "`" + e.Func + "` (" + where + ")"
+	}
+	fmt.Fprintf(&b, "The cause is in %s: %s.\n", where, orWords(e.Operator, "one expression was wrong"))
+	for l := range strings.SplitSeq(strings.TrimRight(e.Old, "\n"), "\n") {
+		fmt.Fprintf(&b, "- %s\n", l)
+	}
+	for l := range strings.SplitSeq(strings.TrimRight(e.New, "\n"), "\n") {
+		fmt.Fprintf(&b, "+ %s\n", l)
+	}
+	fmt.Fprintf(&b, "Now %s: `%s` ended with exit code %d.\n", testWords(rep.Tests), rep.Command, rep.Exit)
+	others := 0
+	for _, p := range rep.Plausible {
+		if p != e {
+			others++
+		}
+	}
+	switch {
+	case others == 0:
+		fmt.Fprintf(&b, "Of %s tried it is the only one that passes.", count(rep.Tried, "candidate"))
+	default:
+		fmt.Fprintf(&b, "Of %s tried, %s pass%s as well.", count(rep.Tried, "candidate"), count(others, "other"), map[bool]string{true: "es"}[others == 1])
+		shown := 0
+		for _, p := range rep.Plausible {
+			if p == e || shown == 3 {
+				continue
+			}
+			shown++
+			fmt.Fprintf(&b, "\n  %s:%d  %s", p.Path, p.Line, firstLine(p.New))
+		}
+	}
+	tellDifferences(&b, rep)
+	if rep.Outcome == repair.Uncertain && rep.Why != "" {
+		b.WriteString("\nI am not sure that it is the right one: " + sentence(rep.Why))
+	}
+	b.WriteString("\nGreen tests make a change plausible, not correct: please read it. `/undo` takes it back.")
+	return b.String()
+}
+
+func tellDifferences(b *strings.Builder, rep repair.Report) {
+	if len(rep.Differ) == 0 {
+		if len(rep.Plausible) > 1 {
+			b.WriteString("\nI found no input on which they differ.")
+		}
+		return
+	}
+	b.WriteString("\nThey differ on inputs that no test has:")
+	for i, d := range rep.Differ {
+		if i == 3 {
+			fmt.Fprintf(b, "\n  and %d more", len(rep.Differ)-i)
+			break
+		}
+		fmt.Fprintf(b, "\n  %s", clip(d.Input))
+		if d.Func != "" && !strings.Contains(d.Input, d.Func[strings.LastIndexByte(d.Func, '.')+1:]) {
+			fmt.Fprintf(b, " to %s", d.Func)
+		}
+		var keys []string
+		for k := range d.Outputs {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		for _, k := range keys {
+			fmt.Fprintf(b, "\n    %s  with  %s", clip(d.Outputs[k]), clip(k))
+		}
+	}
+}
+
+func tellNoRepair(rep repair.Report, r testRun) string {
+	why := sentence(orWords(rep.Why, "no small change made the tests pass"))
+	s := fmt.Sprintf("I could not repair this (%s): %s", rep.Outcome, why)
+	if rep.Tried > 0 {
+		s += fmt.Sprintf(" I tried %s and changed nothing in the end.", count(rep.Tried, "candidate"))
+	}
+	if len(r.failures) > 0 {
+		s += " What fails: " + r.failures[0].words()
+		if !strings.HasSuffix(s, ".") {
+			s += "."
+		}
+	}
+	return s + " " + beyond("")
+}
+
+func testWords(full []string) string {
+	var tests []string
+	for _, t := range full {
+		// As "import/path: TestName".
+		if pkg, name, ok := strings.Cut(t, ": "); ok {
+			t = name + " (" + pkg[strings.LastIndexByte(pkg, '/')+1:] + ")"
+		}
+		tests = append(tests, t)
+	}
+	switch n := len(tests); {
+	case n == 0:
+		return "the tests pass"
+	case n == 1:
+		return tests[0] + " passes, and so does all the rest"
+	case n <= 4:
+		return strings.Join(tests, ", ") + " pass, and so does all the rest"
+	default:
+		return strings.Join(tests[:3], ", ") + " and " + itoa(n-3) + " more pass, and so does all the rest"
+	}
+}
+
+func orWords(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s != "" && !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return upper(s)
+}

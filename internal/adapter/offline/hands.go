@@ -1,0 +1,411 @@
+package offline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// idPrefix marks calls of the built-in model.
+const idPrefix = "off_"
+
+// refused is a call that did not do what it was to do: the tool's own words.
+type refused struct {
+	tool, text string
+}
+
+func (e *refused) Error() string { return e.tool + ": " + firstLine(e.text) }
+
+// errGone says that a file which was to be read is not there or not readable.
+var errGone = errors.New("cannot be read")
+
+// hands is how a plan acts: each method asks for a tool call and stops the
+// plan until its result is there. It remembers what the plan changed, so that
+// all of it can be put back. It implements repair.Hands.
+type hands struct {
+	text  strings.Builder
+	ask   func(ask) []llm.Result
+	tools []string // what may be called; empty: not said
+
+	queue []edit          // a repair's own files to be written (path, new) before the next command
+	drop  []string        // and to be deleted
+	disk  map[string]bool // which of them are there now
+
+	seen   map[string]string // content of files as this plan last saw or wrote them
+	origin map[string]*string
+	order  []string // keys of origin, in the order of their first change
+}
+
+func newHands(specs []llm.ToolSpec, stop func(ask) []llm.Result) *hands {
+	h := &hands{ask: stop, disk: map[string]bool{}, seen: map[string]string{}, origin: map[string]*string{}}
+	for _, s := range specs {
+		h.tools = append(h.tools, s.Name)
+	}
+	return h
+}
+
+// Say puts text into the reply that carries the next call.
+func (h *hands) Say(s string) {
+	if h.text.Len() > 0 && s != "" {
+		h.text.WriteString("\n")
+	}
+	h.text.WriteString(s)
+}
+
+// step asks for calls, all in one reply.
+func (h *hands) step(calls ...llm.Call) []llm.Result {
+	text := strings.TrimSpace(h.text.String())
+	h.text.Reset()
+	out := h.ask(ask{text: text, calls: calls})
+	for len(out) < len(calls) {
+		out = append(out, llm.Result{Text: "no result was recorded", Error: true})
+	}
+	return out
+}
+
+func (h *hands) can(name string) error {
+	if len(h.tools) > 0 && !slices.Contains(h.tools, name) {
+		return &refused{tool: name, text: "this session has no such tool"}
+	}
+	return nil
+}
+
+func (h *hands) one(name string, args any) (string, error) {
+	if err := h.can(name); err != nil {
+		return "", err
+	}
+	r := h.step(call(name, args))[0]
+	if unknown(r) && (name == "read" || name == "grep" || name == "glob" || name == "ls") {
+		r = h.step(call(name, args))[0] // a crash took the result; looking again does no harm
+	}
+	if r.Error {
+		return r.Text, &refused{tool: name, text: r.Text}
+	}
+	return r.Text, nil
+}
+
+// Run runs a command line. A command that fails is no error: exit says so
+// (124 for one that was stopped at its time limit, 137 for one that was
+// killed).
+func (h *hands) Run(command string) (string, int, error) {
+	if err := h.can("bash"); err != nil {
+		return "", -1, err
+	}
+	c := call("bash", map[string]any{"command": plain(command), "timeout": 300})
+	results, err := h.withQueue(c)
+	if err != nil {
+		return "", -1, err
+	}
+	r := results[0]
+	if unknown(r) {
+		r = h.step(c)[0] // a crash took the result; a check may run twice
+	}
+	text := r.Text
+	if r.Error {
+		err = &refused{tool: "bash", text: text}
+	}
+	out, exit, ok := splitExit(text)
+	if ok {
+		return out, exit, nil
+	}
+	if err == nil {
+		err = &refused{tool: "bash", text: "its result does not say how the command ended: " + lastLine(text)}
+	}
+	return text, -1, err
+}
+
+// splitExit takes the outcome off a bash result. It is the last line; a few
+// more are allowed after it, since an engine may add a note.
+func splitExit(text string) (out string, exit int, ok bool) {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i := len(lines) - 1; i >= 0 && i >= len(lines)-6; i-- {
+		l := strings.TrimSpace(lines[i])
+		switch {
+		case strings.HasPrefix(l, "exit code "):
+			n, err := strconv.Atoi(strings.TrimPrefix(l, "exit code "))
+			if err != nil {
+				continue
+			}
+			exit = n
+		case strings.HasPrefix(l, "stopped after "):
+			exit = 124
+		case strings.HasPrefix(l, "killed by "):
+			exit = 137
+		default:
+			continue
+		}
+		return strings.Join(lines[:i], "\n"), exit, true
+	}
+	return "", 0, false
+}
+
+// List gives the files that match a glob pattern, in alphabetical order.
+func (h *hands) List(pattern string) ([]string, error) {
+	text, err := h.one("glob", map[string]any{"pattern": pattern})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for l := range strings.SplitSeq(text, "\n") {
+		if l = strings.TrimSpace(l); isPath(l) {
+			out = append(out, strings.TrimPrefix(l, "./"))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// isPath tells a listed path from a sentence about the list.
+func isPath(l string) bool {
+	return l != "" && l[0] != '[' && !strings.HasPrefix(strings.ToLower(l), "no files match")
+}
+
+// hit is a line that a search found.
+type hit struct {
+	path string
+	line int
+	text string
+}
+
+// Grep searches for lines; more says that not all are listed.
+func (h *hands) Grep(pattern string) (out []hit, more bool, err error) {
+	text, err := h.one("grep", map[string]any{"pattern": pattern})
+	if err != nil {
+		return nil, false, err
+	}
+	for l := range strings.SplitSeq(text, "\n") {
+		if path, rest, ok := strings.Cut(l, ":"); ok {
+			if num, content, ok := strings.Cut(rest, ":"); ok {
+				if n, err := strconv.Atoi(num); err == nil && n > 0 {
+					out = append(out, hit{strings.TrimPrefix(path, "./"), n, strings.TrimRight(content, "\r")})
+				}
+			}
+		} else if strings.HasPrefix(l, "[more ") {
+			more = true
+		}
+	}
+	return out, more, nil
+}
+
+// FilesWith lists the files that match glob and have a line that matches.
+func (h *hands) FilesWith(pattern, glob string) ([]string, error) {
+	text, err := h.one("grep", map[string]any{"pattern": pattern, "glob": glob, "files_only": true})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for l := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(l, "[more ") {
+			return nil, fmt.Errorf("too many files match %s to list them all", pattern)
+		}
+		if l = strings.TrimSpace(l); isPath(l) && !strings.HasPrefix(l, "no matches in ") {
+			out = append(out, strings.TrimPrefix(l, "./"))
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// Edit replaces the one occurrence of old in a file. It is strict where the
+// tool is lenient: what is not there exactly once is not tried.
+func (h *hands) Edit(path, old, new string) error {
+	if old == new {
+		return nil
+	}
+	for try := 0; ; try++ {
+		content, ok := h.seen[path]
+		if ok && strings.Count(content, old) == 1 {
+			break
+		}
+		if try > 0 {
+			return fmt.Errorf("%s: the text to replace is there %d times, not once", path, strings.Count(content, old))
+		}
+		if _, err := h.Read(path); err != nil {
+			return err
+		}
+	}
+	if text, err := h.one("edit", map[string]any{"path": path, "old": old, "new": new}); err != nil {
+		want := strings.Replace(h.seen[path], old, new, 1)
+		if !unknown(llm.Result{Text: text, Error: true}) {
+			return err
+		}
+		// The process died in this edit: the file tells whether it was made.
+		if now, rerr := h.Read(path); rerr != nil || now != want {
+			return err
+		}
+	}
+	h.changed(path, strings.Replace(h.seen[path], old, new, 1))
+	return nil
+}
+
+// Write creates a file or replaces all of it.
+func (h *hands) Write(path, content string) error {
+	if own(path) {
+		h.enqueue(path, content)
+		return nil
+	}
+	if _, err := h.one("write", map[string]any{"path": path, "content": content}); err != nil {
+		return err
+	}
+	h.changed(path, content)
+	return nil
+}
+
+// Remove deletes a file.
+func (h *hands) Remove(path string) error {
+	if own(path) {
+		h.dequeue(path)
+		return nil
+	}
+	if _, err := h.one("apply_patch", map[string]any{"patch": deletion(path)}); err != nil {
+		return err
+	}
+	h.note(path)
+	delete(h.seen, path)
+	return nil
+}
+
+// edit is one replacement of several that belong together.
+type edit struct{ path, old, new string }
+
+// EditAll makes edits in several files with one call: all or none.
+func (h *hands) EditAll(edits []edit) error {
+	type one struct {
+		Path string `json:"path"`
+		Old  string `json:"old"`
+		New  string `json:"new"`
+	}
+	var list []one
+	next := map[string]string{}
+	for _, e := range edits {
+		c, ok := next[e.path]
+		if !ok {
+			c = h.seen[e.path]
+		}
+		if strings.Count(c, e.old) != 1 {
+			return fmt.Errorf("%s: the text to replace is there %d times, not once", e.path, strings.Count(c, e.old))
+		}
+		next[e.path] = strings.Replace(c, e.old, e.new, 1)
+		list = append(list, one{e.path, e.old, e.new})
+	}
+	if _, err := h.one("multi_edit", map[string]any{"edits": list}); err != nil {
+		return err
+	}
+	for _, e := range edits {
+		h.changed(e.path, next[e.path])
+	}
+	return nil
+}
+
+// note keeps what a path was before its first change.
+func (h *hands) note(path string) {
+	if _, ok := h.origin[path]; ok {
+		return
+	}
+	h.order = append(h.order, path)
+	if c, ok := h.seen[path]; ok {
+		h.origin[path] = &c
+	} else {
+		h.origin[path] = nil
+	}
+}
+
+func (h *hands) changed(path, content string) {
+	h.note(path)
+	h.seen[path] = content
+}
+
+// settle accepts what was changed so far: putBack will not touch it.
+func (h *hands) settle() {
+	h.origin, h.order = map[string]*string{}, nil
+}
+
+// putBack undoes every change since the last settle, newest file first. It
+// gives the files that it had to leave as they are.
+func (h *hands) putBack() (left []string) {
+	for i := len(h.order) - 1; i >= 0; i-- {
+		path := h.order[i]
+		if err := h.restore(path, h.origin[path]); err != nil {
+			left = append(left, path)
+		}
+	}
+	if _, err := h.withQueue(); err != nil {
+		left = append(left, "the files "+ownPrefix+"*")
+	}
+	h.settle()
+	return left
+}
+
+func (h *hands) restore(path string, want *string) error {
+	have, there := h.seen[path]
+	switch {
+	case want == nil && !there, want != nil && there && have == *want:
+		return nil
+	case want == nil:
+		return h.Remove(path)
+	case !there:
+		// Deleted, or of unknown content since a call on it failed.
+		if c, err := h.Read(path); err != nil {
+			return h.Write(path, *want)
+		} else if c == *want {
+			return nil
+		} else {
+			have = c
+		}
+	}
+	old, new := narrow(have, *want)
+	return h.Edit(path, old, new)
+}
+
+// narrow finds the smallest run of lines that differs between two texts,
+// widened until it is unique in the first.
+func narrow(from, to string) (old, new string) {
+	a, b := strings.SplitAfter(from, "\n"), strings.SplitAfter(to, "\n")
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	for {
+		old = strings.Join(a[head:len(a)-tail], "")
+		new = strings.Join(b[head:len(b)-tail], "")
+		if strings.Count(from, old) == 1 && old != "" || head == 0 && tail == 0 {
+			return old, new
+		}
+		if head > 0 {
+			head--
+		}
+		if tail > 0 {
+			tail--
+		}
+	}
+}
+
+func putBackWords(left []string) string {
+	if len(left) == 0 {
+		return "What I had changed is put back."
+	}
+	return "I could not put back " + strings.Join(left, ", ") + "; `/undo` can."
+}
+
+// unknown says that a call's result was lost in a crash.
+func unknown(r llm.Result) bool {
+	return r.Error && strings.HasPrefix(r.Text, "[Outcome unknown")
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(s)
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
+}

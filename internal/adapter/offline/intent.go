@@ -1,0 +1,369 @@
+package offline
+
+import (
+	"strings"
+	"unicode"
+)
+
+// This file reads what is wanted from a prompt, by patterns alone. What fits
+// none is intentNone: the model abstains rather than guesses.
+
+type intentKind int
+
+const (
+	intentNone intentKind = iota
+	intentRun
+	intentWhere
+	intentReplace
+	intentRename
+	intentFix
+)
+
+// intent is an understood prompt.
+type intent struct {
+	kind     intentKind
+	command  string // run: "" is the project's tests, "build" its build
+	build    bool   // run: the build, not the tests
+	name     string // where, rename: the identifier
+	old, new string // replace, rename
+	file     string // replace, rename: "" anywhere
+	callers  bool   // where: uses were asked for, not the definition
+	what     string // rename: function, type, method, …
+}
+
+// understand reads a prompt.
+func understand(prompt string) intent {
+	text := strings.TrimSpace(prompt)
+	low := strings.ToLower(text)
+	words := fields(low)
+	if len(words) == 0 {
+		return intent{kind: intentFix}
+	}
+	for _, try := range []func(string, string, []string) (intent, bool){
+		asRename, asReplace, asWhere, asFix, asRun,
+	} {
+		if in, ok := try(text, low, words); ok {
+			return in
+		}
+	}
+	return intent{}
+}
+
+// goOn says whether a prompt only asks to continue.
+func goOn(prompt string) bool {
+	switch strings.Join(fields(strings.ToLower(prompt)), " ") {
+	case "continue", "go on", "go ahead", "proceed", "resume", "try again", "again", "retry", "carry on", "please continue", "keep going":
+		return true
+	}
+	return false
+}
+
+// fields splits into words without the punctuation around them.
+func fields(s string) []string {
+	var out []string
+	for _, w := range strings.Fields(s) {
+		if w = strings.Trim(w, ".,;:!?\"'“”‘’()`"); w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// word is a word or a quoted phrase of a prompt.
+type word struct {
+	text   string
+	quoted bool
+}
+
+// tokens splits a prompt into words; what is in backticks or quotes is one
+// token, taken as it is.
+func tokens(s string) []word {
+	var out []word
+	closing := map[rune]rune{'`': '`', '"': '"', '\'': '\'', '“': '”', '‘': '’', '«': '»'}
+	rs := []rune(s)
+	for i := 0; i < len(rs); {
+		if unicode.IsSpace(rs[i]) {
+			i++
+			continue
+		}
+		if end, ok := closing[rs[i]]; ok {
+			if j := indexRune(rs[i+1:], end); j > 0 {
+				out = append(out, word{string(rs[i+1 : i+1+j]), true})
+				i += j + 2
+				continue
+			}
+		}
+		j := i
+		for j < len(rs) && !unicode.IsSpace(rs[j]) {
+			j++
+		}
+		if w := strings.TrimRight(string(rs[i:j]), ",;:!?"); w != "" {
+			w = strings.TrimSuffix(w, ".")
+			if w != "" {
+				out = append(out, word{text: w})
+			}
+		}
+		i = j
+	}
+	return out
+}
+
+func indexRune(rs []rune, r rune) int {
+	for i, x := range rs {
+		if x == r {
+			return i
+		}
+	}
+	return -1
+}
+
+// polite drops what people put before a request.
+func polite(ts []word) []word {
+	skip := map[string]bool{"please": true, "can": true, "could": true, "you": true, "would": true, "now": true, "just": true, "then": true, "ok": true, "and": true, "pls": true}
+	for len(ts) > 0 && !ts[0].quoted && skip[strings.ToLower(ts[0].text)] {
+		ts = ts[1:]
+	}
+	return ts
+}
+
+func is(t word, words ...string) bool {
+	if t.quoted {
+		return false
+	}
+	for _, w := range words {
+		if strings.EqualFold(t.text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// asRename: rename [the] [function] X to Y [in FILE].
+func asRename(text, _ string, _ []string) (intent, bool) {
+	ts := polite(tokens(text))
+	if len(ts) < 4 || !is(ts[0], "rename") {
+		return intent{}, false
+	}
+	ts = ts[1:]
+	in := intent{kind: intentRename}
+	for len(ts) > 0 && is(ts[0], "the", "func", "function", "method", "type", "struct", "interface", "variable", "var", "const", "constant", "field", "parameter", "symbol", "identifier", "local") {
+		if !is(ts[0], "the") {
+			in.what = strings.ToLower(ts[0].text)
+		}
+		ts = ts[1:]
+	}
+	if len(ts) < 3 || !is(ts[1], "to", "into", "as") {
+		return intent{}, false
+	}
+	in.old, in.new = strings.TrimSuffix(ts[0].text, "()"), strings.TrimSuffix(ts[2].text, "()")
+	in.file = inFile(ts[3:])
+	return in, identifier(strings.TrimPrefix(in.old[strings.LastIndexByte(in.old, '.')+1:], "*")) && identifier(in.new)
+}
+
+// asReplace: replace X with Y in FILE; change X to Y in FILE.
+func asReplace(text, _ string, _ []string) (intent, bool) {
+	ts := polite(tokens(text))
+	if len(ts) < 5 || !is(ts[0], "replace", "change", "substitute", "swap") {
+		return intent{}, false
+	}
+	ts = ts[1:]
+	for len(ts) > 0 && is(ts[0], "all", "every", "each", "the", "occurrences", "of", "word", "string", "text") {
+		ts = ts[1:]
+	}
+	for i := 1; i+1 < len(ts); i++ {
+		if !is(ts[i], "with", "by", "to", "into", "for") {
+			continue
+		}
+		file := inFile(ts[i+2:])
+		if i != 1 || file == "" {
+			return intent{}, false // several unquoted words, or no file: not clear enough
+		}
+		return intent{kind: intentReplace, old: ts[0].text, new: ts[i+1].text, file: file}, true
+	}
+	return intent{}, false
+}
+
+// inFile reads "in [the] [file] PATH" off the rest of a request.
+func inFile(ts []word) string {
+	for i, t := range ts {
+		if !is(t, "in", "inside", "within", "of") {
+			continue
+		}
+		for _, t := range ts[i+1:] {
+			if is(t, "the", "file", "all", "folder") {
+				continue
+			}
+			if strings.ContainsAny(t.text, "./") || t.quoted {
+				return strings.TrimPrefix(t.text, "./")
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// asWhere: where is X defined; who calls X; find the usages of X.
+func asWhere(text, _ string, words []string) (intent, bool) {
+	asked := has(words, "where") || has(words, "who") || has(words, "which") || has(words, "what") || has(words, "find") || has(words, "show") || has(words, "locate") || has(words, "list")
+	def := hasAny(words, "defined", "definition", "declared", "declaration", "implemented", "implementation", "comes", "live", "lives", "located", "definitions")
+	use := hasAny(words, "used", "uses", "usage", "usages", "use", "references", "reference", "referenced", "called", "calls", "callers", "caller", "call")
+	if !asked && !(def || use) || !(def || use || has(words, "where")) || hasAny(words, "fix", "repair", "add", "write") {
+		return intent{}, false
+	}
+	in := intent{kind: intentWhere, callers: use && !def}
+	var best word
+	for _, t := range tokens(text) {
+		name := strings.TrimSuffix(t.text, "()")
+		if t.quoted && qualified(name) {
+			best = word{name, true}
+			break
+		}
+		if !qualified(name) || stopWord(strings.ToLower(name)) {
+			continue
+		}
+		// Later words win over earlier ones; a name that looks like code wins over both.
+		if best.text == "" || looksLikeCode(t.text) || !looksLikeCode(best.text) {
+			best = word{text: name}
+			if t.text != name {
+				break // written as a call
+			}
+		}
+	}
+	in.name = best.text
+	return in, in.name != ""
+}
+
+func stopWord(w string) bool {
+	return strings.Contains(" where is are the a an of in and or defined definition definitions declared declaration implemented implementation used uses usage usages use references reference referenced called calls callers caller call who which what find show me locate list do does we i function func method type struct interface variable var const constant class symbol code file files all places place please to it this that from by located live lives comes can you tell how often many and has have been being project repository repo here ", " "+w+" ")
+}
+
+func looksLikeCode(w string) bool {
+	if strings.ContainsAny(w, "._") || strings.HasSuffix(w, "()") {
+		return true
+	}
+	for i, r := range w {
+		if i > 0 && unicode.IsUpper(r) {
+			return true
+		}
+	}
+	return w != "" && unicode.IsUpper([]rune(w)[0])
+}
+
+func identifier(s string) bool {
+	for i, r := range s {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// qualified: identifiers joined by dots.
+func qualified(s string) bool {
+	for p := range strings.SplitSeq(s, ".") {
+		if !identifier(p) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// asFix: fix, repair, make it compile.
+func asFix(_, low string, words []string) (intent, bool) {
+	if hasAny(words, "add", "implement", "create", "write", "refactor", "explain", "document", "rewrite", "design") {
+		return intent{}, false
+	}
+	subject := hasAny(words, "bug", "bugs", "build", "builds", "test", "tests", "testing", "compile", "compiles", "compilation", "compiler", "error", "errors", "it", "this", "failure", "failures", "failing", "panic", "code", "project", "broken", "check", "checks", "green", "vet", "everything", "them", "that", "what", "whatever", "import", "imports", "regression", "fails", "fail", "ci")
+	verb := hasAny(words, "fix", "repair", "debug", "solve", "correct", "heal", "mend", "resolve")
+	if verb && (subject || len(words) == 1) {
+		return intent{kind: intentFix}, true
+	}
+	if has(words, "make") && hasAny(words, "compile", "build", "pass", "green", "work", "succeed") {
+		return intent{kind: intentFix}, true
+	}
+	if has(words, "get") && hasAny(words, "passing", "green", "compiling", "building", "working") {
+		return intent{kind: intentFix}, true
+	}
+	if strings.Contains(low, "checks failed") || strings.Contains(low, "the checks fail") {
+		return intent{kind: intentFix}, true // what auto-fix says
+	}
+	broken := hasAny(words, "failing", "broken", "fails", "fail", "failed", "red", "breaks", "broke") || strings.Contains(low, "does not compile") || strings.Contains(low, "doesn't compile") || strings.Contains(low, "does not build") || strings.Contains(low, "doesn't build")
+	asking := hasAny(words, "why", "which", "what", "how", "do", "run", "show", "are", "is", "does", "did")
+	if broken && subject && (!asking || strings.Contains(low, "does not ")) && len(words) < 12 {
+		return intent{kind: intentFix}, true
+	}
+	return intent{}, false
+}
+
+// asRun: run `CMD`, run the tests, go test ./..., does it build?
+func asRun(text, low string, words []string) (intent, bool) {
+	ts := polite(tokens(text))
+	if len(ts) == 0 {
+		return intent{}, false
+	}
+	if is(ts[0], "run", "execute", "start", "try", "launch", "invoke", "rerun", "re-run") {
+		for _, t := range ts[1:] {
+			if t.quoted && strings.ContainsRune(text, '`') {
+				return intent{kind: intentRun, command: t.text}, true
+			}
+		}
+		rest := strings.TrimSpace(text[strings.Index(strings.ToLower(text), strings.ToLower(ts[0].text))+len(ts[0].text):])
+		rest = firstLine(strings.TrimRight(rest, "?! "))
+		if !strings.HasSuffix(rest, "...") {
+			rest = strings.TrimSuffix(rest, ".")
+		}
+		for _, tail := range []string{" and tell me", " and explain", " and report", " and show", " and say", " and summarize", " for me", " please", " again", ", please", ", then", " to see", " to check"} {
+			if i := strings.Index(strings.ToLower(rest), tail); i >= 0 {
+				rest = strings.TrimSpace(rest[:i])
+			}
+		}
+		switch w := fields(strings.ToLower(rest)); {
+		case len(w) == 0:
+			return intent{}, false
+		case w[0] == "the" || w[0] == "all" || w[0] == "tests" || w[0] == "my" || w[0] == "our" || w[0] == "unit" || w[0] == "a" || len(w) == 1 && (w[0] == "test" || w[0] == "build" || w[0] == "checks"):
+			if hasAny(w, "test", "tests", "checks", "suite") {
+				return intent{kind: intentRun}, true
+			}
+			if hasAny(w, "build", "compiler") {
+				return intent{kind: intentRun, build: true}, true
+			}
+			return intent{}, false
+		}
+		return intent{kind: intentRun, command: rest}, true
+	}
+	if strings.HasPrefix(low, "go ") && len(words) > 1 && hasAny(words[1:2], "test", "build", "vet", "version", "run", "list", "doc", "mod", "env", "fmt", "generate") && !strings.Contains(text, "\n") {
+		return intent{kind: intentRun, command: text}, true
+	}
+	if len(ts) == 1 && ts[0].quoted && strings.HasPrefix(strings.TrimSpace(text), "`") {
+		return intent{kind: intentRun, command: ts[0].text}, true
+	}
+	question := strings.HasSuffix(low, "?") || hasAny(words[:1], "do", "does", "why", "which", "is", "are", "check", "test", "build", "compile", "verify", "what", "how")
+	if !question || hasAny(words, "add", "implement", "create", "write", "refactor", "should") || len(words) > 14 {
+		return intent{}, false
+	}
+	switch {
+	case hasAny(words, "tests", "test") && hasAny(words, "pass", "passing", "fail", "failing", "fails", "green", "red", "run", "check", "it", "everything", "status") || len(words) == 1 && words[0] == "test":
+		return intent{kind: intentRun}, true
+	case hasAny(words, "build", "compile", "builds", "compiles") && len(words) < 8:
+		return intent{kind: intentRun, build: true}, true
+	}
+	return intent{}, false
+}
+
+func has(words []string, w string) bool {
+	for _, x := range words {
+		if x == w {
+			return true
+		}
+	}
+	return false
+}
+
+func hasAny(words []string, ws ...string) bool {
+	for _, w := range ws {
+		if has(words, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,379 @@
+package repair
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"sort"
+	"strings"
+)
+
+// candidate is one change of one function: the bytes from..to of its file
+// become text.
+type candidate struct {
+	fn       *function
+	from, to int
+	text     string
+	op       string
+	prior    float64 // how often such a change is the right one, relative to others
+	at       token.Pos
+	score    float64
+	id       int
+}
+
+// patched gives the file's text with the change.
+func (c *candidate) patched() string {
+	s := c.fn.file.text
+	return s[:c.from] + c.text + s[c.to:]
+}
+
+// body gives the function's text with the change.
+func (c *candidate) body(m *module) string {
+	from, to := m.offset(c.fn.decl.Pos()), m.offset(c.fn.decl.End())
+	return c.fn.file.text[from:c.from] + c.text + c.fn.file.text[c.to:to]
+}
+
+func (m *module) offset(p token.Pos) int { return m.fset.File(p).Offset(p) }
+
+// operator is one kind of change. apply looks at one node and puts what it
+// would try.
+type operator struct {
+	name  string
+	apply func(s *site, n ast.Node)
+}
+
+// operators is the table; the order decides between equal scores.
+func operators() []operator {
+	var all []operator
+	for _, family := range [][]operator{
+		compareOps(), arithmeticOps(), variableOps(), callOps(), guardOps(), loopOps(), sliceOps(), statementOps(),
+	} {
+		all = append(all, family...)
+	}
+	return all
+}
+
+// site is where an operator looks: a function, the nodes around, the types.
+type site struct {
+	m       *module
+	fn      *function
+	src     string
+	info    *types.Info
+	parents []ast.Node // outermost first, without the node itself
+	op      string
+	at      token.Pos
+	out     []candidate
+	seen    map[string]int // the changed function -> its place in out
+	cache   map[token.Pos][]*types.Var
+	frags   []fragment
+}
+
+// mutate gives every candidate for a function, each once.
+func mutate(m *module, fn *function) []candidate {
+	s := &site{
+		m: m, fn: fn, src: fn.file.text, info: fn.pkg.info,
+		seen: map[string]int{}, cache: map[token.Pos][]*types.Var{},
+	}
+	ops := operators()
+	ast.Inspect(fn.decl.Body, func(n ast.Node) bool {
+		if n == nil {
+			s.parents = s.parents[:len(s.parents)-1]
+			return true
+		}
+		for _, op := range ops {
+			s.op, s.at = op.name, n.Pos()
+			op.apply(s, n)
+		}
+		s.parents = append(s.parents, n)
+		return true
+	})
+	return s.out
+}
+
+// put proposes a change of the text between two positions.
+func (s *site) put(prior float64, from, to token.Pos, text string) {
+	a, b := s.m.offset(from), s.m.offset(to)
+	if s.src[a:b] == text {
+		return
+	}
+	c := candidate{fn: s.fn, from: a, to: b, text: text, op: s.op, prior: prior, at: s.at}
+	key := squeeze(c.body(s.m))
+	if i, ok := s.seen[key]; ok {
+		if s.out[i].prior < prior {
+			s.out[i] = c
+		}
+		return
+	}
+	s.seen[key] = len(s.out)
+	s.out = append(s.out, c)
+}
+
+// replace proposes other text for a node.
+func (s *site) replace(prior float64, n ast.Node, text string) { s.put(prior, n.Pos(), n.End(), text) }
+
+// squeeze drops blanks, so that equal programs compare equal.
+func squeeze(text string) string {
+	return strings.NewReplacer(" ", "", "\t", "").Replace(text)
+}
+
+// text is a node's source.
+func (s *site) text(n ast.Node) string {
+	return s.src[s.m.offset(n.Pos()):s.m.offset(n.End())]
+}
+
+// operand is a node's source, in parentheses where it must have them.
+func (s *site) operand(e ast.Expr) string {
+	switch e.(type) {
+	case *ast.BinaryExpr, *ast.UnaryExpr, *ast.StarExpr, *ast.FuncLit:
+		return "(" + s.text(e) + ")"
+	}
+	return s.text(e)
+}
+
+// typ is an expression's type, nil when it is not known.
+func (s *site) typ(e ast.Expr) types.Type {
+	t := s.info.TypeOf(e)
+	if t == nil || t == types.Typ[types.Invalid] {
+		return nil
+	}
+	return t
+}
+
+// parent is the n-th node around, 0 the nearest; nil outside the body.
+func (s *site) parent(n int) ast.Node {
+	if i := len(s.parents) - 1 - n; i >= 0 {
+		return s.parents[i]
+	}
+	return nil
+}
+
+// inner reports whether the node lies in one of type T within the function.
+func inner[T ast.Node](s *site) (T, bool) {
+	for i := len(s.parents) - 1; i >= 0; i-- {
+		if t, ok := s.parents[i].(T); ok {
+			return t, true
+		}
+	}
+	var none T
+	return none, false
+}
+
+// loop is the nearest loop around, nil when there is none.
+func (s *site) loop() ast.Stmt {
+	for i := len(s.parents) - 1; i >= 0; i-- {
+		switch l := s.parents[i].(type) {
+		case *ast.ForStmt:
+			return l
+		case *ast.RangeStmt:
+			return l
+		case *ast.FuncLit:
+			return nil
+		}
+	}
+	return nil
+}
+
+// vars gives the local variables that may be used at a position, nearest
+// first.
+func (s *site) vars(pos token.Pos) []*types.Var {
+	if v, ok := s.cache[pos]; ok {
+		return v
+	}
+	var out []*types.Var
+	taken := map[string]bool{}
+	file := s.fn.pkg.types.Scope()
+	for sc := file.Innermost(pos); sc != nil && sc != file; sc = sc.Parent() {
+		var here []*types.Var
+		for _, name := range sc.Names() {
+			v, ok := sc.Lookup(name).(*types.Var)
+			if !ok || taken[name] || name == "_" || v.Pos() >= pos || v.Type() == types.Typ[types.Invalid] {
+				continue
+			}
+			if _, obj := file.Innermost(pos).LookupParent(name, pos); obj != v {
+				continue
+			}
+			taken[name] = true
+			here = append(here, v)
+		}
+		sort.Slice(here, func(i, j int) bool { return here[i].Pos() > here[j].Pos() })
+		out = append(out, here...)
+	}
+	s.cache[pos] = out
+	return out
+}
+
+// varsOf gives those of a type.
+func (s *site) varsOf(pos token.Pos, t types.Type) []*types.Var {
+	var out []*types.Var
+	for _, v := range s.vars(pos) {
+		if types.Identical(v.Type(), t) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func basic(t types.Type, info types.BasicInfo) bool {
+	if t == nil {
+		return false
+	}
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&info != 0
+}
+
+func isInt(t types.Type) bool    { return basic(t, types.IsInteger) }
+func isString(t types.Type) bool { return basic(t, types.IsString) }
+func isBool(t types.Type) bool   { return basic(t, types.IsBoolean) }
+func isNumber(t types.Type) bool { return basic(t, types.IsNumeric) }
+
+// element is the element type of a slice, nil of anything else.
+func element(t types.Type) types.Type {
+	if t == nil {
+		return nil
+	}
+	if s, ok := t.Underlying().(*types.Slice); ok {
+		return s.Elem()
+	}
+	return nil
+}
+
+// hasLen reports whether len applies.
+func hasLen(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	switch t.Underlying().(type) {
+	case *types.Slice, *types.Map, *types.Array:
+		return true
+	}
+	return isString(t)
+}
+
+// nilable reports whether nil is a value of the type and its use may panic.
+func nilable(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	switch t.Underlying().(type) {
+	case *types.Pointer, *types.Interface:
+		return true
+	}
+	return false
+}
+
+// name writes a type as this file would.
+func (s *site) name(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string {
+		if p == s.fn.pkg.types {
+			return ""
+		}
+		return p.Name()
+	})
+}
+
+// zero writes the zero value of a type, "" when there is no short form.
+func (s *site) zero(t types.Type) string {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		switch {
+		case u.Info()&types.IsBoolean != 0:
+			return "false"
+		case u.Info()&types.IsNumeric != 0:
+			return "0"
+		case u.Info()&types.IsString != 0:
+			return `""`
+		}
+	case *types.Pointer, *types.Slice, *types.Map, *types.Interface, *types.Signature, *types.Chan:
+		if _, param := t.(*types.TypeParam); param {
+			return ""
+		}
+		return "nil"
+	case *types.Struct:
+		return s.name(t) + "{}"
+	}
+	return ""
+}
+
+// results gives the types of the results of the nearest function around.
+func (s *site) results() []types.Type {
+	ft := s.fn.decl.Type
+	if lit, ok := inner[*ast.FuncLit](s); ok {
+		ft = lit.Type
+	}
+	var out []types.Type
+	if ft.Results == nil {
+		return nil
+	}
+	for _, f := range ft.Results.List {
+		for range max(1, len(f.Names)) {
+			out = append(out, s.typ(f.Type))
+		}
+	}
+	return out
+}
+
+// zeros writes a return statement with zero values, "" when that cannot be.
+func (s *site) zeros() string {
+	var parts []string
+	for _, t := range s.results() {
+		if t == nil {
+			return ""
+		}
+		z := s.zero(t)
+		if z == "" {
+			return ""
+		}
+		parts = append(parts, z)
+	}
+	return strings.TrimSpace("return " + strings.Join(parts, ", "))
+}
+
+// constant reports an integer literal and its value.
+func constant(e ast.Expr) (string, bool) {
+	l, ok := e.(*ast.BasicLit)
+	if !ok || l.Kind != token.INT {
+		return "", false
+	}
+	return l.Value, true
+}
+
+// isIdent reports a use of a name.
+func isIdent(e ast.Expr, name string) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+// fragment is an expression of the function that may stand elsewhere too.
+type fragment struct {
+	text string
+	typ  types.Type
+	pos  token.Pos
+}
+
+// fragments gives the function's index, selector and slice expressions with
+// their types, each text once.
+func (s *site) fragments() []fragment {
+	if s.frags != nil {
+		return s.frags
+	}
+	seen := map[string]bool{}
+	s.frags = []fragment{}
+	ast.Inspect(s.fn.decl.Body, func(n ast.Node) bool {
+		e, ok := n.(ast.Expr)
+		if !ok {
+			return true
+		}
+		switch e.(type) {
+		case *ast.IndexExpr, *ast.SelectorExpr:
+		default:
+			return true
+		}
+		tv := s.info.Types[e]
+		if t := s.typ(e); t != nil && tv.IsValue() && !seen[s.text(e)] {
+			seen[s.text(e)] = true
+			s.frags = append(s.frags, fragment{s.text(e), t, e.Pos()})
+		}
+		return true
+	})
+	return s.frags
+}

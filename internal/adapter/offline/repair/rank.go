@@ -1,0 +1,71 @@
+package repair
+
+import (
+	"fmt"
+	"sort"
+)
+
+// certain is how much the best class must outweigh the next to be called a
+// fix.
+const certain = 1.3
+
+// rank orders classes by the evidence: how likely their best change is, how
+// many ways lead to the same behaviour, whether they fail where others do not.
+func rank(classes []class, inputs int) {
+	panics, stops := -1, -1
+	for _, k := range classes {
+		if panics < 0 || k.panics < panics {
+			panics = k.panics
+		}
+		if stops < 0 || k.stops < stops {
+			stops = k.stops
+		}
+	}
+	for i := range classes {
+		k := &classes[i]
+		sort.SliceStable(k.members, func(a, b int) bool { return better(k.members[a], k.members[b]) })
+		for j, c := range k.members {
+			if j == 0 {
+				k.weight = c.score
+			} else {
+				k.weight += .1 * c.score
+			}
+		}
+		if inputs > 0 {
+			excess := float64(k.panics-panics) / float64(inputs)
+			k.weight *= max(.4, 1-2*excess)
+			if k.stops > stops {
+				k.weight *= .3 // hardly anybody means a loop without end
+			}
+		}
+	}
+	sort.SliceStable(classes, func(a, b int) bool { return classes[a].weight > classes[b].weight })
+}
+
+// better orders candidates: likelier, then smaller, then as generated.
+func better(a, b *candidate) bool {
+	if a.score != b.score {
+		return a.score > b.score
+	}
+	if x, y := a.size(), b.size(); x != y {
+		return x < y
+	}
+	return a.id < b.id
+}
+
+// size is how much text changes.
+func (c *candidate) size() int { return len(c.text) + c.to - c.from }
+
+// judge says whether the first class stands out, and if not, why.
+func judge(classes []class, inputs int) (Outcome, string) {
+	if len(classes) < 2 {
+		return Fixed, ""
+	}
+	if classes[0].weight >= certain*classes[1].weight {
+		return Fixed, ""
+	}
+	if inputs == 0 {
+		return Uncertain, fmt.Sprintf("%d changes pass every test and nothing tells them apart", len(classes))
+	}
+	return Uncertain, fmt.Sprintf("changes of %d different behaviours pass every test; a test for one of the inputs shown would decide", len(classes))
+}

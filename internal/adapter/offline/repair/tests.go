@@ -1,0 +1,256 @@
+package repair
+
+import (
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/types"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Tests finds the failing tests of a module and tries to repair what they
+// test. The error is ErrHands, or that the module cannot be read; everything
+// else is an Outcome.
+func Tests(h Hands, opt Options) (Report, error) {
+	if opt.Package == "" {
+		opt.Package = "./..."
+	}
+	if opt.Budget <= 0 {
+		opt.Budget = 600
+	}
+	if opt.Runs <= 0 {
+		opt.Runs = 60
+	}
+	if opt.Timeout <= 0 {
+		opt.Timeout = 10
+	}
+	if opt.Dir == "." {
+		opt.Dir = ""
+	}
+	w := &work{h: h, opt: opt, applied: map[string]string{}}
+	r, err := w.repair()
+	r.Runs = w.runs
+	if errors.Is(err, errRuns) {
+		r.Outcome, r.Why, err = NotFixed, "the number of commands that a repair may run is used up", nil
+	}
+	if errors.Is(err, errBuild) {
+		r.Outcome, r.Why, err = NotFixed, "the tests could not be built with what a repair adds to them", nil
+	}
+	err = errors.Join(err, w.clean())
+	if r.Outcome != Fixed && r.Outcome != Uncertain || err != nil {
+		err = errors.Join(err, w.restore())
+	}
+	return r, err
+}
+
+func (w *work) repair() (Report, error) {
+	r := Report{Outcome: NotFixed}
+	m, err := openModule(w.h, w.opt.Dir)
+	if err != nil {
+		return r, err
+	}
+	w.m = m
+	if tree, err := parser.ParseFile(m.fset, "std:pawlrt", rtStub, parser.SkipObjectResolution); err == nil {
+		cfg := types.Config{IgnoreFuncBodies: true, Error: func(error) {}}
+		p, _ := cfg.Check(m.path+"/pawlrt", m.fset, one(tree), nil) // a constant
+		m.std[m.path+"/pawlrt"] = p
+	}
+	all := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s " + quote(w.opt.Package))
+	w.h.Say("Running the tests.")
+	out, exit, err := w.run(all)
+	if err != nil {
+		return r, err
+	}
+	r.Command, r.Exit = all, exit
+	v := readVerdict(out)
+	if exit == 0 {
+		r.Outcome, r.Why = NothingFailing, "all tests pass"
+		return r, nil
+	}
+	r.Tests = v.names
+	if len(v.failed) == 0 {
+		r.Outcome, r.Why = BuildFails, "the tests do not build"
+		return r, nil
+	}
+	specs, err := w.localise(v)
+	if err != nil {
+		return r, err
+	}
+	if len(specs) == 0 {
+		r.Outcome, r.Why = Unstable, "the failing tests pass when each runs alone"
+		return r, nil
+	}
+	r.Tests = nil
+	for _, s := range specs {
+		for _, t := range s.failing {
+			r.Tests = append(r.Tests, s.pkg.path+": "+t)
+		}
+	}
+	plausible, err := w.search(&r, specs)
+	if err != nil || len(plausible) == 0 {
+		return r, err
+	}
+	return r, w.choose(&r, specs, plausible, v)
+}
+
+func one[T any](x T) []T { return []T{x} }
+
+// localise runs the tests of the failing packages one by one.
+func (w *work) localise(v verdict) ([]*spectrum, error) {
+	var specs []*spectrum
+	for _, imp := range v.failed {
+		dir, ok := w.m.folderOf(imp)
+		if !ok {
+			continue
+		}
+		p, err := w.m.open(dir)
+		if err != nil {
+			return nil, err
+		}
+		w.h.Say("Running the tests of " + w.m.pattern(dir) + " one by one, to see which statements the failing ones execute.")
+		s, err := w.spectrum(p, v.stack)
+		if err != nil {
+			return nil, err
+		}
+		if len(s.failing) > 0 {
+			specs = append(specs, s)
+		}
+	}
+	return specs, nil
+}
+
+// search screens candidates until the budget ends or what is left is much less
+// likely than what was found.
+func (w *work) search(r *Report, specs []*spectrum) ([]*candidate, error) {
+	cs := w.typed(w.generate(specs[0]), w.opt.Budget)
+	if len(cs) == 0 {
+		r.Why = "the failing tests run no statement that a small change could repair"
+		return nil, nil
+	}
+	w.h.Say(fmt.Sprintf("%d functions are suspicious; trying up to %d small changes.", len(specs[0].sus), len(cs)))
+	var plausible []*candidate
+	for len(cs) > 0 {
+		n := w.batch(cs)
+		passed, tried, err := w.screen(specs[0], cs[:n])
+		if err != nil {
+			return nil, err
+		}
+		r.Tried += tried
+		cs = cs[n:]
+		for _, s := range specs[1:] {
+			if len(passed) == 0 {
+				break
+			}
+			if passed, _, err = w.screen(s, passed); err != nil {
+				return nil, err
+			}
+		}
+		plausible = append(plausible, passed...)
+		if len(plausible) > 0 && len(cs) > 0 && cs[0].score < plausible[0].score/3 {
+			break
+		}
+	}
+	sort.SliceStable(plausible, func(i, j int) bool { return better(plausible[i], plausible[j]) })
+	if len(plausible) == 0 {
+		r.Why = fmt.Sprintf("none of %d small changes of the statements that the failing tests run makes them pass", r.Tried)
+		return nil, nil
+	}
+	w.h.Say(fmt.Sprintf("%d of %d changes pass the tests.", len(plausible), r.Tried))
+	return plausible, nil
+}
+
+// choose compares what passes, and leaves the best that holds in the tree.
+func (w *work) choose(r *Report, specs []*spectrum, plausible []*candidate, v verdict) error {
+	for _, c := range plausible {
+		r.Plausible = append(r.Plausible, c.change().edit)
+	}
+	classes, inputs := alone(plausible[:1]), 0
+	if len(plausible) > 1 {
+		var err error
+		w.h.Say("Comparing them on inputs that no test has.")
+		classes, inputs, r.Differ, err = w.compare(specs[0], plausible)
+		if err != nil {
+			return err
+		}
+	}
+	if err := w.clean(); err != nil {
+		return err
+	}
+	rank(classes, inputs)
+	for len(classes) > 0 {
+		for i, c := range classes[0].members {
+			if i == 3 {
+				break // others of the class behave alike
+			}
+			ok, err := w.validate(r, c.change(), specs, v)
+			if err != nil {
+				return err
+			}
+			if ok {
+				r.Outcome, r.Why = judge(classes, inputs)
+				r.Edit = c.change().edit
+				return nil
+			}
+		}
+		classes = classes[1:]
+	}
+	r.Why = "what passes the failing tests breaks others"
+	return nil
+}
+
+// validate makes a change in the tree and runs the tests: those that failed,
+// then all. It puts back what does not hold.
+func (w *work) validate(r *Report, e change, specs []*spectrum, v verdict) (bool, error) {
+	w.h.Say(fmt.Sprintf("Trying %s:%d: %s", e.path, e.edit.Line, strings.TrimSpace(e.edit.New)))
+	if err := w.apply(e); err != nil {
+		return false, err
+	}
+	for _, s := range specs {
+		cmd := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s -run='^(" + strings.Join(s.failing, "|") + ")$' " + quote(w.m.pattern(s.pkg.dir)))
+		_, exit, err := w.run(cmd)
+		if err != nil {
+			return false, err
+		}
+		if exit != 0 {
+			return false, w.revert(e)
+		}
+	}
+	vet, _, err := w.run(w.govet(quote(w.m.pattern(folder(e.path)))))
+	if err != nil {
+		return false, err
+	}
+	if blames(vet, e) {
+		return false, w.revert(e)
+	}
+	all := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s " + quote(w.opt.Package))
+	out, exit, err := w.run(all)
+	if err != nil {
+		return false, err
+	}
+	r.Command, r.Exit = all, exit
+	if exit != 0 {
+		now := readVerdict(out)
+		if len(now.failed) > 0 || len(now.broken) != len(v.broken) {
+			return false, w.revert(e)
+		}
+	}
+	return true, nil
+}
+
+// blames reports whether vet complains about a changed line.
+func blames(out string, e change) bool {
+	lines := strings.Count(e.edit.New, "\n")
+	for file, at := range compileErrors(out) {
+		if !strings.HasSuffix(e.path, file) {
+			continue
+		}
+		for _, n := range at {
+			if n >= e.edit.Line && n < e.edit.Line+max(1, lines) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,143 @@
+package offline
+
+import (
+	"fmt"
+	"strings"
+)
+
+// planRun runs a command and explains what it came to.
+func planRun(h *hands, in intent) {
+	command := in.command
+	if command == "" {
+		c, err := detectTests(h, in.build)
+		if err != nil {
+			h.Say(stopWords(err))
+			return
+		}
+		if c == "" {
+			h.Say("I found nothing here that I know how to run: no go.mod, Cargo.toml, package.json, pyproject.toml or Makefile. Say which command, as in: run `make check`.")
+			return
+		}
+		command = c
+	}
+	h.Say("I run `" + command + "`.")
+	out, exit, err := h.Run(command)
+	if err != nil {
+		h.Say(stopWords(err))
+		return
+	}
+	h.Say(explain(command, out, exit))
+}
+
+// explain says in plain words what a command came to.
+func explain(command, out string, exit int) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	if exit == 127 && strings.Contains(out, "not found") {
+		say("The command could not be found (exit code 127): %s", lastLine(out))
+		return b.String()
+	}
+	switch r := readTests(out); {
+	case r.tests && exit == 0:
+		say("`%s` passed: %s, exit code 0.", command, count(len(r.passed), "package"))
+	case r.tests:
+		say("`%s` failed with exit code %d.", command, exit)
+		for _, p := range r.unbuilt {
+			say("\n%s does not compile.", p)
+		}
+		for i, e := range readBuild(out, false) {
+			if len(r.unbuilt) == 0 || i == 3 {
+				break
+			}
+			say("\n  %s: %s", e.where(), e.msg)
+		}
+		for i, f := range r.failures {
+			if i == 8 {
+				say("\nand %d more.", len(r.failures)-i)
+				break
+			}
+			say("\n%s", f.words())
+		}
+		if len(r.passed) > 0 {
+			say("\n%s passed.", upper(count(len(r.passed), "package")))
+		}
+	case exit == 0:
+		say("`%s` succeeded, exit code 0.", command)
+		if t := tail(out, 12); t != "" {
+			say(" It printed:\n%s", t)
+		} else {
+			say(" It printed nothing.")
+		}
+	case exit == 124:
+		say("`%s` did not end in time and was stopped.", command)
+	default:
+		say("`%s` failed with exit code %d.", command, exit)
+		if errs := readBuild(out, false); len(errs) > 0 {
+			say(" The first error: %s: %s", errs[0].where(), errs[0].msg)
+			if len(errs) > 1 {
+				say(" (and %d more)", len(errs)-1)
+			}
+		} else if l := errorLine(out); l != "" {
+			say(" The first error line: %s", l)
+		} else if t := tail(out, 6); t != "" {
+			say(" The end of its output:\n%s", t)
+		}
+	}
+	return b.String()
+}
+
+func (f failure) words() string {
+	name := f.name
+	if name == "" {
+		name = "A test"
+	}
+	s := name + " in " + f.pkg
+	switch {
+	case f.panicked:
+		s += " panicked: " + f.said
+	case f.said != "":
+		s += " failed at " + f.where + ": " + f.said
+	default:
+		s += " failed."
+	}
+	return s
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return itoa(n) + " " + what + "s"
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// tail is the last n lines that are not blank at the end, indented.
+func tail(out string, n int) string {
+	lines := strings.Split(strings.TrimRight(out, "\n \t"), "\n")
+	if len(lines) == 1 && strings.TrimSpace(lines[0]) == "" {
+		return ""
+	}
+	cut := ""
+	if len(lines) > n {
+		cut = fmt.Sprintf("  (%d lines before)\n", len(lines)-n)
+		lines = lines[len(lines)-n:]
+	}
+	return cut + "  " + strings.Join(lines, "\n  ")
+}
+
+// errorLine is the first line that speaks of an error.
+func errorLine(out string) string {
+	for l := range strings.SplitSeq(out, "\n") {
+		low := strings.ToLower(l)
+		if strings.Contains(low, "error") || strings.Contains(low, "fatal") || strings.Contains(low, "panic") || strings.Contains(low, "not found") || strings.Contains(low, "no such file") || strings.Contains(low, "assert") {
+			return strings.TrimSpace(l)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,182 @@
+package offline
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// A machine without Go is told so, and nothing is changed.
+func TestNoGo(t *testing.T) {
+	r := workspace(t, "go.mod", mod, "x.go", brokenSum)
+	r.env = []string{"PATH=/nowhere"}
+	before := r.tree()
+	_, last := r.do("fix the build")
+	contains(t, last, "go command is not on PATH", "https://go.dev/dl")
+	same(t, before, r.tree())
+}
+
+// "continue" means what was asked before; a lost result is looked at again.
+func TestGoOnAfterCrash(t *testing.T) {
+	r := workspace(t, "go.mod", mod, "x.go", "package x\n\nfunc Total(names []int) int { return len(nams) }\n")
+	m := New()
+	defer m.Close()
+	ms := []llm.Message{user("fix the build")}
+	for strings.Contains(r.get("x.go"), "nams") {
+		reply := ask1(t, m, ms).Message
+		ms = append(ms, reply, r.results(reply))
+	}
+	res := ms[len(ms)-1].Parts[0].Result
+	res.Error, res.Text = true, "[Outcome unknown: pawl was stopped before this call's result was recorded.]"
+	// The same turn goes on: the file shows that the edit was made.
+	_, last := r.finish(m, slices.Clone(ms))
+	contains(t, last, "repaired", "exit code 0")
+	// Or a person comes back, after the repair's own files were left too.
+	r.put("x.go", "package x\n\nfunc Total(names []int) int { return len(names) }\n", ".pawl-repair-0.txt", "x", "mine.txt", "x")
+	w := call("write", map[string]any{"path": ".pawl-repair-0.txt", "content": "x"})
+	w.ID = idPrefix + "w"
+	mine := call("write", map[string]any{"path": "mine.txt", "content": "x"})
+	mine.ID = idPrefix + "m"
+	ms = append(ms, llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Kind: llm.CallPart, Call: &w}, {Kind: llm.CallPart, Call: &mine}}},
+		llm.Message{Role: llm.Tool, Parts: []llm.Part{
+			{Kind: llm.Output, Result: &llm.Result{ID: w.ID, Name: "write"}}, {Kind: llm.Output, Result: &llm.Result{ID: mine.ID, Name: "write"}},
+		}})
+	all, last := r.turn(m, ms, "continue")
+	contains(t, said(all), "trial changes in x.go, .pawl-repair-0.txt")
+	contains(t, last, "repaired")
+	if got := r.files(); !slices.Equal(got, []string{"go.mod", "mine.txt", "x.go"}) {
+		t.Errorf("files: %v", got)
+	}
+}
+
+func (r *runner) finish(m *Model, ms []llm.Message) ([]llm.Message, string) {
+	r.t.Helper()
+	for range 200 {
+		reply := ask1(r.t, m, ms).Message
+		ms = append(ms, reply)
+		if len(reply.Calls()) == 0 {
+			return ms, reply.Text()
+		}
+		ms = append(ms, r.results(reply))
+	}
+	r.t.Fatal("the turn does not end")
+	return nil, ""
+}
+
+// SPEC 5.2: what a repair came to is told with its evidence and its limits.
+func TestTellRepair(t *testing.T) {
+	best := repair.Edit{Path: "a/a.go", Line: 7, Func: "T.Do", Old: "\tif a < b {", New: "\tif a <= b {", Operator: "comparison"}
+	other := best
+	other.New = "\tif a != b {"
+	rep := repair.Report{
+		Outcome: repair.Uncertain, Edit: best, Tests: []string{"x/a: TestDo"}, Command: "go test ./...", Tried: 12,
+		Plausible: []repair.Edit{best, other}, Why: "another change does as well",
+		Differ: []repair.Difference{{Func: "T.Do", Input: "Do(3, 3)", Outputs: map[string]string{"if a <= b {": "true", "if a != b {": "false"}}},
+	}
+	got := tellRepair(rep)
+	contains(t, got, "`T.Do` (a/a.go:7): comparison", "- \tif a < b {", "+ \tif a <= b {", "TestDo (a) passes", "exit code 0",
+		"12 candidates", "1 other passes", "a/a.go:7  if a != b {", "Do(3, 3)", "true  with  if a <= b {", "not sure", "plausible, not correct")
+	rep.Outcome, rep.Plausible, rep.Differ = repair.Fixed, rep.Plausible[:1], nil
+	got = tellRepair(rep)
+	contains(t, got, "only one that passes")
+	if strings.Contains(got, "not sure") || strings.Contains(got, "differ") {
+		t.Error(got)
+	}
+	got = tellNoRepair(repair.Report{Outcome: repair.NotFixed, Why: "nothing passed", Tried: 9}, testRun{failures: []failure{{pkg: "p", name: "TestX"}}})
+	contains(t, got, "could not repair", "Nothing passed.", "9 candidates", "TestX in p failed.", "ANTHROPIC_API_KEY")
+}
+
+func TestReadTests(t *testing.T) {
+	out := "--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/one (0.00s)\n        a_test.go:9: got 1\nFAIL\nFAIL\texample.com/x/a\t0.01s\n" +
+		"ok  \texample.com/x/b\t0.01s\npanic: runtime error: index out of range [recovered]\n\tpanic: again\ngoroutine 1 [running]:\nFAIL\texample.com/x/c\t0.01s\n" +
+		"FAIL\texample.com/x/d [build failed]\nFAIL\n"
+	r := readTests(out)
+	if len(r.passed) != 1 || len(r.failed) != 2 || len(r.unbuilt) != 1 || len(r.failures) != 2 {
+		t.Fatalf("%+v", r)
+	}
+	if f := r.failures[0]; f.name != "TestA/one" || f.where != "a_test.go:9" || f.said != "got 1" {
+		t.Errorf("%+v", f)
+	}
+	if f := r.failures[1]; !f.panicked || f.pkg != "example.com/x/c" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Whatever a tool answers, a plan ends in words: nothing of it is trusted.
+func FuzzResults(f *testing.F) {
+	f.Add("fix the build", "x.go:1:2: undefined: y\nexit code 1", "== x.go (lines 1-1 of 1) ==\n1\tpackage x")
+	f.Add("rename A to B", "go.mod\nx.go\nexit code 0", "== go.mod (lines 1-1 of 1) ==\n1\tmodule m")
+	f.Add("where is A?", "x.go:1:A", "== x.go (lines 1-9999999 of 99999999) ==\n5\tA")
+	f.Fuzz(func(t *testing.T, prompt, one, two string) {
+		m := New()
+		defer m.Close()
+		ms := []llm.Message{user(prompt)}
+		for i := range 40 {
+			reply := ask1(t, m, ms).Message
+			ms = append(ms, reply)
+			if len(reply.Calls()) == 0 {
+				return
+			}
+			tm := llm.Message{Role: llm.Tool}
+			for _, c := range reply.Calls() {
+				tm.Parts = append(tm.Parts, llm.Part{Kind: llm.Output, Result: &llm.Result{ID: c.ID, Name: c.Name, Text: []string{one, two}[(i+len(c.Name))%2]}})
+			}
+			ms = append(ms, tm)
+		}
+	})
+}
+
+// A repair's own files go out with the command that needs them, are not
+// written twice, and are all gone at the end.
+func TestQueue(t *testing.T) {
+	r := workspace(t, "mine.txt", "x")
+	var replies []int
+	h := newHands(nil, func(a ask) []llm.Result {
+		replies = append(replies, len(a.calls))
+		var out []llm.Result
+		for _, c := range a.calls {
+			out = append(out, r.run(c))
+		}
+		return out
+	})
+	contained(h, func() {
+		for _, text := range []string{"one", "one", "two"} {
+			_ = h.Write(".pawl-repair-a", text)
+			_ = h.Write("sub/.pawl-repair-b", "same")
+			out, exit, err := h.Run("cat .pawl-repair-a")
+			if out != text || exit != 0 || err != nil {
+				t.Errorf("%q, %d, %v", out, exit, err)
+			}
+		}
+		_ = h.Write(".pawl-repair-a", "three")
+		_ = h.Write(".pawl-repair-c", "never on disk")
+		for _, p := range []string{".pawl-repair-a", "sub/.pawl-repair-b", ".pawl-repair-c"} {
+			_ = h.Remove(p)
+		}
+	})
+	if want := []int{3, 1, 2, 1}; !slices.Equal(replies, want) {
+		t.Errorf("calls in the replies: %v, want %v", replies, want)
+	}
+	if got := r.files(); !slices.Equal(got, []string{"mine.txt"}) {
+		t.Errorf("left: %v", got)
+	}
+	r.deny = func(c llm.Call) string {
+		if c.Name == "write" {
+			return "Denied: read-only."
+		}
+		return ""
+	}
+	_ = h.Write(".pawl-repair-a", "x")
+	if _, _, err := h.Run("true"); err == nil || !strings.Contains(err.Error(), "read-only") {
+		t.Error(err)
+	}
+	if got := plain("go test -C 'a b' ./..."); got != "go test -C 'a b' ./..." {
+		t.Error(got)
+	}
+	if got := plain("go test -C sub -count=1 ./... -x"); got != "cd sub && go test -count=1 ./... -x" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,108 @@
+package provider
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// pieces reads a request's parts one after the other, so that a body of many
+// MB is never joined.
+type pieces struct {
+	rest [][]byte
+	at   int // in rest[0]
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	n := 0
+	for n < len(b) && len(p.rest) > 0 {
+		c := copy(b[n:], p.rest[0][p.at:])
+		n += c
+		if p.at += c; p.at == len(p.rest[0]) {
+			p.rest, p.at = p.rest[1:], 0
+		}
+	}
+	if n == 0 && len(p.rest) == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (p *pieces) Close() error { return nil }
+
+// setBody gives a request its body with a known length, and a way to send it
+// again on a new connection when the kept one turns out to be gone.
+func setBody(req *http.Request, parts [][]byte) {
+	open := func() (io.ReadCloser, error) { return &pieces{rest: parts}, nil }
+	req.Body, _ = open()
+	req.GetBody = open
+	for _, p := range parts {
+		req.ContentLength += int64(len(p))
+	}
+	// A key without values is never sent; it tells net/http that a request of
+	// which the server has answered nothing may be sent again.
+	req.Header["Idempotency-Key"] = nil
+}
+
+// bodyOf gives the parts of a request's body: those that the window keeps, or
+// all of it encoded here when there are none. An API whose end depends on the
+// head gets its say.
+func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
+	parts := r.Body
+	if len(parts) == 0 {
+		head, err := api.Head(r.Head)
+		if err != nil {
+			return nil, err
+		}
+		step, err := api.Step(r.Messages, true)
+		if err != nil {
+			return nil, err
+		}
+		parts = [][]byte{head, step, api.Tail(r.Tail)}
+	}
+	ender, ok := api.(Ender)
+	if !ok {
+		return parts, nil
+	}
+	last := parts[len(parts)-1]
+	before, ok := bytes.CutSuffix(last, api.Tail(r.Tail))
+	if !ok {
+		return parts, nil // not ours to change
+	}
+	tail := r.Tail
+	if tail.MaxTokens == 0 {
+		tail.MaxTokens = info.MaxOutput
+	}
+	out := make([][]byte, 0, len(parts)+1)
+	out = append(out, parts[:len(parts)-1]...)
+	return append(out, before, ender.End(r.Head, tail)), nil
+}
+
+// join appends an API's path to a base URL. A version in the base URL's path
+// counts instead of the one that the path starts with: both
+// https://host and https://host/v1 are a base for /v1/messages.
+func join(base, path string) string {
+	base = strings.TrimRight(base, "/")
+	_, after, ok := strings.Cut(base, "://")
+	if !ok {
+		after = base
+	}
+	segment, rest, more := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if more && version(segment) {
+		_, dirs, _ := strings.Cut(after, "/")
+		for dir := range strings.SplitSeq(dirs, "/") {
+			if version(dir) {
+				return base + "/" + rest
+			}
+		}
+	}
+	return base + "/" + strings.TrimPrefix(path, "/")
+}
+
+// version recognises v1, v2, v1beta, v1beta1, v1alpha.
+func version(s string) bool {
+	return len(s) >= 2 && len(s) <= 9 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9' && !strings.ContainsAny(s, ".-_?")
+}

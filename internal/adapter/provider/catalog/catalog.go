@@ -1,0 +1,305 @@
+// Package catalog knows the model providers and their models: names, wire
+// APIs, addresses, the variables that hold keys, windows and prices. It turns
+// what a person asked for into one model to talk to, and says of every other
+// why it is not usable. Prices are public list prices; what is not known has
+// no price, never 0. A price of 0 is only for what runs on this machine.
+//
+// It sends nothing, except that Probe asks local ports who they are, with
+// small GETs and no content. A key is kept where no formatting shows it.
+package catalog
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/gemini"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/ollama"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/responses"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// ErrNone is a configuration error's kind where nothing says which model to
+// use: no flag, no variable, no configuration, no key.
+var ErrNone = errors.New("no model is configured")
+
+// defaultContext is what Ollama is asked for where nothing says otherwise: its
+// own default is too small for an agent, and it cuts without a word.
+const defaultContext = 32768
+
+// Override is what a person's configuration says of a model. Zero fields say
+// nothing.
+type Override struct {
+	Price     *llm.Price
+	Window    int
+	MaxOutput int
+	Images    *bool
+}
+
+// Config is what a person's configuration says of models.
+type Config struct {
+	Model  string              // as after -m
+	Models map[string]Override // by provider/model or model
+}
+
+// Want is everything that may say which model to use.
+type Want struct {
+	Flag   string // after -m
+	Env    func(string) string
+	Config Config
+}
+
+// Choice is one model to talk to.
+type Choice struct {
+	Info    llm.Info
+	BaseURL string
+	KeyName string // the variable that held the key, or would
+	URLName string // the variable that held the base URL, or would
+	Why     string // one phrase: who chose it
+
+	row row
+	key secret
+}
+
+// secret is a key that no verb of fmt and no encoder can reach.
+type secret struct{ get func() string }
+
+func keep(s string) secret { return secret{func() string { return s }} }
+
+func (s secret) reveal() string {
+	if s.get == nil {
+		return ""
+	}
+	return s.get()
+}
+
+// String names the model, and where it is.
+func (c Choice) String() string { return c.Info.Ref() + " from " + c.Info.From + " (" + c.Why + ")" }
+
+// GoString is String.
+func (c Choice) GoString() string { return c.String() }
+
+// Open makes the model. transport carries its requests; nil is one that keeps
+// its connection through long tool runs. For the offline model it is an error:
+// that is no provider, and whoever wants it makes it.
+func (c Choice) Open(transport http.RoundTripper) (llm.Model, error) {
+	cfg := provider.Config{
+		BaseURL: c.BaseURL, Key: c.key.reveal(), KeyName: c.KeyName, URLName: c.URLName, Info: c.Info,
+	}
+	if transport != nil {
+		cfg.HTTP = &http.Client{Transport: transport}
+	}
+	name := c.row.dialectName()
+	switch c.Info.API {
+	case anthropic.Name:
+		cfg.API = anthropic.New()
+		if c.KeyName == authToken { // a token is sent another way than a key
+			cfg.Header = http.Header{"Authorization": {"Bearer " + cfg.Key}, "X-Api-Key": nil}
+		}
+	case gemini.Name:
+		cfg.API = gemini.New()
+	case responses.Name:
+		cfg.API = responses.New(responses.DialectFor(name), nil)
+	case openaichat.Name:
+		cfg.API = openaichat.New(openaichat.DialectFor(name, c.Info.Model), nil)
+	case ollama.Name:
+		cfg.API = ollama.New(c.Info.Window, nil)
+	default:
+		return nil, fault.NewInternal(nil, "%s is not a provider to connect to", c.Info.Provider)
+	}
+	m, err := provider.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// choose completes a choice of a provider and a model.
+func choose(r row, name, why string, w Want) (Choice, error) {
+	c := Choice{Why: why, row: r}
+	c.Info = llm.Info{Provider: r.name, Model: name, API: r.api, Family: family(name)}
+	if r.kind == builtin {
+		c.Info.From, c.Info.Price = "this process", &llm.Price{}
+		return c, nil
+	}
+	c.BaseURL, c.URLName = address(r, w.Env)
+	if c.BaseURL == "" {
+		return c, fault.NewConfiguration("set "+strings.Join(r.urls, " or ")+" to its address", "where %s is, is not known", r.name)
+	}
+	var key string
+	key, c.KeyName = keyOf(r, w.Env)
+	if key == "" && r.kind != local && r.kind != anywhere {
+		return c, noKey(r, name, w.Env)
+	}
+	c.key = keep(key)
+	c.Info.From = hostOf(c.BaseURL)
+	ours := sameHost(c.BaseURL, r.base)
+	if r.name == "openai" && !ours {
+		// Servers that take OpenAI's place rarely have its newer API, and
+		// openai-responses/MODEL names it.
+		c.row.name, c.Info.API = compatible, openaichat.Name
+	}
+	describe(&c, ours, w)
+	return c, nil
+}
+
+// describe fills in what is known of the model.
+func describe(c *Choice, ours bool, w Want) {
+	m, priced := lookup(c.Info.Model)
+	c.Info.Window, c.Info.MaxOutput, c.Info.Images = m.window, m.output, m.name != "" && !m.text
+	maker := c.row.dialectName() == m.home
+	switch {
+	case priced && ours && (maker || passesThrough(c.row.name)):
+		price := m.price
+		c.Info.Price = &price
+	case c.row.kind == local && isHere(c.BaseURL) && !strings.HasSuffix(c.Info.Model, "cloud"):
+		c.Info.Price = &llm.Price{} // it runs here
+	}
+	if c.row.kind == local || c.row.kind == anywhere {
+		c.Info.Window, c.Info.MaxOutput = 0, 0 // as it was started, which is not known here
+	}
+	if c.Info.API == ollama.Name {
+		c.Info.Window = defaultContext
+		if n, err := strconv.Atoi(get(w.Env, "OLLAMA_CONTEXT_LENGTH")); err == nil && n > 0 {
+			c.Info.Window = n
+		}
+	}
+	for _, name := range []string{c.Info.Model, c.Info.Ref()} { // the more exact one last
+		o, ok := w.Config.Models[name]
+		if !ok {
+			continue
+		}
+		if o.Price != nil {
+			price := *o.Price
+			c.Info.Price = &price
+		}
+		if o.Window > 0 {
+			c.Info.Window = o.Window
+		}
+		if o.MaxOutput > 0 {
+			c.Info.MaxOutput = o.MaxOutput
+		}
+		if o.Images != nil {
+			c.Info.Images = *o.Images
+		}
+	}
+}
+
+// noKey says which variable to set, and which other provider could serve it.
+func noKey(r row, name string, env func(string) string) error {
+	hint := "set " + strings.Join(r.keys, " or ")
+	if router, ok := find("openrouter"); ok && r.name != "openrouter" {
+		if key, _ := keyOf(router, env); key != "" {
+			hint += ", or choose a model of openrouter, whose key is set: -m openrouter/MAKER/MODEL"
+		}
+	}
+	return fault.NewConfiguration(hint, "%s/%s needs a key", r.name, name)
+}
+
+// get reads a variable; blanks around a value are a slip of the hand.
+func get(env func(string) string, name string) string {
+	if env == nil {
+		return ""
+	}
+	return strings.TrimSpace(env(name))
+}
+
+// keyOf gives a provider's key, and the variable that holds it or would.
+func keyOf(r row, env func(string) string) (key, name string) {
+	for _, k := range r.keys {
+		if v := get(env, k); v != "" {
+			return v, k
+		}
+	}
+	if len(r.keys) > 0 {
+		name = r.keys[0]
+	}
+	return "", name
+}
+
+// address gives a provider's base URL, and the variable that holds it or
+// would.
+func address(r row, env func(string) string) (base, name string) {
+	for _, u := range r.urls {
+		v := strings.TrimRight(get(env, u), "/")
+		if v == "" {
+			continue
+		}
+		switch u {
+		case ollamaHost:
+			v = ollamaAddress(v)
+		case azureEndpoint:
+			v = strings.TrimSuffix(v, "/openai") + "/openai"
+		}
+		return v, u
+	}
+	if len(r.urls) > 0 {
+		name = r.urls[0]
+	}
+	return r.base, name
+}
+
+// ollamaAddress reads OLLAMA_HOST as Ollama does: host, port or both, with or
+// without a scheme; the address to listen on everywhere is reached on loopback.
+func ollamaAddress(v string) string {
+	scheme, rest, ok := strings.Cut(v, "://")
+	if !ok {
+		scheme, rest = "http", v
+	}
+	hostport, path, _ := strings.Cut(rest, "/")
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host, port = strings.Trim(hostport, "[]"), "11434"
+		switch {
+		case ok && scheme == "https":
+			port = "443"
+		case ok && scheme == "http":
+			port = "80"
+		}
+		if _, err := strconv.Atoi(host); err == nil && !ok {
+			host, port = "", host
+		}
+	}
+	if host == "" || host == "0.0.0.0" || host == "::" {
+		host = "127.0.0.1"
+	}
+	out := scheme + "://" + net.JoinHostPort(host, port)
+	if path != "" {
+		out += "/" + path
+	}
+	return out
+}
+
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return "an unreadable address"
+	}
+	return u.Host
+}
+
+func sameHost(a, b string) bool {
+	u, err := url.Parse(a)
+	v, err2 := url.Parse(b)
+	return err == nil && err2 == nil && strings.EqualFold(u.Host, v.Host)
+}
+
+// isHere says that an address is this machine's.
+func isHere(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	if strings.EqualFold(u.Hostname(), "localhost") {
+		return true
+	}
+	ip := net.ParseIP(u.Hostname())
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,324 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// env makes an environment of name=value pairs.
+func env(pairs ...string) func(string) string {
+	m := map[string]string{}
+	for _, p := range pairs {
+		k, v, _ := strings.Cut(p, "=")
+		m[k] = v
+	}
+	return func(k string) string { return m[k] }
+}
+
+// SPEC 5.1, 5.2: who chooses, in which order, and what the names mean.
+func TestResolve(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want Want
+		ref  string // provider/model, or the error's beginning
+		api  string
+		from string
+		why  string
+	}{
+		{"a flag", Want{Flag: "openai/gpt-5", Env: env("OPENAI_API_KEY=k", "PAWL_MODEL=gemini", "ANTHROPIC_API_KEY=k")}, "openai/gpt-5", "openai-responses", "api.openai.com", "flag"},
+		{"PAWL_MODEL", Want{Env: env("OPENAI_API_KEY=k", "PAWL_MODEL=gpt-5"), Config: Config{Model: "offline"}}, "openai/gpt-5", "openai-responses", "api.openai.com", "PAWL_MODEL"},
+		{"configuration", Want{Env: env("ANTHROPIC_API_KEY=k"), Config: Config{Model: "anthropic/claude-opus-4-5"}}, "anthropic/claude-opus-4-5", "anthropic-messages", "api.anthropic.com", "configuration"},
+		{"the first key", Want{Env: env("GROQ_API_KEY=k", "GEMINI_API_KEY=k")}, "gemini/gemini-3.8-flash", "google-generate-content", "generativelanguage.googleapis.com", "GEMINI_API_KEY is set"},
+		{"a token", Want{Env: env("ANTHROPIC_AUTH_TOKEN=k")}, "anthropic/claude-sonnet-5-5", "anthropic-messages", "api.anthropic.com", "ANTHROPIC_AUTH_TOKEN is set"},
+		{"the second name of a key", Want{Env: env("GOOGLE_API_KEY=k")}, "gemini/gemini-3.8-flash", "google-generate-content", "generativelanguage.googleapis.com", "GOOGLE_API_KEY is set"},
+		{"a key of blanks is none", Want{Env: env("ANTHROPIC_API_KEY= ", "GROQ_API_KEY=k")}, "groq/openai/gpt-oss-120b", "openai-chat-completions", "api.groq.com", "GROQ_API_KEY is set"},
+		{"a key set for downloads", Want{Env: env("HF_TOKEN=k")}, "no model is configured", "", "", ""},
+		{"nothing", Want{Env: env()}, "no model is configured", "", "", ""},
+		{"no environment", Want{}, "no model is configured", "", "", ""},
+		{"a router's key alone", Want{Env: env("TOGETHER_API_KEY=k")}, "TOGETHER_API_KEY is set, and which of together's models to use is not", "", "", ""},
+		{"offline", Want{Flag: "offline", Env: env()}, "offline", "offline", "this process", "flag"},
+		{"offline with a model", Want{Flag: "offline/big", Env: env()}, "the offline model has no variants", "", "", ""},
+		{"a provider alone", Want{Flag: "openrouter", Env: env("OPENROUTER_API_KEY=k")}, "openrouter/anthropic/claude-sonnet-5.5", "openai-chat-completions", "openrouter.ai", "flag"},
+		{"another name for it", Want{Flag: "google", Env: env("GEMINI_API_KEY=k")}, "gemini/gemini-3.8-flash", "google-generate-content", "generativelanguage.googleapis.com", "flag"},
+		{"a provider without a default", Want{Flag: "ollama/", Env: env()}, "which of ollama's models to use is not said", "", "", ""},
+		{"no key", Want{Flag: "mistral/devstral-medium-latest", Env: env()}, "mistral/devstral-medium-latest needs a key", "", "", ""},
+		{"an unknown model", Want{Flag: "qwen9", Env: env("OPENAI_API_KEY=k")}, `which provider has the model "qwen9" is not known`, "", "", ""},
+		{"a router's name", Want{Flag: "meta-llama/llama-4", Env: env("OPENROUTER_API_KEY=k")}, "openrouter/meta-llama/llama-4", "openai-chat-completions", "openrouter.ai", "flag"},
+		{"a new model of a known maker", Want{Flag: "claude-opus-9", Env: env("ANTHROPIC_API_KEY=k")}, "anthropic/claude-opus-9", "anthropic-messages", "api.anthropic.com", "flag"},
+		{"a server of one's own", Want{Flag: "qwen9", Env: env("PAWL_BASE_URL=http://box:8000/v1/")}, "openai-compatible/qwen9", "openai-chat-completions", "box:8000", "flag"},
+		{"its model not named", Want{Env: env("PAWL_BASE_URL=http://box:8000/v1", "OPENAI_API_KEY=k")}, "PAWL_BASE_URL is set, and which model", "", "", ""},
+		{"its address not named", Want{Flag: "openai-compatible/x", Env: env()}, "where openai-compatible is, is not known", "", "", ""},
+		{"a server in OpenAI's place", Want{Flag: "openai/gpt-5", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:9/v1")}, "openai/gpt-5", "openai-chat-completions", "127.0.0.1:9", "flag"},
+		{"the newer API by name", Want{Flag: "openai-responses/gpt-5", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:9/v1")}, "openai-responses/gpt-5", "openai-responses", "127.0.0.1:9", "flag"},
+		{"azure", Want{Flag: "azure/gpt-5", Env: env("AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT=https://r.openai.azure.com/")}, "azure/gpt-5", "openai-responses", "r.openai.azure.com", "flag"},
+		{"azure without an address", Want{Flag: "azure/gpt-5", Env: env("AZURE_OPENAI_API_KEY=k")}, "where azure is, is not known", "", "", ""},
+		{"a local server", Want{Flag: "ollama/qwen3:8b", Env: env()}, "ollama/qwen3:8b", "ollama-native", "127.0.0.1:11434", "flag"},
+		{"a model with slashes", Want{Flag: "lmstudio/zai-org/glm-4.7-flash", Env: env()}, "lmstudio/zai-org/glm-4.7-flash", "openai-chat-completions", "127.0.0.1:1234", "flag"},
+	} {
+		got, err := Resolve(c.want)
+		if err != nil {
+			var f *fault.Error
+			if !errors.As(err, &f) || f.Category != fault.Configuration || f.Hint == "" || !strings.HasPrefix(f.Message, c.ref) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			if errors.Is(err, ErrNone) != (c.ref == "no model is configured") {
+				t.Errorf("%s: ErrNone is %v", c.name, errors.Is(err, ErrNone))
+			}
+			continue
+		}
+		if got.Info.Ref() != c.ref || got.Info.API != c.api || got.Info.From != c.from || got.Why != c.why {
+			t.Errorf("%s: %s by %s from %s (%s)", c.name, got.Info.Ref(), got.Info.API, got.Info.From, got.Why)
+		}
+	}
+}
+
+// SPEC 5.5: prices are known, unknown, or nothing; unknown is never nothing.
+func TestPrices(t *testing.T) {
+	keys := env("ANTHROPIC_API_KEY=k", "OPENAI_API_KEY=k", "OPENROUTER_API_KEY=k", "GROQ_API_KEY=k", "GEMINI_API_KEY=k")
+	free, own := &llm.Price{}, &llm.Price{Input: 7}
+	sonnet := &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}
+	mini := &llm.Price{Input: 0.15, Output: 0.6, CacheRead: 0.075, CacheWrite: 0.15}
+	cfg := Config{Models: map[string]Override{
+		"groq/x": {Price: own, Window: 1000, MaxOutput: 10}, "y": {Window: 5}, "groq/y": {Window: 6},
+	}}
+	for _, c := range []struct {
+		ref    string
+		env    func(string) string
+		price  *llm.Price
+		window int
+		family string
+	}{
+		{"anthropic/claude-sonnet-4-5-20250929", keys, sonnet, 200_000, "claude"},
+		{"anthropic/claude-sonnet-4-5", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://proxy"), nil, 200_000, "claude"},
+		{"openrouter/anthropic/claude-sonnet-4.5", keys, sonnet, 200_000, "claude"},
+		{"openai/gpt-4o-mini-2024-07-18", keys, mini, 128_000, "gpt"},
+		{"openai-chat/gpt-4o-mini", keys, mini, 128_000, "gpt"},
+		{"openai/gpt-5-pro", keys, nil, 272_000, "gpt"},
+		{"openai/gpt-77", keys, nil, 0, "gpt"},
+		{"anthropic/claude-opus-4-9", keys, nil, 200_000, "claude"},
+		{"gemini/gemini-9-pro", keys, nil, 1_048_576, "gemini"},
+		{"groq/openai/gpt-oss-120b", keys, nil, 131_072, "gpt"},
+		{"groq/unheard-of", keys, nil, 0, "other"},
+		{"groq/x", keys, own, 1000, "other"},
+		{"groq/y", keys, nil, 6, "other"},
+		{"ollama/llama3", env(), free, 32768, "other"},
+		{"ollama/llama3", env("OLLAMA_CONTEXT_LENGTH=8192"), free, 8192, "other"},
+		{"ollama/gpt-oss:120b-cloud", env(), nil, 32768, "gpt"},
+		{"ollama/llama3", env("OLLAMA_HOST=http://far:11434"), nil, 32768, "other"},
+		{"lmstudio/x", env("LMSTUDIO_BASE_URL=http://localhost:9/v1"), free, 0, "other"},
+		{"openai-compatible/gpt-4o", env("PAWL_BASE_URL=http://127.0.0.1:9"), nil, 0, "gpt"},
+		{"offline", env(), free, 0, "other"},
+	} {
+		got, err := Resolve(Want{Flag: c.ref, Env: c.env, Config: cfg})
+		if err != nil {
+			t.Errorf("%s: %v", c.ref, err)
+			continue
+		}
+		if p := got.Info.Price; (p == nil) != (c.price == nil) || p != nil && *p != *c.price {
+			t.Errorf("%s: price %v, want %v", c.ref, p, c.price)
+		}
+		if got.Info.Window != c.window || got.Info.Family != c.family {
+			t.Errorf("%s: window %d, family %s", c.ref, got.Info.Window, got.Info.Family)
+		}
+	}
+}
+
+// SPEC 5.5: what the tables say is complete: a default model has a price or is
+// known to have none, and no price is half a price.
+func TestTables(t *testing.T) {
+	names := map[string]bool{}
+	for _, r := range providers {
+		if names[r.name] || alias(r.name) != r.name {
+			t.Errorf("%s is there twice, or another's alias", r.name)
+		}
+		names[r.name] = true
+		if r.base != "" {
+			if u, err := url.Parse(r.base); err != nil || u.Host == "" || r.kind != local && u.Scheme != "https" {
+				t.Errorf("%s: base %q", r.name, r.base)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, m := range models {
+		if seen[m.name] {
+			t.Errorf("%s is there twice", m.name)
+		}
+		seen[m.name] = true
+		if m.home != "" && !names[m.home] {
+			t.Errorf("%s is at home nowhere", m.name)
+		}
+		if p := m.price; m.priced && (p.Input <= 0 || p.Output <= 0 || p.CacheRead <= 0 || p.CacheWrite <= 0 || p.CacheRead > p.Input) {
+			t.Errorf("%s: %+v", m.name, p)
+		}
+		if !m.priced && m.price != (llm.Price{}) {
+			t.Errorf("%s has a price and is not priced", m.name)
+		}
+	}
+}
+
+// SPEC 16.7: a key is in no text that a choice can become.
+func TestKeyIsNotShown(t *testing.T) {
+	const key = "sk-very-secret-0123456789"
+	c, err := Resolve(Want{Flag: "openai/gpt-5", Env: env("OPENAI_API_KEY=" + key)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type holder struct {
+		c Choice
+		P *Choice
+	}
+	texts := []string{string(encoded), c.String()}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		texts = append(texts, fmt.Sprintf(verb, c), fmt.Sprintf(verb, &c), fmt.Sprintf(verb, holder{c, &c}), fmt.Sprintf(verb, []Choice{c}))
+	}
+	for _, s := range texts {
+		if strings.Contains(s, key) || strings.Contains(s, fmt.Sprintf("%x", key)) {
+			t.Errorf("the key is in %s", s)
+		}
+	}
+}
+
+// SPEC 5.1, 16.7: an opened model asks the right address with the key where
+// that API wants it.
+func TestOpen(t *testing.T) {
+	type seen struct{ path, auth, key, body string }
+	var last seen
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		last = seen{r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key") + r.Header.Get("X-Goog-Api-Key") + r.Header.Get("Api-Key"), string(body)}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":{"message":"enough"}}`)
+	}))
+	defer s.Close()
+	for _, c := range []struct {
+		ref  string
+		env  func(string) string
+		want seen
+		has  string
+	}{
+		{"anthropic/m", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL="+s.URL), seen{path: "/v1/messages", key: "k"}, `"model":"m"`},
+		{"anthropic/m", env("ANTHROPIC_AUTH_TOKEN=k", "ANTHROPIC_BASE_URL="+s.URL), seen{path: "/v1/messages", auth: "Bearer k"}, `"model":"m"`},
+		{"openai/gpt-5", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1"), seen{path: "/v1/chat/completions", auth: "Bearer k"}, `"stream":true`},
+		{"openai-responses/gpt-5", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1"), seen{path: "/v1/responses", auth: "Bearer k"}, `"store":false`},
+		{"azure/gpt-5", env("AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT="+s.URL+"/"), seen{path: "/openai/v1/responses", key: "k"}, `"store":false`},
+		{"zai/glm-5.2", env("ZAI_API_KEY=k", "ZAI_BASE_URL="+s.URL+"/api/paas/v4"), seen{path: "/api/paas/v4/chat/completions", auth: "Bearer k"}, `"model":"glm-5.2"`},
+		{"gemini/g", env("GEMINI_API_KEY=k", "GEMINI_BASE_URL="+s.URL), seen{path: "/v1beta/models/g:streamGenerateContent", key: "k"}, `contents`},
+		{"ollama/x", env("OLLAMA_HOST=" + s.URL), seen{path: "/api/chat"}, `"num_ctx":32768`},
+		{"lmstudio/x", env("LMSTUDIO_BASE_URL=" + s.URL), seen{path: "/v1/chat/completions"}, `"model":"x"`},
+		{"openai-compatible/x", env("PAWL_BASE_URL="+s.URL+"/v1", "PAWL_API_KEY=k"), seen{path: "/v1/chat/completions", auth: "Bearer k"}, `"model":"x"`},
+	} {
+		choice, err := Resolve(Want{Flag: c.ref, Env: c.env})
+		if err != nil {
+			t.Errorf("%s: %v", c.ref, err)
+			continue
+		}
+		m, err := choice.Open(s.Client().Transport)
+		if err != nil {
+			t.Errorf("%s: %v", c.ref, err)
+			continue
+		}
+		var failed error
+		for _, err := range m.Stream(t.Context(), &llm.Request{
+			Head:     llm.Head{Model: choice.Info.Model},
+			Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("hi")}}},
+		}) {
+			failed = err
+		}
+		if failed == nil || !strings.Contains(failed.Error(), "enough") {
+			t.Errorf("%s: %v", c.ref, failed)
+		}
+		body := last.body
+		if last.body = ""; last != c.want || !strings.Contains(body, c.has) {
+			t.Errorf("%s asked %+v: %s", c.ref, last, body)
+		}
+	}
+	offline, err := Resolve(Want{Flag: "offline"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := offline.Open(nil); err == nil {
+		t.Error("the offline model was opened as a provider")
+	}
+	wrong, err := Resolve(Want{Flag: "openai-compatible/x", Env: env("PAWL_BASE_URL=no address")})
+	if err == nil {
+		_, err = wrong.Open(nil)
+	}
+	if fault.CategoryOf(err) != fault.Configuration {
+		t.Errorf("an address that is none: %v", err)
+	}
+}
+
+// OLLAMA_HOST has the forms that Ollama itself takes.
+func TestOllamaHost(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                        "http://127.0.0.1:11434",
+		"127.0.0.1":               "http://127.0.0.1:11434",
+		"0.0.0.0:1234":            "http://127.0.0.1:1234",
+		":1234":                   "http://127.0.0.1:1234",
+		"1234":                    "http://127.0.0.1:1234",
+		"box":                     "http://box:11434",
+		"http://box:1/":           "http://box:1",
+		"https://ollama.com":      "https://ollama.com:443",
+		"[::1]":                   "http://[::1]:11434",
+		"[::]:5":                  "http://127.0.0.1:5",
+		"https://h.example/proxy": "https://h.example:443/proxy",
+	} {
+		r, _ := find("ollama")
+		if got, name := address(r, env("OLLAMA_HOST="+in)); got != want || name != "OLLAMA_HOST" {
+			t.Errorf("%q: %s", in, got)
+		}
+	}
+}
+
+// SPEC 5.2: `pawl models` says of every provider whether it is usable, and if
+// not, what to set.
+func TestUsable(t *testing.T) {
+	lines := map[string]Line{}
+	for _, l := range Usable(env("ANTHROPIC_API_KEY=k", "TOGETHER_API_KEY=k", "AZURE_OPENAI_API_KEY=k"), Config{}) {
+		lines[l.Provider] = l
+	}
+	for name, want := range map[string]Line{
+		"anthropic":         {Usable: true, Model: "claude-sonnet-5-5", Why: "ANTHROPIC_API_KEY is set"},
+		"groq":              {Model: "openai/gpt-oss-120b", Why: "set GROQ_API_KEY"},
+		"gemini":            {Model: "gemini-3.8-flash", Why: "set GEMINI_API_KEY or GOOGLE_API_KEY"},
+		"together":          {Usable: true, Why: "TOGETHER_API_KEY is set; name a model, -m together/MODEL"},
+		"azure":             {Why: "set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT"},
+		"openai-compatible": {Why: "set PAWL_BASE_URL to the server's address, and PAWL_API_KEY if it wants a key"},
+	} {
+		got := lines[name]
+		if got.Usable != want.Usable || got.Model != want.Model || got.Why != want.Why {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if p := lines["anthropic"].Price; p == nil || p.Input != 2 {
+		t.Errorf("price %v", p)
+	}
+	if _, ok := lines["ollama"]; ok {
+		t.Error("a local server is listed without being asked")
+	}
+}
+
+// SPEC 16.7: every variable that may hold a key is known.
+func TestKeyNames(t *testing.T) {
+	names := strings.Join(KeyNames(), " ")
+	for _, want := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "PAWL_API_KEY", "HF_TOKEN"} {
+		if !strings.Contains(names, want) {
+			t.Errorf("%s is missing in %s", want, names)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// probeTime is how long a local server has to answer one question.
+const probeTime = 300 * time.Millisecond
+
+// Local is a local server that said who it is.
+type Local struct {
+	Provider string
+	URL      string   // its base URL
+	Models   []string // as the provider names them; may be empty
+}
+
+// knock is how one kind of server is recognised.
+type knock struct {
+	provider string
+	base     string
+	ask      func(get func(path string, into any) bool) (models []string, ok bool)
+}
+
+// Probe asks the usual ports of local model servers who they are: small GETs
+// without content, in parallel, 300 ms each. An open port that gives another
+// answer is not listed, and no other request is ever sent to a port that was
+// not recognised.
+func Probe(ctx context.Context, transport http.RoundTripper) []Local {
+	return probe(ctx, transport, map[string]string{
+		"ollama": "http://127.0.0.1:11434", "lmstudio": "http://127.0.0.1:1234",
+		"llamacpp": "http://127.0.0.1:8080", "vllm": "http://127.0.0.1:8000",
+	})
+}
+
+func probe(ctx context.Context, transport http.RoundTripper, at map[string]string) []Local {
+	knocks := []knock{
+		{"ollama", at["ollama"], askOllama},
+		{"lmstudio", at["lmstudio"], askLMStudio},
+		{"llamacpp", at["llamacpp"], askLlamaCPP},
+		{"vllm", at["vllm"], askVLLM},
+	}
+	found := make([]*Local, len(knocks))
+	var wg sync.WaitGroup
+	for i, k := range knocks {
+		if k.base == "" {
+			continue
+		}
+		wg.Go(func() {
+			models, ok := k.ask(func(path string, into any) bool { return fetch(ctx, transport, k.base+path, into) })
+			if ok {
+				found[i] = &Local{Provider: k.provider, URL: k.base, Models: models}
+			}
+		})
+	}
+	wg.Wait()
+	var out []Local
+	for _, l := range found {
+		if l != nil {
+			out = append(out, *l)
+		}
+	}
+	return out
+}
+
+// fetch gets a small JSON object. Redirects are not followed.
+func fetch(ctx context.Context, transport http.RoundTripper, address string, into any) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return false
+	}
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	return err == nil && resp.StatusCode == http.StatusOK && json.Unmarshal(body, into) == nil
+}
+
+func askOllama(get func(string, any) bool) ([]string, bool) {
+	var v struct {
+		Version string `json:"version"`
+	}
+	if !get("/api/version", &v) || v.Version == "" {
+		return nil, false
+	}
+	var tags struct {
+		Models []struct {
+			Name string `json:"name"`
+		} `json:"models"`
+	}
+	if !get("/api/tags", &tags) || tags.Models == nil {
+		return nil, false
+	}
+	var names []string
+	for _, m := range tags.Models {
+		names = add(names, m.Name)
+	}
+	return names, true
+}
+
+// listed is OpenAI's list of models, with what local servers add to it.
+type listed struct {
+	Data []struct {
+		ID        string `json:"id"`
+		Object    string `json:"object"`
+		Type      string `json:"type"`      // lm studio: llm, vlm, embeddings
+		Publisher string `json:"publisher"` // lm studio
+		OwnedBy   string `json:"owned_by"`
+	} `json:"data"`
+	Object string `json:"object"`
+}
+
+func askLMStudio(get func(string, any) bool) ([]string, bool) {
+	var l listed
+	var names []string
+	if get("/api/v0/models", &l) && l.Object == "list" && l.Data != nil {
+		for _, m := range l.Data {
+			if m.Type == "" {
+				return nil, false // another server's list
+			}
+			if m.Type != "embeddings" {
+				names = add(names, m.ID)
+			}
+		}
+		return names, true
+	}
+	l = listed{}
+	if !get("/v1/models", &l) || l.Object != "list" || len(l.Data) == 0 {
+		return nil, false
+	}
+	for _, m := range l.Data {
+		if m.OwnedBy != "organization_owner" { // what only LM Studio says
+			return nil, false
+		}
+		if !strings.Contains(m.ID, "embed") {
+			names = add(names, m.ID)
+		}
+	}
+	return names, true
+}
+
+func askLlamaCPP(get func(string, any) bool) ([]string, bool) {
+	var props struct {
+		Settings json.RawMessage `json:"default_generation_settings"`
+	}
+	known := get("/props", &props) && len(props.Settings) > 0
+	var l listed
+	if !get("/v1/models", &l) {
+		return nil, known
+	}
+	var names []string
+	for _, m := range l.Data {
+		if m.OwnedBy == "llamacpp" {
+			known = true
+		}
+		names = add(names, m.ID)
+	}
+	if !known {
+		return nil, false
+	}
+	return names, true
+}
+
+func askVLLM(get func(string, any) bool) ([]string, bool) {
+	var l listed
+	if !get("/v1/models", &l) || l.Object != "list" || len(l.Data) == 0 {
+		return nil, false
+	}
+	var names []string
+	for _, m := range l.Data {
+		if m.OwnedBy != "vllm" {
+			return nil, false
+		}
+		names = add(names, m.ID)
+	}
+	return names, true
+}
+
+// add keeps a name that can be one: what a port sends is not trusted.
+func add(names []string, name string) []string {
+	if name == "" || len(name) > 200 || len(names) >= 100 {
+		return names
+	}
+	for _, r := range name {
+		if r <= ' ' || r == 0x7f || r > 0x7e {
+			return names
+		}
+	}
+	return append(names, name)
+}

@@ -1,0 +1,145 @@
+package catalog
+
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Resolve finds the model to use: what the flag says, else PAWL_MODEL, else
+// the configuration, else the first provider whose key is in the environment.
+// A name is provider/model, a model alone, or a provider alone (its default
+// model). Errors are configuration errors that say what to set; that nothing
+// is configured at all has the kind ErrNone.
+func Resolve(w Want) (Choice, error) {
+	for _, said := range []struct{ name, why string }{
+		{w.Flag, "flag"},
+		{get(w.Env, "PAWL_MODEL"), "PAWL_MODEL"},
+		{w.Config.Model, "configuration"},
+	} {
+		if name := strings.TrimSpace(said.name); name != "" {
+			return named(name, said.why, w)
+		}
+	}
+	if get(w.Env, "PAWL_BASE_URL") != "" {
+		return Choice{}, fault.NewConfiguration("set PAWL_MODEL to its name, or give -m "+compatible+"/MODEL",
+			"PAWL_BASE_URL is set, and which model to ask for there is not")
+	}
+	var silent *row
+	for i, r := range providers {
+		if r.kind != hosted {
+			continue
+		}
+		key, name := keyOf(r, w.Env)
+		if key == "" {
+			continue
+		}
+		if r.model == "" {
+			if silent == nil {
+				silent = &providers[i]
+			}
+			continue
+		}
+		return choose(r, r.model, name+" is set", w)
+	}
+	if silent != nil {
+		_, name := keyOf(*silent, w.Env)
+		return Choice{}, fault.NewConfiguration("set PAWL_MODEL="+silent.name+"/MODEL, or give it with -m",
+			"%s is set, and which of %s's models to use is not", name, silent.name)
+	}
+	none := fault.NewConfiguration(
+		"set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY; or name a local model, -m ollama/MODEL; or use the built-in planner, -m offline; `pawl models` lists all",
+		"no model is configured")
+	none.Kind = ErrNone
+	return Choice{}, none
+}
+
+// named finds the model that a name means.
+func named(name, why string, w Want) (Choice, error) {
+	if r, ok := find(name); ok {
+		return whole(r, why, w)
+	}
+	if before, after, ok := strings.Cut(name, "/"); ok {
+		if r, known := find(before); known {
+			if after == "" {
+				return whole(r, why, w)
+			}
+			if r.kind == builtin {
+				return Choice{}, fault.NewConfiguration("use -m offline", "the offline model has no variants")
+			}
+			return choose(r, after, why, w)
+		}
+	}
+	if get(w.Env, "PAWL_BASE_URL") != "" {
+		r, _ := find(compatible)
+		return choose(r, name, why, w)
+	}
+	if m, _ := lookup(name); m.home != "" && !strings.Contains(name, "/") {
+		r, _ := find(m.home)
+		return choose(r, name, why, w)
+	}
+	if strings.Contains(name, "/") { // MAKER/MODEL is how routers name models
+		r, _ := find("openrouter")
+		if key, _ := keyOf(r, w.Env); key != "" {
+			return choose(r, name, why, w)
+		}
+	}
+	return Choice{}, fault.NewConfiguration("say it as provider/model, for example ollama/"+name+"; `pawl models` lists the providers",
+		"which provider has the model %q is not known", name)
+}
+
+// whole takes a provider's default model.
+func whole(r row, why string, w Want) (Choice, error) {
+	if r.model == "" {
+		return Choice{}, fault.NewConfiguration("name one: -m "+r.name+"/MODEL; `pawl models` lists what a local server has",
+			"which of %s's models to use is not said", r.name)
+	}
+	return choose(r, r.model, why, w)
+}
+
+// Line is a provider as `pawl models` lists it.
+type Line struct {
+	Provider string
+	Model    string     // the one used when only the provider is named; may be empty
+	Price    *llm.Price // of that model, nil unknown
+	Usable   bool
+	Why      string // why it is usable, or what to set to make it so
+}
+
+// Usable lists the providers that are reached over the network, usable or not.
+// Local servers are not among them: Probe finds those.
+func Usable(env func(string) string, cfg Config) []Line {
+	var out []Line
+	w := Want{Env: env, Config: cfg}
+	for _, r := range providers {
+		if r.kind != hosted && r.kind != anywhere {
+			continue
+		}
+		l := Line{Provider: r.name, Model: r.model}
+		base, _ := address(r, env)
+		key, name := keyOf(r, env)
+		switch {
+		case r.kind == anywhere && base == "":
+			l.Why = "set PAWL_BASE_URL to the server's address, and PAWL_API_KEY if it wants a key"
+		case r.kind == anywhere:
+			l.Usable, l.Why = true, "PAWL_BASE_URL is set"
+		case key == "":
+			l.Why = "set " + strings.Join(r.keys, " or ")
+		case base == "":
+			l.Why = "set " + strings.Join(r.urls, " or ")
+		default:
+			l.Usable, l.Why = true, name+" is set"
+		}
+		if r.model != "" {
+			c := Choice{row: r, BaseURL: base, Info: llm.Info{Provider: r.name, Model: r.model, API: r.api}}
+			describe(&c, sameHost(base, r.base), w)
+			l.Price = c.Info.Price
+		}
+		if l.Model == "" && l.Usable {
+			l.Why += "; name a model, -m " + r.name + "/MODEL"
+		}
+		out = append(out, l)
+	}
+	return out
+}

@@ -1,0 +1,299 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Config says which model a Client talks to, and how. API, BaseURL and Info
+// are needed, the rest has defaults.
+type Config struct {
+	API     API
+	BaseURL string // http(s)://host[/path]
+	Key     string // empty where the server wants none
+	KeyName string // the environment variable (or setting) to name when the key is wrong
+	URLName string // the same for the base URL
+	Info    llm.Info
+	Header  http.Header // sent with each request, after the API's own
+
+	// HTTP is copied; its CheckRedirect is replaced. Nil: a client of its own,
+	// with proxies as net/http takes them from the environment.
+	HTTP *http.Client
+
+	FirstByte time.Duration // stall before the first byte of the reply, 600 s
+	Between   time.Duration // stall between bytes, 90 s
+	Linger    time.Duration // wait for the end of the body after the last event, 2 s
+	// AfterFunc is time.AfterFunc; tests inject their own.
+	AfterFunc func(time.Duration, func()) Timer
+}
+
+// Client is a model behind a wire API: an llm.Encoded. It keeps one connection
+// for a whole session and is safe for use by several goroutines.
+type Client struct {
+	cfg  Config
+	http *http.Client
+}
+
+var _ llm.Encoded = (*Client)(nil)
+
+// New makes a client. Nothing is sent and nothing looked up before the first
+// request; a base URL that is none is a configuration error here.
+func New(cfg Config) (*Client, error) {
+	u, err := url.Parse(cfg.BaseURL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fault.NewConfiguration(setTo(cfg.URLName, "http(s)://host[:port][/path]"),
+			"the base URL %q is not an address of a server", Clean(cfg.BaseURL))
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fault.NewConfiguration(setTo(cfg.URLName, "http(s)://host[:port][/path]"),
+			"the base URL of %s has a user, a query or a fragment", u.Host)
+	}
+	if cfg.Info.From == "" {
+		cfg.Info.From = u.Host
+	}
+	if cfg.Info.API == "" {
+		cfg.Info.API = cfg.API.Name()
+	}
+	cfg.FirstByte = orElse(cfg.FirstByte, 600*time.Second)
+	cfg.Between = orElse(cfg.Between, 90*time.Second)
+	cfg.Linger = orElse(cfg.Linger, 2*time.Second)
+	if cfg.AfterFunc == nil {
+		cfg.AfterFunc = func(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
+	}
+	hc := http.Client{}
+	if cfg.HTTP != nil {
+		hc = *cfg.HTTP
+	}
+	if hc.Transport == nil {
+		hc.Transport = transport()
+	}
+	hc.CheckRedirect = stayHome
+	return &Client{cfg: cfg, http: &hc}, nil
+}
+
+// transport is net/http's own but for how long an idle connection is kept: a
+// tool may run for minutes between two requests.
+func transport() http.RoundTripper {
+	def, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t := def.Clone()
+	t.IdleConnTimeout = 10 * time.Minute
+	return t
+}
+
+// stayHome follows a redirect only where the request stays the same and goes
+// to the same host, not less safely: headers of any name may carry the key.
+func stayHome(req *http.Request, via []*http.Request) error {
+	from := via[len(via)-1]
+	if len(via) >= 5 || req.Method != from.Method || req.URL.Hostname() != from.URL.Hostname() ||
+		(from.URL.Scheme == "https" && req.URL.Scheme != "https") {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+func orElse(d, def time.Duration) time.Duration {
+	if d <= 0 {
+		return def
+	}
+	return d
+}
+
+// Info says what the model is.
+func (c *Client) Info() llm.Info { return c.cfg.Info }
+
+// Codec encodes requests for this client.
+func (c *Client) Codec() llm.Codec { return c.cfg.API }
+
+// Close closes connections that are kept for a next request.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// errStopped ends an exchange whose reader wants no more.
+var errStopped = errors.New("no more wanted")
+
+// Stream sends one request and yields the reply, see llm.Model.
+func (c *Client) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		err := c.exchange(ctx, r, func(ds []llm.Delta) error {
+			for _, d := range ds {
+				if !yield(d, nil) {
+					return errStopped
+				}
+			}
+			return nil
+		})
+		if err == nil || errors.Is(err, errStopped) {
+			return
+		}
+		yield(llm.Delta{}, c.finish(ctx, err))
+	}
+}
+
+// exchange is one request and its answer.
+func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm.Delta) error) error {
+	if parent.Err() != nil {
+		return parent.Err()
+	}
+	parts, err := bodyOf(c.cfg.API, c.cfg.Info, r)
+	if err != nil {
+		return fault.NewInternal(err, "encode the request for %s", c.cfg.API.Name())
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	w := newWatch(c.cfg.AfterFunc, c.cfg.FirstByte, c.cfg.Between, c.cfg.Linger, func() { cancel(fault.ErrStalled) })
+	defer w.stop()
+	req, err := c.request(ctx, r, parts)
+	if err != nil {
+		return err
+	}
+	resp, err := c.send(req)
+	if err != nil {
+		return c.stalled(ctx, w, c.unreachable(err))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return c.stalled(ctx, w, c.refused(resp, w))
+	}
+	return c.reply(ctx, resp, w, out)
+}
+
+// send sends a request, and once more where the kept connection turns out to
+// be gone: a server may close it at the very moment that it is used again.
+func (c *Client) send(req *http.Request) (*http.Response, error) {
+	var kept atomic.Bool
+	trace := &httptrace.ClientTrace{
+		GotConn:              func(i httptrace.GotConnInfo) { kept.Store(i.Reused) },
+		GotFirstResponseByte: func() { kept.Store(false) },
+	}
+	resp, err := c.http.Do(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
+	if err == nil || !kept.Load() || req.Context().Err() != nil {
+		return resp, err
+	}
+	if req.Body, err = req.GetBody(); err != nil {
+		return nil, err
+	}
+	return c.http.Do(req)
+}
+
+func (c *Client) request(ctx context.Context, r *llm.Request, parts [][]byte) (*http.Request, error) {
+	model := firstOf(r.Head.Model, c.cfg.Info.Model)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, join(c.cfg.BaseURL, c.cfg.API.Path(model)), nil)
+	if err != nil {
+		return nil, fault.NewConfiguration(setTo(c.cfg.URLName, "another address"), "cannot address %s: %v", c.cfg.Info.From, err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "pawl")
+	if c.cfg.API.Framing() == SSE {
+		req.Header.Set("Accept", "text/event-stream, application/json")
+	}
+	c.cfg.API.Header(req.Header, c.cfg.Key)
+	for k, vs := range c.cfg.Header {
+		req.Header[http.CanonicalHeaderKey(k)] = vs
+	}
+	setBody(req, parts)
+	return req, nil
+}
+
+// reply reads an answer of 2xx.
+func (c *Client) reply(ctx context.Context, resp *http.Response, w *watch, out func([]llm.Delta) error) error {
+	dec := c.cfg.API.Decoder()
+	finisher, _ := dec.(Finisher)
+	take := func(ds []llm.Delta, err error) error {
+		if oerr := out(ds); oerr != nil {
+			return oerr
+		}
+		if err != nil {
+			return c.malformed(err)
+		}
+		if finisher != nil && finisher.Finished() {
+			w.finish()
+		}
+		return nil
+	}
+	f := frames{
+		framing: c.cfg.API.Framing(),
+		event:   func(name string, data []byte) error { return take(dec.Event(name, data)) },
+		whole:   func(body []byte) error { return take(dec.Whole(body)) },
+	}
+	rerr := f.read(watched{resp.Body, w})
+	switch fe := (*fault.Error)(nil); {
+	case errors.Is(rerr, errStopped) || errors.As(rerr, &fe):
+		return rerr
+	case errors.Is(rerr, errNothing) || errors.Is(rerr, errForeign) || errors.Is(rerr, errNotJSON):
+		return c.foreign(resp, rerr, f.start)
+	case errors.Is(rerr, errTooLarge):
+		return c.malformed(rerr)
+	case rerr != nil && cancelled(ctx):
+		return rerr
+	}
+	// However the body ended: if the last event was in it, the reply is whole.
+	reply, err := dec.End()
+	if err != nil {
+		return c.stalled(ctx, w, c.incomplete(rerr, err))
+	}
+	w.stop()
+	settle(&reply)
+	return out([]llm.Delta{{Kind: llm.Done, Reply: &reply}})
+}
+
+// settle takes the blanks out of a reply's JSON, as storing it does: what is
+// sent back must be the same bytes before and after a resume (SPEC 10.4).
+func settle(r *llm.Reply) {
+	r.UsageRaw = compact(r.UsageRaw)
+	for i := range r.Message.Parts {
+		p := &r.Message.Parts[i]
+		p.Raw = compact(p.Raw)
+		if p.Call != nil {
+			p.Call.Args = compact(p.Call.Args)
+		}
+	}
+}
+
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// refused reads an answer that is not 2xx.
+func (c *Client) refused(resp *http.Response, w *watch) error {
+	body, _ := io.ReadAll(io.LimitReader(watched{resp.Body, w}, 1<<20)) // half an explanation is one too
+	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
+		f := fault.NewProvider(c.cfg.Info.Provider, resp.StatusCode, "", nil)
+		f.Message = c.cfg.Info.From + " redirects to " + Clean(to) + ", where the key is not sent"
+		f.Hint = setTo(c.cfg.URLName, "that address if it is the right one")
+		return f
+	}
+	return c.hint(c.cfg.API.Error(c.cfg.Info.Provider, resp.StatusCode, resp.Header, body), body)
+}
+
+// finish makes every error that leaves Stream a *fault.Error without a secret.
+func (c *Client) finish(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fault.NewCancellation(context.Cause(ctx))
+	}
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		f = fault.NewProvider(c.cfg.Info.Provider, 0, c.cfg.Info.From, err)
+	}
+	if f.Category == fault.Provider && f.Provider == "" {
+		f.Provider = c.cfg.Info.Provider
+	}
+	return c.mask(f)
+}

@@ -1,0 +1,218 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// This file writes what went wrong between pawl and a server, for a reader who
+// must act on it. No message has a key in it.
+
+// cancelled says that the caller ended the exchange, not the stall watch.
+func cancelled(ctx context.Context) bool {
+	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), fault.ErrStalled)
+}
+
+// stalled replaces an error by what caused it, if that was silence.
+func (c *Client) stalled(ctx context.Context, w *watch, err error) error {
+	if !errors.Is(context.Cause(ctx), fault.ErrStalled) {
+		return err
+	}
+	f := fault.NewProvider(c.cfg.Info.Provider, 0, "", nil)
+	f.Kind = fault.ErrStalled
+	f.Message = fmt.Sprintf("%s sent nothing for %s", c.cfg.Info.From, c.cfg.Between)
+	if w.read() == waiting {
+		f.Message = fmt.Sprintf("%s sent not one byte within %s", c.cfg.Info.From, c.cfg.FirstByte)
+	}
+	return f
+}
+
+// unreachable explains why no answer came.
+func (c *Client) unreachable(err error) error {
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		err = ue.Err // the URL adds nothing to the host, which is named anyway
+	}
+	f := fault.NewProvider(c.cfg.Info.Provider, 0, "no answer from "+c.cfg.Info.From, err)
+	check := setTo(c.cfg.URLName, "the right address")
+	var (
+		dns  *net.DNSError
+		host x509.HostnameError
+		auth x509.UnknownAuthorityError
+		cert *tls.CertificateVerificationError
+		rec  tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &dns):
+		f.Retryable = !dns.IsNotFound
+		f.Hint = "check the network, or " + check
+	case errors.Is(err, syscall.ECONNREFUSED):
+		f.Hint = "is a server running there? if not, start it or " + check
+	case errors.As(err, &host), errors.As(err, &auth), errors.As(err, &cert):
+		f.Retryable = false
+		f.Hint = "its certificate is not trusted here; SSL_CERT_FILE can name another authority"
+	case errors.As(err, &rec), strings.Contains(err.Error(), "malformed HTTP"),
+		strings.Contains(err.Error(), "HTTP response to HTTPS client"):
+		f.Retryable = false
+		f.Message = c.cfg.Info.From + " does not speak " + strings.ToUpper(c.scheme())
+		f.Err, f.Hint = nil, check
+	}
+	return f
+}
+
+func (c *Client) scheme() string {
+	scheme, _, _ := strings.Cut(c.cfg.BaseURL, "://")
+	return scheme
+}
+
+// foreign explains an answer of 2xx that is no reply of a model.
+func (c *Client) foreign(resp *http.Response, why error, start []byte) error {
+	f := fault.NewProvider(c.cfg.Info.Provider, resp.StatusCode, "", nil)
+	if errors.Is(why, errNothing) {
+		f.Retryable = true
+		f.Message = fmt.Sprintf("%s answered %d with nothing", c.cfg.Info.From, resp.StatusCode)
+		return f
+	}
+	f.Retryable = false
+	f.Message = fmt.Sprintf("%s answered %d with something that is not a model's reply: %s",
+		c.cfg.Info.From, resp.StatusCode, describe(start[:min(len(start), 200)]))
+	f.Hint = setTo(c.cfg.URLName, "the address of a server for "+c.cfg.API.Name())
+	return f
+}
+
+// incomplete adds to a decoder's complaint about a missing end how the body
+// ended.
+func (c *Client) incomplete(how, why error) error {
+	var f *fault.Error
+	if !errors.As(why, &f) {
+		f = fault.NewProvider(c.cfg.Info.Provider, http.StatusOK, "", nil)
+		f.Message = c.cfg.Info.From + ": " + why.Error()
+		f.Retryable = true
+	}
+	if how != nil && f.Err == nil {
+		f.Err = how
+	}
+	return f
+}
+
+// malformed makes a decoder's complaint an error of the model, unless it is
+// one that says more.
+func (c *Client) malformed(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f
+	}
+	return fault.NewLLM("%s sent a reply that cannot be read: %s", c.cfg.Info.Ref(), Clean(err.Error()))
+}
+
+// hint adds what to do to the refusals that a person can cure.
+func (c *Client) hint(f *fault.Error, body []byte) error {
+	if f.Hint != "" {
+		return f
+	}
+	said := strings.ToLower(f.Message)
+	key := f.Status == http.StatusUnauthorized ||
+		(f.Status == http.StatusForbidden || f.Status == http.StatusBadRequest) &&
+			(strings.Contains(said, "api key") || strings.Contains(said, "api_key") || strings.Contains(said, "unregistered callers"))
+	switch {
+	case key && c.cfg.Key == "":
+		f.Hint = setTo(c.cfg.KeyName, "a key of this provider")
+	case key:
+		f.Hint = setTo(c.cfg.KeyName, "a key that is valid for "+c.cfg.Info.From)
+	case f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed:
+		if b := bytes.TrimSpace(body); len(b) == 0 || b[0] != '{' && b[0] != '[' {
+			f.Hint = setTo(c.cfg.URLName, "the address of a server for "+c.cfg.API.Name())
+		} else {
+			f.Hint = "pawl models lists what is usable"
+		}
+	}
+	return f
+}
+
+// setTo says what to set, by its name where there is one.
+func setTo(name, what string) string {
+	if name == "" {
+		return "configure " + what
+	}
+	return "set " + name + " to " + what
+}
+
+// mask takes the key, and everything like it, out of all texts of an error.
+func (c *Client) mask(f *fault.Error) *fault.Error {
+	g := *f
+	g.Message, g.Hint = maskKey(g.Message, c.cfg.Key), maskKey(g.Hint, c.cfg.Key)
+	if g.Err != nil {
+		if was := g.Err.Error(); maskKey(was, c.cfg.Key) != was {
+			g.Err = errors.New(maskKey(was, c.cfg.Key))
+		}
+	}
+	if g.Details != nil {
+		g.Details = make(map[string]string, len(f.Details))
+		for k, v := range f.Details {
+			g.Details[k] = maskKey(v, c.cfg.Key)
+		}
+	}
+	return &g
+}
+
+const masked = "[key]"
+
+// maskKey replaces what a text shares with the key over 8 bytes and more, and
+// words that look like a key of anyone.
+func maskKey(s, key string) string {
+	const least = 8
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		n := 0
+		if len(key) >= least && i+least <= len(s) && strings.Contains(key, s[i:i+least]) {
+			for n = least; i+n < len(s) && strings.Contains(key, s[i:i+n+1]); n++ {
+			}
+		} else if i == 0 || !wordByte(s[i-1]) {
+			n = keyLike(s[i:])
+		}
+		if n > 0 {
+			b.WriteString(masked)
+			i += n
+			continue
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	if 0 < len(key) && len(key) < least {
+		return strings.ReplaceAll(b.String(), key, masked)
+	}
+	return b.String()
+}
+
+// keyLike is the length of the word at the start of s if it has a known key's
+// prefix and is long enough to be one.
+func keyLike(s string) int {
+	n := 0
+	for n < len(s) && wordByte(s[n]) {
+		n++
+	}
+	if n < 20 {
+		return 0
+	}
+	for _, p := range []string{"sk-", "AIza", "gsk_", "xai-", "hf_", "pplx-", "AKIA", "ya29.", "r8_", "csk-", "fw_", "nvapi-"} {
+		if strings.HasPrefix(s, p) {
+			return n
+		}
+	}
+	return 0
+}
+
+func wordByte(c byte) bool {
+	return c == '-' || c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}

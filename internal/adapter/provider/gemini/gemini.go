@@ -1,0 +1,186 @@
+// Package gemini speaks Google's generateContent API, on the Gemini API and on
+// Vertex AI. It knows how a conversation is written for it and how a reply is
+// read; it promises that thought signatures go back byte for byte on the part
+// they came with, that encoding message by message equals encoding all at
+// once, and that half a stream never becomes a reply. It does no I/O.
+package gemini
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Name is the API's name, and the Wire of the parts it keeps.
+const Name = "google-generate-content"
+
+type api struct{ ids func() string }
+
+var _ provider.Ender = api{}
+
+// New gives the API. Calls that come without an id get one made of the reply's
+// own id, or of a random one where it has none.
+func New() provider.API { return NewWithIDs(rand.Text) }
+
+// NewWithIDs is New with another source of ids for replies that have none.
+func NewWithIDs(ids func() string) provider.API { return api{ids} }
+
+func (api) Name() string { return Name }
+
+func (api) Path(model string) string {
+	return "/v1beta/models/" + url.PathEscape(strings.TrimPrefix(model, "models/")) + ":streamGenerateContent?alt=sse"
+}
+
+func (api) Framing() provider.Framing { return provider.SSE }
+
+func (a api) Decoder() provider.Decoder { return &decoder{ids: a.ids} }
+
+// Header sends the key: an API key by its own name, an access token of Google
+// Cloud as a bearer.
+func (api) Header(h http.Header, key string) {
+	switch {
+	case strings.HasPrefix(key, "ya29."):
+		h.Set("Authorization", "Bearer "+key)
+	case key != "":
+		h.Set("x-goog-api-key", key)
+	}
+}
+
+// Error reads {"error":{"code","message","status","details"}}, also as the
+// only element of an array. How long to wait stands in the details.
+func (api) Error(name string, status int, h http.Header, body []byte) *fault.Error {
+	said, _ := lax.Said(body)
+	type explained struct {
+		Error lax.Obj[struct {
+			Status  lax.Text `json:"status"`
+			Details lax.List[struct {
+				Type       lax.Text `json:"@type"`
+				RetryDelay lax.Text `json:"retryDelay"`
+			}] `json:"details"`
+		}] `json:"error"`
+	}
+	var list lax.List[explained] // a single one counts as a list of one
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		e := list[0].Error.V
+		said.Type = string(e.Status)
+		for _, d := range e.Details {
+			if wait, err := time.ParseDuration(string(d.RetryDelay)); err == nil && wait > 0 {
+				said.RetryAfter = min(wait, 24*time.Hour)
+			}
+		}
+	}
+	return provider.Fail(name, status, h, body, said)
+}
+
+// Head writes the request up to the first message.
+func (api) Head(h llm.Head) ([]byte, error) {
+	b := []byte{'{'}
+	if h.System != "" {
+		b = append(b, `"systemInstruction":{"parts":[{"text":`...)
+		b = lax.AppendString(b, h.System)
+		b = append(b, `}]},`...)
+	}
+	for i, t := range h.Tools {
+		if i == 0 {
+			b = append(b, `"tools":[{"functionDeclarations":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = append(b, `{"name":`...)
+		b = lax.AppendString(b, t.Name)
+		b = append(b, `,"description":`...)
+		b = lax.AppendString(b, t.Doc)
+		schema, err := parameters(t.Schema)
+		if err != nil {
+			return nil, toolError(t.Name, err)
+		}
+		if len(schema) > 0 {
+			b = append(append(b, `,"parameters":`...), schema...)
+		}
+		b = append(b, '}')
+	}
+	if len(h.Tools) > 0 {
+		b = append(b, "]}],"...)
+	}
+	return append(b, `"contents":[`...), nil
+}
+
+// Tail ends a request that says nothing of thinking; see End.
+func (a api) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
+
+// End ends a request: the token limit and the thinking stand in one object.
+func (api) End(h llm.Head, t llm.Tail) []byte {
+	b := []byte("]")
+	sep := `,"generationConfig":{`
+	if t.MaxTokens > 0 {
+		b = strconv.AppendInt(append(b, sep+`"maxOutputTokens":`...), int64(t.MaxTokens), 10)
+		sep = ","
+	}
+	if think := thinkingConfig(h.Model, h.Effort); think != "" {
+		b = append(b, sep+`"thinkingConfig":`+think...)
+		sep = ","
+	}
+	if sep == "," {
+		b = append(b, '}')
+	}
+	return append(b, '}')
+}
+
+// thinkingConfig asks for thoughts from the models that have them.
+func thinkingConfig(model, effort string) string {
+	gen := generation(model)
+	if gen < 25 {
+		return ""
+	}
+	for _, kind := range []string{"image", "tts", "audio", "live", "embedding"} {
+		if strings.Contains(model, kind) {
+			return ""
+		}
+	}
+	switch {
+	case effort == "" && strings.Contains(model, "lite"): // thinks only when asked
+		return ""
+	case effort == "":
+		return `{"includeThoughts":true}`
+	case gen < 30:
+		n := map[string]string{"minimal": "1024", "low": "1024", "medium": "8192"}[effort]
+		if n == "" {
+			n = "24576"
+		}
+		return `{"includeThoughts":true,"thinkingBudget":` + n + `}`
+	}
+	level := "high"
+	switch {
+	case effort == "low" || effort == "minimal":
+		level = "low"
+	case effort == "medium" && !strings.Contains(model, "gemini-3-pro"): // which knows only two levels
+		level = "medium"
+	}
+	return `{"includeThoughts":true,"thinkingLevel":"` + level + `"}`
+}
+
+// generation reads gemini-2.5-pro as 25, gemini-3-flash as 30; 0 is unknown.
+func generation(model string) int {
+	_, rest, ok := strings.Cut(model, "gemini-")
+	if !ok || rest == "" || rest[0] < '0' || rest[0] > '9' {
+		return 0
+	}
+	n := int(rest[0]-'0') * 10
+	if len(rest) > 2 && rest[1] == '.' && rest[2] >= '0' && rest[2] <= '9' {
+		n += int(rest[2] - '0')
+	}
+	return n
+}
+
+// madeID starts the ids that pawl gave to calls which had none. The API never
+// sees them: it matches such calls and results by name and order.
+const madeID = "pawl_"

@@ -1,0 +1,157 @@
+package openaichat
+
+import "strings"
+
+// Dialect is what one host accepts and sends that another does not. The zero
+// value is the common ground of compatible servers.
+type Dialect struct {
+	Name string // the provider's name, for errors
+
+	// CompletionTokens says which name the limit of a reply has:
+	// max_completion_tokens always, or only for OpenAI's reasoning models
+	// (which refuse max_tokens), or never.
+	CompletionTokens When
+	// NoUsageOption leaves stream_options out.
+	NoUsageOption bool
+	// Effort is how reasoning effort is asked for.
+	Effort Effort
+	// Echo is how native reasoning goes back to the host that sent it.
+	Echo Echo
+	// EchoAlways sends an empty reasoning_content with assistant messages that
+	// have none: the host refuses a conversation in which one lacks it.
+	EchoAlways bool
+	// Markers writes contents as lists and places cache_control markers: the
+	// models behind cache nothing without them.
+	Markers bool
+	// ResultName repeats the tool's name with its result.
+	ResultName bool
+	// CallID is what the host accepts as the id of a call.
+	CallID IDRule
+	// CallExtra sends a call's extra_content back: the host is, or may be,
+	// Google's, which signs calls in it.
+	CallExtra bool
+	// ReasoningApart says that completion_tokens leaves reasoning_tokens out.
+	ReasoningApart bool
+	// CacheKey sends a prompt_cache_key, made from the frozen head.
+	CacheKey bool
+	// CostUSD says that usage.cost is what was charged, in USD.
+	CostUSD bool
+	// KeyHeader is the header of the key where it is not Authorization.
+	KeyHeader string
+	// Extra is more members of each request: `,"name":value`.
+	Extra string
+}
+
+// When says to which models something applies.
+type When int
+
+// The answers of When.
+const (
+	Never When = iota
+	ReasoningModels
+	Always
+)
+
+// Effort is a way to ask for reasoning effort.
+type Effort int
+
+// The ways. EffortNone says nothing: the host has no words for it.
+const (
+	EffortNone   Effort = iota
+	EffortField         // reasoning_effort, sent where the person asked for an effort
+	EffortObject        // reasoning:{"effort":…}
+)
+
+// Echo is a way to send native reasoning back.
+type Echo int
+
+// The ways.
+const (
+	EchoNone    Echo = iota
+	EchoContent      // reasoning_content
+	EchoField        // reasoning
+	EchoDetails      // reasoning_details as they came, else reasoning
+	EchoChunks       // thinking chunks in the content (Mistral)
+)
+
+// IDRule is what a host accepts as the id of a call; the zero value is
+// anything.
+type IDRule struct {
+	Max   int  // most characters, 0 any number
+	Exact bool // exactly Max
+	Plain bool // letters and digits only; otherwise also _ and -
+}
+
+// dialects is the table, by provider. A row here and one in the catalogue are
+// all that a compatible host needs.
+func dialects(name string) (Dialect, bool) {
+	switch name {
+	case "openai":
+		return Dialect{CompletionTokens: Always, Effort: EffortField, CacheKey: true, CallID: IDRule{Max: 40}}, true
+	case "azure":
+		return Dialect{CompletionTokens: Always, Effort: EffortField, CallID: IDRule{Max: 40}, KeyHeader: "api-key"}, true
+	case "openrouter":
+		return Dialect{
+			Effort: EffortObject, Echo: EchoDetails,
+			CostUSD: true, Extra: `,"usage":{"include":true}`,
+		}, true
+	case "vercel":
+		return Dialect{Effort: EffortObject, Echo: EchoDetails, ReasoningApart: true, CostUSD: true}, true
+	case "groq":
+		return Dialect{CompletionTokens: Always, Effort: EffortField}, true
+	case "mistral":
+		return Dialect{Echo: EchoChunks, ResultName: true, CallID: IDRule{Max: 9, Exact: true, Plain: true}}, true
+	case "deepseek":
+		return Dialect{Echo: EchoContent, EchoAlways: true}, true
+	case "moonshot":
+		return Dialect{Echo: EchoContent, EchoAlways: true}, true
+	case "xai":
+		return Dialect{Echo: EchoContent, ReasoningApart: true}, true
+	case "zai", "minimax", "qwen", "huggingface", "together", "deepinfra", "nebius":
+		return Dialect{Echo: EchoContent}, true
+	case "fireworks":
+		return Dialect{Effort: EffortField, Echo: EchoContent}, true
+	case "cerebras":
+		return Dialect{CompletionTokens: Always, Effort: EffortField, Echo: EchoField}, true
+	case "github":
+		return Dialect{CompletionTokens: ReasoningModels, CallID: IDRule{Max: 40}}, true
+	case "llamacpp", "lmstudio", "vllm":
+		return Dialect{Effort: EffortField, Echo: EchoContent}, true
+	case "ollama":
+		return Dialect{Effort: EffortField, Echo: EchoField}, true
+	case "openai-compatible":
+		return Dialect{CompletionTokens: ReasoningModels, Effort: EffortField, Echo: EchoContent, CallExtra: true}, true
+	}
+	return Dialect{}, false
+}
+
+// DialectFor gives the dialect of a provider as far as it depends on the
+// model. A provider that is not in the table speaks the common ground.
+func DialectFor(name, model string) Dialect {
+	d, ok := dialects(name)
+	if !ok {
+		d, _ = dialects("openai-compatible")
+	}
+	d.Name = name
+	if name == "openrouter" && strings.HasPrefix(model, "anthropic/") {
+		d.Markers, d.CallID = true, IDRule{Max: 64}
+	}
+	return d
+}
+
+// IsReasoner recognises OpenAI's models that reason, whoever serves them.
+func IsReasoner(model string) bool {
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	if strings.Contains(model, "-chat") {
+		return false
+	}
+	if version, ok := strings.CutPrefix(model, "gpt-"); ok {
+		return version != "" && version[0] >= '5' && version[0] <= '9'
+	}
+	for _, prefix := range []string{"o1", "o3", "o4", "codex-"} {
+		if strings.HasPrefix(model, prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,74 @@
+// Package openaichat speaks OpenAI's Chat Completions, as OpenAI does and as
+// the many servers do that call themselves compatible. It knows what those
+// servers send beside or instead of what they promise, and, as a table of
+// dialects, what each accepts. It promises that every call in a reply has an
+// id that no other call of the reply has, and that reasoning goes back in the
+// words it came in, only to hosts that take it. It does no I/O.
+package openaichat
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// Name is the API's name.
+const Name = "openai-chat-completions"
+
+// API is Chat Completions in one dialect.
+type API struct {
+	d     Dialect
+	newID func() string
+}
+
+var (
+	_ provider.API      = (*API)(nil)
+	_ provider.Ender    = (*API)(nil)
+	_ provider.Finisher = (*Decoder)(nil)
+)
+
+// New makes the API in a dialect. newID makes the ids that a host left out;
+// nil makes random ones.
+func New(d Dialect, newID func() string) *API {
+	if newID == nil {
+		newID = randomID
+	}
+	return &API{d: d, newID: newID}
+}
+
+func randomID() string { return "call_" + strings.ToLower(rand.Text())[:20] }
+
+// Name is the API's name.
+func (a *API) Name() string { return Name }
+
+// Path is the same for every model.
+func (a *API) Path(string) string { return "/v1/chat/completions" }
+
+// Header sets the key.
+func (a *API) Header(h http.Header, key string) {
+	switch {
+	case key == "":
+	case a.d.KeyHeader != "":
+		h.Set(a.d.KeyHeader, key)
+	default:
+		h.Set("Authorization", "Bearer "+key)
+	}
+}
+
+// Framing is server-sent events.
+func (a *API) Framing() provider.Framing { return provider.SSE }
+
+// Decoder reads one reply.
+func (a *API) Decoder() provider.Decoder { return &Decoder{d: a.d, newID: a.newID} }
+
+// Error reads an answer that is not 2xx.
+func (a *API) Error(name string, status int, h http.Header, body []byte) *fault.Error {
+	if name == "" {
+		name = a.d.Name
+	}
+	return lax.Fail(name, status, h, body)
+}

@@ -1,0 +1,257 @@
+package responses
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Head encodes the frozen start: model, tools, system message.
+func (a *API) Head(h llm.Head) ([]byte, error) {
+	b := append([]byte(nil), `{"model":`...)
+	b = lax.AppendString(b, h.Model)
+	b = append(b, `,"store":false`...)
+	if !a.d.OpenAI || openaichat.IsReasoner(h.Model) {
+		b = append(b, `,"include":["reasoning.encrypted_content"]`...)
+	}
+	if len(h.Tools) > 0 {
+		b = append(b, `,"tools":[`...)
+		for i, t := range h.Tools {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			var err error
+			if b, err = appendTool(b, t); err != nil {
+				return nil, err
+			}
+		}
+		b = append(b, ']')
+	}
+	if a.d.CacheKey {
+		sum := sha256.Sum256(append(b, h.System...))
+		b = append(b, `,"prompt_cache_key":"pawl-`...)
+		b = append(b, hex.EncodeToString(sum[:12])...)
+		b = append(b, '"')
+	}
+	b = append(b, `,"input":[`...)
+	if h.System != "" {
+		b = append(b, `{"role":"system","content":`...)
+		b = append(lax.AppendString(b, h.System), "},"...)
+	}
+	return b, nil
+}
+
+func appendTool(b []byte, t llm.ToolSpec) ([]byte, error) {
+	schema := t.Schema
+	if len(schema) == 0 {
+		schema = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	if !json.Valid(schema) {
+		return nil, fmt.Errorf("the schema of tool %s is not JSON", t.Name)
+	}
+	b = append(b, `{"type":"function","name":`...)
+	b = lax.AppendString(b, t.Name)
+	b = append(b, `,"description":`...)
+	b = lax.AppendString(b, t.Doc)
+	b = append(b, `,"parameters":`...)
+	b = append(b, schema...)
+	return append(b, `,"strict":false}`...), nil // strict would demand every parameter
+}
+
+// Tail encodes the end of a request whose model is not known; the client uses
+// End.
+func (a *API) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
+
+// End encodes the end of a request.
+func (a *API) End(h llm.Head, t llm.Tail) []byte {
+	b := append([]byte(nil), `],"stream":true`...)
+	if t.MaxTokens > 0 {
+		b = append(b, `,"max_output_tokens":`...)
+		b = strconv.AppendInt(b, int64(max(t.MaxTokens, 16)), 10) // the least that is accepted
+	}
+	if h.Effort != "" && (!a.d.OpenAI || openaichat.IsReasoner(h.Model)) {
+		b = append(b, `,"reasoning":{"effort":`...)
+		b = append(lax.AppendString(b, h.Effort), '}')
+	}
+	return append(b, '}')
+}
+
+// Step encodes messages, see llm.Codec. The API has no cache markers: it
+// caches by itself.
+func (a *API) Step(ms []llm.Message, _ bool) ([]byte, error) {
+	var items [][]byte
+	for _, m := range ms {
+		switch m.Role {
+		case llm.User:
+			items = appendUser(items, m.Parts)
+		case llm.Assistant:
+			items = a.assistant(items, m.Parts)
+		case llm.Tool:
+			items = a.results(items, m.Parts)
+		default:
+			return nil, fmt.Errorf("a message with role %q", m.Role)
+		}
+	}
+	return bytes.Join(items, []byte{','}), nil
+}
+
+func appendUser(items [][]byte, parts []llm.Part) [][]byte {
+	content := contentOf(parts)
+	if content == nil {
+		return items
+	}
+	b := append([]byte(nil), `{"role":"user","content":`...)
+	return append(items, append(append(b, content...), '}'))
+}
+
+// contentOf encodes text and images: as a string where it is one text. It is
+// nil where there is nothing.
+func contentOf(parts []llm.Part) []byte {
+	var said []llm.Part
+	for _, p := range parts {
+		if p.Kind == llm.Text && p.Text != "" || p.Kind == llm.Image {
+			said = append(said, p)
+		}
+	}
+	switch {
+	case len(said) == 0:
+		return nil
+	case len(said) == 1 && said[0].Kind == llm.Text:
+		return lax.AppendString(nil, said[0].Text)
+	}
+	b := []byte{'['}
+	for i, p := range said {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if p.Kind == llm.Text {
+			b = append(b, `{"type":"input_text","text":`...)
+			b = append(lax.AppendString(b, p.Text), '}')
+		} else {
+			b = append(b, `{"type":"input_image","image_url":`...)
+			b = append(lax.AppendString(b, "data:"+p.Media+";base64,"+base64.StdEncoding.EncodeToString(p.Data)), '}')
+		}
+	}
+	return append(b, ']')
+}
+
+// assistant encodes a reply. A reasoning item belongs to the item after it and
+// is refused without one, so the last ones of a reply that was cut off are
+// left out.
+func (a *API) assistant(items [][]byte, parts []llm.Part) [][]byte {
+	var waiting [][]byte
+	for _, p := range parts {
+		var item []byte
+		switch {
+		case p.Kind == llm.Reasoning:
+			if p.Wire == Name && !p.Parsed && a.takes(p.Raw) {
+				waiting = append(waiting, p.Raw)
+			}
+			continue
+		case p.Kind == llm.Text && p.Text != "":
+			item = append(item, `{"role":"assistant","content":`...)
+			item = lax.AppendString(item, p.Text)
+			if p.Wire == Name {
+				item = appendPhase(item, p.Raw)
+			}
+			item = append(item, '}')
+		case p.Kind == llm.CallPart && p.Call != nil:
+			item = appendCall(item, *p.Call)
+		case p.Kind == llm.Opaque && p.Wire == Name && !unanswered(p.Raw):
+			item = p.Raw
+		default:
+			continue
+		}
+		items = append(append(items, waiting...), item)
+		waiting = nil
+	}
+	return items
+}
+
+// takes says that the host accepts a reasoning item back.
+func (a *API) takes(raw json.RawMessage) bool {
+	var item struct {
+		Sealed  lax.Text                  `json:"encrypted_content"`
+		Content lax.List[json.RawMessage] `json:"content"`
+	}
+	if json.Unmarshal(raw, &item) != nil {
+		return false
+	}
+	return item.Sealed != "" || !a.d.SealedOnly && len(item.Content) > 0
+}
+
+// unanswered says that an item asks for something of the client's that pawl
+// does not do: without its output the host refuses it.
+func unanswered(raw json.RawMessage) bool {
+	var item struct {
+		CallID lax.Text `json:"call_id"`
+	}
+	return json.Unmarshal(raw, &item) != nil || item.CallID != ""
+}
+
+// appendPhase appends the phase that a message was marked with.
+func appendPhase(b []byte, raw json.RawMessage) []byte {
+	var m struct {
+		Phase lax.Text `json:"phase"`
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &m) != nil || m.Phase == "" {
+		return b
+	}
+	b = append(b, `,"phase":`...)
+	return lax.AppendString(b, string(m.Phase))
+}
+
+func appendCall(b []byte, c llm.Call) []byte {
+	b = append(b, `{"type":"function_call","call_id":`...)
+	b = lax.AppendString(b, fit(c.ID))
+	b = append(b, `,"name":`...)
+	b = lax.AppendString(b, c.Name)
+	args := string(c.Args)
+	if args == "" {
+		args = "{}"
+	}
+	b = append(b, `,"arguments":`...)
+	return append(lax.AppendString(b, args), '}')
+}
+
+// results encodes the results of a step. Images go into the result itself
+// where the host takes that, else into a message of the user's after all
+// results, with the text that follows them.
+func (a *API) results(items [][]byte, parts []llm.Part) [][]byte {
+	var after []llm.Part
+	for _, p := range parts {
+		switch {
+		case p.Kind == llm.Output && p.Result != nil:
+			r := *p.Result
+			text := r.Text
+			if r.Error { // the API has no field for it
+				text = "[error] " + text
+			}
+			images := make([]llm.Part, 0, len(r.Images)+1)
+			for _, img := range r.Images {
+				images = append(images, llm.Part{Kind: llm.Image, Media: img.Type, Data: img.Data})
+			}
+			output := lax.AppendString(nil, text)
+			if len(images) > 0 && a.d.OpenAI {
+				output = contentOf(append([]llm.Part{llm.TextPart(text)}, images...))
+			} else if len(images) > 0 {
+				after = append(append(after, llm.TextPart("Images from "+r.Name+" ("+fit(r.ID)+"):")), images...)
+			}
+			b := append([]byte(nil), `{"type":"function_call_output","call_id":`...)
+			b = lax.AppendString(b, fit(r.ID))
+			b = append(b, `,"output":`...)
+			items = append(items, append(append(b, output...), '}'))
+		case p.Kind == llm.Text && p.Text != "", p.Kind == llm.Image:
+			after = append(after, p)
+		}
+	}
+	return appendUser(items, after)
+}

@@ -1,0 +1,179 @@
+package responses
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// builder makes the parts of a reply from its items.
+type builder struct {
+	newID   func() string
+	used    map[string]bool // ids of calls
+	parts   []llm.Part
+	refusal string
+	native  bool // a reasoning item was met, so that a tag in the text is text
+}
+
+func (b *builder) item(raw json.RawMessage) {
+	var it item
+	if json.Unmarshal(raw, &it) != nil {
+		return
+	}
+	switch it.Type {
+	case "message":
+		b.message(it)
+	case "reasoning":
+		b.native = true
+		b.parts = append(b.parts, llm.Part{Kind: llm.Reasoning, Text: shown(it), Wire: Name, Raw: sendable(raw)})
+	case "function_call":
+		b.call(it, llm.NewCall("", string(it.Name), string(it.Args)))
+	case "custom_tool_call":
+		args := lax.AppendString([]byte(`{"`+freeform+`":`), string(it.Input))
+		b.call(it, llm.Call{Name: string(it.Name), Args: append(args, '}'), Sent: string(it.Input)})
+	default:
+		b.parts = append(b.parts, llm.Part{Kind: llm.Opaque, Wire: Name, Raw: sendable(raw)})
+	}
+}
+
+func (b *builder) call(it item, c llm.Call) {
+	c.ID = string(it.CallID)
+	for c.ID == "" || b.used[c.ID] {
+		c.ID = b.newID()
+	}
+	b.used[c.ID] = true
+	b.parts = append(b.parts, llm.Part{Kind: llm.CallPart, Call: &c})
+}
+
+func (b *builder) message(it item) {
+	text := ""
+	for _, p := range it.Content {
+		if p.Type == "refusal" {
+			b.refusal += string(p.Refusal)
+		} else {
+			text += string(p.Text)
+		}
+	}
+	if !b.native {
+		b.native = true
+		var think provider.ThinkSplitter
+		_, said := think.Push(text)
+		_, rest := think.Close()
+		text = said + rest
+		if p, ok := think.Part(); ok {
+			b.parts = append(b.parts, p)
+		}
+	}
+	if text == "" {
+		return
+	}
+	p := llm.TextPart(text)
+	if it.Phase != "" { // what a message is for goes back with it
+		p.Wire = Name
+		p.Raw = append(lax.AppendString([]byte(`{"phase":`), string(it.Phase)), '}')
+	}
+	b.parts = append(b.parts, p)
+}
+
+// shown is the reasoning that is for people: the summaries, else the text.
+func shown(it item) string {
+	var texts []string
+	for _, p := range it.Summary {
+		if p.Text != "" {
+			texts = append(texts, string(p.Text))
+		}
+	}
+	if len(texts) == 0 {
+		for _, p := range it.Content {
+			texts = append(texts, string(p.Text))
+		}
+		return strings.Join(texts, "")
+	}
+	return strings.Join(texts, partBreak)
+}
+
+// sendable is an item as it came, byte for byte, without the members that
+// hosts add to their output and refuse in their input: null ones, and their
+// notes to themselves. Where there are none it is the same bytes.
+func sendable(raw json.RawMessage) json.RawMessage {
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return raw
+	}
+	out := []byte{'{'}
+	dropped := false
+	for dec.More() {
+		t, err := dec.Token()
+		name, ok := t.(string)
+		var value json.RawMessage
+		if err != nil || !ok || dec.Decode(&value) != nil {
+			return raw
+		}
+		if string(value) == "null" || name == "metadata" || name == "internal_chat_message_metadata_passthrough" {
+			dropped = true
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(lax.AppendString(out, name), ':'), value...)
+	}
+	if !dropped {
+		return raw
+	}
+	return append(out, '}')
+}
+
+// tokens is what hosts report. Input includes what was read from the cache,
+// output the reasoning.
+type tokens struct {
+	Input  lax.Int `json:"input_tokens"`
+	Output lax.Int `json:"output_tokens"`
+	In     lax.Obj[struct {
+		Cached  lax.Int `json:"cached_tokens"`
+		Written lax.Int `json:"cache_write_tokens"`
+	}] `json:"input_tokens_details"`
+	Out lax.Obj[struct {
+		Reasoning lax.Int `json:"reasoning_tokens"`
+	}] `json:"output_tokens_details"`
+	Ticks  lax.Int   `json:"cost_in_usd_ticks"` // x.ai
+	Cost   lax.Float `json:"cost"`
+	BYOK   lax.Text  `json:"is_byok"`
+	CostOf lax.Obj[struct {
+		Upstream lax.Float `json:"upstream_inference_cost"`
+	}] `json:"cost_details"`
+}
+
+// usdTick is x.ai's unit of cost.
+const usdTick = 1e-10
+
+// usage translates what a host reported.
+func (d Dialect) usage(raw json.RawMessage) llm.Usage {
+	var t tokens
+	if json.Unmarshal(raw, &t) != nil {
+		return llm.Usage{}
+	}
+	u := llm.Usage{
+		Known:     t.Input > 0 || t.Output > 0,
+		CacheRead: min(int64(t.In.V.Cached), int64(t.Input)),
+		Output:    int64(t.Output),
+		Reasoning: int64(t.Out.V.Reasoning),
+	}
+	u.CacheWrite = min(int64(t.In.V.Written), int64(t.Input)-u.CacheRead)
+	u.Input = int64(t.Input) - u.CacheRead - u.CacheWrite
+	switch {
+	case t.Ticks > 0:
+		usd := float64(t.Ticks) * usdTick
+		u.CostUSD = &usd
+	case d.CostUSD && t.Cost.OK:
+		usd := t.Cost.F
+		if t.BYOK == "true" {
+			usd += t.CostOf.V.Upstream.F
+		}
+		u.CostUSD = &usd
+	}
+	return u
+}

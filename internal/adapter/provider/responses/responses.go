@@ -1,0 +1,110 @@
+// Package responses speaks OpenAI's Responses API, as OpenAI and the hosts
+// that took it over do. It keeps no state on the server: every request says
+// the whole conversation (store false, no previous_response_id), with the
+// reasoning items as they came, encrypted content and all. It promises that a
+// reply's parts are what the final event says, whatever was streamed before;
+// it does no I/O.
+package responses
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// Name is the API's name.
+const Name = "openai-responses"
+
+// Dialect is what one host accepts that another does not. The zero value is
+// the common ground of compatible hosts.
+type Dialect struct {
+	Name string // the provider's name, for errors
+	// OpenAI says that it is OpenAI itself or Azure: options of reasoning are
+	// refused for models that do not reason, results may hold images, and
+	// reasoning without encrypted content is refused.
+	OpenAI bool
+	// SealedOnly sends only reasoning back that has encrypted content.
+	SealedOnly bool
+	// CacheKey sends a prompt_cache_key, made from the frozen head.
+	CacheKey bool
+	// CostUSD says that usage.cost is what was charged, in USD.
+	CostUSD bool
+	// KeyHeader is the header of the key where it is not Authorization.
+	KeyHeader string
+}
+
+// DialectFor gives the dialect of a provider.
+func DialectFor(name string) Dialect {
+	d := Dialect{Name: name}
+	switch name {
+	case "openai":
+		d.OpenAI, d.SealedOnly, d.CacheKey = true, true, true
+	case "azure":
+		d.OpenAI, d.SealedOnly, d.KeyHeader = true, true, "api-key"
+	case "xai":
+		d.SealedOnly = true
+	case "openrouter":
+		d.CostUSD = true
+	}
+	return d
+}
+
+// API is the Responses API in one dialect.
+type API struct {
+	d     Dialect
+	newID func() string
+}
+
+var (
+	_ provider.API      = (*API)(nil)
+	_ provider.Ender    = (*API)(nil)
+	_ provider.Finisher = (*Decoder)(nil)
+)
+
+// fit makes an id what OpenAI accepts as a call_id.
+func fit(id string) string { return openaichat.IDRule{Max: 64}.Fit(id) }
+
+// New makes the API in a dialect. newID makes the ids that a host left out;
+// nil makes random ones.
+func New(d Dialect, newID func() string) *API {
+	if newID == nil {
+		newID = func() string { return "call_" + strings.ToLower(rand.Text())[:20] }
+	}
+	return &API{d: d, newID: newID}
+}
+
+// Name is the API's name.
+func (a *API) Name() string { return Name }
+
+// Path is the same for every model.
+func (a *API) Path(string) string { return "/v1/responses" }
+
+// Header sets the key.
+func (a *API) Header(h http.Header, key string) {
+	switch {
+	case key == "":
+	case a.d.KeyHeader != "":
+		h.Set(a.d.KeyHeader, key)
+	default:
+		h.Set("Authorization", "Bearer "+key)
+	}
+}
+
+// Framing is server-sent events.
+func (a *API) Framing() provider.Framing { return provider.SSE }
+
+// Decoder reads one reply.
+func (a *API) Decoder() provider.Decoder { return &Decoder{d: a.d, newID: a.newID} }
+
+// Error reads an answer that is not 2xx.
+func (a *API) Error(name string, status int, h http.Header, body []byte) *fault.Error {
+	if name == "" {
+		name = a.d.Name
+	}
+	return lax.Fail(name, status, h, body)
+}

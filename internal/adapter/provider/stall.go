@@ -1,0 +1,99 @@
+package provider
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+)
+
+// Timer is what a stall watch needs of a timer; *time.Timer is one.
+type Timer interface {
+	Reset(time.Duration) bool
+	Stop() bool
+}
+
+// watch ends an exchange whose server has gone silent. It starts with the wait
+// for the first byte; from then on every byte starts the wait for the next.
+type watch struct {
+	between, linger time.Duration
+
+	mu    sync.Mutex
+	timer Timer
+	phase phase
+}
+
+type phase int
+
+const (
+	waiting  phase = iota // no byte yet
+	reading               // bytes are coming
+	finished              // the last event was seen, only the end of the body is missing
+	over                  // stopped, or fired
+)
+
+// newWatch calls cancel once when a wait gets too long, with fault.ErrStalled
+// from the caller's hand as the cause.
+func newWatch(after func(time.Duration, func()) Timer, first, between, linger time.Duration, cancel context.CancelFunc) *watch {
+	w := &watch{between: between, linger: linger}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = after(first, func() {
+		w.mu.Lock()
+		live := w.phase != over
+		w.mu.Unlock()
+		if live {
+			cancel()
+		}
+	})
+	return w
+}
+
+// saw notes that bytes came.
+func (w *watch) saw() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch w.phase {
+	case waiting, reading:
+		w.phase = reading
+		w.timer.Reset(w.between)
+	}
+}
+
+// finish notes that the last event came.
+func (w *watch) finish() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.phase == reading || w.phase == waiting {
+		w.phase = finished
+		w.timer.Reset(w.linger)
+	}
+}
+
+func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.phase = over
+	w.timer.Stop()
+}
+
+// read says in which wait the watch is, for a message.
+func (w *watch) read() phase {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.phase
+}
+
+// watched is a body whose bytes are noted.
+type watched struct {
+	r io.Reader
+	w *watch
+}
+
+func (b watched) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if n > 0 {
+		b.w.saw()
+	}
+	return n, err
+}

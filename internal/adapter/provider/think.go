@@ -1,0 +1,172 @@
+package provider
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// ThinkSplitter cuts thinking that a model wrote into its text out of it:
+// `<think>…</think>` or `<thinking>…</thinking>` at the very start of a reply,
+// also where the tag is split over chunks, and where it is never closed
+// (SPEC 5.3). A tag anywhere else is text. The zero value is ready.
+//
+// A decoder pushes every piece of text through it, in order; calls Native as
+// soon as the reply has native reasoning, which switches it off; calls Close
+// at the end, or before anything that is not text (a call); and puts Part, if
+// there is one, before the text parts of the reply. Concatenated, what Push
+// and Close returned as thinking is Part's Text, and what they returned as
+// text is the text of the reply.
+type ThinkSplitter struct {
+	state    thinkState
+	held     string // not yet decided
+	closing  string // the tag that ends the thinking
+	raw      strings.Builder
+	thinking strings.Builder
+}
+
+type thinkState int
+
+const (
+	thinkStart  thinkState = iota // nothing but blanks and perhaps half a tag so far
+	thinkInside                   // after the tag, before the closing one
+	thinkAfter                    // after the closing tag: blanks are dropped until text comes
+	thinkText                     // only text from here on
+)
+
+// Push takes the next piece of text and returns what is now known to be
+// thinking and what is known to be text; the thinking comes before the text.
+// Either may be empty: a possible tag is held until it is decided.
+func (s *ThinkSplitter) Push(piece string) (thinking, text string) {
+	if s.state == thinkText {
+		return "", piece
+	}
+	s.held += piece
+	if s.state == thinkStart && !s.open(false) {
+		return "", s.drop()
+	}
+	if s.state == thinkInside {
+		thinking = s.inside(false)
+		s.thinking.WriteString(thinking)
+	}
+	if s.state == thinkAfter {
+		text = s.after()
+	}
+	return thinking, text
+}
+
+// Close says that no more text comes and returns what was held.
+func (s *ThinkSplitter) Close() (thinking, text string) {
+	switch s.state {
+	case thinkStart:
+		s.open(true)
+		text = s.held
+	case thinkInside:
+		thinking = s.inside(true)
+		s.thinking.WriteString(thinking)
+	}
+	s.held, s.state = "", thinkText
+	return thinking, text
+}
+
+// Native says that the reply has native reasoning: what is text stays text. It
+// returns text that was held, which comes before anything pushed later.
+func (s *ThinkSplitter) Native() (text string) {
+	if s.state != thinkStart {
+		return ""
+	}
+	return s.drop()
+}
+
+// Part is the thinking found so far as a part of a message: Parsed, with what
+// was cut out, tags and all, as a JSON string in Raw, so that nothing that the
+// model wrote is lost. It is false where there was no tag.
+func (s *ThinkSplitter) Part() (llm.Part, bool) {
+	if s.closing == "" {
+		return llm.Part{}, false
+	}
+	raw, err := json.Marshal(s.raw.String())
+	if err != nil {
+		raw = nil // cannot be: strings always encode
+	}
+	return llm.Part{Kind: llm.Reasoning, Text: s.thinking.String(), Parsed: true, Raw: raw}, true
+}
+
+const blanks = " \t\r\n"
+
+// open decides whether the held text starts with a tag, and moves on if it
+// does. It is false where it is certain that there is none.
+func (s *ThinkSplitter) open(last bool) (undecided bool) {
+	rest := strings.TrimLeft(s.held, blanks)
+	for _, tag := range []string{"<think>", "<thinking>"} {
+		if after, ok := strings.CutPrefix(rest, tag); ok {
+			s.state, s.closing = thinkInside, "</"+tag[1:]
+			s.raw.WriteString(s.held[:len(s.held)-len(after)])
+			s.held = after
+			return true
+		}
+		if !last && len(rest) < len(tag) && strings.HasPrefix(tag, rest) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *ThinkSplitter) drop() string {
+	held := s.held
+	s.held, s.state = "", thinkText
+	return held
+}
+
+// inside gives the thinking in the held text and keeps what may be part of the
+// closing tag or blanks around the thinking, which belong to neither side.
+func (s *ThinkSplitter) inside(last bool) string {
+	if i := strings.Index(s.held, s.closing); i >= 0 {
+		think := s.held[:i]
+		s.raw.WriteString(s.held[:i+len(s.closing)])
+		s.held, s.state = s.held[i+len(s.closing):], thinkAfter
+		return s.trim(strings.TrimRight(think, blanks))
+	}
+	keep := len(s.held)
+	if !last {
+		keep -= tailOf(s.held, s.closing)
+	}
+	keep = len(strings.TrimRight(s.held[:keep], blanks))
+	think := s.held[:keep]
+	s.raw.WriteString(think)
+	s.held = s.held[keep:]
+	if last {
+		s.raw.WriteString(s.held)
+		s.held = ""
+	}
+	return s.trim(think)
+}
+
+// trim drops the blanks between the tag and the thinking.
+func (s *ThinkSplitter) trim(think string) string {
+	if s.thinking.Len() == 0 {
+		return strings.TrimLeft(think, blanks)
+	}
+	return think
+}
+
+func (s *ThinkSplitter) after() string {
+	rest := strings.TrimLeft(s.held, blanks)
+	s.raw.WriteString(s.held[:len(s.held)-len(rest)])
+	s.held = ""
+	if rest != "" {
+		s.state = thinkText
+	}
+	return rest
+}
+
+// tailOf is the length of the longest end of s that is a start of tag.
+func tailOf(s, tag string) int {
+	for n := min(len(tag)-1, len(s)); n > 0; n-- {
+		if strings.HasSuffix(s, tag[:n]) {
+			return n
+		}
+	}
+	return 0
+}

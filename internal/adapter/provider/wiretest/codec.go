@@ -1,0 +1,163 @@
+package wiretest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// TestCodec checks what every codec promises (llm.Codec), for any messages:
+// step by step is the same as all at once, the result is JSON, and the mark
+// only adds. marker is what the API marks with, "" where it has no such thing.
+func TestCodec(t *testing.T, c llm.Codec, wire, marker string) {
+	t.Helper()
+	rapid.Check(t, func(t *rapid.T) {
+		ms := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) llm.Message { return drawMessage(t, wire) }), 0, 6).Draw(t, "messages")
+		whole, err := c.Step(ms, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var steps [][]byte
+		for rest := ms; len(rest) > 0; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "step")
+			step, err := c.Step(rest[:n], false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rest = rest[n:]; len(step) > 0 {
+				steps = append(steps, step)
+			}
+		}
+		if joined := bytes.Join(steps, []byte(",")); !bytes.Equal(whole, joined) {
+			t.Fatalf("all at once:\n%s\nstep by step:\n%s", whole, joined)
+		}
+		if again, _ := c.Step(ms, false); !bytes.Equal(whole, again) {
+			t.Fatalf("not the same twice:\n%s\n%s", whole, again)
+		}
+		marked, err := c.Step(ms, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := onlyMarked(whole, marked, marker); err != nil {
+			t.Fatal(err)
+		}
+		head, err := c.Head(llm.Head{Model: "m", System: rapid.String().Draw(t, "system")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range [][]byte{whole, marked} {
+			body := bytes.Join([][]byte{head, step, c.Tail(llm.Tail{MaxTokens: rapid.IntRange(0, 9).Draw(t, "limit")})}, nil)
+			if !json.Valid(body) {
+				t.Fatalf("not JSON: %s", body)
+			}
+		}
+	})
+}
+
+// onlyMarked says what else than one marker was added.
+func onlyMarked(plain, marked []byte, marker string) error {
+	if bytes.Equal(plain, marked) {
+		return nil
+	}
+	i := bytes.LastIndex(marked, []byte(marker))
+	if marker == "" || i < 0 {
+		return fmt.Errorf("a mark changed %s to %s", plain, marked)
+	}
+	without := append(bytes.Clone(marked[:i]), marked[i+len(marker):]...)
+	if !bytes.Equal(plain, without) {
+		return fmt.Errorf("a mark changed more than it added: %s to %s", plain, marked)
+	}
+	return nil
+}
+
+// drawMessage makes a message such as a session may hold: also of another
+// wire, empty, or strange.
+func drawMessage(t *rapid.T, wire string) llm.Message {
+	role := rapid.SampledFrom([]llm.Role{llm.User, llm.Assistant, llm.Tool}).Draw(t, "role")
+	return llm.Message{Role: role, Parts: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) llm.Part { return drawPart(t, wire) }), 0, 5).Draw(t, "parts")}
+}
+
+func drawPart(t *rapid.T, wire string) llm.Part {
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", " \n", "a\u2028b", "<b>&\"", "\xff"})).Draw(t, "text")
+	id := rapid.SampledFrom([]string{"", "toolu_1", "functions.bash:0", "pawl_x_1", "call é"}).Draw(t, "id")
+	p := llm.Part{Kind: rapid.SampledFrom([]llm.Kind{llm.Text, llm.Image, llm.Reasoning, llm.CallPart, llm.Output, llm.Opaque}).Draw(t, "kind")}
+	p.Wire = rapid.SampledFrom([]string{"", wire, "another"}).Draw(t, "wire")
+	switch p.Kind {
+	case llm.Text, llm.Reasoning:
+		p.Text = text
+		if p.Parsed = p.Kind == llm.Reasoning && p.Wire == ""; p.Kind == llm.Reasoning && p.Wire != "" {
+			p.Raw = json.RawMessage(`{"type":"thinking","thinking":"x","signature":"abc="}`)
+		}
+	case llm.Image:
+		p.Media = rapid.SampledFrom([]string{"image/png", "image/tiff", "x"}).Draw(t, "media")
+		p.Data = rapid.SliceOfN(rapid.Byte(), 0, 8).Draw(t, "data")
+	case llm.CallPart:
+		c := llm.NewCall(id, "bash", rapid.SampledFrom([]string{"", "{}", `{"a":[1,"]"]}`, "{'a':1}", "oops"}).Draw(t, "args"))
+		p.Call = &c
+	case llm.Output:
+		p.Result = &llm.Result{ID: id, Name: "bash", Text: text, Error: rapid.Bool().Draw(t, "error")}
+		if rapid.Bool().Draw(t, "image") {
+			p.Result.Images = []llm.Media{{Type: "image/png", Data: []byte{1, 2}}, {Type: "what"}}
+		}
+	case llm.Opaque:
+		p.Raw = json.RawMessage(rapid.SampledFrom([]string{`{"type":"redacted_thinking","data":"x"}`, `{"type":"server_tool_use","id":"s"}`}).Draw(t, "raw"))
+	}
+	return p
+}
+
+// CheckDecoder gives a decoder lines of anything as events. Whatever it makes
+// of them, it does not panic, its deltas add up to the reply, the reply's raw
+// parts are JSON, and it can be sent back.
+func CheckDecoder(t *testing.T, api interface {
+	llm.Codec
+	Decoder() provider.Decoder
+}, data []byte,
+) {
+	t.Helper()
+	d := api.Decoder()
+	o := Outcome{Args: map[int]string{}}
+	for line := range bytes.Lines(data) {
+		ds, err := d.Event("", line)
+		if err != nil {
+			return
+		}
+		for _, x := range ds {
+			switch x.Kind {
+			case llm.DeltaText:
+				o.Text += x.Text
+			case llm.DeltaReasoning:
+				o.Reasoning += x.Text
+			case llm.DeltaCall:
+				o.Args[x.Index] += x.Text
+			}
+		}
+	}
+	r, err := d.End()
+	if err != nil {
+		return
+	}
+	o.Reply = &r
+	var k checker
+	k.deltas(o)
+	for _, p := range r.Message.Parts {
+		if len(p.Raw) > 0 && !json.Valid(p.Raw) {
+			k.say("raw part is not JSON: %q", p.Raw)
+		}
+	}
+	if len(r.UsageRaw) > 0 && !json.Valid(r.UsageRaw) {
+		k.say("usage is not JSON: %q", r.UsageRaw)
+	}
+	step, err := api.Step([]llm.Message{r.Message}, true)
+	if err != nil || !json.Valid(append(append([]byte{'['}, step...), ']')) {
+		k.say("cannot be sent back: %v %s", err, step)
+	}
+	for _, found := range k.found {
+		t.Error(found)
+	}
+}

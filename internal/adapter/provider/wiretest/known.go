@@ -1,0 +1,41 @@
+package wiretest
+
+import "slices"
+
+// waived lists what the index reads otherwise than pawl does for a whole kind
+// of recording, by the quirk that the index names it with: the check that is
+// left out, and why.
+var waived = map[string]struct{ check, why string }{
+	"several-choices": {
+		"text", "the index joins the texts of all choices; pawl never asks for several and reads the first",
+	},
+	"deltas-differ-from-final-text": {
+		"deltas", "the source removed deltas; the reply is what the terminal event says",
+	},
+	"reasoning_details:reasoning.text": {
+		"reasoning", "the index reads reasoning and reasoning_content only; some hosts send reasoning_details alone",
+	},
+}
+
+// waives says whether a check is left out for a reply.
+func waives(e Expected, check string) bool {
+	return slices.ContainsFunc(e.Quirks, func(q string) bool { return waived[q].check == check })
+}
+
+// known lists the recordings whose reply is not what the index says, and why
+// that is right. A listed one that agrees after all fails the test, and so
+// does an unlisted one that does not.
+var known = map[string]string{}
+
+// knownCut lists the recordings that, cut short, may still give a reply, and
+// why that is right.
+var knownCut = map[string]string{
+	"openai-compat/openrouter-midstream-error.json": "the error comes after a finish_reason; cut before it, the reply is whole",
+}
+
+// knownEcho lists the recordings whose reply another client sent back in other
+// words than pawl would, and why.
+var knownEcho = map[string]string{
+	"openai-compat/kimi-variant-c.2.json": "the client numbered the calls itself",
+	"gemini/unexpected-tool-call.3.json":  "the source's plugin rewrote the arguments between the steps",
+}

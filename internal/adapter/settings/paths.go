@@ -1,0 +1,55 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// Paths is where pawl keeps its own things. Nothing is made before it is
+// needed.
+type Paths struct {
+	Config string // the user's configuration
+	State  string // sessions, grants, spilled results
+}
+
+// PathsFrom finds the folders: PAWL_HOME holds both; else XDG_CONFIG_HOME and
+// XDG_STATE_HOME, else ~/.config/pawl and ~/.local/state/pawl.
+func PathsFrom(env func(string) string) (Paths, error) {
+	if home := env("PAWL_HOME"); home != "" {
+		abs, err := filepath.Abs(home)
+		if err != nil {
+			return Paths{}, err
+		}
+		return Paths{Config: abs, State: abs}, nil
+	}
+	config, state := env("XDG_CONFIG_HOME"), env("XDG_STATE_HOME")
+	home := env("HOME")
+	if home == "" && (config == "" || state == "") {
+		h, err := os.UserHomeDir()
+		if err != nil {
+			return Paths{}, fault.NewConfiguration("set HOME, or PAWL_HOME to a folder for pawl's own files", "no home folder is known")
+		}
+		home = h
+	}
+	if config == "" || !filepath.IsAbs(config) {
+		config = filepath.Join(home, ".config")
+	}
+	if state == "" || !filepath.IsAbs(state) {
+		state = filepath.Join(home, ".local", "state")
+	}
+	return Paths{Config: filepath.Join(config, "pawl"), State: filepath.Join(state, "pawl")}, nil
+}
+
+// Database is the file of the session log.
+func (p Paths) Database() string { return filepath.Join(p.State, "pawl.db") }
+
+// Grants is the file of the permissions given for always.
+func (p Paths) Grants() string { return filepath.Join(p.State, "grants.json") }
+
+// Spill is the folder of results too long for a model.
+func (p Paths) Spill() string { return filepath.Join(p.State, "spill") }
+
+// Notes is the file of what the agent was told to remember for a project.
+func (p Paths) Notes() string { return filepath.Join(p.State, "notes.jsonl") }

@@ -1,0 +1,160 @@
+// Package settings reads what a person and a project configured, and knows
+// where pawl keeps its own things.
+//
+// Files are JSON with comments (// and /* */) and trailing commas. A user's
+// file may set everything; a project's file can only narrow (SPEC 16.2): what
+// it says beyond deny and ask rules is ignored and reported. A file that
+// cannot be read or has an unknown key is an error that names file and key:
+// a setting that is silently not in force is worse than none.
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Settings is a user's configuration.
+type Settings struct {
+	Model       string           `json:"model,omitempty"`  // provider/model
+	Effort      string           `json:"effort,omitempty"` // low, medium, high
+	Mode        string           `json:"mode,omitempty"`   // permission mode
+	Permissions Permissions      `json:"permissions,omitzero"`
+	Models      map[string]Model `json:"models,omitempty"` // by provider/model or model
+	Store       Store            `json:"store,omitzero"`
+	Budget      Budget           `json:"budget,omitzero"`
+}
+
+// Permissions are rules such as "bash(go test *)".
+type Permissions struct {
+	Allow []string `json:"allow,omitempty"`
+	Ask   []string `json:"ask,omitempty"`
+	Deny  []string `json:"deny,omitempty"`
+}
+
+// Model overrides what pawl knows of a model.
+type Model struct {
+	Price     *llm.Price `json:"price,omitempty"`
+	Window    int        `json:"window,omitempty"`
+	MaxOutput int        `json:"max_output,omitempty"`
+}
+
+// Store is how sessions are kept.
+type Store struct {
+	Durability string `json:"durability,omitempty"` // normal (default) or full: fsync per append
+}
+
+// Budget limits spending.
+type Budget struct {
+	USD float64 `json:"usd,omitempty"` // per session; 0: none
+}
+
+// Loaded is the configuration in force.
+type Loaded struct {
+	User     Settings
+	Project  Permissions // deny and ask only
+	Warnings []string    // what was ignored, and why
+	Files    []string    // what was read
+}
+
+// Load reads the user's file and the project's.
+func Load(p Paths, dir string) (Loaded, error) {
+	var l Loaded
+	user := filepath.Join(p.Config, "config.json")
+	if found, err := read(user, &l.User); err != nil {
+		return l, err
+	} else if found {
+		l.Files = append(l.Files, user)
+	}
+	project := filepath.Join(dir, ".pawl", "config.json")
+	var theirs Settings
+	found, err := read(project, &theirs)
+	if err != nil {
+		// A repository must not be able to stop its reader with a bad file.
+		l.Warnings = append(l.Warnings, err.Error()+"; it is ignored")
+		return l, nil
+	}
+	if !found {
+		return l, nil
+	}
+	l.Files = append(l.Files, project)
+	l.Project = Permissions{Ask: theirs.Permissions.Ask, Deny: theirs.Permissions.Deny}
+	theirs.Permissions = Permissions{Allow: theirs.Permissions.Allow}
+	if rest, err := json.Marshal(theirs); err == nil && string(rest) != "{}" {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project's configuration can only narrow; ignored: %s", project, rest))
+	}
+	return l, nil
+}
+
+func read(path string, into *Settings) (found bool, err error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		return false, nil
+	}
+	hint := "correct or remove the file"
+	if err != nil {
+		return false, &fault.Error{Category: fault.Configuration, Message: "cannot read the configuration", Err: err, Hint: hint}
+	}
+	d := json.NewDecoder(bytes.NewReader(plainJSON(raw)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return true, &fault.Error{Category: fault.Configuration, Message: path, Err: err, Hint: hint}
+	}
+	return true, nil
+}
+
+// plainJSON blanks comments and trailing commas, so that positions in errors
+// stay true.
+func plainJSON(src []byte) []byte {
+	out := bytes.Clone(src)
+	blank := func(from, to int) {
+		for i := from; i < to && i < len(out); i++ {
+			if out[i] != '\n' {
+				out[i] = ' '
+			}
+		}
+	}
+	comma := -1 // a comma with nothing but space behind it so far
+	for i := 0; i < len(out); i++ {
+		switch c := out[i]; {
+		case c == '"':
+			for i++; i < len(out) && out[i] != '"'; i++ {
+				if out[i] == '\\' {
+					i++
+				}
+			}
+			comma = -1
+		case c == '/' && i+1 < len(out) && out[i+1] == '/':
+			end := i
+			for end < len(out) && out[end] != '\n' {
+				end++
+			}
+			blank(i, end)
+			i = end - 1
+		case c == '/' && i+1 < len(out) && out[i+1] == '*':
+			end := bytes.Index(out[i+2:], []byte("*/"))
+			if end < 0 {
+				return out
+			}
+			blank(i, i+2+end+2)
+			i += end + 3
+		case c == ',':
+			comma = i
+		case c == '}' || c == ']':
+			if comma >= 0 {
+				out[comma] = ' '
+			}
+			comma = -1
+		case c != ' ' && c != '\t' && c != '\n' && c != '\r':
+			comma = -1
+		}
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package settings
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SPEC 16.2: a project's file narrows and never widens.
+func TestProjectOnlyNarrows(t *testing.T) {
+	p, dir := Paths{Config: t.TempDir()}, t.TempDir()
+	write(t, filepath.Join(p.Config, "config.json"), `{
+	// mine
+	"model": "anthropic/claude-sonnet-4-5", /* with a comment */
+	"permissions": {"allow": ["bash(go test *)",],},
+}`)
+	write(t, filepath.Join(dir, ".pawl", "config.json"), `{"model":"evil/model","mode":"yolo","permissions":{"allow":["bash(*)"],"deny":["bash(make deploy)"]}}`)
+	l, err := Load(p, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.User.Model != "anthropic/claude-sonnet-4-5" || len(l.User.Permissions.Allow) != 1 || l.User.Mode != "" {
+		t.Errorf("user settings are %+v", l.User)
+	}
+	if len(l.Project.Allow) != 0 || len(l.Project.Deny) != 1 {
+		t.Errorf("project rules are %+v", l.Project)
+	}
+	if len(l.Warnings) != 1 || !strings.Contains(l.Warnings[0], "yolo") || !strings.Contains(l.Warnings[0], "bash(*)") {
+		t.Errorf("warnings are %q", l.Warnings)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	p, dir := Paths{Config: t.TempDir()}, t.TempDir()
+	write(t, filepath.Join(p.Config, "config.json"), `{"modle": "x"}`)
+	if _, err := Load(p, dir); err == nil || !strings.Contains(err.Error(), "modle") || !strings.Contains(err.Error(), "config.json") {
+		t.Errorf("an unknown key in the user's file gives %v", err)
+	}
+	p = Paths{Config: t.TempDir()}
+	write(t, filepath.Join(dir, ".pawl", "config.json"), `{`)
+	l, err := Load(p, dir)
+	if err != nil || len(l.Warnings) != 1 {
+		t.Errorf("a broken project file gives %v, %q", err, l.Warnings)
+	}
+	if _, err := Load(Paths{Config: filepath.Join(t.TempDir(), "none")}, t.TempDir()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	env := map[string]string{"HOME": "/home/ada"}
+	get := func(k string) string { return env[k] }
+	p, err := PathsFrom(get)
+	if err != nil || p.Config != "/home/ada/.config/pawl" || p.State != "/home/ada/.local/state/pawl" {
+		t.Errorf("%+v %v", p, err)
+	}
+	env["XDG_STATE_HOME"] = "/var/state"
+	if p, _ = PathsFrom(get); p.State != "/var/state/pawl" {
+		t.Errorf("%+v", p)
+	}
+	env["PAWL_HOME"] = "/opt/pawl"
+	if p, _ = PathsFrom(get); p.State != "/opt/pawl" || p.Config != "/opt/pawl" {
+		t.Errorf("%+v", p)
+	}
+}
+
+func FuzzPlainJSON(f *testing.F) {
+	for _, s := range []string{`{"a":1,}`, `[1,2,/*x*/]`, "{\"a\":\"//\\\"\"}//", `/*`, `"\`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		out := plainJSON(in)
+		if len(out) != len(in) {
+			t.Fatalf("the length changed: %q → %q", in, out)
+		}
+		if json.Valid(in) && string(out) != string(in) {
+			t.Fatalf("valid JSON changed: %q → %q", in, out)
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package shell
+
+import "strings"
+
+// What of pawl's own environment a command sees (SPEC 16.7). A name passes if
+// it is in names or starts with one of prefixes, and does not look secret.
+// The lists hold what tool chains need to find themselves, their caches, their
+// proxies and their certificates. What an application needs (DATABASE_URL and
+// the like) is not there: whoever wants it passed names it in Options.Allow.
+const (
+	names = " PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TMP TEMP HOSTNAME CI NO_COLOR" +
+		" HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY http_proxy https_proxy all_proxy ftp_proxy no_proxy" +
+		" SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO" +
+		" CC CXX CPP AR LD CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CPATH LIBRARY_PATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH" +
+		" LD_LIBRARY_PATH DYLD_LIBRARY_PATH SDKROOT DEVELOPER_DIR MACOSX_DEPLOYMENT_TARGET" +
+		" VIRTUAL_ENV VOLTA_HOME JAVA_HOME JDK_HOME M2_HOME SOURCE_DATE_EPOCH DEBIAN_FRONTEND" +
+		" GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL" +
+		" SYSTEMROOT SystemRoot WINDIR windir COMSPEC ComSpec PATHEXT APPDATA LOCALAPPDATA USERPROFILE ProgramData "
+	prefixes = " LC_ XDG_ GO CGO_ NODE_ npm_config_ NPM_CONFIG_ YARN_ PNPM_ COREPACK_ BUN_ DENO_ NVM_ FNM_" +
+		" PYTHON PIP_ UV_ POETRY_ PIPENV_ CONDA_ PYENV_ CARGO RUST MAVEN_ GRADLE_ SDKMAN_ ANDROID_ DOTNET_ NUGET_" +
+		" RUBY GEM_ BUNDLE_ RBENV_ COMPOSER_ PERL OPAM OCAML GHCUP_ CABAL_ STACK_ MIX_ HEX_ ERL_ ZIG_ SWIFT_" +
+		" CMAKE_ PKG_CONFIG CCACHE_ NIX_ HOMEBREW_ ASDF_ MISE_ "
+	// A part of a name, between characters that are neither letters nor
+	// digits, that ends in one of these marks a secret: GITHUB_TOKEN, APIKEY,
+	// npm_config_//registry.npmjs.org/:_authToken.
+	secretEnds   = " KEY KEYS TOKEN TOKENS SECRET SECRETS PASSWORD PASSWORDS PASSWD PASS PASSPHRASE CREDENTIAL CREDENTIALS CREDS COOKIE "
+	secretStarts = " SECRET TOKEN PASSWORD CREDENTIAL APIKEY "
+	secretParts  = " AUTH PAT PWD CRED "
+	// Values that are keys whatever their name says.
+	secretValues = " sk- sk_live_ ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA AIza hf_ npm_ pypi- "
+	// Proxy settings may hold a password: without it there is no network.
+	proxies = " HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY "
+)
+
+// fixed settings keep programs from waiting for a person (SPEC 4.11).
+func fixed() []string {
+	return []string{
+		"GIT_EDITOR=:", "GIT_PAGER=cat", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PAWL=1",
+	}
+}
+
+// environ filters env by the lists above. extra holds names that pass too,
+// unless they look secret.
+func environ(env, extra []string) []string {
+	out := make([]string, 0, len(env)+12)
+	for _, kv := range env {
+		name, value, ok := strings.Cut(kv, "=")
+		if !ok || name == "" || !allowed(name, extra) || looksSecret(name, value) {
+			continue
+		}
+		out = append(out, kv)
+	}
+	return append(out, fixed()...)
+}
+
+func allowed(name string, extra []string) bool {
+	if strings.ContainsRune(name, ' ') {
+		return false
+	}
+	if strings.Contains(names, " "+name+" ") {
+		return true
+	}
+	for _, n := range extra {
+		if n == name {
+			return true
+		}
+	}
+	if strings.HasPrefix(name, "GOOGLE") {
+		return false
+	}
+	return anyField(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+func looksSecret(name, value string) bool {
+	secret := false
+	for part := range strings.FieldsFuncSeq(strings.ToUpper(name), func(r rune) bool {
+		return (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	}) {
+		secret = secret || strings.Contains(secretParts, " "+part+" ") ||
+			anyField(secretEnds, func(w string) bool { return strings.HasSuffix(part, w) }) ||
+			anyField(secretStarts, func(w string) bool { return strings.HasPrefix(part, w) })
+	}
+	if secret || anyField(secretValues, func(p string) bool { return strings.HasPrefix(value, p) }) {
+		return true
+	}
+	return hasPassword(value) && !strings.Contains(proxies, " "+strings.ToUpper(name)+" ")
+}
+
+// hasPassword says whether an address in s carries a password or a token.
+func hasPassword(s string) bool {
+	for {
+		_, rest, ok := strings.Cut(s, "://")
+		if !ok {
+			return false
+		}
+		authority := rest
+		if i := strings.IndexAny(rest, "/?# "); i >= 0 {
+			authority = rest[:i]
+		}
+		// user:password@, or a token alone before the @
+		if at := strings.LastIndexByte(authority, '@'); at >= 16 || at >= 0 && strings.Contains(authority[:at], ":") {
+			return true
+		}
+		s = rest
+	}
+}
+
+func anyField(list string, f func(string) bool) bool {
+	for w := range strings.FieldsSeq(list) {
+		if f(w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,182 @@
+//go:build unix
+
+package shell
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// The test binary is also the programs that the tests run:
+//
+//	hold FIFO    ignores what it can, says its pid into FIFO, keeps it open
+//	daemon FIFO  starts hold in a session of its own, twice removed, and ends
+//	pawl FIFO    is a pawl with commands of every kind, until it is killed
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 {
+		switch os.Args[1] {
+		case "hold":
+			hold(os.Args[2])
+		case "daemon":
+			cmd := exec.Command(os.Args[0], "hold", os.Args[2])
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			cmd.Stdout = os.Stdout
+			if err := cmd.Start(); err != nil {
+				fmt.Println(err)
+			}
+			os.Exit(0)
+		case "pawl":
+			bePawl(os.Args[2])
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func hold(fifo string) {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
+	f, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Fprintln(f, os.Getpid())
+	forever()
+}
+
+func forever() {
+	r, w, _ := os.Pipe()
+	_, _ = r.Read(make([]byte, 1))
+	_ = w.Close()
+}
+
+func bePawl(fifo string) {
+	s := New(Options{Root: filepath.Dir(fifo)})
+	ctx := context.Background()
+	for _, c := range []string{
+		self("hold", fifo),
+		self("daemon", fifo),
+		self("hold", fifo) + " & " + self("hold", fifo) + "; true",
+	} {
+		if _, err := s.Start(ctx, tool.Run{Command: c}); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+	_, _ = s.Run(ctx, tool.Run{Command: "trap '' TERM HUP; " + self("hold", fifo)})
+	os.Exit(1)
+}
+
+// self is a command line for the test binary.
+func self(args ...string) string {
+	line := "'" + os.Args[0] + "'"
+	for _, a := range args {
+		line += " '" + a + "'"
+	}
+	return line
+}
+
+func newShell(t *testing.T, o Options) *Shell {
+	t.Helper()
+	if o.Root == "" {
+		o.Root = t.TempDir()
+	}
+	s := New(o)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func run(t *testing.T, s *Shell, command string) tool.Ran {
+	t.Helper()
+	r, err := s.Run(t.Context(), tool.Run{Command: command})
+	if err != nil {
+		t.Fatalf("%s: %v", command, err)
+	}
+	return r
+}
+
+// watched is a fifo that processes hold open: its end means that all of them
+// are dead, without asking anybody for pids.
+type watched struct {
+	t    *testing.T
+	path string
+	in   chan string // lines; closed when nobody holds the fifo any more
+}
+
+func watching(t *testing.T) *watched {
+	t.Helper()
+	w := &watched{t: t, path: filepath.Join(t.TempDir(), "fifo"), in: make(chan string, 100)}
+	if err := syscall.Mkfifo(w.path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(w.in)
+		f, err := os.Open(w.path) // waits for the first writer
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		for sc := bufio.NewScanner(f); sc.Scan(); {
+			w.in <- sc.Text()
+		}
+	}()
+	return w
+}
+
+// wait returns when n processes have said that they are there.
+func (w *watched) wait(n int) {
+	w.t.Helper()
+	for range n {
+		select {
+		case _, ok := <-w.in:
+			if !ok {
+				w.t.Fatal("the processes ended before they were all there")
+			}
+		case <-time.After(30 * time.Second):
+			w.t.Fatal("the processes did not start")
+		}
+	}
+}
+
+// gone returns when none of them is alive.
+func (w *watched) gone() {
+	w.t.Helper()
+	// Should none have come so far, the reader still waits for the first.
+	if f, err := os.OpenFile(w.path, os.O_RDWR, 0); err == nil {
+		_ = f.Close()
+	}
+	for {
+		select {
+		case _, ok := <-w.in:
+			if !ok {
+				return
+			}
+		case <-time.After(30 * time.Second):
+			w.t.Fatal("a process is still alive")
+		}
+	}
+}
+
+func readAll(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

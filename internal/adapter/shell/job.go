@@ -1,0 +1,259 @@
+package shell
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// job is one command. Two goroutines serve it: one reads its output, one waits
+// for its end.
+type job struct {
+	id         string // of background commands
+	command    string
+	background bool
+	mark       string // NAME=value in the environment of all its processes
+	group      int    // process group, and pid of its first process
+	started    time.Time
+	out        func(string)
+	mask       func([]byte) []byte
+	spill      *spill
+
+	dead    chan struct{} // closed: the first process has ended
+	drained chan struct{} // closed: what it printed has been read
+	done    chan struct{} // closed: both, and state and took are set
+
+	state    *os.ProcessState
+	took     time.Duration
+	timedOut atomic.Bool
+	killing  sync.Mutex
+	gone     atomic.Bool // ended with its whole group: the number may be another's by now
+
+	pipe *os.File
+	tape *tape
+	line []byte // an unfinished line, held back for mask
+	dec  decoder
+
+	mu      sync.Mutex
+	fresh   *tape         // background: since the last Output
+	changed chan struct{} // closed at the next output; nil: nobody waits
+}
+
+func (j *job) spawn(cmd *exec.Cmd, sp *spawner) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd.Stdout, cmd.Stderr = w, w
+	err = sp.start(cmd)
+	_ = w.Close() // the command has its own; only its processes hold it now
+	if err != nil {
+		_ = r.Close()
+		return err
+	}
+	j.group, j.pipe = cmd.Process.Pid, r
+	go j.read()
+	go func() {
+		_ = cmd.Wait() // the state says it all
+		j.state, j.took = cmd.ProcessState, time.Since(j.started)
+		// What it printed is in the pipe by now. Whoever else holds the pipe
+		// open gets a moment to finish, unless kill, which waits for dead,
+		// knows better.
+		_ = r.SetReadDeadline(time.Now().Add(leftGrace))
+		close(j.dead)
+		<-j.drained
+		close(j.done)
+	}()
+	return nil
+}
+
+// read takes the output until nobody holds the pipe open any more. After the
+// command's end and leftGrace, a foreground command's is only thrown away:
+// closing the pipe would kill what it left behind at its next word.
+func (j *job) read() {
+	buf := make([]byte, 32<<10)
+	drained := false
+	for {
+		n, err := j.pipe.Read(buf)
+		if n > 0 && (!drained || j.background) {
+			j.take(buf[:n])
+		}
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) && !drained {
+			_ = j.pipe.SetReadDeadline(time.Time{})
+			// A pipe holds 64 KB: what was printed before the end is in these.
+			for got := 0; got < 64<<10; {
+				n := readNow(j.pipe, buf)
+				if n <= 0 {
+					break
+				}
+				got += n
+				j.take(buf[:n])
+			}
+			drained = true
+			j.flush()
+			close(j.drained)
+			if !j.background {
+				j.tape.finish()
+				_, _ = io.Copy(io.Discard, j.pipe)
+				break
+			}
+			continue
+		}
+		break
+	}
+	_ = j.pipe.Close()
+	j.flush()
+	j.tape.finish()
+	if !drained {
+		close(j.drained)
+	}
+}
+
+// take passes output on: masked, to the tapes, to whoever waits, to the
+// screen.
+func (j *job) take(p []byte) {
+	if j.mask != nil {
+		j.line = append(j.line, p...)
+		end := bytes.LastIndexByte(j.line, '\n') + 1
+		if end == 0 && len(j.line) > 64<<10 {
+			end = len(j.line)
+		}
+		p = j.mask(bytes.Clone(j.line[:end]))
+		j.line = append(j.line[:0], j.line[end:]...)
+	}
+	j.emit(p)
+}
+
+func (j *job) emit(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	_, _ = j.tape.Write(p)
+	j.mu.Lock()
+	if j.fresh != nil {
+		_, _ = j.fresh.Write(p)
+	}
+	if j.changed != nil {
+		close(j.changed)
+		j.changed = nil
+	}
+	j.mu.Unlock()
+	if j.out != nil {
+		if s := j.dec.text(p); s != "" {
+			j.out(s)
+		}
+	}
+}
+
+// flush passes on what was held back for the end of a line or of a rune.
+func (j *job) flush() {
+	if len(j.line) > 0 {
+		p := j.mask(j.line)
+		j.line = nil
+		j.emit(p)
+	}
+	if j.out != nil {
+		if s := j.dec.rest(); s != "" {
+			j.out(s)
+		}
+	}
+}
+
+func (j *job) ended() bool {
+	select {
+	case <-j.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// kill ends the command and all its processes, and returns when they are gone.
+func (j *job) kill(grace time.Duration) {
+	j.killing.Lock()
+	defer j.killing.Unlock()
+	f := family{group: j.group, mark: j.mark}
+	if j.gone.Load() {
+		f.group = 0
+	}
+	end(f, grace, j.dead)
+	select {
+	case <-j.dead: // and so are all who held its output open
+		_ = j.pipe.SetReadDeadline(time.Now())
+	case <-time.After(time.Second):
+	}
+	select {
+	case <-j.done:
+	case <-time.After(time.Second): // a process that even SIGKILL does not end
+	}
+}
+
+// abandon stops reading what is left behind.
+func (j *job) abandon() { _ = j.pipe.SetReadDeadline(time.Now()); _ = j.pipe.Close() }
+
+// await waits as Output promises.
+func (j *job) await(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(max(wait, 0))
+	defer timer.Stop()
+	if wait <= 0 {
+		return context.Cause(ctx)
+	}
+	for {
+		j.mu.Lock()
+		if j.changed == nil {
+			j.changed = make(chan struct{})
+		}
+		changed, some := j.changed, j.fresh.bytes() > 0
+		j.mu.Unlock()
+		var quiet <-chan time.Time
+		if some {
+			quiet = time.After(settle)
+		}
+		select {
+		case <-changed:
+		case <-quiet:
+			return nil
+		case <-j.done:
+			return nil
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// takeFresh gives what was printed since the last call and starts anew.
+func (j *job) takeFresh() *tape {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f := j.fresh
+	j.fresh = newTape(f.limit, nil)
+	return f
+}
+
+// ran describes the command, with the output that t holds.
+func (j *job) ran(t *tape) tool.Ran {
+	r := tool.Ran{Spill: j.spill.name(), Output: t.text(j.spill), Bytes: t.bytes(), Duration: time.Since(j.started)}
+	if !j.ended() {
+		return r
+	}
+	r.Duration, r.TimedOut = j.took, j.timedOut.Load()
+	code, signal := outcome(j.state)
+	r.Signal = signal
+	if signal == "" && !r.TimedOut {
+		r.Exit = &code
+	}
+	return r
+}

@@ -1,0 +1,43 @@
+//go:build !unix
+
+package shell
+
+import (
+	"os"
+	"os/exec"
+	"time"
+)
+
+type family struct {
+	group int
+	mark  string
+}
+
+// end ends the first process of a command.
+func end(f family, _ time.Duration, _ <-chan struct{}) {
+	if p, err := os.FindProcess(f.group); err == nil && f.group > 0 {
+		_ = p.Kill()
+	}
+}
+
+func groupAlive(int) bool { return false }
+
+func readNow(*os.File, []byte) int { return 0 }
+
+func outcome(st *os.ProcessState) (code int, signal string) { return st.ExitCode(), "" }
+
+func tooLong(error) bool { return false }
+
+// spawner starts commands.
+type spawner struct{}
+
+func (*spawner) start(cmd *exec.Cmd) error { return cmd.Start() }
+func (*spawner) stop()                     {}
+
+// supervisor does nothing here.
+type supervisor struct{}
+
+func newSupervisor(string) *supervisor { return nil }
+func (*supervisor) add(int)            {}
+func (*supervisor) remove(int)         {}
+func (*supervisor) close()             {}

@@ -1,0 +1,107 @@
+//go:build unix
+
+package shell
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// family names the processes that belong together: those of a group (0: none)
+// and, where that can be seen, those with an entry in their environment that
+// starts with mark.
+type family struct {
+	group int
+	mark  string
+}
+
+// end ends a family: SIGTERM, up to grace to go by themselves, SIGKILL until
+// none is left. dead is closed when the first process is; nil: there is none.
+func end(f family, grace time.Duration, dead <-chan struct{}) {
+	if grace > 0 {
+		over := time.NewTimer(grace)
+		defer over.Stop()
+		ps := members(f)
+		for _, p := range ps {
+			_ = syscall.Kill(p, syscall.SIGTERM)
+		}
+	polite:
+		for {
+			select {
+			case <-dead:
+				dead = nil
+			case <-over.C:
+				break polite
+			case <-time.After(3 * time.Millisecond):
+			}
+			// A look at these few is cheap, one at all processes is not.
+			if ps = slices.DeleteFunc(ps, func(p int) bool { return !alive(p) }); len(ps) > 0 {
+				continue
+			}
+			if ps = members(f); len(ps) == 0 {
+				return
+			}
+		}
+	}
+	// Again and again, since a process can fork between a look and a kill.
+	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
+		if f.group > 0 {
+			_ = syscall.Kill(-f.group, syscall.SIGKILL)
+		}
+		ps := members(f)
+		if len(ps) == 0 {
+			return
+		}
+		for _, p := range ps {
+			_ = syscall.Kill(p, syscall.SIGKILL)
+		}
+		time.Sleep(min(pause, 16*time.Millisecond))
+	}
+}
+
+// groupAlive says whether a group has processes.
+func groupAlive(group int) bool {
+	return !errors.Is(syscall.Kill(-group, 0), syscall.ESRCH)
+}
+
+// readNow reads what is there without waiting; 0 or less: nothing.
+func readNow(f *os.File, buf []byte) (n int) {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	// Control, since Read would look at the deadline first. The descriptor
+	// does not block.
+	_ = c.Control(func(fd uintptr) {
+		for {
+			n, err = syscall.Read(int(fd), buf)
+			if err != syscall.EINTR {
+				return
+			}
+		}
+	})
+	return n
+}
+
+// outcome gives the exit code, or the name of the signal that ended it.
+func outcome(st *os.ProcessState) (code int, signal string) {
+	if ws, ok := st.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		if s := unix.SignalName(ws.Signal()); s != "" {
+			return -1, s
+		}
+		return -1, ws.Signal().String()
+	}
+	return st.ExitCode(), ""
+}
+
+func tooLong(err error) bool { return errors.Is(err, syscall.E2BIG) }
+
+// detach gives a command its own session, so its own group, and no terminal
+// that it could ask for a password on.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

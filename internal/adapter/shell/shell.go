@@ -1,0 +1,448 @@
+// Package shell runs command lines, each in bash (sh where there is none)
+// without profile, in its own session and process group, without terminal and
+// without input. It implements tool.Shell.
+//
+// It knows processes and nothing of permission: whoever calls it has judged
+// the command before.
+//
+// What is promised, on Linux, macOS and other Unix systems:
+//   - A command ends at its timeout, at the end of its context and at Close,
+//     with its whole group, within 200 ms: SIGTERM, 60 ms of grace, SIGKILL.
+//     Processes that left the group are found too: on Linux by descent and by
+//     a mark in their environment, on macOS by descent. One that has left its
+//     group, lost its parents and cleared its environment is out of reach.
+//   - Run returns when the command itself has ended, also if something it left
+//     behind still holds its output open. What is left behind runs on until
+//     Close, and its further output is dropped.
+//   - When pawl dies without Close (kill -9), a supervisor kills what was
+//     running: a small sh process that reads the end of a pipe. On Linux each
+//     command's first process gets a parent-death signal besides.
+//   - Output is bounded in memory, whatever is printed. What is left out of
+//     the middle is in a file of mode 0600.
+//   - Commands see an allow-listed environment (env.go).
+//
+// On Windows it compiles, and kills only the first process.
+package shell
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Errors that callers branch on.
+var (
+	ErrClosed   = errors.New("the session has ended: no command can be run")
+	ErrNoJob    = errors.New("no such background command")
+	ErrTooMany  = errors.New("too many background commands are running")
+	ErrNoShell  = errors.New("no shell was found: neither bash nor sh is on PATH")
+	ErrNoFolder = errors.New("the folder does not exist")
+)
+
+// Options say how commands are run. Only Root is needed.
+type Options struct {
+	// Root is where commands run that name no folder.
+	Root string
+	// SpillDir takes outputs that are over Limit, one file each; it is created
+	// when needed. Empty: a temporary folder, which Close removes.
+	SpillDir string
+	// Env is what the environment is filtered from; nil: os.Environ.
+	Env func() []string
+	// Allow names variables that pass besides the usual ones.
+	Allow []string
+	// Limit is how many bytes of an output are returned: 0 is 30,000.
+	Limit int
+	// SpillMax is how many bytes of an output a file takes: 0 is 256 MB.
+	SpillMax int64
+	// Timeout is of commands that name none (0: 120 s); MaxTimeout bounds what
+	// they may name (0: 600 s). Background commands have neither.
+	Timeout, MaxTimeout time.Duration
+	// Jobs bounds the background commands that run at once: 0 is 32.
+	Jobs int
+	// Mask hides secrets in output before it goes anywhere (SPEC 16.7). It is
+	// given whole lines. With it, a line is shown when it is complete.
+	Mask func([]byte) []byte
+}
+
+// Grace between SIGTERM and SIGKILL: short where a person waits for the end of
+// a cancelled command (SPEC 10.3), longer where a background command is ended
+// in order.
+const (
+	cancelGrace = 60 * time.Millisecond
+	killGrace   = time.Second
+	// leftGrace is how long output is read on after a command ended, while
+	// something it left behind holds it open.
+	leftGrace = 100 * time.Millisecond
+	// settle is how long a background command must be silent before Output
+	// returns what it printed while it was waited for.
+	settle = 150 * time.Millisecond
+)
+
+// Shell runs commands until Close. It is safe for concurrent use.
+type Shell struct {
+	opt   Options
+	mark  string // in the environment of every command: PAWL_JOB=mark.N
+	find  func() (shellPath, error)
+	spawn spawner
+	sup   *supervisor
+
+	mu     sync.Mutex
+	closed bool
+	seq    int
+	live   map[*job]struct{} // everything that may have a process
+	jobs   map[string]*job   // background commands, also ended ones
+	order  []string          // ids of jobs, oldest first
+	temp   string            // the temporary SpillDir, once made
+}
+
+var _ tool.Shell = (*Shell)(nil)
+
+// New makes a Shell. It starts nothing.
+func New(o Options) *Shell {
+	if o.Env == nil {
+		o.Env = os.Environ
+	}
+	if o.Limit <= 0 {
+		o.Limit = 30_000
+	}
+	if o.SpillMax <= 0 {
+		o.SpillMax = 256 << 20
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 120 * time.Second
+	}
+	if o.MaxTimeout <= 0 {
+		o.MaxTimeout = 600 * time.Second
+	}
+	if o.Jobs <= 0 {
+		o.Jobs = 32
+	}
+	var id [12]byte
+	_, _ = rand.Read(id[:]) // never fails
+	mark := hex.EncodeToString(id[:])
+	s := &Shell{
+		opt: o, mark: mark, find: sync.OnceValues(findShell),
+		live: map[*job]struct{}{}, jobs: map[string]*job{},
+	}
+	s.sup = newSupervisor("PAWL_JOB=" + mark + ".")
+	return s
+}
+
+// Run runs a command line to its end. A command that fails, is killed or runs
+// out of time is a Ran; an error says that it could not be started or, with
+// what had been printed so far in Ran, that ctx ended.
+func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
+	if err := context.Cause(ctx); err != nil {
+		return tool.Ran{}, err
+	}
+	j, err := s.start(c, false)
+	if err != nil {
+		return tool.Ran{}, err
+	}
+	limit := c.Timeout
+	if limit <= 0 {
+		limit = s.opt.Timeout
+	}
+	timer := time.NewTimer(min(limit, s.opt.MaxTimeout))
+	defer timer.Stop()
+	select {
+	case <-j.done:
+	case <-ctx.Done():
+		j.kill(cancelGrace)
+		err = context.Cause(ctx)
+	case <-timer.C:
+		j.timedOut.Store(true)
+		j.kill(cancelGrace)
+	}
+	s.settleLive(j)
+	return j.ran(j.tape), err
+}
+
+// Start starts a command in the background; the end of ctx does not end it.
+// A Timeout in c does, however long.
+func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
+	if err := context.Cause(ctx); err != nil {
+		return "", err
+	}
+	if err := s.room(); err != nil {
+		return "", err
+	}
+	j, err := s.start(c, true)
+	if err != nil {
+		return "", err
+	}
+	if c.Timeout > 0 {
+		t := time.AfterFunc(c.Timeout, func() {
+			if !j.ended() {
+				j.timedOut.Store(true)
+				j.kill(cancelGrace)
+			}
+		})
+		go func() {
+			<-j.done
+			t.Stop()
+		}()
+	}
+	go func() {
+		<-j.done
+		s.settleLive(j)
+	}()
+	return j.id, nil
+}
+
+// room refuses one background command too many, and forgets the oldest ended
+// ones over 64.
+func (s *Shell) room() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	running := 0
+	for _, id := range s.order {
+		if !s.jobs[id].ended() {
+			running++
+		}
+	}
+	if running >= s.opt.Jobs {
+		return fmt.Errorf("%w (%d): end one with bash_kill first", ErrTooMany, running)
+	}
+	s.order = slices.DeleteFunc(s.order, func(id string) bool {
+		if len(s.jobs) <= 64 || !s.jobs[id].ended() {
+			return false
+		}
+		delete(s.jobs, id)
+		return true
+	})
+	return nil
+}
+
+// Output gives what a background command printed since the last call. It
+// returns when the command has ended, when it has printed something and then
+// paused, or after wait.
+func (s *Shell) Output(ctx context.Context, id string, wait time.Duration) (tool.Ran, error) {
+	j, err := s.job(id)
+	if err != nil {
+		return tool.Ran{}, err
+	}
+	if err := j.await(ctx, wait); err != nil {
+		return tool.Ran{}, err
+	}
+	return j.ran(j.takeFresh()), nil
+}
+
+// Kill ends a background command with its whole group and gives what it
+// printed since the last call. Killing one that has ended is no error.
+func (s *Shell) Kill(_ context.Context, id string) (tool.Ran, error) {
+	j, err := s.job(id)
+	if err != nil {
+		return tool.Ran{}, err
+	}
+	j.kill(killGrace)
+	s.settleLive(j)
+	return j.ran(j.takeFresh()), nil
+}
+
+// Running lists the background commands that have not ended, oldest first, as
+// id and command line.
+func (s *Shell) Running() [][2]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out [][2]string
+	for _, id := range s.order {
+		if j := s.jobs[id]; !j.ended() {
+			out = append(out, [2]string{id, j.command})
+		}
+	}
+	return out
+}
+
+// POSIX says that commands are run by a plain sh, since there is no bash: some
+// lines mean something else then (shellsyntax.Options.POSIX).
+func (s *Shell) POSIX() bool {
+	sh, err := s.find()
+	return err == nil && len(sh.args) == 0
+}
+
+// Close kills everything that still runs and refuses further commands. Spill
+// files stay, unless they were in a temporary folder.
+func (s *Shell) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	jobs := make([]*job, 0, len(s.live))
+	for j := range s.live {
+		jobs = append(jobs, j)
+	}
+	started, temp := s.seq > 0, s.temp
+	s.mu.Unlock()
+
+	var wg sync.WaitGroup
+	for _, j := range jobs {
+		wg.Go(func() { j.kill(cancelGrace) })
+	}
+	wg.Wait()
+	if started {
+		// What hid from its own command's end still carries the mark.
+		end(family{mark: "PAWL_JOB=" + s.mark + "."}, 0, nil)
+	}
+	for _, j := range jobs {
+		j.abandon()
+	}
+	s.sup.close()
+	s.spawn.stop()
+	if temp != "" {
+		return os.RemoveAll(temp)
+	}
+	return nil
+}
+
+func (s *Shell) job(id string) (*job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j, ok := s.jobs[id]; ok {
+		return j, nil
+	}
+	if len(s.order) == 0 {
+		return nil, fmt.Errorf("%w: %q; none was started", ErrNoJob, id)
+	}
+	return nil, fmt.Errorf("%w: %q; there are %s", ErrNoJob, id, strings.Join(s.order, ", "))
+}
+
+// start starts c and returns while it runs.
+func (s *Shell) start(c tool.Run, background bool) (*job, error) {
+	sh, err := s.find()
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsRune(c.Command, 0) {
+		return nil, errors.New("the command holds a NUL character, which no shell takes: leave it out")
+	}
+	dir := c.Dir
+	if dir == "" {
+		dir = s.opt.Root
+	} else if !filepath.IsAbs(dir) {
+		dir = filepath.Join(s.opt.Root, dir)
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, ErrClosed
+	}
+	s.seq++
+	n := s.seq
+	s.mu.Unlock()
+
+	j := &job{
+		command: c.Command, out: c.Out, mask: s.opt.Mask, background: background,
+		mark: fmt.Sprintf("PAWL_JOB=%s.%d", s.mark, n), started: time.Now(),
+		dead: make(chan struct{}), done: make(chan struct{}), drained: make(chan struct{}),
+	}
+	j.spill = &spill{max: s.opt.SpillMax, create: func() (*os.File, error) { return s.spillFile(n) }}
+	j.tape = newTape(s.opt.Limit, j.spill)
+	if background {
+		j.id = fmt.Sprintf("bg%d", n)
+		j.fresh = newTape(s.opt.Limit, nil)
+	}
+	cmd := &exec.Cmd{
+		Path: sh.path, Args: append([]string{filepath.Base(sh.path)}, append(sh.args, "-c", c.Command)...), Dir: dir,
+		Env: append(append(environ(s.opt.Env(), s.opt.Allow), "PWD="+dir, j.mark), c.Env...),
+	}
+	if err := j.spawn(cmd, &s.spawn); err != nil {
+		return nil, startError(err, sh.path, dir, len(c.Command))
+	}
+	s.sup.add(j.group)
+
+	s.mu.Lock()
+	s.live[j] = struct{}{}
+	if background {
+		s.jobs[j.id] = j
+		s.order = append(s.order, j.id)
+	}
+	closed := s.closed
+	s.mu.Unlock()
+	if closed { // Close came in between and has not seen it
+		j.kill(0)
+		j.abandon()
+		return nil, ErrClosed
+	}
+	return j, nil
+}
+
+// settleLive forgets a command that has ended, unless it left something
+// running, and earlier ones whose leftovers are gone by now.
+func (s *Shell) settleLive(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for o := range s.live {
+		if (o == j || o.ended()) && !groupAlive(o.group) {
+			delete(s.live, o)
+			o.gone.Store(true)
+			s.sup.remove(o.group)
+		}
+	}
+}
+
+func (s *Shell) spillFile(n int) (*os.File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dir := s.opt.SpillDir
+	if dir == "" {
+		if s.temp == "" {
+			d, err := os.MkdirTemp("", "pawl-output-")
+			if err != nil {
+				return nil, err
+			}
+			s.temp = d
+		}
+		dir = s.temp
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(dir, fmt.Sprintf("command-%d-*.txt", n)) // mode 0600
+}
+
+type shellPath struct {
+	path string
+	args []string
+}
+
+func findShell() (shellPath, error) {
+	for _, name := range []string{"bash", "/bin/bash", "sh", "/bin/sh"} {
+		p, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if strings.HasSuffix(name, "bash") {
+			return shellPath{p, []string{"--noprofile", "--norc"}}, nil
+		}
+		return shellPath{p, nil}, nil
+	}
+	return shellPath{}, ErrNoShell
+}
+
+func startError(err error, sh, dir string, size int) error {
+	if st, e := os.Stat(dir); e != nil {
+		if errors.Is(e, os.ErrNotExist) {
+			return fmt.Errorf("%w: %s", ErrNoFolder, dir)
+		}
+		return fmt.Errorf("run a command in %s: %w", dir, e)
+	} else if !st.IsDir() {
+		return fmt.Errorf("run a command in %s: it is not a folder", dir)
+	}
+	if tooLong(err) {
+		return fmt.Errorf("the command line is too long for this system (%d bytes): put it into a file and run that", size)
+	}
+	return fmt.Errorf("start %s in %s: %w", sh, dir, err)
+}

@@ -1,0 +1,22 @@
+//go:build unix && !linux
+
+package shell
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+)
+
+// spawner starts commands.
+type spawner struct{}
+
+func (*spawner) start(cmd *exec.Cmd) error {
+	detach(cmd)
+	return cmd.Start()
+}
+
+func (*spawner) stop() {}
+
+// alive says whether a process, or for a negative number a group, is there.
+func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

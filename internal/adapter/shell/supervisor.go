@@ -1,0 +1,123 @@
+//go:build unix
+
+package shell
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// watch is what the supervisor runs. It is told of groups that begin (+) and
+// end (-). When its input ends without a q, pawl is dead: it kills them, and
+// on Linux whatever carries the mark, which is its $0. It is a sh script, not
+// pawl again, so that it starts in a millisecond and survives "pkill pawl".
+const watch = `g=' '
+while read -r op id; do
+	case $op in
+	+) g="$g$id " ;;
+	-) a=${g%%" $id "*} b=${g#*" $id "}; [ "$a" = "$g" ] || g="$a $b" ;;
+	q) exit 0 ;;
+	esac
+done
+for round in 1 2 3; do
+	for id in $g; do kill -9 "-$id" 2>/dev/null; done
+	for f in $(grep -l -e "$0" /proc/[0-9]*/environ 2>/dev/null); do
+		f=${f#/proc/}
+		kill -9 "${f%/environ}" 2>/dev/null
+	done
+done
+`
+
+// supervisor kills the commands of a pawl that died without saying so. It is
+// started with the first command and started again should it be gone. It is
+// best effort: a command is never refused for want of it.
+type supervisor struct {
+	mark string
+
+	mu     sync.Mutex
+	pipe   *os.File
+	groups map[int]bool
+	closed bool
+}
+
+func newSupervisor(mark string) *supervisor {
+	return &supervisor{mark: mark, groups: map[int]bool{}}
+}
+
+func (s *supervisor) add(group int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.groups[group] = true
+	if s.pipe != nil && s.say("+ %d\n", group) {
+		return
+	}
+	s.start()
+}
+
+func (s *supervisor) remove(group int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.groups, group)
+	if s.pipe != nil {
+		s.say("- %d\n", group)
+	}
+}
+
+// close lets it go in peace.
+func (s *supervisor) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.pipe != nil && s.say("q\n") {
+		_ = s.pipe.Close()
+		s.pipe = nil
+	}
+}
+
+// say is false when nobody listens any more.
+func (s *supervisor) say(format string, args ...any) bool {
+	_ = s.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+	if _, err := fmt.Fprintf(s.pipe, format, args...); err != nil {
+		_ = s.pipe.Close()
+		s.pipe = nil
+		return false
+	}
+	return true
+}
+
+func (s *supervisor) start() {
+	if s.closed {
+		return
+	}
+	sh, err := exec.LookPath("/bin/sh")
+	if err != nil {
+		if sh, err = exec.LookPath("sh"); err != nil {
+			return
+		}
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return
+	}
+	cmd := &exec.Cmd{
+		Path: sh, Args: []string{"sh", "-c", watch, s.mark}, Dir: "/",
+		Env: []string{"PATH=/usr/bin:/bin:" + os.Getenv("PATH")}, Stdin: r,
+	}
+	detach(cmd)
+	err = cmd.Start()
+	_ = r.Close()
+	if err != nil {
+		_ = w.Close()
+		return
+	}
+	go func() { _ = cmd.Wait() }() // only so that it does not stay a zombie
+	s.pipe = w
+	for g := range s.groups {
+		if !s.say("+ %d\n", g) {
+			return
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package sqlite
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// schemas are the migrations: schema/NNN.sql takes a file from user_version
+// NNN-1 to NNN.
+//
+//go:embed schema/*.sql
+var schemas embed.FS
+
+// version is the newest schema.
+const version = 1
+
+func schema(v int) string {
+	b, err := schemas.ReadFile(fmt.Sprintf("schema/%03d.sql", v))
+	if err != nil {
+		panic(err) // it is part of the binary
+	}
+	return string(b)
+}
+
+// ensureFile makes the file where there is none. It is built in memory, in WAL
+// mode from birth, and put in place whole: two processes that start at once
+// cannot meet a half-made one, nor can a crash leave it.
+func (s *Store) ensureFile(ctx context.Context) error {
+	switch i, err := os.Stat(s.path); {
+	case err == nil && i.Mode().IsRegular() && i.Size() > 0:
+		return nil
+	case err == nil && i.Mode().IsRegular():
+		if err := s.strayWAL(); err != nil {
+			return err
+		}
+		return os.Chmod(s.path, 0o600) // migrate fills it
+	case err == nil && !i.Mode().IsRegular():
+		return &fs.PathError{Op: "open", Path: s.path, Err: errors.New("not a regular file")}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := s.strayWAL(); err != nil {
+		return err
+	}
+	dir := filepath.Dir(s.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	image, err := newImage(ctx)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(s.path)+".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(image)
+	if err == nil {
+		// Also with durability "normal": a file that is there but empty or torn
+		// after a power loss would be a damaged log.
+		err = tmp.Sync()
+	}
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	if err := place(tmp.Name(), s.path); err != nil {
+		return err
+	}
+	if s.opt.Durability == "full" {
+		syncDir(dir)
+	} else {
+		s.settling.Go(func() { syncDir(dir) }) // the first request does not wait for it
+	}
+	return nil
+}
+
+// strayWAL refuses to make a log beside the WAL of one that is not there any
+// more: SQLite would play it into the new file. A WAL is only ever made after
+// its log, so it is looked for first.
+func (s *Store) strayWAL() error {
+	if _, err := os.Lstat(s.path + "-wal"); err != nil {
+		return nil
+	}
+	if i, err := os.Stat(s.path); err == nil && i.Size() > 0 {
+		return nil
+	}
+	return fault.NewConfiguration("put the log back beside it, or move that file away too",
+		"%s-wal belongs to a log that is not there any more, and holds its last events", s.path)
+}
+
+// place gives a file its name unless somebody else was first. A file system
+// without hard links cannot do that: there an empty file is made, and migrate
+// fills it under SQLite's locks.
+func place(tmp, path string) error {
+	err := os.Link(tmp, path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// syncDir makes a new name survive a power loss, and its folder's, which may
+// be new too. Not every system can, and not every folder may be opened: then,
+// as with SQLite's own new files, the system decides when.
+func syncDir(dir string) {
+	for range 2 {
+		if d, err := os.Open(dir); err == nil {
+			d.Sync()
+			d.Close()
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// newImage builds an empty log in memory.
+func newImage(ctx context.Context) ([]byte, error) {
+	c, err := dialDSN(":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	sql := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA application_id=%d; BEGIN;", pageSize, appID)
+	for v := 1; v <= version; v++ {
+		sql += schema(v)
+	}
+	sql += "PRAGMA user_version=" + strconv.Itoa(version) + "; COMMIT;"
+	if err := c.script(ctx, sql); err != nil {
+		return nil, err
+	}
+	image, err := c.c.(interface{ Serialize() ([]byte, error) }).Serialize()
+	if err != nil {
+		return nil, err
+	}
+	// Bytes 18 and 19 of the header say which journal the file wants: 2 is WAL
+	// (https://www.sqlite.org/fileformat2.html#file_format_version_numbers).
+	if len(image) < 100 {
+		return nil, errors.New("a new database has no header")
+	}
+	image[18], image[19] = 2, 2
+	return image, nil
+}
+
+// marks reads what the file says it is: its schema, its program, and whether
+// it has no tables.
+func (s *Store) marks(ctx context.Context) (at, app int64, blank bool, err error) {
+	err = s.retry(ctx, func() error {
+		row, err := s.w.one(ctx, `SELECT user_version, application_id, NOT EXISTS (SELECT 1 FROM sqlite_schema)
+FROM pragma_user_version, pragma_application_id`)
+		if err == nil {
+			at, app, blank = integer(row[0]), integer(row[1]), integer(row[2]) == 1
+		}
+		return err
+	})
+	return at, app, blank, err
+}
+
+// migrate brings the file up to this pawl's schema.
+func (s *Store) migrate(ctx context.Context) error {
+	at, app, blank, err := s.marks(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case at == 0 && app == 0 && blank:
+		if err := s.retry(ctx, func() error {
+			return s.w.script(ctx, fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=WAL", pageSize))
+		}); err != nil {
+			return err
+		}
+	case app != appID:
+		return fault.NewConfiguration("move it aside, or set PAWL_HOME to another folder",
+			"%s is a SQLite file, but not a log of pawl", s.path)
+	case at == version:
+		return nil
+	case at > version:
+		return &fault.Error{
+			Category: fault.Configuration, Kind: store.ErrNewer,
+			Message: fmt.Sprintf("%s was written by a newer pawl (format %d, this one knows %d)", s.path, at, version),
+			Hint:    "update pawl, or set PAWL_HOME to another folder",
+		}
+	}
+	return s.writer(ctx, func(ctx context.Context, c *conn) error {
+		row, err := c.one(ctx, "PRAGMA user_version") // another process may have been first
+		if err != nil {
+			return err
+		}
+		sql := ""
+		for v := int(integer(row[0])) + 1; v <= version; v++ {
+			sql += schema(v) + fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", appID, v)
+		}
+		if sql == "" {
+			return nil
+		}
+		return c.script(ctx, sql)
+	})
+}

@@ -1,0 +1,18 @@
+//go:build unix
+
+package sqlite
+
+import "syscall"
+
+const (
+	errNoSpace  = syscall.ENOSPC
+	errReadOnly = syscall.EROFS
+)
+
+// noSpace: SQLite reports a full disk as such for writes, but not where the
+// shared memory beside the WAL cannot grow.
+func noSpace(err error) bool {
+	const shmSize, shmMap = 19, 21 // SQLITE_IOERR_SHMSIZE, _SHMMAP
+	c := extended(err) >> 8
+	return c == shmSize || c == shmMap
+}

@@ -1,0 +1,217 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"iter"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store"
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// The states of a session's row.
+const (
+	live   = 0
+	hidden = 1 // deleted, but others were forked from it
+	going  = 2 // being deleted, inside one transaction
+)
+
+// A page is what one look at the file reads: enough to be quick, little enough
+// that a long log is never in memory and a slow reader holds nothing.
+const (
+	pageRows  = 256
+	pageBytes = 1 << 20
+)
+
+// span is a run of events of one stored session: seqs after from up to to.
+type span struct{ num, from, to int64 }
+
+// Read yields events; see event.Log. It yields what was stored when it began.
+func (s *Store) Read(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		var spans []span
+		err := s.reader(ctx, func(c *conn) (err error) {
+			spans, err = lineage(ctx, c, session)
+			return err
+		})
+		if err != nil {
+			yield(event.Event{}, s.explain("read", err))
+			return
+		}
+		for _, sp := range spans {
+			sp.from = max(sp.from, after)
+			for sp.from < sp.to {
+				page, err := s.page(ctx, session, sp)
+				if err != nil {
+					yield(event.Event{}, s.explain("read", err))
+					return
+				}
+				for _, r := range page {
+					e, err := s.decode(session, r)
+					if err != nil {
+						yield(event.Event{}, s.explain("read", err))
+						return
+					}
+					if !yield(e, nil) {
+						return
+					}
+					sp.from = e.Seq
+				}
+			}
+		}
+	}
+}
+
+// lineage lists the spans that make up a session, the oldest ancestor's first.
+func lineage(ctx context.Context, c *conn, session string) ([]span, error) {
+	row, err := c.one(ctx, "SELECT num, last, parent, at FROM sessions WHERE id = ? AND state = 0", session)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		return nil, fmt.Errorf("%w: %s", event.ErrNoSession, session)
+	}
+	var spans []span
+	end := integer(row[1])
+	for {
+		at := integer(row[3])
+		if end > at {
+			spans = append(spans, span{integer(row[0]), at, end})
+		}
+		end = min(end, at)
+		if row[2] == nil || end == 0 {
+			break
+		}
+		parent := row[2]
+		if row, err = c.one(ctx, "SELECT num, last, parent, at FROM sessions WHERE num = ?", parent); err != nil {
+			return nil, err
+		}
+		if row == nil {
+			return nil, fmt.Errorf("%w: session %s shares events of one that is not there", store.ErrCorrupt, session)
+		}
+	}
+	for i, j := 0, len(spans)-1; i < j; i, j = i+1, j-1 {
+		spans[i], spans[j] = spans[j], spans[i]
+	}
+	return spans, nil
+}
+
+// record is an event as it is stored.
+type record struct {
+	seq, cause, time int64
+	kind             string
+	version          int64
+	body             body
+}
+
+// page reads the next events of a span. A hole is damage, or the session was
+// deleted meanwhile.
+func (s *Store) page(ctx context.Context, session string, sp span) ([]record, error) {
+	var out []record
+	err := s.reader(ctx, func(c *conn) error {
+		out = out[:0]
+		size, next := 0, sp.from+1
+		hole := false
+		err := c.query(ctx, "SELECT id, cause, time, kind, version, packed, body FROM events WHERE id > ? AND id <= ? ORDER BY id",
+			[]driver.Value{sp.num<<seqBits | sp.from, sp.num<<seqBits | sp.to},
+			func(row []driver.Value) (bool, error) {
+				r := record{
+					seq: integer(row[0]) & maxSeq, cause: integer(row[1]), time: integer(row[2]), kind: text(row[3]),
+					version: integer(row[4]), body: body{packed: integer(row[5]), data: blob(row[6])},
+				}
+				if r.seq != next {
+					hole = true
+					return false, nil
+				}
+				next++
+				size += len(r.body.data)
+				out = append(out, r)
+				return len(out) < pageRows && size < pageBytes, nil
+			})
+		if err != nil || len(out) > 0 {
+			return err // what came before a hole is given first
+		}
+		if _, err := lineage(ctx, c, session); err != nil {
+			return err
+		}
+		if hole || len(out) == 0 {
+			return fmt.Errorf("%w: session %s has no event %d", store.ErrCorrupt, session, next)
+		}
+		return nil
+	})
+	if err != nil && len(out) > 0 {
+		return out, nil // damage further on: it is met again, and then nothing comes before it
+	}
+	return out, err
+}
+
+func (s *Store) decode(session string, r record) (event.Event, error) {
+	raw, err := s.pack.out(r.body.data, r.body.packed)
+	if err != nil {
+		return event.Event{}, fmt.Errorf("%w: event %d of session %s: %w", store.ErrCorrupt, r.seq, session, err)
+	}
+	b, err := event.Decode(r.kind, int(r.version), raw)
+	if err != nil {
+		return event.Event{}, fmt.Errorf("%w: event %d of session %s: %w", store.ErrCorrupt, r.seq, session, err)
+	}
+	return event.Event{Session: session, Seq: r.seq, Cause: r.cause, Time: instant(r.time), Body: b}, nil
+}
+
+const sqlRow = `SELECT s.id, s.dir, s.title, s.model, s.created, s.updated, s.last, p.id, s.at
+FROM sessions s LEFT JOIN sessions p ON p.num = s.parent WHERE s.state = 0 `
+
+func rowOf(row []driver.Value) event.Row {
+	r := event.Row{
+		ID: text(row[0]), Dir: text(row[1]), Title: text(row[2]), Model: text(row[3]),
+		Created: instant(integer(row[4])), Updated: instant(integer(row[5])), Events: integer(row[6]), Last: integer(row[6]),
+	}
+	if row[7] != nil {
+		r.Origin = &event.Origin{Session: text(row[7]), At: integer(row[8])}
+	}
+	return r
+}
+
+// Sessions lists sessions by their last event, newest first; see event.Store.
+func (s *Store) Sessions(ctx context.Context, dir string) ([]event.Row, error) {
+	var out []event.Row
+	err := s.reader(ctx, func(c *conn) error {
+		out = nil
+		return c.query(ctx, sqlRow+"AND (?1 = '' OR s.dir = ?1) ORDER BY s.updated DESC, s.num DESC", []driver.Value{dir},
+			func(row []driver.Value) (bool, error) {
+				out = append(out, rowOf(row))
+				return true, nil
+			})
+	})
+	return out, s.explain("list the sessions of", err)
+}
+
+// Session gives one row; see event.Store. More than one that fits:
+// store.ErrAmbiguous.
+func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {
+	if store.CheckID(id) != nil {
+		return event.Row{}, fmt.Errorf("%w: %.40q", event.ErrNoSession, id)
+	}
+	var found []event.Row
+	err := s.reader(ctx, func(c *conn) error {
+		found = nil
+		return c.query(ctx, sqlRow+"AND substr(s.id, 1, length(?1)) = ?1 ORDER BY s.id", []driver.Value{id},
+			func(row []driver.Value) (bool, error) {
+				found = append(found, rowOf(row))
+				return found[0].ID != id, nil // a whole id comes first of those it starts
+			})
+	})
+	switch {
+	case err != nil:
+		return event.Row{}, s.explain("find a session in", err)
+	case len(found) == 0:
+		return event.Row{}, fmt.Errorf("%w: %s", event.ErrNoSession, id)
+	case len(found) > 1 && found[0].ID != id:
+		ids := make([]string, len(found))
+		for i, r := range found {
+			ids[i] = r.ID
+		}
+		return event.Row{}, store.Ambiguous(id, ids)
+	}
+	return found[0], nil
+}

@@ -1,0 +1,287 @@
+// Package sqlite keeps the log, the blobs and the list of sessions in one
+// SQLite file in WAL mode.
+//
+// Promises: an append is one transaction; with durability "full" it is synced
+// to disk before it returns, with "normal" (the default) it survives the death
+// of the process at any instant, and a power loss may take the last moments
+// but never the middle: what is left is a prefix. The database itself refuses
+// to change or remove single events (triggers, schema/001.sql). Many processes
+// may use one file at once. The cost of an append does not depend on how much
+// is stored. Nothing that is damaged is ever deleted; what can still be read is
+// read.
+//
+// Refused: files of a newer pawl, files that are not pawl's, network file
+// systems (WAL needs shared memory between the processes; SQLite says so).
+//
+// Blobs are rows of the same file: an event and the contents it names become
+// durable in the order they were stored, without a sync for each.
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+var _ event.Store = (*Store)(nil)
+
+// Settings of the file, chosen by measuring (ADR 001).
+const (
+	// pageSize: an append writes its whole page to the WAL, and most events are
+	// a few hundred bytes.
+	pageSize = 1024
+	// checkpointPages bounds the WAL to about 1 MB.
+	checkpointPages = 1000
+	// appID marks the file as pawl's: "pawl" in ASCII.
+	appID = 0x7061776c
+	// busyStep is how long SQLite itself waits for a lock before the context
+	// is looked at again.
+	busyStep = 100 * time.Millisecond
+	// idleReaders is how many read connections are kept.
+	idleReaders = 2
+)
+
+// Options of Open. The zero value is right for most.
+type Options struct {
+	// Durability is "normal" (also "") or "full": a sync for each append.
+	Durability string
+	// Now is the clock, time.Now if nil.
+	Now func() time.Time
+	// Wait is how long to wait while other processes write; 0 is 10 s.
+	Wait time.Duration
+}
+
+// Store is an event.Store in a file. It is safe for concurrent use.
+type Store struct {
+	path string
+	vfs  string
+	opt  Options
+	pack packer
+	puts pending
+
+	write chan struct{} // held by whoever uses w
+	w     *conn
+
+	mu     sync.Mutex
+	idle   []*conn
+	closed bool
+
+	settling sync.WaitGroup // work that nobody waits for but Close
+}
+
+// Open opens the log at path, and makes it with its folder where there is
+// none: the folder 0700, the file 0600. Errors are *fault.Error and say what
+// to do.
+func Open(ctx context.Context, path string, opt Options) (*Store, error) {
+	return open(ctx, path, opt, "")
+}
+
+// open has the name of SQLite's file layer, which tests replace.
+func open(ctx context.Context, path string, opt Options, vfs string) (*Store, error) {
+	switch opt.Durability {
+	case "", "normal":
+		opt.Durability = "normal"
+	case "full":
+	default:
+		return nil, fault.NewConfiguration(`set store.durability to "normal" or "full"`,
+			"store.durability is %q", opt.Durability)
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Wait == 0 {
+		opt.Wait = 10 * time.Second
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fault.NewInternal(err, "where is the log?")
+	}
+	s := &Store{path: path, vfs: vfs, opt: opt, write: make(chan struct{}, 1)}
+	if err := s.ensureFile(ctx); err != nil {
+		return nil, s.explain("open", err)
+	}
+	if s.w, err = s.dial(ctx); err != nil {
+		return nil, s.explain("open", err)
+	}
+	if err := s.migrate(ctx); err != nil {
+		s.w.close()
+		return nil, s.explain("open", err)
+	}
+	return s, nil
+}
+
+// Path is where the log is.
+func (s *Store) Path() string { return s.path }
+
+// Close gives the file back. What was acknowledged needs no Close.
+func (s *Store) Close() error {
+	s.settling.Wait()
+	s.write <- struct{}{}
+	defer func() { <-s.write }()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	for _, c := range s.idle {
+		c.close()
+	}
+	s.idle = nil
+	// The last connection to go folds the WAL into the file. Where that fails
+	// the WAL stays and the next open reads it: nothing is lost.
+	if err := s.w.close(); err != nil {
+		return s.explain("close", err)
+	}
+	return nil
+}
+
+// dial opens a connection with the settings that every one needs.
+func (s *Store) dial(ctx context.Context) (*conn, error) {
+	c, err := dial(s.path, s.vfs)
+	if err != nil {
+		return nil, err
+	}
+	sync := "NORMAL"
+	if s.opt.Durability == "full" {
+		sync = "FULL"
+	}
+	err = c.script(ctx, fmt.Sprintf(
+		"PRAGMA busy_timeout=%d; PRAGMA synchronous=%s; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON; PRAGMA wal_autocheckpoint=%d",
+		busyStep.Milliseconds(), sync, checkpointPages))
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// writer gives the one writing connection to f, inside a transaction that is
+// committed when f returns nil and gone when it does not. ctx counts until the
+// transaction has begun: what has begun is finished, so that no caller has to
+// wonder whether a commit happened.
+func (s *Store) writer(ctx context.Context, f func(context.Context, *conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case s.write <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.write }()
+	if s.closed { // only written by whoever holds s.write
+		return os.ErrClosed
+	}
+	free := context.WithoutCancel(ctx)
+	if err := s.retry(ctx, func() error {
+		_, err := s.w.exec(free, "BEGIN IMMEDIATE")
+		return err
+	}); err != nil {
+		return err
+	}
+	err := f(free, s.w)
+	if err == nil {
+		if _, err = s.w.exec(free, "COMMIT"); err == nil {
+			return nil
+		}
+	}
+	// Where SQLite has rolled back by itself, as it does on a full disk, this
+	// one fails, and that is fine.
+	s.w.exec(free, "ROLLBACK")
+	return err
+}
+
+// retry calls f again while others hold the file, up to Options.Wait.
+func (s *Store) retry(ctx context.Context, f func() error) error {
+	until := time.Now().Add(s.opt.Wait)
+	for {
+		err := f()
+		if !isBusy(err) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Now().After(until) {
+			return err
+		}
+	}
+}
+
+// reader gives a read connection to f.
+func (s *Store) reader(ctx context.Context, f func(*conn) error) error {
+	c, err := s.takeReader(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.retry(ctx, func() error { return f(c) })
+	s.mu.Lock()
+	keep := !s.closed && len(s.idle) < idleReaders
+	if keep {
+		s.idle = append(s.idle, c)
+	}
+	s.mu.Unlock()
+	if !keep {
+		c.close()
+	}
+	return err
+}
+
+func (s *Store) takeReader(ctx context.Context) (*conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, os.ErrClosed
+	}
+	if n := len(s.idle); n > 0 {
+		c := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		s.mu.Unlock()
+		return c, nil
+	}
+	s.mu.Unlock()
+	c, err := s.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.script(ctx, "PRAGMA query_only=ON"); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Check looks for damage and lists what it finds, nothing when all is well.
+// It reads the whole file.
+func (s *Store) Check(ctx context.Context) ([]string, error) {
+	var found []string
+	err := s.reader(ctx, func(c *conn) error {
+		found = nil
+		return c.query(ctx, "PRAGMA integrity_check", nil, func(row []driver.Value) (bool, error) {
+			if line := text(row[0]); line != "ok" {
+				found = append(found, line)
+			}
+			return true, nil
+		})
+	})
+	if err = s.explain("check", err); errors.Is(err, store.ErrCorrupt) {
+		return append(found, err.Error()), nil
+	}
+	return found, err
+}

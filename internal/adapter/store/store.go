@@ -1,0 +1,233 @@
+// Package store is what the stores below it have in common: which drafts they
+// take, what a session's row is folded from, and the errors they promise. The
+// contract itself is event.Store; storetest holds every store to it.
+//
+// What a store promises beyond the contract: a session's seqs have no gaps, so
+// Row.Events equals Row.Last (the shared events of a fork counted); times never
+// run backwards within a session, also where the clock does; ids are matched
+// whole everywhere but in Session. A session that was deleted while others
+// share its events is gone for every caller, and its id stays taken.
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// Errors that stores give beside those of package event.
+var (
+	// ErrAmbiguous says that a prefix fits more than one session. It comes with
+	// event.ErrNoSession, since it names none.
+	ErrAmbiguous = errors.New("more than one session fits")
+	// ErrExists says that a session has that id already.
+	ErrExists = errors.New("the session exists already")
+	// ErrRefused says that a draft or an id can not be kept. Nothing was stored.
+	ErrRefused = errors.New("refused by the log")
+	// ErrCorrupt says that the stored data is damaged.
+	ErrCorrupt = errors.New("the log is damaged")
+	// ErrFull says that the disk is full. What was acknowledged is kept.
+	ErrFull = errors.New("the disk is full")
+	// ErrLocked says that others held the log for too long.
+	ErrLocked = errors.New("the log is locked")
+	// ErrNewer says that a newer pawl wrote the log.
+	ErrNewer = errors.New("the log is from a newer pawl")
+)
+
+const (
+	maxID    = 128
+	maxTitle = 80
+)
+
+// Item is a draft ready to be stored.
+type Item struct {
+	Cause   int64
+	Kind    string
+	Version int
+	Raw     []byte
+	// Blobs are the hashes that the body names: the session uses them.
+	Blobs []string
+}
+
+// Facts is what drafts say about the row of their session; empty where they
+// say nothing.
+type Facts struct {
+	Dir   string // the first Opened's
+	Title string // of the first prompt of a person
+	Model string // the last Rebased's
+}
+
+// Prepare checks and encodes drafts, and folds what they say about the row.
+func Prepare(session string, ds []event.Draft) ([]Item, Facts, error) {
+	var facts Facts
+	if err := CheckID(session); err != nil {
+		return nil, facts, err
+	}
+	items := make([]Item, len(ds))
+	for i, d := range ds {
+		it, err := item(d)
+		if err != nil {
+			return nil, facts, fmt.Errorf("event %d of %d: %w", i+1, len(ds), err)
+		}
+		items[i] = it
+		facts.add(d.Body)
+	}
+	return items, facts, nil
+}
+
+func item(d event.Draft) (Item, error) {
+	if d.Body == nil {
+		return Item{}, fmt.Errorf("%w: an event without a body", ErrRefused)
+	}
+	if d.Cause < 0 {
+		return Item{}, fmt.Errorf("%w: cause %d", ErrRefused, d.Cause)
+	}
+	it := Item{Cause: d.Cause, Kind: d.Body.Kind(), Version: d.Body.Version()}
+	if it.Kind == "" || Ephemeral(it.Kind) {
+		return Item{}, fmt.Errorf("%w: %q is shown and never stored", ErrRefused, it.Kind)
+	}
+	raw, err := event.Encode(d.Body)
+	if err != nil {
+		return Item{}, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	it.Raw = raw
+	switch b := d.Body.(type) {
+	case event.FileChanged:
+		it.Blobs = append(it.Blobs, hashes(string(b.Before), string(b.After))...)
+	case event.Unknown:
+		// What would not be readable afterwards is not taken.
+		if _, err := event.Decode(it.Kind, it.Version, it.Raw); err != nil {
+			return Item{}, fmt.Errorf("%w: %w", ErrRefused, err)
+		}
+		it.Blobs = findHashes(it.Raw)
+	}
+	return it, nil
+}
+
+// Ephemeral says whether bodies of a kind are shown and never stored.
+func Ephemeral(kind string) bool {
+	switch kind {
+	case "text_delta", "reasoning_delta", "call_delta", "output_delta":
+		return true
+	}
+	return false
+}
+
+// CheckID refuses ids that could not be shown or typed.
+func CheckID(id string) error {
+	if id == "" || len(id) > maxID || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
+		return fmt.Errorf("%w: session id %.40q", ErrRefused, id)
+	}
+	return nil
+}
+
+// add folds one body. The first of Dir and Title stays, the last Model does.
+func (f *Facts) add(b event.Body) {
+	switch b := b.(type) {
+	case event.Opened:
+		if f.Dir == "" {
+			f.Dir = b.Dir
+		}
+	case event.Prompted:
+		if f.Title == "" && b.Source == event.Person {
+			f.Title = Title(b.Text)
+		}
+	case event.Rebased:
+		f.Model = b.Info.Ref()
+	}
+}
+
+// Of folds what one stored body says, for a store that reads it back.
+func Of(b event.Body) Facts {
+	var f Facts
+	f.add(b)
+	return f
+}
+
+// Title makes one line of a prompt.
+func Title(prompt string) string {
+	if len(prompt) > 16*maxTitle {
+		prompt = prompt[:16*maxTitle] // a prompt may be 10 MB
+	}
+	var b strings.Builder
+	n, space := 0, false
+	for _, r := range prompt {
+		if unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError {
+			space = b.Len() > 0
+			continue
+		}
+		if n+2 > maxTitle {
+			b.WriteRune('…')
+			break
+		}
+		if space {
+			b.WriteByte(' ')
+			n++
+			space = false
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}
+
+// IsHash says whether s is a hash as Blobs gives it.
+func IsHash(s string) bool {
+	if len(s) != 64 {
+		return false
+	}
+	for i := range len(s) {
+		if !hexDigit(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func hexDigit(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
+
+func hashes(ss ...string) []string {
+	var out []string
+	for _, s := range ss {
+		if IsHash(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// findHashes finds what may be hashes in a body that this pawl does not know:
+// a newer pawl's event keeps its blobs alive.
+func findHashes(raw []byte) []string {
+	var out []string
+	run := 0
+	for i := 0; i <= len(raw); i++ {
+		if i < len(raw) && hexDigit(raw[i]) {
+			run++
+			continue
+		}
+		if run == 64 {
+			out = append(out, string(raw[i-64:i]))
+		}
+		run = 0
+	}
+	return out
+}
+
+// Ambiguous is the error for a prefix that fits several ids.
+func Ambiguous(prefix string, ids []string) error {
+	shown := ids
+	if len(shown) > 3 {
+		shown = shown[:3]
+	}
+	more := ""
+	if len(ids) > len(shown) {
+		more = ", …"
+	}
+	return fmt.Errorf("%w: %w: %q is the start of %s%s; give more of it", event.ErrNoSession, ErrAmbiguous,
+		prefix, strings.Join(shown, ", "), more)
+}

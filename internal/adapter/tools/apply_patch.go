@@ -1,0 +1,229 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+type patchArgs struct {
+	Patch string `json:"patch" doc:"the patch: a unified diff, or *** Begin Patch … *** End Patch"`
+}
+
+// ApplyPatch applies a patch to one or more files, all or nothing.
+func ApplyPatch() tool.Tool {
+	t := tool.New("apply_patch",
+		"Change files by a patch, all of it or nothing. Either a unified diff (--- / +++ / @@), or this form:\n"+
+			"*** Begin Patch\n*** Update File: path\n@@ optional line to look behind\n context line\n-old line\n+new line\n"+
+			"*** Add File: path\n+line\n*** Delete File: path\n*** End Patch\n"+
+			"(*** Move to: path may follow Update File.) Give three lines of context around each change.",
+		func(env tool.Env, in patchArgs) (fp tool.Footprint, err error) {
+			files, err := parsePatch(in.Patch)
+			if err != nil {
+				return fp, err
+			}
+			known := map[string]bool{}
+			for _, f := range files {
+				for _, p := range []string{f.path, f.moveTo} {
+					if p == "" {
+						continue
+					}
+					sp, err := writeSpan(env, f.locate(env, p))
+					if err != nil {
+						return fp, err
+					}
+					if !known[sp.Path] {
+						known[sp.Path] = true
+						fp.Writes = append(fp.Writes, sp)
+					}
+				}
+			}
+			return fp, nil
+		},
+		func(ctx context.Context, env tool.Env, in patchArgs) (tool.Result, error) {
+			g, err := patchStage(ctx, env, in.Patch)
+			if err != nil {
+				return failed(err)
+			}
+			return g.finish(ctx)
+		})
+	t.Example = `{"patch":"*** Begin Patch\n*** Update File: main.go\n@@ func main() {\n-\tprintln(1)\n+\tprintln(2)\n*** End Patch"}`
+	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
+		var in patchArgs
+		if err := json.Unmarshal(raw, &in); err != nil {
+			return "", err
+		}
+		g, err := patchStage(ctx, env, in.Patch)
+		if err != nil {
+			return "", err
+		}
+		return g.preview(), nil
+	}
+	return t
+}
+
+// patchFile is what a patch does to one file.
+type patchFile struct {
+	path, moveTo string
+	add, remove  bool
+	content      string // add: the whole text
+	hunks        []hunk
+	prefixed     bool // paths may begin with a/ and b/ of a diff
+	mode         bool // it also changes the mode
+}
+
+// hunk is a run of lines. seek are lines to look behind first, at is the line
+// where the old lines should begin (0: not said), end that they end the file.
+type hunk struct {
+	seek  []string
+	lines []hunkLine
+	at    int
+	end   bool
+	// unified diffs say whether the last line ends in a newline: bare if not.
+	unified, bare bool
+}
+
+type hunkLine struct {
+	op   byte // ' ' '-' '+'
+	text string
+}
+
+func (h *hunk) old() []string { return h.side('+') }
+func (h *hunk) new() []string { return h.side('-') }
+
+func (h *hunk) side(without byte) []string {
+	var out []string
+	for _, l := range h.lines {
+		if l.op != without {
+			out = append(out, l.text)
+		}
+	}
+	return out
+}
+
+// parsePatch reads either form.
+func parsePatch(text string) ([]patchFile, error) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	var files []patchFile
+	var err error
+	if strings.Contains(text, "*** Begin Patch") || strings.HasPrefix(strings.TrimSpace(text), "*** ") && !strings.Contains(text, "\n--- ") {
+		files, err = parseBlocks(text)
+	} else {
+		files, err = parseUnified(text)
+	}
+	if err == nil && len(files) == 0 {
+		err = failf("the patch is empty: give a unified diff with ---, +++ and @@ lines, or *** Begin Patch")
+	}
+	return files, err
+}
+
+// locate takes the a/ or b/ of a diff off a path, unless such a folder exists.
+func (f *patchFile) locate(env tool.Env, p string) string {
+	if !f.prefixed {
+		return p
+	}
+	for _, pre := range []string{"a/", "b/"} {
+		if rest, ok := strings.CutPrefix(p, pre); ok {
+			if h, _, err := env.Files.Stat(p); err == nil && h != "" {
+				return p
+			}
+			return rest
+		}
+	}
+	return p
+}
+
+// patchStage applies a patch in memory.
+func patchStage(ctx context.Context, env tool.Env, text string) (*stage, error) {
+	files, err := parsePatch(text)
+	if err != nil {
+		return nil, err
+	}
+	g := &stage{env: env}
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := g.patch(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+func (g *stage) patch(ctx context.Context, f patchFile) error {
+	s, err := g.file(ctx, f.locate(g.env, f.path))
+	if err != nil {
+		return err
+	}
+	here := s.exists || s.body != ""
+	switch {
+	case s.remove || s.moveTo != "":
+		return failf("%s was deleted or moved earlier in the patch", s.file.Path)
+	case f.add && here && s.body == f.content:
+		s.alreadyAt(1)
+		return nil
+	case f.add && here:
+		return failf("%s exists already: update it, or delete it first; nothing was written", s.file.Path)
+	case f.add:
+		s.body = f.content
+		s.count++
+		return unmask(s.file.Path, "", s.body)
+	case !here:
+		return failf("%s; nothing was written", missing(ctx, g.env, s.file.Path))
+	case f.remove:
+		// A diff says what it deletes: that has to be there.
+		if err := g.hunks(s, f.hunks); err != nil {
+			return err
+		}
+		if len(f.hunks) > 0 && s.body != "" {
+			return failf("the patch deletes %s, and the file has lines that the patch does not: read it again; nothing was written", s.file.Path)
+		}
+		s.remove = true
+		return nil
+	}
+	if err := g.hunks(s, f.hunks); err != nil {
+		return err
+	}
+	if f.mode {
+		s.notes = append(s.notes, "the change of mode was not made: use chmod")
+	}
+	if f.moveTo != "" {
+		to, _, err := g.env.Files.Resolve(f.locate(g.env, f.moveTo))
+		if err != nil {
+			return err
+		}
+		if to != s.file.Path {
+			s.moveTo = to
+		}
+	}
+	return nil
+}
+
+// hunks applies the hunks of one file in their order.
+func (g *stage) hunks(s *staged, hs []hunk) error {
+	pos, shift := 0, 0
+	before := s.body
+	for i := range hs {
+		lines := splitLines(s.body)
+		at, note, m := hs[i].find(lines, pos, shift)
+		if m != nil {
+			if hs[i].done(lines) {
+				s.notes = append(s.notes, "a hunk was applied already")
+				s.already++
+				continue
+			}
+			return g.missed(s, m)
+		}
+		r := hs[i].apply(s.body, lines, at)
+		r.note = note
+		if hs[i].at > 0 {
+			shift = at + 1 - hs[i].at + len(hs[i].new()) - len(hs[i].old())
+		}
+		pos = at + len(hs[i].new())
+		s.take(r)
+	}
+	return unmask(s.file.Path, before, s.body)
+}

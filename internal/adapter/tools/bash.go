@@ -1,0 +1,202 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+type bashArgs struct {
+	Command     string `json:"command" doc:"the command line"`
+	Timeout     int    `json:"timeout,omitempty" doc:"seconds after which it is stopped; default 120, at most 600"`
+	Background  bool   `json:"background,omitempty" doc:"return at once and let it run; for servers, watchers and what takes minutes"`
+	Description string `json:"description,omitempty" doc:"what it does, in a few words, for the person watching"`
+}
+
+const (
+	bashTimeout = 600 * time.Second
+	// shellLimit is over the longest time that a command may take by itself,
+	// so that its own limit is the one that speaks.
+	shellLimit = 11 * time.Minute
+	// maxCommand is far over what a person would read before saying yes.
+	maxCommand = 100_000
+)
+
+// Bash runs a command line.
+func Bash() tool.Tool {
+	t := tool.New("bash",
+		"Run a command line in bash, in the workspace folder. Each call starts afresh: cd and variables do not carry over. "+
+			"There is no terminal and no input, so use flags that need no answer. Output is shown head and tail; the last line says how it ended. "+
+			"Prefer read, grep, glob and edit for files. Processes left running end with the session; for those, use background.",
+		bashFootprint, runBash)
+	t.Timeout = shellLimit
+	t.Example = `{"command":"go test ./...","timeout":300,"description":"run the tests"}`
+	return t
+}
+
+// bashFootprint lists the simple commands of a line. What only reads conflicts
+// with writers alone; everything else may touch anything.
+func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
+	if err := checkCommand(in); err != nil {
+		return tool.Footprint{}, err
+	}
+	f := tool.Footprint{Shell: in.Command, Unknown: true}
+	o := shellsyntax.Options{Home: os.Getenv("HOME")}
+	if env.Files != nil {
+		o.Dir = env.Files.Root()
+	}
+	// A plain sh reads some lines differently than bash does.
+	if p, ok := env.Shell.(interface{ POSIX() bool }); ok {
+		o.POSIX = p.POSIX()
+	}
+	cmds, err := o.Parse(in.Command)
+	if err != nil {
+		return f, nil // what is not understood stays unknown
+	}
+	f.Commands = cmds
+	if shellsyntax.ReadOnly(cmds) && !in.Background {
+		f.Unknown = false
+		f.Reads = []tool.Span{{Path: ".", Dir: true}}
+	}
+	return f, nil
+}
+
+func checkCommand(in bashArgs) error {
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return failf("the command is empty")
+	case len(in.Command) > maxCommand:
+		return failf("the command is %d bytes long, at most %d are run: write it to a file first", len(in.Command), maxCommand)
+	case in.Timeout < 0:
+		return failf("timeout is %d: it is seconds, 1 to 600", in.Timeout)
+	}
+	return nil
+}
+
+func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error) {
+	if env.Shell == nil {
+		return tool.Errorf("this session cannot run commands"), nil
+	}
+	if err := checkCommand(in); err != nil {
+		return failed(err)
+	}
+	c := tool.Run{Command: in.Command, Out: env.Out}
+	if in.Timeout > 0 {
+		c.Timeout = min(time.Duration(in.Timeout)*time.Second, bashTimeout)
+	}
+	if in.Background {
+		c.Out, c.Timeout = nil, time.Duration(in.Timeout)*time.Second
+		id, err := env.Shell.Start(ctx, c)
+		if err != nil {
+			return failed(err)
+		}
+		return tool.Result{
+			Text: fmt.Sprintf("running in the background as %s; bash_output {\"id\":%q} shows what it prints, bash_kill {\"id\":%q} ends it", id, id, id),
+			Note: "started " + id, Command: in.Command,
+		}, nil
+	}
+	ran, err := env.Shell.Run(ctx, c)
+	if err != nil && ctx.Err() == nil {
+		r, err := failed(err)
+		r.Command = in.Command
+		return r, err
+	}
+	r := ranResult(env, ran, in.Command, "interrupted")
+	return r, err // cancelled: with what was printed until then
+}
+
+// ranResult words what a command came to. running is the last line of one that
+// has neither ended nor been stopped.
+func ranResult(env tool.Env, ran tool.Ran, command, running string) tool.Result {
+	r := tool.Result{Exit: ran.Exit, Command: command, Timeout: ran.TimedOut}
+	last := running
+	switch {
+	case ran.TimedOut:
+		last = fmt.Sprintf("stopped after %s; give it more time, narrow it, or run it in the background", seconds(ran.Duration))
+		r.Note = "stopped after " + seconds(ran.Duration)
+		r.Error = true
+	case ran.Signal != "":
+		last = "killed by " + ran.Signal
+		r.Error = true
+	case ran.Exit != nil:
+		last = fmt.Sprintf("exit code %d", *ran.Exit)
+		r.Error = *ran.Exit != 0
+	}
+	out := ran.Output
+	if ran.Spill != "" && !strings.Contains(out, ran.Spill) {
+		out = strings.TrimSuffix(out, "\n") + "\n[all output: " + ran.Spill + "]\n"
+	}
+	out = headTail(out, limitOf(env)-len(last)-2, ran.Spill)
+	if out != "" && !strings.HasSuffix(out, "\n") {
+		out += "\n"
+	}
+	r.Text = out + last
+	if r.Note == "" {
+		r.Note = last + ", " + seconds(ran.Duration)
+		if n := strings.Count(ran.Output, "\n"); n > 0 {
+			r.Note += ", " + plural(n, "line")
+		}
+	}
+	return r
+}
+
+// seconds is a duration as a person says it.
+func seconds(d time.Duration) string {
+	if d >= time.Second {
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	}
+	return d.Truncate(10 * time.Millisecond).String()
+}
+
+// headTail keeps the first and the last lines of s within limit bytes. whole
+// is a file that has all of it, if there is one.
+func headTail(s string, limit int, whole string) string {
+	if len(s) <= limit {
+		return s
+	}
+	where := "narrow the command to see them"
+	if whole != "" {
+		where = "all of it is in " + whole
+	}
+	room := max(limit-len(where)-60, 0)
+	head, tail := s[:room/2], s[len(s)-(room-room/2):]
+	if i := strings.LastIndexByte(head, '\n'); i+1 >= len(head)/2 {
+		head = head[:i+1]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
+		tail = tail[i+1:]
+	}
+	head = wholeRunes(head)
+	for tail != "" && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
+	}
+	if head != "" && !strings.HasSuffix(head, "\n") {
+		head += "\n"
+	}
+	return fmt.Sprintf("%s[... %d bytes left out; %s ...]\n%s", head, len(s)-len(head)-len(tail), where, tail)
+}
+
+// wholeRunes drops a rune that a cut has torn from the end of s.
+func wholeRunes(s string) string {
+	for s != "" {
+		if r, n := utf8.DecodeLastRuneInString(s); r != utf8.RuneError || n > 1 {
+			break
+		}
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// shellFailed words a failure of the shell itself; an ended context is none.
+func shellFailed(ctx context.Context, err error) (tool.Result, error) {
+	if ctx.Err() != nil {
+		return tool.Result{}, err
+	}
+	return failed(err)
+}

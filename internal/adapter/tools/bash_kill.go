@@ -1,0 +1,33 @@
+package tools
+
+import (
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+type bashKillArgs struct {
+	ID string `json:"id" doc:"as bash gave it"`
+}
+
+// BashKill ends a background command.
+func BashKill() tool.Tool {
+	t := tool.New("bash_kill",
+		"End a background command with all its processes, and show what it printed since the last look.",
+		func(tool.Env, bashKillArgs) (tool.Footprint, error) { return tool.Footprint{}, nil },
+		func(ctx context.Context, env tool.Env, in bashKillArgs) (tool.Result, error) {
+			if env.Shell == nil {
+				return tool.Errorf("this session cannot run commands"), nil
+			}
+			ran, err := env.Shell.Kill(ctx, in.ID)
+			if err != nil {
+				return shellFailed(ctx, err)
+			}
+			r := ranResult(env, ran, "", "it does not end")
+			r.Error = ran.Signal == "" && ran.Exit == nil // to be killed is what was asked
+			return r, nil
+		})
+	t.ReadOnly = true // it ends what the session itself began, and nothing else
+	t.Example = `{"id":"bg1"}`
+	return t
+}

@@ -1,0 +1,40 @@
+package tools
+
+import (
+	"context"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+type bashOutputArgs struct {
+	ID   string `json:"id" doc:"as bash gave it"`
+	Wait int    `json:"wait,omitempty" doc:"seconds to wait for more output or the end; default 0, at most 600"`
+}
+
+// BashOutput shows what a background command printed since the last look.
+func BashOutput() tool.Tool {
+	t := tool.New("bash_output",
+		"Show what a background command has printed since the last look, and how it ended once it has. "+
+			"With wait it returns as soon as there is something new: better than looking again and again.",
+		func(tool.Env, bashOutputArgs) (tool.Footprint, error) { return tool.Footprint{}, nil },
+		func(ctx context.Context, env tool.Env, in bashOutputArgs) (tool.Result, error) {
+			if env.Shell == nil {
+				return tool.Errorf("this session cannot run commands"), nil
+			}
+			wait := min(max(time.Duration(in.Wait)*time.Second, 0), bashTimeout)
+			ran, err := env.Shell.Output(ctx, in.ID, wait)
+			if err != nil {
+				return shellFailed(ctx, err)
+			}
+			running := "still running"
+			if ran.Output == "" {
+				running = "still running, nothing new"
+			}
+			return ranResult(env, ran, "", running), nil
+		})
+	t.ReadOnly = true
+	t.Timeout = shellLimit
+	t.Example = `{"id":"bg1","wait":30}`
+	return t
+}

@@ -1,0 +1,241 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// procShell is a tool.Shell for these tests: Run runs sh in dir, or gives what
+// is set.
+type procShell struct {
+	dir  string
+	env  []string
+	ran  *tool.Ran
+	err  error
+	runs []tool.Run
+	wait time.Duration
+}
+
+func (s *procShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
+	s.runs = append(s.runs, c)
+	if s.ran != nil || s.err != nil {
+		if s.ran == nil {
+			s.ran = &tool.Ran{}
+		}
+		return *s.ran, s.err
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", c.Command)
+	cmd.Dir = s.dir
+	cmd.Env = append(append(os.Environ(), s.env...), c.Env...)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		return tool.Ran{}, err
+	}
+	code := cmd.ProcessState.ExitCode()
+	return tool.Ran{Output: string(out), Bytes: int64(len(out)), Exit: &code}, nil
+}
+
+func (s *procShell) Start(_ context.Context, c tool.Run) (string, error) {
+	s.runs = append(s.runs, c)
+	return "bg7", s.err
+}
+
+func (s *procShell) Output(_ context.Context, id string, wait time.Duration) (tool.Ran, error) {
+	s.wait = wait
+	if id != "bg7" {
+		return tool.Ran{}, errors.New("no such background command: " + id)
+	}
+	return *s.ran, s.err
+}
+
+func (s *procShell) Kill(ctx context.Context, id string) (tool.Ran, error) {
+	return s.Output(ctx, id, 0)
+}
+
+func procCall(t *testing.T, tl tool.Tool, env tool.Env, args string) tool.Result {
+	t.Helper()
+	if env.Out == nil {
+		env.Out = func(string) {}
+	}
+	in := json.RawMessage(args)
+	if err := tl.Check(in); err != nil {
+		t.Fatalf("%s %s: %v", tl.Spec.Name, args, err)
+	}
+	r, err := tl.Run(t.Context(), env, in)
+	if err != nil {
+		t.Fatalf("%s %s: %v", tl.Spec.Name, args, err)
+	}
+	return r
+}
+
+func procCode(n int) *int { return &n }
+
+// Every tool's example passes its own check, and its schema is one.
+func TestProcExamples(t *testing.T) {
+	t.Parallel()
+	for _, tl := range []tool.Tool{
+		Bash(), BashOutput(), BashKill(), GitStatus(), GitLog(), GitDiff(), WebFetch(), Todo(), AskUser(), Remember(),
+	} {
+		if err := tl.Check(json.RawMessage(tl.Example)); err != nil || !json.Valid(tl.Spec.Schema) || tl.Spec.Doc == "" {
+			t.Errorf("%s: %v", tl.Spec.Name, err)
+		}
+		if err := tl.Check(json.RawMessage(`{"no_such_argument":1}`)); err == nil {
+			t.Errorf("%s takes what it does not know", tl.Spec.Name)
+		}
+		if _, err := tl.Run(t.Context(), tool.Env{}, json.RawMessage(tl.Example)); err != nil {
+			t.Errorf("%s without abilities: %v", tl.Spec.Name, err)
+		}
+	}
+}
+
+// SPEC 4.11: the last line always says how it ended.
+func TestBashResult(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ran      tool.Ran
+		text     string
+		bad, out bool
+	}{
+		{ran: tool.Ran{Output: "hi\n", Exit: procCode(0)}, text: "hi\nexit code 0"},
+		{ran: tool.Ran{Output: "hi", Exit: procCode(0)}, text: "hi\nexit code 0"},
+		{ran: tool.Ran{Exit: procCode(0)}, text: "exit code 0"},
+		{ran: tool.Ran{Output: "exit code 0\n", Exit: procCode(2)}, text: "exit code 0\nexit code 2", bad: true},
+		{ran: tool.Ran{Output: "x", Signal: "SIGKILL"}, text: "x\nkilled by SIGKILL", bad: true},
+		{
+			ran:  tool.Ran{Output: "x\n", Signal: "SIGTERM", TimedOut: true, Duration: 120*time.Second + 90*time.Millisecond},
+			text: "x\nstopped after 120s; give it more time, narrow it, or run it in the background", bad: true, out: true,
+		},
+		{ran: tool.Ran{Output: "a\n[... left out; all of it is in /s/f ...]\nb\n", Spill: "/s/f", Exit: procCode(0)}, text: "a\n[... left out; all of it is in /s/f ...]\nb\nexit code 0"},
+		{ran: tool.Ran{Output: "b\n", Spill: "/s/f", Exit: procCode(0)}, text: "b\n[all output: /s/f]\nexit code 0"},
+	} {
+		sh := &procShell{ran: &c.ran}
+		r := procCall(t, Bash(), tool.Env{Shell: sh}, `{"command":"x","timeout":5000}`)
+		if r.Text != c.text || r.Error != c.bad || r.Timeout != c.out || r.Command != "x" || r.Exit != c.ran.Exit || r.Note == "" {
+			t.Errorf("%+v\n got %+v", c, r)
+		}
+		if sh.runs[0].Timeout != 600*time.Second || sh.runs[0].Out == nil {
+			t.Errorf("%+v", sh.runs[0])
+		}
+	}
+}
+
+// What the model is shown keeps both ends and the last line, whatever fits.
+func TestBashLimit(t *testing.T) {
+	t.Parallel()
+	long := ""
+	for i := range 1000 {
+		long += fmt.Sprintf("line %d €\n", i)
+	}
+	for _, limit := range []int{200, 201, 202, 203, 500, 1000, 5000} {
+		for _, out := range []string{long, strings.Repeat("€", 3000)} {
+			sh := &procShell{ran: &tool.Ran{Output: out, Exit: procCode(1), Spill: "/spill/file"}}
+			r := procCall(t, Bash(), tool.Env{Shell: sh, Limit: limit}, `{"command":"x"}`)
+			if len(r.Text) > limit || !strings.HasSuffix(r.Text, "\nexit code 1") || !strings.Contains(r.Text, "/spill/file") || !utf8.ValidString(r.Text) {
+				t.Errorf("limit %d: %d bytes: %q", limit, len(r.Text), r.Text)
+			}
+		}
+	}
+}
+
+func TestBashRefuses(t *testing.T) {
+	t.Parallel()
+	sh := &procShell{ran: &tool.Ran{Exit: procCode(0)}}
+	for _, args := range []string{`{"command":"  "}`, `{"command":"x","timeout":-1}`, `{"command":"` + strings.Repeat("x", 200_000) + `"}`} {
+		if r := procCall(t, Bash(), tool.Env{Shell: sh}, args); !r.Error || len(sh.runs) != 0 {
+			t.Errorf("%.40s: %+v", args, r)
+		}
+		if _, err := Bash().Footprint(tool.Env{}, json.RawMessage(args)); err == nil {
+			t.Errorf("%.40s: it has a footprint", args)
+		}
+	}
+	sh = &procShell{err: errors.New("no shell was found")}
+	if r := procCall(t, Bash(), tool.Env{Shell: sh}, `{"command":"x"}`); !r.Error || !strings.Contains(r.Text, "no shell") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// SPEC 10.3: a cancelled command still tells what it had printed.
+func TestBashCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	sh := &procShell{ran: &tool.Ran{Output: "half\n", Signal: "SIGTERM"}, err: context.Canceled}
+	r, err := Bash().Run(ctx, tool.Env{Shell: sh, Out: func(string) {}}, json.RawMessage(`{"command":"x"}`))
+	if !errors.Is(err, context.Canceled) || r.Text != "half\nkilled by SIGTERM" {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+// SPEC 4.1, 4.15: what only reads is known to; all else may touch anything.
+func TestBashFootprint(t *testing.T) {
+	t.Parallel()
+	for command, reads := range map[string]bool{
+		"ls -la": true, "cat a | grep b": true, "git status": true,
+		"touch a": false, "ls > a": false, "ls; rm a": false, "echo $(rm a)": false, "$X": false, "if then (": false, "go test ./...": false,
+	} {
+		f, err := Bash().Footprint(tool.Env{}, json.RawMessage(fmt.Sprintf(`{"command":%q}`, command)))
+		if err != nil || f.Shell != command || f.Unknown == reads || reads != (len(f.Reads) == 1) || reads && len(f.Commands) == 0 {
+			t.Errorf("%s: %+v %v", command, f, err)
+		}
+		f, err = Bash().Footprint(tool.Env{}, json.RawMessage(fmt.Sprintf(`{"command":%q,"background":true}`, command)))
+		if err != nil || !f.Unknown {
+			t.Errorf("%s in the background: %+v %v", command, f, err)
+		}
+	}
+	// A plain sh sees three commands here, bash one.
+	line := `echo $'a\'; rm x; echo '`
+	args := json.RawMessage(fmt.Sprintf(`{"command":%q}`, line))
+	f, err := Bash().Footprint(tool.Env{Shell: &procPOSIX{}}, args)
+	if err != nil || !f.Unknown {
+		t.Errorf("in sh: %+v %v", f, err)
+	}
+}
+
+type procPOSIX struct{ procShell }
+
+func (*procPOSIX) POSIX() bool { return true }
+
+func TestBashBackground(t *testing.T) {
+	t.Parallel()
+	sh := &procShell{}
+	env := tool.Env{Shell: sh}
+	r := procCall(t, Bash(), env, `{"command":"serve","background":true}`)
+	if r.Error || !strings.Contains(r.Text, "bg7") || !strings.Contains(r.Text, "bash_output") || r.Command != "serve" || sh.runs[0].Timeout != 0 {
+		t.Errorf("%+v", r)
+	}
+	for _, c := range []struct {
+		ran  tool.Ran
+		text string
+		bad  bool
+	}{
+		{tool.Ran{Output: "up\n"}, "up\nstill running", false},
+		{tool.Ran{}, "still running, nothing new", false},
+		{tool.Ran{Output: "down\n", Exit: procCode(0)}, "down\nexit code 0", false},
+		{tool.Ran{Exit: procCode(3)}, "exit code 3", true},
+		{tool.Ran{Signal: "SIGSEGV"}, "killed by SIGSEGV", true},
+	} {
+		sh.ran = &c.ran
+		if r := procCall(t, BashOutput(), env, `{"id":"bg7","wait":9999}`); r.Text != c.text || r.Error != c.bad || sh.wait != 600*time.Second {
+			t.Errorf("%+v", r)
+		}
+	}
+	sh.ran = &tool.Ran{Output: "bye\n", Signal: "SIGTERM"}
+	if r := procCall(t, BashKill(), env, `{"id":"bg7"}`); r.Text != "bye\nkilled by SIGTERM" || r.Error {
+		t.Errorf("%+v", r)
+	}
+	for _, tl := range []tool.Tool{BashOutput(), BashKill()} {
+		if r := procCall(t, tl, env, `{"id":"bg8"}`); !r.Error || !strings.Contains(r.Text, "bg8") {
+			t.Errorf("%+v", r)
+		}
+	}
+}

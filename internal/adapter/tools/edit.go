@@ -1,0 +1,150 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+type editArgs struct {
+	Path       string `json:"path" doc:"file to edit, relative to the workspace"`
+	Old        string `json:"old,omitempty" doc:"exact text to replace, enough of it to be the only place"`
+	New        string `json:"new" doc:"text to put there; empty deletes"`
+	ReplaceAll bool   `json:"replace_all,omitempty" doc:"replace every match of old"`
+	From       int    `json:"from,omitempty" doc:"instead of old: first line to replace"`
+	To         *int   `json:"to,omitempty" doc:"instead of old: last line to replace; from-1 inserts before from; default from"`
+}
+
+// ranged says whether the call names lines instead of text.
+func (a editArgs) ranged() bool { return a.From > 0 || a.To != nil && *a.To > 0 }
+
+// span is the lines of the range form.
+func (a editArgs) span() (from, to int, err error) {
+	from, to = a.From, a.From
+	if from <= 0 {
+		return 0, 0, failf("from is missing: name the first line to replace, or give old")
+	}
+	if a.To != nil && (*a.To > 0 || from == 1) {
+		to = *a.To
+	}
+	if to < from-1 {
+		return 0, 0, failf("to %d is before from %d", to, from)
+	}
+	return from, to, nil
+}
+
+// Edit replaces a text, or a range of lines, in one file.
+func Edit() tool.Tool {
+	t := tool.New("edit",
+		"Replace text in a file you have read. old must be copied exactly, without line numbers, and match one "+
+			"place (or set replace_all). Or give from and to to replace whole lines just shown to you. "+
+			"The result shows the changed lines with their new numbers.",
+		func(env tool.Env, in editArgs) (tool.Footprint, error) {
+			sp, err := writeSpan(env, in.Path)
+			if err == nil && in.ranged() {
+				var from, to int
+				if from, to, err = in.span(); err == nil {
+					sp.From, sp.To = max(min(from, to), 1), max(from, to)
+				}
+				// A line behind the last one is where text is added: the last
+				// line must have been seen.
+				if f, rerr := env.Files.Read(context.Background(), sp.Path, editLimit); rerr == nil && sp.Hash != "" {
+					n := countLines(f.Data)
+					sp.From, sp.To, sp.Hash = min(sp.From, n), min(sp.To, n), f.Hash
+				}
+			}
+			return tool.Footprint{Writes: []tool.Span{sp}}, err
+		},
+		func(ctx context.Context, env tool.Env, in editArgs) (tool.Result, error) {
+			g := &stage{env: env}
+			if err := g.edit(ctx, in); err != nil {
+				return failed(err)
+			}
+			return g.finish(ctx)
+		})
+	t.Example = `{"path":"main.go","old":"\treturn nil\n}","new":"\treturn err\n}"}`
+	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
+		var in editArgs
+		if err := json.Unmarshal(raw, &in); err != nil {
+			return "", err
+		}
+		g := &stage{env: env}
+		if err := g.edit(ctx, in); err != nil {
+			return "", err
+		}
+		return g.preview(), nil
+	}
+	return t
+}
+
+func (g *stage) edit(ctx context.Context, in editArgs) error {
+	if !in.ranged() {
+		return g.apply(ctx, in.Path, in.Old, in.New, in.ReplaceAll)
+	}
+	if in.Old != "" {
+		return failf("give either old, or from and to, not both")
+	}
+	from, to, err := in.span()
+	if err != nil {
+		return err
+	}
+	s, err := g.file(ctx, in.Path)
+	if err != nil {
+		return err
+	}
+	if !s.exists {
+		return failf("%s", missing(ctx, g.env, s.file.Path))
+	}
+	r, err := replaceLines(s, from, to, in.New)
+	if err != nil {
+		return err
+	}
+	if r.already {
+		s.alreadyAt(r.at)
+		return nil
+	}
+	if err := unmask(s.file.Path, s.body, r.body); err != nil {
+		return err
+	}
+	s.take(r)
+	return nil
+}
+
+// replaceLines replaces lines from..to; to from-1 inserts before from.
+func replaceLines(s *staged, from, to int, text string) (replaced, error) {
+	lines := splitLines(s.body)
+	if from > len(lines)+1 || to > len(lines) || from > len(lines) && to >= from {
+		return replaced{}, failf("%s has %s: lines %d-%d are not there", s.file.Path, plural(len(lines), "line"), from, to)
+	}
+	start := 0
+	for _, l := range lines[:from-1] {
+		start += len(l)
+	}
+	end := start
+	for _, l := range lines[from-1 : to] {
+		end += len(l)
+	}
+	eol := ending(s.body)
+	if end > start {
+		eol = localEnding(s.body, start, end-start)
+	}
+	if text != "" {
+		text = withEnding(text, eol)
+		// Whole lines stay whole: the last one ends as what it replaces did.
+		atEnd := end == len(s.body) && !strings.HasSuffix(s.body, "\n") && s.body != ""
+		switch {
+		case atEnd && end > start:
+			text = strings.TrimSuffix(text, eol)
+		case atEnd: // added behind a last line without a newline
+			text = eol + strings.TrimSuffix(text, eol)
+		case !strings.HasSuffix(text, "\n"):
+			text += eol
+		}
+	}
+	if text == s.body[start:end] {
+		return replaced{body: s.body, already: true, at: from}, nil
+	}
+	return splice(s.body, []cut{{start, end, text}}, ""), nil
+}

@@ -1,0 +1,237 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+type m map[string]any
+
+// The edit corpus of issue 5. SPEC 4.5, 4.10.
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, file string
+		args       m
+		want       string // the file after; "" unchanged
+		says       string // in the result
+		fails      bool
+	}{
+		{"exact", "a\nb\nc\n", m{"old": "b", "new": "B"}, "a\nB\nc\n", "edited f (+3 -3)\n1\ta\n2\tB\n3\tc", false},
+		{"delete", "a\nb\nc\n", m{"old": "b\n", "new": ""}, "a\nc\n", "edited f", false},
+		{"no final newline", "a\nb", m{"old": "b", "new": "c"}, "a\nc", "edited", false},
+		{"$ and backslashes are literal", `x := "$1\n"`, m{"old": `$1\n`, "new": `${2}\\$&`}, `x := "${2}\\$&"`, "edited", false},
+		{"CRLF kept", "a\r\nb\r\nc\r\n", m{"old": "a\nb\n", "new": "a\nx\ny\n"}, "a\r\nx\r\ny\r\nc\r\n", "line endings", false},
+		{"CRLF in a one-line match", "a\r\nb\r\n", m{"old": "b", "new": "x\ny"}, "a\r\nx\r\ny\r\n", "edited", false},
+		{"CRLF given for an LF file", "a\nb\n", m{"old": "a\r\nb", "new": "x\r\ny"}, "x\ny\n", "line endings", false},
+		{"CRLF taken at its word", "a\r\nb\r\n", m{"old": "a\r\n", "new": "a\n"}, "a\nb\r\n", "edited", false},
+		{"mixed endings", "a\r\nb\nc\r\n", m{"old": "b\nc", "new": "x\ny\nz"}, "a\r\nx\ny\nz\r\n", "edited", false},
+		{"mixed endings, other place", "a\r\nb\r\nc\n", m{"old": "a\nb", "new": "x\ny\nz"}, "x\r\ny\r\nz\r\nc\n", "edited", false},
+		{"BOM kept", bom + "a\nb\n", m{"old": "a\n", "new": "x\n"}, bom + "x\nb\n", "edited", false},
+		{"BOM in old", bom + "a\nb\n", m{"old": bom + "a\n", "new": "x\n"}, bom + "x\nb\n", "edited", false},
+		{"invalid UTF-8 around", "\xff\xfea\n\xe9b\n", m{"old": "a", "new": "x"}, "\xff\xfex\n\xe9b\n", "edited", false},
+		{"two matches", "x = 1\ny\nx = 1\n", m{"old": "x = 1", "new": "z"}, "", "matches 2 places, at line 1, 3", true},
+		{"overlapping matches", "aaa", m{"old": "aa", "new": "b"}, "", "matches 2 places", true},
+		{"replace_all", "x\ny\nx\n", m{"old": "x", "new": "zz", "replace_all": true}, "zz\ny\nzz\n", "2 replacements", false},
+		{"replace_all over CRLF", "x\r\ny\r\nx\r\ny\r\n", m{"old": "x\ny", "new": "z", "replace_all": true}, "z\r\nz\r\n", "2 replacements", false},
+		{"spaces for tabs", "func f() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", m{"old": "    if x {\n        return 1\n    }", "new": "    if x {\n        for {\n            y()\n        }\n        return 1\n    }"}, "func f() {\n\tif x {\n\t\tfor {\n\t\t\ty()\n\t\t}\n\t\treturn 1\n\t}\n}\n", "whitespace differed", false},
+		{"wrong depth", "class A:\n    def f(self):\n        return 1\n", m{"old": "def f(self):\n    return 1\n", "new": "def f(self):\n    if x:\n        return 2\n    return 1\n"}, "class A:\n    def f(self):\n        if x:\n            return 2\n        return 1\n", "whitespace differed", false},
+		{"trailing spaces", "a  \nb\nc\n", m{"old": "a\nb", "new": "a\nB"}, "a  \nB\nc\n", "whitespace differed", false},
+		{"inner spaces", "x  =   1 // one\n", m{"old": "x = 1", "new": "x = 2"}, "x = 2 // one\n", "whitespace differed", false},
+		{"two inexact matches", "a  b\nc\na   b\n", m{"old": "a b", "new": "x"}, "", "matches 2 places, at line 1, 3", true},
+		{"inexact matches are never all replaced", "a  b\nc\na   b\n", m{"old": "a b", "new": "x", "replace_all": true}, "", "matches 2 places", true},
+		{"typographic quotes", "say(“hello”) // it’s\n", m{"old": `say("hello") // it's`, "new": `say("bye") // it's`}, "say(“bye”) // it’s\n", "typographically", false},
+		{"already applied", "a\nnewValue := 1\n", m{"old": "oldValue := 1", "new": "newValue := 1"}, "", "already applied: the new text is at line 2", false},
+		{"insertion already made", "func a() {}\nfunc b() {}\n", m{"old": "func a() {}\n", "new": "func a() {}\nfunc b() {}\n"}, "", "already applied", false},
+		{"a short text is no proof", "a\n}\n", m{"old": "gone", "new": "}"}, "", "not found", true},
+		{"not found", "func Alpha() {\n\treturn 1\n}\n", m{"old": "func Alpha() {\n\treturn 2\n}", "new": "x"}, "", "1\tfunc Alpha() {\n2\t\treturn 1\n3\t}", true},
+		{"nothing like it", "a\nb\n", m{"old": "completely different", "new": "x"}, "", "nothing in the file is like it", true},
+		{"empty old", "a\n", m{"old": "", "new": "x"}, "", "old is empty", true},
+		{"no old", "a\n", m{"new": "x"}, "", "old is empty", true},
+		{"old equals new", "a\n", m{"old": "a", "new": "a"}, "", "are the same", true},
+		{"empty file", "", m{"old": "", "new": "x\n"}, "x\n", "edited", false},
+		{"binary", "a\x00b", m{"old": "a", "new": "x"}, "", "binary", true},
+		{"mask", "key = abc\n", m{"old": "abc", "new": "[masked:openai]"}, "", "hides a secret", true},
+		{"mask that was there", "a [masked:x] b\n", m{"old": "a [masked:x]", "new": "c [masked:x]"}, "c [masked:x] b\n", "edited", false},
+
+		{"range", "1\n2\n3\n4\n", m{"from": 2, "to": 3, "new": "x"}, "1\nx\n4\n", "2\tx", false},
+		{"one line", "1\n2\n3\n", m{"from": 2, "new": "x\ny\n"}, "1\nx\ny\n3\n", "edited", false},
+		{"range deleted", "1\n2\n3\n", m{"from": 1, "to": 2, "new": ""}, "3\n", "edited", false},
+		{"insert before", "1\n2\n", m{"from": 2, "to": 1, "new": "x"}, "1\nx\n2\n", "edited", false},
+		{"insert at the top", "1\n2\n", m{"from": 1, "to": 0, "new": "x"}, "x\n1\n2\n", "edited", false},
+		{"insert at the end", "1\n2", m{"from": 3, "to": 2, "new": "x\n"}, "1\n2\nx", "edited", false},
+		{"last line without newline", "1\n2", m{"from": 2, "new": "x\n"}, "1\nx", "edited", false},
+		{"range in CRLF", "1\r\n2\r\n", m{"from": 2, "new": "x\ny"}, "1\r\nx\r\ny\r\n", "edited", false},
+		{"range that is so already", "1\n2\n", m{"from": 2, "new": "2"}, "", "already applied", false},
+		{"range behind the end", "1\n2\n", m{"from": 3, "to": 4, "new": "x"}, "", "has 2 lines", true},
+		{"range backwards", "1\n2\n", m{"from": 5, "to": 2, "new": "x"}, "", "before from", true},
+		{"range and old", "1\n", m{"from": 1, "old": "1", "new": "x"}, "", "not both", true},
+		{"to without from", "1\n", m{"to": 1, "new": "x"}, "", "from is missing", true},
+		{"zeros mean not given", "a\n", m{"old": "a", "new": "b", "from": 0, "to": 0}, "b\n", "edited", false},
+	} {
+		env, fs := memEnv(map[string]string{"f": c.file})
+		c.args["path"] = "f"
+		r := call(t, env, Edit(), c.args)
+		want := c.want
+		if c.fails || strings.Contains(c.says, "already applied") {
+			want = c.file
+		}
+		if r.Error != c.fails || fs.files["f"] != want || !strings.Contains(r.Text, c.says) {
+			t.Errorf("%s: error %v, file %q, want %q\n%s", c.name, r.Error, fs.files["f"], want, r.Text)
+		}
+		checkSeen(t, c.name, r, fs)
+	}
+}
+
+// checkSeen: every line said to be seen stands in the result as it is in the
+// file of that hash.
+func checkSeen(t testing.TB, name string, r tool.Result, fs *memFiles) {
+	t.Helper()
+	for _, sp := range r.Seen {
+		text := fs.files[sp.Path]
+		if memHash(text) != sp.Hash {
+			t.Errorf("%s: seen of another content", name)
+			continue
+		}
+		ls := splitLines(strings.TrimPrefix(text, bom))
+		for n := sp.From; n <= sp.To && n > 0; n++ {
+			if !strings.Contains("\n"+r.Text+"\n", "\n"+itoa(n)+"\t"+bare(ls[n-1])+"\n") && !strings.Contains(r.Text, ":"+itoa(n)+":"+bare(ls[n-1])) {
+				t.Errorf("%s: line %d is said to be seen and is not in\n%s", name, n, r.Text)
+			}
+		}
+	}
+}
+
+func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
+
+func TestEditFiles(t *testing.T) {
+	t.Parallel()
+	env, fs := memEnv(map[string]string{"dir/main.go": "x\n"})
+	if r := call(t, env, Edit(), m{"path": "main.go", "old": "x", "new": "y"}); !r.Error || !strings.Contains(r.Text, "dir/main.go") {
+		t.Errorf("%+v", r)
+	}
+	if r := call(t, env, Edit(), m{"path": "dir", "old": "x", "new": "y"}); !r.Error || !strings.Contains(r.Text, "folder") {
+		t.Errorf("%+v", r)
+	}
+	if r := call(t, env, Edit(), m{"path": "new.go", "old": "", "new": "y\n"}); r.Error || fs.files["new.go"] != "y\n" {
+		t.Errorf("%+v", r)
+	}
+	if r := call(t, env, Edit(), m{"path": "/ws/dir/../dir/main.go", "old": "x", "new": "y"}); r.Error || fs.files["dir/main.go"] != "y\n" {
+		t.Errorf("%+v", r)
+	}
+	fs.fail = &tool.StaleError{Path: "new.go", Want: "h"}
+	if r := call(t, env, Edit(), m{"path": "new.go", "old": "y", "new": "z"}); !r.Error || !strings.Contains(r.Text, "nothing was written") {
+		t.Errorf("%+v", r)
+	}
+	fs.fail = context.Canceled
+	if _, err := Edit().Run(context.Background(), env, json.RawMessage(`{"path":"new.go","old":"y","new":"z"}`)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The footprint tells the truth: absolute outside, lines of the range form,
+// hashes, and blind only where all is replaced. SPEC 4.1, 4.6.
+func TestFootprints(t *testing.T) {
+	t.Parallel()
+	env, _ := memEnv(map[string]string{"f": "1\n2\n3\n", "e": "", "/out": "o\n"})
+	h := memHash("1\n2\n3\n")
+	for _, c := range []struct {
+		tl   tool.Tool
+		args string
+		want tool.Span
+		fp   bool
+	}{
+		{Edit(), `{"path":"./f","old":"1","new":"2"}`, tool.Span{Path: "f", Hash: h}, false},
+		{Edit(), `{"path":"/ws/f","from":2,"to":3,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 2, To: 3}, false},
+		{Edit(), `{"path":"f","from":2,"to":1,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 1, To: 2}, false},
+		{Edit(), `{"path":"f","from":4,"to":3,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 3, To: 3}, false},
+		{Edit(), `{"path":"../out","old":"o","new":"2"}`, tool.Span{Path: "/out", Hash: memHash("o\n")}, false},
+		{Write(), `{"path":"f","content":"2"}`, tool.Span{Path: "f", Hash: h, From: 1, To: 3}, true},
+		{Write(), `{"path":"e","content":"2"}`, tool.Span{Path: "e", Hash: memHash("")}, false},
+		{Write(), `{"path":"new","content":"2"}`, tool.Span{Path: "new"}, false},
+		{MultiEdit(), `{"edits":[{"path":"f","old":"1","new":"2"},{"path":"./f","old":"3","new":"4"}]}`, tool.Span{Path: "f", Hash: h}, false},
+		{ApplyPatch(), `{"patch":"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+x\n"}`, tool.Span{Path: "f", Hash: h}, false},
+	} {
+		fp, err := c.tl.Footprint(env, json.RawMessage(c.args))
+		if err != nil || len(fp.Writes) != 1 || fp.Writes[0] != c.want || fp.Blind != c.fp || len(fp.Reads) != 0 {
+			t.Errorf("%s %s: %+v, %v", c.tl.Spec.Name, c.args, fp, err)
+		}
+	}
+	fp, err := Read().Footprint(env, json.RawMessage(`{"files":[{"path":"f","from":2},{"path":"/out"}]}`))
+	if err != nil || spans(fp.Reads) != "f:2-0 /out:0-0" || len(fp.Writes) != 0 {
+		t.Errorf("%+v %v", fp, err)
+	}
+}
+
+// An edit and its inverse give the original bytes back, also in a file with
+// CRLF line endings that old and new do not have.
+func TestEditInverse(t *testing.T) {
+	t.Parallel()
+	piece := rapid.SampledFrom([]string{"a", "b\n", "\n", "\t", " ", "$1", `\`, "“", "é", "\xff", "xyz\n", "}"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := func(name string, most int) string {
+			return strings.Join(rapid.SliceOfN(piece, 0, most).Draw(t, name), "")
+		}
+		eol := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol")
+		old, fresh := "<<"+text("old", 5)+">>", "[["+text("new", 5)+"]]"
+		head, tail := text("head", 8), text("tail", 8)
+		if eol == "\r\n" {
+			tail += "\n" // a file without a line ending has none to keep
+			head = "\n" + head
+		}
+		body, want := withEnding(head+old+tail, eol), withEnding(head+fresh+tail, eol)
+		r, miss := replace(body, old, fresh, false)
+		if miss != nil || r.body != want {
+			t.Fatalf("%q, want %q", r.body, want)
+		}
+		back, miss := replace(r.body, fresh, old, false)
+		if miss != nil || back.body != body {
+			t.Fatalf("back: %q, want %q", back.body, body)
+		}
+	})
+}
+
+// Replacing never panics and never changes anything on a miss.
+func FuzzReplace(f *testing.F) {
+	f.Add("a\r\nb\n", "a\nb", "c", false)
+	f.Add("\xef", "1", "0", true)
+	f.Add("x “y” z", `"y"`, "…", true)
+	f.Add("\tif x {\n\t}\n", "    if x {\n    }", "    if y {\n        z\n    }", false)
+	f.Fuzz(func(t *testing.T, body, old, text string, all bool) {
+		r, miss := replace(body, old, text, all)
+		if miss == nil && !r.already && len(r.regions) == 0 {
+			t.Errorf("%q changed nowhere", r.body)
+		}
+	})
+}
+
+// SPEC 4.9, 4.10: atomic over files, later edits see earlier ones.
+func TestMultiEdit(t *testing.T) {
+	t.Parallel()
+	env, fs := memEnv(map[string]string{"a": "one\ntwo\n", "b": "three\n"})
+	r := call(t, env, MultiEdit(), m{"edits": []m{
+		{"path": "a", "old": "one", "new": "zero\none"}, {"path": "a", "old": "zero\none\ntwo", "new": "all"}, {"path": "b", "old": "three", "new": "3"},
+	}})
+	if r.Error || fs.files["a"] != "all\n" || fs.files["b"] != "3\n" || r.Note == "" {
+		t.Errorf("%+v %q", r, fs.files)
+	}
+	checkSeen(t, "multi_edit", r, fs)
+	r = call(t, env, MultiEdit(), m{"edits": []m{{"path": "a", "old": "all", "new": "none"}, {"path": "b", "old": "four", "new": "4"}}})
+	if !r.Error || fs.files["a"] != "all\n" || !strings.Contains(r.Text, "edit 2 of 2 failed, so none was made") {
+		t.Errorf("%+v %q", r, fs.files)
+	}
+	r = call(t, env, MultiEdit(), m{"edits": []m{{"path": "a", "old": "all", "new": "x\nall"}, {"path": "./a", "old": "gone", "new": "4"}}})
+	if !r.Error || len(r.Seen) != 0 {
+		t.Errorf("lines of a text that was never written are not seen: %+v", r)
+	}
+	if r := call(t, env, MultiEdit(), `{"edits":[]}`); !r.Error {
+		t.Errorf("%+v", r)
+	}
+}

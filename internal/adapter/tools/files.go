@@ -1,0 +1,312 @@
+package tools
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// What the file tools share.
+
+const (
+	editLimit    = 256 << 20 // largest file that is edited, bytes
+	defaultLimit = 50_000    // bytes of text, where Env sets no limit
+	lineShown    = 2000      // bytes shown of one line
+	bom          = "\ufeff"
+	maskMark     = "[masked:" // how masked secrets begin
+)
+
+func limitOf(env tool.Env) int {
+	if env.Limit > 0 {
+		return env.Limit
+	}
+	return defaultLimit
+}
+
+// failf is a failure for the model, on its way up as an error.
+func failf(format string, args ...any) error { return &failure{text: fmt.Sprintf(format, args...)} }
+
+// failure carries what the model is told, and the lines that it shows.
+type failure struct {
+	text string
+	seen []tool.Span
+}
+
+func (f *failure) Error() string { return f.text }
+
+// failed turns an error into a result for the model. A cancelled context is no
+// result.
+func failed(err error) (tool.Result, error) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return tool.Result{}, err
+	}
+	var stale *tool.StaleError
+	if errors.As(err, &stale) {
+		if stale.Want == "" {
+			return tool.Errorf("%s exists now and did not a moment ago: nothing was written; read it and try again", stale.Path), nil
+		}
+		return tool.Errorf("%s changed while it was being edited: nothing was written; read it and try again", stale.Path), nil
+	}
+	r := tool.Errorf("%s", err)
+	var f *failure
+	if errors.As(err, &f) {
+		r.Seen = f.seen
+	}
+	return r, nil
+}
+
+// readSpan is the footprint of reading a file. What cannot be looked at is
+// told by the call itself.
+func readSpan(env tool.Env, p string) (tool.Span, error) {
+	clean, _, err := env.Files.Resolve(p)
+	if err != nil {
+		return tool.Span{}, err
+	}
+	h, dir, err := env.Files.Stat(clean)
+	if err != nil {
+		h = ""
+	}
+	return tool.Span{Path: clean, Hash: h, Dir: dir}, nil
+}
+
+// writeSpan is the footprint of writing a file.
+func writeSpan(env tool.Env, p string) (tool.Span, error) {
+	clean, _, err := env.Files.Resolve(p)
+	if err != nil {
+		return tool.Span{}, err
+	}
+	h, dir, err := env.Files.Stat(clean)
+	if err != nil {
+		return tool.Span{}, err
+	}
+	if dir {
+		return tool.Span{}, failf("%s is a folder: name a file", clean)
+	}
+	return tool.Span{Path: clean, Hash: h}, nil
+}
+
+// folderSpan is the footprint of searching below a path.
+func folderSpan(env tool.Env, p string) (tool.Footprint, error) {
+	sp, err := readSpan(env, cmp.Or(p, "."))
+	return tool.Footprint{Reads: []tool.Span{sp}}, err
+}
+
+// binary says whether a content is not text.
+func binary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
+
+// lines splits a text into lines that keep their endings. A final newline ends
+// the last line and begins none.
+func splitLines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	ls := strings.SplitAfter(s, "\n")
+	if ls[len(ls)-1] == "" {
+		ls = ls[:len(ls)-1]
+	}
+	return ls
+}
+
+// bare is a line without its ending.
+func bare(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }
+
+func countLines(data []byte) int {
+	n := bytes.Count(data, []byte("\n"))
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// plural is "1 line", "2 lines".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// numbered writes lines first.. of a file as "number, tab, text" while they
+// fit in room bytes. It gives how many it wrote and the spans that are whole:
+// a cut line is not seen.
+func numbered(b *strings.Builder, ls []string, first, room int, of tool.Span) (written int, seen []tool.Span) {
+	begin := b.Len()
+	for i, l := range ls {
+		text, cut := showLine(bare(l))
+		entry := fmt.Sprintf("%d\t%s\n", first+i, text)
+		if b.Len()-begin+len(entry) > room {
+			break
+		}
+		b.WriteString(entry)
+		written++
+		if cut {
+			continue
+		}
+		n := first + i
+		if k := len(seen) - 1; k >= 0 && seen[k].To == n-1 {
+			seen[k].To = n
+		} else {
+			seen = append(seen, tool.Span{Path: of.Path, Hash: of.Hash, From: n, To: n})
+		}
+	}
+	return written, seen
+}
+
+// showLine makes a line showable: valid UTF-8, cut when very long. A line that
+// is not shown as it is counts as cut.
+func showLine(l string) (string, bool) {
+	cut := false
+	if len(l) > lineShown {
+		end := lineShown
+		for end > 0 && !utf8.RuneStart(l[end]) {
+			end--
+		}
+		l, cut = fmt.Sprintf("%s… [%d more bytes of this line not shown]", l[:end], len(l)-end), true
+	}
+	if !utf8.ValidString(l) {
+		return strings.ToValidUTF8(l, "\uFFFD"), true
+	}
+	return l, cut
+}
+
+// Lines shows lines of files as read does, for a refusal that carries what the
+// model should have looked at (SPEC 4.6). A span 0,0 is the whole file, as far
+// as limit bytes go. Files that cannot be read are left out.
+func Lines(ctx context.Context, files tool.Files, spans []tool.Span, limit int) (text string, seen []tool.Span) {
+	var b strings.Builder
+	for _, sp := range spans {
+		f, err := files.Read(ctx, sp.Path, 0)
+		if err != nil || binary(f.Data) {
+			continue
+		}
+		ls := splitLines(strings.TrimPrefix(string(f.Data), bom))
+		from, to := max(sp.From, 1), len(ls)
+		if sp.To > 0 {
+			to = min(sp.To, len(ls))
+		}
+		if from > to || limit-b.Len() < 100 {
+			continue
+		}
+		var body strings.Builder
+		n, s := numbered(&body, ls[from-1:to], from, limit-b.Len()-len(sp.Path)-60, tool.Span{Path: f.Path, Hash: f.Hash})
+		if n == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "== %s (lines %d-%d of %d) ==\n%s", f.Path, from, from+n-1, len(ls), body.String())
+		seen = append(seen, s...)
+	}
+	return b.String(), seen
+}
+
+// missing words the error for a file that is not there, with the nearest names.
+func missing(ctx context.Context, env tool.Env, p string) string {
+	text := p + " does not exist"
+	if near := nearest(ctx, env, p); len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return text
+}
+
+// nearest lists up to five files whose names are like p's: those of the same
+// name elsewhere, then those spelt alike in the same folder.
+func nearest(ctx context.Context, env tool.Env, p string) []string {
+	var out []string
+	base := path.Base(p)
+	if !strings.ContainsAny(base, `*?[]{}\!`) {
+		out, _, _ = env.Files.Glob(ctx, ".", "**/"+base, 3)
+	}
+	dir := path.Dir(p)
+	entries, err := env.Files.List(ctx, dir)
+	if err != nil {
+		return out
+	}
+	type near struct {
+		name string
+		far  int
+	}
+	var ns []near
+	for _, e := range entries {
+		d := distance(strings.ToLower(e.Name), strings.ToLower(base))
+		if d <= max(2, len(base)/3) && d < max(len(base), len(e.Name)) {
+			name := path.Join(dir, e.Name)
+			if e.Dir {
+				name += "/"
+			}
+			ns = append(ns, near{name, d})
+		}
+	}
+	slices.SortStableFunc(ns, func(a, b near) int { return cmp.Compare(a.far, b.far) })
+	for _, n := range ns {
+		if len(out) < 5 && !slices.Contains(out, n.name) {
+			out = append(out, n.name)
+		}
+	}
+	return out
+}
+
+// distance is the number of single-byte edits between two names.
+func distance(a, b string) int {
+	if len(a) > 255 || len(b) > 255 {
+		return max(len(a), len(b))
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			up := row[j+1]
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(diag+cost, up+1, row[j]+1)
+			diag = up
+		}
+	}
+	return row[len(b)]
+}
+
+// unified is a diff for a preview, three lines of context.
+func unified(from, to string, before, after []byte) string {
+	if binary(before) || binary(after) {
+		return fmt.Sprintf("--- %s\n+++ %s\n(binary)\n", from, to)
+	}
+	_, rest, _ := bytes.Cut(diff.Diff(from, before, to, after), []byte("\n"))
+	return string(rest)
+}
+
+// load reads a file that is to be changed; exists is false for a new one.
+func load(ctx context.Context, env tool.Env, p string) (f tool.File, exists bool, err error) {
+	clean, _, err := env.Files.Resolve(p)
+	if err != nil {
+		return tool.File{}, false, err
+	}
+	f, err = env.Files.Read(ctx, clean, editLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return tool.File{Path: clean}, false, nil
+	}
+	return f, err == nil, err
+}
+
+// unmask refuses to write a mask that was not there before (SPEC 16.7).
+func unmask(p, before, after string) error {
+	if strings.Count(after, maskMark) > strings.Count(before, maskMark) {
+		return failf("the new text of %s contains %s…]: that is how pawl hides a secret from you, it is not what the file says; "+
+			"leave those lines alone or edit around them", p, maskMark)
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+type gitLogArgs struct {
+	Path  string `json:"path,omitempty" doc:"only commits that touch this file or folder"`
+	Count int    `json:"count,omitempty" doc:"how many; default 20, at most 200"`
+}
+
+// GitLog lists commits.
+func GitLog() tool.Tool {
+	t := tool.New("git_log",
+		"List the latest git commits, newest first: hash, date, author, subject.",
+		func(env tool.Env, in gitLogArgs) (tool.Footprint, error) { return gitFootprint(env, in.Path) },
+		func(ctx context.Context, env tool.Env, in gitLogArgs) (tool.Result, error) {
+			n := in.Count
+			if n <= 0 {
+				n = 20
+			}
+			args := []string{"log", fmt.Sprintf("--max-count=%d", min(n, 200)), "--no-color", "--no-show-signature", "--decorate=short", "--date=iso-strict", "--format=%h %ad %an%d %s"}
+			if in.Path != "" {
+				p, err := gitPath(env, in.Path)
+				if err != nil {
+					return failed(err)
+				}
+				args = append(args, "--", p)
+			}
+			ran, bad, err := git(ctx, env, false, args...)
+			if bad != nil {
+				if strings.Contains(ran.Output, "does not have any commits yet") {
+					return tool.Result{Text: "no commits yet", Note: "no commits"}, nil
+				}
+				return *bad, err
+			}
+			text := strings.TrimRight(ran.Output, "\n")
+			if text == "" {
+				return tool.Result{Text: "no commits touch " + in.Path, Note: "no commits"}, nil
+			}
+			return tool.Result{Text: headTail(text, limitOf(env), ran.Spill), Note: plural(strings.Count(text, "\n")+1, "commit")}, nil
+		})
+	t.ReadOnly = true
+	t.Example = `{"path":"internal/server","count":10}`
+	return t
+}

@@ -1,0 +1,132 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+const (
+	grepLimit   = 500 // matches
+	contextMax  = 20  // lines around a match
+	verifyFiles = 20  // files whose shown lines count as seen
+)
+
+type grepArgs struct {
+	Pattern    string `json:"pattern" doc:"regular expression (RE2), matched within lines"`
+	Path       string `json:"path,omitempty" doc:"folder or file to search; default the workspace"`
+	Glob       string `json:"glob,omitempty" doc:"only files that match, such as *.go"`
+	IgnoreCase bool   `json:"ignore_case,omitempty" doc:"upper and lower case are the same"`
+	Literal    bool   `json:"literal,omitempty" doc:"pattern is plain text"`
+	Context    int    `json:"context,omitempty" doc:"lines to show around each match"`
+	FilesOnly  bool   `json:"files_only,omitempty" doc:"only the names of files with a match"`
+}
+
+// Grep finds lines.
+func Grep() tool.Tool {
+	t := tool.New("grep",
+		"Search file contents. Gives path:line:text, context lines as path-line-text. Ignored and binary files are left out.",
+		func(env tool.Env, in grepArgs) (tool.Footprint, error) { return folderSpan(env, in.Path) },
+		func(ctx context.Context, env tool.Env, in grepArgs) (tool.Result, error) {
+			m, err := env.Files.Grep(ctx, tool.Query{
+				Dir: cmp.Or(in.Path, "."), Pattern: in.Pattern, Literal: in.Literal, IgnoreCase: in.IgnoreCase,
+				Glob: in.Glob, Context: min(max(in.Context, 0), contextMax), FilesOnly: in.FilesOnly, Limit: grepLimit,
+			})
+			if errors.Is(err, fs.ErrNotExist) {
+				return tool.Errorf("%s", missing(ctx, env, in.Path)), nil
+			}
+			if err != nil {
+				return failed(err)
+			}
+			return grepResult(ctx, env, in, m), nil
+		})
+	t.ReadOnly = true
+	t.Example = `{"pattern":"func \\w+Error","glob":"*.go"}`
+	return t
+}
+
+func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) tool.Result {
+	if m.Hits == 0 {
+		text := fmt.Sprintf("no matches in %s", plural(m.Searched, "file"))
+		if m.Skipped > 0 {
+			text += fmt.Sprintf(" (%d binary or too large)", m.Skipped)
+		}
+		if m.Searched == 0 && in.Glob != "" {
+			text += ": no text file matches the glob " + in.Glob
+		}
+		return tool.Result{Text: text, Note: "no matches"}
+	}
+	var b strings.Builder
+	shown := len(m.Lines)
+	for i, l := range m.Lines {
+		entry := grepLine(l, in.FilesOnly)
+		if gap := i > 0 && in.Context > 0 && (m.Lines[i-1].Path != l.Path || m.Lines[i-1].Line != l.Line-1); gap {
+			entry = "--\n" + entry
+		}
+		if b.Len()+len(entry) > limitOf(env)-150 {
+			shown = i
+			break
+		}
+		b.WriteString(entry)
+	}
+	if m.More || shown < len(m.Lines) {
+		fmt.Fprintf(&b, "[more matches not shown: use a narrower pattern, path or glob, or files_only]\n")
+	}
+	note := plural(m.Hits, "match")
+	if m.Hits > 1 {
+		note = fmt.Sprintf("%d matches", m.Hits)
+	}
+	note += " in " + plural(m.Files, "file")
+	r := tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: note}
+	if !in.FilesOnly {
+		r.Seen = verified(ctx, env, m.Lines[:shown])
+	}
+	return r
+}
+
+func grepLine(l tool.Match, filesOnly bool) string {
+	switch {
+	case filesOnly:
+		return oneLine(l.Path) + "\n"
+	case l.Hit:
+		return fmt.Sprintf("%s:%d:%s\n", oneLine(l.Path), l.Line, l.Text)
+	}
+	return fmt.Sprintf("%s-%d-%s\n", oneLine(l.Path), l.Line, l.Text)
+}
+
+// verified gives the spans of lines that were shown as they are, in the first
+// files, by reading those again: a search carries no hashes.
+func verified(ctx context.Context, env tool.Env, ms []tool.Match) []tool.Span {
+	var seen []tool.Span
+	files := 0
+	for i := 0; i < len(ms); {
+		j := i
+		for j < len(ms) && ms[j].Path == ms[i].Path {
+			j++
+		}
+		if files++; files > verifyFiles {
+			break
+		}
+		f, err := env.Files.Read(ctx, ms[i].Path, 1<<20)
+		if err == nil {
+			lines := splitLines(strings.TrimPrefix(string(f.Data), bom))
+			for _, m := range ms[i:j] {
+				if m.Line > len(lines) || bare(lines[m.Line-1]) != m.Text {
+					continue
+				}
+				if k := len(seen) - 1; k >= 0 && seen[k].Path == f.Path && seen[k].To == m.Line-1 {
+					seen[k].To = m.Line
+				} else {
+					seen = append(seen, tool.Span{Path: f.Path, Hash: f.Hash, From: m.Line, To: m.Line})
+				}
+			}
+		}
+		i = j
+	}
+	return seen
+}

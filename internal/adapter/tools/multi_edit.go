@@ -1,0 +1,81 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+type oneEdit struct {
+	Path       string `json:"path" doc:"file to edit, relative to the workspace"`
+	Old        string `json:"old" doc:"exact text to replace, enough of it to be the only place"`
+	New        string `json:"new" doc:"text to put there; empty deletes"`
+	ReplaceAll bool   `json:"replace_all,omitempty" doc:"replace every match of old"`
+}
+
+type multiEditArgs struct {
+	Edits []oneEdit `json:"edits" doc:"the replacements, made in this order; later ones see the text that earlier ones left"`
+}
+
+// MultiEdit makes several replacements in one or more files, all or none.
+func MultiEdit() tool.Tool {
+	t := tool.New("multi_edit",
+		"Make several replacements, in one or several files you have read, all or none: when one does not match, "+
+			"nothing is written. Each works as in edit.",
+		func(env tool.Env, in multiEditArgs) (fp tool.Footprint, err error) {
+			known := map[string]bool{}
+			for _, e := range in.Edits {
+				sp, err := writeSpan(env, e.Path)
+				if err != nil {
+					return fp, err
+				}
+				if !known[sp.Path] {
+					known[sp.Path] = true
+					fp.Writes = append(fp.Writes, sp)
+				}
+			}
+			return fp, nil
+		},
+		func(ctx context.Context, env tool.Env, in multiEditArgs) (tool.Result, error) {
+			g, err := multiEdit(ctx, env, in)
+			if err != nil {
+				return failed(err)
+			}
+			return g.finish(ctx)
+		})
+	t.Example = `{"edits":[{"path":"a.go","old":"oldName(","new":"newName(","replace_all":true},{"path":"b.go","old":"oldName(1)","new":"newName(1)"}]}`
+	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
+		var in multiEditArgs
+		if err := json.Unmarshal(raw, &in); err != nil {
+			return "", err
+		}
+		g, err := multiEdit(ctx, env, in)
+		if err != nil {
+			return "", err
+		}
+		return g.preview(), nil
+	}
+	return t
+}
+
+func multiEdit(ctx context.Context, env tool.Env, in multiEditArgs) (*stage, error) {
+	if len(in.Edits) == 0 {
+		return nil, failf("edits is empty: give at least one")
+	}
+	g := &stage{env: env}
+	for i, e := range in.Edits {
+		err := g.apply(ctx, e.Path, e.Old, e.New, e.ReplaceAll)
+		if err == nil {
+			continue
+		}
+		var f *failure
+		if errors.As(err, &f) && len(in.Edits) > 1 {
+			f.text = fmt.Sprintf("edit %d of %d failed, so none was made. %s", i+1, len(in.Edits), f.text)
+		}
+		return nil, err
+	}
+	return g, nil
+}

@@ -1,0 +1,244 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// imageLimit is the largest image a model is sent, bytes.
+const imageLimit = 5 << 20
+
+type readFile struct {
+	Path string `json:"path" doc:"file to read, relative to the workspace"`
+	From int    `json:"from,omitempty" doc:"first line, 1-based; default 1"`
+	To   int    `json:"to,omitempty" doc:"last line, inclusive; default the last"`
+}
+
+type readArgs struct {
+	Files []readFile `json:"files" doc:"one or more files, each whole or a range of lines"`
+}
+
+// Read shows files: text with line numbers, images as images.
+func Read() tool.Tool {
+	t := tool.New("read",
+		"Read files, several at once. Text comes as a header, then one \"number, tab, text\" per line; "+
+			"the number and tab are not part of the file. Images are shown. Read a file before you edit it; "+
+			"prefer one call with all files you need.",
+		func(env tool.Env, in readArgs) (fp tool.Footprint, err error) {
+			for _, f := range in.Files {
+				sp, err := readSpan(env, f.Path)
+				if err != nil {
+					return fp, err
+				}
+				if f.From > 0 || f.To > 0 {
+					sp.From, sp.To = max(f.From, 1), f.To
+				}
+				fp.Reads = append(fp.Reads, sp)
+			}
+			return fp, nil
+		},
+		func(ctx context.Context, env tool.Env, in readArgs) (tool.Result, error) {
+			if len(in.Files) == 0 {
+				return tool.Errorf("files is empty: name at least one file"), nil
+			}
+			r := &reader{env: env, room: limitOf(env)}
+			for i, f := range in.Files {
+				if err := ctx.Err(); err != nil {
+					return tool.Result{}, err
+				}
+				if i > 0 && r.room < 200 {
+					var left []string
+					for _, f := range in.Files[i:] {
+						left = append(left, f.Path)
+					}
+					r.say("[not read, the result is full: %s; read them in another call]\n", strings.Join(left, ", "))
+					break
+				}
+				if err := r.file(ctx, f); err != nil {
+					if ctx.Err() != nil {
+						return tool.Result{}, ctx.Err()
+					}
+					r.fails++
+					r.say("== %s ==\nerror: %s\n", f.Path, err)
+				}
+			}
+			return r.result(len(in.Files)), nil
+		})
+	t.ReadOnly = true
+	t.Example = `{"files":[{"path":"main.go"},{"path":"doc/notes.md","from":1,"to":80}]}`
+	return t
+}
+
+// reader collects one result.
+type reader struct {
+	env    tool.Env
+	b      strings.Builder
+	room   int // bytes of text that still fit
+	fails  int
+	lines  int
+	images []llm.Media
+	seen   []tool.Span
+}
+
+func (r *reader) say(format string, args ...any) {
+	n := r.b.Len()
+	fmt.Fprintf(&r.b, format, args...)
+	r.room -= r.b.Len() - n
+}
+
+func (r *reader) result(files int) tool.Result {
+	note := plural(r.lines, "line")
+	if files > 1 {
+		note = plural(files, "file") + ", " + note
+	}
+	if len(r.images) > 0 {
+		note += ", " + plural(len(r.images), "image")
+	}
+	return tool.Result{
+		Text: strings.TrimSuffix(r.b.String(), "\n"), Error: r.fails == files,
+		Images: r.images, Seen: r.seen, Note: note,
+	}
+}
+
+// rangeReader is a workspace that reads parts of files too large for Read.
+type rangeReader interface {
+	Lines(ctx context.Context, path string, from, to int, max int64) (f tool.File, first, last, total int, err error)
+}
+
+func (r *reader) file(ctx context.Context, in readFile) error {
+	if in.To > 0 && in.From > in.To {
+		return failf("from %d is behind to %d", in.From, in.To)
+	}
+	from := max(in.From, 1)
+	f, err := r.env.Files.Read(ctx, in.Path, 0)
+	var large interface{ TooLarge() int64 }
+	switch {
+	case errors.As(err, &large):
+		return r.part(ctx, in, from, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return failf("%s", missing(ctx, r.env, in.Path))
+	case err != nil:
+		if _, dir, serr := r.env.Files.Stat(in.Path); serr == nil && dir {
+			return failf("%s is a folder: use ls or glob", in.Path)
+		}
+		return err
+	}
+	if kind := imageType(f.Data); kind != "" {
+		return r.image(f, kind)
+	}
+	if binary(f.Data) {
+		what := "a binary file"
+		if len(f.Data) > 1 && (f.Data[0] == 0xFF && f.Data[1] == 0xFE || f.Data[0] == 0xFE && f.Data[1] == 0xFF) {
+			what = "UTF-16 text"
+		}
+		return failf("%s is %s of %d bytes: it cannot be shown as lines", f.Path, what, len(f.Data))
+	}
+	text, marked := strings.CutPrefix(string(f.Data), bom)
+	ls := splitLines(text)
+	if len(ls) == 0 {
+		r.say("== %s (empty) ==\n", f.Path)
+		r.seen = append(r.seen, tool.Span{Path: f.Path, Hash: f.Hash})
+		return nil
+	}
+	if from > len(ls) {
+		return failf("%s has %s: nothing at line %d", f.Path, plural(len(ls), "line"), from)
+	}
+	to := len(ls)
+	if in.To > 0 {
+		to = min(in.To, to)
+	}
+	r.show(f, ls[from-1:to], from, len(ls))
+	r.quirks(text, marked)
+	return nil
+}
+
+// quirks says what the lines do not show.
+func (r *reader) quirks(text string, marked bool) {
+	var q []string
+	if crlf, lf := endings(text); crlf > 0 && lf == 0 {
+		q = append(q, "CRLF line endings (edits keep them)")
+	} else if crlf > 0 {
+		q = append(q, fmt.Sprintf("mixed line endings (%d CRLF, %d LF)", crlf, lf))
+	}
+	if marked {
+		q = append(q, "byte order mark")
+	}
+	if !strings.HasSuffix(text, "\n") {
+		q = append(q, "no newline at the end")
+	}
+	if len(q) > 0 {
+		r.say("[%s]\n", strings.Join(q, ", "))
+	}
+}
+
+// part reads lines of a file that is too large to be read whole.
+func (r *reader) part(ctx context.Context, in readFile, from int, cause error) error {
+	rr, ok := r.env.Files.(rangeReader)
+	if !ok {
+		return cause
+	}
+	f, first, last, total, err := rr.Lines(ctx, in.Path, from, in.To, int64(max(r.room, lineShown+1)))
+	if err != nil {
+		return err
+	}
+	if binary(f.Data) {
+		return failf("%s is a large binary file: it cannot be shown as lines", f.Path)
+	}
+	if first == 0 {
+		return failf("%s has %s: nothing at line %d", f.Path, plural(total, "line"), from)
+	}
+	ls := splitLines(string(f.Data))
+	want := total
+	if in.To > 0 {
+		want = min(in.To, total)
+	}
+	n := r.show(f, ls, first, total)
+	if first+n-1 == last && last < want {
+		r.say("[lines %d-%d not shown, the result is full: read again with from %d, or use grep]\n", last+1, want, last+1)
+	}
+	return nil
+}
+
+// show writes header and lines, as many as fit, and says what was left out.
+func (r *reader) show(f tool.File, ls []string, from, total int) int {
+	var body strings.Builder
+	n, seen := numbered(&body, ls, from, max(r.room-len(f.Path)-200, lineShown+100), tool.Span{Path: f.Path, Hash: f.Hash})
+	r.say("== %s (lines %d-%d of %d) ==\n%s", f.Path, from, from+n-1, total, body.String())
+	if n < len(ls) {
+		r.say("[lines %d-%d not shown, the result is full: read again with from %d, or use grep]\n", from+n, from+len(ls)-1, from+n)
+	}
+	r.lines += n
+	r.seen = append(r.seen, seen...)
+	// Outside the workspace a footprint cannot count lines, so that a write
+	// there asks for the whole file: say so where it was shown whole.
+	if path.IsAbs(f.Path) && len(seen) == 1 && seen[0].From == 1 && seen[0].To == total {
+		r.seen = append(r.seen, tool.Span{Path: f.Path, Hash: f.Hash})
+	}
+	return n
+}
+
+func (r *reader) image(f tool.File, kind string) error {
+	if len(f.Data) > imageLimit {
+		return failf("%s is an image of %.1f MB, more than a model takes (5 MB): make it smaller first", f.Path, float64(len(f.Data))/(1<<20))
+	}
+	r.images = append(r.images, llm.Media{Type: kind, Data: f.Data})
+	r.say("== %s (%s, %d bytes) ==\n", f.Path, kind, len(f.Data))
+	return nil
+}
+
+// imageType recognises the images that models take by their content.
+func imageType(data []byte) string {
+	switch t := http.DetectContentType(data); t {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return t
+	}
+	return ""
+}

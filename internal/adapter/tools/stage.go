@@ -1,0 +1,310 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// staged is one file that a call is changing, before anything is written.
+type staged struct {
+	file    tool.File // as it is on disk
+	exists  bool
+	marked  bool   // it begins with a byte order mark
+	body    string // the text as it shall be, without the mark
+	remove  bool
+	moveTo  string
+	notes   []string
+	regions []region
+	count   int
+	already int
+}
+
+// before is the text as it was, without the mark.
+func (s *staged) before() string { return strings.TrimPrefix(string(s.file.Data), bom) }
+
+// data is what is to be written.
+func (s *staged) data() []byte {
+	if s.marked {
+		return []byte(bom + s.body)
+	}
+	return []byte(s.body)
+}
+
+func (s *staged) changed() bool {
+	return s.remove || s.moveTo != "" || !s.exists || s.body != s.before()
+}
+
+// stage is the files of one call; later edits see earlier ones.
+type stage struct {
+	env   tool.Env
+	files []*staged
+}
+
+// file gives a file of the stage, reading it at first use.
+func (g *stage) file(ctx context.Context, p string) (*staged, error) {
+	clean, _, err := g.env.Files.Resolve(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range g.files {
+		if s.file.Path == clean {
+			return s, nil
+		}
+	}
+	f, exists, err := load(ctx, g.env, clean)
+	if err != nil {
+		return nil, err
+	}
+	if exists && binary(f.Data) {
+		return nil, failf("%s is a binary file: it cannot be edited as text", f.Path)
+	}
+	s := &staged{file: f, exists: exists}
+	s.body = s.before()
+	s.marked = len(s.body) < len(f.Data)
+	g.files = append(g.files, s)
+	return s, nil
+}
+
+// apply makes one replacement in a staged file.
+func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error {
+	s, err := g.file(ctx, p)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !s.exists && s.body == "" && old == "":
+		s.body = text
+		s.count++
+		return unmask(s.file.Path, "", text)
+	case !s.exists && s.body == "":
+		return failf("%s", missing(ctx, g.env, s.file.Path))
+	case s.body == "" && old == "" && text != "":
+		s.body = text
+		s.count++
+		s.regions = append(s.regions, region{1, len(splitLines(text))})
+		return unmask(s.file.Path, "", text)
+	}
+	if s.marked {
+		if o, ok := strings.CutPrefix(old, bom); ok {
+			old, text = o, strings.TrimPrefix(text, bom)
+		}
+	}
+	r, m := replace(s.body, old, text, all)
+	if m != nil {
+		return g.missed(s, m)
+	}
+	if r.already {
+		s.alreadyAt(r.at)
+		return nil
+	}
+	if err := unmask(s.file.Path, s.body, r.body); err != nil {
+		return err
+	}
+	s.take(r)
+	return nil
+}
+
+// alreadyAt notes an edit that was made before.
+func (s *staged) alreadyAt(line int) {
+	s.already++
+	s.notes = append(s.notes, fmt.Sprintf("already applied: the new text is at line %d, nothing to change", line))
+}
+
+// take makes a replacement's text the staged one. Regions of earlier edits in
+// the same file move with the lines.
+func (s *staged) take(r replaced) {
+	grown := len(splitLines(r.body)) - len(splitLines(s.body))
+	for i := range s.regions {
+		if len(r.regions) > 0 && s.regions[i].from > r.regions[0].from {
+			s.regions[i].from += grown
+			s.regions[i].to += grown
+		}
+	}
+	s.body = r.body
+	s.regions = append(s.regions, r.regions...)
+	s.count += r.count
+	if r.note != "" {
+		s.notes = append(s.notes, r.note)
+	}
+}
+
+// missed words a replacement that found no place, with the real lines. They
+// count as seen as long as they are what is on disk.
+func (g *stage) missed(s *staged, m *miss) error {
+	f := &failure{}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", s.file.Path, m.text)
+	lines := splitLines(s.body)
+	room := limitOf(g.env) - b.Len()
+	var seen []tool.Span
+	for _, r := range m.show {
+		from, to := max(1, r.from), min(r.to, len(lines))
+		if from > to {
+			continue
+		}
+		start := b.Len()
+		n, sp := numbered(&b, lines[from-1:to], from, room, tool.Span{Path: s.file.Path, Hash: s.file.Hash})
+		room -= b.Len() - start
+		seen = append(seen, sp...)
+		if n < to-from+1 {
+			break
+		}
+	}
+	if s.body == s.before() {
+		f.seen = seen
+	} else {
+		b.WriteString("(these are the lines after the earlier edits of this call, none of which was written)\n")
+	}
+	f.text = strings.TrimSuffix(b.String(), "\n")
+	return f
+}
+
+// writes are what is to be done on disk.
+func (g *stage) writes() []tool.Write {
+	var out []tool.Write
+	for _, s := range g.files {
+		if !s.changed() {
+			continue
+		}
+		w := tool.Write{Path: s.file.Path, Expect: s.file.Hash, Remove: s.remove, MoveTo: s.moveTo}
+		if !s.remove {
+			w.Data = s.data()
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// preview is the diff of what would be written.
+func (g *stage) preview() string {
+	var b strings.Builder
+	for _, s := range g.files {
+		if !s.changed() {
+			continue
+		}
+		from, to := "a/"+s.file.Path, "b/"+s.file.Path
+		after := s.data()
+		if s.moveTo != "" {
+			to = "b/" + s.moveTo
+			fmt.Fprintf(&b, "rename %s to %s\n", s.file.Path, s.moveTo)
+		}
+		if !s.exists {
+			from = "/dev/null"
+		}
+		if s.remove {
+			to, after = "/dev/null", nil
+		}
+		b.WriteString(unified(from, to, s.file.Data, after))
+	}
+	return b.String()
+}
+
+// snippetLines is how many lines of a changed file a result shows.
+const snippetLines = 60
+
+// finish writes the stage and says what happened.
+func (g *stage) finish(ctx context.Context) (tool.Result, error) {
+	ws := g.writes()
+	var changes []tool.Change
+	if len(ws) > 0 {
+		var err error
+		if changes, err = g.env.Files.WriteAll(ctx, ws); err != nil {
+			return failed(err)
+		}
+	}
+	var r tool.Result
+	var b, diffs strings.Builder
+	added, removed := 0, 0
+	next := 0
+	for _, s := range g.files {
+		if !s.changed() {
+			fmt.Fprintf(&b, "%s: unchanged", s.file.Path)
+			if s.already == 0 {
+				b.WriteString(": the edits come to the same text")
+			}
+			b.WriteString("\n")
+			g.tell(&b, s)
+			continue
+		}
+		n := 1
+		if s.moveTo != "" {
+			n = 2
+		}
+		var mine []tool.Change
+		if next+n <= len(changes) {
+			mine = changes[next : next+n]
+		}
+		next += n
+		plus, minus := 0, 0
+		for _, c := range mine {
+			plus, minus = plus+c.Added, minus+c.Removed
+			diffs.WriteString(c.Diff)
+		}
+		added, removed = added+plus, removed+minus
+		fmt.Fprintf(&b, "%s (+%d -%d)\n", s.did(), plus, minus)
+		g.tell(&b, s)
+		if len(mine) > 0 && !s.remove {
+			r.Seen = append(r.Seen, s.snippet(&b, mine[len(mine)-1], limitOf(g.env)-b.Len()-200)...)
+		}
+	}
+	r.Text = strings.TrimSuffix(b.String(), "\n")
+	r.Diff = diffs.String()
+	r.Note = fmt.Sprintf("+%d -%d", added, removed)
+	if len(ws) == 0 {
+		r.Note = "already applied"
+	}
+	return r, nil
+}
+
+func (g *stage) tell(b *strings.Builder, s *staged) {
+	for _, n := range s.notes {
+		fmt.Fprintf(b, "note: %s\n", n)
+	}
+}
+
+func (s *staged) did() string {
+	switch {
+	case s.remove:
+		return "deleted " + s.file.Path
+	case s.moveTo != "":
+		return fmt.Sprintf("moved %s to %s", s.file.Path, s.moveTo)
+	case !s.exists:
+		return "created " + s.file.Path
+	case s.count > 1:
+		return fmt.Sprintf("edited %s, %d replacements", s.file.Path, s.count)
+	}
+	return "edited " + s.file.Path
+}
+
+// snippet shows the changed lines under their new numbers.
+func (s *staged) snippet(b *strings.Builder, c tool.Change, room int) []tool.Span {
+	if !s.exists || room < 100 {
+		return nil
+	}
+	lines := splitLines(s.body)
+	var seen []tool.Span
+	shown, last := 0, 0
+	slices.SortFunc(s.regions, func(a, b region) int { return cmp.Compare(a.from, b.from) })
+	for _, r := range s.regions {
+		from, to := max(r.from-2, 1, last+1), min(r.to+2, len(lines))
+		if from > to {
+			continue
+		}
+		if shown+to-from+1 > snippetLines {
+			fmt.Fprintf(b, "(more changes further down; read the file to see them)\n")
+			break
+		}
+		start := b.Len()
+		n, sp := numbered(b, lines[from-1:to], from, room, tool.Span{Path: c.Path, Hash: c.After})
+		room -= b.Len() - start
+		seen = append(seen, sp...)
+		shown += n
+		last = to
+	}
+	return seen
+}

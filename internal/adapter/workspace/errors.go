@@ -1,0 +1,137 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// OutsideError says that a path leads out of the workspace.
+type OutsideError struct{ Path, Root string }
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("%s is outside the workspace %s: that needs permission", e.Path, e.Root)
+}
+
+// TooLargeError says that a file is larger than what may be read at once.
+type TooLargeError struct {
+	Path      string
+	Size, Max int64
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%s is too large to read whole (%s, the limit is %s): use from/to or grep", e.Path, size(e.Size), size(e.Max))
+}
+
+// TooLarge marks the error for callers that cannot import this package.
+func (e *TooLargeError) TooLarge() int64 { return e.Size }
+
+// SpecialError says that a path is no regular file: What names what it is.
+type SpecialError struct{ Path, What string }
+
+func (e *SpecialError) Error() string {
+	return fmt.Sprintf("%s is a %s: only regular files are read and written", e.Path, e.What)
+}
+
+// LinkedError says that a file has several names (hard links) and that writing
+// it would part them. It is returned once for a file; the next write goes on.
+type LinkedError struct {
+	Path  string
+	Links uint64
+}
+
+func (e *LinkedError) Error() string {
+	return fmt.Sprintf("%s was not written: it has %d names (hard links), and writing it would leave the others with the old content; "+
+		"write it again if that is intended", e.Path, e.Links)
+}
+
+// size is a size for people.
+func size(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// sentence is an error with a text of our own and the cause still there for
+// errors.Is.
+type sentence struct {
+	text string
+	err  error
+}
+
+func (e *sentence) Error() string { return e.text }
+func (e *sentence) Unwrap() error { return e.err }
+
+// plain turns an error of the file system into one clear sentence: what could
+// not be done, to what, why, and what to do. doing is a verb phrase: "read".
+func plain(doing, path string, err error) error {
+	var said *sentence
+	if err == nil || errors.As(err, &said) {
+		return err
+	}
+	why := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &sentence{path + " does not exist", err}
+	case errors.Is(err, syscall.ENOSPC):
+		why = "no space is left on the disk; nothing was changed, free some space and try again"
+	case errors.Is(err, syscall.EROFS):
+		why = "the file system is read-only; nothing was changed"
+	case errors.Is(err, fs.ErrPermission):
+		why = "permission denied"
+	case errors.Is(err, syscall.ENOTDIR):
+		why = "a part of the path is a file, not a folder"
+	case errors.Is(err, syscall.EISDIR):
+		why = "it is a folder"
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		why = "the name is too long"
+	case errors.Is(err, syscall.ELOOP):
+		why = "its symlinks go in a circle"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		why = "too many files are open; close some programs and try again"
+	case errors.Is(err, syscall.EIO):
+		why = "the disk reports an input/output error"
+	default:
+		why = cause(err).Error()
+	}
+	return &sentence{fmt.Sprintf("could not %s %s: %s", doing, path, why), err}
+}
+
+// cause strips the operation and the path that package os puts in front; they
+// may name temporary files that mean nothing to the reader.
+func cause(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	if l := (*os.LinkError)(nil); errors.As(err, &l) {
+		return l.Err
+	}
+	return err
+}
+
+// special names a file type that is refused, "" for regular files.
+func special(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	case m&fs.ModeDevice != 0:
+		return "device"
+	case m.IsDir():
+		return "folder"
+	case m&fs.ModeSymlink != 0:
+		return "symlink"
+	case !m.IsRegular():
+		return "special file"
+	}
+	return ""
+}

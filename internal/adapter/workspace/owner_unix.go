@@ -1,0 +1,52 @@
+//go:build unix
+
+package workspace
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// links is how many names a file has.
+func links(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
+
+// keepOwner gives f the owner of the file it will replace, where that is
+// possible.
+func keepOwner(f *os.File, old fs.FileInfo) (kept bool) {
+	want, ok := old.Sys().(*syscall.Stat_t)
+	if !ok {
+		return true
+	}
+	now, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	if have, ok := now.Sys().(*syscall.Stat_t); ok && have.Uid == want.Uid && have.Gid == want.Gid {
+		return true
+	}
+	if f.Chown(int(want.Uid), int(want.Gid)) == nil {
+		return true
+	}
+	_ = f.Chown(-1, int(want.Gid)) // the group alone often may
+	return false
+}
+
+// syncDir makes a rename in a folder durable. File systems that cannot sync
+// folders say EINVAL; there is nothing to be done about those.
+func syncDir(dir *os.Root) error {
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && cause(err) != syscall.EINVAL && cause(err) != syscall.ENOTSUP {
+		return err
+	}
+	return nil
+}

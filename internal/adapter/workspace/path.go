@@ -1,0 +1,190 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// maxLinks is how many symlinks one path may go through, as Linux has it.
+const maxLinks = 40
+
+// place is where a path leads: the real absolute path, how it is called in
+// spans, and whether it is inside.
+type place struct {
+	abs    string
+	clean  string
+	inside bool
+}
+
+// Resolve gives a path as Span.Path wants it. Symlinks are followed, also of a
+// path that does not exist yet; the name on disk wins over one that differs
+// only in Unicode form, or in case where the file system ignores case.
+func (w *Workspace) Resolve(path string) (clean string, inside bool, err error) {
+	p, err := w.resolve(path)
+	return p.clean, p.inside, err
+}
+
+func (w *Workspace) resolve(path string) (place, error) {
+	switch {
+	case path == "":
+		return place{}, &sentence{"the path is empty: name a file or folder", fs.ErrInvalid}
+	case strings.ContainsRune(path, 0):
+		return place{}, &sentence{"the path contains a NUL byte", fs.ErrInvalid}
+	}
+	abs := filepath.FromSlash(path)
+	cur, rest := w.root, abs
+	if filepath.IsAbs(abs) {
+		if inner, ok := strings.CutPrefix(abs, w.root+string(filepath.Separator)); ok {
+			rest = inner
+		} else {
+			cur = filepath.VolumeName(abs) + string(filepath.Separator)
+			rest = abs[len(filepath.VolumeName(abs)):]
+		}
+	}
+	real, err := w.follow(path, cur, split(rest))
+	if err != nil {
+		return place{}, err
+	}
+	return w.placeOf(real), nil
+}
+
+func (w *Workspace) placeOf(real string) place {
+	p := place{abs: real, clean: filepath.ToSlash(real)}
+	if real == w.root {
+		p.clean, p.inside = ".", true
+	} else if rel, ok := strings.CutPrefix(real, strings.TrimSuffix(w.root, string(filepath.Separator))+string(filepath.Separator)); ok {
+		p.clean, p.inside = filepath.ToSlash(rel), true
+	}
+	return p
+}
+
+func split(p string) []string { return strings.Split(p, string(filepath.Separator)) }
+
+// follow walks the components of a path as the kernel would.
+func (w *Workspace) follow(path, cur string, rest []string) (string, error) {
+	links := 0
+	for len(rest) > 0 {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			cur = filepath.Dir(cur)
+			continue
+		}
+		next, info, err := w.lookup(cur, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return filepath.Join(append([]string{cur, name}, rest...)...), nil
+		case err != nil:
+			return "", plain("find", path, err)
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			cur = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", plain("find", path, syscall.ELOOP)
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", plain("follow the symlink", path, err)
+		}
+		if filepath.IsAbs(target) {
+			cur = filepath.VolumeName(target) + string(filepath.Separator)
+			target = target[len(filepath.VolumeName(target)):]
+		}
+		rest = append(split(filepath.FromSlash(target)), rest...)
+	}
+	return cur, nil
+}
+
+// lookup finds a name in a folder. The exact name is tried first.
+func (w *Workspace) lookup(dir, name string) (string, fs.FileInfo, error) {
+	next := filepath.Join(dir, name)
+	info, err := os.Lstat(next)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing || !w.folds && (!missing || isASCII(name)) {
+		return next, info, err
+	}
+	// Rare: a name that may be spelt otherwise on disk.
+	entries, lerr := os.ReadDir(dir)
+	if lerr != nil {
+		return next, info, err
+	}
+	want := nfd(name)
+	for _, e := range entries {
+		if e.Name() == name {
+			return next, info, err
+		}
+	}
+	for _, e := range entries {
+		have := nfd(e.Name())
+		if have != want && (!w.folds || !strings.EqualFold(have, want)) {
+			continue
+		}
+		alt := filepath.Join(dir, e.Name())
+		if ai, aerr := os.Lstat(alt); aerr == nil && (missing || os.SameFile(ai, info)) {
+			return alt, ai, nil
+		}
+	}
+	return next, info, err
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// kernel says whether a path is in a kernel file system, whose files are not
+// files.
+func kernel(abs string) bool {
+	if runtime.GOOS == "windows" {
+		return false
+	}
+	for _, d := range []string{"/proc", "/sys", "/dev"} {
+		if abs == d || strings.HasPrefix(abs, d+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// allowed says whether this view may touch a place.
+func (w *Workspace) allowed(p place) error {
+	if p.inside {
+		return nil
+	}
+	if !w.outside {
+		return &OutsideError{Path: p.clean, Root: w.root}
+	}
+	if kernel(p.abs) {
+		return &SpecialError{Path: p.clean, What: "kernel file"}
+	}
+	return nil
+}
+
+// folder opens a folder by its real path, so that what follows cannot be led
+// astray by a symlink put in its place: inside the root through the root.
+func (w *Workspace) folder(p place) (*os.Root, error) {
+	if p.inside {
+		return w.dir.OpenRoot(filepath.FromSlash(p.clean))
+	}
+	return os.OpenRoot(p.abs)
+}
+
+// parent gives the folder that a place is in.
+func (w *Workspace) parent(p place) place { return w.placeOf(filepath.Dir(p.abs)) }
+
+// base is the last name of a place.
+func (p place) base() string { return filepath.Base(p.abs) }

@@ -1,0 +1,248 @@
+package workspace
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// HashOf is the hash of a content.
+func HashOf(data []byte) tool.Hash {
+	sum := sha256.Sum256(data)
+	return tool.Hash(hex.EncodeToString(sum[:]))
+}
+
+func sumOf(h hash.Hash) tool.Hash { return tool.Hash(hex.EncodeToString(h.Sum(nil))) }
+
+// open opens a regular file for reading. It never blocks on a FIFO and never
+// opens a device.
+func (w *Workspace) open(path string) (place, *os.File, fs.FileInfo, error) {
+	p, err := w.resolve(path)
+	if err != nil {
+		return p, nil, nil, err
+	}
+	f, info, err := w.openAt(p)
+	return p, f, info, err
+}
+
+func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
+	if err := w.allowed(p); err != nil {
+		return nil, nil, err
+	}
+	if p.abs == w.root {
+		return nil, nil, &SpecialError{Path: p.clean, What: "folder"}
+	}
+	dir, err := w.folder(w.parent(p))
+	if err != nil {
+		return nil, nil, plain("read", p.clean, err)
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(p.base())
+	if err != nil {
+		return nil, nil, plain("read", p.clean, err)
+	}
+	if what := special(info.Mode()); what != "" {
+		return nil, nil, &SpecialError{Path: p.clean, What: what}
+	}
+	f, err := dir.OpenFile(p.base(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, plain("read", p.clean, err)
+	}
+	// What was opened counts, not what was there a moment ago.
+	info, err = f.Stat()
+	if err == nil && special(info.Mode()) != "" {
+		err = &SpecialError{Path: p.clean, What: special(info.Mode())}
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, plain("read", p.clean, err)
+	}
+	return f, info, nil
+}
+
+// Read reads a regular file of at most max bytes (0: ReadLimit). Of a file
+// that grows meanwhile it returns what was there when it was opened; the hash
+// is always that of the bytes returned.
+func (w *Workspace) Read(ctx context.Context, path string, max int64) (tool.File, error) {
+	if err := ctx.Err(); err != nil {
+		return tool.File{}, err
+	}
+	if max <= 0 {
+		max = ReadLimit
+	}
+	// A file that is written in place while it is read can come out torn:
+	// then it is read again.
+	for try := 0; ; try++ {
+		p, f, info, err := w.open(path)
+		if err != nil {
+			return tool.File{}, err
+		}
+		data, after, err := slurp(ctx, f, info, max)
+		f.Close()
+		if big := (*TooLargeError)(nil); errors.As(err, &big) {
+			big.Path = p.clean
+		}
+		if err != nil {
+			return tool.File{}, plain("read", p.clean, err)
+		}
+		torn := !after.ModTime().Equal(info.ModTime()) || after.Size() < info.Size()
+		if torn && try < 2 {
+			continue
+		}
+		return tool.File{Path: p.clean, Data: data, Hash: HashOf(data), Mode: uint32(info.Mode().Perm())}, nil
+	}
+}
+
+// slurp reads as much as the file had when it was opened.
+func slurp(ctx context.Context, f *os.File, info fs.FileInfo, max int64) ([]byte, fs.FileInfo, error) {
+	want := info.Size()
+	if want > max {
+		return nil, nil, &TooLargeError{Size: want, Max: max}
+	}
+	limit := want
+	if want == 0 {
+		limit = max + 1 // some file systems do not tell sizes
+	}
+	var b bytes.Buffer
+	b.Grow(int(want) + bytes.MinRead)
+	for b.Len() < int(limit) {
+		n, err := io.CopyN(&b, f, min(limit-int64(b.Len()), 4<<20))
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if err == io.EOF || n == 0 && err == nil {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if int64(b.Len()) > max {
+		return nil, nil, &TooLargeError{Size: int64(b.Len()), Max: max}
+	}
+	after, err := f.Stat()
+	return b.Bytes(), after, err
+}
+
+// Stat gives the current hash of a file and whether the path is a folder. It
+// looks at files outside too: the hash is all that comes out.
+func (w *Workspace) Stat(path string) (tool.Hash, bool, error) {
+	p, err := w.resolve(path)
+	if err != nil {
+		return "", false, err
+	}
+	if info, err := os.Lstat(p.abs); err == nil && info.IsDir() {
+		return "", true, nil
+	}
+	f, _, err := w.WithOutside(true).openAt(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", false, plain("read", p.clean, err)
+	}
+	return sumOf(h), false, nil
+}
+
+// Lines reads lines from..to (1-based, inclusive; to 0: to the end) of a file
+// of any size, at most max bytes of them, without holding the rest. The result
+// carries those lines as Data and the hash of the whole file; first and last
+// are the lines in Data, total is how many the file has. A first line longer
+// than max is cut; other lines are whole.
+func (w *Workspace) Lines(ctx context.Context, path string, from, to int, max int64) (f tool.File, first, last, total int, err error) {
+	p, file, info, err := w.open(path)
+	if err != nil {
+		return tool.File{}, 0, 0, 0, err
+	}
+	defer file.Close()
+	c := lineCut{from: from, to: to, max: int(max)}
+	h := sha256.New()
+	r := bufio.NewReaderSize(io.LimitReader(file, info.Size()), 256<<10)
+	for n := 0; ; n++ {
+		if n%64 == 0 && ctx.Err() != nil {
+			return tool.File{}, 0, 0, 0, ctx.Err()
+		}
+		chunk, err := r.ReadSlice('\n')
+		h.Write(chunk)
+		c.add(chunk)
+		if err == io.EOF {
+			break
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return tool.File{}, 0, 0, 0, plain("read", p.clean, err)
+		}
+	}
+	c.end()
+	return tool.File{Path: p.clean, Data: c.out, Hash: sumOf(h), Mode: uint32(info.Mode().Perm())}, c.first, c.last, c.total, nil
+}
+
+// lineCut collects a range of lines from a stream of chunks, each of which
+// ends in a newline or is a part of a line.
+type lineCut struct {
+	from, to, max      int
+	out                []byte
+	first, last, total int
+	inLine, full       bool
+	start              int // where the current line begins in out
+}
+
+func (c *lineCut) add(chunk []byte) {
+	if len(chunk) == 0 {
+		return
+	}
+	if !c.inLine {
+		c.total++
+		c.inLine = true
+		c.start = len(c.out)
+	}
+	ends := chunk[len(chunk)-1] == '\n'
+	if c.total >= c.from && (c.to <= 0 || c.total <= c.to) && !c.full {
+		c.take(chunk)
+	}
+	if ends {
+		c.inLine = false
+	}
+}
+
+func (c *lineCut) take(chunk []byte) {
+	if len(c.out)+len(chunk) > c.max {
+		c.full = true
+		if c.first != 0 && c.first != c.total {
+			c.out = c.out[:c.start] // only whole lines behind the first
+			c.last = c.total - 1
+			return
+		}
+		chunk = chunk[:max(0, c.max-len(c.out))]
+	}
+	if c.first == 0 {
+		c.first = c.total
+	}
+	c.last = c.total
+	c.out = append(c.out, chunk...)
+}
+
+func (c *lineCut) end() {
+	if c.first == 0 {
+		c.last = 0
+	}
+}
+
+// Binary says whether a content is not text: it has a NUL byte near its start.
+func Binary(data []byte) bool {
+	return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package workspace
+
+import (
+	"errors"
+	"os"
+)
+
+func renameNew(*os.Root, string, string) error { return errors.ErrUnsupported }
+
+func exchange(*os.Root, string, string) error { return errors.ErrUnsupported }

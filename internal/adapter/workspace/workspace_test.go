@@ -1,0 +1,471 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+func open(t testing.TB, files map[string]string) (*Workspace, string) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		put(t, filepath.Join(root, name), text)
+	}
+	w, err := Open(root, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w, root
+}
+
+func put(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// noTemps fails when a temporary file was left behind.
+func noTemps(t testing.TB, root string) {
+	t.Helper()
+	_ = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && isTemp(d.Name()) {
+			t.Errorf("left behind: %s", p)
+		}
+		return nil
+	})
+}
+
+// SPEC 16.8: symlinks are followed only to targets inside, loops end.
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	put(t, filepath.Join(outside, "secret"), "s")
+	w, root := open(t, map[string]string{"dir/a.txt": "a", "b.txt": "b"})
+	link := func(target, name string) {
+		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("dir", "in")
+	link(filepath.Join(root, "dir"), "abs")
+	link(outside, "out")
+	link(filepath.Join(outside, "secret"), "leak")
+	link("loop2", "loop1")
+	link("loop1", "loop2")
+	link("dir/new.txt", "broken")
+	link("../../../../../../../../etc", "up")
+	realOut, _ := filepath.EvalSymlinks(outside)
+
+	for _, c := range []struct {
+		path, want string
+		inside     bool
+	}{
+		{"b.txt", "b.txt", true},
+		{"./dir//a.txt", "dir/a.txt", true},
+		{root + "/dir/a.txt", "dir/a.txt", true},
+		{root, ".", true},
+		{".", ".", true},
+		{"in/a.txt", "dir/a.txt", true},
+		{"abs/a.txt", "dir/a.txt", true},
+		{"abs/no/such", "dir/no/such", true},
+		{"broken", "dir/new.txt", true},
+		{"in/../b.txt", "b.txt", true},
+		{"no/../../b", filepath.ToSlash(filepath.Dir(root)) + "/b", false},
+		{"out/secret", realOut + "/secret", false},
+		{"leak", realOut + "/secret", false},
+		{"up/passwd", "/etc/passwd", false},
+		{"../x", filepath.Dir(root) + "/x", false},
+		{root + "x/y", root + "x/y", false},
+	} {
+		got, inside, err := w.Resolve(c.path)
+		if err != nil || got != c.want || inside != c.inside {
+			t.Errorf("Resolve(%q) = %q, %v, %v; want %q, %v", c.path, got, inside, err, c.want, c.inside)
+		}
+	}
+	for _, bad := range []string{"loop1", "loop2/x", "", "a\x00b"} {
+		if _, _, err := w.Resolve(bad); err == nil {
+			t.Errorf("Resolve(%q) gave no error", bad)
+		}
+	}
+
+	ctx := context.Background()
+	var out *OutsideError
+	if _, err := w.Read(ctx, "leak", 0); !errors.As(err, &out) {
+		t.Errorf("read through a symlink out: %v", err)
+	}
+	if _, err := w.Write(ctx, "out/new", []byte("x"), ""); !errors.As(err, &out) {
+		t.Errorf("write through a symlink out: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(outside, "new")); err == nil {
+		t.Error("a file was written outside")
+	}
+	if _, _, err := w.Glob(ctx, "out", "*", 0); !errors.As(err, &out) {
+		t.Errorf("glob outside: %v", err)
+	}
+	if _, err := w.Grep(ctx, tool.Query{Dir: "out", Pattern: "s"}); !errors.As(err, &out) {
+		t.Errorf("grep outside: %v", err)
+	}
+	if f, err := w.WithOutside(true).Read(ctx, "leak", 0); err != nil || string(f.Data) != "s" || !filepath.IsAbs(f.Path) {
+		t.Errorf("opted in: %+v, %v", f, err)
+	}
+	if c, err := w.WithOutside(true).Write(ctx, filepath.Join(outside, "new"), []byte("x"), ""); err != nil || !filepath.IsAbs(c.Path) {
+		t.Errorf("opted in: %+v, %v", c, err)
+	}
+}
+
+// SPEC 4.10: mode bits and symlinks survive, bytes go in as they are.
+func TestWriteKeeps(t *testing.T) {
+	t.Parallel()
+	w, root := open(t, map[string]string{"run.sh": "#!/bin/sh\n"})
+	ctx := context.Background()
+	p := filepath.Join(root, "run.sh")
+	if err := os.Chmod(p, 0o751); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("run.sh", filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	data := []byte("\xef\xbb\xbfa\r\nb\n\x00\xff")
+	c, err := w.Write(ctx, "link", data, HashOf([]byte("#!/bin/sh\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Path != "run.sh" || c.After != HashOf(data) || get(t, p) != string(data) {
+		t.Errorf("change %+v, content %q", c, get(t, p))
+	}
+	info, _ := os.Lstat(p)
+	if info.Mode().Perm() != 0o751 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	if l, err := os.Lstat(filepath.Join(root, "link")); err != nil || l.Mode()&fs.ModeSymlink == 0 {
+		t.Error("the symlink is gone")
+	}
+	c, err = w.Write(ctx, "new/deep/f.txt", []byte("one\ntwo\n"), "")
+	if err != nil || c.Before != "" || c.Added != 2 || c.Removed != 0 || !strings.Contains(c.Diff, "--- /dev/null\n+++ b/new/deep/f.txt\n") {
+		t.Errorf("%+v, %v", c, err)
+	}
+	noTemps(t, root)
+}
+
+// SPEC 4.10: a file that is not what the caller saw is not touched.
+func TestWriteStale(t *testing.T) {
+	t.Parallel()
+	w, root := open(t, map[string]string{"a": "mine"})
+	ctx := context.Background()
+	var stale *tool.StaleError
+	for _, expect := range []tool.Hash{"", HashOf([]byte("other"))} {
+		if _, err := w.Write(ctx, "a", []byte("x"), expect); !errors.As(err, &stale) || stale.Got != HashOf([]byte("mine")) {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, err := w.Write(ctx, "gone", []byte("x"), HashOf(nil)); !errors.As(err, &stale) || stale.Got != "" {
+		t.Errorf("%v", err)
+	}
+	// Someone saves between the check and the rename.
+	w.hook = func(step, _ string) error {
+		if step == "check" {
+			put(t, filepath.Join(root, "a"), "theirs")
+		}
+		return nil
+	}
+	if _, err := w.Write(ctx, "a", []byte("x"), HashOf([]byte("mine"))); !errors.As(err, &stale) {
+		t.Errorf("%v", err)
+	}
+	// Someone creates the file just before it gets its name.
+	w.hook = func(step, _ string) error {
+		if step == "rename" {
+			put(t, filepath.Join(root, "b"), "theirs")
+		}
+		return nil
+	}
+	if _, err := w.Write(ctx, "b", []byte("x"), ""); !errors.As(err, &stale) {
+		t.Errorf("%v", err)
+	}
+	// Someone saves between the last look and the rename: only where names can
+	// be exchanged is that noticed.
+	w.hook = func(step, _ string) error {
+		if step == "rename" {
+			put(t, filepath.Join(root, "a"), "theirs!")
+		}
+		return nil
+	}
+	if runtime.GOOS == "linux" {
+		if _, err := w.Write(ctx, "a", []byte("x"), HashOf([]byte("theirs"))); !errors.As(err, &stale) || get(t, filepath.Join(root, "a")) != "theirs!" {
+			t.Errorf("%v", err)
+		}
+		put(t, filepath.Join(root, "a"), "theirs")
+	}
+	if get(t, filepath.Join(root, "a")) != "theirs" || get(t, filepath.Join(root, "b")) != "theirs" {
+		t.Error("a person's file was replaced")
+	}
+	noTemps(t, root)
+}
+
+// Every step of a write of several files may fail; then nothing has changed.
+// SPEC 4.10, issue 2 "Bad input": full disk, no permission.
+func TestWriteAllIsAtomic(t *testing.T) {
+	t.Parallel()
+	before := map[string]string{"a": "a0\n", "d/b": "b0\n", "gone": "g0\n", "from": "f0\n", "last": "l0\n"}
+	h := func(s string) tool.Hash { return HashOf([]byte(before[s])) }
+	ws := []tool.Write{
+		{Path: "a", Data: []byte("a1\n"), Expect: h("a")},
+		{Path: "d/b", Data: []byte("b1\n"), Expect: h("d/b")},
+		{Path: "new/x/y", Data: []byte("y1\n")},
+		{Path: "gone", Remove: true, Expect: h("gone")},
+		{Path: "from", MoveTo: "to/here", Data: []byte("f1\n"), Expect: h("from")},
+		{Path: "last", Data: []byte("l1\n"), Expect: h("last")},
+	}
+	tree := func(root string) map[string]string {
+		out := map[string]string{}
+		_ = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+			rel, _ := filepath.Rel(root, p)
+			if d.IsDir() {
+				out[rel+"/"] = ""
+			} else {
+				out[rel] = get(t, p)
+			}
+			return nil
+		})
+		return out
+	}
+	for _, fail := range []error{syscall.ENOSPC, fs.ErrPermission} {
+		steps := 0
+		plain := fail == fs.ErrPermission // without links and exchanges too
+		for at := 0; ; at++ {
+			w, root := open(t, before)
+			w.plainRename = plain
+			was := tree(root)
+			n, what := 0, ""
+			w.hook = func(step, name string) error {
+				if step == "restore" {
+					return nil
+				}
+				if n++; n == at+1 {
+					what = step + " " + name
+					return &fs.PathError{Op: step, Path: name, Err: fail}
+				}
+				return nil
+			}
+			cs, err := w.WriteAll(context.Background(), ws)
+			if what == "" { // every step has failed once
+				if err != nil || len(cs) != 7 {
+					t.Fatalf("%d changes, %v", len(cs), err)
+				}
+				now := tree(root)
+				if now["a"] != "a1\n" || now["new/x/y"] != "y1\n" || now["to/here"] != "f1\n" || now["last"] != "l1\n" {
+					t.Errorf("%q", now)
+				}
+				if _, ok := now["gone"]; ok {
+					t.Error("not removed")
+				}
+				if _, ok := now["from"]; ok {
+					t.Error("not moved")
+				}
+				noTemps(t, root)
+				steps = n
+				break
+			}
+			if !errors.Is(err, fail) {
+				t.Fatalf("%s failed and the error is %v", what, err)
+			}
+			if strings.Contains(err.Error(), tempPrefix) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: not one clear sentence: %q", what, err)
+			}
+			now := tree(root)
+			if len(now) != len(was) {
+				t.Fatalf("%s failed: %q became %q", what, was, now)
+			}
+			for k, v := range was {
+				if now[k] != v {
+					t.Fatalf("%s failed: %s is %q", what, k, now[k])
+				}
+			}
+		}
+		if steps < 25 {
+			t.Errorf("only %d steps: the hook misses some", steps)
+		}
+	}
+}
+
+// The errors of SPEC's "Bad input" are one sentence each, and say what to do.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	w, root := open(t, map[string]string{"ro": "x", "file": "f", "dir/x": "x"})
+	ctx := context.Background()
+	if err := os.Chmod(filepath.Join(root, "ro"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"ro": "ro is read-only (mode 0444)", "file/x": "a part of the path is a file", "dir": "dir is a folder",
+		strings.Repeat("n", 300): "the name is too long",
+	} {
+		h, _, _ := w.Stat(path)
+		_, err := w.Write(ctx, path, []byte("y"), h)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.20s: %v", path, err)
+		}
+	}
+	if get(t, filepath.Join(root, "ro")) != "x" {
+		t.Error("a read-only file was changed")
+	}
+	if _, err := w.Read(ctx, "none", 0); !errors.Is(err, fs.ErrNotExist) || err.Error() != "none does not exist" {
+		t.Errorf("%v", err)
+	}
+	noTemps(t, root)
+}
+
+// Names that differ only in Unicode form: the one on disk wins.
+func TestUnicodeNames(t *testing.T) {
+	t.Parallel()
+	nfc, nfdName := "caf\u00e9.txt", "cafe\u0301.txt"
+	w, root := open(t, map[string]string{nfdName: "x", "\ud55c\uae00.md": "k"})
+	if got, _, err := w.Resolve(nfc); err != nil || got != nfdName {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := w.Write(context.Background(), nfc, []byte("y"), HashOf([]byte("x"))); err != nil {
+		t.Error(err)
+	}
+	es, _ := os.ReadDir(root)
+	if len(es) != 2 {
+		t.Errorf("a second file was made: %v", es)
+	}
+	if got, _, _ := w.Resolve("\u1112\u1161\u11ab\u1100\u1173\u11af.md"); got != "\ud55c\uae00.md" {
+		t.Errorf("%q", got)
+	}
+	w.folds = true // as on a disk that ignores case
+	put(t, filepath.Join(root, "README.md"), "r")
+	if got, _, _ := w.Resolve("readme.md"); got != "README.md" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestReadLimits(t *testing.T) {
+	t.Parallel()
+	w, root := open(t, map[string]string{"big": strings.Repeat("0123456789abcde\n", 4096)})
+	ctx := context.Background()
+	var large *TooLargeError
+	if _, err := w.Read(ctx, "big", 1000); !errors.As(err, &large) || !strings.Contains(err.Error(), "64.0 KB") || !strings.Contains(err.Error(), "from/to or grep") {
+		t.Errorf("%v", err)
+	}
+	f, first, last, total, err := w.Lines(ctx, "big", 100, 200, 1<<20)
+	if err != nil || first != 100 || last != 200 || total != 4096 || len(f.Data) != 101*16 || f.Hash != HashOf([]byte(get(t, filepath.Join(root, "big")))) {
+		t.Errorf("%d %d %d %d %v", first, last, total, len(f.Data), err)
+	}
+	if f, first, last, _, err = w.Lines(ctx, "big", 4000, 0, 100); err != nil || first != 4000 || last != 4005 || len(f.Data) != 96 {
+		t.Errorf("%d %d %d %v", first, last, len(f.Data), err)
+	}
+	put(t, filepath.Join(root, "line"), strings.Repeat("x", 1<<20))
+	if f, first, last, total, err = w.Lines(ctx, "line", 1, 0, 100); err != nil || first != 1 || last != 1 || total != 1 || len(f.Data) != 100 {
+		t.Errorf("%d %d %d %d %v", first, last, total, len(f.Data), err)
+	}
+	if _, first, _, total, err = w.Lines(ctx, "line", 5, 0, 100); err != nil || first != 0 || total != 1 {
+		t.Errorf("%d %d %v", first, total, err)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := w.Read(cancelled, "big", 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A file that grows while it is read: the hash is that of the bytes returned.
+func TestGrowingFile(t *testing.T) {
+	t.Parallel()
+	w, root := open(t, map[string]string{"log": "start\n"})
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f, err := os.OpenFile(filepath.Join(root, "log"), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		for range 5000 {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _ = f.WriteString("another line\n")
+			}
+		}
+	}()
+	for range 50 {
+		f, err := w.Read(context.Background(), "log", 0)
+		if err != nil || f.Hash != HashOf(f.Data) {
+			t.Fatalf("%v", err)
+		}
+	}
+	close(stop)
+	<-done
+}
+
+func git0(t testing.TB, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// SPEC 16.6: nothing that the repository configures is run.
+func TestGitRunsNothing(t *testing.T) {
+	t.Parallel()
+	w, root := open(t, map[string]string{"a.txt": "x\n", ".gitattributes": "*.txt filter=evil diff=evil\n"})
+	git0(t, root, "init", "-q")
+	git0(t, root, "add", ".")
+	mark := filepath.Join(t.TempDir(), "ran")
+	evil := filepath.Join(t.TempDir(), "evil.sh")
+	put(t, evil, "#!/bin/sh\ntouch "+mark+"\ncat\n")
+	if err := os.Chmod(evil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []string{"core.fsmonitor", "core.pager", "diff.external", "diff.evil.textconv", "core.sshCommand"} {
+		git0(t, root, "config", k, evil)
+	}
+	put(t, filepath.Join(root, ".git/hooks/post-index-change"), get(t, evil))
+	if err := os.Chmod(filepath.Join(root, ".git/hooks/post-index-change"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	paths, _, err := w.Glob(ctx, ".", "*.txt", 0)
+	if err != nil || !slices.Equal(paths, []string{"a.txt"}) {
+		t.Errorf("%v, %v", paths, err)
+	}
+	if _, err := w.List(ctx, "."); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("a command of the repository was run")
+	}
+}

@@ -1,0 +1,235 @@
+package event_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+var update = flag.Bool("update", false, "write testdata/golden anew: only for a kind or a version that no released pawl wrote")
+
+func ptr[T any](v T) *T { return &v }
+
+// full has one of every body with every field set. It is what old logs look
+// like: a line of it only changes together with the body's version.
+func full() []event.Body {
+	const before, after = tool.Hash("2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"),
+		tool.Hash("486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7")
+	info := llm.Info{
+		Provider: "anthropic", Model: "claude-x", API: "anthropic-messages", From: "api.anthropic.com", Family: "claude",
+		Window: 200000, MaxOutput: 32000, Images: true,
+		Price: &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75},
+	}
+	result := llm.Result{
+		ID: "call_1", Name: "bash", Text: "FAIL <a> & \u2028 ✓\nexit code 1", Error: true,
+		Images: []llm.Media{{Type: "image/png", Data: []byte{0x89, 'P', 'N', 'G', 0}}},
+	}
+	return []event.Body{
+		event.Opened{
+			Dir: "/home/ann/prj", Pawl: "0.1.0", Mode: "accept-edits",
+			Origin: &event.Origin{Session: "0198c0de", At: 12}, Front: "headless", Durable: true,
+		},
+		event.Resumed{Pawl: "0.1.1", Mode: "ask"},
+		event.Rebased{Why: "start", Info: info, Head: llm.Head{
+			Model: "claude-x", System: "You are <pawl>.", Effort: "high",
+			Tools: []llm.ToolSpec{{Name: "read", Doc: "Read files", Schema: json.RawMessage(`{"type":"object"}`)}},
+		}},
+		event.Prompted{Source: event.Person, Text: "fix the <test> && run it", Images: []llm.Media{{Type: "image/png", Data: []byte{1}}}},
+		event.Noted{Why: "rules", Text: "AGENTS.md changed"},
+		event.Requested{Attempt: 1, Bytes: 9000, Model: "anthropic/claude-x", Reserved: ptr(0.125)},
+		event.Retried{
+			Attempt: 1, Error: event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
+			Wait: 1500 * time.Millisecond, Shown: true, Model: "anthropic/claude-y",
+		},
+		event.Replied{
+			Reply: llm.Reply{
+				Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
+					{Kind: llm.Reasoning, Text: "let me think", Parsed: true, Wire: "anthropic-messages", Raw: json.RawMessage(`{"signature":"Eq+/<>=="}`)},
+					{Kind: llm.Text, Text: "I will look."},
+					{Kind: llm.Image, Media: "image/png", Data: []byte{2}},
+					{Kind: llm.CallPart, Call: &llm.Call{
+						ID: "call_1", Name: "bash", Args: json.RawMessage(`{"command":"go test ./..."}`),
+						Sent: "{'command': 'go test ./...'}", Bad: "offset 1: single quotes",
+					}},
+					{Kind: llm.Output, Result: &result},
+				}},
+				Stop: llm.StopCalls, Finish: "tool_use", Refusal: "no", Model: "claude-x-1", Response: "msg_1",
+				Usage:    llm.Usage{Known: true, Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Reasoning: 5, CostUSD: ptr(0.5)},
+				UsageRaw: json.RawMessage(`{"input_tokens":10}`),
+			},
+			Cost: ptr(0.25), Took: 2 * time.Second,
+		},
+		event.CallAsked{ID: "call_1", Tool: "bash", Args: json.RawMessage(`{"command":"go test ./..."}`), Sent: "{'command'…", Fix: "quotes"},
+		event.CallStarted{ID: "call_1"},
+		event.CallDone{
+			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
+			Command: "go test ./...", Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
+		},
+		event.FileSeen{Call: "call_1", Spans: []tool.Span{{Path: "a.go", From: 1, To: 9, Hash: before}, {Path: "dir", Dir: true}}},
+		event.FileChanged{
+			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, Kept: true, Added: 3, Removed: 2,
+		},
+		event.Undone{Prompt: 3, Paths: []string{"a.go", "b/<c>.go"}},
+		event.Asked{
+			ID: "ask_1", Questions: []event.Question{{
+				Call: "call_1", Tool: "bash", Title: "rm -r build", Preview: "rm -r build", Reason: "not read-only",
+				Pattern: "bash(rm -r build)", Always: true,
+			}},
+			Text: "Which one?", Options: []string{"the first", "the second"},
+		},
+		event.Answered{ID: "ask_1", Verdicts: []event.Verdict{{Call: "call_1", Scope: event.No, Why: "keep it"}}, Text: "the first"},
+		event.Granted{Rule: "bash(go test *)", Scope: event.Session},
+		event.Blocked{Call: "call_1", Tool: "bash", What: "rm -rf /", Reason: "never", By: "refusal"},
+		event.ModeSet{Mode: "plan"},
+		event.Planned{Items: []tool.Item{{Text: "write a test", Status: "in_progress"}}},
+		event.Remembered{Text: "tests need -race"},
+		event.PersonRan{Command: "git status", Output: "clean\n", Exit: ptr(0)},
+		event.Interrupted{By: "person"},
+		event.Ended{End: event.EndProvider, Error: &event.Fault{Category: "provider", Retryable: true, Message: "gave up"}},
+		event.Ticked{},
+		event.TextDelta{Text: "I will"},
+		event.ReasoningDelta{Text: "let me"},
+		event.CallDelta{Index: 1, Name: "bash", Text: `{"comm`},
+		event.OutputDelta{Call: "call_1", Text: "ok  pkg\n"},
+	}
+}
+
+func goldenPath(b event.Body) string {
+	return filepath.Join("testdata", "golden", fmt.Sprintf("%s.v%d.json", b.Kind(), b.Version()))
+}
+
+// A log that an older pawl wrote is read for ever: the JSON of every body is
+// what it was (SPEC 10.4). The files keep it indented, so that a change is a
+// readable diff.
+func TestGolden(t *testing.T) {
+	for _, b := range full() {
+		t.Run(b.Kind(), func(t *testing.T) {
+			raw, err := event.Encode(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pretty bytes.Buffer
+			if err := json.Indent(&pretty, raw, "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			pretty.WriteByte('\n')
+			if *update {
+				if err := os.WriteFile(goldenPath(b), pretty.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(goldenPath(b))
+			if err != nil {
+				t.Fatalf("a kind without a golden file: %v", err)
+			}
+			if diff := cmp.Diff(string(want), pretty.String()); diff != "" {
+				t.Errorf("old logs look different: raise the version, or undo it\n%s", diff)
+			}
+			var flat bytes.Buffer
+			if err := json.Compact(&flat, want); err != nil {
+				t.Fatal(err)
+			}
+			for _, stored := range [][]byte{flat.Bytes(), raw} {
+				got, err := event.Decode(b.Kind(), b.Version(), stored)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(b, got); diff != "" {
+					t.Errorf("decoded from the file: %s", diff)
+				}
+				again, err := event.Encode(got)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(again, raw) {
+					t.Errorf("encoded again:\n%s\nwas\n%s", again, raw)
+				}
+			}
+		})
+	}
+}
+
+// Every version that was ever written is still read.
+func TestGoldenFilesAreRead(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		name := filepath.Base(f)
+		i := bytes.Index([]byte(name), []byte(".v"))
+		kind, version := name[:i], 0
+		if _, err := fmt.Sscanf(name[i:], ".v%d.json", &version); err != nil {
+			t.Fatal(name, err)
+		}
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := event.Decode(kind, version, raw)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, ok := b.(event.Unknown); ok {
+			t.Errorf("%s: the kind is not known any more", name)
+		}
+	}
+}
+
+// No kind is forgotten here, and no field of a body.
+func TestGoldenIsComplete(t *testing.T) {
+	have := map[string]bool{}
+	for _, b := range full() {
+		have[b.Kind()] = true
+		set := map[string]bool{}
+		fields(reflect.ValueOf(b), set)
+		for field, ok := range set {
+			if !ok {
+				t.Errorf("%s: %s is never set", b.Kind(), field)
+			}
+		}
+	}
+	for _, kind := range event.Kinds() {
+		if !have[kind] {
+			t.Errorf("kind %s has no golden file", kind)
+		}
+		if e := event.New(kind); e == nil || e.Kind() != kind || e.Version() < 1 {
+			t.Errorf("New(%q) is %#v", kind, e)
+		}
+	}
+	if len(have) != len(event.Kinds()) {
+		t.Errorf("%d golden bodies, %d kinds", len(have), len(event.Kinds()))
+	}
+}
+
+// fields notes for each field below v whether it is set anywhere.
+func fields(v reflect.Value, set map[string]bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fields(v.Elem(), set)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			fields(v.Index(i), set)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name := v.Type().Name() + "." + v.Type().Field(i).Name
+			set[name] = set[name] || !v.Field(i).IsZero()
+			fields(v.Field(i), set)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// permissionGate decides what may run and asks a person about the rest, once
+// for all calls of a step (SPEC 4.7). Where nobody is there, what would ask is
+// denied, and the refusal says what would allow it.
+type permissionGate struct {
+	s *Session
+	// allowed are the calls of this step that a person allowed once. A call's
+	// id is unique in its step only: some models count from 0 in each.
+	allowed map[*turn.Pending]bool
+}
+
+// Check is part of turn.Gate.
+func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error {
+	g.allowed = map[*turn.Pending]bool{}
+	var asked []*turn.Pending
+	var questions []event.Question
+	for _, p := range step {
+		if p.Refused != nil {
+			continue
+		}
+		d := g.decide(p)
+		switch d.Verdict {
+		case permission.Deny:
+			p.Refused = refusal(p, d.Reason, d.By)
+		case permission.Ask:
+			if !g.s.cfg.Person {
+				p.Refused = refusal(p, nobody(d), "headless")
+				continue
+			}
+			asked = append(asked, p)
+			questions = append(questions, g.question(ctx, p, d))
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	a, err := g.s.ask(ctx, event.Asked{Questions: questions})
+	if ctx.Err() != nil {
+		return nil // the loop sees it and cancels the step
+	}
+	if err != nil && !errors.Is(err, tool.ErrNobody) {
+		return err
+	}
+	return g.take(ctx, asked, questions, a)
+}
+
+// nobody says why a call that needs consent does not run without a person.
+func nobody(d permission.Decision) string {
+	why := d.Reason + "; nobody is there to allow it. Do not try it another way; say at the end what is needed"
+	if d.Flag != "" {
+		why += ", which is to run pawl with " + d.Flag
+	}
+	return why
+}
+
+// take applies a person's answers.
+func (g *permissionGate) take(ctx context.Context, asked []*turn.Pending, qs []event.Question, a event.Answered) error {
+	verdicts := map[string]event.Verdict{}
+	for _, v := range a.Verdicts {
+		verdicts[v.Call] = v
+	}
+	for i, p := range asked {
+		v := verdicts[p.Call.ID]
+		switch v.Scope {
+		case event.Once:
+			g.allowed[p] = true
+		case event.Session, event.Always:
+			if v.Scope == event.Always && !qs[i].Always {
+				v.Scope = event.Session
+			}
+			if err := g.s.record(ctx, event.Draft{Body: event.Granted{Rule: qs[i].Pattern, Scope: v.Scope}}); err != nil {
+				return err
+			}
+			if v.Scope == event.Always && g.s.cfg.Keep != nil {
+				if err := g.s.cfg.Keep(qs[i].Pattern); err != nil {
+					return err
+				}
+			}
+			g.allowed[p] = true
+		default:
+			reason := "The user did not allow it."
+			if v.Why != "" {
+				reason = "The user did not allow it and says: " + v.Why
+			}
+			p.Refused = refusal(p, reason, "person")
+			p.Refused.EndTurn = v.Why == ""
+		}
+	}
+	return nil
+}
+
+// Recheck is part of turn.Rechecker: an earlier call of the step may have made
+// the same words mean something else, such as a path that is a symlink now.
+func (g *permissionGate) Recheck(_ context.Context, p *turn.Pending) *turn.Refusal {
+	d := g.decide(p)
+	if d.Verdict == permission.Deny || d.Verdict == permission.Ask && !g.allowed[p] {
+		return refusal(p, d.Reason, d.By)
+	}
+	return nil
+}
+
+func (g *permissionGate) decide(p *turn.Pending) permission.Decision {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	return g.s.perm.Decide(permission.Call{
+		Tool: p.Tool.Spec.Name, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args,
+	})
+}
+
+func (g *permissionGate) question(ctx context.Context, p *turn.Pending, d permission.Decision) event.Question {
+	q := event.Question{
+		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: title(p), Reason: d.Reason,
+		Pattern: d.Pattern, Always: d.CanAlways, Preview: string(p.Args),
+	}
+	if p.Footprint.Shell != "" {
+		q.Preview = p.Footprint.Shell
+	}
+	if p.Tool.Preview != nil {
+		// A preview that cannot be made must not hide what is asked: the
+		// arguments stand in for it.
+		if text, err := p.Tool.Preview(ctx, g.s.env(p), p.Args); err == nil && text != "" {
+			q.Preview = text
+		}
+	}
+	q.Preview, q.Title = g.s.cfg.Mask(q.Preview), g.s.cfg.Mask(q.Title)
+	return q
+}
+
+// title says in one line what a call is about.
+func title(p *turn.Pending) string {
+	var what []string
+	if p.Footprint.Shell != "" {
+		first, _, more := strings.Cut(p.Footprint.Shell, "\n")
+		if more {
+			first += " …"
+		}
+		what = append(what, first)
+	}
+	for _, w := range p.Footprint.Writes {
+		what = append(what, w.Path)
+	}
+	if len(what) == 0 {
+		for _, r := range p.Footprint.Reads {
+			what = append(what, r.Path)
+		}
+	}
+	what = append(what, p.Footprint.Hosts...)
+	return p.Tool.Spec.Name + " " + strings.Join(what, ", ")
+}
+
+// refusal denies a call; the run's result lists it.
+func refusal(p *turn.Pending, reason, by string) *turn.Refusal {
+	return &turn.Refusal{
+		Outcome: event.Denied, Text: "Not allowed, it did not run: " + reason,
+		Blocked: &event.Blocked{Call: p.Call.ID, Tool: p.Tool.Spec.Name, What: title(p), Reason: reason, By: by},
+	}
+}

@@ -1,0 +1,44 @@
+package session
+
+import (
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Op is something a frontend asks of a session.
+type Op interface{ op() }
+
+// Prompt starts a turn, or joins the running one at its next request.
+type Prompt struct {
+	Source event.Source // "": a person
+	Text   string
+	Images []llm.Media
+}
+
+// Interrupt cancels what runs: the model's request, calls, or a question. By
+// is person, timeout, or a signal's name. Nothing runs: nothing happens.
+type Interrupt struct{ By string }
+
+// Answer answers the open question of that id.
+type Answer struct {
+	ID       string
+	Verdicts []event.Verdict
+	Text     string
+}
+
+// SetMode changes the permission mode from the next check on.
+type SetMode struct{ Mode string }
+
+// SetModel changes the model from the next request on: a rebase.
+type SetModel struct{ Ref string }
+
+// RunCommand runs a person's "!" command and records both sides. It is the
+// person's own act and asks nobody. It returns when the command has ended.
+type RunCommand struct{ Command string }
+
+func (Prompt) op()     {}
+func (Interrupt) op()  {}
+func (Answer) op()     {}
+func (SetMode) op()    {}
+func (SetModel) op()   {}
+func (RunCommand) op() {}

@@ -1,0 +1,514 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a session over real files, a real shell and a scripted model.
+type rig struct {
+	*session.Session
+	t     *testing.T
+	dir   string
+	store event.Store
+	model *llmtest.Model
+	cfg   session.Config
+	ids   int
+}
+
+func newRig(t *testing.T, mode string, m *llmtest.Model, change ...func(*session.Config)) *rig {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, dir: dir, store: memory.New(time.Now), model: m}
+	ws, err := workspace.Open(dir, workspace.Options{Outside: true, NoGit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh := shell.New(shell.Options{Root: dir, SpillDir: t.TempDir()})
+	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close() })
+	r.cfg = session.Config{
+		Store: r.store, ID: "s1", Dir: dir, Front: "test", Version: "test", System: "be good", Model: m,
+		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()},
+		Files: ws, Shell: sh, Permission: policy(t, mode, dir), Locks: turn.NewLocks(8),
+		Mask: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[masked:test]") }, SpillDir: t.TempDir(),
+		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
+		NewID: func() string { r.ids++; return fmt.Sprint("q", r.ids) },
+	}
+	for _, c := range change {
+		c(&r.cfg)
+	}
+	r.open()
+	return r
+}
+
+func policy(t *testing.T, mode, dir string) *permission.Policy {
+	t.Helper()
+	m, err := permission.ParseMode(mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody"})
+}
+
+func (r *rig) open() {
+	r.t.Helper()
+	s, err := session.Open(r.t.Context(), r.cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.Session = s
+	r.t.Cleanup(func() { _ = s.Close() })
+}
+
+// run prompts and follows the turn to its end; on is called for each event.
+func (r *rig) run(prompt string, on func(event.Event)) []event.Event {
+	r.t.Helper()
+	var out []event.Event
+	events := r.Events(r.t.Context(), r.Last())
+	if _, err := r.Submit(r.t.Context(), session.Prompt{Text: prompt}); err != nil {
+		r.t.Fatal(err)
+	}
+	for e, err := range events {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		out = append(out, e)
+		if on != nil {
+			on(e)
+		}
+		if _, ok := e.Body.(event.Ended); ok {
+			return out
+		}
+	}
+	r.t.Fatal("the events ended before the turn")
+	return nil
+}
+
+func find[B event.Body](es []event.Event) []B {
+	var out []B
+	for _, e := range es {
+		if b, ok := e.Body.(B); ok {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func (r *rig) file(name string) string {
+	b, err := os.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return string(b)
+}
+
+func (r *rig) put(name, text string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func args(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// SPEC 4.6, 10.4, 11.1, 11.2: a change is recorded with what was before, undone
+// once, and never over somebody else's.
+func TestEditAndUndo(t *testing.T) {
+	edit := llmtest.Use("edit", args(map[string]string{"path": "a.txt", "old": "one", "new": "two"}))
+	m := llmtest.New(llmtest.Use("read", `{"files":[{"path":"a.txt"}]}`), edit, llmtest.Say("done"))
+	r := newRig(t, "accept-edits", m)
+	r.put("a.txt", "one\n")
+	es := r.run("change it", nil)
+	if r.file("a.txt") != "two\n" {
+		t.Fatalf("the file is %q; %+v", r.file("a.txt"), find[event.CallDone](es))
+	}
+	changed := find[event.FileChanged](es)
+	if len(changed) != 1 || !changed[0].Kept || changed[0].Path != "a.txt" {
+		t.Fatalf("%+v", changed)
+	}
+	proof := r.Evidence()
+	if len(proof.Files) != 1 || proof.Verified != nil {
+		t.Errorf("%+v", proof)
+	}
+	d, err := r.Diff(t.Context())
+	if err != nil || !strings.Contains(d, "-one") || !strings.Contains(d, "+two") {
+		t.Errorf("diff %q %v", d, err)
+	}
+	r.put("a.txt", "mine\n")
+	if _, err := r.Undo(t.Context()); err == nil || !strings.Contains(err.Error(), "a.txt") || r.file("a.txt") != "mine\n" {
+		t.Errorf("undo over a person's edit: %v, the file is %q", err, r.file("a.txt"))
+	}
+	r.put("a.txt", "two\n")
+	if _, err := r.Undo(t.Context()); err != nil || r.file("a.txt") != "one\n" {
+		t.Errorf("undo: %v, the file is %q", err, r.file("a.txt"))
+	}
+	if _, err := r.Undo(t.Context()); err == nil {
+		t.Error("the same change was undone twice")
+	}
+}
+
+// SPEC 4.6: a write over a file that was not shown is refused with its lines,
+// and may then be made.
+func TestReadBeforeWrite(t *testing.T) {
+	write := args(map[string]string{"path": "a.txt", "content": "new\n"})
+	m := llmtest.New(llmtest.Use("write", write), llmtest.Use("write", write))
+	r := newRig(t, "accept-edits", m)
+	r.put("a.txt", "precious\n")
+	es := r.run("write it", nil)
+	done := find[event.CallDone](es)
+	if len(done) != 2 || done[0].Outcome != event.Denied || !strings.Contains(done[0].Result.Text, "1\tprecious") {
+		t.Fatalf("%+v", done)
+	}
+	if done[1].Outcome != event.OK || r.file("a.txt") != "new\n" {
+		t.Errorf("%+v, the file is %q", done[1], r.file("a.txt"))
+	}
+	// In one step: the read comes first, so the write may follow.
+	m2 := llmtest.New(llmtest.Use("read", `{"files":[{"path":"b.txt"}]}`, "write", args(map[string]string{"path": "b.txt", "content": "x"})))
+	r2 := newRig(t, "accept-edits", m2)
+	r2.put("b.txt", "old\n")
+	r2.run("go", nil)
+	if r2.file("b.txt") != "x" {
+		t.Errorf("read and write in one step: %q", r2.file("b.txt"))
+	}
+}
+
+// SPEC 4.7, 4.15, 10.4: headless, what would ask is denied and listed; the run
+// goes on.
+func TestDeniedWithoutAPerson(t *testing.T) {
+	m := llmtest.New(llmtest.Use("bash", `{"command":"curl https://example.com -o x"}`), llmtest.Say("I could not"))
+	r := newRig(t, "accept-edits", m)
+	es := r.run("fetch", nil)
+	blocked := find[event.Blocked](es)
+	if len(blocked) != 1 || blocked[0].By != "headless" || find[event.Ended](es)[0].End != event.EndDone {
+		t.Errorf("%+v %+v", blocked, find[event.Ended](es))
+	}
+	if d := r.Evidence().Denials; len(d) != 1 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// SPEC 4.7: several calls are asked once; No ends the turn with the marker, No
+// with a reason goes on, a grant for the session is not asked again.
+func TestConsent(t *testing.T) {
+	person := func(c *session.Config) { c.Person = true }
+	answer := func(r *rig, scopes ...event.Verdict) func(event.Event) {
+		return func(e event.Event) {
+			q, ok := e.Body.(event.Asked)
+			if !ok {
+				return
+			}
+			if len(q.Questions) != len(scopes) {
+				t.Errorf("%d questions, want %d", len(q.Questions), len(scopes))
+			}
+			for i := range scopes {
+				scopes[i].Call = q.Questions[i].Call
+			}
+			if _, err := r.Submit(t.Context(), session.Answer{ID: q.ID, Verdicts: scopes}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	two := func() llmtest.Turn {
+		return llmtest.Use("bash", `{"command":"touch a"}`, "bash", `{"command":"touch b"}`)
+	}
+	r := newRig(t, "ask", llmtest.New(two(), llmtest.Say("ok")), person)
+	es := r.run("go", answer(r, event.Verdict{Scope: event.Once}, event.Verdict{Scope: event.No, Why: "not b"}))
+	done := find[event.CallDone](es)
+	if done[0].Outcome != event.OK || !strings.Contains(done[1].Result.Text, "not b") || find[event.Ended](es)[0].End != event.EndDone {
+		t.Errorf("%+v", done)
+	}
+
+	r = newRig(t, "ask", llmtest.New(two()), person)
+	es = r.run("go", answer(r, event.Verdict{Scope: event.Once}, event.Verdict{Scope: event.No}))
+	for _, d := range find[event.CallDone](es) {
+		if d.Outcome == event.OK {
+			t.Errorf("a No did not cancel %+v", d)
+		}
+	}
+	if find[event.Ended](es)[0].End != event.EndPermission || len(find[event.Interrupted](es)) != 1 {
+		t.Errorf("%+v", es[len(es)-1])
+	}
+	if r.file("a") != "" && !strings.HasPrefix(r.file("a"), "error") {
+		t.Error("a call of a refused step ran")
+	}
+
+	r = newRig(t, "ask", llmtest.New(llmtest.Use("bash", `{"command":"touch a"}`), llmtest.Use("bash", `{"command":"touch b"}`)), person)
+	es = r.run("go", answer(r, event.Verdict{Scope: event.Session}))
+	if n := len(find[event.Asked](es)); n != 1 {
+		t.Errorf("asked %d times, want 1: %+v", n, find[event.Granted](es))
+	}
+}
+
+// SPEC 10.3, 4.11: an interrupt cancels what runs with its whole group.
+func TestInterruptARunningCommand(t *testing.T) {
+	m := llmtest.New(llmtest.Use("bash", `{"command":"echo started; sleep 1000 & sleep 1000"}`))
+	r := newRig(t, "yolo", m)
+	es := r.run("hang", func(e event.Event) {
+		if b, ok := e.Body.(event.OutputDelta); ok && strings.Contains(b.Text, "started") {
+			if _, err := r.Submit(t.Context(), session.Interrupt{By: "person"}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	done := find[event.CallDone](es)
+	if len(done) != 1 || done[0].Outcome != event.Cancelled || done[0].Took > 5*time.Second {
+		t.Errorf("%+v", done)
+	}
+	if find[event.Ended](es)[0].End != event.EndInterrupted || find[event.Interrupted](es)[0].By != "person" {
+		t.Errorf("%+v", es[len(es)-2:])
+	}
+	// The next turn tells the model.
+	r.run("again", nil)
+	last := m.Requests()[1].Messages
+	if !strings.Contains(fmt.Sprint(last), "interrupted by user") {
+		t.Errorf("%+v", last)
+	}
+}
+
+// SPEC 10.3: an interrupt also cancels a request, and keeps nothing of it.
+func TestInterruptARequest(t *testing.T) {
+	r := (*rig)(nil)
+	m := llmtest.New(llmtest.Turn{Text: "half", Wait: make(chan struct{})})
+	r = newRig(t, "ask", m)
+	es := r.run("go", func(e event.Event) {
+		if _, ok := e.Body.(event.TextDelta); ok {
+			_, _ = r.Submit(t.Context(), session.Interrupt{By: "SIGINT"})
+		}
+	})
+	if len(find[event.Replied](es)) != 0 || find[event.Ended](es)[0].End != event.EndInterrupted {
+		t.Errorf("%+v", es)
+	}
+}
+
+// A prompt while a turn runs joins it at its next request.
+func TestPromptJoinsTheRunningTurn(t *testing.T) {
+	r := (*rig)(nil)
+	m := llmtest.New(llmtest.Turn{Calls: llmtest.Use("todo", `{"items":[{"text":"x","status":"pending"}]}`).Calls, Before: func(*llm.Request) {
+		if _, err := r.Submit(t.Context(), session.Prompt{Text: "and this"}); err != nil {
+			t.Error(err)
+		}
+	}}, llmtest.Say("both"))
+	r = newRig(t, "ask", m)
+	r.run("do that", nil)
+	if rs := m.Requests(); len(rs) != 2 || !strings.Contains(fmt.Sprint(rs[1].Messages), "and this") {
+		t.Errorf("%d requests: %+v", len(rs), rs[len(rs)-1].Messages)
+	}
+	if len(r.Plan()) != 1 {
+		t.Errorf("plan %+v", r.Plan())
+	}
+}
+
+// SPEC 16.7: what is masked never reaches the log or the model.
+func TestSecretsAreMasked(t *testing.T) {
+	m := llmtest.New(llmtest.Use("bash", `{"command":"echo the password is hunter2"}`))
+	r := newRig(t, "yolo", m)
+	es := r.run("go", nil)
+	for _, e := range es {
+		if d, ok := e.Body.(event.CallDone); ok && strings.Contains(args(d), "hunter2") {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// SPEC 4.8, 10.4: wherever a process dies, the session reopens; every call has
+// exactly one result, nothing runs again, and the next request is the same as
+// it would have been, plus the closing results.
+func TestReopenAtEveryEvent(t *testing.T) {
+	m := llmtest.New(
+		llmtest.Use("read", `{"files":[{"path":"a.txt"}]}`, "bash", `{"command":"echo 1 >> count"}`),
+		llmtest.Use("edit", args(map[string]string{"path": "a.txt", "old": "one", "new": "two"})),
+		llmtest.Say("done"),
+	)
+	r := newRig(t, "yolo", m)
+	r.put("a.txt", "one\n")
+	r.run("work", nil)
+	var all []event.Event
+	for e, err := range r.store.Read(t.Context(), "s1", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	ran := r.file("count")
+	for n := 1; n < len(all); n++ {
+		st := memory.New(time.Now)
+		last := int64(0)
+		for _, e := range all[:n] {
+			es, err := st.Append(t.Context(), "s1", last, event.Draft{Cause: e.Cause, Body: e.Body})
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = es[0].Seq
+		}
+		next := llmtest.New(llmtest.Say("go on"))
+		cfg := r.cfg
+		cfg.Store, cfg.Model, cfg.Permission = st, next, policy(t, "yolo", r.dir)
+		r2 := &rig{t: t, dir: r.dir, store: st, model: next, cfg: cfg}
+		r2.open()
+		if got := next.Requests(); len(got) != 0 {
+			t.Fatalf("cut at %d: reopening asked the model", n)
+		}
+		r2.run("and then?", nil)
+		checkPairs(t, n, next.Requests()[0].Messages)
+		// What was in the log comes first, as the live session would have had it.
+		if n > 2 {
+			if text := next.Requests()[0].Messages[0].Text(); text != "work" {
+				t.Errorf("cut at %d: the first message is %q", n, text)
+			}
+		}
+	}
+	if r.file("count") != ran {
+		t.Errorf("a call ran again: %q, was %q", r.file("count"), ran)
+	}
+}
+
+func checkPairs(t *testing.T, n int, ms []llm.Message) {
+	t.Helper()
+	for i, m := range ms {
+		for k, c := range m.Calls() {
+			if i+1 >= len(ms) || ms[i+1].Role != llm.Tool || k >= len(ms[i+1].Parts) || ms[i+1].Parts[k].Result == nil || ms[i+1].Parts[k].Result.ID != c.ID {
+				t.Errorf("cut at %d: call %s of message %d has no result behind it", n, c.ID, i)
+			}
+		}
+	}
+}
+
+// SPEC 9.4, 10.4: reopening with the same model and tools is no rebase; with
+// another model it is one, and a model can be changed while nothing runs.
+func TestRebase(t *testing.T) {
+	m := llmtest.New()
+	r := newRig(t, "ask", m, func(c *session.Config) {
+		c.OpenModel = func(ref string) (llm.Model, error) {
+			o := llmtest.New(llmtest.Say("from " + ref))
+			o.InfoValue.Model = ref
+			return o, nil
+		}
+	})
+	r.run("hello", nil)
+	_ = r.Close()
+	r.cfg.System = "another prompt of a newer pawl"
+	r.open()
+	rebases := func() (out []event.Rebased) {
+		for e, err := range r.store.Read(t.Context(), "s1", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, ok := e.Body.(event.Rebased); ok {
+				out = append(out, b)
+			}
+		}
+		return out
+	}
+	if n := len(rebases()); n != 1 {
+		t.Errorf("%d rebases after reopening, want 1", n)
+	}
+	if _, err := r.Submit(t.Context(), session.SetModel{Ref: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	es := r.run("hello", nil)
+	if got := find[event.Replied](es)[0].Reply.Message.Text(); got != "from other" {
+		t.Errorf("got %q", got)
+	}
+	bs := rebases()
+	if len(bs) != 2 || bs[1].Why != "model" || bs[1].Head.System != "be good" {
+		t.Errorf("%+v", bs)
+	}
+}
+
+// A person's own command is in the conversation, both sides.
+func TestPersonRuns(t *testing.T) {
+	m := llmtest.New()
+	r := newRig(t, "ask", m)
+	if _, err := r.Submit(t.Context(), session.RunCommand{Command: "echo hi there"}); err != nil {
+		t.Fatal(err)
+	}
+	r.run("what did I run?", nil)
+	if text := fmt.Sprint(m.Requests()[0].Messages); !strings.Contains(text, "echo hi there") || !strings.Contains(text, "exit code 0") {
+		t.Error(text)
+	}
+}
+
+// What another process appended while this one was idle is taken in.
+func TestUndoElsewhere(t *testing.T) {
+	m := llmtest.New(llmtest.Use("write", args(map[string]string{"path": "n.txt", "content": "new"})))
+	r := newRig(t, "accept-edits", m)
+	r.run("make it", nil)
+	cfg := r.cfg
+	cfg.Look, cfg.Permission = true, policy(t, "ask", r.dir)
+	other, err := session.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Undo(t.Context()); err != nil || !strings.HasPrefix(r.file("n.txt"), "error") {
+		t.Fatalf("%v; %q", err, r.file("n.txt"))
+	}
+	_ = other.Close()
+	r.run("go on", nil)
+	if _, ok := r.Standing(); ok {
+		t.Error("the first process does not know of the undo")
+	}
+}
+
+// A slow reader gets every stored event, in order.
+func TestSlowReader(t *testing.T) {
+	m := llmtest.New()
+	r := newRig(t, "ask", m)
+	ctx, cancel := context.WithCancel(t.Context())
+	events := r.Events(ctx, 0)
+	for i := range 40 {
+		r.run(fmt.Sprint(i), nil)
+	}
+	last, prompts := int64(0), 0
+	for e, err := range events {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq != 0 {
+			if e.Seq != last+1 {
+				t.Fatalf("event %d after %d", e.Seq, last)
+			}
+			last = e.Seq
+		}
+		if _, ok := e.Body.(event.Prompted); ok {
+			prompts++
+		}
+		if e.Seq == r.Last() {
+			break
+		}
+	}
+	cancel()
+	if prompts != 40 {
+		t.Errorf("%d prompts seen, want 40", prompts)
+	}
+}

@@ -1,0 +1,188 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// Submit does an operation. cause is the place of the event that it led to, 0
+// where it led to none yet (a prompt that waits for the running turn). An
+// error means that nothing was done.
+func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
+	switch op := op.(type) {
+	case Prompt:
+		return s.prompt(ctx, op)
+	case Interrupt:
+		s.interrupt(op.By)
+		return 0, nil
+	case Answer:
+		return 0, s.answer(op)
+	case SetMode:
+		mode, err := permission.ParseMode(op.Mode)
+		if err != nil {
+			return 0, err
+		}
+		return s.recorded(ctx, event.ModeSet{Mode: string(mode)})
+	case SetModel:
+		return s.setModel(ctx, op.Ref)
+	case RunCommand:
+		return s.personRuns(ctx, op.Command)
+	}
+	return 0, fault.NewInternal(nil, "unknown operation %T", op)
+}
+
+func (s *Session) recorded(ctx context.Context, b event.Body) (int64, error) {
+	err := s.record(ctx, event.Draft{Body: b})
+	return s.Last(), err
+}
+
+func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
+	if p.Source == "" {
+		p.Source = event.Person
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return 0, fault.NewInternal(nil, "session %s is closed", s.cfg.ID)
+	}
+	if s.running != nil {
+		s.queue = append(s.queue, p)
+		s.mu.Unlock()
+		return 0, nil
+	}
+	rctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	r := &run{ctx: rctx, cancel: cancel}
+	s.running = r
+	s.mu.Unlock()
+
+	err := s.catchUp(ctx)
+	if err == nil {
+		err = s.record(ctx, event.Draft{Body: prompted(p)})
+	}
+	if err != nil {
+		s.mu.Lock()
+		s.running = nil
+		s.mu.Unlock()
+		cancel(nil)
+		return 0, err
+	}
+	s.mu.Lock()
+	r.cause = s.last
+	s.mu.Unlock()
+	s.turns.Go(func() { s.turn(r) })
+	return r.cause, nil
+}
+
+func prompted(p Prompt) event.Prompted {
+	return event.Prompted{Source: p.Source, Text: p.Text, Images: p.Images}
+}
+
+// interruption is why a turn was cut short. It wraps a cancellation of kind
+// ErrInterrupted, or ErrTimeout for the run's time limit.
+type interruption struct {
+	why *fault.Error
+	by  string
+}
+
+func (i *interruption) Error() string { return i.why.Error() }
+func (i *interruption) Unwrap() error { return i.why }
+
+func (s *Session) interrupt(by string) {
+	why := &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "interrupted (" + by + ")"}
+	if by == "timeout" {
+		why.Kind, why.Message = fault.ErrTimeout, "the run reached its time limit (--timeout)"
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = nil
+	if s.running != nil {
+		s.running.cancel(&interruption{why: why, by: by})
+	}
+}
+
+func (s *Session) answer(a Answer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ch, ok := s.answers[a.ID]
+	if !ok {
+		return fault.NewInternal(nil, "no question %s is open", a.ID)
+	}
+	delete(s.answers, a.ID)
+	ch <- a
+	return nil
+}
+
+// ask puts a question to the person and waits. It returns ErrNobody where none
+// is there.
+func (s *Session) ask(ctx context.Context, q event.Asked) (event.Answered, error) {
+	if !s.cfg.Person {
+		return event.Answered{}, tool.ErrNobody
+	}
+	q.ID = s.cfg.NewID()
+	ch := make(chan Answer, 1)
+	s.mu.Lock()
+	s.answers[q.ID] = ch
+	s.mu.Unlock()
+	if err := s.record(ctx, event.Draft{Body: q}); err != nil {
+		return event.Answered{}, err
+	}
+	select {
+	case a := <-ch:
+		done := event.Answered{ID: q.ID, Verdicts: a.Verdicts, Text: a.Text}
+		return done, s.record(ctx, event.Draft{Body: done})
+	case <-ctx.Done():
+		s.mu.Lock()
+		delete(s.answers, q.ID)
+		s.mu.Unlock()
+		return event.Answered{}, context.Cause(ctx)
+	}
+}
+
+func (s *Session) setModel(ctx context.Context, ref string) (int64, error) {
+	if s.Busy() {
+		return 0, fault.NewConfiguration("interrupt it first, or wait", "the model can not be changed while a turn runs")
+	}
+	m, err := s.cfg.OpenModel(ref)
+	if err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	old := s.model
+	s.model = m
+	drafts := s.rebase("model")
+	s.mu.Unlock()
+	if err := s.record(ctx, drafts...); err != nil {
+		s.mu.Lock()
+		s.model = old
+		s.mu.Unlock()
+		return 0, err
+	}
+	s.mu.Lock()
+	s.setBuilder()
+	s.mu.Unlock()
+	return s.Last(), nil
+}
+
+func (s *Session) personRuns(ctx context.Context, command string) (int64, error) {
+	if s.cfg.Shell == nil {
+		return 0, fault.NewConfiguration("", "this session has no shell")
+	}
+	if s.Busy() {
+		return 0, fault.NewConfiguration("interrupt it first, or wait", "a command can not be run while a turn runs")
+	}
+	ran, err := s.cfg.Shell.Run(ctx, tool.Run{
+		Command: command,
+		Out:     func(out string) { s.live(event.OutputDelta{Text: out}) },
+	})
+	if err != nil {
+		return 0, fmt.Errorf("run %q: %w", command, err)
+	}
+	return s.recorded(context.WithoutCancel(ctx), event.PersonRan{
+		Command: s.cfg.Mask(command), Output: s.cfg.Mask(ran.Output), Exit: ran.Exit,
+	})
+}

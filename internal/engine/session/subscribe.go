@@ -1,0 +1,116 @@
+package session
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// What a reader may fall behind before it loses ephemeral events, and before
+// it is sent back to the log for the stored ones.
+const (
+	maxEphemeral = 1024
+	maxQueued    = 8192
+)
+
+// subscriber is one reader's queue.
+type subscriber struct {
+	mu    sync.Mutex
+	queue []event.Event
+	lag   bool // stored events were dropped: read them from the log
+	ended bool
+	wake  chan struct{} // capacity 1
+}
+
+func (q *subscriber) put(e event.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case e.Seq == 0 && len(q.queue) >= maxEphemeral:
+		return
+	case len(q.queue) >= maxQueued:
+		q.queue, q.lag = nil, true
+	default:
+		q.queue = append(q.queue, e)
+	}
+	q.signal()
+}
+
+func (q *subscriber) end() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ended = true
+	q.signal()
+}
+
+func (q *subscriber) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (q *subscriber) take() (es []event.Event, lag, ended bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	es, lag = q.queue, q.lag
+	q.queue, q.lag = nil, false
+	return es, lag, q.ended
+}
+
+// Events yields the stored events after a place and then everything as it
+// happens, until ctx ends or the session is closed. A slow reader loses
+// ephemeral events, never stored ones.
+func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
+	// The subscription starts now and not at the first step of the loop: what
+	// is submitted after this call returns is seen.
+	q := &subscriber{wake: make(chan struct{}, 1)}
+	s.mu.Lock()
+	s.subs[q] = struct{}{}
+	if s.closed {
+		q.ended = true
+	}
+	s.mu.Unlock()
+	return func(yield func(event.Event, error) bool) {
+		defer func() {
+			s.mu.Lock()
+			delete(s.subs, q)
+			s.mu.Unlock()
+		}()
+		last, lag := after, true
+		for {
+			if lag {
+				for e, err := range s.cfg.Store.Read(ctx, s.cfg.ID, last) {
+					if !yield(e, err) || err != nil {
+						return
+					}
+					last = e.Seq
+				}
+			}
+			es, behind, ended := q.take()
+			lag = behind
+			for _, e := range es {
+				if e.Seq != 0 && e.Seq <= last {
+					continue
+				}
+				if !yield(e, nil) {
+					return
+				}
+				last = max(last, e.Seq)
+			}
+			if len(es) > 0 || lag {
+				continue
+			}
+			if ended {
+				return
+			}
+			select {
+			case <-q.wake:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}

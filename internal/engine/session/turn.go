@@ -1,0 +1,172 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+)
+
+// bytesPerToken is a cautious guess for what a request costs before the
+// provider has said so: text has three to five.
+const bytesPerToken = 3
+
+// resultCap is how many bytes of one result the model is shown.
+const resultCap = 64 << 10
+
+// turn runs one turn after another until no prompt waits.
+func (s *Session) turn(r *run) {
+	for {
+		end, err := s.loop().Run(r.ctx)
+		s.finish(r, end, err)
+		r.cancel(nil)
+
+		s.mu.Lock()
+		if len(s.queue) == 0 || s.broken != nil {
+			s.running = nil
+			s.mu.Unlock()
+			return
+		}
+		p := s.queue[0]
+		s.queue = s.queue[1:]
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.ctx))
+		r = &run{ctx: ctx, cancel: cancel}
+		s.running = r
+		s.mu.Unlock()
+		if s.record(ctx, event.Draft{Body: prompted(p)}) != nil {
+			cancel(nil)
+			s.mu.Lock()
+			s.running = nil
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Lock()
+		r.cause = s.last
+		s.mu.Unlock()
+	}
+}
+
+// finish records how a turn ended. The context may be cancelled by now, the
+// record must not be. A log that cannot be written has said so already, and
+// readers are ended: nothing more will come.
+func (s *Session) finish(r *run, end event.End, err error) {
+	ctx := context.WithoutCancel(r.ctx)
+	var ds []event.Draft
+	if why := (*interruption)(nil); errors.As(err, &why) {
+		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.by}})
+	}
+	ended := event.Ended{End: end}
+	if err != nil {
+		f := turn.Describe(err)
+		f.Message = s.cfg.Mask(f.Message)
+		ended.Error = &f
+	}
+	if s.record(ctx, append(ds, event.Draft{Body: ended})...) != nil {
+		s.mu.Lock()
+		for sub := range s.subs {
+			sub.end()
+		}
+		s.mu.Unlock()
+	}
+}
+
+func (s *Session) loop() *turn.Loop {
+	s.mu.Lock()
+	model := s.model
+	s.mu.Unlock()
+	l := &turn.Loop{
+		Model: model, Tools: s.cfg.Tools, Record: s.record, Live: s.live,
+		Request: s.request, Locks: s.cfg.Locks, Mask: s.cfg.Mask,
+		Cost: func(u llm.Usage) *float64 { return llm.Cost(model.Info().Price, u) },
+		Cap:  func() int { return resultCap }, Spill: s.spill,
+		Now: s.cfg.Now, Sleep: s.cfg.Sleep, Jitter: s.cfg.Jitter,
+	}
+	l.Env = s.env
+	// The order of SPEC 4.3.
+	l.Gates = []turn.Gate{
+		turn.Exists{Tools: s.cfg.Tools},
+		turn.Arguments{Env: s.env},
+		turn.Repeated{},
+		&seenGate{s: s},
+		&permissionGate{s: s},
+	}
+	return l
+}
+
+// request takes waiting prompts into the turn, reserves the budget and builds
+// the next request.
+func (s *Session) request() (*llm.Request, *float64, error) {
+	s.mu.Lock()
+	waiting := s.queue
+	s.queue = nil
+	s.mu.Unlock()
+	for _, p := range waiting {
+		if err := s.record(context.Background(), event.Draft{Body: prompted(p)}); err != nil {
+			return nil, nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.builder.Request(llm.Tail{})
+	if err != nil {
+		return nil, nil, err
+	}
+	size := int64(0)
+	for _, p := range r.Body {
+		size += int64(len(p))
+	}
+	info := s.model.Info()
+	res, err := s.meter.Reserve(s.cfg.Limits, size/bytesPerToken, info.MaxOutput)
+	if err != nil {
+		return nil, nil, err
+	}
+	if res.MaxTokens > 0 {
+		if r, err = s.builder.Request(llm.Tail{MaxTokens: res.MaxTokens}); err != nil {
+			return nil, nil, err
+		}
+	}
+	return r, res.USD, nil
+}
+
+// spill keeps a result that is too long for the model.
+func (s *Session) spill(_ context.Context, call, text string) (string, error) {
+	dir := filepath.Join(s.cfg.SpillDir, s.cfg.ID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	// Ids of calls repeat with some models; places in the log do not.
+	path := filepath.Join(dir, fmt.Sprintf("%d-%s.txt", s.Last(), fileName(call)))
+	return path, os.WriteFile(path, []byte(text), 0o600)
+}
+
+// fileName keeps of an id, which comes from a model, what is safe in a name.
+func fileName(id string) string {
+	out := []byte{}
+	for _, c := range []byte(id) {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return "result"
+	}
+	return string(out[:min(len(out), 80)])
+}
+
+// SleepFor waits for d or until ctx ends: the Sleep of a real session.
+func SleepFor(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,118 @@
+package turn
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Locks is one workspace's lock. It is held per call, and shared with child
+// sessions so that agents can work side by side: calls whose footprints do not
+// conflict run together, the others in the order in which they were reserved.
+type Locks struct {
+	mu      sync.Mutex
+	tickets []*Ticket // in the order reserved, held ones included
+	running int
+	// Most is how many calls run at once (SPEC 4.1).
+	Most int
+}
+
+// NewLocks makes a workspace's lock for at most n calls at once.
+func NewLocks(n int) *Locks { return &Locks{Most: n} }
+
+// Ticket is a place in the line.
+type Ticket struct {
+	locks *Locks
+	fp    tool.Footprint
+	ready chan struct{} // closed when the call may run
+	held  bool
+}
+
+// Reserve takes a place in the line. Every ticket must be released.
+func (l *Locks) Reserve(fp tool.Footprint) *Ticket {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := &Ticket{locks: l, fp: fp, ready: make(chan struct{})}
+	l.tickets = append(l.tickets, t)
+	l.admit()
+	return t
+}
+
+// Wait returns when the call may run, or with ctx's error.
+func (t *Ticket) Wait(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-t.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Release gives the place back; twice, and of no ticket, is harmless.
+func (t *Ticket) Release() {
+	if t == nil {
+		return
+	}
+	l := t.locks
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.tickets, t)
+	if i < 0 {
+		return
+	}
+	l.tickets = slices.Delete(l.tickets, i, i+1)
+	if t.held {
+		l.running--
+	}
+	l.admit()
+}
+
+// admit lets every ticket run that conflicts with none before it. A call that
+// only asks a person takes no place among the running ones.
+func (l *Locks) admit() {
+	for i, t := range l.tickets {
+		if t.held || l.running >= l.Most {
+			continue
+		}
+		if slices.ContainsFunc(l.tickets[:i], func(o *Ticket) bool { return Conflict(o.fp, t.fp) }) {
+			continue
+		}
+		t.held = true
+		l.running++
+		close(t.ready)
+	}
+}
+
+// Conflict says whether two calls must not run together: one writes what the
+// other reads or writes. An unknown footprint conflicts with everything but a
+// question to a person.
+func Conflict(a, b tool.Footprint) bool {
+	if a.Person || b.Person {
+		return a.Person && b.Person // two questions at once confuse
+	}
+	if a.Unknown || b.Unknown {
+		return true
+	}
+	return touch(a.Writes, b.Writes) || touch(a.Writes, b.Reads) || touch(a.Reads, b.Writes)
+}
+
+func touch(a, b []tool.Span) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x.Path == y.Path || x.Dir && below(y.Path, x.Path) || y.Dir && below(x.Path, y.Path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func below(path, dir string) bool {
+	return dir == "" || dir == "." || dir == "/" || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

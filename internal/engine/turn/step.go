@@ -1,0 +1,243 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// done is a finished call on its way to the log.
+type done struct {
+	event.CallDone
+	seen    []tool.Span
+	blocked *event.Blocked
+}
+
+// step checks and runs the calls of one reply. It returns an end where the
+// turn must not go on.
+func (l *Loop) step(ctx context.Context, calls []llm.Call) (event.End, error) {
+	pending := make([]*Pending, len(calls))
+	for i, c := range calls {
+		pending[i] = &Pending{Call: c, Args: c.Args}
+	}
+	var broken error
+	for _, g := range l.Gates {
+		if broken = g.Check(ctx, pending); broken != nil {
+			break
+		}
+	}
+	no := false
+	for _, p := range pending {
+		no = no || p.Refused != nil && p.Refused.EndTurn
+	}
+	if no || broken != nil || ctx.Err() != nil {
+		for _, p := range pending {
+			if p.Refused == nil {
+				p.Refused = &Refusal{Outcome: event.Cancelled, Text: cancelledText}
+			}
+		}
+	}
+	if err := l.run(ctx, pending); err != nil {
+		return event.EndFailed, err
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ended(context.Cause(ctx))
+	case broken != nil:
+		return ended(broken)
+	case no:
+		mark := event.Interrupted{By: "permission"}
+		if err := l.Record(context.WithoutCancel(ctx), event.Draft{Body: mark}); err != nil {
+			return event.EndFailed, err
+		}
+		return event.EndPermission, nil
+	}
+	return "", nil
+}
+
+const cancelledText = "[Cancelled: this call did not run.]"
+
+// run runs what was not refused, as much at once as footprints allow, and
+// records the results in the order asked. A call keeps its place in the line
+// until its result is recorded: the next one that conflicts with it finds not
+// only the files but also what the log says of them.
+func (l *Loop) run(ctx context.Context, pending []*Pending) error {
+	results := make([]chan done, len(pending))
+	tickets := make([]*Ticket, len(pending))
+	var wg sync.WaitGroup
+	// Storage that fails ends the turn: what still runs is cancelled with it.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer func() {
+		cancel(nil)
+		wg.Wait()
+		for _, t := range tickets {
+			t.Release()
+		}
+	}()
+	for i, p := range pending {
+		results[i] = make(chan done, 1)
+		if p.Refused != nil {
+			results[i] <- refuse(p, p.Refused)
+			continue
+		}
+		ticket := l.Locks.Reserve(p.Footprint)
+		tickets[i] = ticket
+		wg.Go(func() {
+			if err := ticket.Wait(ctx); err != nil {
+				results[i] <- refuse(p, &Refusal{Outcome: event.Cancelled, Text: cancelledText})
+				return
+			}
+			results[i] <- l.call(ctx, p)
+		})
+	}
+	for i := range pending {
+		d := <-results[i]
+		if err := l.record(ctx, d); err != nil {
+			cancel(err)
+			return err
+		}
+		tickets[i].Release()
+	}
+	return nil
+}
+
+func (l *Loop) record(ctx context.Context, d done) error {
+	var drafts []event.Draft
+	if d.blocked != nil {
+		drafts = append(drafts, event.Draft{Body: *d.blocked})
+	}
+	if len(d.seen) > 0 {
+		drafts = append(drafts, event.Draft{Body: event.FileSeen{Call: d.ID, Spans: d.seen}})
+	}
+	drafts = append(drafts, event.Draft{Body: d.CallDone})
+	return l.Record(context.WithoutCancel(ctx), drafts...)
+}
+
+func refuse(p *Pending, r *Refusal) done {
+	return done{
+		CallDone: event.CallDone{
+			ID: p.Call.ID, Tool: name(p), Outcome: r.Outcome, Bytes: int64(len(r.Text)),
+			Result: llm.Result{ID: p.Call.ID, Name: p.Call.Name, Text: r.Text, Error: true},
+		},
+		seen: r.Seen, blocked: r.Blocked,
+	}
+}
+
+// name is the tool's own name where there is such a tool, else what the model
+// called it.
+func name(p *Pending) string {
+	if p.Tool.Spec.Name != "" {
+		return p.Tool.Spec.Name
+	}
+	return p.Call.Name
+}
+
+// call runs one call that has its lock.
+func (l *Loop) call(ctx context.Context, p *Pending) done {
+	for _, g := range l.Gates {
+		if r, ok := g.(Rechecker); ok {
+			if no := r.Recheck(ctx, p); no != nil {
+				return refuse(p, no)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return refuse(p, &Refusal{Outcome: event.Cancelled, Text: cancelledText})
+	}
+	if err := l.Record(context.WithoutCancel(ctx), event.Draft{Body: event.CallStarted{ID: p.Call.ID}}); err != nil {
+		return refuse(p, &Refusal{Outcome: event.Failed, Text: "[The session's log could not be written: the call did not run.]"})
+	}
+	limit := p.Tool.Timeout
+	if limit == 0 {
+		limit = defaultTimeout
+	}
+	cctx, cancel := context.WithTimeoutCause(ctx, limit, fault.NewToolTimeout(p.Tool.Spec.Name, limit))
+	defer cancel()
+	start := l.Now()
+	r, err := l.invoke(cctx, p)
+	d := done{CallDone: event.CallDone{
+		ID: p.Call.ID, Tool: p.Tool.Spec.Name, Outcome: event.OK, Note: r.Note, Diff: r.Diff,
+		Command: r.Command, Exit: r.Exit, Took: l.Now().Sub(start),
+	}}
+	switch {
+	case ctx.Err() != nil:
+		d.Outcome = event.Cancelled
+		r.Error = true
+		r.Text = join(r.Text, "[Cancelled while it ran: what it did so far may stand.]")
+	case r.Timeout, errors.Is(context.Cause(cctx), fault.ErrToolTimeout):
+		d.Outcome = event.TimedOut
+		r.Error = true
+		if err != nil {
+			r.Text = join(r.Text, context.Cause(cctx).Error())
+		}
+	case err != nil:
+		d.Outcome = event.Failed
+		r.Error = true
+		r.Text = join(r.Text, err.Error())
+	case r.Error:
+		d.Outcome = event.Failed
+	}
+	if p.Fix != "" {
+		r.Text = join("["+p.Fix+"]", r.Text)
+	}
+	l.finish(ctx, &d, r)
+	return d
+}
+
+// invoke runs a tool and turns a panic in it into an error: one broken tool
+// must not take the session with it.
+func (l *Loop) invoke(ctx context.Context, p *Pending) (r tool.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fault.NewInternal(nil, "the %s tool broke: %v", p.Tool.Spec.Name, v)
+		}
+	}()
+	return p.Tool.Run(ctx, l.Env(p), p.Args)
+}
+
+// finish masks, bounds and keeps a result.
+func (l *Loop) finish(ctx context.Context, d *done, r tool.Result) {
+	text := l.Mask(r.Text)
+	if text != r.Text {
+		// Masked lines are not what the file holds: an edit must read again.
+		r.Seen = nil
+	}
+	d.Command, d.Note, d.Diff = l.Mask(d.Command), l.Mask(d.Note), l.Mask(d.Diff)
+	d.Bytes = int64(len(text))
+	if limit := l.Cap(); limit > 0 && len(text) > limit {
+		spill, err := l.Spill(context.WithoutCancel(ctx), d.ID, text)
+		where := "the whole is in " + spill
+		if err != nil {
+			where = "the whole could not be kept: " + err.Error()
+		}
+		d.Spill = spill
+		text = headAndTail(text, limit, where)
+		r.Seen = nil
+	}
+	d.seen = r.Seen
+	d.Result = llm.Result{ID: d.ID, Name: d.Tool, Text: text, Error: r.Error, Images: r.Images}
+}
+
+func join(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	}
+	return a + "\n" + b
+}
+
+// headAndTail keeps the first and last lines of a text within limit bytes and
+// says what was left out.
+func headAndTail(s string, limit int, where string) string {
+	head, tail := cutHead(s, limit*2/3), cutTail(s, limit/3)
+	out := len(s) - len(head) - len(tail)
+	return fmt.Sprintf("%s\n[… %d bytes left out; %s …]\n%s", head, out, where, tail)
+}

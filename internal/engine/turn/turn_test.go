@@ -1,0 +1,305 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/window"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bench is a loop with everything around it kept in memory.
+type bench struct {
+	Loop
+	mu     sync.Mutex
+	events []event.Body
+	waits  []time.Duration
+	spilt  map[string]string
+	conv   window.Conversation
+}
+
+type pathArg struct {
+	Path string `json:"path"`
+}
+
+// fileTool is a tool that reads or writes a path and runs a function.
+func fileTool(name string, writes bool, run func(ctx context.Context, path string) (tool.Result, error)) tool.Tool {
+	t := tool.New(name, "a tool", func(_ tool.Env, in pathArg) (tool.Footprint, error) {
+		sp := []tool.Span{{Path: in.Path}}
+		if writes {
+			return tool.Footprint{Writes: sp}, nil
+		}
+		return tool.Footprint{Reads: sp}, nil
+	}, func(ctx context.Context, _ tool.Env, in pathArg) (tool.Result, error) { return run(ctx, in.Path) })
+	t.ReadOnly = !writes
+	t.Example = `{"path": "main.go"}`
+	return t
+}
+
+func newBench(m llm.Model, tools ...tool.Tool) *bench {
+	b := &bench{spilt: map[string]string{}}
+	env := func(*Pending) tool.Env { return tool.Env{Out: func(string) {}} }
+	b.Loop = Loop{
+		Model: m, Tools: tools, Env: env, Locks: NewLocks(8), Mask: func(s string) string { return s },
+		Gates: []Gate{Exists{Tools: tools}, Arguments{Env: env}, Repeated{}},
+		Request: func() (*llm.Request, *float64, error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			r, err := window.NewBuilder(&b.conv, nil).Request(llm.Tail{})
+			return r, nil, err
+		},
+		Record: func(_ context.Context, ds ...event.Draft) error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			for _, d := range ds {
+				b.events = append(b.events, d.Body)
+				b.conv.Apply(event.Event{Body: d.Body})
+			}
+			return nil
+		},
+		Live: func(event.Body) {},
+		Cost: func(llm.Usage) *float64 { return nil },
+		Cap:  func() int { return 1000 },
+		Spill: func(_ context.Context, call, text string) (string, error) {
+			b.spilt[call] = text
+			return "/spill/" + call, nil
+		},
+		Now: time.Now, Jitter: func() float64 { return 1 },
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			b.waits = append(b.waits, d)
+			return ctx.Err()
+		},
+	}
+	return b
+}
+
+func (b *bench) results() []event.CallDone {
+	var out []event.CallDone
+	for _, e := range b.events {
+		if d, ok := e.(event.CallDone); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// oneResultEach checks SPEC 4.8 on what was recorded.
+func (b *bench) oneResultEach(t *testing.T) {
+	t.Helper()
+	var asked, done []string
+	for _, e := range b.events {
+		switch e := e.(type) {
+		case event.CallAsked:
+			asked = append(asked, e.ID)
+		case event.CallDone:
+			done = append(done, e.ID)
+		}
+	}
+	if fmt.Sprint(asked) != fmt.Sprint(done) {
+		t.Errorf("asked %v, done %v", asked, done)
+	}
+}
+
+// SPEC 4.1: what does not conflict runs together, results come in the order
+// asked.
+func TestParallelInOrder(t *testing.T) {
+	both := make(chan struct{}, 2)
+	release := make(chan struct{})
+	meet := fileTool("meet", false, func(ctx context.Context, path string) (tool.Result, error) {
+		both <- struct{}{}
+		if len(both) == 2 {
+			close(release)
+		}
+		<-release
+		return tool.Text(path), nil
+	})
+	b := newBench(llmtest.New(llmtest.Use("meet", `{"path":"a"}`, "meet", `{"path":"b"}`)), meet)
+	if end, err := b.Run(t.Context()); end != event.EndDone || err != nil {
+		t.Fatal(end, err)
+	}
+	rs := b.results()
+	if len(rs) != 2 || rs[0].Result.Text != "a" || rs[1].Result.Text != "b" {
+		t.Errorf("%+v", rs)
+	}
+	b.oneResultEach(t)
+}
+
+// SPEC 4.1: calls that conflict run in order.
+func TestConflictsRunInOrder(t *testing.T) {
+	content := "old"
+	write := fileTool("put", true, func(context.Context, string) (tool.Result, error) { content = "new"; return tool.Text("ok"), nil })
+	read := fileTool("look", false, func(context.Context, string) (tool.Result, error) { return tool.Text(content), nil })
+	b := newBench(llmtest.New(llmtest.Use("look", `{"path":"a"}`, "put", `{"path":"a"}`, "look", `{"path":"a"}`)), write, read)
+	if _, err := b.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if rs := b.results(); rs[0].Result.Text != "old" || rs[2].Result.Text != "new" {
+		t.Errorf("%+v", rs)
+	}
+}
+
+// SPEC 4.4, 4.5: aliases resolve, unknown names are answered with the nearest,
+// a missing parameter with an example.
+func TestNamesAndArguments(t *testing.T) {
+	read := fileTool("look", false, func(_ context.Context, path string) (tool.Result, error) { return tool.Text("got " + path), nil })
+	bash := fileTool("bash", false, func(_ context.Context, path string) (tool.Result, error) { return tool.Text("ran " + path), nil })
+	bad := llm.Call{Name: "look", Args: json.RawMessage(`{}`), Sent: `{"path`, Bad: "unexpected end at 6"}
+	b := newBench(llmtest.New(
+		llmtest.Use("LOOK", `{"path":"1"}`, "look", `{"file_path":"2"}`, "lok", `{"path":"3"}`, "look", `{}`, "run_shell_command", `{"path":"4"}`),
+		llmtest.Turn{Calls: []llm.Call{bad}},
+	), read, bash)
+	if _, err := b.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"got 1", "got 2", `no tool "lok". The nearest are: look`, `A call that works: {"path": "main.go"}`, "ran 4", "unexpected end at 6"}
+	for i, r := range b.results() {
+		if !strings.Contains(r.Result.Text, want[i]) {
+			t.Errorf("result %d is %q, want %q in it", i, r.Result.Text, want[i])
+		}
+	}
+	b.oneResultEach(t)
+}
+
+// The same read twice in one reply runs once; a write between them makes them
+// different questions.
+func TestRepeatedInOneStep(t *testing.T) {
+	n := 0
+	read := fileTool("look", false, func(context.Context, string) (tool.Result, error) { n++; return tool.Text("x"), nil })
+	write := fileTool("put", true, func(context.Context, string) (tool.Result, error) { return tool.Text("ok"), nil })
+	b := newBench(llmtest.New(llmtest.Use("look", `{"path":"a"}`, "look", `{"path":"a"}`, "put", `{"path":"a"}`, "look", `{"path":"a"}`)), read, write)
+	if _, err := b.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n != 2 || b.results()[1].Outcome != event.Denied {
+		t.Errorf("ran %d times: %+v", n, b.results())
+	}
+}
+
+// SPEC 3.3, 3.4: at most 4 retries, doubling, Retry-After is honoured, what was
+// shown is retracted; what is not retryable is not retried.
+func TestRetries(t *testing.T) {
+	slow := fault.NewProvider("p", 529, "overloaded", nil)
+	asked := fault.NewProvider("p", 429, "too many", nil)
+	asked.RetryAfter = 7 * time.Second
+	b := newBench(llmtest.New(
+		llmtest.Turn{Text: "half a sen", Err: slow}, llmtest.Turn{Err: asked}, llmtest.Turn{Text: "", Err: nil}, llmtest.Say("done"),
+	))
+	if end, err := b.Run(t.Context()); end != event.EndDone || err != nil {
+		t.Fatal(end, err)
+	}
+	if fmt.Sprint(b.waits) != fmt.Sprint([]time.Duration{500 * time.Millisecond, 7 * time.Second, 2 * time.Second}) {
+		t.Errorf("waits %v", b.waits)
+	}
+	shown := 0
+	for _, e := range b.events {
+		if r, ok := e.(event.Retried); ok && r.Shown {
+			shown++
+		}
+	}
+	if shown != 1 {
+		t.Errorf("%d retries retract text, want 1", shown)
+	}
+
+	always := llmtest.New()
+	always.Next = func(int, *llm.Request) llmtest.Turn { return llmtest.Turn{Err: slow} }
+	b = newBench(always)
+	if end, err := b.Run(t.Context()); end != event.EndProvider || err == nil || len(always.Requests()) != 5 {
+		t.Errorf("%v %v after %d requests, want 5", end, err, len(always.Requests()))
+	}
+	key := llmtest.New(llmtest.Turn{Err: fault.NewProvider("p", 401, "wrong key", nil)})
+	b = newBench(key)
+	if end, _ := b.Run(t.Context()); end != event.EndProvider || len(key.Requests()) != 1 {
+		t.Errorf("a wrong key gives %v after %d requests", end, len(key.Requests()))
+	}
+}
+
+// SPEC 4.8: a cancelled call has its result, and those behind it too.
+func TestInterruptedCalls(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "stop"}
+	hang := fileTool("hang", true, func(ctx context.Context, _ string) (tool.Result, error) {
+		cancel(why)
+		<-ctx.Done()
+		return tool.Result{}, ctx.Err()
+	})
+	b := newBench(llmtest.New(llmtest.Use("hang", `{"path":"a"}`, "hang", `{"path":"a"}`)), hang)
+	end, err := b.Run(ctx)
+	if end != event.EndInterrupted || !errors.Is(err, fault.ErrInterrupted) {
+		t.Errorf("%v %v", end, err)
+	}
+	for _, r := range b.results() {
+		if r.Outcome != event.Cancelled {
+			t.Errorf("%+v", r)
+		}
+	}
+	b.oneResultEach(t)
+}
+
+// SPEC 4.8, 9.2: a tool that breaks is a result; a long result keeps head and
+// tail, whole runes, and says where the rest is.
+func TestBrokenAndLong(t *testing.T) {
+	boom := fileTool("boom", false, func(context.Context, string) (tool.Result, error) { panic("ouch") })
+	long := fileTool("long", false, func(context.Context, string) (tool.Result, error) {
+		return tool.Result{Text: "first\n" + strings.Repeat("é", 5000) + "\nlast", Seen: []tool.Span{{Path: "a"}}}, nil
+	})
+	b := newBench(llmtest.New(llmtest.Use("boom", `{"path":"a"}`, "long", `{"path":"b"}`)), boom, long)
+	if _, err := b.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rs := b.results()
+	if rs[0].Outcome != event.Failed || !strings.Contains(rs[0].Result.Text, "ouch") {
+		t.Errorf("%+v", rs[0])
+	}
+	text := rs[1].Result.Text
+	if len(text) > 1200 || !strings.HasPrefix(text, "first") || !strings.HasSuffix(text, "last") || strings.Contains(text, "\uFFFD") || !strings.Contains(text, "/spill/") {
+		t.Errorf("%d bytes: %.60q … %.60q", len(text), text, text[len(text)-60:])
+	}
+	for _, e := range b.events {
+		if _, ok := e.(event.FileSeen); ok {
+			t.Error("lines that were cut out count as seen")
+		}
+	}
+}
+
+// Replies that are cut go on, but not for ever.
+func TestCutReplies(t *testing.T) {
+	m := llmtest.New()
+	m.Next = func(int, *llm.Request) llmtest.Turn { return llmtest.Turn{Text: "and", Stop: llm.StopLength} }
+	b := newBench(m)
+	if end, err := b.Run(t.Context()); end != event.EndProvider || err == nil || len(m.Requests()) != maxCut+1 {
+		t.Errorf("%v %v after %d requests", end, err, len(m.Requests()))
+	}
+}
+
+func TestBrokenLogEndsTheTurn(t *testing.T) {
+	read := fileTool("look", false, func(context.Context, string) (tool.Result, error) { return tool.Text("x"), nil })
+	b := newBench(llmtest.New(llmtest.Use("look", `{"path":"a"}`)), read)
+	full := errors.New("disk full")
+	record := b.Record
+	b.Record = func(ctx context.Context, ds ...event.Draft) error {
+		if _, ok := ds[0].Body.(event.CallStarted); ok {
+			return full
+		}
+		if _, ok := ds[len(ds)-1].Body.(event.CallDone); ok {
+			return full
+		}
+		return record(ctx, ds...)
+	}
+	if end, err := b.Run(t.Context()); end != event.EndFailed || !errors.Is(err, full) {
+		t.Errorf("%v %v", end, err)
+	}
+}

@@ -1,0 +1,176 @@
+// Package brief says events in one line each: what every plain frontend shows.
+// Texts that came from a model, a tool or a file are sanitised here, so that a
+// frontend may print what it gets.
+package brief
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
+)
+
+// Model says which model it is, from where, and at what price: the first line
+// of every run (SPEC 5.5).
+func Model(i llm.Info) string {
+	if i.Provider == "offline" {
+		return "model offline: the built-in planner without weights, in this process, free"
+	}
+	return fmt.Sprintf("model %s from %s, %s", plain.Line(i.Ref()), plain.Line(i.From), Price(i.Price))
+}
+
+// Price says a price.
+func Price(p *llm.Price) string {
+	switch {
+	case p == nil:
+		return "price unknown"
+	case p.Input == 0 && p.Output == 0:
+		return "free"
+	}
+	return fmt.Sprintf("$%s in / $%s out per million tokens", money(p.Input), money(p.Output))
+}
+
+func money(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.2f", f), ".00") }
+
+// Cost says a cost in USD; nil is unknown, never 0.
+func Cost(c *float64) string {
+	switch {
+	case c == nil:
+		return "cost unknown"
+	case *c == 0:
+		return "$0"
+	case *c < 0.01:
+		return fmt.Sprintf("$%.4f", *c)
+	}
+	return fmt.Sprintf("$%.2f", *c)
+}
+
+// Call says what a call wants to do: the tool and the argument that tells most.
+func Call(name string, args json.RawMessage) string {
+	var a map[string]json.RawMessage
+	if json.Unmarshal(args, &a) != nil {
+		return plain.Line(name)
+	}
+	what := ""
+	for _, k := range []string{"command", "path", "pattern", "url", "question", "note", "id", "rev"} {
+		var s string
+		if json.Unmarshal(a[k], &s) == nil && s != "" {
+			what = s
+			break
+		}
+	}
+	var files []struct{ Path string }
+	if json.Unmarshal(a["files"], &files) == nil || json.Unmarshal(a["edits"], &files) == nil {
+		var paths []string
+		for _, f := range files {
+			if len(paths) == 0 || paths[len(paths)-1] != f.Path {
+				paths = append(paths, f.Path)
+			}
+		}
+		what = strings.Join(paths, ", ")
+	}
+	if first, _, more := strings.Cut(what, "\n"); more {
+		what = first + " …"
+	}
+	return plain.Line(name + " " + cut(what, 160))
+}
+
+func cut(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}
+
+// Done says how a call went, to stand behind Call.
+func Done(d event.CallDone) string {
+	s := ""
+	switch d.Outcome {
+	case event.OK:
+		s = d.Note
+	case event.Failed:
+		s = "failed"
+		if d.Exit != nil {
+			s = fmt.Sprintf("exit code %d", *d.Exit)
+		} else if first, _, _ := strings.Cut(d.Result.Text, "\n"); first != "" {
+			s += ": " + cut(first, 120)
+		}
+	case event.Denied, event.Invalid:
+		first, _, _ := strings.Cut(d.Result.Text, "\n")
+		s = string(d.Outcome) + ": " + cut(first, 160)
+	default:
+		s = string(d.Outcome)
+	}
+	if d.Took >= time.Second {
+		s = strings.TrimSpace(s + " " + Took(d.Took))
+	}
+	return plain.Line(s)
+}
+
+// Took says a duration as people do.
+func Took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// Evidence says what is proven of a turn that changed files, "" for one that
+// changed none.
+func Evidence(r evidence.Report) string {
+	if len(r.Files) == 0 {
+		return ""
+	}
+	var names []string
+	for _, f := range r.Files {
+		names = append(names, plain.Line(f.Path))
+	}
+	if len(names) > 5 {
+		names = append(names[:5], fmt.Sprintf("and %d more", len(r.Files)-5))
+	}
+	s := "changed " + strings.Join(names, ", ")
+	switch v := r.Verified; {
+	case v == nil:
+		s += "; not verified: no check ran after the last change"
+	case v.OK:
+		s += fmt.Sprintf("; verified: %s, exit code 0", plain.Line(v.Command))
+	default:
+		s += fmt.Sprintf("; not verified: %s, exit code %d", plain.Line(v.Command), v.Exit)
+	}
+	return s
+}
+
+// Spending says what a turn cost.
+func Spending(s budget.Spent) string {
+	t := fmt.Sprintf("%s, %s", Cost(s.Cost()), plural(s.Replies, "model reply", "model replies"))
+	if s.Usage.Known && s.Usage.Input+s.Usage.Output+s.Usage.CacheRead > 0 {
+		t += fmt.Sprintf(", %d tokens in (%d cached), %d out", s.Usage.Input+s.Usage.CacheRead+s.Usage.CacheWrite, s.Usage.CacheRead, s.Usage.Output)
+	}
+	return t + ", " + plural(s.Calls, "call", "calls")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Retry says that a request is tried again.
+func Retry(r event.Retried) string {
+	s := fmt.Sprintf("try %d failed: %s; again in %s", r.Attempt, cut(r.Error.Message, 200), Took(r.Wait))
+	if r.Shown {
+		s += " (what it said so far is withdrawn)"
+	}
+	return plain.Line(s)
+}

@@ -1,0 +1,332 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/web"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/prompt"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// parallelCalls is how many calls of one step run at once (SPEC 4.1).
+const parallelCalls = 8
+
+// front says which frontend opens a session.
+type front struct {
+	name   string
+	person bool // somebody is there to answer questions
+	look   bool // only to look at a session, or to undo: no model is needed
+	// model, if set, is used when nothing else says which: a person's answer.
+	choose func(context.Context) (string, error)
+}
+
+// opened is a session with everything that must be closed after it.
+type opened struct {
+	*session.Session
+	store    event.Store
+	model    modelChoice
+	warnings []string
+	closers  []func() error
+}
+
+func (o *opened) close() {
+	if o.Session != nil {
+		// A log that broke has been reported by the run already.
+		_ = o.Session.Close()
+	}
+	for _, c := range slices.Backward(o.closers) {
+		_ = c() // nothing acknowledged depends on it
+	}
+}
+
+// open puts a session together.
+func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err error) {
+	o := &opened{}
+	defer func() {
+		if err != nil {
+			o.close()
+		}
+	}()
+	dir, err := a.realDir(f)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := settings.PathsFrom(a.Env)
+	if err != nil {
+		return nil, err
+	}
+	conf, err := settings.Load(paths, dir)
+	if err != nil {
+		return nil, err
+	}
+	o.warnings = conf.Warnings
+	if fr.look {
+		o.model = offlineChoice("nothing is asked of it")
+	} else if o.model, err = a.chooseModel(ctx, f, conf, fr); err != nil {
+		return nil, err
+	}
+	limits, err := a.limits(f, conf, o.model.info)
+	if err != nil {
+		return nil, err
+	}
+	perm, err := a.permissions(f, conf, paths, dir, fr)
+	if err != nil {
+		return nil, err
+	}
+	if o.store, err = a.openStore(ctx, f, paths, conf); err != nil {
+		return nil, err
+	}
+	o.closers = append(o.closers, o.store.Close)
+	id, err := a.sessionID(ctx, o.store, f, dir)
+	if err != nil {
+		return nil, err
+	}
+	model, err := o.model.open()
+	if err != nil {
+		return nil, err
+	}
+	ws, err := workspace.Open(dir, workspace.Options{Outside: true}) // the permission gate decides before
+	if err != nil {
+		return nil, err
+	}
+	o.closers = append(o.closers, ws.Close)
+	masker := secrets.New(a.heldSecrets()...)
+	sh := shell.New(shell.Options{Root: dir, SpillDir: filepath.Join(paths.Spill(), id), Mask: masker.MaskBytes})
+	o.closers = append(o.closers, sh.Close)
+
+	o.Session, err = session.Open(ctx, session.Config{
+		Store: o.store, ID: id, Dir: dir, Front: fr.name, Version: Version,
+		System: prompt.System(prompt.Facts{
+			Dir: dir, OS: runtime.GOOS, Shell: "bash", Git: isRepository(dir), Date: a.Now().Format("2006-01-02"),
+			Mode: string(perm.Mode()), Person: fr.person,
+		}),
+		Effort: first(f.effort, conf.User.Effort),
+		Model:  model,
+		OpenModel: func(ref string) (llm.Model, error) {
+			c, err := a.resolve(ref, conf)
+			if err != nil {
+				return nil, err
+			}
+			return c.open()
+		},
+		Tools: toolSet(o.model.info), Files: ws, Shell: sh, Web: web.New(web.Options{}),
+		Notes:      settings.Notes{Path: paths.Notes(), Dir: dir, Now: a.Now},
+		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Locks: turn.NewLocks(parallelCalls),
+		Mask: masker.String, SpillDir: paths.Spill(),
+		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
+		Now:  a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// toolSet is the tools in the order the model is shown them. The form of edit
+// that is offered follows the model's family (SPEC 4.9).
+func toolSet(i llm.Info) tool.Set {
+	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
+	if i.Family == "gpt" {
+		set = append(set, tools.ApplyPatch(), tools.Write())
+	} else {
+		set = append(set, tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch())
+	}
+	return append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
+		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember())
+}
+
+func (a *App) openStore(ctx context.Context, f *flags, p settings.Paths, conf settings.Loaded) (event.Store, error) {
+	if f.noSession {
+		return memory.New(a.Now), nil
+	}
+	return sqlite.Open(ctx, p.Database(), sqlite.Options{Durability: conf.User.Store.Durability, Now: a.Now})
+}
+
+// sessionID finds the session that the flags name, or makes an id for a new
+// one.
+func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, dir string) (string, error) {
+	var row event.Row
+	switch {
+	case f.resume != "":
+		r, err := st.Session(ctx, f.resume)
+		if err != nil {
+			return "", noSession(err, f.resume)
+		}
+		row = r
+	case f.continueLast:
+		rows, err := st.Sessions(ctx, dir)
+		if err != nil {
+			return "", err
+		}
+		if len(rows) == 0 {
+			return "", usageError("there is no session of %s to continue", dir)
+		}
+		row = rows[0]
+	case f.fork:
+		return "", usageError("--fork-session needs --continue or --resume")
+	default:
+		return newID(), nil
+	}
+	if row.Dir != "" && row.Dir != dir {
+		return "", usageError("session %s belongs to %s; go there, or give -C %s", row.ID, row.Dir, row.Dir)
+	}
+	if !f.fork {
+		return row.ID, nil
+	}
+	id := newID()
+	return id, st.Fork(ctx, event.Origin{Session: row.ID, At: row.Last}, id)
+}
+
+func noSession(err error, id string) error {
+	if errors.Is(err, event.ErrNoSession) {
+		return usageError("%w: %s; see: pawl sessions list", err, id)
+	}
+	return err
+}
+
+// newID is 10 random bytes: enough that a short prefix is unique for a person.
+func newID() string {
+	var b [10]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+func (a *App) limits(f *flags, conf settings.Loaded, info llm.Info) (budget.Limits, error) {
+	l := budget.Limits{USD: conf.User.Budget.USD, Steps: f.maxTurns}
+	if f.maxUSD > 0 {
+		l.USD = f.maxUSD
+	}
+	if l.USD > 0 && info.Price == nil {
+		return l, fault.NewConfiguration(
+			fmt.Sprintf(`give one in the configuration: "models": {%q: {"price": {"input": …, "output": …}}}`, info.Ref()),
+			"a budget of $%.2f can not be kept with %s, whose price is not known", l.USD, info.Ref())
+	}
+	return l, nil
+}
+
+func (a *App) permissions(f *flags, conf settings.Loaded, paths settings.Paths, dir string, fr front) (*permission.Policy, error) {
+	name := first(f.mode, conf.User.Mode)
+	if name == "" {
+		name = "accept-edits"
+		if fr.person {
+			name = "ask"
+		}
+	}
+	mode, err := permission.ParseMode(name)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	grants, err := settings.Grants{Path: paths.Grants()}.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := permission.New(permission.Config{Mode: mode, Root: dir, Home: a.Env("HOME"), Spill: paths.Spill(), State: paths.State})
+	for _, set := range []struct {
+		from             permission.Source
+		allow, ask, deny []string
+	}{
+		{permission.User, conf.User.Permissions.Allow, conf.User.Permissions.Ask, conf.User.Permissions.Deny},
+		{permission.User, grants, nil, nil},
+		{permission.Project, nil, conf.Project.Ask, conf.Project.Deny},
+		{permission.Flag, f.allow, nil, f.deny},
+	} {
+		if err := p.Add(set.from, set.allow, set.ask, set.deny); err != nil {
+			if set.from == permission.Flag {
+				return nil, usageError("%w", err)
+			}
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// modelChoice is a model that was chosen and not opened yet.
+type modelChoice struct {
+	info llm.Info
+	why  string
+	open func() (llm.Model, error)
+}
+
+func offlineChoice(why string) modelChoice {
+	return modelChoice{info: offline.Info(), why: why, open: func() (llm.Model, error) { return offline.New(), nil }}
+}
+
+func (a *App) chooseModel(ctx context.Context, f *flags, conf settings.Loaded, fr front) (modelChoice, error) {
+	c, err := a.resolve(f.model, conf)
+	if !errors.Is(err, catalog.ErrNone) || fr.choose == nil {
+		return c, err
+	}
+	ref, err := fr.choose(ctx)
+	if err != nil {
+		return c, err
+	}
+	return a.resolve(ref, conf)
+}
+
+// resolve finds the model of a reference; "" is what environment and settings
+// say.
+func (a *App) resolve(ref string, conf settings.Loaded) (modelChoice, error) {
+	c, err := catalog.Resolve(catalog.Want{Flag: ref, Env: a.Env, Config: a.catalogConfig(conf)})
+	if err != nil {
+		return modelChoice{}, err
+	}
+	if c.Info.Provider == "offline" {
+		return offlineChoice(c.Why), nil
+	}
+	return modelChoice{info: c.Info, why: c.Why, open: func() (llm.Model, error) { return c.Open(nil) }}, nil
+}
+
+func isRepository(dir string) bool {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}
+
+func realPath(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+func first(ss ...string) string {
+	for _, s := range ss {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}

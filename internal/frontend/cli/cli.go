@@ -1,0 +1,203 @@
+// Package cli is pawl's command line: flags, subcommands (one file each) and
+// exit codes. It puts sessions together from settings, stores, models and
+// tools, and hands them to a frontend; it judges nothing itself.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// Version is pawl's version.
+const Version = "0.1.0-dev"
+
+// App is the world that the command line runs in.
+type App struct {
+	In   io.Reader
+	Out  io.Writer
+	Err  io.Writer
+	Env  func(string) string
+	Dir  string // the current folder
+	Now  func() time.Time
+	Args []string // without the program's name
+	// Terminal says whether both In and Out are a terminal.
+	Terminal bool
+	// Signals begins to take SIGINT, SIGTERM and SIGHUP and gives their names as
+	// they come. A command that does not call it ends by them as usual.
+	Signals func() <-chan string
+}
+
+// exitError carries an exit code up to Main. Its message, if any, was not
+// printed yet.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usageError is a command line that is wrong: exit code 2.
+func usageError(format string, args ...any) error {
+	return &exitError{code: 2, err: fmt.Errorf(format, args...)}
+}
+
+// Main runs a command line and returns the exit code.
+func Main(ctx context.Context, a *App) int {
+	root := a.root()
+	root.SetArgs(a.Args)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	code, said := exitCode(err)
+	if !said {
+		fmt.Fprintln(a.Err, "pawl: "+plain.Text(err.Error()))
+	}
+	return code
+}
+
+// exitCode gives the code of an error, and whether it was said already.
+func exitCode(err error) (code int, said bool) {
+	if e := (*exitError)(nil); errors.As(err, &e) {
+		return e.code, e.err == nil
+	}
+	switch fault.CategoryOf(err) {
+	case fault.Configuration:
+		return 3, false
+	case fault.Provider, fault.LLM:
+		return 4, false
+	case fault.Budget:
+		return 6, false
+	case fault.Permission:
+		return 8, false
+	case fault.Cancellation:
+		return 130, false
+	}
+	return 1, false
+}
+
+// flags are those that every command that opens a session has.
+type flags struct {
+	dir          string
+	model        string
+	effort       string
+	mode         string
+	allow, deny  []string
+	maxTurns     int
+	maxUSD       float64
+	timeout      time.Duration
+	format       string
+	verify       bool
+	print        string
+	noSession    bool
+	continueLast bool
+	resume       string
+	fork         bool
+}
+
+func (a *App) root() *cobra.Command {
+	f := &flags{}
+	root := &cobra.Command{
+		Use:   "pawl [flags] [command]",
+		Short: "A coding agent for the terminal",
+		Long: `pawl is a coding agent for the terminal.
+
+Without a command it opens a conversation in the current folder. With -p it runs
+one prompt without asking anything, as "pawl run" does.`,
+		Version:       Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noCommand,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case c.Flags().Changed("print"):
+				return a.run(c.Context(), f, []string{f.print})
+			case a.Terminal:
+				return a.converse(c.Context(), f)
+			default:
+				return usageError("no terminal to hold a conversation on; give a prompt: pawl run \"…\", or pipe one into pawl run")
+			}
+		},
+	}
+	root.SetVersionTemplate("pawl {{.Version}}\n")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError("%w\nsee: %s --help", err, c.CommandPath())
+	})
+	f.addSession(root)
+	f.addRun(root)
+	root.Flags().StringVarP(&f.print, "print", "p", "", "run this prompt without asking anything, and print the answer")
+	root.AddCommand(
+		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
+		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.diffCommand(), exitCodesTopic(),
+	)
+	return root
+}
+
+func noCommand(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageError("no command %q; a prompt is given with: pawl run %q", args[0], args[0])
+}
+
+// addSession adds the flags that say which session, where and with what.
+func (f *flags) addSession(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVarP(&f.dir, "dir", "C", "", "work in this folder instead of the current one")
+	fs.StringVarP(&f.model, "model", "m", "", "the model: provider/model, a provider, or offline")
+	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")
+	fs.StringVar(&f.mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
+	fs.StringArrayVar(&f.allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
+	fs.StringArrayVar(&f.deny, "deny", nil, "deny what matches (repeatable)")
+	fs.Float64Var(&f.maxUSD, "max-budget-usd", 0, "stop before the session costs more than this")
+	fs.BoolVar(&f.noSession, "no-session", false, "keep nothing of this session")
+	fs.BoolVarP(&f.continueLast, "continue", "c", false, "go on with the newest session of this folder")
+	fs.StringVarP(&f.resume, "resume", "r", "", "go on with this session (a unique start of its id is enough)")
+	fs.BoolVar(&f.fork, "fork-session", false, "with --continue or --resume: go on in a copy")
+	c.MarkFlagsMutuallyExclusive("continue", "resume", "no-session")
+}
+
+// addRun adds the flags of a run without a person.
+func (f *flags) addRun(c *cobra.Command) {
+	fs := c.Flags()
+	fs.IntVar(&f.maxTurns, "max-turns", 0, "stop after this many model replies")
+	fs.DurationVar(&f.timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
+	fs.StringVar(&f.format, "output-format", "text", "text, json or stream-json")
+	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check passed after the last change")
+}
+
+// realDir is the workspace's real path.
+func (a *App) realDir(f *flags) (string, error) {
+	dir := a.Dir
+	if f.dir != "" {
+		dir = f.dir
+	}
+	real, err := realPath(dir)
+	if err != nil {
+		return "", usageError("cannot work in %s: %w", dir, err)
+	}
+	if st, err := os.Stat(real); err != nil || !st.IsDir() {
+		return "", usageError("cannot work in %s: it is not a folder", dir)
+	}
+	return real, nil
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline/demo"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/headless"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+const demoPrompt = "The tests of this project fail. Find the bug and fix it."
+
+// demoCommand runs the real agent on a small broken project.
+func (a *App) demoCommand() *cobra.Command {
+	bug := 0
+	c := &cobra.Command{
+		Use: "demo", Short: "Watch the agent find and fix a bug, with no key and no network",
+		Long: `Copy a small broken Go project to a temporary folder and run the real agent on
+it with the built-in model, which has no weights. Nothing of it is a recording:
+--bug plants another bug, and it finds that one.`,
+		Args: exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), bug) },
+	}
+	c.Flags().IntVar(&bug, "bug", 0, fmt.Sprintf("which bug to plant, 0 to %d", len(demo.Bugs())-1))
+	return c
+}
+
+func (a *App) demo(ctx context.Context, bug int) error {
+	if bug < 0 || bug >= len(demo.Bugs()) {
+		return usageError("there is no bug %d: 0 to %d can be planted", bug, len(demo.Bugs())-1)
+	}
+	fmt.Fprintln(a.Out, "pawl demo: the model is the built-in one, a planner without weights; no key and no network are used")
+	dir, err := os.MkdirTemp("", "pawl-demo-*")
+	if err != nil {
+		return err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	if err := demo.Write(dir, bug); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "a small broken project is in %s\n\n$ pawl run -C %s -m offline %q\n", dir, dir, demoPrompt)
+	f := &flags{dir: dir, model: "offline", format: "text"}
+	s, err := a.open(ctx, f, front{name: "demo"})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	live := *a
+	live.Err = a.Out // one screen: progress and answer belong together here
+	r, err := headless.Run(ctx, s.Session, demoPrompt, headless.Options{
+		Format: headless.Text, Out: live.Out, Err: live.Err, Now: a.Now, Signals: a.Signals(),
+	})
+	if err != nil {
+		return err
+	}
+	diff, err := s.Diff(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "\nThe change:\n%s", plain.Text(diff))
+	if v := r.Verified; v != nil {
+		fmt.Fprintf(a.Out, "\nThe evidence: %s, exit code %d, after the last change.\n", plain.Line(v.Command), v.Exit)
+	} else {
+		fmt.Fprintln(a.Out, "\nThe evidence: none, no check ran after the last change.")
+	}
+	_, spent := s.Spent()
+	fmt.Fprintf(a.Out, "The cost: %s.\n", brief.Spending(spent))
+	fmt.Fprintf(a.Out, `
+Next:
+  1. put it back:          pawl undo -C %s
+  2. plant another bug:    pawl demo --bug %d
+  3. your own project:     export ANTHROPIC_API_KEY=… (or another; see pawl models), then pawl in its folder
+`, dir, (bug+1)%len(demo.Bugs()))
+	if r.ExitCode != 0 {
+		return &exitError{code: r.ExitCode}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"time"
+)
+
+// patience is how long a pipe beside a prompt argument may stay silent before
+// the run goes on without it: whoever starts pawl may hold a pipe open and
+// never write to it, and nothing here waits for ever.
+const patience = 3 * time.Second
+
+// inputWaits says whether standard input should be read although a prompt was
+// given: it is a file, or a pipe from which something comes.
+func (a *App) inputWaits() bool {
+	f, ok := a.In.(*os.File)
+	if !ok {
+		return a.In != nil
+	}
+	st, err := f.Stat()
+	if err != nil || st.Mode()&os.ModeCharDevice != 0 {
+		return false
+	}
+	if st.Mode().IsRegular() {
+		return true
+	}
+	first := make(chan []byte, 1)
+	go func() {
+		b := make([]byte, 1)
+		n, _ := f.Read(b) // an error is an empty input
+		first <- b[:n]
+	}()
+	select {
+	case b := <-first:
+		a.In = io.MultiReader(bytes.NewReader(b), f)
+		return len(b) > 0
+	case <-time.After(patience):
+		return false
+	}
+}
+
+// keyboard says whether standard input is a terminal, which a run must not
+// wait for.
+func (a *App) keyboard() bool {
+	f, ok := a.In.(*os.File)
+	if !ok {
+		return a.In == nil
+	}
+	st, err := f.Stat()
+	return err != nil || st.Mode()&os.ModeCharDevice != 0
+}

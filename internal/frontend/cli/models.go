@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+func (a *App) modelsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "models", Short: "What models are usable here, and why the others are not", Args: exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			conf, _, err := a.settings()
+			if err != nil {
+				return err
+			}
+			return a.models(c.Context(), conf)
+		},
+	}
+}
+
+func (a *App) settings() (settings.Loaded, settings.Paths, error) {
+	paths, err := settings.PathsFrom(a.Env)
+	if err != nil {
+		return settings.Loaded{}, paths, err
+	}
+	conf, err := settings.Load(paths, a.Dir)
+	return conf, paths, err
+}
+
+func (a *App) models(ctx context.Context, conf settings.Loaded) error {
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	if c, err := a.resolve("", conf); err == nil {
+		fmt.Fprintf(a.Out, "in use: %s (%s)\n\n", plain.Line(c.info.Ref()), plain.Line(c.why))
+	} else {
+		fmt.Fprintf(a.Out, "in use: none; %s\n\n", plain.Line(err.Error()))
+	}
+	for _, l := range catalog.Usable(a.Env, a.catalogConfig(conf)) {
+		state := "usable: " + l.Model + ", " + brief.Price(l.Price)
+		if !l.Usable {
+			state = "not usable: " + l.Why
+		}
+		fmt.Fprintf(w, "%s\t%s\n", plain.Line(l.Provider), plain.Line(state))
+	}
+	for _, l := range a.probe(ctx) {
+		for _, m := range l.Models {
+			fmt.Fprintf(w, "%s\tusable: %s/%s at %s, free\n", l.Provider, l.Provider, plain.Line(m), l.URL)
+		}
+		if len(l.Models) == 0 {
+			fmt.Fprintf(w, "%s\tanswers at %s and has no model\n", l.Provider, l.URL)
+		}
+	}
+	fmt.Fprintf(w, "offline\tusable: the built-in planner without weights, free\n")
+	return w.Flush()
+}
+
+// probe asks the usual ports of local servers who they are.
+func (a *App) probe(ctx context.Context) []catalog.Local {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return catalog.Probe(ctx, nil)
+}
+
+// catalogConfig is what the settings say of models.
+func (a *App) catalogConfig(conf settings.Loaded) catalog.Config {
+	c := catalog.Config{Model: conf.User.Model, Models: map[string]catalog.Override{}}
+	for name, m := range conf.User.Models {
+		c.Models[name] = catalog.Override{Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput}
+	}
+	return c
+}
+
+// heldSecrets are the values that must never be shown: the keys that pawl
+// itself was given.
+func (a *App) heldSecrets() []string {
+	var out []string
+	for _, name := range catalog.KeyNames() {
+		if v := a.Env(name); v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// stateWritable says whether pawl can keep its own files.
+func stateWritable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return err
+	}
+	name := f.Name()
+	_ = f.Close()
+	return os.Remove(name)
+}

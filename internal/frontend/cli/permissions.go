@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// permissionsCommand lists and revokes what was granted for always.
+func (a *App) permissionsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "permissions", Short: "List and revoke what was allowed for always", Args: exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			conf, paths, err := a.settings()
+			if err != nil {
+				return err
+			}
+			all, err := settings.Grants{Path: paths.Grants()}.All()
+			if err != nil {
+				return err
+			}
+			say := func(kind string, rules []string) {
+				for _, r := range rules {
+					fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%-6s %s", kind, r)))
+				}
+			}
+			say("deny", append(slices.Clone(conf.User.Permissions.Deny), conf.Project.Deny...))
+			say("ask", append(slices.Clone(conf.User.Permissions.Ask), conf.Project.Ask...))
+			say("allow", conf.User.Permissions.Allow)
+			for _, dir := range slices.Sorted(maps.Keys(all)) {
+				fmt.Fprintln(a.Out, plain.Line("allowed for always in "+dir+":"))
+				say("allow", all[dir])
+			}
+			return nil
+		},
+	}
+	c.AddCommand(&cobra.Command{
+		Use: "revoke RULE", Short: "Revoke what was allowed for always in this folder", Args: exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			paths, err := settings.PathsFrom(a.Env)
+			if err != nil {
+				return err
+			}
+			dir, err := a.realDir(&flags{})
+			if err != nil {
+				return err
+			}
+			found, err := settings.Grants{Path: paths.Grants()}.Revoke(dir, args[0])
+			if err == nil && !found {
+				err = usageError("nothing was granted as %q in %s; see: pawl permissions", args[0], dir)
+			}
+			return err
+		},
+	})
+	return c
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/frontend/headless"
+)
+
+// repairPrompt is what `pawl repair` asks of the built-in model.
+const repairPrompt = "The build or the tests of this project fail. Find the cause and repair it."
+
+// repairCommand is the built-in model on a project's failing build or tests.
+func (a *App) repairCommand() *cobra.Command {
+	f := &flags{}
+	c := &cobra.Command{
+		Use: "repair [DIR]", Short: "Repair a Go project's failing build or tests, offline",
+		Long: `Repair a Go project's failing build or tests with the built-in model, which has
+no weights: it generates small changes where the failing tests point to, and
+keeps one that passes all tests. A green test is plausible, not correct: read
+the diff. "pawl undo" puts it back.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError("usage: pawl repair [DIR]")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			format, err := headless.ParseFormat(f.format)
+			if err != nil {
+				return usageError("%w", err)
+			}
+			if len(args) == 1 {
+				f.dir = args[0]
+			}
+			f.model = "offline"
+			s, err := a.open(c.Context(), f, front{name: "repair"})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			return a.headless(c.Context(), s, repairPrompt, f, format)
+		},
+	}
+	f.addRun(c)
+	c.Flags().BoolVar(&f.noSession, "no-session", false, "keep nothing of this session (and so nothing to undo)")
+	return c
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/frontend/headless"
+)
+
+// maxPrompt bounds a prompt, in bytes: no model takes more.
+const maxPrompt = 4 << 20
+
+func (a *App) runCommand() *cobra.Command {
+	f := &flags{}
+	c := &cobra.Command{
+		Use:   "run [flags] PROMPT",
+		Short: "Run one prompt without asking anything",
+		Long: `Run one prompt without a person: the answer goes to stdout, progress to stderr.
+The prompt is the argument, standard input, or both (the argument first).
+What would need a permission is denied, and the result lists it.
+See "pawl help exit-codes".`,
+		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), f, args) },
+	}
+	f.addSession(c)
+	f.addRun(c)
+	return c
+}
+
+func (a *App) run(ctx context.Context, f *flags, args []string) error {
+	format, err := headless.ParseFormat(f.format)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	if f.maxTurns < 0 || f.maxUSD < 0 || f.timeout < 0 {
+		return usageError("--max-turns, --max-budget-usd and --timeout take no negative numbers")
+	}
+	prompt, err := a.prompt(args)
+	if err != nil {
+		return err
+	}
+	s, err := a.open(ctx, f, front{name: "headless"})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return a.headless(ctx, s, prompt, f, format)
+}
+
+// headless runs a prompt in an open session; the error carries the exit code.
+func (a *App) headless(ctx context.Context, s *opened, prompt string, f *flags, format headless.Format) error {
+	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
+		Format: format, Verify: f.verify, Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(),
+	})
+	if err != nil {
+		return err
+	}
+	if r.ExitCode != 0 {
+		return &exitError{code: r.ExitCode}
+	}
+	return nil
+}
+
+// prompt puts the prompt together from arguments and standard input.
+func (a *App) prompt(args []string) (string, error) {
+	text := strings.Join(args, " ")
+	if text == "" && !a.keyboard() || text != "" && a.inputWaits() {
+		in, err := io.ReadAll(io.LimitReader(a.In, maxPrompt+1))
+		if err != nil {
+			return "", usageError("cannot read the prompt from standard input: %w", err)
+		}
+		if text != "" && len(in) > 0 {
+			text += "\n\n"
+		}
+		text += string(in)
+	}
+	switch {
+	case len(text) > maxPrompt:
+		return "", usageError("the prompt is longer than %d MB, which no model takes; put it into a file and name the file", maxPrompt>>20)
+	case !utf8.ValidString(text):
+		return "", usageError("the prompt is not UTF-8 text; put it into a file and name the file")
+	case strings.TrimSpace(text) == "":
+		return "", usageError("no prompt: give it as an argument or on standard input")
+	}
+	return text, nil
+}

@@ -1,0 +1,236 @@
+package headless
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// Format of the output.
+type Format string
+
+// The formats.
+const (
+	Text   Format = "text"
+	JSON   Format = "json"
+	Stream Format = "stream-json"
+)
+
+// ParseFormat reads a format's name.
+func ParseFormat(s string) (Format, error) {
+	switch f := Format(s); f {
+	case Text, JSON, Stream:
+		return f, nil
+	}
+	return "", fmt.Errorf("no output format %q: text, json and stream-json exist", s)
+}
+
+// Options of a run.
+type Options struct {
+	Format  Format
+	Verify  bool
+	Timeout time.Duration // 0: none
+	Out     io.Writer     // the answer, or JSON
+	Err     io.Writer     // progress
+	Now     func() time.Time
+	// Signals gives the names of signals as they come; each interrupts.
+	Signals <-chan string
+}
+
+// Run runs one prompt in a session and returns what it came to. An error means
+// that the output could not be written or the session's log broke; Result then
+// says as much as is known.
+func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Result, error) {
+	start := o.Now()
+	out := bufio.NewWriter(o.Out)
+	defer out.Flush()
+	v := &view{format: o.Format, out: out, err: o.Err}
+	events := s.Events(ctx, s.Began())
+	v.first(s)
+	cause, err := s.Submit(ctx, session.Prompt{Text: prompt})
+	if err != nil {
+		return Result{}, err
+	}
+	stop := watch(ctx, s, o)
+	defer stop()
+	res := outcome{}
+	for e, err := range events {
+		if err != nil {
+			return Result{}, err
+		}
+		if err := v.show(e); err != nil {
+			s.Close()
+			return Result{}, fmt.Errorf("write the output: %w", err)
+		}
+		if e.Seq != 0 && e.Seq < cause {
+			continue // how the session was opened
+		}
+		res.apply(e)
+		if res.finished {
+			break
+		}
+	}
+	_, spent := s.Spent()
+	r := res.result(s.ID(), s.Info(), spent, s.Evidence(), o.Now().Sub(start), o.Verify)
+	if !res.finished {
+		r.Outcome, r.ExitCode = string(event.EndFailed), 1
+		err := s.Close()
+		if err == nil {
+			err = fault.NewInternal(nil, "the run ended without an end")
+		}
+		return r, err
+	}
+	return r, v.last(s, r)
+}
+
+// watch interrupts the session on a signal or at the time limit.
+func watch(ctx context.Context, s *session.Session, o Options) (stop func()) {
+	var limit <-chan time.Time
+	timer := (*time.Timer)(nil)
+	if o.Timeout > 0 {
+		timer = time.NewTimer(o.Timeout)
+		limit = timer.C
+	}
+	done := make(chan struct{})
+	go func() {
+		for {
+			by := "timeout"
+			select {
+			case <-limit:
+			case by = <-o.Signals:
+			case <-ctx.Done():
+				by = "SIGTERM"
+			case <-done:
+				return
+			}
+			_, _ = s.Submit(context.WithoutCancel(ctx), session.Interrupt{By: by}) // an interrupt cannot fail
+			if ctx.Err() != nil {
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+}
+
+// view writes events in one of the formats.
+type view struct {
+	format Format
+	out    *bufio.Writer
+	err    io.Writer
+	calls  map[string]string // what open calls want, by id
+}
+
+func (v *view) first(s *session.Session) {
+	if v.format == Text {
+		fmt.Fprintf(v.err, "pawl: %s; mode %s; session %s\n", brief.Model(s.Info()), s.Mode(), s.ID())
+	}
+}
+
+func (v *view) show(e event.Event) error {
+	switch v.format {
+	case Stream:
+		if err := WriteEvent(v.out, e); err != nil {
+			return err
+		}
+		return v.out.Flush()
+	case Text:
+		v.progress(e)
+	}
+	return nil
+}
+
+// progress says on stderr what happens, a line each.
+func (v *view) progress(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.CallAsked:
+		if v.calls == nil {
+			v.calls = map[string]string{}
+		}
+		v.calls[b.ID] = brief.Call(b.Tool, b.Args)
+	case event.CallDone:
+		line := "  " + v.calls[b.ID]
+		delete(v.calls, b.ID)
+		if done := brief.Done(b); done != "" {
+			line += "  → " + done
+		}
+		fmt.Fprintln(v.err, line)
+	case event.Retried:
+		fmt.Fprintln(v.err, "pawl: "+brief.Retry(b))
+	case event.Replied:
+		// Words beside calls are progress; the last reply's are the answer.
+		if t := b.Reply.Message.Text(); t != "" && len(b.Reply.Message.Calls()) > 0 {
+			fmt.Fprintln(v.err, plain.Text(t))
+		}
+	}
+}
+
+func (v *view) last(s *session.Session, r Result) error {
+	switch v.format {
+	case JSON, Stream:
+		b, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		_, err = v.out.Write(append(b, '\n'))
+		if err == nil {
+			err = v.out.Flush()
+		}
+		return err
+	}
+	if r.Text != "" {
+		fmt.Fprintln(v.out, plain.Text(r.Text))
+	}
+	if err := v.out.Flush(); err != nil {
+		return err
+	}
+	_, spent := s.Spent()
+	if line := brief.Evidence(s.Evidence()); line != "" {
+		fmt.Fprintln(v.err, "pawl: "+line)
+	}
+	for _, d := range r.Denials {
+		fmt.Fprintln(v.err, plain.Line(fmt.Sprintf("pawl: not allowed: %s (%s)", d.What, d.Reason)))
+	}
+	if r.Error != nil {
+		fmt.Fprintln(v.err, plain.Line("pawl: "+r.Outcome+": "+r.Error.Message))
+	}
+	fmt.Fprintf(v.err, "pawl: %s; %s, %s\n", r.Outcome, brief.Spending(spent), brief.Took(time.Duration(r.DurationMS)*time.Millisecond))
+	return nil
+}
+
+// WriteEvent writes an event as one line of JSON: its place and time, its kind
+// as type, and its body. doc/stream.schema.json is its
+// schema.
+func WriteEvent(w io.Writer, e event.Event) error {
+	body, err := event.Encode(e.Body)
+	if err != nil {
+		return err
+	}
+	head, err := json.Marshal(struct {
+		Type    string    `json:"type"`
+		Session string    `json:"session"`
+		Seq     int64     `json:"seq"`
+		Cause   int64     `json:"cause"`
+		Time    time.Time `json:"time"`
+	}{e.Body.Kind(), e.Session, e.Seq, e.Cause, e.Time})
+	if err != nil {
+		return err
+	}
+	line := append(head[:len(head)-1:len(head)-1], ",\"body\":"...)
+	line = append(append(line, body...), "}\n"...)
+	_, err = w.Write(line)
+	return err
+}

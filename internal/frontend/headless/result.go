@@ -1,0 +1,142 @@
+// Package headless runs one prompt without a person: the answer on stdout,
+// progress on stderr, or both as JSON. Nothing here waits for an answer that
+// cannot come.
+package headless
+
+import (
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
+)
+
+// Result is what a run came to: the object of --output-format json, and the
+// last line of stream-json.
+type Result struct {
+	Type       string          `json:"type"` // result
+	Outcome    string          `json:"outcome"`
+	Text       string          `json:"text"`
+	Session    string          `json:"session"`
+	Model      string          `json:"model"`
+	Turns      int             `json:"turns"` // model replies
+	Calls      int             `json:"calls"`
+	Usage      llm.Usage       `json:"usage"`
+	CostUSD    *float64        `json:"cost_usd"` // null where unknown
+	DurationMS int64           `json:"duration_ms"`
+	Files      []string        `json:"files_changed"`
+	Verified   *evidence.Check `json:"verified"` // null where no check ran after the last change
+	Denials    []Denial        `json:"denials"`
+	Error      *event.Fault    `json:"error"`
+	ExitCode   int             `json:"exit_code"`
+}
+
+// Denial is a call that was not allowed.
+type Denial struct {
+	Tool   string `json:"tool"`
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+	By     string `json:"by"`
+}
+
+// Code is an exit code and what it means.
+type Code struct {
+	Code    int
+	Outcome string
+	Meaning string
+}
+
+// Codes are all exit codes of pawl.
+func Codes() []Code {
+	return []Code{
+		{0, "done", "the run ended by itself"},
+		{1, "failed", "the run failed: see error"},
+		{2, "usage", "the command line is wrong"},
+		{3, "configuration", "a setting or a key is missing or wrong: the message says what to set"},
+		{4, "provider", "the model's server gave no answer, also after retries"},
+		{5, "stuck", "the run made no progress and was stopped"},
+		{6, "budget", "a limit of money or tokens was reached"},
+		{7, "turns", "--max-turns was reached"},
+		{8, "permission", "the run ended on something that needs a permission nobody was there to give"},
+		{9, "unverified", "files changed, --verify was given, and no check passed after the last change"},
+		{124, "timeout", "--timeout was reached"},
+		{129, "interrupted", "ended by SIGHUP"},
+		{130, "interrupted", "ended by SIGINT (Ctrl+C)"},
+		{143, "interrupted", "ended by SIGTERM"},
+	}
+}
+
+// signalCodes are the exit codes of an interrupted run, by what interrupted it.
+var signalCodes = map[string]int{"SIGHUP": 129, "SIGINT": 130, "SIGTERM": 143}
+
+// codeOf gives the exit code of an end.
+func codeOf(end event.End, by string) int {
+	switch end {
+	case event.EndInterrupted:
+		if c, ok := signalCodes[by]; ok {
+			return c
+		}
+		return 130
+	case event.EndTimeout:
+		return 124
+	}
+	for _, c := range Codes() {
+		if c.Outcome == string(end) {
+			return c.Code
+		}
+	}
+	return 1
+}
+
+// outcome is what the events of a run say of its end.
+type outcome struct {
+	text     string
+	end      event.End
+	err      *event.Fault
+	by       string // what interrupted it
+	stopped  bool   // the last call was denied because nobody could be asked
+	finished bool
+}
+
+func (o *outcome) apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Replied:
+		if t := b.Reply.Message.Text(); t != "" {
+			o.text = t
+		}
+	case event.Blocked:
+		o.stopped = o.stopped || b.By == "headless"
+	case event.CallDone:
+		if b.Outcome == event.OK {
+			o.stopped = false
+		}
+	case event.Interrupted:
+		o.by = b.By
+	case event.Ended:
+		o.end, o.err, o.finished = b.End, b.Error, true
+	}
+}
+
+// result puts together what a run came to.
+func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proof evidence.Report, took time.Duration, verify bool) Result {
+	r := Result{
+		Type: "result", Outcome: string(o.end), Text: o.text, Session: session, Model: info.Ref(),
+		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(),
+		DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err,
+	}
+	for _, f := range proof.Files {
+		r.Files = append(r.Files, f.Path)
+	}
+	for _, d := range proof.Denials {
+		r.Denials = append(r.Denials, Denial{Tool: d.Tool, What: d.What, Reason: d.Reason, By: d.By})
+	}
+	r.ExitCode = codeOf(o.end, o.by)
+	switch {
+	case o.end == event.EndDone && o.stopped:
+		r.Outcome, r.ExitCode = "permission", 8
+	case o.end == event.EndDone && verify && len(r.Files) > 0 && (r.Verified == nil || !r.Verified.OK):
+		r.Outcome, r.ExitCode = "unverified", 9
+	}
+	return r
+}

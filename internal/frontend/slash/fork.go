@@ -1,0 +1,9 @@
+package slash
+
+import "context"
+
+func fork() Command {
+	return Command{Name: "fork", Doc: "go on in a copy of this session", Run: func(ctx context.Context, h Host, _ string) error {
+		return h.Switch(ctx, Want{Resume: h.Session().ID(), Fork: true})
+	}}
+}

@@ -1,0 +1,18 @@
+package slash
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+func help() Command {
+	return Command{Name: "help", Doc: "list the commands", Run: func(_ context.Context, h Host, _ string) error {
+		for _, c := range All() {
+			fmt.Fprintf(h.Out(), "  %-26s %s\n", strings.TrimSpace("/"+c.Name+" "+c.Args), c.Doc)
+		}
+		fmt.Fprintf(h.Out(), "  %-26s %s\n", "!command", "run a shell command yourself; the model sees it and its output")
+		fmt.Fprintf(h.Out(), "  %-26s %s\n", "a line that ends in \\", "goes on in the next line")
+		return nil
+	}}
+}

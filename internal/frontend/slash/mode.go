@@ -1,0 +1,20 @@
+package slash
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+func mode() Command {
+	return Command{Name: "mode", Args: "[MODE]", Doc: "show or set the permission mode: ask, plan, accept-edits, auto, yolo", Run: func(ctx context.Context, h Host, args string) error {
+		if args != "" {
+			if _, err := h.Session().Submit(ctx, session.SetMode{Mode: args}); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(h.Out(), "mode %s\n", h.Session().Mode())
+		return nil
+	}}
+}

@@ -1,0 +1,22 @@
+package slash
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+)
+
+func model() Command {
+	return Command{Name: "model", Args: "[PROVIDER/MODEL]", Doc: "show the models, or change to one", Run: func(ctx context.Context, h Host, args string) error {
+		if args == "" {
+			return h.Models(ctx)
+		}
+		if _, err := h.Session().Submit(ctx, session.SetModel{Ref: args}); err != nil {
+			return err
+		}
+		fmt.Fprintln(h.Out(), brief.Model(h.Session().Info()))
+		return nil
+	}}
+}

@@ -1,0 +1,89 @@
+// Package slash holds the slash commands, one file each, for every frontend
+// that a person types into. A command does its work through Host and writes
+// plain text; it draws nothing.
+package slash
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// Want says which session to open: the zero value is a new one.
+type Want struct {
+	Resume string // an id or a unique start of one
+	Fork   bool   // go on in a copy of it
+}
+
+// Host is what a command may use of the frontend that runs it.
+type Host interface {
+	// Session is the open one.
+	Session() *session.Session
+	// Switch opens another one in its place.
+	Switch(ctx context.Context, w Want) error
+	// Sessions lists those of this folder, newest first.
+	Sessions(ctx context.Context) ([]event.Row, error)
+	// Models writes which models are usable.
+	Models(ctx context.Context) error
+	// Rules lists the permission rules in force.
+	Rules() []string
+	Out() io.Writer
+	Quit()
+}
+
+// Command is one slash command.
+type Command struct {
+	Name string // without the slash
+	Args string // for the help, such as "[MODE]"
+	Doc  string // one line
+	Run  func(ctx context.Context, h Host, args string) error
+}
+
+// All lists the commands, in the order of the help.
+func All() []Command {
+	return []Command{
+		help(), model(), mode(), permissions(), status(), cost(), diff(), undo(), resume(), fork(), clearCommand(), quit(),
+	}
+}
+
+// Find gives the command of a name or of a unique start of one.
+func Find(name string) (Command, error) {
+	var fits []Command
+	for _, c := range All() {
+		if c.Name == name {
+			return c, nil
+		}
+		if name != "" && strings.HasPrefix(c.Name, name) {
+			fits = append(fits, c)
+		}
+	}
+	switch len(fits) {
+	case 1:
+		return fits[0], nil
+	case 0:
+		return Command{}, fmt.Errorf("no command /%s; /help lists them", name)
+	}
+	var names []string
+	for _, c := range fits {
+		names = append(names, "/"+c.Name)
+	}
+	return Command{}, fmt.Errorf("/%s could be %s", name, strings.Join(names, " or "))
+}
+
+// Parse splits a line into a command's name and its arguments; ok is false for
+// a line that is none. A path such as /etc/hosts is not a command.
+func Parse(line string) (name, args string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
+	if !ok {
+		return "", "", false
+	}
+	name, args, _ = strings.Cut(rest, " ")
+	if strings.Contains(name, "/") {
+		return "", "", false
+	}
+	return name, strings.TrimSpace(args), true
+}

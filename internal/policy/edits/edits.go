@@ -1,0 +1,288 @@
+// Package edits judges whether a write may go ahead by what the model has been
+// shown (SPEC 4.6), and knows which files changed behind its back.
+//
+// It knows, per file, the hash the session saw or wrote last, which lines of
+// that content the model was shown under their present numbers, and whether it
+// knows the content as a whole. It promises that a judgement costs the same
+// however long the session is. It refuses to guess: what it was not told was
+// shown, was not shown. It does no I/O; the hashes it compares come with the
+// footprint.
+package edits
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// lines is a run of line numbers, inclusive.
+type lines struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// file is what the session knows of one file.
+type file struct {
+	// Last is the content the session saw or wrote last; it survives
+	// compaction, so that changes by others are still noticed.
+	Last tool.Hash `json:"last"`
+	// Seen: something of the file was shown and is still in the window.
+	Seen bool `json:"seen,omitempty"`
+	// Whole: all lines of Last were shown under their present numbers.
+	Whole bool `json:"whole,omitempty"`
+	// Known: the model knows all of Last, though it may have to count lines:
+	// it saw the whole file and then edited it.
+	Known bool `json:"known,omitempty"`
+	// Spans of Last that were shown, sorted and apart.
+	Spans []lines `json:"spans,omitempty"`
+}
+
+// Seen is the fold. The zero value is an empty session.
+type Seen struct {
+	files map[string]*file
+	// removed is the last call that took a file away: what it creates may be
+	// that file moved, and was not shown by being created.
+	removed string
+}
+
+// Verdict is the answer of Check. Need are the lines that must be shown before
+// the call may be tried again; 0,0 is the whole file.
+type Verdict struct {
+	OK     bool
+	Reason string
+	Need   []tool.Span
+}
+
+// Apply folds one event.
+func (s *Seen) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.FileSeen:
+		for _, sp := range b.Spans {
+			s.saw(sp)
+		}
+	case event.FileChanged:
+		s.changed(b)
+	case event.Rebased:
+		if b.Why == "compaction" {
+			for _, f := range s.files {
+				*f = file{Last: f.Last}
+			}
+		}
+	}
+}
+
+func (s *Seen) at(path string) *file {
+	if s.files == nil {
+		s.files = map[string]*file{}
+	}
+	f := s.files[path]
+	if f == nil {
+		f = &file{}
+		s.files[path] = f
+	}
+	return f
+}
+
+func (s *Seen) saw(sp tool.Span) {
+	if sp.Path == "" || sp.Dir {
+		return
+	}
+	f := s.at(sp.Path)
+	if f.Last != sp.Hash {
+		*f = file{Last: sp.Hash}
+	}
+	f.Seen = true
+	switch {
+	case f.Whole:
+	case sp.From <= 0 && sp.To <= 0:
+		f.Whole, f.Known, f.Spans = true, true, nil
+	case sp.From > 0 && sp.To >= sp.From:
+		f.Spans = join(f.Spans, lines{sp.From, sp.To})
+	}
+}
+
+// changed folds a write. The text of a file the agent wrote whole counts as
+// shown. After an edit the model still knows the content if it knew it before,
+// but not the line numbers. What a command or a person did was not shown.
+func (s *Seen) changed(b event.FileChanged) {
+	f := s.at(b.Path)
+	switch {
+	case b.After == "":
+		delete(s.files, b.Path)
+		s.removed = b.Call
+	case b.Tool == "write":
+		*f = file{Last: b.After, Seen: true, Whole: true, Known: true}
+	case b.Tool == "edit", b.Tool == "multi_edit", b.Tool == "apply_patch":
+		created := b.Before == "" && (b.Call == "" || b.Call != s.removed)
+		knew := f.Last == b.Before && f.Known
+		*f = file{Last: b.After, Seen: true, Whole: created, Known: created || knew}
+	default:
+		*f = file{Last: b.After, Seen: f.Seen}
+	}
+}
+
+// join adds a run to sorted, separate runs.
+func join(runs []lines, n lines) []lines {
+	i, _ := slices.BinarySearchFunc(runs, n.From, func(r lines, from int) int {
+		if r.To+1 < from {
+			return -1
+		}
+		return 1
+	})
+	j := i
+	for j < len(runs) && runs[j].From <= n.To+1 {
+		n.From, n.To = min(n.From, runs[j].From), max(n.To, runs[j].To)
+		j++
+	}
+	return slices.Replace(runs, i, j, n)
+}
+
+// missing lists the parts of from..to that the runs do not cover.
+func missing(runs []lines, from, to int) []lines {
+	var out []lines
+	for _, r := range runs {
+		if r.To < from {
+			continue
+		}
+		if r.From > to {
+			break
+		}
+		if r.From > from {
+			out = append(out, lines{from, r.From - 1})
+		}
+		from = r.To + 1
+	}
+	if from <= to {
+		out = append(out, lines{from, to})
+	}
+	return out
+}
+
+// Check judges a call by its footprint, whose spans carry the current hashes.
+//
+// A blind write over an existing file needs all its current lines to have been
+// shown: the span is 1..N for a file of N lines. A write of a range of lines
+// needs those lines to have been shown under their present numbers. Any other
+// write of an existing file needs the file to have been seen in this session.
+// A file that does not exist (Hash "") needs nothing.
+func (s *Seen) Check(fp tool.Footprint) Verdict {
+	var reasons []string
+	v := Verdict{OK: true}
+	for _, w := range fp.Writes {
+		if w.Hash == "" || w.Dir {
+			continue
+		}
+		reason, need := s.judge(w, fp.Blind)
+		if reason == "" {
+			continue
+		}
+		v.OK = false
+		reasons = append(reasons, reason)
+		v.Need = append(v.Need, need...)
+	}
+	v.Reason = strings.Join(reasons, "; ")
+	return v
+}
+
+func (s *Seen) judge(w tool.Span, blind bool) (string, []tool.Span) {
+	f := s.files[w.Path]
+	if f == nil {
+		f = &file{}
+	}
+	span := func(l lines) tool.Span { return tool.Span{Path: w.Path, From: l.From, To: l.To, Hash: w.Hash} }
+	ranged := w.From > 0 && w.To >= w.From
+	same := f.Last == w.Hash
+	if !blind && !ranged {
+		if f.Seen {
+			return "", nil
+		}
+		return w.Path + " was not read in this session, so what is in it is not known: read it first", []tool.Span{span(lines{})}
+	}
+	if same && (f.Whole || blind && f.Known) {
+		return "", nil
+	}
+	if !ranged {
+		return w.Path + " exists and was not shown whole: read it first, or use edit", []tool.Span{span(lines{})}
+	}
+	var runs []lines
+	if same {
+		runs = f.Spans
+	}
+	gaps := missing(runs, w.From, w.To)
+	if len(gaps) == 0 {
+		return "", nil
+	}
+	var need []tool.Span
+	var said []string
+	for _, g := range gaps {
+		need = append(need, span(g))
+		said = append(said, g.String())
+	}
+	why := "were not shown"
+	if !same && f.Last != "" {
+		why = "were not shown since the file changed"
+	}
+	if blind {
+		return fmt.Sprintf("write would replace all of %s, and lines %s %s: read them first, or use edit",
+			w.Path, strings.Join(said, ", "), why), need
+	}
+	return fmt.Sprintf("lines %s of %s %s: line numbers may have moved, so look at them first",
+		strings.Join(said, ", "), w.Path, why), need
+}
+
+func (l lines) String() string {
+	if l.From == l.To {
+		return fmt.Sprint(l.From)
+	}
+	return fmt.Sprintf("%d-%d", l.From, l.To)
+}
+
+// ChangedSince names the files of a footprint that are not what the session
+// saw or wrote last, sorted: someone else changed or removed them.
+func (s *Seen) ChangedSince(fp tool.Footprint) []string {
+	var out []string
+	for _, sps := range [][]tool.Span{fp.Reads, fp.Writes} {
+		for _, sp := range sps {
+			if f := s.files[sp.Path]; !sp.Dir && f != nil && f.Last != sp.Hash {
+				out = append(out, sp.Path)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Last gives the hash the session saw or wrote last, "" where it knows none.
+func (s *Seen) Last(path string) tool.Hash {
+	if f := s.files[path]; f != nil {
+		return f.Last
+	}
+	return ""
+}
+
+// Paths lists the files the session saw or wrote, sorted.
+func (s *Seen) Paths() []string { return slices.Sorted(maps.Keys(s.files)) }
+
+// saved is the form of a checkpoint.
+type saved struct {
+	Files   map[string]*file `json:"files"`
+	Removed string           `json:"removed,omitempty"`
+}
+
+// Save gives the state for a checkpoint.
+func (s *Seen) Save() ([]byte, error) { return json.Marshal(saved{s.files, s.removed}) }
+
+// Load takes up a checkpoint.
+func (s *Seen) Load(b []byte) error {
+	var v saved
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	s.files, s.removed = v.Files, v.Removed
+	return nil
+}

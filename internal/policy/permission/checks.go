@@ -1,0 +1,228 @@
+package permission
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// isCheck says whether a command is one of the project's checks: tests, build,
+// lint, in the forms that run nothing else (SPEC 4.15). A check whose
+// definition the agent changed is none any more (SPEC 16.4).
+func (p *Policy) isCheck(name string, c shellsyntax.Command) bool {
+	args := c.Words[1:]
+	for _, r := range p.checks {
+		if allowCommand(r.words, c) {
+			return len(p.changed) == 0 || !p.redefined("package.json", "makefile", "gnumakefile", "justfile", "pyproject.toml", "conftest.py")
+		}
+	}
+	switch name {
+	case "go":
+		return goCheck(args)
+	case "npm", "pnpm", "yarn", "bun":
+		return nodeCheck(name, args) && !p.redefined("package.json", ".npmrc", "pnpm-workspace.yaml", ".yarnrc.yml")
+	case "pytest":
+		return pytestCheck(args) && !p.pytestRedefined()
+	case "python", "python3":
+		return len(args) > 1 && args[0].Text == "-m" && (args[1].Text == "pytest" && pytestCheck(args[2:]) || args[1].Text == "unittest" && len(args) == 2) && !p.pytestRedefined()
+	case "cargo":
+		return cargoCheck(args) && !p.redefined("build.rs", "config.toml", "cargo.toml")
+	case "make", "gmake":
+		return targets(args, "-j", "-k", "-s", "-B") && !p.redefined("makefile", "gnumakefile", "makefile.am") && !p.redefinedExt(".mk")
+	case "just":
+		return targets(args) && !p.redefined("justfile", ".justfile")
+	case "staticcheck":
+		return !slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") })
+	}
+	return false
+}
+
+func (p *Policy) redefined(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return p.changed[n] })
+}
+
+func (p *Policy) redefinedExt(ext string) bool {
+	for n := range p.changed {
+		if path.Ext(n) == ext {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Policy) pytestRedefined() bool {
+	return p.redefined("conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "sitecustomize.py")
+}
+
+// goCheck: go test, build, vet and fmt with flags from a closed list.
+func goCheck(args []shellsyntax.Word) bool {
+	if len(args) == 0 {
+		return false
+	}
+	switch args[0].Text {
+	case "test", "build", "vet", "fmt":
+	default:
+		return false
+	}
+	for i := 1; i < len(args); i++ {
+		t := args[i].Text
+		if !strings.HasPrefix(t, "-") {
+			if strings.Contains(t, "@") {
+				return false
+			}
+			continue
+		}
+		name, v, has := strings.Cut(strings.TrimLeft(t, "-"), "=")
+		switch name {
+		case "args":
+			return true // the rest is the test's own
+		case "v", "race", "short", "failfast", "cover", "json", "x", "n", "a", "msan", "asan", "trimpath", "benchmem", "fullpath", "artifacts", "c", "work":
+		case "run", "skip", "bench", "benchtime", "count", "cpu", "parallel", "p", "timeout", "shuffle", "tags", "covermode", "coverpkg", "fuzz", "fuzztime", "fuzzminimizetime", "vet", "list", "buildvcs", "o", "coverprofile", "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "outputdir", "trace", "pkgdir", "installsuffix":
+			if !has {
+				i++
+			}
+		case "mod":
+			if !has && i+1 < len(args) {
+				i++
+				v = args[i].Text
+			}
+			if v != "readonly" && v != "vendor" {
+				return false
+			}
+		case "overlay":
+			// Other contents for this one build, from a file of the workspace:
+			// no more than editing the files would do.
+			if !has {
+				if i++; i < len(args) {
+					v = args[i].Text
+				}
+			}
+			if v == "" || !filepath.IsLocal(v) {
+				return false
+			}
+		default:
+			// vet's analyzers are switched by name, and take no value.
+			if args[0].Text != "vet" || has && v != "true" && v != "false" || name == "vettool" || name == "C" || name == "exec" || name == "toolexec" || name == "overlay" || name == "modfile" || strings.HasSuffix(name, "flags") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkName are the scripts and targets that are checks by their name.
+func checkName(s string) bool {
+	base, _, _ := strings.Cut(s, ":")
+	switch base {
+	case "test", "tests", "check", "lint", "build", "typecheck", "vet", "fmt", "format-check":
+		return true
+	}
+	return false
+}
+
+func nodeCheck(name string, args []shellsyntax.Word) bool {
+	i := 0
+	flag := func() bool {
+		switch args[i].Text {
+		case "-s", "--silent", "--if-present", "-r", "--recursive":
+			return true
+		}
+		return false
+	}
+	for i < len(args) && flag() {
+		i++
+	}
+	if i >= len(args) {
+		return false
+	}
+	switch t := args[i].Text; {
+	case t == "run" || t == "run-script":
+		if i++; i >= len(args) || !checkName(args[i].Text) {
+			return false
+		}
+	case t == "test" || t == "t" && name == "npm":
+	case name == "yarn" && checkName(t) || name == "pnpm" && checkName(t):
+	default:
+		return false
+	}
+	for i++; i < len(args); i++ {
+		if args[i].Text == "--" {
+			return true
+		}
+		if strings.HasPrefix(args[i].Text, "-") && !flag() {
+			return false
+		}
+	}
+	return true
+}
+
+func pytestCheck(args []shellsyntax.Word) bool {
+	for i := 0; i < len(args); i++ {
+		t := args[i].Text
+		if !strings.HasPrefix(t, "-") {
+			continue
+		}
+		name, _, has := strings.Cut(t, "=")
+		switch name {
+		case "-k", "-m", "-n", "-r", "--maxfail", "--durations", "--tb", "--timeout", "--cov", "--cov-report", "--ignore", "--deselect", "--color":
+			if !has {
+				i++
+			}
+		case "-v", "-vv", "-vvv", "-q", "-qq", "-x", "-s", "-l", "--lf", "--ff", "--last-failed", "--failed-first", "--verbose", "--quiet", "--exitfirst", "--no-header", "--no-summary", "--collect-only", "--co", "--showlocals", "--no-cov", "-rA", "-ra", "-rf", "-rs", "--nf", "--sw", "--stepwise":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func cargoCheck(args []shellsyntax.Word) bool {
+	if len(args) == 0 {
+		return false
+	}
+	switch args[0].Text {
+	case "test", "check", "build", "clippy", "fmt", "nextest":
+	default:
+		return false
+	}
+	for i := 1; i < len(args); i++ {
+		t := args[i].Text
+		if t == "--" {
+			return args[0].Text == "test" || !slices.ContainsFunc(args[i:], func(w shellsyntax.Word) bool { return strings.Contains(w.Text, "config") })
+		}
+		if !strings.HasPrefix(t, "-") {
+			continue
+		}
+		name, _, has := strings.Cut(t, "=")
+		switch name {
+		case "-p", "--package", "--test", "--bin", "--example", "--bench", "--features", "-F", "-j", "--jobs", "--profile", "--exclude", "--message-format", "--color", "--target":
+			if !has {
+				i++
+			}
+		case "--all", "--workspace", "--lib", "--bins", "--tests", "--examples", "--benches", "--all-targets", "--all-features", "--no-default-features", "--release", "-r", "-v", "-vv", "-q", "--verbose", "--quiet", "--no-run", "--no-fail-fast", "--locked", "--offline", "--frozen", "--check", "--doc", "--keep-going":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// targets: only checks by name, and flags from a list; a number may follow.
+func targets(args []shellsyntax.Word, flags ...string) bool {
+	n := 0
+	for _, a := range args {
+		t := a.Text
+		switch {
+		case slices.ContainsFunc(flags, func(f string) bool { return strings.TrimRight(t, "0123456789") == f }):
+		case t != "" && strings.Trim(t, "0123456789") == "":
+		case checkName(t) && !strings.Contains(t, "="):
+			n++
+		default:
+			return false
+		}
+	}
+	return n > 0
+}

@@ -1,0 +1,454 @@
+package permission
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// class is what a simple command is where no rule speaks of it.
+type class int
+
+const (
+	unsafe   class = iota // asks
+	editing               // only changes files that it names, as an edit would
+	checking              // one of the project's checks
+	safe                  // what auto mode allows
+)
+
+// commandUnits takes one simple command apart: itself, and the paths that its
+// words and redirections name.
+func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
+	var out []unit
+	for _, r := range c.Redirects {
+		if r.Target.Known && shellsyntax.SafeDevice(r.Target.Text) {
+			continue
+		}
+		w := readUnit
+		if r.Writes() {
+			w = writeUnit
+		}
+		out = append(out, p.wordUnits(w, c, r.Target, "redirects to")...)
+	}
+	eff := shellsyntax.Effects(c)
+	for _, set := range []struct {
+		w     what
+		words []shellsyntax.Word
+	}{{readUnit, eff.Reads}, {writeUnit, eff.Writes}, {writeUnit, eff.Removes}} {
+		for _, word := range set.words {
+			for _, u := range p.wordUnits(set.w, c, word, "names") {
+				u.derived = true
+				out = append(out, u)
+			}
+		}
+	}
+	u := unit{what: commandUnit, cmd: c, why: "it runs `" + shorten(c.String()) + "`"}
+	switch {
+	case eff.Kind == shellsyntax.Reads && len(eff.Reads) == 0 && p.touchesDir(c):
+		// A reader without paths reads the folder that it is in.
+		for _, d := range p.wordUnits(readUnit, c, shellsyntax.Word{Text: ".", Known: true}, "reads") {
+			d.derived = true
+			out = append(out, d)
+		}
+		u.readOnly = true
+	case eff.Kind == shellsyntax.Reads:
+		u.readOnly = true
+	case eff.Kind == shellsyntax.Writes:
+		u.class = classOf(c, eff)
+	default:
+		u.class = p.special(c)
+		out = append(out, p.wanders(c)...)
+		if u.class == unsafe && eff.Why != "" && !strings.HasSuffix(eff.Why, "not known to be harmless") {
+			u.why += ": " + eff.Why
+		}
+	}
+	if len(c.Words) > 0 || len(c.Assigns) > 0 {
+		u.sensitive = sensitive(c) || slices.ContainsFunc(out, func(o unit) bool { return o.sensitive && o.what == writeUnit })
+		u.pattern = proposal(c)
+		if _, _, ok := strings.Cut(u.pattern, "\n"); ok {
+			u.pattern = ""
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// touchesDir: the command reads its folder where it is given no path.
+func (p *Policy) touchesDir(c shellsyntax.Command) bool {
+	switch name, _ := c.Program(); name {
+	case "ls", "find", "rg", "fd", "tree", "du", "git", "go", "dir":
+		return true
+	}
+	return false
+}
+
+// wordUnits judges a word as a path in every folder that its command may run
+// in.
+func (p *Policy) wordUnits(w what, c shellsyntax.Command, word shellsyntax.Word, how string) []unit {
+	paths, ok := c.Paths(word)
+	if !ok {
+		return []unit{{what: w, guard: outsideGuard, sensitive: true, why: "it " + how + " " + shorten(word.Text) + ", which cannot be known before it runs"}}
+	}
+	var out []unit
+	for _, abs := range paths {
+		if strings.HasPrefix(abs, "/proc/self/fd/") || strings.HasPrefix(abs, "/dev/fd/") || abs == "/dev/stdin" {
+			continue
+		}
+		if !word.Known {
+			abs = path.Dir(abs) + "/" // what is below is not known, only its folder
+			if full := word.Blank; path.IsAbs(full) {
+				abs = path.Clean(full)
+			} else {
+				abs = path.Join(abs, strings.TrimPrefix(full, word.Prefix[:strings.LastIndexByte(word.Prefix, '/')+1]))
+			}
+		}
+		u := p.pathUnit(w, abs, !word.Known)
+		if !word.Known && u.guard == noGuard && secretGlob(abs) {
+			u.guard, u.sensitive, u.readOnly = secretGuard, true, false
+			u.why = "it reads " + p.shown(abs) + ", which may be files of secrets"
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// secretGlob: a pattern whose fixed parts already look like a secret's name.
+func secretGlob(full string) bool {
+	base := path.Base(full)
+	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || secretInside(strings.NewReplacer("*", "", "?", "").Replace(full))
+}
+
+// classOf says what a command is that only changes what it names.
+func classOf(c shellsyntax.Command, eff shellsyntax.Effect) class {
+	switch name, _ := c.Program(); name {
+	case "mkdir", "touch", "cp", "tee", "sed", "gofmt", "gofumpt", "goimports":
+		return editing
+	case "mv", "rmdir", "ln", "truncate":
+		return safe
+	case "chmod", "rm", "unlink":
+		if !eff.Recursive {
+			return safe
+		}
+	}
+	return unsafe
+}
+
+// special says what a command is that syntax alone does not show to be
+// harmless: a check of the project, or everyday git.
+func (p *Policy) special(c shellsyntax.Command) class {
+	if len(c.Words) == 0 || c.Code || !transparent(c) {
+		return unsafe
+	}
+	for _, a := range c.Assigns {
+		if name, _, _ := strings.Cut(a, "="); shellsyntax.LoadedVariable(name) && !shellsyntax.SafeVariable(name) {
+			return unsafe
+		}
+	}
+	name, plain := c.Program()
+	if !plain || slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
+		return !w.Known && (!w.Glob || w.Prefix == "")
+	}) {
+		return unsafe
+	}
+	if p.isCheck(name, c) {
+		return checking
+	}
+	if name == "git" && everydayGit(shellsyntax.ParseGit(c.Words[1:])) {
+		return safe
+	}
+	return unsafe
+}
+
+// everydayGit: what adds to a repository and loses nothing.
+func everydayGit(g shellsyntax.Git) bool {
+	if g.Foreign || len(g.Dirs) > 0 {
+		return false
+	}
+	has := func(bad ...string) bool {
+		for _, a := range g.Args {
+			for _, b := range bad {
+				if a.Text == b || strings.HasPrefix(a.Text, b+"=") || strings.HasPrefix(b, "--") && len(a.Text) > 3 && strings.HasPrefix(b, a.Text) ||
+					len(b) == 2 && len(a.Text) > 2 && a.Text[0] == '-' && a.Text[1] != '-' && strings.Contains(a.Text[1:], b[1:]) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	switch g.Sub {
+	case "add":
+		return !has("-e", "--edit", "-p", "--patch", "-i", "--interactive")
+	case "commit":
+		return !has("--amend", "-n", "--no-verify", "-p", "--patch", "-F", "--file", "-t", "--template", "-c", "-C", "--fixup", "--squash", "--allow-empty-message")
+	case "stash":
+		return len(g.Args) == 0 || slices.Contains([]string{"push", "save", "apply", "pop"}, g.Args[0].Text)
+	case "switch":
+		return !has("-f", "--force", "--discard-changes", "-C", "--force-create", "--orphan")
+	case "checkout":
+		return len(g.Args) == 2 && g.Args[0].Text == "-b"
+	case "branch":
+		return len(g.Args) == 1 && !strings.HasPrefix(g.Args[0].Text, "-")
+	}
+	return false
+}
+
+// wanders gives the paths outside the workspace that an unknown program is
+// given: it may do anything to them.
+func (p *Policy) wanders(c shellsyntax.Command) []unit {
+	var out []unit
+	seen := map[string]bool{}
+	for i, w := range append(slices.Clone(c.Words), c.Via...) {
+		for _, s := range pathsIn(w) {
+			if i == 0 && strings.Contains(s, "/") && !strings.HasPrefix(s, "/") {
+				continue // ./script of the workspace
+			}
+			paths, ok := c.Paths(shellsyntax.Word{Text: s, Known: true})
+			if !ok {
+				continue
+			}
+			for _, abs := range paths {
+				if i == 0 && (systemPath(abs) || p.inside(abs)) || seen[abs] || p.inside(abs) || shellsyntax.SafeDevice(abs) || p.cfg.Spill != "" && under(abs, p.cfg.Spill) {
+					continue
+				}
+				seen[abs] = true
+				u := unit{what: writeUnit, path: abs, guard: outsideGuard, derived: true, sensitive: systemPath(abs)}
+				u.why = "it is given " + abs + ", which is outside the workspace"
+				out = append(out, u)
+			}
+		}
+	}
+	if name, _ := c.Program(); name != "git" && len(c.Words) > 0 {
+		out = append(out, p.hazards(c)...)
+	}
+	// A folder outside, or one that is not known, is the place it works in.
+	if len(c.Words) > 0 {
+		for _, u := range p.wordUnits(readUnit, c, shellsyntax.Word{Text: ".", Known: true}, "runs in") {
+			if n := protected(p.shown(u.path)); n != "" && u.guard == noGuard && base(c) != "git" {
+				u.what, u.guard = writeUnit, protectedGuard
+				u.derived, u.pattern = true, ""
+				u.why = "it works in " + n + ", which decides what pawl or git does"
+				out = append(out, u)
+			} else if u.guard != noGuard {
+				u.derived, u.pattern = true, ""
+				u.why = "it runs in a folder that is outside the workspace or not known"
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
+
+// pathsIn gives what in a word may be a path: the word, what follows "=" or
+// "@", and what follows a letter of an option.
+func pathsIn(w shellsyntax.Word) []string {
+	if !w.Known {
+		if path.IsAbs(w.Prefix) || strings.HasPrefix(w.Prefix, "..") {
+			return []string{w.Prefix}
+		}
+		return nil
+	}
+	var out []string
+	add := func(s string) {
+		if path.IsAbs(s) && !strings.HasPrefix(s, "//") || s == ".." || strings.HasPrefix(s, "../") || strings.Contains(s, "/../") || strings.HasSuffix(s, "/..") {
+			out = append(out, s)
+		}
+	}
+	add(w.Text)
+	for i := 0; i < len(w.Text); i++ {
+		if c := w.Text[i]; c == '=' || c == '@' || c == ',' {
+			add(w.Text[i+1:])
+		}
+	}
+	if len(w.Text) > 2 && w.Text[0] == '-' && w.Text[1] != '-' {
+		add(w.Text[2:])
+	}
+	return out
+}
+
+// sensitive is what can never be granted always (SPEC 4.15).
+func sensitive(c shellsyntax.Command) bool {
+	name, _ := c.Program()
+	if c.Code || len(c.Words) > 0 && !c.Words[0].Known {
+		return true
+	}
+	for _, w := range c.Wrappers {
+		if w == "sudo" || w == "doas" {
+			return true
+		}
+	}
+	switch name {
+	case "sudo", "doas", "su", "dd", "mkfs", "shred", "chown", "passwd", "visudo", "crontab", "systemctl", "launchctl", "mount", "umount", "eval":
+		return true
+	case "rm", "rmdir", "unlink":
+		return slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return !w.Known && !w.Glob })
+	case "git":
+		g := shellsyntax.ParseGit(c.Words[1:])
+		return g.Sub == "push" && forcePush(g.Args)
+	}
+	return false
+}
+
+func forcePush(args []shellsyntax.Word) bool {
+	return slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
+		t := w.Text
+		return !w.Known || strings.HasPrefix(t, "--force") || t == "--mirror" || t == "--delete" || t == "--prune" || strings.HasPrefix(t, "+") || strings.HasPrefix(t, ":") ||
+			len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.ContainsAny(t, "fd")
+	})
+}
+
+func shorten(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 120 {
+		cut := 117
+		for cut > 0 && s[cut]&0xC0 == 0x80 {
+			cut--
+		}
+		s = s[:cut] + "…"
+	}
+	return s
+}
+
+// proposal is the rule that a grant adds: program, subcommand and any
+// arguments for everyday tools, the exact line for what is dangerous, nothing
+// where words are not known.
+func proposal(c shellsyntax.Command) string {
+	if len(c.Words) == 0 || c.Code || !c.Words[0].Known {
+		return ""
+	}
+	words := c.Words
+	exact := !transparent(c) || len(executing(c)) > 0 || slices.ContainsFunc(c.Assigns, func(a string) bool {
+		name, _, _ := strings.Cut(a, "=")
+		return !shellsyntax.SafeVariable(name)
+	})
+	name, _ := c.Program()
+	exact = exact || exactOnly(name) || slices.Contains(c.Wrappers, "find")
+	if exact {
+		if !transparent(c) {
+			words = append(slices.Clone(c.Via), c.Words...)
+		} else if len(c.Assigns) > 0 && len(c.Via) == 0 {
+			words = nil
+			for _, a := range c.Assigns {
+				words = append(words, shellsyntax.Word{Text: a, Known: true})
+			}
+			words = append(words, c.Words...)
+		}
+		return exactRule(words)
+	}
+	keep := 1
+	if i := subcommands(name); i > 0 {
+		for keep < len(c.Words) && keep <= i && c.Words[keep].Known && plainSub(c.Words[keep].Text) {
+			keep++
+		}
+		if name == "npm" || name == "pnpm" || name == "yarn" || name == "docker" || name == "kubectl" || name == "gh" {
+			if keep > 2 && !(c.Words[1].Text == "run" || c.Words[1].Text == "compose" || name == "gh" || c.Words[1].Text == "exec") {
+				keep = 2
+			}
+		}
+	}
+	var b strings.Builder
+	for _, w := range c.Words[:keep] {
+		if !printable(w.Text) {
+			return ""
+		}
+		b.WriteString(quoteStar(w.Text))
+		b.WriteByte(' ')
+	}
+	if len(c.Words) == 1 {
+		return "bash(" + strings.TrimSpace(b.String()) + ")"
+	}
+	return "bash(" + b.String() + "*)"
+}
+
+func plainSub(s string) bool {
+	return s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-:_") == ""
+}
+
+// exactRule is a rule for just these words.
+func exactRule(words []shellsyntax.Word) string {
+	var parts []string
+	n := 0
+	for _, w := range words {
+		if !w.Known || !printable(w.Text) {
+			return ""
+		}
+		parts = append(parts, quoteStar(w.Text))
+		n += len(w.Text)
+	}
+	if n > 300 {
+		return ""
+	}
+	return "bash(" + strings.Join(parts, " ") + ")"
+}
+
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// quoteStar quotes a word of a pattern where it would mean something else.
+func quoteStar(s string) string {
+	if s == "" || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=@%+:~^{}") != "" || strings.HasSuffix(s, ":") {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}
+
+// exactOnly names programs that no wildcard is proposed for.
+func exactOnly(name string) bool {
+	switch name {
+	case "rm", "rmdir", "unlink", "mv", "dd", "shred", "chmod", "chown", "kill", "pkill", "killall", "curl", "wget", "ssh", "scp", "rsync", "nc", "ncat", "socat",
+		"source", ".", "sh", "bash", "zsh", "dash", "ksh", "fish", "eval", "exec", "crontab", "mount", "umount", "systemctl", "service", "iptables", "ln", "tar", "unzip", "export", "trap":
+		return true
+	}
+	return interpreter(name)
+}
+
+func interpreter(name string) bool {
+	name = strings.TrimRight(name, "0123456789.")
+	switch name {
+	case "python", "pypy", "node", "nodejs", "perl", "ruby", "php", "lua", "luajit", "deno", "bun", "tclsh", "Rscript", "R", "osascript", "pwsh", "powershell", "groovy", "scala", "elixir", "ghci", "irb", "awk", "gawk", "mawk", "nawk", "sed", "vim", "vi", "ex", "nvim", "emacs", "ed", "gdb", "lldb", "expect":
+		return true
+	}
+	return false
+}
+
+// subcommands is how many words after the program say what it does.
+func subcommands(name string) int {
+	switch name {
+	case "go", "git", "cargo", "make", "just", "pip", "pip3", "uv", "poetry", "bundle", "rake", "mix", "dotnet", "gradle", "./gradlew", "mvn", "brew", "apt", "apt-get", "terraform", "helm", "rustup", "composer", "golangci-lint", "swift", "deno", "bun":
+		return 1
+	case "npm", "pnpm", "yarn", "docker", "podman", "kubectl", "gh", "aws", "gcloud":
+		return 2
+	}
+	return 0
+}
+
+// hazards gives the protected and secret files among the words of a command
+// that may do anything to them.
+func (p *Policy) hazards(c shellsyntax.Command) []unit {
+	var out []unit
+	for _, w := range c.Words[1:] {
+		for _, s := range candidates(w) {
+			for _, abs := range forms(c, shellsyntax.Word{Text: s, Known: true}) {
+				if !p.inside(abs) {
+					continue
+				}
+				u := unit{what: writeUnit, path: abs, glob: !w.Known, derived: true, sensitive: true}
+				if n := protected(p.shown(abs)); n != "" {
+					u.guard = protectedGuard
+					u.why = "it may change " + p.shown(abs) + ", and " + n + " decides what pawl or git does"
+				} else if secretInside(abs) {
+					u.guard = secretGuard
+					u.why = "it is given " + p.shown(abs) + ", which looks like it holds secrets"
+				} else {
+					continue
+				}
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,301 @@
+package permission
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// what a unit is.
+type what int
+
+const (
+	toolUnit what = iota // the tool itself, of calls that say nothing more
+	commandUnit
+	readUnit
+	writeUnit
+	hostUnit
+)
+
+// unit is one part of a call that is judged by itself.
+type unit struct {
+	what what
+	tool string // of the call
+	cmd  shellsyntax.Command
+	path string // absolute; "" unknown; a pattern keeps its wildcards
+	glob bool
+	host string
+	// derived: a path that a command's own words name; the command speaks for
+	// it unless it is guarded.
+	derived  bool
+	readOnly bool
+	// class is what the command is where no rule speaks.
+	class class
+	// guard is why no broad rule and no mode but yolo allows it.
+	guard     guard
+	why       string
+	sensitive bool // it can never be granted always
+	pattern   string
+}
+
+type guard int
+
+const (
+	noGuard guard = iota
+	outsideGuard
+	secretGuard
+	protectedGuard // not even yolo
+	deniedGuard    // it may be what a deny rule names
+)
+
+// Decide judges a call.
+func (p *Policy) Decide(c Call) Decision {
+	if c.Footprint.Person {
+		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"}
+	}
+	for _, r := range p.rules {
+		if r.List == Denies && r.Bare && r.names(c.Tool) {
+			return denied(r)
+		}
+	}
+	cmds, err := p.commands(c.Footprint)
+	if err != nil {
+		return p.unparsed(c, err)
+	}
+	if d, refused := p.refuse(c, cmds); refused {
+		return d
+	}
+	return p.combine(c, p.units(c, cmds))
+}
+
+// commands parses the command line again, now with the home folder known.
+func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
+	if f.Shell == "" {
+		return f.Commands, nil
+	}
+	return shellsyntax.Options{Dir: p.cfg.Root, Home: p.cfg.Home, POSIX: p.cfg.POSIX}.Parse(f.Shell)
+}
+
+// unparsed answers for a command line that is not understood: never allowed,
+// since not even the refusals can be told.
+func (p *Policy) unparsed(c Call, err error) Decision {
+	d := Decision{Verdict: Ask, By: "syntax", Reason: err.Error() + ", so what it would do cannot be told"}
+	if refusedSyntax(err) {
+		return Decision{Verdict: Deny, By: "refusal", Reason: "it would start itself over and over until the machine stops"}
+	}
+	if p.mode == Plan {
+		d.Verdict, d.By = Deny, "mode"
+	}
+	return d
+}
+
+// units takes a call apart.
+func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
+	var out []unit
+	for i := range cmds {
+		out = append(out, p.commandUnits(cmds[i])...)
+	}
+	for _, s := range c.Footprint.Reads {
+		out = append(out, p.pathUnit(readUnit, p.abs(s.Path), false))
+	}
+	for _, s := range c.Footprint.Writes {
+		u := p.pathUnit(writeUnit, p.abs(s.Path), false)
+		u.derived = len(cmds) > 0
+		out = append(out, u)
+	}
+	for _, h := range c.Footprint.Hosts {
+		out = append(out, unit{what: hostUnit, host: hostOf(h), pattern: "web_fetch(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)})
+	}
+	if c.Footprint.Shell != "" && len(out) == 0 {
+		// A comment, a [[ … ]], a function that nobody calls.
+		return []unit{{what: toolUnit, tool: c.Tool, readOnly: true, why: "it runs nothing"}}
+	}
+	if len(out) == 0 || c.Footprint.Unknown && len(cmds) == 0 {
+		u := unit{what: toolUnit, readOnly: c.ReadOnly && !c.Footprint.Unknown, pattern: c.Tool, why: c.Tool + " may change something"}
+		out = append(out, u)
+	}
+	for i := range out {
+		out[i].tool = c.Tool
+	}
+	return out
+}
+
+func hostOf(h string) string {
+	h = strings.ToLower(h)
+	if i := strings.LastIndexByte(h, ':'); i > 0 && !strings.Contains(h[i+1:], "]") && strings.Count(h, ":") == 1 {
+		h = h[:i]
+	}
+	return strings.TrimSuffix(h, ".")
+}
+
+// pathUnit judges a path that is read or written.
+func (p *Policy) pathUnit(w what, abs string, glob bool) unit {
+	u := unit{what: w, path: abs, glob: glob}
+	name := p.shown(abs)
+	if name == "." {
+		name = "the whole workspace"
+	}
+	verb, rule := "reads ", "read("
+	if w == writeUnit {
+		verb, rule = "changes ", "edit("
+	}
+	u.why = "it " + verb + name
+	u.pattern = rule + p.shown(abs) + ")"
+	prot := protected(p.shown(abs))
+	switch {
+	case w == writeUnit && prot != "":
+		u.guard, u.sensitive = protectedGuard, true
+		u.why = "it changes " + name + ", and " + prot + " decides what pawl or git does"
+	case w == readUnit && p.cfg.Spill != "" && under(abs, p.cfg.Spill):
+		u.readOnly = true
+	case !p.inside(abs):
+		u.guard = outsideGuard
+		u.why = "it " + verb + abs + ", which is outside the workspace"
+		u.sensitive = w == writeUnit && systemPath(abs) || secretInside(abs)
+		if dir := abs[:strings.LastIndexByte(abs, '/')+1]; len(dir) > 1 && w == readUnit && !u.sensitive {
+			u.pattern = rule + dir + "**)"
+		}
+	case secretInside(abs):
+		u.guard, u.sensitive = secretGuard, true
+		u.why = "it " + verb + name + ", which looks like it holds secrets"
+	default:
+		u.readOnly = w == readUnit
+	}
+	if glob || strings.ContainsAny(abs, "()*?'\"\\") || !printable(abs) {
+		u.pattern = ""
+	}
+	return u
+}
+
+// combine judges every part; the worst answer counts.
+func (p *Policy) combine(c Call, units []unit) Decision {
+	out := Decision{Verdict: Allow, By: "read-only", Reason: "it only reads", CanAlways: true}
+	var reasons, patterns []string
+	whole := true
+	for _, u := range units {
+		d := p.judge(u)
+		switch {
+		case d.Verdict == Deny:
+			return d
+		case d.Verdict == Ask:
+			if out.Verdict == Allow {
+				out.Verdict, out.By, out.Rule = Ask, d.By, d.Rule
+			}
+			if !slices.Contains(reasons, d.Reason) {
+				reasons = append(reasons, d.Reason)
+			}
+			out.CanAlways = out.CanAlways && d.CanAlways && d.Pattern != ""
+			whole = whole && d.Pattern != ""
+			if d.Pattern != "" && !slices.Contains(patterns, d.Pattern) {
+				patterns = append(patterns, d.Pattern)
+			}
+		case out.Verdict == Allow && d.By != "read-only" && out.By != "rule":
+			out.By, out.Reason, out.Rule = d.By, d.Reason, d.Rule
+		}
+	}
+	if out.Verdict != Ask {
+		out.CanAlways = false
+		return out
+	}
+	if len(reasons) > 3 {
+		reasons = append(reasons[:3], "and more")
+	}
+	out.Reason = strings.Join(reasons, "; ")
+	if whole {
+		out.Pattern = strings.Join(patterns, ", ")
+	}
+	out.CanAlways = out.CanAlways && out.Pattern != ""
+	if out.Pattern != "" {
+		var flags []string
+		for _, r := range patterns {
+			flags = append(flags, "--allow "+shellsyntax.Quote(r))
+		}
+		out.Flag = strings.Join(flags, " ")
+	}
+	return out
+}
+
+// judge answers for one part, in the order that the package's comment gives.
+func (p *Policy) judge(u unit) Decision {
+	for _, r := range p.rules {
+		if r.List == Denies && p.denies(r, u) {
+			return denied(r)
+		}
+	}
+	if p.mode == Plan && !u.readOnly && u.what != hostUnit && !(u.what == readUnit) && !(u.derived && u.what == readUnit) {
+		return Decision{Verdict: Deny, By: "mode", Reason: "plan mode only reads, and " + u.why}
+	}
+	ask := Decision{Verdict: Ask, Reason: u.why, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
+	if p.mayBeDenied(u) {
+		ask.By, ask.Pattern, ask.CanAlways = "rule", "", false
+		ask.Reason = u.why + ", and a deny rule may name what it touches"
+		return ask
+	}
+	allowed, aRule := -1, Rule{}
+	asked, kRule := -1, Rule{}
+	for _, r := range p.rules {
+		n := r.specific()
+		switch {
+		case r.List == Allows && n > allowed && p.allows(r, u):
+			allowed, aRule = n, r
+		case r.List == Asks && n > asked && p.denies(r, u):
+			asked, kRule = n, r
+		}
+	}
+	switch {
+	case asked >= 0 && asked >= allowed:
+		ask.By, ask.Rule = "rule", kRule.Text
+		ask.Reason = "the rule " + kRule.Text + " says to ask"
+		return ask
+	case allowed >= 0:
+		return Decision{Verdict: Allow, By: "rule", Rule: aRule.Text, Reason: "the rule " + aRule.Text + " allows it"}
+	}
+	return p.byMode(u, ask)
+}
+
+func denied(r Rule) Decision {
+	return Decision{Verdict: Deny, By: "rule", Rule: r.Text, Reason: "the rule " + r.Text + " denies it"}
+}
+
+// byMode answers where no rule speaks.
+func (p *Policy) byMode(u unit, ask Decision) Decision {
+	switch u.guard {
+	case protectedGuard:
+		ask.By = "protected"
+		return ask
+	case outsideGuard, secretGuard:
+		if p.mode == Yolo {
+			return Decision{Verdict: Allow, By: "mode", Reason: "yolo mode allows it"}
+		}
+		ask.By = "outside"
+		if u.guard == secretGuard {
+			ask.By = "protected"
+		}
+		return ask
+	}
+	if u.readOnly {
+		return Decision{Verdict: Allow, By: "read-only", Reason: "it only reads"}
+	}
+	ask.By = "mode"
+	ok := p.mode == Yolo || u.derived
+	edits := p.mode == AcceptEdits || p.mode == Auto
+	switch u.what {
+	case writeUnit:
+		ok = ok || edits
+	case commandUnit:
+		switch u.class {
+		case editing:
+			ok = ok || edits
+		case checking:
+			ok = ok || edits
+		case safe:
+			ok = ok || p.mode == Auto
+		}
+	}
+	if ok {
+		return Decision{Verdict: Allow, By: "mode", Reason: string(p.mode) + " mode allows it"}
+	}
+	return ask
+}

@@ -1,0 +1,172 @@
+package permission
+
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// executing gives the words of a command that make it run what its pattern
+// does not name: flags that execute, code for an interpreter, wrappers. A
+// pattern with a wildcard must hold each of them (SPEC 16.5). "\x00" stands
+// for what no pattern with a wildcard can name.
+func executing(c shellsyntax.Command) []string {
+	var out []string
+	for _, n := range c.Wrappers {
+		switch n {
+		case "timeout", "nohup", "nice", "time", "stdbuf", "setsid", "command", "builtin", "ionice", "caffeinate":
+		default:
+			out = append(out, n)
+		}
+	}
+	if len(c.Words) == 0 {
+		return out
+	}
+	name, _ := c.Program()
+	args := c.Words[1:]
+	switch {
+	case name == "env" || name == "xargs" || name == "sudo" || name == "doas":
+		out = append(out, name)
+	case shellsyntax.Shell(name):
+		inv := shellsyntax.ShellArgs(args)
+		if inv.Stdin || inv.Unknown {
+			out = append(out, "\x00")
+		}
+	case interpreter(name) && c.Piped && !hasOperand(args):
+		out = append(out, "\x00") // code from its standard input
+	case name == "sed" || name == "awk" || name == "gawk" || name == "mawk":
+		if shellsyntax.Effects(shellsyntax.Command{Words: c.Words, Dir: c.Dir}).Kind == shellsyntax.Other {
+			out = append(out, "\x00")
+		}
+	case name == "git":
+		g := shellsyntax.ParseGit(args)
+		switch {
+		case g.Sub == "":
+			out = append(out, "\x00")
+		case g.Sub == "push" && forcePush(g.Args):
+			for _, a := range g.Args {
+				if forcePush([]shellsyntax.Word{a}) {
+					out = append(out, a.Text)
+				}
+			}
+		case g.Sub == "bisect" || g.Sub == "submodule" || g.Sub == "filter-branch" || g.Sub == "difftool" || g.Sub == "mergetool" || g.Sub == "config":
+			out = append(out, g.Sub)
+			for _, a := range g.Args {
+				if a.Text == "run" || a.Text == "foreach" {
+					out = append(out, a.Text)
+				}
+			}
+		}
+	case name == "make" || name == "gmake":
+		for _, a := range args {
+			if assignment(a.Text) {
+				out = append(out, a.Text)
+			}
+		}
+	}
+	for flag := range strings.FieldsSeq(executingFlags(name)) {
+		for _, a := range args {
+			if isFlag(a.Text, flag) {
+				out = append(out, flag)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func hasOperand(args []shellsyntax.Word) bool {
+	for _, a := range args {
+		if a.Text != "-" && a.Text != "/dev/stdin" && !strings.HasPrefix(a.Text, "-") {
+			return true
+		}
+	}
+	return false
+}
+
+// isFlag says whether an argument is a flag, also with its value attached,
+// shortened, with one dash for two, or as a letter of a cluster.
+func isFlag(arg, flag string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	switch {
+	case arg == flag || name == flag:
+		return true
+	case strings.HasPrefix(flag, "+"):
+		return strings.HasPrefix(arg, "+")
+	case strings.HasPrefix(flag, "--"):
+		return len(name) > 3 && strings.HasPrefix(flag, name)
+	case len(flag) == 2:
+		return len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && strings.Contains(arg[1:], flag[1:])
+	}
+	return name == "-"+flag // --exec for go's -exec
+}
+
+// executingFlags lists the flags of common programs that run something.
+func executingFlags(name string) string {
+	switch name {
+	case "go":
+		return "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C"
+	case "git":
+		return "-c --exec-path --config-env --git-dir --work-tree --exec -x --upload-pack --receive-pack --open-files-in-pager -O --ext-diff --textconv --output --template --config -u"
+	case "find":
+		return "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from"
+	case "fd", "fdfind":
+		return "-x -X --exec --exec-batch"
+	case "rg":
+		return "--pre --hostname-bin"
+	case "sort":
+		return "--compress-program -o --output"
+	case "tar", "bsdtar":
+		return "--checkpoint-action --to-command -I --use-compress-program --rsh-command -F --info-script --new-volume-script --rmt-command"
+	case "zip":
+		return "-T -TT --unzip-command"
+	case "rsync":
+		return "-e --rsh --rsync-path"
+	case "ssh", "scp", "sftp":
+		return "-o -F -S -J"
+	case "make", "gmake":
+		return "-f --file --makefile --eval -C --directory -I"
+	case "just":
+		return "--shell --shell-arg --set -f --justfile -c --command -d --working-directory"
+	case "npm", "pnpm", "yarn":
+		return "--script-shell --prefix --node-options -C --dir --cwd"
+	case "cargo":
+		return "--config --manifest-path -Z"
+	case "pytest":
+		return "-p -c -o --override-ini --rootdir --confcutdir"
+	case "less", "more", "man":
+		return "-P --pager +!"
+	case "vim", "vi", "ex", "nvim", "view":
+		return "-c --cmd -S -s +x"
+	case "emacs":
+		return "--eval -e -l --load -f --funcall --script --batch"
+	case "gdb", "lldb":
+		return "-ex --eval-command -x --command -o -s"
+	case "docker", "podman":
+		return "--privileged --entrypoint --pid --cap-add"
+	case "curl", "wget":
+		return "-K --config --use-askpass -o -O --output --output-document --engine"
+	case "tcpdump":
+		return "-z"
+	case "strace", "ltrace", "script", "watch", "parallel", "entr", "flock", "unshare", "nsenter", "chroot", "su":
+		return "-c --command -x"
+	case "php":
+		return "-r --run -d"
+	case "R", "Rscript", "lua", "luajit", "osascript", "elixir", "groovy":
+		return "-e"
+	}
+	if shellsyntax.Shell(name) {
+		return "-c"
+	}
+	switch strings.TrimRight(name, "0123456789.") {
+	case "python", "pypy":
+		return "-c -m"
+	case "node", "nodejs", "bun", "deno":
+		return "-e --eval -p --print -r --require --import --loader --experimental-loader"
+	case "perl":
+		return "-e -E -M -m -I -x"
+	case "ruby":
+		return "-e -r -I"
+	}
+	return ""
+}

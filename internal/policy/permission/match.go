@@ -1,0 +1,357 @@
+package permission
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// names says whether a rule's tool is the call's, or a class that it is in.
+func (r Rule) names(tool string) bool {
+	switch {
+	case r.Tool == tool:
+		return true
+	case strings.HasPrefix(r.Tool, "mcp__"):
+		return globMatch(r.Tool, tool) || strings.HasPrefix(tool, strings.TrimSuffix(r.Tool, "*")+"__")
+	case r.Tool == "edit" || r.Tool == "write":
+		switch tool {
+		case "edit", "write", "multi_edit", "apply_patch":
+			return true
+		}
+	case r.Tool == "read":
+		switch tool {
+		case "grep", "glob", "ls":
+			return true
+		}
+	}
+	return false
+}
+
+// speaksOf says whether a rule's tool is about units of that kind.
+func (r Rule) speaksOf(u unit) bool {
+	switch u.what {
+	case commandUnit:
+		return r.Tool == "bash"
+	case writeUnit:
+		return r.Tool == "edit" || r.Tool == "write" || r.Tool == u.tool && u.tool != "bash"
+	case readUnit:
+		return r.Tool == "read" || r.Tool == u.tool && u.tool != "bash"
+	case hostUnit:
+		return r.Tool == "web_fetch" || r.Tool == u.tool
+	default:
+		return r.names(u.tool)
+	}
+}
+
+// specific ranks rules: the literal characters of the pattern, and an exact
+// one before one with a wildcard.
+func (r Rule) specific() int {
+	if r.Bare {
+		return 0
+	}
+	n := 2 * (1 + len(r.Pattern) - strings.Count(r.Pattern, "*"))
+	if !strings.Contains(r.Pattern, "*") {
+		n++
+	}
+	return n
+}
+
+// denies matches as widely as a person could mean it: for deny and ask rules.
+func (p *Policy) denies(r Rule, u unit) bool {
+	if !r.speaksOf(u) {
+		return false
+	}
+	if r.Bare {
+		// A bare "read" or "edit" is about the tools, and about what a shell
+		// is seen to do.
+		return true
+	}
+	switch u.what {
+	case commandUnit:
+		return denyCommand(r.words, u.cmd)
+	case readUnit, writeUnit:
+		return u.path != "" && (p.pathMatch(r.Pattern, u.path, true) || u.glob && p.pathMatch(r.Pattern, path.Dir(u.path)+"/"+simple(path.Base(u.path)), true))
+	case hostUnit:
+		return hostMatch(r.Pattern, u.host)
+	}
+	return false
+}
+
+// mayBeDenied: a path that is not wholly known, or a folder that is changed
+// with all below it, may be what a deny rule names.
+func (p *Policy) mayBeDenied(u unit) bool {
+	if u.what == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known) {
+		// Any program may run here.
+		return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && r.Tool == "bash" })
+	}
+	if u.what != readUnit && u.what != writeUnit {
+		return false
+	}
+	unknown := u.path == ""
+	return slices.ContainsFunc(p.rules, func(r Rule) bool {
+		if r.List != Denies || r.Bare || !r.speaksOf(u) {
+			return false
+		}
+		if unknown {
+			return true
+		}
+		// A pattern of the shell against a pattern of the rule: compare what
+		// is literal at their beginnings.
+		if u.glob {
+			lit := u.path[:strings.IndexAny(u.path+"*", "*?[")]
+			rule := p.literal(r.Pattern)
+			return rule == "" && p.inside(u.path) || rule != "" && (strings.HasPrefix(lit, rule) || strings.HasPrefix(rule, lit))
+		}
+		rule := p.literal(r.Pattern)
+		return u.what == writeUnit && u.derived && rule != "" && under(fold2(rule), fold2(u.path))
+	})
+}
+
+// literal is the absolute folder that a path pattern begins with, "" for one
+// that matches at any depth.
+func (p *Policy) literal(pattern string) string {
+	switch {
+	case strings.HasPrefix(pattern, "//"):
+		pattern = pattern[1:]
+	case strings.HasPrefix(pattern, "~"):
+		pattern = p.cfg.Home + pattern[1:]
+	case strings.HasPrefix(pattern, "/"):
+	case !strings.Contains(strings.TrimSuffix(pattern, "/"), "/"), strings.HasPrefix(pattern, "**"):
+		return ""
+	default:
+		pattern = path.Join(p.cfg.Root, pattern)
+	}
+	if i := strings.IndexAny(pattern, "*?"); i >= 0 {
+		pattern = pattern[:i]
+	}
+	return strings.TrimSuffix(pattern, "/")
+}
+
+// allows matches narrowly: what is guarded needs a rule that names it, and
+// what is not known is not covered.
+func (p *Policy) allows(r Rule, u unit) bool {
+	if !r.speaksOf(u) {
+		return false
+	}
+	switch u.what {
+	case commandUnit:
+		if r.Bare {
+			return true
+		}
+		return allowCommand(r.words, u.cmd)
+	case readUnit, writeUnit:
+		if r.Bare {
+			return u.guard == noGuard && u.path != ""
+		}
+		if u.path == "" || u.glob && !strings.HasSuffix(r.Pattern, "**") {
+			return false
+		}
+		if u.guard == protectedGuard && !namesProtected(r.Pattern, u.path) {
+			return false
+		}
+		if u.guard == outsideGuard && !strings.HasPrefix(r.Pattern, "/") && !strings.HasPrefix(r.Pattern, "~") {
+			return false
+		}
+		if u.guard == secretGuard && strings.HasSuffix(r.Pattern, "*") {
+			return false
+		}
+		return p.pathMatch(r.Pattern, u.path, false)
+	case hostUnit:
+		return r.Bare || hostMatch(r.Pattern, u.host)
+	}
+	return r.Bare
+}
+
+// namesProtected: the protected name stands in the rule itself.
+func namesProtected(pattern, abs string) bool {
+	name := protected(abs)
+	return slices.ContainsFunc(strings.Split(pattern, "/"), func(c string) bool {
+		return fold(c) == name
+	})
+}
+
+func hostMatch(pattern, host string) bool {
+	pattern = strings.TrimSuffix(pattern, ".")
+	if rest, ok := strings.CutPrefix(pattern, "*."); ok {
+		return strings.HasSuffix(host, "."+rest)
+	}
+	return host == pattern
+}
+
+// allowCommand matches an allow pattern against the argument vector of one
+// command (SPEC 16.5).
+func allowCommand(pat []string, c shellsyntax.Command) bool {
+	if c.Code && !slices.Contains(pat, "-c") || len(c.Words) == 0 && len(c.Assigns) == 0 {
+		return false
+	}
+	words := c.Words
+	if named(pat, c) {
+		words = append(slices.Clone(c.Via), c.Words...)
+	} else if !transparent(c) {
+		return false
+	}
+	// NAME=value in front of a pattern covers that assignment.
+	var sets []string
+	for len(pat) > 0 && assignment(pat[0]) {
+		sets, pat = append(sets, pat[0]), pat[1:]
+	}
+	for _, a := range c.Assigns {
+		name, _, _ := strings.Cut(a, "=")
+		if !shellsyntax.SafeVariable(name) && !slices.ContainsFunc(sets, func(s string) bool { return globMatch(s, a) }) && !coversAssign(pat, words, a) {
+			return false
+		}
+	}
+	star := slices.ContainsFunc(pat, func(s string) bool { return strings.Contains(s, "*") })
+	if star {
+		for _, need := range executing(c) {
+			if !slices.ContainsFunc(pat, func(t string) bool { return t == need || strings.HasPrefix(t, need+"=") }) {
+				return false
+			}
+		}
+		for _, w := range words {
+			if !w.Known && (w.Prefix == "" || w.Prefix[0] == '-') && !w.Glob {
+				return false // it may be any option
+			}
+		}
+	}
+	return matchWords(pat, words)
+}
+
+func assignment(s string) bool {
+	name, _, ok := strings.Cut(s, "=")
+	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+// coversAssign: the pattern of the whole line, env and all, holds the
+// assignment as one of its words.
+func coversAssign(pat []string, words []shellsyntax.Word, a string) bool {
+	return slices.Contains(pat, a) && slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return w.Text == a })
+}
+
+// named says whether a pattern begins with the first wrapper that matters.
+func named(pat []string, c shellsyntax.Command) bool {
+	return len(c.Wrappers) > 0 && pat[0] == c.Wrappers[0]
+}
+
+// transparent wrappers change neither what runs nor with which rights.
+func transparent(c shellsyntax.Command) bool {
+	for _, n := range c.Wrappers {
+		switch n {
+		case "timeout", "nohup", "nice", "time", "stdbuf", "setsid", "command", "builtin", "ionice", "caffeinate":
+		default:
+			return false
+		}
+	}
+	return !slices.ContainsFunc(c.Via, func(w shellsyntax.Word) bool {
+		return w.Text == "-o" || strings.HasPrefix(w.Text, "--output")
+	}) || !slices.Contains(c.Wrappers, "time")
+}
+
+// matchWords matches words: a pattern word "*" is any number of words, one
+// that ends in ":" before a final "*" also a word that goes on.
+func matchWords(pat []string, words []shellsyntax.Word) bool {
+	pi, wi, starP, starW := 0, 0, -1, 0
+	for wi < len(words) {
+		switch {
+		case pi < len(pat) && pat[pi] == "*":
+			starP, starW = pi, wi
+			pi++
+		case pi < len(pat) && words[wi].Known && wordMatch(pat, pi, words[wi].Text):
+			pi++
+			wi++
+		case starP >= 0:
+			starW++
+			pi, wi = starP+1, starW
+		default:
+			return false
+		}
+	}
+	for pi < len(pat) && pat[pi] == "*" {
+		pi++
+	}
+	return pi == len(pat)
+}
+
+func wordMatch(pat []string, i int, w string) bool {
+	if globMatch(pat[i], w) {
+		return true
+	}
+	// npm run test:* also means test:unit.
+	return i > 0 && i == len(pat)-2 && pat[i+1] == "*" && strings.HasPrefix(w, pat[i]+":")
+}
+
+// denyCommand matches as a person means it: the program by whatever path and
+// case, behind any wrapper, with unknown words for any word.
+func denyCommand(pat []string, c shellsyntax.Command) bool {
+	full := append(slices.Clone(c.Via), c.Words...)
+	if denyWords(pat, c.Words) || len(c.Via) > 0 && denyWords(pat, full) {
+		return true
+	}
+	// git -C dir push is a push.
+	if name, _ := c.Program(); name == "git" {
+		g := shellsyntax.ParseGit(c.Words[1:])
+		if g.Sub != "" {
+			short := append([]shellsyntax.Word{c.Words[0], {Text: g.Sub, Known: true}}, g.Args...)
+			return denyWords(pat, short)
+		}
+	}
+	return false
+}
+
+func denyWords(pat []string, words []shellsyntax.Word) bool {
+	if len(words) == 0 {
+		return false
+	}
+	first := words[0]
+	if first.Known {
+		first.Text = fold(path.Base(first.Text))
+	}
+	low := make([]string, len(pat))
+	for i, s := range pat {
+		low[i] = s
+	}
+	low[0] = fold(path.Base(low[0]))
+	ws := append([]shellsyntax.Word{first}, words[1:]...)
+	return looseMatch(low, ws)
+}
+
+// looseMatch is matchWords where an unknown word stands for any number of
+// words, and a program that is not known for any program.
+func looseMatch(pat []string, words []shellsyntax.Word) bool {
+	// reach[j]: the words so far match the first j of pat.
+	reach := make([]bool, len(pat)+1)
+	reach[0] = true
+	closeStars(pat, reach)
+	for wi, w := range words {
+		next := make([]bool, len(pat)+1)
+		for j, ok := range reach {
+			if !ok {
+				continue
+			}
+			if j < len(pat) && pat[j] == "*" {
+				next[j] = true
+			}
+			switch {
+			case w.Known && j < len(pat) && pat[j] != "*" && wordMatch(pat, j, w.Text):
+				next[j+1] = true
+			case !w.Known && wi > 0:
+				for k := j; k <= len(pat); k++ {
+					next[k] = true
+				}
+			}
+		}
+		closeStars(pat, next)
+		reach = next
+	}
+	return reach[len(pat)]
+}
+
+func closeStars(pat []string, reach []bool) {
+	for j := range pat {
+		if reach[j] && pat[j] == "*" {
+			reach[j+1] = true
+		}
+	}
+}

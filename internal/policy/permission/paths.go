@@ -1,0 +1,277 @@
+package permission
+
+import (
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// protectedNames are asked about in every mode, at any depth (SPEC 16.3).
+var protectedNames = [...]string{".git", ".pawl", ".claude", ".mcp.json", "AGENTS.md", "CLAUDE.md", ".envrc", ".vscode"}
+
+// fold makes names equal that some file system takes for the same one: case,
+// characters that are ignored, trailing dots and blanks.
+func fold(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0x200B && r <= 0x200F, r >= 0x202A && r <= 0x202E, r >= 0x2060 && r <= 0x206F, r == 0xFEFF, r == 0x00AD:
+			return -1
+		case r == 0x212A: // the Kelvin sign
+			return 'k'
+		case r == 0x017F: // the long s
+			return 's'
+		}
+		return unicode.ToLower(r)
+	}, s)
+	s, _, _ = strings.Cut(s, "::$") // a stream of NTFS
+	if t := strings.TrimRight(s, ". "); t != "" {
+		return t
+	}
+	return s
+}
+
+// protected gives the protected name that a path passes through, or that a
+// pattern in it may be.
+func protected(p string) string {
+	for c := range strings.SplitSeq(p, "/") {
+		f := fold(c)
+		for _, n := range protectedNames {
+			n = strings.ToLower(n)
+			if f == n || strings.ContainsAny(f, "*?[") && (n[0] != '.' || f[0] == '.') && globMatch(simple(f), n) {
+				return n
+			}
+		}
+	}
+	if f := fold(path.Base(p)); f == "git~1" {
+		return ".git"
+	}
+	return ""
+}
+
+// simple makes a shell pattern wider: a bracket becomes one character.
+func simple(s string) string {
+	for {
+		i := strings.IndexByte(s, '[')
+		j := strings.IndexByte(s[i+1:], ']')
+		if i < 0 || j < 0 {
+			return s
+		}
+		s = s[:i] + "?" + s[i+1+j+1:]
+	}
+}
+
+// gitControl says whether writing a path would change what git runs: hooks and
+// configuration, of the repository, its modules and the user.
+func (p *Policy) gitControl(abs string) bool {
+	f := fold2(abs)
+	parts := strings.Split(f, "/")
+	for i, c := range parts {
+		if c != ".git" || i+1 >= len(parts) {
+			continue
+		}
+		for _, d := range parts[i+1:] {
+			switch d {
+			case "config", "config.worktree", "hooks", "attributes", "commondir", "gitdir":
+				return true
+			}
+		}
+	}
+	base := path.Base(f)
+	return base == ".gitconfig" || strings.HasSuffix(f, "/.config/git/config") || strings.HasSuffix(f, "/.config/git/attributes") || f == "/etc/gitconfig"
+}
+
+// fold2 folds every part of a path.
+func fold2(p string) string {
+	parts := strings.Split(p, "/")
+	for i := range parts {
+		parts[i] = fold(parts[i])
+	}
+	return strings.Join(parts, "/")
+}
+
+// keyFile says whether a path is a file of keys or a folder full of them.
+// Inside the workspace only private keys by their usual names count; other
+// secret-looking files there are asked about.
+func (p *Policy) keyFile(abs string) bool {
+	f := fold2(abs)
+	base := path.Base(f)
+	dir := path.Base(path.Dir(f))
+	if strings.HasSuffix(base, ".pub") {
+		return false
+	}
+	switch {
+	case base == "id_rsa" || base == "id_dsa" || base == "id_ecdsa" || base == "id_ed25519" || base == "id_ecdsa_sk" || base == "id_ed25519_sk":
+		return true
+	case f == "/etc/shadow" || f == "/etc/gshadow" || f == "/etc/sudoers" || strings.HasPrefix(f, "/etc/ssh/ssh_host"):
+		return true
+	case strings.HasPrefix(f, "/proc/") && (base == "environ" || base == "mem" || base == "auxv"):
+		return true
+	case p.cfg.State != "" && under(f, fold2(p.cfg.State)) && !(p.cfg.Spill != "" && under(f, fold2(p.cfg.Spill))):
+		return true
+	case p.inside(abs):
+		return false
+	}
+	switch base {
+	case ".netrc", "_netrc", ".pgpass", ".git-credentials", ".pypirc", ".npmrc", ".vault-token", ".my.cnf", ".yarnrc.yml", ".s3cfg", ".boto", "credentials.tfrc.json", "master.key":
+		return true
+	case "credentials", "credentials.toml", "credentials.json":
+		return dir == ".aws" || dir == ".cargo" || dir == ".gem" || strings.HasPrefix(dir, ".")
+	case ".ssh", ".gnupg", ".aws", "keyrings", "keychains", "gcloud":
+		return strings.HasSuffix(f, "/"+base) && (base[0] == '.' || dir == "share" || dir == "library" || dir == ".config")
+	}
+	switch ext := path.Ext(base); ext {
+	case ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc":
+		return !strings.HasPrefix(f, "/etc/ssl/certs/") && !strings.HasPrefix(f, "/usr/share/") && ext != ".asc"
+	}
+	for _, d := range [...]string{"/.ssh/", "/.gnupg/", "/.aws/", "/.config/gcloud/", "/.azure/", "/.kube/", "/.docker/config.json", "/.config/gh/", "/.config/op/", "/.local/share/keyrings/", "/library/keychains/", "/.password-store/", "/.config/hub", "/.terraform.d/"} {
+		if strings.Contains(f+"/", d) {
+			if d == "/.ssh/" && (base == "config" || base == "authorized_keys" || strings.HasPrefix(base, "known_hosts")) {
+				return false
+			}
+			if d == "/.aws/" && base == "config" {
+				return false
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// secretInside says whether a file of the workspace looks like a secret: it is
+// asked about and never for always.
+func secretInside(abs string) bool { return secrets.LooksSecret(abs) }
+
+// under says whether a path is a folder or below it.
+func under(p, dir string) bool {
+	if dir == "" {
+		return false
+	}
+	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
+}
+
+// inside says whether an absolute path is in the workspace.
+func (p *Policy) inside(abs string) bool {
+	if p.cfg.Root != "" && under(abs, p.cfg.Root) {
+		return true
+	}
+	for _, e := range p.cfg.Extra {
+		if under(abs, clean(e)) {
+			return true
+		}
+	}
+	return false
+}
+
+// abs puts a span's path behind the root.
+func (p *Policy) abs(s string) string {
+	if path.IsAbs(s) {
+		return path.Clean(s)
+	}
+	return path.Join(p.cfg.Root, s)
+}
+
+// shown is a path as a person reads it: relative inside the workspace.
+func (p *Policy) shown(abs string) string {
+	if r, ok := strings.CutPrefix(abs, p.cfg.Root+"/"); ok {
+		return r
+	}
+	if abs == p.cfg.Root {
+		return "."
+	}
+	return abs
+}
+
+// systemPath says whether a path belongs to the machine and not to a person.
+func systemPath(abs string) bool {
+	top, _, _ := strings.Cut(strings.TrimPrefix(abs, "/"), "/")
+	switch top {
+	case "etc", "usr", "bin", "sbin", "lib", "lib32", "lib64", "boot", "sys", "proc", "dev", "var", "opt", "run", "System", "Library", "Applications", "private", "root", "srv", "":
+		return true
+	}
+	return false
+}
+
+// pathMatch matches a rule's path pattern: "*" and "?" stay within a part,
+// "**" is any number of parts; one without a slash matches at any depth; one
+// that names a folder covers what is below it. foldCase matches wide: case does
+// not count, and what matches a wildcard is covered with all below it.
+func (p *Policy) pathMatch(pattern, abs string, foldCase bool) bool {
+	switch {
+	case strings.HasPrefix(pattern, "//"):
+		pattern = pattern[1:]
+	case strings.HasPrefix(pattern, "~/") || pattern == "~":
+		if p.cfg.Home == "" {
+			return false
+		}
+		pattern = p.cfg.Home + pattern[1:]
+	case strings.HasPrefix(pattern, "/"):
+	default:
+		if !p.inside(abs) {
+			return false
+		}
+		pattern = strings.TrimPrefix(pattern, "./")
+		if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
+			pattern = "**/" + pattern
+		}
+		pattern = p.cfg.Root + "/" + pattern
+	}
+	pattern = strings.TrimSuffix(pattern, "/")
+	if foldCase {
+		pattern, abs = fold2(pattern), fold2(abs)
+	}
+	return matchParts(strings.Split(pattern, "/"), strings.Split(abs, "/"), foldCase)
+}
+
+// matchParts matches part by part in time linear in the product of lengths: a
+// later "**" replaces an earlier one as the place to go back to.
+func matchParts(pat, parts []string, wide bool) bool {
+	pi, si, starP, starS := 0, 0, -1, 0
+	for si < len(parts) {
+		switch {
+		case pi < len(pat) && pat[pi] == "**":
+			starP, starS = pi, si
+			pi++
+		case pi < len(pat) && globMatch(pat[pi], parts[si]):
+			pi++
+			si++
+		case pi == len(pat) && (wide || !strings.ContainsAny(pat[pi-1], "*?")):
+			// A folder covers what is below it.
+			return true
+		case starP >= 0:
+			starS++
+			pi, si = starP+1, starS
+		default:
+			return false
+		}
+	}
+	for pi < len(pat) && pat[pi] == "**" {
+		pi++
+	}
+	return pi == len(pat)
+}
+
+// globMatch matches one word against a pattern of "*" and "?".
+func globMatch(pat, s string) bool {
+	pi, si, starP, starS := 0, 0, -1, 0
+	for si < len(s) {
+		switch {
+		case pi < len(pat) && pat[pi] == '*':
+			starP, starS = pi, si
+			pi++
+		case pi < len(pat) && (pat[pi] == s[si] || pat[pi] == '?' || pat[pi] == quotedStar && s[si] == '*'):
+			pi++
+			si++
+		case starP >= 0:
+			starS++
+			pi, si = starP+1, starS
+		default:
+			return false
+		}
+	}
+	for pi < len(pat) && pat[pi] == '*' {
+		pi++
+	}
+	return pi == len(pat)
+}

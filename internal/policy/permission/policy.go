@@ -1,0 +1,237 @@
+package permission
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Mode is how much is allowed where no rule speaks.
+type Mode string
+
+// The modes (SPEC 4.15).
+const (
+	Ask4All     Mode = "ask"          // reads are free, all else asks
+	Plan        Mode = "plan"         // reads only, all else is denied
+	AcceptEdits Mode = "accept-edits" // and edits in the workspace, and the project's checks
+	Auto        Mode = "auto"         // and commands that syntax shows to be safe
+	Yolo        Mode = "yolo"         // everything but the refusals and protected paths
+)
+
+// Modes lists them, strictest last but one first as a person would read them.
+func Modes() []Mode { return []Mode{Ask4All, Plan, AcceptEdits, Auto, Yolo} }
+
+// ParseMode reads a mode by our names and by those of other products.
+func ParseMode(s string) (Mode, error) {
+	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(strings.TrimSpace(s))) {
+	case "ask", "default", "manual":
+		return Ask4All, nil
+	case "plan", "readonly":
+		return Plan, nil
+	case "acceptedits", "autoedit":
+		return AcceptEdits, nil
+	case "auto":
+		return Auto, nil
+	case "yolo", "bypasspermissions", "dangerouslyskippermissions":
+		return Yolo, nil
+	}
+	return "", fmt.Errorf("there is no permission mode %q: use ask, plan, accept-edits, auto or yolo", s)
+}
+
+// Verdict is what may happen to a call. The zero Verdict denies.
+type Verdict int
+
+// The verdicts.
+const (
+	Deny Verdict = iota
+	Ask
+	Allow
+)
+
+func (v Verdict) String() string { return [...]string{"deny", "ask", "allow"}[v] }
+
+// Call is what is to be decided. Args are for rules of tools whose footprint
+// says nothing; they may be nil.
+type Call struct {
+	Tool      string
+	ReadOnly  bool // the tool changes nothing, by its author's word
+	Footprint tool.Footprint
+	Args      json.RawMessage
+}
+
+// Decision is the answer. Reason is one sentence without its full stop, for
+// the model and for the person.
+type Decision struct {
+	Verdict Verdict
+	By      string // mode, rule, refusal, read-only, outside, protected, syntax
+	Reason  string
+	Rule    string // the rule that spoke, as it was written
+	// Pattern is what a grant for the session or for always would add: one rule
+	// or several with commas. Empty: it can only be allowed once.
+	Pattern string
+	// CanAlways: the grant may be for always.
+	CanAlways bool
+	// Flag is what a headless run would need on its command line, "" where
+	// nothing would do.
+	Flag string
+}
+
+// Config is what a Policy starts with.
+type Config struct {
+	Mode Mode
+	Root string // the workspace's real path
+	Home string // the user's home; "" leaves ~ unknown
+	// Spill is the folder of outputs kept for the model: it may read there.
+	Spill string
+	// Extra are further folders that count as the workspace.
+	Extra []string
+	// Checks are further commands that count as the project's checks, as
+	// patterns: "npx tsc --noEmit".
+	Checks []string
+	// State is pawl's own folder with its keys: never read by a tool.
+	State string
+	// POSIX: commands run in a plain sh, since there is no bash.
+	POSIX bool
+}
+
+// Policy is the rules in force: a fold over the events of a session. Not safe
+// for concurrent use.
+type Policy struct {
+	cfg     Config
+	mode    Mode
+	rules   []Rule
+	checks  []Rule
+	ignored []Rule
+	// changed are the base names of files the agent changed, folded.
+	changed map[string]bool
+}
+
+// New makes a policy without rules.
+func New(cfg Config) *Policy {
+	if cfg.Mode == "" {
+		cfg.Mode = Ask4All
+	}
+	cfg.Root = clean(cfg.Root)
+	cfg.Home = clean(cfg.Home)
+	cfg.Spill, cfg.State = clean(cfg.Spill), clean(cfg.State)
+	p := &Policy{cfg: cfg, mode: cfg.Mode, changed: map[string]bool{}}
+	for _, c := range cfg.Checks {
+		if r, err := newRule(Allows, User, "bash", c, "bash("+c+")"); err == nil {
+			p.checks = append(p.checks, r)
+		}
+	}
+	return p
+}
+
+func clean(p string) string {
+	if p == "" {
+		return ""
+	}
+	return path.Clean(p)
+}
+
+// Mode is the mode in force.
+func (p *Policy) Mode() Mode { return p.mode }
+
+// Add adds rules of one source. An allow rule of a project is left out and
+// listed by Ignored (SPEC 16.2). The error names the rule that cannot be read;
+// then none is added.
+func (p *Policy) Add(from Source, allow, ask, deny []string) error {
+	var all []Rule
+	for _, set := range []struct {
+		list  List
+		texts []string
+	}{{Allows, allow}, {Asks, ask}, {Denies, deny}} {
+		for _, text := range set.texts {
+			rs, err := ParseRules(set.list, from, text)
+			if err != nil {
+				return err
+			}
+			all = append(all, rs...)
+		}
+	}
+	for _, r := range all {
+		if r.From == Project && r.List == Allows {
+			p.ignored = append(p.ignored, r)
+			continue
+		}
+		p.rules = append(p.rules, r)
+	}
+	return nil
+}
+
+// Ignored lists the rules that a project gave and may not.
+func (p *Policy) Ignored() []Rule { return slices.Clone(p.ignored) }
+
+// Rules lists the rules in force.
+func (p *Policy) Rules() []Rule { return slices.Clone(p.rules) }
+
+// Apply is part of event.Fold: grants, modes, and changed definitions of
+// checks (SPEC 16.4).
+func (p *Policy) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Opened:
+		p.setMode(b.Mode)
+	case event.Resumed:
+		p.setMode(b.Mode)
+	case event.ModeSet:
+		p.setMode(b.Mode)
+	case event.Granted:
+		if b.Scope != event.Session && b.Scope != event.Always {
+			return
+		}
+		// A rule of a newer pawl that cannot be read grants nothing.
+		if rs, err := ParseRules(Allows, Granted, b.Rule); err == nil {
+			for _, r := range rs {
+				if !slices.ContainsFunc(p.rules, func(o Rule) bool { return o.Text == r.Text && o.List == Allows && o.From == Granted }) {
+					p.rules = append(p.rules, r)
+				}
+			}
+		}
+	case event.FileChanged:
+		p.changed[fold(path.Base(b.Path))] = true
+	}
+}
+
+func (p *Policy) setMode(s string) {
+	if m, err := ParseMode(s); err == nil && s != "" {
+		p.mode = m
+	}
+}
+
+// Explain says in lines what is in force, for "pawl permissions".
+func (p *Policy) Explain() []string {
+	out := []string{"mode " + string(p.mode) + ": " + p.mode.about()}
+	for _, l := range []List{Denies, Asks, Allows} {
+		for _, r := range p.rules {
+			if r.List == l {
+				out = append(out, fmt.Sprintf("%-5s %s (%s)", l, r.Text, r.From))
+			}
+		}
+	}
+	for _, r := range p.ignored {
+		out = append(out, fmt.Sprintf("not in force: allow %s (a project cannot allow)", r.Text))
+	}
+	return append(out,
+		"always asks: writing "+strings.Join(protectedNames[:], " ")+", and what is outside the workspace",
+		"always refused: removing the system, the home or the workspace; git hooks and configuration; key files; downloads run as code; disks; shutdown")
+}
+
+func (m Mode) about() string {
+	switch m {
+	case Plan:
+		return "reads only, everything else is denied"
+	case AcceptEdits:
+		return "reads, edits in the workspace and the project's checks are allowed, the rest asks"
+	case Auto:
+		return "as accept-edits, and commands that only change files of the workspace"
+	case Yolo:
+		return "everything is allowed but what is refused or protected"
+	}
+	return "reads are allowed, everything else asks"
+}

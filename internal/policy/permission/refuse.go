@@ -1,0 +1,439 @@
+package permission
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// The refusals hold in every mode and against every rule: what destroys a
+// machine or hands it over, and never was what a person meant to allow.
+
+func refusal(reason string) (Decision, bool) {
+	return Decision{Verdict: Deny, By: "refusal", Reason: reason + "; pawl refuses this in every mode"}, true
+}
+
+func refusedSyntax(err error) bool { return errors.Is(err, shellsyntax.ErrForkBomb) }
+
+// refuse looks for what is refused in a whole call.
+func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
+	for _, s := range c.Footprint.Reads {
+		if abs := p.abs(s.Path); p.keyFile(abs) {
+			return refusal("it reads " + p.shown(abs) + ", a file of keys")
+		}
+	}
+	for _, s := range c.Footprint.Writes {
+		abs := p.abs(s.Path)
+		switch {
+		case p.gitControl(abs):
+			return refusal("it writes " + p.shown(abs) + ", which decides what git runs")
+		case p.keyFile(abs) && !p.inside(abs):
+			return refusal("it writes " + p.shown(abs) + ", a file of keys")
+		}
+	}
+	for i, cmd := range cmds {
+		for _, f := range []func(shellsyntax.Command) string{p.refuseRemoval, p.refuseGit, p.refuseKeys, p.refuseMachine} {
+			if why := f(cmd); why != "" {
+				return refusal(why)
+			}
+		}
+		if codeEater(cmd) && fetched(cmds, i) {
+			return refusal("it runs what it downloads, unseen: download to a file, read it, then ask to run it")
+		}
+	}
+	return Decision{}, false
+}
+
+// forms gives every folder-joined path that a word may be, also where unknown
+// variables in it are empty.
+func forms(c shellsyntax.Command, w shellsyntax.Word) []string {
+	t := w.Text
+	if !w.Known {
+		if t = w.Blank; t == "" || strings.Contains(t, "\x00") {
+			return nil
+		}
+	}
+	if strings.HasPrefix(t, "~") || path.IsAbs(t) {
+		return []string{path.Clean(t)}
+	}
+	if !c.Dir.Known {
+		return nil
+	}
+	out := []string{path.Join(c.Dir.Text, t)}
+	for _, d := range c.Alt {
+		out = append(out, path.Join(d, t))
+	}
+	return out
+}
+
+// precious says whether removing a folder with all below it, or all in it,
+// would take the system, a home or the workspace.
+func (p *Policy) precious(abs string) bool {
+	if strings.HasPrefix(abs, "~") {
+		rest := strings.TrimLeft(strings.TrimPrefix(abs, "~"), "/")
+		return !strings.Contains(abs, "/") || strings.Trim(rest, "*.") == ""
+	}
+	for strings.HasSuffix(abs, "/*") || strings.HasSuffix(abs, "/.*") || strings.HasSuffix(abs, "/**") {
+		abs = path.Dir(abs)
+		if abs == p.cfg.Root {
+			return false // all in the workspace asks, it is not refused
+		}
+	}
+	abs = path.Clean(abs)
+	if abs == "/" || p.cfg.Root != "" && under(p.cfg.Root, abs) || p.cfg.Home != "" && under(p.cfg.Home, abs) {
+		return true
+	}
+	f := strings.ToLower(abs)
+	parts := strings.Split(strings.Trim(f, "/"), "/")
+	switch parts[0] {
+	case "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "opt", "proc", "root", "run", "sbin", "srv", "sys", "usr", "var", "users", "system", "library", "applications", "private", "volumes", "mnt", "media", "tmp":
+		switch {
+		case len(parts) == 1:
+			return true
+		case len(parts) == 2:
+			return parts[0] == "usr" || parts[0] == "home" || parts[0] == "users" || parts[0] == "var" && parts[1] != "tmp" || parts[0] == "private" && parts[1] != "tmp" || parts[0] == "etc" || parts[0] == "system" || parts[0] == "library"
+		}
+	}
+	return false
+}
+
+// refuseRemoval: rm -rf / and its kin.
+func (p *Policy) refuseRemoval(c shellsyntax.Command) string {
+	name := base(c)
+	var targets []shellsyntax.Word
+	recursive := false
+	switch name {
+	case "rm", "chmod", "chown", "chgrp":
+		for i, w := range c.Words[1:] {
+			t := w.Text
+			switch {
+			case t == "--no-preserve-root":
+				return "it removes the root of the system"
+			case w.Known && strings.HasPrefix(t, "--"):
+				recursive = recursive || len(t) > 3 && strings.HasPrefix("--recursive", t)
+			case w.Known && len(t) > 1 && t[0] == '-':
+				recursive = recursive || strings.ContainsAny(t, "rR")
+			case !w.Known && i == 0:
+				recursive = true // it may be -rf
+				targets = append(targets, w)
+			default:
+				targets = append(targets, w)
+			}
+		}
+	case "find":
+		recursive = slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
+			return w.Text == "-delete" || w.Text == "rm" || w.Text == "shred" || w.Text == "unlink"
+		})
+		for _, w := range c.Words[1:] {
+			if w.Known && strings.HasPrefix(w.Text, "-") {
+				break
+			}
+			targets = append(targets, w)
+		}
+		if narrowed(c.Words) && !slices.ContainsFunc(targets, func(w shellsyntax.Word) bool { return slices.Contains(forms(c, w), "/") }) {
+			return "" // some files below the workspace: it asks
+		}
+	case "mv":
+		recursive = true
+		if len(c.Words) > 2 {
+			targets = c.Words[1 : len(c.Words)-1]
+		}
+	case "rsync":
+		recursive = slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "--del") })
+		targets = c.Words[len(c.Words)-1:]
+	}
+	if !recursive {
+		return ""
+	}
+	for _, w := range targets {
+		for _, abs := range forms(c, w) {
+			if abs == p.cfg.Root && strings.HasPrefix(name, "ch") {
+				continue // the rights of the workspace: it asks
+			}
+			if p.precious(abs) {
+				verb := "removes "
+				if name == "chmod" || name == "chown" || name == "chgrp" {
+					verb = "changes the rights of "
+				}
+				if !w.Known {
+					return "it " + verb + shorten(w.Text) + ", which is " + abs + " where the variable is empty"
+				}
+				return "it " + verb + abs + " with everything in it"
+			}
+		}
+	}
+	return ""
+}
+
+// narrowed: find is told which files, and not all of them.
+func narrowed(words []shellsyntax.Word) bool {
+	return slices.ContainsFunc(words, func(w shellsyntax.Word) bool {
+		switch w.Text {
+		case "-name", "-iname", "-path", "-ipath", "-regex", "-newer", "-mtime", "-mmin", "-size", "-empty":
+			return true
+		}
+		return false
+	})
+}
+
+func base(c shellsyntax.Command) string {
+	if n := c.Name(); n != "" {
+		return fold(path.Base(n))
+	}
+	return ""
+}
+
+// refuseGit: git's hooks and configuration.
+func (p *Policy) refuseGit(c shellsyntax.Command) string {
+	for _, r := range c.Redirects {
+		if r.Writes() {
+			for _, abs := range forms(c, r.Target) {
+				if p.gitControl(abs) {
+					return "it writes " + p.shown(abs) + ", which decides what git runs"
+				}
+			}
+		}
+	}
+	if base(c) == "git" {
+		g := shellsyntax.ParseGit(c.Words[1:])
+		if g.Sub == "config" && shellsyntax.ConfigWrites(g.Args) {
+			return "it changes git's configuration, which decides what git runs"
+		}
+		return ""
+	}
+	eff := shellsyntax.Effects(c)
+	words := append(slices.Clone(eff.Writes), eff.Removes...)
+	if eff.Kind == shellsyntax.Other && len(c.Words) > 0 {
+		for _, w := range c.Words[1:] {
+			for _, s := range candidates(w) {
+				words = append(words, shellsyntax.Word{Text: s, Known: true})
+			}
+		}
+		if reader(base(c)) {
+			words = nil // a reader that Effects could not follow still writes no file it names
+		}
+	}
+	for _, w := range words {
+		for _, abs := range forms(c, w) {
+			if p.gitControl(abs) {
+				return "it writes " + p.shown(abs) + ", which decides what git runs"
+			}
+		}
+	}
+	return ""
+}
+
+func reader(name string) bool {
+	switch name {
+	case "cat", "ls", "grep", "head", "tail", "wc", "stat", "file", "rg", "less", "diff":
+		return true
+	}
+	return false
+}
+
+// candidates gives what in a word may be a path, relative ones too.
+func candidates(w shellsyntax.Word) []string {
+	t := w.Text
+	if !w.Known {
+		if t = w.Blank; t == "" {
+			return nil
+		}
+	}
+	if strings.ContainsAny(t, " \n\t") || len(t) > 4096 {
+		return nil
+	}
+	out := []string{t}
+	for i := 0; i < len(t); i++ {
+		if c := t[i]; c == '=' || c == '@' || c == ':' || c == ',' {
+			out = append(out, t[i+1:])
+		}
+	}
+	if len(t) > 2 && t[0] == '-' && t[1] != '-' {
+		out = append(out, t[2:])
+	}
+	return out
+}
+
+// refuseKeys: files of keys, in any word of any command.
+func (p *Policy) refuseKeys(c shellsyntax.Command) string {
+	name := base(c)
+	check := func(w shellsyntax.Word) string {
+		for _, s := range candidates(w) {
+			for _, abs := range forms(c, shellsyntax.Word{Text: s, Known: true}) {
+				if h := p.cfg.Home; h == "" && strings.HasPrefix(abs, "~") {
+					abs = "/home/someone" + strings.TrimPrefix(abs, "~")
+				}
+				if p.keyFile(abs) || p.keyFile(strings.TrimSuffix(abs, "/*")) && strings.HasSuffix(abs, "/*") || keyGlob(abs) {
+					return "it reads " + shorten(w.Text) + ", a file of keys"
+				}
+			}
+		}
+		return ""
+	}
+	for _, r := range c.Redirects {
+		if why := check(r.Target); why != "" {
+			return why
+		}
+	}
+	if name == "echo" || name == "printf" && len(c.Redirects) == 0 {
+		return ""
+	}
+	for i := 1; i < len(c.Words); i++ {
+		w := c.Words[i]
+		if (name == "ssh" || name == "scp" || name == "sftp") && (c.Words[i-1].Text == "-i" || strings.HasPrefix(w.Text, "-i")) {
+			continue // it is used, not shown
+		}
+		if why := check(w); why != "" {
+			// ls says that it is there and nothing more.
+			if name == "ls" || name == "test" || name == "[" || name == "stat" {
+				continue
+			}
+			return why
+		}
+		if interpreter(name) && strings.ContainsAny(w.Text, " (\"'") {
+			for _, k := range [...]string{".ssh/id_", ".aws/credentials", "/etc/shadow", ".git-credentials", ".netrc", ".gnupg/", "/environ"} {
+				if strings.Contains(w.Text, k) {
+					return "its code reads " + k + ", a file of keys"
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// keyGlob: a pattern in a folder of keys, such as ~/.ssh/*.
+func keyGlob(abs string) bool {
+	if !strings.ContainsAny(abs, "*?[") {
+		return false
+	}
+	f := strings.ToLower(abs)
+	for _, d := range [...]string{"/.ssh/", "/.gnupg/", "/.aws/", "/.config/gcloud/"} {
+		if strings.Contains(f, d) {
+			return !strings.HasSuffix(f, ".pub")
+		}
+	}
+	return strings.HasPrefix(f, "/proc/") && strings.HasSuffix(f, "/environ") || strings.HasPrefix(f, "/etc/shad")
+}
+
+// refuseMachine: disks and power.
+func (p *Policy) refuseMachine(c shellsyntax.Command) string {
+	for _, r := range c.Redirects {
+		if r.Writes() && r.Target.Known && disk(r.Target.Text) {
+			return "it writes to the disk " + r.Target.Text + " itself"
+		}
+	}
+	name := base(c)
+	args := ""
+	for _, w := range c.Words[min(1, len(c.Words)):] {
+		args += " " + w.Text
+	}
+	switch name {
+	case "shutdown", "reboot", "halt", "poweroff", "telinit":
+		return "it switches the machine off"
+	case "init":
+		if args == " 0" || args == " 6" {
+			return "it switches the machine off"
+		}
+	case "systemctl", "loginctl":
+		for _, v := range [...]string{" poweroff", " reboot", " halt", " kexec", " suspend", " hibernate", " emergency", " rescue"} {
+			if strings.Contains(args+" ", v+" ") {
+				return "it switches the machine off"
+			}
+		}
+	case "wipefs", "fdisk", "sfdisk", "gdisk", "parted", "mkswap", "blkdiscard", "diskpart":
+		return "it changes a disk itself"
+	case "dd", "shred", "cp", "tee", "truncate":
+		for _, w := range c.Words[1:] {
+			t := strings.TrimPrefix(w.Text, "of=")
+			if disk(t) && (name != "dd" || strings.HasPrefix(w.Text, "of=")) && (name != "cp" || w == c.Words[len(c.Words)-1]) {
+				return "it writes to the disk " + t + " itself"
+			}
+		}
+	case "kill":
+		if strings.HasSuffix(args, " -1") && strings.Count(args, " -") > 1 {
+			return "it ends every process"
+		}
+	case "killall5":
+		return "it ends every process"
+	}
+	if name == "mkfs" || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "newfs") || name == "mke2fs" {
+		return "it makes a new file system over what is there"
+	}
+	return ""
+}
+
+func disk(s string) bool {
+	rest, ok := strings.CutPrefix(path.Clean(s), "/dev/")
+	if !ok {
+		return false
+	}
+	for _, p := range [...]string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "loop", "dm-", "mem", "kmem", "port"} {
+		if strings.HasPrefix(rest, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// codeEater: a command that runs what it is given as code.
+func codeEater(c shellsyntax.Command) bool {
+	if c.Code || len(c.Words) > 0 && !c.Words[0].Known {
+		return true
+	}
+	name := base(c)
+	args := c.Words[min(1, len(c.Words)):]
+	switch {
+	case name == "source" || name == ".":
+		return true
+	case shellsyntax.Shell(name):
+		inv := shellsyntax.ShellArgs(args)
+		return inv.Code == nil || !inv.Code.Known
+	case interpreter(name) && !editorOrFilter(name):
+		// Code on standard input, or in a file that is another's output; with
+		// a script or -c of its own, what comes in is data.
+		if len(executing(shellsyntax.Command{Words: c.Words})) == 0 && !hasOperand(args) {
+			return true
+		}
+		return slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return !w.Known })
+	}
+	return false
+}
+
+func editorOrFilter(name string) bool {
+	switch strings.TrimRight(name, "0123456789.") {
+	case "awk", "gawk", "mawk", "nawk", "sed", "vim", "vi", "ex", "nvim", "emacs", "ed", "gdb", "lldb":
+		return true
+	}
+	return false
+}
+
+// fetched says whether a command is given, directly or through others, what a
+// download gave.
+func fetched(cmds []shellsyntax.Command, i int) bool {
+	seen := make([]bool, len(cmds))
+	var walk func(i int) bool
+	walk = func(i int) bool {
+		for _, f := range cmds[i].From {
+			if f < 0 || f >= len(cmds) || seen[f] {
+				continue
+			}
+			seen[f] = true
+			if downloads(cmds[f]) || walk(f) {
+				return true
+			}
+		}
+		return false
+	}
+	return walk(i)
+}
+
+func downloads(c shellsyntax.Command) bool {
+	switch base(c) {
+	case "curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "w3m", "nc", "ncat", "socat", "ftp", "tftp", "scp", "gh":
+		return true
+	}
+	return false
+}

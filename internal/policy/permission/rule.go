@@ -1,0 +1,285 @@
+package permission
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// List is what a rule does.
+type List string
+
+// The lists.
+const (
+	Allows List = "allow"
+	Asks   List = "ask"
+	Denies List = "deny"
+)
+
+// Source is where a rule comes from.
+type Source string
+
+// The sources.
+const (
+	User    Source = "user"    // the user's own settings, and what was granted for always
+	Project Source = "project" // the repository's: narrows only
+	Flag    Source = "flag"
+	Granted Source = "session" // granted in this session
+)
+
+// Rule is one rule. Text is its normal form, which parses to the same rule.
+type Rule struct {
+	List List
+	From Source
+	Tool string // "bash", "edit", "mcp__server__tool"; our names
+	// Pattern is what is in the brackets; Bare where there are none.
+	Pattern string
+	Bare    bool
+	Text    string
+
+	words []string // of a bash rule
+}
+
+// ErrRule says that a rule cannot be read.
+var ErrRule = errors.New("not a permission rule")
+
+func ruleError(text, why string) error {
+	return fmt.Errorf("%w: %q: %s; rules look like bash(go test *), edit(src/**), web_fetch(example.com) or read", ErrRule, text, why)
+}
+
+// ParseRules reads one rule or several with commas or spaces between them, as
+// --allowed-tools has them.
+func ParseRules(list List, from Source, text string) ([]Rule, error) {
+	var out []Rule
+	for _, one := range splitRules(text) {
+		r, err := ParseRule(list, from, one)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	if len(out) == 0 {
+		return nil, ruleError(text, "it is empty")
+	}
+	return out, nil
+}
+
+// splitRules cuts at commas and blanks outside brackets. A bracket inside a
+// pattern counts, so that sh(a (b) c) stays whole; quotes hide brackets.
+func splitRules(text string) []string {
+	var out []string
+	depth, begin := 0, 0
+	quote := byte(0)
+	flush := func(end int) {
+		if s := strings.TrimSpace(text[begin:end]); s != "" {
+			out = append(out, s)
+		}
+		begin = end + 1
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case depth > 0 && c == '\\':
+			i++
+		case depth > 0 && (c == '\'' || c == '"') && strings.IndexByte(text[i+1:], c) >= 0:
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+		case depth == 0 && (c == ',' || c == ' ' || c == '\t' || c == '\n'):
+			flush(i)
+		}
+	}
+	if begin < len(text) {
+		flush(len(text))
+	}
+	return out
+}
+
+// ParseRule reads one rule.
+func ParseRule(list List, from Source, text string) (Rule, error) {
+	text = strings.TrimSpace(text)
+	name, rest, brackets := strings.Cut(text, "(")
+	name = strings.TrimSpace(name)
+	switch {
+	case text == "":
+		return Rule{}, ruleError(text, "it is empty")
+	case brackets && !strings.HasSuffix(rest, ")"):
+		return Rule{}, ruleError(text, "the bracket is not closed")
+	case name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.*") != "":
+		return Rule{}, ruleError(text, "a tool's name comes first")
+	}
+	tool := toolName(name)
+	if strings.Contains(tool, "*") && !strings.HasPrefix(tool, "mcp__") {
+		return Rule{}, ruleError(text, "only names of MCP tools may hold *")
+	}
+	if !brackets {
+		return newRule(list, from, tool, "", tool)
+	}
+	pattern := strings.TrimSpace(strings.TrimSuffix(rest, ")"))
+	if pattern == "" {
+		return Rule{}, ruleError(text, "nothing is between the brackets")
+	}
+	return newRule(list, from, tool, pattern, tool+"("+pattern+")")
+}
+
+func newRule(list List, from Source, tool, pattern, text string) (Rule, error) {
+	r := Rule{List: list, From: from, Tool: tool, Pattern: pattern, Bare: pattern == "" || pattern == "*" || pattern == "**", Text: text}
+	if strings.ContainsAny(text, "\x00\n\r") {
+		return Rule{}, ruleError(text, "it holds a control character")
+	}
+	if r.Bare {
+		return r, nil
+	}
+	switch {
+	case tool == "bash":
+		var ok bool
+		if r.words, ok = patternWords(pattern); !ok {
+			return Rule{}, ruleError(text, "a quote is not closed")
+		}
+		if r.words[0] == "*" {
+			return Rule{}, ruleError(text, "the program's name comes first")
+		}
+	case tool == "web_fetch":
+		h := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(pattern), "domain:"), "*.")
+		if h == "" || strings.ContainsAny(h, "/*@ ") {
+			return Rule{}, ruleError(text, "a host such as example.com or *.example.com goes between the brackets")
+		}
+		r.Pattern = strings.TrimPrefix(strings.ToLower(pattern), "domain:")
+	}
+	return r, nil
+}
+
+// toolName gives our name of a tool that others call differently.
+func toolName(s string) string {
+	switch l := strings.ToLower(s); l {
+	case "webfetch", "fetch":
+		return "web_fetch"
+	case "multiedit":
+		return "multi_edit"
+	case "shell", "run_command":
+		return "bash"
+	case "task":
+		return "agent"
+	case "todowrite":
+		return "todo"
+	case "notebookedit", "str_replace":
+		return "edit"
+	default:
+		if strings.HasPrefix(l, "mcp__") {
+			return s
+		}
+		return l
+	}
+}
+
+// patternWords splits a command pattern at blanks; quotes hold a word together
+// and "prog sub:*" is "prog sub *".
+func patternWords(s string) ([]string, bool) {
+	if p, ok := strings.CutSuffix(s, ":*"); ok {
+		s = p + " *"
+	}
+	var out []string
+	var cur strings.Builder
+	quote, in := byte(0), false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == '\'' || quote != 0 && c != '\\':
+			putPattern(&cur, c, true)
+		case c == '\\' && i+1 < len(s):
+			i++
+			putPattern(&cur, s[i], true)
+			in = true
+		case c == '\'' || c == '"':
+			quote, in = c, true
+		case c == ' ' || c == '\t':
+			if in {
+				out = append(out, cur.String())
+				cur.Reset()
+				in = false
+			}
+		default:
+			putPattern(&cur, c, false)
+			in = true
+		}
+	}
+	if in {
+		out = append(out, cur.String())
+	}
+	return out, quote == 0 && len(out) > 0
+}
+
+// quotedStar stands for a star that was quoted and so is itself.
+const quotedStar = '\x01'
+
+func putPattern(b *strings.Builder, c byte, quoted bool) {
+	if quoted && c == '*' {
+		c = quotedStar
+	}
+	b.WriteByte(c)
+}
+
+// Grants are the rules granted for always, by a project's real path: the
+// content of a file in the user's state.
+type Grants map[string][]string
+
+// DecodeGrants reads the file's content; nothing is an empty Grants.
+func DecodeGrants(raw []byte) (Grants, error) {
+	g := Grants{}
+	if len(raw) == 0 {
+		return g, nil
+	}
+	if err := json.Unmarshal(raw, &g); err != nil {
+		return nil, fmt.Errorf("read the permissions granted for always: %w", err)
+	}
+	for dir, rules := range g {
+		for _, r := range rules {
+			if _, err := ParseRules(Allows, User, r); err != nil {
+				return nil, fmt.Errorf("read the permissions granted for always in %s: %w", dir, err)
+			}
+		}
+	}
+	return g, nil
+}
+
+// Encode gives the file's content, the same for the same grants.
+func (g Grants) Encode() ([]byte, error) {
+	raw, err := json.MarshalIndent(map[string][]string(g), "", "  ")
+	return append(raw, '\n'), err
+}
+
+// Add grants rules for a project; those that it has stay single.
+func (g Grants) Add(dir string, rules ...string) {
+	for _, r := range rules {
+		if !slices.Contains(g[dir], r) {
+			g[dir] = append(g[dir], r)
+		}
+	}
+}
+
+// Revoke takes a rule back; it says whether there was such a one.
+func (g Grants) Revoke(dir, rule string) bool {
+	i := slices.Index(g[dir], rule)
+	if i < 0 {
+		return false
+	}
+	g[dir] = slices.Delete(slices.Clone(g[dir]), i, i+1)
+	if len(g[dir]) == 0 {
+		delete(g, dir)
+	}
+	return true
+}
+
+// Dirs lists the projects that have grants, sorted.
+func (g Grants) Dirs() []string { return slices.Sorted(maps.Keys(g)) }

@@ -1,0 +1,171 @@
+package window
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// plainCodec encodes messages as they are; a marker is a field of its own.
+type plainCodec struct{}
+
+const marker = `,"cache":true`
+
+func (plainCodec) Head(h llm.Head) ([]byte, error) {
+	return []byte(fmt.Sprintf(`{"model":%q,"system":%q,"messages":[`, h.Model, h.System)), nil
+}
+
+func (plainCodec) Step(ms []llm.Message, mark bool) ([]byte, error) {
+	var out [][]byte
+	for i, m := range ms {
+		b, err := json.Marshal(m)
+		if err != nil {
+			return nil, err
+		}
+		if mark && i == len(ms)-1 {
+			b = append(append(b[:len(b)-1:len(b)-1], marker...), '}')
+		}
+		out = append(out, b)
+	}
+	return bytes.Join(out, []byte(",")), nil
+}
+
+func (plainCodec) Tail(t llm.Tail) []byte { return []byte(fmt.Sprintf(`],"max":%d}`, t.MaxTokens)) }
+
+func body(t *rapid.T, r *llm.Request) (whole, prefix []byte) {
+	whole = bytes.Join(r.Body, nil)
+	if !json.Valid(whole) {
+		t.Fatalf("not JSON: %s", whole)
+	}
+	return whole, bytes.ReplaceAll(bytes.Join(r.Body[:2], nil), []byte(marker), nil)
+}
+
+// history draws a session's events as the engine would record them.
+func history(t *rapid.T) []event.Body {
+	var out []event.Body
+	id := 0
+	for range rapid.IntRange(1, 12).Draw(t, "turns") {
+		out = append(out, event.Prompted{Source: event.Person, Text: rapid.String().Draw(t, "prompt")})
+		for range rapid.IntRange(0, 4).Draw(t, "steps") {
+			out = append(out, event.Requested{Attempt: 1})
+			m := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("thinking aloud")}}
+			n := rapid.IntRange(0, 3).Draw(t, "calls")
+			var done []event.Body
+			for range n {
+				id++
+				call := llm.Call{ID: fmt.Sprint(id), Name: "read", Args: json.RawMessage(`{}`)}
+				m.Parts = append(m.Parts, llm.Part{Kind: llm.CallPart, Call: &call})
+				done = append(done, event.CallDone{ID: call.ID, Result: llm.Result{ID: call.ID, Text: "result"}})
+				if rapid.IntRange(0, 5).Draw(t, "note") == 0 {
+					done = append(done, event.Noted{Text: "a note"})
+				}
+			}
+			out = append(append(out, event.Replied{Reply: llm.Reply{Message: m}}), done...)
+		}
+		switch rapid.IntRange(0, 4).Draw(t, "end") {
+		case 0:
+			out = append(out, event.Interrupted{By: "person"})
+		case 1:
+			out = append(out, event.PersonRan{Command: "ls", Output: "a\nb"})
+		}
+	}
+	return out
+}
+
+// SPEC 9.4: the next request extends the bytes of the one before, and a
+// session folded again from its events gives the same bytes (10.4).
+func TestEveryRequestIsAPrefixOfTheNext(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rebased := event.Rebased{Head: llm.Head{Model: "m", System: "s"}}
+		var live Conversation
+		live.Apply(event.Event{Body: rebased})
+		b := NewBuilder(&live, plainCodec{})
+		var before []byte
+		so := []event.Body{rebased}
+		for _, body1 := range history(t) {
+			if _, ok := body1.(event.Requested); ok {
+				r, err := b.Request(llm.Tail{MaxTokens: 7})
+				if err != nil {
+					t.Fatal(err)
+				}
+				whole, prefix := body(t, r)
+				if !bytes.HasPrefix(prefix, before) {
+					t.Fatalf("the prefix moved:\n%s\n%s", before, prefix)
+				}
+				before = prefix
+				paired(t, r.Messages)
+
+				var again Conversation
+				for _, x := range so {
+					again.Apply(event.Event{Body: x})
+				}
+				r2, err := NewBuilder(&again, plainCodec{}).Request(llm.Tail{MaxTokens: 7})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if resumed, _ := body(t, r2); !bytes.Equal(resumed, whole) {
+					t.Fatalf("a resumed session asks otherwise:\n%s\n%s", whole, resumed)
+				}
+			}
+			so = append(so, body1)
+			live.Apply(event.Event{Body: body1})
+		}
+	})
+}
+
+// paired checks that every call has exactly one result, right behind it.
+func paired(t *rapid.T, ms []llm.Message) {
+	for i, m := range ms {
+		calls := m.Calls()
+		if len(calls) == 0 {
+			continue
+		}
+		if i+1 >= len(ms) || ms[i+1].Role != llm.Tool {
+			t.Fatalf("calls without results in message %d", i)
+		}
+		for k, c := range calls {
+			p := ms[i+1].Parts[k]
+			if p.Kind != llm.Output || p.Result.ID != c.ID {
+				t.Fatalf("result %d of message %d is %+v, want that of %s", k, i+1, p, c.ID)
+			}
+		}
+	}
+}
+
+// A marker that text from outside looks like has no effect: it is text.
+func TestMarkersAreEvents(t *testing.T) {
+	var c Conversation
+	c.Apply(event.Event{Body: event.Prompted{Text: event.Interrupted{By: "permission"}.Marker()}})
+	if len(c.Messages()) != 1 || len(c.Open()) != 0 {
+		t.Errorf("%+v", c.Messages())
+	}
+}
+
+func BenchmarkRequest(b *testing.B) {
+	for _, turns := range []int{10, 1000, 10000} {
+		b.Run(fmt.Sprint(turns), func(b *testing.B) {
+			var c Conversation
+			c.Apply(event.Event{Body: event.Rebased{Head: llm.Head{Model: "m"}}})
+			builder := NewBuilder(&c, plainCodec{})
+			step := func(i int) {
+				c.Apply(event.Event{Body: event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("ok")}}}}})
+				c.Apply(event.Event{Body: event.Prompted{Text: fmt.Sprint(i)}})
+				if _, err := builder.Request(llm.Tail{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for i := range turns {
+				step(i)
+			}
+			for b.Loop() {
+				step(1)
+			}
+		})
+	}
+}
