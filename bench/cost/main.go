@@ -13,7 +13,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -29,6 +28,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 )
 
 func main() {
@@ -40,12 +41,9 @@ func main() {
 	}
 }
 
-// server is the scripted model.
-type server struct {
-	n int
-
+// meter watches the scripted model's traffic.
+type meter struct {
 	mu       sync.Mutex
-	requests int
 	arrived  []time.Time // of request i
 	replied  []time.Time // end of reply i
 	first    int         // bytes of the first request
@@ -60,17 +58,11 @@ type server struct {
 // markers are what a cache marker looks like in an Anthropic request.
 var markers = regexp.MustCompile(`,"cache_control":\{"type":"ephemeral"[^}]*\}`)
 
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	at := time.Now()
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
+// took notes request i.
+func (s *meter) took(i int, body []byte) {
 	s.mu.Lock()
-	i := s.requests
-	s.requests++
-	s.arrived = append(s.arrived, at)
+	defer s.mu.Unlock()
+	s.arrived = append(s.arrived, time.Now())
 	s.sent += int64(len(body))
 	if i == 0 {
 		s.first = len(body)
@@ -81,16 +73,6 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.last = plain
 	s.peakKB = max(s.peakKB, peak(s.pid))
-	s.mu.Unlock()
-
-	w.Header().Set("Content-Type", "text/event-stream")
-	for _, e := range reply(i, i < s.n) {
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e[0], e[1])
-	}
-	w.(http.Flusher).Flush()
-	s.mu.Lock()
-	s.replied = append(s.replied, time.Now())
-	s.mu.Unlock()
 }
 
 // share is how much of a the start of b repeats. The end of a request (its
@@ -101,29 +83,6 @@ func share(a, b []byte) float64 {
 		k++
 	}
 	return float64(k) / float64(len(a))
-}
-
-func reply(i int, call bool) [][2]string {
-	start := fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"claude-bench","content":[],"stop_reason":null,"usage":{"input_tokens":10,"output_tokens":1}}}`, i)
-	if !call {
-		return [][2]string{
-			{"message_start", start},
-			{"content_block_start", `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`},
-			{"content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"done"}}`},
-			{"content_block_stop", `{"type":"content_block_stop","index":0}`},
-			{"message_delta", `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}}`},
-			{"message_stop", `{"type":"message_stop"}`},
-		}
-	}
-	args, _ := json.Marshal(fmt.Sprintf(`{"command":"echo %d"}`, i)) // a string always encodes
-	return [][2]string{
-		{"message_start", start},
-		{"content_block_start", fmt.Sprintf(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_%d","name":"bash","input":{}}}`, i)},
-		{"content_block_delta", fmt.Sprintf(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":%s}}`, args)},
-		{"content_block_stop", `{"type":"content_block_stop","index":0}`},
-		{"message_delta", `{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":20}}`},
-		{"message_stop", `{"type":"message_stop"}`},
-	}
 }
 
 // peak is a process's largest resident size so far, in KB.
@@ -158,8 +117,22 @@ func run(n int) error {
 	nothing := best(20, func() error { return exec.Command("/bin/true").Run() })
 	fmt.Printf("pawl --version                 %8.1f ms   (an empty process: %.1f ms)\n", ms(version), ms(nothing))
 
-	s := &server{n: n, conns: map[net.Conn]bool{}, minShare: 1}
-	web := httptest.NewUnstartedServer(s)
+	s := &meter{conns: map[net.Conn]bool{}, minShare: 1}
+	model := &llmtest.Server{
+		Reply: func(i int, body []byte) llmtest.Turn {
+			s.took(i, body)
+			if i == n {
+				return llmtest.Say("done")
+			}
+			return llmtest.Use("bash", fmt.Sprintf(`{"command":"echo %d"}`, i))
+		},
+		Done: func(int) {
+			s.mu.Lock()
+			s.replied = append(s.replied, time.Now())
+			s.mu.Unlock()
+		},
+	}
+	web := httptest.NewUnstartedServer(model)
 	web.Config.ConnState = func(c net.Conn, st http.ConnState) {
 		if st == http.StateNew {
 			s.mu.Lock()
@@ -196,8 +169,8 @@ func run(n int) error {
 		return fmt.Errorf("pawl: %w\n%s\n%s", err, errs.String(), out.String())
 	}
 	whole := time.Since(start)
-	if s.requests != n+1 {
-		return fmt.Errorf("%d requests, want %d\n%s", s.requests, n+1, out.String())
+	if got := len(s.arrived); got != n+1 {
+		return fmt.Errorf("%d requests, want %d\n%s", got, n+1, out.String())
 	}
 
 	tool := best(50, func() error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 )
@@ -119,7 +120,7 @@ func tellRepair(rep repair.Report) string {
 	if e.Func != "" {
 		where = "`" + e.Func + "` (" + where + ")"
 	}
-	fmt.Fprintf(&b, "The cause is in %s: %s.\n", where, orWords(e.Operator, "one expression was wrong"))
+	fmt.Fprintf(&b, "The likely cause is in %s: %s.\n", where, orWords(e.Operator, "one expression was wrong"))
 	for l := range strings.SplitSeq(strings.TrimRight(e.Old, "\n"), "\n") {
 		fmt.Fprintf(&b, "- %s\n", l)
 	}
@@ -146,12 +147,15 @@ func tellRepair(rep repair.Report) string {
 			shown++
 			fmt.Fprintf(&b, "\n  %s:%d  %s", p.Path, p.Line, firstLine(p.New))
 		}
+		if others > shown {
+			fmt.Fprintf(&b, "\n  and %d more", others-shown)
+		}
 	}
 	tellDifferences(&b, rep)
 	if rep.Outcome == repair.Uncertain && rep.Why != "" {
 		b.WriteString("\nI am not sure that it is the right one: " + sentence(rep.Why))
 	}
-	b.WriteString("\nGreen tests make a change plausible, not correct: please read it. `/undo` takes it back.")
+	b.WriteString("\nGreen tests make a change plausible, not correct: please read it.")
 	return b.String()
 }
 
@@ -172,15 +176,40 @@ func tellDifferences(b *strings.Builder, rep repair.Report) {
 		if d.Func != "" && !strings.Contains(d.Input, d.Func[strings.LastIndexByte(d.Func, '.')+1:]) {
 			fmt.Fprintf(b, " to %s", d.Func)
 		}
-		var keys []string
-		for k := range d.Outputs {
-			keys = append(keys, k)
+		by := map[string][]string{} // output -> the changes that give it
+		for _, k := range sortedKeys(d.Outputs) {
+			by[d.Outputs[k]] = append(by[d.Outputs[k]], k)
 		}
-		slices.Sort(keys)
-		for _, k := range keys {
-			fmt.Fprintf(b, "\n    %s  with  %s", clip(d.Outputs[k]), clip(k))
+		outs := sortedKeys(by)
+		skip := sharedLead(outs)
+		for _, o := range outs {
+			shown := o
+			if skip > 0 {
+				shown = "…" + o[skip:]
+			}
+			fmt.Fprintf(b, "\n    %s  with  %s", clip(shown), clip(strings.Join(by[o], "  or  ")))
 		}
 	}
+}
+
+// sharedLead is how many bytes long outputs may lose at their start, so that
+// what differs is seen: all but the last few that they share.
+func sharedLead(outs []string) int {
+	if len(outs) < 2 {
+		return 0
+	}
+	first, last := outs[0], outs[len(outs)-1] // sorted: these two differ first
+	n := 0
+	for n < len(first) && n < len(last) && first[n] == last[n] {
+		n++
+	}
+	if n -= 40; n < 60 {
+		return 0
+	}
+	for n > 0 && !utf8.RuneStart(first[n]) {
+		n--
+	}
+	return n
 }
 
 func tellNoRepair(rep repair.Report, r testRun) string {

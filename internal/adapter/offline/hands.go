@@ -392,7 +392,7 @@ func putBackWords(left []string) string {
 	if len(left) == 0 {
 		return "What I had changed is put back."
 	}
-	return "I could not put back " + strings.Join(left, ", ") + "; `/undo` can."
+	return "I could not put back " + strings.Join(left, ", ") + ": a trial change of mine is still there."
 }
 
 // unknown says that a call's result was lost in a crash.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +31,7 @@ func (g Grants) All() (map[string][]string, error) { return g.load() }
 func (g Grants) load() (map[string][]string, error) {
 	all := map[string][]string{}
 	raw, err := os.ReadFile(g.Path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		return all, nil
 	}
 	if err == nil {

@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -95,7 +96,7 @@ func Load(p Paths, dir string) (Loaded, error) {
 
 func read(path string, into *Settings) (found bool, err error) {
 	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+	if missing(err) {
 		return false, nil
 	}
 	hint := "correct or remove the file"
@@ -108,6 +109,12 @@ func read(path string, into *Settings) (found bool, err error) {
 		return true, &fault.Error{Category: fault.Configuration, Message: path, Err: err, Hint: hint}
 	}
 	return true, nil
+}
+
+// missing says that a file is not there, also because what should be a folder
+// on the way is a file.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // plainJSON blanks comments and trailing commas, so that positions in errors

@@ -82,6 +82,9 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 		note = fmt.Sprintf("%d matches", m.Hits)
 	}
 	note += " in " + plural(m.Files, "file")
+	if m.Skipped > 0 {
+		note += fmt.Sprintf(", %d not searched", m.Skipped)
+	}
 	r := tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: note}
 	if !in.FilesOnly {
 		r.Seen = verified(ctx, env, m.Lines[:shown])

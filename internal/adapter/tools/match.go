@@ -151,16 +151,22 @@ func present(body, text string) int {
 func lineAt(body string, at int) int { return strings.Count(body[:at], "\n") + 1 }
 
 // shape is the line endings of a text.
-type shape struct{ crlf, lf int }
+type shape struct {
+	crlf, lf int
+	// from..to is a part of one line, which ends in eol: matches often share a
+	// line, and looking for its end each time would be quadratic.
+	from, to int
+	eol      string
+}
 
-func shapeOf(body string) shape {
+func shapeOf(body string) *shape {
 	crlf, lf := endings(body)
-	return shape{crlf, lf}
+	return &shape{crlf: crlf, lf: lf}
 }
 
 // fit gives the new text the line endings of where it goes. What says its line
 // endings itself is taken at its word.
-func (sh shape) fit(body string, at, n int, old, text string) string {
+func (sh *shape) fit(body string, at, n int, old, text string) string {
 	if strings.Contains(old, "\r") || !strings.Contains(text, "\n") {
 		return text
 	}
@@ -170,7 +176,16 @@ func (sh shape) fit(body string, at, n int, old, text string) string {
 	case sh.lf == 0:
 		return withEnding(text, "\r\n")
 	}
-	return withEnding(text, localEnding(body, at, n))
+	if strings.Contains(body[at:at+n], "\n") {
+		return withEnding(text, localEnding(body, at, n))
+	}
+	if at < sh.from || at >= sh.to {
+		sh.from, sh.to, sh.eol = at, len(body), localEnding(body, at, n)
+		if i := strings.IndexByte(body[at:], '\n'); i >= 0 {
+			sh.to = at + i
+		}
+	}
+	return withEnding(text, sh.eol)
 }
 
 // localEnding is the line ending in a place of a text that mixes them.

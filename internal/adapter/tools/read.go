@@ -108,11 +108,6 @@ func (r *reader) result(files int) tool.Result {
 	}
 }
 
-// rangeReader is a workspace that reads parts of files too large for Read.
-type rangeReader interface {
-	Lines(ctx context.Context, path string, from, to int, max int64) (f tool.File, first, last, total int, err error)
-}
-
 func (r *reader) file(ctx context.Context, in readFile) error {
 	if in.To > 0 && in.From > in.To {
 		return failf("from %d is behind to %d", in.From, in.To)
@@ -122,7 +117,7 @@ func (r *reader) file(ctx context.Context, in readFile) error {
 	var large interface{ TooLarge() int64 }
 	switch {
 	case errors.As(err, &large):
-		return r.part(ctx, in, from, err)
+		return r.part(ctx, in, from)
 	case errors.Is(err, fs.ErrNotExist):
 		return failf("%s", missing(ctx, r.env, in.Path))
 	case err != nil:
@@ -180,12 +175,8 @@ func (r *reader) quirks(text string, marked bool) {
 }
 
 // part reads lines of a file that is too large to be read whole.
-func (r *reader) part(ctx context.Context, in readFile, from int, cause error) error {
-	rr, ok := r.env.Files.(rangeReader)
-	if !ok {
-		return cause
-	}
-	f, first, last, total, err := rr.Lines(ctx, in.Path, from, in.To, int64(max(r.room, lineShown+1)))
+func (r *reader) part(ctx context.Context, in readFile, from int) error {
+	f, first, last, total, err := r.env.Files.Lines(ctx, in.Path, from, in.To, int64(max(r.room, lineShown+1)))
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func trimBlank(old, text string) (olds, texts []string) {
 }
 
 // wholeLines replaces whole lines. The last line's ending stays the file's.
-func wholeLines(body string, in shape, start int, have, olds, texts []string) cut {
+func wholeLines(body string, in *shape, start int, have, olds, texts []string) cut {
 	n := 0
 	for _, l := range have {
 		n += len(l)

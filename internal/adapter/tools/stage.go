@@ -246,7 +246,7 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 			diffs.WriteString(c.Diff)
 		}
 		added, removed = added+plus, removed+minus
-		fmt.Fprintf(&b, "%s (+%d -%d)\n", s.did(), plus, minus)
+		fmt.Fprintf(&b, "%s%s\n", s.did(), counts(plus, minus, mine))
 		g.tell(&b, s)
 		if len(mine) > 0 && !s.remove {
 			r.Seen = append(r.Seen, s.snippet(&b, mine[len(mine)-1], limitOf(g.env)-b.Len()-200)...)
@@ -254,11 +254,22 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 	}
 	r.Text = strings.TrimSuffix(b.String(), "\n")
 	r.Diff = diffs.String()
-	r.Note = fmt.Sprintf("+%d -%d", added, removed)
+	r.Note = cmp.Or(strings.Trim(counts(added, removed, changes), " ()"), "changed")
 	if len(ws) == 0 {
 		r.Note = "already applied"
 	}
 	return r, nil
+}
+
+// counts says how many lines came and went; nothing where that was not
+// counted, as of very large files.
+func counts(plus, minus int, cs []tool.Change) string {
+	for _, c := range cs {
+		if plus == 0 && minus == 0 && c.Diff == "" && c.Before != c.After {
+			return ""
+		}
+	}
+	return fmt.Sprintf(" (+%d -%d)", plus, minus)
 }
 
 func (g *stage) tell(b *strings.Builder, s *staged) {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -128,9 +129,10 @@ func (w *plannedWrite) run(ctx context.Context, env tool.Env) (tool.Result, erro
 		did = "replaced"
 	}
 	n := countLines([]byte(w.content))
-	text := fmt.Sprintf("%s %s, %s (+%d -%d)", did, c.Path, plural(n, "line"), c.Added, c.Removed)
+	count := counts(c.Added, c.Removed, []tool.Change{c})
+	text := fmt.Sprintf("%s %s, %s%s", did, c.Path, plural(n, "line"), count)
 	for _, note := range w.notes {
 		text += "\nnote: " + note
 	}
-	return tool.Result{Text: text, Note: fmt.Sprintf("+%d -%d", c.Added, c.Removed), Diff: c.Diff}, nil
+	return tool.Result{Text: text, Note: cmp.Or(strings.Trim(count, " ()"), did), Diff: c.Diff}, nil
 }

@@ -58,6 +58,7 @@ func BenchmarkSearch(b *testing.B) {
 			{Pattern: `needle\w+stack`},
 			{Pattern: `[a-z]+InHay[a-z]+`},
 			{Pattern: `\b[nm]eed[a-z]{2}In`},
+			{Pattern: `[A-Z][a-z]+[A-Z]`},
 			{Pattern: "context", FilesOnly: true, Limit: 100_000},
 		} {
 			b.Run(name+"/grep/"+q.Pattern, func(b *testing.B) {

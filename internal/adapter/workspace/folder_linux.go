@@ -34,7 +34,7 @@ func (d *folder) read(name string, c *contents) (ok, skipped bool) {
 	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return false, false
 	}
-	if ok, skipped = searchable(0, st.Size); !ok {
+	if ok, skipped = c.searchable(0, st.Size); !ok {
 		return false, skipped
 	}
 	buf, n := c.room(int(st.Size)+1), 0

@@ -21,7 +21,7 @@ func (d *folder) read(name string, c *contents) (ok, skipped bool) {
 	if err != nil {
 		return false, false
 	}
-	if ok, skipped = searchable(info.Mode(), info.Size()); !ok {
+	if ok, skipped = c.searchable(info.Mode(), info.Size()); !ok {
 		return false, skipped
 	}
 	f, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)

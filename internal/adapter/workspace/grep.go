@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -24,7 +25,7 @@ const (
 // Grep searches the files below q.Dir, or the one file that q.Dir is. Lines
 // come by path and number, the same at every run; when the limit cuts the
 // search, Files and Hits count what was found up to there. Binary files, files
-// over 64 MB and symlinks are not searched. A line longer than 500 bytes is cut
+// over 64 MB (512 MB where one is named) and symlinks are not searched. A line longer than 500 bytes is cut
 // around the match, invalid UTF-8 is shown as U+FFFD, and a carriage return at
 // the end does not count.
 func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error) {
@@ -58,7 +59,14 @@ func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error
 		return tool.Matches{}, plain("search", p.clean, err)
 	}
 	defer root.Close()
-	s := &search{ctx: ctx, q: q, m: m, root: root, base: base, batches: batches(names, keep)}
+	s := &search{ctx: ctx, q: q, m: m, root: root, base: base, batches: batches(names, keep), max: grepLimit}
+	if !info.IsDir() {
+		s.max = grepFileLimit // it was asked for by name
+		if info.Size() > s.max {
+			return tool.Matches{}, &sentence{fmt.Sprintf("%s is too large to search (%s, the limit is %s): read it by ranges, or use grep in a shell",
+				p.clean, size(info.Size()), size(s.max)), nil}
+		}
+	}
 	s.run()
 	if err := ctx.Err(); err != nil {
 		return tool.Matches{}, err
@@ -97,6 +105,7 @@ type search struct {
 	root    *os.Root
 	base    place
 	batches []fileBatch
+	max     int64 // as contents.max
 
 	next atomic.Int64
 	stop atomic.Bool
@@ -118,7 +127,7 @@ func (s *search) run() {
 }
 
 func (s *search) work() {
-	var c contents
+	c := contents{max: s.max}
 	for !s.stop.Load() && s.ctx.Err() == nil {
 		i := int(s.next.Add(1)) - 1
 		if i >= len(s.batches) {
@@ -348,7 +357,10 @@ func cutLine(line []byte, from, to int) string {
 }
 
 // contents is a worker's room, used for one file after the other.
-type contents struct{ buf, low []byte }
+type contents struct {
+	buf, low []byte
+	max      int64 // larger files are left out, bytes
+}
 
 func (c *contents) room(n int) []byte {
 	if cap(c.buf) < n {
@@ -358,6 +370,6 @@ func (c *contents) room(n int) []byte {
 }
 
 // large or odd files are left out, and said to be.
-func searchable(mode fs.FileMode, size int64) (ok, skipped bool) {
-	return mode.IsRegular() && size <= grepLimit, mode.IsRegular() && size > grepLimit
+func (c *contents) searchable(mode fs.FileMode, size int64) (ok, skipped bool) {
+	return mode.IsRegular() && size <= c.max, mode.IsRegular() && size > c.max
 }

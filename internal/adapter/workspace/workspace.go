@@ -26,9 +26,10 @@ import (
 
 // Sizes. A file larger than ReadLimit is read by ranges (Lines) or searched.
 const (
-	ReadLimit = 16 << 20 // Read's default limit, bytes
-	grepLimit = 64 << 20 // larger files are skipped by Grep, bytes
-	diffLimit = 8 << 20  // larger contents get no diff, bytes
+	ReadLimit     = 16 << 20  // Read's default limit, bytes
+	grepLimit     = 64 << 20  // larger files are skipped by Grep, bytes
+	grepFileLimit = 512 << 20 // as grepLimit, of a file that is named, bytes
+	diffLimit     = 8 << 20   // larger contents get no diff, bytes
 )
 
 // Options are the choices of Open.

@@ -118,10 +118,8 @@ func Effects(c Command) Effect {
 		return awk(args)
 	case "gofmt", "gofumpt", "goimports":
 		return gofmt(args)
-	case "export":
-		return Effect{Kind: Reads} // its variables were looked at above
-	case "declare", "local", "readonly", "typeset", "cd", "read", "set", "printf", "test", "[", "unset":
-		return builtins(name, args)
+	case "export", "declare", "local", "readonly", "typeset", "cd", "read", "set", "printf", "test", "[", "unset":
+		return builtins(name, args, len(c.Assigns) > 0)
 	case "cp", "mv", "ln", "install":
 		return copies(name, args)
 	}
@@ -245,7 +243,7 @@ func (sp spec) scan(args []Word) (opts []opt, operands []Word, why string) {
 		case strings.HasPrefix(t, "--"):
 			name, v, has := strings.Cut(t, "=")
 			o := opt{name: name, value: Word{Text: v, Known: true}, has: has}
-			if !has && listed(sp.long, name[2:]) && i+1 < len(args) {
+			if !has && takesNext(sp.long, name[2:]) && i+1 < len(args) {
 				i++
 				o.value, o.has = args[i], true
 			}
@@ -269,6 +267,16 @@ func (sp spec) scan(args []Word) (opts []opt, operands []Word, why string) {
 		}
 	}
 	return opts, operands, ""
+}
+
+// takesNext says whether a long option takes the next word; it may be shortened.
+func takesNext(list, name string) bool {
+	for l := range strings.FieldsSeq(list) {
+		if strings.HasPrefix(l, name) {
+			return true
+		}
+	}
+	return false
 }
 
 func listed(list, name string) bool { return strings.Contains(" "+list+" ", " "+name+" ") }
@@ -319,7 +327,7 @@ func (sp spec) effect(name string, args []Word) Effect {
 	case removing:
 		e.Kind, e.Removes = Writes, operands
 	case writing:
-		if sp.skip > 0 {
+		if sp.skip > 0 && !modeOption(opts) {
 			operands = operands[min(sp.skip, len(operands)):]
 		}
 		e.Kind, e.Writes = Writes, operands
@@ -327,6 +335,11 @@ func (sp spec) effect(name string, args []Word) Effect {
 		e.Reads = append(e.Reads, operands...)
 	}
 	return e
+}
+
+// modeOption: chmod -x gives the mode where an option would be.
+func modeOption(opts []opt) bool {
+	return slices.ContainsFunc(opts, func(o opt) bool { return len(o.name) == 2 && strings.Contains("rwxXstugo", o.name[1:]) })
 }
 
 // Paths puts a word's path behind every folder that the command may run in.
@@ -353,4 +366,35 @@ func (c Command) Paths(w Word) (paths []string, ok bool) {
 		}
 	}
 	return paths, true
+}
+
+// Touched lists the absolute paths that commands are known to read and to
+// change: their words' and their redirections'. What cannot be known is not in
+// it. It is for those who can follow links: a path that leads out of the
+// workspace belongs into the footprint as what it leads to.
+func Touched(cmds []Command) (reads, writes []string) {
+	add := func(list *[]string, c Command, words []Word) {
+		for _, w := range words {
+			paths, ok := c.Paths(w)
+			for _, p := range paths {
+				if ok && !slices.Contains(*list, p) {
+					*list = append(*list, p)
+				}
+			}
+		}
+	}
+	for _, c := range cmds {
+		e := Effects(c)
+		add(&reads, c, e.Reads)
+		add(&writes, c, e.Writes)
+		add(&writes, c, e.Removes)
+		for _, r := range c.Redirects {
+			if r.Writes() {
+				add(&writes, c, []Word{r.Target})
+			} else {
+				add(&reads, c, []Word{r.Target})
+			}
+		}
+	}
+	return reads, writes
 }

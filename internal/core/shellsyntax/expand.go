@@ -139,6 +139,10 @@ type expander struct {
 func (e *expander) part(p syntax.WordPart, first, last bool) {
 	switch p := p.(type) {
 	case *syntax.Lit:
+		if bareDollar(p.Value) {
+			// Bash does not split a word that holds a "$" which expands nothing.
+			e.cur.addUnknown("", "")
+		}
 		e.lit(p.Value, first, last)
 	case *syntax.SglQuoted:
 		s := p.Value
@@ -173,7 +177,7 @@ func (e *expander) part(p syntax.WordPart, first, last bool) {
 
 func (e *expander) lit(s string, first, last bool) {
 	if first && strings.HasPrefix(s, "~") {
-		s = e.tilde(s)
+		s = e.tilde(s, last)
 	}
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
@@ -201,13 +205,13 @@ func (e *expander) lit(s string, first, last bool) {
 }
 
 // tilde takes a leading ~ off.
-func (e *expander) tilde(s string) string {
+func (e *expander) tilde(s string, last bool) string {
 	name, rest := s[1:], ""
 	if i := strings.IndexByte(s, '/'); i >= 0 {
 		name, rest = s[1:i], s[i:]
 	}
 	switch home, ok := e.w.home(e.st); {
-	case name == "" && ok:
+	case name == "" && ok && (last || rest != ""):
 		e.cur.add(home)
 	case name == "+" && e.st.dirKnown && len(e.st.dirs) == 1:
 		e.cur.add(e.st.dirs[0])
@@ -424,111 +428,4 @@ func ansiC(s string) (string, bool) {
 
 func isDigit(c byte, base int) bool {
 	return c >= '0' && c <= '7' || base == 16 && (c >= '8' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f')
-}
-
-// braces expands {a,b} and {1..3}; nil stands for too many words.
-func (w *walker) braces(word *syntax.Word) []*syntax.Word {
-	if !hasBrace(word) {
-		return []*syntax.Word{word}
-	}
-	cp := &syntax.Word{Parts: slices.Clone(word.Parts)}
-	if !syntax.SplitBraces(cp) {
-		return []*syntax.Word{word}
-	}
-	alts, ok := braceParts(cp.Parts, 0)
-	if !ok || len(alts) > maxFields {
-		return nil
-	}
-	out := make([]*syntax.Word, len(alts))
-	for i, parts := range alts {
-		out[i] = &syntax.Word{Parts: parts}
-	}
-	return out
-}
-
-func hasBrace(word *syntax.Word) bool {
-	return slices.ContainsFunc(word.Parts, func(p syntax.WordPart) bool {
-		l, ok := p.(*syntax.Lit)
-		return ok && strings.Contains(l.Value, "{")
-	})
-}
-
-func braceParts(parts []syntax.WordPart, depth int) ([][]syntax.WordPart, bool) {
-	if depth > maxDepth {
-		return nil, false
-	}
-	out := [][]syntax.WordPart{nil}
-	for _, p := range parts {
-		br, ok := p.(*syntax.BraceExp)
-		if !ok {
-			for i := range out {
-				out[i] = append(slices.Clip(out[i]), p)
-			}
-			continue
-		}
-		var alts [][]syntax.WordPart
-		if br.Sequence {
-			if alts, ok = sequence(br); !ok {
-				return nil, false
-			}
-		} else {
-			for _, el := range br.Elems {
-				a, ok := braceParts(el.Parts, depth+1)
-				if !ok {
-					return nil, false
-				}
-				alts = append(alts, a...)
-			}
-		}
-		if len(out)*len(alts) > maxFields {
-			return nil, false
-		}
-		next := make([][]syntax.WordPart, 0, len(out)*len(alts))
-		for _, a := range out {
-			for _, b := range alts {
-				next = append(next, append(slices.Clip(a), b...))
-			}
-		}
-		out = next
-	}
-	return out, true
-}
-
-func sequence(br *syntax.BraceExp) ([][]syntax.WordPart, bool) {
-	from, to, step := br.Elems[0].Lit(), br.Elems[1].Lit(), 1
-	if len(br.Elems) > 2 {
-		step, _ = strconv.Atoi(br.Elems[2].Lit())
-	}
-	step = max(step, -step, 1)
-	a, errA := strconv.Atoi(from)
-	b, errB := strconv.Atoi(to)
-	letters := errA != nil
-	if letters {
-		if len(from) != 1 || len(to) != 1 {
-			return nil, false
-		}
-		a, b = int(from[0]), int(to[0])
-	} else if errB != nil || padded(from) || padded(to) {
-		return nil, false
-	}
-	if max(a, -a, b, -b) > 1<<40 || max(a-b, b-a)/step >= maxFields {
-		return nil, false
-	}
-	if a > b {
-		step = -step
-	}
-	var out [][]syntax.WordPart
-	for n := a; step > 0 && n <= b || step < 0 && n >= b; n += step {
-		s := strconv.Itoa(n)
-		if letters {
-			s = string(rune(n))
-		}
-		out = append(out, []syntax.WordPart{&syntax.SglQuoted{Value: s}})
-	}
-	return out, true
-}
-
-func padded(s string) bool {
-	s = strings.TrimLeft(s, "+-")
-	return len(s) > 1 && s[0] == '0'
 }

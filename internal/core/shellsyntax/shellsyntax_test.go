@@ -257,3 +257,10 @@ func BenchmarkParse(b *testing.B) {
 		_, _ = Parse(`cd sub && go test ./... 2>&1 | tail -20 && for f in a b; do echo "$f"; done`, "/w")
 	}
 }
+
+func TestTouched(t *testing.T) {
+	reads, writes := Touched(parse(t, "cat a > b; cd s; cp c* /x/d && rm e; cat $X < f"))
+	if got := strings.Join(reads, " ") + " | " + strings.Join(writes, " "); got != "/w/a /w/s /w/s/* /w/* /w/s/f /w/f | /w/b /x/d /w/s/e /w/e" {
+		t.Error(got)
+	}
+}

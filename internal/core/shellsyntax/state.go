@@ -19,7 +19,6 @@ type state struct {
 	posn     bool // inside a function: $1 is a caller's
 	stdin    []int
 	piped    bool
-	depth    int
 }
 
 const maxDirs = 8

@@ -76,7 +76,7 @@ func specOf(name string) (spec, bool) {
 		return spec{vals: "dtesEcjSo", long: "max-depth type extension exclude color threads size base-directory search-path exec exec-batch format", bad: "-x --exec -X --exec-batch", first: true, text: "-E --exclude --format"}, true
 	case "jq":
 		return spec{bad: "--rawfile --slurpfile -f --from-file -L --run-tests --args --jsonargs --arg --argjson", first: true}, true
-	case "echo", "true", "false", ":", "pwd", "basename", "dirname", "type", "which", "seq", "sleep", "tr", "whoami", "id", "uname", "arch", "nproc", "groups", "expr", "exit", "return", "break", "continue", "shift", "let", "command", "wait", "tty", "hash":
+	case "echo", "true", "false", ":", "pwd", "basename", "dirname", "type", "which", "seq", "sleep", "tr", "whoami", "id", "uname", "arch", "nproc", "groups", "expr", "exit", "return", "break", "continue", "command", "tty", "hash":
 		if name == "hash" {
 			return spec{none: true, bad: "-p -d -r"}, true
 		}
@@ -105,7 +105,7 @@ func specOf(name string) (spec, bool) {
 
 // builtins reads the shell's own commands that set variables by name, since a
 // subscript in a name is evaluated.
-func builtins(name string, args []Word) Effect {
+func builtins(name string, args []Word, assigns bool) Effect {
 	e := Effect{Kind: Reads}
 	switch name {
 	case "cd":
@@ -115,8 +115,8 @@ func builtins(name string, args []Word) Effect {
 			}
 		}
 	case "set":
-		if !harmlessSet(args) {
-			return other("set changes how the shell reads what follows")
+		if len(args) == 0 || !harmlessSet(args) {
+			return other("set changes how the shell reads what follows, or prints every variable")
 		}
 	case "printf":
 		if len(args) > 0 && (!args[0].Known || strings.HasPrefix(args[0].Text, "-v")) {
@@ -150,8 +150,11 @@ func builtins(name string, args []Word) Effect {
 			}
 		}
 	default:
+		if len(args) == 0 && !assigns {
+			return other(name + " prints every variable")
+		}
 		for _, a := range args {
-			if !a.Known || !plainName(a) && !strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "ni") {
+			if !a.Known || !plainName(a) && !strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "nip") {
 				return other(name + " with what cannot be known before")
 			}
 		}
@@ -181,7 +184,7 @@ func copies(name string, args []Word) Effect {
 		switch {
 		case forbids(sp.bad, o.name):
 			return other(name + " " + o.name + " does more than copy")
-		case o.name == "-t" || strings.HasPrefix("--target-directory", o.name) && len(o.name) > 3:
+		case o.name == "-t" || strings.HasPrefix("--target-directory", o.name) && len(o.name) > 2:
 			target = append(target, o.value)
 		case o.name == "-s" || o.name == "--symbolic":
 			symbolic = true

@@ -133,6 +133,11 @@ type Files interface {
 	Stat(path string) (h Hash, dir bool, err error)
 	// Read reads a regular file of at most max bytes (0: the default limit).
 	Read(ctx context.Context, path string, max int64) (File, error)
+	// Lines reads a range of lines, 1-based and inclusive, of a file of any
+	// size: File.Data is those lines, at most max bytes, and File.Hash that of
+	// the whole file. first and last are the lines that were read, total how
+	// many there are.
+	Lines(ctx context.Context, path string, from, to int, max int64) (f File, first, last, total int, err error)
 	// Write replaces or creates a file. expect is the hash the caller saw
 	// ("" for a new file); a file that has another by now is not touched and
 	// the error is a *StaleError. An existing file's mode is kept.

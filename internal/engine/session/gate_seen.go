@@ -1,12 +1,11 @@
 package session
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -64,51 +63,14 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		}
 		return nil
 	}
-	r := &turn.Refusal{Outcome: event.Denied}
-	var text strings.Builder
-	text.WriteString(v.Reason)
-	budget := resultCap / 2
-	for _, span := range v.Need {
-		shown, seen, err := g.lines(ctx, span, budget-text.Len())
-		if err != nil {
-			fmt.Fprintf(&text, "\n%s: %v", span.Path, err)
-			continue
-		}
-		text.WriteString("\n" + shown)
-		r.Seen = append(r.Seen, seen)
+	r := &turn.Refusal{Outcome: event.Denied, Text: v.Reason}
+	lines, seen := tools.Lines(ctx, g.s.cfg.Files, v.Need, resultCap/2)
+	if len(seen) > 0 {
+		r.Text += "\n" + lines + "These lines now count as read: the same call may be made again."
 	}
-	if len(r.Seen) > 0 {
-		text.WriteString("\nThese lines now count as read: the same call may be made again.")
+	if masked := g.s.cfg.Mask(r.Text); masked != r.Text {
+		r.Text, seen = masked, nil
 	}
-	r.Text = g.s.cfg.Mask(text.String())
-	if r.Text != text.String() {
-		r.Seen = nil
-	}
+	r.Seen = seen
 	return r
-}
-
-// lines shows a span of a file as the read tool does, within limit bytes, and
-// says which part of it that is.
-func (g *seenGate) lines(ctx context.Context, span tool.Span, limit int) (string, tool.Span, error) {
-	f, err := g.s.cfg.Files.Read(ctx, span.Path, 0)
-	if err != nil {
-		return "", tool.Span{}, err
-	}
-	all := bytes.Split(bytes.TrimSuffix(f.Data, []byte("\n")), []byte("\n"))
-	from, to := max(span.From, 1), span.To
-	if to <= 0 || to > len(all) {
-		to = len(all)
-	}
-	var b strings.Builder
-	last := from - 1
-	for n := from; n <= to; n++ {
-		line := bytes.ToValidUTF8(bytes.TrimSuffix(all[n-1], []byte("\r")), []byte("\uFFFD"))
-		if b.Len()+len(line) > limit {
-			break
-		}
-		fmt.Fprintf(&b, "%d\t%s\n", n, line)
-		last = n
-	}
-	head := fmt.Sprintf("== %s (lines %d-%d of %d) ==\n", span.Path, from, last, len(all))
-	return head + b.String(), tool.Span{Path: span.Path, From: from, To: last, Hash: f.Hash}, nil
 }

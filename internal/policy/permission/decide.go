@@ -70,9 +70,10 @@ func (p *Policy) Decide(c Call) Decision {
 	return p.combine(c, p.units(c, cmds))
 }
 
-// commands parses the command line again, now with the home folder known.
+// commands gives the parsed command line: the tool's, which knows the shell that
+// will run it, or where it gave none, our own reading.
 func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
-	if f.Shell == "" {
+	if len(f.Commands) > 0 || f.Shell == "" {
 		return f.Commands, nil
 	}
 	return shellsyntax.Options{Dir: p.cfg.Root, Home: p.cfg.Home, POSIX: p.cfg.POSIX}.Parse(f.Shell)

@@ -308,11 +308,12 @@ func denyWords(pat []string, words []shellsyntax.Word) bool {
 	if first.Known {
 		first.Text = fold(path.Base(first.Text))
 	}
-	low := make([]string, len(pat))
-	for i, s := range pat {
-		low[i] = s
-	}
+	low := slices.Clone(pat)
 	low[0] = fold(path.Base(low[0]))
+	// "echo secret*" is meant of all that begins so, further words included.
+	if last := low[len(low)-1]; last != "*" && strings.HasSuffix(last, "*") {
+		low = append(low, "*")
+	}
 	ws := append([]shellsyntax.Word{first}, words[1:]...)
 	return looseMatch(low, ws)
 }

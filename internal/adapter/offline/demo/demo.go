@@ -43,7 +43,7 @@ func Bugs() []Bug {
 		{"the last seat stays empty", "room/room.go", "people <= r.Seats", "people < r.Seats", "plan"},
 		{"the largest room first", "plan/plan.go", "r.Seats < best.Seats", "r.Seats > best.Seats", "plan"},
 		{"the latest meeting first", "plan/plan.go", "a.When.From - b.When.From", "b.When.From - a.When.From", "plan"},
-		{"the load of a full day only", "report/report.go", "r.Used(day) * 100 / day.Len()", "r.Used(day) / 100 * day.Len()", "report"},
+		{"what is used counts down", "room/room.go", "sum += b.Common(day).Len()", "sum -= b.Common(day).Len()", "report"},
 		{"a taken room is free", "room/room.go", "if !r.FreeAt(s) {", "if r.FreeAt(s) {", "room"},
 	}
 }

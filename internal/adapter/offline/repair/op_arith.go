@@ -38,7 +38,11 @@ func literal(s *site, n ast.Node) {
 		prior = .25
 	}
 	s.replace(prior, l, strconv.FormatInt(v+1, 10))
-	s.replace(prior, l, strconv.FormatInt(v-1, 10))
+	b, inSum := s.parent(0).(*ast.BinaryExpr)
+	inSum = inSum && (b.Op == token.ADD || b.Op == token.SUB)
+	if v != 1 || !inSum { // x + 0 is what term writes as x
+		s.replace(prior, l, strconv.FormatInt(v-1, 10))
+	}
 	if v == 1 {
 		s.replace(.2, l, "-1")
 	}
@@ -174,9 +178,17 @@ func term(s *site, n ast.Node) {
 	if b, ok := n.(*ast.BinaryExpr); ok {
 		switch b.Op {
 		case token.ADD, token.SUB:
-			s.replace(.35, b, s.text(b.X))
+			prior := .3
+			if v, ok := constant(b.Y); ok && v == "1" {
+				prior = .55
+			}
+			s.replace(prior, b, s.text(b.X))
 			if b.Op == token.ADD {
-				s.replace(.35, b, s.text(b.Y))
+				prior = .3
+				if v, ok := constant(b.X); ok && v == "1" {
+					prior = .55
+				}
+				s.replace(prior, b, s.text(b.Y))
 			}
 		case token.MUL, token.QUO, token.REM:
 			s.replace(.15, b, s.text(b.X))
@@ -216,11 +228,19 @@ func term(s *site, n ast.Node) {
 	}
 	for _, v := range s.varsOf(e.Pos(), s.typ(e)) {
 		if s.text(e) == v.Name() {
-			s.replace(whole*.5, e, "("+v.Name()+"*"+v.Name()+")")
+			square := v.Name() + "*" + v.Name()
+			if p, in := s.parent(0).(*ast.BinaryExpr); in && p.Op.Precedence() >= token.MUL.Precedence() {
+				square = "(" + square + ")"
+			}
+			s.replace(whole*.5, e, square)
 			continue
 		}
-		s.replace(whole, e, "("+s.text(e)+" - "+v.Name()+")")
-		s.replace(whole, e, "("+s.text(e)+" + "+v.Name()+")")
+		open, end := "", ""
+		if p, in := s.parent(0).(*ast.BinaryExpr); in && p.Op.Precedence() >= token.ADD.Precedence() {
+			open, end = "(", ")"
+		}
+		s.replace(whole, e, open+s.text(e)+" - "+v.Name()+end)
+		s.replace(whole, e, open+s.text(e)+" + "+v.Name()+end)
 	}
 }
 

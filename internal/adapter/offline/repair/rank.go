@@ -7,7 +7,7 @@ import (
 
 // certain is how much the best class must outweigh the next to be called a
 // fix.
-const certain = 1.3
+const certain = 1.7
 
 // rank orders classes by the evidence: how likely their best change is, how
 // many ways lead to the same behaviour, whether they fail where others do not.
@@ -47,14 +47,14 @@ func better(a, b *candidate) bool {
 	if a.score != b.score {
 		return a.score > b.score
 	}
-	if x, y := a.size(), b.size(); x != y {
+	if x, y := a.grows(), b.grows(); x != y {
 		return x < y
 	}
 	return a.id < b.id
 }
 
-// size is how much text changes.
-func (c *candidate) size() int { return len(c.text) + c.to - c.from }
+// grows is by how much text a change makes the function longer.
+func (c *candidate) grows() int { return len(c.text) - (c.to - c.from) }
 
 // judge says whether the first class stands out, and if not, why.
 func judge(classes []class, inputs int) (Outcome, string) {

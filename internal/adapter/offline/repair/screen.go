@@ -166,6 +166,9 @@ func (w *work) screen(s *spectrum, cs []*candidate) (passed []*candidate, tried 
 		out, err := w.probe(s.pkg, files)
 		if errors.Is(err, errBuild) {
 			rest := dropLines(cs, spans, compileErrors(out))
+			if len(rest) == len(cs) && len(cs) > 40 {
+				return w.halves(s, cs) // too much for one command, perhaps
+			}
 			if len(rest) == len(cs) {
 				return nil, 0, err
 			}
@@ -198,6 +201,16 @@ func (w *work) screen(s *spectrum, cs []*candidate) (passed []*candidate, tried 
 		return passed, tried, nil
 	}
 	return nil, 0, errBuild
+}
+
+// halves screens candidates in two commands.
+func (w *work) halves(s *spectrum, cs []*candidate) ([]*candidate, int, error) {
+	a, n, err := w.screen(s, cs[:len(cs)/2])
+	if err != nil {
+		return nil, 0, err
+	}
+	b, k, err := w.screen(s, cs[len(cs)/2:])
+	return append(a, b...), n + k, err
 }
 
 // dropLines leaves out the candidates that the compiler complains about.

@@ -12,8 +12,9 @@ import (
 // errRuns says that the commands that may be run are used up.
 var errRuns = errors.New("no more commands")
 
-// errBuild says that what was generated does not compile.
-var errBuild = errors.New("the instrumented tests do not build")
+// errBuild says that what was generated does not compile, or did not come to
+// its end.
+var errBuild = errors.New("the instrumented tests do not build or do not end")
 
 // spectrum is which statements the failing tests of a package run, and which
 // tests those are.

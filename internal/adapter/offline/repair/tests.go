@@ -36,7 +36,7 @@ func Tests(h Hands, opt Options) (Report, error) {
 		r.Outcome, r.Why, err = NotFixed, "the number of commands that a repair may run is used up", nil
 	}
 	if errors.Is(err, errBuild) {
-		r.Outcome, r.Why, err = NotFixed, "the tests could not be built with what a repair adds to them", nil
+		r.Outcome, r.Why, err = NotFixed, "the tests do not build, or do not end, with what a repair adds to them", nil
 	}
 	err = errors.Join(err, w.clean())
 	if r.Outcome != Fixed && r.Outcome != Uncertain || err != nil {

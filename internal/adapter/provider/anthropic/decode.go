@@ -294,7 +294,7 @@ func (d *decoder) more(index int, raw json.RawMessage) ([]llm.Delta, error) {
 // whole, whatever it means.
 func (b *block) grow(raw json.RawMessage) {
 	var members map[string]json.RawMessage
-	if b.closed || json.Unmarshal(raw, &members) != nil {
+	if b.kind == "text" || b.kind == "thinking" || b.kind == "tool_use" || json.Unmarshal(raw, &members) != nil {
 		return
 	}
 	for name, value := range members {

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
 )
 
-// Session is a server that answers request N with the Nth recording's
+// Server answers request N with the Nth recording's
 // response, and keeps what it was asked.
 type Server struct {
 	*httptest.Server

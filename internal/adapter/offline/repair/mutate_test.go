@@ -1,0 +1,203 @@
+package repair
+
+import (
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func mutants(t *testing.T, code string) []candidate {
+	t.Helper()
+	d := newDisk(t, map[string]string{"f.go": code})
+	m, err := openModule(d, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for msg := range p.bad {
+		t.Fatalf("the code does not type-check: %s", msg)
+	}
+	return mutate(m, p.funcs[0])
+}
+
+const sample = `package m
+
+import (
+	"sort"
+	"strings"
+)
+
+type node struct {
+	key         string
+	left, right *node
+	size        int
+}
+
+func (n *node) find(keys []string, want string, deep bool) (int, bool) {
+	seen := map[string]bool{}
+	count := 0
+	for i := 0; i < len(keys) && !deep; i++ {
+		if seen[keys[i]] || strings.HasPrefix(keys[i], "x") {
+			continue
+		}
+		if keys[i] == want {
+			return i, true
+		}
+		count += i - 1
+	}
+	sort.Strings(keys)
+	if n.left != nil {
+		return n.left.find(keys[1:], want, deep)
+	}
+	return count, false
+}
+`
+
+// Every operator family proposes what its table says, each change once, and
+// the same list each time.
+func TestMutate(t *testing.T) {
+	t.Parallel()
+	all := mutants(t, sample)
+	wants := []string{
+		"i <= len(keys)", "i := 1", "return n.right.find", "count -= i", "HasSuffix(keys[i]", "|| !deep",
+		"&& strings.HasPrefix", "keys[:len(keys)-1]", "break", "seen[keys[i]] = true", "keys[i+1]", "keys[i] != want",
+		"return i, false", "n == nil", "i + 1",
+	}
+	var text strings.Builder
+	seen := map[string]bool{}
+	for _, c := range all {
+		b := c.patched()
+		if seen[squeeze(b)] {
+			t.Errorf("twice: %s at %d: %q", c.op, c.from, c.text)
+		}
+		seen[squeeze(b)] = true
+		text.WriteString(b)
+		if c.prior <= 0 || c.prior > 1 {
+			t.Errorf("%s has prior %v", c.op, c.prior)
+		}
+	}
+	for _, w := range wants {
+		if !strings.Contains(text.String(), w) {
+			t.Errorf("no candidate has %q", w)
+		}
+	}
+	list := func(cs []candidate) (out []string) {
+		for _, c := range cs {
+			out = append(out, c.op+c.text)
+		}
+		return out
+	}
+	if !reflect.DeepEqual(list(all), list(mutants(t, sample))) {
+		t.Error("the candidates differ from run to run")
+	}
+}
+
+// A change takes whole lines that stand once in the file, and makes the file
+// that the candidate means.
+func TestChange(t *testing.T) {
+	t.Parallel()
+	for _, c := range mutants(t, sample) {
+		ch := c.change()
+		if n := strings.Count(ch.before, ch.old); n != 1 {
+			t.Fatalf("%q is there %d times", ch.old, n)
+		}
+		after := strings.Replace(ch.before, ch.old, ch.new, 1)
+		if squeeze(strings.ReplaceAll(after, "\n", "")) != squeeze(strings.ReplaceAll(c.patched(), "\n", "")) {
+			t.Fatalf("%s: %q became %q", c.op, c.patched(), after)
+		}
+	}
+}
+
+// Instrumented files parse, and keep the lines of the code.
+func TestInstrument(t *testing.T) {
+	t.Parallel()
+	const code = `package m // about m
+
+func A(int, _ string, xs ...int) (n int) {
+	switch {
+	case n > 0:
+		n++
+	default:
+	outer:
+		for range 3 {
+			break outer
+		}
+	}
+	return
+}
+
+type T[K comparable] struct{ m map[K]int }
+
+func (t *T[K]) B(k K) { t.m[k]++ }
+
+func C[X any](x X) X { return x }
+`
+	d := newDisk(t, map[string]string{"f.go": code})
+	m, err := openModule(d, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits, all := m.hits(p, nil, 1000)
+	if len(all) != 7 {
+		t.Errorf("%d statements", len(all))
+	}
+	var cs []*candidate
+	for _, fn := range p.funcs {
+		for _, c := range mutate(m, fn) {
+			c.id = len(cs) + 1
+			cs = append(cs, &c)
+		}
+	}
+	over, spans := m.variants(cs, p.funcs)
+	if len(spans) != len(cs) {
+		t.Errorf("%d spans of %d", len(spans), len(cs))
+	}
+	for _, files := range []map[string]string{hits, over} {
+		for name, text := range files {
+			if _, err := parser.ParseFile(token.NewFileSet(), name, text, 0); err != nil {
+				t.Errorf("%v\n%s", err, text)
+			}
+			was, _, _ := strings.Cut(code, "func C")
+			now, _, _ := strings.Cut(text, "func C")
+			if strings.Count(was, "\n") != strings.Count(now, "\n") {
+				t.Error("lines moved")
+			}
+		}
+	}
+}
+
+// The runtime's own text is Go.
+func TestRuntimeParses(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{rtText, exploreText, valuesText, strings.Replace(probeText, "CONFIG", `""`, 1)} {
+		if _, err := parser.ParseFile(token.NewFileSet(), "", text, 0); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, imp := range []string{"strings", "sort", "math/rand", "testing", "time"} {
+		if _, ok := stdBlock(imp); !ok {
+			t.Errorf("no declarations of %s", imp)
+		}
+	}
+}
+
+func TestReadVerdict(t *testing.T) {
+	t.Parallel()
+	v := readVerdict("--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/x_y (0.00s)\n        a_test.go:3: no\npanic: oh [recovered]\n\ngoroutine 7 [running]:\nm.F(...)\n\t/tmp/m/f.go:12 +0x1d\nFAIL\texample.com/m\t0.01s\nok  \texample.com/m/b\t0.1s\nFAIL\texample.com/m/c [build failed]\nFAIL\n")
+	want := verdict{
+		failed: []string{"example.com/m"}, broken: []string{"example.com/m/c"},
+		names: []string{"example.com/m: TestA", "example.com/m: TestA/x_y"}, stack: []place{{"/tmp/m/f.go", 12}},
+	}
+	if !reflect.DeepEqual(v, want) {
+		t.Errorf("%+v", v)
+	}
+}

@@ -1,0 +1,108 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// Server is a scripted model behind HTTP: it speaks just enough of the
+// Anthropic Messages API to drive the whole of pawl from outside the process.
+type Server struct {
+	// Reply gives the answer to the nth request, counted from 0. An Err in it
+	// is answered as status 529.
+	Reply func(n int, body []byte) Turn
+	// Done, if set, is called when the nth reply has been written.
+	Done func(n int)
+
+	mu     sync.Mutex
+	bodies [][]byte
+}
+
+// Bodies are the requests so far.
+func (s *Server) Bodies() [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([][]byte(nil), s.bodies...)
+}
+
+// ServeHTTP is part of http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	n := len(s.bodies)
+	s.bodies = append(s.bodies, body)
+	s.mu.Unlock()
+	t := s.Reply(n, body)
+	if t.Err != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(529)
+		fmt.Fprintf(w, `{"type":"error","error":{"type":"overloaded_error","message":%s}}`, quoted(t.Err.Error()))
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range Events(n, t) {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(e, `{"type":"`), `"`)
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, e)
+	}
+	if f, ok := w.(http.Flusher); ok {
+		f.Flush()
+	}
+	if t.Wait != nil {
+		select {
+		case <-t.Wait:
+		case <-r.Context().Done():
+		}
+	}
+	if s.Done != nil {
+		s.Done(n)
+	}
+}
+
+// Events are the stream of the nth reply. One that waits is not ended.
+func Events(n int, t Turn) []string {
+	out := []string{fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"claude-script","content":[],"stop_reason":null,"usage":{"input_tokens":10,"output_tokens":1}}}`, n)}
+	block := func(i int, start, delta string) {
+		out = append(out,
+			fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, i, start),
+			fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":%s}`, i, delta),
+			fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, i))
+	}
+	i := 0
+	if t.Text != "" {
+		block(i, `{"type":"text","text":""}`, fmt.Sprintf(`{"type":"text_delta","text":%s}`, quoted(t.Text)))
+		i++
+	}
+	stop := "end_turn"
+	for k, c := range t.Calls {
+		id := c.ID
+		if id == "" {
+			id = fmt.Sprintf("toolu_%d_%d", n, k)
+		}
+		block(i, fmt.Sprintf(`{"type":"tool_use","id":%s,"name":%s,"input":{}}`, quoted(id), quoted(c.Name)),
+			fmt.Sprintf(`{"type":"input_json_delta","partial_json":%s}`, quoted(string(c.Args))))
+		i++
+		stop = "tool_use"
+	}
+	if t.Wait != nil {
+		return out
+	}
+	return append(out,
+		fmt.Sprintf(`{"type":"message_delta","delta":{"stop_reason":%q},"usage":{"output_tokens":20}}`, stop),
+		`{"type":"message_stop"}`)
+}
+
+func quoted(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a string always encodes
+	}
+	return string(b)
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+)
+
+// scripted is one answer in a script's replies.json.
+type scripted struct {
+	Text  string
+	Calls []struct {
+		Name string
+		Args json.RawMessage
+	}
+	Hang   bool   // never ends
+	Status int    // an HTTP error instead
+	Raw    string // this body instead
+	Type   string // with Raw: its content type
+}
+
+// TestScript runs the command line as a person would: each file in
+// testdata/script is a session with the real program, a scripted model server
+// and an empty home.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			srv := httptest.NewServer(replies(filepath.Join(e.WorkDir, "replies.json")))
+			e.Defer(srv.Close)
+			home := filepath.Join(e.WorkDir, "home")
+			if err := os.MkdirAll(home, 0o700); err != nil {
+				return err
+			}
+			e.Setenv("HOME", home)
+			e.Setenv("SERVER", srv.URL)
+			e.Setenv("ANTHROPIC_API_KEY", "sk-ant-test-0000000000000000")
+			e.Setenv("ANTHROPIC_BASE_URL", srv.URL)
+			e.Setenv("PAWL_MODEL", "anthropic/claude-script")
+			for _, k := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
+				out, err := exec.Command("go", "env", k).Output()
+				if err != nil {
+					return fmt.Errorf("go env %s: %w", k, err)
+				}
+				e.Setenv(k, strings.TrimSpace(string(out)))
+			}
+			e.Setenv("GOFLAGS", "-mod=mod")
+			e.Setenv("GOTOOLCHAIN", "local")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exit": exitIs, "jsonfield": jsonField,
+		},
+	})
+}
+
+// replies serves the answers in a file, in order; after the last it says
+// "done".
+func replies(path string) http.Handler {
+	var load sync.Once
+	var script []scripted
+	srv := &llmtest.Server{}
+	srv.Reply = func(n int, _ []byte) llmtest.Turn {
+		if n >= len(script) {
+			return llmtest.Say("done")
+		}
+		t := llmtest.Turn{Text: script[n].Text}
+		for _, c := range script[n].Calls {
+			t.Calls = append(t.Calls, llm.Call{Name: c.Name, Args: c.Args})
+		}
+		if script[n].Hang {
+			t.Wait = make(chan struct{})
+		}
+		return t
+	}
+	n := 0
+	var mu sync.Mutex
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		load.Do(func() {
+			raw, err := os.ReadFile(path)
+			if err == nil {
+				err = json.Unmarshal(raw, &script)
+			}
+			if err != nil && !os.IsNotExist(err) {
+				panic(err)
+			}
+		})
+		mu.Lock()
+		i := n
+		n++
+		mu.Unlock()
+		if i < len(script) && (script[i].Raw != "" || script[i].Status != 0) {
+			w.Header().Set("Content-Type", script[i].Type)
+			if script[i].Status != 0 {
+				w.WriteHeader(script[i].Status)
+			}
+			fmt.Fprint(w, script[i].Raw)
+			return
+		}
+		srv.ServeHTTP(w, r)
+	})
+}
+
+// exitIs runs a command and checks its exit code: exit 3 pawl run hello.
+func exitIs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exit CODE COMMAND…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if e, ok := err.(*exec.ExitError); ok {
+		code = e.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// jsonField checks a field of the last line of stdout:
+// jsonfield outcome '"done"', jsonfield verified.ok true.
+func jsonField(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: jsonfield PATH JSON")
+	}
+	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
+	var v any
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &v); err != nil {
+		ts.Fatalf("stdout does not end in JSON: %v", err)
+	}
+	for _, k := range strings.Split(args[0], ".") {
+		m, ok := v.(map[string]any)
+		if !ok {
+			ts.Fatalf("no %s: %v is not an object", args[0], v)
+		}
+		v = m[k]
+	}
+	got, err := json.Marshal(v)
+	ts.Check(err)
+	if (string(got) == args[1]) == neg {
+		ts.Fatalf("%s is %s, want %s", args[0], got, args[1])
+	}
+}
