@@ -169,6 +169,7 @@ func (OutputDelta) Kind() string { return "output_delta" }
 
 // Version is 1.
 func (OutputDelta) Version() int { return 1 }
+
 // Kind is undone.
 func (Undone) Kind() string { return "undone" }
 

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -105,13 +106,20 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, sho
 	return llm.Reply{}, shown, fault.NewLLM("%s ended its reply without finishing it", l.Model.Info().Ref())
 }
 
-// empty says that a reply has nothing in it that a turn could end on.
+// empty says that a reply has nothing in it that a turn could end on. Thinking
+// that leads to nothing is nothing, unless the output limit cut it: then the
+// model is asked to go on.
 func empty(r llm.Reply) bool {
 	if r.Stop == llm.StopPaused || r.Stop == llm.StopRefusal || r.Refusal != "" {
 		return false
 	}
 	for _, p := range r.Message.Parts {
-		if p.Kind == llm.CallPart || p.Kind == llm.Opaque || p.Text != "" && (p.Kind == llm.Text || p.Kind == llm.Reasoning) {
+		switch {
+		case p.Kind == llm.CallPart, p.Kind == llm.Opaque, p.Kind == llm.Image:
+			return false
+		case p.Kind == llm.Text && strings.TrimSpace(p.Text) != "":
+			return false
+		case p.Kind == llm.Reasoning && r.Stop == llm.StopLength:
 			return false
 		}
 	}

@@ -2,6 +2,8 @@ package turn
 
 import (
 	"errors"
+	"net/http"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -12,6 +14,12 @@ import (
 // maxCut is how many replies in a row may be cut at the output limit.
 const maxCut = 3
 
+// maxPaused is how often in a row a provider may ask for the same conversation
+// again: an unbounded retry would be a loop (SPEC 3.4).
+const maxPaused = 16
+
+var errPaused = fault.NewLLM("the model paused its reply %d times in a row and did not go on", maxPaused+1)
+
 var errCut = fault.NewLLM("the model's replies were cut at the output limit %d times in a row", maxCut+1)
 
 func refused(r llm.Reply) error {
@@ -20,6 +28,23 @@ func refused(r llm.Reply) error {
 		why = "it gave no reason"
 	}
 	return &fault.Error{Category: fault.LLM, Message: "the model refused to answer: " + why, Hint: "rephrase the request or use another model"}
+}
+
+// keyRefused says that a provider did not take the key: no retry and no other
+// model helps, a person must set one. Google says it with a 400.
+func keyRefused(err error) bool {
+	e := (*fault.Error)(nil)
+	if !errors.As(err, &e) || e.Category != fault.Provider {
+		return false
+	}
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return true
+	case http.StatusBadRequest:
+		said := strings.ToLower(e.Message)
+		return strings.Contains(said, "api key") || strings.Contains(said, "api_key")
+	}
+	return false
 }
 
 // ended names the end that an error leads to (SPEC 3.3).
@@ -41,6 +66,9 @@ func ended(err error) (event.End, error) {
 	case fault.Configuration:
 		return event.EndConfig, err
 	case fault.Provider, fault.LLM:
+		if keyRefused(err) {
+			return event.EndConfig, err
+		}
 		return event.EndProvider, err
 	case fault.Permission:
 		return event.EndPermission, err

@@ -83,7 +83,7 @@ type Loop struct {
 // Run drives the turn to its end. The error, if any, is why it did not end
 // well; both are for the caller to record.
 func (l *Loop) Run(ctx context.Context) (event.End, error) {
-	cut := 0 // replies in a row that were cut at the output limit
+	cut, paused := 0, 0 // replies in a row that were cut at the output limit, that paused
 	for {
 		if ctx.Err() != nil {
 			return ended(context.Cause(ctx))
@@ -101,11 +101,14 @@ func (l *Loop) Run(ctx context.Context) (event.End, error) {
 			if end != "" || err != nil {
 				return end, err
 			}
-			cut = 0
+			cut, paused = 0, 0
 			continue
 		}
 		switch reply.Stop {
 		case llm.StopPaused:
+			if paused++; paused > maxPaused {
+				return ended(errPaused)
+			}
 			continue
 		case llm.StopLength:
 			if cut++; cut > maxCut {

@@ -151,7 +151,7 @@ func (w *work) screen(s *spectrum, cs []*candidate) (passed []*candidate, tried 
 		if len(cs) == 0 {
 			return nil, 0, nil
 		}
-		c := probeConfig{Mode: "screen", Tests: s.tests, Failing: s.failing, Seconds: w.opt.Timeout}
+		c := probeConfig{Mode: "screen", Tests: s.tests, Failing: s.failing, Seconds: s.seconds}
 		for _, x := range cs {
 			c.Variants = append(c.Variants, x.id)
 		}

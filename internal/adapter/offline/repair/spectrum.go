@@ -22,6 +22,7 @@ type spectrum struct {
 	pkg     *pkg
 	failing []string // top-level tests that fail alone
 	tests   []string // all top-level tests
+	seconds int      // what one run of them may take while screening
 	sus     map[*function][]suspect
 }
 
@@ -41,7 +42,7 @@ func (w *work) spectrum(p *pkg, stack []place) (*spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &spectrum{pkg: p, tests: testNames(p), sus: map[*function][]suspect{}}
+	s := &spectrum{pkg: p, tests: testNames(p), seconds: w.opt.Timeout, sus: map[*function][]suspect{}}
 	var all []statement
 	files, err := w.m.runtimeFiles(p, probeConfig{Mode: "hits", Tests: s.tests, Seconds: w.opt.Timeout})
 	if err != nil {
@@ -70,6 +71,10 @@ func (w *work) spectrum(p *pkg, stack []place) (*spectrum, error) {
 		switch f[0] {
 		case "PAWLF":
 			s.failing = append(s.failing, strings.Join(f[1:], " "))
+		case "PAWLS":
+			if ms, err := strconv.Atoi(f[len(f)-1]); err == nil {
+				s.seconds = min(w.opt.Timeout, 2+len(s.tests)*ms/250)
+			}
 		case "PAWLN":
 			if len(f) == 3 {
 				nf, _ = strconv.Atoi(f[1]) // our own output
