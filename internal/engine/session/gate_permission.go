@@ -127,12 +127,10 @@ func (g *permissionGate) question(ctx context.Context, p *turn.Pending, d permis
 	if p.Footprint.Shell != "" {
 		q.Preview = p.Footprint.Shell
 	}
-	if p.Tool.Preview != nil {
-		// A preview that cannot be made must not hide what is asked: the
-		// arguments stand in for it.
-		if text, err := p.Tool.Preview(ctx, g.s.env(p), p.Args); err == nil && text != "" {
-			q.Preview = text
-		}
+	// A preview that cannot be made must not hide what is asked: the arguments
+	// stand in for it.
+	if text, err := p.Preview(ctx, g.s.env(p)); err == nil && text != "" {
+		q.Preview = text
 	}
 	q.Preview, q.Title = g.s.cfg.Mask(q.Preview), g.s.cfg.Mask(q.Title)
 	return q

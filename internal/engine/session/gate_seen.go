@@ -35,11 +35,9 @@ func (g *seenGate) Recheck(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if len(p.Footprint.Writes) == 0 {
 		return nil
 	}
-	fp, err := p.Tool.Footprint(g.s.env(p), p.Args)
-	if err != nil {
+	if err := p.Measure(g.s.env(p)); err != nil {
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
-	p.Footprint = fp
 	return g.judge(ctx, p)
 }
 

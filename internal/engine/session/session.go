@@ -76,6 +76,7 @@ type Session struct {
 	last    int64
 	began   int64 // the last place before this process opened the session
 	subs    map[*subscriber]struct{}
+	closing bool // no new turn begins
 	closed  bool
 	broken  error // why the log can not be written any more
 	model   llm.Model
@@ -91,6 +92,7 @@ type Session struct {
 	evidence evidence.Fold
 	undo     undo.Fold
 	turnOpen bool
+	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
 
 	turns sync.WaitGroup
@@ -147,10 +149,10 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 // takeUp closes what a process that died left open.
 func (s *Session) takeUp() []event.Draft {
 	var ds []event.Draft
-	for _, id := range s.conv.Open() {
+	for _, c := range s.open {
 		ds = append(ds, event.Draft{Body: event.CallDone{
-			ID: id, Outcome: event.UnknownDone,
-			Result: llm.Result{ID: id, Error: true, Text: "[Outcome unknown: pawl was stopped before this call's result was recorded. What it did may stand; look before you repeat it.]"},
+			ID: c.ID, Tool: c.Name, Outcome: event.UnknownDone,
+			Result: llm.Result{ID: c.ID, Name: c.Name, Error: true, Text: "[Outcome unknown: pawl was stopped before this call's result was recorded. What it did may stand; look before you repeat it.]"},
 		}})
 	}
 	if s.turnOpen {
@@ -207,6 +209,13 @@ func (s *Session) apply(e event.Event) {
 		s.turnOpen = true
 	case event.Ended:
 		s.turnOpen = false
+	case event.Replied:
+		s.open = append(s.open, b.Reply.Message.Calls()...)
+	case event.CallDone:
+		// By its place and not by its id: some models count from 0 in each step.
+		if len(s.open) > 0 {
+			s.open = s.open[1:]
+		}
 	case event.Planned:
 		s.plan = b.Items
 	}
@@ -236,7 +245,12 @@ func (s *Session) record(ctx context.Context, ds ...event.Draft) error {
 			}
 		}
 	}
-	es, err := s.cfg.Store.Append(ctx, s.cfg.ID, s.last, ds...)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// From here on the append is not given up: one that was stored and not
+	// known to be would leave the session behind its own log.
+	es, err := s.cfg.Store.Append(context.WithoutCancel(ctx), s.cfg.ID, s.last, ds...)
 	if errors.Is(err, event.ErrStale) {
 		err = &fault.Error{
 			Category: fault.Configuration, Err: err,
@@ -244,9 +258,7 @@ func (s *Session) record(ctx context.Context, ds ...event.Draft) error {
 		}
 	}
 	if err != nil {
-		if ctx.Err() == nil {
-			s.broken = err
-		}
+		s.broken = err
 		return err
 	}
 	for _, e := range es {
@@ -354,6 +366,9 @@ func (s *Session) Busy() bool {
 // Close cancels what runs, waits for it to be recorded, and ends all readers.
 // It does not close the store.
 func (s *Session) Close() error {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
 	s.interrupt("close")
 	s.turns.Wait()
 	s.mu.Lock()

@@ -46,7 +46,7 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 		p.Source = event.Person
 	}
 	s.mu.Lock()
-	if s.closed {
+	if s.closing || s.closed {
 		s.mu.Unlock()
 		return 0, fault.NewInternal(nil, "session %s is closed", s.cfg.ID)
 	}
@@ -58,6 +58,7 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 	rctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &run{ctx: rctx, cancel: cancel}
 	s.running = r
+	s.turns.Add(1) // under the lock, so that Close waits for it
 	s.mu.Unlock()
 
 	err := s.catchUp(ctx)
@@ -69,12 +70,16 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 		s.running = nil
 		s.mu.Unlock()
 		cancel(nil)
+		s.turns.Done()
 		return 0, err
 	}
 	s.mu.Lock()
 	r.cause = s.last
 	s.mu.Unlock()
-	s.turns.Go(func() { s.turn(r) })
+	go func() {
+		defer s.turns.Done()
+		s.turn(r)
+	}()
 	return r.cause, nil
 }
 
@@ -128,6 +133,11 @@ func (s *Session) ask(ctx context.Context, q event.Asked) (event.Answered, error
 	s.mu.Lock()
 	s.answers[q.ID] = ch
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.answers, q.ID)
+		s.mu.Unlock()
+	}()
 	if err := s.record(ctx, event.Draft{Body: q}); err != nil {
 		return event.Answered{}, err
 	}
@@ -136,9 +146,6 @@ func (s *Session) ask(ctx context.Context, q event.Asked) (event.Answered, error
 		done := event.Answered{ID: q.ID, Verdicts: a.Verdicts, Text: a.Text}
 		return done, s.record(ctx, event.Draft{Body: done})
 	case <-ctx.Done():
-		s.mu.Lock()
-		delete(s.answers, q.ID)
-		s.mu.Unlock()
 		return event.Answered{}, context.Cause(ctx)
 	}
 }

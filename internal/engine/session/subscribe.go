@@ -90,7 +90,9 @@ func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event
 				}
 			}
 			es, behind, ended := q.take()
-			lag = behind
+			if lag = behind; lag {
+				continue // stored events are missing before these: the log has them all
+			}
 			for _, e := range es {
 				if e.Seq != 0 && e.Seq <= last {
 					continue
@@ -100,7 +102,7 @@ func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event
 				}
 				last = max(last, e.Seq)
 			}
-			if len(es) > 0 || lag {
+			if len(es) > 0 {
 				continue
 			}
 			if ended {

@@ -39,7 +39,8 @@ func (s *Session) turn(r *run) {
 		r = &run{ctx: ctx, cancel: cancel}
 		s.running = r
 		s.mu.Unlock()
-		if s.record(ctx, event.Draft{Body: prompted(p)}) != nil {
+		// Also where an interrupt came in between: the turn then says so.
+		if s.record(context.WithoutCancel(ctx), event.Draft{Body: prompted(p)}) != nil {
 			cancel(nil)
 			s.mu.Lock()
 			s.running = nil

@@ -35,14 +35,36 @@ func (g Arguments) validate(p *Pending) (err error) {
 	if p.Call.Bad != "" {
 		return fmt.Errorf("they could not be read as a JSON object (%s)", p.Call.Bad)
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("the tool could not take them: %v", v)
-		}
-	}()
+	defer caught(&err)
 	if err := p.Tool.Check(p.Args); err != nil {
 		return err
 	}
-	p.Footprint, err = p.Tool.Footprint(g.Env(p), p.Args)
+	return p.Measure(g.Env(p))
+}
+
+// Measure works out anew what the call will touch.
+func (p *Pending) Measure(env tool.Env) (err error) {
+	defer caught(&err)
+	fp, err := p.Tool.Footprint(env, p.Args)
+	if err == nil {
+		p.Footprint = fp
+	}
 	return err
+}
+
+// Preview says what the call would do, "" where its arguments say it.
+func (p *Pending) Preview(ctx context.Context, env tool.Env) (text string, err error) {
+	if p.Tool.Preview == nil {
+		return "", nil
+	}
+	defer caught(&err)
+	return p.Tool.Preview(ctx, env, p.Args)
+}
+
+// caught makes a panic of a tool an error: one broken tool must not take the
+// session with it.
+func caught(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("the tool could not take them: %v", v)
+	}
 }

@@ -220,10 +220,80 @@ func TestRetries(t *testing.T) {
 	if end, err := b.Run(t.Context()); end != event.EndProvider || err == nil || len(always.Requests()) != 5 {
 		t.Errorf("%v %v after %d requests, want 5", end, err, len(always.Requests()))
 	}
-	key := llmtest.New(llmtest.Turn{Err: fault.NewProvider("p", 401, "wrong key", nil)})
-	b = newBench(key)
-	if end, _ := b.Run(t.Context()); end != event.EndProvider || len(key.Requests()) != 1 {
-		t.Errorf("a wrong key gives %v after %d requests", end, len(key.Requests()))
+}
+
+// SPEC 3.2, 3.3: a key that is not taken is a matter of configuration and is
+// not tried again; Google says it with a 400. Any other 400 is the provider's.
+func TestRefusedKey(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		said   string
+		want   event.End
+	}{
+		{401, "p answered 401: invalid x-api-key", event.EndConfig},
+		{403, "p answered 403: no access to this model", event.EndConfig},
+		{400, "gemini answered 400: API key not valid. Please pass a valid API key.", event.EndConfig},
+		{400, "p answered 400: unsupported parameter", event.EndProvider},
+		{404, "p answered 404: no such model", event.EndProvider},
+	} {
+		m := llmtest.New(llmtest.Turn{Err: fault.NewProvider("p", c.status, c.said, nil)})
+		if end, err := newBench(m).Run(t.Context()); end != c.want || err == nil || len(m.Requests()) != 1 {
+			t.Errorf("%s: %v %v after %d requests", c.said, end, err, len(m.Requests()))
+		}
+	}
+}
+
+// SPEC 3.2: a reply without anything in it (Gemini's MALFORMED_FUNCTION_CALL
+// and UNEXPECTED_TOOL_CALL come as one) is asked for again, nothing of it is
+// recorded, and not for ever.
+func TestEmptyReplies(t *testing.T) {
+	for name, turn := range map[string]llmtest.Turn{
+		"end":                    {Stop: llm.StopEnd},
+		"other":                  {Stop: llm.StopOther},
+		"length":                 {Stop: llm.StopLength},
+		"calls without a call":   {Stop: llm.StopCalls},
+		"blanks":                 {Text: " \n", Stop: llm.StopEnd},
+		"thinking and then":      {Reasoning: "hm", Stop: llm.StopOther},
+		"thinking and no answer": {Reasoning: "hm", Stop: llm.StopEnd},
+	} {
+		m := llmtest.New(turn, turn, llmtest.Say("done"))
+		b := newBench(m)
+		if end, err := b.Run(t.Context()); end != event.EndDone || err != nil || len(m.Requests()) != 3 {
+			t.Errorf("%s: %v %v after %d requests, want 3", name, end, err, len(m.Requests()))
+		}
+		replies, retries := 0, 0
+		for _, e := range b.events {
+			switch e := e.(type) {
+			case event.Replied:
+				replies++
+			case event.Retried:
+				retries++
+				if e.Error.Category != string(fault.LLM) || !e.Error.Retryable {
+					t.Errorf("%s: %+v", name, e.Error)
+				}
+			}
+		}
+		if replies != 1 || retries != 2 {
+			t.Errorf("%s: %d replies and %d retries recorded", name, replies, retries)
+		}
+		always := llmtest.New()
+		always.Next = func(int, *llm.Request) llmtest.Turn { return turn }
+		if end, err := newBench(always).Run(t.Context()); end != event.EndProvider || err == nil || len(always.Requests()) != maxRetries+1 {
+			t.Errorf("%s: %v %v after %d requests", name, end, err, len(always.Requests()))
+		}
+	}
+}
+
+// SPEC 3.4: a provider that pauses its reply is asked again, but not for ever.
+func TestPausedReplies(t *testing.T) {
+	m := llmtest.New(llmtest.Turn{Stop: llm.StopPaused}, llmtest.Turn{Text: "more", Stop: llm.StopPaused}, llmtest.Say("done"))
+	if end, err := newBench(m).Run(t.Context()); end != event.EndDone || err != nil || len(m.Requests()) != 3 {
+		t.Errorf("%v %v after %d requests", end, err, len(m.Requests()))
+	}
+	m = llmtest.New()
+	m.Next = func(int, *llm.Request) llmtest.Turn { return llmtest.Turn{Stop: llm.StopPaused} }
+	if end, err := newBench(m).Run(t.Context()); end != event.EndProvider || err == nil || len(m.Requests()) != maxPaused+1 {
+		t.Errorf("%v %v after %d requests", end, err, len(m.Requests()))
 	}
 }
 

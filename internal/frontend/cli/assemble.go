@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
@@ -94,7 +95,8 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
-	perm, err := a.permissions(f, conf, paths, dir, fr)
+	posix := shell.New(shell.Options{Root: dir}).POSIX() // starts nothing
+	perm, err := a.permissions(f, conf, paths, dir, fr, posix)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +112,9 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
+	if c, ok := model.(io.Closer); ok {
+		o.closers = append(o.closers, c.Close)
+	}
 	ws, err := workspace.Open(dir, workspace.Options{Outside: true}) // the permission gate decides before
 	if err != nil {
 		return nil, err
@@ -122,7 +127,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	o.Session, err = session.Open(ctx, session.Config{
 		Store: o.store, ID: id, Dir: dir, Front: fr.name, Version: Version,
 		System: prompt.System(prompt.Facts{
-			Dir: dir, OS: runtime.GOOS, Shell: "bash", Git: isRepository(dir), Date: a.Now().Format("2006-01-02"),
+			Dir: dir, OS: runtime.GOOS, Shell: shellName(posix), Git: isRepository(dir), Date: a.Now().Format("2006-01-02"),
 			Mode: string(perm.Mode()), Person: fr.person,
 		}),
 		Effort: first(f.effort, conf.User.Effort),
@@ -229,7 +234,7 @@ func (a *App) limits(f *flags, conf settings.Loaded, info llm.Info) (budget.Limi
 	return l, nil
 }
 
-func (a *App) permissions(f *flags, conf settings.Loaded, paths settings.Paths, dir string, fr front) (*permission.Policy, error) {
+func (a *App) permissions(f *flags, conf settings.Loaded, paths settings.Paths, dir string, fr front, posix bool) (*permission.Policy, error) {
 	name := first(f.mode, conf.User.Mode)
 	if name == "" {
 		name = "accept-edits"
@@ -245,7 +250,7 @@ func (a *App) permissions(f *flags, conf settings.Loaded, paths settings.Paths, 
 	if err != nil {
 		return nil, err
 	}
-	p := permission.New(permission.Config{Mode: mode, Root: dir, Home: a.Env("HOME"), Spill: paths.Spill(), State: paths.State})
+	p := permission.New(permission.Config{Mode: mode, Root: dir, Home: a.Env("HOME"), Spill: paths.Spill(), State: paths.State, POSIX: posix})
 	for _, set := range []struct {
 		from             permission.Source
 		allow, ask, deny []string
@@ -263,6 +268,13 @@ func (a *App) permissions(f *flags, conf settings.Loaded, paths settings.Paths, 
 		}
 	}
 	return p, nil
+}
+
+func shellName(posix bool) string {
+	if posix {
+		return "sh"
+	}
+	return "bash"
 }
 
 // modelChoice is a model that was chosen and not opened yet.

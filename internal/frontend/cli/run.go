@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
 // maxPrompt bounds a prompt, in bytes: no model takes more.
@@ -52,6 +54,9 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 
 // headless runs a prompt in an open session; the error carries the exit code.
 func (a *App) headless(ctx context.Context, s *opened, prompt string, f *flags, format headless.Format) error {
+	for _, w := range s.warnings {
+		fmt.Fprintln(a.Err, "pawl: "+plain.Line(w))
+	}
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
 		Format: format, Verify: f.verify, Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(),
 	})

@@ -1,0 +1,100 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Formats lists the names that Draw knows.
+func Formats() []string { return []string{"text", "mermaid", "dot"} }
+
+// Draw gives a table as text, as a Mermaid state diagram or as a Graphviz
+// graph. The same table gives the same bytes every time. An unknown format is
+// an error that lists the known ones.
+func (t *Table) Draw(format string) (string, error) {
+	switch format {
+	case "text":
+		return t.Text(), nil
+	case "mermaid":
+		return t.Mermaid(), nil
+	case "dot":
+		return t.Dot(), nil
+	}
+	return "", fmt.Errorf("no format %q: it is one of %s", format, strings.Join(Formats(), ", "))
+}
+
+// Text lists the states with where each may lead to, a line each.
+func (t *Table) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", t.Name, t.counts())
+	if t.Doc != "" {
+		fmt.Fprintf(&b, "%s\n", t.Doc)
+	}
+	wide := 0
+	for _, s := range t.States {
+		wide = max(wide, len(s))
+	}
+	for i, s := range t.States {
+		mark := " "
+		if i == 0 {
+			mark = "*"
+		}
+		to := make([]string, len(t.Legal[s]))
+		for i, n := range t.Legal[s] {
+			to[i] = string(n)
+		}
+		if len(to) == 0 {
+			to = []string{"(the end)"}
+		}
+		fmt.Fprintf(&b, "  %s %-*s → %s\n", mark, wide, s, strings.Join(to, ", "))
+	}
+	return b.String()
+}
+
+func (t *Table) counts() string {
+	return fmt.Sprintf("%d states, %d transitions", len(t.States), t.Len())
+}
+
+// Mermaid gives a Mermaid state diagram, without the fence around it.
+func (t *Table) Mermaid() string {
+	var b strings.Builder
+	b.WriteString("stateDiagram-v2\n")
+	fmt.Fprintf(&b, "    [*] --> %s\n", t.States[0])
+	for from, to := range t.Arrows {
+		fmt.Fprintf(&b, "    %s --> %s\n", from, to)
+	}
+	for _, s := range t.States {
+		if len(t.Legal[s]) == 0 {
+			fmt.Fprintf(&b, "    %s --> [*]\n", s)
+		}
+	}
+	return b.String()
+}
+
+// Dot gives a Graphviz graph. Both directions between two states are one edge
+// with two heads, so that large tables stay readable.
+func (t *Table) Dot() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "digraph %q {\n", t.Name)
+	b.WriteString("  node [shape=box, style=rounded];\n")
+	fmt.Fprintf(&b, "  %q [penwidth=2];\n", t.States[0])
+	for _, s := range t.States {
+		if len(t.Legal[s]) == 0 {
+			fmt.Fprintf(&b, "  %q [peripheries=2];\n", s)
+		}
+	}
+	for from, to := range t.Arrows {
+		back := from != to && t.Allows(to, from)
+		switch {
+		case back && slices.Index(t.States, from) > slices.Index(t.States, to):
+			// Drawn with the other direction.
+		case back:
+			fmt.Fprintf(&b, "  %q -> %q [dir=both];\n", from, to)
+		default:
+			fmt.Fprintf(&b, "  %q -> %q;\n", from, to)
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}

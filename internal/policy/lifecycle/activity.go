@@ -1,0 +1,172 @@
+package lifecycle
+
+import (
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fsm"
+)
+
+// Activity is what a run does now (SPEC 2), derived from what was recorded:
+// nobody sets it. The zero value is idle. Listen and State are safe for
+// concurrent use; the rest is not.
+//
+// A prompt is processed until its first request goes out; from there on a
+// response streams until its first call runs; when the last call of a step has
+// its result, progress is checked until the next request. A retry, and a
+// message that tells the model how to get unstuck, are recovery. Whenever a
+// question waits for a person, it is awaiting_permission, whatever else goes
+// on meanwhile. A phase opens where another item of the plan is taken up, and
+// is shown when the step is over.
+type Activity struct {
+	live  live
+	wait  waiting
+	turn  bool
+	want  fsm.State // what it would be if nobody were waited for
+	phase string    // the plan's item in progress
+	opens bool      // a phase opened in the running step
+	// refused is where the state could not go: said once and not again at
+	// every event that follows.
+	refused fsm.State
+}
+
+func (a *Activity) machine() *fsm.Machine { return a.live.of(&activityTable) }
+
+// State is the state now.
+func (a *Activity) State() fsm.State { return a.machine().State() }
+
+// Path is the states that the running or last run went through, the newest
+// 1,000, oldest first. It ends with the state now.
+func (a *Activity) Path() []fsm.State {
+	history := a.machine().History()
+	if len(history) == 0 {
+		return []fsm.State{a.State()}
+	}
+	out := []fsm.State{history[0].From}
+	for _, p := range history {
+		out = append(out, p.To)
+	}
+	return out[max(0, len(out)-1000):]
+}
+
+// Listen registers a listener; see Agent.Listen.
+func (a *Activity) Listen(l fsm.Listener, panicked func(any)) (stop func()) {
+	return a.machine().Listen(l, panicked)
+}
+
+// Violations lists the events that fitted no legal transition: the first 100.
+func (a *Activity) Violations() []Violation { return slices.Clone(a.live.violations) }
+
+// Apply takes one event.
+func (a *Activity) Apply(e event.Event) {
+	if e.Seq == 0 {
+		return
+	}
+	a.wait.apply(e)
+	if a.want == "" {
+		a.want = Idle
+	}
+	switch b := e.Body.(type) {
+	case event.Prompted:
+		if !a.turn {
+			// A fresh machine: the run before may have been halted.
+			a.turn, a.opens, a.want = true, false, ProcessingPrompt
+			a.machine().Restart()
+		}
+	case event.Requested:
+		a.want = StreamingResponse
+	case event.Retried:
+		a.want = ErrorRecovery
+	case event.Noted:
+		if b.Why == WhyRecovery {
+			a.want = ErrorRecovery
+		}
+	case event.CallStarted:
+		a.want = ExecutingTool
+	case event.CallDone:
+		if a.wait.open == 0 {
+			a.stepDone(e)
+		}
+	case event.Planned:
+		a.plan(e, b)
+	case event.Answered:
+		if a.want == StreamingResponse && slices.ContainsFunc(b.Verdicts, allows) {
+			a.want = ExecutingTool // the calls that were asked about come next
+		}
+	case event.Ended:
+		a.turn, a.opens = false, false
+		a.want = Idle
+		if halts(b.End) {
+			a.want = Halted
+		}
+	}
+	a.settle(e)
+}
+
+// halts says whether an end is a halt: the run was stopped by something other
+// than its own completion or a person's will.
+func halts(end event.End) bool {
+	switch end {
+	case event.EndDone, event.EndInterrupted, event.EndPermission:
+		return false
+	}
+	return true
+}
+
+// stepDone is after the last call of a step.
+func (a *Activity) stepDone(e event.Event) {
+	a.want = ProgressCheck
+	if !a.opens || a.wait.person() {
+		return
+	}
+	a.opens = false
+	a.settle(e)
+	a.want = PhaseTransition
+}
+
+// plan takes the model's plan: another item in progress is another phase.
+func (a *Activity) plan(e event.Event, b event.Planned) {
+	now := ""
+	for _, i := range b.Items {
+		if i.Status == "in_progress" {
+			now = i.Text
+			break
+		}
+	}
+	opened := now != "" && now != a.phase
+	a.phase = now
+	switch {
+	case !opened:
+	case a.turn:
+		a.opens = true
+	case a.want == Idle:
+		a.move(e, PhaseTransition)
+	}
+}
+
+// settle goes to where the activity should be.
+func (a *Activity) settle(e event.Event) {
+	target := a.want
+	if a.wait.person() {
+		target = AwaitingPermission
+	}
+	if target == a.State() || target == a.refused {
+		return
+	}
+	// Between a phase and what comes next, progress is checked, except at a
+	// turn's end or start.
+	if a.State() == PhaseTransition && !activityTable.Allows(PhaseTransition, target) {
+		a.move(e, ProgressCheck)
+	}
+	a.move(e, target)
+}
+
+func (a *Activity) move(e event.Event, target fsm.State) {
+	a.refused = ""
+	if err := a.machine().To(target, meta(e)); err != nil {
+		a.refused = target
+		a.live.check(e, err)
+	}
+}
+
+func allows(v event.Verdict) bool { return v.Scope != event.No }

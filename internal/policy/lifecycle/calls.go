@@ -1,0 +1,87 @@
+package lifecycle
+
+import (
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fsm"
+)
+
+// Calls is the state of each call that has no result yet (SPEC 2.4). The zero
+// value has none. What is done is forgotten: a session's length costs nothing.
+type Calls struct {
+	open       []*call
+	violations live
+}
+
+type call struct {
+	id, tool string
+	m        *fsm.Machine
+}
+
+// CallState is one call's.
+type CallState struct {
+	ID, Tool string
+	State    fsm.State
+}
+
+// Open lists the calls without a result, in the order asked.
+func (c *Calls) Open() []CallState {
+	out := make([]CallState, len(c.open))
+	for i, o := range c.open {
+		out[i] = CallState{ID: o.id, Tool: o.tool, State: o.m.State()}
+	}
+	return out
+}
+
+// Violations lists the events that fitted no legal transition: the first 100.
+func (c *Calls) Violations() []Violation { return slices.Clone(c.violations.violations) }
+
+// Apply takes one event.
+func (c *Calls) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.CallAsked:
+		o := &call{id: b.ID, tool: b.Tool, m: fsm.NewMachine(&callTable)}
+		c.open = append(c.open, o)
+		c.move(e, o, Validating)
+	case event.Asked:
+		for _, q := range b.Questions {
+			if o := c.find(q.Call); o != nil {
+				c.move(e, o, RequestingPermission)
+			}
+		}
+	case event.CallStarted:
+		if o := c.find(b.ID); o != nil {
+			c.move(e, o, Executing)
+		}
+	case event.CallDone:
+		o := c.find(b.ID)
+		if o == nil {
+			return
+		}
+		if b.Outcome == event.OK {
+			c.move(e, o, ProcessingResult)
+		} else {
+			c.move(e, o, Failed)
+		}
+		c.move(e, o, Completed)
+		c.open = slices.DeleteFunc(c.open, func(p *call) bool { return p == o })
+	case event.Ended:
+		c.open = nil
+	}
+}
+
+// find gives the call of an id: the first one, since results come in the order
+// asked.
+func (c *Calls) find(id string) *call {
+	for _, o := range c.open {
+		if o.id == id {
+			return o
+		}
+	}
+	return nil
+}
+
+func (c *Calls) move(e event.Event, o *call, target fsm.State) {
+	c.violations.check(e, o.m.To(target, meta(e)))
+}

@@ -1,0 +1,178 @@
+package lifecycle
+
+import "github.com/pawl-agent/pawl/internal/core/fsm"
+
+// Idle is where the agent, its activity, a call and the application begin.
+const Idle fsm.State = "idle"
+
+// The states of an agent (SPEC 1.1).
+const (
+	Initializing fsm.State = "initializing"
+	Running      fsm.State = "running"
+	Paused       fsm.State = "paused"
+	Completing   fsm.State = "completing"
+	Error        fsm.State = "error"
+	Disposed     fsm.State = "disposed"
+)
+
+// The states of a run's activity (SPEC 2.1).
+const (
+	ProcessingPrompt   fsm.State = "processing_prompt"
+	StreamingResponse  fsm.State = "streaming_response"
+	ExecutingTool      fsm.State = "executing_tool"
+	AwaitingPermission fsm.State = "awaiting_permission"
+	ErrorRecovery      fsm.State = "error_recovery"
+	ProgressCheck      fsm.State = "progress_check"
+	PhaseTransition    fsm.State = "phase_transition"
+	Halted             fsm.State = "halted"
+)
+
+// The states of a call (SPEC 2.4).
+const (
+	Validating           fsm.State = "validating"
+	RequestingPermission fsm.State = "requesting_permission"
+	Executing            fsm.State = "executing"
+	ProcessingResult     fsm.State = "processing_result"
+	Completed            fsm.State = "completed"
+	Failed               fsm.State = "failed"
+)
+
+// The states of the context window (SPEC 2.4, 9.2).
+const (
+	Normal     fsm.State = "normal"
+	Moderate   fsm.State = "moderate"
+	Aggressive fsm.State = "aggressive"
+	Critical   fsm.State = "critical"
+	Blocked    fsm.State = "blocked"
+)
+
+// The states of the application (SPEC 2.4).
+const (
+	UserInput     fsm.State = "user_input"
+	ModelRequest  fsm.State = "model_request"
+	ToolExecution fsm.State = "tool_execution"
+)
+
+// The states of a session's storage (SPEC 2.4).
+const (
+	NoSession fsm.State = "no_session"
+	Active    fsm.State = "active"
+	Saving    fsm.State = "saving"
+	Saved     fsm.State = "saved"
+)
+
+type to = []fsm.State
+
+var agentTable = fsm.Table{
+	Name:   "agent",
+	Doc:    "An agent from its making to its end; paused means that it waits for a person.",
+	States: []fsm.State{Idle, Initializing, Running, Paused, Completing, Error, Disposed},
+	Legal: map[fsm.State][]fsm.State{
+		Idle:         to{Initializing, Disposed},
+		Initializing: to{Running, Error, Disposed},
+		Running:      to{Paused, Completing, Error, Disposed},
+		Paused:       to{Running, Completing, Error, Disposed},
+		Completing:   to{Idle, Error, Disposed},
+		Error:        to{Idle, Disposed},
+	},
+}
+
+// The second part of a row is what Nexora's table lacks (SPEC 2.1).
+var activityTable = fsm.Table{
+	Name: "activity",
+	Doc:  "What a run does now. Halted ends the run and never the session: the next prompt starts afresh.",
+	States: []fsm.State{
+		Idle, ProcessingPrompt, StreamingResponse, ExecutingTool, AwaitingPermission,
+		ErrorRecovery, ProgressCheck, PhaseTransition, Halted,
+	},
+	Legal: map[fsm.State][]fsm.State{
+		Idle: to{ProcessingPrompt, PhaseTransition, Halted},
+		ProcessingPrompt: to{
+			StreamingResponse, ErrorRecovery, Halted,
+			Idle, AwaitingPermission,
+		},
+		StreamingResponse: to{ExecutingTool, AwaitingPermission, ProgressCheck, Idle, ErrorRecovery, Halted},
+		ExecutingTool: to{
+			StreamingResponse, ProgressCheck, ErrorRecovery, Halted,
+			Idle, AwaitingPermission,
+		},
+		AwaitingPermission: to{
+			StreamingResponse, ExecutingTool, Idle, Halted,
+			ProcessingPrompt, ProgressCheck, ErrorRecovery,
+		},
+		ErrorRecovery: to{
+			StreamingResponse, ExecutingTool, ProgressCheck, Idle, Halted,
+			AwaitingPermission,
+		},
+		PhaseTransition: to{ProcessingPrompt, ProgressCheck, PhaseTransition, Idle, Halted},
+		ProgressCheck: to{
+			StreamingResponse, ExecutingTool, PhaseTransition, ErrorRecovery, Idle, Halted,
+			AwaitingPermission,
+		},
+	},
+}
+
+var callTable = fsm.Table{
+	Name:   "call",
+	Doc:    "One tool call, from the model's wish to its one result.",
+	States: []fsm.State{Idle, Validating, RequestingPermission, Executing, ProcessingResult, Completed, Failed},
+	Legal: map[fsm.State][]fsm.State{
+		Idle:                 to{Validating},
+		Validating:           to{RequestingPermission, Executing, Failed},
+		RequestingPermission: to{Executing, Failed},
+		Executing:            to{ProcessingResult, Failed},
+		ProcessingResult:     to{Completed},
+		Failed:               to{Completed},
+	},
+}
+
+// Upwards the window goes tier by tier, downwards it may fall at once: a
+// compaction frees more than one tier.
+var windowTable = fsm.Table{
+	Name:   "window",
+	Doc:    "How full the context window is: 70, 85 and 95 % are the borders; blocked is critical where compaction could not help.",
+	States: []fsm.State{Normal, Moderate, Aggressive, Critical, Blocked},
+	Legal: map[fsm.State][]fsm.State{
+		Normal:     to{Moderate},
+		Moderate:   to{Aggressive, Normal},
+		Aggressive: to{Critical, Moderate, Normal},
+		Critical:   to{Blocked, Aggressive, Moderate, Normal},
+		Blocked:    to{Critical, Aggressive, Moderate, Normal},
+	},
+}
+
+var applicationTable = fsm.Table{
+	Name:   "application",
+	Doc:    "What an interrupt would find: input, a request, or tools at work.",
+	States: []fsm.State{Idle, UserInput, ModelRequest, ToolExecution},
+	Legal: map[fsm.State][]fsm.State{
+		Idle:          to{UserInput, ModelRequest},
+		UserInput:     to{Idle},
+		ModelRequest:  to{ToolExecution, Idle},
+		ToolExecution: to{ModelRequest, Idle},
+	},
+}
+
+var sessionTable = fsm.Table{
+	Name:   "session",
+	Doc:    "Whether what happened is kept: every event is stored before it is shown.",
+	States: []fsm.State{NoSession, Active, Saving, Saved},
+	Legal: map[fsm.State][]fsm.State{
+		NoSession: to{Active},
+		Active:    to{Saving},
+		Saving:    to{Saved, Active},
+		Saved:     to{Saving},
+	},
+}
+
+// AgentTable is the table of SPEC 1.1.
+func AgentTable() *fsm.Table { return &agentTable }
+
+// ActivityTable is the table of SPEC 2.1.
+func ActivityTable() *fsm.Table { return &activityTable }
+
+// Tables lists every table that pawl runs by, in the order to show them.
+// Nobody may change them.
+func Tables() []*fsm.Table {
+	return []*fsm.Table{&agentTable, &activityTable, &callTable, &windowTable, &applicationTable, &sessionTable}
+}

@@ -1,0 +1,28 @@
+package progress
+
+import "fmt"
+
+// message warns when the model says the same, word for word, reply after reply.
+type message struct{ run streak }
+
+func (*message) name() string { return "message" }
+
+func (r *message) reset(s scope) {
+	if s == byPerson {
+		r.run = streak{}
+	}
+}
+
+func (r *message) apply(d *Detector, f *facts) finding {
+	if f.s.Message == "" || f.wait {
+		return finding{}
+	}
+	n := r.run.add(hash(f.s.Message), f.n)
+	if n < d.c.StuckThreshold || f.fresh {
+		return finding{}
+	}
+	return finding{
+		level: Warn, print: r.run.what, steps: r.run.tail.list(),
+		text: fmt.Sprintf("the same message %d times in a row", n),
+	}
+}

@@ -1,0 +1,79 @@
+package progress
+
+import "fmt"
+
+// oscillation warns when the contents of a file go back and forth. Where
+// contents are not known, edits that alternate between two files do.
+type oscillation struct {
+	files memo[[]uint64] // the newest contents of a file
+	blind []uint64       // the newest edits with unknown contents
+}
+
+func (*oscillation) name() string { return "oscillation" }
+
+func (r *oscillation) reset(s scope) {
+	if s == byPerson {
+		*r = oscillation{}
+	}
+}
+
+func (r *oscillation) apply(d *Detector, f *facts) finding {
+	s := f.s
+	if !s.OK {
+		return finding{}
+	}
+	var found finding
+	see := func(path, state string) {
+		if path == "" || state == "" {
+			return
+		}
+		k := hash(path)
+		l, _ := r.files.get(k)
+		l = push(l, hash(state), d.c.OscillationWindow)
+		r.files.put(k, l)
+		if alternates(l, d.c.OscillationWindow) && !f.fresh {
+			found = finding{
+				level: Warn, print: k, steps: d.targets(s.Target, f.n),
+				text: fmt.Sprintf("the contents of %s go back and forth between two versions", path),
+			}
+		}
+	}
+	see(s.Target, s.State)
+	for _, x := range s.Files {
+		see(x.Path, x.Hash)
+	}
+	if s.Blind && s.Kind == Edit {
+		r.blind = push(r.blind, f.action, d.c.OscillationWindow)
+		if alternates(r.blind, d.c.OscillationWindow) {
+			found = finding{
+				level: Warn, print: f.action + r.blind[len(r.blind)-2], steps: d.newest(d.c.OscillationWindow),
+				text: "edits alternate between the same two files, and no content says that they differ",
+			}
+		}
+	}
+	return found
+}
+
+// push keeps the newest k values, runs of one value as one.
+func push(l []uint64, v uint64, k int) []uint64 {
+	if len(l) > 0 && l[len(l)-1] == v {
+		return l
+	}
+	if len(l) == k {
+		copy(l, l[1:])
+		l = l[:k-1]
+	}
+	return append(l, v)
+}
+
+func alternates(l []uint64, k int) bool {
+	if len(l) < k {
+		return false
+	}
+	for i := 2; i < len(l); i++ {
+		if l[i] != l[i-2] {
+			return false
+		}
+	}
+	return true
+}

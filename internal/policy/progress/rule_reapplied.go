@@ -1,0 +1,33 @@
+package progress
+
+import "fmt"
+
+// reapplied warns on an edit that is made again and leaves what was there
+// before.
+type reapplied struct{ seen memo[int] }
+
+func (*reapplied) name() string { return "reapplied" }
+
+func (r *reapplied) reset(s scope) {
+	if s == byPerson || s == byContent {
+		r.seen.clear()
+	}
+}
+
+func (r *reapplied) apply(d *Detector, f *facts) finding {
+	s := f.s
+	if !s.OK || s.Edit == "" || s.State == "" {
+		return finding{}
+	}
+	k := hash(s.Target, s.Edit, s.State)
+	n, _ := r.seen.get(k)
+	n++
+	r.seen.put(k, n)
+	if n < d.c.StuckThreshold {
+		return finding{}
+	}
+	return finding{
+		level: Warn, print: hash(s.Target, s.Edit), steps: d.where(f.key, f.n),
+		text: fmt.Sprintf("the same edit made %d times%s, with nothing new in between", n, about(s.Target)),
+	}
+}

@@ -1,0 +1,39 @@
+package progress
+
+import "fmt"
+
+// sameError warns on the same error about the same target, in a row.
+type sameError struct{ run streak }
+
+func (*sameError) name() string { return "same_error" }
+
+func (r *sameError) reset(s scope) {
+	if s != byCompact {
+		r.run = streak{}
+	}
+}
+
+func (r *sameError) apply(d *Detector, f *facts) finding {
+	if f.light && f.s.OK || f.wait {
+		return finding{}
+	}
+	if f.s.OK {
+		r.run = streak{}
+		return finding{}
+	}
+	n := r.run.add(f.fault^hash(f.s.Target), f.n)
+	if n < d.c.StuckThreshold {
+		return finding{}
+	}
+	return finding{
+		level: Warn, print: r.run.what, steps: r.run.tail.list(),
+		text: fmt.Sprintf("the same error %d times in a row%s", n, about(f.s.Target)),
+	}
+}
+
+func about(target string) string {
+	if target == "" {
+		return ""
+	}
+	return " on " + target
+}

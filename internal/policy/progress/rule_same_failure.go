@@ -1,0 +1,55 @@
+package progress
+
+import "fmt"
+
+// sameFailure warns when a test or a build fails as before although content
+// changed in between, several times. It only ever warns: of runs that look so,
+// some find the way out.
+type sameFailure struct{ seen memo[failing] }
+
+type failing struct {
+	fault uint64
+	epoch int
+	edits int // after how many changes it failed the same way
+	steps tail
+}
+
+func (*sameFailure) name() string { return "same_failure" }
+
+func (r *sameFailure) reset(s scope) {
+	if s == byPerson || s == byPhase {
+		r.seen.clear()
+	}
+}
+
+func (r *sameFailure) apply(d *Detector, f *facts) finding {
+	if f.s.Kind != Test {
+		return finding{}
+	}
+	v, ok := r.seen.get(f.action)
+	switch {
+	case f.s.OK:
+		if ok {
+			r.seen.put(f.action, failing{})
+		}
+		return finding{}
+	case !ok || v.fault != f.fault:
+		v = failing{fault: f.fault, epoch: f.epoch}
+		v.steps.add(f.n)
+		r.seen.put(f.action, v)
+		return finding{}
+	case v.epoch == f.epoch:
+		return finding{}
+	}
+	v.epoch = f.epoch
+	v.edits++
+	v.steps.add(f.n)
+	r.seen.put(f.action, v)
+	if v.edits < d.c.FailureEdits {
+		return finding{}
+	}
+	return finding{
+		level: Warn, soft: true, print: f.key, steps: v.steps.list(),
+		text: fmt.Sprintf("the same failure after %d changes", v.edits),
+	}
+}

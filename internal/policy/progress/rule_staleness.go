@@ -1,0 +1,93 @@
+package progress
+
+import "fmt"
+
+// Staleness in quarter points, so that waiting can count a quarter.
+const (
+	point = 4
+
+	staleRepeat = 4 * point   // this call with this result again
+	staleKnown  = 2 * point   // another call, and an error or a result seen before
+	staleEmpty  = 1 * point   // a search that found nothing
+	staleWords  = 3 * point / 2 // a reply without a call
+	staleNews   = -4 * point  // a result never seen before
+)
+
+// staleness adds up steps that bring nothing, and takes off what brings news.
+// It sees the loops that have no exact form. A command that runs again for the
+// first time since content changed is neither: that is how changes are tested.
+type staleness struct {
+	score, said int
+	steps       tail // those that added
+}
+
+func (*staleness) name() string { return "staleness" }
+
+func (r *staleness) reset(s scope) {
+	if s == byPerson || s == byContent {
+		*r = staleness{}
+	}
+}
+
+func (r *staleness) apply(d *Detector, f *facts) finding {
+	if f.fresh {
+		return finding{}
+	}
+	by := weight(f)
+	if f.wait && by > 0 {
+		by /= 4
+	}
+	r.score = max(0, r.score+by)
+	if r.score == 0 {
+		*r = staleness{}
+	}
+	if by <= 0 {
+		return finding{}
+	}
+	r.steps.add(f.n)
+	level := OK
+	switch {
+	case r.score >= d.c.StaleHalt*point:
+		level = Halt
+	case r.score >= d.c.StaleWarn*point && r.score >= r.said+staleRepeat:
+		level = Warn
+	default:
+		return finding{}
+	}
+	r.said = r.score
+	return finding{
+		level: level, print: uint64(f.epoch), steps: r.steps.list(),
+		text: fmt.Sprintf("%d steps without news: calls, results and errors that were all seen before (staleness %d of %d)",
+			r.steps.n, r.score/point, d.c.StaleHalt),
+	}
+}
+
+// weight is what a step adds to staleness.
+func weight(f *facts) int {
+	s := f.s
+	switch {
+	case s.Blind && s.OK:
+		return 0
+	case f.again:
+		return 0
+	case f.keySeen:
+		return staleRepeat
+	case s.Kind == None:
+		return staleWords
+	case !s.OK && f.faultSeen:
+		return staleKnown
+	case !s.OK:
+		return 0 // an error never seen before says something, and is no progress
+	case s.Kind == Think || s.Kind == Submit:
+		return 0
+	case s.Kind == Edit && s.State == "" && !f.editSeen:
+		return staleNews // its content is not known, and it never was written before
+	case s.Len == 0 && (s.Kind == Read || s.Kind == Search):
+		return staleEmpty
+	case s.Len <= 1:
+		return staleEmpty // silence; what it changed would show as content
+	case f.resultSeen:
+		return staleKnown
+	}
+	return staleNews
+}

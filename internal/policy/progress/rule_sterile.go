@@ -1,0 +1,76 @@
+package progress
+
+import "fmt"
+
+// sterileLimit bounds the stretch that is looked at.
+const sterileLimit = 64
+
+// sterile halts on a stretch of calls of which few have a result of their own,
+// and none left new content. It sees the loops whose calls vary. What waits,
+// what only thinks, and what succeeds in silence for the first time is left
+// out.
+type sterile struct {
+	at   [sterileLimit]sterileStep // by number
+	n    int
+	last memo[int] // a result's newest number
+}
+
+type sterileStep struct {
+	step int
+	more bool // its result came again later
+}
+
+func (*sterile) name() string { return "sterile" }
+
+func (r *sterile) reset(s scope) {
+	if s == byPerson || s == byContent {
+		r.n = 0
+		r.last.clear()
+	}
+}
+
+func (r *sterile) apply(d *Detector, f *facts) finding {
+	s := f.s
+	switch {
+	case f.fresh, f.wait, s.Blind && s.OK, s.Kind == Think, s.Kind == None && !f.keySeen,
+		s.OK && s.Len <= 1 && !f.keySeen && (s.Kind == Exec || s.Kind == Edit):
+		return finding{}
+	}
+	what := f.result
+	if !s.OK {
+		what = f.fault
+	}
+	known := false
+	if i, ok := r.last.get(what); ok && r.n-i < sterileLimit {
+		r.at[i%sterileLimit].more = true
+		known = true
+	}
+	r.last.put(what, r.n)
+	r.at[r.n%sterileLimit] = sterileStep{step: f.n}
+	r.n++
+	if !known {
+		return finding{}
+	}
+	own, k := 0, 0
+	for k < min(r.n, sterileLimit) {
+		k++
+		if !r.at[(r.n-k)%sterileLimit].more {
+			own++
+		}
+		if k >= d.c.SterileThird && 3*own <= k || k >= d.c.SterileHalf && 2*own <= k {
+			return r.finding(f, own, k)
+		}
+	}
+	return finding{}
+}
+
+func (r *sterile) finding(f *facts, own, k int) finding {
+	var steps []int
+	for i := k; i > 0; i-- {
+		steps = append(steps, r.at[(r.n-i)%sterileLimit].step)
+	}
+	return finding{
+		level: Halt, print: uint64(f.epoch), steps: steps,
+		text: fmt.Sprintf("%d calls with %d different results between them, and no new content", k, own),
+	}
+}

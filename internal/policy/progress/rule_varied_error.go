@@ -1,0 +1,41 @@
+package progress
+
+import "fmt"
+
+// variedError warns when one tool keeps failing with one error although its
+// arguments change.
+type variedError struct {
+	run  streak
+	args memo[struct{}] // those of the streak
+}
+
+func (*variedError) name() string { return "varied_error" }
+
+func (r *variedError) reset(s scope) {
+	if s != byCompact {
+		r.run = streak{}
+		r.args.clear()
+	}
+}
+
+func (r *variedError) apply(d *Detector, f *facts) finding {
+	if f.light && f.s.OK || f.wait {
+		return finding{}
+	}
+	if f.s.OK {
+		r.reset(byContent)
+		return finding{}
+	}
+	n := r.run.add(f.fault^hash(f.s.Tool), f.n)
+	if n == 1 {
+		r.args.clear()
+	}
+	r.args.put(f.action, struct{}{})
+	if n < d.c.StuckThreshold || len(r.args.now) < 2 {
+		return finding{}
+	}
+	return finding{
+		level: Warn, print: r.run.what, steps: r.run.tail.list(),
+		text: fmt.Sprintf("%s failed %d times in a row with the same error, whatever it was given", f.s.Tool, n),
+	}
+}

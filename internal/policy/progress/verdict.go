@@ -1,0 +1,28 @@
+package progress
+
+// Level is how bad it looks.
+type Level int
+
+// The levels. Warn says that help is due; Halt that going on is waste.
+const (
+	OK Level = iota
+	Warn
+	Halt
+)
+
+func (l Level) String() string { return [...]string{"none", "warn", "halt"}[l] }
+
+// Verdict is what the rules say after a step. The zero value says nothing.
+type Verdict struct {
+	Level Level
+	// Rule is the rule's name.
+	Rule string
+	// Fingerprint is the same for the same loop.
+	Fingerprint string
+	// Steps are the steps that show it, oldest first, counted from 0.
+	Steps []int
+	// Text says it in one line.
+	Text string
+	// Soft: it never leads to more than a recovery.
+	Soft bool
+}
