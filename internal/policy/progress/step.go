@@ -39,8 +39,8 @@ type Step struct {
 	Edit   string // the arguments of an edit
 	State  string // the content of Target after it
 	Files  []File // further contents it left behind
-	// Message is what the model said with it, the same for all calls of a
-	// reply; empty where it said nothing.
+	// Message is what the model said, on the first call of a reply; empty where
+	// it said nothing.
 	Message string
 	// Blocked: the ladder kept it from running. It counts as what it was when
 	// it last ran.

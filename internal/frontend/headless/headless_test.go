@@ -1,0 +1,165 @@
+package headless
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, m *llmtest.Model) (*session.Session, string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := workspace.Open(dir, workspace.Options{NoGit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Open(t.Context(), session.Config{
+		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "headless", Version: "test", Model: m,
+		Tools: tool.Set{tools.Write(), tools.Read(), tools.Todo()}, Files: ws, Locks: turn.NewLocks(8),
+		Permission: permission.New(permission.Config{Mode: permission.AcceptEdits, Root: dir}),
+		Mask:       func(s string) string { return s }, SpillDir: t.TempDir(),
+		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: func() string { return "q" },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(); _ = ws.Close() })
+	return s, dir
+}
+
+func opts(f Format, out, errs *bytes.Buffer) Options {
+	return Options{Format: f, Out: out, Err: errs, Now: time.Now}
+}
+
+// Every line of a run's stream is as doc/stream.schema.json says, and the last
+// one is the result.
+func TestStreamIsAsTheSchemaSays(t *testing.T) {
+	m := llmtest.New(
+		llmtest.Turn{Text: "half", Err: fault.NewProvider("p", 529, "busy", nil)},
+		llmtest.Turn{Reasoning: "hm", Text: "I write", Calls: llmtest.Use("write", `{"path":"a.txt","content":"x"}`, "todo", `{"items":[{"text":"t","status":"done"}]}`).Calls},
+		llmtest.Use("write", `{"path":".git/hooks/pre-commit","content":"x"}`, "nonsense", `{}`),
+		llmtest.Say("done"),
+	)
+	s, _ := open(t, m)
+	var out, errs bytes.Buffer
+	r, err := Run(t.Context(), s, "go", opts(Stream, &out, &errs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newValidator(t)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	kinds := map[string]int{}
+	for _, l := range lines {
+		if err := v.check([]byte(l)); err != nil {
+			t.Errorf("%v\n%s", err, l)
+		}
+		var e struct{ Type string }
+		if err := json.Unmarshal([]byte(l), &e); err != nil {
+			t.Fatal(err)
+		}
+		kinds[e.Type]++
+	}
+	for _, want := range []string{"opened", "rebased", "prompted", "requested", "retried", "text_delta", "reasoning_delta", "replied", "call_asked", "call_done", "file_changed", "planned", "blocked", "ended", "result"} {
+		if kinds[want] == 0 {
+			t.Errorf("no %s in the stream: %v", want, kinds)
+		}
+	}
+	if !strings.Contains(lines[len(lines)-1], `"type":"result"`) || errs.Len() != 0 {
+		t.Errorf("the last line is %s; stderr %q", lines[len(lines)-1], errs.String())
+	}
+	if r.ExitCode != 8 && r.ExitCode != 0 || len(r.Files) != 1 || len(r.Denials) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// SPEC 16.11: nothing that comes from a model reaches the terminal raw; the
+// answer alone is on stdout.
+func TestTextIsSanitised(t *testing.T) {
+	m := llmtest.New(llmtest.Turn{Text: "aside \x1b]0;evil\x07", Calls: llmtest.Use("read", `{"files":[{"path":"\u001b[31mred"}]}`).Calls}, llmtest.Say("answer \x1b[2J\u202e"))
+	s, _ := open(t, m)
+	var out, errs bytes.Buffer
+	if _, err := Run(t.Context(), s, "go", opts(Text, &out, &errs)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(out.String()+errs.String(), "\x1b\x07\u202e") {
+		t.Errorf("%q %q", out.String(), errs.String())
+	}
+	if !strings.HasPrefix(out.String(), "answer") || strings.Contains(out.String(), "aside") {
+		t.Errorf("stdout is %q", out.String())
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		o      outcome
+		files  int
+		verify bool
+		code   int
+	}{
+		{"done", outcome{end: event.EndDone}, 1, false, 0},
+		{"denied at the end", outcome{end: event.EndDone, stopped: true}, 0, false, 8},
+		{"SIGTERM", outcome{end: event.EndInterrupted, by: "SIGTERM"}, 0, false, 143},
+		{"SIGHUP", outcome{end: event.EndInterrupted, by: "SIGHUP"}, 0, false, 129},
+		{"time", outcome{end: event.EndTimeout}, 0, false, 124},
+		{"stuck", outcome{end: event.EndStuck}, 0, false, 5},
+		{"budget", outcome{end: event.EndBudget}, 0, false, 6},
+		{"provider", outcome{end: event.EndProvider}, 0, false, 4},
+	} {
+		s, _ := open(t, llmtest.New())
+		_, spent := s.Spent()
+		proof := s.Evidence()
+		if r := c.o.result("s", s.Info(), spent, proof, 0, c.verify); r.ExitCode != c.code {
+			t.Errorf("%s: exit code %d, want %d", c.name, r.ExitCode, c.code)
+		}
+	}
+	seen := map[int]bool{}
+	for _, c := range Codes() {
+		if seen[c.Code] {
+			t.Errorf("exit code %d is listed twice", c.Code)
+		}
+		seen[c.Code] = true
+	}
+}
+
+type failing struct{ n int }
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.n -= len(p); f.n < 0 {
+		return 0, os.ErrClosed
+	}
+	return len(p), nil
+}
+
+// A reader that goes away ends the run: no model is paid for what nobody reads.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	m := llmtest.New(llmtest.Use("todo", `{"items":[]}`))
+	s, _ := open(t, m)
+	_, err := Run(t.Context(), s, "go", Options{Format: Stream, Out: &failing{n: 100}, Err: &bytes.Buffer{}, Now: time.Now})
+	if !errors.Is(err, os.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}

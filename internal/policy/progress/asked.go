@@ -1,0 +1,77 @@
+package progress
+
+import (
+	"strconv"
+	"strings"
+)
+
+// openEnded is how many repetitions "in a loop" asks for.
+const openEnded = 1000
+
+// AsksRepeats says how often a person's words ask for things to be repeated: 0
+// where they do not. "Until it passes" asks for an outcome, not for
+// repetition.
+func AsksRepeats(text string) int {
+	if len(text) > 1<<14 {
+		text = text[:1<<14] // a wish stands near the start; pasted logs do not
+	}
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	n := 0
+	for i, w := range words {
+		next := ""
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		switch {
+		case w == "repeatedly", w == "continuously",
+			w == "a" && next == "loop" && i > 0 && words[i-1] == "in",
+			w == "again" && next == "and" && i+2 < len(words) && words[i+2] == "again",
+			w == "keep" && oneOf(next, "polling", "checking", "running", "watching", "monitoring"),
+			w == "every" && i+2 < len(words) && number(next) > 0 && unit(words[i+2]),
+			w == "every" && unit(next):
+			n = max(n, openEnded)
+		case next == "times" && number(w) > 1:
+			n = max(n, min(number(w), openEnded))
+		case w == "times" && i+1 < len(words) && (next == "in" || next == "a") && i > 0 && number(words[i-1]) > 1:
+			n = max(n, number(words[i-1]))
+		}
+	}
+	return n
+}
+
+func oneOf(w string, ws ...string) bool {
+	for _, x := range ws {
+		if w == x {
+			return true
+		}
+	}
+	return false
+}
+
+func unit(w string) bool {
+	return oneOf(strings.TrimSuffix(w, "s"), "second", "minute", "hour", "sec", "min")
+}
+
+func number(w string) int {
+	if n, err := strconv.Atoi(w); err == nil {
+		return n
+	}
+	for i, x := range []string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"} {
+		if w == x {
+			return i + 2
+		}
+	}
+	switch w {
+	case "several", "many":
+		return 20
+	case "twenty":
+		return 20
+	case "hundred":
+		return 100
+	case "thousand":
+		return 1000
+	}
+	return 0
+}

@@ -1,0 +1,295 @@
+package progress
+
+import "strings"
+
+// Detector judges the steps of one run after another. The zero value is not
+// ready: use New.
+type Detector struct {
+	c     Config
+	rules []rule
+	n     int // steps so far
+	epoch int // contents never seen before, so far
+
+	contents memo[struct{}] // (file, content)
+	shell    memo[int]      // (command, file): how often it counted as content
+	edits    memo[struct{}]
+	faults   memo[struct{}]
+	last     memo[uint64] // action: its key when it last ran
+	// What reads and searches gave is kept apart: compaction takes it from the
+	// model, and to look again is then no repetition.
+	keys, readKeys       memo[int] // key: the epoch it was last seen in
+	results, readResults memo[struct{}]
+	ever                 memo[struct{}] // results, compaction or not
+
+	waited bool // the step before was a wait
+	asked  int  // how often the person wants things repeated
+	counts memo[int]
+
+	recent [64]seen // the newest steps, by number
+
+	progress     int // how often there was news of any kind
+	atCompaction int
+	idle         int // compactions in a row without news
+
+	stats stats
+}
+
+type seen struct {
+	key, target uint64
+}
+
+// New makes a detector. Zero numbers of c are Default's.
+func New(c Config) *Detector {
+	c = c.Defaults()
+	d := &Detector{c: c}
+	for _, r := range newRules() {
+		if c.on(r.name()) {
+			d.rules = append(d.rules, r)
+		}
+	}
+	d.stats.init(c)
+	return d
+}
+
+// Config gives the configuration with all its numbers.
+func (d *Detector) Config() Config { return d.c }
+
+// Steps is how many steps were judged.
+func (d *Detector) Steps() int { return d.n }
+
+// Apply judges the next step: what the strongest rule says of it.
+func (d *Detector) Apply(s Step) Verdict {
+	f := d.look(&s)
+	d.stats.add(&s, &f)
+	if f.fresh {
+		d.reset(byContent)
+	}
+	var v Verdict
+	for _, r := range d.rules {
+		x := r.apply(d, &f)
+		if x.level <= v.Level {
+			continue
+		}
+		v = Verdict{
+			Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print),
+			Steps: x.steps, Text: x.text, Soft: x.soft,
+		}
+	}
+	d.keep(&f)
+	return v
+}
+
+// look works out what is known of a step.
+func (d *Detector) look(s *Step) facts {
+	f := facts{n: d.n, s: s, action: hash(s.Tool, s.Args), epoch: d.epoch}
+	norm := s.Norm
+	if norm == "" {
+		norm = s.Exact
+	}
+	if s.OK {
+		f.result = hash("ok", norm)
+		f.key = f.action ^ f.result*3
+	} else {
+		f.fault = hash("error", s.Error)
+		f.key = f.action ^ f.fault*3
+	}
+	if s.Blocked {
+		if k, ok := d.last.get(f.action); ok {
+			f.key = k
+		}
+		f.fault = f.key
+	}
+	f.fresh = d.content(s)
+	if f.fresh {
+		f.epoch++
+	}
+	keys, results := &d.keys, &d.results
+	if looks(s.Kind) {
+		keys, results = &d.readKeys, &d.readResults
+	}
+	before, ok := keys.get(f.key)
+	f.keySeen = ok || s.Blocked
+	f.again = ok && !s.Blocked && before != f.epoch && (s.Kind == Exec || s.Kind == Test)
+	f.resultSeen = s.OK && (results.has(f.result) || d.results.has(f.result) || d.readResults.has(f.result))
+	f.faultSeen = !s.OK && d.faults.has(f.fault)
+	f.editSeen = s.Edit != "" && d.edits.has(hash(s.Edit))
+	f.prose = s.Kind == None && s.OK
+	f.light = f.prose || s.Kind == Think
+	f.news = s.OK && !f.keySeen && !f.resultSeen && s.Len > 1 && !f.light && !s.Blind
+	f.wait = s.Kind == Wait || d.waited && f.keySeen || d.wanted(&f)
+	return f
+}
+
+// content says whether a step left a content never seen before. What a command
+// that is no edit leaves counts twice per file: a log that it appends to, or a
+// file that it writes anew at each run, is no progress.
+func (d *Detector) content(s *Step) bool {
+	fresh := false
+	see := func(path, state string) {
+		if state == "" {
+			return
+		}
+		k := hash(path, state)
+		if d.contents.has(k) {
+			return
+		}
+		d.contents.put(k, struct{}{})
+		if s.Kind == Edit || s.Edit != "" {
+			fresh = true
+			return
+		}
+		c := hash(s.Args, path)
+		n, _ := d.shell.get(c)
+		d.shell.put(c, n+1)
+		fresh = fresh || n < 2
+	}
+	see(s.Target, s.State)
+	for _, x := range s.Files {
+		see(x.Path, x.Hash)
+	}
+	return fresh
+}
+
+// wanted says that the person asked for things to be repeated, and that this
+// is within the number asked for.
+func (d *Detector) wanted(f *facts) bool {
+	if d.asked == 0 {
+		return false
+	}
+	n, _ := d.counts.get(f.key)
+	d.counts.put(f.key, n+1)
+	return f.keySeen && n < d.asked
+}
+
+// keep remembers a step.
+func (d *Detector) keep(f *facts) {
+	s := f.s
+	d.epoch = f.epoch
+	if !s.Blocked {
+		keys, results := &d.keys, &d.results
+		if looks(s.Kind) {
+			keys, results = &d.readKeys, &d.readResults
+		}
+		keys.put(f.key, f.epoch)
+		d.last.put(f.action, f.key)
+		if s.OK {
+			results.put(f.result, struct{}{})
+			if f.fresh || f.news && !d.ever.has(f.result) {
+				d.progress++
+			}
+			d.ever.put(f.result, struct{}{})
+		} else {
+			d.faults.put(f.fault, struct{}{})
+		}
+		if s.Edit != "" {
+			d.edits.put(hash(s.Edit), struct{}{})
+		}
+	}
+	if !f.light {
+		d.waited = s.Kind == Wait
+	}
+	d.recent[d.n%len(d.recent)] = seen{key: f.key, target: hash(s.Target)}
+	d.n++
+}
+
+func looks(k Kind) bool { return k == Read || k == Search }
+
+func (d *Detector) reset(s scope) {
+	for _, r := range d.rules {
+		r.reset(s)
+	}
+}
+
+// Person says that a person spoke: all that was held against the run is
+// forgotten. What is asked to be repeated is no loop.
+func (d *Detector) Person(text string) {
+	d.reset(byPerson)
+	d.edits.clear()
+	d.faults.clear()
+	d.last.clear()
+	d.keys.clear()
+	d.readKeys.clear()
+	d.results.clear()
+	d.readResults.clear()
+	d.counts.clear()
+	d.waited = false
+	d.idle, d.atCompaction = 0, d.progress
+	d.asked = AsksRepeats(text)
+}
+
+// Phase says that the model began a phase never seen before: streaks of errors
+// begin anew.
+func (d *Detector) Phase() { d.reset(byPhase) }
+
+// Compacted says that the model no longer has what it read before. Compactions
+// that follow each other with no news in between are a loop.
+func (d *Detector) Compacted() Verdict {
+	d.reset(byCompact)
+	d.readKeys.clear()
+	d.readResults.clear()
+	if d.progress > d.atCompaction {
+		d.idle = 0
+	}
+	d.idle++
+	d.atCompaction = d.progress
+	// The first of a row may have had a full and good stretch before it.
+	level := OK
+	switch {
+	case d.idle > d.c.Compactions:
+		level = Halt
+	case d.idle == d.c.Compactions:
+		level = Warn
+	}
+	if level == OK || !d.c.on(compactRule) {
+		return Verdict{}
+	}
+	return Verdict{
+		Level: level, Rule: compactRule, Fingerprint: fingerprint(compactRule, uint64(d.epoch)), Steps: d.newest(8),
+		Text: "the context was compacted again and again with nothing new found in between",
+	}
+}
+
+func (d *Detector) call(f *facts) string {
+	switch {
+	case f.s.Kind == None:
+		return "reply without a call"
+	case f.s.Tool == "":
+		return "call"
+	case strings.HasSuffix(f.s.Tool, "call"):
+		return f.s.Tool
+	}
+	return f.s.Tool + " call"
+}
+
+// where lists the newest steps with a key, n last.
+func (d *Detector) where(key uint64, n int) []int {
+	return d.find(n, func(s seen) bool { return s.key == key })
+}
+
+// targets lists the newest steps about a target, n last.
+func (d *Detector) targets(target string, n int) []int {
+	h := hash(target)
+	return d.find(n, func(s seen) bool { return s.target == h })
+}
+
+func (d *Detector) find(n int, match func(seen) bool) []int {
+	out := []int{}
+	for i := max(0, d.n-len(d.recent)+1); i < d.n; i++ {
+		if match(d.recent[i%len(d.recent)]) {
+			out = append(out, i)
+		}
+	}
+	if len(out) > 8 {
+		out = out[len(out)-8:]
+	}
+	return append(out, n)
+}
+
+// newest lists the newest k steps.
+func (d *Detector) newest(k int) []int {
+	out := []int{}
+	for i := max(0, d.n-k); i < d.n; i++ {
+		out = append(out, i)
+	}
+	return out
+}
