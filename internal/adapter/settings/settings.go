@@ -31,6 +31,9 @@ type Settings struct {
 	Models      map[string]Model `json:"models,omitempty"` // by provider/model or model
 	Store       Store            `json:"store,omitzero"`
 	Budget      Budget           `json:"budget,omitzero"`
+	// Fallback lists the models to go on with when the one in use gives no
+	// answer, as provider/model.
+	Fallback []string `json:"fallback,omitempty"`
 }
 
 // Permissions are rules such as "bash(go test *)".
@@ -52,9 +55,16 @@ type Store struct {
 	Durability string `json:"durability,omitempty"` // normal (default) or full: fsync per append
 }
 
-// Budget limits spending.
+// Budget limits what a session may spend: a preset, and what differs from it.
+// 0 leaves the preset's.
 type Budget struct {
-	USD float64 `json:"usd,omitempty"` // per session; 0: none
+	Preset   string  `json:"preset,omitempty"` // quick, standard, deep, unlimited
+	USD      float64 `json:"usd,omitempty"`
+	Tokens   int64   `json:"tokens,omitempty"`
+	Minutes  float64 `json:"minutes,omitempty"` // running time
+	Requests int     `json:"requests,omitempty"`
+	Calls    int     `json:"calls,omitempty"`
+	Agents   int     `json:"agents,omitempty"`
 }
 
 // Loaded is the configuration in force.

@@ -169,7 +169,10 @@ type Question struct {
 type Asked struct {
 	ID        string     `json:"id"`
 	Questions []Question `json:"questions,omitempty"`
-	// Text and Options: a question of the model itself (ask_user).
+	// Why is what pawl itself asks about (budget, stuck, …); empty where a call
+	// or the model asks.
+	Why string `json:"why,omitempty"`
+	// Text and Options: a question of the model itself (ask_user), or pawl's.
 	Text    string   `json:"text,omitempty"`
 	Options []string `json:"options,omitempty"`
 }
@@ -274,10 +277,50 @@ const (
 	EndTimeout     End = "timeout"
 )
 
+// Stuck is what was done about a run that goes in circles (SPEC 6.5). Text went
+// to the model at recovery and block, to the person at halt.
+type Stuck struct {
+	Level       string   `json:"level"` // recovery, block, halt
+	Rule        string   `json:"rule"`
+	Text        string   `json:"text"`
+	Evidence    []string `json:"evidence"`       // a line for each call that shows it
+	Fingerprint string   `json:"fingerprint"`    // the same for the same loop
+	Steps       []int    `json:"steps"`          // the calls that show it, counted from 0
+	Call        string   `json:"call,omitempty"` // the call that is blocked, as policy/progress names it
+}
+
 // Ended closes a turn.
 type Ended struct {
 	End   End    `json:"end"`
 	Error *Fault `json:"error,omitempty"`
+}
+
+// Warned tells the person that a soft limit was passed. What names the limit,
+// such as budget.usd.
+type Warned struct {
+	What string `json:"what"`
+	Text string `json:"text"`
+}
+
+// Extended is a hard limit that a person raised when it was reached. To is the
+// new one in the limit's own unit (USD, tokens, seconds, a count); 0 is none.
+type Extended struct {
+	What string  `json:"what"` // as in Warned
+	To   float64 `json:"to"`
+}
+
+// Charged is what was spent beside the session's own replies and counts
+// against its budget: a child session's request, or a reply that broke off.
+// Guess is true where it was counted by pawl and not reported by a provider.
+// USD is nil where it is not known.
+type Charged struct {
+	By       string    `json:"by"` // the child's session, or "broken_reply"
+	Model    string    `json:"model,omitempty"`
+	Usage    llm.Usage `json:"usage"`
+	USD      *float64  `json:"usd"`
+	Guess    bool      `json:"guess,omitempty"`
+	Requests int       `json:"requests,omitempty"`
+	Calls    int       `json:"calls,omitempty"`
 }
 
 // Ticked tells the folds the time: policy has no clock.

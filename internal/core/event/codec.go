@@ -12,7 +12,8 @@ import (
 var sample = []Body{
 	Opened{}, Resumed{}, Rebased{}, Prompted{}, Noted{}, Requested{}, Retried{}, Replied{},
 	CallAsked{}, CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{},
-	Granted{}, Blocked{}, ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Ended{}, Ticked{},
+	Granted{}, Blocked{}, ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{},
+	Warned{}, Extended{}, Charged{},
 	TextDelta{}, ReasoningDelta{}, CallDelta{}, OutputDelta{},
 }
 

@@ -175,3 +175,27 @@ func (Undone) Kind() string { return "undone" }
 
 // Version is 1.
 func (Undone) Version() int { return 1 }
+
+// Kind is warned.
+func (Warned) Kind() string { return "warned" }
+
+// Version is 1.
+func (Warned) Version() int { return 1 }
+
+// Kind is extended.
+func (Extended) Kind() string { return "extended" }
+
+// Version is 1.
+func (Extended) Version() int { return 1 }
+
+// Kind is charged.
+func (Charged) Kind() string { return "charged" }
+
+// Version is 1.
+func (Charged) Version() int { return 1 }
+
+// Kind is stuck.
+func (Stuck) Kind() string { return "stuck" }
+
+// Version is 1.
+func (Stuck) Version() int { return 1 }

@@ -23,7 +23,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -55,7 +57,14 @@ type Config struct {
 	// opening, and nothing is asked of a model.
 	Look   bool
 	Limits budget.Limits
-	Locks  *turn.Locks
+	// Progress is how runs that go in circles are found: progress.Default().
+	Progress progress.Config
+	// Payer, if set, is the parent session that this one spends from.
+	Payer Payer
+	// Fallback lists the models to go on with, in this order, when the one in
+	// use gives no answer also after retries.
+	Fallback []string
+	Locks    *turn.Locks
 	// Mask hides secrets; SpillDir keeps results too long for the model.
 	Mask     func(string) string
 	SpillDir string
@@ -87,10 +96,14 @@ type Session struct {
 	conv     window.Conversation
 	builder  *window.Builder
 	meter    budget.Meter
+	purse    purse
 	seen     edits.Seen
 	perm     *permission.Policy
 	evidence evidence.Fold
 	undo     undo.Fold
+	progress *progress.Fold
+	agent    lifecycle.Agent
+	activity lifecycle.Activity
 	turnOpen bool
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
@@ -109,7 +122,7 @@ type run struct {
 // else the one that is there, taken up again.
 func Open(ctx context.Context, cfg Config) (*Session, error) {
 	s := &Session{
-		cfg: cfg, model: cfg.Model, perm: cfg.Permission,
+		cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress),
 		subs: map[*subscriber]struct{}{}, answers: map[string]chan Answer{},
 	}
 	known := false
@@ -224,7 +237,10 @@ func (s *Session) apply(e event.Event) {
 	s.seen.Apply(e)
 	s.perm.Apply(e)
 	s.evidence.Apply(e)
+	s.progress.Apply(e)
 	s.undo.Apply(e)
+	s.agent.Apply(e)
+	s.activity.Apply(e)
 }
 
 // record stores drafts, folds them and only then shows them. A log that can
@@ -374,6 +390,7 @@ func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
+	_ = s.agent.Dispose(nil) // legal from every state
 	for sub := range s.subs {
 		sub.end()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -158,21 +159,30 @@ func (s *Session) setModel(ctx context.Context, ref string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := s.cfg.Limits.Allow(m.Info()); err != nil {
+		return 0, err
+	}
+	err = s.use(ctx, m, "model")
+	return s.Last(), err
+}
+
+// use goes on with another model: a rebase, behind first.
+func (s *Session) use(ctx context.Context, m llm.Model, why string, first ...event.Draft) error {
 	s.mu.Lock()
 	old := s.model
 	s.model = m
-	drafts := s.rebase("model")
+	drafts := append(first, s.rebase(why)...)
 	s.mu.Unlock()
 	if err := s.record(ctx, drafts...); err != nil {
 		s.mu.Lock()
 		s.model = old
 		s.mu.Unlock()
-		return 0, err
+		return err
 	}
 	s.mu.Lock()
 	s.setBuilder()
 	s.mu.Unlock()
-	return s.Last(), nil
+	return nil
 }
 
 func (s *Session) personRuns(ctx context.Context, command string) (int64, error) {

@@ -13,17 +13,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
-// bytesPerToken is a cautious guess for what a request costs before the
-// provider has said so: text has three to five.
-const bytesPerToken = 3
-
 // resultCap is how many bytes of one result the model is shown.
 const resultCap = 64 << 10
 
 // turn runs one turn after another until no prompt waits.
 func (s *Session) turn(r *run) {
 	for {
+		stop := s.watchWall(r)
 		end, err := s.loop().Run(r.ctx)
+		stop()
 		s.finish(r, end, err)
 		r.cancel(nil)
 
@@ -62,6 +60,7 @@ func (s *Session) finish(r *run, end event.End, err error) {
 	if why := (*interruption)(nil); errors.As(err, &why) {
 		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.by}})
 	}
+	_ = s.warn(ctx) // a log that can not be written fails below as well
 	ended := event.Ended{End: end}
 	if err != nil {
 		f := turn.Describe(err)
@@ -84,16 +83,19 @@ func (s *Session) loop() *turn.Loop {
 	l := &turn.Loop{
 		Model: model, Tools: s.cfg.Tools, Record: s.record, Live: s.live,
 		Request: s.request, Locks: s.cfg.Locks, Mask: s.cfg.Mask,
-		Cost: func(u llm.Usage) *float64 { return llm.Cost(model.Info().Price, u) },
+		Cost: func(u llm.Usage) *float64 { return llm.Cost(s.Info().Price, u) }, Over: s.over, Fallback: s.chain(model),
 		Cap:  func() int { return resultCap }, Spill: s.spill,
 		Now: s.cfg.Now, Sleep: s.cfg.Sleep, Jitter: s.cfg.Jitter,
 	}
 	l.Env = s.env
+	l.Judge = s.judge
 	// The order of SPEC 4.3.
 	l.Gates = []turn.Gate{
 		turn.Exists{Tools: s.cfg.Tools},
 		turn.Arguments{Env: s.env},
 		turn.Repeated{},
+		&stuckGate{s: s},
+		budgetGate{s: s},
 		&seenGate{s: s},
 		&permissionGate{s: s},
 	}
@@ -112,27 +114,27 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 			return nil, nil, err
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, err := s.builder.Request(llm.Tail{})
+	r, err := s.build(llm.Tail{})
 	if err != nil {
 		return nil, nil, err
 	}
-	size := int64(0)
-	for _, p := range r.Body {
-		size += int64(len(p))
-	}
-	info := s.model.Info()
-	res, err := s.meter.Reserve(s.cfg.Limits, size/bytesPerToken, info.MaxOutput)
+	maxTokens, usd, err := s.pay(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	if res.MaxTokens > 0 {
-		if r, err = s.builder.Request(llm.Tail{MaxTokens: res.MaxTokens}); err != nil {
+	if maxTokens > 0 {
+		if r, err = s.build(llm.Tail{MaxTokens: maxTokens}); err != nil {
+			s.refund()
 			return nil, nil, err
 		}
 	}
-	return r, res.USD, nil
+	return r, usd, nil
+}
+
+func (s *Session) build(t llm.Tail) (*llm.Request, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.builder.Request(t)
 }
 
 // spill keeps a result that is too long for the model.

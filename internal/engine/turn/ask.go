@@ -22,47 +22,88 @@ const (
 )
 
 // ask gets the next reply and records it together with the calls it asks for.
+// What fails is tried again, then with the next model of the fallback chain
+// (SPEC 3.3).
 func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 	for attempt := 1; ; attempt++ {
-		r, reserved, err := l.Request()
-		if err != nil {
-			return llm.Reply{}, err
-		}
-		size := int64(0)
-		for _, p := range r.Body {
-			size += int64(len(p))
-		}
-		sent := event.Requested{Attempt: attempt, Bytes: size, Model: l.Model.Info().Ref(), Reserved: reserved}
-		if err := l.Record(ctx, event.Draft{Body: sent}); err != nil {
-			return llm.Reply{}, err
-		}
-		start := l.Now()
-		reply, shown, err := l.stream(ctx, r)
+		reply, shown, err := l.try(ctx, attempt)
 		if err == nil {
-			drafts := []event.Draft{{Body: event.Replied{Reply: reply, Cost: l.Cost(reply.Usage), Took: l.Now().Sub(start)}}}
-			for _, c := range reply.Message.Calls() {
-				drafts = append(drafts, event.Draft{Body: event.CallAsked{ID: c.ID, Tool: c.Name, Args: c.Args, Sent: c.Sent}})
-			}
-			return reply, l.Record(context.WithoutCancel(ctx), drafts...)
+			return reply, nil
 		}
 		if ctx.Err() != nil {
 			return llm.Reply{}, context.Cause(ctx)
 		}
-		if !fault.Retryable(err) || attempt > maxRetries {
+		if !fault.Retryable(err) {
 			return llm.Reply{}, err
 		}
-		wait := l.backoff(attempt, err)
-		if wait > maxAsked {
-			return llm.Reply{}, err
+		again := event.Retried{Attempt: attempt, Error: Describe(err), Wait: l.backoff(attempt, err), Shown: shown}
+		if attempt > maxRetries || again.Wait > maxAsked {
+			again.Wait = 0
+			next, ferr := l.fallback(ctx, again)
+			if ferr != nil {
+				return llm.Reply{}, ferr
+			}
+			if next == nil {
+				return llm.Reply{}, err
+			}
+			l.Model, attempt = next, 0
+			continue
 		}
-		again := event.Retried{Attempt: attempt, Error: Describe(err), Wait: wait, Shown: shown}
 		if err := l.Record(ctx, event.Draft{Body: again}); err != nil {
 			return llm.Reply{}, err
 		}
-		if err := l.Sleep(ctx, wait); err != nil {
+		if err := l.Sleep(ctx, again.Wait); err != nil {
 			return llm.Reply{}, context.Cause(ctx)
 		}
 	}
+}
+
+func (l *Loop) fallback(ctx context.Context, again event.Retried) (llm.Model, error) {
+	if l.Fallback == nil {
+		return nil, nil
+	}
+	return l.Fallback(ctx, again)
+}
+
+// try sends one request and records what came of it.
+func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown bool, err error) {
+	r, reserved, err := l.Request()
+	if err != nil {
+		return llm.Reply{}, false, err
+	}
+	var over Over
+	defer func() {
+		if l.Over == nil {
+			return
+		}
+		if oerr := l.Over(context.WithoutCancel(ctx), over); err == nil {
+			err = oerr
+		}
+	}()
+	size := int64(0)
+	for _, p := range r.Body {
+		size += int64(len(p))
+	}
+	sent := event.Requested{Attempt: attempt, Bytes: size, Model: l.Model.Info().Ref(), Reserved: reserved}
+	if err := l.Record(ctx, event.Draft{Body: sent}); err != nil {
+		return llm.Reply{}, false, err
+	}
+	start := l.Now()
+	reply, over.Got, shown, err = l.stream(ctx, r)
+	if err != nil {
+		over.Usage = reply.Usage
+		return llm.Reply{}, shown, err
+	}
+	whole := event.Replied{Reply: reply, Cost: l.Cost(reply.Usage), Took: l.Now().Sub(start)}
+	drafts := []event.Draft{{Body: whole}}
+	for _, c := range reply.Message.Calls() {
+		drafts = append(drafts, event.Draft{Body: event.CallAsked{ID: c.ID, Tool: c.Name, Args: c.Args, Sent: c.Sent}})
+	}
+	if err := l.Record(context.WithoutCancel(ctx), drafts...); err != nil {
+		return llm.Reply{}, shown, err
+	}
+	over.Replied = &whole
+	return reply, shown, nil
 }
 
 // backoff is how long to wait before the try after attempt: what the provider
@@ -75,13 +116,15 @@ func (l *Loop) backoff(attempt int, err error) time.Duration {
 	return d/2 + time.Duration(l.Jitter()*float64(d/2))
 }
 
-// stream shows a reply as it comes. shown says whether any of it was text on
-// the screen, which a retry must retract.
-func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, shown bool, err error) {
+// stream shows a reply as it comes. got is how many bytes of it came; shown
+// says whether any of them were text on the screen, which a retry must retract.
+// A reply that comes with an error is not taken: only its usage counts.
+func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got int64, shown bool, err error) {
 	for d, err := range l.Model.Stream(ctx, r) {
 		if err != nil {
-			return llm.Reply{}, shown, err
+			return llm.Reply{}, got, shown, err
 		}
+		got += int64(len(d.Text))
 		switch d.Kind {
 		case llm.DeltaText:
 			shown = shown || d.Text != ""
@@ -94,16 +137,16 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, sho
 		case llm.Done:
 			reply = *d.Reply
 			if empty(reply) {
-				return llm.Reply{}, shown, fault.NewLLM("%s gave an empty reply", l.Model.Info().Ref())
+				return reply, got, shown, fault.NewLLM("%s gave an empty reply", l.Model.Info().Ref())
 			}
 			unique(&reply.Message)
-			return reply, shown, nil
+			return reply, got, shown, nil
 		}
 	}
 	if ctx.Err() != nil {
-		return llm.Reply{}, shown, context.Cause(ctx)
+		return llm.Reply{}, got, shown, context.Cause(ctx)
 	}
-	return llm.Reply{}, shown, fault.NewLLM("%s ended its reply without finishing it", l.Model.Info().Ref())
+	return llm.Reply{}, got, shown, fault.NewLLM("%s ended its reply without finishing it", l.Model.Info().Ref())
 }
 
 // empty says that a reply has nothing in it that a turn could end on. Thinking

@@ -47,6 +47,9 @@ func keyRefused(err error) bool {
 	return false
 }
 
+// EndOf names the end that an error leads to.
+func EndOf(err error) (event.End, error) { return ended(err) }
+
 // ended names the end that an error leads to (SPEC 3.3).
 func ended(err error) (event.End, error) {
 	steps := (*budget.StepsError)(nil)

@@ -186,7 +186,7 @@ func (l *Loop) call(ctx context.Context, p *Pending) done {
 	if p.Fix != "" {
 		r.Text = join("["+p.Fix+"]", r.Text)
 	}
-	l.finish(ctx, &d, r)
+	l.finish(ctx, &d, p.Call.Name, r)
 	return d
 }
 
@@ -201,8 +201,9 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (r tool.Result, err error
 	return p.Tool.Run(ctx, l.Env(p), p.Args)
 }
 
-// finish masks, bounds and keeps a result.
-func (l *Loop) finish(ctx context.Context, d *done, r tool.Result) {
+// finish masks, bounds and keeps a result. called is the tool's name as the
+// model said it: providers compare it with the call's.
+func (l *Loop) finish(ctx context.Context, d *done, called string, r tool.Result) {
 	text := l.Mask(r.Text)
 	if text != r.Text {
 		// Masked lines are not what the file holds: an edit must read again.
@@ -221,7 +222,7 @@ func (l *Loop) finish(ctx context.Context, d *done, r tool.Result) {
 		r.Seen = nil
 	}
 	d.seen = r.Seen
-	d.Result = llm.Result{ID: d.ID, Name: d.Tool, Text: text, Error: r.Error, Images: r.Images}
+	d.Result = llm.Result{ID: d.ID, Name: called, Text: text, Error: r.Error, Images: r.Images}
 }
 
 func join(a, b string) string {

@@ -51,6 +51,15 @@ type Rechecker interface {
 	Recheck(ctx context.Context, p *Pending) *Refusal
 }
 
+// Over is what came of a request, for the budget to settle. Replied is the
+// reply, which is recorded by now; nil where none was taken. Got is then how
+// many bytes of one came, and Usage what the provider reported for it.
+type Over struct {
+	Replied *event.Replied
+	Usage   llm.Usage
+	Got     int64
+}
+
 // Loop is one turn's loop with all that it needs.
 type Loop struct {
 	Model llm.Model
@@ -59,7 +68,15 @@ type Loop struct {
 	Gates []Gate
 	// Request builds the next request and reserves its budget.
 	Request func() (*llm.Request, *float64, error)
-	Record  func(context.Context, ...event.Draft) error
+	// Over, if set, hears what came of each request that Request built.
+	Over func(context.Context, Over) error
+	// Fallback, if set, gives the model to go on with once retries are used up,
+	// and records why; nil where there is none left.
+	Fallback func(ctx context.Context, why event.Retried) (llm.Model, error)
+	Record   func(context.Context, ...event.Draft) error
+	// Judge, if set, is asked before each request whether the run gets
+	// anywhere. It may tell the model, or end the turn.
+	Judge func(context.Context) (event.End, error)
 	// Live shows something that is not stored.
 	Live func(event.Body)
 	// Env gives a call its abilities; the writes it makes are recorded.
@@ -87,6 +104,11 @@ func (l *Loop) Run(ctx context.Context) (event.End, error) {
 	for {
 		if ctx.Err() != nil {
 			return ended(context.Cause(ctx))
+		}
+		if l.Judge != nil {
+			if end, err := l.Judge(ctx); end != "" || err != nil {
+				return end, err
+			}
 		}
 		reply, err := l.ask(ctx)
 		if err != nil {

@@ -108,7 +108,7 @@ func Done(d event.CallDone) string {
 	default:
 		s = string(d.Outcome)
 	}
-	if d.Took >= time.Second {
+	if d.Took >= time.Second && !(d.Outcome == event.OK && d.Command != "") { // a command's note says it
 		s = strings.TrimSpace(s + " " + Took(d.Took))
 	}
 	return plain.Line(s)

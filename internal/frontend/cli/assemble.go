@@ -23,14 +23,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
-	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -91,9 +90,12 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	} else if o.model, err = a.chooseModel(ctx, f, conf, fr); err != nil {
 		return nil, err
 	}
-	limits, err := a.limits(f, conf, o.model.info)
+	limits, err := limits(f, conf.User.Budget, fr.person, o.model.info)
 	if err != nil {
 		return nil, err
+	}
+	if limits.Assumed && o.model.info.Price == nil {
+		o.warnings = append(o.warnings, fmt.Sprintf("the price of %s is not known: the default budget of $%.2f can not hold, and costs are not counted", o.model.info.Ref(), limits.USD))
 	}
 	posix := shell.New(shell.Options{Root: dir}).POSIX() // starts nothing
 	perm, err := a.permissions(f, conf, paths, dir, fr, posix)
@@ -141,7 +143,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		},
 		Tools: toolSet(o.model.info), Files: ws, Shell: sh, Web: web.New(web.Options{}),
 		Notes:      settings.Notes{Path: paths.Notes(), Dir: dir, Now: a.Now},
-		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Locks: turn.NewLocks(parallelCalls),
+		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: progress.Default(), Locks: turn.NewLocks(parallelCalls),
 		Mask: masker.String, SpillDir: paths.Spill(),
 		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
 		Now:  a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
@@ -219,19 +221,6 @@ func newID() string {
 	var b [10]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
-}
-
-func (a *App) limits(f *flags, conf settings.Loaded, info llm.Info) (budget.Limits, error) {
-	l := budget.Limits{USD: conf.User.Budget.USD, Steps: f.maxTurns}
-	if f.maxUSD > 0 {
-		l.USD = f.maxUSD
-	}
-	if l.USD > 0 && info.Price == nil {
-		return l, fault.NewConfiguration(
-			fmt.Sprintf(`give one in the configuration: "models": {%q: {"price": {"input": …, "output": …}}}`, info.Ref()),
-			"a budget of $%.2f can not be kept with %s, whose price is not known", l.USD, info.Ref())
-	}
-	return l, nil
 }
 
 func (a *App) permissions(f *flags, conf settings.Loaded, paths settings.Paths, dir string, fr front, posix bool) (*permission.Policy, error) {

@@ -104,6 +104,9 @@ type flags struct {
 	allow, deny  []string
 	maxTurns     int
 	maxUSD       float64
+	maxTokens    int64
+	budget       string
+	fallback     []string
 	timeout      time.Duration
 	format       string
 	verify       bool
@@ -147,8 +150,9 @@ one prompt without asking anything, as "pawl run" does.`,
 	f.addRun(root)
 	root.Flags().StringVarP(&f.print, "print", "p", "", "run this prompt without asking anything, and print the answer")
 	root.AddCommand(
+		a.progressCommand(),
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
-		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.diffCommand(), exitCodesTopic(),
+		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 	)
 	return root
 }
@@ -170,6 +174,9 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringArrayVar(&f.allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
 	fs.StringArrayVar(&f.deny, "deny", nil, "deny what matches (repeatable)")
 	fs.Float64Var(&f.maxUSD, "max-budget-usd", 0, "stop before the session costs more than this")
+	fs.Int64Var(&f.maxTokens, "max-tokens-total", 0, "stop before the session uses more tokens than this, in and out")
+	fs.StringVar(&f.budget, "budget", "", "limits of the session: quick, standard, deep or unlimited (see doc/budgets.md)")
+	fs.StringArrayVar(&f.fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
 	fs.BoolVar(&f.noSession, "no-session", false, "keep nothing of this session")
 	fs.BoolVarP(&f.continueLast, "continue", "c", false, "go on with the newest session of this folder")
 	fs.StringVarP(&f.resume, "resume", "r", "", "go on with this session (a unique start of its id is enough)")

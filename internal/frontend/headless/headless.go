@@ -168,6 +168,8 @@ func (v *view) progress(e event.Event) {
 			line += "  → " + done
 		}
 		fmt.Fprintln(v.err, line)
+	case event.Stuck:
+		fmt.Fprintln(v.err, "pawl: "+plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
 	case event.Retried:
 		fmt.Fprintln(v.err, "pawl: "+brief.Retry(b))
 	case event.Replied:

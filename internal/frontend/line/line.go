@@ -1,11 +1,16 @@
 // Package line is a plain conversation: a prompt with history and editing,
 // text as it streams, one line a tool call, questions in words. It moves no
-// cursor and draws nothing twice, so it serves screen readers, dumb terminals
-// and logs, and it stays when a full-screen mode comes.
+// cursor but the line editor's and draws nothing twice, so it serves screen
+// readers, dumb terminals and logs, and it stays when a full-screen mode comes.
 //
 // The rules are: everything shown comes from events; everything a person does
 // becomes an operation of the session or a slash command; nothing but drawing
-// lives here.
+// lives here. What a model, a tool or a file says is sanitised before it is
+// written (SPEC 16.11).
+//
+// Where to look: line.go holds the conversation, ladder.go what interrupts and
+// signals do to it, question.go what it asks, view.go and stream.go what it
+// shows; terminal.go and the files it names are the keyboard.
 package line
 
 import (
@@ -13,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"sync"
 	"time"
@@ -27,9 +33,15 @@ import (
 
 // Input asks the person for a line.
 type Input interface {
-	// Line shows a prompt and gives what was entered. ErrInterrupt comes with
-	// the text that was in the input; io.EOF ends the conversation.
+	// Line shows a prompt and gives what was entered, newlines within it where
+	// a text of several lines was pasted. ErrInterrupt comes with the text that
+	// was in the input; io.EOF ends the conversation.
 	Line(prompt string) (string, error)
+	// Answer is Line for a question: what was typed before it was asked is no
+	// answer to it, and goes into no history.
+	Answer(prompt string) (string, error)
+	// Drop forgets what was typed ahead.
+	Drop()
 }
 
 // ErrInterrupt says that the interrupt key was pressed.
@@ -40,6 +52,9 @@ type Opened struct {
 	Session *session.Session
 	Close   func()
 	Notes   []string // what to say when it is opened
+	// Again is the command line that goes on with the session later, "" for
+	// one that is not kept.
+	Again string
 }
 
 // Config is what a conversation needs.
@@ -52,139 +67,96 @@ type Config struct {
 	Sessions func(context.Context) ([]event.Row, error)
 	Models   func(context.Context) error
 	Rules    func() []string
-	// Signals gives the names of signals as they come, while a turn runs.
+	// Signals gives the names of signals as they come: SIGINT, SIGTERM, SIGHUP.
 	Signals <-chan string
 	Now     func() time.Time
 }
+
+// Exit is how a conversation ended. By is empty where the person left, the
+// name of the signal that ended it, or SIGINT for three interrupts at once.
+type Exit struct{ By string }
 
 // conversation implements slash.Host.
 type conversation struct {
 	Config
 	open *Opened
-	view view
+	view *view
 	quit bool
 
 	// gone is closed when a signal, or three interrupts at once, end it all;
-	// by is then its name.
+	// by is then its name. late ends when nothing is waited for any more.
 	gone chan struct{}
+	late context.Context
+	stop context.CancelFunc
+
+	reading chan entry // a read of In that nobody has taken the result of
 
 	mu     sync.Mutex // guards what signals touch
 	by     string
 	ladder lifecycle.Ladder
-	cancel func() // cancels what runs; nil: nothing does
+	cancel func(by string) // cancels what runs; nil: nothing does
+	prompt string          // what In waits behind, "" for nothing
 }
-
-// Exit is how a conversation ended: by itself, or by a signal's name.
-type Exit struct{ By string }
-
-// errGone says that the conversation is over.
-var errGone = errors.New("the conversation is over")
 
 // Run holds a conversation until the person leaves.
 func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
-	c := &conversation{Config: cfg, view: view{out: cfg.Out}, gone: make(chan struct{})}
-	if err := c.Switch(ctx, want); err != nil {
-		return Exit{}, err
-	}
-	defer func() { c.open.Close() }()
+	c := &conversation{Config: cfg, view: newView(cfg.Out), gone: make(chan struct{})}
+	c.late, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer c.stop()
 	done := make(chan struct{})
 	defer close(done)
 	go c.watch(done)
+
+	err := c.running(ctx, func(ctx context.Context) error { return c.Switch(ctx, want) })
+	if err == nil {
+		err = c.converse(ctx)
+	}
+	c.close()
+	switch {
+	case errors.Is(err, errGone) || c.isGone():
+		return Exit{By: c.by}, nil
+	case errors.Is(err, errLeft):
+		return Exit{}, nil
+	}
+	return Exit{}, err
+}
+
+// Why converse returns.
+var (
+	errGone = errors.New("the conversation was ended") // by a signal
+	errLeft = errors.New("the person left")
+)
+
+func (c *conversation) converse(ctx context.Context) error {
 	for !c.quit {
 		text, err := c.read()
 		switch {
-		case errors.Is(err, errGone):
-			return Exit{By: c.by}, nil
 		case errors.Is(err, io.EOF):
-			return Exit{}, nil
+			return errLeft
 		case errors.Is(err, ErrInterrupt):
-			if c.interrupt(text != "") {
-				return Exit{By: "SIGINT"}, nil
+			if err := c.pressed(text != ""); err != nil {
+				return err
 			}
 			continue
 		case err != nil:
-			return Exit{}, err
+			return err
 		}
-		c.mu.Lock()
-		c.ladder.Typed()
-		c.mu.Unlock()
-		if err := c.take(ctx, text); err != nil && !errors.Is(err, errGone) {
-			c.say("pawl: " + plain.Text(err.Error()))
-		}
-	}
-	return Exit{}, nil
-}
-
-// interrupt takes an interrupt key and says whether it means to leave.
-func (c *conversation) interrupt(input bool) (leave bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch c.ladder.Press(c.Now(), lifecycle.Situation{Running: c.cancel != nil, Input: input}) {
-	case lifecycle.Cancel:
-		c.cancel()
-	case lifecycle.Exit, lifecycle.Abort:
-		return true
-	case lifecycle.Confirm:
-		c.say("press Ctrl+C again to leave")
-	}
-	return false
-}
-
-// watch takes signals. In line editing the interrupt key is no signal; it is
-// one while something runs.
-func (c *conversation) watch(done <-chan struct{}) {
-	for {
-		select {
-		case name := <-c.Signals:
-			if name != "SIGINT" || c.interrupt(false) {
-				c.mu.Lock()
-				c.by = name
-				if c.cancel != nil {
-					c.cancel()
-				}
-				c.mu.Unlock()
-				close(c.gone)
-				return
-			}
-		case <-done:
-			return
+		c.typed()
+		if err := c.take(ctx, text); errors.Is(err, errGone) || errors.Is(err, errLeft) {
+			return err
+		} else if err != nil {
+			c.view.line("pawl: " + plain.Text(err.Error()))
 		}
 	}
-}
-
-// runs says what an interrupt cancels from here on; nil for nothing.
-func (c *conversation) runs(cancel func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cancel = cancel
-}
-
-// ask reads a line, or gives errGone when a signal ends the conversation
-// first: the goroutine that still reads then ends with the process.
-func (c *conversation) ask(prompt string) (string, error) {
-	type entry struct {
-		text string
-		err  error
-	}
-	got := make(chan entry, 1)
-	go func() {
-		text, err := c.In.Line(prompt)
-		got <- entry{text, err}
-	}()
-	select {
-	case e := <-got:
-		return e.text, e.err
-	case <-c.gone:
-		return "", errGone
-	}
+	return errLeft
 }
 
 // read reads an entry; lines that end in a backslash go on.
 func (c *conversation) read() (string, error) {
 	var text strings.Builder
-	prompt := entryPrompt
+	prompt := "> "
 	for {
-		line, err := c.ask(prompt)
+		line, err := c.ask(prompt, c.In.Line, nil)
 		if err != nil {
 			return text.String() + line, err
 		}
@@ -198,12 +170,14 @@ func (c *conversation) read() (string, error) {
 	}
 }
 
-// entryPrompt stands before what a person enters.
-const entryPrompt = "> "
-
 // take does what was entered.
 func (c *conversation) take(ctx context.Context, text string) error {
-	if strings.TrimSpace(text) == "" {
+	text = strings.TrimSpace(text)
+	switch text {
+	case "":
+		return nil
+	case "exit", "quit": // what people type to leave, everywhere
+		c.Quit()
 		return nil
 	}
 	if command, ok := strings.CutPrefix(text, "!"); ok {
@@ -214,7 +188,7 @@ func (c *conversation) take(ctx context.Context, text string) error {
 		if err != nil {
 			return err
 		}
-		return cmd.Run(ctx, c, args)
+		return c.running(ctx, func(ctx context.Context) error { return cmd.Run(ctx, c, args) })
 	}
 	return c.turn(ctx, text)
 }
@@ -222,17 +196,25 @@ func (c *conversation) take(ctx context.Context, text string) error {
 // turn runs a prompt and shows what happens until it ends.
 func (c *conversation) turn(ctx context.Context, text string) error {
 	s := c.open.Session
-	events := s.Events(ctx, s.Last())
-	c.runs(func() { _, _ = s.Submit(ctx, session.Interrupt{By: "person"}) }) // an interrupt cannot fail
+	events := s.Events(c.late, s.Last())
+	c.runs(func(by string) {
+		_, _ = s.Submit(ctx, session.Interrupt{By: by}) // an interrupt cannot fail
+	})
 	defer c.runs(nil)
 	if _, err := s.Submit(ctx, session.Prompt{Text: text}); err != nil {
+		for range events { // ends the subscription
+			break
+		}
 		return err
 	}
 	return c.follow(ctx, events)
 }
 
-func (c *conversation) follow(ctx context.Context, events func(func(event.Event, error) bool)) error {
+func (c *conversation) follow(ctx context.Context, events iter.Seq2[event.Event, error]) error {
 	for e, err := range events {
+		if c.isGone() && c.late.Err() != nil {
+			return errGone
+		}
 		if err != nil {
 			return err
 		}
@@ -248,44 +230,60 @@ func (c *conversation) follow(ctx context.Context, events func(func(event.Event,
 			return nil
 		}
 	}
+	if c.isGone() {
+		c.view.end()
+		return errGone
+	}
 	return errors.New("the session ended: its log could not be written")
 }
 
-// command runs a person's own command.
+// command runs a person's own command; its output is shown as it comes.
 func (c *conversation) command(ctx context.Context, line string) error {
 	if line == "" {
-		return nil
+		return errors.New("no command: give one behind the !, such as !git status")
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	c.runs(cancel)
-	defer c.runs(nil)
 	s := c.open.Session
-	at, err := s.Submit(ctx, session.RunCommand{Command: line})
-	if err != nil {
+	reading, stop := context.WithCancel(c.late)
+	defer stop()
+	events := s.Events(reading, s.Last())
+	return c.running(ctx, func(ctx context.Context) error {
+		failed := make(chan error, 1)
+		go func() {
+			_, err := s.Submit(ctx, session.RunCommand{Command: line})
+			failed <- err
+			if err != nil {
+				stop() // nothing was recorded: no event will come
+			}
+		}()
+		for e, err := range events {
+			if err != nil {
+				return err
+			}
+			c.view.show(e)
+			if _, ok := e.Body.(event.PersonRan); ok {
+				return <-failed
+			}
+		}
+		c.view.forget()
+		if c.isGone() {
+			return errGone
+		}
+		err := <-failed
+		if ctx.Err() != nil {
+			c.view.line("interrupted")
+			return nil
+		}
 		return err
-	}
-	for e, err := range s.Events(context.WithoutCancel(ctx), at-1) {
-		if err != nil {
-			return err
-		}
-		if b, ok := e.Body.(event.PersonRan); ok {
-			c.view.ran(b)
-			break
-		}
-	}
-	return nil
+	})
 }
-
-func (c *conversation) say(text string) { fmt.Fprintln(c.Config.Out, text) }
 
 // Session is part of slash.Host.
 func (c *conversation) Session() *session.Session { return c.open.Session }
 
 // Switch is part of slash.Host.
 func (c *conversation) Switch(ctx context.Context, w slash.Want) error {
-	if c.open != nil && w.Resume == c.open.Session.ID() && !w.Fork {
-		return fmt.Errorf("session %s is open already", w.Resume)
+	if c.open != nil && w.Resume != "" && !w.Fork && strings.HasPrefix(c.open.Session.ID(), w.Resume) {
+		return fmt.Errorf("session %s is open already", c.open.Session.ID())
 	}
 	o, err := c.Config.Open(ctx, w)
 	if err != nil {
@@ -296,9 +294,40 @@ func (c *conversation) Switch(ctx context.Context, w slash.Want) error {
 	}
 	c.open = o
 	for _, n := range o.Notes {
-		c.say(plain.Line(n))
+		c.view.line("pawl: " + plain.Line(n))
 	}
-	c.say(fmt.Sprintf("pawl: %s; mode %s; session %s; /help lists the commands", brief.Model(o.Session.Info()), o.Session.Mode(), o.Session.ID()))
+	s := o.Session
+	c.view.line(fmt.Sprintf("pawl: %s; mode %s; session %s; /help lists the commands", brief.Model(s.Info()), s.Mode(), plain.Line(s.ID())))
+	return c.recall(ctx)
+}
+
+// recall shows the last prompt and answer of a session that is taken up again.
+func (c *conversation) recall(ctx context.Context) error {
+	s := c.open.Session
+	if s.Began() == 0 {
+		return nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var prompt, answer string
+	last := s.Last()
+	for e, err := range s.Events(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		switch b := e.Body.(type) {
+		case event.Prompted:
+			prompt, answer = b.Text, ""
+		case event.Replied:
+			answer = b.Reply.Message.Text()
+		}
+		if e.Seq >= last {
+			break
+		}
+	}
+	if prompt != "" {
+		c.view.line("it was left at:\n" + indent(plain.Text(strings.TrimSpace(prompt+"\n\n"+answer))))
+	}
 	return nil
 }
 

@@ -7,30 +7,48 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
+// errCut says that what asked was interrupted while it waited for the answer.
+var errCut = errors.New("the question was cancelled")
+
 // question puts a question to the person and submits the answer. An interrupt
 // or the end of input cancels the turn: the session hears it, and the turn's
-// end follows.
+// end follows as an event.
 func (c *conversation) question(ctx context.Context, q event.Asked) error {
 	s := c.open.Session
+	cut := make(chan struct{})
+	var once sync.Once
+	c.mu.Lock()
+	cancel := c.cancel
+	c.mu.Unlock()
+	c.runs(func(by string) {
+		cancel(by)
+		once.Do(func() { close(cut) })
+	})
+	defer c.runs(cancel)
+
 	a := session.Answer{ID: q.ID}
 	var err error
 	if len(q.Questions) > 0 {
-		a.Verdicts, err = c.consent(q.Questions)
+		a.Verdicts, err = c.consent(q.Questions, cut)
 	} else {
-		a.Text, err = c.choice(q)
+		a.Text, err = c.choice(q, cut)
 	}
-	if errors.Is(err, ErrInterrupt) || errors.Is(err, io.EOF) || errors.Is(err, errGone) {
-		c.interrupt(false)
-		_, err = s.Submit(ctx, session.Interrupt{By: "person"})
-		return err
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrInterrupt):
+		return c.pressed(false)
+	case errors.Is(err, io.EOF):
+		cancel("person")
+		return nil
+	case errors.Is(err, errCut) || errors.Is(err, errGone):
+		return nil // it was cancelled; the turn's end follows
+	case err != nil:
 		return err
 	}
 	_, err = s.Submit(ctx, a)
@@ -38,105 +56,144 @@ func (c *conversation) question(ctx context.Context, q event.Asked) error {
 }
 
 // consent asks about the calls of a step: all at once where there are several,
-// with every preview shown before anything is asked.
-func (c *conversation) consent(qs []event.Question) ([]event.Verdict, error) {
+// with every preview shown in full before anything is asked (SPEC 4.7, 16.11).
+func (c *conversation) consent(qs []event.Question, cut <-chan struct{}) ([]event.Verdict, error) {
 	for i, q := range qs {
-		c.view.line(fmt.Sprintf("permission %d of %d: %s (%s)", i+1, len(qs), plain.Line(q.Title), plain.Line(q.Reason)))
-		c.view.line(indent(plain.Text(q.Preview)))
-	}
-	if len(qs) > 1 {
-		for {
-			in, err := c.ask(fmt.Sprintf("allow all %d? [y]es once, [n]o, [o]ne by one: ", len(qs)))
-			if err != nil {
-				return nil, err
-			}
-			switch strings.ToLower(strings.TrimSpace(in)) {
-			case "y", "yes":
-				return all(qs, event.Once), nil
-			case "n", "no":
-				return all(qs, event.No), nil
-			case "o", "one":
-				return c.oneByOne(qs)
-			}
+		head := "permission: "
+		if len(qs) > 1 {
+			head = fmt.Sprintf("permission %d of %d: ", i+1, len(qs))
+		}
+		c.view.line(head + plain.Line(q.Title) + " (" + plain.Line(q.Reason) + ")")
+		if preview := plain.Text(q.Preview); strings.TrimSpace(preview) != strings.TrimPrefix(plain.Line(q.Title), plain.Line(q.Tool)+" ") {
+			c.view.line(indent(preview)) // else the title says all of it
 		}
 	}
-	return c.oneByOne(qs)
+	if len(qs) == 1 {
+		return c.oneByOne(qs, cut)
+	}
+	for {
+		in, err := c.ask(fmt.Sprintf("allow all %d? [y]es once, [o]ne by one, [n]o, or no and why: ", len(qs)), c.In.Answer, cut)
+		if err != nil {
+			return nil, err
+		}
+		scope, why := meaning(in)
+		switch {
+		case scope == event.Once:
+			return all(qs, event.Once, ""), nil
+		case scope == event.No:
+			return all(qs, event.No, why), nil
+		case strings.EqualFold(in, "o") || strings.EqualFold(in, "one"):
+			return c.oneByOne(qs, cut)
+		}
+		c.view.line("please answer y, o or n; behind n you may say why")
+	}
 }
 
-func all(qs []event.Question, scope event.Scope) []event.Verdict {
+func all(qs []event.Question, scope event.Scope, why string) []event.Verdict {
 	var out []event.Verdict
 	for _, q := range qs {
-		out = append(out, event.Verdict{Call: q.Call, Scope: scope})
+		out = append(out, event.Verdict{Call: q.Call, Scope: scope, Why: why})
 	}
 	return out
 }
 
-func (c *conversation) oneByOne(qs []event.Question) ([]event.Verdict, error) {
+func (c *conversation) oneByOne(qs []event.Question, cut <-chan struct{}) ([]event.Verdict, error) {
 	var out []event.Verdict
 	for i, q := range qs {
-		v, err := c.one(q)
+		if len(qs) > 1 {
+			c.view.line(fmt.Sprintf("%d of %d: %s", i+1, len(qs), plain.Line(q.Title)))
+		}
+		v, err := c.one(q, cut)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, v)
 		if v.Scope == event.No && v.Why == "" {
 			// A plain No cancels the rest (SPEC 4.7).
-			return append(out, all(qs[i+1:], event.No)...), nil
+			return append(out, all(qs[i+1:], event.No, "")...), nil
 		}
 	}
 	return out, nil
 }
 
-func (c *conversation) one(q event.Question) (event.Verdict, error) {
-	prompt := plain.Line(q.Title) + "? [y]es once"
+func (c *conversation) one(q event.Question, cut <-chan struct{}) (event.Verdict, error) {
+	prompt, keys := "allow? [y]es once", "y"
 	if q.Pattern != "" {
-		prompt += ", [s]ession: " + plain.Line(q.Pattern)
+		what := "s allows " + plain.Line(q.Pattern) + " for this session"
+		prompt, keys = prompt+", [s]ession", keys+", s"
+		if q.Always {
+			what += ", a for always"
+			prompt, keys = prompt+", [a]lways", keys+", a"
+		}
+		c.view.line("  " + what)
 	}
-	if q.Always {
-		prompt += ", [a]lways"
-	}
-	prompt += ", [n]o, or no and why: "
 	for {
-		in, err := c.ask(prompt)
+		in, err := c.ask(prompt+", [n]o, or no and why: ", c.In.Answer, cut)
 		if err != nil {
 			return event.Verdict{}, err
 		}
-		in = strings.TrimSpace(in)
-		v := event.Verdict{Call: q.Call}
-		switch word := strings.ToLower(in); {
-		case word == "":
-			continue
-		case word == "y" || word == "yes":
-			v.Scope = event.Once
-		case (word == "s" || word == "session") && q.Pattern != "":
-			v.Scope = event.Session
-		case (word == "a" || word == "always") && q.Always:
-			v.Scope = event.Always
-		case word == "n" || word == "no":
-			v.Scope = event.No
-		case len(word) < 3:
-			continue // a slip of the finger is not a reason
-		default:
-			v.Scope, v.Why = event.No, strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(in, "no"), "n "), " ,:")
+		scope, why := meaning(in)
+		if scope != "" && (scope != event.Session || q.Pattern != "") && (scope != event.Always || q.Pattern != "" && q.Always) {
+			return event.Verdict{Call: q.Call, Scope: scope, Why: why}, nil
 		}
-		return v, nil
+		c.view.line("please answer " + keys + " or n; behind n you may say why")
 	}
 }
 
+// meaning reads an answer to a permission question. Only a word that stands
+// alone allows anything. A sentence that does not begin as a yes is a no with
+// its reason, since that is what people type who want something else. The
+// scope is empty for what is neither.
+func meaning(in string) (scope event.Scope, why string) {
+	in = strings.TrimSpace(in)
+	word, rest := in, ""
+	if i := strings.IndexAny(in, " ,:;.\n"); i >= 0 {
+		word, rest = in[:i], strings.TrimLeft(in[i:], " ,:;.\n")
+	}
+	switch strings.ToLower(word) {
+	case "y", "yes":
+		scope = event.Once
+	case "s", "session":
+		scope = event.Session
+	case "a", "always":
+		scope = event.Always
+	case "n", "no":
+		return event.No, rest
+	case "", "o", "one", "ok", "okay", "sure", "yep", "yeah", "allow":
+		return "", ""
+	default:
+		if rest == "" {
+			return "", "" // a slip of the finger is not a reason
+		}
+		return event.No, in
+	}
+	if rest != "" {
+		return "", "" // "yes, but …" is not a yes
+	}
+	return scope, ""
+}
+
 // choice asks the model's own question.
-func (c *conversation) choice(q event.Asked) (string, error) {
+func (c *conversation) choice(q event.Asked, cut <-chan struct{}) (string, error) {
 	c.view.line("the model asks: " + plain.Text(q.Text))
+	prompt := "answer: "
 	for i, o := range q.Options {
 		c.view.line(fmt.Sprintf("  %d. %s", i+1, plain.Line(o)))
+		prompt = "answer (a number, or your own words): "
 	}
-	in, err := c.ask("answer: ")
-	if err != nil {
-		return "", err
+	for {
+		in, err := c.ask(prompt, c.In.Answer, cut)
+		if err != nil {
+			return "", err
+		}
+		in = strings.TrimSpace(in)
+		if n, err := strconv.Atoi(in); err == nil && n >= 1 && n <= len(q.Options) {
+			return q.Options[n-1], nil
+		}
+		if in != "" {
+			return in, nil
+		}
 	}
-	if n, err := strconv.Atoi(strings.TrimSpace(in)); err == nil && n >= 1 && n <= len(q.Options) {
-		return q.Options[n-1], nil
-	}
-	return in, nil
 }
 
 func indent(s string) string {

@@ -1,55 +1,43 @@
 package line
 
 import (
-	"errors"
 	"io"
 	"os"
-	"path/filepath"
-
-	"github.com/ergochat/readline"
 )
 
-// Terminal is the Input of a real terminal, with editing and a history that is
-// kept in a file.
-type Terminal struct{ rl *readline.Instance }
+// Terminal is the Input of a real terminal. It gives the terminal back as it
+// was when it is closed.
+type Terminal struct {
+	Input
+	tty *tty
+	end func()
+}
 
-// NewTerminal opens the terminal; history "" keeps none.
+// NewTerminal opens the terminal that in and out are; history names the file
+// that entries are kept in, "" keeps none. A terminal that calls itself dumb
+// (TERM=dumb, or none) edits lines by itself and is sent no escape code.
 func NewTerminal(in io.Reader, out io.Writer, history string) (*Terminal, error) {
-	if history != "" {
-		// The file is made here so that it is nobody else's to read.
-		if err := os.MkdirAll(filepath.Dir(history), 0o700); err != nil {
-			return nil, err
-		}
-		f, err := os.OpenFile(history, os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		if err := f.Close(); err != nil {
-			return nil, err
-		}
-	}
-	rl, err := readline.NewFromConfig(&readline.Config{
-		Stdin: in, Stdout: out, Stderr: out, HistoryFile: history, HistorySearchFold: true,
-		InterruptPrompt: "\n", EOFPrompt: "\n", Undo: true, DisableAutoSaveHistory: true,
-	})
+	t, err := openTTY(in)
 	if err != nil {
 		return nil, err
 	}
-	return &Terminal{rl: rl}, nil
+	if name := os.Getenv("TERM"); name == "" || name == "dumb" {
+		return &Terminal{Input: newCooked(in, out, t), tty: t, end: func() {}}, nil
+	}
+	h, err := openHistory(history)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEditor(in, out, t, h)
+	if err != nil {
+		return nil, err
+	}
+	return &Terminal{Input: e, tty: t, end: e.close}, nil
 }
 
-// Line is part of Input.
-func (t *Terminal) Line(prompt string) (string, error) {
-	t.rl.SetPrompt(prompt)
-	line, err := t.rl.ReadLine()
-	if errors.Is(err, readline.ErrInterrupt) {
-		return line, ErrInterrupt
-	}
-	if err == nil && line != "" && prompt == entryPrompt {
-		_ = t.rl.SaveToHistory(line) // a history that cannot be written is not worth an error
-	}
-	return line, err
+// Close gives the terminal back. It may be called while a line is read, and
+// more than once.
+func (t *Terminal) Close() error {
+	t.end()
+	return t.tty.restore()
 }
-
-// Close gives the terminal back.
-func (t *Terminal) Close() error { return t.rl.Close() }

@@ -3,9 +3,11 @@ package line
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -14,100 +16,163 @@ import (
 
 // view writes events as lines.
 type view struct {
-	out io.Writer
+	out     io.Writer
+	midline bool // something stands before the cursor
 
-	streamed strings.Builder // what was shown of the reply on its way, raw
-	text     *plain.Writer   // sanitises the stream; keeps state between deltas
-	midline  bool            // the cursor stands behind text
-	thinking bool
-	calls    map[string]string // what open calls want, by id
+	reply, thought, output stream // of the model, of a person's own command
+
+	calls   []call // open ones, in the order they were asked
+	hanging bool   // the line of the first one waits for its outcome
+}
+
+// call is one that is not done.
+type call struct {
+	id, what string
+	started  bool
+	shown    bool // its line was begun
+}
+
+func newView(out io.Writer) *view {
+	v := &view{out: out}
+	v.reply.v, v.thought.v, v.output.v = v, v, v
+	v.thought.indent = "  "
+	return v
 }
 
 func (v *view) show(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.ReasoningDelta:
-		if !v.thinking {
-			v.thinking = true
-			v.line("  (thinking)")
-		}
+		v.think(b.Text)
 	case event.TextDelta:
-		v.stream(b.Text)
+		v.thought.end()
+		v.reply.add(b.Text)
+	case event.OutputDelta:
+		if b.Call == "" { // of a person's own command: a tool's is one line
+			v.output.add(b.Text)
+		}
 	case event.Replied:
-		v.replied(b.Reply.Message.Text())
+		v.replied(b.Reply)
 	case event.Retried:
-		v.end()
-		v.streamed.Reset()
+		v.forget()
 		v.line("pawl: " + brief.Retry(b))
 	case event.CallAsked:
-		if v.calls == nil {
-			v.calls = map[string]string{}
+		v.calls = append(v.calls, call{id: b.ID, what: brief.Call(b.Tool, b.Args)})
+	case event.CallStarted:
+		if i := v.find(b.ID); i >= 0 {
+			v.calls[i].started = true
 		}
-		v.calls[b.ID] = brief.Call(b.Tool, b.Args)
+		v.hang()
 	case event.CallDone:
-		text := "  " + v.calls[b.ID]
-		delete(v.calls, b.ID)
-		if done := brief.Done(b); done != "" {
-			text += "  → " + done
-		}
-		v.line(text)
+		v.done(b)
+		v.hang()
+	case event.PersonRan:
+		v.ran(b)
 	case event.Noted:
 		v.line("  [" + plain.Line(b.Text) + "]")
 	case event.Interrupted:
+		v.forget()
 		v.line("interrupted")
 	}
 }
 
-func (v *view) stream(text string) {
+// think shows reasoning apart from the answer: under a heading, indented.
+func (v *view) think(text string) {
 	if text == "" {
 		return
 	}
-	if v.text == nil {
-		v.text = plain.NewWriter(v.out)
+	if !v.thought.begun() {
+		v.line("(thinking)")
 	}
-	v.streamed.WriteString(text)
-	_, _ = io.WriteString(v.text, text) // a terminal that is gone ends the conversation at the next read
-	v.midline = !strings.HasSuffix(text, "\n")
+	v.thought.add(text)
 }
 
-// replied shows of a whole reply what the stream did not: a model may not
-// stream, and a slow reader may have missed pieces. Content never appears
-// twice.
-func (v *view) replied(text string) {
-	shown := v.streamed.String()
-	v.streamed.Reset()
-	v.thinking = false
-	if rest, ok := strings.CutPrefix(text, shown); ok {
-		v.stream(rest)
-	} else {
-		v.end()
-		v.stream(text)
+func (v *view) replied(r llm.Reply) {
+	if !v.thought.begun() && !v.reply.begun() {
+		for _, p := range r.Message.Parts {
+			if p.Kind == llm.Reasoning {
+				v.think(p.Text)
+			}
+		}
 	}
-	v.streamed.Reset()
+	v.thought.end()
+	if text := r.Message.Text(); text != "" {
+		if _, ok := v.reply.finish(text); !ok {
+			v.line("pawl: the screen missed a part of that; here it is again, whole:")
+			v.line(plain.Text(text))
+		}
+	}
+	if r.Stop == llm.StopRefusal {
+		v.line(plain.Line("pawl: the model refused: " + r.Refusal))
+	}
+}
+
+// A call is one line: what it wants as soon as it runs, how it went as soon as
+// it is done. Results come in the order the calls were asked, so the first
+// open call is the only one whose line may wait.
+
+func (v *view) find(id string) int {
+	return slices.IndexFunc(v.calls, func(c call) bool { return c.id == id })
+}
+
+func (v *view) hang() {
+	if len(v.calls) == 0 || !v.calls[0].started || v.calls[0].shown || isQuestion(v.calls[0].what) {
+		return
+	}
 	v.end()
+	v.print("  "+v.calls[0].what, "")
+	v.calls[0].shown, v.hanging = true, true
 }
 
-// end goes to a new line where text stands before the cursor.
-func (v *view) end() {
-	if v.text != nil {
-		_ = v.text.Close() // see stream
+func (v *view) done(d event.CallDone) {
+	what := plain.Line(d.Tool)
+	i := v.find(d.ID)
+	waits := i == 0 && v.hanging
+	if i >= 0 {
+		what = v.calls[i].what
+		v.calls = slices.Delete(v.calls, i, i+1)
 	}
-	if v.midline {
-		fmt.Fprintln(v.out)
-		v.midline = false
+	if isQuestion(what) && d.Outcome == event.OK {
+		return // question and answer stand there
 	}
+	text := ""
+	if done := brief.Done(d); done != "" {
+		text = "  → " + done
+	}
+	if waits {
+		v.print(text+"\n", "")
+		v.hanging = false
+		return
+	}
+	v.line("  " + what + text)
 }
 
-func (v *view) line(text string) {
+func isQuestion(what string) bool { return strings.HasPrefix(what, "ask_user ") }
+
+// ran ends a person's own command.
+func (v *view) ran(b event.PersonRan) {
+	shown, ok := v.output.finish(b.Output)
+	if last := lastLine(b.Output); !ok && lastLine(shown) != last {
+		// A long output is kept without its middle: that it ends the same says
+		// that the screen has all of it.
+		v.line("pawl: the screen missed a part of that; it ends in: " + plain.Line(last))
+	}
 	v.end()
-	fmt.Fprintln(v.out, text)
+	if b.Exit == nil {
+		v.line("it did not end by itself")
+	} else if *b.Exit != 0 {
+		v.line(fmt.Sprintf("exit code %d", *b.Exit))
+	}
+}
+
+func lastLine(s string) string {
+	s = strings.TrimRight(s, " \r\n")
+	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
 // closing says how a turn ended: evidence, cost, how to undo (SPEC 13.3).
 func (v *view) closing(b event.Ended, proof evidence.Report, spent budget.Spent) {
-	v.end()
-	v.streamed.Reset()
-	v.thinking = false
-	if b.Error != nil && b.End != event.EndInterrupted {
+	v.forget()
+	if b.Error != nil && b.End != event.EndInterrupted && b.End != event.EndPermission {
 		v.line(plain.Line(fmt.Sprintf("pawl: %s: %s", b.End, b.Error.Message)))
 	}
 	text := brief.Spending(spent)
@@ -117,9 +182,40 @@ func (v *view) closing(b event.Ended, proof evidence.Report, spent budget.Spent)
 	v.line("pawl: " + text)
 }
 
-func (v *view) ran(b event.PersonRan) {
-	v.line(strings.TrimRight(plain.Text(b.Output), "\n"))
-	if b.Exit != nil && *b.Exit != 0 {
-		v.line(fmt.Sprintf("exit code %d", *b.Exit))
+// forget leaves what was on its way as it stands.
+func (v *view) forget() {
+	for _, s := range []*stream{&v.thought, &v.reply, &v.output} {
+		s.end()
 	}
+	v.end()
+}
+
+// line writes a line of its own.
+func (v *view) line(text string) {
+	v.end()
+	v.print(text+"\n", "")
+}
+
+// end goes to a new line where something stands before the cursor.
+func (v *view) end() {
+	v.hanging = false
+	if v.midline {
+		v.print("\n", "")
+	}
+}
+
+// print is the only way to the terminal.
+func (v *view) print(text, indent string) {
+	if text == "" {
+		return
+	}
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		if !v.midline && l != "\n" {
+			b.WriteString(indent)
+		}
+		b.WriteString(l)
+		v.midline = !strings.HasSuffix(l, "\n")
+	}
+	_, _ = io.WriteString(v.out, b.String()) // a terminal that is gone ends the next read
 }

@@ -1,76 +1,131 @@
 // Package transcript writes a session's events as a text to read: plain for a
-// terminal, Markdown for a file. Secrets are masked in the log already;
-// control characters are taken out here.
+// terminal, Markdown for a file. Keys are masked in the log already; control
+// characters are taken out here, and what is shown of secret-looking files is
+// left out of exports by Redact.
 package transcript
 
 import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// style is how one kind of text is written.
-type style struct {
-	person, agent, call, done, note string // formats of one string each
-	block                           func(string) string
+// form is how the kinds of text are written. Every text that it is given is
+// sanitised.
+type form interface {
+	person(text string) string          // a prompt
+	command(line, output string) string // a person's own command
+	agent(text string) string           // the model's words
+	call(what, outcome string) string   // one line each
+	block(kind, text string) string     // output, a diff
+	note(text string) string            // one line
 }
 
 // Text writes for a terminal. The function it returns takes one event after
 // the other.
-func Text(w io.Writer) func(event.Event) error {
-	return (&writer{w: w, style: style{
-		person: "\n> %s\n", agent: "\n%s\n", call: "  %s\n", done: "    → %s\n", note: "  [%s]\n",
-		block: func(s string) string { return strings.ReplaceAll(s, "\n", "\n> ") },
-	}}).event
-}
+func Text(w io.Writer) func(event.Event) error { return (&writer{w: w, form: text{}}).event }
 
-// Markdown writes for a file.
-func Markdown(w io.Writer) func(event.Event) error {
-	return (&writer{w: w, style: style{
-		person: "\n## Prompt\n\n%s\n", agent: "\n%s\n\n", call: "- `%s`\n", done: "  - %s\n", note: "\n*%s*\n",
-		block: func(s string) string { return s },
-	}}).event
-}
+// Markdown writes for a file: a document with the prompts as headings, calls
+// as lists, and diffs and outputs as blocks.
+func Markdown(w io.Writer) func(event.Event) error { return (&writer{w: w, form: markdown{}}).event }
 
 type writer struct {
 	w io.Writer
-	style
+	form
+	calls map[string]string // what open calls want, by id
 }
 
 func (t *writer) event(e event.Event) error {
-	format, text := "", ""
+	_, err := io.WriteString(t.w, t.say(e))
+	return err
+}
+
+func (t *writer) say(e event.Event) string {
 	switch b := e.Body.(type) {
 	case event.Opened:
-		format, text = t.note, fmt.Sprintf("session %s in %s, %s", e.Session, b.Dir, e.Time.Local().Format("2006-01-02 15:04"))
+		return t.note(plain.Line(fmt.Sprintf("session %s in %s, %s", e.Session, b.Dir, e.Time.UTC().Format(time.DateTime+" MST"))))
 	case event.Rebased:
-		format, text = t.note, brief.Model(b.Info)
+		return t.note(brief.Model(b.Info))
 	case event.Prompted:
-		format, text = t.person, t.block(plain.Text(b.Text))
+		return t.person(plain.Text(b.Text))
 	case event.Replied:
-		format, text = t.agent, plain.Text(b.Reply.Message.Text())
-	case event.CallAsked:
-		format, text = t.call, strings.ReplaceAll(brief.Call(b.Tool, b.Args), "`", "'")
-	case event.CallDone:
-		format, text = t.done, brief.Done(b)
-	case event.PersonRan:
-		format, text = t.person, "!"+t.block(plain.Text(b.Command))
-	case event.FileChanged:
-		format, text = t.note, plain.Line(fmt.Sprintf("%s: +%d -%d", b.Path, b.Added, b.Removed))
-	case event.Interrupted:
-		format, text = t.note, b.Marker()
-	case event.Ended:
-		format, text = t.note, string(b.End)
-		if b.Error != nil {
-			text += ": " + plain.Line(b.Error.Message)
+		if s := strings.TrimSpace(plain.Text(b.Reply.Message.Text())); s != "" {
+			return t.agent(s)
 		}
+	case event.CallAsked:
+		if t.calls == nil {
+			t.calls = map[string]string{}
+		}
+		t.calls[b.ID] = brief.Call(b.Tool, b.Args)
+	case event.CallDone:
+		return t.done(b)
+	case event.PersonRan:
+		return t.command(plain.Text(b.Command), plain.Text(b.Output))
+	case event.Answered:
+		if b.Text != "" {
+			return t.note("answered: " + plain.Line(b.Text))
+		}
+	case event.Granted:
+		return t.note(plain.Line(fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule)))
+	case event.Undone:
+		return t.note(plain.Line("put back: " + strings.Join(b.Paths, ", ")))
+	case event.Interrupted:
+		return t.note(b.Marker())
+	case event.Ended:
+		s := string(b.End)
+		if b.Error != nil && b.End != event.EndInterrupted {
+			s += ": " + plain.Line(b.Error.Message)
+		}
+		return t.note(s)
 	}
-	if text == "" {
-		return nil
+	return ""
+}
+
+func (t *writer) done(b event.CallDone) string {
+	what, ok := t.calls[b.ID]
+	if !ok {
+		what = plain.Line(b.Tool)
 	}
-	_, err := fmt.Fprintf(t.w, format, text)
-	return err
+	delete(t.calls, b.ID)
+	s := t.call(what, brief.Done(b))
+	switch {
+	case b.Diff != "":
+		s += t.block("diff", plain.Text(b.Diff))
+	case b.Result.Text == LeftOut:
+		s += t.block("", LeftOut)
+	case b.Command != "" && b.Result.Text != "":
+		s += t.block("", plain.Text(b.Result.Text))
+	}
+	return s
+}
+
+// text is the form for a terminal.
+type text struct{}
+
+func (text) person(s string) string { return "\n> " + strings.ReplaceAll(s, "\n", "\n> ") + "\n" }
+func (text) agent(s string) string  { return "\n" + s + "\n\n" }
+func (text) note(s string) string   { return "  [" + s + "]\n" }
+
+func (text) call(what, outcome string) string {
+	if outcome != "" {
+		outcome = "  → " + outcome
+	}
+	return "  " + what + outcome + "\n"
+}
+
+func (t text) command(line, output string) string {
+	return t.person("!"+line) + strings.TrimRight(output, "\n") + "\n"
+}
+
+// block leaves outputs out: on a terminal they bury the conversation.
+func (text) block(kind, s string) string {
+	if kind == "" && s != LeftOut {
+		return ""
+	}
+	return "      " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n      ") + "\n"
 }

@@ -2,9 +2,9 @@ package budget
 
 import (
 	"errors"
+	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -17,11 +17,12 @@ func apply(m *Meter, bs ...event.Body) {
 	}
 }
 
+func ptr[T any](v T) *T { return &v }
+
 // SPEC 5.5: what is not known is unknown, never 0.
 func TestUnknownIsNotZero(t *testing.T) {
 	var m Meter
-	cost := 0.5
-	apply(&m, event.Prompted{}, event.Replied{Cost: &cost, Reply: llm.Reply{Usage: llm.Usage{Known: true, Input: 10}}})
+	apply(&m, event.Prompted{}, event.Replied{Cost: ptr(0.5), Reply: llm.Reply{Usage: llm.Usage{Known: true, Input: 10}}})
 	if c := m.Session().Cost(); c == nil || *c != 0.5 {
 		t.Errorf("cost %v, want 0.5", c)
 	}
@@ -34,53 +35,302 @@ func TestUnknownIsNotZero(t *testing.T) {
 	}
 }
 
-// SPEC 8.1: a hard limit is never passed by more than one reply's reservation,
-// and a model without a price can not be held to money.
-func TestHardLimit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		price := llm.Price{
-			Input: rapid.Float64Range(0.1, 20).Draw(t, "in"), Output: rapid.Float64Range(0.1, 100).Draw(t, "out"),
-			CacheRead: 0.1, CacheWrite: rapid.Float64Range(0.1, 30).Draw(t, "write"),
-		}
-		limit := Limits{USD: rapid.Float64Range(0.001, 5).Draw(t, "limit")}
-		var m Meter
-		apply(&m, event.Rebased{Info: llm.Info{Price: &price}}, event.Prompted{})
-		for range 200 {
-			in := rapid.Int64Range(0, 200_000).Draw(t, "input")
-			res, err := m.Reserve(limit, in, 8192)
-			if err != nil {
-				if fault.CategoryOf(err) != fault.Budget {
-					t.Fatal(err)
-				}
-				return
-			}
-			if m.Session().USD+*res.USD > limit.USD*1.0000001 {
-				t.Fatalf("reserved %v on top of %v, limit %v", *res.USD, m.Session().USD, limit.USD)
-			}
-			out := rapid.Int64Range(0, int64(res.MaxTokens)).Draw(t, "output")
-			u := llm.Usage{Known: true, CacheWrite: in, Output: out}
-			apply(&m, event.Replied{Cost: llm.Cost(&price, u), Reply: llm.Reply{Usage: u}})
-			if m.Session().USD > limit.USD*1.0000001 {
-				t.Fatalf("spent %v, limit %v", m.Session().USD, limit.USD)
-			}
-		}
-	})
+// SPEC 8.1, 5.5: a reply that reports no usage counts with what was reserved,
+// and is still no known cost.
+func TestUnreportedUsageCountsAsReserved(t *testing.T) {
 	var m Meter
-	if _, err := m.Reserve(Limits{USD: 1}, 1, 1); fault.CategoryOf(err) != fault.Budget {
-		t.Errorf("without a price: %v", err)
+	apply(&m, event.Prompted{}, event.Requested{Bytes: 3000, Reserved: ptr(0.75)}, event.Replied{})
+	if got := m.Session(); got.Guessed != 0.75 || got.Cost() != nil || got.Tokens() != 1000 {
+		t.Errorf("%+v", got)
+	}
+	price := &llm.Price{Input: 1, Output: 1}
+	if _, err := new(Pool).Reserve(&m, Limits{USD: 1}, Ask{Price: price, MaxOutput: 300_000}); err != nil {
+		t.Errorf("what is left is refused: %v", err)
+	}
+	if _, err := new(Pool).Reserve(&m, Limits{USD: 0.75}, Ask{Price: price, MaxOutput: 1000}); fault.CategoryOf(err) != fault.Budget {
+		t.Errorf("what was reserved was forgotten: %v", err)
 	}
 }
 
-// SPEC 4.14
+// SPEC 8.1: a limit of money is refused without a price, and the default one
+// does not hold then, nor for a free model.
+func TestPriceUnknown(t *testing.T) {
+	unknown := llm.Info{Provider: "p", Model: "m"}
+	if err := (Limits{USD: 1}).Allow(unknown); fault.CategoryOf(err) != fault.Configuration || !strings.Contains(err.Error(), "p/m") {
+		t.Errorf("%v", err)
+	}
+	for _, l := range []Limits{{}, {USD: 5, Assumed: true}, {Tokens: 5}} {
+		if err := l.Allow(unknown); err != nil {
+			t.Errorf("%+v: %v", l, err)
+		}
+	}
+	var m Meter
+	apply(&m, event.Prompted{}, event.Replied{Cost: ptr(6.0)})
+	for _, c := range []struct {
+		name  string
+		l     Limits
+		price *llm.Price
+		ok    bool
+	}{
+		{"set, unknown", Limits{USD: 5}, nil, false},
+		{"default, unknown", Limits{USD: 5, Assumed: true}, nil, true},
+		{"default, known", Limits{USD: 5, Assumed: true}, &llm.Price{Input: 1, Output: 1}, false},
+		{"default, free", Limits{USD: 5, Assumed: true}, &llm.Price{}, true},
+		{"set, free", Limits{USD: 5}, &llm.Price{}, true},
+	} {
+		if _, err := new(Pool).Reserve(&m, c.l, Ask{Price: c.price, Input: 10}); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// SPEC 8.1: a reply is made shorter before it is refused, and a limit that
+// still pays for the longest reply changes nothing.
+func TestReplyIsLowered(t *testing.T) {
+	var m Meter
+	price := &llm.Price{Input: 1, Output: 10}
+	for _, c := range []struct {
+		l    Limits
+		want int
+	}{
+		{Limits{USD: 1}, 0},
+		{Limits{USD: 0.05}, 4900}, // 1000 tokens in cost 0.001
+		{Limits{Tokens: 3000}, 2000},
+		{Limits{USD: 0.05, Tokens: 3000}, 2000},
+		{Limits{Tokens: 100_000}, 0},
+	} {
+		g, err := new(Pool).Reserve(&m, c.l, Ask{Price: price, Input: 1000, MaxOutput: 8192})
+		if err != nil || g.MaxTokens != c.want {
+			t.Errorf("%+v: %+v, %v; want %d", c.l, g, err, c.want)
+		}
+	}
+	limit := (*LimitError)(nil)
+	_, err := new(Pool).Reserve(&m, Limits{USD: 0.003}, Ask{Price: price, Input: 1000, MaxOutput: 8192})
+	if !errors.As(err, &limit) || limit.Kind != USD || fault.CategoryOf(err) != fault.Budget || fault.Retryable(err) {
+		t.Errorf("%v", err)
+	}
+	if to, ok := limit.Answer("add $5.00"); !ok || to != 5.003 {
+		t.Errorf("%v, %v", to, ok)
+	}
+}
+
+// SPEC 4.14: steps are of a turn, and a child's replies are none.
 func TestSteps(t *testing.T) {
 	var m Meter
-	apply(&m, event.Prompted{}, event.Replied{}, event.Replied{})
-	_, err := m.Reserve(Limits{Steps: 2}, 0, 0)
+	apply(&m, event.Prompted{}, event.Replied{}, event.Replied{}, event.Charged{By: "child"})
+	_, err := new(Pool).Reserve(&m, Limits{Steps: 2}, Ask{})
 	if e := (*StepsError)(nil); !errors.As(err, &e) {
 		t.Errorf("got %v", err)
 	}
+	if _, err := new(Pool).Reserve(&m, Limits{Steps: 2}, Ask{Child: true}); err != nil {
+		t.Errorf("a child: %v", err)
+	}
 	apply(&m, event.Prompted{})
-	if _, err := m.Reserve(Limits{Steps: 2}, 0, 0); err != nil {
+	if _, err := new(Pool).Reserve(&m, Limits{Steps: 2}, Ask{}); err != nil {
 		t.Errorf("a new turn: %v", err)
+	}
+}
+
+// SPEC 8.1: requests, calls and agents are counted, retries and children too,
+// and stop at the limit.
+func TestCounts(t *testing.T) {
+	var m Meter
+	apply(&m, event.Prompted{},
+		event.Requested{Attempt: 1}, event.Retried{}, event.Requested{Attempt: 2},
+		event.Replied{}, event.CallAsked{Tool: "agent"}, event.CallAsked{Tool: "read"},
+		event.Charged{By: "child", Guess: true, Requests: 1, Calls: 3})
+	if s := m.Session(); s.Requests != 3 || s.Calls != 5 || s.Agents != 1 {
+		t.Fatalf("%+v", s)
+	}
+	for _, c := range []struct {
+		l    Limits
+		kind Kind
+	}{
+		{Limits{Requests: 4, Calls: 5, Agents: 1}, ""},
+		{Limits{Requests: 3}, Requests},
+		{Limits{Calls: 4}, Calls},
+	} {
+		_, err := new(Pool).Reserve(&m, c.l, Ask{})
+		limit := (*LimitError)(nil)
+		if errors.As(err, &limit) != (c.kind != "") || limit != nil && limit.Kind != c.kind {
+			t.Errorf("%+v: %v", c.l, err)
+		}
+	}
+	if err := m.Check(Limits{Calls: 5, Agents: 1}); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+	apply(&m, event.CallAsked{Tool: "agent"})
+	if err := m.Check(Limits{Agents: 1}); fault.CategoryOf(err) != fault.Budget {
+		t.Errorf("a second agent: %v", err)
+	}
+}
+
+// SPEC 8.1: running time is what ran: not the time between turns, not the time
+// a person took to answer, not the time after a crash.
+func TestRunningTime(t *testing.T) {
+	var m Meter
+	at := time.Unix(1000, 0)
+	for _, s := range []struct {
+		after time.Duration
+		body  event.Body
+	}{
+		{0, event.Prompted{}},
+		{3 * time.Second, event.Replied{}},
+		{2 * time.Second, event.Asked{ID: "q"}},
+		{time.Hour, event.Answered{ID: "q"}},
+		{5 * time.Second, event.Ended{End: event.EndDone}},
+		{time.Hour, event.Prompted{}},
+		{time.Second, event.Ticked{}},
+		{time.Second, event.Interrupted{}},
+		{time.Second, event.Ended{End: event.EndInterrupted}},
+		{time.Hour, event.Prompted{}},
+		{time.Second, event.CallAsked{}},
+		{time.Hour, event.CallDone{Outcome: event.UnknownDone}},
+		{0, event.Ended{End: event.EndInterrupted}},
+		{0, event.Resumed{}},
+		{time.Hour, event.Prompted{}},
+		{time.Second, event.Replied{}},
+		{-time.Hour, event.Ticked{}}, // a clock that was set back
+	} {
+		at = at.Add(s.after)
+		m.Apply(event.Event{Time: at, Body: s.body})
+	}
+	if got := m.Session().Active(); got != 15*time.Second {
+		t.Errorf("%v, want 15s", got)
+	}
+	if err := m.Check(Limits{Wall: 15 * time.Second}); fault.CategoryOf(err) != fault.Budget {
+		t.Errorf("%v", err)
+	}
+	if err := m.Check(Limits{Wall: 16 * time.Second}); err != nil {
+		t.Error(err)
+	}
+}
+
+// SPEC 8.1: 80 % warns, once, and again after the limit was raised or the
+// session was taken up.
+func TestWarnsOnce(t *testing.T) {
+	var m Meter
+	l := Limits{USD: 5, Calls: 10}
+	apply(&m, event.Prompted{}, event.Replied{Cost: ptr(3.9)})
+	if ws := m.Warnings(l); len(ws) != 0 {
+		t.Errorf("below 80 %%: %v", ws)
+	}
+	apply(&m, event.Replied{Cost: ptr(0.15)})
+	ws := m.Warnings(l)
+	if len(ws) != 1 || ws[0].What != "budget.usd" || ws[0].Text != "81 % of the budget of $5.00 is used: $4.05" {
+		t.Fatalf("%+v", ws)
+	}
+	apply(&m, ws[0])
+	if ws := m.Warnings(l); len(ws) != 0 {
+		t.Errorf("twice: %v", ws)
+	}
+	apply(&m, event.Extended{What: "budget.usd", To: 10}, event.Replied{Cost: ptr(4.0)})
+	if ws := m.Warnings(l); len(ws) != 1 || !strings.Contains(ws[0].Text, "$10.00") {
+		t.Errorf("after the extension: %v", ws)
+	}
+	apply(&m, m.Warnings(l)[0], event.Resumed{})
+	if ws := m.Warnings(l); len(ws) != 1 {
+		t.Errorf("after a resume: %v", ws)
+	}
+}
+
+// SPEC 8.1: an extension raises the limit that was asked about, for as long as
+// the process lives; that of the default outlives it.
+func TestExtended(t *testing.T) {
+	var m Meter
+	set, assumed := Limits{USD: 5}, Limits{USD: 5, Assumed: true}
+	apply(&m, event.Extended{What: "budget.usd", To: 10})
+	if m.Limit(set, USD) != 10 || m.Limit(set, Calls) != 0 || m.Limit(Limits{}, USD) != 0 {
+		t.Error("not in force, or for what has no limit")
+	}
+	apply(&m, event.Resumed{})
+	if m.Limit(set, USD) != 5 || m.Limit(assumed, USD) != 10 {
+		t.Errorf("after a resume: %v, %v", m.Limit(set, USD), m.Limit(assumed, USD))
+	}
+	apply(&m, event.Extended{What: "budget.usd", To: 0}, event.Extended{What: "what?", To: 7})
+	if m.Limit(set, USD) != 0 {
+		t.Error("no limit is a limit")
+	}
+}
+
+// SPEC 8.1: what is not clearly a yes raises nothing.
+func TestAnswer(t *testing.T) {
+	money := &LimitError{Kind: USD, Limit: 5, Used: 4.9, Need: 0.4}
+	text, options := money.Question()
+	if !strings.Contains(text, "$5.00") || !strings.Contains(text, "$4.90") || strings.Join(options, "|") != "add $5.00|no limit|stop" {
+		t.Errorf("%s %q", text, options)
+	}
+	for in, want := range map[string]float64{"add $5.00": 10, " Add $7 ": 12, "$2.5": 7.5, "3": 8, "no limit": 0} {
+		if to, ok := money.Answer(in); !ok || to != want {
+			t.Errorf("%q: %v, %v; want %v", in, to, ok, want)
+		}
+	}
+	for _, in := range []string{"", "stop", "no", "yes", "add", "-3", "add $-3", "0", "NaN", "inf", "1e400", "add 5 dollars"} {
+		if to, ok := money.Answer(in); ok {
+			t.Errorf("%q raises to %v", in, to)
+		}
+	}
+	wall := &LimitError{Kind: Wall, Limit: 600, Used: 601, Need: 2}
+	if _, options := wall.Question(); options[0] != "add 10m0s of running time" {
+		t.Errorf("%q", options)
+	}
+	if to, ok := wall.Answer("add 10m0s of running time"); !ok || to != 1200 {
+		t.Errorf("%v, %v", to, ok)
+	}
+	far := &LimitError{Kind: USD, Limit: 5, Used: 13, Need: 9}
+	if to, _ := far.Answer(far.options()[0]); to < 14 {
+		t.Errorf("the first option does not suffice: %v", to)
+	}
+}
+
+func (e *LimitError) options() []string { _, o := e.Question(); return o }
+
+// SPEC 8.1, 14.1: a child gets what is left, and never "none" for "used up".
+func TestLeft(t *testing.T) {
+	var m Meter
+	apply(&m, event.Prompted{}, event.Replied{Cost: ptr(4.0), Reply: llm.Reply{Usage: llm.Usage{Known: true, Input: 900}}})
+	got := m.Left(Limits{USD: 5, Tokens: 500, Calls: 10})
+	if got.USD != 1 || got.Tokens != 1 || got.Calls != 10 || got.Wall != 0 || got.Requests != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// SPEC 8.1: a request's size is guessed from what the provider counted last;
+// an image counts as one, not as its bytes.
+func TestInputGuess(t *testing.T) {
+	var m Meter
+	if got := m.Input(3000); got != 1000 {
+		t.Errorf("%d", got)
+	}
+	apply(&m, event.Rebased{}, event.Prompted{}, event.Requested{Bytes: 9000},
+		event.Replied{Reply: llm.Reply{Usage: llm.Usage{Known: true, Input: 100, CacheRead: 2000}}})
+	if got := m.Input(9300); got != 2200 {
+		t.Errorf("%d", got)
+	}
+	image := make([]byte, 3_000_000)
+	apply(&m, event.CallDone{Result: llm.Result{Images: []llm.Media{{Data: image}}}})
+	if got := m.Input(9300 + 4_000_000); got != 2200+tokensPerImage {
+		t.Errorf("%d", got)
+	}
+	apply(&m, event.Requested{Bytes: 4_009_300}, event.Replied{Reply: llm.Reply{Usage: llm.Usage{Known: true, CacheRead: 4000}}})
+	if got := m.Input(4_009_600); got != 4100 {
+		t.Errorf("%d", got)
+	}
+}
+
+func TestPresets(t *testing.T) {
+	last := Limits{}
+	for _, name := range Presets() {
+		l, err := Preset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name != "unlimited" && (l.USD <= last.USD || l.Tokens <= last.Tokens || l.Wall <= last.Wall || l.Calls <= last.Calls) {
+			t.Errorf("%s is not larger than the one before: %+v", name, l)
+		}
+		last = l
+	}
+	if _, err := Preset("huge"); err == nil || !strings.Contains(err.Error(), "quick, standard, deep, unlimited") {
+		t.Errorf("%v", err)
 	}
 }

@@ -89,6 +89,10 @@ func (a *Activity) Apply(e event.Event) {
 		}
 	case event.Planned:
 		a.plan(e, b)
+	case event.Asked:
+		if a.want == PhaseTransition {
+			a.want = ProgressCheck // the phase is open by now: that is not what goes on after the answer
+		}
 	case event.Answered:
 		if a.want == StreamingResponse && slices.ContainsFunc(b.Verdicts, allows) {
 			a.want = ExecutingTool // the calls that were asked about come next

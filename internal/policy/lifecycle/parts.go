@@ -128,8 +128,10 @@ func (s *Storage) Apply(e event.Event) {
 // Lost says that events could not be stored: the session is active, and what
 // happened last is not kept.
 func (s *Storage) Lost() {
-	if s.State() == Saved || s.State() == Active {
-		_ = s.machine().To(Saving, nil)
-		_ = s.machine().To(Active, nil)
+	m := s.machine()
+	for _, next := range []fsm.State{Saving, Active} {
+		if m.To(next, nil) != nil {
+			return // no session yet: there is nothing to lose
+		}
 	}
 }

@@ -13,7 +13,7 @@ type Detector struct {
 	contents memo[struct{}] // (file, content)
 	shell    memo[int]      // (command, file): how often it counted as content
 	edits    memo[struct{}]
-	faults   memo[struct{}]
+	faults   memo[int] // an error: the epoch it was last seen in
 	last     memo[uint64] // action: its key when it last ran
 	// What reads and searches gave is kept apart: compaction takes it from the
 	// model, and to look again is then no repetition.
@@ -111,7 +111,9 @@ func (d *Detector) look(s *Step) facts {
 	f.keySeen = ok || s.Blocked
 	f.again = ok && !s.Blocked && before != f.epoch && (s.Kind == Exec || s.Kind == Test)
 	f.resultSeen = s.OK && (results.has(f.result) || d.results.has(f.result) || d.readResults.has(f.result))
-	f.faultSeen = !s.OK && d.faults.has(f.fault)
+	if at, ok := d.faults.get(f.fault); !s.OK {
+		f.faultSeen = ok && at == f.epoch // with new content an error is another one
+	}
 	f.editSeen = s.Edit != "" && d.edits.has(hash(s.Edit))
 	f.prose = s.Kind == None && s.OK
 	f.light = f.prose || s.Kind == Think
@@ -124,6 +126,9 @@ func (d *Detector) look(s *Step) facts {
 // that is no edit leaves counts twice per file: a log that it appends to, or a
 // file that it writes anew at each run, is no progress.
 func (d *Detector) content(s *Step) bool {
+	for _, x := range s.Before {
+		d.contents.put(hash(x.Path, x.Hash), struct{}{})
+	}
 	fresh := false
 	see := func(path, state string) {
 		if state == "" {
@@ -179,7 +184,7 @@ func (d *Detector) keep(f *facts) {
 			}
 			d.ever.put(f.result, struct{}{})
 		} else {
-			d.faults.put(f.fault, struct{}{})
+			d.faults.put(f.fault, f.epoch)
 		}
 		if s.Edit != "" {
 			d.edits.put(hash(s.Edit), struct{}{})
@@ -293,3 +298,22 @@ func (d *Detector) newest(k int) []int {
 	}
 	return out
 }
+
+// Say judges what the model said, apart from any call.
+func (d *Detector) Say(text string) Verdict {
+	s := Step{Kind: None, OK: true, Message: text}
+	f := facts{n: max(0, d.n-1), s: &s, epoch: d.epoch, prose: true, light: true}
+	for _, r := range d.rules {
+		m, ok := r.(*message)
+		if !ok {
+			continue
+		}
+		if x := m.apply(d, &f); x.level != OK {
+			return Verdict{Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print), Steps: x.steps, Text: x.text}
+		}
+	}
+	return Verdict{}
+}
+
+// Contents is how many contents never seen before there were.
+func (d *Detector) Contents() int { return d.epoch }

@@ -19,7 +19,8 @@ type facts struct {
 	fresh bool
 	// news: it succeeded with a result never seen before.
 	news bool
-	// keySeen, resultSeen, faultSeen, editSeen: before this step.
+	// keySeen, resultSeen, editSeen: before this step; faultSeen: and since
+	// content last changed.
 	keySeen, resultSeen, faultSeen, editSeen bool
 	// again: a command that ran before, and not since content last changed.
 	again bool

@@ -6,11 +6,11 @@ import "fmt"
 const (
 	point = 4
 
-	staleRepeat = 4 * point   // this call with this result again
-	staleKnown  = 2 * point   // another call, and an error or a result seen before
-	staleEmpty  = 1 * point   // a search that found nothing
+	staleRepeat = 4 * point     // this call with this result again
+	staleKnown  = 2 * point     // another call, and an error or a result seen before
+	staleEmpty  = 1 * point     // a search that found nothing
 	staleWords  = 3 * point / 2 // a reply without a call
-	staleNews   = -4 * point  // a result never seen before
+	staleNews   = -4 * point    // a result never seen before
 )
 
 // staleness adds up steps that bring nothing, and takes off what brings news.
@@ -80,7 +80,7 @@ func weight(f *facts) int {
 		return 0 // an error never seen before says something, and is no progress
 	case s.Kind == Think || s.Kind == Submit:
 		return 0
-	case s.Kind == Edit && s.State == "" && !f.editSeen:
+	case s.Kind == Edit && s.Edit != "" && s.State == "" && !f.editSeen:
 		return staleNews // its content is not known, and it never was written before
 	case s.Len == 0 && (s.Kind == Read || s.Kind == Search):
 		return staleEmpty

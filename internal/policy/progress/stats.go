@@ -106,6 +106,22 @@ func (d *Detector) Stats() Stats {
 	return s
 }
 
-// Calls is how many calls were made, and FilesChanged how many files; they
-// cost nothing.
-func (d *Detector) Calls() (calls, files int) { return d.stats.Calls, len(d.stats.Files) }
+// Brief is the statistics as numbers, which cost next to nothing to give.
+type Brief struct {
+	Calls, Files, TestsRun, TestsOK, FailStreak int
+	OK, Failed                                  int // among the newest actions
+}
+
+// Recent gives the statistics as numbers.
+func (d *Detector) Recent() Brief {
+	s := &d.stats
+	b := Brief{Calls: s.Calls, Files: len(s.Files), TestsRun: s.TestsRun, TestsOK: s.TestsOK, FailStreak: s.FailStreak}
+	for i := range s.Actions {
+		if s.Actions[i].OK {
+			b.OK++
+		} else {
+			b.Failed++
+		}
+	}
+	return b
+}

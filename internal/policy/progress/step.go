@@ -39,6 +39,7 @@ type Step struct {
 	Edit   string // the arguments of an edit
 	State  string // the content of Target after it
 	Files  []File // further contents it left behind
+	Before []File // contents that were there before it: to return to one is no progress
 	// Message is what the model said, on the first call of a reply; empty where
 	// it said nothing.
 	Message string

@@ -44,6 +44,10 @@ func (c *Conversation) Apply(e event.Event) {
 		c.push(append2(m, llm.TextPart(b.Text)))
 	case event.Noted:
 		c.note(b.Text)
+	case event.Stuck:
+		if b.Level != "halt" {
+			c.note("[" + b.Text + "]")
+		}
 	case event.Interrupted:
 		c.note(b.Marker())
 	case event.PersonRan:

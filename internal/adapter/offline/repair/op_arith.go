@@ -170,7 +170,7 @@ func operands(s *site, n ast.Node) {
 	default:
 		return
 	}
-	s.replace(.45, b, s.operand(b.Y)+" "+b.Op.String()+" "+s.operand(b.X))
+	s.replace(.55, b, s.operand(b.Y)+" "+b.Op.String()+" "+s.operand(b.X))
 }
 
 // term drops one side of a sum, or adds a number that is in scope.

@@ -30,9 +30,9 @@ func comparison(s *site, n ast.Node) {
 	}
 	table := map[token.Token][]to{
 		token.LSS: {{token.LEQ, 1}, {token.NEQ, .15}, {token.EQL, .1}},
-		token.LEQ: {{token.LSS, 1}, {token.EQL, .1}},
+		token.LEQ: {{token.LSS, 1}, {token.EQL, .3}},
 		token.GTR: {{token.GEQ, 1}, {token.NEQ, .15}, {token.EQL, .1}},
-		token.GEQ: {{token.GTR, 1}, {token.EQL, .1}},
+		token.GEQ: {{token.GTR, 1}, {token.EQL, .3}},
 		token.EQL: {{token.NEQ, .5}},
 		token.NEQ: {{token.EQL, .5}},
 	}

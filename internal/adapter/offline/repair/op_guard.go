@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"strconv"
+	"strings"
 )
 
 // guardOps add what was not considered: nothing, zero, the end.
@@ -169,6 +170,7 @@ func guard(s *site, n ast.Node) {
 	if s.loop() != nil {
 		exits = append(exits, "continue")
 	}
+	exits = append(exits, s.failures()...)
 	var shallow ast.Node = st
 	switch x := st.(type) {
 	case *ast.IfStmt:
@@ -231,6 +233,22 @@ func guard(s *site, n ast.Node) {
 			s.insert(.22, st, "if "+c+" {\n\t"+x+"\n}")
 		}
 	}
+}
+
+// failures writes return statements with the package's own errors.
+func (s *site) failures() []string {
+	res := s.results()
+	if len(res) == 0 || res[len(res)-1] == nil || res[len(res)-1].String() != "error" {
+		return nil
+	}
+	zero := s.zeros()
+	var out []string
+	for _, name := range s.globals(res[len(res)-1]) {
+		if head, ok := strings.CutSuffix(zero, "nil"); ok && len(out) < 4 {
+			out = append(out, head+name)
+		}
+	}
+	return out
 }
 
 // simple reports an expression without a call.

@@ -9,6 +9,10 @@ import (
 // fix.
 const certain = 1.7
 
+// rare is the prior below which a change is not called a fix, even when no
+// other one passes.
+const rare = .13
+
 // rank orders classes by the evidence: how likely their best change is, how
 // many ways lead to the same behaviour, whether they fail where others do not.
 func rank(classes []class, inputs int) {
@@ -58,6 +62,9 @@ func (c *candidate) grows() int { return len(c.text) - (c.to - c.from) }
 
 // judge says whether the first class stands out, and if not, why.
 func judge(classes []class, inputs int) (Outcome, string) {
+	if len(classes) > 0 && classes[0].members[0].prior < rare {
+		return Uncertain, "what passes every test is a kind of change that is seldom right; look at it before you keep it"
+	}
 	if len(classes) < 2 {
 		return Fixed, ""
 	}

@@ -108,7 +108,11 @@ func (w *work) clean() error {
 	var left []string
 	var cause error
 	for _, t := range w.temps {
-		if err := w.h.Remove(t); err != nil {
+		err := w.h.Remove(t)
+		if err == nil {
+			continue
+		}
+		if _, gone := w.h.Read(t); gone == nil { // it may never have been written
 			left, cause = append(left, t), err
 		}
 	}

@@ -1,0 +1,24 @@
+package main
+
+import "testing"
+
+// The sets are read, are as large as promised, and every bug changes its file.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	for set, least := range map[string]int{"quixbugs": 30, "planted": 40} {
+		cases, err := load(data, "testdata/"+set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(cases) < least {
+			t.Errorf("%s has %d cases", set, len(cases))
+		}
+		seen := map[string]bool{}
+		for _, c := range cases {
+			if seen[c.name] || c.right == c.broken || len(c.hidden) == 0 || c.kind == "" {
+				t.Errorf("%s: %s is not a case", set, c.name)
+			}
+			seen[c.name] = true
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+)
+
+// Payer is where a child session's money comes from: a *Session.
+type Payer interface {
+	// Reserve sets aside what a request may spend. It waits while other
+	// requests hold what is left; errors are why there is nothing left.
+	Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error)
+	// Settle gives a reservation back and charges what the request cost.
+	Settle(ctx context.Context, grant int, cs ...event.Charged) error
+}
+
+// purse is what a session has set aside for requests in flight: its own and
+// those of its children. The session's lock guards it.
+type purse struct {
+	pool  budget.Pool
+	freed chan struct{} // closed when a reservation is given back
+
+	own, up int // the grants of the own request: from the pool, from the payer
+	input   int64
+	upUSD   *float64
+
+	asking chan struct{} // holds a token while a person is asked
+}
+
+// pay sets aside what a request may cost. maxTokens is the longest reply that
+// is paid for, 0 where nothing limits it.
+func (s *Session) pay(r *llm.Request) (maxTokens int, usd *float64, err error) {
+	s.mu.Lock()
+	ctx, info := s.running.ctx, s.model.Info()
+	size := int64(0)
+	for _, p := range r.Body {
+		size += int64(len(p))
+	}
+	a := budget.Ask{Price: info.Price, Input: s.meter.Input(size), MaxOutput: info.MaxOutput}
+	s.mu.Unlock()
+	if err := s.warn(ctx); err != nil {
+		return 0, nil, err
+	}
+	g, err := s.reserve(ctx, a)
+	if err != nil {
+		return 0, nil, err
+	}
+	s.mu.Lock()
+	s.purse.own, s.purse.input = g.ID, a.Input
+	s.mu.Unlock()
+	if s.cfg.Payer == nil {
+		return g.MaxTokens, g.USD, nil
+	}
+	a.Child = true
+	if g.MaxTokens > 0 {
+		a.MaxOutput = g.MaxTokens
+	}
+	up, err := s.cfg.Payer.Reserve(ctx, a)
+	if err != nil {
+		s.refund()
+		return 0, nil, err
+	}
+	s.mu.Lock()
+	s.purse.up, s.purse.upUSD = up.ID, up.USD
+	s.mu.Unlock()
+	if up.MaxTokens > 0 {
+		return up.MaxTokens, up.USD, nil
+	}
+	return g.MaxTokens, up.USD, nil
+}
+
+// Reserve is part of Payer.
+func (s *Session) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
+	return s.reserve(ctx, a)
+}
+
+// reserve waits for room among the requests in flight, and asks the person,
+// where one is there, to raise a limit that is reached.
+func (s *Session) reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
+	for {
+		s.mu.Lock()
+		g, err := s.purse.pool.Reserve(&s.meter, s.cfg.Limits, a)
+		if s.purse.freed == nil {
+			s.purse.freed = make(chan struct{})
+		}
+		freed := s.purse.freed
+		s.mu.Unlock()
+		switch {
+		case err == nil:
+			return g, nil
+		case !errors.Is(err, budget.ErrWait):
+			if err := s.extend(ctx, err); err != nil {
+				return budget.Grant{}, err
+			}
+		default:
+			select {
+			case <-freed:
+			case <-ctx.Done():
+				return budget.Grant{}, context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// release gives a reservation back and wakes those who wait for it.
+func (s *Session) release(grant int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.purse.pool.Release(grant)
+	if s.purse.freed != nil {
+		close(s.purse.freed)
+		s.purse.freed = nil
+	}
+}
+
+// refund gives back what was set aside for a request that did not go out.
+func (s *Session) refund() {
+	s.mu.Lock()
+	own := s.purse.own
+	s.purse.own = 0
+	s.mu.Unlock()
+	s.release(own)
+	_ = s.settleUp(context.Background()) // nothing is charged: nothing can fail
+}
+
+// Settle is part of Payer.
+func (s *Session) Settle(ctx context.Context, grant int, cs ...event.Charged) error {
+	defer s.release(grant)
+	var ds []event.Draft
+	for _, c := range cs {
+		ds = append(ds, event.Draft{Body: c})
+	}
+	if err := s.record(ctx, ds...); err != nil {
+		return err
+	}
+	return s.warn(ctx)
+}
+
+func (s *Session) settleUp(ctx context.Context, cs ...event.Charged) error {
+	s.mu.Lock()
+	up := s.purse.up
+	s.purse.up = 0
+	s.mu.Unlock()
+	if up == 0 {
+		return nil
+	}
+	return s.cfg.Payer.Settle(ctx, up, cs...)
+}
+
+// over settles the own request. A reply that broke off is paid for as well:
+// what came of it is charged by what pawl counted, as a guess.
+func (s *Session) over(ctx context.Context, o turn.Over) error {
+	s.mu.Lock()
+	own, input, most, info := s.purse.own, s.purse.input, s.purse.upUSD, s.model.Info()
+	s.purse.own = 0
+	s.mu.Unlock()
+	defer s.release(own)
+	c := event.Charged{By: "broken_reply", Model: info.Ref(), Usage: o.Usage, Guess: true}
+	switch {
+	case o.Replied != nil:
+		c.By, c.Usage, c.USD, c.Guess = s.cfg.ID, o.Replied.Reply.Usage, o.Replied.Cost, false
+		c.Calls = len(o.Replied.Reply.Message.Calls())
+		if c.USD == nil {
+			c.Guess, c.USD = true, most // no more than was set aside
+		}
+	case o.Got > 0 || o.Usage.Known:
+		if !o.Usage.Known {
+			c.Usage = llm.Usage{Known: true, Input: input, Output: budget.Guess(o.Got)}
+		}
+		c.USD = llm.Cost(info.Price, c.Usage)
+		if err := s.record(ctx, event.Draft{Body: c}); err != nil {
+			return err
+		}
+	}
+	c.By, c.Requests = s.cfg.ID, 1
+	return s.settleUp(ctx, c)
+}
+
+// warn tells of soft limits that were passed, once each.
+func (s *Session) warn(ctx context.Context) error {
+	s.mu.Lock()
+	var ds []event.Draft
+	for _, w := range s.meter.Warnings(s.cfg.Limits) {
+		ds = append(ds, event.Draft{Body: w})
+	}
+	s.mu.Unlock()
+	return s.record(ctx, ds...)
+}
+
+// extend asks the person to raise the limit that err is about. It returns nil
+// where the limit is another one now, and else err or why nobody answered.
+func (s *Session) extend(ctx context.Context, err error) error {
+	limit := (*budget.LimitError)(nil)
+	if !errors.As(err, &limit) || !s.cfg.Person {
+		return err
+	}
+	// One question at a time: children reach the limit together.
+	s.mu.Lock()
+	if s.purse.asking == nil {
+		s.purse.asking = make(chan struct{}, 1)
+	}
+	asking := s.purse.asking
+	s.mu.Unlock()
+	select {
+	case asking <- struct{}{}:
+		defer func() { <-asking }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	s.mu.Lock()
+	now := s.meter.Limit(s.cfg.Limits, limit.Kind)
+	s.mu.Unlock()
+	if now != limit.Limit {
+		return nil
+	}
+	text, options := limit.Question()
+	a, aerr := s.ask(ctx, event.Asked{Why: "budget", Text: text, Options: options})
+	if aerr != nil {
+		return aerr
+	}
+	to, ok := limit.Answer(a.Text)
+	if !ok {
+		return err
+	}
+	return s.record(ctx, event.Draft{Body: event.Extended{What: string(limit.Kind), To: to}})
+}
+
+// budgetGate stops a step whose calls pass a limit. They were counted as they
+// were asked for.
+type budgetGate struct{ s *Session }
+
+// Check is part of turn.Gate.
+func (g budgetGate) Check(ctx context.Context, _ []*turn.Pending) error {
+	for {
+		g.s.mu.Lock()
+		err := g.s.meter.Check(g.s.cfg.Limits)
+		g.s.mu.Unlock()
+		if err == nil {
+			return nil
+		}
+		if err := g.s.extend(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// watchWall ends a turn whose running time is used up, also in the middle of a
+// request or a call. Where a person is there, they are asked before the next
+// one instead.
+func (s *Session) watchWall(r *run) (stop func()) {
+	s.mu.Lock()
+	left, ok := s.meter.WallLeft(s.cfg.Limits)
+	s.mu.Unlock()
+	if !ok || s.cfg.Person {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			if left > 0 && s.cfg.Sleep(ctx, left) != nil {
+				return
+			}
+			// The folds learn the time from events.
+			if s.record(ctx, event.Draft{Body: event.Ticked{}}) != nil {
+				return
+			}
+			s.mu.Lock()
+			err := s.meter.Check(s.cfg.Limits)
+			left, _ = s.meter.WallLeft(s.cfg.Limits)
+			s.mu.Unlock()
+			if left <= 0 {
+				r.cancel(err)
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}

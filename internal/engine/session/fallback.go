@@ -1,0 +1,52 @@
+package session
+
+import (
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// chain gives the models to go on with, one at each call: those of the
+// fallback chain and the configured one, each at most once a turn (SPEC 3.3).
+// The session stays with the one that it went on with.
+func (s *Session) chain(inUse llm.Model) func(context.Context, event.Retried) (llm.Model, error) {
+	tried := map[string]bool{inUse.Info().Ref(): true}
+	return func(ctx context.Context, why event.Retried) (llm.Model, error) {
+		for _, ref := range s.cfg.Fallback {
+			if tried[ref] {
+				continue
+			}
+			tried[ref] = true
+			m, err := s.cfg.OpenModel(ref)
+			if err == nil {
+				err = s.cfg.Limits.Allow(m.Info())
+			}
+			if err != nil {
+				note := event.Warned{What: "fallback", Text: s.cfg.Mask("the fallback model " + ref + " can not be used: " + err.Error())}
+				if err := s.record(ctx, event.Draft{Body: note}); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if known := m.Info().Ref(); known != ref {
+				if tried[known] {
+					continue
+				}
+				tried[known] = true
+			}
+			return m, s.goOn(ctx, m, why)
+		}
+		if home := s.cfg.Model.Info().Ref(); len(s.cfg.Fallback) > 0 && !tried[home] {
+			tried[home] = true
+			return s.cfg.Model, s.goOn(ctx, s.cfg.Model, why)
+		}
+		return nil, nil
+	}
+}
+
+func (s *Session) goOn(ctx context.Context, m llm.Model, why event.Retried) error {
+	why.Model = m.Info().Ref()
+	why.Error.Message = s.cfg.Mask(why.Error.Message)
+	return s.use(ctx, m, "fallback", event.Draft{Body: why})
+}

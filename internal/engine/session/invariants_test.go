@@ -1,0 +1,575 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// failer is what checks need of a test, rapid's included.
+type failer interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// logCheck walks a log and says what must not be in it.
+type logCheck struct {
+	t       failer
+	running bool
+	due     []llm.Call // calls of a reply that were not asked yet
+	open    []string   // ids, in the order asked
+	names   []string   // of the tools of open, as the model called them
+	started map[string]bool
+	at      int64
+}
+
+// checkFold checks what holds of every log (SPEC 4.3, 4.8): a turn has one end
+// and nothing of it comes after; every call is asked in the order of its reply
+// and has one result, in that order; what runs had passed.
+func checkFold(t failer, events []event.Event) {
+	t.Helper()
+	c := &logCheck{t: t, started: map[string]bool{}}
+	for i, e := range events {
+		c.at = e.Seq
+		if _, ok := e.Body.(event.Opened); ok != (i == 0) {
+			c.fail("%s", e.Body.Kind())
+		}
+		c.apply(e.Body)
+	}
+	if c.running || len(c.open) > 0 {
+		c.fail("the log ends with a turn that runs (%v) and the open calls %v", c.running, c.open)
+	}
+}
+
+func (c *logCheck) fail(format string, args ...any) {
+	c.t.Helper()
+	c.t.Errorf("event %d: %s", c.at, fmt.Sprintf(format, args...))
+}
+
+func (c *logCheck) apply(b event.Body) {
+	if a, ok := b.(event.CallAsked); ok {
+		c.asked(a)
+		return
+	}
+	if len(c.due) > 0 {
+		c.fail("%s, and the call %s of the reply was not asked", b.Kind(), c.due[0].ID)
+	}
+	switch b := b.(type) {
+	case event.Opened, event.Rebased, event.ModeSet, event.PersonRan, event.Resumed:
+		return
+	case event.Prompted:
+		c.running = true
+		c.between(b)
+		return
+	case event.Ended:
+		c.between(b)
+		if !c.running {
+			c.fail("an end without a turn")
+		}
+		c.running = false
+		return
+	case event.Requested:
+		c.between(b)
+	case event.Replied:
+		c.between(b)
+		c.due = b.Reply.Message.Calls()
+		c.started = map[string]bool{}
+	case event.CallStarted:
+		if c.started[b.ID] || !has(c.open, b.ID) {
+			c.fail("call %s starts twice, or is not open (%v)", b.ID, c.open)
+		}
+		c.started[b.ID] = true
+	case event.FileChanged:
+		if !c.started[b.Call] {
+			c.fail("%s changed by a call that did not start", b.Path)
+		}
+	case event.CallDone:
+		c.done(b)
+	}
+	if !c.running {
+		c.fail("%s while no turn runs", b.Kind())
+	}
+}
+
+func (c *logCheck) between(b event.Body) {
+	if len(c.open) > 0 {
+		c.fail("%s while the calls %v are open", b.Kind(), c.open)
+	}
+}
+
+func (c *logCheck) asked(a event.CallAsked) {
+	if len(c.due) == 0 || c.due[0].ID != a.ID || c.due[0].Name != a.Tool || a.ID == "" || has(c.open, a.ID) {
+		c.fail("call %q is asked; due %v, open %v", a.ID, c.due, c.open)
+		return
+	}
+	c.due = c.due[1:]
+	c.open, c.names = append(c.open, a.ID), append(c.names, a.Tool)
+}
+
+func (c *logCheck) done(d event.CallDone) {
+	if len(c.open) == 0 || c.open[0] != d.ID || d.Result.ID != d.ID || d.Result.Name != c.names[0] {
+		c.fail("a result of %q (%+v); open %v", d.ID, d.Result, c.open)
+		return
+	}
+	c.open, c.names = c.open[1:], c.names[1:]
+	switch ran := c.started[d.ID]; d.Outcome {
+	case event.OK, event.TimedOut:
+		if !ran {
+			c.fail("call %s came to %s and had not started", d.ID, d.Outcome)
+		}
+	case event.Denied, event.Invalid:
+		if ran {
+			c.fail("call %s came to %s and had started", d.ID, d.Outcome)
+		}
+	}
+	if (d.Outcome == event.OK) == d.Result.Error {
+		c.fail("call %s came to %s, its result says error: %v", d.ID, d.Outcome, d.Result.Error)
+	}
+}
+
+func has(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+type in struct {
+	Path string `json:"path"`
+}
+
+// wild are tools that do everything a tool may do wrong.
+func wild(release <-chan struct{}) tool.Set {
+	made := func(name string, run func(context.Context, tool.Env) (tool.Result, error)) tool.Tool {
+		return tool.New(name, "a tool", func(tool.Env, in) (tool.Footprint, error) { return tool.Footprint{Unknown: name == "slow"}, nil },
+			func(ctx context.Context, e tool.Env, _ in) (tool.Result, error) { return run(ctx, e) })
+	}
+	look := made("look", func(context.Context, tool.Env) (tool.Result, error) { return tool.Text("seen"), nil })
+	look.ReadOnly = true
+	measured := made("unmeasured", nil)
+	measured.Footprint = func(tool.Env, json.RawMessage) (tool.Footprint, error) { panic("no measure") }
+	later := made("later", func(context.Context, tool.Env) (tool.Result, error) { return tool.Text("x"), nil })
+	n := 0
+	later.Footprint = func(tool.Env, json.RawMessage) (tool.Footprint, error) {
+		if n++; n%2 == 0 { // only when it is measured again
+			panic("no measure")
+		}
+		return tool.Footprint{Writes: []tool.Span{{Path: "later"}}}, nil
+	}
+	later.Preview = func(context.Context, tool.Env, json.RawMessage) (string, error) { panic("no preview") }
+	return tool.Set{
+		look, measured, later,
+		made("fails", func(context.Context, tool.Env) (tool.Result, error) { return tool.Errorf("no"), nil }),
+		made("breaks", func(context.Context, tool.Env) (tool.Result, error) { return tool.Result{}, errors.New("broken") }),
+		made("panics", func(context.Context, tool.Env) (tool.Result, error) { panic("ouch") }),
+		made("asks", func(ctx context.Context, e tool.Env) (tool.Result, error) {
+			s, err := e.Ask.Question(ctx, "which?", nil)
+			return tool.Text(s), err
+		}),
+		made("slow", func(ctx context.Context, _ tool.Env) (tool.Result, error) {
+			select {
+			case <-release:
+				return tool.Text("late"), nil
+			case <-ctx.Done():
+				return tool.Result{}, ctx.Err()
+			}
+		}),
+		tools.Read(), tools.Write(), tools.Edit(), tools.Todo(),
+	}
+}
+
+const waiting = "I am thinking about it"
+
+// drawTurn draws one answer of the model.
+func drawTurn(t *rapid.T) llmtest.Turn {
+	switch rapid.SampledFrom([]string{"calls", "calls", "calls", "text", "empty", "busy", "fatal", "length", "paused", "wait"}).Draw(t, "answer") {
+	case "text":
+		return llmtest.Say("words")
+	case "empty":
+		return llmtest.Turn{Stop: llm.StopOther}
+	case "busy":
+		return llmtest.Turn{Text: "half of a", Err: fault.NewProvider("p", 529, "busy", nil)}
+	case "fatal":
+		return llmtest.Turn{Err: fault.NewProvider("p", 400, "bad", nil)}
+	case "length":
+		return llmtest.Turn{Text: "and then", Stop: llm.StopLength}
+	case "paused":
+		return llmtest.Turn{Text: "more", Stop: llm.StopPaused}
+	case "wait":
+		return llmtest.Turn{Text: waiting}
+	}
+	turn := llmtest.Turn{Text: rapid.SampledFrom([]string{"", "doing"}).Draw(t, "words")}
+	for range rapid.IntRange(1, 5).Draw(t, "calls") {
+		turn.Calls = append(turn.Calls, drawCall(t))
+	}
+	return turn
+}
+
+func drawCall(t *rapid.T) llm.Call {
+	c := llm.Call{
+		ID: rapid.SampledFrom([]string{"", "", "0", "1", "2", "a"}).Draw(t, "id"),
+		Name: rapid.SampledFrom([]string{
+			"look", "look", "LOOK", "fails", "breaks", "panics", "slow", "asks", "unmeasured", "later", "read", "write", "write", "edit", "todo",
+			"nothing_of_that_name", "", strings.Repeat("x", 3000),
+		}).Draw(t, "name"),
+	}
+	switch path := rapid.SampledFrom([]string{"a.txt", "b.txt", "../out.txt"}).Draw(t, "path"); c.Name {
+	case "read":
+		c.Args = json.RawMessage(args(map[string]any{"files": []any{map[string]any{"path": path}}}))
+	case "write":
+		c.Args = json.RawMessage(args(map[string]string{"path": path, "content": rapid.SampledFrom([]string{"", "one\n", "two\n"}).Draw(t, "content")}))
+	case "edit":
+		c.Args = json.RawMessage(args(map[string]string{"path": path, "old": "one", "new": "two"}))
+	case "todo":
+		c.Args = json.RawMessage(`{"items":[{"text":"x","status":"done"}]}`)
+	default:
+		c.Args = json.RawMessage(args(in{path}))
+	}
+	switch rapid.SampledFrom([]string{"", "", "", "", "", "wrong", "missing", "bad", "huge"}).Draw(t, "how") {
+	case "wrong":
+		c.Args = json.RawMessage(`{"path":{"x":[1]}}`)
+	case "missing":
+		c.Args = json.RawMessage(`{}`)
+	case "bad":
+		c.Args, c.Sent, c.Bad = json.RawMessage(`{}`), `{"pa`, "cut off"
+	case "huge":
+		c.Args = json.RawMessage(args(map[string]string{"path": strings.Repeat("h", 200_000)}))
+	}
+	return c
+}
+
+// world is one drawn session and the person in front of it.
+type world struct {
+	*rig
+	rt      *rapid.T
+	release chan struct{}
+	waits   chan struct{} // a token lets a waiting model go on
+	tools   map[string]string
+
+	interrupts map[int]bool // at the nth event
+	prompts    map[int]bool
+	choices    []string // what the person does where something waits
+	n          int
+	calm       bool // nothing is interrupted any more
+	dropped    bool // the last event led to an interrupt
+}
+
+// SPEC 3.3, 3.4, 4.3, 4.4, 4.7, 4.8, 10.3, 10.4: whatever model, tools and
+// person do, the log stays in order, the model is sent pairs, and folding the
+// log again gives the same state.
+func TestInvariants(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := drawWorld(t, rt)
+		defer w.close()
+		w.play("first")
+		if rapid.Bool().Draw(rt, "second") {
+			w.play("second")
+		}
+		w.calm = true
+		w.play("the last")
+
+		all := storedOf(rt, w.store)
+		checkFold(rt, all)
+		for i, r := range w.model.Requests() {
+			pairs(rt, i, r.Messages)
+		}
+		w.sameAgain(all)
+		w.cutAt(all[:whole(all, rapid.IntRange(1, len(all)).Draw(rt, "cut"))])
+	})
+}
+
+func drawWorld(t *testing.T, rt *rapid.T) *world {
+	dir, err := os.MkdirTemp(t.TempDir(), "w")
+	if err != nil {
+		rt.Fatal(err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		rt.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o600); err != nil {
+		rt.Fatal(err)
+	}
+	ws, err := workspace.Open(dir, workspace.Options{Outside: true, NoGit: true})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	w := &world{
+		rt: rt, release: make(chan struct{}, 1000), waits: make(chan struct{}, 1000), tools: map[string]string{},
+		interrupts: map[int]bool{}, prompts: map[int]bool{},
+		choices: rapid.SliceOfN(rapid.SampledFrom([]string{"once", "session", "always", "no", "why", "interrupt", "go", "go", "go"}), 1, 12).Draw(rt, "choices"),
+	}
+	for _, n := range rapid.SliceOfN(rapid.IntRange(1, 80), 0, 3).Draw(rt, "interrupts") {
+		w.interrupts[n] = true
+	}
+	for _, n := range rapid.SliceOfN(rapid.IntRange(1, 60), 0, 3).Draw(rt, "prompts") {
+		w.prompts[n] = true
+	}
+	var script []llmtest.Turn
+	for range rapid.IntRange(1, 10).Draw(rt, "answers") {
+		a := drawTurn(rt)
+		if a.Text == waiting {
+			a.Wait = w.waits
+		}
+		script = append(script, a)
+	}
+	m := llmtest.New(script...)
+	mode := rapid.SampledFrom([]string{"ask", "plan", "accept-edits", "auto", "yolo", "yolo"}).Draw(rt, "mode")
+	w.rig = &rig{t: t, dir: dir, store: memory.New(time.Now), model: m}
+	w.cfg = session.Config{
+		Store: w.store, ID: "s1", Dir: dir, Front: "test", Version: "test", System: "be good", Model: m,
+		Tools: wild(w.release), Files: ws, Permission: modeIn(rt, mode, dir), Person: rapid.Bool().Draw(rt, "person"),
+		Locks: turn.NewLocks(8), Mask: func(s string) string { return s }, SpillDir: filepath.Join(dir, "spill"),
+		Now: time.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Jitter: func() float64 { return 0 }, NewID: func() string { w.ids++; return fmt.Sprint("q", w.ids) },
+	}
+	w.start()
+	return w
+}
+
+func modeIn(t *rapid.T, mode, dir string) *permission.Policy {
+	m, err := permission.ParseMode(mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody"})
+}
+
+func (w *world) start() {
+	s, err := session.Open(context.Background(), w.cfg)
+	if err != nil {
+		w.rt.Fatal(err)
+	}
+	w.Session = s
+}
+
+func (w *world) close() {
+	_ = w.Close()
+	if c, ok := w.cfg.Files.(interface{ Close() error }); ok {
+		_ = c.Close()
+	}
+}
+
+// play prompts and follows until the turn that took the prompt has ended.
+func (w *world) play(prompt string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	events := w.Events(ctx, w.Last())
+	if _, err := w.Submit(ctx, session.Prompt{Text: prompt}); err != nil {
+		w.rt.Fatal(err)
+	}
+	seen := false
+	for e, err := range events {
+		if err != nil {
+			w.rt.Fatal(err)
+		}
+		w.n++
+		if p, ok := e.Body.(event.Prompted); ok && p.Text == prompt {
+			seen = true
+		}
+		if w.react(e); w.dropped && !seen {
+			// An interrupt drops the prompts that wait: say it again.
+			w.submit(session.Prompt{Text: prompt})
+		}
+		w.dropped = false
+		if _, ok := e.Body.(event.Ended); ok && seen {
+			return
+		}
+	}
+	w.rt.Fatal("the events ended before the turn")
+}
+
+// react does what the drawn person does at an event.
+func (w *world) react(e event.Event) {
+	ctx := context.Background()
+	if !w.calm && w.interrupts[w.n] {
+		w.submit(session.Interrupt{By: "person"})
+	}
+	if !w.calm && w.prompts[w.n] && w.Busy() {
+		w.submit(session.Prompt{Text: fmt.Sprint("also ", w.n)})
+	}
+	switch b := e.Body.(type) {
+	case event.CallAsked:
+		w.tools[b.ID] = b.Tool
+	case event.CallStarted:
+		if w.tools[b.ID] == "slow" {
+			w.goOn(w.release)
+		}
+	case event.TextDelta:
+		if strings.HasPrefix(waiting, b.Text) {
+			w.goOn(w.waits)
+		}
+	case event.Asked:
+		_ = w.answer(ctx, b) // an interrupt may have been faster: the question is closed
+	}
+}
+
+func (w *world) submit(op session.Op) {
+	if _, ok := op.(session.Interrupt); ok {
+		w.dropped = true
+	}
+	if _, err := w.Submit(context.Background(), op); err != nil {
+		w.rt.Errorf("%T: %v", op, err)
+	}
+}
+
+// choose gives the next of the drawn choices.
+func (w *world) choose() string {
+	c := w.choices[0]
+	w.choices = append(w.choices[1:], c)
+	return c
+}
+
+// goOn lets go what waits, or interrupts.
+func (w *world) goOn(ch chan struct{}) {
+	if w.choose() == "interrupt" && !w.calm {
+		w.submit(session.Interrupt{By: "person"})
+		return
+	}
+	ch <- struct{}{}
+}
+
+func (w *world) answer(ctx context.Context, q event.Asked) error {
+	if _, err := w.Submit(ctx, session.Answer{ID: "of nothing"}); err == nil {
+		w.rt.Errorf("an answer to no question was taken")
+	}
+	a := session.Answer{ID: q.ID, Text: "this one"}
+	for _, x := range q.Questions {
+		v := event.Verdict{Call: x.Call, Scope: event.No}
+		switch w.choose() {
+		case "once", "go":
+			v.Scope = event.Once
+		case "session":
+			v.Scope = event.Session
+		case "always":
+			v.Scope = event.Always
+		case "why":
+			v.Why = "not that"
+		case "interrupt":
+			if !w.calm {
+				w.submit(session.Interrupt{By: "person"})
+				return nil
+			}
+		}
+		a.Verdicts = append(a.Verdicts, v)
+	}
+	_, err := w.Submit(ctx, a)
+	return err
+}
+
+// whole moves a cut out of what is stored at once: a reply and its calls.
+func whole(all []event.Event, n int) int {
+	for n < len(all) {
+		if _, ok := all[n].Body.(event.CallAsked); !ok {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// sameAgain folds the log again and compares.
+func (w *world) sameAgain(all []event.Event) {
+	cfg := w.cfg
+	cfg.Store, cfg.Look = copyOf(w.rt, all), true
+	cfg.Permission = modeIn(w.rt, string(w.Mode()), w.dir)
+	again, err := session.Open(context.Background(), cfg)
+	if err != nil {
+		w.rt.Fatal(err)
+	}
+	defer again.Close()
+	state := func(s *session.Session) string {
+		spent, turn := s.Spent()
+		standing, ok := s.Standing()
+		return fmt.Sprintf("%s %+v %v %v", args([]any{spent, turn, s.Evidence(), s.Plan(), s.Mode(), s.Last()}), standing, ok, s.Info().Ref())
+	}
+	if a, b := state(w.Session), state(again); a != b {
+		w.rt.Errorf("folded again:\n%s\n%s", a, b)
+	}
+}
+
+// cutAt dies at an event, takes the session up and goes on: nothing runs by
+// itself, and the log stays in order.
+func (w *world) cutAt(events []event.Event) {
+	m := llmtest.New()
+	cfg := w.cfg
+	cfg.Store, cfg.Model = copyOf(w.rt, events), m
+	next := &world{rig: &rig{dir: w.dir, store: cfg.Store, model: m, cfg: cfg}, rt: w.rt, tools: w.tools, choices: w.choices, calm: true}
+	next.start()
+	defer next.Close()
+	if n := len(m.Requests()); n != 0 {
+		w.rt.Errorf("taking a session up asked the model %d times", n)
+	}
+	next.play("go on")
+	all := storedOf(w.rt, cfg.Store)
+	checkFold(w.rt, all)
+	for _, e := range all[len(events):] {
+		if c, ok := e.Body.(event.CallStarted); ok {
+			w.rt.Errorf("call %s ran when the session was taken up", c.ID)
+		}
+	}
+	pairs(w.rt, len(events), m.Requests()[0].Messages)
+}
+
+func storedOf(t *rapid.T, st event.Store) []event.Event {
+	var all []event.Event
+	for e, err := range st.Read(context.Background(), "s1", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func copyOf(t *rapid.T, events []event.Event) event.Store {
+	st := memory.New(time.Now)
+	for i, e := range events {
+		if _, err := st.Append(context.Background(), e.Session, int64(i), event.Draft{Cause: e.Cause, Body: e.Body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return st
+}
+
+// pairs checks that every call has its result right behind it, in order, and
+// that no result is without its call.
+func pairs(t failer, n int, ms []llm.Message) {
+	t.Helper()
+	for i, m := range ms {
+		var results []llm.Part
+		if i+1 < len(ms) && ms[i+1].Role == llm.Tool {
+			results = ms[i+1].Parts
+		}
+		calls := m.Calls()
+		for k, p := range results {
+			if (k < len(calls)) != (p.Result != nil) || p.Result != nil && p.Result.ID != calls[k].ID {
+				t.Errorf("request %d: part %d behind message %d is %+v, the calls are %v", n, k, i, p, calls)
+			}
+		}
+		if len(results) < len(calls) {
+			t.Errorf("request %d: %d results behind the %d calls of message %d", n, len(results), len(calls), i)
+		}
+	}
+}

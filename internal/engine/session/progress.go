@@ -1,0 +1,72 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
+)
+
+// stuckGate keeps calls from running that were shown to lead nowhere
+// (SPEC 6.5).
+type stuckGate struct{ s *Session }
+
+// Check is part of turn.Gate.
+func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	for _, p := range step {
+		if p.Refused != nil {
+			continue
+		}
+		if blocked, why := g.s.progress.Blocked(p.Tool.Spec.Name, p.Call.Args); blocked {
+			p.Refused = refusal(p, why, progress.BlockedBy)
+			p.Refused.Text = why
+		}
+	}
+	return nil
+}
+
+// Answers to the question whether a run that goes in circles should go on.
+const (
+	goOn     = "go on"
+	stopHere = "stop"
+)
+
+// judge takes the ladder's next step, if one is due: a message to the model, a
+// block, or the end of the turn. A person is asked before the end.
+func (s *Session) judge(ctx context.Context) (event.End, error) {
+	s.mu.Lock()
+	d := s.progress.Next()
+	s.mu.Unlock()
+	if d.Rung == progress.Nothing {
+		return "", nil
+	}
+	stuck := d.Event()
+	stuck.Text = s.cfg.Mask(stuck.Text)
+	for i := range stuck.Evidence {
+		stuck.Evidence[i] = s.cfg.Mask(stuck.Evidence[i])
+	}
+	if err := s.record(ctx, event.Draft{Body: stuck}); err != nil {
+		return event.EndFailed, err
+	}
+	if d.Rung != progress.Stop {
+		return "", nil
+	}
+	a, err := s.ask(ctx, event.Asked{Text: stuck.Text + " Go on all the same?", Options: []string{goOn, stopHere}})
+	switch {
+	case errors.Is(err, tool.ErrNobody):
+	case err != nil:
+		return turn.EndOf(err)
+	case a.Text != stopHere && a.Text != "":
+		// What a person answers clears what was held against the run, and is
+		// told to the model.
+		note := event.Noted{Why: "stuck", Text: "[The user says: " + a.Text + "]"}
+		return "", s.record(ctx, event.Draft{Body: note})
+	}
+	return event.EndStuck, &fault.Error{Category: fault.LLM, Message: stuck.Text, Hint: "`pawl sessions show` has the evidence; resume with another instruction"}
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+)
+
+// limits puts the budget of a session together: a preset, what the
+// configuration sets beside it, what the flags say on top. A preset given as a
+// flag stands in place of the whole configured budget.
+func limits(f *flags, conf settings.Budget, person bool, info llm.Info) (budget.Limits, error) {
+	if f.maxUSD < 0 || f.maxTokens < 0 {
+		return budget.Limits{}, usageError("--max-budget-usd and --max-tokens-total take no negative numbers")
+	}
+	name := conf.Preset
+	if f.budget != "" {
+		conf, name = settings.Budget{}, f.budget
+	}
+	l := budget.Limits{}
+	if name != "" {
+		var err error
+		if l, err = budget.Preset(name); err != nil {
+			return l, usageError("%w", err)
+		}
+	}
+	set(&l.USD, conf.USD)
+	set(&l.Tokens, conf.Tokens)
+	set(&l.Wall, time.Duration(conf.Minutes*float64(time.Minute)))
+	set(&l.Requests, conf.Requests)
+	set(&l.Calls, conf.Calls)
+	set(&l.Agents, conf.Agents)
+	set(&l.USD, f.maxUSD)
+	set(&l.Tokens, f.maxTokens)
+	set(&l.Steps, f.maxTurns)
+	if person && name == "" && l.USD == 0 {
+		l.USD, l.Assumed = budget.DefaultUSD, true
+	}
+	return l, l.Allow(info)
+}
+
+// set takes a limit that was given.
+func set[N int | int64 | float64 | time.Duration](to *N, v N) {
+	if v > 0 {
+		*to = v
+	}
+}
+
+// fallback is the chain of models to go on with: the flags' before the
+// configuration's.
+func fallback(f *flags, conf settings.Loaded) []string {
+	if len(f.fallback) > 0 {
+		return f.fallback
+	}
+	return conf.User.Fallback
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+)
+
+// statesCommand draws the state tables that pawl runs by.
+func (a *App) statesCommand() *cobra.Command {
+	format := "text"
+	c := &cobra.Command{
+		Use: "states [name]", Short: "Draw the states that pawl and its parts can be in",
+		Long: `Draw the state tables that the running code checks every transition against:
+all of them, or the one of that name.
+
+  pawl states --format dot agent | dot -Tsvg > agent.svg`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError("usage: pawl states [name]")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return drawStates(a.Out, format, name)
+		},
+	}
+	c.Flags().StringVar(&format, "format", format, strings.Join(fsm.Formats(), ", "))
+	return c
+}
+
+// drawStates writes the table of that name, or all of them: in Mermaid a page
+// of Markdown, since several diagrams are not one.
+func drawStates(w io.Writer, format, name string) error {
+	if !slices.Contains(fsm.Formats(), format) {
+		return usageError("no format %q; it is one of %s", format, strings.Join(fsm.Formats(), ", "))
+	}
+	tables := lifecycle.Tables()
+	if name != "" {
+		i := slices.IndexFunc(tables, func(t *fsm.Table) bool { return t.Name == name })
+		if i < 0 {
+			return usageError("no states of %q; there are those of %s", name, tableNames(tables))
+		}
+		tables = tables[i : i+1]
+	}
+	for i, t := range tables {
+		text, err := t.Draw(format)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if format == "mermaid" && name == "" {
+			text = fmt.Sprintf("## %s\n\n%s\n\n```mermaid\n%s```\n", t.Name, t.Doc, text)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tableNames(tables []*fsm.Table) string {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.Name
+	}
+	return strings.Join(names, ", ")
+}

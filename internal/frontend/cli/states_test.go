@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+)
+
+var update = flag.Bool("update", false, "write doc/states.md anew")
+
+const statesHead = `# States
+
+The state tables that pawl runs by, drawn from the code with ` + "`pawl states --format mermaid`" + `.
+Do not edit this page: ` + "`go test ./internal/frontend/cli -run TestStatesPage -update`" + ` writes it.
+
+`
+
+// SPEC 2.5: the diagrams in doc/ are those of the code.
+func TestStatesPage(t *testing.T) {
+	page := filepath.Join("..", "..", "..", "doc", "states.md")
+	var b bytes.Buffer
+	b.WriteString(statesHead)
+	if err := drawStates(&b, "mermaid", ""); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(page, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old, err := os.ReadFile(page)
+	if err != nil || !bytes.Equal(old, b.Bytes()) {
+		t.Errorf("doc/states.md is old (%v): write it with go test ./internal/frontend/cli -run TestStatesPage -update", err)
+	}
+}
+
+// SPEC 2.5: pawl states draws every table, or the one asked for, and says what
+// there is where it is asked for another.
+func TestStates(t *testing.T) {
+	run := func(args ...string) (int, string, string) {
+		var out, errs bytes.Buffer
+		code := Main(context.Background(), &App{Out: &out, Err: &errs, Env: func(string) string { return "" }, Args: append([]string{"states"}, args...)})
+		return code, out.String(), errs.String()
+	}
+	for _, format := range []string{"text", "mermaid", "dot"} {
+		code, all, _ := run("--format", format)
+		if code != 0 {
+			t.Errorf("--format %s: exit %d", format, code)
+		}
+		for _, table := range lifecycle.Tables() {
+			want, err := table.Draw(format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(all, want) {
+				t.Errorf("--format %s lacks %s", format, table.Name)
+			}
+			if code, one, _ := run("--format", format, table.Name); code != 0 || one != want {
+				t.Errorf("--format %s %s: exit %d\n%s", format, table.Name, code, one)
+			}
+		}
+	}
+	if _, text, _ := run(); !strings.Contains(text, "agent: 7 states, 18 transitions") {
+		t.Errorf("without a format:\n%s", text)
+	}
+	for what, args := range map[string][]string{"mermaid": {"--format", "png"}, "activity": {"weather"}, "usage": {"agent", "call"}} {
+		if code, out, errs := run(args...); code != 2 || out != "" || !strings.Contains(errs, what) {
+			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
+		}
+	}
+}

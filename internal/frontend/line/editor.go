@@ -1,0 +1,134 @@
+package line
+
+import (
+	"errors"
+	"io"
+
+	"github.com/ergochat/readline"
+)
+
+// editor is the Input of a terminal that understands escape codes: editing
+// with the keys of readline, history, paste.
+type editor struct {
+	rl      *readline.Instance
+	keys    *keys
+	tty     *tty
+	out     io.Writer
+	history *history
+	input   string // what the input holds while it is edited
+}
+
+// Codes that switch bracketed paste on and off.
+const (
+	pasteOn  = "\x1b[?2004h"
+	pasteOff = "\x1b[?2004l"
+)
+
+func newEditor(in io.Reader, out io.Writer, t *tty, h *history) (*editor, error) {
+	e := &editor{keys: newKeys(in), tty: t, out: out, history: h}
+	rl, err := readline.NewFromConfig(&readline.Config{
+		Stdin: e.keys, Stdout: screen{out, e.keys}, Stderr: out,
+		FuncIsTerminal: func() bool { return true },
+		FuncMakeRaw:    t.raw, FuncExitRaw: t.quiet,
+		FuncGetSize:     func() (int, int) { return size(out) },
+		InterruptPrompt: "\n", EOFPrompt: "\n", // none
+		HistoryLimit: keptEntries, HistorySearchFold: true, DisableAutoSaveHistory: true, Undo: true,
+		Painter: paint,
+		Listener: func(line []rune, _ int, _ rune) ([]rune, int, bool) {
+			e.input = string(line)
+			return nil, 0, false
+		},
+		FuncFilterInputRune: func(r rune) (rune, bool) {
+			if r == readline.CharCtrlZ {
+				t.suspend()
+				return 0, false
+			}
+			return r, true
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range h.lines {
+		_ = rl.SaveToHistory(l) // in memory
+	}
+	e.rl = rl
+	return e, nil
+}
+
+// paint shows marks as what they mean.
+func paint(line []rune, _ int) []rune {
+	out := make([]rune, len(line))
+	for i, r := range line {
+		if r == newlineMark {
+			r = newlineShown
+		}
+		out[i] = r
+	}
+	return out
+}
+
+// Line is part of Input.
+func (e *editor) Line(prompt string) (string, error) {
+	line, err := e.read(prompt)
+	if err != nil {
+		return line, err
+	}
+	text := e.keys.text(line)
+	_ = e.rl.SaveToHistory(line) // in memory
+	if text != "" {
+		e.history.add(text)
+	}
+	return text, nil
+}
+
+// Answer is part of Input.
+func (e *editor) Answer(prompt string) (string, error) {
+	e.keys.setAside()
+	defer e.keys.putBack()
+	line, err := e.read(prompt)
+	_ = e.rl.SaveToHistory("") // the next entry begins at the newest one again
+	return e.keys.text(line), err
+}
+
+func (e *editor) read(prompt string) (string, error) {
+	e.rl.SetPrompt(prompt)
+	_, _ = io.WriteString(e.out, pasteOn) // a terminal that is gone ends the read
+	line, err := e.rl.ReadLine()
+	_, _ = io.WriteString(e.out, pasteOff)
+	if errors.Is(err, readline.ErrInterrupt) {
+		return e.keys.text(e.input), ErrInterrupt
+	}
+	return line, err
+}
+
+// Drop is part of Input.
+func (e *editor) Drop() {
+	e.tty.flush()
+	e.keys.drop()
+}
+
+func (e *editor) close() {
+	_ = e.rl.Close() // what it does to the terminal is undone by restore
+	_, _ = io.WriteString(e.out, pasteOff)
+}
+
+// screen is the terminal as the line editor writes to it. The editor asks
+// where the cursor is and waits for the answer, for ever where a terminal has
+// none; it is answered here, since a prompt always begins its line.
+type screen struct {
+	io.Writer
+	keys *keys
+}
+
+// Write is part of io.Writer.
+func (s screen) Write(p []byte) (int, error) {
+	switch string(p) {
+	case "\x1b[6n":
+		s.keys.reply("\x1b[1;1R")
+		return len(p), nil
+	case " \b": // before it asks
+		return len(p), nil
+	}
+	return s.Writer.Write(p)
+}

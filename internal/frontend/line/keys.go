@@ -1,0 +1,211 @@
+package line
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// keys stands between the terminal and the line editor, which knows single
+// lines and no paste. What is pasted (bracketed paste) becomes one entry,
+// however many lines it has: a newline inside an entry is newlineMark until
+// the entry is done, and a long paste is shown as a label in its place.
+//
+// It reads the terminal all the time, so that it knows what was typed before a
+// question was asked. It hands out one byte at a time: the editor holds back
+// nothing between two lines.
+type keys struct {
+	mu     sync.Mutex
+	more   chan struct{} // capacity 1: something came
+	raw    []byte        // came, not looked at
+	ready  []byte        // for the editor
+	aside  []byte        // typed before a question was asked
+	paste  []byte
+	inside bool // of a paste
+	err    error
+
+	pastes []string // long ones, by label
+}
+
+const (
+	// newlineMark stands for a newline inside an entry; newlineShown is what
+	// is drawn. A code point for private use: nobody types it.
+	newlineMark  = '\U000F10A0'
+	newlineShown = '⏎'
+
+	pasteBegins = "\x1b[200~"
+	pasteEnds   = "\x1b[201~"
+
+	// shortPaste is how many characters of a paste are shown.
+	shortPaste = 1000
+	// loneEscape is how long an escape may be the beginning of a key: after
+	// that it was the Escape key, which means nothing here.
+	loneEscape = 50 * time.Millisecond
+	// typedAhead bounds what is kept of what was typed ahead, in bytes.
+	typedAhead = 8 << 20
+)
+
+func newKeys(in io.Reader) *keys {
+	k := &keys{more: make(chan struct{}, 1)}
+	go k.pump(in)
+	return k
+}
+
+// pump ends with the terminal, or with the process.
+func (k *keys) pump(in io.Reader) {
+	buf := make([]byte, 4096)
+	for {
+		n, err := in.Read(buf)
+		k.mu.Lock()
+		if len(k.raw)+n <= typedAhead {
+			k.raw = append(k.raw, buf[:n]...)
+		}
+		k.err = err
+		k.mu.Unlock()
+		k.wake()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (k *keys) wake() {
+	select {
+	case k.more <- struct{}{}:
+	default:
+	}
+}
+
+// Read gives the next byte for the editor.
+func (k *keys) Read(p []byte) (int, error) {
+	var late <-chan time.Time
+	for {
+		k.mu.Lock()
+		for len(k.ready) == 0 && k.step(false) {
+		}
+		if len(k.ready) > 0 {
+			p[0] = k.ready[0]
+			k.ready = k.ready[1:]
+			k.mu.Unlock()
+			return 1, nil
+		}
+		err, waits := k.err, len(k.raw) > 0 && !k.inside
+		k.mu.Unlock()
+		if err != nil {
+			return 0, err
+		}
+		if waits && late == nil {
+			late = time.After(loneEscape)
+		}
+		select {
+		case <-k.more:
+		case <-late:
+			k.mu.Lock()
+			k.step(true)
+			k.mu.Unlock()
+			late = nil
+		}
+	}
+}
+
+// step takes the next key or paste from raw; false: more must come first. With
+// late set nothing more belongs to what is there.
+func (k *keys) step(late bool) bool {
+	switch {
+	case len(k.raw) == 0:
+		return false
+	case k.inside:
+		return k.inPaste()
+	case k.raw[0] != 0x1b:
+		k.ready, k.raw = append(k.ready, k.raw[0]), k.raw[1:]
+	case bytes.HasPrefix(k.raw, []byte(pasteBegins)):
+		k.inside, k.raw = true, k.raw[len(pasteBegins):]
+	case len(k.raw) == 1 && late:
+		k.raw = nil
+	case !late && strings.HasPrefix(pasteBegins, string(k.raw)):
+		return false
+	case len(k.raw) > 1 && (k.raw[1] == '\r' || k.raw[1] == '\n'): // Alt+Enter
+		k.ready, k.raw = utf8.AppendRune(k.ready, newlineMark), k.raw[2:]
+	default:
+		k.ready, k.raw = append(k.ready, k.raw[0]), k.raw[1:]
+	}
+	return true
+}
+
+func (k *keys) inPaste() bool {
+	text, rest, ended := bytes.Cut(k.raw, []byte(pasteEnds))
+	if !ended {
+		// The end may be split: as much of it as could be there stays.
+		keep := len(pasteEnds) - 1
+		for !bytes.HasSuffix(k.raw, []byte(pasteEnds[:keep])) {
+			keep--
+		}
+		k.paste = append(k.paste, k.raw[:len(k.raw)-keep]...)
+		k.raw = k.raw[len(k.raw)-keep:]
+		return false
+	}
+	k.ready = append(k.ready, k.entry(string(append(k.paste, text...)))...)
+	k.inside, k.paste, k.raw = false, nil, rest
+	return true
+}
+
+// entry is what stands in the line for a pasted text.
+func (k *keys) entry(text string) string {
+	text = printable(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))
+	text = strings.TrimRight(text, "\n")
+	if utf8.RuneCountInString(text) <= shortPaste {
+		return strings.ReplaceAll(text, "\n", string(newlineMark))
+	}
+	k.pastes = append(k.pastes, text)
+	return k.label(len(k.pastes) - 1)
+}
+
+func (k *keys) label(i int) string {
+	return fmt.Sprintf("[pasted text %d: %d lines, %d characters]", i+1, strings.Count(k.pastes[i], "\n")+1, utf8.RuneCountInString(k.pastes[i]))
+}
+
+// text is an entry as it was meant: newlines and long pastes in their places.
+func (k *keys) text(entry string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var pairs []string
+	for i := range k.pastes {
+		pairs = append(pairs, k.label(i), k.pastes[i])
+	}
+	return strings.NewReplacer(append(pairs, string(newlineMark), "\n")...).Replace(entry)
+}
+
+// reply puts what a terminal would answer before everything else.
+func (k *keys) reply(s string) {
+	k.mu.Lock()
+	k.ready = append([]byte(s), k.ready...)
+	k.mu.Unlock()
+	k.wake()
+}
+
+// setAside keeps what was typed so far for later; putBack gives it back.
+func (k *keys) setAside() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.aside = append(append(k.aside, k.ready...), k.raw...)
+	k.ready, k.raw = nil, nil
+}
+
+func (k *keys) putBack() {
+	k.mu.Lock()
+	k.raw = append(k.aside, k.raw...)
+	k.aside = nil
+	k.mu.Unlock()
+	k.wake()
+}
+
+// drop forgets what was typed so far.
+func (k *keys) drop() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.raw, k.ready, k.aside, k.paste, k.inside = nil, nil, nil, nil, false
+}

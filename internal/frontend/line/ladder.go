@@ -1,0 +1,182 @@
+package line
+
+import (
+	"context"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+)
+
+// This file is the interrupt ladder (SPEC 10.3). While a line is edited the
+// interrupt key comes from Input as ErrInterrupt; while something runs, and on
+// a dumb terminal, it comes as a signal. Both press the same ladder.
+
+// How long what runs may take to end in order: after a signal, and after three
+// interrupts at once. Processes are killed well within the second.
+const (
+	signalGrace = 5 * time.Second
+	abortGrace  = time.Second
+)
+
+// pressed takes an interrupt and says whether it means to leave.
+func (c *conversation) pressed(input bool) error {
+	c.mu.Lock()
+	action := c.ladder.Press(c.Now(), lifecycle.Situation{Running: c.cancel != nil, Input: input})
+	cancel := c.cancel
+	c.mu.Unlock()
+	switch action {
+	case lifecycle.Cancel:
+		c.In.Drop() // what was typed ahead was for what is now cancelled
+		cancel("person")
+	case lifecycle.Confirm:
+		c.say("press Ctrl+C again to leave")
+	case lifecycle.Exit:
+		return errLeft
+	case lifecycle.Abort:
+		c.leave("SIGINT", abortGrace)
+		return errGone
+	}
+	return nil
+}
+
+// say says something beside what In waits for.
+func (c *conversation) say(text string) {
+	c.mu.Lock()
+	prompt := c.prompt
+	c.mu.Unlock()
+	if prompt != "" {
+		text = "\n" + text + "\n" + prompt
+	} else {
+		text += "\n"
+	}
+	_, _ = c.Config.Out.Write([]byte(text)) // a terminal that is gone ends the next read
+}
+
+// typed says that something was entered: the next interrupt asks again.
+func (c *conversation) typed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ladder.Typed()
+}
+
+// watch takes signals.
+func (c *conversation) watch(done <-chan struct{}) {
+	for {
+		select {
+		case name := <-c.Signals:
+			if name != "SIGINT" {
+				c.leave(name, signalGrace)
+			} else if c.pressed(false) == errLeft {
+				c.leave("", signalGrace)
+			}
+		case <-done:
+			return
+		}
+	}
+}
+
+// leave ends the conversation; only the first time counts.
+func (c *conversation) leave(by string, grace time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.isGone() {
+		c.stop() // asked again: nothing is waited for
+		return
+	}
+	c.by = by
+	if c.cancel != nil {
+		c.cancel(by)
+	}
+	time.AfterFunc(grace, c.stop)
+	close(c.gone)
+}
+
+func (c *conversation) isGone() bool {
+	select {
+	case <-c.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// close closes the session. Where the conversation was ended from outside it
+// waits only so long: what is stored is safe at any moment.
+func (c *conversation) close() {
+	if c.open == nil {
+		return
+	}
+	if again := c.open.Again; again != "" && c.open.Session.Last() > 0 {
+		c.view.line("pawl: to go on with this session: " + again)
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		c.open.Close()
+	}()
+	select {
+	case <-closed:
+	case <-c.late.Done():
+	}
+}
+
+// runs says what an interrupt cancels from here on; nil for nothing.
+func (c *conversation) runs(cancel func(by string)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cancel = cancel
+}
+
+// running does something that an interrupt cancels.
+func (c *conversation) running(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.runs(func(string) { cancel() })
+	defer c.runs(nil)
+	return do(ctx)
+}
+
+// entry is what a read of In gave.
+type entry struct {
+	text string
+	err  error
+}
+
+// ask reads a line. It gives errGone when the conversation ends first, and
+// errCut when cut is closed first; the read then goes on, and the next ask
+// takes what it gives.
+func (c *conversation) ask(prompt string, read func(string) (string, error), cut <-chan struct{}) (string, error) {
+	if c.isGone() {
+		return "", errGone
+	}
+	c.view.end()
+	c.waits(prompt)
+	defer c.waits("")
+	if c.reading == nil {
+		got := make(chan entry, 1)
+		go func() {
+			text, err := read(prompt)
+			got <- entry{text, err}
+		}()
+		c.reading = got
+	} else {
+		_, _ = c.Config.Out.Write([]byte(prompt)) // see say
+	}
+	select {
+	case e := <-c.reading:
+		c.reading = nil
+		return e.text, e.err
+	case <-cut:
+		c.view.line("")
+		return "", errCut
+	case <-c.gone:
+		c.view.line("")
+		return "", errGone
+	}
+}
+
+func (c *conversation) waits(prompt string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.prompt = prompt
+}

@@ -1,0 +1,302 @@
+package line
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares what a person saw with testdata/NAME.golden.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s: what is seen differs (-want +got):\n%s", path, d)
+	}
+}
+
+// paper is a terminal that keeps what was written. When a text appears, what
+// was set for it is done.
+type paper struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	when []trigger
+}
+
+type trigger struct {
+	text string
+	do   func()
+}
+
+func (p *paper) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	p.text.Write(b)
+	var do []func()
+	for i := 0; i < len(p.when); {
+		if strings.Contains(p.text.String(), p.when[i].text) {
+			do = append(do, p.when[i].do)
+			p.when = append(p.when[:i], p.when[i+1:]...)
+			continue
+		}
+		i++
+	}
+	p.mu.Unlock()
+	for _, f := range do {
+		f()
+	}
+	return len(b), nil
+}
+
+func (p *paper) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+// on does something once, when text appears.
+func (p *paper) on(text string, do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.when = append(p.when, trigger{text, do})
+}
+
+// key is what a person does at a prompt.
+type key struct {
+	text string
+	err  error
+	hold bool // nothing is entered, ever
+}
+
+func keysOf(lines ...string) []key {
+	var out []key
+	for _, l := range lines {
+		out = append(out, key{text: l})
+	}
+	return out
+}
+
+// interrupt is Ctrl+C with that text in the input.
+func interrupt(text string) key { return key{text: text, err: ErrInterrupt} }
+
+// typist is an Input that follows a script and then ends.
+type typist struct {
+	out     io.Writer
+	mu      sync.Mutex
+	keys    []key
+	dropped int
+}
+
+func (p *typist) Line(prompt string) (string, error) {
+	p.mu.Lock()
+	k := key{err: io.EOF}
+	if len(p.keys) > 0 {
+		k, p.keys = p.keys[0], p.keys[1:]
+	}
+	p.mu.Unlock()
+	fmt.Fprint(p.out, prompt)
+	if k.hold {
+		select {}
+	}
+	switch k.err {
+	case ErrInterrupt:
+		fmt.Fprintln(p.out, k.text+"^C")
+	case io.EOF:
+		fmt.Fprintln(p.out, "^D")
+	default:
+		fmt.Fprintln(p.out, k.text)
+	}
+	return k.text, k.err
+}
+
+func (p *typist) Answer(prompt string) (string, error) { return p.Line(prompt) }
+
+func (p *typist) Drop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dropped++
+}
+
+// rig is a conversation over real sessions, real files and a scripted model.
+type rig struct {
+	t       *testing.T
+	dir     string
+	paper   *paper
+	typist  *typist
+	store   event.Store
+	model   *llmtest.Model
+	signals chan string
+	closed  []string // sessions that were closed
+	now     time.Time
+	step    time.Duration // that the clock goes on at each look
+	mode    string
+	opened  int
+	mu      sync.Mutex
+	extra   []tool.Tool
+}
+
+func newRig(t *testing.T, m *llmtest.Model, keys ...key) *rig {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &paper{}
+	r := &rig{
+		t: t, dir: dir, paper: p, typist: &typist{out: p, keys: keys}, model: m, signals: make(chan string, 8),
+		now: time.Date(2026, 1, 2, 3, 4, 0, 0, time.Local), step: time.Second, mode: "ask",
+	}
+	r.store = memory.New(r.clock)
+	return r
+}
+
+func (r *rig) clock() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now = r.now.Add(r.step)
+	return r.now
+}
+
+func (r *rig) put(name, text string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) file(name string) string {
+	b, err := os.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return string(b)
+}
+
+// open opens a session as the command line does.
+func (r *rig) open(ctx context.Context, w slash.Want) (*Opened, error) {
+	r.opened++
+	id := fmt.Sprint("s", r.opened)
+	if w.Resume != "" {
+		row, err := r.store.Session(ctx, w.Resume)
+		if err != nil {
+			return nil, err
+		}
+		if !w.Fork {
+			id = row.ID
+		} else if err := r.store.Fork(ctx, event.Origin{Session: row.ID, At: row.Last}, id); err != nil {
+			return nil, err
+		}
+	}
+	mode, err := permission.ParseMode(r.mode)
+	if err != nil {
+		return nil, err
+	}
+	ws, err := workspace.Open(r.dir, workspace.Options{Outside: true, NoGit: true})
+	if err != nil {
+		return nil, err
+	}
+	sh := shell.New(shell.Options{Root: r.dir, SpillDir: r.t.TempDir()})
+	ids := 0
+	s, err := session.Open(ctx, session.Config{
+		Store: r.store, ID: id, Dir: r.dir, Front: "line", Version: "test", System: "be good", Model: r.model,
+		OpenModel: func(ref string) (llm.Model, error) {
+			m := llmtest.New()
+			m.InfoValue.Model = ref
+			return m, nil
+		},
+		Tools: append(tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}, r.extra...),
+		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8),
+		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
+		Mask:       func(s string) string { return s }, SpillDir: r.t.TempDir(),
+		Now: r.clock, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
+		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Opened{Session: s, Close: func() {
+		_ = s.Close()
+		_ = sh.Close()
+		_ = ws.Close()
+		r.mu.Lock()
+		r.closed = append(r.closed, id)
+		r.mu.Unlock()
+	}}, nil
+}
+
+func (r *rig) config() Config {
+	return Config{
+		In: r.typist, Out: r.paper, Open: r.open, Signals: r.signals, Now: r.clock,
+		Sessions: func(ctx context.Context) ([]event.Row, error) { return r.store.Sessions(ctx, r.dir) },
+		Models:   func(context.Context) error { fmt.Fprintln(r.paper, "scripted/script"); return nil },
+		Rules:    func() []string { return []string{"allow bash(ls *)", "deny bash(\x1b[31mrm *)"} },
+	}
+}
+
+// run holds the conversation and gives what was seen.
+func (r *rig) run() (Exit, string) {
+	r.t.Helper()
+	exit, err := Run(r.t.Context(), r.config(), slash.Want{})
+	if err != nil {
+		r.t.Errorf("the conversation ended in %v; seen:\n%s", err, r.paper)
+	}
+	return exit, r.paper.String()
+}
+
+// events are all of a session's, of one kind.
+func events[B event.Body](r *rig, id string) []B {
+	r.t.Helper()
+	var out []B
+	for e, err := range r.store.Read(context.Background(), id, 0) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if b, ok := e.Body.(B); ok {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// safe fails the test where a terminal would obey something.
+func safe(t *testing.T, seen string) {
+	t.Helper()
+	for i, c := range seen {
+		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0 || c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
+			t.Errorf("%q reached the terminal in %q", c, seen[max(0, i-40):min(len(seen), i+40)])
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package transcript
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// LeftOut stands where something about a secret-looking file was.
+const LeftOut = "[left out: a secret-looking file]"
+
+// Redact takes what calls say about secret-looking files out of a session's
+// events (SPEC 16.7): the contents in a call's arguments, in the question about
+// it, in its result and its diff. The function it returns is given the events
+// in order and changes none of them. A file counts when its name looks secret:
+// in the arguments of a tool, in what the log says the call was shown or
+// changed, or in the result itself (a search's hits, a diff's heads). What a
+// shell command is made to print under no such name is not recognised, and
+// neither is what a person or the model says in prose.
+func Redact() func(event.Event) event.Event {
+	r := &redactor{calls: map[string]bool{}}
+	return r.event
+}
+
+// redactor knows which open calls are about secret-looking files. Ids are
+// unique only among open calls.
+type redactor struct{ calls map[string]bool }
+
+func (r *redactor) event(e event.Event) event.Event {
+	switch b := e.Body.(type) {
+	case event.Replied:
+		b.Reply.Message.Parts = replyParts(b.Reply.Message.Parts)
+		b.Reply.UsageRaw = nil
+		e.Body = b
+	case event.CallAsked:
+		if secretArgs(b.Args) || secretText(b.Sent) {
+			r.calls[b.ID] = true
+			b.Args, b.Sent = args(b.Args), ""
+			e.Body = b
+		}
+	case event.FileSeen:
+		for _, s := range b.Spans {
+			r.mark(b.Call, s.Path)
+		}
+	case event.FileChanged:
+		r.mark(b.Call, b.Path)
+	case event.Asked:
+		b.Questions = slices.Clone(b.Questions)
+		for i, q := range b.Questions {
+			if r.calls[q.Call] || secretText(q.Preview) {
+				b.Questions[i].Preview = LeftOut
+			}
+		}
+		e.Body = b
+	case event.CallDone:
+		if r.calls[b.ID] || secretText(b.Result.Text) || secretText(b.Diff) {
+			b.Result.Text, b.Result.Images, b.Diff = LeftOut, nil, ""
+			e.Body = b
+		}
+		delete(r.calls, b.ID)
+	case event.PersonRan:
+		if secretText(b.Output) {
+			b.Output = LeftOut
+			e.Body = b
+		}
+	}
+	return e
+}
+
+func (r *redactor) mark(call, path string) {
+	if call != "" && secrets.LooksSecret(path) {
+		r.calls[call] = true
+	}
+}
+
+func replyParts(parts []llm.Part) []llm.Part {
+	parts = slices.Clone(parts)
+	for i, p := range parts {
+		if p.Call != nil && (secretArgs(p.Call.Args) || secretText(p.Call.Sent)) {
+			c := *p.Call
+			c.Args, c.Sent = args(c.Args), ""
+			parts[i].Call, parts[i].Raw = &c, nil
+		}
+	}
+	return parts
+}
+
+// named are the places where tools take paths.
+type named struct {
+	Path    string  `json:"path,omitempty"`
+	Files   []named `json:"files,omitempty"`
+	Edits   []named `json:"edits,omitempty"`
+	Patch   string  `json:"patch,omitempty"`
+	LeftOut string  `json:"left_out,omitempty"`
+}
+
+func (n named) secret() bool {
+	return n.Path != "" && secrets.LooksSecret(n.Path) || secretText(n.Patch) ||
+		slices.ContainsFunc(n.Files, named.secret) || slices.ContainsFunc(n.Edits, named.secret)
+}
+
+func secretArgs(raw json.RawMessage) bool {
+	var n named
+	_ = json.Unmarshal(raw, &n) // what is of another shape names no file
+	return n.secret()
+}
+
+// args keeps of arguments the paths.
+func args(raw json.RawMessage) json.RawMessage {
+	var n named
+	_ = json.Unmarshal(raw, &n) // as above
+	n.Patch, n.LeftOut = "", LeftOut
+	out, err := json.Marshal(n)
+	if err != nil {
+		return json.RawMessage(`{}`)
+	}
+	return out
+}
+
+// secretText says whether a text shows lines of a secret-looking file: under a
+// name as a diff, a patch, a reading or a search gives it.
+func secretText(text string) bool {
+	for l := range strings.Lines(text) {
+		if p := shownPath(strings.TrimRight(l, "\r\n")); p != "" && secrets.LooksSecret(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// shownPath is the path that a line is a heading of, or a hit in; "" for none.
+func shownPath(l string) string {
+	for _, head := range [...]string{
+		"+++ b/", "--- a/", "+++ ", "--- ",
+		"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ",
+	} {
+		if p, ok := strings.CutPrefix(l, head); ok {
+			p, _, _ = strings.Cut(p, "\t") // diff's time
+			return p
+		}
+	}
+	if p, ok := strings.CutPrefix(l, "== "); ok {
+		p, _, _ = strings.Cut(p, " (")
+		return p
+	}
+	// path:12:text, and path-12-text beside a hit.
+	for i := 1; i < len(l); i++ {
+		if sep := l[i]; sep == ':' || sep == '-' {
+			n := i + 1
+			for n < len(l) && l[n] >= '0' && l[n] <= '9' {
+				n++
+			}
+			if n > i+1 && n < len(l) && l[n] == sep {
+				return l[:i]
+			}
+		}
+	}
+	return ""
+}

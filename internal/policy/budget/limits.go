@@ -1,0 +1,203 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Limits are hard limits of a whole session; zero means none.
+type Limits struct {
+	USD float64
+	// Assumed: USD is pawl's default and nobody's wish. It holds only where a
+	// price is known.
+	Assumed  bool
+	Tokens   int64 // in and out, cached or not
+	Wall     time.Duration
+	Requests int
+	Calls    int
+	Agents   int
+	Steps    int // model replies in a turn (--max-turns); never extended
+}
+
+// DefaultUSD is the limit of a conversation where nobody set one.
+const DefaultUSD = 5
+
+// soft is the part of a limit at which the person is warned.
+const soft = 0.8
+
+// Presets lists the names of the presets, smallest first.
+func Presets() []string { return []string{"quick", "standard", "deep", "unlimited"} }
+
+// Preset gives the limits of a name. doc/budgets.md says why these.
+func Preset(name string) (Limits, error) {
+	switch name {
+	case "quick":
+		return Limits{USD: 0.5, Tokens: 1_000_000, Wall: 10 * time.Minute, Requests: 40, Calls: 150, Agents: 1}, nil
+	case "standard":
+		return Limits{USD: 5, Tokens: 10_000_000, Wall: time.Hour, Requests: 600, Calls: 2000, Agents: 8}, nil
+	case "deep":
+		return Limits{USD: 25, Tokens: 60_000_000, Wall: 6 * time.Hour, Requests: 4000, Calls: 12_000, Agents: 40}, nil
+	case "unlimited":
+		return Limits{}, nil
+	}
+	return Limits{}, fmt.Errorf("no budget %q: %s exist", name, strings.Join(Presets(), ", "))
+}
+
+// Allow says whether the limits can be kept with a model: a limit of money
+// that somebody set needs a price. The error is of category configuration.
+func (l Limits) Allow(i llm.Info) error {
+	if l.USD <= 0 || l.Assumed || i.Price != nil {
+		return nil
+	}
+	return fault.NewConfiguration(
+		fmt.Sprintf(`give one in the configuration: "models": {%q: {"price": {"input": …, "output": …}}}; or limit tokens instead`, i.Ref()),
+		"a budget of $%.2f can not be kept with %s, whose price is not known", l.USD, i.Ref())
+}
+
+// Kind names a limit, as event.Warned and event.Extended carry it.
+type Kind string
+
+// The kinds. Their units are USD, tokens, seconds and counts.
+const (
+	USD      Kind = "budget.usd"
+	Tokens   Kind = "budget.tokens"
+	Wall     Kind = "budget.wall"
+	Requests Kind = "budget.requests"
+	Calls    Kind = "budget.calls"
+	Agents   Kind = "budget.agents"
+)
+
+func kinds() []Kind { return []Kind{USD, Tokens, Wall, Requests, Calls, Agents} }
+
+func (l Limits) of(k Kind) float64 {
+	switch k {
+	case USD:
+		return l.USD
+	case Tokens:
+		return float64(l.Tokens)
+	case Wall:
+		return l.Wall.Seconds()
+	case Requests:
+		return float64(l.Requests)
+	case Calls:
+		return float64(l.Calls)
+	case Agents:
+		return float64(l.Agents)
+	}
+	return 0
+}
+
+func (s Spent) of(k Kind) float64 {
+	switch k {
+	case USD:
+		return s.USD + s.Guessed
+	case Tokens:
+		return float64(s.Tokens())
+	case Wall:
+		return s.active.Seconds()
+	case Requests:
+		return float64(s.Requests)
+	case Calls:
+		return float64(s.Calls)
+	case Agents:
+		return float64(s.Agents)
+	}
+	return 0
+}
+
+// say writes an amount with its unit.
+func (k Kind) say(v float64) string {
+	switch k {
+	case USD:
+		if v != 0 && math.Abs(v) < 0.1 {
+			return fmt.Sprintf("$%.4f", v)
+		}
+		return fmt.Sprintf("$%.2f", v)
+	case Wall:
+		return (time.Duration(v) * time.Second).String() + " of running time"
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64) + " " + strings.TrimPrefix(string(k), "budget.")
+}
+
+// LimitError says that a hard limit is reached. It is a *fault.Error of
+// category budget.
+type LimitError struct {
+	Kind        Kind
+	Limit, Used float64 // in the kind's unit
+	// Need is by how much the limit would have to be raised to go on.
+	Need float64
+}
+
+func (e *LimitError) Error() string {
+	s := fmt.Sprintf("the budget of %s is used up: %s so far", e.Kind.say(e.Limit), e.Kind.say(e.Used))
+	if e.Used < e.Limit {
+		s += ", and what comes next could pass it"
+	}
+	return s
+}
+
+// Unwrap gives the error as the loop acts on it.
+func (e *LimitError) Unwrap() error {
+	return &fault.Error{Category: fault.Budget, Message: e.Error()}
+}
+
+// The answers to Question that are not an amount.
+const (
+	noLimit = "no limit"
+	stop    = "stop"
+)
+
+// Question asks a person to raise the limit.
+func (e *LimitError) Question() (text string, options []string) {
+	return "Stop here, or raise the limit? " + strings.ToUpper(e.Error()[:1]) + e.Error()[1:] + ".",
+		[]string{"add " + e.Kind.say(e.step()), noLimit, stop}
+}
+
+// step is what the first option adds: five dollars, or as much again, and
+// always enough to go on.
+func (e *LimitError) step() float64 {
+	unit := math.Max(e.Limit, 1)
+	if e.Kind == USD {
+		unit = DefaultUSD
+	}
+	return unit * math.Max(1, math.Ceil(e.Need/unit))
+}
+
+// Answer reads the answer to Question: an option, or an amount to add such as
+// "7", "$7" or "add $7". to is the new limit, 0 for none; ok is false for
+// everything that does not clearly say to go on.
+func (e *LimitError) Answer(text string) (to float64, ok bool) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	_, options := e.Question()
+	switch {
+	case text == noLimit:
+		return 0, true
+	case text == options[0]:
+		return e.Limit + e.step(), true
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(text, "add"))
+	if e.Kind == USD {
+		text = strings.TrimPrefix(text, "$")
+	}
+	add, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(add > 0) || math.IsInf(add, 0) {
+		return 0, false
+	}
+	return e.Limit + add, true
+}
+
+// StepsError says that a turn reached its number of steps (--max-turns).
+type StepsError struct{ Limit int }
+
+func (e *StepsError) Error() string {
+	return fmt.Sprintf("the turn reached its limit of %d model replies (--max-turns)", e.Limit)
+}
+
+func known(k Kind) bool { return slices.Contains(kinds(), k) }

@@ -1,0 +1,304 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// agentTool is the tool whose calls start child sessions.
+const agentTool = "agent"
+
+// Meter folds a session's spending. The zero value is ready.
+type Meter struct {
+	all  Spent
+	turn Spent // all, when the turn began
+
+	open      *event.Requested // the request in flight
+	uncovered int              // replies of unknown cost that no reservation bounds
+
+	extended map[Kind]float64 // what a person raised limits to; 0: none
+	old      map[Kind]bool    // extensions of a process before this one
+	warned   map[Kind]bool
+
+	clock clock
+	size  size
+}
+
+// Apply takes one event.
+func (m *Meter) Apply(e event.Event) {
+	m.all.active += m.clock.apply(e)
+	m.size.apply(e)
+	switch b := e.Body.(type) {
+	case event.Prompted:
+		m.turn = m.all
+	case event.Resumed:
+		m.warned = nil
+		m.old = map[Kind]bool{}
+		for k := range m.extended {
+			m.old[k] = true
+		}
+	case event.Requested:
+		m.over()
+		m.open = &b
+	case event.Retried, event.Ended:
+		m.over()
+	case event.Replied:
+		m.replied(b)
+		m.over()
+	case event.Charged:
+		m.charged(b)
+	case event.CallAsked:
+		m.all.Calls++
+		if b.Tool == agentTool {
+			m.all.Agents++
+		}
+	case event.Warned:
+		if k := Kind(b.What); known(k) {
+			if m.warned == nil {
+				m.warned = map[Kind]bool{}
+			}
+			m.warned[k] = true
+		}
+	case event.Extended:
+		if k := Kind(b.What); known(k) {
+			if m.extended == nil {
+				m.extended = map[Kind]float64{}
+			}
+			m.extended[k] = b.To
+			delete(m.warned, k)
+			delete(m.old, k)
+		}
+	}
+}
+
+// over counts the request in flight: it is one when it is over, and a
+// reservation until then.
+func (m *Meter) over() {
+	if m.open != nil {
+		m.all.Requests++
+		m.open = nil
+	}
+}
+
+func (m *Meter) replied(b event.Replied) {
+	m.all.Replies++
+	m.add(b.Reply.Usage, m.all.Replies == 1)
+	if b.Cost != nil {
+		m.all.USD += *b.Cost
+	} else {
+		m.all.Unknown++
+		if m.open != nil && m.open.Reserved != nil {
+			m.all.Guessed += *m.open.Reserved
+		} else {
+			m.uncovered++
+		}
+	}
+	if !b.Reply.Usage.Known && m.open != nil {
+		m.all.guessed += Guess(m.open.Bytes) + Guess(int64(len(b.Reply.Message.Text())))
+	}
+}
+
+func (m *Meter) add(u llm.Usage, first bool) {
+	sofar := first || m.all.Usage.Known
+	m.all.Usage = m.all.Usage.Add(u)
+	m.all.Usage.Known = sofar && u.Known
+	m.all.Usage.CostUSD = nil
+}
+
+func (m *Meter) charged(b event.Charged) {
+	m.all.Requests += b.Requests
+	m.all.Calls += b.Calls
+	if b.Guess {
+		u := b.Usage
+		m.all.guessed += u.Input + u.CacheRead + u.CacheWrite + u.Output
+		if b.USD != nil {
+			m.all.Guessed += *b.USD
+		}
+		return
+	}
+	m.add(b.Usage, m.all.Usage == llm.Usage{})
+	if b.USD != nil {
+		m.all.USD += *b.USD
+	} else {
+		m.all.Unknown++
+		m.uncovered++
+	}
+}
+
+// Session is what the whole session spent.
+func (m *Meter) Session() Spent { return m.all }
+
+// Turn is what the running or last turn spent.
+func (m *Meter) Turn() Spent { return m.all.Minus(m.turn) }
+
+// Input guesses how many tokens a request of that many bytes has: what the
+// last one had, and a cautious guess for what was added since.
+func (m *Meter) Input(bytes int64) int64 { return m.size.input(bytes) }
+
+// Limit is the hard limit of a kind in force, 0 for none. An extension ends with the
+// process, but for that of the default: the next one sets its own limits.
+func (m *Meter) Limit(l Limits, k Kind) float64 {
+	v := l.of(k)
+	to, ok := m.extended[k]
+	if v <= 0 || !ok || m.old[k] && !(k == USD && l.Assumed) {
+		return v
+	}
+	return to
+}
+
+// Left is what remains of each limit, for a child session: it gets at most
+// that. A limit that is used up comes as the smallest there is, never as none.
+func (m *Meter) Left(l Limits) Limits {
+	left := func(k Kind, least float64) float64 {
+		v := m.Limit(l, k)
+		if v <= 0 {
+			return 0
+		}
+		return math.Max(least, v-m.all.of(k))
+	}
+	return Limits{
+		USD: left(USD, 1e-9), Assumed: l.Assumed, Tokens: int64(left(Tokens, 1)),
+		Wall: time.Duration(left(Wall, 1e-3) * float64(time.Second)), Requests: int(left(Requests, 1)),
+		Calls: int(left(Calls, 1)), Agents: int(left(Agents, 1)),
+	}
+}
+
+// Check says whether a step's calls may run: they were counted when they were
+// asked for. The error is a *LimitError.
+func (m *Meter) Check(l Limits) error {
+	for _, k := range []Kind{Calls, Agents} {
+		if v := m.Limit(l, k); v > 0 && m.all.of(k) > v {
+			return &LimitError{Kind: k, Limit: v, Used: m.all.of(k), Need: m.all.of(k) - v}
+		}
+	}
+	return m.checkWall(l)
+}
+
+func (m *Meter) checkWall(l Limits) error {
+	if left, ok := m.WallLeft(l); ok && left <= 0 {
+		return &LimitError{Kind: Wall, Limit: m.Limit(l, Wall), Used: m.all.active.Seconds(), Need: 1 - left.Seconds()}
+	}
+	return nil
+}
+
+// WallLeft is the running time that is left; ok is false where it has no
+// limit.
+func (m *Meter) WallLeft(l Limits) (left time.Duration, ok bool) {
+	v := m.Limit(l, Wall)
+	if v <= 0 {
+		return 0, false
+	}
+	return time.Duration(v*float64(time.Second)) - m.all.active, true
+}
+
+// Warnings are the soft limits that were passed and not warned of yet.
+func (m *Meter) Warnings(l Limits) []event.Warned {
+	var out []event.Warned
+	for _, k := range kinds() {
+		v, used := m.Limit(l, k), m.all.of(k)
+		if v <= 0 || used < soft*v || m.warned[k] {
+			continue
+		}
+		out = append(out, event.Warned{What: string(k), Text: fmt.Sprintf(
+			"%.0f %% of the budget of %s is used: %s", math.Floor(100*used/v), k.say(v), k.say(used),
+		)})
+	}
+	return out
+}
+
+// clock counts running time from the times of events.
+type clock struct {
+	running bool
+	asked   map[string]bool // open questions: the person's time is not the run's
+	mark    time.Time
+	cut     bool // an interruption was recorded since the turn began
+}
+
+func (c *clock) apply(e event.Event) (ran time.Duration) {
+	if c.running && len(c.asked) == 0 && !c.crash(e.Body) {
+		ran = max(0, e.Time.Sub(c.mark))
+	}
+	c.mark = e.Time
+	switch b := e.Body.(type) {
+	case event.Prompted:
+		c.running, c.cut = true, false
+	case event.Ended:
+		c.running, c.asked = false, nil
+	case event.Interrupted:
+		c.cut = true
+	case event.Asked:
+		if c.asked == nil {
+			c.asked = map[string]bool{}
+		}
+		c.asked[b.ID] = true
+	case event.Answered:
+		delete(c.asked, b.ID)
+	}
+	return ran
+}
+
+// crash says that an event closes what a process that died left open: nothing
+// ran between that and the event before it.
+func (c *clock) crash(b event.Body) bool {
+	switch b := b.(type) {
+	case event.CallDone:
+		return b.Outcome == event.UnknownDone
+	case event.Ended:
+		return b.End == event.EndInterrupted && !c.cut
+	}
+	return false
+}
+
+// What a request's size is guessed by, before the provider has said it.
+const (
+	bytesPerToken  = 3    // text has three to five
+	tokensPerImage = 3000 // no provider counts more for one
+)
+
+// Guess is a cautious count of the tokens in so many bytes of text.
+func Guess(bytes int64) int64 { return bytes / bytesPerToken }
+
+// size learns from each reply how many tokens the request's bytes were.
+type size struct {
+	sent   int64 // bytes of the request in flight
+	bytes  int64 // of the last one that was answered
+	tokens int64 // and what the provider counted
+	images int64 // bytes of images that came since, as a request carries them
+	count  int64 // and how many
+	flying [2]int64
+}
+
+func (s *size) apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Rebased:
+		s.bytes, s.tokens = 0, 0
+	case event.Prompted:
+		s.pictures(b.Images)
+	case event.CallDone:
+		s.pictures(b.Result.Images)
+	case event.Requested:
+		s.sent, s.flying = b.Bytes, [2]int64{s.images, s.count}
+	case event.Replied:
+		if u := b.Reply.Usage; u.Known && s.sent > 0 {
+			s.bytes, s.tokens = s.sent, u.Input+u.CacheRead+u.CacheWrite
+			s.images -= s.flying[0]
+			s.count -= s.flying[1]
+		}
+	}
+}
+
+func (s *size) pictures(ms []llm.Media) {
+	for _, m := range ms {
+		s.images += int64(len(m.Data)) * 4 / 3
+		s.count++
+	}
+}
+
+func (s *size) input(bytes int64) int64 {
+	added := max(0, bytes-s.bytes-s.images)
+	return s.tokens + Guess(added) + s.count*tokensPerImage
+}

@@ -1,0 +1,165 @@
+package budget
+
+import (
+	"errors"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Ask is a request that wants to go out.
+type Ask struct {
+	Price     *llm.Price // nil: not known
+	Input     int64      // tokens, at most
+	MaxOutput int        // the longest reply in tokens, 0: not known
+	Child     bool       // of a child session: no step of this session's turn
+}
+
+// Grant is what was reserved for a request.
+type Grant struct {
+	ID        int
+	MaxTokens int      // the longest reply that is paid for; 0: the model's own
+	USD       *float64 // the most that it can cost; nil: no price
+	Tokens    int64    // the most that it can use
+}
+
+// Pool holds what requests in flight may still spend, on top of what its
+// meter says is spent. It is a value without a lock: whoever owns the meter
+// guards both.
+type Pool struct {
+	last int
+	held map[int]Grant
+}
+
+// ErrWait says that it may fit when one of the requests in flight is over.
+var ErrWait = errors.New("other requests hold what is left of the budget")
+
+const (
+	// minReply is the smallest reply worth asking for, in tokens; usefulReply
+	// is what is worth waiting for.
+	minReply    = 256
+	usefulReply = 4096
+	// unknownReply stands for a longest reply that is not known.
+	unknownReply = 16384
+)
+
+// Reserve decides whether a request may go out, and how long its reply may
+// be. Errors are ErrWait, *StepsError, *LimitError or a *fault.Error.
+//
+// Where others are in flight, twice all that is reserved must fit: so even if
+// every reply costs twice what was reserved for it, the limit is passed only
+// by one that was alone, and by no more than its own reservation.
+func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
+	if l.Steps > 0 && !a.Child && m.Turn().Replies >= l.Steps {
+		return Grant{}, &StepsError{Limit: l.Steps}
+	}
+	if err := p.counts(m, l); err != nil {
+		return Grant{}, err
+	}
+	output := a.MaxOutput
+	if output <= 0 {
+		output = unknownReply
+	}
+	longest := output
+	var err error
+	if v := m.Limit(l, Tokens); v > 0 {
+		held := int64(0)
+		for _, g := range p.held {
+			held += g.Tokens
+		}
+		if output, err = p.fit(room{Tokens, v, m.all.of(Tokens), float64(held)}, float64(a.Input), 1, output); err != nil {
+			return Grant{}, err
+		}
+	}
+	if v := m.Limit(l, USD); v > 0 && (a.Price != nil && m.uncovered == 0 || !l.Assumed) {
+		if a.Price == nil || m.uncovered > 0 {
+			return Grant{}, fault.NewBudget("the budget of $%.2f can not be kept: the price of what was or would be spent is not known", v)
+		}
+		held := 0.0
+		for _, g := range p.held {
+			if g.USD != nil {
+				held += *g.USD
+			}
+		}
+		in, out := float64(a.Input)*inputPrice(a.Price)/1e6, a.Price.Output/1e6
+		if in > 0 || out > 0 { // a free model spends nothing
+			if output, err = p.fit(room{USD, v, m.all.of(USD), held}, in, out, output); err != nil {
+				return Grant{}, err
+			}
+		}
+	}
+	return p.hold(a, output, longest), nil
+}
+
+// counts checks what can only be counted.
+func (p *Pool) counts(m *Meter, l Limits) error {
+	if err := m.checkWall(l); err != nil {
+		return err
+	}
+	for _, k := range []Kind{Calls, Agents} {
+		if v := m.Limit(l, k); v > 0 && m.all.of(k) > v {
+			return &LimitError{Kind: k, Limit: v, Used: m.all.of(k), Need: m.all.of(k) - v}
+		}
+	}
+	v, used := m.Limit(l, Requests), m.all.of(Requests)
+	switch {
+	case v <= 0 || used+float64(len(p.held))+1 <= v:
+		return nil
+	case used+1 <= v:
+		return ErrWait // a request in flight may be counted twice while it is settled
+	}
+	return &LimitError{Kind: Requests, Limit: v, Used: used, Need: 1}
+}
+
+// room is a divisible limit with what is gone of it.
+type room struct {
+	kind              Kind
+	limit, used, held float64
+}
+
+// fit gives the longest reply, in tokens, that still fits: at most output,
+// whose every token costs each, on top of input.
+func (p *Pool) fit(r room, input, each float64, output int) (int, error) {
+	left := r.limit - r.used - input
+	if len(p.held) > 0 {
+		left = (r.limit-r.used)/2 - r.held - input
+	}
+	longest := output
+	if each > 0 && left < each*float64(output) {
+		longest = int(max(0, left/each))
+	}
+	switch least := min(minReply, output); {
+	case len(p.held) > 0 && (left < 0 || longest < min(usefulReply, output)):
+		return 0, ErrWait
+	case left < 0 || longest < least:
+		return 0, &LimitError{Kind: r.kind, Limit: r.limit, Used: r.used, Need: r.used + input + each*float64(min(usefulReply, output)) - r.limit}
+	}
+	return longest, nil
+}
+
+func (p *Pool) hold(a Ask, output, longest int) Grant {
+	p.last++
+	g := Grant{ID: p.last, Tokens: a.Input + int64(output)}
+	if output < longest {
+		g.MaxTokens = output
+	}
+	if a.Price != nil {
+		usd := float64(a.Input)*inputPrice(a.Price)/1e6 + float64(output)*a.Price.Output/1e6
+		g.USD = &usd
+	}
+	if p.held == nil {
+		p.held = map[int]Grant{}
+	}
+	p.held[g.ID] = g
+	return g
+}
+
+// Release gives a reservation back: the request is over, and the meter knows
+// what it cost. Twice is once.
+func (p *Pool) Release(id int) { delete(p.held, id) }
+
+// Held is how many requests are in flight.
+func (p *Pool) Held() int { return len(p.held) }
+
+// inputPrice is the dearest way a token of input can be charged.
+func inputPrice(p *llm.Price) float64 { return max(p.Input, p.CacheWrite) }

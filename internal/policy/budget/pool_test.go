@@ -1,0 +1,131 @@
+package budget
+
+import (
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// SPEC 8.1: with children in flight beside the session, replies cheaper and
+// dearer than reserved, replies that fail and are tried again, a hard limit is
+// never passed by more than one reply's reservation; and not at all where
+// nothing costs more than was reserved. Nobody waits for ever.
+func TestHardLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		price := llm.Price{
+			Input: rapid.Float64Range(0.1, 20).Draw(t, "in"), Output: rapid.Float64Range(0.1, 100).Draw(t, "out"),
+			CacheRead: 0.1, CacheWrite: rapid.Float64Range(0.1, 30).Draw(t, "write"),
+		}
+		limits := Limits{USD: rapid.Float64Range(0.001, 5).Draw(t, "limit")}
+		dearest := rapid.SampledFrom([]float64{1, 1, 1.3, 2}).Draw(t, "dearest")
+		var m Meter
+		var p Pool
+		apply(&m, event.Prompted{})
+		inFlight := []Grant{}
+		biggest := 0.0
+		for range 300 {
+			if len(inFlight) < 4 && (len(inFlight) == 0 || rapid.Bool().Draw(t, "another")) {
+				g, err := p.Reserve(&m, limits, Ask{
+					Price: &price, Child: true, Input: rapid.Int64Range(0, 200_000).Draw(t, "input"), MaxOutput: 8192,
+				})
+				switch {
+				case err == nil:
+					inFlight = append(inFlight, g)
+					biggest = max(biggest, *g.USD)
+					continue
+				case errors.Is(err, ErrWait):
+					if len(inFlight) == 0 {
+						t.Fatal("waits for nobody")
+					}
+				case fault.CategoryOf(err) == fault.Budget:
+					if len(inFlight) == 0 {
+						return
+					}
+				default:
+					t.Fatal(err)
+				}
+			}
+			i := rapid.IntRange(0, len(inFlight)-1).Draw(t, "over")
+			g := inFlight[i]
+			inFlight = append(inFlight[:i], inFlight[i+1:]...)
+			cost := *g.USD * rapid.Float64Range(0, dearest).Draw(t, "costs")
+			switch rapid.IntRange(0, 3).Draw(t, "came") {
+			case 0: // failed before anything came
+				apply(&m, event.Charged{By: "child", Guess: true, Requests: 1})
+			case 1: // broke off
+				apply(&m, event.Charged{By: "child", Guess: true, Requests: 1, USD: &cost})
+			default:
+				apply(&m, event.Charged{By: "child", Requests: 1, USD: &cost})
+			}
+			p.Release(g.ID)
+			spent, most := m.Session().USD+m.Session().Guessed, limits.USD
+			if dearest > 1 {
+				most += biggest
+			}
+			if spent > most*1.0000001 {
+				t.Fatalf("spent %v, limit %v, the largest reservation %v", spent, limits.USD, biggest)
+			}
+		}
+	})
+}
+
+// SPEC 8.1: the same with tokens.
+func TestHardLimitOfTokens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limits := Limits{Tokens: rapid.Int64Range(1, 500_000).Draw(t, "limit")}
+		var m Meter
+		var p Pool
+		apply(&m, event.Prompted{})
+		inFlight := []Grant{}
+		for range 200 {
+			if len(inFlight) < 4 && (len(inFlight) == 0 || rapid.Bool().Draw(t, "another")) {
+				g, err := p.Reserve(&m, limits, Ask{Input: rapid.Int64Range(0, 50_000).Draw(t, "input"), MaxOutput: rapid.IntRange(0, 9000).Draw(t, "max")})
+				if err == nil {
+					inFlight = append(inFlight, g)
+					continue
+				}
+				if len(inFlight) == 0 {
+					if errors.Is(err, ErrWait) {
+						t.Fatal("waits for nobody")
+					}
+					return
+				}
+			}
+			g := inFlight[0]
+			inFlight = inFlight[1:]
+			u := llm.Usage{Known: true, CacheRead: rapid.Int64Range(0, g.Tokens).Draw(t, "used")}
+			apply(&m, event.Charged{Usage: u})
+			p.Release(g.ID)
+			if m.Session().Tokens() > limits.Tokens {
+				t.Fatalf("%d of %d", m.Session().Tokens(), limits.Tokens)
+			}
+		}
+	})
+}
+
+// SPEC 8.1: a request in flight is one of the requests that are left.
+func TestRequestsInFlight(t *testing.T) {
+	var m Meter
+	var p Pool
+	g, err := p.Reserve(&m, Limits{Requests: 1}, Ask{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Reserve(&m, Limits{Requests: 1}, Ask{Child: true}); !errors.Is(err, ErrWait) {
+		t.Errorf("a second: %v", err)
+	}
+	apply(&m, event.Requested{}, event.Replied{})
+	p.Release(g.ID)
+	p.Release(g.ID)
+	if _, err := p.Reserve(&m, Limits{Requests: 1}, Ask{}); fault.CategoryOf(err) != fault.Budget {
+		t.Errorf("after it: %v", err)
+	}
+	if p.Held() != 0 {
+		t.Errorf("%d are held", p.Held())
+	}
+}

@@ -1,0 +1,75 @@
+package progress
+
+import (
+	"encoding/json"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// Decision is what is due after a step.
+type Decision struct {
+	Rung    Rung
+	Verdict Verdict
+	// Text is for the model at Recover and Block, for the person at Stop.
+	Text string
+	// Evidence has a line for each call that shows it.
+	Evidence []string
+	// Call is the blocked call as Blocked knows it, "" where none is.
+	Call string
+}
+
+// Next says what is due now. Once its Event was applied, nothing is.
+func (f *Fold) Next() Decision {
+	d := Decision{Rung: f.ladder.Next(f.now), Verdict: f.now}
+	if d.Rung == Nothing {
+		return d
+	}
+	d.Evidence = f.evidence(f.now)
+	last := f.about(f.now)
+	if d.Rung == Block && last != nil && blockable(last) {
+		d.Call = blockKey(last.tool, last.c.args)
+	}
+	switch {
+	case d.Rung == Stop:
+		d.Text = "Stopped: " + f.now.Text + ". A recovery was tried and the calls were blocked, without effect."
+	case d.Rung == Block && d.Call == "":
+		d.Text = f.recovery(f.now, Recover)
+	default:
+		d.Text = f.recovery(f.now, d.Rung)
+	}
+	return d
+}
+
+// Event is the decision as the log keeps it.
+func (d Decision) Event() event.Stuck {
+	return event.Stuck{
+		Level: d.Rung.String(), Rule: d.Verdict.Rule, Text: d.Text, Evidence: d.Evidence,
+		Fingerprint: d.Verdict.Fingerprint, Steps: d.Verdict.Steps, Call: d.Call,
+	}
+}
+
+// Blocked says whether a call must not run, and the reason to give the model
+// as its result.
+func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
+	if len(f.ladder.blocked) == 0 {
+		return false, ""
+	}
+	ok, _ := f.ladder.Blocked(blockKey(tool, describe(tool, args).args))
+	if !ok {
+		return false, ""
+	}
+	return true, "This call did not run: it was made several times and came to the same each time, which its results above show. " +
+		"It can run again once a file has new content. Take another way, or say what keeps you from going on."
+}
+
+func blockKey(tool, args string) string { return tool + ":" + Digest(args) }
+
+// blockable says that a call may be kept from running: to wait, to plan and to
+// ask are never the loop itself.
+func blockable(r *record) bool {
+	switch r.c.kind {
+	case Wait, Think, None, Submit:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,318 @@
+package progress
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Fold judges a session as its events come: it makes steps of them, keeps the
+// ladder, the phases and the statistics.
+//
+// After a reply's last CallDone (or after a reply without calls), Next says
+// what is due. What was then done is an event.Stuck; only its Apply moves the
+// ladder, so that a log that is read again decides nothing anew.
+type Fold struct {
+	d      *Detector
+	ladder Ladder
+	phases Phases
+	plan   map[string]int // an item of the plan: its phase
+	phase  int            // the highest phase so far
+
+	open map[string]*asked // calls that are not done
+	told string            // what the model said, for the first call of the reply
+	now  Verdict           // the strongest since the reply
+
+	records [recordLimit]record
+	calls   int
+	paths   []string // files that were seen or changed, the newest last
+	known   map[string]struct{}
+}
+
+type asked struct {
+	tool    string
+	c       call
+	files   []File
+	before  []File
+	changed []string
+	blocked bool
+}
+
+// pathLimit bounds the paths that are remembered for advice.
+const pathLimit = 500
+
+// NewFold makes a fold for a new session.
+func NewFold(c Config) *Fold {
+	return &Fold{d: New(c), open: map[string]*asked{}, plan: map[string]int{}, known: map[string]struct{}{}}
+}
+
+// Apply takes one event.
+func (f *Fold) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Prompted:
+		if b.Source == event.Person {
+			f.person(b.Text)
+		}
+	case event.Answered:
+		if strings.TrimSpace(b.Text) != "" {
+			f.person(b.Text)
+		}
+	case event.Replied:
+		f.replied(b)
+	case event.CallAsked:
+		f.open[b.ID] = &asked{tool: b.Tool, c: describe(b.Tool, b.Args)}
+	case event.Blocked:
+		if a := f.open[b.Call]; a != nil && b.By == BlockedBy {
+			a.blocked = true
+		}
+	case event.FileSeen:
+		for _, s := range b.Spans {
+			if !s.Dir {
+				f.path(s.Path)
+			}
+		}
+	case event.FileChanged:
+		f.changed(b)
+	case event.CallDone:
+		f.done(b)
+	case event.Planned:
+		f.planned(b.Items, e.Time)
+	case event.Rebased:
+		if b.Why == "compaction" {
+			f.judged(f.d.Compacted())
+		}
+	case event.Stuck:
+		f.ladder.Done(ParseRung(b.Level), b.Fingerprint, b.Call, b.Text)
+		f.now = Verdict{}
+	case event.Ended:
+		clear(f.open)
+	}
+}
+
+// BlockedBy is what event.Blocked.By says of a call that the ladder keeps from
+// running.
+const BlockedBy = "stuck"
+
+func (f *Fold) person(text string) {
+	f.d.Person(text)
+	f.ladder.Person()
+	f.now = Verdict{}
+}
+
+func (f *Fold) replied(b event.Replied) {
+	f.now = Verdict{}
+	text := b.Reply.Message.Text()
+	f.told = ""
+	if strings.TrimSpace(text) != "" {
+		f.told = Digest(text)
+	}
+	var s Stream
+	if f.d.c.on(streamRule) && s.Write(text) {
+		f.judged(Verdict{
+			Level: Warn, Rule: streamRule, Fingerprint: streamRule + ":" + f.told, Steps: []int{},
+			Text: "the reply says one passage over and over",
+		})
+	}
+	if len(b.Reply.Message.Calls()) > 0 {
+		return
+	}
+	f.note(record{c: call{kind: None, brief: "a reply without a call"}, ok: true})
+	f.judge(Step{Tool: "reply", Kind: None, Args: f.told, OK: true, Message: f.told})
+	f.told = ""
+}
+
+func (f *Fold) path(p string) {
+	if _, ok := f.known[p]; ok || p == "" {
+		return
+	}
+	if len(f.paths) == pathLimit {
+		delete(f.known, f.paths[0])
+		f.paths = slices.Delete(f.paths, 0, 1)
+	}
+	f.paths = append(f.paths, p)
+	f.known[p] = struct{}{}
+}
+
+// gone is the content of a file that is not there.
+const gone = "(none)"
+
+func content(h tool.Hash) string {
+	if h == "" {
+		return gone
+	}
+	return string(h)
+}
+
+func (f *Fold) changed(b event.FileChanged) {
+	f.path(b.Path)
+	f.phases.Changed(b.Path)
+	a := f.open[b.Call]
+	if a == nil {
+		return
+	}
+	if i := slices.IndexFunc(a.files, func(x File) bool { return x.Path == b.Path }); i >= 0 {
+		a.files[i].Hash = content(b.After)
+		return
+	}
+	a.files = append(a.files, File{Path: b.Path, Hash: content(b.After)})
+	a.before = append(a.before, File{Path: b.Path, Hash: content(b.Before)})
+	a.changed = append(a.changed, b.Path)
+}
+
+func (f *Fold) done(b event.CallDone) {
+	a := f.open[b.ID]
+	delete(f.open, b.ID)
+	if a == nil || b.Outcome == event.Cancelled || b.Outcome == event.UnknownDone {
+		return // nothing is known of what it would have come to
+	}
+	ok := b.Outcome == event.OK && !b.Result.Error && (b.Exit == nil || *b.Exit == 0)
+	text := plainResult(b)
+	s := Step{
+		Tool: a.tool, Kind: a.c.kind, Target: a.c.target, Args: a.c.args, OK: ok,
+		Exact: Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.told, Blocked: a.blocked,
+	}
+	f.told = ""
+	switch {
+	case !ok && limited(text):
+		s.Kind = Wait
+	case a.c.kind == Edit && len(a.files) > 0:
+		s.Edit, s.State, s.Target = a.c.args, a.files[0].Hash, a.files[0].Path
+	}
+	if ok {
+		s.Norm = Digest(Result(text))
+	} else {
+		s.Error = string(b.Outcome) + ": " + Error(text)
+		if len(a.files) == 0 {
+			s.Norm = Digest(s.Error)
+		}
+	}
+	if s.Kind == Test && ok {
+		f.phases.Passed()
+	}
+	f.note(record{
+		c: a.c, tool: a.tool, ok: ok, outcome: b.Outcome, said: cut(text), changed: a.changed, blocked: a.blocked,
+	})
+	f.judge(s)
+}
+
+// plainResult is a result without what pawl adds: how the command ended where
+// it ended well, and where the whole of a long result is.
+func plainResult(b event.CallDone) string {
+	text := b.Result.Text
+	if b.Spill != "" {
+		text = strings.ReplaceAll(text, b.Spill, "")
+	}
+	if i := strings.LastIndex(text, "[all output: "); i >= 0 {
+		if j := strings.IndexByte(text[i:], ']'); j >= 0 {
+			text = text[:i] + text[i+j+1:]
+		}
+	}
+	text = strings.TrimRight(text, "\n")
+	if b.Exit != nil && *b.Exit == 0 {
+		text = strings.TrimRight(strings.TrimSuffix(text, "exit code 0"), "\n")
+	}
+	return text
+}
+
+// cut keeps the head and the tail of a long text.
+func cut(s string) string {
+	if len(s) <= sayLimit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:sayLimit/2], "") + "\n…\n" + strings.ToValidUTF8(s[len(s)-sayLimit/2:], "")
+}
+
+func (f *Fold) note(r record) {
+	r.step = f.d.Steps()
+	f.records[f.calls%recordLimit] = r
+	f.calls++
+}
+
+func (f *Fold) record(step int) *record {
+	for i := f.calls - 1; i >= max(0, f.calls-recordLimit); i-- {
+		if r := &f.records[i%recordLimit]; r.step == step {
+			return r
+		}
+	}
+	return nil
+}
+
+// about gives the call that a verdict came after.
+func (f *Fold) about(v Verdict) *record {
+	if n := len(v.Steps); n > 0 {
+		if r := f.record(v.Steps[n-1]); r != nil {
+			return r
+		}
+	}
+	if f.calls == 0 {
+		return nil
+	}
+	return &f.records[(f.calls-1)%recordLimit]
+}
+
+func (f *Fold) judge(s Step) {
+	epoch := f.d.epoch
+	v := f.d.Apply(s)
+	if f.d.epoch > epoch {
+		f.ladder.NewContent()
+		f.now = Verdict{} // what the earlier calls of the reply did is overtaken
+	}
+	f.judged(v)
+}
+
+func (f *Fold) judged(v Verdict) {
+	if v.Level > f.now.Level || v.Level == f.now.Level && v.Level != OK {
+		f.now = v
+	}
+}
+
+// Steps is how many steps were judged.
+func (f *Fold) Steps() int { return f.d.Steps() }
+
+// Last is the strongest verdict since the newest reply.
+func (f *Fold) Last() Verdict { return f.now }
+
+// Stats gives the statistics; Totals and Phases what there is of phases.
+func (f *Fold) Stats() Stats { return f.d.Stats() }
+
+// Recent gives the statistics as numbers, at no cost.
+func (f *Fold) Recent() Brief { return f.d.Recent() }
+
+// Totals are those of the phases at a time.
+func (f *Fold) Totals(now time.Time) Totals { return f.phases.Totals(now) }
+
+// Phases gives the open phase, nil where there is none, and the completed ones.
+func (f *Fold) Phases() (open *Phase, done []Phase) { return f.phases.Open(), f.phases.History() }
+
+// Phase opens a phase as a person or a plan file asks for it.
+func (f *Fold) Phase(n int, text string, at time.Time, expected time.Duration) error {
+	if err := f.phases.Start(n, text, at, expected); err != nil {
+		return err
+	}
+	f.phase = max(f.phase, n)
+	return nil
+}
+
+// planned takes the model's plan: an item in progress is a phase. One never
+// seen before clears the streaks of errors.
+func (f *Fold) planned(items []tool.Item, at time.Time) {
+	f.phases.Expect(max(len(items), f.phase))
+	for _, it := range items {
+		n, known := f.plan[it.Text]
+		switch {
+		case it.Status == "in_progress" && !known && len(f.plan) < statsLimit:
+			if f.phases.Start(f.phase+1, it.Text, at, 0) == nil {
+				f.phase++
+				f.plan[it.Text] = f.phase
+				f.d.Phase()
+			}
+		case it.Status == "done" && known:
+			if o := f.phases.open; o != nil && o.Number == n {
+				f.phases.Complete(true, at)
+			}
+		}
+	}
+}

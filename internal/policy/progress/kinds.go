@@ -1,0 +1,182 @@
+package progress
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
+)
+
+// call is what a call's arguments say of it.
+type call struct {
+	kind    Kind
+	target  string
+	args    string // canonical, without what has no effect
+	brief   string // for a person: one line
+	command string
+}
+
+// describe reads the arguments of one of pawl's tools; those of any other tool
+// are taken as a command of unknown effect.
+func describe(tool string, raw json.RawMessage) call {
+	var in struct {
+		Path    string `json:"path"`
+		Pattern string `json:"pattern"`
+		Command string `json:"command"`
+		URL     string `json:"url"`
+		Files   []struct {
+			Path string `json:"path"`
+			From int    `json:"from"`
+			To   int    `json:"to"`
+		} `json:"files"`
+		Edits []struct {
+			Path string `json:"path"`
+		} `json:"edits"`
+	}
+	_ = json.Unmarshal(raw, &in) // what does not fit says nothing
+	c := call{kind: Exec, target: in.Path, args: CanonicalArgs(raw), brief: tool}
+	switch tool {
+	case "read":
+		c.kind = Read
+		if len(in.Files) > 0 {
+			c.target = in.Files[0].Path
+		}
+	case "write", "edit":
+		c.kind = Edit
+	case "multi_edit":
+		c.kind = Edit
+		if len(in.Edits) > 0 {
+			c.target = in.Edits[0].Path
+		}
+	case "apply_patch":
+		c.kind = Edit
+	case "ls", "git_status", "git_log", "git_diff":
+		c.kind = Read
+	case "glob", "grep":
+		c.kind, c.target = Search, in.Pattern
+	case "web_fetch":
+		c.kind, c.target = Read, in.URL
+	case "bash_output":
+		c.kind = Wait
+	case "todo", "remember", "ask_user", "cleanup_tool_call":
+		c.kind = Think
+	case "bash":
+		c.command = in.Command
+		c.kind = commandKind(in.Command)
+		c.args = bashArgs(raw)
+	}
+	if strings.HasPrefix(tool, "lsp_") && tool != "lsp_rename" {
+		c.kind = Read
+	}
+	switch {
+	case c.command != "":
+		c.brief += " " + oneLine(c.command, 120)
+	case c.target != "":
+		c.brief += " " + oneLine(c.target, 120)
+	}
+	return c
+}
+
+// bashArgs leaves out what does not change what a command does.
+func bashArgs(raw json.RawMessage) string {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil {
+		return CanonicalArgs(raw)
+	}
+	delete(m, "description")
+	delete(m, "timeout")
+	out, err := json.Marshal(m)
+	if err != nil {
+		return CanonicalArgs(raw)
+	}
+	return CanonicalArgs(out)
+}
+
+// commandKind says what a command line does.
+func commandKind(line string) Kind {
+	if evidence.IsCheck(line) {
+		return Test
+	}
+	cmds, err := shellsyntax.Parse(line, "")
+	if err != nil || len(cmds) == 0 {
+		return Exec
+	}
+	waits, searches := false, false
+	for _, c := range cmds {
+		name, _ := c.Program()
+		switch name {
+		case "sleep", "wait", "watch":
+			waits = true
+		case "grep", "rg", "find", "fd", "ag", "ls", "tree", "locate":
+			searches = true
+		}
+	}
+	switch {
+	case waits:
+		return Wait
+	case !shellsyntax.ReadOnly(cmds):
+		return Exec
+	case searches:
+		return Search
+	}
+	return Read
+}
+
+// limited says that a failure is a rate limit: to try again later is right.
+func limited(text string) bool {
+	l := strings.ToLower(text[max(0, len(text)-4000):])
+	for _, w := range []string{"rate limit", "rate-limit", "ratelimit", "too many requests", "429", "try again later", "overloaded"} {
+		if i := strings.Index(l, w); i >= 0 {
+			if w != "429" || ends(l, i+3) && (i == 0 || !word(l[i-1])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// oneLine cuts a text to one line of at most n bytes.
+func oneLine(s string, n int) string {
+	s = strings.TrimSpace(s)
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		s = s[:i] + " …"
+	}
+	if len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
+}
+
+// KindOf guesses what a call of any agent's tool does, from the tool's name
+// and, where it runs one, the command.
+func KindOf(tool, command string) Kind {
+	l := strings.ToLower(tool)
+	has := func(ws ...string) bool {
+		for _, w := range ws {
+			if strings.Contains(l, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case command != "":
+		return commandKind(command)
+	case has("think", "todo", "plan", "memory"):
+		return Think
+	case has("wait", "sleep", "poll", "output"):
+		return Wait
+	case has("edit", "write", "patch", "replace", "create", "insert", "delete", "move"):
+		return Edit
+	case has("grep", "search", "glob", "find", "list", "ls"):
+		return Search
+	case has("read", "view", "open", "cat", "fetch", "show", "get"):
+		return Read
+	case has("test", "build", "lint", "check"):
+		return Test
+	case has("submit", "finish", "done"):
+		return Submit
+	}
+	return Exec
+}

@@ -1,0 +1,163 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Phase is a part of a task (SPEC 7).
+type Phase struct {
+	Number      int
+	Description string
+	Started     time.Time
+	Ended       time.Time     // zero while it is open
+	Expected    time.Duration // 0: not said
+	Success     bool
+	// ByNext: it ended because the next one began.
+	ByNext   bool
+	Files    []string // changed in it
+	TestsOK  int
+	Blockers []string
+}
+
+// Over says by how much the phase is over its expected duration at a time: 0
+// where it is not, or where none was said. It is reported, and stops nothing.
+func (p *Phase) Over(now time.Time) time.Duration {
+	if p.Expected <= 0 {
+		return 0
+	}
+	if !p.Ended.IsZero() {
+		now = p.Ended
+	}
+	return max(0, now.Sub(p.Started)-p.Expected)
+}
+
+// Totals are over all phases.
+type Totals struct {
+	CompletedPhases, TotalPhases int
+	Files                        int // changed, each file once
+	TestsOK                      int
+	Elapsed                      time.Duration
+}
+
+// phaseLimit bounds the history and each phase's lists.
+const phaseLimit = 1000
+
+// Phases keeps the phases of a task. The zero value is ready.
+type Phases struct {
+	total   int
+	open    *Phase
+	history []Phase
+	done    int // completed, those dropped from the history included
+	tests   int
+	files   map[string]struct{}
+	started time.Time
+}
+
+// Expect says how many phases there will be; 0: not known.
+func (p *Phases) Expect(total int) { p.total = max(0, total) }
+
+// Start opens a phase. An open one with a lower number is completed by it. A
+// number that is open, was completed, or is not after the open one's is
+// refused, and nothing changes.
+func (p *Phases) Start(n int, description string, at time.Time, expected time.Duration) error {
+	switch {
+	case n < 1:
+		return fmt.Errorf("there is no phase %d: phases count from 1", n)
+	case expected < 0:
+		return fmt.Errorf("phase %d cannot be expected to take %v", n, expected)
+	case p.open != nil && p.open.Number == n:
+		return fmt.Errorf("phase %d is open already", n)
+	case p.open != nil && p.open.Number > n:
+		return fmt.Errorf("phase %d cannot follow phase %d", n, p.open.Number)
+	case slices.ContainsFunc(p.history, func(h Phase) bool { return h.Number == n }):
+		return fmt.Errorf("phase %d was completed", n)
+	}
+	if p.open != nil {
+		p.close(true, true, at)
+	}
+	if p.started.IsZero() {
+		p.started = at
+	}
+	p.open = &Phase{Number: n, Description: description, Started: at, Expected: expected}
+	p.total = max(p.total, n)
+	return nil
+}
+
+// Complete closes the open phase; where none is open it does nothing.
+func (p *Phases) Complete(success bool, at time.Time) {
+	if p.open != nil {
+		p.close(success, false, at)
+	}
+}
+
+func (p *Phases) close(success, next bool, at time.Time) {
+	p.open.Success, p.open.ByNext, p.open.Ended = success, next, at
+	if len(p.history) == phaseLimit {
+		p.history = slices.Delete(p.history, 0, 1)
+	}
+	p.history = append(p.history, *p.open)
+	p.open = nil
+	p.done++
+}
+
+// Changed notes a changed file.
+func (p *Phases) Changed(path string) {
+	if p.files == nil {
+		p.files = map[string]struct{}{}
+	}
+	if len(p.files) < statsLimit {
+		p.files[path] = struct{}{}
+	}
+	if p.open != nil && len(p.open.Files) < phaseLimit && !slices.Contains(p.open.Files, path) {
+		p.open.Files = append(p.open.Files, path)
+	}
+}
+
+// Passed notes a test that passed.
+func (p *Phases) Passed() {
+	p.tests++
+	if p.open != nil {
+		p.open.TestsOK++
+	}
+}
+
+// Blocker notes what keeps the open phase from going on.
+func (p *Phases) Blocker(text string) {
+	if p.open != nil && len(p.open.Blockers) < phaseLimit && !slices.Contains(p.open.Blockers, text) {
+		p.open.Blockers = append(p.open.Blockers, text)
+	}
+}
+
+// Open gives a copy of the open phase, nil where there is none.
+func (p *Phases) Open() *Phase {
+	if p.open == nil {
+		return nil
+	}
+	c := copyPhase(*p.open)
+	return &c
+}
+
+// History lists the completed phases, oldest first, the newest 1,000.
+func (p *Phases) History() []Phase {
+	out := make([]Phase, len(p.history))
+	for i, h := range p.history {
+		out[i] = copyPhase(h)
+	}
+	return out
+}
+
+func copyPhase(p Phase) Phase {
+	p.Files, p.Blockers = slices.Clone(p.Files), slices.Clone(p.Blockers)
+	return p
+}
+
+// Totals gives the totals at a time.
+func (p *Phases) Totals(now time.Time) Totals {
+	t := Totals{CompletedPhases: p.done, TotalPhases: p.total, Files: len(p.files), TestsOK: p.tests}
+	if !p.started.IsZero() {
+		t.Elapsed = max(0, now.Sub(p.started))
+	}
+	return t
+}

@@ -1,0 +1,138 @@
+package progress
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Trajectory is a recorded run in the neutral format: facts only, as hashes.
+type Trajectory struct {
+	ID      string `json:"id"`
+	Source  string `json:"source"`
+	Agent   string `json:"agent"`
+	Model   string `json:"model"`
+	Outcome string `json:"outcome"` // resolved, failed, unknown
+	Ended   string `json:"ended"`   // self, limit, …
+	N       int    `json:"n"`
+	LastNew int    `json:"last_new"`
+	// StuckOnset is the label; nil: not stuck.
+	StuckOnset *int       `json:"stuck_onset"`
+	Steps      []Recorded `json:"steps"`
+	// Name, Expect and By are those of a scenario: ok, warn or halt, the
+	// latter at the latest after By steps.
+	Name   string `json:"name"`
+	Expect string `json:"expect"`
+	By     *int   `json:"by"`
+}
+
+// Recorded is a step of the neutral format.
+type Recorded struct {
+	Tool     string `json:"tool"`
+	Kind     Kind   `json:"kind"`
+	Target   string `json:"target"`
+	ArgsHash string `json:"args_hash"`
+	OK       bool   `json:"ok"`
+	Error    string `json:"error"`
+	ObsHash  string `json:"obs_hash"`
+	ObsNorm  string `json:"obs_norm"`
+	ObsLen   int    `json:"obs_len"`
+	EditHash string `json:"edit_hash"`
+	State    string `json:"state"`
+	MsgHash  string `json:"msg_hash"`
+	// Reset: a person spoke, or a new phase cleared everything.
+	Reset bool `json:"reset"`
+}
+
+// emptyHash begins the SHA-256 of nothing: a model that said nothing does not
+// repeat itself.
+const emptyHash = "e3b0c442"
+
+// Step gives the step of a recorded one.
+func (r *Recorded) Step() Step {
+	s := Step{
+		Tool: r.Tool, Kind: r.Kind, Target: r.Target, Args: r.ArgsHash, OK: r.OK, Error: r.Error,
+		Exact: r.ObsHash, Norm: r.ObsNorm, Len: r.ObsLen, Edit: r.EditHash, State: r.State, Message: r.MsgHash,
+	}
+	if strings.HasPrefix(s.Message, emptyHash) {
+		s.Message = ""
+	}
+	return s
+}
+
+// ErrNotTrajectory says that a line is something else.
+var ErrNotTrajectory = errors.New("not a trajectory: it has no steps")
+
+// ParseTrajectory reads one line of the neutral format.
+func ParseTrajectory(line []byte) (*Trajectory, error) {
+	var t Trajectory
+	if err := json.Unmarshal(line, &t); err != nil {
+		return nil, fmt.Errorf("read a trajectory: %w", err)
+	}
+	if t.Steps == nil {
+		return nil, ErrNotTrajectory
+	}
+	if t.ID == "" {
+		t.ID = t.Name
+	}
+	return &t, nil
+}
+
+// Raw is what the rules say of a whole run, with nobody acting on it: the
+// steps after which they first warned and first halted.
+type Raw struct {
+	Warn, Halt *int
+	// First is the verdict of Halt, else of Warn.
+	First Verdict
+}
+
+// Add takes the verdict after step n.
+func (r *Raw) Add(n int, v Verdict) {
+	if v.Level == OK {
+		return
+	}
+	if r.Warn == nil {
+		r.Warn = &n
+		r.First = v
+	}
+	if v.Level == Halt && r.Halt == nil {
+		r.Halt = &n
+		r.First = v
+	}
+}
+
+// Judge runs the rules over a recorded run.
+func Judge(c Config, t *Trajectory) Raw {
+	d := New(c)
+	var out Raw
+	for i := range t.Steps {
+		if t.Steps[i].Reset {
+			d.Person("")
+			d.n++
+			continue
+		}
+		out.Add(i, d.Apply(t.Steps[i].Step()))
+	}
+	return out
+}
+
+// Differs says how a verdict differs from what a scenario expects, "" where it
+// does not.
+func (t *Trajectory) Differs(r Raw) string {
+	got := OK
+	if r.Warn != nil {
+		got = Warn
+	}
+	if r.Halt != nil {
+		got = Halt
+	}
+	want := map[string]Level{"ok": OK, "warn": Warn, "halt": Halt}[t.Expect]
+	switch {
+	case got != want:
+		return fmt.Sprintf("want %s, got %s", t.Expect, got)
+	case t.By != nil && r.Halt != nil && *r.Halt+1 > *t.By:
+		return fmt.Sprintf("want the halt by step %d, got it after %d", *t.By, *r.Halt+1)
+	}
+	return ""
+}

@@ -1,0 +1,374 @@
+package progress
+
+import (
+	"context"
+	"log"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/policy/progress"
+)
+
+// Kind is what a step does.
+type Kind string
+
+// The kinds of steps. Test is a test or a build; None is a reply without a
+// call.
+const (
+	Read   Kind = "read"
+	Search Kind = "search"
+	Edit   Kind = "edit"
+	Exec   Kind = "exec"
+	Test   Kind = "test"
+	Wait   Kind = "wait"
+	Think  Kind = "think"
+	Submit Kind = "submit"
+	None   Kind = "none"
+)
+
+// File is a content that a step left behind.
+type File struct {
+	Path string
+	Hash string // of the content; any string that differs where contents do
+}
+
+// Step is one tool call and what came of it.
+type Step struct {
+	Tool   string
+	Kind   Kind   // empty: guessed from Tool and Command
+	Target string // the file or the thing it is about
+	// Args are the arguments, in a form in which equal ones are equal.
+	Args    string
+	Command string // the command line, of tools that run one
+	OK      bool
+	Error   string // the error as text, where it failed; Result where empty
+	Result  string // the result as text
+	// ContentHash is that of Target's content after an edit.
+	ContentHash string
+	// Contents are further files that it changed; for a command, all of them.
+	Contents []File
+	// Message is what the model said with the call.
+	Message string
+}
+
+// Level is how bad it looks.
+type Level int
+
+// The levels. At Warn help the model; at Halt going on is waste.
+const (
+	OK Level = iota
+	Warn
+	Halt
+)
+
+func (l Level) String() string { return progress.Level(l).String() }
+
+// Verdict is what the rules say after a step.
+type Verdict struct {
+	Level       Level
+	Rule        string
+	Fingerprint string // the same for the same loop
+	Steps       []int  // the steps that show it, counted from 0
+	Text        string // in one line
+}
+
+// ProgressStats are told to OnProgress.
+type ProgressStats struct {
+	Calls             int
+	FilesModified     int
+	RecentSuccesses   int // among the newest actions kept
+	RecentFailures    int
+	TestsRun          int
+	TestsPassed       int
+	ConsecutiveErrors int
+}
+
+// TotalProgress is over all phases.
+type TotalProgress struct {
+	CompletedPhases int
+	TotalPhases     int
+	FilesModified   int
+	TestsPassed     int
+}
+
+// Options are the rules' numbers; zero is the default, which is behind each.
+// Without Enable no rule speaks. Off switches rules off by name. Begin with
+// DefaultOptions.
+type Options struct {
+	Enable                bool     `json:"enable"`
+	StuckThreshold        int      `json:"stuck_threshold"`         // 3
+	OscillationWindow     int      `json:"oscillation_window"`      // 4
+	ProgressCheckInterval int      `json:"progress_check_interval"` // 10
+	MaxRecentActions      int      `json:"max_recent_actions"`      // 20
+	MaxRecentErrors       int      `json:"max_recent_errors"`       // 10
+	Off                   []string `json:"off,omitempty"`
+	HaltIdentical         int      `json:"halt_identical"` // 5
+	CycleMax              int      `json:"cycle_max"`      // 8
+	CycleRounds           int      `json:"cycle_rounds"`   // 3
+	StaleWarn             int      `json:"stale_warn"`     // 12
+	StaleHalt             int      `json:"stale_halt"`     // 20
+	SterileThird          int      `json:"sterile_third"`  // 9
+	SterileHalf           int      `json:"sterile_half"`   // 14
+	FailureEdits          int      `json:"failure_edits"`  // 3
+	Compactions           int      `json:"compactions"`    // 3
+}
+
+// DefaultOptions are the options of a Config that has none.
+func DefaultOptions() Options { return Options(progress.Default()) }
+
+// Check says what is wrong with options: names that no rule has, and numbers
+// that would stop runs which get somewhere.
+func (o Options) Check() error { return progress.Config(o).Defaults().Check() }
+
+// Config is how a StateMachine is made. Everything may be left out.
+type Config struct {
+	SessionID   string
+	Context     context.Context
+	TotalPhases int
+	// OnStateChange is told of transitions, OnStuck of warnings and halts (ask
+	// IsStuck which), OnProgress every 10 calls.
+	OnStateChange func(from, to AgentState)
+	OnStuck       func(reason string)
+	OnProgress    func(stats ProgressStats)
+	// Options changes the rules; nil is the default.
+	Options *Options
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// StateMachine follows one session. Make it with NewStateMachine.
+type StateMachine struct {
+	mu      sync.Mutex
+	c       Config
+	every   int
+	d       *progress.Detector
+	phases  progress.Phases
+	began   time.Time
+	state   AgentState
+	halted  string // why it is stuck, "" where it is not
+	said    bool   // the newest record was a message
+	queue   []func()
+	telling bool
+}
+
+// NewStateMachine makes a machine in StateIdle.
+func NewStateMachine(c Config) *StateMachine {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	rules := progress.Default()
+	if c.Options != nil {
+		rules = progress.Config(*c.Options).Defaults()
+	}
+	m := &StateMachine{c: c, every: rules.ProgressCheckInterval, d: progress.New(rules), began: c.Now(), state: StateIdle}
+	m.phases.Expect(c.TotalPhases)
+	return m
+}
+
+// SessionID is the session's id as it was given.
+func (m *StateMachine) SessionID() string { return m.c.SessionID }
+
+// Record judges the next step.
+func (m *StateMachine) Record(s Step) Verdict { return m.record(s, false) }
+
+// RecordToolCall records a call of which only this much is known. A success is
+// taken as such and can not halt a run; an error is judged in full.
+func (m *StateMachine) RecordToolCall(tool, file, command, errText string, success bool) Verdict {
+	return m.record(Step{
+		Tool: tool, Target: file, Args: file + "\x00" + command, Command: command, OK: success, Error: errText,
+	}, true)
+}
+
+// RecordTest records a test run with its output.
+func (m *StateMachine) RecordTest(command string, passed bool, output string) Verdict {
+	return m.record(Step{Tool: "test", Kind: Test, Args: command, Command: command, OK: passed, Result: output}, false)
+}
+
+func (m *StateMachine) record(s Step, blind bool) Verdict {
+	if s.Kind == "" {
+		s.Kind = Kind(progress.KindOf(s.Tool, s.Command))
+	}
+	in := progress.Step{
+		Tool: s.Tool, Kind: progress.Kind(s.Kind), Target: s.Target, Args: s.Args, OK: s.OK,
+		Exact: progress.Digest(s.Result), Len: len(s.Result), State: s.ContentHash, Message: s.Message, Blind: blind,
+	}
+	if in.Args == "" {
+		in.Args = s.Command
+	}
+	for _, f := range s.Contents {
+		in.Files = append(in.Files, progress.File(f))
+	}
+	if s.OK {
+		in.Norm = progress.Digest(progress.Result(s.Result))
+	} else {
+		text := s.Error
+		if text == "" {
+			text = s.Result
+		}
+		in.Error = progress.Error(text)
+	}
+	if in.Kind == progress.Edit && !blind {
+		in.Edit = in.Args
+	}
+	m.mu.Lock()
+	m.said = false
+	contents := m.d.Contents()
+	v := m.d.Apply(in)
+	if m.d.Contents() > contents || v.Level == progress.OK && in.OK {
+		m.halted = ""
+	}
+	if in.OK && in.Kind == progress.Edit && s.Target != "" {
+		m.phases.Changed(s.Target)
+	}
+	for _, f := range s.Contents {
+		m.phases.Changed(f.Path)
+	}
+	if in.OK && in.Kind == progress.Test {
+		m.phases.Passed()
+	}
+	if n := m.d.Recent().Calls; m.c.OnProgress != nil && in.Kind != progress.None && n%m.every == 0 {
+		st, cb := m.stats(), m.c.OnProgress
+		m.queue = append(m.queue, func() { cb(st) })
+	}
+	out := m.judged(v)
+	m.mu.Unlock()
+	m.tell()
+	return out
+}
+
+// RecordMessage records what the model said. Messages with no call between them
+// count as steps.
+func (m *StateMachine) RecordMessage(msg string) Verdict {
+	m.mu.Lock()
+	d := progress.Digest(msg)
+	var v progress.Verdict
+	if m.said {
+		v = m.d.Apply(progress.Step{Tool: "reply", Kind: progress.None, Args: d, OK: true, Message: d})
+	} else {
+		v = m.d.Say(d)
+	}
+	m.said = true
+	out := m.judged(v)
+	m.mu.Unlock()
+	m.tell()
+	return out
+}
+
+// judged notes a verdict; mu is held.
+func (m *StateMachine) judged(v progress.Verdict) Verdict {
+	out := Verdict{Level: Level(v.Level), Rule: v.Rule, Fingerprint: v.Fingerprint, Steps: v.Steps, Text: v.Text}
+	if out.Level == OK {
+		return out
+	}
+	if out.Level == Halt {
+		m.halted = out.Text
+	}
+	if cb := m.c.OnStuck; cb != nil {
+		m.queue = append(m.queue, func() { cb(out.Text) })
+	}
+	return out
+}
+
+// PersonSpoke says that a person's message came: all that was held against the
+// run is forgotten, and what the text asks to repeat is no loop.
+func (m *StateMachine) PersonSpoke(text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.d.Person(text)
+	m.halted, m.said = "", false
+}
+
+// Compacted says that the model lost what it read before. Several in a row with
+// no news between them are a loop.
+func (m *StateMachine) Compacted() Verdict {
+	m.mu.Lock()
+	out := m.judged(m.d.Compacted())
+	m.mu.Unlock()
+	m.tell()
+	return out
+}
+
+// IsStuck says whether the run should stop for going in circles, and why: what
+// the newest record that speaks for or against it says.
+func (m *StateMachine) IsStuck() (stuck bool, reason string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.halted != "", m.halted
+}
+
+// StartPhase opens a phase; one that is open with a lower number is completed by
+// it. A number that is open, that was completed, or that goes backwards is an
+// error, and nothing changes. Streaks of errors begin anew.
+func (m *StateMachine) StartPhase(number int, description string, expected time.Duration) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.phases.Start(number, description, m.c.Now(), expected); err != nil {
+		return err
+	}
+	m.d.Phase()
+	m.halted = ""
+	return nil
+}
+
+// CompletePhase closes the open phase; where none is open it does nothing.
+func (m *StateMachine) CompletePhase(success bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.phases.Complete(success, m.c.Now())
+}
+
+// GetTotalProgress gives the totals over all phases.
+func (m *StateMachine) GetTotalProgress() TotalProgress {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.phases.Totals(m.c.Now())
+	return TotalProgress{CompletedPhases: t.CompletedPhases, TotalPhases: t.TotalPhases, FilesModified: t.Files, TestsPassed: t.TestsOK}
+}
+
+// GetElapsedTime is the time since the machine was made.
+func (m *StateMachine) GetElapsedTime() time.Duration { return m.c.Now().Sub(m.began) }
+
+// Stats gives the statistics.
+func (m *StateMachine) Stats() ProgressStats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stats()
+}
+
+func (m *StateMachine) stats() ProgressStats {
+	s := m.d.Recent()
+	out := ProgressStats{
+		Calls: s.Calls, FilesModified: s.Files, TestsRun: s.TestsRun, TestsPassed: s.TestsOK, ConsecutiveErrors: s.FailStreak,
+		RecentSuccesses: s.OK, RecentFailures: s.Failed,
+	}
+	return out
+}
+
+// tell calls the callbacks that wait, in order. Only one goroutine does so at a
+// time, and none of them holds the lock meanwhile.
+func (m *StateMachine) tell() {
+	m.mu.Lock()
+	if m.telling {
+		m.mu.Unlock()
+		return
+	}
+	m.telling = true
+	for len(m.queue) > 0 {
+		cb := m.queue[0]
+		m.queue = m.queue[1:]
+		m.mu.Unlock()
+		safely(cb)
+		m.mu.Lock()
+	}
+	m.telling = false
+	m.mu.Unlock()
+}
+
+func safely(cb func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.Printf("progress: a callback panicked: %v", p)
+		}
+	}()
+	cb()
+}
