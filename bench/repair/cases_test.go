@@ -5,7 +5,7 @@ import "testing"
 // The sets are read, are as large as promised, and every bug changes its file.
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	for set, least := range map[string]int{"quixbugs": 30, "planted": 40} {
+	for set, least := range map[string]int{"quixbugs": 30, "planted": 40, "fresh": 20} {
 		cases, err := load(data, "testdata/"+set)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,7 @@
 // Command repair measures the repair of failing Go tests on planted bugs. It
 // prints rates and asserts none.
 //
-//	go run ./bench/repair [-set quixbugs|planted|all] [-n N] [-run TEXT] [-v] [-check]
+//	go run ./bench/repair [-set quixbugs|planted|fresh|all] [-n N] [-run TEXT] [-v] [-check]
 //
 // A case is a correct program, a bug, a small visible test and a larger hidden
 // one. The hidden test is copied in after the repair and decides whether it is
@@ -25,7 +25,7 @@ import (
 var data embed.FS
 
 func main() {
-	set := flag.String("set", "all", "quixbugs, planted or all")
+	set := flag.String("set", "all", "quixbugs, planted, fresh or all")
 	n := flag.Int("n", 0, "run the first N cases of each set only")
 	only := flag.String("run", "", "run the cases whose name contains this text")
 	verbose := flag.Bool("v", false, "print what is tried, and what passes")
@@ -38,7 +38,7 @@ func main() {
 }
 
 func run(set string, n int, only string, verbose, check bool) error {
-	for _, name := range []string{"quixbugs", "planted"} {
+	for _, name := range []string{"quixbugs", "planted", "fresh"} {
 		if set != "all" && set != name {
 			continue
 		}

@@ -310,17 +310,45 @@ type Extended struct {
 }
 
 // Charged is what was spent beside the session's own replies and counts
-// against its budget: a child session's request, or a reply that broke off.
+// against its budget: a child session's request, a summary, a reply that broke
+// off.
 // Guess is true where it was counted by pawl and not reported by a provider.
 // USD is nil where it is not known.
 type Charged struct {
-	By       string    `json:"by"` // the child's session, or "broken_reply"
+	By       string    `json:"by"` // the child's session, or broken_reply, compaction, …
+	Child    bool      `json:"child,omitempty"`
 	Model    string    `json:"model,omitempty"`
 	Usage    llm.Usage `json:"usage"`
 	USD      *float64  `json:"usd"`
 	Guess    bool      `json:"guess,omitempty"`
 	Requests int       `json:"requests,omitempty"`
 	Calls    int       `json:"calls,omitempty"`
+}
+
+// Compacted makes the conversation shorter (SPEC 9.6): requests begin with
+// Start from here on, which stands for its Older oldest messages. The log keeps
+// what was said, and replay needs no model.
+type Compacted struct {
+	Why   string        `json:"why"`             // full, length (a provider refused the request), person
+	Focus string        `json:"focus,omitempty"` // what the person wants kept
+	By    string        `json:"by"`              // model, ledger (without a model), pointers (only results were dropped)
+	Older int           `json:"older"`
+	Start []llm.Message `json:"start,omitempty"`
+	// Summary is the part of Start that is not derived from the log.
+	Summary string `json:"summary,omitempty"`
+	// Pointers are results that are dropped besides.
+	Pointers []Pointer `json:"pointers,omitempty"`
+	Before   int64     `json:"before"` // tokens of the window, as pawl counts
+	After    int64     `json:"after"`
+	Error    *Fault    `json:"error,omitempty"` // why there is no summary of a model
+}
+
+// Pointer is a text that stands for a result that was dropped to make room.
+// Message counts from Start on, Part within the message.
+type Pointer struct {
+	Message int    `json:"message"`
+	Part    int    `json:"part"`
+	Text    string `json:"text"`
 }
 
 // Ticked tells the folds the time: policy has no clock.

@@ -199,3 +199,9 @@ func (Stuck) Kind() string { return "stuck" }
 
 // Version is 1.
 func (Stuck) Version() int { return 1 }
+
+// Kind is compacted.
+func (Compacted) Kind() string { return "compacted" }
+
+// Version is 1.
+func (Compacted) Version() int { return 1 }

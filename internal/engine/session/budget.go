@@ -25,9 +25,11 @@ type purse struct {
 	pool  budget.Pool
 	freed chan struct{} // closed when a reservation is given back
 
-	own, up int // the grants of the own request: from the pool, from the payer
-	input   int64
-	upUSD   *float64
+	// settle ends the own request in flight; input and most are what it was
+	// taken for: tokens of input, and USD.
+	settle settle
+	input  int64
+	most   *float64
 
 	asking chan struct{} // holds a token while a person is asked
 }
@@ -46,15 +48,28 @@ func (s *Session) pay(r *llm.Request) (maxTokens int, usd *float64, err error) {
 	if err := s.warn(ctx); err != nil {
 		return 0, nil, err
 	}
-	g, err := s.reserve(ctx, a)
+	g, settle, err := s.hold(ctx, a)
 	if err != nil {
 		return 0, nil, err
 	}
 	s.mu.Lock()
-	s.purse.own, s.purse.input = g.ID, a.Input
+	s.purse.settle, s.purse.input, s.purse.most = settle, a.Input, g.USD
 	s.mu.Unlock()
-	if s.cfg.Payer == nil {
-		return g.MaxTokens, g.USD, nil
+	return g.MaxTokens, g.USD, nil
+}
+
+// settle gives back what hold set aside. What the request cost is recorded in
+// this session by then; cs say it to the parent.
+type settle func(ctx context.Context, cs ...event.Charged) error
+
+// hold sets aside what a request may cost, here and with the parent.
+func (s *Session) hold(ctx context.Context, a budget.Ask) (budget.Grant, settle, error) {
+	g, err := s.reserve(ctx, a)
+	if err != nil || s.cfg.Payer == nil {
+		return g, func(context.Context, ...event.Charged) error {
+			s.release(g.ID)
+			return nil
+		}, err
 	}
 	a.Child = true
 	if g.MaxTokens > 0 {
@@ -62,16 +77,21 @@ func (s *Session) pay(r *llm.Request) (maxTokens int, usd *float64, err error) {
 	}
 	up, err := s.cfg.Payer.Reserve(ctx, a)
 	if err != nil {
-		s.refund()
-		return 0, nil, err
+		s.release(g.ID)
+		return g, nil, err
 	}
-	s.mu.Lock()
-	s.purse.up, s.purse.upUSD = up.ID, up.USD
-	s.mu.Unlock()
+	own := g.ID
+	g.USD = up.USD
 	if up.MaxTokens > 0 {
-		return up.MaxTokens, up.USD, nil
+		g.MaxTokens = up.MaxTokens
 	}
-	return g.MaxTokens, up.USD, nil
+	return g, func(ctx context.Context, cs ...event.Charged) error {
+		defer s.release(own)
+		for i := range cs {
+			cs[i].By = s.cfg.ID
+		}
+		return s.cfg.Payer.Settle(ctx, up.ID, cs...)
+	}, nil
 }
 
 // Reserve is part of Payer.
@@ -118,14 +138,19 @@ func (s *Session) release(grant int) {
 	}
 }
 
+// take gives the settlement of the own request, once.
+func (s *Session) take() (settle settle, input int64, most *float64, info llm.Info) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	settle, s.purse.settle = s.purse.settle, nil
+	return settle, s.purse.input, s.purse.most, s.model.Info()
+}
+
 // refund gives back what was set aside for a request that did not go out.
 func (s *Session) refund() {
-	s.mu.Lock()
-	own := s.purse.own
-	s.purse.own = 0
-	s.mu.Unlock()
-	s.release(own)
-	_ = s.settleUp(context.Background()) // nothing is charged: nothing can fail
+	if settle, _, _, _ := s.take(); settle != nil {
+		_ = settle(context.Background()) // nothing is charged: nothing can fail
+	}
 }
 
 // Settle is part of Payer.
@@ -133,6 +158,7 @@ func (s *Session) Settle(ctx context.Context, grant int, cs ...event.Charged) er
 	defer s.release(grant)
 	var ds []event.Draft
 	for _, c := range cs {
+		c.Child = true
 		ds = append(ds, event.Draft{Body: c})
 	}
 	if err := s.record(ctx, ds...); err != nil {
@@ -141,29 +167,17 @@ func (s *Session) Settle(ctx context.Context, grant int, cs ...event.Charged) er
 	return s.warn(ctx)
 }
 
-func (s *Session) settleUp(ctx context.Context, cs ...event.Charged) error {
-	s.mu.Lock()
-	up := s.purse.up
-	s.purse.up = 0
-	s.mu.Unlock()
-	if up == 0 {
-		return nil
-	}
-	return s.cfg.Payer.Settle(ctx, up, cs...)
-}
-
 // over settles the own request. A reply that broke off is paid for as well:
 // what came of it is charged by what pawl counted, as a guess.
 func (s *Session) over(ctx context.Context, o turn.Over) error {
-	s.mu.Lock()
-	own, input, most, info := s.purse.own, s.purse.input, s.purse.upUSD, s.model.Info()
-	s.purse.own = 0
-	s.mu.Unlock()
-	defer s.release(own)
+	settle, input, most, info := s.take()
+	if settle == nil {
+		return nil
+	}
 	c := event.Charged{By: "broken_reply", Model: info.Ref(), Usage: o.Usage, Guess: true}
 	switch {
 	case o.Replied != nil:
-		c.By, c.Usage, c.USD, c.Guess = s.cfg.ID, o.Replied.Reply.Usage, o.Replied.Cost, false
+		c.Usage, c.USD, c.Guess = o.Replied.Reply.Usage, o.Replied.Cost, false
 		c.Calls = len(o.Replied.Reply.Message.Calls())
 		if c.USD == nil {
 			c.Guess, c.USD = true, most // no more than was set aside
@@ -174,11 +188,11 @@ func (s *Session) over(ctx context.Context, o turn.Over) error {
 		}
 		c.USD = llm.Cost(info.Price, c.Usage)
 		if err := s.record(ctx, event.Draft{Body: c}); err != nil {
-			return err
+			return errors.Join(err, settle(ctx))
 		}
 	}
-	c.By, c.Requests = s.cfg.ID, 1
-	return s.settleUp(ctx, c)
+	c.Requests = 1
+	return settle(ctx, c)
 }
 
 // warn tells of soft limits that were passed, once each.

@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // env gives a call its abilities. What it writes is recorded here, so that no
@@ -22,7 +23,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		Out: func(out string) {
 			s.live(event.OutputDelta{Call: call, Text: out})
 		},
-		Limit: resultCap,
+		Limit: window.Bytes(s.resultCap()),
 	}
 }
 

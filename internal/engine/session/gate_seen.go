@@ -9,6 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // seenGate is read-before-write (SPEC 4.6). A refusal shows the lines that
@@ -61,8 +63,12 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		}
 		return nil
 	}
+	need := slices.DeleteFunc(slices.Clone(v.Need), func(sp tool.Span) bool { return !g.mayRead(sp) })
+	if len(need) < len(v.Need) && !g.mayRun(p) {
+		return nil // the permission gate says no, and why
+	}
 	r := &turn.Refusal{Outcome: event.Denied, Text: v.Reason}
-	lines, seen := tools.Lines(ctx, g.s.cfg.Files, v.Need, resultCap/2)
+	lines, seen := tools.Lines(ctx, g.s.cfg.Files, need, window.Bytes(g.s.resultCap())/2)
 	if len(seen) > 0 {
 		r.Text += "\n" + lines + "These lines now count as read: the same call may be made again."
 	}
@@ -71,4 +77,22 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	}
 	r.Seen = seen
 	return r
+}
+
+// mayRead says whether a read of the lines would be allowed without a question:
+// a refusal must not show what a read would not.
+func (g *seenGate) mayRead(sp tool.Span) bool {
+	return g.decide(permission.Call{Tool: "read", ReadOnly: true, Footprint: tool.Footprint{Reads: []tool.Span{sp}}}) == permission.Allow
+}
+
+// mayRun says whether the call itself is allowed, or may be by a person.
+func (g *seenGate) mayRun(p *turn.Pending) bool {
+	v := g.decide(permission.Call{Tool: p.Tool.Spec.Name, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args})
+	return v == permission.Allow || v == permission.Ask && g.s.cfg.Person
+}
+
+func (g *seenGate) decide(c permission.Call) permission.Verdict {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	return g.s.perm.Decide(c).Verdict
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -264,6 +265,8 @@ func drawCall(t *rapid.T) llm.Call {
 type world struct {
 	*rig
 	rt      *rapid.T
+	next    func() (event.Event, error, bool)
+	stop    func()
 	release chan struct{}
 	waits   chan struct{} // a token lets a waiting model go on
 	tools   map[string]string
@@ -362,9 +365,12 @@ func (w *world) start() {
 		w.rt.Fatal(err)
 	}
 	w.Session = s
+	// One reader for all: what is shown between two prompts counts too.
+	w.next, w.stop = iter.Pull2(s.Events(context.Background(), s.Last()))
 }
 
 func (w *world) close() {
+	w.stop()
 	_ = w.Close()
 	if c, ok := w.cfg.Files.(interface{ Close() error }); ok {
 		_ = c.Close()
@@ -373,14 +379,15 @@ func (w *world) close() {
 
 // play prompts and follows until the turn that took the prompt has ended.
 func (w *world) play(prompt string) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	events := w.Events(ctx, w.Last())
-	if _, err := w.Submit(ctx, session.Prompt{Text: prompt}); err != nil {
+	if _, err := w.Submit(context.Background(), session.Prompt{Text: prompt}); err != nil {
 		w.rt.Fatal(err)
 	}
 	seen := false
-	for e, err := range events {
+	for {
+		e, err, ok := w.next()
+		if !ok {
+			w.rt.Fatal("the events ended before the turn")
+		}
 		if err != nil {
 			w.rt.Fatal(err)
 		}
@@ -397,7 +404,6 @@ func (w *world) play(prompt string) {
 			return
 		}
 	}
-	w.rt.Fatal("the events ended before the turn")
 }
 
 // react does what the drawn person does at an event.
@@ -518,6 +524,7 @@ func (w *world) cutAt(events []event.Event) {
 	next := &world{rig: &rig{dir: w.dir, store: cfg.Store, model: m, cfg: cfg}, rt: w.rt, tools: w.tools, choices: w.choices, calm: true}
 	next.start()
 	defer next.Close()
+	defer next.stop()
 	if n := len(m.Requests()); n != 0 {
 		w.rt.Errorf("taking a session up asked the model %d times", n)
 	}

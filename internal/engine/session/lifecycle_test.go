@@ -27,7 +27,7 @@ type states struct {
 }
 
 // follow folds a log and fails where an event needed an illegal transition.
-func follow(t *testing.T, es []event.Event) *states {
+func follow(t failer, es []event.Event) *states {
 	t.Helper()
 	s := &states{}
 	for _, f := range []event.Fold{&s.agent, &s.activity, &s.calls, &s.app, &s.storage} {
@@ -68,7 +68,11 @@ func stories() map[string]story {
 	read := llmtest.Use("read", `{"files":[{"path":"a.txt"}]}`)
 	touch := llmtest.Use("bash", `{"command":"touch a"}`, "bash", `{"command":"touch b"}`)
 	person := func(c *session.Config) { c.Person = true }
-	answer := func(scope event.Scope, why string) func(*rig, event.Event) {
+	circles := []llmtest.Turn{}
+	for range 30 {
+		circles = append(circles, llmtest.Use("bash", `{"command":"echo the same"}`))
+	}
+	reply := func(text string, scope event.Scope, why string) func(*rig, event.Event) {
 		return func(r *rig, e event.Event) {
 			q, ok := e.Body.(event.Asked)
 			if !ok {
@@ -77,7 +81,7 @@ func stories() map[string]story {
 			if r.State() != lifecycle.Paused || r.Activity() != lifecycle.AwaitingPermission {
 				r.t.Errorf("a question is open, the agent %s, its activity %s", r.State(), r.Activity())
 			}
-			a := session.Answer{ID: q.ID, Text: "yes"}
+			a := session.Answer{ID: q.ID, Text: text}
 			for _, one := range q.Questions {
 				a.Verdicts = append(a.Verdicts, event.Verdict{Call: one.Call, Scope: scope, Why: why})
 			}
@@ -86,6 +90,8 @@ func stories() map[string]story {
 			}
 		}
 	}
+	answer := func(scope event.Scope, why string) func(*rig, event.Event) { return reply("yes", scope, why) }
+	answerWith := func(text string) func(*rig, event.Event) { return reply(text, event.Once, "") }
 	interruptAt := func(kind string) func(*rig, event.Event) {
 		return func(r *rig, e event.Event) {
 			if e.Body.Kind() == kind {
@@ -150,6 +156,19 @@ func stories() map[string]story {
 			script: []llmtest.Turn{{Err: fault.NewProvider("p", 404, "no such model", nil)}}, agent: agentError, activity: halted,
 			passes: []fsm.State{streaming, halted},
 		},
+		"in circles": {
+			mode: "yolo", script: circles, change: judged, agent: idle, activity: halted,
+			passes: []fsm.State{progress, lifecycle.ErrorRecovery, streaming, progress, lifecycle.ErrorRecovery, streaming, halted},
+		},
+		"in circles, and a person says stop": {
+			mode: "yolo", script: circles, change: func(c *session.Config) { judged(c); person(c) }, on: answerWith("stop"), agent: idle, activity: halted,
+			passes: []fsm.State{lifecycle.ErrorRecovery, streaming, lifecycle.AwaitingPermission, halted},
+		},
+		"no budget": {
+			script: []llmtest.Turn{read}, change: func(c *session.Config) { c.Person, c.Limits = true, budget.Limits{USD: 0.001} }, on: answerWith("stop"),
+			agent: idle, activity: halted,
+			passes: []fsm.State{lifecycle.ProcessingPrompt, lifecycle.AwaitingPermission, lifecycle.ProcessingPrompt, halted},
+		},
 		"out of steps": {
 			script: []llmtest.Turn{read, read, read}, change: func(c *session.Config) { c.Limits = budget.Limits{Steps: 1} }, agent: idle, activity: halted,
 			passes: []fsm.State{progress, halted},
@@ -191,7 +210,11 @@ func TestStatesOfRealRuns(t *testing.T) {
 			if open := s.calls.Open(); len(open) > 0 {
 				t.Errorf("open calls: %v", open)
 			}
-			r.run("again", nil)
+			r.run("again", func(e event.Event) {
+				if c.on != nil && e.Body.Kind() == "asked" {
+					c.on(r, e)
+				}
+			})
 			follow(t, r.log())
 			if got := r.Path(); got[0] != lifecycle.Idle || got[1] != lifecycle.ProcessingPrompt {
 				t.Errorf("the next run begins with %v", got)

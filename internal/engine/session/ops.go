@@ -36,6 +36,11 @@ type SetModel struct{ Ref string }
 // person's own act and asks nobody. It returns when the command has ended.
 type RunCommand struct{ Command string }
 
+// Compact makes the conversation shorter now: older steps are summed up. Focus
+// is what the summary must keep. It returns when that is done.
+type Compact struct{ Focus string }
+
+func (Compact) op()    {}
 func (Prompt) op()     {}
 func (Interrupt) op()  {}
 func (Answer) op()     {}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -31,6 +32,8 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 		return s.recorded(ctx, event.ModeSet{Mode: string(mode)})
 	case SetModel:
 		return s.setModel(ctx, op.Ref)
+	case Compact:
+		return s.compact(ctx, op.Focus)
 	case RunCommand:
 		return s.personRuns(ctx, op.Command)
 	}
@@ -85,7 +88,8 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 }
 
 func prompted(p Prompt) event.Prompted {
-	return event.Prompted{Source: p.Source, Text: p.Text, Images: p.Images}
+	// The log keeps text: other bytes would come back as others.
+	return event.Prompted{Source: p.Source, Text: strings.ToValidUTF8(p.Text, "\uFFFD"), Images: p.Images}
 }
 
 // interruption is why a turn was cut short. It wraps a cancellation of kind

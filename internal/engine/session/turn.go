@@ -13,9 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
-// resultCap is how many bytes of one result the model is shown.
-const resultCap = 64 << 10
-
 // turn runs one turn after another until no prompt waits.
 func (s *Session) turn(r *run) {
 	for {
@@ -24,31 +21,39 @@ func (s *Session) turn(r *run) {
 		stop()
 		s.finish(r, end, err)
 		r.cancel(nil)
-
-		s.mu.Lock()
-		if len(s.queue) == 0 || s.broken != nil {
-			s.running = nil
-			s.mu.Unlock()
+		if r = s.next(context.WithoutCancel(r.ctx)); r == nil {
 			return
 		}
-		p := s.queue[0]
-		s.queue = s.queue[1:]
-		ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.ctx))
-		r = &run{ctx: ctx, cancel: cancel}
-		s.running = r
-		s.mu.Unlock()
-		// Also where an interrupt came in between: the turn then says so.
-		if s.record(context.WithoutCancel(ctx), event.Draft{Body: prompted(p)}) != nil {
-			cancel(nil)
-			s.mu.Lock()
-			s.running = nil
-			s.mu.Unlock()
-			return
-		}
-		s.mu.Lock()
-		r.cause = s.last
-		s.mu.Unlock()
 	}
+}
+
+// next begins the turn of the next prompt that waits; nil where none does, and
+// nothing runs then.
+func (s *Session) next(ctx context.Context) *run {
+	s.mu.Lock()
+	if len(s.queue) == 0 || s.broken != nil {
+		s.running = nil
+		s.mu.Unlock()
+		return nil
+	}
+	p := s.queue[0]
+	s.queue = s.queue[1:]
+	ctx, cancel := context.WithCancelCause(ctx)
+	r := &run{ctx: ctx, cancel: cancel}
+	s.running = r
+	s.mu.Unlock()
+	// Also where an interrupt came in between: the turn then says so.
+	if s.record(context.WithoutCancel(ctx), event.Draft{Body: prompted(p)}) != nil {
+		cancel(nil)
+		s.mu.Lock()
+		s.running = nil
+		s.mu.Unlock()
+		return nil
+	}
+	s.mu.Lock()
+	r.cause = s.last
+	s.mu.Unlock()
+	return r
 }
 
 // finish records how a turn ended. The context may be cancelled by now, the
@@ -84,7 +89,7 @@ func (s *Session) loop() *turn.Loop {
 		Model: model, Tools: s.cfg.Tools, Record: s.record, Live: s.live,
 		Request: s.request, Locks: s.cfg.Locks, Mask: s.cfg.Mask,
 		Cost: func(u llm.Usage) *float64 { return llm.Cost(s.Info().Price, u) }, Over: s.over, Fallback: s.chain(model),
-		Cap:  func() int { return resultCap }, Spill: s.spill,
+		Cap: s.resultCap, Spill: s.spill, Compaction: s.compaction(),
 		Now: s.cfg.Now, Sleep: s.cfg.Sleep, Jitter: s.cfg.Jitter,
 	}
 	l.Env = s.env
@@ -96,6 +101,7 @@ func (s *Session) loop() *turn.Loop {
 		turn.Repeated{},
 		&stuckGate{s: s},
 		budgetGate{s: s},
+		windowGate{s: s},
 		&seenGate{s: s},
 		&permissionGate{s: s},
 	}
@@ -114,7 +120,8 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 			return nil, nil, err
 		}
 	}
-	r, err := s.build(llm.Tail{})
+	room := s.replyRoom()
+	r, err := s.build(llm.Tail{MaxTokens: room})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +129,7 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if maxTokens > 0 {
+	if maxTokens > 0 && (room == 0 || maxTokens < room) {
 		if r, err = s.build(llm.Tail{MaxTokens: maxTokens}); err != nil {
 			s.refund()
 			return nil, nil, err

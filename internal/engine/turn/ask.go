@@ -25,13 +25,27 @@ const (
 // What fails is tried again, then with the next model of the fallback chain
 // (SPEC 3.3).
 func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
+	shortened := false
 	for attempt := 1; ; attempt++ {
+		if err := l.room(ctx); err != nil {
+			return llm.Reply{}, err
+		}
 		reply, shown, err := l.try(ctx, attempt)
 		if err == nil {
 			return reply, nil
 		}
 		if ctx.Err() != nil {
 			return llm.Reply{}, context.Cause(ctx)
+		}
+		if !shortened {
+			ok, cerr := l.tooLong(ctx, attempt, err, shown)
+			if cerr != nil {
+				return llm.Reply{}, cerr
+			}
+			if ok {
+				shortened = true
+				continue
+			}
 		}
 		if !fault.Retryable(err) {
 			return llm.Reply{}, err

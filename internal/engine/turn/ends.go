@@ -58,6 +58,8 @@ func ended(err error) (event.End, error) {
 		return event.EndDone, nil
 	case errors.As(err, &steps):
 		return event.EndTurns, err
+	case errors.Is(err, errSpiral):
+		return event.EndStuck, err
 	case errors.Is(err, fault.ErrTimeout):
 		return event.EndTimeout, err
 	}

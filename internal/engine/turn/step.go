@@ -3,13 +3,14 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // done is a finished call on its way to the log.
@@ -211,16 +212,25 @@ func (l *Loop) finish(ctx context.Context, d *done, called string, r tool.Result
 	}
 	d.Command, d.Note, d.Diff = l.Mask(d.Command), l.Mask(d.Note), l.Mask(d.Diff)
 	d.Bytes = int64(len(text))
-	if limit := l.Cap(); limit > 0 && len(text) > limit {
-		spill, err := l.Spill(context.WithoutCancel(ctx), d.ID, text)
-		where := "the whole is in " + spill
-		if err != nil {
-			where = "the whole could not be kept: " + err.Error()
+	// A tool that chose its lines by Env.Limit is taken at its word: they stay
+	// shown.
+	if limit := l.Cap(); limit > 0 && (len(r.Seen) == 0 || len(text) > window.Bytes(limit)) {
+		whole := text
+		var cut bool
+		text, cut = window.Cut(text, limit, func() string {
+			spill, err := l.Spill(context.WithoutCancel(ctx), d.ID, whole)
+			if err != nil {
+				return "the whole could not be kept: " + err.Error()
+			}
+			d.Spill = spill
+			return "the whole is in " + spill
+		})
+		if cut {
+			r.Seen = nil
 		}
-		d.Spill = spill
-		text = headAndTail(text, limit, where)
-		r.Seen = nil
 	}
+	// The log keeps text: other bytes would come back as others.
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	d.seen = r.Seen
 	d.Result = llm.Result{ID: d.ID, Name: called, Text: text, Error: r.Error, Images: r.Images}
 }
@@ -233,12 +243,4 @@ func join(a, b string) string {
 		return a
 	}
 	return a + "\n" + b
-}
-
-// headAndTail keeps the first and last lines of a text within limit bytes and
-// says what was left out.
-func headAndTail(s string, limit int, where string) string {
-	head, tail := cutHead(s, limit*2/3), cutTail(s, limit/3)
-	out := len(s) - len(head) - len(tail)
-	return fmt.Sprintf("%s\n[… %d bytes left out; %s …]\n%s", head, out, where, tail)
 }

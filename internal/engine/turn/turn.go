@@ -86,8 +86,10 @@ type Loop struct {
 	Locks *Locks
 	// Mask hides secrets in what a tool gave back, before anything stores it.
 	Mask func(string) string
-	// Cap is how many bytes of a result the model is shown; Spill keeps a
-	// whole result that is longer and returns where it is.
+	// Compaction, if set, makes room in the context window.
+	Compaction *Compaction
+	// Cap is how many tokens of a result the model is shown, 0 for all; Spill
+	// keeps a whole result that is longer and returns where it is.
 	Cap   func() int
 	Spill func(ctx context.Context, call, text string) (string, error)
 

@@ -78,7 +78,7 @@ func Call(name string, args json.RawMessage) string {
 	if first, _, more := strings.Cut(what, "\n"); more {
 		what = first + " …"
 	}
-	return plain.Line(name + " " + cut(what, 160))
+	return plain.Line(strings.TrimSpace(name + " " + cut(what, 160)))
 }
 
 func cut(s string, n int) string {
@@ -103,7 +103,7 @@ func Done(d event.CallDone) string {
 			s += ": " + cut(first, 120)
 		}
 	case event.Denied, event.Invalid:
-		first, _, _ := strings.Cut(d.Result.Text, "\n")
+		first, _, _ := strings.Cut(strings.TrimPrefix(d.Result.Text, "Not allowed, it did not run: "), "\n")
 		s = string(d.Outcome) + ": " + cut(first, 160)
 	default:
 		s = string(d.Outcome)

@@ -57,6 +57,7 @@ func (a *App) headless(ctx context.Context, s *opened, prompt string, f *flags, 
 	for _, w := range s.warnings {
 		fmt.Fprintln(a.Err, "pawl: "+plain.Line(w))
 	}
+	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
 		Format: format, Verify: f.verify, Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(),
 	})

@@ -29,6 +29,7 @@ type scripted struct {
 	Status int    // an HTTP error instead
 	Raw    string // this body instead
 	Type   string // with Raw: its content type
+	Later  string // with Status: its Retry-After
 }
 
 // TestScript runs the command line as a person would: each file in
@@ -71,8 +72,7 @@ func TestScript(t *testing.T) {
 func replies(path string) http.Handler {
 	var load sync.Once
 	var script []scripted
-	srv := &llmtest.Server{}
-	srv.Reply = func(n int, _ []byte) llmtest.Turn {
+	turn := func(n int) llmtest.Turn {
 		if n >= len(script) {
 			return llmtest.Say("done")
 		}
@@ -103,13 +103,16 @@ func replies(path string) http.Handler {
 		mu.Unlock()
 		if i < len(script) && (script[i].Raw != "" || script[i].Status != 0) {
 			w.Header().Set("Content-Type", script[i].Type)
+			if script[i].Later != "" {
+				w.Header().Set("Retry-After", script[i].Later)
+			}
 			if script[i].Status != 0 {
 				w.WriteHeader(script[i].Status)
 			}
 			fmt.Fprint(w, script[i].Raw)
 			return
 		}
-		srv.ServeHTTP(w, r)
+		(&llmtest.Server{Reply: func(int, []byte) llmtest.Turn { return turn(i) }}).ServeHTTP(w, r)
 	})
 }
 

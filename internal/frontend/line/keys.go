@@ -29,6 +29,9 @@ type keys struct {
 	err    error
 
 	pastes []string // long ones, by label
+
+	// alone ends the wait for more behind an escape.
+	alone func() <-chan time.Time
 }
 
 const (
@@ -50,7 +53,10 @@ const (
 )
 
 func newKeys(in io.Reader) *keys {
-	k := &keys{more: make(chan struct{}, 1)}
+	k := &keys{
+		more:  make(chan struct{}, 1),
+		alone: func() <-chan time.Time { return time.After(loneEscape) },
+	}
 	go k.pump(in)
 	return k
 }
@@ -99,7 +105,7 @@ func (k *keys) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if waits && late == nil {
-			late = time.After(loneEscape)
+			late = k.alone()
 		}
 		select {
 		case <-k.more:

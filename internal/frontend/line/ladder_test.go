@@ -3,7 +3,6 @@ package line
 import (
 	"context"
 	"io"
-
 	"strings"
 	"testing"
 	"time"

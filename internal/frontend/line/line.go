@@ -298,6 +298,9 @@ func (c *conversation) Switch(ctx context.Context, w slash.Want) error {
 	}
 	s := o.Session
 	c.view.line(fmt.Sprintf("pawl: %s; mode %s; session %s; /help lists the commands", brief.Model(s.Info()), s.Mode(), plain.Line(s.ID())))
+	if w.Fork {
+		return nil // what was said stands above
+	}
 	return c.recall(ctx)
 }
 
@@ -326,7 +329,8 @@ func (c *conversation) recall(ctx context.Context) error {
 		}
 	}
 	if prompt != "" {
-		c.view.line("it was left at:\n" + indent(plain.Text(strings.TrimSpace(prompt+"\n\n"+answer))))
+		prompt = "> " + strings.ReplaceAll(strings.TrimSpace(prompt), "\n", "\n> ")
+		c.view.line("it was left at:\n" + indent(plain.Text(prompt+"\n"+strings.TrimSpace(answer))))
 	}
 	return nil
 }

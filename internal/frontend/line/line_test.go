@@ -121,7 +121,9 @@ func TestOneLineACall(t *testing.T) {
 		event.CallAsked{ID: "1", Tool: "bash", Args: []byte(`{"command":"first"}`)},
 		event.CallAsked{ID: "2", Tool: "bash", Args: []byte(`{"command":"second"}`)},
 		event.CallAsked{ID: "3", Tool: "bash", Args: []byte(`{"command":"third"}`)},
-		event.CallStarted{ID: "2"}, event.CallStarted{ID: "1"}, event.CallStarted{ID: "3"},
+		event.CallStarted{ID: "2"},
+		event.CallStarted{ID: "1"},
+		event.CallStarted{ID: "3"},
 		event.OutputDelta{Call: "1", Text: "not shown"},
 		event.CallDone{ID: "1", Tool: "bash", Outcome: event.OK, Note: "fine"},
 		event.CallDone{ID: "2", Tool: "bash", Outcome: event.Cancelled},
@@ -151,11 +153,11 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
-// Each slash command, as it is seen.
+// Slash commands, as they are seen; the list of the help grows and is not.
 func TestSlashCommands(t *testing.T) {
 	m := llmtest.New(llmtest.Use("todo", `{"items":[{"text":"try it","status":"in_progress"}]}`, "write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("written"))
-	r := newRig(t, m, keysOf("/help", "/mode", "/mode yolo", "/mode nonsense", "write it", "/status", "/diff", "/undo", "/undo", "/diff", "/cost",
-		"/model", "/model other", "/permissions", "/m", "/unknown", "/", "/exit")...)
+	r := newRig(t, m, keysOf("/mode", "/mode yolo", "/mode nonsense", "write it", "/status", "/diff", "/undo", "/undo", "/diff", "/cost",
+		"/model", "/model other", "/permissions", "/m", "/unknown", "/exit", "never")...)
 	_, seen := r.run()
 	if !strings.HasPrefix(r.file("new.txt"), "error") {
 		t.Error("the file is still there")
@@ -170,5 +172,14 @@ func TestOpenFails(t *testing.T) {
 	_, err := Run(t.Context(), r.config(), slash.Want{Resume: "nope"})
 	if !errors.Is(err, event.ErrNoSession) {
 		t.Error(err)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	_, seen := newRig(t, llmtest.New(), keysOf("/help")...).run()
+	for _, c := range slash.All() {
+		if !strings.Contains(seen, "  /"+c.Name) || !strings.Contains(seen, c.Doc) {
+			t.Errorf("no /%s in\n%s", c.Name, seen)
+		}
 	}
 }

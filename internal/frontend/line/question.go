@@ -197,5 +197,12 @@ func (c *conversation) choice(q event.Asked, cut <-chan struct{}) (string, error
 }
 
 func indent(s string) string {
-	return "    " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
+	var b strings.Builder
+	for l := range strings.Lines(strings.TrimRight(s, "\n")) {
+		if l != "\n" {
+			b.WriteString("    ")
+		}
+		b.WriteString(l)
+	}
+	return b.String()
 }

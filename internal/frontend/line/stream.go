@@ -56,25 +56,25 @@ func (s *stream) end() {
 	s.shown.Reset()
 }
 
-// behind gives what of whole comes behind shown, blanks not counted: a
-// provider may trim what it streamed. ok is false where shown is not how whole
-// begins.
+// behind gives what of whole comes behind shown. Blanks count only where all is
+// the same: a provider may trim what it streamed. ok is false where shown is
+// not how whole begins.
 func behind(whole, shown string) (rest string, ok bool) {
-	for shown != "" {
-		s, n := utf8.DecodeRuneInString(shown)
-		if unicode.IsSpace(s) {
-			shown = shown[n:]
+	if rest, ok := strings.CutPrefix(whole, shown); ok {
+		return rest, true
+	}
+	rest = whole
+	for _, r := range shown {
+		if unicode.IsSpace(r) {
 			continue
 		}
-		w, m := utf8.DecodeRuneInString(whole)
-		switch {
-		case unicode.IsSpace(w):
-		case w == s && m == n && whole[:m] == shown[:n]:
-			shown = shown[n:]
-		default:
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+		if rest, ok = strings.CutPrefix(rest, string(r)); !ok {
 			return "", false
 		}
-		whole = whole[m:]
 	}
-	return whole, true
+	if end, _ := utf8.DecodeLastRuneInString(shown); unicode.IsSpace(end) {
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+	}
+	return rest, true
 }

@@ -85,7 +85,7 @@ func (t *tty) suspend() {
 	t.mu.Unlock()
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGCONT)
 	defer stop()
-	if unix.Kill(unix.Getpid(), unix.SIGTSTP) == nil {
+	if unix.Kill(0, unix.SIGTSTP) == nil { // as the terminal does: the whole group
 		<-ctx.Done()
 	}
 	_ = t.raw() // as above

@@ -71,7 +71,11 @@ func (v *view) show(e event.Event) {
 		v.line("  [" + plain.Line(b.Text) + "]")
 	case event.Interrupted:
 		v.forget()
-		v.line("interrupted")
+		if b.By == "permission" {
+			v.line("you did not allow it, so the turn ends here; say what to do instead")
+		} else {
+			v.line("interrupted")
+		}
 	}
 }
 

@@ -46,18 +46,24 @@ type Command struct {
 // All lists the commands, in the order of the help.
 func All() []Command {
 	return []Command{
-		help(), model(), mode(), permissions(), status(), cost(), diff(), undo(), resume(), fork(), clearCommand(), quit(),
+		help(), model(), mode(), permissions(), status(), cost(), contextCommand(), compact(), diff(), undo(), resume(), fork(), clearCommand(), quit(),
 	}
 }
 
 // Find gives the command of a name or of a unique start of one.
 func Find(name string) (Command, error) {
+	switch name { // what people try first
+	case "", "?":
+		name = "help"
+	case "exit":
+		name = "quit"
+	}
 	var fits []Command
 	for _, c := range All() {
 		if c.Name == name {
 			return c, nil
 		}
-		if name != "" && strings.HasPrefix(c.Name, name) {
+		if strings.HasPrefix(c.Name, name) {
 			fits = append(fits, c)
 		}
 	}
@@ -75,15 +81,15 @@ func Find(name string) (Command, error) {
 }
 
 // Parse splits a line into a command's name and its arguments; ok is false for
-// a line that is none. A path such as /etc/hosts is not a command.
+// a text that is none: a path such as /etc/hosts, or more than one line.
 func Parse(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
-	if !ok {
+	if !ok || strings.Contains(rest, "\n") {
 		return "", "", false
 	}
-	name, args, _ = strings.Cut(rest, " ")
-	if strings.Contains(name, "/") {
-		return "", "", false
+	name = rest
+	if i := strings.IndexAny(rest, " \t"); i >= 0 {
+		name, args = rest[:i], strings.TrimSpace(rest[i:])
 	}
-	return name, strings.TrimSpace(args), true
+	return name, args, !strings.Contains(name, "/")
 }

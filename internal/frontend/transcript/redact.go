@@ -33,8 +33,7 @@ type redactor struct{ calls map[string]bool }
 func (r *redactor) event(e event.Event) event.Event {
 	switch b := e.Body.(type) {
 	case event.Replied:
-		b.Reply.Message.Parts = replyParts(b.Reply.Message.Parts)
-		b.Reply.UsageRaw = nil
+		b.Reply.Message.Parts = r.parts(b.Reply.Message.Parts)
 		e.Body = b
 	case event.CallAsked:
 		if secretArgs(b.Args) || secretText(b.Sent) {
@@ -77,11 +76,12 @@ func (r *redactor) mark(call, path string) {
 	}
 }
 
-func replyParts(parts []llm.Part) []llm.Part {
+func (r *redactor) parts(parts []llm.Part) []llm.Part {
 	parts = slices.Clone(parts)
 	for i, p := range parts {
 		if p.Call != nil && (secretArgs(p.Call.Args) || secretText(p.Call.Sent)) {
 			c := *p.Call
+			r.calls[c.ID] = true
 			c.Args, c.Sent = args(c.Args), ""
 			parts[i].Call, parts[i].Raw = &c, nil
 		}

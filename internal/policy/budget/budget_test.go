@@ -316,6 +316,14 @@ func TestInputGuess(t *testing.T) {
 	if got := m.Input(4_009_600); got != 4100 {
 		t.Errorf("%d", got)
 	}
+	apply(&m, event.Rebased{Why: "model"}) // another model counts otherwise
+	if got := m.Input(4_009_600); got != 3200+tokensPerImage {
+		t.Errorf("%d", got)
+	}
+	apply(&m, event.Compacted{}, event.Rebased{Why: "compaction"})
+	if got := m.Input(3000); got != 1000 {
+		t.Errorf("%d", got)
+	}
 }
 
 func TestPresets(t *testing.T) {

@@ -267,38 +267,46 @@ type size struct {
 	sent   int64 // bytes of the request in flight
 	bytes  int64 // of the last one that was answered
 	tokens int64 // and what the provider counted
-	images int64 // bytes of images that came since, as a request carries them
-	count  int64 // and how many
-	flying [2]int64
+
+	all, fresh, flying pictures // of the conversation, since that answer, before the request in flight
 }
+
+// pictures are images as a request carries them.
+type pictures struct{ bytes, count int64 }
+
+func (p pictures) minus(q pictures) pictures { return pictures{p.bytes - q.bytes, p.count - q.count} }
 
 func (s *size) apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Rebased:
-		s.bytes, s.tokens = 0, 0
+		s.bytes, s.tokens, s.fresh = 0, 0, s.all
+	case event.Compacted:
+		s.all = pictures{} // whatever is kept counts as its bytes until the next answer
 	case event.Prompted:
-		s.pictures(b.Images)
+		s.add(b.Images)
 	case event.CallDone:
-		s.pictures(b.Result.Images)
+		s.add(b.Result.Images)
 	case event.Requested:
-		s.sent, s.flying = b.Bytes, [2]int64{s.images, s.count}
+		s.sent, s.flying = b.Bytes, s.fresh
 	case event.Replied:
 		if u := b.Reply.Usage; u.Known && s.sent > 0 {
 			s.bytes, s.tokens = s.sent, u.Input+u.CacheRead+u.CacheWrite
-			s.images -= s.flying[0]
-			s.count -= s.flying[1]
+			s.fresh = s.fresh.minus(s.flying)
 		}
 	}
 }
 
-func (s *size) pictures(ms []llm.Media) {
+func (s *size) add(ms []llm.Media) {
 	for _, m := range ms {
-		s.images += int64(len(m.Data)) * 4 / 3
-		s.count++
+		n := int64(len(m.Data)) * 4 / 3
+		s.fresh.bytes += n
+		s.all.bytes += n
+		s.fresh.count++
+		s.all.count++
 	}
 }
 
 func (s *size) input(bytes int64) int64 {
-	added := max(0, bytes-s.bytes-s.images)
-	return s.tokens + Guess(added) + s.count*tokensPerImage
+	added := max(0, bytes-s.bytes-s.fresh.bytes)
+	return s.tokens + Guess(added) + s.fresh.count*tokensPerImage
 }

@@ -8,13 +8,13 @@ import (
 )
 
 // Activity is what a run does now (SPEC 2), derived from what was recorded:
-// nobody sets it. The zero value is idle. Listen and State are safe for
-// concurrent use; the rest is not.
+// nobody sets it. The zero value is idle. State, Path and Listen are safe for
+// concurrent use; Apply and Violations are not.
 //
 // A prompt is processed until its first request goes out; from there on a
 // response streams until its first call runs; when the last call of a step has
-// its result, progress is checked until the next request. A retry, and a
-// message that tells the model how to get unstuck, are recovery. Whenever a
+// its result, progress is checked until the next request. A retry, and what
+// the stuck rules do to get the model going, are recovery. Whenever a
 // question waits for a person, it is awaiting_permission, whatever else goes
 // on meanwhile. A phase opens where another item of the plan is taken up, and
 // is shown when the step is over.
@@ -77,8 +77,8 @@ func (a *Activity) Apply(e event.Event) {
 		a.want = StreamingResponse
 	case event.Retried:
 		a.want = ErrorRecovery
-	case event.Noted:
-		if b.Why == WhyRecovery {
+	case event.Stuck:
+		if b.Level != stuckHalt { // a halt is followed by a question or by the end
 			a.want = ErrorRecovery
 		}
 	case event.CallStarted:
@@ -106,6 +106,9 @@ func (a *Activity) Apply(e event.Event) {
 	}
 	a.settle(e)
 }
+
+// stuckHalt is the Level of the last step of the ladder (SPEC 6.5).
+const stuckHalt = "halt"
 
 // halts says whether an end is a halt: the run was stopped by something other
 // than its own completion or a person's will.

@@ -8,10 +8,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 )
 
-// WhyRecovery is the Why of a Noted that tells the model how to get out of
-// where it is stuck (SPEC 6.5): the activity is error_recovery from it on.
-const WhyRecovery = "recovery"
-
 // Violation is an event that would have needed an illegal transition: a defect
 // of what recorded it. The state was left as it was.
 type Violation struct {

@@ -219,8 +219,16 @@ func TestPaths(t *testing.T) {
 			[]fsm.State{idle, processing, awaiting, processing, streaming},
 		},
 		"stuck": {
-			[]event.Body{prompt, request, reply, asked, started, done, event.Noted{Why: lifecycle.WhyRecovery}, request, reply, event.Ended{End: event.EndStuck}},
+			[]event.Body{prompt, request, reply, asked, started, done, event.Stuck{Level: "recovery"}, request, reply, event.Ended{End: event.EndStuck}},
 			[]fsm.State{idle, processing, streaming, executing, progress, recovery, streaming, halted},
+		},
+		"stuck, and a person lets it go on": {
+			[]event.Body{prompt, request, reply, asked, started, done, event.Stuck{Level: "halt"}, event.Asked{ID: "q"}, event.Answered{ID: "q"}, request},
+			[]fsm.State{idle, processing, streaming, executing, progress, awaiting, progress, streaming},
+		},
+		"a phase, and then stuck": {
+			[]event.Body{prompt, request, reply, asked, started, plan("one"), done, event.Stuck{Level: "block"}, request},
+			[]fsm.State{idle, processing, streaming, executing, progress, phase, progress, recovery, streaming},
 		},
 		"a phase, and the same plan again": {
 			[]event.Body{prompt, request, reply, asked, started, plan("one"), done, request, reply, asked, started, plan("one"), done},

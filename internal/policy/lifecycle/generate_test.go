@@ -17,7 +17,6 @@ type recording struct {
 	rand *rand.Rand
 	es   []event.Event
 	asks int
-	ids  int
 	// batches are the places between atomic appends: where a process may die.
 	batches []int
 }
@@ -58,9 +57,18 @@ func record(seed uint64) *recording {
 // between is what may happen while no turn runs.
 func (r *recording) between() {
 	for _, b := range []event.Body{
-		event.PersonRan{Command: "ls"}, event.ModeSet{Mode: "plan"}, event.Rebased{Why: "model"}, event.Resumed{},
-		event.FileChanged{Tool: "undo"}, event.Undone{}, event.Noted{Why: "rules"}, event.Ticked{},
-		event.Unknown{Name: "from_the_future"}, event.Warned{}, event.Charged{}, event.Extended{},
+		event.PersonRan{Command: "ls"},
+		event.ModeSet{Mode: "plan"},
+		event.Rebased{Why: "model"},
+		event.Resumed{},
+		event.FileChanged{Tool: "undo"},
+		event.Undone{},
+		event.Noted{Why: "rules"},
+		event.Ticked{},
+		event.Unknown{Name: "from_the_future"},
+		event.Warned{},
+		event.Charged{},
+		event.Extended{},
 		event.Planned{Items: []tool.Item{{Text: "by the person", Status: "in_progress"}}},
 	} {
 		if r.chance(8) {
@@ -184,13 +192,21 @@ func (r *recording) step(calls []string) {
 		panic(over{end})
 	}
 	r.run(calls, refused)
-	switch {
-	case r.chance(10):
-		r.rec(event.Noted{Why: "recovery"})
-	case r.chance(3):
+	switch r.pick(30) {
+	case 0, 1:
+		r.rec(event.Stuck{Level: "recovery"})
+	case 2:
+		r.rec(event.Stuck{Level: "block"})
+	case 3:
+		r.rec(event.Stuck{Level: "halt"})
 		r.question()
-	case r.chance(2):
+		r.rec(event.Noted{Why: "stuck"})
+	case 4:
+		r.rec(event.Stuck{Level: "halt"})
 		panic(over{event.EndStuck})
+	case 5:
+		r.rec(event.Warned{What: "window"})
+		r.rec(event.Charged{}, event.Compacted{}, event.Rebased{Why: "compaction"})
 	}
 }
 

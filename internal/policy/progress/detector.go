@@ -13,7 +13,7 @@ type Detector struct {
 	contents memo[struct{}] // (file, content)
 	shell    memo[int]      // (command, file): how often it counted as content
 	edits    memo[struct{}]
-	faults   memo[int] // an error: the epoch it was last seen in
+	faults   memo[int]    // an error: the epoch it was last seen in
 	last     memo[uint64] // action: its key when it last ran
 	// What reads and searches gave is kept apart: compaction takes it from the
 	// model, and to look again is then no repetition.
@@ -21,9 +21,13 @@ type Detector struct {
 	results, readResults memo[struct{}]
 	ever                 memo[struct{}] // results, compaction or not
 
-	waited bool // the step before was a wait
-	asked  int  // how often the person wants things repeated
-	counts memo[int]
+	waited bool   // the step before was a wait
+	said   uint64 // the newest message
+	// phrases came with a step that brought something: to say them again means
+	// nothing.
+	phrases memo[struct{}]
+	asked   int // how often the person wants things repeated
+	counts  memo[int]
 
 	recent [64]seen // the newest steps, by number
 
@@ -99,7 +103,9 @@ func (d *Detector) look(s *Step) facts {
 		}
 		f.fault = f.key
 	}
-	f.fresh = d.content(s)
+	f.unseen = s.Blind && s.OK
+	acted := d.last.has(f.action)
+	f.fresh = d.content(s) || f.unseen && s.Kind == Edit && !acted
 	if f.fresh {
 		f.epoch++
 	}
@@ -112,13 +118,19 @@ func (d *Detector) look(s *Step) facts {
 	f.again = ok && !s.Blocked && before != f.epoch && (s.Kind == Exec || s.Kind == Test)
 	f.resultSeen = s.OK && (results.has(f.result) || d.results.has(f.result) || d.readResults.has(f.result))
 	if at, ok := d.faults.get(f.fault); !s.OK {
-		f.faultSeen = ok && at == f.epoch // with new content an error is another one
+		f.faultKnown, f.faultSeen = ok, ok && at == f.epoch
 	}
 	f.editSeen = s.Edit != "" && d.edits.has(hash(s.Edit))
+	if s.Message != "" {
+		said := hash(s.Message)
+		f.echo = said == d.said && !d.phrases.has(said)
+		d.said = said
+	}
 	f.prose = s.Kind == None && s.OK
 	f.light = f.prose || s.Kind == Think
-	f.news = s.OK && !f.keySeen && !f.resultSeen && s.Len > 1 && !f.light && !s.Blind
-	f.wait = s.Kind == Wait || d.waited && f.keySeen || d.wanted(&f)
+	f.news = s.OK && !f.keySeen && !f.resultSeen && s.Len > 1 && !f.light && !s.Blind || f.unseen && !acted
+	f.wanted = d.wanted(&f)
+	f.wait = f.wanted || s.Kind == Wait || d.waited && f.keySeen && looks(s.Kind)
 	return f
 }
 
@@ -190,6 +202,9 @@ func (d *Detector) keep(f *facts) {
 			d.edits.put(hash(s.Edit), struct{}{})
 		}
 	}
+	if s.Message != "" && (f.fresh || f.news) {
+		d.phrases.put(d.said, struct{}{})
+	}
 	if !f.light {
 		d.waited = s.Kind == Wait
 	}
@@ -217,7 +232,7 @@ func (d *Detector) Person(text string) {
 	d.results.clear()
 	d.readResults.clear()
 	d.counts.clear()
-	d.waited = false
+	d.waited, d.said = false, 0
 	d.idle, d.atCompaction = 0, d.progress
 	d.asked = AsksRepeats(text)
 }

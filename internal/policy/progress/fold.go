@@ -264,7 +264,9 @@ func (f *Fold) judge(s Step) {
 }
 
 func (f *Fold) judged(v Verdict) {
-	if v.Level > f.now.Level || v.Level == f.now.Level && v.Level != OK {
+	// Of two that weigh the same, the one that leads further up is heard, then
+	// the later one.
+	if v.Level > f.now.Level || v.Level == f.now.Level && f.ladder.Next(v) >= f.ladder.Next(f.now) {
 		f.now = v
 	}
 }

@@ -103,19 +103,28 @@ func commandKind(line string) Kind {
 		return Exec
 	}
 	waits, searches := false, false
+	var rest []shellsyntax.Command
 	for _, c := range cmds {
 		name, _ := c.Program()
 		switch name {
-		case "sleep", "wait", "watch":
+		case "sleep", "wait":
 			waits = true
+			continue
+		case "curl", "nc", "ps", "pgrep", "jobs", "docker", "kubectl", "gh", "systemctl":
+			// After a wait these ask how things stand.
+			if waits {
+				continue
+			}
 		case "grep", "rg", "find", "fd", "ag", "ls", "tree", "locate":
 			searches = true
 		}
+		rest = append(rest, c)
 	}
+	looks := shellsyntax.ReadOnly(rest)
 	switch {
-	case waits:
-		return Wait
-	case !shellsyntax.ReadOnly(cmds):
+	case waits && (looks || len(rest) == 0):
+		return Wait // to sleep and then do something is to do it
+	case !looks:
 		return Exec
 	case searches:
 		return Search

@@ -19,14 +19,20 @@ type facts struct {
 	fresh bool
 	// news: it succeeded with a result never seen before.
 	news bool
-	// keySeen, resultSeen, editSeen: before this step; faultSeen: and since
-	// content last changed.
-	keySeen, resultSeen, faultSeen, editSeen bool
+	// keySeen, resultSeen, faultKnown, editSeen: before this step. faultSeen:
+	// and since content last changed.
+	keySeen, resultSeen, faultKnown, faultSeen, editSeen bool
 	// again: a command that ran before, and not since content last changed.
 	again bool
-	// wait: it waits for something, or asks again after a wait, or was asked
-	// for by the person.
+	// unseen: it succeeded, and what it brought is not known: the best is
+	// assumed.
+	unseen bool
+	// wanted: the person asked for it to be repeated.
+	wanted bool
+	// wait: it waits for something, or looks again after a wait, or is wanted.
 	wait bool
+	// echo: the model said the same, word for word, with the step before.
+	echo bool
 	// prose: words only. light: prose or thought; no rule on calls sees it.
 	prose, light bool
 }
@@ -62,8 +68,9 @@ type rule interface {
 // is heard: the more that a rule knows of what goes wrong, the earlier.
 func newRules() []rule {
 	return []rule{
-		&identical{}, &cycle{}, &sterile{}, &staleness{},
+		&identical{}, &cycle{}, &sterile{},
 		&sameError{}, &variedError{}, &reapplied{}, &oscillation{}, &repeated{}, &sameFailure{}, &message{},
+		&staleness{},
 	}
 }
 

@@ -23,7 +23,10 @@ func (r *cycle) reset(s scope) {
 }
 
 func (r *cycle) apply(d *Detector, f *facts) finding {
-	if f.light || f.wait || f.fresh || f.s.Blind && f.s.OK {
+	if f.unseen {
+		*r = cycle{}
+	}
+	if f.light || f.wait || f.fresh || f.unseen {
 		return finding{}
 	}
 	period := 0

@@ -18,7 +18,7 @@ func (r *identical) apply(d *Detector, f *facts) finding {
 	if f.light {
 		return finding{}
 	}
-	if f.wait || f.s.Blind && f.s.OK {
+	if f.wait || f.unseen {
 		r.run = streak{}
 		return finding{}
 	}

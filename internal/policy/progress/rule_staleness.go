@@ -10,6 +10,7 @@ const (
 	staleKnown  = 2 * point     // another call, and an error or a result seen before
 	staleEmpty  = 1 * point     // a search that found nothing
 	staleWords  = 3 * point / 2 // a reply without a call
+	staleEcho   = 2 * point     // more, where the model says the same words with it
 	staleNews   = -4 * point    // a result never seen before
 )
 
@@ -34,8 +35,12 @@ func (r *staleness) apply(d *Detector, f *facts) finding {
 		return finding{}
 	}
 	by := weight(f)
+	if by > 0 && f.echo {
+		by += staleEcho
+	}
 	if f.wait && by > 0 {
-		by /= 4
+		// Waiting counts a quarter, and by itself leads to a warning only.
+		by = max(0, min(by/4, d.c.StaleWarn*point-r.score))
 	}
 	r.score = max(0, r.score+by)
 	if r.score == 0 {
@@ -66,7 +71,9 @@ func (r *staleness) apply(d *Detector, f *facts) finding {
 func weight(f *facts) int {
 	s := f.s
 	switch {
-	case s.Blind && s.OK:
+	case f.unseen && f.news:
+		return staleNews
+	case f.unseen, f.wanted:
 		return 0
 	case f.again:
 		return 0
@@ -76,6 +83,8 @@ func weight(f *facts) int {
 		return staleWords
 	case !s.OK && f.faultSeen:
 		return staleKnown
+	case !s.OK && f.faultKnown:
+		return staleEmpty // with new content since, it may have another cause
 	case !s.OK:
 		return 0 // an error never seen before says something, and is no progress
 	case s.Kind == Think || s.Kind == Submit:

@@ -7,8 +7,8 @@ const sterileLimit = 64
 
 // sterile halts on a stretch of calls of which few have a result of their own,
 // and none left new content. It sees the loops whose calls vary. What waits,
-// what only thinks, and what succeeds in silence for the first time is left
-// out.
+// what only thinks, and what succeeds in silence or finds nothing for the first
+// time is left out.
 type sterile struct {
 	at   [sterileLimit]sterileStep // by number
 	n    int
@@ -31,9 +31,12 @@ func (r *sterile) reset(s scope) {
 
 func (r *sterile) apply(d *Detector, f *facts) finding {
 	s := f.s
+	if f.unseen {
+		r.reset(byContent)
+	}
 	switch {
-	case f.fresh, f.wait, s.Blind && s.OK, s.Kind == Think, s.Kind == None && !f.keySeen,
-		s.OK && s.Len <= 1 && !f.keySeen && (s.Kind == Exec || s.Kind == Edit):
+	case f.fresh, f.wait, f.unseen, s.Kind == Think, s.Kind == None && !f.keySeen,
+		s.OK && s.Len <= 1 && !f.keySeen:
 		return finding{}
 	}
 	what := f.result

@@ -46,8 +46,8 @@ type Step struct {
 	// Blocked: the ladder kept it from running. It counts as what it was when
 	// it last ran.
 	Blocked bool
-	// Blind: nothing is known of its result, so that a success can not be told
-	// from another. It can warn and never halts.
+	// Blind: nothing is known of its result. Of a success the best is assumed:
+	// it can warn and never halts.
 	Blind bool
 }
 
@@ -73,7 +73,7 @@ type memo[V any] struct {
 
 // memoLimit is the size of a generation. Two of them outlast every stretch
 // that a rule looks back on.
-const memoLimit = 1 << 15
+const memoLimit = 1 << 13
 
 func (m *memo[V]) get(k uint64) (V, bool) {
 	if v, ok := m.now[k]; ok {

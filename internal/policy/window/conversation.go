@@ -11,9 +11,11 @@ package window
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // Conversation folds events into messages. The zero value is an empty one.
@@ -22,26 +24,78 @@ type Conversation struct {
 	info     llm.Info
 	rebases  int
 	messages []llm.Message
+	about    []about // of each message
 	// tail is the message under construction: results of the running step and
 	// what was appended behind them. It joins messages when the next request
 	// goes out, so that all of a step is one message.
-	tail llm.Message
-	open []string // ids of calls without a result, in order
+	tail      llm.Message
+	tailAbout about
+	open      []llm.Call // calls without a result, in order
+
+	counter Counter // nil: Estimate
+	headN   int     // tokens of the head, as counted
+	bodyN   int     // of all messages, as counted
+	calib   calibration
+	ledger  ledger
+	compact compactions
+	now     time.Time // of the last event
+}
+
+// about is what the fold knows of a message beside its text.
+type about struct {
+	tokens int // as counted
+	kind   kind
+	seen   []tool.Span // what its results showed of files
+}
+
+// kind is where a message comes from.
+type kind int
+
+const (
+	plain  kind = iota // replies, results, notes
+	prompt             // of a person, or of what speaks in a person's place
+	start              // what stands for what was compacted
+)
+
+// Count makes c count with another counter than Estimate. It must be called
+// before the first event.
+func (c *Conversation) Count(with Counter) { c.counter = with }
+
+func (c *Conversation) count() Counter {
+	if c.counter == nil {
+		return Estimate{}
+	}
+	return c.counter
 }
 
 // Apply takes one event.
 func (c *Conversation) Apply(e event.Event) {
+	if e.Time.After(c.now) {
+		c.now = e.Time
+	}
+	c.ledger.apply(e.Body)
+	c.compact.apply(e.Body)
 	switch b := e.Body.(type) {
 	case event.Rebased:
-		c.head, c.info = b.Head, b.Info
-		c.rebases++
+		c.rebased(b)
+	case event.Compacted:
+		c.compacted(b)
+	case event.FileSeen:
+		if b.Call != "" {
+			c.tailAbout.seen = append(c.tailAbout.seen, b.Spans...)
+		}
+	case event.FileChanged:
+		if b.Tool == "write" && b.Call != "" && b.After != "" { // what it wrote whole counts as shown
+			c.tailAbout.seen = append(c.tailAbout.seen, tool.Span{Path: b.Path, Hash: b.After})
+		}
 	case event.Prompted:
 		c.close()
 		m := llm.Message{Role: llm.User}
 		for _, i := range b.Images {
 			m.Parts = append(m.Parts, llm.Part{Kind: llm.Image, Media: i.Type, Data: i.Data})
 		}
-		c.push(append2(m, llm.TextPart(b.Text)))
+		m = append2(m, llm.TextPart(b.Text))
+		c.push(m, about{tokens: countMessage(c.count(), m), kind: prompt})
 	case event.Noted:
 		c.note(b.Text)
 	case event.Stuck:
@@ -54,15 +108,28 @@ func (c *Conversation) Apply(e event.Event) {
 		c.note(personRan(b))
 	case event.Requested:
 		c.close()
+		c.calib.sent = c.headN + c.bodyN
 	case event.Replied:
 		c.close()
-		c.push(b.Reply.Message)
-		for _, call := range b.Reply.Message.Calls() {
-			c.open = append(c.open, call.ID)
-		}
+		c.calib.replied(b.Reply.Usage)
+		c.push(b.Reply.Message, about{tokens: countMessage(c.count(), b.Reply.Message)})
+		c.open = append(c.open, b.Reply.Message.Calls()...)
 	case event.CallDone:
+		if len(c.open) > 0 {
+			c.ledger.done(c.open[0], b)
+		}
 		c.result(b.Result)
 	}
+}
+
+func (c *Conversation) rebased(b event.Rebased) {
+	if c.info.Ref() != b.Info.Ref() {
+		// Another model counts otherwise, and its window is another.
+		c.calib, c.compact.learned = calibration{}, 0
+	}
+	c.head, c.info = b.Head, b.Info
+	c.headN = countHead(c.count(), b.Head)
+	c.rebases++
 }
 
 func append2(m llm.Message, ps ...llm.Part) llm.Message {
@@ -70,10 +137,24 @@ func append2(m llm.Message, ps ...llm.Part) llm.Message {
 	return m
 }
 
-func (c *Conversation) push(m llm.Message) {
-	if len(m.Parts) > 0 {
-		c.messages = append(c.messages, m)
+// push adds a message. What it counts is added where it is not counted yet, as
+// that of the tail is.
+func (c *Conversation) push(m llm.Message, a about) {
+	if len(m.Parts) == 0 {
+		return
 	}
+	c.messages, c.about = append(c.messages, m), append(c.about, a)
+	c.bodyN += a.tokens
+}
+
+// tailed adds a part to what the tail counts.
+func (c *Conversation) tailed(p llm.Part) {
+	n := countPart(c.count(), p)
+	if len(c.tail.Parts) == 0 {
+		n += messageTokens
+	}
+	c.tailAbout.tokens += n
+	c.bodyN += n
 }
 
 // note appends a text to the step that is under construction, or behind the
@@ -82,6 +163,7 @@ func (c *Conversation) note(text string) {
 	if c.tail.Role == "" {
 		c.tail.Role = llm.User
 	}
+	c.tailed(llm.TextPart(text))
 	c.tail.Parts = append(c.tail.Parts, llm.TextPart(text))
 }
 
@@ -92,6 +174,7 @@ func (c *Conversation) result(r llm.Result) {
 	c.open = c.open[1:]
 	c.tail.Role = llm.Tool
 	p := llm.Part{Kind: llm.Output, Result: &r}
+	c.tailed(p)
 	// Results come before notes: providers want them right behind the calls.
 	i := 0
 	for i < len(c.tail.Parts) && c.tail.Parts[i].Kind == llm.Output {
@@ -101,13 +184,23 @@ func (c *Conversation) result(r llm.Result) {
 }
 
 func (c *Conversation) close() {
-	m := c.tail
-	c.tail = llm.Message{}
-	c.push(m)
+	m, a := c.tail, c.tailAbout
+	if len(m.Parts) == 0 {
+		return
+	}
+	c.tail, c.tailAbout = llm.Message{}, about{}
+	c.bodyN -= a.tokens // push adds it again
+	c.push(m, a)
 }
 
 // Open lists the calls that have no result yet, in the order asked.
-func (c *Conversation) Open() []string { return c.open }
+func (c *Conversation) Open() []string {
+	var ids []string
+	for _, call := range c.open {
+		ids = append(ids, call.ID)
+	}
+	return ids
+}
 
 // Head is the frozen head, Info the model it was frozen for.
 func (c *Conversation) Head() llm.Head { return c.head }

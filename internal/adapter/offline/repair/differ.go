@@ -14,15 +14,16 @@ type class struct {
 	members []*candidate // best first
 	panics  int          // inputs on which they panic
 	stops   int          // inputs on which they do not end
-	changed int          // inputs on which they differ from the code as it was
+	changed float64      // share of the results to keep that they change
 	weight  float64
 }
 
 // maxDiffer bounds how many candidates are compared.
 const maxDiffer = 40
 
-// compare runs plausible candidates on inputs that no test has. inputs is how
-// many there were; with none, every candidate is a class of its own.
+// compare runs plausible candidates, and the code as it was, on inputs that no
+// test has. inputs is how many there were; with none, every candidate is a
+// class of its own.
 func (w *work) compare(s *spectrum, plausible []*candidate) (classes []class, inputs int, diffs []Difference, err error) {
 	cs := plausible[:min(len(plausible), maxDiffer)]
 	c := probeConfig{Mode: "diff", Tests: s.tests, Seconds: 3 * w.opt.Timeout}
@@ -47,6 +48,7 @@ func (w *work) compare(s *spectrum, plausible []*candidate) (classes []class, in
 	if err != nil {
 		return nil, 0, nil, err
 	}
+	normal := 0 // what a class would change that changed every normal result
 	for line := range strings.Lines(out) {
 		f := strings.Fields(line)
 		if len(f) < 2 {
@@ -55,6 +57,7 @@ func (w *work) compare(s *spectrum, plausible []*candidate) (classes []class, in
 		switch f[0] {
 		case "PAWLI":
 			inputs, _ = strconv.Atoi(f[1]) // our own output, here and below
+			normal, _ = strconv.Atoi(f[len(f)-1])
 		case "PAWLC":
 			var n []int
 			for _, x := range f[1:] {
@@ -64,7 +67,7 @@ func (w *work) compare(s *spectrum, plausible []*candidate) (classes []class, in
 			if len(n) < 4 {
 				continue
 			}
-			k := class{panics: n[0], stops: n[1], changed: n[2]}
+			k := class{panics: n[0], stops: n[1], changed: float64(n[2]) / float64(max(1, normal))}
 			for _, id := range n[3:] {
 				if x := byID[id]; x != nil {
 					k.members = append(k.members, x)

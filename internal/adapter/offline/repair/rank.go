@@ -13,11 +13,18 @@ const certain = 1.7
 // other one passes.
 const rare = .13
 
+// kept is how much less likely a class is that changes every normal result
+// than one that changes none. A repair is mostly right where it leaves alone
+// what was right (PATCH-SIM, Xiong and others, 2018).
+const kept = .5
+
 // rank orders classes by the evidence: how likely their best change is, how
-// many ways lead to the same behaviour, whether they fail where others do not.
+// many ways lead to the same behaviour, whether they fail where others do not,
+// whether they change more of what the code as it was gave than others must.
 func rank(classes []class, inputs int) {
-	panics, stops := -1, -1
+	panics, stops, changed := -1, -1, 1.
 	for _, k := range classes {
+		changed = min(changed, k.changed)
 		if panics < 0 || k.panics < panics {
 			panics = k.panics
 		}
@@ -38,6 +45,7 @@ func rank(classes []class, inputs int) {
 		if inputs > 0 {
 			excess := float64(k.panics-panics) / float64(inputs)
 			k.weight *= max(.4, 1-2*excess)
+			k.weight *= 1 - kept*(k.changed-changed)
 			if k.stops > stops {
 				k.weight *= .3 // hardly anybody means a loop without end
 			}

@@ -1,0 +1,346 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+func limited(l budget.Limits) func(*session.Config) {
+	return func(c *session.Config) { c.Limits = l }
+}
+
+// costing is an answer that used so many tokens of output, at $10 a million.
+func costing(output int64, t llmtest.Turn) llmtest.Turn {
+	t.Usage = llm.Usage{Known: true, Output: output}
+	return t
+}
+
+var todo = llmtest.Use("todo", `{"items":[{"text":"x","status":"pending"}]}`)
+
+// SPEC 8.1: without a person a hard limit is an outcome, warned of at 80 %,
+// and the last reply is shorter so that it fits.
+func TestBudgetEndsARun(t *testing.T) {
+	m := llmtest.New(costing(4500, todo), costing(300, todo))
+	r := newRig(t, "accept-edits", m, limited(budget.Limits{USD: 0.05}))
+	es := r.run("go", nil)
+	end := find[event.Ended](es)[0]
+	if end.End != event.EndBudget || end.Error.Category != "budget" || !strings.Contains(end.Error.Message, "$0.0500") {
+		t.Errorf("%+v", end)
+	}
+	rs := m.Requests()
+	if len(rs) != 2 || rs[0].Tail.MaxTokens != 5000 || rs[1].Tail.MaxTokens != 500 {
+		t.Errorf("%d requests, the first of at most %d tokens", len(rs), rs[0].Tail.MaxTokens)
+	}
+	if ws := find[event.Warned](es); len(ws) != 1 || ws[0].What != "budget.usd" {
+		t.Errorf("%+v", ws)
+	}
+	if sent := find[event.Requested](es); sent[0].Reserved == nil || *sent[0].Reserved != 0.05 {
+		t.Errorf("%+v", sent)
+	}
+	if open := find[event.CallDone](es); len(open) != 2 {
+		t.Errorf("%d calls closed, want 2", len(open))
+	}
+}
+
+// SPEC 8.1, 1.5: a person is asked, and the turn goes on where they raise the
+// limit; anything else stops it.
+func TestBudgetIsExtended(t *testing.T) {
+	person := func(c *session.Config) { c.Person, c.Limits = true, budget.Limits{USD: 0.01} }
+	for _, c := range []struct {
+		answers []string
+		end     event.End
+		asked   int
+	}{
+		{[]string{"add $5.00"}, event.EndDone, 1},
+		{[]string{"no limit"}, event.EndDone, 1},
+		{[]string{"add $0.001", "$1"}, event.EndDone, 2},
+		{[]string{"stop"}, event.EndBudget, 1},
+		{[]string{"why?"}, event.EndBudget, 1},
+	} {
+		r := newRig(t, "accept-edits", llmtest.New(costing(1000, todo), llmtest.Say("done")), person)
+		n := 0
+		es := r.run("go", func(e event.Event) {
+			q, ok := e.Body.(event.Asked)
+			if !ok {
+				return
+			}
+			if q.Why != "budget" || len(q.Options) != 3 || !strings.Contains(q.Text, "$0.0100") {
+				t.Errorf("%+v", q)
+			}
+			if _, err := r.Submit(t.Context(), session.Answer{ID: q.ID, Text: c.answers[n]}); err != nil {
+				t.Error(err)
+			}
+			n++
+		})
+		if end := find[event.Ended](es)[0].End; end != c.end || n != c.asked {
+			t.Errorf("%q: ended %s after %d questions", c.answers, end, n)
+		}
+		if got := len(find[event.Extended](es)); got != c.asked && c.end == event.EndDone {
+			t.Errorf("%q: extended %d times", c.answers, got)
+		}
+	}
+}
+
+// SPEC 8.1, 10.3: an interrupt cancels the question.
+func TestInterruptABudgetQuestion(t *testing.T) {
+	r := newRig(t, "accept-edits", llmtest.New(costing(1000, todo)), func(c *session.Config) {
+		c.Person, c.Limits = true, budget.Limits{USD: 0.01}
+	})
+	es := r.run("go", func(e event.Event) {
+		if _, ok := e.Body.(event.Asked); ok {
+			_, _ = r.Submit(t.Context(), session.Interrupt{By: "person"})
+		}
+	})
+	if end := find[event.Ended](es)[0].End; end != event.EndInterrupted {
+		t.Errorf("ended %s", end)
+	}
+}
+
+// SPEC 8.1: calls are counted before they run.
+func TestCallLimit(t *testing.T) {
+	m := llmtest.New(llmtest.Use("bash", `{"command":"touch a"}`), llmtest.Use("bash", `{"command":"touch b"}`, "bash", `{"command":"touch c"}`))
+	r := newRig(t, "yolo", m, limited(budget.Limits{Calls: 2}))
+	es := r.run("go", nil)
+	if end := find[event.Ended](es)[0]; end.End != event.EndBudget || !strings.Contains(end.Error.Message, "2 calls") {
+		t.Errorf("%+v", end)
+	}
+	if strings.HasPrefix(r.file("a"), "error") || !strings.HasPrefix(r.file("b"), "error") || len(find[event.CallDone](es)) != 3 {
+		t.Errorf("%+v", find[event.CallDone](es))
+	}
+}
+
+// SPEC 8.1, 3.4: retries count, and so does what came of a reply that broke
+// off or was empty.
+func TestBrokenRepliesAreCharged(t *testing.T) {
+	broken := fault.NewProvider("scripted", 0, "the connection broke", nil)
+	m := llmtest.New(
+		llmtest.Turn{Err: fault.NewProvider("scripted", 529, "overloaded", nil)},
+		llmtest.Turn{Text: strings.Repeat("half ", 600), Err: broken},
+		llmtest.Turn{Usage: llm.Usage{Known: true, Output: 5000}}, // empty
+		llmtest.Say("done"),
+	)
+	r := newRig(t, "ask", m, func(c *session.Config) {
+		c.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	})
+	es := r.run("go", nil)
+	cs := find[event.Charged](es)
+	if len(cs) != 2 || cs[0].By != "broken_reply" || cs[0].Usage.Output != 1000 || *cs[0].USD != 0.01 || *cs[1].USD != 0.05 || !cs[1].Guess {
+		t.Fatalf("%+v", cs)
+	}
+	all, _ := r.Spent()
+	if all.Requests != 4 || all.Replies != 1 || all.Guessed < 0.06 || all.Cost() == nil || *all.Cost() > 0.001 {
+		t.Errorf("%+v", all)
+	}
+}
+
+// SPEC 8.1: running time is used up also in the middle of a request, and what
+// runs is cancelled.
+func TestWallLimit(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	var mu sync.Mutex
+	clock := func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+	m := llmtest.New(llmtest.Turn{Text: "on and on", Wait: make(chan struct{})})
+	r := newRig(t, "ask", m, func(c *session.Config) {
+		c.Store, c.Now, c.Limits = memory.New(clock), clock, budget.Limits{Wall: time.Minute}
+		c.Sleep = func(_ context.Context, d time.Duration) error {
+			mu.Lock()
+			defer mu.Unlock()
+			now = now.Add(max(d/2, time.Second)) // a timer that fires early is asked again
+			return nil
+		}
+	})
+	es := r.run("go", nil)
+	if end := find[event.Ended](es)[0]; end.End != event.EndBudget || !strings.Contains(end.Error.Message, "1m0s of running time") {
+		t.Errorf("%+v", end)
+	}
+	if all, _ := r.Spent(); all.Active() < time.Minute {
+		t.Errorf("%v", all.Active())
+	}
+}
+
+// SPEC 8.1: a limit of money that somebody set is refused for a model without
+// a price, also later in a session; the default one is not in the way.
+func TestModelWithoutAPrice(t *testing.T) {
+	free := llmtest.New()
+	free.InfoValue.Price, free.InfoValue.Model = nil, "local"
+	open := func(string) (llm.Model, error) { return free, nil }
+	r := newRig(t, "ask", llmtest.New(), func(c *session.Config) { c.OpenModel, c.Limits = open, budget.Limits{USD: 1} })
+	if _, err := r.Submit(t.Context(), session.SetModel{Ref: "local"}); fault.CategoryOf(err) != fault.Configuration {
+		t.Errorf("%v", err)
+	}
+	r = newRig(t, "ask", llmtest.New(), func(c *session.Config) {
+		c.OpenModel, c.Limits = open, budget.Limits{USD: 1, Assumed: true}
+	})
+	if _, err := r.Submit(t.Context(), session.SetModel{Ref: "local"}); err != nil {
+		t.Fatal(err)
+	}
+	if end := find[event.Ended](r.run("go", nil))[0].End; end != event.EndDone {
+		t.Errorf("ended %s", end)
+	}
+}
+
+// family is a session whose agent tool runs child sessions that spend from it.
+type family struct {
+	store  event.Store
+	parent *session.Session
+	price  llm.Price
+	mu     sync.Mutex
+	billed float64 // what the provider bills, also for replies that broke off
+	most   float64 // the largest reservation
+	rand   func() float64
+	dear   float64 // how many times its reservation a reply may cost
+}
+
+// answer bills a part of what the request may cost, or more, or breaks off.
+func (f *family) answer(calls ...string) func(int, *llm.Request) llmtest.Turn {
+	return func(n int, r *llm.Request) llmtest.Turn {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		most := r.Tail.MaxTokens
+		if most == 0 {
+			most = 8192
+		}
+		reserved := float64(most) * f.price.Output / 1e6
+		f.most = max(f.most, reserved)
+		if f.rand() < 0.2 {
+			if f.rand() < 0.5 {
+				return llmtest.Turn{Err: fault.NewProvider("scripted", 529, "overloaded", nil)}
+			}
+			f.billed += 100 * f.price.Output / 1e6
+			return llmtest.Turn{Text: strings.Repeat("abc", 100), Err: fault.NewProvider("scripted", 0, "broke", nil)}
+		}
+		out := int64(f.rand() * f.dear * float64(most))
+		f.billed += float64(out) * f.price.Output / 1e6
+		t := llmtest.Use(calls...)
+		t.Usage = llm.Usage{Known: true, Output: max(out, 1)}
+		return t
+	}
+}
+
+func (f *family) config(id string, m llm.Model, ts tool.Set) session.Config {
+	return session.Config{
+		Store: f.store, ID: id, Dir: "/w", Front: "test", Model: m, Tools: ts,
+		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: "/w"}), Locks: turn.NewLocks(8),
+		Mask: func(s string) string { return s }, Now: time.Now, Jitter: func() float64 { return 0 },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		NewID: func() string { return "q" },
+	}
+}
+
+func (f *family) model(next func(int, *llm.Request) llmtest.Turn) *llmtest.Model {
+	m := llmtest.New()
+	m.InfoValue.Price, m.Next = &f.price, next
+	return m
+}
+
+// child runs one child session to its end.
+func (f *family) child(ctx context.Context, id string, look tool.Set) (tool.Result, error) {
+	cfg := f.config(id, f.model(f.answer("look", "{}")), look)
+	cfg.Payer = f.parent
+	s, err := session.Open(ctx, cfg)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer s.Close()
+	events := s.Events(ctx, s.Last())
+	if _, err := s.Submit(ctx, session.Prompt{Source: event.Parent, Text: "go"}); err != nil {
+		return tool.Result{}, err
+	}
+	for e, err := range events {
+		if err != nil {
+			return tool.Result{}, err
+		}
+		if b, ok := e.Body.(event.Ended); ok {
+			return tool.Text(string(b.End)), nil
+		}
+	}
+	return tool.Errorf("no end"), nil
+}
+
+// SPEC 8.1, 14.1: with eight calls in flight, three of them child sessions with
+// requests of their own, a hard limit in USD is never passed by more than one
+// reply's reservation, whatever replies cost and however they fail; and the
+// parent's log says what the children spent.
+func TestParallelChildrenCanNotOverspend(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		seed := rapid.Uint64().Draw(rt, "seed")
+		src := rand.New(rand.NewPCG(seed, 1))
+		f := &family{
+			store: memory.New(time.Now), price: llm.Price{Output: 10}, rand: src.Float64,
+			dear: rapid.SampledFrom([]float64{0.2, 1, 2}).Draw(rt, "dear"),
+		}
+		limit := rapid.Float64Range(0.01, 2).Draw(rt, "limit")
+		type none struct{}
+		nothing := func(tool.Env, none) (tool.Footprint, error) { return tool.Footprint{}, nil }
+		look := tool.New("look", "look", nothing, func(context.Context, tool.Env, none) (tool.Result, error) { return tool.Text("ok"), nil })
+		look.ReadOnly = true
+		n := 0
+		var mu sync.Mutex
+		type which struct {
+			N int `json:"n"`
+		}
+		agent := tool.New("agent", "a child", func(tool.Env, which) (tool.Footprint, error) { return tool.Footprint{}, nil },
+			func(ctx context.Context, _ tool.Env, _ which) (tool.Result, error) {
+				mu.Lock()
+				n++
+				id := fmt.Sprint("child", n)
+				mu.Unlock()
+				return f.child(ctx, id, tool.Set{look})
+			})
+		agent.ReadOnly = true
+		m := f.model(f.answer(
+			"agent", `{"n":1}`, "look", `{}`, "agent", `{"n":2}`, "look", `{}`, "look", `{}`, "agent", `{"n":3}`, "look", `{}`, "look", `{}`))
+		cfg := f.config("parent", m, tool.Set{look, agent})
+		cfg.Limits = budget.Limits{USD: limit, Requests: 400}
+		s, err := session.Open(t.Context(), cfg)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		f.parent = s
+		defer s.Close()
+		events := s.Events(t.Context(), s.Last())
+		if _, err := s.Submit(t.Context(), session.Prompt{Text: "go"}); err != nil {
+			rt.Fatal(err)
+		}
+		for e, err := range events {
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if b, ok := e.Body.(event.Ended); ok {
+				if b.End == event.EndFailed {
+					rt.Fatalf("%+v", b.Error)
+				}
+				break
+			}
+		}
+		most := limit
+		if f.dear > 1 {
+			most += f.most
+		}
+		if f.billed > most*1.000001 {
+			rt.Fatalf("billed %v of %v; the largest reservation %v", f.billed, limit, f.most)
+		}
+		all, _ := s.Spent()
+		if got := all.USD + all.Guessed; got < f.billed*0.99-0.01 {
+			rt.Fatalf("billed %v, the log says %v", f.billed, got)
+		}
+	})
+}

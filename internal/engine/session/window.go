@@ -1,0 +1,163 @@
+package session
+
+import (
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/window"
+)
+
+// Window says what fills the context window.
+func (s *Session) Window() window.Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conv.Report()
+}
+
+// resultCap is how many tokens of the next result the model is shown.
+func (s *Session) resultCap() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conv.ResultCap()
+}
+
+// replyRoom is how long a reply may be for it to fit the window, 0 where the
+// model's own longest one does.
+func (s *Session) replyRoom() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	room := s.conv.Room()
+	if longest := s.model.Info().MaxOutput; room == 0 || longest == 0 || room >= longest {
+		return 0
+	}
+	return room
+}
+
+// compaction is how the loop makes room.
+func (s *Session) compaction() *turn.Compaction {
+	c := &turn.Compaction{
+		Due: func() (string, bool) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.conv.Due(), s.conv.Spiral()
+		},
+		Plan: func(why, focus string) window.Plan {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.conv.Plan(why, focus)
+		},
+		Rebase: func() event.Rebased {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return event.Rebased{Why: "compaction", Info: s.conv.Info(), Head: s.conv.Head()}
+		},
+		Seen: func() []event.Draft {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if spans := s.conv.StillSeen(); len(spans) > 0 {
+				return []event.Draft{{Body: event.FileSeen{Spans: spans}}}
+			}
+			return nil
+		},
+		Pay: s.payAside,
+	}
+	if s.Info().API == "offline" {
+		c.Pay = nil // it plans and runs; it does not write prose
+	}
+	return c
+}
+
+// payAside sets aside what a request beside the conversation may cost.
+func (s *Session) payAside(ctx context.Context, p window.Plan) (int, func(*event.Charged) error, error) {
+	a := budget.Ask{Price: s.Info().Price, Input: p.Input, MaxOutput: p.Ask.Tail.MaxTokens, Child: true}
+	g, err := s.reserve(ctx, a)
+	if err != nil {
+		return 0, nil, err
+	}
+	most := g.MaxTokens
+	up := budget.Grant{}
+	if s.cfg.Payer != nil {
+		if most > 0 {
+			a.MaxOutput = most
+		}
+		if up, err = s.cfg.Payer.Reserve(ctx, a); err != nil {
+			s.release(g.ID)
+			return 0, nil, err
+		}
+		if up.MaxTokens > 0 {
+			most = up.MaxTokens
+		}
+	}
+	return most, func(c *event.Charged) error {
+		s.release(g.ID)
+		if s.cfg.Payer == nil {
+			return nil
+		}
+		var cs []event.Charged
+		if c != nil {
+			own := *c
+			own.By = s.cfg.ID
+			cs = append(cs, own)
+		}
+		return s.cfg.Payer.Settle(context.WithoutCancel(ctx), up.ID, cs...)
+	}, nil
+}
+
+// compact makes the conversation shorter because a person asks for it. Prompts
+// that come meanwhile wait.
+func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
+	s.mu.Lock()
+	if s.closing || s.closed {
+		s.mu.Unlock()
+		return 0, fault.NewInternal(nil, "session %s is closed", s.cfg.ID)
+	}
+	if s.running != nil {
+		s.mu.Unlock()
+		return 0, fault.NewConfiguration("interrupt it first, or wait", "the conversation can not be compacted while a turn runs")
+	}
+	rctx, cancel := context.WithCancelCause(ctx)
+	r := &run{ctx: rctx, cancel: cancel}
+	s.running = r
+	s.turns.Add(1) // under the lock, so that Close waits for it
+	s.mu.Unlock()
+	err := s.catchUp(ctx)
+	if err == nil {
+		_, err = s.loop().Compact(rctx, window.WhyPerson, s.cfg.Mask(focus))
+	}
+	cancel(nil)
+	last := s.Last()
+	if r = s.next(context.WithoutCancel(ctx)); r == nil {
+		s.turns.Done()
+		return last, err
+	}
+	go func() {
+		defer s.turns.Done()
+		s.turn(r)
+	}()
+	return last, err
+}
+
+// windowGate keeps calls from running where their results could not be shown
+// (SPEC 4.2).
+type windowGate struct{ s *Session }
+
+// Check is part of turn.Gate.
+func (g windowGate) Check(_ context.Context, step []*turn.Pending) error {
+	g.s.mu.Lock()
+	blocked, text := g.s.conv.Blocked(), g.s.conv.BlockedText()
+	g.s.mu.Unlock()
+	if !blocked {
+		return nil
+	}
+	for _, p := range step {
+		if p.Refused == nil {
+			p.Refused = &turn.Refusal{Outcome: event.Denied, Text: text, Blocked: &event.Blocked{
+				Call: p.Call.ID, Tool: p.Call.Name, What: p.Call.Name, Reason: "the context window is full", By: "gate",
+			}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package brief
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
+)
+
+// SPEC 5.5: a cost or a price that is not known is never 0.
+func TestMoney(t *testing.T) {
+	dollars := func(f float64) *float64 { return &f }
+	for want, got := range map[string]string{
+		"cost unknown": Cost(nil), "$0": Cost(dollars(0)), "$0.0012": Cost(dollars(0.0012)), "$1.50": Cost(dollars(1.5)),
+		"price unknown": Price(nil), "free": Price(&llm.Price{}), "$3 in / $0.25 out per million tokens": Price(&llm.Price{Input: 3, Output: 0.25}),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := Spending(budget.Spent{}); !strings.Contains(got, "0 model replies") {
+		t.Error(got)
+	}
+	if got := Model(llm.Info{Provider: "p", Model: "m\x1b[2J", From: "h"}); got != "model p/m from h, price unknown" {
+		t.Errorf("%q", got)
+	}
+	if got := Model(llm.Info{Provider: "offline", Model: "offline"}); !strings.Contains(got, "without weights") {
+		t.Errorf("%q", got)
+	}
+}
+
+// SPEC 16.11: one line each, nothing obeyed.
+func TestCall(t *testing.T) {
+	for _, c := range []struct{ name, args, want string }{
+		{"bash", `{"command":"ls\nrm x"}`, "bash ls …"},
+		{"read", `{"files":[{"path":"a"},{"path":"a"},{"path":"b"}]}`, "read a, b"},
+		{"multi_edit", `{"edits":[{"path":"a"},{"path":"b"}]}`, "multi_edit a, b"},
+		{"todo", `{"items":[]}`, "todo"},
+		{"x\x1b[2J", `[1]`, "x"},
+		{"write", `{"path":"\u001b]0;t\u0007\u202ea"}`, `write \u{202E}a`},
+		{"bash", `{"command":"` + strings.Repeat("é", 200) + `"}`, "bash " + strings.Repeat("é", 160) + "…"},
+	} {
+		if got := Call(c.name, json.RawMessage(c.args)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+func TestDone(t *testing.T) {
+	two := 2
+	for want, d := range map[string]event.CallDone{
+		"12 matches":             {Outcome: event.OK, Note: "12 matches"},
+		"12 matches 1.5 s":       {Outcome: event.OK, Note: "12 matches", Took: 1500 * time.Millisecond},
+		"exit code 0, 2s":        {Outcome: event.OK, Note: "exit code 0, 2s", Command: "x", Took: 2 * time.Second},
+		"exit code 2":            {Outcome: event.Failed, Exit: &two, Result: llm.Result{Text: "boom"}},
+		"failed: no such file":   {Outcome: event.Failed, Result: llm.Result{Text: "no such file\nmore"}},
+		"denied: a rule says so": {Outcome: event.Denied, Result: llm.Result{Text: "Not allowed, it did not run: a rule says so"}},
+		"invalid: no path":       {Outcome: event.Invalid, Result: llm.Result{Text: "no path\x1b[2J"}},
+		"cancelled":              {Outcome: event.Cancelled},
+		"failed: " + strings.Repeat("x", 120) + "…": {Outcome: event.Failed, Result: llm.Result{Text: strings.Repeat("x", 300)}},
+	} {
+		if got := Done(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for want, d := range map[string]time.Duration{"5 ms": 5 * time.Millisecond, "1.5 s": 1500 * time.Millisecond, "1m5s": 65 * time.Second} {
+		if got := Took(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// SPEC 13.3: verified is only what an exit code says.
+func TestEvidence(t *testing.T) {
+	if got := Evidence(evidence.Report{}); got != "" {
+		t.Errorf("%q", got)
+	}
+	r := evidence.Report{}
+	for _, n := range []string{"a", "b", "c", "d", "e", "f\x1b[2J"} {
+		r.Files = append(r.Files, evidence.File{Path: n})
+	}
+	if got := Evidence(r); got != "changed a, b, c, d, e, and 1 more; not verified: no check ran after the last change" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestRetry(t *testing.T) {
+	got := Retry(event.Retried{Attempt: 1, Error: event.Fault{Message: "busy\nnow"}, Wait: 2 * time.Second, Shown: true})
+	if got != "try 1 failed: busy now; again in 2.0 s (what it said so far is withdrawn)" {
+		t.Errorf("%q", got)
+	}
+}

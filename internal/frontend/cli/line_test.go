@@ -1,0 +1,394 @@
+//go:build linux
+
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+)
+
+// patient is how long a test waits for what must come: far longer than it
+// takes on the slowest machine.
+const patient = 60 * time.Second
+
+// terminal is a pseudo-terminal with pawl on it.
+type terminal struct {
+	t            *testing.T
+	master, side *os.File
+	before       unix.Termios
+	cmd          *exec.Cmd
+	home, dir    string
+
+	mu   sync.Mutex
+	seen []byte
+	at   int           // up to where was expected
+	more chan struct{} // capacity 1
+}
+
+// onTerminal starts pawl on a new terminal of that name, with a model that
+// gives these answers.
+func onTerminal(t *testing.T, name string, reply func(n int, body []byte) llmtest.Turn) *terminal {
+	t.Helper()
+	srv := httptest.NewServer(&llmtest.Server{Reply: reply})
+	t.Cleanup(srv.Close)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &terminal{t: t, dir: dir, home: t.TempDir(), more: make(chan struct{}, 1)}
+	x.openPair()
+	x.before = x.state()
+	x.cmd = pawl(t, dir, x.home, []string{
+		"TERM=" + name, "PAWL_MODEL=anthropic/claude-script",
+		"ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL,
+	})
+	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = x.side, x.side, x.side
+	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := x.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go x.read()
+	t.Cleanup(func() {
+		_ = x.cmd.Process.Kill() // where the test did not end it
+		_ = x.master.Close()
+		_ = x.side.Close()
+	})
+	return x
+}
+
+// openPair opens a pseudo-terminal: both of its sides.
+func (x *terminal) openPair() {
+	x.t.Helper()
+	var err error
+	if x.master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+		x.t.Fatal(err)
+	}
+	fd := int(x.master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		x.t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	if x.side, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+		x.t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 200}); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func (x *terminal) state() unix.Termios {
+	x.t.Helper()
+	s, err := unix.IoctlGetTermios(int(x.side.Fd()), unix.TCGETS)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return *s
+}
+
+func (x *terminal) read() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := x.master.Read(buf)
+		x.mu.Lock()
+		x.seen = append(x.seen, buf[:n]...)
+		x.mu.Unlock()
+		select {
+		case x.more <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (x *terminal) text() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return string(x.seen)
+}
+
+// expect waits for a text behind what was expected before.
+func (x *terminal) expect(text string) {
+	x.t.Helper()
+	late := time.After(patient)
+	for {
+		x.mu.Lock()
+		i := bytes.Index(x.seen[x.at:], []byte(text))
+		if i >= 0 {
+			x.at += i + len(text)
+		}
+		x.mu.Unlock()
+		if i >= 0 {
+			return
+		}
+		select {
+		case <-x.more:
+		case <-late:
+			x.t.Fatalf("no %q came; seen: %q", text, x.text())
+		}
+	}
+}
+
+func (x *terminal) send(keys string) {
+	x.t.Helper()
+	if _, err := x.master.WriteString(keys); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// ended waits for pawl's end, and checks that the terminal is as it was.
+func (x *terminal) ended(codes ...int) {
+	x.t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- x.cmd.Wait() }()
+	select {
+	case err := <-done:
+		if e := (*exec.ExitError)(nil); err != nil && !errors.As(err, &e) {
+			x.t.Fatal(err)
+		}
+	case <-time.After(patient):
+		x.t.Fatalf("pawl does not end; seen: %q", x.text())
+	}
+	if got := x.cmd.ProcessState.ExitCode(); !slices.Contains(codes, got) {
+		x.t.Errorf("exit code %d, want %d; seen: %q", got, codes, x.text())
+	}
+	if s := x.state(); s != x.before {
+		x.t.Errorf("the terminal was left as %+v, was %+v", s, x.before)
+	}
+}
+
+// fifo makes a named pipe in the workspace; the function waits for a line of it.
+func (x *terminal) fifo(name string) func() string {
+	x.t.Helper()
+	path := filepath.Join(x.dir, name)
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		x.t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // both: opening waits for nobody
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.t.Cleanup(func() { _ = f.Close() })
+	return func() string {
+		x.t.Helper()
+		if err := f.SetReadDeadline(time.Now().Add(patient)); err != nil {
+			x.t.Fatal(err)
+		}
+		line, err := bufio.NewReader(f).ReadString('\n')
+		if err != nil {
+			x.t.Fatalf("nothing was written into %s: %v; seen: %q", name, err, x.text())
+		}
+		return strings.TrimSpace(line)
+	}
+}
+
+// calls are the closed calls of the only session, as its export has them.
+func (x *terminal) calls() []event.CallDone {
+	x.t.Helper()
+	list, err := pawl(x.t, x.dir, x.home, nil, "sessions", "list").Output()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	id, _, _ := strings.Cut(string(list), " ")
+	export, err := pawl(x.t, x.dir, x.home, nil, "sessions", "export", "--format", "jsonl", id).Output()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	var out []event.CallDone
+	for l := range strings.Lines(string(export)) {
+		var e struct {
+			Type string
+			Body json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(l), &e); err != nil {
+			x.t.Fatal(err)
+		}
+		if e.Type != "call_done" {
+			continue
+		}
+		var d event.CallDone
+		if err := json.Unmarshal(e.Body, &d); err != nil {
+			x.t.Fatal(err)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+const question = "or no and why: "
+
+// A person's way through a conversation on a real terminal: a prompt, a paste
+// of two lines, a permission, an interrupt, and out.
+// SPEC 4.7, 5.4, 10.1, 10.3
+func TestLineOnATerminal(t *testing.T) {
+	pasted := make(chan []byte, 1)
+	x := onTerminal(t, "xterm-256color", func(n int, body []byte) llmtest.Turn {
+		switch n {
+		case 0:
+			return llmtest.Say("a friendly answer")
+		case 1:
+			return llmtest.Use("bash", `{"command":"echo $$ > ready; sleep 1000"}`)
+		}
+		pasted <- body
+		return llmtest.Say("two lines")
+	})
+	ready := x.fifo("ready")
+	x.expect("> ")
+	x.send("hellp\x7fo\r") // a slip, corrected
+	x.expect("a friendly answer")
+	x.expect("> ")
+	x.send("run it\r")
+	x.expect("sleep 1000")
+	x.expect(question)
+	x.send("y\r")
+	pid := ready()
+	x.send("\x03")
+	x.expect("cancelled")
+	x.expect("interrupted")
+	if _, err := os.Stat("/proc/" + pid); err == nil {
+		t.Error("the command still runs")
+	}
+	x.expect("> ")
+	x.send("\x1b[200~one\rtwo\x1b[201~\r")
+	x.expect("two lines")
+	if body := <-pasted; !bytes.Contains(body, []byte(`one\ntwo`)) {
+		t.Errorf("the pasted text was sent as %s", body)
+	}
+	x.expect("> ")
+	x.send("half a prompt\x03")
+	x.expect("half a prompt\r\n")
+	x.expect("> ")
+	x.send("/quit\r")
+	x.ended(0)
+	for _, s := range []string{"a friendly answer", "two lines"} {
+		if n := strings.Count(x.text(), s); n != 1 {
+			t.Errorf("%q is shown %d times: %q", s, n, x.text())
+		}
+	}
+	done := x.calls()
+	if len(done) != 1 || done[0].Outcome != event.Cancelled || done[0].Took > patient {
+		t.Errorf("%+v", done)
+	}
+}
+
+// SPEC 10.3: signals end it in order, wherever it is, with the terminal as it
+// was and what ran gone.
+func TestLineSignals(t *testing.T) {
+	for _, c := range []struct {
+		signal syscall.Signal
+		code   int
+	}{{syscall.SIGTERM, 143}, {syscall.SIGHUP, 129}} {
+		t.Run(c.signal.String()+" at the prompt", func(t *testing.T) {
+			t.Parallel()
+			x := onTerminal(t, "xterm", func(int, []byte) llmtest.Turn { return llmtest.Say("fine") })
+			x.expect("> ")
+			x.send("half a pro")
+			x.expect("half a pro")
+			if err := x.cmd.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			x.ended(c.code)
+		})
+		t.Run(c.signal.String()+" while a command runs", func(t *testing.T) {
+			t.Parallel()
+			x := onTerminal(t, "xterm", func(int, []byte) llmtest.Turn {
+				return llmtest.Use("bash", `{"command":"echo $$ > ready; sleep 1000"}`)
+			})
+			ready := x.fifo("ready")
+			x.expect("> ")
+			x.send("run it\r")
+			x.expect(question)
+			x.send("y\r")
+			pid := ready()
+			if err := x.cmd.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			x.ended(c.code)
+			if _, err := os.Stat("/proc/" + pid); err == nil {
+				t.Error("the command still runs")
+			}
+			if done := x.calls(); len(done) != 1 || done[0].Outcome != event.Cancelled {
+				t.Errorf("%+v", done)
+			}
+		})
+	}
+}
+
+// SPEC 10.3: an empty input asks once, then it is left.
+func TestLineTwiceLeaves(t *testing.T) {
+	x := onTerminal(t, "xterm", func(int, []byte) llmtest.Turn { return llmtest.Say("fine") })
+	x.expect("> ")
+	x.send("\x03")
+	x.expect("press Ctrl+C again to leave")
+	x.expect("> ")
+	x.send("\x03")
+	x.ended(0)
+}
+
+// SPEC 10.3: three interrupts in a row leave, whatever runs; the log is whole.
+func TestLineThreeInterrupts(t *testing.T) {
+	x := onTerminal(t, "xterm", func(int, []byte) llmtest.Turn {
+		return llmtest.Turn{Text: "half an answer", Wait: make(chan struct{})}
+	})
+	x.expect("> ")
+	x.send("hang\r")
+	x.expect("half an answer")
+	x.send("\x03")
+	x.expect("interrupted")
+	x.expect("> ")
+	x.send("\x03\x03")
+	x.ended(0, 130) // in order, or at once where they came within half a second
+	if len(x.calls()) != 0 {
+		t.Error("the log is not what it was")
+	}
+}
+
+// A dumb terminal is sent no escape code at all, and everything works there.
+// SPEC 10.3
+func TestLineOnADumbTerminal(t *testing.T) {
+	x := onTerminal(t, "dumb", func(n int, _ []byte) llmtest.Turn {
+		if n == 0 {
+			return llmtest.Use("bash", `{"command":"touch made"}`)
+		}
+		return llmtest.Say("all done")
+	})
+	x.expect("> ")
+	x.send("y\nmake it\n") // one line too early is a prompt, not an answer
+	x.expect(question)
+	x.send("\x03")
+	x.expect("interrupted")
+	x.expect("> ")
+	x.send("again\n")
+	x.expect("all done")
+	x.expect("> ")
+	x.send("\x04")
+	x.ended(0)
+	if _, err := os.Stat(filepath.Join(x.dir, "made")); err == nil {
+		t.Error("a question that was interrupted was taken for allowed")
+	}
+	if strings.ContainsAny(x.text(), "\x1b\x08") {
+		t.Errorf("a dumb terminal was sent codes: %q", x.text())
+	}
+}

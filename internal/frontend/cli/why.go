@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/why"
+)
+
+// whyCommand explains what stopped a session, from its log.
+func (a *App) whyCommand() *cobra.Command {
+	f := &flags{}
+	asJSON := false
+	c := &cobra.Command{
+		Use: "why [SESSION]", Short: "Why a session was stopped, denied, blocked or dear",
+		Long: `Say what was the last halt, denial, block, loop, retry and budget stop of a
+session, and what cost most, with the evidence from its log. Without a session
+it is the newest one of this folder.`,
+		Args: atMostOne,
+		RunE: func(c *cobra.Command, args []string) error { return a.why(c.Context(), f, args, asJSON) },
+	}
+	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+func atMostOne(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usageError("usage: %s", c.UseLine())
+	}
+	return nil
+}
+
+func (a *App) why(ctx context.Context, f *flags, args []string, asJSON bool) error {
+	st, _, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	row, err := a.session(ctx, st, f, args)
+	if err != nil {
+		return err
+	}
+	fold := why.Fold{}
+	broken := foldEvents(ctx, st, row.ID, fold.Apply)
+	found := fold.Findings()
+	if asJSON {
+		if err := a.json(struct {
+			Session  string        `json:"session"`
+			Findings []why.Finding `json:"findings"`
+		}{row.ID, found}); err != nil {
+			return err
+		}
+		return broken
+	}
+	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("session %s  %s", row.ID, row.Title)))
+	if len(found) == 0 {
+		fmt.Fprintln(a.Out, "nothing was stopped, denied, blocked or tried again, and nothing was spent")
+	}
+	for _, x := range found {
+		fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%-7s %s  %s", x.Kind, x.Time.Local().Format("2006-01-02 15:04:05"), x.Text)))
+		for _, e := range x.Evidence {
+			fmt.Fprintln(a.Out, "        "+plain.Line(e))
+		}
+	}
+	return broken
+}
+
+// session finds the session that an argument names, else the folder's newest.
+func (a *App) session(ctx context.Context, st event.Store, f *flags, args []string) (event.Row, error) {
+	if len(args) > 0 {
+		row, err := st.Session(ctx, args[0])
+		return row, noSession(err, args[0])
+	}
+	dir, err := a.realDir(f)
+	if err != nil {
+		return event.Row{}, err
+	}
+	rows, err := st.Sessions(ctx, dir)
+	if err != nil {
+		return event.Row{}, err
+	}
+	if len(rows) == 0 {
+		return event.Row{}, usageError("there is no session of %s; name one: pawl sessions list --all", dir)
+	}
+	return rows[0], nil
+}
+
+// foldEvents folds the events of a session. What can be read of a damaged log is
+// folded before the error.
+func foldEvents(ctx context.Context, st event.Store, id string, apply func(event.Event)) error {
+	for e, err := range st.Read(ctx, id, 0) {
+		if err != nil {
+			return err
+		}
+		apply(e)
+	}
+	return nil
+}
+
+// json prints one value for a program.
+func (a *App) json(v any) error {
+	e := json.NewEncoder(a.Out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,206 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func call(id, name, args string) llm.Part {
+	return llm.Part{Kind: llm.CallPart, Call: &llm.Call{ID: id, Name: name, Args: json.RawMessage(args)}, Wire: "w", Raw: json.RawMessage(`{"input":` + args + `}`)}
+}
+
+func replied(parts ...llm.Part) event.Replied {
+	return event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: parts}}}
+}
+
+func done(id, name, text string) event.CallDone {
+	return event.CallDone{ID: id, Tool: name, Outcome: event.OK, Result: llm.Result{ID: id, Name: name, Text: text}}
+}
+
+// conversation is one with everything that a transcript shows.
+func conversation() []event.Body {
+	one := 1
+	edit := done("c2", "edit", "edited")
+	edit.Note, edit.Diff = "+1 -1", "--- a/doc.md\n+++ b/doc.md\n@@ -1 +1 @@\n-```go\n+````go\n"
+	bash := done("c3", "bash", "FAIL `x`\n```\nexit code 1")
+	bash.Outcome, bash.Command, bash.Exit = event.Failed, "go test ./...", &one
+	return []event.Body{
+		event.Opened{Dir: "/work/it", Mode: "ask"},
+		event.Rebased{Why: "start", Info: llm.Info{Provider: "p", Model: "m", From: "host"}},
+		event.Prompted{Text: "Change the `doc`,\nplease. \x1b[31m"},
+		replied(llm.TextPart("I look:\n\n```go\nfunc open"), call("c1", "read", `{"files":[{"path":"doc.md"}]}`)),
+		event.CallAsked{ID: "c1", Tool: "read", Args: json.RawMessage(`{"files":[{"path":"doc.md"}]}`)},
+		done("c1", "read", "== doc.md (lines 1-1 of 1) ==\n1\t```go"),
+		event.CallAsked{ID: "c2", Tool: "edit", Args: json.RawMessage(`{"path":"doc.md"}`)},
+		edit,
+		event.CallAsked{ID: "c3", Tool: "bash", Args: json.RawMessage("{\"command\":\"go test `./...`\"}")},
+		event.Granted{Rule: "bash(go test *)", Scope: event.Session},
+		bash,
+		event.Answered{ID: "q1", Text: "blue"},
+		event.PersonRan{Command: "git status", Output: "clean\n"},
+		event.Interrupted{By: "person"},
+		event.Ended{End: event.EndInterrupted, Error: &event.Fault{Message: "interrupted (person)"}},
+		event.Undone{Paths: []string{"doc.md"}},
+		event.Prompted{Text: "and?"},
+		event.Ended{End: event.EndProvider, Error: &event.Fault{Message: "overloaded \x1b]0;x\x07"}},
+	}
+}
+
+func write(t *testing.T, to func(event.Event) error, bodies []event.Body) {
+	t.Helper()
+	for i, b := range bodies {
+		e := event.Event{Session: "s1", Seq: int64(i + 1), Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Body: b}
+		if err := to(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// SPEC 10.4: a session as a document and as a text; 16.11: neither obeys what
+// is in it.
+func TestForms(t *testing.T) {
+	var md, text bytes.Buffer
+	write(t, Markdown(&md), conversation())
+	write(t, Text(&text), conversation())
+	for name, got := range map[string]string{"session.md": md.String(), "session.txt": text.String()} {
+		if strings.ContainsRune(got, 0x1b) {
+			t.Errorf("%s holds an escape", name)
+		}
+		path := filepath.Join("testdata", name+".golden")
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatalf("%v (go test -update writes it)", err)
+		}
+		if d := cmp.Diff(string(want), got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", path, d)
+		}
+	}
+}
+
+// Nothing in a block ends it, and nothing in a reply swallows what follows.
+func TestFences(t *testing.T) {
+	for _, s := range []string{"plain", "```", "a\n```\nb", "`````\n", "~~~"} {
+		f := fenced("", s)
+		fence, body, _ := strings.Cut(f, "\n")
+		if strings.Contains(body[:len(body)-len(fence)-1], fence) {
+			t.Errorf("%q in %q", s, f)
+		}
+	}
+	for in, want := range map[string]string{
+		"x": "x", "```\na": "```\na\n```", "```\na\n```": "```\na\n```", "````go\n```\n": "````go\n```\n\n````",
+		"~~~\n```": "~~~\n```\n~~~", "a ``` b": "a ``` b", "    ```": "    ```", "```go\n```js\n```": "```go\n```js\n```",
+	} {
+		if got := closed(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{"a": "`a`", "a`b": "``a`b``", "`a`": "`` `a` ``"} {
+		if got := code(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// SPEC 16.7: nothing that a tool said or was told about the content of a
+// secret-looking file is left, in either format; everything else is.
+func TestRedact(t *testing.T) {
+	const secret = "PASSWORD=plainword"
+	asked := func(id, name, args string) event.CallAsked {
+		return event.CallAsked{ID: id, Tool: name, Args: json.RawMessage(args), Sent: args}
+	}
+	changed := done("w", "edit", "ok")
+	changed.Diff = "+" + secret
+	for name, bodies := range map[string][]event.Body{
+		"read": {
+			replied(call("r", "read", `{"files":[{"path":"src/a.go"},{"path":".env"}]}`)),
+			asked("r", "read", `{"files":[{"path":"src/a.go"},{"path":".env"}]}`),
+			event.FileSeen{Call: "r", Spans: []tool.Span{{Path: "src/a.go"}, {Path: ".env"}}},
+			done("r", "read", secret),
+		},
+		"read through a link": {
+			asked("r", "read", `{"files":[{"path":"innocent"}]}`),
+			event.FileSeen{Call: "r", Spans: []tool.Span{{Path: "/home/me/.ssh/id_rsa"}}},
+			done("r", "read", secret),
+		},
+		"write": {
+			replied(call("w", "write", `{"path":"conf/.env","content":"`+secret+`"}`)),
+			asked("w", "write", `{"path":"conf/.env","content":"`+secret+`"}`),
+			event.Asked{ID: "q", Questions: []event.Question{{Call: "w", Preview: secret}}},
+			event.FileChanged{Call: "w", Path: "conf/.env"},
+			changed,
+		},
+		"multi edit":                 {replied(call("w", "multi_edit", `{"edits":[{"path":"a"},{"path":"server.key","new":"`+secret+`"}]}`)), changed},
+		"changed under another name": {event.FileChanged{Call: "w", Path: "id_rsa"}, changed},
+		"patch": {
+			asked("p", "apply_patch", `{"patch":"*** Begin Patch\n*** Update File: .env\n+`+secret+`\n*** End Patch"}`),
+			done("p", "apply_patch", secret),
+		},
+		"search":      {done("g", "grep", "a.go:1:x\n.env:3:"+secret)},
+		"context":     {done("g", "grep", "a.go:1:x\ndeploy/.env-3-"+secret)},
+		"diff":        {done("d", "git_diff", "diff --git a/.env b/.env\n--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n+"+secret)},
+		"own command": {event.PersonRan{Command: "git diff", Output: "--- a/.env\n+++ b/.env\n+" + secret}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			redact := Redact()
+			var out []event.Body
+			for _, b := range bodies {
+				before := event.Event{Body: b}
+				out = append(out, redact(before).Body)
+			}
+			raw, err := json.Marshal(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(raw), "plainword") || !strings.Contains(string(raw), LeftOut) {
+				t.Errorf("%s", raw)
+			}
+			var md bytes.Buffer
+			write(t, Markdown(&md), out)
+			if strings.Contains(md.String(), "plainword") {
+				t.Error(md.String())
+			}
+			if raw, _ := json.Marshal(bodies); !strings.Contains(string(raw), "plainword") {
+				t.Error("the events that were given were changed")
+			}
+		})
+	}
+}
+
+// Ids are used again; what is not about a secret-looking file stays.
+func TestRedactLeavesTheRest(t *testing.T) {
+	bodies := append(conversation(),
+		event.FileSeen{Call: "0", Spans: []tool.Span{{Path: ".env"}}}, done("0", "read", "secret"),
+		event.FileSeen{Call: "0", Spans: []tool.Span{{Path: "a.go"}}}, done("0", "read", "12:30:11 package a"),
+		done("1", "ls", ".env\nid_rsa"), done("2", "bash", "secrets.json was written"),
+		event.Unknown{Name: "newer", V: 9, Raw: json.RawMessage(`{"path":".env"}`)},
+	)
+	redact := Redact()
+	for i, b := range bodies {
+		got := redact(event.Event{Body: b}).Body
+		if d, ok := b.(event.CallDone); ok && d.Result.Text == "secret" {
+			continue
+		}
+		if d := cmp.Diff(b, got); d != "" {
+			t.Errorf("event %d was changed: %s", i, d)
+		}
+	}
+}

@@ -1,0 +1,240 @@
+// Package stats counts what sessions did: per tool, per model, per session and
+// per day. It is a fold over the events of one session or of many, one after
+// the other.
+//
+// It promises that what is not known is not counted as nothing: a cost is a
+// lower bound where Unknown is above zero. It refuses to judge.
+package stats
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+)
+
+// Tool is what the calls of one tool came to (SPEC 4.12). Times are of calls
+// that ran; Tokens is a cautious guess of what the model was shown.
+type Tool struct {
+	Name   string        `json:"tool"`
+	Calls  int           `json:"calls"`
+	OK     int           `json:"ok"`
+	Failed int           `json:"failed"` // ran, and failed or was stopped
+	NotRun int           `json:"not_run"`
+	Total  time.Duration `json:"total_ns"`
+	Min    time.Duration `json:"min_ns"`
+	Max    time.Duration `json:"max_ns"`
+	Bytes  int64         `json:"result_bytes"`
+	Tokens int64         `json:"result_tokens"`
+}
+
+// Avg is the mean time of a call that ran.
+func (t Tool) Avg() time.Duration {
+	if n := t.OK + t.Failed; n > 0 {
+		return t.Total / time.Duration(n)
+	}
+	return 0
+}
+
+// Spent is what models used and what it cost, in USD.
+type Spent struct {
+	Replies int     `json:"replies"`
+	Input   int64   `json:"input"` // neither read from nor written to a cache
+	Cached  int64   `json:"cache_read"`
+	Written int64   `json:"cache_write"`
+	Output  int64   `json:"output"`
+	USD     float64 `json:"usd"`
+	Unknown int     `json:"unknown"` // replies of unknown cost: USD is then a lower bound
+}
+
+// Tokens is all that went in and out.
+func (s Spent) Tokens() int64 { return s.Input + s.Cached + s.Written + s.Output }
+
+func (s *Spent) add(u llm.Usage, cost *float64) {
+	s.Replies++
+	s.Input += u.Input
+	s.Cached += u.CacheRead
+	s.Written += u.CacheWrite
+	s.Output += u.Output
+	if cost != nil {
+		s.USD += *cost
+	} else {
+		s.Unknown++
+	}
+}
+
+// Model is what one model was used for.
+type Model struct {
+	Ref      string `json:"model"`
+	Requests int    `json:"requests"`
+	Retries  int    `json:"retries"`
+	Spent
+	Took time.Duration `json:"took_ns"` // of whole replies
+}
+
+// Work is what was done in a session or on a day.
+type Work struct {
+	Name    string `json:"name"` // the session's id, or the date
+	Turns   int    `json:"turns"`
+	Calls   int    `json:"calls"`
+	Denials int    `json:"denials"`
+	Added   int    `json:"lines_added"`
+	Removed int    `json:"lines_removed"`
+	Spent
+}
+
+// Report is all counts. Tools are sorted by calls, models by cost, days and
+// sessions as they came.
+type Report struct {
+	Tools    []Tool  `json:"tools"`
+	Models   []Model `json:"models"`
+	Sessions []Work  `json:"sessions"`
+	Days     []Work  `json:"days"`
+	All      Work    `json:"all"`
+}
+
+// Fold counts. The zero value is ready; Zone says where a day begins, UTC by
+// default.
+type Fold struct {
+	Zone *time.Location
+
+	tools    map[string]*Tool
+	models   map[string]*Model
+	sessions list
+	days     list
+	all      Work
+	model    map[string]string // the model of the request in flight, by session
+}
+
+// list is works by name, in the order they came.
+type list struct {
+	at map[string]int
+	ws []Work
+}
+
+func (l *list) get(name string) *Work {
+	i, ok := l.at[name]
+	if !ok {
+		if l.at == nil {
+			l.at = map[string]int{}
+		}
+		i = len(l.ws)
+		l.at[name] = i
+		l.ws = append(l.ws, Work{Name: name})
+	}
+	return &l.ws[i]
+}
+
+// Apply takes one event.
+func (f *Fold) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Prompted:
+		f.each(e, func(w *Work) { w.Turns++ })
+	case event.Requested:
+		if f.model == nil {
+			f.model = map[string]string{}
+		}
+		f.model[e.Session] = b.Model
+		f.of(b.Model).Requests++
+	case event.Retried:
+		f.of(f.model[e.Session]).Retries++
+	case event.Replied:
+		m := f.of(f.model[e.Session])
+		m.add(b.Reply.Usage, b.Cost)
+		m.Took += b.Took
+		f.each(e, func(w *Work) { w.add(b.Reply.Usage, b.Cost) })
+	case event.Charged:
+		// What children spent is counted in their own sessions, and what was
+		// not reported is no cost.
+		if !b.Child && !b.Guess {
+			m := f.of(b.Model)
+			m.Requests += b.Requests
+			m.add(b.Usage, b.USD)
+			f.each(e, func(w *Work) { w.add(b.Usage, b.USD) })
+		}
+	case event.CallDone:
+		f.call(b)
+		f.each(e, func(w *Work) { w.Calls++ })
+	case event.Blocked:
+		f.each(e, func(w *Work) { w.Denials++ })
+	case event.FileChanged:
+		f.each(e, func(w *Work) { w.Added += b.Added; w.Removed += b.Removed })
+	}
+}
+
+// each counts something in the session, on the day and in all.
+func (f *Fold) each(e event.Event, count func(*Work)) {
+	zone := f.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	count(f.sessions.get(e.Session))
+	count(f.days.get(e.Time.In(zone).Format(time.DateOnly)))
+	count(&f.all)
+}
+
+func (f *Fold) of(ref string) *Model {
+	m, ok := f.models[ref]
+	if !ok {
+		if f.models == nil {
+			f.models = map[string]*Model{}
+		}
+		m = &Model{Ref: ref}
+		f.models[ref] = m
+	}
+	return m
+}
+
+func (f *Fold) call(d event.CallDone) {
+	t, ok := f.tools[d.Tool]
+	if !ok {
+		if f.tools == nil {
+			f.tools = map[string]*Tool{}
+		}
+		t = &Tool{Name: d.Tool}
+		f.tools[d.Tool] = t
+	}
+	t.Calls++
+	t.Bytes += d.Bytes
+	t.Tokens += budget.Guess(int64(len(d.Result.Text)))
+	switch d.Outcome {
+	case event.OK:
+		t.OK++
+	case event.Failed, event.TimedOut, event.UnknownDone:
+		t.Failed++
+	case event.Cancelled:
+		if d.Took == 0 {
+			t.NotRun++
+			return
+		}
+		t.Failed++
+	default:
+		t.NotRun++
+		return
+	}
+	if t.OK+t.Failed == 1 {
+		t.Min = d.Took
+	}
+	t.Total += d.Took
+	t.Min, t.Max = min(t.Min, d.Took), max(t.Max, d.Took)
+}
+
+// Report gives the counts so far.
+func (f *Fold) Report() Report {
+	r := Report{Tools: []Tool{}, Models: []Model{}, Sessions: append([]Work{}, f.sessions.ws...), Days: append([]Work{}, f.days.ws...), All: f.all}
+	for _, t := range f.tools {
+		r.Tools = append(r.Tools, *t)
+	}
+	for _, m := range f.models {
+		r.Models = append(r.Models, *m)
+	}
+	slices.SortFunc(r.Tools, func(a, b Tool) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(r.Models, func(a, b Model) int {
+		return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(b.Replies, a.Replies), cmp.Compare(a.Ref, b.Ref))
+	})
+	slices.SortFunc(r.Days, func(a, b Work) int { return cmp.Compare(a.Name, b.Name) })
+	return r
+}

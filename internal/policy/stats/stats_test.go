@@ -1,0 +1,80 @@
+package stats
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// SPEC 4.12, 15.2: calls, successes, times, result tokens per tool; usage and
+// cost per model, session and day; what is not known is no 0 (SPEC 5.5).
+func TestReport(t *testing.T) {
+	zone := time.FixedZone("far east", 9*3600)
+	f := Fold{Zone: zone}
+	at := time.Date(2026, 3, 1, 14, 30, 0, 0, time.UTC) // the 1st there as well
+	apply := func(session string, bs ...event.Body) {
+		for _, b := range bs {
+			f.Apply(event.Event{Session: session, Time: at, Body: b})
+		}
+	}
+	usage := llm.Usage{Known: true, Input: 10, CacheRead: 100, CacheWrite: 5, Output: 20}
+	apply("s1",
+		event.Prompted{}, event.Requested{Model: "p/m"}, event.Retried{}, event.Requested{Model: "p/m"},
+		event.Replied{Reply: llm.Reply{Usage: usage}, Cost: ptr(0.5), Took: 2 * time.Second},
+		event.CallDone{Tool: "bash", Outcome: event.OK, Took: 3 * time.Second, Bytes: 900, Result: llm.Result{Text: "123456"}},
+		event.CallDone{Tool: "bash", Outcome: event.Failed, Took: time.Second, Bytes: 30, Result: llm.Result{Text: "123"}},
+		event.Blocked{}, event.CallDone{Tool: "bash", Outcome: event.Denied},
+		event.FileChanged{Added: 3, Removed: 1}, event.CallDone{Tool: "edit", Outcome: event.OK},
+	)
+	apply("s1", event.Charged{By: "compaction", Model: "p/m", Requests: 1, Usage: llm.Usage{Known: true, Input: 1}, USD: ptr(0.25)})
+	at = at.Add(time.Hour) // the 2nd there
+	apply("s2",
+		event.Prompted{}, event.Requested{Model: "p/free"}, event.Replied{},
+		event.CallDone{Tool: "bash", Outcome: event.Cancelled, Took: time.Second},
+		event.CallDone{Tool: "bash", Outcome: event.Cancelled},
+		event.Charged{By: "s1", Child: true, USD: ptr(9.0)}, // counted where it was spent
+		event.Charged{By: "broken_reply", Model: "p/m", Guess: true, USD: ptr(9.0)},
+	)
+	spent := Spent{Replies: 2, Input: 11, Cached: 100, Written: 5, Output: 20, USD: 0.75}
+	both := spent
+	both.Replies, both.Unknown = 3, 1
+	first := Work{Turns: 1, Calls: 4, Denials: 1, Added: 3, Removed: 1, Spent: spent}
+	second := Work{Turns: 1, Calls: 2, Spent: Spent{Replies: 1, Unknown: 1}}
+	name := func(w Work, n string) Work { w.Name = n; return w }
+	want := Report{
+		Tools: []Tool{
+			{Name: "bash", Calls: 5, OK: 1, Failed: 2, NotRun: 2, Total: 5 * time.Second, Min: time.Second, Max: 3 * time.Second, Bytes: 930, Tokens: 3},
+			{Name: "edit", Calls: 1, OK: 1},
+		},
+		Models: []Model{
+			{Ref: "p/m", Requests: 3, Retries: 1, Spent: spent, Took: 2 * time.Second},
+			{Ref: "p/free", Requests: 1, Spent: Spent{Replies: 1, Unknown: 1}},
+		},
+		Sessions: []Work{name(first, "s1"), name(second, "s2")},
+		Days:     []Work{name(first, "2026-03-01"), name(second, "2026-03-02")},
+		All:      Work{Turns: 2, Calls: 6, Denials: 1, Added: 3, Removed: 1, Spent: both},
+	}
+	if d := cmp.Diff(want, f.Report()); d != "" {
+		t.Error(d)
+	}
+	if avg := f.Report().Tools[0].Avg(); avg != 5*time.Second/3 {
+		t.Errorf("avg %v", avg)
+	}
+	if (Tool{}).Avg() != 0 || spent.Tokens() != 136 {
+		t.Error("zero or sum")
+	}
+}
+
+// Nothing gives lists and no nulls: they are printed as JSON.
+func TestEmpty(t *testing.T) {
+	r := new(Fold).Report()
+	if r.Tools == nil || r.Models == nil || r.Sessions == nil || r.Days == nil {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,195 @@
+package window
+
+import (
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Why a compaction is made.
+const (
+	WhyFull   = "full"   // the window is 90 % full
+	WhyLength = "length" // a provider refused the request as too long
+	WhyPerson = "person" // a person asked for it
+)
+
+// Who makes the summary of a compaction.
+const (
+	ByModel    = "model"
+	ByLedger   = "ledger"   // no model: what the log says
+	ByPointers = "pointers" // no summary: only results are dropped
+)
+
+const (
+	// between is how long after a compaction the next one waits, unless the
+	// window is critical.
+	between = 180 * time.Second
+	// maxIdle compactions in a row with nothing new done between them are a
+	// spiral.
+	maxIdle = 3
+	// least is the part of the conversation that must be freed for a summary to
+	// be worth it.
+	least = 0.25
+)
+
+// compactions folds what was compacted, and what was done since.
+type compactions struct {
+	count   int
+	at      time.Time
+	grown   bool // something was said since the last one
+	news    bool // and something new was found or done
+	idle    int  // compactions in a row without news before them
+	learned int  // tokens that a provider refused; 0 none
+	stuck   bool // the last one left the window critical
+	summary string
+	hashes  map[uint64]struct{} // of results, so that a repeated one is no news
+}
+
+func (k *compactions) apply(b event.Body) {
+	switch b := b.(type) {
+	case event.Prompted:
+		k.grown = true
+		if b.Source == event.Person || b.Source == "" {
+			k.news, k.idle = true, 0
+		}
+	case event.Replied:
+		k.grown = true
+	case event.FileChanged:
+		k.fresh(b.Path + "\x00" + string(b.After))
+	case event.CallDone:
+		if b.Outcome == event.OK {
+			k.fresh(b.Tool + "\x00" + b.Result.Text)
+		}
+	case event.Compacted:
+		k.count++
+		k.grown = false
+		if k.news {
+			k.idle = 0
+		}
+		k.idle++
+		k.news = false
+		if b.By != ByPointers {
+			k.summary = b.Summary
+		}
+		if b.Why == WhyLength && b.Before > 0 && (k.learned == 0 || int(b.Before) < k.learned) {
+			k.learned = int(b.Before)
+		}
+	}
+}
+
+// fresh notes something found or done. FNV-1a.
+func (k *compactions) fresh(s string) {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	if _, ok := k.hashes[h]; ok {
+		return
+	}
+	if k.hashes == nil {
+		k.hashes = map[uint64]struct{}{}
+	}
+	k.hashes[h] = struct{}{}
+	k.news = true
+}
+
+// compacted applies a compaction: Start for the oldest messages, and pointers
+// for results.
+func (c *Conversation) compacted(b event.Compacted) {
+	c.compact.at = c.now
+	older := min(max(b.Older, 0), len(c.messages))
+	var ms []llm.Message
+	var as []about
+	for _, m := range b.Start {
+		ms, as = append(ms, m), append(as, about{tokens: countMessage(c.count(), m), kind: start})
+	}
+	ms, as = append(ms, c.messages[older:]...), append(as, c.about[older:]...)
+	c.messages, c.about = ms, as
+	for _, p := range b.Pointers {
+		c.drop(p)
+	}
+	c.bodyN = c.tailAbout.tokens
+	for _, a := range c.about {
+		c.bodyN += a.tokens
+	}
+	c.rebases++
+	c.compact.stuck = c.Percent() >= criticalAt
+}
+
+// drop puts a pointer in a result's place. Requests that were built before
+// share the message: it is copied.
+func (c *Conversation) drop(p event.Pointer) {
+	m, a := &c.tail, &c.tailAbout
+	if p.Message >= 0 && p.Message < len(c.messages) {
+		m, a = &c.messages[p.Message], &c.about[p.Message]
+	}
+	if p.Part < 0 || p.Part >= len(m.Parts) || m.Parts[p.Part].Result == nil {
+		return
+	}
+	was := m.Parts[p.Part]
+	r := *was.Result
+	r.Text, r.Images = p.Text, nil
+	now := llm.Part{Kind: llm.Output, Result: &r}
+	m.Parts = append([]llm.Part(nil), m.Parts...)
+	m.Parts[p.Part] = now
+	a.tokens += countPart(c.count(), now) - countPart(c.count(), was)
+	a.seen = nil // what was in it is not shown any more
+}
+
+// StillSeen lists what the messages that are left show of files that are as
+// they were then: a compaction clears the rest (SPEC 4.6).
+func (c *Conversation) StillSeen() []tool.Span {
+	last := map[string]tool.Hash{}
+	var all []tool.Span
+	take := func(a about) {
+		for _, s := range a.seen {
+			last[s.Path] = s.Hash
+			all = append(all, s)
+		}
+	}
+	for _, a := range c.about {
+		take(a)
+	}
+	take(c.tailAbout)
+	var out []tool.Span
+	for _, s := range all {
+		if f := c.ledger.files[s.Path]; s.Hash == last[s.Path] && (f == nil || f.hash == s.Hash) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Due says why a compaction is due before the next request: WhyFull, or "".
+func (c *Conversation) Due() string {
+	p := c.Percent()
+	switch {
+	case p < compactAt, !c.compact.grown:
+		return ""
+	case p < criticalAt && c.compact.count > 0 && c.now.Sub(c.compact.at) < between:
+		return ""
+	}
+	return WhyFull
+}
+
+// Spiral says that compacting leads nowhere: the window was filled again and
+// again with nothing new (SPEC 6.7).
+func (c *Conversation) Spiral() bool { return c.compact.idle >= maxIdle && !c.compact.news }
+
+// Blocked says that calls must not run: the window is critical, and compaction
+// could not help (SPEC 4.2).
+func (c *Conversation) Blocked() bool {
+	return c.compact.stuck && c.Percent() >= criticalAt
+}
+
+// BlockedText is what a call that is blocked is answered with.
+func (c *Conversation) BlockedText() string {
+	return fmt.Sprintf("[CRITICAL: %.0f %% of the context window is used, and nothing more can be left out of it. STOP TOOL USE NOW. Sum up what was done and what is open, and end your reply. Calls are blocked: this one did not run.]", c.Percent())
+}
+
+//go:embed summary.txt
+var summarySystem string

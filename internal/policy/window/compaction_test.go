@@ -1,0 +1,378 @@
+package window
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// recount counts the conversation from nothing.
+func recount(c *Conversation) int {
+	n := countHead(c.count(), c.head)
+	for _, m := range c.Messages() {
+		n += countMessage(c.count(), m)
+	}
+	return n
+}
+
+// feed applies bodies a second apart.
+func feed(c *Conversation, at *time.Time, bs ...event.Body) {
+	for _, b := range bs {
+		*at = at.Add(time.Second)
+		c.Apply(event.Event{Time: *at, Body: b})
+	}
+}
+
+func small(window int) event.Rebased {
+	return event.Rebased{Info: llm.Info{Provider: "p", Model: "m", Window: window, MaxOutput: 4096}, Head: llm.Head{Model: "m", System: "be good"}}
+}
+
+func asks(id, name, args string) event.Replied {
+	return event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
+		{Kind: llm.CallPart, Call: &llm.Call{ID: id, Name: name, Args: json.RawMessage(args)}},
+	}}}}
+}
+
+func gives(id, name, text string) event.CallDone {
+	return event.CallDone{ID: id, Tool: name, Outcome: event.OK, Result: llm.Result{ID: id, Name: name, Text: text}}
+}
+
+func fails(id, command, text string) event.CallDone {
+	one := 1
+	return event.CallDone{ID: id, Tool: "bash", Outcome: event.Failed, Command: command, Exit: &one, Result: llm.Result{ID: id, Name: "bash", Text: text, Error: true}}
+}
+
+func all(ms []llm.Message) string {
+	b, err := json.Marshal(ms)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// long draws text of a random kind and length.
+func long(t *rapid.T) string {
+	unit := rapid.SampledFrom([]string{"some words of prose ", "if err != nil {\n\treturn err\n}\n", "0123456789", "漢字仮名", "\xff\xfe", "🙂", "", "aB3x"}).Draw(t, "unit")
+	return strings.Repeat(unit, rapid.IntRange(0, 300).Draw(t, "times"))
+}
+
+// SPEC 9.1, 9.4, 9.6, 10.4: after any sequence of events with compactions, the
+// incremental count is a recount, every call has its result, the prefix only
+// moves at a rebase, and a session that is folded again asks the same.
+func TestAnySequence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var live Conversation
+		var log []event.Event
+		at := time.Unix(0, 0)
+		apply := func(b event.Body) {
+			at = at.Add(time.Second)
+			e := event.Event{Time: at, Body: b}
+			log = append(log, e)
+			live.Apply(e)
+		}
+		apply(small(rapid.SampledFrom([]int{0, 2000, 16384, 200000}).Draw(t, "window")))
+		b := NewBuilder(&live, plainCodec{})
+		var before []byte
+		id := 0
+		compact := func() {
+			if rapid.IntRange(0, 3).Draw(t, "compact") > 0 {
+				return
+			}
+			why := rapid.SampledFrom([]string{WhyFull, WhyLength, WhyPerson}).Draw(t, "why")
+			p := live.Plan(why, "")
+			e := p.Compacted(rapid.SampledFrom([]string{"", "the notes", strings.Repeat("long notes ", 3000)}).Draw(t, "summary"), nil)
+			apply(e)
+			if got := int64(live.Tokens()); got != e.After {
+				t.Fatalf("it said %d tokens would be left, %d are", e.After, got)
+			}
+			before = nil
+		}
+		request := func() {
+			compact()
+			if got, want := live.headN+live.bodyN, recount(&live); got != want {
+				t.Fatalf("counted %d, recounted %d", got, want)
+			}
+			r, err := b.Request(llm.Tail{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, prefix := body(t, r)
+			if !bytes.HasPrefix(prefix, before) {
+				t.Fatalf("the prefix moved:\n%s\n%s", before, prefix)
+			}
+			before = prefix
+			paired(t, r.Messages)
+			orphans(t, r.Messages)
+			var again Conversation
+			for _, e := range log {
+				again.Apply(e)
+			}
+			r2, err := NewBuilder(&again, plainCodec{}).Request(llm.Tail{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if resumed, _ := body(t, r2); !bytes.Equal(resumed, whole) {
+				t.Fatal("a resumed session asks otherwise")
+			}
+			apply(event.Requested{Attempt: 1})
+		}
+		for range rapid.IntRange(1, 5).Draw(t, "turns") {
+			apply(event.Prompted{Source: event.Person, Text: long(t)})
+			for range rapid.IntRange(1, 4).Draw(t, "steps") {
+				request()
+				m := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart(long(t))}}
+				var ids []string
+				for range rapid.IntRange(0, 3).Draw(t, "calls") {
+					id++
+					c := llm.Call{ID: fmt.Sprint(id % 7), Name: "read", Args: json.RawMessage(`{"path":"a"}`)} // ids repeat
+					ids = append(ids, c.ID)
+					m.Parts = append(m.Parts, llm.Part{Kind: llm.CallPart, Call: &c})
+				}
+				u := llm.Usage{Known: rapid.Bool().Draw(t, "known"), Input: int64(rapid.IntRange(0, 9000).Draw(t, "input"))}
+				apply(event.Replied{Reply: llm.Reply{Message: m, Usage: u}})
+				for _, id := range ids {
+					d := gives(id, "read", long(t))
+					if rapid.Bool().Draw(t, "failed") {
+						d = fails(id, "go test", long(t))
+					}
+					apply(d)
+				}
+				if rapid.IntRange(0, 4).Draw(t, "note") == 0 {
+					apply(event.Noted{Text: "a note"})
+				}
+			}
+		}
+		request()
+	})
+}
+
+// orphans checks that no result is without its call.
+func orphans(t *rapid.T, ms []llm.Message) {
+	for i, m := range ms {
+		for k, p := range m.Parts {
+			if p.Kind != llm.Output {
+				continue
+			}
+			if i == 0 || k >= len(ms[i-1].Calls()) || ms[i-1].Calls()[k].ID != p.Result.ID {
+				t.Fatalf("result %d of message %d has no call", k, i)
+			}
+		}
+	}
+}
+
+// work is one step: a call with a result of about that many bytes.
+func work(c *Conversation, at *time.Time, i, size int) {
+	id := fmt.Sprint("c", i)
+	feed(c, at, event.Requested{Attempt: 1}, asks(id, "read", fmt.Sprintf(`{"path":"f%d.go"}`, i)),
+		gives(id, "read", strings.Repeat(fmt.Sprintf("line %d of the file\n", i), size/20)))
+}
+
+// fill works until a compaction is due.
+func fill(t *testing.T, c *Conversation, at *time.Time, from int) int {
+	t.Helper()
+	for i := from; i < from+5000; i++ {
+		if c.Due() != "" {
+			return i
+		}
+		work(c, at, i, 2000)
+	}
+	t.Fatal("the window never gets full")
+	return 0
+}
+
+// SPEC 9.6: what failed, what was asked and decided, and the files are there
+// after three compactions, with a model's summary or without one.
+func TestLedgerSurvives(t *testing.T) {
+	for _, summary := range []string{"", "Done: some."} {
+		for _, window := range []int{16384, 200000} {
+			var c Conversation
+			at := time.Unix(0, 0)
+			feed(&c, &at, small(window),
+				event.Prompted{Source: event.Person, Text: "make the parser accept <tabs>"},
+				event.Asked{ID: "q", Text: "Which port?"}, event.Answered{ID: "q", Text: "8642"},
+				event.FileChanged{Call: "x", Tool: "edit", Path: "lex.go", After: tool.Hash(strings.Repeat("ab", 32))},
+				event.Requested{Attempt: 1}, asks("x", "bash", `{"command":"go test ./lex"}`),
+				fails("x", "go test ./lex", "--- FAIL: TestTabs\nwant 4 got 8\nFAIL"),
+				event.Planned{Items: []tool.Item{{Text: "teach the lexer", Status: "in_progress"}}})
+			i := 0
+			for n := range 3 {
+				i = fill(t, &c, &at, i+1)
+				e := c.Plan(c.Due(), "").Compacted(summary, nil)
+				if !strings.HasPrefix(summary, "Done") != (e.By == ByLedger) {
+					t.Errorf("compaction %d is by %s", n, e.By)
+				}
+				feed(&c, &at, e)
+				if p := c.Percent(); p > 75 {
+					t.Errorf("window %d: %.0f %% are left after compaction %d", window, p, n)
+				}
+				at = at.Add(between)
+			}
+			text := all(c.Messages())
+			for _, want := range []string{"accept \\u003ctabs\\u003e", "go test ./lex", "want 4 got 8", "after changes to lex.go", "8642", "abababababab", "teach the lexer", summary} {
+				if !strings.Contains(text, want) {
+					t.Errorf("window %d: %q is forgotten", window, want)
+				}
+			}
+		}
+	}
+}
+
+// SPEC 9.6: 180 s apart unless critical, and not with nothing said since; a
+// window that is filled three times with nothing new is a spiral (6.7).
+func TestCooldownAndSpiral(t *testing.T) {
+	var c Conversation
+	at := time.Unix(0, 0)
+	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
+	same := func() { // the same results again and again
+		for n := 0; c.Percent() < 91; n++ {
+			feed(&c, &at, event.Requested{Attempt: 1}, asks("s", "read", `{}`), gives("s", "read", strings.Repeat("the same line\n", 60)))
+		}
+	}
+	same()
+	for n := range maxIdle {
+		if c.Spiral() {
+			t.Fatalf("a spiral after %d compactions", n)
+		}
+		if c.Due() != WhyFull {
+			t.Fatalf("%.0f %%: nothing due", c.Percent())
+		}
+		feed(&c, &at, c.Plan(WhyFull, "").Compacted("notes", nil))
+		if c.Due() != "" {
+			t.Fatal("due again at once")
+		}
+		same()
+		if n == 0 && c.Percent() < criticalAt && c.Due() != "" {
+			t.Error("due again within 180 s")
+		}
+		at = at.Add(between)
+		feed(&c, &at, event.Ticked{})
+	}
+	if c.Due() == "" || !c.Spiral() {
+		t.Errorf("due %q, spiral %v", c.Due(), c.Spiral())
+	}
+	feed(&c, &at, event.Prompted{Source: event.Person, Text: "try otherwise"})
+	if c.Spiral() {
+		t.Error("a person's prompt does not end the spiral")
+	}
+}
+
+// SPEC 9.6: where a summary would free less than a quarter, the oldest results
+// go instead, and the newest step stays whole.
+func TestPointers(t *testing.T) {
+	var c Conversation
+	at := time.Unix(0, 0)
+	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"}, event.Requested{Attempt: 1})
+	m := llm.Message{Role: llm.Assistant}
+	for i := range 6 {
+		m.Parts = append(m.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.Call{ID: fmt.Sprint(i), Name: "read", Args: json.RawMessage(`{}`)}})
+	}
+	feed(&c, &at, event.Replied{Reply: llm.Reply{Message: m}})
+	for i := range 6 {
+		feed(&c, &at, gives(fmt.Sprint(i), "read", strings.Repeat(fmt.Sprintf("text of %d\n", i), 900)))
+	}
+	was := c.Percent()
+	e := c.Plan(WhyFull, "").Compacted("", nil)
+	feed(&c, &at, e)
+	if e.By != ByPointers || len(e.Pointers) == 0 || e.Older != 0 || c.Percent() > 90 || was < 95 {
+		t.Errorf("%.0f %% → %.0f %%: %+v", was, c.Percent(), e)
+	}
+	if c.Blocked() {
+		t.Error("calls are blocked though there is room again")
+	}
+}
+
+// SPEC 4.2: calls are blocked only where compaction could not help.
+func TestBlocked(t *testing.T) {
+	var c Conversation
+	at := time.Unix(0, 0)
+	r := small(8192)
+	r.Head.System = strings.Repeat("a system prompt that is far too long ", 1100)
+	feed(&c, &at, r, event.Prompted{Source: event.Person, Text: "go"})
+	if c.Blocked() {
+		t.Error("blocked before a compaction was tried")
+	}
+	feed(&c, &at, c.Plan(c.Due(), "").Compacted("", nil))
+	if !c.Blocked() || !strings.Contains(c.BlockedText(), "STOP TOOL USE") {
+		t.Errorf("%.0f %% and not blocked", c.Percent())
+	}
+}
+
+// SPEC 4.6: what compaction removed is no longer seen; what it left is, unless
+// the file changed since.
+func TestStillSeen(t *testing.T) {
+	var c Conversation
+	at := time.Unix(0, 0)
+	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
+	i := fill(t, &c, &at, 0)
+	seen := func(id string, path string, h tool.Hash) {
+		feed(&c, &at, event.Requested{Attempt: 1}, asks(id, "read", `{}`),
+			event.FileSeen{Call: id, Spans: []tool.Span{{Path: path, From: 1, To: 9, Hash: h}}}, gives(id, "read", "text"))
+	}
+	var old Conversation
+	seenOld := event.FileSeen{Call: "c0", Spans: []tool.Span{{Path: "old.go", Hash: "1"}}}
+	feed(&old, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"}, event.Requested{Attempt: 1}, asks("c0", "read", `{}`), seenOld, gives("c0", "read", "text"))
+	fill(t, &old, &at, 1)
+	feed(&old, &at, old.Plan(WhyFull, "").Compacted("notes", nil))
+	if got := old.StillSeen(); len(got) != 0 {
+		t.Errorf("what is gone counts as seen: %+v", got)
+	}
+	seen(fmt.Sprint("c", i+1), "kept.go", "1")
+	seen(fmt.Sprint("c", i+2), "changed.go", "1")
+	feed(&c, &at, event.FileChanged{Tool: "bash", Path: "changed.go", After: "2"})
+	feed(&c, &at, c.Plan(WhyFull, "").Compacted("notes", nil))
+	if got := c.StillSeen(); len(got) != 1 || got[0].Path != "kept.go" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The summary's request fits any window, has no tools, and tells the notes so
+// far; its record is data of the older part alone.
+func TestAsk(t *testing.T) {
+	for _, window := range []int{4096, 16384, 1_000_000} {
+		var c Conversation
+		at := time.Unix(0, 0)
+		feed(&c, &at, small(window), event.Prompted{Source: event.Person, Text: "go " + strings.Repeat("very ", 5000)})
+		i := fill(t, &c, &at, 0)
+		feed(&c, &at, c.Plan(WhyFull, "").Compacted("the port is 8642", nil))
+		at = at.Add(between)
+		fill(t, &c, &at, i)
+		p := c.Plan(WhyFull, "the port")
+		if !p.Summarise {
+			continue // a window of 4,096 with such a prompt
+		}
+		if int(p.Input)+p.Ask.Tail.MaxTokens > c.Limit() || len(p.Ask.Head.Tools) > 0 || p.Ask.Tail.MaxTokens < 256 {
+			t.Errorf("window %d: %d tokens in, %d out", window, p.Input, p.Ask.Tail.MaxTokens)
+		}
+		text := p.Ask.Messages[0].Text()
+		if !strings.Contains(text, "above all: the port") || !strings.Contains(text, "<notes>\nthe port is 8642") {
+			t.Errorf("window %d: %.400s", window, text)
+		}
+	}
+}
+
+// SPEC 3.3: a provider that refuses a request teaches how large its window is.
+func TestLearnsTheWindow(t *testing.T) {
+	var c Conversation
+	at := time.Unix(0, 0)
+	feed(&c, &at, small(0), event.Prompted{Source: event.Person, Text: "go"})
+	for i := range 40 {
+		work(&c, &at, i, 2000)
+	}
+	if c.Percent() != 0 || c.Due() != "" {
+		t.Fatalf("%.0f %% of an unknown window", c.Percent())
+	}
+	e := c.Plan(WhyLength, "").Compacted("notes", nil)
+	feed(&c, &at, e)
+	if e.After*10 > e.Before*8 || c.Limit() != int(e.Before) || c.Percent() == 0 {
+		t.Errorf("%d → %d tokens, limit %d", e.Before, e.After, c.Limit())
+	}
+}

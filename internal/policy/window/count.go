@@ -1,0 +1,210 @@
+package window
+
+import (
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Counter counts the tokens of a text. A tokenizer may replace the estimate;
+// it is asked for each part once, and never before the first request.
+type Counter interface{ Count(text string) int }
+
+// Estimate is the Counter that needs no vocabulary. It weighs each rune by
+// what it is and what stands before it, in hundredths of a token, as byte-pair
+// vocabularies of the large models split text:
+//
+//   - a word costs 0.55 for its first letter and 0.15 for each further one: an
+//     English word with its space is about 1.1; a change from small to capital
+//     or from digit to letter begins a word, so that camelCase, hexadecimal
+//     and base64 cost what they should;
+//   - a digit costs 0.4 (two to three of them are a token);
+//   - punctuation costs 0.6, the same again 0.12 (rules such as ----);
+//   - a line's end costs 0.35, other white space 0.04: indentation is merged;
+//   - beyond ASCII, a two-byte rune costs 0.5, a three-byte one 1 (CJK), a
+//     four-byte one 2 (emoji), and a byte that is no UTF-8 costs 1.
+//
+// It is meant to be right within a fifth; calibration takes care of the rest.
+type Estimate struct{}
+
+// Count is part of Counter.
+func (Estimate) Count(text string) int {
+	_, n := head(text, -1)
+	return n
+}
+
+// What is added to the texts of a part, in tokens.
+const (
+	messageTokens = 4    // the role and its marks
+	callTokens    = 12   // the frame of a call: id, name, type
+	resultTokens  = 10   // the frame of a result
+	imageTokens   = 1500 // about what a full-size image costs
+	toolTokens    = 12   // the frame of a tool's definition
+)
+
+// hundredths of a token
+const unit = 100
+
+func weight(before, r rune, size int) int {
+	switch {
+	case size > 1 || r == utf8.RuneError:
+		switch size {
+		case 2:
+			return 50
+		case 4:
+			return 200
+		}
+		return 100
+	case r == '\n':
+		return 35
+	case r == ' ' || r == '\t' || r == '\r':
+		return 4
+	case lower(r):
+		if lower(before) || upper(before) {
+			return 15
+		}
+		return 55
+	case upper(r):
+		if upper(before) {
+			return 25
+		}
+		return 55
+	case r >= '0' && r <= '9':
+		return 40
+	case r == before:
+		return 12
+	}
+	return 60
+}
+
+func lower(r rune) bool { return r >= 'a' && r <= 'z' }
+func upper(r rune) bool { return r >= 'A' && r <= 'Z' }
+
+// head gives how many bytes from the start of s are at most that many tokens,
+// whole runes, and how many they are. limit -1 is none.
+func head(s string, limit int) (bytes, tokens int) {
+	sum, before := 0, rune(0)
+	for i := 0; i < len(s); {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
+		}
+		w := weight(before, r, size)
+		if limit >= 0 && sum+w > limit*unit {
+			return i, (sum + unit - 1) / unit
+		}
+		sum, before = sum+w, r
+		i += size
+	}
+	return len(s), (sum + unit - 1) / unit
+}
+
+// tail is head from the end: it gives where the last so many tokens begin.
+func tail(s string, limit int) (start int) {
+	sum, before := 0, rune(0)
+	for i := len(s); i > 0; {
+		r, size := rune(s[i-1]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeLastRuneInString(s[:i])
+		}
+		w := weight(before, r, size)
+		if sum+w > limit*unit {
+			return i
+		}
+		sum, before = sum+w, r
+		i -= size
+	}
+	return 0
+}
+
+func countPart(c Counter, p llm.Part) int {
+	switch p.Kind {
+	case llm.Image:
+		return imageTokens
+	case llm.CallPart:
+		if p.Call == nil {
+			return 0
+		}
+		return callTokens + c.Count(p.Call.Name) + c.Count(string(p.Call.Args))
+	case llm.Output:
+		if p.Result == nil {
+			return 0
+		}
+		return resultTokens + c.Count(p.Result.Text) + imageTokens*len(p.Result.Images)
+	case llm.Reasoning:
+		switch {
+		case p.Parsed:
+			return 0 // never sent back
+		case len(p.Raw) > 0:
+			return c.Count(string(p.Raw))
+		}
+		return c.Count(p.Text)
+	case llm.Opaque:
+		return c.Count(string(p.Raw))
+	}
+	return c.Count(p.Text)
+}
+
+func countMessage(c Counter, m llm.Message) int {
+	n := messageTokens
+	for _, p := range m.Parts {
+		n += countPart(c, p)
+	}
+	return n
+}
+
+func countTool(c Counter, t llm.ToolSpec) int {
+	return toolTokens + c.Count(t.Name) + c.Count(t.Doc) + c.Count(string(t.Schema))
+}
+
+func countHead(c Counter, h llm.Head) int {
+	n := messageTokens + c.Count(h.System)
+	for _, t := range h.Tools {
+		n += countTool(c, t)
+	}
+	return n
+}
+
+// calibration learns from reported usage by what factor the counts are off.
+type calibration struct {
+	factor float64 // 0: nothing reported yet
+	sent   int     // the count of the request in flight
+}
+
+// Reports beyond these are no measure of the counts: a provider that leaves
+// out what it cached, a gateway that counts by itself.
+const (
+	oddest  = 4.0
+	smooth  = 0.3
+	certain = 1.0
+)
+
+func (k *calibration) replied(u llm.Usage) {
+	got := u.Input + u.CacheRead + u.CacheWrite
+	sent := k.sent
+	k.sent = 0
+	if !u.Known || got <= 0 || sent <= 0 {
+		return
+	}
+	ratio := float64(got) / float64(sent)
+	switch {
+	case ratio > oddest || ratio < 1/oddest:
+	case k.factor == 0:
+		k.factor = ratio
+	default:
+		k.factor += smooth * (ratio - k.factor)
+	}
+}
+
+func (k *calibration) value() float64 {
+	if k.factor == 0 {
+		return certain
+	}
+	return k.factor
+}
+
+// of gives tokens as the provider would count them.
+func (k *calibration) of(counted int) int { return int(float64(counted)*k.value() + 0.5) }
+
+// to gives how much may be counted for that many of the provider's tokens.
+func (k *calibration) to(tokens int) int { return int(float64(tokens) / k.value()) }

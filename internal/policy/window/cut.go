@@ -1,0 +1,85 @@
+package window
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Cut keeps the start and the end of a text within so many tokens, counted by
+// Estimate, and says in between how much was left out and what where says. It
+// cuts at lines, except in a line over half the limit, which it marks, and
+// never inside a rune. cut is false where the text fits as it is.
+func Cut(s string, tokens int, where func() string) (out string, cut bool) {
+	if Fits(s, tokens) {
+		return s, false
+	}
+	notice := where()
+	_, n := head(notice, -1)
+	rest := max(tokens-n-20, tokens/4, 1)
+	h := headLines(s, rest*2/3)
+	t := tailLines(s[len(h):], rest/3, rest/2)
+	left := len(s) - len(h) - len(t)
+	var b strings.Builder
+	b.WriteString(h)
+	if h != "" && !strings.HasSuffix(h, "\n") {
+		b.WriteString("[… this line goes on]\n")
+	}
+	fmt.Fprintf(&b, "[… %d bytes left out; %s …]\n", left, notice)
+	if t != "" && s[len(s)-len(t)-1] != '\n' {
+		b.WriteString("[the end of a line …]")
+	}
+	b.WriteString(t)
+	return b.String(), true
+}
+
+// Fits says whether a text is at most so many tokens. It looks no further than
+// it must.
+func Fits(s string, tokens int) bool {
+	n, _ := head(s, tokens)
+	return n == len(s)
+}
+
+// headLines gives whole lines of at most so many tokens, or a part of the
+// first ones where a line is too long for that.
+func headLines(s string, tokens int) string {
+	n, _ := head(s, tokens)
+	h := s[:n]
+	i := strings.LastIndexByte(h, '\n')
+	line := s[i+1:]
+	if end := strings.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+	}
+	if i >= 0 && Fits(line, tokens*3/4) {
+		return h[:i+1]
+	}
+	return h
+}
+
+// tailLines is headLines from the end. A line over long tokens is cut.
+func tailLines(s string, tokens, long int) string {
+	start := tail(s, tokens)
+	if start == 0 || s[start-1] == '\n' {
+		return s[start:]
+	}
+	end := strings.IndexByte(s[start:], '\n')
+	from := strings.LastIndexByte(s[:start], '\n') + 1
+	if end < 0 {
+		return s[start:]
+	}
+	if line := s[from : start+end+1]; Fits(line, long) {
+		return s[start+end+1:]
+	}
+	return s[start:]
+}
+
+// clip keeps the start of a text on one line, within so many bytes.
+func clip(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

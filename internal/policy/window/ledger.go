@@ -1,0 +1,354 @@
+package window
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// ledger is what must outlive any compaction, read off the log and never off a
+// summary: what the user asked, what was decided, which files were changed,
+// what failed and how, the plan. It is bounded; what is dropped is the oldest.
+type ledger struct {
+	prompts   []said
+	decisions []string
+	failures  []*failure
+	files     map[string]*changed
+	order     []string // paths of files, by their last change
+	since     []string // files changed since a command last ran
+	plan      []tool.Item
+	rules     string            // the rules as they were last appended
+	asked     map[string]string // questions that wait for an answer
+}
+
+// said is a prompt.
+type said struct {
+	source event.Source
+	text   string
+	images []llm.Media
+}
+
+// changed is a file that was changed.
+type changed struct {
+	hash  tool.Hash
+	times int
+}
+
+// failure is something that was tried and failed, with its evidence.
+type failure struct {
+	what, evidence string
+	key            string // what was tried, for finding it again
+	after          []string
+	times          int
+	solved         bool // the same was done with success later
+}
+
+// How much a ledger keeps.
+const (
+	maxFailures  = 200
+	maxDecisions = 200
+	maxSaid      = 400 // bytes of one entry
+)
+
+func (l *ledger) apply(b event.Body) {
+	switch b := b.(type) {
+	case event.Prompted:
+		l.prompts = append(l.prompts, said{b.Source, b.Text, b.Images})
+	case event.Noted:
+		if b.Why == "rules" {
+			l.rules = b.Text
+		}
+	case event.PersonRan:
+		exit := ""
+		if b.Exit != nil {
+			exit = fmt.Sprintf(" (exit code %d)", *b.Exit)
+		}
+		l.decide("the user ran `" + clip(b.Command, maxSaid) + "`" + exit)
+	case event.Asked:
+		if b.Text != "" {
+			if l.asked == nil {
+				l.asked = map[string]string{}
+			}
+			l.asked[b.ID] = b.Text
+		}
+	case event.Answered:
+		l.answered(b)
+	case event.Remembered:
+		l.decide("remembered: " + clip(b.Text, maxSaid))
+	case event.ModeSet:
+		l.decide("the user set the permission mode " + b.Mode)
+	case event.Undone:
+		l.decide("the changes to " + clip(strings.Join(b.Paths, ", "), maxSaid) + " were put back (undone)")
+	case event.Planned:
+		l.plan = b.Items
+	case event.FileChanged:
+		l.change(b)
+	case event.Stuck:
+		l.fail(&failure{key: "stuck:" + b.Fingerprint, what: "going in circles (" + b.Rule + ")", evidence: clip(strings.Join(b.Evidence, "; "), maxSaid)})
+	}
+}
+
+func (l *ledger) answered(b event.Answered) {
+	if q, ok := l.asked[b.ID]; ok {
+		delete(l.asked, b.ID)
+		l.decide("asked “" + clip(q, maxSaid/2) + "”, the user answered “" + clip(b.Text, maxSaid) + "”")
+	}
+	for _, v := range b.Verdicts {
+		if v.Scope == event.No && v.Why != "" {
+			l.decide("the user said no to a call: " + clip(v.Why, maxSaid))
+		}
+	}
+}
+
+func (l *ledger) decide(s string) {
+	for i, d := range l.decisions {
+		if d == s { // said again: it is the newest now
+			l.decisions = append(l.decisions[:i:i], l.decisions[i+1:]...)
+			break
+		}
+	}
+	l.decisions = append(l.decisions, s)
+	if len(l.decisions) > maxDecisions {
+		l.decisions = l.decisions[1:]
+	}
+}
+
+func (l *ledger) change(b event.FileChanged) {
+	if l.files == nil {
+		l.files = map[string]*changed{}
+	}
+	f := l.files[b.Path]
+	if f == nil {
+		f = &changed{}
+		l.files[b.Path] = f
+	}
+	f.hash = b.After
+	f.times++
+	l.order = latest(l.order, b.Path)
+	l.since = latest(l.since, b.Path)
+	if len(l.since) > 8 {
+		l.since = l.since[1:]
+	}
+}
+
+// latest puts s at the end of a list, once.
+func latest(list []string, s string) []string {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == s {
+			list = append(list[:i:i], list[i+1:]...)
+			break
+		}
+	}
+	return append(list, s)
+}
+
+// done takes a finished call.
+func (l *ledger) done(c llm.Call, d event.CallDone) {
+	name := d.Tool
+	if name == "" {
+		name = c.Name
+	}
+	target := targetOf(c, d)
+	key := name + "\x00" + target
+	after := l.since
+	if d.Command != "" {
+		l.since = nil
+	}
+	switch d.Outcome {
+	case event.OK:
+		for _, f := range l.failures {
+			f.solved = f.solved || f.key == key
+		}
+	case event.Failed, event.TimedOut, event.UnknownDone:
+		f := &failure{key: key, what: name + " `" + target + "`", evidence: evidence(d)}
+		if d.Command != "" {
+			f.after = after
+		}
+		l.fail(f)
+	case event.Denied:
+		l.decide("not allowed: " + name + " `" + target + "`: " + clip(d.Result.Text, 160))
+	}
+}
+
+func (l *ledger) fail(f *failure) {
+	for i, old := range l.failures {
+		if old.key == f.key && old.evidence == f.evidence {
+			f.times = old.times
+			if len(f.after) == 0 {
+				f.after = old.after
+			}
+			l.failures = append(l.failures[:i:i], l.failures[i+1:]...)
+			break
+		}
+	}
+	f.times++
+	l.failures = append(l.failures, f)
+	if len(l.failures) > maxFailures {
+		l.failures = l.failures[1:]
+	}
+}
+
+// targetOf says in one line what a call was about.
+func targetOf(c llm.Call, d event.CallDone) string {
+	if d.Command != "" {
+		return clip(d.Command, maxSaid/2)
+	}
+	var args map[string]json.RawMessage
+	if json.Unmarshal(c.Args, &args) == nil {
+		for _, k := range []string{"path", "command", "pattern", "url", "id"} {
+			var s string
+			if json.Unmarshal(args[k], &s) == nil && s != "" {
+				return clip(s, maxSaid/2)
+			}
+		}
+	}
+	return clip(string(c.Args), 120)
+}
+
+// evidence is what shows a failure: the first line that looks like an error,
+// and the last lines.
+func evidence(d event.CallDone) string {
+	lines := strings.Split(strings.TrimSpace(d.Result.Text), "\n")
+	out := ""
+	for _, s := range lines[:max(0, len(lines)-2)] {
+		low := strings.ToLower(s)
+		if strings.Contains(low, "error") || strings.Contains(low, "fail") || strings.Contains(low, "panic") || strings.Contains(low, "undefined") {
+			out = clip(s, maxSaid/2) + " … "
+			break
+		}
+	}
+	return out + clip(strings.Join(lines[max(0, len(lines)-2):], " | "), maxSaid/2)
+}
+
+func (f *failure) line() string {
+	s := "- " + f.what
+	if len(f.after) > 0 {
+		s += " after changes to " + strings.Join(f.after, ", ")
+	}
+	if f.times > 1 {
+		s += fmt.Sprintf(" (%d times)", f.times)
+	}
+	if f.evidence != "" {
+		s += ": " + f.evidence
+	}
+	if f.solved {
+		s += " [worked later]"
+	}
+	return s
+}
+
+// text gives the ledger within so many tokens.
+func (l *ledger) text(tokens int) string {
+	var open, solved, decisions, files, plan []string
+	for _, f := range l.failures {
+		if f.solved {
+			solved = append(solved, f.line())
+		} else {
+			open = append(open, f.line())
+		}
+	}
+	for _, d := range l.decisions {
+		decisions = append(decisions, "- "+d)
+	}
+	for _, p := range l.order {
+		f := l.files[p]
+		what := "removed"
+		if f.hash != "" {
+			what = "sha256 " + string(f.hash[:min(12, len(f.hash))])
+		}
+		files = append(files, fmt.Sprintf("- %s (%s, %d changes)", p, what, f.times))
+	}
+	for _, i := range l.plan {
+		plan = append(plan, fmt.Sprintf("- [%s] %s", i.Status, clip(i.Text, maxSaid)))
+	}
+	var out strings.Builder
+	left, share := tokens, 0
+	for _, s := range []struct {
+		title string
+		lines []string
+		part  int // of 100
+	}{
+		{"Plan", plan, 15},
+		{"Tried, failed, and not solved yet: do not try the same again", open, 40},
+		{"Decided, or said by the user", decisions, 20},
+		{"Files changed, newest last", files, 15},
+		{"Failed before something else worked", solved, 10},
+	} {
+		// What a section leaves is the next one's.
+		share += tokens * s.part / 100
+		used := section(&out, s.title, s.lines, min(left, share))
+		left, share = left-used, share-used
+	}
+	return out.String()
+}
+
+// section writes the newest lines that fit, oldest first.
+func section(out *strings.Builder, title string, lines []string, tokens int) (used int) {
+	if len(lines) == 0 {
+		return 0
+	}
+	_, n := head(title, -1)
+	used = n + 6
+	first := len(lines)
+	for first > 0 {
+		_, n := head(lines[first-1], -1)
+		if used+n > tokens {
+			break
+		}
+		used += n
+		first--
+	}
+	if first == len(lines) {
+		return 0
+	}
+	fmt.Fprintf(out, "## %s\n", title)
+	if first > 0 {
+		fmt.Fprintf(out, "(%d older ones are not listed)\n", first)
+	}
+	for _, s := range lines[first:] {
+		out.WriteString(s + "\n")
+	}
+	return used
+}
+
+// said gives the prompts before the last kept ones, word for word, within so
+// many tokens: the first and the newest whole, long ones in between cut.
+func (l *ledger) said(kept, tokens int) string {
+	ps := l.prompts[:max(0, len(l.prompts)-kept)]
+	if len(ps) == 0 {
+		return ""
+	}
+	texts := make([]string, len(ps))
+	left := tokens
+	take := func(i, most int) bool {
+		note := func() string { return "cut to make room" }
+		t, _ := Cut(ps[i].text, most, note)
+		if ps[i].source != event.Person && ps[i].source != "" {
+			t = "(from " + string(ps[i].source) + ", not from the user) " + t
+		}
+		_, n := head(t, -1)
+		if n > left && i > 0 {
+			return false
+		}
+		texts[i], left = t, left-n
+		return true
+	}
+	take(0, max(tokens/2, 50))
+	first := len(ps)
+	for first > 1 && take(first-1, max(tokens/4, 50)) {
+		first--
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "<prompt>\n%s\n</prompt>\n", texts[0])
+	if first > 1 {
+		fmt.Fprintf(&out, "(%d prompts in between are not listed)\n", first-1)
+	}
+	for _, t := range texts[first:] {
+		fmt.Fprintf(&out, "<prompt>\n%s\n</prompt>\n", t)
+	}
+	return out.String()
+}

@@ -1,0 +1,322 @@
+package window
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// What a compaction leaves, in hundredths of the window without its head.
+const (
+	partKept    = 25 // the newest steps, as they were
+	partSaid    = 12 // what the user asked
+	partLedger  = 10
+	partSummary = 10
+	partRecord  = 25 // of the older messages, what the summary is made from
+	goal        = 60 // above it, results among the kept are dropped too
+)
+
+// Plan is a compaction that has all but its summary.
+type Plan struct {
+	Why, Focus string
+	// Summarise is false where only results are dropped: no model is asked.
+	Summarise bool
+	// Ask is the one request that makes the summary: no tools, and a reply of
+	// at most Ask.Tail.MaxTokens. Input is how many tokens it has.
+	Ask   *llm.Request
+	Input int64
+
+	older    int
+	intro    string // of the message that stands for the older ones
+	ledger   string
+	images   []llm.Media
+	fallback string // the summary without a model
+	space    int    // what summary may take, as counted
+	target   int    // what the messages may take afterwards, as counted
+	before   int64
+	conv     *Conversation
+}
+
+// Plan makes the plan of a compaction: which steps stay as they are, what
+// stands for the older ones, and how its summary is asked for. It changes
+// nothing; the conversation must not change before Compacted is asked.
+func (c *Conversation) Plan(why, focus string) Plan {
+	limit := c.Limit()
+	if why == WhyLength && (limit == 0 || c.Tokens() < limit) {
+		limit = c.Tokens() * 9 / 10 // the provider's window is smaller than was thought
+	}
+	if limit == 0 {
+		limit = unknownWindow
+	}
+	body := max(c.calib.to(limit)-c.headN, c.calib.to(limit)/4, 400)
+	p := Plan{Why: why, Focus: focus, conv: c, before: int64(c.Tokens()), space: body * partSummary / 100, target: body * goal / 100}
+	older, kept := c.boundary(body * partKept / 100)
+	size := 0
+	for _, a := range c.about[:older] {
+		size += a.tokens
+	}
+	p.intro = c.ledger.said(kept, body*partSaid/100)
+	p.ledger = c.ledger.text(body * partLedger / 100)
+	_, n := head(p.intro+p.ledger, -1)
+	freed := size - n - p.space
+	if older == 0 || float64(freed) < least*float64(c.bodyN) && why != WhyPerson || freed <= 0 {
+		return p // the oldest results go instead
+	}
+	p.Summarise, p.older = true, older
+	if kept < len(c.ledger.prompts) {
+		if is := c.ledger.prompts[0].images; len(is)*imageTokens <= body/10 {
+			p.images = is
+		}
+	}
+	p.fallback = c.fallback(older, p.space)
+	p.ask(body)
+	return p
+}
+
+// boundary says how many of the oldest messages may go for the rest to be at
+// most so many tokens, and how many prompts are in the rest. Steps stay whole,
+// and the newest one stays.
+func (c *Conversation) boundary(tokens int) (older, prompts int) {
+	older = len(c.messages)
+	sum, n := c.tailAbout.tokens, 0
+	tailed := c.tail.Role == llm.Tool
+	for i := len(c.messages) - 1; i >= 0; i-- {
+		sum += c.about[i].tokens
+		if sum > tokens && older < len(c.messages) {
+			break
+		}
+		if c.about[i].kind == start {
+			break // what stands for older ones is made anew
+		}
+		if c.about[i].kind == prompt {
+			n++
+		}
+		if c.messages[i].Role == llm.Tool {
+			continue // not without its calls
+		}
+		older, prompts = i, n
+		if sum > tokens {
+			break // more than that already, but it is the newest
+		}
+	}
+	if older == len(c.messages) && tailed {
+		return 0, n // results without their calls can not be: nothing may go
+	}
+	return older, prompts
+}
+
+// ask builds the request of the summary: the older messages as a record, cut
+// to what any window has room for.
+func (p *Plan) ask(body int) {
+	c := p.conv
+	room := min(body*partRecord/100, 32_000)
+	var lines []string
+	for i := p.older - 1; i >= 0 && room > 0; i-- {
+		if c.about[i].kind == start {
+			continue // its summary comes in whole
+		}
+		s := record(c.messages[i], max(room/4, 60))
+		_, n := head(s, -1)
+		if room -= n; room < 0 {
+			lines = append(lines, "[… what came before was too long …]\n")
+			break
+		}
+		lines = append(lines, s)
+	}
+	var b strings.Builder
+	if p.Focus != "" {
+		fmt.Fprintf(&b, "The user wants this to be kept above all: %s\n\n", p.Focus)
+	}
+	if c.compact.summary != "" {
+		fmt.Fprintf(&b, "The notes so far; what in them still holds must be in yours:\n<notes>\n%s\n</notes>\n\n", c.compact.summary)
+	}
+	fmt.Fprintf(&b, "What the user asked:\n%s\nWhat the log keeps besides:\n<lists>\n%s</lists>\n\nThe record:\n<record>\n", p.intro, p.ledger)
+	for i := len(lines) - 1; i >= 0; i-- {
+		b.WriteString(lines[i])
+	}
+	b.WriteString("</record>\n\nWrite the notes now.")
+	p.Ask = &llm.Request{
+		Head:     llm.Head{Model: c.head.Model, System: strings.TrimSpace(summarySystem)},
+		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(b.String())}}},
+		Tail:     llm.Tail{MaxTokens: max(256, min(c.calib.of(p.space), 4096))},
+	}
+	p.Input = int64(c.calib.of(countHead(Estimate{}, p.Ask.Head) + countMessage(Estimate{}, p.Ask.Messages[0])))
+}
+
+// record gives a message as the summary's request tells of it.
+func record(m llm.Message, most int) string {
+	var b strings.Builder
+	short := func(s string, tokens int) string {
+		t, _ := Cut(s, min(tokens, most), func() string { return "not shown here" })
+		return strings.TrimRight(t, "\n")
+	}
+	for _, p := range m.Parts {
+		switch {
+		case p.Kind == llm.Text && m.Role == llm.Assistant:
+			fmt.Fprintf(&b, "agent: %s\n", short(p.Text, 600))
+		case p.Kind == llm.Text:
+			fmt.Fprintf(&b, "to the agent: %s\n", short(p.Text, 600))
+		case p.Kind == llm.CallPart && p.Call != nil:
+			fmt.Fprintf(&b, "call: %s %s\n", p.Call.Name, short(string(p.Call.Args), 200))
+		case p.Kind == llm.Output && p.Result != nil:
+			failed := ""
+			if p.Result.Error {
+				failed = " (failed)"
+			}
+			fmt.Fprintf(&b, "result%s: %s\n", failed, short(p.Result.Text, 300))
+		case p.Kind == llm.Image:
+			b.WriteString("[an image]\n")
+		}
+	}
+	return b.String()
+}
+
+// fallback is the summary that needs no model: the notes so far, and what the
+// agent said last before the kept steps.
+func (c *Conversation) fallback(older, tokens int) string {
+	var said []string
+	left := tokens * 6 / 10
+	for i := older - 1; i >= 0; i-- {
+		if c.messages[i].Role != llm.Assistant {
+			continue
+		}
+		s := clip(c.messages[i].Text(), 300)
+		if s == "" {
+			continue
+		}
+		_, n := head(s, -1)
+		if left -= n + 2; left < 0 {
+			break
+		}
+		said = append(said, "- "+s)
+	}
+	out := ""
+	if c.compact.summary != "" {
+		out, _ = Cut(c.compact.summary, tokens*4/10, func() string { return "cut to make room" })
+		out = strings.TrimRight(out, "\n") + "\n"
+	}
+	for i := len(said) - 1; i >= 0; i-- {
+		out += said[i] + "\n"
+	}
+	return out
+}
+
+// Compacted gives the event: with a model's summary, or without one, where
+// failed says why there is none (nil: none was asked for).
+func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
+	c := p.conv
+	e := event.Compacted{Why: p.Why, Focus: p.Focus, By: ByPointers, Before: p.before, Error: failed}
+	if p.Summarise {
+		e.Older, e.By = p.older, ByModel
+		title := "Notes"
+		if strings.TrimSpace(summary) == "" {
+			summary, title = p.fallback, "What you said"
+			e.By = ByLedger
+		}
+		if cut, ok := Cut(summary, p.space*3/2, func() string { return "too long" }); ok {
+			summary = cut
+		}
+		e.Summary = summary
+		m := llm.Message{Role: llm.User}
+		for _, i := range p.images {
+			m.Parts = append(m.Parts, llm.Part{Kind: llm.Image, Media: i.Type, Data: i.Data})
+		}
+		m.Parts = append(m.Parts, llm.TextPart(p.text(title, summary)))
+		e.Start = []llm.Message{m}
+	}
+	after := c.after(e)
+	// Where that is not enough, results go too: the oldest first, those of the
+	// newest step only where all is lost otherwise.
+	after = p.drop(&e, after, p.target, false)
+	if limit := c.calib.to(c.Limit()) - c.headN; limit > 0 && after > limit*9/10 {
+		after = p.drop(&e, after, limit*8/10, true)
+	}
+	e.After = int64(c.calib.of(c.headN + after))
+	return e
+}
+
+func (p Plan) text(title, summary string) string {
+	var b strings.Builder
+	b.WriteString("[The conversation was made shorter to fit the context window. This stands for what was left out; what came last follows as it was. Files that are not shown below must be read again before they are changed.]\n\n# What the user asked, word for word\n")
+	b.WriteString(p.intro)
+	if r := p.conv.ledger.rules; r != "" {
+		fmt.Fprintf(&b, "\n# Rules of this project\n%s\n", strings.TrimRight(r, "\n"))
+	}
+	if p.ledger != "" {
+		fmt.Fprintf(&b, "\n# From the log\n%s", p.ledger)
+	}
+	if s := strings.TrimRight(summary, "\n"); s != "" {
+		fmt.Fprintf(&b, "\n# %s\n%s\n", title, s)
+	}
+	b.WriteString("\n[Go on from here.]")
+	return b.String()
+}
+
+// after is what the messages count once e is applied.
+func (c *Conversation) after(e event.Compacted) int {
+	n := c.tailAbout.tokens
+	for _, m := range e.Start {
+		n += countMessage(c.count(), m)
+	}
+	for _, a := range c.about[e.Older:] {
+		n += a.tokens
+	}
+	return n
+}
+
+// drop adds pointers until the messages count no more than target. newest says
+// whether the results of the newest step may go as well.
+func (p Plan) drop(e *event.Compacted, after, target int, newest bool) int {
+	c := p.conv
+	last := len(c.messages)
+	if !newest {
+		for last > e.Older && c.messages[last-1].Role != llm.Assistant {
+			last--
+		}
+	}
+	had := map[[2]int]bool{}
+	for _, x := range e.Pointers {
+		had[[2]int{x.Message, x.Part}] = true
+	}
+	for i := e.Older; i <= len(c.messages) && after > target; i++ {
+		m := c.tail
+		if i < len(c.messages) {
+			m = c.messages[i]
+		}
+		if i >= last && !newest {
+			break
+		}
+		for k, part := range m.Parts {
+			at := [2]int{i - e.Older + len(e.Start), k}
+			if part.Kind != llm.Output || part.Result == nil || had[at] || after <= target {
+				continue
+			}
+			text := pointer(part.Result)
+			now := llm.Part{Kind: llm.Output, Result: &llm.Result{ID: part.Result.ID, Name: part.Result.Name, Text: text}}
+			won := countPart(c.count(), part) - countPart(c.count(), now)
+			if won <= 0 {
+				continue
+			}
+			after -= won
+			e.Pointers = append(e.Pointers, event.Pointer{Message: at[0], Part: at[1], Text: text})
+		}
+	}
+	return after
+}
+
+// pointer is what stands for a dropped result.
+func pointer(r *llm.Result) string {
+	s := fmt.Sprintf("[This result was dropped to make room: %d bytes. Call %s again if you need it.]", len(r.Text), clip(r.Name, 60))
+	// Where the whole of it is, if it was cut when it came.
+	if i := strings.Index(r.Text, "the whole is in "); i >= 0 {
+		if end := strings.Index(r.Text[i:], " …]"); end > 0 && end < 1000 {
+			s += " [" + r.Text[i:i+end] + "]"
+		}
+	}
+	if r.Error {
+		s += " [It failed: " + clip(r.Text, 120) + "]"
+	}
+	return s
+}

@@ -1,0 +1,95 @@
+package window
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Share is a part of what fills the window.
+type Share struct {
+	Name   string
+	Count  int // how many of them there are
+	Tokens int
+}
+
+// Report says what fills the window, part by part (SPEC 9.7). Tokens are as
+// the provider would count them.
+type Report struct {
+	Window   int // the model's, 0: not known
+	Limit    int // what a request may have of it, 0: not known
+	Tokens   int
+	Percent  float64
+	Tier     Tier
+	Parts    []Share // system, tools, prompts, …, in a fixed order
+	Results  []Share // of results, by tool, largest first
+	Biggest  []Share // the biggest single results
+	Cap      int     // of the next result
+	Factor   float64 // what usage says of the counts; 1: nothing yet
+	Compacts int     // compactions so far
+}
+
+// Report reads the conversation: it costs as much as that is long.
+func (c *Conversation) Report() Report {
+	limit := c.Limit()
+	r := Report{
+		Window: c.info.Window, Limit: limit, Tokens: c.Tokens(), Percent: c.Percent(), Tier: c.Tier(),
+		Cap: c.ResultCap(), Factor: c.calib.value(), Compacts: c.compact.count,
+	}
+	n := func(p llm.Part) int { return c.calib.of(countPart(c.count(), p)) }
+	system := Share{Name: "system prompt", Count: 1, Tokens: c.calib.of(messageTokens + c.count().Count(c.head.System))}
+	tools := Share{Name: "tools", Count: len(c.head.Tools)}
+	for _, t := range c.head.Tools {
+		tools.Tokens += c.calib.of(countTool(c.count(), t))
+	}
+	compacted, prompts, notes := Share{Name: "compacted"}, Share{Name: "prompts"}, Share{Name: "notes"}
+	replies, thinking, calls := Share{Name: "replies"}, Share{Name: "thinking"}, Share{Name: "calls"}
+	results := Share{Name: "results"}
+	byTool := map[string]*Share{}
+	add := func(s *Share, tokens int) {
+		s.Count++
+		s.Tokens += tokens
+	}
+	read := func(m llm.Message, k kind) {
+		for _, p := range m.Parts {
+			tokens := n(p)
+			switch {
+			case k == start:
+				add(&compacted, tokens)
+			case k == prompt:
+				add(&prompts, tokens)
+			case p.Kind == llm.Output && p.Result != nil:
+				add(&results, tokens)
+				s := byTool[p.Result.Name]
+				if s == nil {
+					s = &Share{Name: p.Result.Name}
+					byTool[p.Result.Name] = s
+				}
+				add(s, tokens)
+				r.Biggest = append(r.Biggest, Share{Name: p.Result.Name + " " + p.Result.ID, Count: 1, Tokens: tokens})
+			case p.Kind == llm.CallPart:
+				add(&calls, tokens)
+			case p.Kind == llm.Reasoning || p.Kind == llm.Opaque:
+				add(&thinking, tokens)
+			case m.Role == llm.Assistant:
+				add(&replies, tokens)
+			default:
+				add(&notes, tokens)
+			}
+		}
+	}
+	for i, m := range c.messages {
+		read(m, c.about[i].kind)
+	}
+	read(c.tail, plain)
+	r.Parts = []Share{system, tools, compacted, prompts, notes, replies, thinking, calls, results}
+	for _, s := range byTool {
+		r.Results = append(r.Results, *s)
+	}
+	larger := func(a, b Share) int { return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name)) }
+	slices.SortFunc(r.Results, larger)
+	slices.SortFunc(r.Biggest, larger)
+	r.Biggest = r.Biggest[:min(5, len(r.Biggest))]
+	return r
+}

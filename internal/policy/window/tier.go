@@ -1,0 +1,120 @@
+package window
+
+// Tier is how full the window is, by the names of the lifecycle's table.
+type Tier string
+
+// The tiers (SPEC 9.2). A border belongs to the tier above it.
+const (
+	Normal     Tier = "normal"
+	Moderate   Tier = "moderate"
+	Aggressive Tier = "aggressive"
+	Critical   Tier = "critical"
+)
+
+// TierOf gives the tier of a window that is so many percent full.
+func TierOf(percent float64) Tier {
+	switch {
+	case percent < 70:
+		return Normal
+	case percent < 85:
+		return Moderate
+	case percent < 95:
+		return Aggressive
+	}
+	return Critical
+}
+
+// Numbers of SPEC 9.2 and 9.6.
+const (
+	capWindow     = 16_384  // the window that the caps were made for
+	maxCap        = 16_000  // tokens of one result, in any window
+	minCap        = 50      // and the least that says anything
+	unknownWindow = 128_000 // what caps assume of a model of unknown window
+	compactAt     = 90.0    // percent
+	criticalAt    = 95.0
+)
+
+// cap of one result in tokens at the window that the caps were made for.
+func (t Tier) cap() int {
+	switch t {
+	case Moderate:
+		return 750
+	case Aggressive:
+		return 500
+	case Critical:
+		return 200
+	}
+	return 1000
+}
+
+// CapOf is how many tokens of one result are shown in a window of that size.
+func CapOf(t Tier, window int) int {
+	if window <= 0 {
+		window = unknownWindow
+	}
+	return max(minCap, min(maxCap, int(int64(t.cap())*int64(window)/capWindow)))
+}
+
+// reserved is what of a window is kept free for the reply: the longest one,
+// but at most an eighth of the window. The longest reply that is asked for
+// shrinks to what is left (Room).
+func reserved(window, maxOutput int) int {
+	if maxOutput <= 0 {
+		maxOutput = 8192
+	}
+	return min(maxOutput, window/8)
+}
+
+// Limit is how many tokens a request may have: the window without the reserved
+// reply, and no more than what a provider refused. 0: not known.
+func (c *Conversation) Limit() int {
+	limit := 0
+	if c.info.Window > 0 {
+		limit = c.info.Window - reserved(c.info.Window, c.info.MaxOutput)
+	}
+	if l := c.compact.learned; l > 0 && (limit == 0 || l < limit) {
+		limit = l
+	}
+	return limit
+}
+
+// Tokens is how many tokens the next request has: as counted, by what reported
+// usage says of the counts.
+func (c *Conversation) Tokens() int { return c.calib.of(c.headN + c.bodyN) }
+
+// Percent is how full the window is, 0 where its size is not known. It may be
+// over 100.
+func (c *Conversation) Percent() float64 {
+	limit := c.Limit()
+	if limit <= 0 {
+		return 0
+	}
+	return 100 * float64(c.Tokens()) / float64(limit)
+}
+
+// Tier is the tier of Percent.
+func (c *Conversation) Tier() Tier { return TierOf(c.Percent()) }
+
+// Room is how long a reply may be for request and reply to fit the window, in
+// tokens; 0 where that is not known.
+func (c *Conversation) Room() int {
+	if c.info.Window <= 0 {
+		return 0
+	}
+	return max(c.info.Window-c.Tokens()*102/100-64, 256)
+}
+
+// ResultCap is how many tokens, as Estimate counts, of the next result are
+// shown: the tier's cap, and no more than the call's share of what is left, so
+// that the results of one step do not overfill the window.
+func (c *Conversation) ResultCap() int {
+	n := CapOf(c.Tier(), c.info.Window)
+	if limit := c.Limit(); limit > 0 {
+		share := (limit - c.Tokens()) / max(1, len(c.open))
+		n = min(n, share)
+	}
+	return max(minCap, c.calib.to(n))
+}
+
+// Bytes is how long a text of so many tokens is at least, in code or prose.
+func Bytes(tokens int) int { return tokens * 3 }
