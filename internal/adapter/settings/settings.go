@@ -20,6 +20,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
 // Settings is a user's configuration.
@@ -34,6 +35,9 @@ type Settings struct {
 	// Fallback lists the models to go on with when the one in use gives no
 	// answer, as provider/model.
 	Fallback []string `json:"fallback,omitempty"`
+	// Progress is how runs that go in circles are found; a key that is not
+	// given keeps its default.
+	Progress progress.Config `json:"progress,omitzero"`
 }
 
 // Permissions are rules such as "bash(go test *)".
@@ -77,12 +81,15 @@ type Loaded struct {
 
 // Load reads the user's file and the project's.
 func Load(p Paths, dir string) (Loaded, error) {
-	var l Loaded
+	l := Loaded{User: Settings{Progress: progress.Default()}}
 	user := filepath.Join(p.Config, "config.json")
 	if found, err := read(user, &l.User); err != nil {
 		return l, err
 	} else if found {
 		l.Files = append(l.Files, user)
+	}
+	if err := l.User.Progress.Check(); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user + ": progress", Err: err, Hint: "correct the number"}
 	}
 	project := filepath.Join(dir, ".pawl", "config.json")
 	var theirs Settings

@@ -208,6 +208,9 @@ type Granted struct {
 	Scope Scope  `json:"scope"`
 }
 
+// ByStuck is Blocked.By of a call that was kept from repeating itself.
+const ByStuck = "stuck"
+
 // Blocked is a call that was denied: the run's result lists them.
 type Blocked struct {
 	Call   string `json:"call"`
@@ -312,7 +315,8 @@ type Extended struct {
 // Charged is what was spent beside the session's own replies and counts
 // against its budget: a child session's request, a summary, a reply that broke
 // off.
-// Guess is true where it was counted by pawl and not reported by a provider.
+// Guess is true where it was counted by pawl and not reported by a provider;
+// Unknown then marks a whole reply, whose cost is not known but bounded by USD.
 // USD is nil where it is not known.
 type Charged struct {
 	By       string    `json:"by"` // the child's session, or broken_reply, compaction, …
@@ -321,6 +325,7 @@ type Charged struct {
 	Usage    llm.Usage `json:"usage"`
 	USD      *float64  `json:"usd"`
 	Guess    bool      `json:"guess,omitempty"`
+	Unknown  bool      `json:"unknown,omitempty"`
 	Requests int       `json:"requests,omitempty"`
 	Calls    int       `json:"calls,omitempty"`
 }

@@ -153,7 +153,7 @@ func (m *Machine) Listen(hear Listener, panicked func(any)) (stop func()) {
 	l := &listener{hear: hear, panicked: panicked}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.listeners = append(slices.Clip(m.listeners), l)
+	m.listeners = append(m.listeners, l)
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()

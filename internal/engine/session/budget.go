@@ -180,7 +180,7 @@ func (s *Session) over(ctx context.Context, o turn.Over) error {
 		c.Usage, c.USD, c.Guess = o.Replied.Reply.Usage, o.Replied.Cost, false
 		c.Calls = len(o.Replied.Reply.Message.Calls())
 		if c.USD == nil {
-			c.Guess, c.USD = true, most // no more than was set aside
+			c.Guess, c.Unknown, c.USD = true, true, most // no more than was set aside
 		}
 	case o.Got > 0 || o.Usage.Known:
 		if !o.Usage.Known {

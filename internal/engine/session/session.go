@@ -50,6 +50,9 @@ type Config struct {
 	Shell tool.Shell
 	Web   tool.Web
 	Notes tool.Notes
+	// Rules, if set, gives the notes on the project's rules that the
+	// conversation lacks. It is asked before each request.
+	Rules func(context.Context, Guidance) []string
 
 	Permission *permission.Policy
 	Person     bool // somebody is there to answer questions
@@ -107,6 +110,7 @@ type Session struct {
 	turnOpen bool
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
+	guidance guidance
 
 	turns sync.WaitGroup
 }
@@ -232,6 +236,7 @@ func (s *Session) apply(e event.Event) {
 	case event.Planned:
 		s.plan = b.Items
 	}
+	s.guidance.apply(e.Body)
 	s.conv.Apply(e)
 	s.meter.Apply(e)
 	s.seen.Apply(e)
@@ -280,7 +285,7 @@ func (s *Session) record(ctx context.Context, ds ...event.Draft) error {
 	for _, e := range es {
 		s.apply(e)
 		for sub := range s.subs {
-			sub.put(e)
+			sub.put(e, s.last)
 		}
 	}
 	return nil
@@ -297,7 +302,7 @@ func (s *Session) catchUp(ctx context.Context) error {
 		}
 		s.apply(e)
 		for sub := range s.subs {
-			sub.put(e)
+			sub.put(e, s.last)
 		}
 	}
 	if s.turnOpen {
@@ -312,7 +317,7 @@ func (s *Session) live(b event.Body) {
 	defer s.mu.Unlock()
 	e := event.Event{Session: s.cfg.ID, Time: s.cfg.Now(), Body: b}
 	for sub := range s.subs {
-		sub.put(e)
+		sub.put(e, s.last)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -189,6 +190,12 @@ func (s *Session) use(ctx context.Context, m llm.Model, why string, first ...eve
 	return nil
 }
 
+// personTimeout is how long a person's own command may run: they can interrupt
+// it.
+const personTimeout = 10 * time.Minute
+
+// personRuns runs a person's command. One that was interrupted is recorded
+// with what it printed and no exit code.
 func (s *Session) personRuns(ctx context.Context, command string) (int64, error) {
 	if s.cfg.Shell == nil {
 		return 0, fault.NewConfiguration("", "this session has no shell")
@@ -197,10 +204,10 @@ func (s *Session) personRuns(ctx context.Context, command string) (int64, error)
 		return 0, fault.NewConfiguration("interrupt it first, or wait", "a command can not be run while a turn runs")
 	}
 	ran, err := s.cfg.Shell.Run(ctx, tool.Run{
-		Command: command,
-		Out:     func(out string) { s.live(event.OutputDelta{Text: out}) },
+		Command: command, Timeout: personTimeout,
+		Out: func(out string) { s.live(event.OutputDelta{Text: out}) },
 	})
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return 0, fmt.Errorf("run %q: %w", command, err)
 	}
 	return s.recorded(context.WithoutCancel(ctx), event.PersonRan{

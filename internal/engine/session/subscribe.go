@@ -15,16 +15,23 @@ const (
 	maxQueued    = 8192
 )
 
+// queued is an event for a reader; at is the place of the last stored event
+// when it was put there.
+type queued struct {
+	event.Event
+	at int64
+}
+
 // subscriber is one reader's queue.
 type subscriber struct {
 	mu    sync.Mutex
-	queue []event.Event
+	queue []queued
 	lag   bool // stored events were dropped: read them from the log
 	ended bool
 	wake  chan struct{} // capacity 1
 }
 
-func (q *subscriber) put(e event.Event) {
+func (q *subscriber) put(e event.Event, at int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -33,7 +40,7 @@ func (q *subscriber) put(e event.Event) {
 	case len(q.queue) >= maxQueued:
 		q.queue, q.lag = nil, true
 	default:
-		q.queue = append(q.queue, e)
+		q.queue = append(q.queue, queued{e, at})
 	}
 	q.signal()
 }
@@ -52,7 +59,7 @@ func (q *subscriber) signal() {
 	}
 }
 
-func (q *subscriber) take() (es []event.Event, lag, ended bool) {
+func (q *subscriber) take() (es []queued, lag, ended bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	es, lag = q.queue, q.lag
@@ -69,6 +76,7 @@ func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event
 	q := &subscriber{wake: make(chan struct{}, 1)}
 	s.mu.Lock()
 	s.subs[q] = struct{}{}
+	lag := after < s.last
 	if s.closed {
 		q.ended = true
 	}
@@ -79,7 +87,7 @@ func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event
 			delete(s.subs, q)
 			s.mu.Unlock()
 		}()
-		last, lag := after, true
+		last := after
 		for {
 			if lag {
 				for e, err := range s.cfg.Store.Read(ctx, s.cfg.ID, last) {
@@ -97,7 +105,10 @@ func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event
 				if e.Seq != 0 && e.Seq <= last {
 					continue
 				}
-				if !yield(e, nil) {
+				if e.Seq == 0 && e.at < last {
+					continue // a piece of something that was read from the log whole
+				}
+				if !yield(e.Event, nil) {
 					return
 				}
 				last = max(last, e.Seq)

@@ -93,7 +93,12 @@ func (s *Session) loop() *turn.Loop {
 		Now: s.cfg.Now, Sleep: s.cfg.Sleep, Jitter: s.cfg.Jitter,
 	}
 	l.Env = s.env
-	l.Judge = s.judge
+	l.Judge = func(ctx context.Context) (event.End, error) {
+		if err := s.guide(ctx); err != nil {
+			return event.EndFailed, err
+		}
+		return s.judge(ctx)
+	}
 	// The order of SPEC 4.3.
 	l.Gates = []turn.Gate{
 		turn.Exists{Tools: s.cfg.Tools},

@@ -44,6 +44,11 @@ func (s *Session) compaction() *turn.Compaction {
 			defer s.mu.Unlock()
 			return s.conv.Due(), s.conv.Spiral()
 		},
+		Dedup: func() (event.Compacted, bool) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.conv.Dedup()
+		},
 		Plan: func(why, focus string) window.Plan {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -54,13 +59,16 @@ func (s *Session) compaction() *turn.Compaction {
 			defer s.mu.Unlock()
 			return event.Rebased{Why: "compaction", Info: s.conv.Info(), Head: s.conv.Head()}
 		},
-		Seen: func() []event.Draft {
+		After: func(ctx context.Context) error {
 			s.mu.Lock()
-			defer s.mu.Unlock()
-			if spans := s.conv.StillSeen(); len(spans) > 0 {
-				return []event.Draft{{Body: event.FileSeen{Spans: spans}}}
+			spans := s.conv.StillSeen()
+			s.mu.Unlock()
+			if len(spans) > 0 {
+				if err := s.record(ctx, event.Draft{Body: event.FileSeen{Spans: spans}}); err != nil {
+					return err
+				}
 			}
-			return nil
+			return s.guide(ctx)
 		},
 		Pay: s.payAside,
 	}

@@ -18,6 +18,8 @@ type Compaction struct {
 	// Due says why one is due before the next request, "" where none is; and
 	// whether compacting has led nowhere, so that the turn must end.
 	Due func() (why string, spiral bool)
+	// Dedup gives a compaction that drops older reads of what was read again.
+	Dedup func() (e event.Compacted, ok bool)
 	// Plan makes the plan.
 	Plan func(why, focus string) window.Plan
 	// Pay sets aside what the summary may cost, and says how long it may be;
@@ -25,10 +27,10 @@ type Compaction struct {
 	// recorded by then. A nil Pay: no model is asked, and what the log says is
 	// the summary.
 	Pay func(ctx context.Context, p window.Plan) (maxTokens int, settle func(*event.Charged) error, err error)
-	// Rebase gives the head that goes on; Seen, once the compaction is applied,
-	// what the model is still shown of files.
+	// Rebase gives the head that goes on. After records what a shorter
+	// conversation must be told again.
 	Rebase func() event.Rebased
-	Seen   func() []event.Draft
+	After  func(context.Context) error
 }
 
 // ErrNothingToCompact says that nothing can be left out.
@@ -50,6 +52,9 @@ func (l *Loop) room(ctx context.Context) error {
 	why, spiral := l.Compaction.Due()
 	switch {
 	case why == "":
+		if e, ok := l.Compaction.Dedup(); ok {
+			return l.Record(ctx, event.Draft{Body: e})
+		}
 		return nil
 	case spiral:
 		return errSpiral
@@ -125,7 +130,7 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 	if err := l.Record(ctx, ds...); err != nil {
 		return e, errors.Join(err, settle())
 	}
-	if err := errors.Join(l.Record(ctx, c.Seen()...), settle()); err != nil {
+	if err := errors.Join(c.After(ctx), settle()); err != nil {
 		return e, err
 	}
 	if nothing {

@@ -29,7 +29,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
-	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -94,6 +93,11 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
+	for _, ref := range fallback(f, conf) {
+		if _, err := a.resolve(ref, conf); err != nil && !fr.look {
+			o.warnings = append(o.warnings, fmt.Sprintf("the fallback model %s can not be used: %v", ref, err))
+		}
+	}
 	if limits.Assumed && o.model.info.Price == nil {
 		o.warnings = append(o.warnings, fmt.Sprintf("the price of %s is not known: the default budget of $%.2f can not hold, and costs are not counted", o.model.info.Ref(), limits.USD))
 	}
@@ -125,13 +129,20 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	masker := secrets.New(a.heldSecrets()...)
 	sh := shell.New(shell.Options{Root: dir, SpillDir: filepath.Join(paths.Spill(), id), Mask: masker.MaskBytes})
 	o.closers = append(o.closers, sh.Close)
+	book := a.rulebook(dir, paths, masker.String)
+	told, warnings, err := book.start(ctx, fr.look)
+	if err != nil {
+		return nil, err
+	}
+	o.warnings = append(o.warnings, warnings...)
 
 	o.Session, err = session.Open(ctx, session.Config{
 		Store: o.store, ID: id, Dir: dir, Front: fr.name, Version: Version,
 		System: prompt.System(prompt.Facts{
 			Dir: dir, OS: runtime.GOOS, Shell: shellName(posix), Git: isRepository(dir), Date: a.Now().Format("2006-01-02"),
 			Mode: string(perm.Mode()), Person: fr.person,
-		}),
+		}) + told,
+		Rules:  book.notes,
 		Effort: first(f.effort, conf.User.Effort),
 		Model:  model,
 		OpenModel: func(ref string) (llm.Model, error) {
@@ -143,7 +154,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		},
 		Tools: toolSet(o.model.info), Files: ws, Shell: sh, Web: web.New(web.Options{}),
 		Notes:      settings.Notes{Path: paths.Notes(), Dir: dir, Now: a.Now},
-		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: progress.Default(), Locks: turn.NewLocks(parallelCalls),
+		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Locks: turn.NewLocks(parallelCalls),
 		Mask: masker.String, SpillDir: paths.Spill(),
 		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
 		Now:  a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,

@@ -43,7 +43,11 @@ func (a *App) converse(ctx context.Context, f *flags) error {
 			return nil, err
 		}
 		cur = o
-		return &line.Opened{Session: o.Session, Close: o.close, Notes: o.warnings}, nil
+		again := "pawl --resume " + o.ID()
+		if f.noSession {
+			again = ""
+		}
+		return &line.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Again: again}, nil
 	}
 	exit, err := line.Run(ctx, line.Config{
 		In: term, Out: a.Out, Open: open, Signals: a.Signals(), Now: a.Now,
@@ -56,12 +60,19 @@ func (a *App) converse(ctx context.Context, f *flags) error {
 		},
 		Models: func(ctx context.Context) error { return a.models(ctx, conf) },
 		Rules:  func() []string { return cur.Rules() },
+		RuleFiles: func(ctx context.Context) error {
+			dir, err := a.realDir(f)
+			if err != nil {
+				return err
+			}
+			return a.rulebook(dir, paths, strings.Clone).list(ctx, a.Out, a.Out, false, nil)
+		},
 	}, slash.Want{})
 	if err != nil {
 		return err
 	}
 	codes := map[string]int{"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
-	if code := codes[exit.By]; code != 0 && exit.By != "SIGINT" {
+	if code := codes[exit.By]; code != 0 {
 		return &exitError{code: code}
 	}
 	return nil
@@ -80,7 +91,7 @@ func (a *App) chooseLocal(ctx context.Context, in line.Input) (string, error) {
 	}
 	refs = append(refs, "offline")
 	fmt.Fprintf(a.Out, "  %d. offline, the built-in planner without weights\n", len(refs))
-	answer, err := in.Line("which? ")
+	answer, err := in.Answer("which? ")
 	if err != nil {
 		return "", noModel()
 	}

@@ -56,7 +56,7 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	live := *a
 	live.Err = a.Out // one screen: progress and answer belong together here
 	r, err := headless.Run(ctx, s.Session, demoPrompt, headless.Options{
-		Format: headless.Text, Out: live.Out, Err: live.Err, Now: a.Now, Signals: a.Signals(),
+		Format: headless.Text, Out: live.Out, Err: live.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -59,7 +60,7 @@ func (a *App) headless(ctx context.Context, s *opened, prompt string, f *flags, 
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Format: format, Verify: f.verify, Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(),
+		Format: format, Verify: f.verify, Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil {
 		return err

@@ -146,11 +146,13 @@ func (a *App) export(ctx context.Context, id, format, output string) (err error)
 	}
 	w := bufio.NewWriter(out)
 	defer func() { err = errors.Join(err, w.Flush()) }()
+	redact := transcript.Redact()
 	switch format {
 	case "markdown":
-		return a.eachEvent(ctx, id, transcript.Markdown(w))
+		write := transcript.Markdown(w)
+		return a.eachEvent(ctx, id, func(e event.Event) error { return write(redact(e)) })
 	case "jsonl":
-		return a.eachEvent(ctx, id, func(e event.Event) error { return headless.WriteEvent(w, e) })
+		return a.eachEvent(ctx, id, func(e event.Event) error { return headless.WriteEvent(w, redact(e)) })
 	}
 	return usageError("no export format %q: markdown and jsonl exist", format)
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http/httptest"
@@ -245,6 +246,31 @@ func TestSignals(t *testing.T) {
 		r.interrupted(130, "SIGINT")
 		r.gone("child")
 		r.gone("parent")
+	})
+	t.Run("waiting", func(t *testing.T) { // for the next try of a request
+		t.Parallel()
+		r := begin(t, &llmtest.Server{Reply: func(int, []byte) llmtest.Turn {
+			return llmtest.Turn{Err: errors.New("busy")}
+		}}, "--output-format", "stream-json", "hello")
+		r.until(`"attempt":3,"error"`) // from here on it waits for a second and more
+		r.signal(syscall.SIGINT)
+		if code := r.end(); code != 130 {
+			t.Errorf("exit code %d: %s", code, r.stderr.String())
+		}
+		r.interrupted(130, "SIGINT")
+	})
+	t.Run("timeout", func(t *testing.T) {
+		t.Parallel()
+		r := begin(t, &llmtest.Server{Reply: func(int, []byte) llmtest.Turn {
+			return llmtest.Use("bash", `{"command":"`+pids+`sleep 1000; true"}`)
+		}}, "--output-format", "stream-json", "--timeout", "2s", "hello")
+		if code := r.end(); code != 124 {
+			t.Errorf("exit code %d: %s", code, r.stderr.String())
+		}
+		if _, err := os.Stat(filepath.Join(r.dir, "parent")); err == nil { // it had come so far
+			r.gone("child")
+			r.gone("parent")
+		}
 	})
 	t.Run("json", func(t *testing.T) {
 		t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -44,6 +46,9 @@ type Options struct {
 	Now     func() time.Time
 	// Signals gives the names of signals as they come; each interrupts.
 	Signals <-chan string
+	// Abort ends the process at the third signal: something does not let itself
+	// be interrupted. The log needs no farewell.
+	Abort func(code int)
 }
 
 // Run runs one prompt in a session and returns what it came to. An error means
@@ -82,10 +87,17 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	_, spent := s.Spent()
 	r := res.result(s.ID(), s.Info(), spent, s.Evidence(), o.Now().Sub(start), o.Verify)
 	if !res.finished {
-		r.Outcome, r.ExitCode = string(event.EndFailed), 1
 		err := s.Close()
 		if err == nil {
 			err = fault.NewInternal(nil, "the run ended without an end")
+		}
+		f := turn.Describe(err)
+		r.Outcome, r.ExitCode, r.Error = string(event.EndFailed), 1, &f
+		if fault.CategoryOf(err) == fault.Configuration {
+			r.Outcome, r.ExitCode = string(event.EndConfig), 3
+		}
+		if o.Format != Text {
+			err = errors.Join(err, v.last(s, r))
 		}
 		return r, err
 	}
@@ -102,11 +114,15 @@ func watch(ctx context.Context, s *session.Session, o Options) (stop func()) {
 	}
 	done := make(chan struct{})
 	go func() {
+		signals := 0
 		for {
 			by := "timeout"
 			select {
 			case <-limit:
 			case by = <-o.Signals:
+				if signals++; signals == 3 && o.Abort != nil {
+					o.Abort(codeOf(event.EndInterrupted, by))
+				}
 			case <-ctx.Done():
 				by = "SIGTERM"
 			case <-done:
@@ -168,6 +184,8 @@ func (v *view) progress(e event.Event) {
 			line += "  → " + done
 		}
 		fmt.Fprintln(v.err, line)
+	case event.Warned:
+		fmt.Fprintln(v.err, plain.Line("pawl: "+b.Text))
 	case event.Stuck:
 		fmt.Fprintln(v.err, "pawl: "+plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
 	case event.Retried:

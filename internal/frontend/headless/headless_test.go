@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -161,5 +162,31 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	_, err := Run(t.Context(), s, "go", Options{Format: Stream, Out: &failing{n: 100}, Err: &bytes.Buffer{}, Now: time.Now})
 	if !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Three signals end what does not let itself be interrupted.
+func TestThirdSignalAborts(t *testing.T) {
+	held, free := make(chan struct{}), make(chan struct{})
+	m := llmtest.New(llmtest.Turn{Text: "x", Before: func(*llm.Request) { close(held); <-free }})
+	s, _ := open(t, m)
+	signals, codes := make(chan string), make(chan int, 1)
+	go func() {
+		<-held
+		for range 3 {
+			signals <- "SIGINT"
+		}
+	}()
+	var out, errs bytes.Buffer
+	o := opts(Text, &out, &errs)
+	o.Signals, o.Abort = signals, func(code int) {
+		codes <- code
+		close(free)
+	}
+	if _, err := Run(t.Context(), s, "go", o); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-codes; code != 130 {
+		t.Errorf("exit code %d, want 130", code)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -61,6 +62,11 @@ func TestEscapeAlone(t *testing.T) {
 	go func() {
 		_, _ = out.Write([]byte("\x1b"))
 		now <- time.Time{}
+		for waits := true; waits; runtime.Gosched() {
+			k.mu.Lock()
+			waits = len(k.raw) > 0
+			k.mu.Unlock()
+		}
 		_, _ = out.Write([]byte("y"))
 		_ = out.Close()
 	}()

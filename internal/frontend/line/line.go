@@ -66,7 +66,9 @@ type Config struct {
 	// Sessions, Models and Rules serve the slash commands.
 	Sessions func(context.Context) ([]event.Row, error)
 	Models   func(context.Context) error
-	Rules    func() []string
+	// RuleFiles, if set, lists the project's rules files.
+	RuleFiles func(context.Context) error
+	Rules     func() []string
 	// Signals gives the names of signals as they come: SIGINT, SIGTERM, SIGHUP.
 	Signals <-chan string
 	Now     func() time.Time
@@ -342,6 +344,14 @@ func (c *conversation) Sessions(ctx context.Context) ([]event.Row, error) {
 
 // Models is part of slash.Host.
 func (c *conversation) Models(ctx context.Context) error { return c.Config.Models(ctx) }
+
+// RuleFiles is part of slash.Ruled.
+func (c *conversation) RuleFiles(ctx context.Context) error {
+	if c.Config.RuleFiles == nil {
+		return nil
+	}
+	return c.Config.RuleFiles(ctx)
+}
 
 // Rules is part of slash.Host.
 func (c *conversation) Rules() []string { return c.Config.Rules() }

@@ -173,9 +173,13 @@ func meaning(in string) (scope event.Scope, why string) {
 	return scope, ""
 }
 
-// choice asks the model's own question.
+// choice asks a question of the model, or of pawl itself.
 func (c *conversation) choice(q event.Asked, cut <-chan struct{}) (string, error) {
-	c.view.line("the model asks: " + plain.Text(q.Text))
+	who := "pawl asks: " // about the budget, or whether to go on
+	if q.Why == "" && c.view.asking() {
+		who = "the model asks: "
+	}
+	c.view.line(who + plain.Text(q.Text))
 	prompt := "answer: "
 	for i, o := range q.Options {
 		c.view.line(fmt.Sprintf("  %d. %s", i+1, plain.Line(o)))

@@ -67,6 +67,12 @@ func (v *view) show(e event.Event) {
 		v.hang()
 	case event.PersonRan:
 		v.ran(b)
+	case event.Warned:
+		v.line("pawl: " + plain.Line(b.Text))
+	case event.Stuck:
+		v.line("pawl: " + plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
+	case event.Compacted:
+		v.line(fmt.Sprintf("pawl: the conversation was made shorter: about %d tokens, were %d; /context shows it", b.After, b.Before))
 	case event.Noted:
 		v.line("  [" + plain.Line(b.Text) + "]")
 	case event.Interrupted:
@@ -148,6 +154,11 @@ func (v *view) done(d event.CallDone) {
 		return
 	}
 	v.line("  " + what + text)
+}
+
+// asking says whether an open call is a question of the model.
+func (v *view) asking() bool {
+	return slices.ContainsFunc(v.calls, func(c call) bool { return isQuestion(c.what) })
 }
 
 func isQuestion(what string) bool { return strings.HasPrefix(what, "ask_user ") }

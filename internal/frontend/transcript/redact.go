@@ -62,10 +62,23 @@ func (r *redactor) event(e event.Event) event.Event {
 		}
 		delete(r.calls, b.ID)
 	case event.PersonRan:
-		if secretText(b.Output) {
-			b.Output = LeftOut
-			e.Body = b
+		b.Output = prose(b.Output)
+		e.Body = b
+	case event.Stuck:
+		b.Evidence = slices.Clone(b.Evidence)
+		for i, s := range b.Evidence {
+			b.Evidence[i] = prose(s)
 		}
+		e.Body = b
+	case event.Compacted:
+		b.Summary, b.Start = prose(b.Summary), slices.Clone(b.Start)
+		for i, m := range b.Start {
+			b.Start[i].Parts = r.parts(m.Parts)
+			for k, p := range b.Start[i].Parts {
+				b.Start[i].Parts[k].Text = prose(p.Text)
+			}
+		}
+		e.Body = b
 	}
 	return e
 }
@@ -84,6 +97,11 @@ func (r *redactor) parts(parts []llm.Part) []llm.Part {
 			r.calls[c.ID] = true
 			c.Args, c.Sent = args(c.Args), ""
 			parts[i].Call, parts[i].Raw = &c, nil
+		}
+		if p.Result != nil && secretText(p.Result.Text) {
+			res := *p.Result
+			res.Text, res.Images = LeftOut, nil
+			parts[i].Result = &res
 		}
 	}
 	return parts
@@ -130,6 +148,15 @@ func secretText(text string) bool {
 		}
 	}
 	return false
+}
+
+// prose is a text of several sources: left out whole where it shows lines of a
+// secret-looking file.
+func prose(text string) string {
+	if secretText(text) {
+		return LeftOut
+	}
+	return text
 }
 
 // shownPath is the path that a line is a heading of, or a hit in; "" for none.

@@ -154,10 +154,12 @@ func TestRedact(t *testing.T) {
 			asked("p", "apply_patch", `{"patch":"*** Begin Patch\n*** Update File: .env\n+`+secret+`\n*** End Patch"}`),
 			done("p", "apply_patch", secret),
 		},
-		"search":      {done("g", "grep", "a.go:1:x\n.env:3:"+secret)},
-		"context":     {done("g", "grep", "a.go:1:x\ndeploy/.env-3-"+secret)},
-		"diff":        {done("d", "git_diff", "diff --git a/.env b/.env\n--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n+"+secret)},
-		"own command": {event.PersonRan{Command: "git diff", Output: "--- a/.env\n+++ b/.env\n+" + secret}},
+		"search":            {done("g", "grep", "a.go:1:x\n.env:3:"+secret)},
+		"context":           {done("g", "grep", "a.go:1:x\ndeploy/.env-3-"+secret)},
+		"diff":              {done("d", "git_diff", "diff --git a/.env b/.env\n--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n+"+secret)},
+		"kept in a summary": {event.Compacted{Summary: "x\n.env:1:" + secret, Start: []llm.Message{{Role: llm.Tool, Parts: []llm.Part{{Kind: llm.Output, Result: &llm.Result{Text: "== .env (lines 1-1 of 1) ==\n1\t" + secret}}}}}}},
+		"shown as evidence": {event.Stuck{Evidence: []string{"a.go:1:x", ".env:1:" + secret}}},
+		"own command":       {event.PersonRan{Command: "git diff", Output: "--- a/.env\n+++ b/.env\n+" + secret}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			redact := Redact()

@@ -43,6 +43,11 @@ func TestUnreportedUsageCountsAsReserved(t *testing.T) {
 	if got := m.Session(); got.Guessed != 0.75 || got.Cost() != nil || got.Tokens() != 1000 {
 		t.Errorf("%+v", got)
 	}
+	var parent Meter // the same of a child session
+	apply(&parent, event.Charged{By: "child", Child: true, Guess: true, Unknown: true, USD: ptr(0.75)})
+	if got := parent.Session(); got.Guessed != 0.75 || got.Cost() != nil {
+		t.Errorf("%+v", got)
+	}
 	price := &llm.Price{Input: 1, Output: 1}
 	if _, err := new(Pool).Reserve(&m, Limits{USD: 1}, Ask{Price: price, MaxOutput: 300_000}); err != nil {
 		t.Errorf("what is left is refused: %v", err)

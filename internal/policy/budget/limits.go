@@ -136,6 +136,17 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
+	how := "--budget or the configuration"
+	switch e.Kind {
+	case USD:
+		how = "--max-budget-usd"
+	case Tokens:
+		how = "--max-tokens-total"
+	}
+	return e.text() + " (raise it with " + how + ")"
+}
+
+func (e *LimitError) text() string {
 	s := fmt.Sprintf("the budget of %s is used up: %s so far", e.Kind.say(e.Limit), e.Kind.say(e.Used))
 	if e.Used < e.Limit {
 		s += ", and what comes next could pass it"
@@ -156,7 +167,7 @@ const (
 
 // Question asks a person to raise the limit.
 func (e *LimitError) Question() (text string, options []string) {
-	return "Stop here, or raise the limit? " + strings.ToUpper(e.Error()[:1]) + e.Error()[1:] + ".",
+	return "Stop here, or raise the limit? " + strings.ToUpper(e.text()[:1]) + e.text()[1:] + ".",
 		[]string{"add " + e.Kind.say(e.step()), noLimit, stop}
 }
 

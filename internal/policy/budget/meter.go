@@ -118,6 +118,12 @@ func (m *Meter) charged(b event.Charged) {
 		if b.USD != nil {
 			m.all.Guessed += *b.USD
 		}
+		if b.Unknown {
+			m.all.Unknown++
+		}
+		if b.Unknown && b.USD == nil {
+			m.uncovered++
+		}
 		return
 	}
 	m.add(b.Usage, m.all.Usage == llm.Usage{})

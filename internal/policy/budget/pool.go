@@ -44,7 +44,8 @@ const (
 )
 
 // Reserve decides whether a request may go out, and how long its reply may
-// be. Errors are ErrWait, *StepsError, *LimitError or a *fault.Error.
+// be. Errors are ErrWait, *StepsError, *LimitError, or a *fault.Error
+// of category configuration where a cost is not known.
 //
 // Where others are in flight, twice all that is reserved must fit: so even if
 // every reply costs twice what was reserved for it, the limit is passed only
@@ -73,7 +74,8 @@ func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 	}
 	if v := m.Limit(l, USD); v > 0 && (a.Price != nil && m.uncovered == 0 || !l.Assumed) {
 		if a.Price == nil || m.uncovered > 0 {
-			return Grant{}, fault.NewBudget("the budget of $%.2f can not be kept: the price of what was or would be spent is not known", v)
+			return Grant{}, fault.NewConfiguration("go on without it, or limit tokens instead",
+				"the budget of %s can not be kept: the cost of a part of this session is not known", USD.say(v))
 		}
 		held := 0.0
 		for _, g := range p.held {

@@ -67,6 +67,8 @@ func (s *Seen) Apply(e event.Event) {
 		}
 	case event.FileChanged:
 		s.changed(b)
+	case event.CallDone:
+		s.removed = "" // ids of calls may come again in the next step
 	case event.Rebased:
 		if b.Why == "compaction" {
 			for _, f := range s.files {

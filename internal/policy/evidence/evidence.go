@@ -56,7 +56,9 @@ func (f *Fold) Apply(e event.Event) {
 		f.change(b)
 		f.verified = nil
 	case event.Blocked:
-		f.denials = append(f.denials, b)
+		if b.By != event.ByStuck { // kept from repeating itself: no permission would help
+			f.denials = append(f.denials, b)
+		}
 	case event.CallDone:
 		f.ran(b)
 	case event.PersonRan:

@@ -39,6 +39,9 @@ func (c *Calls) Violations() []Violation { return slices.Clone(c.violations.viol
 
 // Apply takes one event.
 func (c *Calls) Apply(e event.Event) {
+	if e.Seq == 0 {
+		return
+	}
 	switch b := e.Body.(type) {
 	case event.CallAsked:
 		o := &call{id: b.ID, tool: b.Tool, m: fsm.NewMachine(&callTable)}

@@ -246,6 +246,50 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// SPEC 1.5: a question that nobody can answer any more does not pause: its call
+// was cancelled, the step it came from is over, or the turn was interrupted.
+func TestWithdrawnQuestions(t *testing.T) {
+	done := func(id string) event.CallDone { return event.CallDone{ID: id, Outcome: event.Cancelled} }
+	step := []event.Body{event.Prompted{}, event.Requested{}, event.Replied{}, event.CallAsked{ID: "a"}, event.CallAsked{ID: "b"}}
+	both := event.Asked{ID: "q", Questions: []event.Question{{Call: "a"}, {Call: "b"}}}
+	words := event.Asked{ID: "q", Text: "which?"}
+	for name, c := range map[string]struct {
+		before, open []event.Body
+		close        event.Body
+	}{
+		"a call cancelled":   {step, []event.Body{both}, done("a")},
+		"the step is over":   {step, []event.Body{event.CallStarted{ID: "b"}, words, done("a")}, done("b")},
+		"interrupted":        {step[:1], []event.Body{words, event.Ticked{}}, event.Interrupted{By: "person"}},
+		"ended":              {step[:2], []event.Body{words}, event.Ended{End: event.EndFailed}},
+		"answered":           {step, []event.Body{words, event.Answered{ID: "another"}}, event.Answered{ID: "q"}},
+		"two, both answered": {step, []event.Body{both, event.Asked{ID: "r", Why: "budget"}, event.Answered{ID: "q"}}, event.Answered{ID: "r"}},
+	} {
+		var f folds
+		for _, b := range append(slices.Clone(c.before), c.open...) {
+			f.apply(event.Event{Seq: 1, Body: b})
+		}
+		if f.agent.State() != lifecycle.Paused || f.activity.State() != lifecycle.AwaitingPermission {
+			t.Errorf("%s: before, the agent is %s, its activity %s", name, f.agent.State(), f.activity.State())
+		}
+		f.apply(event.Event{Seq: 2, Body: c.close})
+		if f.agent.State() == lifecycle.Paused || f.activity.State() == lifecycle.AwaitingPermission || len(f.agent.Violations())+len(f.activity.Violations()) > 0 {
+			t.Errorf("%s: the agent is %s, its activity %s, %+v", name, f.agent.State(), f.activity.State(), f.violations())
+		}
+	}
+}
+
+// What is not stored changes nothing.
+func TestEphemeral(t *testing.T) {
+	var f folds
+	f.apply(event.Event{Seq: 1, Body: event.Opened{}})
+	for _, b := range []event.Body{event.Prompted{}, event.Requested{}, event.CallAsked{ID: "c"}, event.Asked{ID: "q"}} {
+		f.apply(event.Event{Body: b})
+	}
+	if f.agent.State() != lifecycle.Idle || f.activity.State() != lifecycle.Idle || len(f.calls.Open()) > 0 || f.app.State() != lifecycle.UserInput || len(f.violations()) > 0 {
+		t.Errorf("agent %s, activity %s, application %s, calls %v, %v", f.agent.State(), f.activity.State(), f.app.State(), f.calls.Open(), f.violations())
+	}
+}
+
 // SPEC 1.4: what is replayed is told to nobody; what happens then is told with
 // the event that led to it.
 func TestListenersAreLive(t *testing.T) {
@@ -283,6 +327,10 @@ func TestCalls(t *testing.T) {
 	apply(event.CallDone{ID: "a", Outcome: event.Denied})
 	if got := apply(event.CallDone{ID: "b", Outcome: event.OK}); len(got) != 0 || len(c.Violations()) != 0 {
 		t.Errorf("%v %+v", got, c.Violations())
+	}
+	apply(event.CallAsked{ID: "torn"})
+	if got := apply(event.Ended{End: event.EndFailed}); len(got) != 0 {
+		t.Errorf("after the turn: %v", got)
 	}
 	// A call that never started has no good result.
 	apply(event.CallAsked{ID: "c"})

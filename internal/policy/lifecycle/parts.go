@@ -75,6 +75,9 @@ func (a *Application) Violations() []Violation { return slices.Clone(a.live.viol
 
 // Apply takes one event.
 func (a *Application) Apply(e event.Event) {
+	if e.Seq == 0 {
+		return
+	}
 	switch e.Body.(type) {
 	case event.Opened, event.Resumed:
 		a.move(e, UserInput)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -61,6 +62,17 @@ func readTrajectories(t testing.TB, file string) []*Trajectory {
 	return out
 }
 
+// devRuns is read once: it is large, and nobody changes it.
+var devRuns struct {
+	once sync.Once
+	runs []*Trajectory
+}
+
+func development(t testing.TB) []*Trajectory {
+	devRuns.once.Do(func() { devRuns.runs = trajectories(t, "dev.jsonl.gz") })
+	return devRuns.runs
+}
+
 // SPEC 6.1, 6.3, 6.4: the patterns that other agents' tests cover and the traps
 // met in real runs.
 func TestScenarios(t *testing.T) {
@@ -83,7 +95,7 @@ func TestScenarios(t *testing.T) {
 func TestRecordedRuns(t *testing.T) {
 	t.Parallel()
 	var resolved, warned, stuck, caught, burnt, after int
-	for _, tr := range trajectories(t, "dev.jsonl.gz") {
+	for _, tr := range development(t) {
 		r := Judge(Default(), tr)
 		switch {
 		case tr.Outcome == "resolved":
@@ -122,7 +134,7 @@ func TestChainedSessions(t *testing.T) {
 	t.Parallel()
 	d := New(Default())
 	sessions, steps := 0, 0
-	for _, tr := range trajectories(t, "dev.jsonl.gz") {
+	for _, tr := range development(t) {
 		if tr.Outcome != "resolved" {
 			continue
 		}

@@ -26,7 +26,7 @@ func (f *Fold) Next() Decision {
 	}
 	d.Evidence = f.evidence(f.now)
 	last := f.about(f.now)
-	if d.Rung == Block && last != nil && blockable(last) {
+	if d.Rung == Block && last != nil && blockable(f.now.Rule, last) {
 		d.Call = blockKey(last.tool, last.c.args)
 	}
 	switch {
@@ -64,9 +64,13 @@ func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
 
 func blockKey(tool, args string) string { return tool + ":" + Digest(args) }
 
-// blockable says that a call may be kept from running: to wait, to plan and to
-// ask are never the loop itself.
-func blockable(r *record) bool {
+// blockable says that a call may be kept from running for a rule: to wait, to
+// plan and to ask are never the loop itself, and words are no call.
+func blockable(rule string, r *record) bool {
+	switch rule {
+	case "message", streamRule, compactRule:
+		return false
+	}
 	switch r.c.kind {
 	case Wait, Think, None, Submit:
 		return false

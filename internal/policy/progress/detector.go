@@ -38,6 +38,9 @@ type Detector struct {
 	stats stats
 }
 
+// fewWords is how long an answer of a few words is, in bytes.
+const fewWords = 64
+
 type seen struct {
 	key, target uint64
 }
@@ -120,6 +123,8 @@ func (d *Detector) look(s *Step) facts {
 	if at, ok := d.faults.get(f.fault); !s.OK {
 		f.faultKnown, f.faultSeen = ok, ok && at == f.epoch
 	}
+	f.silent = s.OK && !f.keySeen && (s.Kind == Exec || s.Kind == Edit) && s.State == "" && len(s.Files) == 0 &&
+		(s.Len <= 1 || f.resultSeen && s.Len <= fewWords)
 	f.editSeen = s.Edit != "" && d.edits.has(hash(s.Edit))
 	if s.Message != "" {
 		said := hash(s.Message)

@@ -63,7 +63,9 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Replied:
 		f.replied(b)
 	case event.CallAsked:
-		f.open[b.ID] = &asked{tool: b.Tool, c: describe(b.Tool, b.Args)}
+		a := &asked{tool: b.Tool, c: describe(b.Tool, b.Args)}
+		a.blocked, _ = f.ladder.Blocked(blockKey(b.Tool, a.c.args))
+		f.open[b.ID] = a
 	case event.Blocked:
 		if a := f.open[b.Call]; a != nil && b.By == BlockedBy {
 			a.blocked = true
@@ -94,7 +96,7 @@ func (f *Fold) Apply(e event.Event) {
 
 // BlockedBy is what event.Blocked.By says of a call that the ladder keeps from
 // running.
-const BlockedBy = "stuck"
+const BlockedBy = event.ByStuck
 
 func (f *Fold) person(text string) {
 	f.d.Person(text)
@@ -168,6 +170,9 @@ func (f *Fold) done(b event.CallDone) {
 	if a == nil || b.Outcome == event.Cancelled || b.Outcome == event.UnknownDone {
 		return // nothing is known of what it would have come to
 	}
+	// A blocked call that ran all the same, as by a person's wish, is judged by
+	// what came of it.
+	a.blocked = a.blocked && b.Outcome == event.Denied
 	ok := b.Outcome == event.OK && !b.Result.Error && (b.Exit == nil || *b.Exit == 0)
 	text := plainResult(b)
 	s := Step{
@@ -318,3 +323,6 @@ func (f *Fold) planned(items []tool.Item, at time.Time) {
 		}
 	}
 }
+
+// Config gives the configuration with all its numbers.
+func (f *Fold) Config() Config { return f.d.Config() }

@@ -15,6 +15,9 @@ type facts struct {
 	result uint64 // of a success
 	fault  uint64 // of a failure: its error
 	epoch  int    // how many never-seen contents came before
+	// silent: another command or edit succeeded without a word, or with a few
+	// that came before, such as "done".
+	silent bool
 	// fresh: it left a content never seen before.
 	fresh bool
 	// news: it succeeded with a result never seen before.

@@ -2,7 +2,8 @@ package progress
 
 import "fmt"
 
-// message warns when the model says the same, word for word, reply after reply.
+// message warns when the model says the same, word for word, reply after reply,
+// and gets nowhere.
 type message struct{ run streak }
 
 func (*message) name() string { return "message" }
@@ -18,7 +19,7 @@ func (r *message) apply(d *Detector, f *facts) finding {
 		return finding{}
 	}
 	n := r.run.add(hash(f.s.Message), f.n)
-	if n < d.c.StuckThreshold || f.fresh {
+	if n < d.c.StuckThreshold || f.fresh || f.news {
 		return finding{}
 	}
 	return finding{

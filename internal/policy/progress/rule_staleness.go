@@ -9,7 +9,7 @@ const (
 	staleRepeat = 4 * point     // this call with this result again
 	staleKnown  = 2 * point     // another call, and an error or a result seen before
 	staleEmpty  = 1 * point     // a search that found nothing
-	staleWords  = 3 * point / 2 // a reply without a call
+	staleWords  = 3 * point / 2 // a reply that was no call, and was to be one
 	staleEcho   = 2 * point     // more, where the model says the same words with it
 	staleNews   = -4 * point    // a result never seen before
 )
@@ -39,8 +39,12 @@ func (r *staleness) apply(d *Detector, f *facts) finding {
 		by += staleEcho
 	}
 	if f.wait && by > 0 {
-		// Waiting counts a quarter, and by itself leads to a warning only.
-		by = max(0, min(by/4, d.c.StaleWarn*point-r.score))
+		by /= 4
+	}
+	if f.wait || f.silent {
+		// Waiting, and commands that succeed without a word, lead to a warning
+		// at most by themselves.
+		by = min(by, max(0, d.c.StaleWarn*point-r.score))
 	}
 	r.score = max(0, r.score+by)
 	if r.score == 0 {
@@ -79,6 +83,10 @@ func weight(f *facts) int {
 		return 0
 	case f.keySeen:
 		return staleRepeat
+	case f.prose && f.resultSeen:
+		return staleKnown // other words, and the same answer to them
+	case f.prose:
+		return 0
 	case s.Kind == None:
 		return staleWords
 	case !s.OK && f.faultSeen:
@@ -93,8 +101,8 @@ func weight(f *facts) int {
 		return staleNews // its content is not known, and it never was written before
 	case s.Len == 0 && (s.Kind == Read || s.Kind == Search):
 		return staleEmpty
-	case s.Len <= 1:
-		return staleEmpty // silence; what it changed would show as content
+	case s.Len <= 1, f.silent:
+		return staleEmpty // what it changed would show as content
 	case f.resultSeen:
 		return staleKnown
 	}

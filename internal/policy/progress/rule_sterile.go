@@ -36,7 +36,7 @@ func (r *sterile) apply(d *Detector, f *facts) finding {
 	}
 	switch {
 	case f.fresh, f.wait, f.unseen, s.Kind == Think, s.Kind == None && !f.keySeen,
-		s.OK && s.Len <= 1 && !f.keySeen:
+		s.OK && s.Len <= 1 && !f.keySeen, f.silent:
 		return finding{}
 	}
 	what := f.result

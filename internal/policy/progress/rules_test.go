@@ -112,7 +112,7 @@ func TestEachRule(t *testing.T) {
 			return []Step{edit("a.go", fmt.Sprint(i), fmt.Sprint("s", i)), test(false, "FAIL: TestX")}
 		})...)},
 		{"message", Warn, 2, times(3, func(i int) []Step {
-			s := read(fmt.Sprint(i), fmt.Sprint(i))
+			s := failed(read(fmt.Sprint(i), ""), "")
 			s.Message = "let me look"
 			return []Step{s}
 		})},
@@ -174,7 +174,8 @@ func TestInnocent(t *testing.T) {
 		"a status between news": times(200, func(i int) []Step {
 			return []Step{read(fmt.Sprint("f", i), fmt.Sprint("c", i)), read("status", "clean")}
 		}),
-		"silent commands": times(12, func(i int) []Step { return []Step{run1(fmt.Sprint("mkdir ", i), "")} }),
+		"silent commands":            times(100, func(i int) []Step { return []Step{run1(fmt.Sprint("mkdir ", i), "")} }),
+		"commands that all say done": times(100, func(i int) []Step { return []Step{run1(fmt.Sprint("git add ", i), "done")} }),
 		"empty searches": append(times(12, func(i int) []Step {
 			return []Step{{Tool: "grep", Kind: Search, Args: fmt.Sprint(i), OK: true}}
 		}), read("found.go", "here")),

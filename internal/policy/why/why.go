@@ -261,6 +261,10 @@ func (c *costs) replied(e event.Event, model string, b event.Replied) {
 }
 
 func (c *costs) charged(b event.Charged) {
+	if b.Unknown {
+		c.replies++
+		c.unknown++
+	}
 	switch {
 	case b.USD == nil:
 	case b.Guess:

@@ -45,6 +45,7 @@ type compactions struct {
 	idle    int  // compactions in a row without news before them
 	learned int  // tokens that a provider refused; 0 none
 	stuck   bool // the last one left the window critical
+	looked  int  // what was counted when reads were last looked through
 	summary string
 	hashes  map[uint64]struct{} // of results, so that a repeated one is no news
 }
@@ -65,6 +66,10 @@ func (k *compactions) apply(b event.Body) {
 			k.fresh(b.Tool + "\x00" + b.Result.Text)
 		}
 	case event.Compacted:
+		k.looked = 0
+		if b.Why == WhyDedup {
+			return
+		}
 		k.count++
 		k.grown = false
 		if k.news {
@@ -100,7 +105,9 @@ func (k *compactions) fresh(s string) {
 // compacted applies a compaction: Start for the oldest messages, and pointers
 // for results.
 func (c *Conversation) compacted(b event.Compacted) {
-	c.compact.at = c.now
+	if b.Why != WhyDedup {
+		c.compact.at = c.now
+	}
 	older := min(max(b.Older, 0), len(c.messages))
 	var ms []llm.Message
 	var as []about
@@ -117,6 +124,7 @@ func (c *Conversation) compacted(b event.Compacted) {
 		c.bodyN += a.tokens
 	}
 	c.rebases++
+	c.compact.looked = c.bodyN
 	c.compact.stuck = c.Percent() >= criticalAt
 }
 

@@ -16,8 +16,8 @@ type Counter interface{ Count(text string) int }
 //
 //   - a word costs 0.55 for its first letter and 0.15 for each further one: an
 //     English word with its space is about 1.1; a change from small to capital
-//     or from digit to letter begins a word, so that camelCase, hexadecimal
-//     and base64 cost what they should;
+//     or from digit to letter begins a word (0.7), so that camelCase and
+//     hexadecimal cost what they should, and base64 most of it;
 //   - a digit costs 0.4 (two to three of them are a token);
 //   - punctuation costs 0.6, the same again 0.12 (rules such as ----);
 //   - a line's end costs 0.35, other white space 0.04: indentation is merged;
@@ -45,7 +45,8 @@ const (
 // hundredths of a token
 const unit = 100
 
-func weight(before, r rune, size int) int {
+// weight is what a rune costs behind the two before it.
+func weight(first, before, r rune, size int) int {
 	switch {
 	case size > 1 || r == utf8.RuneError:
 		switch size {
@@ -60,16 +61,24 @@ func weight(before, r rune, size int) int {
 	case r == ' ' || r == '\t' || r == '\r':
 		return 4
 	case lower(r):
-		if lower(before) || upper(before) {
+		switch {
+		case lower(before), upper(before) && !lower(first) && !digit(first):
 			return 15
+		case upper(before):
+			return 40
+		case digit(before):
+			return 70
 		}
 		return 55
 	case upper(r):
-		if upper(before) {
-			return 25
+		switch {
+		case upper(before):
+			return 30
+		case lower(before) || digit(before):
+			return 70
 		}
 		return 55
-	case r >= '0' && r <= '9':
+	case digit(r):
 		return 40
 	case r == before:
 		return 12
@@ -79,21 +88,22 @@ func weight(before, r rune, size int) int {
 
 func lower(r rune) bool { return r >= 'a' && r <= 'z' }
 func upper(r rune) bool { return r >= 'A' && r <= 'Z' }
+func digit(r rune) bool { return r >= '0' && r <= '9' }
 
 // head gives how many bytes from the start of s are at most that many tokens,
 // whole runes, and how many they are. limit -1 is none.
 func head(s string, limit int) (bytes, tokens int) {
-	sum, before := 0, rune(0)
+	sum, first, before := 0, rune(0), rune(0)
 	for i := 0; i < len(s); {
 		r, size := rune(s[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(s[i:])
 		}
-		w := weight(before, r, size)
+		w := weight(first, before, r, size)
 		if limit >= 0 && sum+w > limit*unit {
 			return i, (sum + unit - 1) / unit
 		}
-		sum, before = sum+w, r
+		sum, first, before = sum+w, before, r
 		i += size
 	}
 	return len(s), (sum + unit - 1) / unit
@@ -101,18 +111,29 @@ func head(s string, limit int) (bytes, tokens int) {
 
 // tail is head from the end: it gives where the last so many tokens begin.
 func tail(s string, limit int) (start int) {
-	sum, before := 0, rune(0)
-	for i := len(s); i > 0; {
-		r, size := rune(s[i-1]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeLastRuneInString(s[:i])
+	last := func(end int) (rune, int) {
+		switch {
+		case end == 0:
+			return 0, 0
+		case s[end-1] < utf8.RuneSelf:
+			return rune(s[end-1]), 1
 		}
-		w := weight(before, r, size)
+		return utf8.DecodeLastRuneInString(s[:end])
+	}
+	// A rune weighs by the two before it.
+	i, sum := len(s), 0
+	r, size := last(i)
+	before, n := last(i - size)
+	for at := i - size - n; i > 0; {
+		first, m := last(at)
+		w := weight(first, before, r, size)
 		if sum+w > limit*unit {
 			return i
 		}
-		sum, before = sum+w, r
+		sum += w
 		i -= size
+		r, size, before, n = before, n, first, m
+		at -= m
 	}
 	return 0
 }

@@ -15,7 +15,7 @@ func Cut(s string, tokens int, where func() string) (out string, cut bool) {
 	}
 	notice := where()
 	_, n := head(notice, -1)
-	rest := max(tokens-n-20, tokens/4, 1)
+	rest := max(tokens-n-40, tokens/4, 1)
 	h := headLines(s, rest*2/3)
 	t := tailLines(s[len(h):], rest/3, rest/2)
 	left := len(s) - len(h) - len(t)

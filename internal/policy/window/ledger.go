@@ -3,6 +3,8 @@ package window
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -18,10 +20,9 @@ type ledger struct {
 	decisions []string
 	failures  []*failure
 	files     map[string]*changed
-	order     []string // paths of files, by their last change
+	changes   int
 	since     []string // files changed since a command last ran
 	plan      []tool.Item
-	rules     string            // the rules as they were last appended
 	asked     map[string]string // questions that wait for an answer
 }
 
@@ -34,8 +35,10 @@ type said struct {
 
 // changed is a file that was changed.
 type changed struct {
+	path  string
 	hash  tool.Hash
 	times int
+	last  int // which change of any file was its last
 }
 
 // failure is something that was tried and failed, with its evidence.
@@ -58,10 +61,6 @@ func (l *ledger) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.Prompted:
 		l.prompts = append(l.prompts, said{b.Source, b.Text, b.Images})
-	case event.Noted:
-		if b.Why == "rules" {
-			l.rules = b.Text
-		}
 	case event.PersonRan:
 		exit := ""
 		if b.Exit != nil {
@@ -123,12 +122,13 @@ func (l *ledger) change(b event.FileChanged) {
 	}
 	f := l.files[b.Path]
 	if f == nil {
-		f = &changed{}
+		f = &changed{path: b.Path}
 		l.files[b.Path] = f
 	}
 	f.hash = b.After
 	f.times++
-	l.order = latest(l.order, b.Path)
+	l.changes++
+	f.last = l.changes
 	l.since = latest(l.since, b.Path)
 	if len(l.since) > 8 {
 		l.since = l.since[1:]
@@ -254,13 +254,13 @@ func (l *ledger) text(tokens int) string {
 	for _, d := range l.decisions {
 		decisions = append(decisions, "- "+d)
 	}
-	for _, p := range l.order {
-		f := l.files[p]
+	byLast := slices.SortedFunc(maps.Values(l.files), func(a, b *changed) int { return a.last - b.last })
+	for _, f := range byLast {
 		what := "removed"
 		if f.hash != "" {
 			what = "sha256 " + string(f.hash[:min(12, len(f.hash))])
 		}
-		files = append(files, fmt.Sprintf("- %s (%s, %d changes)", p, what, f.times))
+		files = append(files, fmt.Sprintf("- %s (%s, %d changes)", f.path, what, f.times))
 	}
 	for _, i := range l.plan {
 		plan = append(plan, fmt.Sprintf("- [%s] %s", i.Status, clip(i.Text, maxSaid)))

@@ -52,7 +52,11 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	}
 	body := max(c.calib.to(limit)-c.headN, c.calib.to(limit)/4, 400)
 	p := Plan{Why: why, Focus: focus, conv: c, before: int64(c.Tokens()), space: body * partSummary / 100, target: body * goal / 100}
-	older, kept := c.boundary(body * partKept / 100)
+	keep := body * partKept / 100
+	if why == WhyPerson {
+		keep = min(keep, c.bodyN*partKept/100) // also where the window is not full at all
+	}
+	older, kept := c.boundary(keep)
 	size := 0
 	for _, a := range c.about[:older] {
 		size += a.tokens
@@ -241,9 +245,6 @@ func (p Plan) text(title, summary string) string {
 	var b strings.Builder
 	b.WriteString("[The conversation was made shorter to fit the context window. This stands for what was left out; what came last follows as it was. Files that are not shown below must be read again before they are changed.]\n\n# What the user asked, word for word\n")
 	b.WriteString(p.intro)
-	if r := p.conv.ledger.rules; r != "" {
-		fmt.Fprintf(&b, "\n# Rules of this project\n%s\n", strings.TrimRight(r, "\n"))
-	}
 	if p.ledger != "" {
 		fmt.Fprintf(&b, "\n# From the log\n%s", p.ledger)
 	}

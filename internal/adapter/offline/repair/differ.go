@@ -14,7 +14,7 @@ type class struct {
 	members []*candidate // best first
 	panics  int          // inputs on which they panic
 	stops   int          // inputs on which they do not end
-	changed float64      // share of the results to keep that they change
+	changed float64      // share of the results around what was right that they change
 	weight  float64
 }
 
@@ -48,7 +48,7 @@ func (w *work) compare(s *spectrum, plausible []*candidate) (classes []class, in
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	normal := 0 // what a class would change that changed every normal result
+	right := 0 // inputs on which the code as it was is taken to be right
 	for line := range strings.Lines(out) {
 		f := strings.Fields(line)
 		if len(f) < 2 {
@@ -57,7 +57,7 @@ func (w *work) compare(s *spectrum, plausible []*candidate) (classes []class, in
 		switch f[0] {
 		case "PAWLI":
 			inputs, _ = strconv.Atoi(f[1]) // our own output, here and below
-			normal, _ = strconv.Atoi(f[len(f)-1])
+			right, _ = strconv.Atoi(f[len(f)-1])
 		case "PAWLC":
 			var n []int
 			for _, x := range f[1:] {
@@ -67,7 +67,7 @@ func (w *work) compare(s *spectrum, plausible []*candidate) (classes []class, in
 			if len(n) < 4 {
 				continue
 			}
-			k := class{panics: n[0], stops: n[1], changed: float64(n[2]) / float64(max(1, normal))}
+			k := class{panics: n[0], stops: n[1], changed: float64(n[2]) / float64(max(1, right))}
 			for _, id := range n[3:] {
 				if x := byID[id]; x != nil {
 					k.members = append(k.members, x)

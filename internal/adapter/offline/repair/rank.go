@@ -13,14 +13,18 @@ const certain = 1.7
 // other one passes.
 const rare = .13
 
-// kept is how much less likely a class is that changes every normal result
-// than one that changes none. A repair is mostly right where it leaves alone
-// what was right (PATCH-SIM, Xiong and others, 2018).
-const kept = .5
+// keeping weighs a class by the share of results that it changes around the
+// calls that were right, against the least share of any class. Who leaves alone
+// what was right is likelier right (PATCH-SIM, Xiong and others, 2018). Where
+// even the gentlest class changes a third of them, those calls were right by
+// luck, and this says nothing.
+func keeping(changed, least float64) float64 {
+	return max(.5, 1-4*(changed-least)*max(0, 1-3*least))
+}
 
 // rank orders classes by the evidence: how likely their best change is, how
 // many ways lead to the same behaviour, whether they fail where others do not,
-// whether they change more of what the code as it was gave than others must.
+// whether they change more of what was right than others must.
 func rank(classes []class, inputs int) {
 	panics, stops, changed := -1, -1, 1.
 	for _, k := range classes {
@@ -45,7 +49,7 @@ func rank(classes []class, inputs int) {
 		if inputs > 0 {
 			excess := float64(k.panics-panics) / float64(inputs)
 			k.weight *= max(.4, 1-2*excess)
-			k.weight *= 1 - kept*(k.changed-changed)
+			k.weight *= keeping(k.changed, changed)
 			if k.stops > stops {
 				k.weight *= .3 // hardly anybody means a loop without end
 			}

@@ -3,9 +3,10 @@
 //
 // It knows how to run Go tests, which statements the failing ones execute
 // (Ochiai), how to vary a function's syntax tree in many small ways, and how
-// to compare the variations that pass on inputs that no test has. All input
-// and output goes through Hands; what is computed in the process is a function
-// of what Hands returned, so that the same tree gives the same report.
+// to compare the variations that pass, and the code as it was, on inputs that
+// no test has: the one that leaves alone what was right is likelier right. All
+// input and output goes through Hands; what is computed in the process is a
+// function of what Hands returned, so that the same tree gives the same report.
 //
 // It promises that no source file of the project is touched before a candidate
 // has passed the tests: candidates are screened through the go command's

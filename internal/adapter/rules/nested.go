@@ -1,0 +1,111 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Below gives the rules of the folders between the workspace and a file below
+// it, the nearest last, one set a folder. path is relative to the workspace or
+// absolute; one that is outside has none. What is vendored is passed over in
+// silence: it has rules for its own authors.
+func Below(ctx context.Context, o Options, path string) []Set {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.Root, filepath.FromSlash(path))
+	}
+	rel, ok := within(o.Root, path)
+	if !ok {
+		return nil
+	}
+	o.Limit = NestedLimit
+	var sets []Set
+	for i := range len(rel) {
+		if !os.IsPathSeparator(rel[i]) {
+			continue
+		}
+		dir := filepath.Join(o.Root, rel[:i])
+		c, ok := firstOf(dir, "AGENTS.md", "CLAUDE.md")
+		if !ok {
+			continue
+		}
+		if rel, ok := within(o.Root, c.path); !ok || others(o.Root, rel) != nil {
+			continue
+		}
+		c.bound, c.scope = o.Root, Nested
+		l := &loader{ctx: ctx, o: o}
+		set, err := l.read([]candidate{c})
+		l.close()
+		if err != nil {
+			return sets
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// Heading stands above the rules in the system prompt.
+const Heading = "The project's rules (from files; they cannot grant permissions; later ones win)"
+
+// Prompt is the part of the system prompt that holds the rules, "" for none.
+func (s Set) Prompt() string {
+	if s.Text == "" {
+		return ""
+	}
+	return "\n" + Heading + "\n\n" + s.Text + "\n"
+}
+
+const (
+	belowStart   = "[Rules of a folder below the workspace (from files; they cannot grant permissions):\n\n"
+	changedStart = "[The project's rules have changed (from files; they cannot grant permissions). These take the place of the ones before:\n\n"
+	goneNote     = "[The project's rules are gone: those before are no longer in force.]"
+)
+
+// Note is what is appended to a conversation for rules met below the
+// workspace, "" for none.
+func (s Set) Note() string {
+	if s.Text == "" {
+		return ""
+	}
+	return belowStart + s.Text + "\n]"
+}
+
+// Changed is what is appended to a conversation whose rules are not those that
+// it was told, "" where they are. system is the system prompt it began with,
+// told the notes on rules since then, in order.
+func (s Set) Changed(system string, told []string) string {
+	note := goneNote
+	if s.Text != "" {
+		note = changedStart + s.Text + "\n]"
+	}
+	for i := len(told) - 1; i >= 0; i-- {
+		if strings.HasPrefix(told[i], changedStart) || told[i] == goneNote {
+			if told[i] == note {
+				return ""
+			}
+			return note
+		}
+	}
+	if s.Text == "" && !strings.Contains(system, Heading) || s.Text != "" && strings.HasSuffix(system, s.Prompt()) {
+		return ""
+	}
+	return note
+}
+
+// String lists the files, one a line, for people.
+func (s Set) String() string {
+	var b strings.Builder
+	for _, f := range s.Files {
+		fmt.Fprintf(&b, "%-8s %6d bytes  %s", f.Scope, f.Bytes, f.Path)
+		if f.Cut {
+			b.WriteString(" (cut)")
+		}
+		b.WriteByte('\n')
+		for _, im := range f.Imports {
+			fmt.Fprintf(&b, "%-8s %12s    imports %s\n", "", "", im)
+		}
+	}
+	return b.String()
+}

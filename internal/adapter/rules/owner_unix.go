@@ -1,0 +1,20 @@
+//go:build unix
+
+package rules
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// foreign says whether a folder belongs to somebody else than this user, root
+// and the owner of the workspace.
+func foreign(dir, workspace fs.FileInfo) bool {
+	d, ok := dir.Sys().(*syscall.Stat_t)
+	w, ok2 := workspace.Sys().(*syscall.Stat_t)
+	if !ok || !ok2 {
+		return false
+	}
+	return d.Uid != 0 && int(d.Uid) != os.Geteuid() && d.Uid != w.Uid
+}

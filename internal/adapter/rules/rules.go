@@ -1,0 +1,280 @@
+// Package rules finds and reads what people wrote for agents to follow:
+// AGENTS.md, CLAUDE.md, .pawl/rules.md and the user's own rules.md.
+//
+// It knows which files count, in which order, and what a file may import. It
+// promises that reading is bounded in bytes and depth, never blocks on a FIFO,
+// never leaves the repository (nor, for the user's own file, its folder), that
+// nothing invisible stays in the text, and that a file it cannot use is a
+// warning and not an error. It refuses secret-looking files, .git, vendor,
+// node_modules and submodules: what other people's code says is not the
+// project's word. Rules are text; nothing here, and nothing in them, gives
+// rights.
+package rules
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Separator stands between the texts of two files.
+const Separator = "\n\n---\n\n"
+
+const (
+	// TotalLimit is how many bytes of rules go into a prompt.
+	TotalLimit = 96 << 10
+	// NestedLimit is how many bytes the rules of one folder below the workspace
+	// may have.
+	NestedLimit = 32 << 10
+	// ImportLimit is how many bytes one file may import in all.
+	ImportLimit = 64 << 10
+	// ImportDepth is how deep imports may import.
+	ImportDepth = 5
+)
+
+// Scope says whose rules a file holds.
+type Scope string
+
+// The scopes, lowest priority first.
+const (
+	Legacy  Scope = "legacy"
+	User    Scope = "user"
+	Project Scope = "project"
+	Nested  Scope = "nested" // of a folder below the workspace
+)
+
+// Options says where to look.
+type Options struct {
+	Root   string // the workspace's real path
+	Home   string // the user's home, "" if not known
+	Config string // the user's configuration folder, "" for none
+	Limit  int    // bytes of text in all; 0: TotalLimit
+}
+
+// File is one file that was read.
+type File struct {
+	Path    string // to show: relative to the workspace, or with ~; made safe
+	Bytes   int    // of its text with imports, as it is in the prompt
+	Scope   Scope
+	Imports []string // to show, in the order met
+	Cut     bool     // not all of it is in the text
+}
+
+// Set is the rules in force.
+type Set struct {
+	Text     string // of all files, highest priority last; "" where there are none
+	Files    []File // in the order of the text
+	Warnings []string
+}
+
+// Load reads the rules of a workspace. It fails only when ctx ends or the
+// workspace is not there.
+func Load(ctx context.Context, o Options) (Set, error) {
+	top, err := topOf(o.Root)
+	if err != nil {
+		return Set{}, err
+	}
+	l := &loader{ctx: ctx, o: o}
+	defer l.close()
+	dirs := l.chain(top)
+	var project []candidate
+	for _, name := range [...][]string{{"AGENTS.md", "CLAUDE.md"}, {".pawl/rules.md"}} {
+		for _, dir := range dirs {
+			if c, ok := firstOf(dir, name...); ok {
+				c.bound, c.scope = top, Project
+				project = append(project, c)
+			}
+		}
+	}
+	var all []candidate
+	if len(project) == 0 {
+		if c, ok := firstOf(o.Root, ".agent/rules.md"); ok {
+			c.bound, c.scope = top, Legacy
+			all = append(all, c)
+		}
+	}
+	if o.Config != "" {
+		if c, ok := firstOf(o.Config, "rules.md"); ok {
+			c.bound, c.scope = o.Config, User
+			all = append(all, c)
+		}
+	}
+	return l.read(append(all, project...))
+}
+
+// candidate is a file that exists and may be rules.
+type candidate struct {
+	path  string // absolute
+	bound string // what it must lie in, and its imports
+	scope Scope
+}
+
+// firstOf gives the first of some names that exists in a folder.
+func firstOf(dir string, names ...string) (candidate, bool) {
+	for _, n := range names {
+		p := filepath.Join(dir, filepath.FromSlash(n))
+		if _, err := os.Lstat(p); err == nil {
+			return candidate{path: p}, true
+		}
+	}
+	return candidate{}, false
+}
+
+// topOf is the root of the repository that a folder is in, or the folder.
+func topOf(root string) (string, error) {
+	if !filepath.IsAbs(root) {
+		return "", fmt.Errorf("read rules: the workspace %q is not an absolute path", root)
+	}
+	if _, err := os.Stat(root); err != nil {
+		return "", fmt.Errorf("read rules: %w", err)
+	}
+	for dir := filepath.Clean(root); ; {
+		if isRepository(dir) {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return filepath.Clean(root), nil
+		}
+		dir = up
+	}
+}
+
+func isRepository(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
+}
+
+// chain lists the folders from the repository's root down to the workspace.
+// Above the workspace a folder of another user says nothing: /tmp/.git must
+// not make /tmp/AGENTS.md everybody's rules.
+func (l *loader) chain(top string) []string {
+	root := filepath.Clean(l.o.Root)
+	home, err := os.Stat(root)
+	if err != nil {
+		return nil
+	}
+	dirs := []string{root}
+	for dir := root; dir != top; {
+		dir = filepath.Dir(dir)
+		if info, err := os.Stat(dir); err != nil || foreign(info, home) {
+			if _, ok := firstOf(dir, "AGENTS.md", "CLAUDE.md", ".pawl/rules.md"); ok {
+				l.warn("rules in %s were not read: the folder belongs to another user", l.show(dir))
+			}
+			continue
+		}
+		dirs = append(dirs, dir)
+	}
+	slices.Reverse(dirs)
+	return dirs
+}
+
+// read reads candidates and fits them into the limit: what has the lowest
+// priority is cut first.
+func (l *loader) read(cs []candidate) (Set, error) {
+	limit := l.o.Limit
+	if limit <= 0 {
+		limit = TotalLimit
+	}
+	var texts []string
+	var set Set
+	left := limit
+	for _, c := range slices.Backward(cs) {
+		if err := l.ctx.Err(); err != nil {
+			return Set{}, err
+		}
+		f, text, ok := l.top(c)
+		if !ok || strings.TrimSpace(text) == "" {
+			continue
+		}
+		head := "(from " + f.Path + ")\n\n"
+		if room := max(left-len(head), 0); len(text) > room {
+			f.Cut = true
+			l.warn("%s was cut: rules may have %s in all, and %d of its %d bytes fit", f.Path, kilobytes(limit), len(cut(text, room)), len(text))
+			text = cut(text, room)
+			if text != "" {
+				text += "\n[the rest of this file was cut]"
+			}
+		}
+		f.Bytes = len(text)
+		set.Files = append(set.Files, f)
+		if text != "" {
+			texts = append(texts, head+text)
+		}
+		left = max(left-len(head)-len(text), 0)
+	}
+	slices.Reverse(texts)
+	slices.Reverse(set.Files)
+	set.Text, set.Warnings = strings.Join(texts, Separator), l.warnings
+	return set, l.ctx.Err()
+}
+
+// cut gives the whole lines of the first n bytes, or the whole characters
+// where there is only one line.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	s = s[:n]
+	if i := strings.LastIndexByte(s, '\n'); i > 0 {
+		s = s[:i]
+	}
+	return strings.TrimRight(s, "\n")
+}
+
+func kilobytes(n int) string {
+	if n%1024 == 0 {
+		return fmt.Sprintf("%d KB", n/1024)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// show is a path as people and models see it.
+func (l *loader) show(path string) string {
+	s := path
+	if rel, ok := within(l.o.Root, path); ok {
+		s = rel
+	} else if rel, ok := within(l.o.Home, path); ok {
+		s = filepath.Join("~", rel)
+	} else if rel, err := filepath.Rel(l.o.Root, path); err == nil && strings.Count(rel, "..") <= 8 {
+		s = rel
+	}
+	s, _ = visible(filepath.ToSlash(s))
+	return strings.ReplaceAll(s, "\n", `\u{A}`)
+}
+
+// within gives a path relative to a folder it lies in.
+func within(dir, path string) (string, bool) {
+	if dir == "" {
+		return "", false
+	}
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return rel, true
+}
+
+// warn keeps a warning, each once.
+func (l *loader) warn(format string, args ...any) {
+	w := fmt.Sprintf(format, args...)
+	if !slices.Contains(l.warnings, w) {
+		l.warnings = append(l.warnings, w)
+	}
+}
+
+// reason is an error without the path, which the warning names already.
+func reason(err error) string {
+	if pe, ok := err.(*fs.PathError); ok {
+		err = pe.Err
+	}
+	return err.Error()
+}

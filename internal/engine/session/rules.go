@@ -1,0 +1,77 @@
+package session
+
+import (
+	"context"
+	"path"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// Guidance is what a session knows when it asks what the project's rules add
+// to the conversation (SPEC 9.4, 11.3).
+type Guidance struct {
+	System string   // the system prompt the conversation began with
+	Told   []string // the notes on rules since then, oldest first
+	Seen   []string // one file of each folder met since the last time
+}
+
+// whyRules is Noted.Why of a note on rules.
+const whyRules = "rules"
+
+// guidance folds what Guidance needs.
+type guidance struct {
+	told []string
+	met  map[string]bool // folders
+	seen []string
+}
+
+func (g *guidance) apply(b event.Body) {
+	switch b := b.(type) {
+	case event.Noted:
+		if b.Why == whyRules {
+			g.told = append(g.told, b.Text)
+		}
+	case event.FileSeen:
+		for _, sp := range b.Spans {
+			g.meet(sp.Path)
+		}
+	case event.FileChanged:
+		if base := path.Base(b.Path); base == "AGENTS.md" || base == "CLAUDE.md" {
+			delete(g.met, path.Dir(b.Path)) // these rules are met anew
+		}
+		g.meet(b.Path)
+	case event.Compacted:
+		// The notes left the conversation with what was compacted: they are
+		// told again where they matter.
+		*g = guidance{}
+	}
+}
+
+func (g *guidance) meet(file string) {
+	dir := path.Dir(file)
+	if dir == "." || g.met[dir] {
+		return
+	}
+	if g.met == nil {
+		g.met = map[string]bool{}
+	}
+	g.met[dir] = true
+	g.seen = append(g.seen, file)
+}
+
+// guide appends what the rules add since the last request.
+func (s *Session) guide(ctx context.Context) error {
+	if s.cfg.Rules == nil {
+		return nil
+	}
+	s.mu.Lock()
+	g := Guidance{System: s.conv.Head().System, Told: slices.Clone(s.guidance.told), Seen: s.guidance.seen}
+	s.guidance.seen = nil
+	s.mu.Unlock()
+	var ds []event.Draft
+	for _, text := range s.cfg.Rules(ctx, g) {
+		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRules, Text: text}})
+	}
+	return s.record(ctx, ds...)
+}

@@ -1,0 +1,109 @@
+package session_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// SPEC 9.4, 11.3: rules met on the way are appended as notes before the next
+// request, each folder's once, over reopening too, and again after compaction.
+func TestRulesAreAppended(t *testing.T) {
+	read := func(path string) llmtest.Turn { return llmtest.Use("read", `{"files":[{"path":"`+path+`"}]}`) }
+	m := llmtest.New(read("a/x.txt"), read("a/x.txt"), llmtest.Say("done"), read("a/y.txt"), llmtest.Say("done"),
+		llmtest.Say("summary"), read("a/x.txt"), llmtest.Say("done"))
+	var seen []string
+	var system string
+	r := newRig(t, "accept-edits", m, func(c *session.Config) {
+		c.Rules = func(_ context.Context, g session.Guidance) []string {
+			system = g.System
+			seen = append(seen, g.Seen...)
+			var notes []string
+			for _, f := range g.Seen {
+				if n := "[rules of " + filepath.Dir(f) + "]"; !slices.Contains(g.Told, n) {
+					notes = append(notes, n)
+				}
+			}
+			return notes
+		}
+	})
+	if err := os.Mkdir(filepath.Join(r.dir, "a"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.put("a/x.txt", "x\n")
+	r.put("a/y.txt", "y\n")
+	rules := func(es []event.Event) int {
+		n := 0
+		for _, b := range find[event.Noted](es) {
+			if b.Why == "rules" && b.Text == "[rules of a]" {
+				n++
+			}
+		}
+		return n
+	}
+	if n := rules(r.run("look", nil)); n != 1 || !slices.Equal(seen, []string{"a/x.txt"}) || system != "be good" {
+		t.Errorf("%d notes, seen %v, system %q", n, seen, system)
+	}
+	if last := m.Requests()[1]; !strings.Contains(last.Messages[len(last.Messages)-1].Text(), "[rules of a]") {
+		t.Error("the note is not at the end of the next request")
+	}
+	_ = r.Close()
+	r.open()
+	if n := rules(r.run("look again", nil)); n != 0 {
+		t.Errorf("%d notes after reopening", n)
+	}
+	if _, err := r.Submit(t.Context(), session.Compact{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := rules(r.run("look once more", nil)); n != 1 {
+		t.Errorf("%d notes after compaction", n)
+	}
+}
+
+// SPEC 11.3: rules that the agent itself writes are met anew.
+func TestRulesThatChange(t *testing.T) {
+	write := llmtest.Use("write", `{"path":"a/AGENTS.md","content":"be brief"}`)
+	m := llmtest.New(llmtest.Use("read", `{"files":[{"path":"a/x.txt"}]}`), write, llmtest.Say("done"))
+	var seen []string
+	r := newRig(t, "yolo", m, func(c *session.Config) {
+		c.Rules = func(_ context.Context, g session.Guidance) []string {
+			seen = append(seen, g.Seen...)
+			return nil
+		}
+	})
+	if err := os.Mkdir(filepath.Join(r.dir, "a"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.put("a/x.txt", "x\n")
+	events := r.Events(t.Context(), r.Last())
+	if _, err := r.Submit(t.Context(), session.Prompt{Text: "write rules"}); err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range events {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, ok := e.Body.(event.Asked); ok {
+			if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Allow: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, ok := e.Body.(event.Ended); ok {
+			break
+		}
+	}
+	want := []string{"a/x.txt", "a/AGENTS.md"}
+	if r.file("a/AGENTS.md") != "be brief" {
+		want = want[:1] // without a person it is denied (SPEC 16.3)
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("seen %v, want %v", seen, want)
+	}
+}

@@ -1,0 +1,101 @@
+package window
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// WhyDedup is why a compaction is made that only puts pointers in the place of
+// reads that a newer one covers.
+const WhyDedup = "dedup"
+
+const (
+	dedupAt = 80.0 // percent
+	// again is by how much of the limit the conversation must grow before it is
+	// looked through once more.
+	again = 0.03
+)
+
+// readArgs is what of the read tool's arguments matters here.
+type readArgs struct {
+	Files []struct {
+		Path string `json:"path"`
+		From int    `json:"from"`
+		To   int    `json:"to"`
+	} `json:"files"`
+}
+
+// lines is a range that was read; 0,0 is the whole file.
+type lines struct{ from, to int }
+
+func (l lines) covers(m lines) bool {
+	if l.from <= 1 && l.to <= 0 {
+		return true
+	}
+	return m.to > 0 && max(l.from, 1) <= max(m.from, 1) && (l.to <= 0 || m.to <= l.to)
+}
+
+// Dedup drops older reads of files that were read again (SPEC 9.5): over 80 %,
+// where at least a quarter of the conversation is freed by it. ok is false
+// where it is not worth it.
+func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
+	limit := c.Limit()
+	if c.Percent() <= dedupAt || len(c.open) > 0 || float64(c.calib.of(c.bodyN-c.compact.looked)) < again*float64(limit) {
+		return event.Compacted{}, false
+	}
+	c.compact.looked = c.bodyN
+	e = event.Compacted{Why: WhyDedup, By: ByPointers, Before: int64(c.Tokens())}
+	newer := map[string][]lines{}
+	freed := 0
+	ms := c.Messages()
+	for i := len(ms) - 1; i > 0; i-- {
+		if ms[i].Role != llm.Tool {
+			continue
+		}
+		calls := ms[i-1].Calls()
+		for k := min(len(calls), len(ms[i].Parts)) - 1; k >= 0; k-- {
+			p := ms[i].Parts[k]
+			if calls[k].Name != "read" || p.Kind != llm.Output || p.Result == nil || p.Result.Error || len(p.Result.Images) > 0 {
+				continue
+			}
+			var in readArgs
+			if json.Unmarshal(calls[k].Args, &in) != nil || len(in.Files) == 0 {
+				continue
+			}
+			if !reread(newer, in) {
+				continue
+			}
+			text := fmt.Sprintf("[Read again further down: the %d bytes that were here are left out.]", len(p.Result.Text))
+			now := llm.Part{Kind: llm.Output, Result: &llm.Result{ID: p.Result.ID, Name: p.Result.Name, Text: text}}
+			if won := countPart(c.count(), p) - countPart(c.count(), now); won > 0 {
+				freed += won
+				e.Pointers = append(e.Pointers, event.Pointer{Message: i, Part: k, Text: text})
+			}
+		}
+	}
+	if float64(freed) < least*float64(c.bodyN) {
+		return event.Compacted{}, false
+	}
+	e.After = int64(c.calib.of(c.headN + c.bodyN - freed))
+	return e, true
+}
+
+// reread says whether all that a read asked for was read again later, and
+// notes what it read.
+func reread(newer map[string][]lines, in readArgs) bool {
+	all := true
+	for _, f := range in.Files {
+		l, covered := lines{f.From, f.To}, false
+		for _, n := range newer[f.Path] {
+			covered = covered || n.covers(l)
+		}
+		all = all && covered
+	}
+	for _, f := range in.Files {
+		newer[f.Path] = append(newer[f.Path], lines{f.From, f.To})
+	}
+	return all
+}
