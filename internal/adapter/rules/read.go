@@ -53,7 +53,8 @@ type refused string
 func (r refused) Error() string { return string(r) }
 
 // real is where a path leads, and the real path of the folder it must be in.
-func (l *loader) real(path, bound string) (string, string, error) {
+// own: it is a user's own file, which may lie in a repository of settings.
+func (l *loader) real(path, bound string, own bool) (string, string, error) {
 	bound, err := filepath.EvalSymlinks(bound)
 	if err != nil {
 		return "", "", err
@@ -70,24 +71,33 @@ func (l *loader) real(path, bound string) (string, string, error) {
 		}
 		return "", "", refused("it leads out of " + where)
 	}
+	if own {
+		return rel, bound, hidden(bound, rel)
+	}
 	return rel, bound, others(bound, rel)
 }
 
-// others says whether a file is not the project's own word.
+// others says whether a file is not the project's own word, or hidden.
 func others(bound, rel string) error {
-	parts := strings.Split(filepath.ToSlash(rel), "/")
 	dir := bound
-	for i, p := range parts {
-		switch {
-		case strings.EqualFold(p, ".git"):
-			return refused("it is git's own")
-		case i == len(parts)-1:
-		case strings.EqualFold(p, "vendor"), strings.EqualFold(p, "node_modules"):
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	for _, p := range parts[:len(parts)-1] {
+		if strings.EqualFold(p, "vendor") || strings.EqualFold(p, "node_modules") {
 			return refused("what is in " + p + " is other people's")
-		default:
-			if dir = filepath.Join(dir, p); isRepository(dir) {
-				return refused("it is in a submodule or another repository")
-			}
+		}
+		if dir = filepath.Join(dir, p); isRepository(dir) {
+			return refused("it is in a submodule or another repository")
+		}
+	}
+	return hidden(bound, rel)
+}
+
+// hidden says whether a file is one that no rules come from: git's own, and
+// secrets.
+func hidden(bound, rel string) error {
+	for p := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		if strings.EqualFold(p, ".git") {
+			return refused("it is git's own")
 		}
 	}
 	if secrets.LooksSecret(rel) || secrets.LooksSecret(filepath.Join(bound, rel)) {
@@ -98,8 +108,8 @@ func others(bound, rel string) error {
 
 // slurp reads a regular file of at most readLimit bytes; what is longer comes
 // back short. id is the same for the same file.
-func (l *loader) slurp(path, bound string) (data, id string, err error) {
-	rel, bound, err := l.real(path, bound)
+func (l *loader) slurp(path, bound string, own bool) (data, id string, err error) {
+	rel, bound, err := l.real(path, bound, own)
 	if err != nil {
 		return "", "", err
 	}
@@ -156,7 +166,7 @@ func (l *loader) top(c candidate) (File, string, bool) {
 	if _, ok := within(l.o.Home, c.path); ok && c.scope == User {
 		bound = l.o.Home
 	}
-	raw, id, err := l.slurp(c.path, bound)
+	raw, id, err := l.slurp(c.path, bound, c.scope == User)
 	if err != nil {
 		l.warn("%s was not read: %s", f.Path, reason(err))
 		return f, "", false
@@ -234,7 +244,7 @@ func (im *importer) one(ref, from string, depth int) string {
 	if depth > ImportDepth {
 		return no(refused(fmt.Sprintf("imports go %d deep at most", ImportDepth)))
 	}
-	raw, id, err := im.l.slurp(path, im.bound)
+	raw, id, err := im.l.slurp(path, im.bound, im.file.Scope == User)
 	if errors.Is(err, errFolder) {
 		return ""
 	}

@@ -169,20 +169,17 @@ func TestSymlinks(t *testing.T) {
 	}
 }
 
-// A user's own file may be a link into the home folder, not out of it.
+// A user's own file may be a link into the home folder, also into a repository
+// of settings, and not out of it.
 func TestUserSymlink(t *testing.T) {
-	for to, want := range map[string]bool{"->../../dotfiles/pawl.md": true, "->$DIR/out.md": false} {
-		dir := tree(t, map[string]string{"ws/": "", "out.md": "x", "home/dotfiles/pawl.md": "x", "home/.config/": ""})
-		put(t, dir, map[string]string{"home/.config/rules.md": to})
-		if to == "->../../dotfiles/pawl.md" {
-			put(t, dir, map[string]string{"home/.config/pawl/rules.md": to})
-		}
-		config := filepath.Join(dir, "home/.config")
-		if want {
-			config = filepath.Join(config, "pawl")
-		}
-		s := load(t, Options{Root: filepath.Join(dir, "ws"), Home: filepath.Join(dir, "home"), Config: config})
-		if (len(s.Files) == 1) != want {
+	for to, want := range map[string]bool{"->../../dotfiles/pawl.md": true, "->$DIR/out.md": false, "->../../.ssh/id_rsa": false} {
+		dir := tree(t, map[string]string{
+			"ws/": "", "out.md": "x", "home/dotfiles/.git/": "", "home/dotfiles/pawl.md": "x @more.md", "home/.config/.git/": "", "home/.config/pawl/more.md": "y",
+			"home/.ssh/id_rsa": "x",
+		})
+		put(t, dir, map[string]string{"home/.config/pawl/rules.md": to})
+		s := load(t, Options{Root: filepath.Join(dir, "ws"), Home: filepath.Join(dir, "home"), Config: filepath.Join(dir, "home/.config/pawl")})
+		if (len(s.Files) == 1 && len(s.Files[0].Imports) == 1) != want || want != (len(s.Warnings) == 0) {
 			t.Errorf("%s: %v %v", to, s.Files, s.Warnings)
 		}
 	}
@@ -302,7 +299,7 @@ func TestBelow(t *testing.T) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
-	if n := Below(t.Context(), o, "a/g.go")[0].Note(); !strings.HasPrefix(n, "[") || !strings.HasSuffix(n, "]") || !strings.Contains(n, "(from a/x.md)\nX\n") {
+	if n := Below(t.Context(), o, "a/g.go")[0].Note(); !strings.HasPrefix(n, "[The rules of a folder, from a/AGENTS.md (they cannot grant permissions):\n") || !strings.HasSuffix(n, "]") || !strings.Contains(n, "(from a/x.md)\nX\n") {
 		t.Errorf("%q", n)
 	}
 }

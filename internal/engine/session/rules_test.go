@@ -37,8 +37,8 @@ func TestRulesAreAppended(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(r.dir, "a"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.put("a/x.txt", "x\n")
-	r.put("a/y.txt", "y\n")
+	r.put("a/x.txt", strings.Repeat("a line of x\n", 1500))
+	r.put("a/y.txt", strings.Repeat("a line of y\n", 1500))
 	rules := func(es []event.Event) int {
 		n := 0
 		for _, b := range find[event.Noted](es) {
@@ -73,6 +73,7 @@ func TestRulesThatChange(t *testing.T) {
 	m := llmtest.New(llmtest.Use("read", `{"files":[{"path":"a/x.txt"}]}`), write, llmtest.Say("done"))
 	var seen []string
 	r := newRig(t, "yolo", m, func(c *session.Config) {
+		c.Person = true
 		c.Rules = func(_ context.Context, g session.Guidance) []string {
 			seen = append(seen, g.Seen...)
 			return nil
@@ -82,28 +83,15 @@ func TestRulesThatChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.put("a/x.txt", "x\n")
-	events := r.Events(t.Context(), r.Last())
-	if _, err := r.Submit(t.Context(), session.Prompt{Text: "write rules"}); err != nil {
-		t.Fatal(err)
-	}
-	for e, err := range events {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, ok := e.Body.(event.Asked); ok {
-			if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Allow: true}); err != nil {
-				t.Fatal(err)
+	r.run("write rules", func(e event.Event) {
+		if q, ok := e.Body.(event.Asked); ok {
+			yes := event.Verdict{Call: q.Questions[0].Call, Scope: event.Once}
+			if _, err := r.Submit(t.Context(), session.Answer{ID: q.ID, Verdicts: []event.Verdict{yes}}); err != nil {
+				t.Error(err)
 			}
 		}
-		if _, ok := e.Body.(event.Ended); ok {
-			break
-		}
-	}
-	want := []string{"a/x.txt", "a/AGENTS.md"}
-	if r.file("a/AGENTS.md") != "be brief" {
-		want = want[:1] // without a person it is denied (SPEC 16.3)
-	}
-	if !slices.Equal(seen, want) {
+	})
+	if want := []string{"a/x.txt", "a/AGENTS.md"}; r.file("a/AGENTS.md") != "be brief" || !slices.Equal(seen, want) {
 		t.Errorf("seen %v, want %v", seen, want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -436,5 +437,44 @@ func TestOddResults(t *testing.T) {
 		if whole, err := os.ReadFile(d.Spill); err != nil || string(whole) != texts[i] || !strings.Contains(text, d.Spill) {
 			t.Errorf("result %d: the whole is not in %q: %v", i, d.Spill, err)
 		}
+	}
+}
+
+// SPEC 4.6, 9.6: what a compaction left out is no longer seen: a write over it
+// is refused; what it left is.
+func TestSeenAfterCompaction(t *testing.T) {
+	m := llmtest.New()
+	n := 0
+	m.Next = func(_ int, q *llm.Request) llmtest.Turn {
+		if isSummary(q) {
+			return llmtest.Say("Done: read.")
+		}
+		switch n++; {
+		case n == 1:
+			return llmtest.Use("read", `{"files":[{"path":"old.txt"}]}`)
+		case n < 30:
+			return llmtest.Use("look", fmt.Sprintf(`{"n":%d}`, n+100))
+		case n == 30:
+			return llmtest.Use("read", `{"files":[{"path":"new.txt"}]}`)
+		case n == 31:
+			return llmtest.Say("read")
+		case n == 32:
+			return llmtest.Use("write", `{"path":"new.txt","content":"newer"}`, "write", `{"path":"old.txt","content":"older"}`)
+		}
+		return llmtest.Say("written")
+	}
+	r := windowed(t, 128_000, m, func(c *session.Config) {
+		c.Tools = append(c.Tools, tools.Read(), tools.Write())
+		c.Permission = policy(t, "accept-edits", c.Dir)
+	})
+	r.put("old.txt", "old\n")
+	r.put("new.txt", "new\n")
+	r.run("read", nil)
+	if _, err := r.Submit(t.Context(), session.Compact{}); err != nil {
+		t.Fatal(err)
+	}
+	done := find[event.CallDone](r.run("write", nil))
+	if done[0].Outcome != event.OK || done[1].Outcome != event.Denied || r.file("new.txt") != "newer" || r.file("old.txt") != "old\n" {
+		t.Errorf("%s: %s\n%s: %s", done[0].Outcome, done[0].Result.Text, done[1].Outcome, done[1].Result.Text)
 	}
 }

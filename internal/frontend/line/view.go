@@ -74,7 +74,11 @@ func (v *view) show(e event.Event) {
 	case event.Compacted:
 		v.line(fmt.Sprintf("pawl: the conversation was made shorter: about %d tokens, were %d; /context shows it", b.After, b.Before))
 	case event.Noted:
-		v.line("  [" + plain.Line(b.Text) + "]")
+		text := b.Text
+		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading says which
+			text = strings.TrimSuffix(strings.TrimPrefix(first, "["), ":")
+		}
+		v.line("  [" + plain.Line(text) + "]")
 	case event.Interrupted:
 		v.forget()
 		if b.By == "permission" {

@@ -44,5 +44,9 @@ func writeWindow(out io.Writer, r window.Report) {
 			fmt.Fprintf(out, "  %-28s %8d\n", plain.Line(s.Name), s.Tokens)
 		}
 	}
-	fmt.Fprintf(out, "the next result may have %d tokens; %d compactions so far\n", r.Cap, r.Compacts)
+	calls := fmt.Sprintf("about %d", r.Calls)
+	if r.Calls == 50 {
+		calls = "50 or more"
+	}
+	fmt.Fprintf(out, "room for %s calls; the next result may have %d tokens; %d compactions so far\n", calls, r.Cap, r.Compacts)
 }

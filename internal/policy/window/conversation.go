@@ -38,6 +38,7 @@ type Conversation struct {
 	calib   calibration
 	ledger  ledger
 	compact compactions
+	results [2]int    // how many there were, and their tokens as counted
 	now     time.Time // of the last event
 }
 
@@ -147,14 +148,15 @@ func (c *Conversation) push(m llm.Message, a about) {
 	c.bodyN += a.tokens
 }
 
-// tailed adds a part to what the tail counts.
-func (c *Conversation) tailed(p llm.Part) {
+// tailed adds a part to what the tail counts, and gives what that is.
+func (c *Conversation) tailed(p llm.Part) int {
 	n := countPart(c.count(), p)
 	if len(c.tail.Parts) == 0 {
 		n += messageTokens
 	}
 	c.tailAbout.tokens += n
 	c.bodyN += n
+	return n
 }
 
 // note appends a text to the step that is under construction, or behind the
@@ -174,7 +176,8 @@ func (c *Conversation) result(r llm.Result) {
 	c.open = c.open[1:]
 	c.tail.Role = llm.Tool
 	p := llm.Part{Kind: llm.Output, Result: &r}
-	c.tailed(p)
+	c.results[0]++
+	c.results[1] += c.tailed(p)
 	// Results come before notes: providers want them right behind the calls.
 	i := 0
 	for i < len(c.tail.Parts) && c.tail.Parts[i].Kind == llm.Output {

@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -106,6 +107,27 @@ func TestTiers(t *testing.T) {
 		if got := CapOf(c.tier, c.window); got != c.want {
 			t.Errorf("%s of %d: %d, want %d", c.tier, c.window, got, c.want)
 		}
+	}
+}
+
+// SPEC 9.8, 9.3.
+func TestUrgency(t *testing.T) {
+	for p, want := range map[float64]string{0: "none", 70: "none", 70.1: "low", 85: "low", 86: "medium", 90: "medium", 91: "high", 95: "high", 95.1: "critical", 200: "critical"} {
+		if got := Urgency(p); got != want {
+			t.Errorf("%.1f %%: %s, want %s", p, got, want)
+		}
+	}
+	var c Conversation
+	at := time.Unix(0, 0)
+	feed(&c, &at, small(16384), event.Prompted{Text: "go"})
+	if c.CallsLeft() != 32 { // 90 % of 14,336, by 400
+		t.Errorf("%d calls left at the start", c.CallsLeft())
+	}
+	work(&c, &at, 1, 6000)
+	few := c.CallsLeft()
+	fill(t, &c, &at, 2)
+	if few < 3 || few > 9 || c.CallsLeft() != 0 {
+		t.Errorf("%d, then %d calls left", few, c.CallsLeft())
 	}
 }
 

@@ -22,6 +22,8 @@ type Report struct {
 	Tokens   int
 	Percent  float64
 	Tier     Tier
+	Urgency  string
+	Calls    int     // how many more fit, at most 50
 	Parts    []Share // system, tools, prompts, …, in a fixed order
 	Results  []Share // of results, by tool, largest first
 	Biggest  []Share // the biggest single results
@@ -35,7 +37,7 @@ func (c *Conversation) Report() Report {
 	limit := c.Limit()
 	r := Report{
 		Window: c.info.Window, Limit: limit, Tokens: c.Tokens(), Percent: c.Percent(), Tier: c.Tier(),
-		Cap: c.ResultCap(), Factor: c.calib.value(), Compacts: c.compact.count,
+		Urgency: Urgency(c.Percent()), Calls: c.CallsLeft(), Cap: c.ResultCap(), Factor: c.calib.value(), Compacts: c.compact.count,
 	}
 	n := func(p llm.Part) int { return c.calib.of(countPart(c.count(), p)) }
 	system := Share{Name: "system prompt", Count: 1, Tokens: c.calib.of(messageTokens + c.count().Count(c.head.System))}

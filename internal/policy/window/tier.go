@@ -32,6 +32,7 @@ const (
 	unknownWindow = 128_000 // what caps assume of a model of unknown window
 	compactAt     = 90.0    // percent
 	criticalAt    = 95.0
+	maxCallsLeft  = 50
 )
 
 // cap of one result in tokens at the window that the caps were made for.
@@ -102,6 +103,35 @@ func (c *Conversation) Room() int {
 		return 0
 	}
 	return max(c.info.Window-c.Tokens()*102/100-64, 256)
+}
+
+// Urgency says how pressing a compaction is, in C's words (SPEC 9.8): none,
+// low, medium, high, critical. A border belongs to the one below it.
+func Urgency(percent float64) string {
+	switch {
+	case percent <= 70:
+		return "none"
+	case percent <= 85:
+		return "low"
+	case percent <= 90:
+		return "medium"
+	case percent <= 95:
+		return "high"
+	}
+	return "critical"
+}
+
+// CallsLeft guesses how many calls the window has room for, a tenth of it kept
+// free, by the results so far; at most 50 (SPEC 9.3).
+func (c *Conversation) CallsLeft() int {
+	limit, average := c.Limit(), 400 // C's size of an unknown result
+	if limit <= 0 {
+		return maxCallsLeft
+	}
+	if c.results[0] > 0 {
+		average = max(1, c.calib.of(c.results[1])/c.results[0])
+	}
+	return min(maxCallsLeft, max(0, limit*9/10-c.Tokens())/average)
 }
 
 // ResultCap is how many tokens, as Estimate counts, of the next result are

@@ -15,6 +15,7 @@ type class struct {
 	panics  int          // inputs on which they panic
 	stops   int          // inputs on which they do not end
 	changed float64      // share of the results around what was right that they change
+	bare    float64      // weight without what they leave alone
 	weight  float64
 }
 

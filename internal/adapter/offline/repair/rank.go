@@ -18,6 +18,9 @@ const rare = .13
 // what was right is likelier right (PATCH-SIM, Xiong and others, 2018). Where
 // even the gentlest class changes a third of them, those calls were right by
 // luck, and this says nothing.
+//
+// It puts classes in order and can raise a doubt. It makes nothing certain: an
+// edit that does too little also leaves much alone.
 func keeping(changed, least float64) float64 {
 	return max(.5, 1-4*(changed-least)*max(0, 1-3*least))
 }
@@ -49,11 +52,12 @@ func rank(classes []class, inputs int) {
 		if inputs > 0 {
 			excess := float64(k.panics-panics) / float64(inputs)
 			k.weight *= max(.4, 1-2*excess)
-			k.weight *= keeping(k.changed, changed)
 			if k.stops > stops {
 				k.weight *= .3 // hardly anybody means a loop without end
 			}
 		}
+		k.bare = k.weight
+		k.weight *= keeping(k.changed, changed)
 	}
 	sort.SliceStable(classes, func(a, b int) bool { return classes[a].weight > classes[b].weight })
 }
@@ -80,7 +84,11 @@ func judge(classes []class, inputs int) (Outcome, string) {
 	if len(classes) < 2 {
 		return Fixed, ""
 	}
-	if classes[0].weight >= certain*classes[1].weight {
+	sure := true
+	for _, k := range classes[1:] {
+		sure = sure && classes[0].weight >= certain*k.weight && classes[0].bare >= certain*k.bare
+	}
+	if sure {
 		return Fixed, ""
 	}
 	if inputs == 0 {

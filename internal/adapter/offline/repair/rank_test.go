@@ -56,6 +56,23 @@ func TestMedian(t *testing.T) {
 	}
 }
 
+// That a change leaves alone more than another puts it first, but does not make
+// it a fix. SPEC 5.2
+func TestKeepingIsNoProof(t *testing.T) {
+	t.Parallel()
+	classes := []class{
+		{members: []*candidate{{score: .5, prior: .5, id: 1}}, changed: .6},
+		{members: []*candidate{{score: .5, prior: .5, id: 2}}, changed: 0},
+	}
+	rank(classes, 100)
+	if classes[0].members[0].id != 2 {
+		t.Error("what changes more goes first")
+	}
+	if got, why := judge(classes, 100); got != Uncertain || why == "" {
+		t.Errorf("%s %q", got, why)
+	}
+}
+
 // What changes more of what was right than another must weighs less; what all
 // must change weighs on none. SPEC 5.2
 func TestRankChanged(t *testing.T) {
