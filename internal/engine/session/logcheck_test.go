@@ -60,6 +60,15 @@ func (c *logCheck) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.Opened, event.Rebased, event.ModeSet, event.PersonRan, event.Resumed:
 		return
+	case event.Warned, event.Charged:
+		return
+	case event.Compacted: // also by hand, between turns
+		c.between(b)
+		return
+	case event.FileSeen:
+		if b.Call == "" { // what a compaction left
+			return
+		}
 	case event.Prompted:
 		c.running = true
 		c.between(b)

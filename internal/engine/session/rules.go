@@ -42,6 +42,9 @@ func (g *guidance) apply(b event.Body) {
 		}
 		g.meet(b.Path)
 	case event.Compacted:
+		if b.Older == 0 {
+			return // only results were dropped
+		}
 		// The notes left the conversation with what was compacted: they are
 		// told again where they matter.
 		*g = guidance{}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -118,6 +119,12 @@ func (s *Session) payAside(ctx context.Context, p window.Plan) (int, func(*event
 // that come meanwhile wait.
 func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
 	s.mu.Lock()
+	for s.running != nil && s.running.cause != 0 && !s.turnOpen && len(s.queue) == 0 {
+		// The turn has ended and is being put away: that is a matter of moments.
+		s.mu.Unlock()
+		runtime.Gosched()
+		s.mu.Lock()
+	}
 	if s.closing || s.closed {
 		s.mu.Unlock()
 		return 0, fault.NewInternal(nil, "session %s is closed", s.cfg.ID)

@@ -145,6 +145,7 @@ func TestThousandCalls(t *testing.T) {
 	if spent, _ := r.Spent(); len(charged) != len(cs) || spent.Requests != len(m.Requests()) {
 		t.Errorf("%d compactions, %d charged; %d requests counted of %d", len(cs), len(charged), spent.Requests, len(m.Requests()))
 	}
+	checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
 	last := m.Requests()[len(m.Requests())-1]
 	text := last.Messages[0].Text()
 	for _, want := range []string{"find the cellar door of <the old house>", "walled up since 1911", "Done: looked at 9"} {
@@ -215,13 +216,7 @@ func TestResumeAfterCompaction(t *testing.T) {
 		}
 		before = now
 	}
-	var log []event.Event
-	for e, err := range r.cfg.Store.Read(t.Context(), r.cfg.ID, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		log = append(log, e)
-	}
+	log := stored(t, r.cfg.Store, r.cfg.ID)
 	ask := func(again session.Config) []byte {
 		m := llmtest.New()
 		m.CodecValue, m.InfoValue = plainCodec{}, r.model.InfoValue
@@ -275,6 +270,7 @@ func TestContextLength(t *testing.T) {
 		if !twice && (end.End != event.EndDone || refused != 1) || twice && (end.End != event.EndProvider || refused != 2) {
 			t.Errorf("twice %v: %+v, refused %d times", twice, end, refused)
 		}
+		checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
 		if limit := r.Window().Limit; limit != int(cs[0].Before) {
 			t.Errorf("limit %d", limit)
 		}
@@ -385,6 +381,7 @@ func TestCompactByHand(t *testing.T) {
 	if fmt.Sprint(order) != "[compacted meanwhile ended]" {
 		t.Error(order)
 	}
+	checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
 	after := r.Window()
 	if after.Tokens*2 > before.Tokens*3/2 || after.Compacts != 1 {
 		t.Errorf("%d → %d tokens", before.Tokens, after.Tokens)
