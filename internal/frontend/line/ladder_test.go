@@ -46,7 +46,6 @@ func TestInterruptWhatRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, c.model, append(keysOf(c.keys...), keysOf("and now?")...)...)
 			r.paper.on("\n"+c.at, func() { r.signals <- "SIGINT" })
-			r.paper.on("> go\n"+c.at, func() { r.signals <- "SIGINT" })
 			exit, seen := r.run()
 			if exit.By != "" || strings.Count(seen, "interrupted\n") != 1 || !strings.Contains(seen, "> and now?\ndone\n") {
 				t.Errorf("%+v\n%s", exit, seen)
