@@ -333,11 +333,24 @@ func TestPromptJoinsTheRunningTurn(t *testing.T) {
 func TestSecretsAreMasked(t *testing.T) {
 	m := llmtest.New(llmtest.Use("bash", `{"command":"echo the password is hunter2"}`))
 	r := newRig(t, "yolo", m)
-	es := r.run("go", nil)
-	for _, e := range es {
-		if d, ok := e.Body.(event.CallDone); ok && strings.Contains(args(d), "hunter2") {
-			t.Errorf("%+v", d)
+	r.run("go; the password is hunter2", nil)
+	var es []event.Event
+	for e, err := range r.store.Read(t.Context(), "s1", 0) {
+		if err != nil {
+			t.Fatal(err)
 		}
+		es = append(es, e)
+	}
+	for _, e := range es {
+		switch e.Body.(type) {
+		case event.CallDone, event.Prompted:
+			if strings.Contains(args(e.Body), "hunter2") {
+				t.Errorf("%+v", e.Body)
+			}
+		}
+	}
+	if len(find[event.Warned](es)) != 1 {
+		t.Error("the person is not told that the prompt was masked")
 	}
 }
 

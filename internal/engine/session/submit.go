@@ -68,7 +68,7 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 
 	err := s.catchUp(ctx)
 	if err == nil {
-		err = s.record(ctx, event.Draft{Body: prompted(p)})
+		err = s.record(ctx, s.prompted(p)...)
 	}
 	if err != nil {
 		s.mu.Lock()
@@ -88,9 +88,18 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 	return r.cause, nil
 }
 
-func prompted(p Prompt) event.Prompted {
+// prompted is a prompt as it is recorded. A key in it is masked like
+// everywhere (SPEC 16.7), and the person is told, since the model will not see
+// it either.
+func (s *Session) prompted(p Prompt) []event.Draft {
 	// The log keeps text: other bytes would come back as others.
-	return event.Prompted{Source: p.Source, Text: strings.ToValidUTF8(p.Text, "\uFFFD"), Images: p.Images}
+	text := strings.ToValidUTF8(p.Text, "\uFFFD")
+	prompt := event.Prompted{Source: p.Source, Text: s.cfg.Mask(text), Images: p.Images}
+	if prompt.Text == text {
+		return []event.Draft{{Body: prompt}}
+	}
+	masked := event.Warned{What: "secret", Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}
+	return []event.Draft{{Body: masked}, {Body: prompt}}
 }
 
 // interruption is why a turn was cut short. It wraps a cancellation of kind

@@ -43,7 +43,7 @@ func (s *Session) next(ctx context.Context) *run {
 	s.running = r
 	s.mu.Unlock()
 	// Also where an interrupt came in between: the turn then says so.
-	if s.record(context.WithoutCancel(ctx), event.Draft{Body: prompted(p)}) != nil {
+	if s.record(context.WithoutCancel(ctx), s.prompted(p)...) != nil {
 		cancel(nil)
 		s.mu.Lock()
 		s.running = nil
@@ -121,7 +121,7 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 	s.queue = nil
 	s.mu.Unlock()
 	for _, p := range waiting {
-		if err := s.record(context.Background(), event.Draft{Body: prompted(p)}); err != nil {
+		if err := s.record(context.Background(), s.prompted(p)...); err != nil {
 			return nil, nil, err
 		}
 	}
