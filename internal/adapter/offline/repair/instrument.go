@@ -25,8 +25,8 @@ var valuesText string
 //go:embed runtime/probe.txt
 var probeText string
 
-// rtStub is what the type checker sees of the package above.
-const rtStub = "package pawlrt\nfunc Hit(int)\nfunc Tick()\nfunc Variant() int64\nfunc Enter(string, bool, any, ...any) func()\n"
+// rtDecls is what the type checker sees of the package above.
+const rtDecls = "package pawlrt\nfunc Hit(int)\nfunc Tick()\nfunc Variant() int64\nfunc Enter(string, bool, any, ...any) func()\n"
 
 // insertion is text put into a file at a byte.
 type insertion struct {

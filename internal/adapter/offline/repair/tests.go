@@ -52,7 +52,7 @@ func (w *work) repair() (Report, error) {
 		return r, err
 	}
 	w.m = m
-	if tree, err := parser.ParseFile(m.fset, "std:pawlrt", rtStub, parser.SkipObjectResolution); err == nil {
+	if tree, err := parser.ParseFile(m.fset, "std:pawlrt", rtDecls, parser.SkipObjectResolution); err == nil {
 		cfg := types.Config{IgnoreFuncBodies: true, Error: func(error) {}}
 		p, _ := cfg.Check(m.path+"/pawlrt", m.fset, one(tree), nil) // a constant
 		m.std[m.path+"/pawlrt"] = p
