@@ -377,11 +377,18 @@ func (s *Session) Last() int64 {
 // one.
 func (s *Session) Began() int64 { return s.began }
 
-// Busy says whether a turn runs.
+// Busy says whether a turn runs. One whose end is recorded does not: what is
+// left of it is put away without another event.
 func (s *Session) Busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.running != nil
+	return s.running != nil && !s.leaving()
+}
+
+// leaving says that the running turn has ended and no other follows. Callers
+// hold the lock.
+func (s *Session) leaving() bool {
+	return s.running != nil && s.running.cause != 0 && !s.turnOpen && len(s.queue) == 0
 }
 
 // Close cancels what runs, waits for it to be recorded, and ends all readers.

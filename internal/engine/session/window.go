@@ -119,7 +119,7 @@ func (s *Session) payAside(ctx context.Context, p window.Plan) (int, func(*event
 // that come meanwhile wait.
 func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
 	s.mu.Lock()
-	for s.running != nil && s.running.cause != 0 && !s.turnOpen && len(s.queue) == 0 {
+	for s.leaving() {
 		// The turn has ended and is being put away: that is a matter of moments.
 		s.mu.Unlock()
 		runtime.Gosched()
