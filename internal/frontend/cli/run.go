@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -60,7 +61,7 @@ func (a *App) headless(ctx context.Context, s *opened, prompt string, f *flags, 
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Format: format, Verify: f.verify, Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Format: format, Verify: f.verify, Undo: f.undo(), Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil {
 		return err
@@ -69,6 +70,17 @@ func (a *App) headless(ctx context.Context, s *opened, prompt string, f *flags, 
 		return &exitError{code: r.ExitCode}
 	}
 	return nil
+}
+
+// undo is the command that puts the session's changes back.
+func (f *flags) undo() string {
+	switch {
+	case f.noSession:
+		return ""
+	case f.dir != "":
+		return "pawl undo -C " + shellsyntax.Quote(f.dir)
+	}
+	return "pawl undo"
 }
 
 // prompt puts the prompt together from arguments and standard input.

@@ -41,6 +41,7 @@ type Options struct {
 	Format  Format
 	Verify  bool
 	Timeout time.Duration // 0: none
+	Undo    string        // the command that puts changes back, "" for none
 	Out     io.Writer     // the answer, or JSON
 	Err     io.Writer     // progress
 	Now     func() time.Time
@@ -58,7 +59,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	start := o.Now()
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
-	v := &view{format: o.Format, out: out, err: o.Err}
+	v := &view{format: o.Format, undo: o.Undo, out: out, err: o.Err}
 	events := s.Events(ctx, s.Began())
 	v.first(s)
 	cause, err := s.Submit(ctx, session.Prompt{Text: prompt})
@@ -145,6 +146,7 @@ func watch(ctx context.Context, s *session.Session, o Options) (stop func()) {
 // view writes events in one of the formats.
 type view struct {
 	format Format
+	undo   string
 	out    *bufio.Writer
 	err    io.Writer
 	calls  map[string]string // what open calls want, by id
@@ -219,6 +221,9 @@ func (v *view) last(s *session.Session, r Result) error {
 	}
 	_, spent := s.Spent()
 	if line := brief.Evidence(s.Evidence()); line != "" {
+		if v.undo != "" {
+			line += "; put it back with: " + plain.Line(v.undo)
+		}
 		fmt.Fprintln(v.err, "pawl: "+line)
 	}
 	for _, d := range r.Denials {
