@@ -49,15 +49,7 @@ func (a *API) Name() string { return Name }
 func (a *API) Path(string) string { return "/v1/chat/completions" }
 
 // Header sets the key.
-func (a *API) Header(h http.Header, key string) {
-	switch {
-	case key == "":
-	case a.d.KeyHeader != "":
-		h.Set(a.d.KeyHeader, key)
-	default:
-		h.Set("Authorization", "Bearer "+key)
-	}
-}
+func (a *API) Header(h http.Header, key string) { lax.SetKey(h, a.d.KeyHeader, key) }
 
 // Framing is server-sent events.
 func (a *API) Framing() provider.Framing { return provider.SSE }

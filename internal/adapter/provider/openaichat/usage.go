@@ -21,20 +21,12 @@ type tokens struct {
 	Out lax.Obj[struct {
 		Reasoning lax.Int `json:"reasoning_tokens"`
 	}] `json:"completion_tokens_details"`
-	Hit      lax.Int   `json:"prompt_cache_hit_tokens"`     // deepseek
-	Cached   lax.Int   `json:"cached_tokens"`               // moonshot
-	Read     lax.Int   `json:"cache_read_input_tokens"`     // gateways to anthropic
-	Creation lax.Int   `json:"cache_creation_input_tokens"` // gateways to anthropic
-	Ticks    lax.Int   `json:"cost_in_usd_ticks"`           // x.ai
-	Cost     lax.Float `json:"cost"`
-	BYOK     lax.Text  `json:"is_byok"`
-	CostOf   lax.Obj[struct {
-		Upstream lax.Float `json:"upstream_inference_cost"`
-	}] `json:"cost_details"`
+	Hit      lax.Int `json:"prompt_cache_hit_tokens"`     // deepseek
+	Cached   lax.Int `json:"cached_tokens"`               // moonshot
+	Read     lax.Int `json:"cache_read_input_tokens"`     // gateways to anthropic
+	Creation lax.Int `json:"cache_creation_input_tokens"` // gateways to anthropic
+	lax.Charge
 }
-
-// usdTick is x.ai's unit of cost.
-const usdTick = 1e-10
 
 // usage translates what a host reported.
 func (d Dialect) usage(raw json.RawMessage) llm.Usage {
@@ -63,16 +55,6 @@ func (d Dialect) usage(raw json.RawMessage) llm.Usage {
 	if u.Reasoning > 0 && (d.ReasoningApart || u.Reasoning > u.Output || t.Total == t.Prompt+t.Completion+t.Out.V.Reasoning) {
 		u.Output += u.Reasoning
 	}
-	switch {
-	case t.Ticks > 0:
-		usd := float64(t.Ticks) * usdTick
-		u.CostUSD = &usd
-	case d.CostUSD && t.Cost.OK:
-		usd := t.Cost.F
-		if t.BYOK == "true" { // the host's fee; the model behind was paid with a key of the person's
-			usd += t.CostOf.V.Upstream.F
-		}
-		u.CostUSD = &usd
-	}
+	u.CostUSD = t.USD(d.CostUSD)
 	return u
 }

@@ -139,16 +139,8 @@ type tokens struct {
 	Out lax.Obj[struct {
 		Reasoning lax.Int `json:"reasoning_tokens"`
 	}] `json:"output_tokens_details"`
-	Ticks  lax.Int   `json:"cost_in_usd_ticks"` // x.ai
-	Cost   lax.Float `json:"cost"`
-	BYOK   lax.Text  `json:"is_byok"`
-	CostOf lax.Obj[struct {
-		Upstream lax.Float `json:"upstream_inference_cost"`
-	}] `json:"cost_details"`
+	lax.Charge
 }
-
-// usdTick is x.ai's unit of cost.
-const usdTick = 1e-10
 
 // usage translates what a host reported.
 func (d Dialect) usage(raw json.RawMessage) llm.Usage {
@@ -164,16 +156,6 @@ func (d Dialect) usage(raw json.RawMessage) llm.Usage {
 	}
 	u.CacheWrite = min(int64(t.In.V.Written), int64(t.Input)-u.CacheRead)
 	u.Input = int64(t.Input) - u.CacheRead - u.CacheWrite
-	switch {
-	case t.Ticks > 0:
-		usd := float64(t.Ticks) * usdTick
-		u.CostUSD = &usd
-	case d.CostUSD && t.Cost.OK:
-		usd := t.Cost.F
-		if t.BYOK == "true" {
-			usd += t.CostOf.V.Upstream.F
-		}
-		u.CostUSD = &usd
-	}
+	u.CostUSD = t.USD(d.CostUSD)
 	return u
 }

@@ -1,0 +1,44 @@
+package lax
+
+import "net/http"
+
+// Charge is what hosts that follow OpenAI report of a reply's price, to be
+// embedded in their usage object.
+type Charge struct {
+	Ticks  Int   `json:"cost_in_usd_ticks"` // x.ai
+	Cost   Float `json:"cost"`
+	BYOK   Text  `json:"is_byok"`
+	CostOf Obj[struct {
+		Upstream Float `json:"upstream_inference_cost"`
+	}] `json:"cost_details"`
+}
+
+// usdTick is x.ai's unit of cost.
+const usdTick = 1e-10
+
+// USD is the price in USD; nil where none is reported. A bare cost counts only
+// where the host's is known to be in USD.
+func (c Charge) USD(inUSD bool) *float64 {
+	usd := c.Cost.F
+	switch {
+	case c.Ticks > 0:
+		usd = float64(c.Ticks) * usdTick
+	case !inUSD || !c.Cost.OK:
+		return nil
+	case c.BYOK == "true": // the host's fee; the model behind was paid with a key of the person's
+		usd += c.CostOf.V.Upstream.F
+	}
+	return &usd
+}
+
+// SetKey puts a key into a header of its own where a host wants that, else
+// where OpenAI does. No key: nothing.
+func SetKey(h http.Header, header, key string) {
+	switch {
+	case key == "":
+	case header != "":
+		h.Set(header, key)
+	default:
+		h.Set("Authorization", "Bearer "+key)
+	}
+}
