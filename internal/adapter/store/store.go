@@ -98,6 +98,10 @@ func item(d event.Draft) (Item, error) {
 	switch b := d.Body.(type) {
 	case event.FileChanged:
 		it.Blobs = append(it.Blobs, hashes(string(b.Before), string(b.After))...)
+	case event.Writing:
+		for _, f := range b.Files {
+			it.Blobs = append(it.Blobs, hashes(string(f.Before), string(f.After))...)
+		}
 	case event.Unknown:
 		// What would not be readable afterwards is not taken.
 		if _, err := event.Decode(it.Kind, it.Version, it.Raw); err != nil {
@@ -111,7 +115,7 @@ func item(d event.Draft) (Item, error) {
 // Ephemeral says whether bodies of a kind are shown and never stored.
 func Ephemeral(kind string) bool {
 	switch kind {
-	case "text_delta", "reasoning_delta", "call_delta", "output_delta":
+	case "text_delta", "reasoning_delta", "call_delta", "output_delta", "progressed":
 		return true
 	}
 	return false

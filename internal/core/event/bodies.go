@@ -133,25 +133,103 @@ type FileSeen struct {
 	Spans []tool.Span `json:"spans"`
 }
 
-// FileChanged is a write. Before and After are hashes of blobs; empty means
-// that the file did not or does not exist. Kept is false where the content
-// before could not be kept: not restorable.
+// FileChanged is a write, by a tool or by a command (Tool is then bash, or
+// command for a person's own). Before and After are hashes of blobs; empty
+// means that the file did not or does not exist. Kept is false where the
+// content before could not be kept: not restorable.
 type FileChanged struct {
-	Call    string    `json:"call,omitempty"`
-	Tool    string    `json:"tool"`
-	Path    string    `json:"path"`
-	Before  tool.Hash `json:"before,omitempty"`
-	After   tool.Hash `json:"after,omitempty"`
-	Mode    uint32    `json:"mode,omitempty"`
-	Kept    bool      `json:"kept"`
-	Added   int       `json:"added"`
-	Removed int       `json:"removed"`
+	Call   string    `json:"call,omitempty"`
+	Tool   string    `json:"tool"`
+	Path   string    `json:"path"`
+	Before tool.Hash `json:"before,omitempty"`
+	After  tool.Hash `json:"after,omitempty"`
+	// Mode and ModeBefore are permission bits, with fs.ModeSymlink for a link,
+	// whose content is its target; 0 where they are not known.
+	Mode       uint32 `json:"mode,omitempty"`
+	ModeBefore uint32 `json:"mode_before,omitempty"`
+	Kept       bool   `json:"kept"`
+	Added      int    `json:"added"`
+	Removed    int    `json:"removed"`
+	// Loose: it changed while a command ran, and nothing says that the command
+	// did it. It is undone only when a person confirms it (SPEC 11.2).
+	Loose bool `json:"loose,omitempty"`
 }
 
-// Undone says that the changes of the turn that began at Prompt were put back.
+// Writing says which writes come next, before the first of them: a process that
+// dies in between leaves a log that knows what to look for. Each file is then
+// as Before or as After; reopening records which.
+type Writing struct {
+	Call  string        `json:"call,omitempty"`
+	Tool  string        `json:"tool"`
+	Files []FileChanged `json:"files"`
+}
+
+// Undone says that changes were put back. Changes are the places of their
+// events; none, in the logs of older pawls: all of the turn that began at
+// Prompt.
 type Undone struct {
-	Prompt int64    `json:"prompt"`
+	What    string   `json:"what,omitempty"` // change, turn, file, command, rewind
+	Prompt  int64    `json:"prompt"`
+	Changes []int64  `json:"changes,omitempty"`
+	Paths   []string `json:"paths"`
+	// Kept are paths where a later change by someone else was kept beside what
+	// was put back.
+	Kept []string `json:"kept,omitempty"`
+}
+
+// Redone says that what an Undone put back was done again.
+type Redone struct {
+	Undone int64    `json:"undone"` // the place of its event
 	Paths  []string `json:"paths"`
+}
+
+// Checked is one of the project's checks that pawl ran by itself after a turn's
+// changes (SPEC 13.3). Output is what matters of what it printed.
+type Checked struct {
+	Name    string        `json:"name"` // go test, pytest, …
+	Command string        `json:"command"`
+	Exit    *int          `json:"exit,omitempty"` // nil: it did not run to its end
+	Why     string        `json:"why,omitempty"`  // why it did not run
+	Output  string        `json:"output,omitempty"`
+	Took    time.Duration `json:"took"`
+	Part    bool          `json:"part,omitempty"` // only what the change can affect
+	Attempt int           `json:"attempt"`        // how many fixes were tried before
+}
+
+// Phased opens a part of the task (SPEC 7), as a person or a plan file says.
+// Number 0 closes the open one.
+type Phased struct {
+	Number   int           `json:"number"`
+	Text     string        `json:"text,omitempty"`
+	Expected time.Duration `json:"expected,omitempty"` // 0: not said
+	Failed   bool          `json:"failed,omitempty"`   // of a closing one
+	By       string        `json:"by"`                 // person, plan
+}
+
+// Routed says what a prompt was taken for: it sets the rights that the turn
+// starts with (SPEC 13.1).
+type Routed struct {
+	Route string   `json:"route"`
+	By    string   `json:"by"`  // flag, pattern, model, default
+	Why   string   `json:"why"` // the words that decided
+	Path  []string `json:"path,omitempty"`
+}
+
+// Cleaned marks results that the model no longer needs: at the next rebase
+// Summary stands for them (SPEC 9.5).
+type Cleaned struct {
+	Results []string `json:"results"` // as their handles were shown
+	Summary string   `json:"summary"`
+	Reason  string   `json:"reason,omitempty"`
+}
+
+// Recalled is an answer that was given before and still holds: it stands for a
+// reply, and no model was asked (SPEC 11.6).
+type Recalled struct {
+	Key  string        `json:"key"`
+	Text string        `json:"text"`
+	Age  time.Duration `json:"age"` // since it was first given
+	Took time.Duration `json:"took"`
 }
 
 // Question is one call that needs consent.
@@ -233,6 +311,13 @@ type Planned struct {
 // Remembered is a note kept across sessions.
 type Remembered struct {
 	Text string `json:"text"`
+	Sort string `json:"sort,omitempty"` // "" a note; preference
+}
+
+// Forgotten says that a note is no longer kept.
+type Forgotten struct {
+	Text string `json:"text"`
+	Sort string `json:"sort,omitempty"`
 }
 
 // PersonRan is a command that the person ran with "!": both sides of it are
@@ -374,6 +459,18 @@ type (
 		Index int    `json:"index"`
 		Name  string `json:"name"`
 		Text  string `json:"text"`
+	}
+	// Progressed is how far the run has come, every few calls (SPEC 6.6).
+	Progressed struct {
+		Calls       int           `json:"calls"`
+		Files       int           `json:"files"` // changed, each once
+		Tests       int           `json:"tests"` // runs that passed
+		Errors      int           `json:"errors"`
+		Since       int           `json:"since"` // calls since there was something new
+		Phase       string        `json:"phase,omitempty"`
+		PhasesDone  int           `json:"phases_done"`
+		PhasesTotal int           `json:"phases_total"`
+		Elapsed     time.Duration `json:"elapsed"`
 	}
 	// OutputDelta is new output of a running call.
 	OutputDelta struct {

@@ -79,9 +79,9 @@ func full() []event.Body {
 		},
 		event.FileSeen{Call: "call_1", Spans: []tool.Span{{Path: "a.go", From: 1, To: 9, Hash: before}, {Path: "dir", Dir: true}}},
 		event.FileChanged{
-			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, Kept: true, Added: 3, Removed: 2,
+			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true,
 		},
-		event.Undone{Prompt: 3, Paths: []string{"a.go", "b/<c>.go"}},
+		event.Undone{What: "turn", Prompt: 3, Changes: []int64{5, 7}, Paths: []string{"a.go", "b/<c>.go"}, Kept: []string{"a.go"}},
 		event.Asked{
 			ID: "ask_1", Questions: []event.Question{{
 				Call: "call_1", Tool: "bash", Title: "rm -r build", Preview: "rm -r build", Reason: "not read-only",
@@ -94,7 +94,7 @@ func full() []event.Body {
 		event.Blocked{Call: "call_1", Tool: "bash", What: "rm -rf /", Reason: "never", By: "refusal"},
 		event.ModeSet{Mode: "plan"},
 		event.Planned{Items: []tool.Item{{Text: "write a test", Status: "in_progress"}}},
-		event.Remembered{Text: "tests need -race"},
+		event.Remembered{Sort: "preference", Text: "tests need -race"},
 		event.PersonRan{Command: "git status", Output: "clean\n", Exit: ptr(0)},
 		event.Interrupted{By: "person"},
 		event.Stuck{
@@ -118,6 +118,15 @@ func full() []event.Body {
 			Pointers: []event.Pointer{{Message: 2, Part: 1, Text: "[dropped]"}}, Before: 90000, After: 30000,
 			Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
 		},
+		event.Writing{Call: "call_1", Tool: "edit", Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true}}},
+		event.Redone{Undone: 9, Paths: []string{"a.go"}},
+		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2},
+		event.Phased{Number: 2, Text: "wire it", Expected: 60, Failed: true, By: "person"},
+		event.Routed{Route: "read", By: "pattern", Why: "what does", Path: []string{"intent", "read"}},
+		event.Cleaned{Results: []string{"r17"}, Summary: "two hits in <a.go>", Reason: "not needed"},
+		event.Recalled{Key: "9f", Text: "it is in <a.go>", Age: 60, Took: 7},
+		event.Forgotten{Text: "tabs", Sort: "preference"},
+		event.Progressed{Calls: 10, Files: 2, Tests: 1, Errors: 3, Since: 4, Phase: "wire it", PhasesDone: 1, PhasesTotal: 3, Elapsed: 90},
 		event.TextDelta{Text: "I will"},
 		event.ReasoningDelta{Text: "let me"},
 		event.CallDelta{Index: 1, Name: "bash", Text: `{"comm`},

@@ -205,3 +205,57 @@ func (Compacted) Kind() string { return "compacted" }
 
 // Version is 1.
 func (Compacted) Version() int { return 1 }
+
+// Kind is writing.
+func (Writing) Kind() string { return "writing" }
+
+// Version is 1.
+func (Writing) Version() int { return 1 }
+
+// Kind is redone.
+func (Redone) Kind() string { return "redone" }
+
+// Version is 1.
+func (Redone) Version() int { return 1 }
+
+// Kind is checked.
+func (Checked) Kind() string { return "checked" }
+
+// Version is 1.
+func (Checked) Version() int { return 1 }
+
+// Kind is phased.
+func (Phased) Kind() string { return "phased" }
+
+// Version is 1.
+func (Phased) Version() int { return 1 }
+
+// Kind is routed.
+func (Routed) Kind() string { return "routed" }
+
+// Version is 1.
+func (Routed) Version() int { return 1 }
+
+// Kind is cleaned.
+func (Cleaned) Kind() string { return "cleaned" }
+
+// Version is 1.
+func (Cleaned) Version() int { return 1 }
+
+// Kind is recalled.
+func (Recalled) Kind() string { return "recalled" }
+
+// Version is 1.
+func (Recalled) Version() int { return 1 }
+
+// Kind is forgotten.
+func (Forgotten) Kind() string { return "forgotten" }
+
+// Version is 1.
+func (Forgotten) Version() int { return 1 }
+
+// Kind is progressed.
+func (Progressed) Kind() string { return "progressed" }
+
+// Version is 1.
+func (Progressed) Version() int { return 1 }

@@ -113,9 +113,11 @@ type File struct {
 type Change struct {
 	Path          string // as Span.Path
 	Before, After Hash   // empty: did not exist, does not exist
-	Diff          string // unified, three lines of context; empty for binary
-	Added         int
-	Removed       int
+	// Mode and ModeBefore as in event.FileChanged; 0 where not known.
+	Mode, ModeBefore uint32
+	Diff             string // unified, three lines of context; empty for binary
+	Added            int
+	Removed          int
 }
 
 // Files is the workspace on disk. Paths may be given relative to the root or
@@ -161,6 +163,9 @@ type Write struct {
 	Remove bool
 	// MoveTo, if set, is the path that the content goes to; Path is removed.
 	MoveTo string
+	// Mode is the permission bits the file gets; 0 keeps those it has. With
+	// fs.ModeSymlink it becomes a link, and Data is its target.
+	Mode uint32
 }
 
 // StaleError says that a file is not what the caller saw.
