@@ -25,7 +25,6 @@ type kept struct {
 	nodes   *memory.Nodes
 	answers memory.Answers
 	told    string // rules and preferences, as the session began with them
-	on      bool   // answers are kept
 	mask    func(string) string
 }
 
