@@ -207,12 +207,16 @@ type Phased struct {
 }
 
 // Routed says what a prompt was taken for: it sets the rights that the turn
-// starts with (SPEC 13.1).
+// starts with (SPEC 13.1). A later one of the same turn stands in its place.
 type Routed struct {
 	Route string   `json:"route"`
-	By    string   `json:"by"`  // flag, pattern, model, default
+	By    string   `json:"by"`  // flag, pattern, model, default; model asked, person: wider than before
 	Why   string   `json:"why"` // the words that decided
 	Path  []string `json:"path,omitempty"`
+	// Rights are those of the turn: read, run, edit. None given: all.
+	Rights []string `json:"rights,omitempty"`
+	// Firm: somebody said so, and only a person widens it.
+	Firm bool `json:"firm,omitempty"`
 }
 
 // Cleaned marks results that the model no longer needs: at the next rebase
