@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -62,6 +63,8 @@ type Config struct {
 	Limits budget.Limits
 	// Progress is how runs that go in circles are found: progress.Default().
 	Progress progress.Config
+	// Route is what is done with a person's prompts before they are answered.
+	Route route.Config
 	// Payer, if set, is the parent session that this one spends from.
 	Payer Payer
 	// Fallback lists the models to go on with, in this order, when the one in
@@ -111,6 +114,7 @@ type Session struct {
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
 	guidance guidance
+	routing  routing
 
 	turns sync.WaitGroup
 }
@@ -237,6 +241,7 @@ func (s *Session) apply(e event.Event) {
 		s.plan = b.Items
 	}
 	s.guidance.apply(e.Body)
+	s.routing.apply(e.Body)
 	s.conv.Apply(e)
 	s.meter.Apply(e)
 	s.seen.Apply(e)

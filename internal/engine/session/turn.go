@@ -125,6 +125,9 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 			return nil, nil, err
 		}
 	}
+	if err := s.route(); err != nil {
+		return nil, nil, err
+	}
 	room := s.replyRoom()
 	r, err := s.build(llm.Tail{MaxTokens: room})
 	if err != nil {
