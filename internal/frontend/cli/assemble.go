@@ -106,6 +106,10 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
+	routes, err := routes(f, conf.User)
+	if err != nil {
+		return nil, err
+	}
 	if o.store, err = a.openStore(ctx, f, paths, conf); err != nil {
 		return nil, err
 	}
@@ -154,7 +158,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		},
 		Tools: toolSet(o.model.info), Files: ws, Shell: sh, Web: web.New(web.Options{}),
 		Notes:      settings.Notes{Path: paths.Notes(), Dir: dir, Now: a.Now},
-		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Locks: turn.NewLocks(parallelCalls),
+		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Route: routes, Locks: turn.NewLocks(parallelCalls),
 		Mask: masker.String, SpillDir: paths.Spill(),
 		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
 		Now:  a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,

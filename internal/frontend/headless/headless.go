@@ -190,6 +190,10 @@ func (v *view) progress(e event.Event) {
 		fmt.Fprintln(v.err, plain.Line("pawl: "+b.Text))
 	case event.Stuck:
 		fmt.Fprintln(v.err, "pawl: "+plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
+	case event.Routed:
+		if line := brief.Route(b); line != "" {
+			fmt.Fprintln(v.err, "pawl: "+line)
+		}
 	case event.Retried:
 		fmt.Fprintln(v.err, "pawl: "+brief.Retry(b))
 	case event.Replied:

@@ -72,6 +72,10 @@ func (t *writer) say(e event.Event) string {
 		}
 	case event.Granted:
 		return t.note(plain.Line(fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule)))
+	case event.Routed:
+		if line := brief.Route(b); line != "" {
+			return t.note(line)
+		}
 	case event.Undone:
 		return t.note(plain.Line("put back: " + strings.Join(b.Paths, ", ")))
 	case event.Interrupted:
