@@ -14,6 +14,7 @@ type clause struct {
 	need bool
 	// asked: it began with "can you", so that a question mark says nothing.
 	asked bool
+	alone bool // it is of the only sentence
 }
 
 func (c clause) first() string {
@@ -91,6 +92,9 @@ func joint(words []string, i int) (n int, ok bool) {
 	case asks(words[0]) || asks(polite(slices.Clone(words[:i])).first()):
 		// In a question "add and remove" are what it is about, unless an object
 		// follows.
+		if n == 1 && first == "then" {
+			return n, false // "how would I then use it"
+		}
 		return n, object(words, i+n+1) || slices.Contains(words[i:i+n], "then") || slices.Contains(words[i:i+n], "please")
 	}
 	return n, true

@@ -16,7 +16,9 @@ func claimsEdit(c clause) (string, bool) {
 	switch {
 	case editVerb(first), runVerb(first) && (second == "a" || second == "an" || second == "the" || strings.HasSuffix(second, "ing")):
 		return c.why(2), true
-	case gerund(first) && c.asked: // "would you mind renaming …"
+	case (first == "can" || first == "could" || first == "shall") && second == "we" && editVerb(c.word(2)), first == "try" && gerund(second):
+		return c.why(3), true
+	case gerund(first) && (c.asked || second == "the" || second == "this"): // "would you mind renaming …"
 		return c.why(2), true
 	case readVerb(first):
 		return "", false // it may have been meant: not clear
@@ -24,7 +26,7 @@ func claimsEdit(c clause) (string, bool) {
 		return c.why(2), true
 	case first == "do" && (second == "it" || second == "that" || second == "this" || second == "so" || second == "the" || second == "both" || second == "all"),
 		first == "go" && (second == "ahead" || second == "on" || second == "for"), first == "same" && (second == "for" || second == "here" || second == "with"), first == "as" && second == "before",
-		(first == "yes" || first == "yep" || first == "ok" || first == "okay" || first == "sure" || first == "next" || first == "again" || first == "please") && len(c.words) <= 3, first == "try" && second == "again":
+		(first == "yes" || first == "yep" || first == "ok" || first == "okay" || first == "sure" || first == "next" || first == "again" || first == "please" || first == "y") && len(c.words) <= 3 && c.alone, first == "try" && second == "again":
 		return c.why(2), true // it goes on with what was spoken of
 	case first == "why" && (second == "don't" || second == "not") || (first == "how" || first == "what") && second == "about":
 		for _, w := range c.words[2:min(len(c.words), 6)] {
@@ -61,6 +63,10 @@ func editVerb(w string) bool {
 		"parameterize", "pin", "unify", "consolidate", "propagate", "pass", "accept", "reject", "ignore", "skip", "strip", "trim", "rip", "kill", "do":
 		return w != "do" && w != "kill"
 	}
+	// "recreate", "re-add"
+	if rest, ok := strings.CutPrefix(w, "re"); ok && len(rest) > 2 {
+		return editVerb(strings.TrimPrefix(rest, "-"))
+	}
 	return false
 }
 
@@ -68,5 +74,5 @@ func editVerb(w string) bool {
 // nothing is asked, it is to be put right.
 func reports(c clause) bool {
 	return !c.question && c.has("bug", "bugs", "typo", "broken", "crash", "crashes", "crashed", "crashing", "fails", "fail", "failed", "failing", "error", "errors", "wrong", "leak", "leaks", "missing",
-		"hangs", "stuck", "regression", "empty", "slow", "doesn't", "doesnt", "don't", "cannot", "can't", "won't", "incorrect", "incorrectly", "issue", "problem")
+		"hangs", "stuck", "regression", "empty", "slow", "doesn't", "doesnt", "didn't", "didnt", "isn't", "isnt", "not", "unfortunately", "cannot", "can't", "won't", "incorrect", "incorrectly", "issue", "problem")
 }

@@ -62,7 +62,7 @@ func foreignWord(w, next string) string {
 	case "füge", "behebe", "ändere", "schreibe", "schreib", "erstelle", "entferne", "lösche", "benenne", "ersetze", "repariere", "verbessere", "implementiere", "mach", "mache", "aktualisiere",
 		"ajoute", "ajoutez", "corrige", "corrigez", "supprime", "remplace", "renomme", "crée", "modifie", "écris", "améliore",
 		"añade", "agrega", "arregla", "elimina", "borra", "cambia", "crea", "escribe", "reemplaza", "renombra", "mejora",
-		"исправь", "добавь", "удали", "измени", "напиши", "создай", "переименуй", "замени",
+		"исправь", "добавь", "удали", "измени", "напиши", "создай", "переименуй", "замени", "реализуй", "сделай", "релизуй",
 		"aggiungi", "correggi", "rimuovi", "scrivi":
 		return Edit
 	case "führe", "starte", "baue", "exécute", "lance", "ejecuta", "запусти", "выполни", "esegui":
@@ -78,6 +78,29 @@ func englishAfterWas(next string) bool {
 		return true
 	}
 	return false
+}
+
+// forbidden finds the words of a few other languages that nothing is to be
+// changed.
+func forbidden(text string) negation {
+	if len(text) > 600 {
+		return negation{} // a long text says more than that
+	}
+	low := strings.ToLower(text)
+	for _, other := range [...]string{"else", "ander", "sonst", "autre", "otro", "otra", "друг", "остальн", "其他", "其它", "别的", "ほか", "他の", "다른"} {
+		if strings.Contains(low, other) {
+			return negation{}
+		}
+	}
+	for _, no := range [...]string{
+		"ändere nichts", "nichts ändern", "nichts verändern", "ne change rien", "ne modifie rien", "ne changez rien", "ne modifiez rien", "sans rien changer", "sans rien modifier",
+		"no cambies nada", "no modifiques nada", "sin cambiar nada", "ничего не меняй", "ничего не измен", "ничего менять", "не меняй ничего", "不要修改", "不要改", "别改", "不要更改", "変更しないで", "変更せずに", "수정하지 마",
+	} {
+		if strings.Contains(low, no) {
+			return negation{noChange, no}
+		}
+	}
+	return negation{}
 }
 
 // han says that a text is written without spaces.

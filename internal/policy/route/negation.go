@@ -52,7 +52,7 @@ func negative(words []string) bool {
 	case "no":
 		return len(words) > 1 && (changes(words[1]) || words[1] == "code" && len(words) > 2 && changes(words[2]))
 	case "not":
-		return len(words) > 1 && (words[1] == "to" || words[1] == "changing" || words[1] == "editing")
+		return len(words) > 1 && (words[1] == "to" || changing(words[1]))
 	}
 	return false
 }

@@ -24,8 +24,25 @@ const (
 	lookTail = 2 << 10
 )
 
+// heading is the longest line that is a sentence by itself when the next one
+// begins with a capital letter.
+const heading = 60
+
 // sentences gives what of a prompt the person said, without what they pasted.
 func sentences(prompt string) []sentence {
+	out := typed(prompt)
+	if len(out) > 0 {
+		return out
+	}
+	// All of it looks pasted: perhaps it is only indented.
+	var b strings.Builder
+	for line := range strings.Lines(prompt[:min(len(prompt), lookHead)]) {
+		b.WriteString(strings.TrimSpace(line) + "\n")
+	}
+	return typed(b.String())
+}
+
+func typed(prompt string) []sentence {
 	if len(prompt) > lookHead+lookTail {
 		prompt = strings.ToValidUTF8(prompt[:lookHead], "") + "\n\n" + strings.ToValidUTF8(prompt[len(prompt)-lookTail:], "")
 	}
@@ -35,7 +52,7 @@ func sentences(prompt string) []sentence {
 		out = append(out, split(paragraph)...)
 		paragraph = ""
 	}
-	fence, tag, pasted := "", "", false
+	fence, tag, pasted, last := "", "", false, 0
 	for line := range strings.Lines(prompt) {
 		trimmed := strings.TrimSpace(line)
 		switch {
@@ -63,10 +80,12 @@ func sentences(prompt string) []sentence {
 			flush()
 			pasted = pasted || !strings.HasPrefix(trimmed, ">")
 		default:
-			if item(trimmed) {
+			// A heading has no full stop.
+			if r, _ := utf8.DecodeRuneInString(trimmed); item(trimmed) || last < heading && unicode.IsUpper(r) {
 				flush()
 			}
 			paragraph += " " + trimmed
+			last = len(trimmed)
 		}
 	}
 	flush()
@@ -115,10 +134,16 @@ func machine(line, trimmed string) bool {
 	if ok && !strings.Contains(head, " ") && (strings.HasSuffix(head, "Error") || strings.HasSuffix(head, "Exception") || strings.Contains(head, ".") && fileLine(trimmed[len(head)+1:])) {
 		return true
 	}
-	if strings.HasSuffix(trimmed, "{") || strings.HasSuffix(trimmed, ";") && strings.ContainsAny(trimmed, "=(") || trimmed == "}" || trimmed == ")" {
+	if strings.HasSuffix(trimmed, "{") && len(strings.Fields(trimmed)) <= 8 && !told(trimmed) || strings.HasSuffix(trimmed, ";") && strings.ContainsAny(trimmed, "=(") || trimmed == "}" || trimmed == ")" {
 		return true
 	}
 	return false
+}
+
+// told says that a line begins as a request, and not as code.
+func told(line string) bool {
+	w := strings.ToLower(firstWord(line))
+	return imperative(w) && w != "return" && w != "throw" && w != "type"
 }
 
 // fileLine says that a text goes on as "12:" or "12: " do behind a file name.

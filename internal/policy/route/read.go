@@ -19,6 +19,9 @@ func claimsRead(c clause) (string, bool) {
 	case asks(first) && len(w) == 1:
 		return first, c.question
 	case asks(first) && second != ":":
+		if first == "how" && second == "to" && !c.question && (c.word(2) == "fix" || c.word(2) == "solve" || c.word(2) == "resolve" || c.word(2) == "make") {
+			return "", false // "how to fix the server it is not loading"
+		}
 		if first == "when" && !c.question {
 			return "", false // "when the list is empty, …"
 		}
@@ -100,14 +103,14 @@ func reads(c clause) (string, bool) {
 		ok = me || wh(next)
 	case "let":
 		ok = me && c.word(2) == "know"
-	case "give":
-		ok = me && c.has("overview", "summary", "list", "explanation", "idea", "breakdown", "hint", "hints", "introduction", "tour", "feedback", "opinion", "details", "context", "rundown", "reasons", "pointers", "estimate")
+	case "give", "provide":
+		ok = (me || verb == "provide") && c.has("description", "overview", "summary", "list", "explanation", "idea", "breakdown", "hint", "hints", "introduction", "tour", "feedback", "opinion", "details", "context", "rundown", "reasons", "pointers", "estimate")
 	case "look":
 		ok = next != "up"
 	case "search":
 		ok = next == "for" || next == "the" || next == "through" || next == "in"
 	case "check":
-		ok = wh(next) || next == "out"
+		ok = slices.ContainsFunc(c.words[1:min(len(c.words), 4)], wh) && !c.has(liveness()...)
 		if next == "out" {
 			ok = !c.has("branch", "main", "master", "commit", "tag")
 		}
@@ -116,7 +119,7 @@ func reads(c clause) (string, bool) {
 	case "count":
 		ok = wh(next) || c.has("tests", "lines", "files", "functions", "occurrences", "todos", "usages", "calls", "packages", "classes", "number")
 	case "read":
-		ok = next == "through" || next == "this" || next == "up" || c.has("tell")
+		ok = next == "through" || next == "this" || next == "up" || c.has("tell", "file", "files", "directory", "folder", "readme")
 	case "print", "display":
 		ok = c.has("contents", "content") || me
 	case "verify", "confirm":
@@ -129,13 +132,18 @@ func reads(c clause) (string, bool) {
 	return c.why(2), ok
 }
 
+// liveness: words that only running something tells.
+func liveness() []string {
+	return []string{"running", "up", "pass", "passes", "passing", "compiles", "compile", "builds", "works", "green", "installed", "reachable"}
+}
+
 // readVerb says that a verb may ask for nothing but reading.
 func readVerb(w string) bool {
 	switch w {
 	case "explain", "describe", "show", "tell", "list", "find", "search", "summarize", "summarise", "review", "analyze", "analyse", "compare", "read", "check", "look",
 		"count", "trace", "walk", "print", "give", "investigate", "diagnose", "figure", "identify", "outline", "suggest", "propose", "recommend", "inspect", "locate", "clarify",
 		"elaborate", "examine", "audit", "evaluate", "assess", "study", "explore", "sketch", "brainstorm", "point", "let", "verify", "confirm", "understand", "know", "learn", "see",
-		"estimate", "plan", "discuss", "teach", "remind", "answer", "critique", "interpret", "eli5", "grep", "display", "follow", "work":
+		"estimate", "plan", "discuss", "teach", "remind", "answer", "critique", "interpret", "eli5", "grep", "display", "follow", "work", "provide":
 		return true
 	}
 	return false

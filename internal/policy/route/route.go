@@ -104,6 +104,13 @@ type Match struct {
 // asks for no changes.
 const FirmNote = "[The user asked for no changes: in this turn what would change a file is not allowed. Answer, and say what you would change instead of changing it.]"
 
+// How many words of its own a prompt may have to be a command or a preference,
+// or a question: a longer one that nothing else was found in asks for more.
+const (
+	longCommand  = 40
+	longQuestion = 250
+)
+
 // Classify takes a prompt apart and says what it asks for. Its cost is bounded
 // however long the prompt is.
 func Classify(prompt string) Match {
@@ -113,7 +120,7 @@ func Classify(prompt string) Match {
 	}
 	ss := sentences(trimmed)
 	out := Match{}
-	best, no, trouble := -1, negation{}, ""
+	best, no, trouble := -1, forbidden(trimmed), ""
 	all := All()
 	for _, s := range ss {
 		out.Words += len(s.words)
@@ -124,6 +131,7 @@ func Classify(prompt string) Match {
 			continue
 		}
 		for _, c := range clauses(s) {
+			c.alone = len(ss) == 1
 			if n := negated(c); n.kind != notNegated {
 				no = no.stronger(n)
 				continue
@@ -142,6 +150,9 @@ func Classify(prompt string) Match {
 				break
 			}
 		}
+	}
+	if (out.Route == Run || out.Route == Profile) && out.Words > longCommand || out.Route == Read && out.Words > longQuestion {
+		out.Route, out.Why = "", "" // there is more in it than the words that were found
 	}
 	if out = no.apply(out); out.Route == "" && trouble != "" {
 		out.Route, out.Why = Edit, trouble

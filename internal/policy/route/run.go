@@ -23,13 +23,16 @@ func claimsRun(c clause) (string, bool) {
 		return why, !c.has("plan", "plans", "instructions", "todo", "todos", "steps", "step", "proposal")
 	case "build", "compile", "rebuild":
 		return why, len(c.words) == 1 || second == "it" || c.has("project", "app", "binary", "everything", "all", "image", "workspace", "again") && second != "a" && second != "an"
-	case "start", "launch", "restart", "stop", "kill":
+	case "start", "launch", "restart", "stop", "kill", "reload":
 		return why, c.has("server", "app", "application", "container", "containers", "service", "services", "daemon", "database", "db", "watcher", "process", "emulator", "it", "docker") && !strings.HasSuffix(second, "ing")
 	case "install", "uninstall":
 		return why, true
 	case "deploy", "commit", "push", "pull", "rebase", "stash", "checkout", "benchmark":
 		return why, second != "a" && second != "an"
 	case "check":
+		if (second == "if" || second == "whether" || second == "that") && c.has(liveness()...) {
+			return why, true
+		}
 		return why, second == "out" && c.has("branch", "main", "master", "commit", "tag")
 	case "merge":
 		return why, c.has("branch", "main", "master", "pr")
@@ -43,7 +46,7 @@ func claimsRun(c clause) (string, bool) {
 	case "git", "npm", "yarn", "pnpm", "cargo", "docker", "pytest", "kubectl", "pip", "brew", "gradle", "mvn", "bundle", "rake", "npx", "terraform":
 		return why, len(c.words) <= 6 && second != "," && second != ":" && !editVerb(second)
 	case "do":
-		return c.why(3), c.has("git") && (c.has("pull", "push", "commit", "status", "fetch", "rebase", "checkout"))
+		return c.why(3), c.has("git") && c.has("pull", "push", "commit", "status", "fetch", "rebase", "checkout")
 	}
 	return "", false
 }
@@ -60,7 +63,7 @@ func target(w string) bool {
 // runVerb says that a verb may ask for a command.
 func runVerb(w string) bool {
 	switch w {
-	case "run", "rerun", "re-run", "execute", "build", "rebuild", "compile", "start", "launch", "restart", "stop", "kill", "install", "uninstall", "deploy", "commit", "push", "pull", "rebase", "stash", "checkout", "benchmark":
+	case "run", "rerun", "re-run", "execute", "build", "rebuild", "compile", "start", "launch", "restart", "reload", "stop", "kill", "install", "uninstall", "deploy", "commit", "push", "pull", "rebase", "stash", "checkout", "benchmark":
 		return true
 	}
 	return false
