@@ -82,11 +82,11 @@ func englishAfterWas(next string) bool {
 
 // forbidden finds the words of a few other languages that nothing is to be
 // changed.
-func forbidden(text string) negation {
-	if len(text) > 600 {
-		return negation{} // a long text says more than that
+func forbidden(s sentence) negation {
+	low := strings.Join(s.words, " ")
+	if !strings.ContainsFunc(low, func(r rune) bool { return r > unicode.MaxASCII }) && !strings.Contains(low, "nicht") && !strings.Contains(low, "rien") && !strings.Contains(low, "nada") {
+		return negation{}
 	}
-	low := strings.ToLower(text)
 	for _, other := range [...]string{"else", "ander", "sonst", "autre", "otro", "otra", "друг", "остальн", "其他", "其它", "别的", "ほか", "他の", "다른"} {
 		if strings.Contains(low, other) {
 			return negation{}
@@ -106,7 +106,7 @@ func forbidden(text string) negation {
 // han says that a text is written without spaces.
 func han(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool {
-		return unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) || unicode.Is(unicode.Hangul, r)
+		return r > 0x2E00 && (unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) || unicode.Is(unicode.Hangul, r))
 	}) >= 0
 }
 

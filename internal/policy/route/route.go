@@ -120,10 +120,14 @@ func Classify(prompt string) Match {
 	}
 	ss := sentences(trimmed)
 	out := Match{}
-	best, no, trouble := -1, forbidden(trimmed), ""
+	best, no, trouble := -1, negation{}, ""
 	all := All()
 	for _, s := range ss {
 		out.Words += len(s.words)
+		if n := forbidden(s); n.kind != notNegated {
+			no = no.stronger(n)
+			continue
+		}
 		if m, ok := foreign(s); ok {
 			if t, known := Lookup(m.Route); known && len(t.Rights) > best {
 				best, out.Route, out.Why = len(t.Rights), m.Route, m.Why
