@@ -49,7 +49,7 @@ func foreignWord(w, next string) string {
 	case "erkläre", "erklär", "beschreibe", "zeige", "zeig", "liste", "suche", "finde", "fasse",
 		"pourquoi", "comment", "où", "qui", "quel", "quelle", "quels", "quelles", "qu'est-ce", "est-ce", "explique", "explique-moi", "expliquez", "décris", "montre", "montre-moi", "résume",
 		"qué", "cómo", "dónde", "quién", "cuál", "cuándo", "explica", "explícame", "describe", "muestra", "muéstrame", "resume",
-		"что", "почему", "как", "где", "кто", "зачем", "какой", "какие", "объясни", "покажи", "опиши",
+		"что", "почему", "как", "где", "кто", "зачем", "какой", "какие", "куда", "объясни", "покажи", "опиши", "изучи",
 		"perché", "cosa", "dove", "spiega", "spiegami", "qual":
 		if w == "comment" && (next == "out" || next == "the" || next == "on" || next == "every" || next == "all" || next == "this") || w == "describe" || w == "resume" || w == "explique" && next == "" {
 			return ""
@@ -60,7 +60,7 @@ func foreignWord(w, next string) string {
 			return Read
 		}
 	case "füge", "behebe", "ändere", "schreibe", "schreib", "erstelle", "entferne", "lösche", "benenne", "ersetze", "repariere", "verbessere", "implementiere", "mach", "mache", "aktualisiere",
-		"ajoute", "ajoutez", "corrige", "corrigez", "supprime", "remplace", "renomme", "crée", "modifie", "écris", "améliore",
+		"ajoute", "ajoutez", "créez", "ajouter", "corrige", "corrigez", "supprime", "remplace", "renomme", "crée", "modifie", "écris", "améliore",
 		"añade", "agrega", "arregla", "elimina", "borra", "cambia", "crea", "escribe", "reemplaza", "renombra", "mejora",
 		"исправь", "добавь", "удали", "измени", "напиши", "создай", "переименуй", "замени", "реализуй", "сделай", "релизуй",
 		"aggiungi", "correggi", "rimuovi", "scrivi":

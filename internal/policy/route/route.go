@@ -158,6 +158,9 @@ func Classify(prompt string) Match {
 	if (out.Route == Run || out.Route == Profile) && out.Words > longCommand || out.Route == Read && out.Words > longQuestion {
 		out.Route, out.Why = "", "" // there is more in it than the words that were found
 	}
+	if out.Words > longQuestion {
+		no = negation{} // rules for the work, in a text that is long enough to have some
+	}
 	if out = no.apply(out); out.Route == "" && trouble != "" {
 		out.Route, out.Why = Edit, trouble
 	}

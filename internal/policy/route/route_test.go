@@ -89,6 +89,18 @@ func TestNo(t *testing.T) {
 	}
 }
 
+// SPEC 13.1: a long text has rules of its own in it: they bind the work, and
+// take no rights.
+func TestLongPrompt(t *testing.T) {
+	rules := strings.Repeat("Each report names the file and the line that it is about. ", 40) + "Do not change anything in place. Is that clear?"
+	if m := route.Classify("You are the reviewer agent. " + rules); m.Firm || m.Route == route.Read {
+		t.Errorf("%+v", m)
+	}
+	if m := route.Classify(strings.Repeat("Some context that nobody asks about. ", 10) + "Run the tests."); m.Route != "" {
+		t.Errorf("a long text is no command: %+v", m)
+	}
+}
+
 // The wider of two routes has more rights; a name that is not known is an edit.
 func TestWider(t *testing.T) {
 	for _, c := range [][3]string{
