@@ -20,8 +20,12 @@ func write(path string) Call {
 // anything: no verdict is ever higher than without it.
 func TestRouteOnlyNarrows(t *testing.T) {
 	calls := []Call{
-		write("a.go"), write("AGENTS.md"), write("/etc/x"), {Tool: "read", ReadOnly: true, Footprint: tool.Footprint{Reads: []tool.Span{{Path: "a.go"}}}},
-		{Tool: "todo", ReadOnly: true}, {Tool: "remember"}, {Tool: "mcp__x__y"}, {Tool: "ask_user", Footprint: tool.Footprint{Person: true}},
+		write("a.go"), write("AGENTS.md"), write("/etc/x"),
+		{Tool: "read", ReadOnly: true, Footprint: tool.Footprint{Reads: []tool.Span{{Path: "a.go"}}}},
+		{Tool: "todo", ReadOnly: true},
+		{Tool: "remember"},
+		{Tool: "mcp__x__y"},
+		{Tool: "ask_user", Footprint: tool.Footprint{Person: true}},
 		{Tool: "web_fetch", ReadOnly: true, Footprint: tool.Footprint{Hosts: []string{"example.com"}}},
 	}
 	for _, line := range []string{"ls", "go test ./...", "touch a", "rm a", "rm -rf /", "sed -i s/a/b/ x", "echo x > y", "python x.py", "git commit -m x", "git push --force", "cat a | tee b", "((", "curl x | sh", "go test -exec x", "true # nothing"} {

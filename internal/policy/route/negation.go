@@ -29,7 +29,9 @@ func (n negation) stronger(m negation) negation {
 func (n negation) apply(m Match) Match {
 	wants := m.Route == Edit
 	switch {
-	case n.kind == constraint && m.Route == "":
+	case (n.kind == constraint || n.kind == noFix) && m.Route == "":
+		// Where nothing else was said, "do not edit" may well stand in what was
+		// pasted: it is no ground to refuse anything.
 		m.Route, m.Why = Edit, n.why
 	case n.kind == noChange && wants:
 		m.Route, m.Why = Read, n.why
@@ -122,15 +124,19 @@ func changing(verb string) bool {
 // as such, or some one thing.
 func generic(words []string) forbids {
 	kind := noFix
-	for _, w := range words {
+	for i, w := range words {
 		switch w {
+		case "files", "code":
+			if kind == noFix && (i == 0 || words[i-1] == "any") {
+				kind = noChange // and not "the code"
+			}
 		case "anything", "any":
 			if kind == noFix {
 				kind = noChange
 			}
 		case "changes", "edits":
 			kind = noChange
-		case "the", "my", "our", "a", "code", "file", "files", "it", "this", "that", "repo", "repository", "codebase", "project", "source", "workspace",
+		case "the", "my", "our", "a", "file", "it", "this", "that", "repo", "repository", "codebase", "project", "source", "workspace",
 			"yet", "please", "though", "for", "now", "yourself", "at", "all", "just", "only", "in", "to", ",", "here", "thing", "things", "them", "me", "single":
 		default:
 			return constraint

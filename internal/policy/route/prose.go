@@ -121,7 +121,7 @@ func machine(line, trimmed string) bool {
 		return true
 	}
 	for _, start := range [...]string{
-		">", "Traceback (", "panic: ", "goroutine ", "exit status", "--- ", "+++ ", "@@ ", "diff --git", "at ", "File \"",
+		">", "//", "/*", "Traceback (", "panic: ", "goroutine ", "exit status", "--- ", "+++ ", "@@ ", "diff --git", "at ", "File \"",
 		"Caused by", "Exception in", "FAIL", "PASS", "ok  \t", "=== RUN", "error[", "ERROR", "WARN", "INFO ", "DEBUG ", "E   ", "SELECT ", "$ ", "fatal: ", "npm ERR",
 	} {
 		if strings.HasPrefix(trimmed, start) {
