@@ -102,15 +102,19 @@ type Options struct {
 	MaxRecentActions      int      `json:"max_recent_actions"`      // 20
 	MaxRecentErrors       int      `json:"max_recent_errors"`       // 10
 	Off                   []string `json:"off,omitempty"`
-	HaltIdentical         int      `json:"halt_identical"` // 5
-	CycleMax              int      `json:"cycle_max"`      // 8
-	CycleRounds           int      `json:"cycle_rounds"`   // 3
-	StaleWarn             int      `json:"stale_warn"`     // 12
-	StaleHalt             int      `json:"stale_halt"`     // 20
-	SterileThird          int      `json:"sterile_third"`  // 9
-	SterileHalf           int      `json:"sterile_half"`   // 14
-	FailureEdits          int      `json:"failure_edits"`  // 3
-	Compactions           int      `json:"compactions"`    // 3
+	HaltIdentical         int      `json:"halt_identical"`    // 5
+	CycleMax              int      `json:"cycle_max"`         // 8
+	CycleRounds           int      `json:"cycle_rounds"`      // 3
+	StaleWarn             int      `json:"stale_warn"`        // 12
+	StaleHalt             int      `json:"stale_halt"`        // 20
+	SterileThird          int      `json:"sterile_third"`     // 9
+	SterileHalf           int      `json:"sterile_half"`      // 14
+	FailureEdits          int      `json:"failure_edits"`     // 3
+	FailedEditsWarn       int      `json:"failed_edits_warn"` // 5
+	FailedEditsHalt       int      `json:"failed_edits_halt"` // 8
+	HaltWaits             int      `json:"halt_waits"`        // 40
+	Thoughts              int      `json:"thoughts"`          // 4
+	Compactions           int      `json:"compactions"`       // 3
 }
 
 // DefaultOptions are the options of a Config that has none.
@@ -185,48 +189,31 @@ func (m *StateMachine) RecordTest(command string, passed bool, output string) Ve
 }
 
 func (m *StateMachine) record(s Step, blind bool) Verdict {
-	if s.Kind == "" {
-		s.Kind = Kind(progress.KindOf(s.Tool, s.Command))
-	}
-	in := progress.Step{
-		Tool: s.Tool, Kind: progress.Kind(s.Kind), Target: s.Target, Args: s.Args, OK: s.OK,
-		Exact: progress.Digest(s.Result), Len: len(s.Result), State: s.ContentHash, Message: s.Message, Blind: blind,
-	}
-	if in.Args == "" {
-		in.Args = s.Command
+	in := progress.Call{
+		Tool: s.Tool, Kind: progress.Kind(s.Kind), Args: s.Args, Target: s.Target, Command: s.Command, OK: s.OK,
+		Error: s.Error, Result: s.Result, State: s.ContentHash, Message: s.Message, Blind: blind,
 	}
 	for _, f := range s.Contents {
 		in.Files = append(in.Files, progress.File(f))
 	}
-	if s.OK {
-		in.Norm = progress.Digest(progress.Result(s.Result))
-	} else {
-		text := s.Error
-		if text == "" {
-			text = s.Result
-		}
-		in.Error = progress.Error(text)
-	}
-	if in.Kind == progress.Edit && !blind {
-		in.Edit = in.Args
-	}
+	step := in.Step()
 	m.mu.Lock()
 	m.said = false
 	contents := m.d.Contents()
-	v := m.d.Apply(in)
-	if m.d.Contents() > contents || v.Level == progress.OK && in.OK {
+	v := m.d.Apply(step)
+	if m.d.Contents() > contents || v.Level == progress.OK && step.OK {
 		m.halted = ""
 	}
-	if in.OK && in.Kind == progress.Edit && s.Target != "" {
-		m.phases.Changed(s.Target)
+	if step.OK && step.Kind == progress.Edit && step.Target != "" {
+		m.phases.Changed(step.Target)
 	}
 	for _, f := range s.Contents {
 		m.phases.Changed(f.Path)
 	}
-	if in.OK && in.Kind == progress.Test {
+	if step.OK && step.Kind == progress.Test {
 		m.phases.Passed()
 	}
-	if n := m.d.Recent().Calls; m.c.OnProgress != nil && in.Kind != progress.None && n%m.every == 0 {
+	if n := m.d.Recent().Calls; m.c.OnProgress != nil && step.Kind != progress.None && n%m.every == 0 {
 		st, cb := m.stats(), m.c.OnProgress
 		m.queue = append(m.queue, func() { cb(st) })
 	}

@@ -21,8 +21,9 @@ type Detector struct {
 	results, readResults memo[struct{}]
 	ever                 memo[struct{}] // results, compaction or not
 
-	waited bool   // the step before was a wait
-	said   uint64 // the newest message
+	waited   bool   // the step before was a wait
+	thoughts int    // in a row
+	said     uint64 // the newest message
 	// phrases came with a step that brought something: to say them again means
 	// nothing.
 	phrases memo[struct{}]
@@ -133,6 +134,9 @@ func (d *Detector) look(s *Step) facts {
 	}
 	f.prose = s.Kind == None && s.OK
 	f.light = f.prose || s.Kind == Think
+	if s.Kind == Think {
+		f.thoughts = d.thoughts + 1
+	}
 	f.news = s.OK && !f.keySeen && !f.resultSeen && s.Len > 1 && !f.light && !s.Blind || f.unseen && !acted
 	f.wanted = d.wanted(&f)
 	f.wait = f.wanted || s.Kind == Wait || d.waited && f.keySeen && looks(s.Kind)
@@ -144,14 +148,14 @@ func (d *Detector) look(s *Step) facts {
 // file that it writes anew at each run, is no progress.
 func (d *Detector) content(s *Step) bool {
 	for _, x := range s.Before {
-		d.contents.put(hash(x.Path, x.Hash), struct{}{})
+		d.contents.put(hash(numberless(x.Path), x.Hash), struct{}{})
 	}
 	fresh := false
 	see := func(path, state string) {
 		if state == "" {
 			return
 		}
-		k := hash(path, state)
+		k := hash(numberless(path), state)
 		if d.contents.has(k) {
 			return
 		}
@@ -170,6 +174,27 @@ func (d *Detector) content(s *Step) bool {
 		see(x.Path, x.Hash)
 	}
 	return fresh
+}
+
+// numberless masks the digits in a file's base name: try1.py and try2.py with
+// one content are one file that is written again.
+func numberless(path string) string {
+	base := strings.LastIndexByte(path, '/') + 1
+	if !strings.ContainsAny(path[base:], "0123456789") {
+		return path
+	}
+	if !strings.Contains(path[base:], ".") {
+		return path // no file's name: numbers and hashes that stand for one
+	}
+	out := []byte(path[:base])
+	for i := base; i < len(path); i++ {
+		if !isDigit(path[i]) {
+			out = append(out, path[i])
+		} else if len(out) == base || out[len(out)-1] != '#' {
+			out = append(out, '#')
+		}
+	}
+	return string(out)
 }
 
 // wanted says that the person asked for things to be repeated, and that this
@@ -210,6 +235,7 @@ func (d *Detector) keep(f *facts) {
 	if s.Message != "" && (f.fresh || f.news) {
 		d.phrases.put(d.said, struct{}{})
 	}
+	d.thoughts = f.thoughts
 	if !f.light {
 		d.waited = s.Kind == Wait
 	}
@@ -237,7 +263,7 @@ func (d *Detector) Person(text string) {
 	d.results.clear()
 	d.readResults.clear()
 	d.counts.clear()
-	d.waited, d.said = false, 0
+	d.waited, d.said, d.thoughts = false, 0, 0
 	d.idle, d.atCompaction = 0, d.progress
 	d.asked = AsksRepeats(text)
 }

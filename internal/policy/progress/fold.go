@@ -182,7 +182,9 @@ func (f *Fold) done(b event.CallDone) {
 	f.told = ""
 	switch {
 	case !ok && limited(text):
-		s.Kind = Wait
+		s.Kind, s.Patient = Wait, true
+	case a.tool == "bash_output":
+		s.Patient = strings.Contains(text, "still running")
 	case a.c.kind == Edit && len(a.files) > 0:
 		s.Edit, s.State, s.Target = a.c.args, a.files[0].Hash, a.files[0].Path
 	}

@@ -36,6 +36,8 @@ type facts struct {
 	wait bool
 	// echo: the model said the same, word for word, with the step before.
 	echo bool
+	// thoughts is how many thoughts came in a row, this one included.
+	thoughts int
 	// prose: words only. light: prose or thought; no rule on calls sees it.
 	prose, light bool
 }
@@ -73,6 +75,7 @@ func newRules() []rule {
 	return []rule{
 		&identical{}, &cycle{}, &sterile{},
 		&sameError{}, &variedError{}, &reapplied{}, &oscillation{}, &repeated{}, &sameFailure{}, &message{},
+		&failedEdit{}, &waiting{},
 		&staleness{},
 	}
 }

@@ -42,6 +42,9 @@ func (r *sterile) apply(d *Detector, f *facts) finding {
 	what := f.result
 	if !s.OK {
 		what = f.fault
+		if looks(s.Kind) {
+			what ^= hash(s.Target, "look") // that this is not there either is an answer
+		}
 	}
 	known := false
 	if i, ok := r.last.get(what); ok && r.n-i < sterileLimit {

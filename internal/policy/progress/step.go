@@ -46,6 +46,9 @@ type Step struct {
 	// Blocked: the ladder kept it from running. It counts as what it was when
 	// it last ran.
 	Blocked bool
+	// Patient: it waits for what is known to be under way, such as a job that
+	// runs, or a limit that passes. It can warn and never halts.
+	Patient bool
 	// Blind: nothing is known of its result. Of a success the best is assumed:
 	// it can warn and never halts.
 	Blind bool
