@@ -31,6 +31,7 @@ func main() {
 	by := flag.String("by", "", "tell apart by source, agent or model")
 	mask := flag.Float64("mask", 0, "forget each fact of a step with this probability")
 	off := flag.String("off", "", "rules to switch off, with commas")
+	plant := flag.Int("graft", 0, "set loops and innocent runs upon the starts of this many resolved runs instead")
 	flag.Parse()
 	c := progress.Default()
 	if *off != "" {
@@ -38,6 +39,14 @@ func main() {
 	}
 	if err := c.Check(); err != nil {
 		fail(err)
+	}
+	if *plant > 0 {
+		s, err := starts(filepath.Join(*path, *set+".jsonl.gz"), *plant)
+		if err != nil {
+			fail(err)
+		}
+		printGrafts(os.Stdout, grafts(c, s, loops(), loopSteps), grafts(c, s, innocents(), innocentSteps))
+		return
 	}
 	if err := run(os.Stdout, filepath.Join(*path, *set+".jsonl.gz"), c, *by, *mask); err != nil {
 		fail(err)

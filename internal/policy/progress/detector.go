@@ -14,6 +14,7 @@ type Detector struct {
 	shell    memo[int]      // (command, file): how often it counted as content
 	edits    memo[struct{}]
 	faults   memo[int]    // an error: the epoch it was last seen in
+	failed   memo[int]    // an action that failed: the epoch of that
 	last     memo[uint64] // action: its key when it last ran
 	// What reads and searches gave is kept apart: compaction takes it from the
 	// model, and to look again is then no repetition.
@@ -109,7 +110,8 @@ func (d *Detector) look(s *Step) facts {
 	}
 	f.unseen = s.Blind && s.OK
 	acted := d.last.has(f.action)
-	f.fresh = d.content(s) || f.unseen && s.Kind == Edit && !acted
+	f.fresh, f.returned, f.copied = d.content(s)
+	f.fresh = f.fresh || f.unseen && s.Kind == Edit && !acted
 	if f.fresh {
 		f.epoch++
 	}
@@ -137,29 +139,42 @@ func (d *Detector) look(s *Step) facts {
 	if s.Kind == Think {
 		f.thoughts = d.thoughts + 1
 	}
-	f.news = s.OK && !f.keySeen && !f.resultSeen && s.Len > 1 && !f.light && !s.Blind || f.unseen && !acted
+	f.news = s.OK && !f.keySeen && !f.resultSeen && !f.returned && !f.copied && s.Len > 1 && !f.light && !s.Blind || f.unseen && !acted
+	at, failed := d.failed.get(f.action)
+	f.through = f.news && failed && at == f.epoch
 	f.wanted = d.wanted(&f)
 	f.wait = f.wanted || s.Kind == Wait || d.waited && f.keySeen && looks(s.Kind)
 	return f
 }
 
-// content says whether a step left a content never seen before. What a command
-// that is no edit leaves counts twice per file: a log that it appends to, or a
-// file that it writes anew at each run, is no progress.
-func (d *Detector) content(s *Step) bool {
+// content says whether a step left a content never seen before, and whether an
+// edit only brought back what was there, here or under another number. What a command that is no edit leaves counts
+// twice per file: a log that it appends to, or a file that it writes anew at
+// each run, is no progress. Nor is one content under many numbers.
+func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 	for _, x := range s.Before {
-		d.contents.put(hash(numberless(x.Path), x.Hash), struct{}{})
+		d.contents.put(hash(x.Path, x.Hash), struct{}{})
 	}
-	fresh := false
+	left, known, copies := 0, 0, 0
 	see := func(path, state string) {
 		if state == "" {
 			return
 		}
-		k := hash(numberless(path), state)
+		left++
+		k := hash(path, state)
 		if d.contents.has(k) {
+			known++
 			return
 		}
 		d.contents.put(k, struct{}{})
+		if n := numberless(path); n != path {
+			k := hash("#", n, state)
+			if d.contents.has(k) {
+				copies++
+				return
+			}
+			d.contents.put(k, struct{}{})
+		}
 		if s.Kind == Edit || s.Edit != "" {
 			fresh = true
 			return
@@ -173,18 +188,17 @@ func (d *Detector) content(s *Step) bool {
 	for _, x := range s.Files {
 		see(x.Path, x.Hash)
 	}
-	return fresh
+	old := s.OK && s.Kind == Edit && left > 0 && left == known+copies
+	return fresh, old && copies == 0, old && copies > 0
 }
 
 // numberless masks the digits in a file's base name: try1.py and try2.py with
-// one content are one file that is written again.
+// one content are one file that is written again. What has no dot may be a hash
+// that stands for a name, and stays.
 func numberless(path string) string {
 	base := strings.LastIndexByte(path, '/') + 1
-	if !strings.ContainsAny(path[base:], "0123456789") {
+	if !strings.Contains(path[base:], ".") || !strings.ContainsAny(path[base:], "0123456789") {
 		return path
-	}
-	if !strings.Contains(path[base:], ".") {
-		return path // no file's name: numbers and hashes that stand for one
 	}
 	out := []byte(path[:base])
 	for i := base; i < len(path); i++ {
@@ -227,6 +241,7 @@ func (d *Detector) keep(f *facts) {
 			d.ever.put(f.result, struct{}{})
 		} else {
 			d.faults.put(f.fault, f.epoch)
+			d.failed.put(f.action, f.epoch)
 		}
 		if s.Edit != "" {
 			d.edits.put(hash(s.Edit), struct{}{})
@@ -257,6 +272,7 @@ func (d *Detector) Person(text string) {
 	d.reset(byPerson)
 	d.edits.clear()
 	d.faults.clear()
+	d.failed.clear()
 	d.last.clear()
 	d.keys.clear()
 	d.readKeys.clear()

@@ -180,6 +180,9 @@ func (f *Fold) done(b event.CallDone) {
 		Exact: Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.told, Blocked: a.blocked,
 	}
 	f.told = ""
+	if echoes(a.c.command, text) {
+		s.Len = 0
+	}
 	switch {
 	case !ok && limited(text):
 		s.Kind, s.Patient = Wait, true

@@ -38,9 +38,13 @@ func (c Call) Step() Step {
 		c.Kind = in.kind(c.Tool, c.Command)
 	}
 	text := Unwrap(c.Result)
+	length := len(text)
+	if echoes(c.Command, text) {
+		length = 0
+	}
 	s := Step{
 		Tool: c.Tool, Kind: c.Kind, Target: c.Target, Args: c.Args, OK: c.OK,
-		Exact: Digest(c.Result), Len: len(text), State: c.State, Files: c.Files, Before: c.Before, Blind: c.Blind,
+		Exact: Digest(c.Result), Len: length, State: c.State, Files: c.Files, Before: c.Before, Blind: c.Blind,
 	}
 	switch {
 	case in.canonical != "":
@@ -66,6 +70,13 @@ func (c Call) Step() Step {
 		s.Edit = s.Args
 	}
 	return s
+}
+
+// echoes says that a command gave back only words of its own line, as echo
+// does: that is no news.
+func echoes(line, result string) bool {
+	result = strings.TrimSpace(result)
+	return result != "" && len(result) < len(line) && strings.Contains(line, result)
 }
 
 // arguments is what the usual names say in a call's arguments.

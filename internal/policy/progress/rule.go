@@ -18,8 +18,11 @@ type facts struct {
 	// silent: another command or edit succeeded without a word, or with a few
 	// that came before, such as "done".
 	silent bool
-	// fresh: it left a content never seen before.
-	fresh bool
+	// fresh: it left a content never seen before. returned: an edit left what was
+	// there before. copied: or what is there under another number.
+	fresh, returned, copied bool
+	// through: it failed before, since content changed, and now brings news.
+	through bool
 	// news: it succeeded with a result never seen before.
 	news bool
 	// keySeen, resultSeen, faultKnown, editSeen: before this step. faultSeen:

@@ -31,6 +31,10 @@ func (r *staleness) reset(s scope) {
 }
 
 func (r *staleness) apply(d *Detector, f *facts) finding {
+	if f.through {
+		*r = staleness{} // what failed goes now: that trouble is over
+		return finding{}
+	}
 	if f.fresh {
 		return finding{}
 	}
@@ -109,8 +113,10 @@ func weight(d *Detector, f *facts) int {
 		return staleEmpty
 	case s.Len <= 1, f.silent:
 		return staleEmpty // what it changed would show as content
-	case f.resultSeen:
+	case f.resultSeen || f.returned:
 		return staleKnown
+	case f.copied:
+		return 0
 	}
 	return staleNews
 }

@@ -31,7 +31,7 @@ func (r *sterile) reset(s scope) {
 
 func (r *sterile) apply(d *Detector, f *facts) finding {
 	s := f.s
-	if f.unseen {
+	if f.unseen || f.through {
 		r.reset(byContent)
 	}
 	switch {

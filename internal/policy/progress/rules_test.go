@@ -163,7 +163,7 @@ func TestInnocent(t *testing.T) {
 	}
 	for name, steps := range map[string][]Step{
 		"polling whose output changes": times(200, func(i int) []Step { return []Step{run1("tail log", fmt.Sprint("at ", i))} }),
-		"a background job":             times(300, func(int) []Step {
+		"a background job": times(300, func(int) []Step {
 			s := wait("still building")
 			s.Patient = true
 			return []Step{s}

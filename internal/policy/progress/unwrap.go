@@ -16,6 +16,9 @@ func Unwrap(text string) string {
 		line, rest, _ := strings.Cut(t, "\n")
 		if t != "" && wrapHead(strings.TrimSpace(line)) {
 			text = rest
+			if t, ok := strings.CutSuffix(strings.TrimSpace(rest), "</output>"); ok {
+				text = t
+			}
 			continue
 		}
 		i := strings.LastIndexByte(t, '\n')
