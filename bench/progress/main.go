@@ -32,6 +32,8 @@ func main() {
 	mask := flag.Float64("mask", 0, "forget each fact of a step with this probability")
 	off := flag.String("off", "", "rules to switch off, with commas")
 	plant := flag.Int("graft", 0, "set loops and innocent runs upon the starts of this many resolved runs instead")
+	seed := flag.Uint64("seed", 1, "what the random grafts are drawn from")
+	tuned := flag.Bool("cross", false, "show instead what tuning to a part of the data would do to the rest")
 	flag.Parse()
 	c := progress.Default()
 	if *off != "" {
@@ -40,12 +42,20 @@ func main() {
 	if err := c.Check(); err != nil {
 		fail(err)
 	}
+	if *tuned {
+		if err := cross(os.Stdout, filepath.Join(*path, *set+".jsonl.gz"), c); err != nil {
+			fail(err)
+		}
+		return
+	}
 	if *plant > 0 {
 		s, err := starts(filepath.Join(*path, *set+".jsonl.gz"), *plant)
 		if err != nil {
 			fail(err)
 		}
-		printGrafts(os.Stdout, grafts(c, s, loops(), loopSteps), grafts(c, s, innocents(), innocentSteps))
+		bad := append(loops(), random(40, *seed, randomLoop)...)
+		good := append(innocents(), random(40, *seed, randomWork)...)
+		printGrafts(os.Stdout, together(grafts(c, s, bad, loopSteps)), together(grafts(c, s, good, innocentSteps)))
 		return
 	}
 	if err := run(os.Stdout, filepath.Join(*path, *set+".jsonl.gz"), c, *by, *mask); err != nil {

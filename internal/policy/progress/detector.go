@@ -175,7 +175,7 @@ func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 			}
 			d.contents.put(k, struct{}{})
 		}
-		if s.Kind == Edit || s.Edit != "" {
+		if (s.Kind == Edit || s.Edit != "") && !s.Shell {
 			fresh = true
 			return
 		}

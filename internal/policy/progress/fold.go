@@ -180,8 +180,8 @@ func (f *Fold) done(b event.CallDone) {
 		Exact: Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.told, Blocked: a.blocked,
 	}
 	f.told = ""
-	if echoes(a.c.command, text) {
-		s.Len = 0
+	if ok && len(a.files) == 0 && echoes(a.c.command, text) {
+		s.Kind = Think
 	}
 	switch {
 	case !ok && limited(text):

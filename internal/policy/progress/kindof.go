@@ -58,6 +58,8 @@ func kindOfWords(ws []string) Kind {
 		return Edit
 	case begins("grep", "search", "glob", "find", "list") || is("ls", "rg", "locate", "tree"):
 		return Search
+	case is("click", "fill", "type", "press", "drag", "upload", "evaluate"):
+		return Exec
 	case begins("read", "view", "open", "fetch", "scroll", "navigat", "brows", "screenshot", "hover", "definition", "diagnos") ||
 		is("cat", "show", "get", "goto", "diff", "log", "outline", "describe") || is("git") && is("status", "blame"):
 		return Read

@@ -236,7 +236,7 @@ const maxError = 400
 // last), volatile parts dropped, digits masked, paths cut to their base names.
 func Error(text string) string {
 	var first, last, any1, anyN string
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(plain(text)) {
 		line = strings.TrimSpace(line)
 		if line == "" || closing(line) {
 			continue

@@ -38,13 +38,12 @@ func (c Call) Step() Step {
 		c.Kind = in.kind(c.Tool, c.Command)
 	}
 	text := Unwrap(c.Result)
-	length := len(text)
-	if echoes(c.Command, text) {
-		length = 0
+	if c.OK && len(c.Files) == 0 && echoes(c.Command, text) {
+		c.Kind = Think
 	}
 	s := Step{
 		Tool: c.Tool, Kind: c.Kind, Target: c.Target, Args: c.Args, OK: c.OK,
-		Exact: Digest(c.Result), Len: length, State: c.State, Files: c.Files, Before: c.Before, Blind: c.Blind,
+		Exact: Digest(c.Result), Len: len(text), State: c.State, Files: c.Files, Before: c.Before, Blind: c.Blind,
 	}
 	switch {
 	case in.canonical != "":
@@ -67,16 +66,16 @@ func (c Call) Step() Step {
 		}
 	}
 	if s.Kind == Edit && !c.Blind {
-		s.Edit = s.Args
+		s.Edit, s.Shell = s.Args, c.Command != ""
 	}
 	return s
 }
 
-// echoes says that a command gave back only words of its own line, as echo
-// does: that is no news.
+// echoes says that a command only said words of its own line: a model that
+// thinks aloud.
 func echoes(line, result string) bool {
 	result = strings.TrimSpace(result)
-	return result != "" && len(result) < len(line) && strings.Contains(line, result)
+	return result != "" && anyPrefix(strings.TrimSpace(line), "echo ", "printf ", "cat <<") && strings.Contains(line, result)
 }
 
 // arguments is what the usual names say in a call's arguments.

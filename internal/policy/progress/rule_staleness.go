@@ -109,14 +109,14 @@ func weight(d *Detector, f *facts) int {
 		return 0
 	case s.Kind == Edit && s.Edit != "" && s.State == "" && !f.editSeen:
 		return staleNews // its content is not known, and it never was written before
+	case f.copied:
+		return 0
 	case s.Len == 0 && (s.Kind == Read || s.Kind == Search):
 		return staleEmpty
 	case s.Len <= 1, f.silent:
 		return staleEmpty // what it changed would show as content
 	case f.resultSeen || f.returned:
 		return staleKnown
-	case f.copied:
-		return 0
 	}
 	return staleNews
 }

@@ -35,7 +35,7 @@ func (r *sterile) apply(d *Detector, f *facts) finding {
 		r.reset(byContent)
 	}
 	switch {
-	case f.fresh, f.wait, f.unseen, s.Kind == Think, s.Kind == None && !f.keySeen,
+	case f.fresh, f.copied, f.wait, f.unseen, s.Kind == Think, s.Kind == None && !f.keySeen,
 		s.OK && s.Len <= 1 && !f.keySeen, f.silent:
 		return finding{}
 	}

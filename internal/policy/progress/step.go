@@ -37,6 +37,7 @@ type Step struct {
 	Norm   string // the result as Result gives it; Exact where empty
 	Len    int    // of the result, in bytes
 	Edit   string // the arguments of an edit
+	Shell  bool   // the edit is a command, which may be a log that grows
 	State  string // the content of Target after it
 	Files  []File // further contents it left behind
 	Before []File // contents that were there before it: to return to one is no progress

@@ -12,7 +12,7 @@ import (
 func Unwrap(text string) string {
 	text = unwrapObject(text)
 	for {
-		t := strings.TrimSpace(text)
+		t := strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n")
 		line, rest, _ := strings.Cut(t, "\n")
 		if t != "" && wrapHead(strings.TrimSpace(line)) {
 			text = rest
@@ -29,7 +29,7 @@ func Unwrap(text string) string {
 		if saysNothing(t) {
 			return ""
 		}
-		return strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n")
+		return t
 	}
 }
 
