@@ -73,8 +73,10 @@ func uuid(s string) int {
 // timestamp reads 2026-01-31, 2026-01-31T10:00:00.5Z, 10:00:00 and seconds or
 // milliseconds since 1970.
 func timestamp(s string) int {
-	n := 0
-	if k := pattern(s, "dddd-dd-dd"); k > 0 || pattern(s, "dddd/dd/dd") > 0 {
+	n := compact(s)
+	if n > 0 {
+		// It has a time of day in it.
+	} else if k := pattern(s, "dddd-dd-dd"); k > 0 || pattern(s, "dddd/dd/dd") > 0 {
 		n = 10
 		if n+1 < len(s) && (s[n] == 'T' || s[n] == ' ') {
 			if k := clock(s[n+1:]); k > 0 {
@@ -88,7 +90,7 @@ func timestamp(s string) int {
 		if k == 10 && n+1 < len(s) && s[n] == '.' && isDigit(s[n+1]) {
 			n += 1 + run(s[n+1:], isDigit)
 		}
-	} else if n = compact(s); n == 0 {
+	} else {
 		n = monthLater(s)
 	}
 	if n > 0 && ends(s, n) {

@@ -13,17 +13,22 @@ func Unwrap(text string) string {
 	text = unwrapObject(text)
 	for {
 		t := strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n")
-		line, rest, _ := strings.Cut(t, "\n")
-		if t != "" && wrapHead(strings.TrimSpace(line)) {
-			text = rest
-			if t, ok := strings.CutSuffix(strings.TrimSpace(rest), "</output>"); ok {
-				text = t
+		// Only so far is looked for the ends of lines: a wrapper's are short.
+		head := strings.IndexByte(t[:min(len(t), wrapLine+1)], '\n')
+		if head < 0 && len(t) <= wrapLine {
+			head = len(t)
+		}
+		if head > 0 && wrapHead(strings.TrimSpace(t[:head])) {
+			text = strings.TrimPrefix(t[head:], "\n")
+			if inner, ok := strings.CutSuffix(text, "</output>"); ok {
+				text = inner
 			}
 			continue
 		}
-		i := strings.LastIndexByte(t, '\n')
-		if last := strings.TrimSpace(t[i+1:]); last != "" && wrapFoot(last) {
-			text = t[:max(i, 0)]
+		from := max(0, len(t)-wrapLine-1)
+		foot := strings.LastIndexByte(t[from:], '\n')
+		if last := strings.TrimSpace(t[from+foot+1:]); last != "" && (foot >= 0 || from == 0) && wrapFoot(last) {
+			text = t[:max(from+foot, 0)]
 			continue
 		}
 		if saysNothing(t) {
