@@ -126,9 +126,11 @@ func (d *Detector) look(s *Step) facts {
 	if at, ok := d.faults.get(f.fault); !s.OK {
 		f.faultKnown, f.faultSeen = ok, ok && at == f.epoch
 	}
-	f.silent = s.OK && !f.keySeen && (s.Kind == Exec || s.Kind == Edit) && s.State == "" && len(s.Files) == 0 &&
+	f.silent = s.OK && !f.keySeen && (s.Kind == Exec || s.Kind == Edit || s.Kind == Test) && s.State == "" && len(s.Files) == 0 &&
 		(s.Len <= 1 || f.resultSeen && s.Len <= fewWords)
+	f.empty = looks(s.Kind) && !f.keySeen && (s.Len <= 1 || !s.OK || f.resultSeen && s.Len <= fewWords)
 	f.editSeen = s.Edit != "" && d.edits.has(hash(s.Edit))
+	f.written = s.OK && s.Kind == Edit && s.Edit != "" && s.State == "" && len(s.Files) == 0 && !f.editSeen && !f.keySeen
 	if s.Message != "" {
 		said := hash(s.Message)
 		f.echo = said == d.said && !d.phrases.has(said)

@@ -15,12 +15,18 @@ type facts struct {
 	result uint64 // of a success
 	fault  uint64 // of a failure: its error
 	epoch  int    // how many never-seen contents came before
-	// silent: another command or edit succeeded without a word, or with a few
+	// silent: another command, test or edit succeeded without a word, or with a few
 	// that came before, such as "done".
 	silent bool
+	// empty: another look that found nothing, or failed, or said in a few words
+	// what was said before: that is an answer too.
+	empty bool
 	// fresh: it left a content never seen before. returned: an edit left what was
 	// there before. copied: or what is there under another number.
 	fresh, returned, copied bool
+	// written: an edit never made before succeeded, and its content is not known:
+	// the best is assumed.
+	written bool
 	// through: it failed before, since content changed, and now brings news.
 	through bool
 	// news: it succeeded with a result never seen before.

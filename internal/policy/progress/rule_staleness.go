@@ -8,6 +8,7 @@ const (
 
 	staleRepeat = 4 * point     // this call with this result again
 	staleKnown  = 2 * point     // another call, and an error or a result seen before
+	staleAnswer = 3 * point     // other words without a call, and the same answer to them
 	staleEmpty  = 1 * point     // a look that found nothing, or failed as one before
 	staleWords  = 3 * point / 2 // a reply that was no call, and was to be one
 	staleEcho   = 2 * point     // more, where the model says the same words with it
@@ -88,13 +89,13 @@ func weight(d *Detector, f *facts) int {
 	case f.keySeen:
 		return staleRepeat
 	case f.prose && f.resultSeen:
-		return staleKnown // other words, and the same answer to them
+		return staleAnswer
 	case f.prose:
 		return 0
 	case s.Kind == None:
 		return staleWords
-	case !s.OK && f.faultSeen && looks(s.Kind):
-		return staleEmpty // that there is nothing here either is an answer
+	case f.empty && (s.OK || f.faultSeen):
+		return staleEmpty
 	case !s.OK && f.faultSeen:
 		return staleKnown
 	case !s.OK && f.faultKnown:
@@ -107,12 +108,10 @@ func weight(d *Detector, f *facts) int {
 		return staleKnown // handed in once more, and nothing in it changed
 	case s.Kind == Think || s.Kind == Submit:
 		return 0
-	case s.Kind == Edit && s.Edit != "" && s.State == "" && !f.editSeen:
-		return staleNews // its content is not known, and it never was written before
+	case f.written:
+		return staleNews
 	case f.copied:
 		return 0
-	case s.Len == 0 && (s.Kind == Read || s.Kind == Search):
-		return staleEmpty
 	case s.Len <= 1, f.silent:
 		return staleEmpty // what it changed would show as content
 	case f.resultSeen || f.returned:

@@ -35,16 +35,13 @@ func (r *sterile) apply(d *Detector, f *facts) finding {
 		r.reset(byContent)
 	}
 	switch {
-	case f.fresh, f.copied, f.wait, f.unseen, s.Kind == Think, s.Kind == None && !f.keySeen,
+	case f.fresh, f.written, f.copied, f.empty, f.wait, f.unseen, s.Kind == Think, s.Kind == None && !f.keySeen,
 		s.OK && s.Len <= 1 && !f.keySeen, f.silent:
 		return finding{}
 	}
 	what := f.result
 	if !s.OK {
 		what = f.fault
-		if looks(s.Kind) {
-			what ^= hash(s.Target, "look") // that this is not there either is an answer
-		}
 	}
 	known := false
 	if i, ok := r.last.get(what); ok && r.n-i < sterileLimit {
