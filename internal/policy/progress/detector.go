@@ -9,16 +9,18 @@ type Detector struct {
 	rules []rule
 	n     int // steps so far
 	epoch int // contents never seen before, so far
+	// change counts those and the edits whose content is not known.
+	change int
 
 	contents memo[struct{}] // (file, content)
 	shell    memo[int]      // (command, file): how often it counted as content
 	edits    memo[struct{}]
-	faults   memo[int]    // an error: the epoch it was last seen in
-	failed   memo[int]    // an action that failed: the epoch of that
+	faults   memo[int]    // an error: the change it was last seen after
+	failed   memo[int]    // an action that failed: the change before that
 	last     memo[uint64] // action: its key when it last ran
 	// What reads and searches gave is kept apart: compaction takes it from the
 	// model, and to look again is then no repetition.
-	keys, readKeys       memo[int] // key: the epoch it was last seen in
+	keys, readKeys       memo[int] // key: the change it was last seen after
 	results, readResults memo[struct{}]
 	ever                 memo[struct{}] // results, compaction or not
 
@@ -90,7 +92,7 @@ func (d *Detector) Apply(s Step) Verdict {
 
 // look works out what is known of a step.
 func (d *Detector) look(s *Step) facts {
-	f := facts{n: d.n, s: s, action: hash(s.Tool, s.Args), epoch: d.epoch}
+	f := facts{n: d.n, s: s, action: hash(s.Tool, s.Args), epoch: d.epoch, change: d.change}
 	norm := s.Norm
 	if norm == "" {
 		norm = s.Exact
@@ -114,6 +116,12 @@ func (d *Detector) look(s *Step) facts {
 	f.fresh = f.fresh || f.unseen && s.Kind == Edit && !acted
 	if f.fresh {
 		f.epoch++
+		f.change++
+	}
+	f.editSeen = s.Edit != "" && d.edits.has(hash(s.Edit))
+	f.written = s.OK && s.Kind == Edit && s.State == "" && len(s.Files) == 0 && !acted && !f.editSeen
+	if f.written {
+		f.change++
 	}
 	keys, results := &d.keys, &d.results
 	if looks(s.Kind) {
@@ -121,16 +129,14 @@ func (d *Detector) look(s *Step) facts {
 	}
 	before, ok := keys.get(f.key)
 	f.keySeen = ok || s.Blocked
-	f.again = ok && !s.Blocked && before != f.epoch && (s.Kind == Exec || s.Kind == Test)
+	f.again = ok && !s.Blocked && before != f.change && (s.Kind == Exec || s.Kind == Test)
 	f.resultSeen = s.OK && (results.has(f.result) || d.results.has(f.result) || d.readResults.has(f.result))
 	if at, ok := d.faults.get(f.fault); !s.OK {
-		f.faultKnown, f.faultSeen = ok, ok && at == f.epoch
+		f.faultKnown, f.faultSeen = ok, ok && at == f.change
 	}
 	f.silent = s.OK && !f.keySeen && (s.Kind == Exec || s.Kind == Edit || s.Kind == Test) && s.State == "" && len(s.Files) == 0 &&
 		(s.Len <= 1 || f.resultSeen && s.Len <= fewWords)
 	f.empty = looks(s.Kind) && !f.keySeen && (s.Len <= 1 || !s.OK || f.resultSeen && s.Len <= fewWords)
-	f.editSeen = s.Edit != "" && d.edits.has(hash(s.Edit))
-	f.written = s.OK && s.Kind == Edit && s.Edit != "" && s.State == "" && len(s.Files) == 0 && !f.editSeen && !f.keySeen
 	if s.Message != "" {
 		said := hash(s.Message)
 		f.echo = said == d.said && !d.phrases.has(said)
@@ -143,7 +149,7 @@ func (d *Detector) look(s *Step) facts {
 	}
 	f.news = s.OK && !f.keySeen && !f.resultSeen && !f.returned && !f.copied && s.Len > 1 && !f.light && !s.Blind || f.unseen && !acted
 	at, failed := d.failed.get(f.action)
-	f.through = f.news && failed && at == f.epoch
+	f.through = f.news && failed && at == f.change
 	f.wanted = d.wanted(&f)
 	f.wait = f.wanted || s.Kind == Wait || d.waited && f.keySeen && looks(s.Kind)
 	return f
@@ -165,7 +171,9 @@ func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 		left++
 		k := hash(path, state)
 		if d.contents.has(k) {
-			known++
+			if path != "" {
+				known++
+			}
 			return
 		}
 		d.contents.put(k, struct{}{})
@@ -227,13 +235,13 @@ func (d *Detector) wanted(f *facts) bool {
 // keep remembers a step.
 func (d *Detector) keep(f *facts) {
 	s := f.s
-	d.epoch = f.epoch
+	d.epoch, d.change = f.epoch, f.change
 	if !s.Blocked {
 		keys, results := &d.keys, &d.results
 		if looks(s.Kind) {
 			keys, results = &d.readKeys, &d.readResults
 		}
-		keys.put(f.key, f.epoch)
+		keys.put(f.key, f.change)
 		d.last.put(f.action, f.key)
 		if s.OK {
 			results.put(f.result, struct{}{})
@@ -242,8 +250,8 @@ func (d *Detector) keep(f *facts) {
 			}
 			d.ever.put(f.result, struct{}{})
 		} else {
-			d.faults.put(f.fault, f.epoch)
-			d.failed.put(f.action, f.epoch)
+			d.faults.put(f.fault, f.change)
+			d.failed.put(f.action, f.change)
 		}
 		if s.Edit != "" {
 			d.edits.put(hash(s.Edit), struct{}{})
@@ -366,7 +374,7 @@ func (d *Detector) newest(k int) []int {
 // Say judges what the model said, apart from any call.
 func (d *Detector) Say(text string) Verdict {
 	s := Step{Kind: None, OK: true, Message: text}
-	f := facts{n: max(0, d.n-1), s: &s, epoch: d.epoch, prose: true, light: true}
+	f := facts{n: max(0, d.n-1), s: &s, epoch: d.epoch, change: d.change, prose: true, light: true}
 	for _, r := range d.rules {
 		m, ok := r.(*message)
 		if !ok {

@@ -15,6 +15,7 @@ type facts struct {
 	result uint64 // of a success
 	fault  uint64 // of a failure: its error
 	epoch  int    // how many never-seen contents came before
+	change int    // and how many edits that may have left one
 	// silent: another command, test or edit succeeded without a word, or with a few
 	// that came before, such as "done".
 	silent bool
