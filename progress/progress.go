@@ -35,14 +35,16 @@ type File struct {
 // Step is one tool call and what came of it.
 type Step struct {
 	Tool   string
-	Kind   Kind   // empty: guessed from Tool and Command
+	Kind   Kind   // empty: guessed from Tool, Args and Command
 	Target string // the file or the thing it is about
-	// Args are the arguments, in a form in which equal ones are equal.
+	// Args are the arguments: best the JSON object as the model gave it, whose
+	// order and spaces then do not matter, and from which Target and Command are
+	// read by their usual names where you leave them empty.
 	Args    string
 	Command string // the command line, of tools that run one
 	OK      bool
 	Error   string // the error as text, where it failed; Result where empty
-	Result  string // the result as text
+	Result  string // the result as the tool gave it, or as the model saw it
 	// ContentHash is that of Target's content after an edit.
 	ContentHash string
 	// Contents are further files that it changed; for a command, all of them.
@@ -63,8 +65,27 @@ const (
 
 func (l Level) String() string { return progress.Level(l).String() }
 
+// Action is what to do about a verdict, as pawl does it.
+type Action int
+
+// The actions. Tell the model what loops, once for each loop; Block the call
+// from running until some content is new, and tell the model so; Stop the run,
+// or ask a person: it was told, and went on.
+const (
+	Nothing Action = iota
+	Tell
+	Block
+	Stop
+)
+
+func (a Action) String() string { return [...]string{"nothing", "tell", "block", "stop"}[a] }
+
 // Verdict is what the rules say after a step.
 type Verdict struct {
+	// Due is what to do now. Each verdict counts on your having done what the
+	// ones before it said; who does not block or tell goes by Level alone.
+	Due Action
+
 	Level       Level
 	Rule        string
 	Fingerprint string // the same for the same loop
@@ -146,6 +167,7 @@ type StateMachine struct {
 	c       Config
 	every   int
 	d       *progress.Detector
+	ladder  progress.Ladder
 	phases  progress.Phases
 	began   time.Time
 	state   AgentState
@@ -204,6 +226,9 @@ func (m *StateMachine) record(s Step, blind bool) Verdict {
 	if m.d.Contents() > contents || v.Level == progress.OK && step.OK {
 		m.halted = ""
 	}
+	if m.d.Contents() > contents {
+		m.ladder.NewContent()
+	}
 	if step.OK && step.Kind == progress.Edit && step.Target != "" {
 		m.phases.Changed(step.Target)
 	}
@@ -247,6 +272,9 @@ func (m *StateMachine) judged(v progress.Verdict) Verdict {
 	if out.Level == OK {
 		return out
 	}
+	rung := m.ladder.Next(v)
+	m.ladder.Done(rung, v.Fingerprint, "", "")
+	out.Due = Action(rung)
 	if out.Level == Halt {
 		m.halted = out.Text
 	}
@@ -262,6 +290,7 @@ func (m *StateMachine) PersonSpoke(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.d.Person(text)
+	m.ladder.Person()
 	m.halted, m.said = "", false
 }
 

@@ -2,10 +2,17 @@
 // prints the figures beside those that are known of other detectors.
 //
 //	go run ./bench/progress [-set dev] [-path ../shared/trajectories] [-by source|agent|model] [-mask P] [-off RULE,…]
+//	go run ./bench/progress -graft N [-seed S]
+//	go run ./bench/progress -cross
 //
 // The figures are those of score.py; with -by they are told apart, and with
 // -mask each fact of each step is forgotten with that probability, which shows
 // what a less talkative recording would do to them.
+//
+// With -graft loops, and innocent runs that look like loops, are set upon the
+// starts of N resolved runs, in the words of several agents: how many of each
+// are halted, and after how many steps. With -cross a threshold is tuned to one
+// part of the data and scored on the rest.
 package main
 
 import (
