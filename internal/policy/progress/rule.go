@@ -85,7 +85,7 @@ func newRules() []rule {
 	return []rule{
 		&identical{}, &cycle{}, &sterile{},
 		&sameError{}, &variedError{}, &reapplied{}, &oscillation{}, &repeated{}, &sameFailure{}, &message{},
-		&failedEdit{}, &waiting{},
+		&failedEdit{seen: memo[tail]{limit: 256}}, &waiting{},
 		&staleness{},
 	}
 }
