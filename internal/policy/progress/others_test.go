@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -157,5 +158,24 @@ func TestLookingAround(t *testing.T) {
 	}
 	if _, h, _ := play(Default(), times(100, only)...); h.Level != Halt {
 		t.Error("looking for what is nowhere is never halted")
+	}
+}
+
+// SPEC 6.3, 6.5: an edit that keeps failing with other lines read in between is
+// told of with fresh lines, and stopped when that had no effect.
+func TestFailedEditLive(t *testing.T) {
+	t.Parallel()
+	l := newLive(t)
+	ds := l.until(20, func(i int) (string, []does) {
+		return fmt.Sprint("step ", i), []does{
+			{tool: "edit", args: fmt.Sprintf(`{"path":"a.go","old":"x%d","new":"y"}`, i), bad: true, result: fmt.Sprintf("old is not in a.go; nearest is line %d", i)},
+			{tool: "read", args: fmt.Sprintf(`{"files":[{"path":"a.go","from":%d}]}`, i*10), result: fmt.Sprintf("%d\tline %d", i*10, i)},
+		}
+	})
+	if len(ds) < 3 || ds[0].Rung != Recover || ds[len(ds)-1].Rung != Stop || ds[0].Verdict.Rule != "failed_edit" {
+		t.Fatalf("%s", names(ds))
+	}
+	if !strings.Contains(ds[0].Text, "Copy the old text from there exactly") || len(ds[0].Evidence) < 5 {
+		t.Errorf("%s\n%q", ds[0].Text, ds[0].Evidence)
 	}
 }

@@ -1,6 +1,9 @@
 package progress
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Result drops what changes from run to run from the result of a call that
 // succeeded: times, durations, rates, addresses, short-lived ports, random parts
@@ -113,12 +116,10 @@ func leavesOut(s string) bool {
 		return false
 	}
 	l := strings.ToLower(s)
-	for _, w := range [...]string{"omitted", "truncated", "elided", "clipped", "not shown"} {
-		if strings.Contains(l, w) {
-			return true
-		}
+	has := func(ws ...string) bool {
+		return slices.ContainsFunc(ws, func(w string) bool { return strings.Contains(l, w) })
 	}
-	return false
+	return has("omitted", "truncated", "elided", "clipped", "not shown") && has("line", "char", "byte", "token", "output", "more")
 }
 
 // volatileAt says how many bytes at text[i:] are volatile, and what stands for

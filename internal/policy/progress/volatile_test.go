@@ -73,6 +73,7 @@ func TestNotVolatile(t *testing.T) {
 		{"x[1] 5", "x[1] 6"},
 		{"step 1000 of 10000", "step 2000 of 10000"},
 		{"50%\r100%", "50%\r99%"},
+		{"test_truncated_3 PASSED", "test_truncated_4 PASSED"},
 		{"line 5\nomitted", "line 6\nomitted"},
 	} {
 		if a, b := Result(p[0]), Result(p[1]); a == b {
