@@ -24,7 +24,7 @@ func TestEdit(t *testing.T) {
 		says       string // in the result
 		fails      bool
 	}{
-		{"exact", "a\nb\nc\n", m{"old": "b", "new": "B"}, "a\nB\nc\n", "edited f (+3 -3)\n1\ta\n2\tB\n3\tc", false},
+		{"exact", "a\nb\nc\n", m{"old": "b", "new": "B"}, "a\nB\nc\n", "edited f (+1 -1)\n1\ta\n2\tB\n3\tc", false},
 		{"delete", "a\nb\nc\n", m{"old": "b\n", "new": ""}, "a\nc\n", "edited f", false},
 		{"no final newline", "a\nb", m{"old": "b", "new": "c"}, "a\nc", "edited", false},
 		{"$ and backslashes are literal", `x := "$1\n"`, m{"old": `$1\n`, "new": `${2}\\$&`}, `x := "${2}\\$&"`, "edited", false},

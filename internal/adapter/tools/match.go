@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -80,7 +81,7 @@ func replace(body, old, text string, all bool) (replaced, *miss) {
 		}
 		return splice(body, cuts, ""), nil
 	}
-	for _, way := range []func(string, string, string) ([]cut, string){byEnding, bySpace, byMarks} {
+	for _, way := range []func(string, string, string) ([]cut, string){byEnding, bySpace, byMarks, bySpaceAndMarks} {
 		cuts, note := way(body, old, text)
 		switch {
 		case len(cuts) == 0:
@@ -98,10 +99,59 @@ func replace(body, old, text string, all bool) (replaced, *miss) {
 		}
 		return r, nil
 	}
-	if at := present(body, text); at >= 0 {
+	if o, ok := withoutNumbers(old); ok {
+		if t, ok := withoutNumbers(text); ok || text == "" {
+			text = t
+		}
+		if r, m := replace(body, o, text, all); m == nil {
+			r.note = strings.TrimPrefix(r.note+"; "+noteNumbers, "; ")
+			return r, nil
+		}
+	}
+	if at := done(body, old, text); at >= 0 {
 		return replaced{body: body, already: true, at: lineAt(body, at)}, nil
 	}
 	return replaced{}, near(body, old)
+}
+
+const noteNumbers = "old began its lines with line numbers, which are not part of the file"
+
+// withoutNumbers takes line numbers off a text that was copied with them, as
+// read shows them: every line has one, and they count up.
+func withoutNumbers(s string) (string, bool) {
+	var b strings.Builder
+	last := 0
+	for line := range strings.Lines(s) {
+		t := strings.TrimLeft(line, " ")
+		i := 0
+		for i < len(t) && i < 9 && t[i] >= '0' && t[i] <= '9' {
+			i++
+		}
+		n, err := strconv.Atoi(t[:i])
+		rest, tab := strings.CutPrefix(t[i:], "\t")
+		rest, arrow := strings.CutPrefix(rest, "→")
+		if err != nil || tab == arrow || last != 0 && n != last+1 {
+			return "", false
+		}
+		last = n
+		b.WriteString(rest)
+	}
+	return b.String(), last != 0
+}
+
+// done finds the place where an edit was made before: where the new text is,
+// once, and either long enough to be no coincidence or in most of what it says
+// the same as old.
+func done(body, old, text string) int {
+	at := present(body, text)
+	if at < 0 || max(strings.Count(body, text), strings.Count(body, withEnding(text, "\r\n"))) > 1 {
+		return -1
+	}
+	pre, post := common(old, text)
+	if len(strings.Join(strings.Fields(text), "")) < 24 && 2*(pre+post) < len(text) {
+		return -1
+	}
+	return at
 }
 
 // occurrences lists where old begins in body, overlapping ones too: two
@@ -211,6 +261,11 @@ type cut struct {
 func splice(body string, cuts []cut, note string) replaced {
 	r := replaced{count: len(cuts), note: note}
 	var b strings.Builder
+	size := len(body)
+	for _, c := range cuts {
+		size += len(c.text) - (c.to - c.from)
+	}
+	b.Grow(size)
 	end, line := 0, 1
 	for _, c := range cuts {
 		b.WriteString(body[end:c.from])
@@ -297,11 +352,11 @@ func byEnding(body, old, text string) ([]cut, string) {
 var marks = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(
 		"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "\u201f", `"`,
-		"\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2212", "-", "\u00a0", " ", "\u202f", " ", "\u2026", "...",
+		"\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2212", "-", "\u00a0", " ", "\u202f", " ", "\u2007", " ", "\u2009", " ", "\u3000", " ", "\u2026", "...",
 	)
 })
 
-const noteMarks = "quotes or dashes of old were typographically different from the file's (“” ’ – and the like)"
+const noteMarks = "quotes, dashes or spaces of old were typographically different from the file's (“” ’ – and the like)"
 
 // byMarks matches without telling typographic quotes and dashes from plain
 // ones. What old and new have in common keeps the file's characters.

@@ -14,12 +14,25 @@ func squeeze(line string) string { return strings.Join(strings.Fields(line), " "
 // bySpace matches without looking at whitespace inside lines. Old of several
 // lines must match whole lines; old of a part of one line may match a part.
 func bySpace(body, old, text string) ([]cut, string) {
+	return spaced(body, old, text, squeeze), noteSpace
+}
+
+const noteBoth = "whitespace, and quotes or dashes, differed from the given text; the file's indentation was kept"
+
+// bySpaceAndMarks matches whole lines with neither whitespace nor typographic
+// marks looked at.
+func bySpaceAndMarks(body, old, text string) ([]cut, string) {
+	fold := marks()
+	return spaced(body, old, text, func(l string) string { return squeeze(fold.Replace(l)) }), noteBoth
+}
+
+func spaced(body, old, text string, fold func(string) string) []cut {
 	if len(body) > foldLimit || strings.TrimSpace(old) == "" {
-		return nil, ""
+		return nil
 	}
 	olds, texts := trimBlank(old, text)
 	lines := splitLines(body)
-	have, want := squeezeAll(lines), squeezeAll(olds)
+	have, want := foldAll(lines, fold), foldAll(olds, fold)
 	in := shapeOf(body)
 	var cuts []cut
 	start := 0
@@ -32,13 +45,13 @@ func bySpace(body, old, text string) ([]cut, string) {
 	if len(cuts) == 0 && len(olds) == 1 {
 		cuts = withinLine(lines, olds[0], texts)
 	}
-	return cuts, noteSpace
+	return cuts
 }
 
-func squeezeAll(lines []string) []string {
+func foldAll(lines []string, fold func(string) string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
-		out[i] = squeeze(l)
+		out[i] = fold(l)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -121,6 +122,10 @@ func (w *plannedWrite) run(ctx context.Context, env tool.Env) (tool.Result, erro
 		return tool.Result{Text: w.file.Path + ": unchanged, it has this content already", Note: "unchanged"}, nil
 	}
 	c, err := env.Files.Write(ctx, w.file.Path, []byte(w.content), w.file.Hash)
+	var stale *tool.StaleError
+	if errors.As(err, &stale) {
+		return fresh(ctx, env, stale, nil)
+	}
 	if err != nil {
 		return failed(err)
 	}
