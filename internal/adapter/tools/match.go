@@ -81,7 +81,7 @@ func replace(body, old, text string, all bool) (replaced, *miss) {
 		}
 		return splice(body, cuts, ""), nil
 	}
-	for _, way := range []func(string, string, string) ([]cut, string){byEnding, bySpace, byMarks, bySpaceAndMarks} {
+	for _, way := range []func(string, string, string) ([]cut, string){byEnding, byMarks, bySpace, bySpaceAndMarks} {
 		cuts, note := way(body, old, text)
 		switch {
 		case len(cuts) == 0:
@@ -343,9 +343,53 @@ func byEnding(body, old, text string) ([]cut, string) {
 	var cuts []cut
 	for _, at := range disjoint(occurrences(string(m.text), plain), len(plain)) {
 		from, to := m.from[at], m.from[at+len(plain)]
-		cuts = append(cuts, cut{from, to, withEnding(text, localEnding(body, from, to-from))})
+		cuts = append(cuts, cut{from, to, keepEndings(body[from:to], plain, withEnding(text, "\n"), localEnding(body, from, to-from))})
 	}
 	return cuts, noteEnding
+}
+
+// keepEndings is text with the line endings of the lines it replaces: lines
+// that old and text share at their ends are the file's own, the others end as
+// the one they stand for did, or in eol.
+func keepEndings(part, old, text, eol string) string {
+	have, olds, texts := splitLines(part), splitLines(old), splitLines(text)
+	pre, post := commonLines(olds, texts)
+	var b strings.Builder
+	for i, t := range texts {
+		switch {
+		case i < pre:
+			t = have[i]
+		case i >= len(texts)-post:
+			t = have[len(have)-(len(texts)-i)]
+		default:
+			t = endAs(t, i, have[:len(have)-post], eol)
+		}
+		b.WriteString(t)
+	}
+	return b.String()
+}
+
+// endAs gives a line that ends the ending of the i-th one, else eol.
+func endAs(line string, i int, have []string, eol string) string {
+	if !strings.HasSuffix(line, "\n") {
+		return line
+	}
+	if i < len(have) && strings.HasSuffix(have[i], "\n") {
+		eol = have[i][len(bare(have[i])):]
+	}
+	return bare(line) + eol
+}
+
+// commonLines is how many lines two texts share at the beginning and the end.
+func commonLines(a, b []string) (pre, post int) {
+	n := min(len(a), len(b))
+	for pre < n && bare(a[pre]) == bare(b[pre]) {
+		pre++
+	}
+	for post < n-pre && bare(a[len(a)-1-post]) == bare(b[len(b)-1-post]) {
+		post++
+	}
+	return pre, post
 }
 
 // marks are what typesetting puts in the place of ASCII.

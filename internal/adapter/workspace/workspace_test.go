@@ -278,6 +278,16 @@ func TestUnicodeNames(t *testing.T) {
 	if got, _, _ := w.Resolve("readme.md"); got != "README.md" {
 		t.Errorf("%q", got)
 	}
+	// Another case of a name is the same file: it is not made anew, and not
+	// written twice in one change.
+	if c, err := w.Write(context.Background(), "readme.MD", []byte("s"), HashOf([]byte("r"))); err != nil || c.Path != "README.md" || get(t, filepath.Join(root, "README.md")) != "s" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	twice := []tool.Write{{Path: "README.md", Data: []byte("1"), Expect: HashOf([]byte("s"))}, {Path: "readme.md", Data: []byte("2"), Expect: HashOf([]byte("s"))}}
+	if _, err := w.WriteAll(context.Background(), twice); err == nil || !strings.Contains(err.Error(), "written twice") {
+		t.Errorf("%v", err)
+	}
+	noTemps(t, root)
 }
 
 func TestReadLimits(t *testing.T) {
