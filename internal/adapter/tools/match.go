@@ -329,23 +329,40 @@ func byEnding(body, old, text string) ([]cut, string) {
 	if !strings.Contains(body, "\r\n") && !strings.Contains(old, "\r\n") {
 		return nil, ""
 	}
-	var m mapped
-	for i := 0; i < len(body); i++ {
-		if body[i] == '\r' && i+1 < len(body) && body[i+1] == '\n' {
-			m.add("\n", i)
-			i++
-			continue
-		}
-		m.add(body[i:i+1], i)
-	}
-	m.from = append(m.from, len(body))
 	plain := withEnding(old, "\n")
 	var cuts []cut
-	for _, at := range disjoint(occurrences(string(m.text), plain), len(plain)) {
-		from, to := m.from[at], m.from[at+len(plain)]
+	at := unfolder{body: body}
+	for _, spot := range disjoint(occurrences(withEnding(body, "\n"), plain), len(plain)) {
+		from := at.place(spot)
+		to := at.place(spot + len(plain))
 		cuts = append(cuts, cut{from, to, keepEndings(body[from:to], plain, withEnding(text, "\n"), localEnding(body, from, to-from))})
 	}
 	return cuts, noteEnding
+}
+
+// unfolder tells where places of a text whose CRLF became LF are in the text
+// itself. It is asked in rising order.
+type unfolder struct {
+	body         string
+	here, folded int // the same place in both
+	next         int // of the next CRLF in body, if it is behind here
+}
+
+func (u *unfolder) place(folded int) int {
+	for {
+		if u.next <= u.here {
+			i := strings.Index(u.body[u.here:], "\r\n")
+			if i < 0 {
+				i = len(u.body)
+			}
+			u.next = u.here + i
+		}
+		if u.folded+u.next-u.here >= folded {
+			return u.here + folded - u.folded
+		}
+		u.folded += u.next - u.here
+		u.here = u.next + 1
+	}
 }
 
 // keepEndings is text with the line endings of the lines it replaces: lines

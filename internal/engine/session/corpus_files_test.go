@@ -56,7 +56,9 @@ func TestCorpusFiles(t *testing.T) {
 		{"a patch creates an executable", nil, "apply_patch", j{"patch": "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+#!/bin/sh\n"}, "created x", false, map[string]string{"x": "#!/bin/sh\n", "x mode": "0755"}},
 		{"a patch makes no symlinks", nil, "apply_patch", j{"patch": "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+/etc/passwd\n\\ No newline at end of file\n"}, "symlink x", true, map[string]string{"x": "-"}},
 		{"symlink inside", link("f", "l"), "edit", j{"path": "l", "old": "a", "new": "b"}, "edited f", false, map[string]string{"f": "b\n", "l": "link f"}},
-		{"symlink to a folder", func(dir string) error { return errors.Join(os.Mkdir(filepath.Join(dir, "d"), 0o755), link("d", "l")(dir)) }, "write", j{"path": "l/x", "content": "x\n"}, "created d/x", false, map[string]string{"d/x": "x\n"}},
+		{"symlink to a folder", func(dir string) error {
+			return errors.Join(os.Mkdir(filepath.Join(dir, "d"), 0o755), link("d", "l")(dir))
+		}, "write", j{"path": "l/x", "content": "x\n"}, "created d/x", false, map[string]string{"d/x": "x\n"}},
 		{"symlink out", link(filepath.Join(outside, "o"), "l"), "edit", j{"path": "l", "old": "a", "new": "b"}, "outside the workspace", true, nil},
 		{"dangling symlink", link("new", "l"), "write", j{"path": "l", "content": "x\n"}, "created new", false, map[string]string{"new": "x\n", "l": "link new"}},
 		{"symlink loop", link("l", "l"), "write", j{"path": "l", "content": "x\n"}, "circle", true, nil},
