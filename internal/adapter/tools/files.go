@@ -102,7 +102,7 @@ func folderSpan(env tool.Env, p string) (tool.Footprint, error) {
 }
 
 // binary says whether a content is not text.
-func binary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
+func binary(data []byte) bool { return !edits.Text(data) }
 
 // lines splits a text into lines that keep their endings. A final newline ends
 // the last line and begins none.

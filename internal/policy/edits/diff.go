@@ -2,11 +2,15 @@ package edits
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // diffContext is how many unchanged lines stand around a change.
@@ -81,4 +85,13 @@ func moved(header string, by int) string {
 		}
 	}
 	return strings.Join(f, " ") + "\n"
+}
+
+// Text says whether a content is text: it has no NUL byte near its start.
+func Text(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0 }
+
+// HashOf is the hash of a content, as the workspace has it.
+func HashOf(data []byte) tool.Hash {
+	sum := sha256.Sum256(data)
+	return tool.Hash(hex.EncodeToString(sum[:]))
 }
