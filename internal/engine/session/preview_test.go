@@ -104,10 +104,10 @@ func TestPreviewIsBounded(t *testing.T) {
 		fmt.Fprintf(&long, "line %d\n", i)
 	}
 	text := long.String() + "key = hunter2\n"
-	command := "touch " + strings.Repeat("word ", 40_000) + "the-end"
+	command := "touch " + strings.Repeat("'"+strings.Repeat("w", 1000)+"' ", 95) + "the-end"
 	qs, _ := asked(t, event.No, map[string]string{"f": "a\n"}, "write", args(j{"path": "x", "content": text}), "bash", args(j{"command": command}))
 	if len(qs) != 2 {
-		t.Fatalf("%+v", qs)
+		t.Fatalf("%d questions", len(qs))
 	}
 	p := qs[0].Preview
 	if len(p) > 101<<10 || !strings.HasPrefix(p, "--- /dev/null\n+++ b/x\n@@ -0,0 +1,20001 @@\n+line 0\n") || qs[0].Title != "write x (new, +20001)" {
