@@ -24,7 +24,7 @@ const previewLimit = 100 << 10
 
 // questions words the question for each asked call of a step, in order.
 func (g *permissionGate) questions(ctx context.Context, step []*turn.Pending, asked map[*turn.Pending]permission.Decision) []event.Question {
-	d := &draftFiles{Files: g.s.cfg.Files, files: map[string]draft{}}
+	d := newDraft(g.s.cfg.Files)
 	var out []event.Question
 	unknown := false
 	for _, p := range step {
@@ -125,6 +125,10 @@ type draftFiles struct {
 	tool.Files
 	files   map[string]draft
 	changes []tool.Change // of the last call
+}
+
+func newDraft(files tool.Files) *draftFiles {
+	return &draftFiles{Files: files, files: map[string]draft{}}
 }
 
 type draft struct {
