@@ -38,6 +38,7 @@ type Settings struct {
 	// Progress is how runs that go in circles are found; a key that is not
 	// given keeps its default.
 	Progress progress.Config `json:"progress,omitzero"`
+	Tools    Tools           `json:"tools,omitzero"`
 }
 
 // Permissions are rules such as "bash(go test *)".
@@ -90,6 +91,9 @@ func Load(p Paths, dir string) (Loaded, error) {
 	}
 	if err := l.User.Progress.Check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user + ": progress", Err: err, Hint: "correct the number"}
+	}
+	if err := l.User.Tools.Check(); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user + ": tools", Err: err, Hint: "correct the value"}
 	}
 	project := filepath.Join(dir, ".pawl", "config.json")
 	var theirs Settings

@@ -212,6 +212,28 @@ func FuzzReplace(f *testing.F) {
 	})
 }
 
+// SPEC 4.5: corrections that can change what is meant are made only where that
+// was asked for, and are reported.
+func TestAutoCorrect(t *testing.T) {
+	t.Parallel()
+	for _, correct := range []bool{false, true} {
+		env, fs := memEnv(map[string]string{"f": "x\ny\nx\n", "g": "x  y\nx   y\n"})
+		env.Correct = correct
+		r := call(t, env, Edit(), m{"path": "f", "old": "x", "new": "z"})
+		want := map[bool]string{false: "x\ny\nx\n", true: "z\ny\nz\n"}[correct]
+		if r.Error == correct || fs.files["f"] != want || correct != strings.Contains(r.Text, "replace_all was added, since old matches 2 places") {
+			t.Errorf("%v: %q\n%s", correct, fs.files["f"], r.Text)
+		}
+		if r := call(t, env, Edit(), m{"path": "g", "old": "x y", "new": "z"}); !r.Error {
+			t.Errorf("inexact matches are never all replaced: %q\n%s", fs.files["g"], r.Text)
+		}
+		r = call(t, env, Write(), m{"path": "f"})
+		if r.Error == correct || (fs.files["f"] == "") != correct || correct != strings.Contains(r.Text, "the file was emptied") {
+			t.Errorf("%v: %q\n%s", correct, fs.files["f"], r.Text)
+		}
+	}
+}
+
 // SPEC 4.9, 4.10: atomic over files, later edits see earlier ones.
 func TestMultiEdit(t *testing.T) {
 	t.Parallel()

@@ -31,6 +31,7 @@ type replaced struct {
 type miss struct {
 	text string
 	show []region
+	many bool // there are several places
 }
 
 // endings counts the line endings of a text.
@@ -288,7 +289,7 @@ func splice(body string, cuts []cut, note string) replaced {
 const shownSpots = 100
 
 func ambiguous(body string, spots []int) *miss {
-	m := &miss{}
+	m := &miss{many: true}
 	var lines []string
 	line, pos := 1, 0
 	for i, s := range spots {

@@ -145,6 +145,12 @@ func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error 
 		}
 	}
 	r, m := replace(s.body, old, text, all)
+	if m != nil && m.many && g.env.Correct {
+		if r2, m2 := replace(s.body, old, text, true); m2 == nil {
+			r, m = r2, nil
+			r.note = strings.TrimPrefix(r.note+"; replace_all was added, since old matches "+plural(r.count, "place"), "; ")
+		}
+	}
 	if m != nil {
 		return g.missed(s, m)
 	}

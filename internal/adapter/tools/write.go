@@ -93,6 +93,8 @@ func planWrite(ctx context.Context, env tool.Env, in writeArgs) (*plannedWrite, 
 	switch {
 	case in.Content != nil:
 		w.content = *in.Content
+	case w.exists && env.Correct:
+		w.notes = append(w.notes, "content was missing: the file was emptied")
 	case w.exists:
 		return nil, failf("content is missing, and %s exists: give the whole new content, as in %s, or use edit",
 			w.file.Path, `{"path":"doc/notes.md","content":"# Notes\n"}`)

@@ -99,6 +99,9 @@ type Env struct {
 	// Limit is how many bytes of Text the model will be shown; a tool that can
 	// choose what to leave out should.
 	Limit int
+	// Correct: corrections that may not be what was meant are made, and
+	// reported (SPEC 4.5).
+	Correct bool
 }
 
 // File is a file's content as read at one moment.

@@ -108,7 +108,7 @@ func (g *seenGate) around(ctx context.Context, p *turn.Pending, need []tool.Span
 		return need
 	}
 	d := newDraft(g.s.cfg.Files)
-	r, err := p.Try(ctx, tool.Env{Files: d, Out: func(string) {}, Limit: limit})
+	r, err := p.Try(ctx, tool.Env{Files: d, Out: func(string) {}, Limit: limit, Correct: g.s.cfg.AutoCorrect})
 	if err != nil {
 		return need
 	}

@@ -87,7 +87,7 @@ func (g *permissionGate) preview(ctx context.Context, p *turn.Pending, d *draftF
 	if p.Tool.Preview == nil {
 		return "", ""
 	}
-	env := tool.Env{Files: d, Out: func(string) {}, Limit: previewLimit}
+	env := tool.Env{Files: d, Out: func(string) {}, Limit: previewLimit, Correct: g.s.cfg.AutoCorrect}
 	text, err := p.Preview(ctx, env)
 	if err != nil {
 		// It must not hide what is asked: the arguments follow.
