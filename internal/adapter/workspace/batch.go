@@ -149,8 +149,10 @@ func (b *batch) fill(f *os.File, j *job) error {
 	if err := b.w.step("sync", j.q.clean); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
-		return err
+	if !b.w.unsynced {
+		if err := f.Sync(); err != nil {
+			return err
+		}
 	}
 	var err error
 	j.fresh, err = f.Stat()
@@ -232,7 +234,7 @@ func (b *batch) abandon() {
 func (b *batch) sync() error {
 	for _, r := range b.roots {
 		err := b.w.step("syncdir", r.Name())
-		if err == nil {
+		if err == nil && !b.w.unsynced {
 			err = syncDir(r)
 		}
 		if err != nil {

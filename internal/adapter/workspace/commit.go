@@ -311,7 +311,7 @@ func (b *batch) rollback() string {
 	}
 	b.abandon()
 	for _, r := range b.roots {
-		if b.w.step("syncdir", r.Name()) == nil {
+		if b.w.step("syncdir", r.Name()) == nil && !b.w.unsynced {
 			_ = syncDir(r) // best effort: what is visible is right already
 		}
 	}
