@@ -109,10 +109,26 @@ func replace(body, old, text string, all bool) (replaced, *miss) {
 			return r, nil
 		}
 	}
+	if o := unescaped(old); o != old {
+		if r, m := replace(body, o, unescaped(text), all); m == nil && !r.already {
+			r.note = strings.TrimPrefix(r.note+"; "+noteEscaped, "; ")
+			return r, nil
+		}
+	}
 	if at := done(body, old, text); at >= 0 {
 		return replaced{body: body, already: true, at: lineAt(body, at)}, nil
 	}
 	return replaced{}, near(body, old)
+}
+
+const noteEscaped = "old and new were escaped as HTML (&lt; and the like), and the file is not"
+
+// unescaped takes the escapes of HTML back: some models send text through them.
+func unescaped(s string) string {
+	if !strings.Contains(s, "&") {
+		return s
+	}
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#39;", "'", "&apos;", "'", "&amp;", "&").Replace(s)
 }
 
 const noteNumbers = "old began its lines with line numbers, which are not part of the file"

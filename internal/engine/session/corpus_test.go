@@ -131,6 +131,8 @@ func TestCorpus(t *testing.T) {
 		{"copied with line numbers", "a\nif x {\n\ty()\n}\n", "edit", edit("2\tif x {\n3\t\ty()\n4\t}", "2\tif x {\n3\t\tz()\n4\t}"), "a\nif x {\n\tz()\n}\n", []string{"line numbers"}, false},
 		{"copied with arrows", "a\nif x {\n\ty()\n}\n", "edit", edit("     2→if x {\n     3→\ty()", "if x {\n\tz()"), "a\nif x {\n\tz()\n}\n", []string{"line numbers"}, false},
 		{"a table of numbers is no copy", "1\ta\n2\tb\n", "edit", edit("1\ta\n2\tb", "1\ta\n2\tc"), "1\ta\n2\tc\n", nil, false},
+		{"escaped as HTML", "if a < b && c > d {\n", "edit", edit("if a &lt; b &amp;&amp; c &gt; d {", "if a &lt;= b {"), "if a <= b {\n", []string{"escaped as HTML"}, false},
+		{"HTML is HTML", "<p>a &lt; b</p>\n", "edit", edit("a &lt; b", "a &lt;= b"), "<p>a &lt;= b</p>\n", nil, false},
 		{"invalid UTF-8", "caf\xe9 = 1\n\xff\xfe\n", "edit", edit("= 1", "= 2"), "caf\xe9 = 2\n\xff\xfe\n", nil, false},
 		{"NUL", "a\x00b\n", "edit", edit("a", "b"), "=", []string{"binary"}, true},
 		{"very long line", "head " + long + " tail\n", "edit", edit("head ", "HEAD "), "HEAD " + long + " tail\n", []string{"more bytes of this line not shown"}, false},

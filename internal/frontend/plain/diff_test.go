@@ -31,8 +31,14 @@ func TestThemeOf(t *testing.T) {
 		env      string
 		want     Theme
 	}{
-		{true, "TERM=xterm", Dark}, {false, "TERM=xterm", None}, {true, "TERM=xterm NO_COLOR=1", None}, {true, "TERM=dumb", None}, {true, "", None},
-		{true, "TERM=xterm COLORFGBG=0;15", Light}, {true, "TERM=xterm COLORFGBG=15;0", Dark}, {true, "TERM=xterm COLORFGBG=0;default;7", Light},
+		{true, "TERM=xterm", Dark},
+		{false, "TERM=xterm", None},
+		{true, "TERM=xterm NO_COLOR=1", None},
+		{true, "TERM=dumb", None},
+		{true, "", None},
+		{true, "TERM=xterm COLORFGBG=0;15", Light},
+		{true, "TERM=xterm COLORFGBG=15;0", Dark},
+		{true, "TERM=xterm COLORFGBG=0;default;7", Light},
 	} {
 		env := map[string]string{}
 		for _, kv := range strings.Fields(c.env) {
