@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -214,6 +215,7 @@ func (s *staged) setMode(want uint32) {
 	}
 	if mode != s.file.Mode {
 		s.mode = mode
+		s.notes = append(s.notes, fmt.Sprintf("its mode was %04o and is %04o", s.file.Mode, mode))
 	}
 }
 

@@ -52,7 +52,7 @@ func TestCorpusFiles(t *testing.T) {
 		{"read-only file may be deleted", chmod("f", 0o444), "apply_patch", blocks("*** Delete File: f"), "deleted f", false, map[string]string{"f": "-"}},
 		{"odd mode is kept", chmod("f", fs.ModeSetuid|0o751), "edit", edit("a", "b"), "edited", false, map[string]string{"f": "b\n", "f mode": "4751"}},
 		{"executable is kept in a move", chmod("f", 0o755), "apply_patch", blocks("*** Update File: f", "*** Move to: d/g", "@@", "-a", "+b"), "moved f to d/g", false, map[string]string{"f": "-", "d/g": "b\n", "d/g mode": "0755"}},
-		{"a patch makes executable", nil, "apply_patch", j{"patch": "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n"}, "edited f", false, map[string]string{"f": "a\n", "f mode": "0755"}},
+		{"a patch makes executable", nil, "apply_patch", j{"patch": "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n"}, "its mode was 0644 and is 0755", false, map[string]string{"f": "a\n", "f mode": "0755"}},
 		{"a patch creates an executable", nil, "apply_patch", j{"patch": "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+#!/bin/sh\n"}, "created x", false, map[string]string{"x": "#!/bin/sh\n", "x mode": "0755"}},
 		{"a patch makes no symlinks", nil, "apply_patch", j{"patch": "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+/etc/passwd\n\\ No newline at end of file\n"}, "symlink x", true, map[string]string{"x": "-"}},
 		{"symlink inside", link("f", "l"), "edit", j{"path": "l", "old": "a", "new": "b"}, "edited f", false, map[string]string{"f": "b\n", "l": "link f"}},
