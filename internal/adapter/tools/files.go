@@ -12,9 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 // What the file tools share.
@@ -103,7 +102,7 @@ func folderSpan(env tool.Env, p string) (tool.Footprint, error) {
 }
 
 // binary says whether a content is not text.
-func binary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
+func binary(data []byte) bool { return !edits.Text(data) }
 
 // lines splits a text into lines that keep their endings. A final newline ends
 // the last line and begins none.
@@ -116,6 +115,19 @@ func splitLines(s string) []string {
 		ls = ls[:len(ls)-1]
 	}
 	return ls
+}
+
+// firstLines is the first n lines of a text, as splitLines gives them.
+func firstLines(s string, n int) []string {
+	var out []string
+	for len(out) < n && s != "" {
+		i := strings.IndexByte(s, '\n') + 1
+		if i == 0 {
+			i = len(s)
+		}
+		out, s = append(out, s[:i]), s[i:]
+	}
+	return out
 }
 
 // bare is a line without its ending.
@@ -285,8 +297,8 @@ func unified(from, to string, before, after []byte) string {
 	if binary(before) || binary(after) {
 		return fmt.Sprintf("--- %s\n+++ %s\n(binary)\n", from, to)
 	}
-	_, rest, _ := bytes.Cut(diff.Diff(from, before, to, after), []byte("\n"))
-	return string(rest)
+	text, _, _ := edits.Diff(from, to, before, after)
+	return text
 }
 
 // load reads a file that is to be changed; exists is false for a new one.
