@@ -47,7 +47,7 @@ type Settings struct {
 	Route string `json:"route,omitempty"`
 	// RouteModel false: no model is asked what a prompt is.
 	RouteModel *bool `json:"route_model,omitempty"`
-	Tools    Tools           `json:"tools,omitzero"`
+	Tools      Tools `json:"tools,omitzero"`
 }
 
 // Permissions are rules such as "bash(go test *)".

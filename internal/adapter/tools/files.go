@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/core/typo"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
@@ -249,7 +250,7 @@ func nearest(ctx context.Context, env tool.Env, p string) []string {
 	}
 	var ns []near
 	for _, e := range entries {
-		d := distance(strings.ToLower(e.Name), strings.ToLower(base))
+		d := typo.Distance(strings.ToLower(e.Name), strings.ToLower(base))
 		if d <= max(2, len(base)/3) && d < max(len(base), len(e.Name)) {
 			name := path.Join(dir, e.Name)
 			if e.Dir {
@@ -265,31 +266,6 @@ func nearest(ctx context.Context, env tool.Env, p string) []string {
 		}
 	}
 	return out
-}
-
-// distance is the number of single-byte edits between two names.
-func distance(a, b string) int {
-	if len(a) > 255 || len(b) > 255 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			up := row[j+1]
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(diag+cost, up+1, row[j]+1)
-			diag = up
-		}
-	}
-	return row[len(b)]
 }
 
 // unified is a diff for a preview, three lines of context.
