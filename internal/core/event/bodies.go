@@ -183,17 +183,31 @@ type Redone struct {
 	Paths  []string `json:"paths"`
 }
 
+// Checking says that one of the project's checks begins to run. Part and
+// Attempt are as in Checked.
+type Checking struct {
+	Name    string `json:"name"`
+	Command string `json:"command"`
+	Part    bool   `json:"part,omitempty"`
+	Attempt int    `json:"attempt"`
+}
+
 // Checked is one of the project's checks that pawl ran by itself after a turn's
-// changes (SPEC 13.3). Output is what matters of what it printed.
+// changes (SPEC 13.3), or, without a command, why it ran none. Output is what
+// matters of what a failed one printed, with the file that has all of it.
 type Checked struct {
 	Name    string        `json:"name"` // go test, pytest, …
 	Command string        `json:"command"`
 	Exit    *int          `json:"exit,omitempty"` // nil: it did not run to its end
-	Why     string        `json:"why,omitempty"`  // why it did not run
+	Why     string        `json:"why,omitempty"`  // why it proves nothing: not allowed, stopped, not installed, …
 	Output  string        `json:"output,omitempty"`
 	Took    time.Duration `json:"took"`
 	Part    bool          `json:"part,omitempty"` // only what the change can affect
-	Attempt int           `json:"attempt"`        // how many fixes were tried before
+	Attempt int           `json:"attempt"`        // how many fixes were asked for before
+	// Failures is how many failures the output tells of, 0 where it does not.
+	Failures int `json:"failures,omitempty"`
+	// Changed are files of the turn that were other ones when it had ended.
+	Changed []string `json:"changed,omitempty"`
 }
 
 // Phased opens a part of the task (SPEC 7), as a person or a plan file says.

@@ -67,7 +67,9 @@ type Config struct {
 	// Fallback lists the models to go on with, in this order, when the one in
 	// use gives no answer also after retries.
 	Fallback []string
-	Locks    *turn.Locks
+	// Fixer, if set, makes what checks a turn's changes before it ends.
+	Fixer func() Fixer
+	Locks *turn.Locks
 	// Mask hides secrets; SpillDir keeps results too long for the model.
 	Mask     func(string) string
 	SpillDir string
@@ -111,6 +113,8 @@ type Session struct {
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
 	guidance guidance
+	// refusedChecks are checks that the person said no to: the turn's own.
+	refusedChecks []string
 
 	turns sync.WaitGroup
 }

@@ -17,7 +17,7 @@ import (
 func (s *Session) turn(r *run) {
 	for {
 		stop := s.watchWall(r)
-		end, err := s.loop().Run(r.ctx)
+		end, err := s.drive(r.ctx)
 		stop()
 		s.finish(r, end, err)
 		r.cancel(nil)
