@@ -202,8 +202,9 @@ type Checked struct {
 	Why     string        `json:"why,omitempty"`  // why it proves nothing: not allowed, stopped, not installed, …
 	Output  string        `json:"output,omitempty"`
 	Took    time.Duration `json:"took"`
-	Part    bool          `json:"part,omitempty"` // only what the change can affect
-	Attempt int           `json:"attempt"`        // how many fixes were asked for before
+	Part    bool          `json:"part,omitempty"`    // only what the change can affect
+	Attempt int           `json:"attempt"`           // how many fixes were asked for before
+	Stopped bool          `json:"stopped,omitempty"` // it ran out of time
 	// Failures is how many failures the output tells of, 0 where it does not.
 	Failures int `json:"failures,omitempty"`
 	// Changed are files of the turn that were other ones when it had ended.

@@ -121,7 +121,7 @@ func full() []event.Body {
 		event.Writing{Call: "call_1", Tool: "edit", Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true}}},
 		event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		event.Checking{Name: "go test", Command: "go test ./...", Part: true, Attempt: 2},
-		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Failures: 3, Changed: []string{"a.go"}},
+		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Failures: 3, Changed: []string{"a.go"}},
 		event.Phased{Number: 2, Text: "wire it", Expected: 60, Failed: true, By: "person"},
 		event.Routed{Route: "read", By: "pattern", Why: "what does", Path: []string{"intent", "read"}},
 		event.Cleaned{Results: []string{"r17"}, Summary: "two hits in <a.go>", Reason: "not needed"},

@@ -58,6 +58,8 @@ type Check struct {
 	// Defined are the files that say what it does. When the agent changed one
 	// of that name in this session, it asks again (SPEC 16.4).
 	Defined []string
+	// Env is added to its environment, as NAME=value.
+	Env []string
 	// Read says what matters of all that it printed.
 	Read func(output string, exit int) Reading
 }
@@ -145,7 +147,7 @@ func (e ending) Check(ctx context.Context, c Check) (event.Checked, error) {
 	before := s.hashes()
 	start := s.cfg.Now()
 	ran, err := s.env(p).Shell.Run(ctx, tool.Run{
-		Command: c.Command, Timeout: c.Timeout,
+		Command: c.Command, Timeout: c.Timeout, Env: c.Env,
 		Out: func(out string) { s.live(event.OutputDelta{Call: checkCall, Text: out}) },
 	})
 	done.Took, done.Exit = s.cfg.Now().Sub(start), ran.Exit
@@ -162,6 +164,7 @@ func (e ending) Check(ctx context.Context, c Check) (event.Checked, error) {
 	case err != nil:
 		done.Exit, done.Why = nil, s.cfg.Mask(err.Error())
 	case ran.TimedOut:
+		done.Stopped = true
 		done.Exit, done.Why = nil, "it was stopped after "+c.Timeout.String()+" without an end"
 	case ran.Exit == nil:
 		done.Why = "it was killed by " + ran.Signal
