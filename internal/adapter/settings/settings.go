@@ -38,6 +38,8 @@ type Settings struct {
 	// Progress is how runs that go in circles are found; a key that is not
 	// given keeps its default.
 	Progress progress.Config `json:"progress,omitzero"`
+	Autofix  Autofix         `json:"autofix,omitzero"`
+	Checks   []Check         `json:"checks,omitempty"`
 }
 
 // Permissions are rules such as "bash(go test *)".
@@ -90,6 +92,9 @@ func Load(p Paths, dir string) (Loaded, error) {
 	}
 	if err := l.User.Progress.Check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user + ": progress", Err: err, Hint: "correct the number"}
+	}
+	if err := l.User.checkChecks(); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/checks.md says what may stand there"}
 	}
 	project := filepath.Join(dir, ".pawl", "config.json")
 	var theirs Settings

@@ -155,7 +155,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		Tools: toolSet(o.model.info), Files: ws, Shell: sh, Web: web.New(web.Options{}),
 		Notes:      settings.Notes{Path: paths.Notes(), Dir: dir, Now: a.Now},
 		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Locks: turn.NewLocks(parallelCalls),
-		Mask: masker.String, SpillDir: paths.Spill(),
+		Mask: masker.String, SpillDir: paths.Spill(), Fixer: f.fixing.fixer(conf.User, dir, a.Env("HOME")),
 		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
 		Now:  a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
 	})
