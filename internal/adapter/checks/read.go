@@ -39,19 +39,22 @@ func Read(kind, output string, exit int) Reading {
 	for _, read := range order {
 		f := read(lines)
 		found.blocks = append(found.blocks, f.blocks...)
+		found.summary = append(found.summary, f.summary...)
 		found.count += f.count
 	}
-	if len(found.blocks) == 0 {
+	if len(found.blocks)+len(found.summary) == 0 {
 		found.blocks = [][]string{plainErrors(lines)}
 	}
-	r.Text, r.Failures = fit(found.blocks, limit), found.count
+	r.Text, r.Failures = fit(found.blocks, found.summary, limit), found.count
 	return r
 }
 
-// failures are what a reader found: a block of lines for each.
+// failures are what a reader found: a block of lines for each, and what sums
+// them up.
 type failures struct {
-	blocks [][]string
-	count  int
+	blocks  [][]string
+	summary []string
+	count   int
 }
 
 func (f *failures) add(block []string) {
@@ -165,26 +168,24 @@ func plainErrors(lines []string) []string {
 
 // fit puts blocks together within a number of bytes. Each gets its share; what
 // is left out is said.
-func fit(blocks [][]string, limit int) string {
+func fit(blocks [][]string, summary []string, limit int) string {
 	const most = 12
-	more := 0
-	if len(blocks) > most {
-		more = len(blocks) - most
+	if more := len(blocks) - most; more > 0 {
+		summary = append([]string{fmt.Sprintf("[%d more failures are not shown]", more)}, summary...)
 		blocks = blocks[:most]
 	}
-	note := ""
-	if more > 0 {
-		note = fmt.Sprintf("\n\n[%d more failures are not shown]", more)
+	last := ""
+	if summary = trimmed(summary); len(summary) > 0 {
+		last = "\n\n" + shorten(summary, limit/4)
 	}
-	room := limit - len(note)
+	room := limit - len(last)
 	var out []string
 	for i, b := range blocks {
-		left := len(blocks) - i
-		text := shorten(b, room/left-2)
+		text := shorten(b, room/(len(blocks)-i)-2)
 		room -= len(text) + 2
 		out = append(out, text)
 	}
-	return strings.Join(out, "\n\n") + note
+	return strings.TrimLeft(strings.Join(out, "\n\n")+last, "\n")
 }
 
 // shorten keeps head and tail of lines within a number of bytes. The head gets

@@ -72,8 +72,6 @@ func readGo(lines []string) failures {
 	if f.count == 0 {
 		f.count = len(f.blocks)
 	}
-	if len(last) > 0 {
-		f.add(last)
-	}
+	f.summary = last
 	return f
 }

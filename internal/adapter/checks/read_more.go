@@ -46,7 +46,7 @@ func readPytest(lines []string) failures {
 	if len(f.blocks) == 0 && f.count == 0 {
 		return failures{}
 	}
-	f.add(summary)
+	f.summary = summary
 	return f
 }
 

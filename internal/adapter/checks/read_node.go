@@ -26,9 +26,9 @@ func readTAP(lines []string) failures {
 		}
 		block := []string{l}
 		indent := len(lines[i]) - len(l)
-		for i+1 < len(lines) && strings.HasPrefix(lines[i+1], strings.Repeat(" ", indent+2)) {
+		for i+1 < len(lines) && (lines[i+1] == "" || strings.HasPrefix(lines[i+1], strings.Repeat(" ", indent+2))) {
 			i++
-			d := lines[i][indent:]
+			d := lines[i][min(indent, len(lines[i])):]
 			if t := strings.TrimSpace(d); t == "---" || t == "..." || strings.HasPrefix(t, "duration_ms:") || strings.Contains(t, "node:internal") || strings.HasPrefix(t, "Test.") || strings.HasPrefix(t, "AsyncResource.") {
 				continue
 			}

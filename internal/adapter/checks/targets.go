@@ -67,7 +67,7 @@ func (t *tree) target(dir, kind string) string {
 		if text == "" {
 			continue
 		}
-		names := targets(text)
+		names := targets(text, kind)
 		for _, want := range []string{"check", "test"} {
 			if slices.Contains(names, want) {
 				return want
@@ -78,18 +78,23 @@ func (t *tree) target(dir, kind string) string {
 	return ""
 }
 
-// targets lists the names before a colon at the start of a line.
-func targets(text string) []string {
+// targets lists the targets of a makefile or the recipes of a justfile: the
+// names before a colon at the start of a line.
+func targets(text, kind string) []string {
 	var out []string
 	for l := range strings.Lines(text) {
-		if l == "" || strings.ContainsAny(l[:1], " \t#.@") {
+		if l = strings.TrimPrefix(l, "@"); l == "" || strings.ContainsAny(l[:1], " \t#.") {
 			continue
 		}
 		head, rest, ok := strings.Cut(l, ":")
-		if !ok || strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":=") || strings.ContainsAny(head, "=$") {
-			continue
+		names := strings.Fields(head)
+		switch {
+		case !ok || len(names) == 0 || strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":="):
+		case kind == kindJust: // parameters follow
+			out = append(out, names[0])
+		case !strings.ContainsAny(head, "=$"):
+			out = append(out, names...)
 		}
-		out = append(out, strings.Fields(head)...)
 	}
 	return out
 }
