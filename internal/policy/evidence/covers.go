@@ -28,10 +28,13 @@ func Covers(ran, want string) bool {
 	case "pytest":
 		return len(a.about) == 0 || covered(b.about, a.about)
 	case "cargo test":
-		return len(a.about) == 0
+		return slices.Equal(a.about, []string{everything}) || slices.Equal(a.about, b.about) && len(b.narrow) == 0
 	}
 	return false
 }
+
+// everything stands among what a line is about for all there is.
+const everything = "..."
 
 // line is a check's command line taken apart.
 type line struct {
@@ -75,6 +78,9 @@ func parts(text string) (line, bool) {
 		default:
 			name, _, has := strings.Cut(strings.TrimLeft(w, "-"), "=")
 			takes, known := harmless(l.program, name)
+			if l.program == "cargo test" && (name == "workspace" || name == "all") {
+				l.about = append(l.about, everything)
+			}
 			if known && takes && !has {
 				i++
 			}
