@@ -74,6 +74,10 @@ type Reading struct {
 // checkCall is the id under which a check asks and streams.
 const checkCall = "check"
 
+// worthKeeping is how many bytes must be left out of an output for the whole to
+// be kept beside what matters.
+const worthKeeping = 200
+
 // maxRead bounds how much of an output is read for what matters, in bytes.
 const maxRead = 8 << 20
 
@@ -277,7 +281,7 @@ func (s *Session) readCheck(ctx context.Context, c Check, ran tool.Ran, done *ev
 	r := c.Read(whole, exit)
 	done.Failures, done.Why = r.Failures, s.cfg.Mask(r.Broken)
 	done.Output = strings.ToValidUTF8(s.cfg.Mask(strings.TrimRight(r.Text, "\n")), "\uFFFD")
-	if len(r.Text) >= len(strings.TrimSpace(whole)) {
+	if len(whole)-len(r.Text) < worthKeeping {
 		return
 	}
 	spill, err := ran.Spill, error(nil)
