@@ -3,7 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -41,6 +41,9 @@ type Ending interface {
 	// is stopped, is no error but says why; an error is the end of ctx, or a
 	// log that can not be written.
 	Check(ctx context.Context, c Check) (event.Checked, error)
+	// Consent asks the person, once, about all of these checks that need it.
+	// Check asks by itself about one that was not named here.
+	Consent(ctx context.Context, cs []Check) error
 	// Skip records why no check is run.
 	Skip(ctx context.Context, why string) error
 }
@@ -89,12 +92,13 @@ func (s *Session) drive(ctx context.Context) (event.End, error) {
 	if s.cfg.Fixer != nil {
 		fixer = s.cfg.Fixer()
 	}
+	t := ending{s: s, allowed: map[string]string{}}
 	for {
 		end, err := loop.Run(ctx)
 		if end != event.EndDone || err != nil || fixer == nil || s.waiting() || len(s.Evidence().Files) == 0 {
 			return end, err
 		}
-		prompt, err := fixer.Next(ctx, ending{s})
+		prompt, err := fixer.Next(ctx, t)
 		switch {
 		case ctx.Err() != nil:
 			return turn.EndOf(context.Cause(ctx))
@@ -117,7 +121,12 @@ func (s *Session) waiting() bool {
 	return len(s.queue) > 0
 }
 
-type ending struct{ s *Session }
+type ending struct {
+	s *Session
+	// allowed are the commands that the person allowed in this turn, with what
+	// it was that asked.
+	allowed map[string]string
+}
 
 // Evidence is part of Ending.
 func (e ending) Evidence() evidence.Report { return e.s.Evidence() }
@@ -131,7 +140,7 @@ func (e ending) Skip(ctx context.Context, why string) error {
 func (e ending) Check(ctx context.Context, c Check) (event.Checked, error) {
 	s := e.s
 	done := event.Checked{Name: c.Name, Command: s.cfg.Mask(c.Command), Part: c.Part, Attempt: c.Attempt}
-	p, why, err := s.mayCheck(ctx, c)
+	p, why, err := e.mayCheck(ctx, c)
 	if err != nil {
 		return done, err
 	}
@@ -182,9 +191,89 @@ func (e ending) Check(ctx context.Context, c Check) (event.Checked, error) {
 	return done, nil
 }
 
-// mayCheck passes a check through the permission gate, as the call of the bash
-// tool that it is. why says why it may not run.
-func (s *Session) mayCheck(ctx context.Context, c Check) (_ *turn.Pending, why string, err error) {
+// Consent is part of Ending.
+func (e ending) Consent(ctx context.Context, cs []Check) error {
+	var step []*turn.Pending
+	var qs []event.Question
+	g := &permissionGate{s: e.s, allowed: map[*turn.Pending]bool{}}
+	by := map[*turn.Pending]string{}
+	for i, c := range cs {
+		p, why, err := e.s.checkCall(c, fmt.Sprintf("%s-%d", checkCall, i+1))
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			continue
+		}
+		d := e.s.decideCheck(g, p, c)
+		if d.Verdict != permission.Ask || e.asked(c.Command, d) {
+			continue
+		}
+		q := g.question(ctx, p, d)
+		q.Title = "check the changes: " + q.Title
+		step, qs, by[p] = append(step, p), append(qs, q), d.By
+	}
+	if len(qs) == 0 || !e.s.cfg.Person {
+		return nil
+	}
+	a, err := e.s.ask(ctx, event.Asked{Questions: qs})
+	if err != nil {
+		return err
+	}
+	if err := g.take(ctx, step, qs, a); err != nil {
+		return err
+	}
+	for _, p := range step {
+		command := p.Footprint.Shell
+		if g.allowed[p] {
+			e.allowed[command] = by[p]
+		} else {
+			e.s.refusedChecks = append(e.s.refusedChecks, command)
+		}
+	}
+	return nil
+}
+
+// asked says that the person has answered about a check already.
+func (e ending) asked(command string, d permission.Decision) bool {
+	by, ok := e.allowed[command]
+	return ok && by == d.By || slices.Contains(e.s.refusedChecks, command)
+}
+
+// mayCheck passes a check through the permission gate. why says why it may not
+// run.
+func (e ending) mayCheck(ctx context.Context, c Check) (_ *turn.Pending, why string, err error) {
+	p, why, err := e.s.checkCall(c, checkCall)
+	if err != nil || why != "" {
+		return nil, why, err
+	}
+	g := &permissionGate{s: e.s}
+	d := e.s.decideCheck(g, p, c)
+	if d.Verdict == permission.Ask && e.s.cfg.Person {
+		if err := e.Consent(ctx, []Check{c}); err != nil {
+			return nil, "", err
+		}
+		if e.allowed[c.Command] != d.By {
+			return nil, "you did not allow it", nil
+		}
+		return p, "", nil
+	}
+	switch d.Verdict {
+	case permission.Allow:
+		return p, "", nil
+	case permission.Deny:
+		return nil, "not allowed: " + d.Reason, nil
+	}
+	why = "not allowed: " + d.Reason + ", and nobody was there to allow it"
+	if d.Flag != "" {
+		why += " (" + d.Flag + ")"
+	}
+	return nil, why, nil
+}
+
+// checkCall is the call of the bash tool that a check is. why says why there
+// can be none.
+func (s *Session) checkCall(c Check, id string) (_ *turn.Pending, why string, err error) {
 	bash, ok := s.cfg.Tools.Find("bash")
 	if !ok || s.cfg.Shell == nil {
 		return nil, "this session can not run commands", nil
@@ -193,33 +282,11 @@ func (s *Session) mayCheck(ctx context.Context, c Check) (_ *turn.Pending, why s
 	if err != nil {
 		return nil, "", err
 	}
-	p := &turn.Pending{Call: llm.Call{ID: checkCall, Name: bash.Spec.Name, Args: args}, Args: args, Tool: bash}
+	p := &turn.Pending{Call: llm.Call{ID: id, Name: bash.Spec.Name, Args: args}, Args: args, Tool: bash}
 	if err := p.Measure(s.env(p)); err != nil {
 		return nil, err.Error(), nil
 	}
-	g := &permissionGate{s: s}
-	d := s.decideCheck(g, p, c)
-	switch d.Verdict {
-	case permission.Allow:
-		return p, "", nil
-	case permission.Deny:
-		return nil, "not allowed: " + d.Reason, nil
-	}
-	if !s.cfg.Person {
-		why = "not allowed: " + d.Reason + ", and nobody was there to allow it"
-		if d.Flag != "" {
-			why += " (" + d.Flag + ")"
-		}
-		return nil, why, nil
-	}
-	if slices.Contains(s.refusedChecks, c.Command) {
-		return nil, "you did not allow it in this session", nil
-	}
-	no, err := s.askCheck(ctx, g, p, d)
-	if no != "" {
-		s.refusedChecks = append(s.refusedChecks, c.Command)
-	}
-	return p, no, err
+	return p, "", nil
 }
 
 // decideCheck judges a check: the permission's word, but for what a person's
@@ -242,24 +309,6 @@ func (s *Session) decideCheck(g *permissionGate, p *turn.Pending, c Check) permi
 		d.Verdict = permission.Allow
 	}
 	return d
-}
-
-// askCheck asks the person about one check. no says why it may not run.
-func (s *Session) askCheck(ctx context.Context, g *permissionGate, p *turn.Pending, d permission.Decision) (no string, err error) {
-	q := g.question(ctx, p, d)
-	q.Title, q.Reason = "check the changes: "+q.Title, s.cfg.Mask(q.Reason)
-	a, err := s.ask(ctx, event.Asked{Questions: []event.Question{q}})
-	if err != nil && !errors.Is(err, tool.ErrNobody) {
-		return "", err
-	}
-	g.allowed = map[*turn.Pending]bool{}
-	if err := g.take(ctx, []*turn.Pending{p}, []event.Question{q}, a); err != nil {
-		return "", err
-	}
-	if !g.allowed[p] {
-		return "you did not allow it", nil
-	}
-	return "", nil
 }
 
 // readCheck takes what matters from what a check printed, and keeps the whole

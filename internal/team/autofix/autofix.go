@@ -118,11 +118,21 @@ func (f *fixer) run(ctx context.Context, t session.Ending, proof evidence.Report
 	if len(open) == 0 {
 		return nil, nil
 	}
+	narrow := slices.DeleteFunc(slices.Clone(found.Narrow), func(c checks.Check) bool {
+		return proof.Passed(c.Command) || !slices.ContainsFunc(open, func(o checks.Check) bool { return o.Kind == c.Kind })
+	})
+	var all []session.Check
+	for _, c := range slices.Concat(narrow, open) {
+		all = append(all, f.session(c))
+	}
+	if err := t.Consent(ctx, all); err != nil {
+		return nil, err
+	}
 	refused := map[string]bool{} // kinds of checks that may not run
-	for _, group := range [][]checks.Check{found.Narrow, open} {
+	for _, group := range [][]checks.Check{narrow, open} {
 		var failed []event.Checked
 		for _, c := range group {
-			if refused[c.Kind] || c.Part && (proof.Passed(c.Command) || !slices.ContainsFunc(open, func(o checks.Check) bool { return o.Kind == c.Kind })) {
+			if refused[c.Kind] {
 				continue
 			}
 			done, err := f.check(ctx, t, c)
@@ -146,15 +156,19 @@ func (f *fixer) run(ctx context.Context, t session.Ending, proof evidence.Report
 // check runs one check. One that passes and changes the turn's files itself, as
 // a formatter does, is run once more over what it made of them.
 func (f *fixer) check(ctx context.Context, t session.Ending, c checks.Check) (event.Checked, error) {
-	run := session.Check{
+	done, err := t.Check(ctx, f.session(c))
+	if err != nil || len(done.Changed) == 0 || done.Exit == nil || *done.Exit != 0 {
+		return done, err
+	}
+	return t.Check(ctx, f.session(c))
+}
+
+// session is a check as the session runs it.
+func (f *fixer) session(c checks.Check) session.Check {
+	return session.Check{
 		Name: c.Name, Command: c.Command, Timeout: f.Timeout, Part: c.Part, Attempt: len(f.tries), Own: c.Own, Defined: c.Defined, Env: c.Env,
 		Read: func(output string, exit int) session.Reading {
 			return session.Reading(checks.Read(c.Kind, output, exit))
 		},
 	}
-	done, err := t.Check(ctx, run)
-	if err != nil || len(done.Changed) == 0 || done.Exit == nil || *done.Exit != 0 {
-		return done, err
-	}
-	return t.Check(ctx, run)
 }

@@ -295,18 +295,28 @@ func TestAskMode(t *testing.T) {
 	ask(r)
 	es := r.run(r.answering(event.Session))
 	r.told(es, "0 "+someOfShop+" → 0", "0 "+allOfShop+" → 0", "done")
-	if n := len(find[event.Asked](es)); n > 2 {
-		t.Errorf("%d questions", n)
+	if asked := find[event.Asked](es); len(asked) != 1 || len(asked[0].Questions) != 2 {
+		t.Errorf("%+v", asked)
 	}
 	if es = r.run(r.answering(event.Session)); len(find[event.Asked](es)) != 0 {
 		t.Errorf("it asks again: %+v", find[event.Asked](es))
 	}
 	r = newRig(t, shop, edits()...)
 	ask(r)
+	es = r.run(r.answering(event.Once))
+	r.told(es, "0 "+someOfShop+" → 0", "0 "+allOfShop+" → 0", "done")
+	if n := len(find[event.Asked](es)); n != 1 {
+		t.Errorf("%d questions", n)
+	}
+	if es = r.run(r.answering(event.Once)); len(find[event.Asked](es)) != 1 {
+		t.Error("once is taken for more")
+	}
+	r = newRig(t, shop, edits()...)
+	ask(r)
 	es = r.run(r.answering(event.No))
 	r.told(es, "0 "+someOfShop+" → you did not allow it", "done")
 	es = r.run(r.answering(event.No))
-	r.told(es, "0 "+someOfShop+" → you did not allow it in this session", "done")
+	r.told(es, "0 "+someOfShop+" → you did not allow it", "done")
 	if len(find[event.Asked](es)) != 0 {
 		t.Error("it asks again what was refused")
 	}
