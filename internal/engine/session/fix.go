@@ -191,14 +191,18 @@ func (e ending) Check(ctx context.Context, c Check) (event.Checked, error) {
 	return done, nil
 }
 
-// Consent is part of Ending.
+// Consent is part of Ending. Checks that one grant would allow are one question.
 func (e ending) Consent(ctx context.Context, cs []Check) error {
+	if !e.s.cfg.Person {
+		return nil
+	}
 	var step []*turn.Pending
 	var qs []event.Question
+	var about [][]Check // the checks of each question
+	var by []string     // what it is that asks
 	g := &permissionGate{s: e.s, allowed: map[*turn.Pending]bool{}}
-	by := map[*turn.Pending]string{}
-	for i, c := range cs {
-		p, why, err := e.s.checkCall(c, fmt.Sprintf("%s-%d", checkCall, i+1))
+	for _, c := range cs {
+		p, why, err := e.s.checkCall(c, fmt.Sprintf("%s-%d", checkCall, len(qs)+1))
 		if err != nil {
 			return err
 		}
@@ -211,9 +215,19 @@ func (e ending) Consent(ctx context.Context, cs []Check) error {
 		}
 		q := g.question(ctx, p, d)
 		q.Title = "check the changes: " + q.Title
-		step, qs, by[p] = append(step, p), append(qs, q), d.By
+		same := 0
+		for same < len(qs) && (q.Pattern == "" || qs[same].Pattern != q.Pattern || by[same] != d.By) {
+			same++
+		}
+		if same == len(qs) {
+			step, qs, about, by = append(step, p), append(qs, q), append(about, nil), append(by, d.By)
+		} else {
+			qs[same].Preview += "\n" + q.Preview
+			qs[same].Reason += "; " + q.Reason
+		}
+		about[same] = append(about[same], c)
 	}
-	if len(qs) == 0 || !e.s.cfg.Person {
+	if len(qs) == 0 {
 		return nil
 	}
 	a, err := e.s.ask(ctx, event.Asked{Questions: qs})
@@ -223,12 +237,13 @@ func (e ending) Consent(ctx context.Context, cs []Check) error {
 	if err := g.take(ctx, step, qs, a); err != nil {
 		return err
 	}
-	for _, p := range step {
-		command := p.Footprint.Shell
-		if g.allowed[p] {
-			e.allowed[command] = by[p]
-		} else {
-			e.s.refusedChecks = append(e.s.refusedChecks, command)
+	for i, p := range step {
+		for _, c := range about[i] {
+			if g.allowed[p] {
+				e.allowed[c.Command] = by[i]
+			} else {
+				e.s.refusedChecks = append(e.s.refusedChecks, c.Command)
+			}
 		}
 	}
 	return nil

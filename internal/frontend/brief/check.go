@@ -10,7 +10,7 @@ import (
 )
 
 // Mending says that pawl asked the model to mend what failed.
-const Mending = "pawl asks the model to mend it"
+const Mending = "the model is asked to mend it"
 
 // Check says which check pawl runs by itself.
 func Check(command string) string { return "check: " + plain.Line(cut(command, 160)) }
