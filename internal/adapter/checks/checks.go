@@ -223,11 +223,6 @@ func (t *tree) isFile(name string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-func (t *tree) isDir(name string) bool {
-	st, err := t.root.Stat(name)
-	return err == nil && st.IsDir()
-}
-
 // read gives a file's text, "" where it can not be had.
 func (t *tree) read(name string) string {
 	st, err := t.root.Stat(name)

@@ -203,8 +203,10 @@ func TestCrashDuringCheck(t *testing.T) {
 	store := memory.New(time.Now)
 	var last int64
 	for _, b := range []event.Body{
-		event.Opened{Dir: r.dir, Mode: "accept-edits"}, event.Prompted{Source: event.Person, Text: "do it"},
-		event.Requested{}, event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("done")}}}},
+		event.Opened{Dir: r.dir, Mode: "accept-edits"},
+		event.Prompted{Source: event.Person, Text: "do it"},
+		event.Requested{},
+		event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("done")}}}},
 		event.FileChanged{Tool: "write", Path: "a.c", After: "1", Kept: true},
 		event.Checking{Name: "own", Command: "make check"},
 	} {
