@@ -39,6 +39,7 @@ type Check struct {
 	Name    string // go test, npm run lint, …
 	Command string
 	Kind    string // how its output is read; see Read
+	Unit    string // the project that it checks: the same for narrow and wide
 	Part    bool   // it looks only at what the change can affect
 	Own     bool   // a person's configuration names it
 	// Defined are the files that say what it does, relative to the workspace.
@@ -110,6 +111,11 @@ func (f *Finder) Find(changed []string) (Found, error) {
 	}
 	for _, u := range units {
 		narrow, wide := t.checks(u)
+		for _, cs := range [][]Check{narrow, wide} {
+			for i := range cs {
+				cs[i].Unit = u.kind + " " + u.dir
+			}
+		}
 		out.Narrow = appendNew(out.Narrow, narrow...)
 		out.Wide = appendNew(out.Wide, wide...)
 	}
@@ -147,7 +153,7 @@ func (f *Finder) own(t *tree, name string) []Check {
 		if len(c.Paths) > 0 && !slices.ContainsFunc(c.Paths, func(p string) bool { return doublestar.MatchUnvalidated(p, name) }) {
 			continue
 		}
-		out = append(out, Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Own: true, Defined: t.named(c.Command)})
+		out = append(out, Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: t.named(c.Command)})
 	}
 	return out
 }

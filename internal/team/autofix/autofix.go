@@ -12,6 +12,7 @@ package autofix
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
@@ -19,6 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
 // What holds where nothing else is configured.
@@ -49,7 +51,8 @@ func New(c Config) func() session.Fixer {
 	if c.Timeout <= 0 {
 		c.Timeout = Timeout
 	}
-	return func() session.Fixer { return &fixer{Config: c} }
+	left := map[string]bool{}
+	return func() session.Fixer { return &fixer{Config: c, left: left} }
 }
 
 // fixer is one turn's.
@@ -58,13 +61,18 @@ type fixer struct {
 	tries   []try // what was asked for so far
 	changes int   // evidence.Report.Changes when a check failed last
 	stopped bool  // a check ran out of time before
+	// left are the failures outside of what a change could affect that the
+	// model left as they were, in this turn or an earlier one: they are
+	// reported and not asked about again. Turns come one after the other.
+	left map[string]bool
 }
 
 // try is a fix that was asked for: what failed before it, and what it changed.
 type try struct {
-	failed []event.Checked
-	files  map[string]tool.Hash // as they were then
-	after  []string             // what was changed then
+	failed  []event.Checked
+	outside bool                 // what the change can affect passes by itself
+	files   map[string]tool.Hash // as they were then
+	after   []string             // what was changed then
 }
 
 // Next is part of session.Fixer.
@@ -83,7 +91,13 @@ func (f *fixer) Next(ctx context.Context, t session.Ending) (string, error) {
 	}
 	if n := len(f.tries); n > 0 {
 		if proof.Changes == f.changes {
-			return "", nil // the model leaves it at that: what failed stands
+			// The model leaves it at that: what failed stands.
+			if last := f.tries[n-1]; last.outside {
+				for _, c := range last.failed {
+					f.left[sameness(c)] = true
+				}
+			}
+			return "", nil
 		}
 		f.tries[n-1].after = differing(f.tries[n-1].files, files)
 	}
@@ -94,7 +108,7 @@ func (f *fixer) Next(ctx context.Context, t session.Ending) (string, error) {
 	case len(found.Wide) == 0:
 		return "", t.Skip(ctx, found.Why)
 	}
-	failed, err := f.run(ctx, t, proof, found)
+	failed, outside, err := f.run(ctx, t, proof, found)
 	if err != nil || len(failed) == 0 {
 		return "", err
 	}
@@ -107,50 +121,63 @@ func (f *fixer) Next(ctx context.Context, t session.Ending) (string, error) {
 	if again || len(f.tries) >= f.Attempts {
 		return "", nil
 	}
-	f.tries = append(f.tries, try{failed: failed, files: files})
+	f.tries = append(f.tries, try{failed: failed, outside: outside, files: files})
 	return prompt(f.tries, f.Attempts), nil
 }
 
 // run runs what is not proven yet, the narrow checks first: where one of them
-// fails, the wide ones wait.
-func (f *fixer) run(ctx context.Context, t session.Ending, proof evidence.Report, found checks.Found) ([]event.Checked, error) {
+// fails, the wide ones wait. It gives what is to be mended; outside says that
+// it lies outside of what the change can affect.
+func (f *fixer) run(ctx context.Context, t session.Ending, proof evidence.Report, found checks.Found) (failed []event.Checked, outside bool, err error) {
 	open := slices.DeleteFunc(slices.Clone(found.Wide), func(c checks.Check) bool { return proof.Passed(c.Command) })
 	if len(open) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
 	narrow := slices.DeleteFunc(slices.Clone(found.Narrow), func(c checks.Check) bool {
-		return proof.Passed(c.Command) || !slices.ContainsFunc(open, func(o checks.Check) bool { return o.Kind == c.Kind })
+		return proof.Passed(c.Command) || !slices.ContainsFunc(open, func(o checks.Check) bool { return o.Unit == c.Unit })
 	})
 	var all []session.Check
 	for _, c := range slices.Concat(narrow, open) {
 		all = append(all, f.session(c))
 	}
 	if err := t.Consent(ctx, all); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	refused := map[string]bool{} // kinds of checks that may not run
+	refused, passed := map[string]bool{}, map[string]bool{} // projects: may not be checked; narrow check passed
 	for _, group := range [][]checks.Check{narrow, open} {
-		var failed []event.Checked
+		outside = true
 		for _, c := range group {
-			if refused[c.Kind] {
+			if refused[c.Unit] {
 				continue
 			}
 			done, err := f.check(ctx, t, c)
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			switch {
+			case passed[c.Unit] && (done.Stopped || f.left[sameness(done)]):
+				// A long suite, or what the model left before: not its change.
 			case done.Stopped, done.Why == "" && done.Exit != nil && *done.Exit != 0:
 				failed = append(failed, done)
+				outside = outside && passed[c.Unit]
 			case done.Exit == nil:
-				refused[c.Kind] = true
+				refused[c.Unit] = true
+			default:
+				passed[c.Unit] = passed[c.Unit] || c.Part && done.Why == ""
 			}
 		}
 		if len(failed) > 0 {
-			return failed, nil
+			return failed, outside, nil
 		}
 	}
-	return nil, nil
+	return nil, false, nil
+}
+
+// sameness is what makes a failure the same one: the command and what matters of
+// its output, without times and places.
+func sameness(c event.Checked) string {
+	text, _, _ := strings.Cut(c.Output, "\n[all output: ")
+	return c.Command + "\x00" + progress.Digest(progress.Result(text))
 }
 
 // check runs one check. One that passes and changes the turn's files itself, as

@@ -47,6 +47,7 @@ func TestClaims(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, c.files, c.turns...)
+			r.fakeGo()
 			if c.change != nil {
 				c.change(r)
 			}
@@ -62,14 +63,45 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// SPEC 13.3: a failure that the model leaves is reported and not chased.
+// SPEC 13.3: a failure that the model leaves is reported and not chased. One
+// outside of what the change can affect is not asked about again.
 func TestLeavesWhatTheModelLeaves(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, shop, write("report/report.go", "package report\n\nfunc R() {}\n"), llmtest.Say("done"), llmtest.Say("TestTotal failed before: it has nothing to do with R."))
+	r := newRig(
+		t, shop,
+		write("report/report.go", "package report\n\nfunc R() {}\n"), llmtest.Say("done"), llmtest.Say("TestTotal failed before: it has nothing to do with R."),
+		write("report/report.go", "package report\n\nfunc R2() {}\n"), llmtest.Say("done"),
+		write("price/price.go", total("sum -= p + 0")), llmtest.Say("done"), llmtest.Say("I do not know."),
+	)
+	r.fakeGo()
 	es := r.run(nil)
 	r.told(es, "0 go test ./report (part) → 0", "0 go test ./... → 1", "asked", "done")
+	contains(t, prompts(es)[0], "may have failed before")
 	if v := r.Evidence().Verified; v == nil || v.OK || v.Command != allOfShop {
 		t.Errorf("%+v", v)
+	}
+	r.told(r.run(nil), "0 go test ./report (part) → 0", "0 go test ./... → 1", "done")
+	if v := r.Evidence().Verified; v == nil || v.OK {
+		t.Errorf("%+v", v)
+	}
+	// The same failure in what a change affects is its business.
+	es = r.run(nil)
+	r.told(es, "0 "+someOfShop+" → 1", "asked", "done")
+	if strings.Contains(prompts(es)[0], "may have failed before") {
+		t.Errorf("%s", prompts(es)[0])
+	}
+}
+
+// A suite that takes longer than there is time, behind tests of the change that
+// pass, is said and is nothing to mend.
+func TestLongSuite(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, shop, write("price/price.go", total("sum += p")), llmtest.Say("done"))
+	r.program("go", `case "$*" in *...) sleep 1000;; esac`)
+	r.fix.Timeout = time.Second
+	r.told(r.run(nil), "0 "+someOfShop+" → 0", "0 "+allOfShop+" → it was stopped after 1s without an end", "done")
+	if p := r.Evidence(); p.Verified != nil || !strings.HasPrefix(p.Unverified, allOfShop+": it was stopped") {
+		t.Errorf("%+v", p)
 	}
 }
 
@@ -79,11 +111,13 @@ func TestSkipsWhatIsProven(t *testing.T) {
 	t.Parallel()
 	all := llmtest.Use("bash", `{"command":"go test -count=1 ./... 2>&1"}`)
 	r := newRig(t, shop, write("price/price.go", total("sum += p")), all, llmtest.Say("done"))
+	r.fakeGo()
 	r.told(r.run(nil), "done")
 	if v := r.Evidence().Verified; v == nil || !v.OK {
 		t.Errorf("%+v", v)
 	}
 	r = newRig(t, shop, write("price/price.go", total("sum += p")), all, write("report/report.go", "package report\n\nfunc R() {}\n"), llmtest.Say("done"))
+	r.fakeGo()
 	r.told(r.run(nil), "0 "+allOfShop+" → 0", "done")
 }
 
@@ -172,6 +206,7 @@ func TestBudgetDuringFix(t *testing.T) {
 	much := llmtest.Say("done")
 	much.Usage = llm.Usage{Known: true, Output: 4900}
 	r := newRig(t, shop, write("price/price.go", total("sum *= p")), much)
+	r.fakeGo()
 	r.cfg.Limits = budget.Limits{USD: 0.05}
 	es := r.run(nil)
 	r.told(es, "0 "+someOfShop+" → 1", "asked", "budget")
@@ -180,6 +215,7 @@ func TestBudgetDuringFix(t *testing.T) {
 	}
 	// Steps are those of the whole turn.
 	r = newRig(t, shop, write("price/price.go", total("sum *= p")), llmtest.Say("done"), write("price/price.go", total("sum += p")), llmtest.Say("done"))
+	r.fakeGo()
 	r.cfg.Limits = budget.Limits{Steps: 3}
 	r.told(r.run(nil), "0 "+someOfShop+" → 1", "asked", "turns")
 }
@@ -287,6 +323,7 @@ func TestAskMode(t *testing.T) {
 		return out
 	}
 	ask := func(r *rig) {
+		r.fakeGo()
 		r.cfg.Person = true
 		r.cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: r.dir, Home: "/home/nobody"})
 		if err := r.cfg.Permission.Add(permission.User, []string{"edit(price/**)"}, nil, nil); err != nil {

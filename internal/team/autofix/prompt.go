@@ -23,6 +23,9 @@ func prompt(tries []try, most int) string {
 	for _, c := range now.failed {
 		b.WriteString("\n" + said(c))
 	}
+	if now.outside {
+		b.WriteString("\nThe tests that your changes can affect directly pass, so this may have failed before: find out first.\n")
+	}
 	if n > 1 {
 		b.WriteString("\nEarlier attempts in this turn:\n")
 		for i, t := range tries[:n-1] {

@@ -228,3 +228,16 @@ func write(name, text string) llmtest.Turn {
 	}
 	return llmtest.Use("read", fmt.Sprintf(`{"files":[{"path":%q}]}`, name), "write", string(args))
 }
+
+// fakeGo puts a go on the PATH that behaves as go test does with the shop, and
+// is quick: the ordinary one is tested by TestGo and its like.
+func (r *rig) fakeGo() {
+	r.program("go", `
+case "$*" in
+"test ./report") echo "ok  	example.com/shop/report	0.001s"; exit 0 ;;
+esac
+grep -qE 'sum [+]= p( [+] 0)?$' price/price.go && { echo "ok  	example.com/shop/price	0.001s"; exit 0; }
+printf -- '--- FAIL: TestTotal (0.00s)\n    price_test.go:7: Total = -30, want 30\nFAIL\nFAIL\texample.com/shop/price\t0.001s\nFAIL\n'
+exit 1
+`)
+}
