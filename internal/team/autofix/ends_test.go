@@ -399,14 +399,21 @@ func TestOutputIsData(t *testing.T) {
 		t.Errorf("the prompt has %d bytes", len(p))
 	}
 	contains(t, p, "\n`````\n", "[masked:test]", "[all output: ")
-	if strings.Contains(p, "hunter2") {
-		t.Error("a secret is in the prompt")
+	if c := find[event.Checked](es)[0]; strings.Contains(p+c.Output, "hunter2") {
+		t.Error("a secret is in the prompt or in the log")
 	}
 	_, rest, _ := strings.Cut(p, "[all output: ")
 	spill, _, _ := strings.Cut(rest, "]")
 	whole, err := os.ReadFile(filepath.Clean(spill))
 	if err != nil || !strings.Contains(string(whole), "error line 1000\n") {
 		t.Errorf("the whole is not in %s: %v", spill, err)
+	}
+	r = newRig(t, "-- a.c --\n", write("a.c", "1"), llmtest.Say("done"), llmtest.Say("no"))
+	r.configure("echo hunter2; seq 300; false")
+	_, rest, _ = strings.Cut(prompts(r.run(nil))[0], "[all output: ")
+	spill, _, _ = strings.Cut(rest, "]")
+	if whole, err := os.ReadFile(filepath.Clean(spill)); err != nil || !strings.HasPrefix(string(whole), "[masked:test]\n1\n2\n") {
+		t.Errorf("what is kept is %.40q: %v", whole, err)
 	}
 }
 
