@@ -2,21 +2,16 @@ package session
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
-	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // This file is the end of a turn that changed files (SPEC 13.3): before it is
@@ -189,141 +184,6 @@ func (e ending) Check(ctx context.Context, c Check) (event.Checked, error) {
 		return done, context.Cause(ctx)
 	}
 	return done, nil
-}
-
-// Consent is part of Ending. Checks that one grant would allow are one question.
-func (e ending) Consent(ctx context.Context, cs []Check) error {
-	if !e.s.cfg.Person {
-		return nil
-	}
-	var step []*turn.Pending
-	var qs []event.Question
-	var about [][]Check // the checks of each question
-	var by []string     // what it is that asks
-	g := &permissionGate{s: e.s, allowed: map[*turn.Pending]bool{}}
-	for _, c := range cs {
-		p, why, err := e.s.checkCall(c, fmt.Sprintf("%s-%d", checkCall, len(qs)+1))
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			continue
-		}
-		d := e.s.decideCheck(g, p, c)
-		if d.Verdict != permission.Ask || e.asked(c.Command, d) {
-			continue
-		}
-		q := g.question(ctx, p, d)
-		q.Title = "check the changes: " + q.Title
-		same := 0
-		for same < len(qs) && (q.Pattern == "" || qs[same].Pattern != q.Pattern || by[same] != d.By) {
-			same++
-		}
-		if same == len(qs) {
-			step, qs, about, by = append(step, p), append(qs, q), append(about, nil), append(by, d.By)
-		} else {
-			qs[same].Preview += "\n" + q.Preview
-			qs[same].Reason += "; " + q.Reason
-		}
-		about[same] = append(about[same], c)
-	}
-	if len(qs) == 0 {
-		return nil
-	}
-	a, err := e.s.ask(ctx, event.Asked{Questions: qs})
-	if err != nil {
-		return err
-	}
-	if err := g.take(ctx, step, qs, a); err != nil {
-		return err
-	}
-	for i, p := range step {
-		for _, c := range about[i] {
-			if g.allowed[p] {
-				e.allowed[c.Command] = by[i]
-			} else {
-				e.s.refusedChecks = append(e.s.refusedChecks, c.Command)
-			}
-		}
-	}
-	return nil
-}
-
-// asked says that the person has answered about a check already.
-func (e ending) asked(command string, d permission.Decision) bool {
-	by, ok := e.allowed[command]
-	return ok && by == d.By || slices.Contains(e.s.refusedChecks, command)
-}
-
-// mayCheck passes a check through the permission gate. why says why it may not
-// run.
-func (e ending) mayCheck(ctx context.Context, c Check) (_ *turn.Pending, why string, err error) {
-	p, why, err := e.s.checkCall(c, checkCall)
-	if err != nil || why != "" {
-		return nil, why, err
-	}
-	g := &permissionGate{s: e.s}
-	d := e.s.decideCheck(g, p, c)
-	if d.Verdict == permission.Ask && e.s.cfg.Person {
-		if err := e.Consent(ctx, []Check{c}); err != nil {
-			return nil, "", err
-		}
-		if e.allowed[c.Command] != d.By {
-			return nil, "you did not allow it", nil
-		}
-		return p, "", nil
-	}
-	switch d.Verdict {
-	case permission.Allow:
-		return p, "", nil
-	case permission.Deny:
-		return nil, "not allowed: " + d.Reason, nil
-	}
-	why = "not allowed: " + d.Reason + ", and nobody was there to allow it"
-	if d.Flag != "" {
-		why += " (" + d.Flag + ")"
-	}
-	return nil, why, nil
-}
-
-// checkCall is the call of the bash tool that a check is. why says why there
-// can be none.
-func (s *Session) checkCall(c Check, id string) (_ *turn.Pending, why string, err error) {
-	bash, ok := s.cfg.Tools.Find("bash")
-	if !ok || s.cfg.Shell == nil {
-		return nil, "this session can not run commands", nil
-	}
-	args, err := json.Marshal(map[string]any{"command": c.Command, "description": "pawl checks the changes"})
-	if err != nil {
-		return nil, "", err
-	}
-	p := &turn.Pending{Call: llm.Call{ID: id, Name: bash.Spec.Name, Args: args}, Args: args, Tool: bash}
-	if err := p.Measure(s.env(p)); err != nil {
-		return nil, err.Error(), nil
-	}
-	return p, "", nil
-}
-
-// decideCheck judges a check: the permission's word, but for what a person's
-// own configuration names, and for a check that the agent made another one.
-func (s *Session) decideCheck(g *permissionGate, p *turn.Pending, c Check) permission.Decision {
-	d := g.decide(p)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var names []string
-	for _, f := range c.Defined {
-		names = append(names, path.Base(f))
-	}
-	mode := s.perm.Mode()
-	redefined := s.perm.Redefined(names...) && mode != permission.Yolo
-	switch {
-	case redefined && (d.Verdict == permission.Ask || d.Verdict == permission.Allow && d.By != "rule"):
-		d.Verdict, d.By, d.Pattern, d.CanAlways, d.Flag = permission.Ask, "redefined", "", false, ""
-		d.Reason = "this session changed " + strings.Join(c.Defined, ", ") + ", which says what this check does"
-	case c.Own && d.Verdict == permission.Ask && d.By == "mode" && (mode == permission.AcceptEdits || mode == permission.Auto):
-		d.Verdict = permission.Allow
-	}
-	return d
 }
 
 // readCheck takes what matters from what a check printed, and keeps the whole

@@ -113,8 +113,10 @@ type Session struct {
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
 	guidance guidance
-	// refusedChecks are checks that the person said no to: the turn's own.
+	// What the person said of checks, by command: a no, and a yes to one that
+	// the agent had redefined, with its definition. The turn's own.
 	refusedChecks []string
+	allowedAs     map[string]string
 
 	turns sync.WaitGroup
 }
@@ -131,7 +133,7 @@ type run struct {
 func Open(ctx context.Context, cfg Config) (*Session, error) {
 	s := &Session{
 		cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress),
-		subs: map[*subscriber]struct{}{}, answers: map[string]chan Answer{},
+		subs: map[*subscriber]struct{}{}, answers: map[string]chan Answer{}, allowedAs: map[string]string{},
 	}
 	known := false
 	for e, err := range cfg.Store.Read(ctx, cfg.ID, 0) {

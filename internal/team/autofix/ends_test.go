@@ -294,6 +294,41 @@ func TestRedefinedCheck(t *testing.T) {
 	}
 }
 
+// SPEC 16.4: what was allowed in this session before the agent changed the
+// check's definition is asked again; a yes for the session holds for the
+// definition that it was given for; a standing rule of the person's holds.
+func TestRedefinedAfterGrant(t *testing.T) {
+	t.Parallel()
+	turns := []llmtest.Turn{
+		write("a.c", "1"), llmtest.Say("done"),
+		write("check.sh", "exit 0"), llmtest.Say("done"),
+		write("a.c", "2"), llmtest.Say("done"),
+		write("check.sh", "true"), llmtest.Say("done"),
+	}
+	for _, c := range []struct {
+		rule  string
+		asked []int // questions about checks in each turn
+	}{
+		{"edit(**)", []int{1, 1, 0, 1}},
+		{"edit(**), bash(sh check.sh)", []int{0, 0, 0, 0}},
+	} {
+		r := newRig(t, "-- a.c --\n-- check.sh --\nexit 0\n", turns...)
+		r.configure("sh check.sh")
+		r.cfg.Person = true
+		r.cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: r.dir, Home: "/home/nobody"})
+		if err := r.cfg.Permission.Add(permission.User, []string{c.rule}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.asked {
+			es := r.run(r.answering(event.Session))
+			if n := len(find[event.Asked](es)); n != want {
+				t.Errorf("with %s, turn %d asks %d times, want %d", c.rule, i, n, want)
+			}
+			r.told(es, "0 sh check.sh → 0", "done")
+		}
+	}
+}
+
 // answering answers every question so.
 func (r *rig) answering(scope event.Scope) func(event.Event) {
 	return func(e event.Event) {
