@@ -15,9 +15,17 @@ func TestCheck(t *testing.T) {
 	var a lifecycle.Activity
 	var app lifecycle.Application
 	for i, b := range []event.Body{
-		event.Prompted{Source: event.Person}, event.Requested{}, event.Replied{},
-		event.Checking{}, event.Checked{}, event.Prompted{Source: event.Autofix}, event.Requested{}, event.Replied{},
-		event.Checking{}, event.Checked{}, event.Ended{End: event.EndDone},
+		event.Prompted{Source: event.Person},
+		event.Requested{},
+		event.Replied{},
+		event.Checking{},
+		event.Checked{},
+		event.Prompted{Source: event.Autofix},
+		event.Requested{},
+		event.Replied{},
+		event.Checking{},
+		event.Checked{},
+		event.Ended{End: event.EndDone},
 	} {
 		e := event.Event{Seq: int64(i + 1), Body: b}
 		a.Apply(e)
