@@ -61,6 +61,7 @@ func TestKilledDuringCheck(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // where the test fails before
 	var line struct {
 		Type, Session string
 		Body          struct{ Text string }
