@@ -46,8 +46,10 @@ type Settings struct {
 	// Route is what prompts are taken for: auto, off, read, edit, run, profile.
 	Route string `json:"route,omitempty"`
 	// RouteModel false: no model is asked what a prompt is.
-	RouteModel *bool `json:"route_model,omitempty"`
-	Tools      Tools `json:"tools,omitzero"`
+	RouteModel *bool   `json:"route_model,omitempty"`
+	Tools      Tools   `json:"tools,omitzero"`
+	Autofix    Autofix `json:"autofix,omitzero"`
+	Checks     []Check `json:"checks,omitempty"`
 }
 
 // Permissions are rules such as "bash(go test *)".
@@ -110,6 +112,9 @@ func Load(p Paths, dir string) (Loaded, error) {
 	}
 	if err := l.User.Tools.Check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user + ": tools", Err: err, Hint: "correct the value"}
+	}
+	if err := l.User.checkChecks(); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/checks.md says what may stand there"}
 	}
 	project := filepath.Join(dir, ".pawl", "config.json")
 	var theirs Settings

@@ -90,3 +90,28 @@ func FuzzPlainJSON(f *testing.F) {
 		}
 	})
 }
+
+// SPEC 13.3, 16.2: checks and limits are the user's to set, and are looked at.
+func TestChecks(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"autofix": {"attempts": 0, "timeout_seconds": 600}, "checks": [{"command": "make x", "paths": ["a/**"], "in": "~/a"}]}`: "",
+		`{"autofix": {"attempts": -1}}`:                         "autofix.attempts is -1",
+		`{"autofix": {"timeout_seconds": 601}}`:                 "autofix.timeout_seconds is 601",
+		`{"checks": [{"name": "x"}]}`:                           "checks[0] has no command",
+		`{"checks": [{"command": "x", "paths": ["a", "[a"]}]}`:  "checks[0]: \"[a\" is no pattern",
+		`{"checks": [{"command": "x", "pathes": ["a", "[a"]}]}`: "pathes",
+	} {
+		p, dir := Paths{Config: t.TempDir()}, t.TempDir()
+		write(t, filepath.Join(p.Config, "config.json"), text)
+		_, err := Load(p, dir)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	p, dir := Paths{Config: t.TempDir()}, t.TempDir()
+	write(t, filepath.Join(dir, ".pawl", "config.json"), `{"checks": [{"command": "rm -rf ~"}], "autofix": {"enable": false}}`)
+	l, err := Load(p, dir)
+	if err != nil || len(l.User.Checks) != 0 || l.User.Autofix.Enable != nil || len(l.Warnings) != 1 || !strings.Contains(l.Warnings[0], "rm -rf") {
+		t.Errorf("%+v, %v", l, err)
+	}
+}

@@ -186,17 +186,32 @@ type Redone struct {
 	Paths  []string `json:"paths"`
 }
 
+// Checking says that one of the project's checks begins to run. Part and
+// Attempt are as in Checked.
+type Checking struct {
+	Name    string `json:"name"`
+	Command string `json:"command"`
+	Part    bool   `json:"part,omitempty"`
+	Attempt int    `json:"attempt"`
+}
+
 // Checked is one of the project's checks that pawl ran by itself after a turn's
-// changes (SPEC 13.3). Output is what matters of what it printed.
+// changes (SPEC 13.3), or, without a command, why it ran none. Output is what
+// matters of what a failed one printed, with the file that has all of it.
 type Checked struct {
 	Name    string        `json:"name"` // go test, pytest, …
 	Command string        `json:"command"`
 	Exit    *int          `json:"exit,omitempty"` // nil: it did not run to its end
-	Why     string        `json:"why,omitempty"`  // why it did not run
+	Why     string        `json:"why,omitempty"`  // why it proves nothing: not allowed, stopped, not installed, …
 	Output  string        `json:"output,omitempty"`
 	Took    time.Duration `json:"took"`
-	Part    bool          `json:"part,omitempty"` // only what the change can affect
-	Attempt int           `json:"attempt"`        // how many fixes were tried before
+	Part    bool          `json:"part,omitempty"`    // only what the change can affect
+	Attempt int           `json:"attempt"`           // how many fixes were asked for before
+	Stopped bool          `json:"stopped,omitempty"` // it ran out of time
+	// Failures is how many failures the output tells of, 0 where it does not.
+	Failures int `json:"failures,omitempty"`
+	// Changed are files of the turn that were other ones when it had ended.
+	Changed []string `json:"changed,omitempty"`
 }
 
 // Phased opens a part of the task (SPEC 7), as a person or a plan file says.
@@ -238,77 +253,6 @@ type Recalled struct {
 	Text string        `json:"text"`
 	Age  time.Duration `json:"age"` // since it was first given
 	Took time.Duration `json:"took"`
-}
-
-// Question is one call that needs consent.
-type Question struct {
-	Call    string `json:"call"`
-	Tool    string `json:"tool"`
-	Title   string `json:"title"`   // one line: what it wants to do
-	Preview string `json:"preview"` // never elided
-	Reason  string `json:"reason"`  // why it is asked
-	Pattern string `json:"pattern"` // the rule that "session" and "always" would add
-	Always  bool   `json:"always"`  // whether "always" may be chosen
-}
-
-// Asked puts questions to a person: all that one step needs, at once.
-type Asked struct {
-	ID        string     `json:"id"`
-	Questions []Question `json:"questions,omitempty"`
-	// Why is what pawl itself asks about (budget, stuck, …); empty where a call
-	// or the model asks.
-	Why string `json:"why,omitempty"`
-	// Text and Options: a question of the model itself (ask_user), or pawl's.
-	Text    string   `json:"text,omitempty"`
-	Options []string `json:"options,omitempty"`
-}
-
-// Scope of a grant.
-type Scope string
-
-// The scopes of an answer.
-const (
-	Once    Scope = "once"
-	Session Scope = "session"
-	Always  Scope = "always"
-	No      Scope = "no"
-)
-
-// Verdict is the answer to one question.
-type Verdict struct {
-	Call  string `json:"call"`
-	Scope Scope  `json:"scope"`
-	Why   string `json:"why,omitempty"` // of a No: becomes the result, and the turn goes on
-}
-
-// Answered is a person's answer to Asked.
-type Answered struct {
-	ID       string    `json:"id"`
-	Verdicts []Verdict `json:"verdicts,omitempty"`
-	Text     string    `json:"text,omitempty"`
-}
-
-// Granted is a permission that holds from here on in this session.
-type Granted struct {
-	Rule  string `json:"rule"`
-	Scope Scope  `json:"scope"`
-}
-
-// ByStuck is Blocked.By of a call that was kept from repeating itself.
-const ByStuck = "stuck"
-
-// Blocked is a call that was denied: the run's result lists them.
-type Blocked struct {
-	Call   string `json:"call"`
-	Tool   string `json:"tool"`
-	What   string `json:"what"`
-	Reason string `json:"reason"`
-	By     string `json:"by"` // rule, mode, refusal, person, headless, gate
-}
-
-// ModeSet changes the permission mode.
-type ModeSet struct {
-	Mode string `json:"mode"`
 }
 
 // Planned is the model's plan as it stands.

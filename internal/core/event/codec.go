@@ -42,6 +42,7 @@ var sample = []Body{
 	Charged{},
 	Writing{},
 	Redone{},
+	Checking{},
 	Checked{},
 	Phased{},
 	Routed{},

@@ -218,6 +218,12 @@ func (Redone) Kind() string { return "redone" }
 // Version is 1.
 func (Redone) Version() int { return 1 }
 
+// Kind is checking.
+func (Checking) Kind() string { return "checking" }
+
+// Version is 1.
+func (Checking) Version() int { return 1 }
+
 // Kind is checked.
 func (Checked) Kind() string { return "checked" }
 

@@ -75,7 +75,9 @@ type Config struct {
 	// Fallback lists the models to go on with, in this order, when the one in
 	// use gives no answer also after retries.
 	Fallback []string
-	Locks    *turn.Locks
+	// Fixer, if set, makes what checks a turn's changes before it ends.
+	Fixer func() Fixer
+	Locks *turn.Locks
 	// Pressure, if set, says what the machine has too little of, and why; both
 	// are empty where there is enough.
 	Pressure func() (what, why string)
@@ -127,6 +129,10 @@ type Session struct {
 	memory   memory.Fold
 	asking   asking
 	routing  routing
+	// What the person said of checks, by command: a no, and a yes to one that
+	// the agent had redefined, with its definition. The turn's own.
+	refusedChecks []string
+	allowedAs     map[string]string
 
 	turns sync.WaitGroup
 }
@@ -143,7 +149,7 @@ type run struct {
 func Open(ctx context.Context, cfg Config) (*Session, error) {
 	s := &Session{
 		cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress),
-		subs: map[*subscriber]struct{}{}, answers: map[string]chan Answer{},
+		subs: map[*subscriber]struct{}{}, answers: map[string]chan Answer{}, allowedAs: map[string]string{},
 	}
 	known := false
 	for e, err := range cfg.Store.Read(ctx, cfg.ID, 0) {

@@ -40,9 +40,11 @@ func (s *Session) answered(ctx context.Context) (event.End, error) {
 			return event.EndDone, nil
 		}
 	}
-	end, err := s.loop().Run(ctx)
+	end, err := s.drive(ctx)
 	if end == event.EndDone && err == nil {
-		err = s.keep(ctx)
+		if err = s.keep(ctx); err != nil {
+			end = event.EndFailed
+		}
 	}
 	return end, err
 }

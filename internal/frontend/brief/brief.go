@@ -140,16 +140,7 @@ func Evidence(r evidence.Report) string {
 	if len(names) > 5 {
 		names = append(names[:5], fmt.Sprintf("and %d more", len(r.Files)-5))
 	}
-	s := "changed " + strings.Join(names, ", ")
-	switch v := r.Verified; {
-	case v == nil:
-		s += "; not verified: no check ran after the last change"
-	case v.OK:
-		s += fmt.Sprintf("; verified: %s, exit code 0", plain.Line(v.Command))
-	default:
-		s += fmt.Sprintf("; not verified: %s, exit code %d", plain.Line(v.Command), v.Exit)
-	}
-	return s
+	return "changed " + strings.Join(names, ", ") + "; " + proof(r)
 }
 
 // Spending says what a turn cost.

@@ -111,6 +111,39 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// SPEC 13.3: the closing words say which exit codes prove it, or why nothing
+// does.
+func TestProof(t *testing.T) {
+	ok := func(command string) evidence.Check { return evidence.Check{OK: true, Command: command, Own: true} }
+	fails := func(command string, exit int) evidence.Check {
+		return evidence.Check{Command: command, Exit: exit, Own: true}
+	}
+	part := evidence.Check{OK: true, Command: "go test ./a", Part: true, Own: true}
+	for _, c := range []struct {
+		decides  int // which of the checks; -1 none
+		checks   []evidence.Check
+		why      string
+		attempts int
+		want     string
+	}{
+		{-1, nil, "no check found", 0, "not verified: no check found"},
+		{-1, []evidence.Check{part}, "only a part was checked: go test ./a, exit code 0", 0, "not verified: only a part was checked: go test ./a, exit code 0"},
+		{1, []evidence.Check{part, ok("go test ./...")}, "", 2, "verified: go test ./..., exit code 0"},
+		{1, []evidence.Check{ok("npm test"), ok("npm run lint")}, "", 0, "verified: npm test, npm run lint, exit code 0"},
+		{1, []evidence.Check{{OK: true, Command: "go vet ./..."}, {OK: true, Command: "go test ./..."}}, "", 0, "verified: go test ./..., exit code 0"},
+		{0, []evidence.Check{fails("go test ./...", 1)}, "", 0, "not verified: go test ./..., exit code 1"},
+		{0, []evidence.Check{fails("npm test", 1), fails("npm run lint", 2)}, "", 3, "not verified: 2 checks fail: npm test, exit code 1; npm run lint, exit code 2, after 3 attempts to mend it"},
+	} {
+		r := evidence.Report{Files: []evidence.File{{Path: "a"}}, Checks: c.checks, Unverified: c.why, Attempts: c.attempts}
+		if c.decides >= 0 {
+			r.Verified = &r.Checks[c.decides]
+		}
+		if got := Evidence(r); got != "changed a; "+c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestRetry(t *testing.T) {
 	got := Retry(event.Retried{Attempt: 1, Error: event.Fault{Message: "busy\nnow"}, Wait: 2 * time.Second, Shown: true})
 	if got != "try 1 failed: busy now; again in 2.0 s (what it said so far is withdrawn)" {

@@ -117,6 +117,7 @@ type flags struct {
 	continueLast bool
 	resume       string
 	fork         bool
+	fixing       fixing
 }
 
 func (a *App) root() *cobra.Command {
@@ -186,6 +187,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.BoolVarP(&f.continueLast, "continue", "c", false, "go on with the newest session of this folder")
 	fs.StringVarP(&f.resume, "resume", "r", "", "go on with this session (a unique start of its id is enough)")
 	fs.BoolVar(&f.fork, "fork-session", false, "with --continue or --resume: go on in a copy")
+	f.fixing.add(c)
 	c.MarkFlagsMutuallyExclusive("continue", "resume", "no-session")
 }
 

@@ -150,6 +150,7 @@ type view struct {
 	out    *bufio.Writer
 	err    io.Writer
 	calls  map[string]string // what open calls want, by id
+	said   string            // by the last reply
 }
 
 func (v *view) first(s *session.Session) {
@@ -186,6 +187,18 @@ func (v *view) progress(e event.Event) {
 			line += "  → " + done
 		}
 		fmt.Fprintln(v.err, line)
+	case event.Checked:
+		if b.Command != "" {
+			fmt.Fprintln(v.err, "  "+brief.Check(b.Command)+"  → "+brief.Checked(b))
+		}
+	case event.Prompted:
+		if b.Source == event.Autofix {
+			// What was said until now is not the answer any more.
+			if v.said != "" {
+				fmt.Fprintln(v.err, plain.Text(v.said))
+			}
+			fmt.Fprintln(v.err, "pawl: "+brief.Mending)
+		}
 	case event.Warned:
 		fmt.Fprintln(v.err, plain.Line("pawl: "+b.Text))
 	case event.Stuck:
@@ -202,8 +215,9 @@ func (v *view) progress(e event.Event) {
 		}
 	case event.Replied:
 		// Words beside calls are progress; the last reply's are the answer.
-		if t := b.Reply.Message.Text(); t != "" && len(b.Reply.Message.Calls()) > 0 {
-			fmt.Fprintln(v.err, plain.Text(t))
+		v.said = b.Reply.Message.Text()
+		if v.said != "" && len(b.Reply.Message.Calls()) > 0 {
+			fmt.Fprintln(v.err, plain.Text(v.said))
 		}
 	}
 }

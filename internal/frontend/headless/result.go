@@ -27,11 +27,15 @@ type Result struct {
 	CostUSD    *float64        `json:"cost_usd"` // null where unknown
 	DurationMS int64           `json:"duration_ms"`
 	Files      []string        `json:"files_changed"`
-	Verified   *evidence.Check `json:"verified"` // null where no check ran after the last change
-	Denials    []Denial        `json:"denials"`
-	Error      *event.Fault    `json:"error"`
-	ExitCode   int             `json:"exit_code"`
-	Cached     bool            `json:"cached,omitempty"` // the answer was given before, and no model was asked
+	Verified   *evidence.Check `json:"verified"`             // null where no check ran after the last change
+	Unverified string          `json:"unverified,omitempty"` // why verified is null
+	// Checks are all that ran since the last change, the newest run of each.
+	Checks      []evidence.Check `json:"checks"`
+	FixAttempts int              `json:"fix_attempts"` // that pawl asked for, because a check failed
+	Denials     []Denial         `json:"denials"`
+	Error       *event.Fault     `json:"error"`
+	ExitCode    int              `json:"exit_code"`
+	Cached      bool             `json:"cached,omitempty"` // the answer was given before, and no model was asked
 }
 
 // Route is what the prompt was taken for, as it stood at the end.
@@ -139,6 +143,10 @@ func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proo
 		Type: "result", Outcome: string(o.end), Text: o.text, Session: session, Model: info.Ref(),
 		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(),
 		Cached: o.cached, DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err, Route: o.route,
+		Checks: append([]evidence.Check{}, proof.Checks...), FixAttempts: proof.Attempts,
+	}
+	if len(proof.Files) > 0 {
+		r.Unverified = proof.Unverified
 	}
 	for _, f := range proof.Files {
 		r.Files = append(r.Files, f.Path)

@@ -326,7 +326,9 @@ func (c *conversation) recall(ctx context.Context) error {
 		}
 		switch b := e.Body.(type) {
 		case event.Prompted:
-			prompt, answer = b.Text, ""
+			if b.Source != event.Autofix {
+				prompt, answer = b.Text, ""
+			}
 		case event.Replied:
 			answer = b.Reply.Message.Text()
 		}

@@ -138,6 +138,34 @@ func TestOneLineACall(t *testing.T) {
 	}
 }
 
+// SPEC 13.3: a check of pawl's own is one line, which stands while it runs.
+func TestOneLineACheck(t *testing.T) {
+	p := &paper{}
+	v := newView(p)
+	zero, one := 0, 1
+	v.show(event.Event{Body: event.TextDelta{Text: "All tests pass"}})
+	v.show(event.Event{Body: event.Checking{Command: "go test ./\x1b[2Ja"}})
+	if got := p.String(); got != "All tests pass\n  check: go test ./a" {
+		t.Errorf("while it runs: %q", got)
+	}
+	for _, b := range []event.Body{
+		event.OutputDelta{Call: "check", Text: "not shown"},
+		event.Checked{Command: "go test ./a", Exit: &one, Failures: 3},
+		event.Prompted{Source: event.Autofix, Text: "not shown"},
+		event.Checking{Command: "go test ./a"},
+		event.Checked{Command: "go test ./a", Exit: &zero},
+		event.Checked{Command: "go test ./...", Why: "you did not allow it"},
+		event.Checked{Why: "no check found"},
+	} {
+		v.show(event.Event{Body: b})
+	}
+	want := "All tests pass\n  check: go test ./a  → exit code 1 (3 failures)\npawl: the model is asked to mend it\n" +
+		"  check: go test ./a  → exit code 0\n  check: go test ./...  → you did not allow it\n"
+	if got := p.String(); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 // SPEC 10.2: switching opens the other session and closes the old one; the
 // log of both stays. What was said is recalled.
 func TestSwitch(t *testing.T) {

@@ -171,6 +171,7 @@ type rig struct {
 	mu      sync.Mutex
 	extra   []tool.Tool
 	theme   plain.Theme
+	fixer   func() session.Fixer
 }
 
 func newRig(t *testing.T, m *llmtest.Model, keys ...key) *rig {
@@ -246,7 +247,7 @@ func (r *rig) open(ctx context.Context, w slash.Want) (*Opened, error) {
 			return m, nil
 		},
 		Tools: append(tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}, r.extra...),
-		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8),
+		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8), Fixer: r.fixer,
 		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
 		Mask:       func(s string) string { return s }, SpillDir: r.t.TempDir(),
 		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },

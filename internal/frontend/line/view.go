@@ -70,6 +70,16 @@ func (v *view) show(e event.Event) {
 	case event.CallDone:
 		v.done(b)
 		v.hang()
+	case event.Checking:
+		v.forget()
+		v.print("  "+brief.Check(b.Command), "")
+		v.hanging = true
+	case event.Checked:
+		v.checked(b)
+	case event.Prompted:
+		if b.Source == event.Autofix {
+			v.line("pawl: " + brief.Mending)
+		}
 	case event.PersonRan:
 		v.ran(b)
 	case event.Warned:
@@ -170,6 +180,21 @@ func (v *view) done(d event.CallDone) {
 		return
 	}
 	v.line("  " + what + text)
+}
+
+// checked ends the line of one of pawl's own checks, or is a line of its own
+// where it did not run.
+func (v *view) checked(b event.Checked) {
+	text := "  → " + brief.Checked(b) + "\n"
+	switch {
+	case b.Command == "": // the closing line says why none ran
+	case v.hanging:
+		v.print(text, "")
+		v.hanging = false
+	default:
+		v.end()
+		v.print("  "+brief.Check(b.Command)+text, "")
+	}
 }
 
 // asking says whether an open call is a question of the model.

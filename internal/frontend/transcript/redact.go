@@ -64,6 +64,14 @@ func (r *redactor) event(e event.Event) event.Event {
 	case event.PersonRan:
 		b.Output = prose(b.Output)
 		e.Body = b
+	case event.Checked:
+		b.Output = prose(b.Output)
+		e.Body = b
+	case event.Prompted:
+		if b.Source == event.Autofix { // it quotes what a check printed
+			b.Text = prose(b.Text)
+			e.Body = b
+		}
 	case event.Stuck:
 		b.Evidence = slices.Clone(b.Evidence)
 		for i, s := range b.Evidence {

@@ -51,7 +51,14 @@ func (t *writer) say(e event.Event) string {
 		return t.note(plain.Line(fmt.Sprintf("session %s in %s, %s", e.Session, b.Dir, e.Time.UTC().Format(time.DateTime+" MST"))))
 	case event.Rebased:
 		return t.note(brief.Model(b.Info))
+	case event.Checked:
+		if b.Command != "" {
+			return t.call(brief.Check(b.Command), brief.Checked(b)) + t.output(b.Output)
+		}
 	case event.Prompted:
+		if b.Source == event.Autofix {
+			return t.note(brief.Mending) + t.output(b.Text)
+		}
 		return t.person(plain.Text(b.Text))
 	case event.Replied:
 		if s := strings.TrimSpace(plain.Text(b.Reply.Message.Text())); s != "" {
@@ -94,6 +101,14 @@ func (t *writer) say(e event.Event) string {
 		return t.note(s)
 	}
 	return ""
+}
+
+// output is a block of text, of which there may be none.
+func (t *writer) output(s string) string {
+	if s == "" {
+		return ""
+	}
+	return t.block("", plain.Text(s))
 }
 
 func (t *writer) done(b event.CallDone) string {

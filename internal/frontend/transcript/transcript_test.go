@@ -52,6 +52,10 @@ func conversation() []event.Body {
 		bash,
 		event.Answered{ID: "q1", Text: "blue"},
 		event.PersonRan{Command: "git status", Output: "clean\n"},
+		event.Checking{Name: "go test", Command: "go test ./..."},
+		event.Checked{Name: "go test", Command: "go test ./...", Exit: &one, Failures: 2, Output: "--- FAIL: TestX\n[all output: /spill]"},
+		event.Prompted{Source: event.Autofix, Text: "It failed:\n```\n--- FAIL: TestX\n```"},
+		event.Checked{Why: "no check found"},
 		event.Interrupted{By: "person"},
 		event.Ended{End: event.EndInterrupted, Error: &event.Fault{Message: "interrupted (person)"}},
 		event.Undone{Paths: []string{"doc.md"}},
@@ -159,6 +163,7 @@ func TestRedact(t *testing.T) {
 		"diff":              {done("d", "git_diff", "diff --git a/.env b/.env\n--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n+"+secret)},
 		"kept in a summary": {event.Compacted{Summary: "x\n.env:1:" + secret, Start: []llm.Message{{Role: llm.Tool, Parts: []llm.Part{{Kind: llm.Output, Result: &llm.Result{Text: "== .env (lines 1-1 of 1) ==\n1\t" + secret}}}}}}},
 		"shown as evidence": {event.Stuck{Evidence: []string{"a.go:1:x", ".env:1:" + secret}}},
+		"in a check":        {event.Checked{Output: ".env:1:" + secret}, event.Prompted{Source: event.Autofix, Text: "```\n.env:1:" + secret + "\n```"}},
 		"own command":       {event.PersonRan{Command: "git diff", Output: "--- a/.env\n+++ b/.env\n+" + secret}},
 	} {
 		t.Run(name, func(t *testing.T) {

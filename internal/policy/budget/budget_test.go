@@ -130,7 +130,11 @@ func TestSteps(t *testing.T) {
 	if _, err := new(Pool).Reserve(&m, Limits{Steps: 2}, Ask{Child: true}); err != nil {
 		t.Errorf("a child: %v", err)
 	}
-	apply(&m, event.Prompted{})
+	apply(&m, event.Prompted{Source: event.Autofix})
+	if _, err := new(Pool).Reserve(&m, Limits{Steps: 2}, Ask{}); err == nil {
+		t.Error("a fix that pawl asks for counts as a turn of its own")
+	}
+	apply(&m, event.Prompted{Source: event.Person})
 	if _, err := new(Pool).Reserve(&m, Limits{Steps: 2}, Ask{}); err != nil {
 		t.Errorf("a new turn: %v", err)
 	}

@@ -34,7 +34,9 @@ func (m *Meter) Apply(e event.Event) {
 	m.size.apply(e)
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		m.turn = m.all
+		if b.Source != event.Autofix { // that is of the same turn
+			m.turn = m.all
+		}
 	case event.Resumed:
 		m.warned = nil
 		m.old = map[Kind]bool{}

@@ -6,18 +6,28 @@ package evidence
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Check is a check that ran.
+// Check is a check and what came of it.
 type Check struct {
 	OK      bool   `json:"ok"`
 	Command string `json:"command"`
-	Exit    int    `json:"exit_code"`
+	Exit    int    `json:"exit_code"` // -1: it did not run to its end
+	// Part: it looked only at what the change can affect.
+	Part bool `json:"part,omitempty"`
+	// Why it proves nothing, whatever its exit code: not allowed, stopped, …
+	Why string `json:"why,omitempty"`
+	// Own: pawl ran it by itself.
+	Own bool `json:"own,omitempty"`
 }
+
+// Failed says that it ran and did not pass.
+func (c Check) Failed() bool { return !c.OK && c.Why == "" }
 
 // File is a file that the turn changed. Before is empty for a new file, After
 // for a deleted one.
@@ -25,6 +35,8 @@ type File struct {
 	Path           string
 	Before, After  tool.Hash
 	Added, Removed int
+	// ByCheck: only a check that pawl ran wrote it.
+	ByCheck bool
 }
 
 // Report is what is proven of a turn.
@@ -32,29 +44,55 @@ type Report struct {
 	// Files whose content differs from the turn's start, in the order they
 	// were first changed.
 	Files []File
-	// Verified is the newest check after the last change; nil when there is
-	// none.
-	Verified *Check
-	Denials  []event.Blocked
+	// Verified is the check after the last change that decides: of the checks
+	// that pawl ran a failing one, else the newest of all that is of the
+	// whole; where pawl ran none, the newest that the model ran. Nil where
+	// nothing is proven: Unverified then says why.
+	Verified   *Check
+	Unverified string
+	// Checks are all since the last change, the newest run of each, oldest
+	// first.
+	Checks []Check
+	// Attempts is how many fixes pawl asked the model for.
+	Attempts int
+	// Changes counts the writes of the turn and the commands that may have
+	// written: it rises with each, and not by pawl's own checks.
+	Changes int
+	Denials []event.Blocked
+}
+
+// Passed says that a check that passed after the last change covers a command.
+func (r Report) Passed(command string) bool {
+	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.OK && !c.Part && Covers(c.Command, command) })
 }
 
 // Fold gathers a turn's evidence. The zero value is ready.
 type Fold struct {
+	turn     bool // one is open
+	checking bool // one of pawl's checks runs
 	files    []File
-	verified *Check
+	checks   []Check
+	why      string
+	attempts int
+	changes  int
 	denials  []event.Blocked
 }
 
-// Apply takes one event. A prompt of a person starts anew.
+// Apply takes one event. A turn begins anew; a prompt that joins the running
+// one does not.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		if b.Source == event.Person {
-			*f = Fold{}
+		if !f.turn {
+			*f = Fold{turn: true}
 		}
+		if b.Source == event.Autofix {
+			f.attempts++
+		}
+	case event.Ended:
+		f.turn, f.checking = false, false
 	case event.FileChanged:
 		f.change(b)
-		f.verified = nil
 	case event.Blocked:
 		if b.By != event.ByStuck { // kept from repeating itself: no permission would help
 			f.denials = append(f.denials, b)
@@ -63,20 +101,35 @@ func (f *Fold) Apply(e event.Event) {
 		f.ran(b)
 	case event.PersonRan:
 		if !readOnly(b.Command) {
-			f.verified = nil
+			f.changed()
 		}
+	case event.Checking:
+		f.checking = true
+	case event.Checked:
+		f.checking = false
+		f.checked(b)
 	}
 }
 
+// changed says that what was proven is so no more.
+func (f *Fold) changed() {
+	f.checks, f.why = nil, ""
+	f.changes++
+}
+
 func (f *Fold) change(b event.FileChanged) {
+	if !f.checking {
+		f.changed()
+	}
 	i := slices.IndexFunc(f.files, func(x File) bool { return x.Path == b.Path })
 	if i < 0 {
-		f.files = append(f.files, File{Path: b.Path, Before: b.Before, After: b.After, Added: b.Added, Removed: b.Removed})
+		f.files = append(f.files, File{Path: b.Path, Before: b.Before, After: b.After, Added: b.Added, Removed: b.Removed, ByCheck: f.checking})
 		return
 	}
 	f.files[i].After = b.After
 	f.files[i].Added += b.Added
 	f.files[i].Removed += b.Removed
+	f.files[i].ByCheck = f.files[i].ByCheck && f.checking
 }
 
 // ran takes the result of a command. A check is evidence; any other command
@@ -85,10 +138,36 @@ func (f *Fold) ran(b event.CallDone) {
 	if b.Command == "" || readOnly(b.Command) {
 		return
 	}
-	f.verified = nil
-	if b.Exit != nil && IsCheck(b.Command) {
-		f.verified = &Check{OK: *b.Exit == 0, Command: b.Command, Exit: *b.Exit}
+	if !IsCheck(b.Command) || mayWrite(b.Command) {
+		f.changed()
 	}
+	if b.Exit != nil && IsCheck(b.Command) {
+		f.put(Check{OK: *b.Exit == 0, Command: b.Command, Exit: *b.Exit})
+	}
+}
+
+// checked takes one of pawl's own checks.
+func (f *Fold) checked(b event.Checked) {
+	if b.Command == "" {
+		f.why = b.Why
+		return
+	}
+	c := Check{Command: b.Command, Exit: -1, Part: b.Part, Why: b.Why, Own: true}
+	if b.Exit != nil {
+		c.Exit = *b.Exit
+	} else if c.Why == "" {
+		c.Why = "it did not run to its end"
+	}
+	if len(b.Changed) > 0 && c.Exit == 0 && c.Why == "" {
+		c.Why = "it changed " + strings.Join(b.Changed, ", ") + " while it ran"
+	}
+	c.OK = c.Exit == 0 && c.Why == ""
+	f.put(c)
+}
+
+func (f *Fold) put(c Check) {
+	f.checks = slices.DeleteFunc(slices.Clone(f.checks), func(o Check) bool { return o.Command == c.Command })
+	f.checks = append(f.checks, c)
 }
 
 func readOnly(command string) bool {
@@ -99,11 +178,46 @@ func readOnly(command string) bool {
 // Report gives what is proven so far. A file that is back to what it was is
 // not a changed one.
 func (f *Fold) Report() Report {
-	r := Report{Verified: f.verified, Denials: f.denials}
+	r := Report{Checks: f.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials}
 	for _, x := range f.files {
 		if x.Before != x.After {
 			r.Files = append(r.Files, x)
 		}
 	}
+	r.Verified, r.Unverified = f.verdict()
 	return r
+}
+
+func (f *Fold) verdict() (*Check, string) {
+	var failed, whole, part, newest *Check
+	why := ""
+	for i := range f.checks {
+		switch c := &f.checks[i]; {
+		case !c.Own:
+			newest = c
+		case c.Failed():
+			failed = c
+		case !c.OK:
+			why = c.Command + ": " + c.Why
+		case c.Part:
+			part = c
+		default:
+			whole = c
+		}
+	}
+	switch {
+	case failed != nil:
+		return failed, ""
+	case why != "":
+		return nil, why
+	case whole != nil:
+		return whole, ""
+	case part != nil && (newest == nil || !newest.OK):
+		return nil, "only a part was checked: " + part.Command + ", exit code 0"
+	case newest != nil:
+		return newest, ""
+	case f.why != "":
+		return nil, f.why
+	}
+	return nil, "no check ran after the last change"
 }

@@ -14,7 +14,8 @@ import (
 // A prompt is processed until its first request goes out; from there on a
 // response streams until its first call runs; when the last call of a step has
 // its result, progress is checked until the next request. A retry, and what
-// the stuck rules do to get the model going, are recovery. Whenever a
+// the stuck rules do to get the model going, are recovery. A check that pawl
+// runs by itself is a tool. Whenever a
 // question waits for a person, it is awaiting_permission, whatever else goes
 // on meanwhile. A phase opens where another item of the plan is taken up, and
 // is shown when the step is over.
@@ -81,8 +82,10 @@ func (a *Activity) Apply(e event.Event) {
 		if b.Level != stuckHalt { // a halt is followed by a question or by the end
 			a.want = ErrorRecovery
 		}
-	case event.CallStarted:
+	case event.CallStarted, event.Checking:
 		a.want = ExecutingTool
+	case event.Checked:
+		a.want = ProgressCheck
 	case event.CallDone:
 		if a.wait.open == 0 {
 			a.stepDone(e)

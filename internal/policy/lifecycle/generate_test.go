@@ -173,9 +173,43 @@ func (r *recording) reply() []string {
 	case 2:
 		panic(over{event.EndProvider}) // it refused
 	default:
-		panic(over{event.EndDone})
+		r.checks()
 	}
 	return nil
+}
+
+// checks are what the session runs when the model has ended its turn: it goes
+// on where one fails.
+func (r *recording) checks() {
+	if r.chance(50) {
+		panic(over{event.EndDone})
+	}
+	for range r.pick(4) {
+		done := event.Checked{Name: "test", Command: "go test ./..."}
+		if r.chance(20) {
+			id := r.ask(event.Asked{Questions: []event.Question{{Call: "check"}}})
+			r.interruptible(15)
+			v := event.Verdict{Call: "check", Scope: event.Once}
+			if r.chance(40) {
+				v.Scope = event.No
+			}
+			r.rec(event.Answered{ID: id, Verdicts: []event.Verdict{v}})
+			if v.Scope == event.No {
+				r.rec(done)
+				continue
+			}
+		}
+		r.rec(event.Checking{Name: "test", Command: "go test ./..."})
+		if r.chance(15) {
+			r.rec(done)
+			panic(over{event.EndInterrupted})
+		}
+		r.rec(done)
+	}
+	if r.chance(40) {
+		panic(over{event.EndDone})
+	}
+	r.rec(event.Prompted{Source: event.Autofix, Text: "it failed"})
 }
 
 // step checks and runs calls.

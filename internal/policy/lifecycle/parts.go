@@ -88,7 +88,7 @@ func (a *Application) Apply(e event.Event) {
 		}
 	case event.Requested:
 		a.move(e, ModelRequest)
-	case event.CallStarted:
+	case event.CallStarted, event.Checking:
 		a.move(e, ToolExecution)
 	case event.Ended:
 		a.turn = false

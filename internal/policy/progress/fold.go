@@ -80,6 +80,8 @@ func (f *Fold) Apply(e event.Event) {
 		f.changed(b)
 	case event.CallDone:
 		f.done(b)
+	case event.Checked:
+		f.checked(b)
 	case event.Planned:
 		f.planned(b.Items, e.Time)
 	case event.Rebased:

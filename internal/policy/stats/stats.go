@@ -132,7 +132,9 @@ func (l *list) get(name string) *Work {
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		f.each(e, func(w *Work) { w.Turns++ })
+		if b.Source != event.Autofix { // that is of the same turn
+			f.each(e, func(w *Work) { w.Turns++ })
+		}
 	case event.Requested:
 		if f.model == nil {
 			f.model = map[string]string{}

@@ -63,6 +63,9 @@ const keep = 5
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
+		if b.Source == event.Autofix {
+			return // of the same turn
+		}
 		f.prompt, f.recent, f.stuck, f.retries = b.Text, nil, nil, 0
 		f.asked, f.blocked = map[string]string{}, map[string]bool{}
 		f.cost.prompted()

@@ -1,0 +1,299 @@
+// Package checks knows how a project is checked: it finds the commands whose
+// exit code says whether the project is sound, for the files that were
+// changed, and reads what matters from what they print.
+//
+// It looks at files only: no process is started to find a check, and none is
+// run here. What it finds are ordinary command lines; whether one may run is
+// for policy/permission to say. It promises the narrow check of a kind before
+// the wide one, each named by the folder it runs in, and that a file which
+// nothing checks is not called checked.
+package checks
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// Configured is a check that a person's own configuration names. Where one
+// holds for a changed file, it stands in place of what would be found.
+type Configured struct {
+	Name    string `json:"name"`
+	Command string `json:"command"` // runs in the workspace's folder
+	// Paths are the changed files that it is for, as patterns with / and **;
+	// none: all.
+	Paths []string `json:"paths,omitempty"`
+	// In is the folder that it is for, with all below it; "": every one.
+	In string `json:"in,omitempty"`
+}
+
+// Check is a command to run in the workspace's folder.
+type Check struct {
+	Name    string // go test, npm run lint, …
+	Command string
+	Kind    string // how its output is read; see Read
+	Unit    string // the project that it checks: the same for narrow and wide
+	Part    bool   // it looks only at what the change can affect
+	Own     bool   // a person's configuration names it
+	// Defined are the files that say what it does, relative to the workspace.
+	Defined []string
+	Env     []string // NAME=value
+}
+
+// Found is what there is to run after a change.
+type Found struct {
+	// Narrow are the checks of a part, Wide those of the whole. A narrow one
+	// has a wide one that covers it.
+	Narrow, Wide []Check
+	// Why says why there is none.
+	Why string
+}
+
+// Finder finds the checks of one workspace.
+type Finder struct {
+	Root       string // the workspace's real path
+	Configured []Configured
+	// LookPath says whether a program is there: exec.LookPath.
+	LookPath func(string) (string, error)
+}
+
+// kinds of a project, by what is found in a folder.
+const (
+	kindGo     = "go"
+	kindNode   = "node"
+	kindPython = "python"
+	kindCargo  = "cargo"
+	kindMake   = "make"
+	kindJust   = "just"
+	kindOwn    = "own"
+)
+
+// unit is one kind of project in one folder with the changed files that it is
+// for, relative to the workspace.
+type unit struct {
+	dir, kind string
+	files     []string
+}
+
+// Find finds the checks for changed files. Paths are relative to the
+// workspace, with /; those outside it have no check.
+func (f *Finder) Find(changed []string) (Found, error) {
+	root, err := os.OpenRoot(f.Root)
+	if err != nil {
+		return Found{}, err
+	}
+	defer root.Close()
+	t := &tree{root: root, look: f.LookPath}
+	var out Found
+	var units []unit
+	var documents []string
+	for _, name := range changed {
+		if path.IsAbs(name) || !fs.ValidPath(name) {
+			continue
+		}
+		if own := f.own(t, name); len(own) > 0 {
+			out.Wide = appendNew(out.Wide, own...)
+			continue
+		}
+		us := t.unitsOf(name)
+		if document(name) && !t.embedded(name, us) {
+			documents = append(documents, name)
+			continue
+		}
+		units = merge(units, us, name)
+	}
+	for _, u := range units {
+		narrow, wide := t.checks(u)
+		for _, cs := range [][]Check{narrow, wide} {
+			for i := range cs {
+				cs[i].Unit = u.kind + " " + u.dir
+			}
+		}
+		out.Narrow = appendNew(out.Narrow, narrow...)
+		out.Wide = appendNew(out.Wide, wide...)
+	}
+	if len(out.Wide) == 0 {
+		out.Why = "no check found"
+		if len(units) == 0 && len(documents) > 0 {
+			out.Why = "only documents changed, which no check looks at"
+		}
+	}
+	return out, nil
+}
+
+// checks gives the checks of a unit.
+func (t *tree) checks(u unit) (narrow, wide []Check) {
+	switch u.kind {
+	case kindGo:
+		return t.goChecks(u)
+	case kindNode:
+		return t.nodeChecks(u)
+	case kindPython:
+		return t.pythonChecks(u)
+	case kindCargo:
+		return t.cargoChecks(u)
+	}
+	return nil, t.targetChecks(u)
+}
+
+// own gives the configured checks for a file.
+func (f *Finder) own(t *tree, name string) []Check {
+	var out []Check
+	for _, c := range f.Configured {
+		if c.In != "" && !within(f.Root, c.In) {
+			continue
+		}
+		if len(c.Paths) > 0 && !slices.ContainsFunc(c.Paths, func(p string) bool { return doublestar.MatchUnvalidated(p, name) }) {
+			continue
+		}
+		out = append(out, Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: t.named(c.Command)})
+	}
+	return out
+}
+
+func within(dir, parent string) bool {
+	parent = strings.TrimSuffix(parent, "/")
+	return dir == parent || strings.HasPrefix(dir, parent+"/")
+}
+
+// named are the files of the workspace that a command line names, and those
+// that its runners read.
+func (t *tree) named(command string) []string {
+	var out []string
+	for _, w := range strings.Fields(command) {
+		w = strings.Trim(w, `"'`)
+		switch path.Base(w) {
+		case "npm", "pnpm", "yarn", "bun":
+			out = append(out, "package.json")
+		case "make", "gmake":
+			out = append(out, "Makefile")
+		case "just":
+			out = append(out, "justfile")
+		}
+		if w = path.Clean(w); fs.ValidPath(w) && w != "." && t.isFile(w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// merge adds a file to the units that it is for.
+func merge(units, us []unit, name string) []unit {
+	for _, u := range us {
+		i := slices.IndexFunc(units, func(o unit) bool { return o.dir == u.dir && o.kind == u.kind })
+		if i < 0 {
+			units = append(units, unit{dir: u.dir, kind: u.kind})
+			i = len(units) - 1
+		}
+		units[i].files = append(units[i].files, name)
+	}
+	return units
+}
+
+func appendNew(cs []Check, more ...Check) []Check {
+	for _, c := range more {
+		if !slices.ContainsFunc(cs, func(o Check) bool { return o.Command == c.Command }) {
+			cs = append(cs, c)
+		}
+	}
+	return cs
+}
+
+// in makes a command line run in a folder of the workspace.
+func in(dir, command string) string {
+	if dir == "." {
+		return command
+	}
+	return "cd " + shellsyntax.Quote(dir) + " && " + command
+}
+
+// tree is the workspace as it is read here: bounded, regular files only, and
+// nothing outside.
+type tree struct {
+	root *os.Root
+	look func(string) (string, error)
+}
+
+// maxFile is the longest file that is read, in bytes.
+const maxFile = 1 << 20
+
+func (t *tree) isFile(name string) bool {
+	st, err := t.root.Stat(name)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// read gives a file's text, "" where it can not be had.
+func (t *tree) read(name string) string {
+	st, err := t.root.Stat(name)
+	if err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
+		return ""
+	}
+	b, err := t.root.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// list gives the names in a folder, sorted.
+func (t *tree) list(dir string) []fs.DirEntry {
+	es, err := fs.ReadDir(t.root.FS(), dir)
+	if err != nil {
+		return nil
+	}
+	return es
+}
+
+var errEnough = errors.New("enough")
+
+// walk visits the files below a folder: at most most of them, and not what
+// tools keep for themselves. whole says that it saw all.
+func (t *tree) walk(dir string, most int, file func(name string)) (whole bool) {
+	n := 0
+	err := fs.WalkDir(t.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fs.SkipDir
+		}
+		if d.IsDir() {
+			if name != dir && hidden(d.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if n++; n > most {
+			return errEnough
+		}
+		if d.Type().IsRegular() {
+			file(name)
+		}
+		return nil
+	})
+	return err == nil
+}
+
+// hidden are folders that hold no code of the project's own.
+func hidden(name string) bool {
+	switch name {
+	case "node_modules", "vendor", "target", "dist", "build", "__pycache__", "venv":
+		return true
+	}
+	return strings.HasPrefix(name, ".")
+}
+
+// up gives the folders above a file, the nearest first, the workspace last.
+func up(name string) []string {
+	var out []string
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		out = append(out, dir)
+		if dir == "." {
+			return out
+		}
+	}
+}

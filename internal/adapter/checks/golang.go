@@ -1,0 +1,164 @@
+package checks
+
+import (
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// What of a Go module is read to find what a change can affect, and how many
+// packages are worth a run of their own before the whole.
+const (
+	maxGoFiles  = 3000
+	maxAffected = 40
+)
+
+// goChecks: go test builds and vets what it tests, and builds packages without
+// tests too. The packages that import a changed one come first.
+func (t *tree) goChecks(u unit) (narrow, wide []Check) {
+	wide = []Check{{Name: "go test", Command: in(u.dir, "go test ./..."), Kind: kindGo}}
+	some := t.affected(u)
+	if len(some) == 0 {
+		return nil, wide
+	}
+	words := "go test"
+	for _, p := range some {
+		words += " " + shellsyntax.Quote(p)
+	}
+	return []Check{{Name: "go test", Command: in(u.dir, words), Kind: kindGo, Part: true}}, wide
+}
+
+// affected are the packages that a change can affect, as ./folder, nil where
+// that is all of them or can not be told.
+func (t *tree) affected(u unit) []string {
+	imports := map[string][]string{} // folder in the module: what it imports
+	module := modulePath(t.read(path.Join(u.dir, "go.mod")))
+	if module == "" {
+		return nil
+	}
+	var nested []string
+	whole := t.walk(u.dir, 20*maxGoFiles, func(name string) {
+		if path.Base(name) == "go.mod" && path.Dir(name) != u.dir {
+			nested = append(nested, path.Dir(name))
+		}
+		if n := len(imports); strings.HasSuffix(name, ".go") && n <= maxGoFiles && !ignoredByGo(rel(u.dir, path.Dir(name))) {
+			dir := path.Dir(name)
+			imports[dir] = append(imports[dir], t.imports(name)...)
+		}
+	})
+	if !whole {
+		return nil
+	}
+	for dir := range imports {
+		if slices.ContainsFunc(nested, func(n string) bool { return dir == n || strings.HasPrefix(dir, n+"/") }) {
+			delete(imports, dir)
+		}
+	}
+	importers := map[string][]string{}
+	for dir, list := range imports {
+		for _, im := range list {
+			if p, ok := strings.CutPrefix(im, module); ok && (p == "" || p[0] == '/') {
+				to := path.Join(u.dir, "./"+p)
+				importers[to] = append(importers[to], dir)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	var visit func(dir string)
+	visit = func(dir string) {
+		if seen[dir] {
+			return
+		}
+		seen[dir] = true
+		for _, d := range importers[dir] {
+			visit(d)
+		}
+	}
+	for _, f := range u.files {
+		dir, ok := t.packageOf(f, u.dir, imports)
+		if !ok {
+			return nil
+		}
+		if strings.HasSuffix(f, "_test.go") {
+			seen[dir] = true // nobody imports it
+			continue
+		}
+		visit(dir)
+	}
+	if len(seen) >= len(imports) || len(seen) > maxAffected {
+		return nil
+	}
+	var out []string
+	for dir := range seen {
+		r := rel(u.dir, dir)
+		if r != "." {
+			r = "./" + r
+		}
+		out = append(out, r)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// packageOf is the folder whose package a file belongs to: its own, or the
+// nearest above it with Go files, as for testdata.
+func (t *tree) packageOf(file, root string, packages map[string][]string) (string, bool) {
+	if base := path.Base(file); base == "go.mod" || base == "go.sum" {
+		return "", false
+	}
+	for _, dir := range up(file) {
+		if _, ok := packages[dir]; ok {
+			return dir, true
+		}
+		if dir == root {
+			break
+		}
+	}
+	return "", false
+}
+
+func rel(root, dir string) string {
+	if root == "." {
+		return dir
+	}
+	if dir == root {
+		return "."
+	}
+	return strings.TrimPrefix(dir, root+"/")
+}
+
+// ignoredByGo says whether ./... leaves a folder out.
+func ignoredByGo(dir string) bool {
+	return slices.ContainsFunc(strings.Split(dir, "/"), func(p string) bool {
+		return p == "testdata" || p == "vendor" || len(p) > 1 && (p[0] == '_' || p[0] == '.')
+	})
+}
+
+func (t *tree) imports(name string) []string {
+	f, err := parser.ParseFile(token.NewFileSet(), name, t.read(name), parser.ImportsOnly)
+	if err != nil && f == nil {
+		return nil
+	}
+	var out []string
+	for _, im := range f.Imports {
+		if p, err := strconv.Unquote(im.Path.Value); err == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func modulePath(mod string) string {
+	for l := range strings.Lines(mod) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(l), "module "); ok {
+			rest, _, _ = strings.Cut(rest, "//")
+			return strings.Trim(strings.TrimSpace(rest), `"`)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,105 @@
+package checks
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// scripts of a package.json that check something, in the order to run them:
+// what is quick first.
+func (t *tree) scripts(dir string) []string {
+	all := t.packageJSON(dir).Scripts
+	var out []string
+	for _, name := range []string{"typecheck", "test", "lint"} {
+		s := all[name]
+		if s == "" || strings.Contains(s, "no test specified") {
+			continue
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+type packageJSON struct {
+	Scripts        map[string]string `json:"scripts"`
+	PackageManager string            `json:"packageManager"`
+}
+
+func (t *tree) packageJSON(dir string) packageJSON {
+	var p packageJSON
+	_ = json.Unmarshal([]byte(t.read(path.Join(dir, "package.json"))), &p) // one that is broken has no checks
+	return p
+}
+
+// runner is the package manager: what packageManager says, or whose lock file
+// is nearest.
+func (t *tree) runner(dir string) string {
+	for _, d := range up(path.Join(dir, "x")) {
+		name, _, _ := strings.Cut(t.packageJSON(d).PackageManager, "@")
+		if slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, name) {
+			return name
+		}
+		for _, lock := range [][2]string{
+			{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"}, {"package-lock.json", "npm"},
+		} {
+			if t.isFile(path.Join(d, lock[0])) {
+				return lock[1]
+			}
+		}
+	}
+	return "npm"
+}
+
+// nodeChecks are the scripts by name, through the project's own package
+// manager. jest and vitest can be asked for what belongs to the changed files.
+func (t *tree) nodeChecks(u unit) (narrow, wide []Check) {
+	run, defined := t.runner(u.dir), []string{path.Join(u.dir, "package.json")}
+	for _, s := range t.scripts(u.dir) {
+		words := run + " run " + s
+		if s == "test" && run != "bun" {
+			words = run + " test"
+		}
+		wide = append(wide, Check{Name: words, Command: in(u.dir, words), Kind: kindNode, Defined: defined})
+	}
+	if more := t.related(u); run == "npm" && more != "" {
+		narrow = []Check{{Name: "npm test", Command: in(u.dir, "npm test -- "+more), Kind: kindNode, Part: true, Defined: defined}}
+	}
+	return narrow, wide
+}
+
+// related are the arguments that narrow a test script to the changed files, ""
+// where the script is not a plain call of a runner that can.
+func (t *tree) related(u unit) string {
+	words := strings.Fields(t.packageJSON(u.dir).Scripts["test"])
+	if len(words) == 0 || len(words) > 3 || slices.ContainsFunc(words, func(w string) bool { return strings.ContainsAny(w, "&|;") }) {
+		return ""
+	}
+	var out string
+	for _, f := range u.files {
+		if !slices.Contains([]string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs"}, path.Ext(f)) || !t.isFile(f) {
+			return ""
+		}
+		name := rel(u.dir, f)
+		if words[0] == "vitest" {
+			name = stem(name)
+		}
+		out += " " + shellsyntax.Quote(name)
+	}
+	switch words[0] {
+	case "jest":
+		return "--passWithNoTests --findRelatedTests" + out
+	case "vitest":
+		return "--passWithNoTests" + out
+	}
+	return ""
+}
+
+// stem is a file's name without folder, extensions and what marks a test.
+func stem(name string) string {
+	base, _, _ := strings.Cut(path.Base(name), ".")
+	return base
+}

@@ -1,0 +1,161 @@
+package checks
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// maxTestFiles bounds the search for the tests of a module.
+const maxTestFiles = 5000
+
+// isPython says that a folder is the root of a Python project with tests.
+func (t *tree) isPython(dir string) bool {
+	if base := path.Base(dir); base == "tests" || base == "test" {
+		return t.pythonRoot(dir) && t.pytestConfigured(dir)
+	}
+	return t.pytestConfigured(dir) || len(t.pythonTests(dir)) > 0
+}
+
+// pythonRoot says that a folder is where a Python project is configured.
+func (t *tree) pythonRoot(dir string) bool {
+	return slices.ContainsFunc([]string{"pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini"}, func(f string) bool {
+		return t.isFile(path.Join(dir, f))
+	})
+}
+
+// pythonAbove is the project of a Python file: the nearest that is configured,
+// else the outermost folder with tests, since imports begin there.
+func (t *tree) pythonAbove(name string) (string, bool) {
+	out, ok := "", false
+	for _, dir := range up(name) {
+		if !t.isPython(dir) {
+			continue
+		}
+		if out, ok = dir, true; t.pythonRoot(dir) {
+			return out, ok
+		}
+	}
+	return out, ok
+}
+
+// pytestConfigured says that the folder configures pytest.
+func (t *tree) pytestConfigured(dir string) bool {
+	for file, mark := range map[string]string{
+		"pytest.ini": "", "conftest.py": "", "pyproject.toml": "[tool.pytest", "setup.cfg": "[tool:pytest]", "tox.ini": "[pytest]",
+	} {
+		if name := path.Join(dir, file); t.isFile(name) && (mark == "" || strings.Contains(t.read(name), mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// pythonTests lists test files of a folder and of its tests folder.
+func (t *tree) pythonTests(dir string) []string {
+	var out []string
+	for _, d := range []string{dir, path.Join(dir, "tests"), path.Join(dir, "test")} {
+		for _, e := range t.list(d) {
+			if e.Type().IsRegular() && pythonTest(e.Name()) {
+				out = append(out, path.Join(d, e.Name()))
+			}
+		}
+	}
+	return out
+}
+
+func pythonTest(name string) bool {
+	base := path.Base(name)
+	return path.Ext(base) == ".py" && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py"))
+}
+
+// pythonChecks is pytest, or unittest where the tests are written for it and
+// nothing speaks of pytest.
+func (t *tree) pythonChecks(u unit) (narrow, wide []Check) {
+	run, name := t.pytest(u.dir)
+	defined := []string{}
+	for _, f := range []string{"conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"} {
+		defined = append(defined, path.Join(u.dir, f))
+	}
+	// Compiled files are known by second and size: one of a moment ago would be
+	// taken for what an edit just made of the module.
+	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
+	c := Check{Name: name, Command: in(u.dir, run), Kind: kindPython, Defined: defined, Env: env}
+	wide = []Check{c}
+	if name != "pytest" {
+		return nil, wide
+	}
+	some := t.testsFor(u)
+	if len(some) == 0 {
+		return nil, wide
+	}
+	c.Part = true
+	for _, f := range some {
+		run += " " + shellsyntax.Quote(rel(u.dir, f))
+	}
+	c.Command = in(u.dir, run)
+	return []Check{c}, wide
+}
+
+// pytest is how the tests of a folder are run.
+func (t *tree) pytest(dir string) (command, name string) {
+	python := "python3"
+	if !t.has(python) && t.has("python") {
+		python = "python"
+	}
+	if !t.pytestConfigured(dir) && !slices.ContainsFunc(t.pythonTests(dir), func(f string) bool { return !t.unittest(f) }) {
+		return python + " -m unittest", "unittest"
+	}
+	if t.has("pytest") && !t.has(python) {
+		return "pytest", "pytest"
+	}
+	// As a module, so that the folder is on the path that imports search.
+	return python + " -m pytest", "pytest"
+}
+
+func (t *tree) has(program string) bool {
+	if t.look == nil {
+		return false
+	}
+	_, err := t.look(program)
+	return err == nil
+}
+
+// unittest says that a test file needs nothing but the standard library to run.
+func (t *tree) unittest(name string) bool {
+	text := t.read(name)
+	return strings.Contains(text, "unittest") && !strings.Contains(text, "pytest")
+}
+
+// testsFor are the test files that are named after the changed modules, and
+// the changed test files; nil where a changed file has none, or the project has
+// no others.
+func (t *tree) testsFor(u unit) []string {
+	var tests []string
+	if !t.walk(u.dir, maxTestFiles, func(name string) {
+		if pythonTest(name) {
+			tests = append(tests, name)
+		}
+	}) {
+		return nil
+	}
+	var out []string
+	for _, f := range u.files {
+		n := len(out)
+		for _, test := range tests {
+			name := stem(test)
+			if (test == f || name == "test_"+stem(f) || name == stem(f)+"_test") && !slices.Contains(out, test) {
+				out = append(out, test)
+			}
+		}
+		if len(out) == n {
+			return nil
+		}
+	}
+	if len(out) == len(tests) {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,264 @@
+package checks
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// limit is how many bytes of what matters are kept.
+const limit = 4000
+
+// Reading is what matters of what a failed check printed.
+type Reading struct {
+	// Text is at most 4,000 bytes: the failures with their output, cut at
+	// lines where they are long.
+	Text string
+	// Failures is how many the output tells of, 0 where it does not.
+	Failures int
+	// Broken says why the check could not check anything, "" where it did: a
+	// program that is missing, a script that does not exist.
+	Broken string
+}
+
+// Read reads what a check of a kind printed before it failed with an exit
+// code. What no reader of the kind knows is read for what looks like an error.
+func Read(kind, output string, exit int) Reading {
+	lines := linesOf(output)
+	r := Reading{Broken: broken(lines, exit)}
+	order := map[string][]reader{
+		kindGo:     {readGo},
+		kindNode:   {readNode, readTSC, readESLint},
+		kindPython: {readPython},
+		kindCargo:  {readCargo},
+	}[kind]
+	if order == nil { // make, just and what is configured run any of them
+		order = []reader{readGo, readPython, readCargo, readNode, readTSC, readESLint}
+	}
+	var found failures
+	for _, read := range order {
+		f := read(lines)
+		found.blocks = append(found.blocks, f.blocks...)
+		found.summary = append(found.summary, f.summary...)
+		found.count += f.count
+	}
+	if len(found.blocks)+len(found.summary) == 0 {
+		found.blocks = [][]string{plainErrors(lines)}
+	}
+	r.Text, r.Failures = fit(found.blocks, found.summary, limit), found.count
+	return r
+}
+
+// failures are what a reader found: a block of lines for each, and what sums
+// them up.
+type failures struct {
+	blocks  [][]string
+	summary []string
+	count   int
+}
+
+func (f *failures) add(block []string) {
+	if block = trimmed(block); len(block) > 0 {
+		f.blocks = append(f.blocks, block)
+	}
+}
+
+type reader func(lines []string) failures
+
+// linesOf splits an output into lines without what only colours or rewrites
+// them.
+func linesOf(s string) []string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	var out []string
+	for l := range strings.Lines(s) {
+		l = strings.TrimRight(plainLine(l), " \t\r\n")
+		if i := strings.LastIndexByte(l, '\r'); i >= 0 { // a progress bar: its last state
+			l = l[i+1:]
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// plainLine takes escape sequences out of a line.
+func plainLine(s string) string {
+	if !strings.Contains(s, "\x1b") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\x1b' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+1 >= len(s) || s[i+1] != '[' {
+			continue
+		}
+		for i += 2; i < len(s) && (s[i] < '@' || s[i] > '~'); i++ {
+		}
+	}
+	return b.String()
+}
+
+// broken says why a check could not check anything.
+func broken(lines []string, exit int) string {
+	last := lines[max(0, len(lines)-40):]
+	has := func(words ...string) string {
+		for _, l := range last {
+			for _, w := range words {
+				if strings.Contains(l, w) {
+					return strings.TrimSpace(l)
+				}
+			}
+		}
+		return ""
+	}
+	why := has("No module named pytest", "Missing script:", "No rule to make target", "Justfile does not contain recipe")
+	switch {
+	case why != "":
+	case exit == 126 || exit == 127:
+		if why = has("not found", "No such file", "ermission denied"); why == "" {
+			why = "its program was not found"
+		}
+	case exit == 5:
+		why = has("no tests ran", "no tests collected", "NO TESTS RAN", "Ran 0 tests")
+	default:
+		why = has("running go 1.", "requires go >= ")
+	}
+	if why == "" {
+		return ""
+	}
+	return "it could not run: " + cutLine(why, 200)
+}
+
+// plainErrors are the lines that look like errors, with what stands around
+// them, and the last ones.
+func plainErrors(lines []string) []string {
+	const tail, around = 20, 2
+	keep := make([]bool, len(lines))
+	for i := max(0, len(lines)-tail); i < len(lines); i++ {
+		keep[i] = true
+	}
+	for i, l := range lines {
+		low := strings.ToLower(l)
+		for _, w := range []string{"error", "fail", "panic", "exception", "fatal", "assert", "undefined", "cannot "} {
+			if strings.Contains(low, w) {
+				for j := max(0, i-around); j <= min(i+around, len(lines)-1); j++ {
+					keep[j] = true
+				}
+				break
+			}
+		}
+	}
+	var out []string
+	gap := false
+	for i, l := range lines {
+		if !keep[i] {
+			gap = true
+			continue
+		}
+		if gap && len(out) > 0 {
+			out = append(out, "[…]")
+		}
+		gap = false
+		out = append(out, l)
+	}
+	return trimmed(out)
+}
+
+// fit puts blocks together within a number of bytes. Each gets its share; what
+// is left out is said.
+func fit(blocks [][]string, summary []string, limit int) string {
+	const most = 12
+	if more := len(blocks) - most; more > 0 {
+		summary = append([]string{fmt.Sprintf("[%d more failures are not shown]", more)}, summary...)
+		blocks = blocks[:most]
+	}
+	last := ""
+	if summary = trimmed(summary); len(summary) > 0 {
+		last = "\n\n" + shorten(summary, limit/4)
+	}
+	room := limit - len(last)
+	var out []string
+	for i, b := range blocks {
+		text := shorten(b, room/(len(blocks)-i)-2)
+		room -= len(text) + 2
+		out = append(out, text)
+	}
+	return strings.TrimLeft(strings.Join(out, "\n\n")+last, "\n")
+}
+
+// shorten keeps head and tail of lines within a number of bytes. The head gets
+// more: it says what failed.
+func shorten(lines []string, limit int) string {
+	text := strings.Join(lines, "\n")
+	if len(text) <= limit {
+		return text
+	}
+	const mark = "[… %d lines left out]"
+	room := limit - len(mark) - 4
+	if room < 40 {
+		return cutLine(text, max(0, limit))
+	}
+	head, size := 0, 0
+	for head < len(lines) && size+len(lines[head])+1 <= room*2/3 {
+		size += len(lines[head]) + 1
+		head++
+	}
+	if head == 0 { // one line is longer than all there is
+		return cutLine(lines[0], room/2) + "\n" + shorten(lines[1:], limit-room/2-8)
+	}
+	tail := len(lines)
+	for tail > head && size+len(lines[tail-1])+1 <= room {
+		tail--
+		size += len(lines[tail]) + 1
+	}
+	out := append([]string{}, lines[:head]...)
+	out = append(out, fmt.Sprintf(mark, tail-head))
+	return strings.Join(append(out, lines[tail:]...), "\n")
+}
+
+// cutLine cuts a line, not inside a rune.
+func cutLine(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// trimmed is lines without empty ones at both ends.
+func trimmed(lines []string) []string {
+	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// number reads the digits at the start of s, 0 where there are none.
+func number(s string) int {
+	n := 0
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' || n > 1e6 {
+			break
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// before gives the number in front of a word in a line: "2 failed".
+func before(line, word string) int {
+	fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,=()", r) })
+	for i := 1; i < len(fields); i++ {
+		if fields[i] == word {
+			return number(fields[i-1])
+		}
+	}
+	return 0
+}

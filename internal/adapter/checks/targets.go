@@ -1,0 +1,111 @@
+package checks
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// cargoChecks test the changed crate first, then the workspace that it is in.
+func (t *tree) cargoChecks(u unit) (narrow, wide []Check) {
+	root := u.dir
+	for _, dir := range up(path.Join(u.dir, "x")) {
+		if section(t.read(path.Join(dir, "Cargo.toml")), "workspace") != nil {
+			root = dir
+			break
+		}
+	}
+	words, defined := "cargo test", []string{path.Join(u.dir, "build.rs")}
+	if section(t.read(path.Join(root, "Cargo.toml")), "workspace") != nil {
+		words += " --workspace"
+	}
+	wide = []Check{{Name: "cargo test", Command: in(root, words), Kind: kindCargo, Defined: defined}}
+	name := strings.Trim(section(t.read(path.Join(u.dir, "Cargo.toml")), "package")["name"], `"'`)
+	if root != u.dir && name != "" {
+		narrow = []Check{{Name: "cargo test", Command: in(root, "cargo test -p "+shellsyntax.Quote(name)), Kind: kindCargo, Part: true, Defined: defined}}
+	}
+	return narrow, wide
+}
+
+// section gives the plain keys of a section of a TOML file, nil where there is
+// none.
+func section(text, name string) map[string]string {
+	var out map[string]string
+	inside := false
+	for l := range strings.Lines(text) {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "[") {
+			head := strings.Trim(l, "[] ")
+			inside = head == name
+			if (inside || strings.HasPrefix(head, name+".")) && out == nil {
+				out = map[string]string{}
+			}
+			continue
+		}
+		if k, v, ok := strings.Cut(l, "="); ok && inside {
+			out[strings.TrimSpace(k)] = strings.TrimSpace(v)
+		}
+	}
+	return out
+}
+
+// targetFiles hold the targets of make and the recipes of just.
+func targetFiles(kind string) []string {
+	if kind == kindJust {
+		return []string{"justfile", "Justfile", ".justfile"}
+	}
+	return []string{"GNUmakefile", "makefile", "Makefile"}
+}
+
+// target is the target of a folder's make or just that checks, "" where there
+// is none.
+func (t *tree) target(dir, kind string) string {
+	for _, f := range targetFiles(kind) {
+		text := t.read(path.Join(dir, f))
+		if text == "" {
+			continue
+		}
+		names := targets(text, kind)
+		for _, want := range []string{"check", "test"} {
+			if slices.Contains(names, want) {
+				return want
+			}
+		}
+		return ""
+	}
+	return ""
+}
+
+// targets lists the targets of a makefile or the recipes of a justfile: the
+// names before a colon at the start of a line.
+func targets(text, kind string) []string {
+	var out []string
+	for l := range strings.Lines(text) {
+		if l = strings.TrimPrefix(l, "@"); l == "" || strings.ContainsAny(l[:1], " \t#.") {
+			continue
+		}
+		head, rest, ok := strings.Cut(l, ":")
+		names := strings.Fields(head)
+		switch {
+		case !ok || len(names) == 0 || strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":="):
+		case kind == kindJust: // parameters follow
+			out = append(out, names[0])
+		case !strings.ContainsAny(head, "=$"):
+			out = append(out, names...)
+		}
+	}
+	return out
+}
+
+func (t *tree) targetChecks(u unit) []Check {
+	words := u.kind + " " + t.target(u.dir, u.kind)
+	var defined []string
+	for _, f := range targetFiles(u.kind) {
+		if name := path.Join(u.dir, f); t.isFile(name) {
+			defined = append(defined, name)
+		}
+	}
+	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: defined}}
+}

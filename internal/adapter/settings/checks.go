@@ -1,0 +1,46 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Autofix is what is done after a turn that changed files (SPEC 13.3). What is
+// nil or 0 keeps its default.
+type Autofix struct {
+	Enable *bool `json:"enable,omitempty"`
+	// Attempts is how many fixes are asked for, 0 to 10; 0 only checks.
+	Attempts *int `json:"attempts,omitempty"`
+	// TimeoutSeconds is how long one check may run, at most 600.
+	TimeoutSeconds int `json:"timeout_seconds,omitempty"`
+}
+
+// Check is a check that stands in place of what would be found.
+type Check struct {
+	Name    string   `json:"name,omitempty"`
+	Command string   `json:"command"`
+	Paths   []string `json:"paths,omitempty"` // patterns of changed files; none: all
+	In      string   `json:"in,omitempty"`    // the folder that it is for, ~ is the home; "": every one
+}
+
+func (s *Settings) checkChecks() error {
+	if n := s.Autofix.Attempts; n != nil && (*n < 0 || *n > 10) {
+		return fmt.Errorf("autofix.attempts is %d: 0 to 10", *n)
+	}
+	if n := s.Autofix.TimeoutSeconds; n < 0 || n > 600 {
+		return fmt.Errorf("autofix.timeout_seconds is %d: 1 to 600", n)
+	}
+	for i, c := range s.Checks {
+		if strings.TrimSpace(c.Command) == "" {
+			return fmt.Errorf("checks[%d] has no command", i)
+		}
+		for _, p := range c.Paths {
+			if !doublestar.ValidatePattern(p) {
+				return fmt.Errorf("checks[%d]: %q is no pattern", i, p)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package event
+
+// This file has what is asked of a person and what the answers allow.
+
+// Question is one call that needs consent.
+type Question struct {
+	Call    string `json:"call"`
+	Tool    string `json:"tool"`
+	Title   string `json:"title"`   // one line: what it wants to do
+	Preview string `json:"preview"` // never elided
+	Reason  string `json:"reason"`  // why it is asked
+	Pattern string `json:"pattern"` // the rule that "session" and "always" would add
+	Always  bool   `json:"always"`  // whether "always" may be chosen
+}
+
+// Asked puts questions to a person: all that one step needs, at once.
+type Asked struct {
+	ID        string     `json:"id"`
+	Questions []Question `json:"questions,omitempty"`
+	// Why is what pawl itself asks about (budget, stuck, …); empty where a call
+	// or the model asks.
+	Why string `json:"why,omitempty"`
+	// Text and Options: a question of the model itself (ask_user), or pawl's.
+	Text    string   `json:"text,omitempty"`
+	Options []string `json:"options,omitempty"`
+}
+
+// Scope of a grant.
+type Scope string
+
+// The scopes of an answer.
+const (
+	Once    Scope = "once"
+	Session Scope = "session"
+	Always  Scope = "always"
+	No      Scope = "no"
+)
+
+// Verdict is the answer to one question.
+type Verdict struct {
+	Call  string `json:"call"`
+	Scope Scope  `json:"scope"`
+	Why   string `json:"why,omitempty"` // of a No: becomes the result, and the turn goes on
+}
+
+// Answered is a person's answer to Asked.
+type Answered struct {
+	ID       string    `json:"id"`
+	Verdicts []Verdict `json:"verdicts,omitempty"`
+	Text     string    `json:"text,omitempty"`
+}
+
+// Granted is a permission that holds from here on in this session.
+type Granted struct {
+	Rule  string `json:"rule"`
+	Scope Scope  `json:"scope"`
+}
+
+// ByStuck is Blocked.By of a call that was kept from repeating itself.
+const ByStuck = "stuck"
+
+// Blocked is a call that was denied: the run's result lists them.
+type Blocked struct {
+	Call   string `json:"call"`
+	Tool   string `json:"tool"`
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+	By     string `json:"by"` // rule, mode, refusal, person, headless, gate
+}
+
+// ModeSet changes the permission mode.
+type ModeSet struct {
+	Mode string `json:"mode"`
+}

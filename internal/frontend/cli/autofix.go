@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/checks"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/team/autofix"
+)
+
+// fixing are the flags that say whether a turn's changes are checked.
+type fixing struct{ on, off bool }
+
+func (f *fixing) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.on, "autofix", false, "run the project's checks after changes and have failures mended, also where the configuration says not to")
+	c.Flags().BoolVar(&f.off, "no-autofix", false, "run no checks after changes")
+	c.MarkFlagsMutuallyExclusive("autofix", "no-autofix")
+}
+
+// fixer is what brings turns that changed files to their end, nil for nothing.
+func (f *fixing) fixer(conf settings.Settings, dir, home string) func() session.Fixer {
+	a := conf.Autofix
+	if f.off || !f.on && a.Enable != nil && !*a.Enable {
+		return nil
+	}
+	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath}
+	for _, c := range conf.Checks {
+		in := c.In
+		if rest, ok := strings.CutPrefix(in, "~/"); ok && home != "" {
+			in = filepath.Join(home, rest)
+		}
+		name := first(c.Name, c.Command)
+		finder.Configured = append(finder.Configured, checks.Configured{Name: name, Command: c.Command, Paths: c.Paths, In: in})
+	}
+	run := autofix.Config{Find: finder.Find, Timeout: time.Duration(a.TimeoutSeconds) * time.Second}
+	if a.Attempts != nil {
+		run.Attempts = *a.Attempts
+		if run.Attempts == 0 {
+			run.Attempts = -1
+		}
+	}
+	return autofix.New(run)
+}

@@ -1,0 +1,25 @@
+package line
+
+import (
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/adapter/checks"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/team/autofix"
+)
+
+// SPEC 13.3, 4.15, 16.4: a person sees the checks of a turn, is asked about
+// them once, and again when the agent changed what they are.
+func TestChecks(t *testing.T) {
+	m := llmtest.New(
+		llmtest.Use("write", `{"path":"a.c","content":"bad"}`), llmtest.Say("It is good."),
+		llmtest.Use("read", `{"files":[{"path":"a.c"}]}`, "write", `{"path":"a.c","content":"good"}`), llmtest.Say("Now it is."),
+		llmtest.Use("read", `{"files":[{"path":"check.sh"}]}`, "write", `{"path":"check.sh","content":"exit 0"}`), llmtest.Say("The check is easier now."),
+	)
+	r := newRig(t, m, keysOf("make it good", "y", "s", "y", "ease the check", "y", "n", "again", "quit")...)
+	r.put("check.sh", "grep good a.c || { echo error: a.c is bad; exit 1; }\n")
+	r.fixer = autofix.New(autofix.Config{Find: (&checks.Finder{Root: r.dir, Configured: []checks.Configured{{Name: "ours", Command: "sh check.sh"}}}).Find})
+	_, seen := r.run()
+	golden(t, "checks", seen)
+	safe(t, seen)
+}

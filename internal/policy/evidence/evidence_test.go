@@ -1,0 +1,156 @@
+package evidence
+
+import (
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+func ptr(n int) *int { return &n }
+
+func fold(bs ...event.Body) Report {
+	var f Fold
+	f.Apply(event.Event{Body: event.Prompted{Source: event.Person}})
+	for _, b := range bs {
+		f.Apply(event.Event{Body: b})
+	}
+	return f.Report()
+}
+
+func edit(path, before, after string) event.FileChanged {
+	return event.FileChanged{Tool: "edit", Path: path, Before: tool.Hash(before), After: tool.Hash(after)}
+}
+
+func bash(command string, exit int) event.CallDone {
+	return event.CallDone{Tool: "bash", Command: command, Exit: ptr(exit)}
+}
+
+func check(command string, exit int) event.Checked {
+	return event.Checked{Command: command, Exit: ptr(exit)}
+}
+
+// SPEC 13.3: success is only what a recorded exit code newer than the last
+// change says, and of the whole; the rest says why it is not.
+func TestVerdict(t *testing.T) {
+	change := edit("a.go", "1", "2")
+	part := event.Checked{Command: "go test ./a", Exit: ptr(0), Part: true}
+	for _, c := range []struct {
+		name string
+		bs   []event.Body
+		want string // the check that decides and its exit code, or why there is none
+	}{
+		{"nothing ran", []event.Body{change}, "no check ran after the last change"},
+		{"a check of the model", []event.Body{change, bash("go test ./...", 0)}, "go test ./... 0"},
+		{"a change after it", []event.Body{bash("go test ./...", 0), change}, "no check ran after the last change"},
+		{"a command that may change something after it", []event.Body{change, bash("go test ./...", 0), bash("sed -i s/a/b/ x", 0)}, "no check ran after the last change"},
+		{"a look at something after it", []event.Body{change, bash("go test ./...", 0), bash("git status", 0)}, "go test ./... 0"},
+		{"the newest of the model's", []event.Body{change, bash("go vet ./...", 1), bash("go test ./...", 0)}, "go test ./... 0"},
+		{"pawl's own", []event.Body{change, check("go test ./...", 0)}, "go test ./... 0"},
+		{"one of pawl's fails", []event.Body{change, check("npm run lint", 1), check("npm test", 0)}, "npm run lint 1"},
+		{"it fails and is mended", []event.Body{change, check("npm test", 1), change, check("npm test", 0)}, "npm test 0"},
+		{"it is run again", []event.Body{change, check("npm test", 1), check("npm test", 0)}, "npm test 0"},
+		{"only a part", []event.Body{change, part}, "only a part was checked: go test ./a, exit code 0"},
+		{"a part, then the whole", []event.Body{change, part, check("go test ./...", 0)}, "go test ./... 0"},
+		{"the whole fails behind a part", []event.Body{change, part, check("go test ./...", 2)}, "go test ./... 2"},
+		{"the whole is stopped", []event.Body{change, part, event.Checked{Command: "go test ./...", Why: "stopped"}}, "go test ./...: stopped"},
+		{"one is missing, one passes", []event.Body{change, event.Checked{Command: "pytest", Exit: ptr(1), Why: "not installed"}, check("go test ./...", 0)}, "pytest: not installed"},
+		{"it changed what it checks", []event.Body{change, event.Checked{Command: "make check", Exit: ptr(0), Changed: []string{"a.go"}}}, "make check: it changed a.go while it ran"},
+		{"none was found", []event.Body{change, event.Checked{Why: "no check found"}}, "no check found"},
+		{"none was found, then a change", []event.Body{change, event.Checked{Why: "no check found"}, change}, "no check ran after the last change"},
+		{"a prompt that joins the turn", []event.Body{change, check("go test ./...", 0), event.Prompted{Source: event.Person}}, "go test ./... 0"},
+		{"the next turn", []event.Body{change, check("go test ./...", 0), event.Ended{}, event.Prompted{Source: event.Person}}, "no check ran after the last change"},
+		{"words prove nothing", []event.Body{change, event.Replied{}}, "no check ran after the last change"},
+		{"what a check writes itself is no change", []event.Body{change, event.Checking{}, edit("cover.out", "", "1"), check("go test ./...", 0)}, "go test ./... 0"},
+	} {
+		r := fold(c.bs...)
+		got := r.Unverified
+		if r.Verified != nil {
+			got = r.Verified.Command + " " + string(rune('0'+r.Verified.Exit))
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if r.Verified != nil && r.Verified.OK != (r.Verified.Exit == 0) {
+			t.Errorf("%s: %+v", c.name, r.Verified)
+		}
+	}
+}
+
+// Files of a check are told apart, and the number of changes is the model's.
+func TestChanges(t *testing.T) {
+	r := fold(edit("a.go", "1", "2"), event.Checking{}, edit("cover.out", "", "1"), edit("a.go", "2", "3"), event.Checked{Command: "x"})
+	if len(r.Files) != 2 || r.Files[0].ByCheck || !r.Files[1].ByCheck || r.Changes != 1 {
+		t.Errorf("%+v", r)
+	}
+	r = fold(edit("a.go", "1", "2"), bash("go test ./...", 1), bash("make check", 0), bash("cat x", 0))
+	if r.Changes != 1 {
+		t.Errorf("checks and looks count as changes: %+v", r)
+	}
+	if r = fold(bash("make generate", 0), bash("rm x", 0)); r.Changes != 2 {
+		t.Errorf("%+v", r)
+	}
+	if r = fold(event.Prompted{Source: event.Autofix}, edit("a.go", "1", "2"), event.Prompted{Source: event.Autofix}); r.Attempts != 2 || len(r.Files) != 1 {
+		t.Errorf("%+v", r)
+	}
+	if r = fold(edit("a.go", "1", "2"), edit("a.go", "2", "1")); len(r.Files) != 0 {
+		t.Errorf("what is back to what it was is listed: %+v", r)
+	}
+}
+
+// A check that passed makes another one needless only where it says as much.
+func TestCovers(t *testing.T) {
+	for _, c := range []struct {
+		ran, want string
+		ok        bool
+	}{
+		{"go test ./...", "go test ./...", true},
+		{"go test -race -count=1 -v ./...", "go test ./...", true},
+		{"go test -count 1 -timeout 60s ./...", "go test ./...", true},
+		{"go test ./...", "go test ./a ./b/c", true},
+		{"go test ./a/...", "go test ./a/b ./a", true},
+		{"go test ./a/...", "go test ./ab", false},
+		{"go test ./a", "go test ./...", false},
+		{"go test", "go test .", true},
+		{"go test -run TestX ./...", "go test ./...", false},
+		{"go test -short ./...", "go test ./...", false},
+		{"go test -tags x ./...", "go test ./...", false},
+		{"go test -tags x ./...", "go test -tags x ./...", true},
+		{"go vet ./...", "go test ./...", false},
+		{"cd sub && go test ./...", "cd sub && go test ./...", true},
+		{"cd ./sub && go test ./...", "cd sub && go test -v ./...", true},
+		{"cd sub && go test ./...", "go test ./...", false},
+		{"go test ./...", "cd sub && go test ./...", false},
+		{"GOOS=js go test ./...", "go test ./...", false},
+		{"go generate && go test ./...", "go test ./...", false},
+		{"go test ./... || true", "go test ./...", false},
+		{"go test ./... | tail", "go test ./...", false},
+		{"go test -list . ./...", "go test ./...", false},
+		{"npm test", "npm test", true},
+		{"npm run test", "npm test", true},
+		{"npm test --silent", "npm test", true},
+		{"npm test -- cart", "npm test", false},
+		{"npm test", "npm run lint", false},
+		{"npm run lint", "npm run lint", true},
+		{"pytest", "python3 -m pytest", true},
+		{"python3 -m pytest -q --tb=short", "python3 -m pytest tests/test_a.py", true},
+		{"pytest tests/test_a.py", "python3 -m pytest", false},
+		{"pytest tests/test_a.py tests/test_b.py", "python3 -m pytest tests/test_b.py", true},
+		{"pytest -k cart", "pytest", false},
+		{"pytest --lf", "pytest", false},
+		{"python3 -m unittest", "python3 -m unittest", true},
+		{"python3 -m unittest", "python3 -m pytest", false},
+		{"cargo test", "cargo test -p cart", false},
+		{"cargo test --workspace", "cargo test", true},
+		{"cargo test --workspace", "cargo test -p cart", true},
+		{"cargo test", "cargo test --workspace", false},
+		{"cargo test -q", "cargo test", true},
+		{"make check", "make check", true},
+		{"make test", "make check", false},
+		{"", "", false},
+	} {
+		if got := Covers(c.ran, c.want); got != c.ok {
+			t.Errorf("Covers(%q, %q) = %v", c.ran, c.want, got)
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package progress
+
+import "github.com/pawl-agent/pawl/internal/core/event"
+
+// checked takes a check that pawl ran by itself: a step like the model's own
+// run of it (SPEC 6.7).
+func (f *Fold) checked(b event.Checked) {
+	if b.Exit == nil || b.Why != "" {
+		return // nothing is known of what it would have come to
+	}
+	ok := *b.Exit == 0
+	c := call{kind: Test, args: b.Command, command: b.Command, brief: "check " + oneLine(b.Command, 120)}
+	s := Step{Tool: "check", Kind: Test, Args: b.Command, OK: ok, Exact: Digest(b.Output), Len: len(b.Output)}
+	outcome := event.OK
+	if ok {
+		s.Norm = Digest(Result(b.Output))
+		f.phases.Passed()
+	} else {
+		outcome = event.Failed
+		s.Error = string(outcome) + ": " + Error(b.Output)
+		s.Norm = Digest(s.Error)
+	}
+	f.note(record{c: c, tool: s.Tool, ok: ok, outcome: outcome, said: cut(b.Output)})
+	f.judge(s)
+}

@@ -1,0 +1,201 @@
+// Package autofix brings a turn that changed files to an end that is proven
+// (SPEC 13.3): it runs the checks that the change can affect, then all of
+// them, and has the model mend what fails, a few times.
+//
+// It promises that what a check printed reaches the model as data, that each
+// attempt is told of the earlier ones, that nothing is run again whose result
+// is known, and that it gives up where more of the same leads nowhere. It
+// states nothing itself: policy/evidence says what the recorded exit codes
+// prove.
+package autofix
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/checks"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
+)
+
+// What holds where nothing else is configured.
+const (
+	Attempts = 3
+	Timeout  = 5 * time.Minute
+)
+
+// Config says how turns are brought to their end.
+type Config struct {
+	// Find finds the checks for changed files: a checks.Finder's.
+	Find func(changed []string) (checks.Found, error)
+	// Attempts is how many fixes are asked for in a turn; 0 is 3, less than 0
+	// none: checks are run and reported.
+	Attempts int
+	// Timeout is how long one check may run; 0 is five minutes.
+	Timeout time.Duration
+}
+
+// New gives what makes a Fixer for each turn.
+func New(c Config) func() session.Fixer {
+	switch {
+	case c.Attempts == 0:
+		c.Attempts = Attempts
+	case c.Attempts < 0:
+		c.Attempts = 0
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = Timeout
+	}
+	left := map[string]bool{}
+	return func() session.Fixer { return &fixer{Config: c, left: left} }
+}
+
+// fixer is one turn's.
+type fixer struct {
+	Config
+	tries   []try // what was asked for so far
+	changes int   // evidence.Report.Changes when a check failed last
+	stopped bool  // a check ran out of time before
+	// left are the failures outside of what a change could affect that the
+	// model left as they were, in this turn or an earlier one: they are
+	// reported and not asked about again. Turns come one after the other.
+	left map[string]bool
+}
+
+// try is a fix that was asked for: what failed before it, and what it changed.
+type try struct {
+	failed  []event.Checked
+	outside bool                 // what the change can affect passes by itself
+	files   map[string]tool.Hash // as they were then
+	after   []string             // what was changed then
+}
+
+// Next is part of session.Fixer.
+func (f *fixer) Next(ctx context.Context, t session.Ending) (string, error) {
+	proof := t.Evidence()
+	files := map[string]tool.Hash{}
+	var paths []string
+	for _, x := range proof.Files {
+		if !x.ByCheck {
+			files[x.Path] = x.After
+			paths = append(paths, x.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return "", nil
+	}
+	if n := len(f.tries); n > 0 {
+		if proof.Changes == f.changes {
+			// The model leaves it at that: what failed stands.
+			if last := f.tries[n-1]; last.outside {
+				for _, c := range last.failed {
+					f.left[sameness(c)] = true
+				}
+			}
+			return "", nil
+		}
+		f.tries[n-1].after = differing(f.tries[n-1].files, files)
+	}
+	found, err := f.Find(paths)
+	switch {
+	case err != nil:
+		return "", t.Skip(ctx, "the checks could not be looked for: "+err.Error())
+	case len(found.Wide) == 0:
+		return "", t.Skip(ctx, found.Why)
+	}
+	failed, outside, err := f.run(ctx, t, proof, found)
+	if err != nil || len(failed) == 0 {
+		return "", err
+	}
+	f.changes = t.Evidence().Changes
+	again := false
+	for _, c := range failed {
+		again = again || c.Stopped && f.stopped
+		f.stopped = f.stopped || c.Stopped
+	}
+	if again || len(f.tries) >= f.Attempts {
+		return "", nil
+	}
+	f.tries = append(f.tries, try{failed: failed, outside: outside, files: files})
+	return prompt(f.tries, f.Attempts), nil
+}
+
+// run runs what is not proven yet, the narrow checks first: where one of them
+// fails, the wide ones wait. It gives what is to be mended; outside says that
+// it lies outside of what the change can affect.
+func (f *fixer) run(ctx context.Context, t session.Ending, proof evidence.Report, found checks.Found) (failed []event.Checked, outside bool, err error) {
+	open := slices.DeleteFunc(slices.Clone(found.Wide), func(c checks.Check) bool { return proof.Passed(c.Command) })
+	if len(open) == 0 {
+		return nil, false, nil
+	}
+	narrow := slices.DeleteFunc(slices.Clone(found.Narrow), func(c checks.Check) bool {
+		return proof.Passed(c.Command) || !slices.ContainsFunc(open, func(o checks.Check) bool { return o.Unit == c.Unit })
+	})
+	var all []session.Check
+	for _, c := range slices.Concat(narrow, open) {
+		all = append(all, f.session(c))
+	}
+	if err := t.Consent(ctx, all); err != nil {
+		return nil, false, err
+	}
+	refused, passed := map[string]bool{}, map[string]bool{} // projects: may not be checked; narrow check passed
+	for _, group := range [][]checks.Check{narrow, open} {
+		outside = true
+		for _, c := range group {
+			if refused[c.Unit] {
+				continue
+			}
+			done, err := f.check(ctx, t, c)
+			if err != nil {
+				return nil, false, err
+			}
+			switch {
+			case passed[c.Unit] && (done.Stopped || f.left[sameness(done)]):
+				// A long suite, or what the model left before: not its change.
+			case done.Stopped, done.Why == "" && done.Exit != nil && *done.Exit != 0:
+				failed = append(failed, done)
+				outside = outside && passed[c.Unit]
+			case done.Exit == nil:
+				refused[c.Unit] = true
+			default:
+				passed[c.Unit] = passed[c.Unit] || c.Part && done.Why == ""
+			}
+		}
+		if len(failed) > 0 {
+			return failed, outside, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// sameness is what makes a failure the same one: the command and what matters of
+// its output, without times and places.
+func sameness(c event.Checked) string {
+	text, _, _ := strings.Cut(c.Output, "\n[all output: ")
+	return c.Command + "\x00" + progress.Digest(progress.Result(text))
+}
+
+// check runs one check. One that passes and changes the turn's files itself, as
+// a formatter does, is run once more over what it made of them.
+func (f *fixer) check(ctx context.Context, t session.Ending, c checks.Check) (event.Checked, error) {
+	done, err := t.Check(ctx, f.session(c))
+	if err != nil || len(done.Changed) == 0 || done.Exit == nil || *done.Exit != 0 {
+		return done, err
+	}
+	return t.Check(ctx, f.session(c))
+}
+
+// session is a check as the session runs it.
+func (f *fixer) session(c checks.Check) session.Check {
+	return session.Check{
+		Name: c.Name, Command: c.Command, Timeout: f.Timeout, Part: c.Part, Attempt: len(f.tries), Own: c.Own, Defined: c.Defined, Env: c.Env,
+		Read: func(output string, exit int) session.Reading {
+			return session.Reading(checks.Read(c.Kind, output, exit))
+		},
+	}
+}
