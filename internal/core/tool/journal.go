@@ -16,12 +16,18 @@ type Journal interface {
 	// journal has no effects. touched are paths that a command is known to
 	// write: in a workspace too large to be watched whole, they and their
 	// folders are.
-	Look(ctx context.Context, touched []string) (Look, error)
+	//
+	// tag names what runs from this look to the next, "" for nothing. The next
+	// look gives it back, also one of another process after this one died.
+	Look(ctx context.Context, tag string, touched []string) (Look, error)
 	// Wrote says that a recorded write of pawl's own left a file like this, so
 	// that the next look does not report it.
 	Wrote(c Change)
-	// Content gives a content that a look reported, by its hash.
+	// Content gives a content that one of the last looks reported, by its hash.
 	Content(ctx context.Context, h Hash) ([]byte, error)
+	// Lost lists, of the files at and below paths, those whose content could
+	// not be had again, as the last look knows them; at most limit.
+	Lost(paths []string, limit int) []string
 }
 
 // Look is what one look found.
@@ -30,7 +36,8 @@ type Look struct {
 	// Bounds says, for the person, what is not watched: "" where all of the
 	// workspace but ignored files is.
 	Bounds string
-	Files  int // watched
+	Files  int    // watched
+	Tag    string // that the look before was given
 }
 
 // Effect is a file that is not as it was at the last look.

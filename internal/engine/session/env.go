@@ -16,7 +16,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 	call := p.Call.ID
 	return tool.Env{
 		Files: &recordedFiles{Files: s.cfg.Files, s: s, call: call, tool: p.Tool.Spec.Name},
-		Shell: s.cfg.Shell, Web: s.cfg.Web,
+		Shell: s.shell(p), Web: s.cfg.Web,
 		Todo:  planner{s},
 		Notes: notes{s},
 		Ask:   asker{s},
@@ -55,6 +55,7 @@ func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.C
 	cs, err := f.Files.WriteAll(ctx, ws)
 	drafts := make([]event.Draft, len(cs))
 	for i, c := range cs {
+		f.s.wrote(c)
 		drafts[i] = event.Draft{Body: event.FileChanged{
 			Call: f.call, Tool: f.tool, Path: c.Path, Before: c.Before, After: c.After,
 			Kept: c.Before == "" || kept[c.Before], Added: c.Added, Removed: c.Removed,

@@ -141,7 +141,7 @@ func (s *Session) checkCall(c Check, id string) (_ *turn.Pending, why string, er
 // such a one a standing rule of the person's holds, and what they allowed in
 // this session only where they saw this very definition.
 func (s *Session) decideCheck(g *permissionGate, p *turn.Pending, c Check) permission.Decision {
-	d := g.decide(p)
+	d := g.policy(p)
 	definition := s.definition(c)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,7 +32,7 @@ func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error 
 		if p.Refused != nil {
 			continue
 		}
-		d, err := g.routed(ctx, p, g.decide(p))
+		d, err := g.routed(ctx, p, g.decide(ctx, p))
 		if err != nil {
 			return err
 		}
@@ -114,15 +114,34 @@ func (g *permissionGate) take(ctx context.Context, asked []*turn.Pending, qs []e
 
 // Recheck is part of turn.Rechecker: an earlier call of the step may have made
 // the same words mean something else, such as a path that is a symlink now.
-func (g *permissionGate) Recheck(_ context.Context, p *turn.Pending) *turn.Refusal {
-	d := g.decide(p)
+func (g *permissionGate) Recheck(ctx context.Context, p *turn.Pending) *turn.Refusal {
+	d := g.decide(ctx, p)
 	if d.Verdict == permission.Deny || d.Verdict == permission.Ask && !g.allowed[p] {
 		return refusal(p, d.Reason, d.By)
 	}
 	return nil
 }
 
-func (g *permissionGate) decide(p *turn.Pending) permission.Decision {
+// decide asks the policy, and what it allows asks all the same where a file
+// would be destroyed that can not be put back (SPEC 11.1).
+func (g *permissionGate) decide(ctx context.Context, p *turn.Pending) permission.Decision {
+	d := g.policy(p)
+	if d.Verdict == permission.Deny || g.s.Mode() == permission.Yolo {
+		return d
+	}
+	lost := g.s.unrestorable(ctx, p)
+	if len(lost) == 0 {
+		return d
+	}
+	why := "no copy of " + few(lost) + " is kept, so what it does there can not be undone"
+	if d.Verdict == permission.Ask {
+		d.Reason += "; " + why
+		return d
+	}
+	return permission.Decision{Verdict: permission.Ask, By: "journal", Reason: why}
+}
+
+func (g *permissionGate) policy(p *turn.Pending) permission.Decision {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
 	return g.s.perm.Decide(permission.Call{

@@ -244,7 +244,7 @@ func (g *permissionGate) routed(ctx context.Context, p *turn.Pending, d permissi
 		if err := g.s.widen(ctx, d.Beyond, "model asked", title(p)); err != nil {
 			return d, err
 		}
-		return g.decide(p), nil
+		return g.decide(ctx, p), nil
 	}
 	return d, nil
 }

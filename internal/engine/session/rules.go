@@ -40,7 +40,9 @@ func (g *guidance) apply(b event.Body) {
 		if base := path.Base(b.Path); base == "AGENTS.md" || base == "CLAUDE.md" {
 			delete(g.met, path.Dir(b.Path)) // these rules are met anew
 		}
-		g.meet(b.Path)
+		if b.Tool != bashTool && b.Tool != commandTool { // what a command wrote the model did not meet
+			g.meet(b.Path)
+		}
 	case event.Compacted:
 		if b.Older == 0 {
 			return // only results were dropped

@@ -52,6 +52,9 @@ type Config struct {
 	Shell tool.Shell
 	Web   tool.Web
 	Notes tool.Notes
+	// Journal finds what commands change; nil: nothing of it is recorded. Sessions
+	// of one workspace may have one together: see Share.
+	Journal tool.Journal
 	// Rules, if set, gives the notes on the project's rules that the
 	// conversation lacks. It is asked before each request.
 	Rules func(context.Context, Guidance) []string
@@ -135,6 +138,8 @@ type Session struct {
 	allowedAs     map[string]string
 
 	turns sync.WaitGroup
+
+	shellState
 }
 
 // run is the turn that is running.
@@ -151,6 +156,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 		cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress),
 		subs: map[*subscriber]struct{}{}, answers: map[string]chan Answer{}, allowedAs: map[string]string{},
 	}
+	s.watch, _ = Share(cfg.Journal).(*watch)
 	known := false
 	for e, err := range cfg.Store.Read(ctx, cfg.ID, 0) {
 		if errors.Is(err, event.ErrNoSession) {
@@ -175,7 +181,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 			Dir: cfg.Dir, Pawl: cfg.Version, Mode: string(s.perm.Mode()), Front: cfg.Front,
 		}})
 	} else {
-		drafts = s.takeUp()
+		drafts = append(s.tookUp(ctx), s.takeUp()...)
 	}
 	drafts = append(drafts, s.rebase("start")...)
 	if err := s.record(ctx, drafts...); err != nil {
@@ -258,6 +264,7 @@ func (s *Session) apply(e event.Event) {
 	case event.Planned:
 		s.plan = b.Items
 	}
+	s.shellState.apply(e.Body)
 	s.guidance.apply(e.Body)
 	s.memory.Apply(e)
 	s.asking.apply(e.Body)
@@ -424,6 +431,7 @@ func (s *Session) Close() error {
 	s.mu.Unlock()
 	s.interrupt("close")
 	s.turns.Wait()
+	s.watch.leave(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true

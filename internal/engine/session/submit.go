@@ -212,14 +212,15 @@ func (s *Session) personRuns(ctx context.Context, command string) (int64, error)
 	if s.Busy() {
 		return 0, fault.NewConfiguration("interrupt it first, or wait", "a command can not be run while a turn runs")
 	}
-	ran, err := s.cfg.Shell.Run(ctx, tool.Run{
+	ran, changes, err := s.personal(ctx, tool.Run{
 		Command: command, Timeout: personTimeout,
 		Out: func(out string) { s.live(event.OutputDelta{Text: out}) },
 	})
 	if err != nil && ctx.Err() == nil {
 		return 0, fmt.Errorf("run %q: %w", command, err)
 	}
-	return s.recorded(context.WithoutCancel(ctx), event.PersonRan{
+	err = s.record(context.WithoutCancel(ctx), append(changes, event.Draft{Body: event.PersonRan{
 		Command: s.cfg.Mask(command), Output: s.cfg.Mask(ran.Output), Exit: ran.Exit,
-	})
+	}})...)
+	return s.Last(), err
 }

@@ -133,6 +133,8 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	masker := secrets.New(a.heldSecrets()...)
 	sh := shell.New(shell.Options{Root: dir, SpillDir: filepath.Join(paths.Spill(), id), Mask: masker.MaskBytes})
 	o.closers = append(o.closers, sh.Close)
+	files := a.journal(dir, paths, f.noSession)
+	o.closers = append(o.closers, files.Close)
 	book := a.rulebook(dir, paths, masker.String)
 	told, warnings, err := book.start(ctx, fr.look)
 	if err != nil {
@@ -173,7 +175,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 			return c.open()
 		},
 		Tools: toolSet(o.model.info), Files: ws, Shell: sh, Web: web.New(web.Options{}),
-		Notes: notes, Prefer: prefer,
+		Journal: session.Share(files), Notes: notes, Prefer: prefer,
 		Pressure:   pressure(conf.User.Resources, a.Now, dir, paths.State),
 		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Route: routes, Locks: turn.NewLocks(parallelCalls),
 		Mask: masker.String, SpillDir: paths.Spill(), Fixer: f.fixing.fixer(conf.User, dir, a.Env("HOME")), AutoCorrect: conf.User.Tools.All(),

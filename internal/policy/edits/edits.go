@@ -114,6 +114,8 @@ func (s *Seen) saw(sp tool.Span) {
 func (s *Seen) changed(b event.FileChanged) {
 	f := s.at(b.Path)
 	switch {
+	case b.After == b.Before && b.After == f.Last:
+		// Only its mode is another.
 	case b.After == "":
 		delete(s.files, b.Path)
 		s.removed = b.Call

@@ -32,6 +32,24 @@ func ranged(path string, from, to int, h tool.Hash) tool.Footprint {
 	return tool.Footprint{Writes: []tool.Span{{Path: path, From: from, To: to, Hash: h}}}
 }
 
+// SPEC 4.6: a command that changes a file's mode only leaves it shown.
+func TestModeOnly(t *testing.T) {
+	t.Parallel()
+	var s Seen
+	saw(&s, "a", 0, 0, "h1")
+	changed(&s, "bash", "a", "h1", "h1")
+	if v := s.Check(blind("a", 3, "h1")); !v.OK {
+		t.Errorf("chmod: %s", v.Reason)
+	}
+	changed(&s, "bash", "a", "h1", "h2")
+	if v := s.Check(blind("a", 3, "h2")); v.OK {
+		t.Error("what a command wrote counts as shown")
+	}
+	if v := s.Check(edit("a", "h2")); !v.OK {
+		t.Errorf("an edit of a file that was seen: %s", v.Reason)
+	}
+}
+
 // SPEC 4.6, row by row.
 func TestCheck(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ type File struct {
 	Path           string
 	Before, After  tool.Hash
 	Added, Removed int
-	// ByCheck: only a check that pawl ran wrote it.
+	// ByCheck: only checks wrote it, such as a cache or a coverage file.
 	ByCheck bool
 }
 
@@ -76,7 +76,18 @@ type Fold struct {
 	attempts int
 	changes  int
 	denials  []event.Blocked
+	open     map[string]*writing // calls without a result
 }
+
+// writing is what a running call wrote so far.
+type writing struct {
+	wrote   bool
+	own     []int // files that nothing but it and checks wrote
+	rewrote []string
+}
+
+// person is the tool under which a person's own commands are recorded.
+const person = "command"
 
 // Apply takes one event. A turn begins anew; a prompt that joins the running
 // one does not.
@@ -90,7 +101,12 @@ func (f *Fold) Apply(e event.Event) {
 			f.attempts++
 		}
 	case event.Ended:
-		f.turn, f.checking = false, false
+		f.turn, f.checking, f.open = false, false, nil
+	case event.CallAsked:
+		if f.open == nil {
+			f.open = map[string]*writing{}
+		}
+		f.open[b.ID] = &writing{}
 	case event.FileChanged:
 		f.change(b)
 	case event.Blocked:
@@ -117,33 +133,74 @@ func (f *Fold) changed() {
 	f.changes++
 }
 
+// change takes a write. That of a command which still runs is judged with its
+// result: only then is it known for a check.
 func (f *Fold) change(b event.FileChanged) {
-	if !f.checking {
+	w := f.open[b.Call]
+	if b.Tool != command {
+		w = nil
+	}
+	switch {
+	case w != nil:
+		w.wrote = true
+	case !f.checking:
 		f.changed()
 	}
 	i := slices.IndexFunc(f.files, func(x File) bool { return x.Path == b.Path })
 	if i < 0 {
-		f.files = append(f.files, File{Path: b.Path, Before: b.Before, After: b.After, Added: b.Added, Removed: b.Removed, ByCheck: f.checking})
-		return
+		if b.Tool == person {
+			return // theirs, and nothing that the turn changed
+		}
+		i = len(f.files)
+		f.files = append(f.files, File{Path: b.Path, Before: b.Before, ByCheck: f.checking || w != nil})
 	}
-	f.files[i].After = b.After
-	f.files[i].Added += b.Added
-	f.files[i].Removed += b.Removed
-	f.files[i].ByCheck = f.files[i].ByCheck && f.checking
+	x := &f.files[i]
+	x.After = b.After
+	x.Added += b.Added
+	x.Removed += b.Removed
+	switch {
+	case w == nil:
+		x.ByCheck = x.ByCheck && f.checking
+	case x.ByCheck:
+		w.own = append(w.own, i)
+	default:
+		w.rewrote = append(w.rewrote, b.Path)
+	}
 }
+
+// command is the tool under which the effects of commands are recorded.
+const command = "bash"
 
 // ran takes the result of a command. A check is evidence; any other command
 // that may have changed something ends what evidence there was.
+//
+// What a check leaves behind (a cache, a coverage file) takes nothing from it.
+// One that rewrote what the turn had changed, such as one that formats, says
+// nothing of the files as they are now: it has to run again.
 func (f *Fold) ran(b event.CallDone) {
+	w := f.open[b.ID]
+	delete(f.open, b.ID)
+	check := b.Command != "" && IsCheck(b.Command)
+	if w != nil && w.wrote && (!check || len(w.rewrote) > 0) {
+		for _, i := range w.own {
+			f.files[i].ByCheck = false
+		}
+		f.changed()
+	}
 	if b.Command == "" || readOnly(b.Command) {
 		return
 	}
-	if !IsCheck(b.Command) || mayWrite(b.Command) {
+	if !check || mayWrite(b.Command) {
 		f.changed()
 	}
-	if b.Exit != nil && IsCheck(b.Command) {
-		f.put(Check{OK: *b.Exit == 0, Command: b.Command, Exit: *b.Exit})
+	if b.Exit == nil || !check {
+		return
 	}
+	c := Check{OK: *b.Exit == 0, Command: b.Command, Exit: *b.Exit}
+	if c.OK && w != nil && len(w.rewrote) > 0 {
+		c.OK, c.Why = false, "it changed "+strings.Join(w.rewrote, ", ")+" while it ran"
+	}
+	f.put(c)
 }
 
 // checked takes one of pawl's own checks.
@@ -190,9 +247,11 @@ func (f *Fold) Report() Report {
 
 func (f *Fold) verdict() (*Check, string) {
 	var failed, whole, part, newest *Check
-	why := ""
+	why, spoiled := "", ""
 	for i := range f.checks {
 		switch c := &f.checks[i]; {
+		case !c.Own && c.Why != "":
+			newest, spoiled = nil, c.Command+": "+c.Why
 		case !c.Own:
 			newest = c
 		case c.Failed():
@@ -216,6 +275,8 @@ func (f *Fold) verdict() (*Check, string) {
 		return nil, "only a part was checked: " + part.Command + ", exit code 0"
 	case newest != nil:
 		return newest, ""
+	case spoiled != "":
+		return nil, spoiled
 	case f.why != "":
 		return nil, f.why
 	}

@@ -202,6 +202,9 @@ func (p *Policy) Apply(e event.Event) {
 	case event.Prompted, event.Routed:
 		p.turn.apply(b)
 	case event.FileChanged:
+		if b.Tool == "command" { // the person's own
+			return
+		}
 		p.changed[fold(path.Base(b.Path))] = true
 	}
 }

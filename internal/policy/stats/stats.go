@@ -163,6 +163,9 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Blocked:
 		f.each(e, func(w *Work) { w.Denials++ })
 	case event.FileChanged:
+		if b.Tool == "command" { // the person's own
+			return
+		}
 		f.each(e, func(w *Work) { w.Added += b.Added; w.Removed += b.Removed })
 	}
 }

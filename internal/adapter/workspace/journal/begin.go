@@ -1,0 +1,210 @@
+package journal
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+)
+
+// adoptMin is from how many unread files on git is asked about them: fewer are
+// read in less time.
+const adoptMin = 200
+
+// begin takes up the index that an earlier process left, or says that there is
+// none.
+func (l *look) begin() (fresh bool, err error) {
+	j := l.j
+	d, err := openDisk(j.opt.Dir, j.root)
+	if err != nil {
+		return false, err
+	}
+	p, err := openPack(filepath.Join(d.dir, "contents"), j.opt.MaxAll)
+	if err != nil {
+		_ = d.close() // why there is no journal is the other error
+		return false, err
+	}
+	j.disk, j.pack, j.begun = d, p, true
+	old, ok := d.load(j.root)
+	j.x = newIndex()
+	if ok {
+		j.x, j.tag, j.sources, j.gitSeen, j.forced = old.x, old.tag, old.sources, old.gitSeen, old.forced
+	}
+	if !j.opt.NoGit {
+		j.repo = findRepo(l.ctx, j.root)
+	}
+	if j.repo != nil {
+		j.outer = j.repo.rules()
+		if !ok {
+			j.sources = j.repo.stamps()
+		}
+	}
+	for _, d := range j.x.sorted() {
+		l.takeUp(d)
+	}
+	return !ok, nil
+}
+
+// takeUp makes a folder of an index that was read from disk whole again.
+func (l *look) takeUp(d *dir) {
+	for i := range d.files {
+		if f := &d.files[i]; f.state == kept && !l.j.pack.claim(f.id) {
+			f.state = lost
+		}
+	}
+	d.rules = l.above(d.path)
+	if (d.ignore == stamp{}) {
+		return
+	}
+	if f, err := l.p.open(d.path); err == nil {
+		was := d.ignore
+		l.readRules(d, f, d.rules, []string{ignoreName})
+		if d.ignore != was {
+			// What it said then is not known: the sweep sees that it changed.
+			l.quiet = true
+			d.ignore = was
+		}
+	}
+}
+
+func (r *repo) stamps() []stamp {
+	out := make([]stamp, len(r.sources))
+	for i, p := range r.sources {
+		out[i] = pathStamp(p)
+	}
+	return out
+}
+
+// sources looks at what decides which files are watched, beside the folders'
+// own ignore files. It says whether all is to be judged anew.
+func (l *look) sources() bool {
+	j := l.j
+	if j.repo == nil {
+		if j.opt.NoGit || workspace.Repository(j.root) == "" {
+			return false
+		}
+		if j.repo = findRepo(l.ctx, j.root); j.repo == nil {
+			j.opt.NoGit = true // git is not there, or refuses it
+			return false
+		}
+	}
+	changed := false
+	if now := j.repo.stamps(); !slices.Equal(now, j.sources) {
+		j.outer, j.sources, changed = j.repo.rules(), now, true
+	}
+	return l.force(false) || changed
+}
+
+// force finds the files that are tracked and ignored: they are watched all the
+// same. It says whether they are others than before. again: also where git's
+// index is the same, since the rules are not.
+func (l *look) force(again bool) bool {
+	j := l.j
+	l.oldForced = j.forced
+	if j.repo == nil || j.partial {
+		return false
+	}
+	now := pathStamp(j.repo.index)
+	if !again && j.forced != nil && now == j.gitSeen && !now.racy(l.now) {
+		return false
+	}
+	all, _, err := j.repo.list(l.ctx)
+	if err != nil {
+		return false // what is ignored stays so until git can be asked
+	}
+	j.gitSeen = now
+	forced := map[string]bool{}
+	for _, t := range all {
+		in, name := split(t.path)
+		d := j.x.dirs[in]
+		if d != nil && !d.closed && !d.rules.Match(t.path, false) {
+			continue
+		}
+		if f, err := l.p.open(in); err != nil {
+			continue
+		} else if _, err := f.stat(name); err != nil {
+			continue
+		}
+		for p := t.path; p != "" && !forced[p]; p, _ = split(p) {
+			forced[p] = true
+		}
+	}
+	changed := !maps.Equal(forced, j.forced)
+	j.forced = forced
+	return changed
+}
+
+// clean gives git's entries of files that are, by their stamps, what git has,
+// by path.
+func (l *look) clean() map[string]tracked {
+	j := l.j
+	if j.repo == nil {
+		return nil
+	}
+	all, written, err := j.repo.list(l.ctx)
+	if err != nil {
+		return nil
+	}
+	inTree := false
+	for _, d := range j.x.sorted() {
+		if _, ok := d.find(attributesName); ok {
+			inTree = true
+			break
+		}
+	}
+	all = slices.DeleteFunc(all, func(t tracked) bool {
+		f, _ := j.x.at(t.path)
+		return f == nil || f.link() || f.stamp.racy(l.now) || !t.same(f.stamp, written)
+	})
+	if all, err = j.repo.convert(l.ctx, all, inTree); err != nil {
+		return nil
+	}
+	out := make(map[string]tracked, len(all))
+	for _, t := range all {
+		out[t.path] = t
+	}
+	return out
+}
+
+// adopt takes files that are as git has them for read, and gives the rest.
+func (l *look) adopt(work []*job) []*job {
+	n := 0
+	for _, w := range work {
+		if w.silent {
+			n++
+		}
+	}
+	if n < l.j.adoptMin || l.j.repo == nil {
+		return work
+	}
+	clean := l.clean()
+	if len(clean) == 0 {
+		return work
+	}
+	left := work[:0:0]
+	for _, w := range work {
+		t, ok := clean[w.d.join(w.name)]
+		e, there := w.d.find(w.name)
+		if !ok || !there || !w.silent || e.state != unread {
+			left = append(left, w)
+			continue
+		}
+		e.state, e.id, w.d.dirty = inGit, t.id, true
+		w.unsaid = true // there is nothing to settle
+	}
+	return left
+}
+
+// release gives up copies of what git has.
+func (l *look) release() bool {
+	freed := false
+	for p, t := range l.clean() {
+		f, d := l.j.x.at(p)
+		if f != nil && f.state == kept && !f.racy {
+			l.j.pack.drop(f.id)
+			f.state, f.id, d.dirty, freed = inGit, t.id, true, true
+		}
+	}
+	return freed
+}

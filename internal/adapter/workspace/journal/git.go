@@ -1,0 +1,343 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+)
+
+// repo is what the journal knows of the git repository around the workspace.
+// It is only read, and believed in two things: which files are tracked, and
+// that a blob has the content of a file whose stamp git recorded. Git never
+// reads a file for it, so no filter of the repository runs.
+type repo struct {
+	root    string // the workspace
+	prefix  string // the workspace seen from the top, "" or with a slash
+	index   string
+	sources []string // ignore files outside the workspace's folders, weakest first
+	attrs   []string // attribute files outside the tree
+	config  map[string]string
+	idLen   int // of an object id, bytes
+}
+
+const attributesName = ".gitattributes"
+
+// findRepo finds the repository; nil where there is none, or git can not be
+// asked.
+func findRepo(ctx context.Context, root string) *repo {
+	top := workspace.Repository(root)
+	if top == "" {
+		return nil
+	}
+	out, err := workspace.Git(ctx, root, "rev-parse", "--show-object-format", "--git-path", "index", "--git-path", "info/exclude", "--git-path", "info/attributes")
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if err != nil || len(lines) != 4 {
+		return nil
+	}
+	abs := func(p string) string {
+		if filepath.IsAbs(p) {
+			return p
+		}
+		return filepath.Join(root, p)
+	}
+	r := &repo{root: root, index: abs(lines[1]), idLen: sha1.Size, config: map[string]string{}}
+	if lines[0] == "sha256" {
+		r.idLen = sha256.Size
+	}
+	if rel, err := filepath.Rel(top, root); err == nil && rel != "." {
+		r.prefix = filepath.ToSlash(rel) + "/"
+	}
+	// Exit code 1: none is set.
+	out, _ = workspace.Git(ctx, root, "config", "-z", "--type=path", "--get-regexp", `^core\.(autocrlf|eol|attributesfile|excludesfile)$`)
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if k, v, ok := strings.Cut(entry, "\n"); ok {
+			r.config[k] = v
+		}
+	}
+	user := os.Getenv("XDG_CONFIG_HOME")
+	if user == "" {
+		user = filepath.Join(os.Getenv("HOME"), ".config")
+	}
+	global := func(key, name string) string {
+		if p, ok := r.config[key]; ok {
+			return p
+		}
+		return filepath.Join(user, "git", name)
+	}
+	r.attrs = []string{"/etc/gitattributes", global("core.attributesfile", "attributes"), abs(lines[3])}
+	r.sources = []string{global("core.excludesfile", "ignore"), abs(lines[2])}
+	for dir := top; dir != root; {
+		r.sources = append(r.sources, filepath.Join(dir, ignoreName))
+		r.attrs = append(r.attrs, filepath.Join(dir, attributesName))
+		name, _, _ := strings.Cut(strings.TrimPrefix(root[len(dir):], string(filepath.Separator)), string(filepath.Separator))
+		dir = filepath.Join(dir, name)
+	}
+	return r
+}
+
+// rules are those of the ignore files outside the workspace's folders.
+func (r *repo) rules() workspace.Ignore {
+	var out workspace.Ignore
+	for i, p := range r.sources {
+		down := r.prefix
+		for range max(i-2, 0) { // the file of a folder further down
+			_, down, _ = strings.Cut(down, "/")
+		}
+		f, err := os.Open(p)
+		if err != nil {
+			continue
+		}
+		text, err := readSome(f, workspace.IgnoreMax)
+		if f.Close(); err == nil {
+			out = out.With("", down, string(text))
+		}
+	}
+	return out
+}
+
+// tracked is a file as git's index has it.
+type tracked struct {
+	path         string
+	id           id
+	plain        bool // a regular file, in no conflict, that git compares
+	size         uint32
+	ino          uint32
+	mtime, ctime int64
+}
+
+// list lists git's index below the workspace, with the moment at which the
+// index was written.
+func (r *repo) list(ctx context.Context) (all []tracked, written int64, err error) {
+	before := pathStamp(r.index)
+	out, err := workspace.Git(ctx, r.root, "ls-files", "-s", "-v", "--debug", "-z")
+	if err != nil {
+		return nil, 0, err
+	}
+	if pathStamp(r.index) != before {
+		return nil, 0, errors.New("git's index was written meanwhile")
+	}
+	for rest := string(out); rest != ""; {
+		var t tracked
+		if t, rest, err = parseTracked(rest); err != nil {
+			return nil, 0, err
+		}
+		all = append(all, t)
+	}
+	return all, before.mtime, nil
+}
+
+var errListing = errors.New("git lists its index in a form that is not known")
+
+// parseTracked reads one entry: a line that ends in NUL, and five that say
+// what git recorded.
+func parseTracked(s string) (t tracked, rest string, err error) {
+	head, rest, ok := strings.Cut(s, "\x00")
+	about, path, ok2 := strings.Cut(head, "\t")
+	f := strings.Fields(about)
+	if !ok || !ok2 || len(f) != 4 {
+		return t, "", errListing
+	}
+	raw, err := hex.DecodeString(f[2])
+	if err != nil || len(raw) > len(t.id) {
+		return t, "", errListing
+	}
+	t.path = path
+	copy(t.id[:], raw)
+	// A small letter: git is told to assume that it is unchanged; S: not there.
+	t.plain = f[0] == "H" && strings.HasPrefix(f[1], "100") && f[3] == "0"
+	var nums [9]uint64
+	n := 0
+	for range 5 {
+		var line string
+		if line, rest, ok = strings.Cut(rest, "\n"); !ok {
+			return t, "", errListing
+		}
+		for _, w := range strings.FieldsFunc(line, func(c rune) bool { return c == ' ' || c == '\t' || c == ':' }) {
+			if v, err := strconv.ParseUint(w, 10, 64); err == nil && n < len(nums) {
+				nums[n] = v
+				n++
+			}
+		}
+	}
+	if n < len(nums) {
+		return t, "", errListing
+	}
+	sec := uint64(time.Second)
+	t.ctime, t.mtime = int64(nums[0]*sec+nums[1]), int64(nums[2]*sec+nums[3])
+	t.ino, t.size = uint32(nums[5]), uint32(nums[8])
+	return t, rest, nil
+}
+
+// same says that a file is what git's index, written then, has of it.
+func (t *tracked) same(s stamp, written int64) bool {
+	eq := func(git, ours int64) bool {
+		return git == ours || git%int64(time.Second) == 0 && git == ours-ours%int64(time.Second)
+	}
+	if !t.plain || t.size != uint32(s.size) || t.ino != uint32(s.ino) || !eq(t.mtime, s.mtime) || !eq(t.ctime, s.ctime) {
+		return false
+	}
+	margin := tick
+	if t.mtime%int64(time.Second) == 0 {
+		margin = coarseTick
+	}
+	return t.mtime+margin < written && t.ctime+margin < written
+}
+
+// convert sorts out the files whose content in the workspace may differ from
+// their blob: filters, line ends, encodings. It returns those that surely do
+// not.
+func (r *repo) convert(ctx context.Context, ts []tracked, inTree bool) ([]tracked, error) {
+	auto := r.config["core.autocrlf"]
+	ends := auto != "" && auto != "false"
+	for _, p := range r.attrs {
+		inTree = inTree || pathStamp(p) != stamp{}
+	}
+	if !ends && !inTree || len(ts) == 0 {
+		return ts, nil
+	}
+	var names bytes.Buffer
+	for _, t := range ts {
+		names.WriteString(t.path)
+		names.WriteByte(0)
+	}
+	out, err := workspace.GitIn(ctx, r.root, &names, "check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding", "text", "eol", "crlf")
+	if err != nil {
+		return nil, err
+	}
+	never, sized := map[string]bool{}, map[string]bool{}
+	fields := strings.Split(string(out), "\x00")
+	for i := 0; i+2 < len(fields); i += 3 {
+		path, value := fields[i], fields[i+2]
+		if value == "unspecified" || value == "unset" {
+			continue
+		}
+		switch fields[i+1] {
+		case "filter", "ident", "working-tree-encoding":
+			never[path] = true
+		default:
+			sized[path] = true
+		}
+	}
+	var clean, ask []tracked
+	for _, t := range ts {
+		switch {
+		case never[t.path]:
+		case ends || sized[t.path]:
+			ask = append(ask, t)
+		default:
+			clean = append(clean, t)
+		}
+	}
+	// Line ends are converted in one direction at a time: a blob of the same
+	// size is the same.
+	sizes, err := r.sizes(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range ask {
+		if sizes[i] == int64(t.size) {
+			clean = append(clean, t)
+		}
+	}
+	return clean, nil
+}
+
+// sizes asks how large blobs are; -1 where one is missing.
+func (r *repo) sizes(ctx context.Context, ts []tracked) ([]int64, error) {
+	if len(ts) == 0 {
+		return nil, nil
+	}
+	var in bytes.Buffer
+	for _, t := range ts {
+		in.WriteString(hex.EncodeToString(t.id[:r.idLen]))
+		in.WriteByte('\n')
+	}
+	out, err := workspace.GitIn(ctx, r.root, &in, "cat-file", "--batch-check=%(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != len(ts) {
+		return nil, errListing
+	}
+	sizes := make([]int64, len(ts))
+	for i, l := range lines {
+		if sizes[i], err = strconv.ParseInt(l, 10, 64); err != nil {
+			sizes[i] = -1
+		}
+	}
+	return sizes, nil
+}
+
+// hasher gives the object id of a blob of a size as it is written.
+func (r *repo) hasher(size int64) hash.Hash {
+	h := sha1.New()
+	if r.idLen == sha256.Size {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", size)
+	return h
+}
+
+func (r *repo) idOf(data []byte) (out id) {
+	h := r.hasher(int64(len(data)))
+	h.Write(data)
+	h.Sum(out[:0])
+	return out
+}
+
+// blobs fetches blobs and hands on those that are what their ids say. Those
+// that are not there are left out.
+func (r *repo) blobs(ctx context.Context, ids []id, take func(id, []byte) error) error {
+	var in bytes.Buffer
+	for _, i := range ids {
+		in.WriteString(hex.EncodeToString(i[:r.idLen]))
+		in.WriteByte('\n')
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	out, err := workspace.GitIn(ctx, r.root, &in, "cat-file", "--batch")
+	if err != nil {
+		return err
+	}
+	for _, want := range ids {
+		line, rest, ok := bytes.Cut(out, []byte("\n"))
+		f := strings.Fields(string(line))
+		if !ok {
+			return errListing
+		}
+		out = rest
+		if len(f) != 3 || f[1] != "blob" {
+			if len(f) == 2 {
+				continue // missing
+			}
+			return errListing
+		}
+		n, err := strconv.Atoi(f[2])
+		if err != nil || n+1 > len(out) {
+			return errListing
+		}
+		data := out[:n]
+		out = out[n+1:]
+		if r.idOf(data) != want {
+			continue
+		}
+		if err := take(want, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package journal
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+)
+
+// stamp is what the system says of a file without reading it. Times are
+// nanoseconds; mode is permission bits with fs.ModeSymlink, fs.ModeDir, or
+// fs.ModeIrregular for what is neither file, link nor folder.
+type stamp struct {
+	size, mtime, ctime int64
+	ino                uint64
+	mode               uint32
+}
+
+func (s stamp) dir() bool     { return s.mode&uint32(fs.ModeDir) != 0 }
+func (s stamp) link() bool    { return s.mode&uint32(fs.ModeSymlink) != 0 }
+func (s stamp) special() bool { return s.mode&uint32(fs.ModeIrregular) != 0 }
+
+// The clock of a file system ticks a few milliseconds apart, or, where a time
+// has no fraction, up to two seconds.
+const (
+	tick       = int64(50 * time.Millisecond)
+	coarseTick = int64(2 * time.Second)
+)
+
+// racy says that the file may change after it was looked at without its stamp
+// changing: it was changed a moment ago. Only ctime counts: nobody can set it.
+func (s stamp) racy(now int64) bool {
+	if s.ctime%int64(time.Second) == 0 {
+		return s.ctime+coarseTick >= now
+	}
+	return s.ctime+tick >= now
+}
+
+// state says where the content of a file can be had.
+type state uint8
+
+const (
+	unread state = iota // nothing is known of the content
+	inGit               // id is that of a git blob
+	kept                // id is the SHA-256; pawl has a copy
+	lost                // id is the SHA-256; there is no copy
+	guess               // id stands for a content that was not read
+)
+
+// file is a file or link that is watched.
+type file struct {
+	name string
+	stamp
+	state state
+	racy  bool // it may have changed since it was looked at, with the same stamp
+	id    id
+}
+
+type id [32]byte
+
+// dir is a folder that is watched.
+type dir struct {
+	path   string // relative to the root, "" the root itself
+	stamp  stamp
+	racy   bool
+	closed bool // it is ignored: only what is tracked in it is watched
+	flat   bool // folders in it are not watched
+	files  []file
+	subs   []string // names of watched folders, sorted
+	rules  workspace.Ignore
+	ignore stamp // of its .gitignore, zero where there is none
+	// changed since it was last written to disk
+	dirty bool
+}
+
+func (d *dir) find(name string) (*file, bool) {
+	i, ok := slices.BinarySearchFunc(d.files, name, func(f file, n string) int { return strings.Compare(f.name, n) })
+	if !ok {
+		return nil, false
+	}
+	return &d.files[i], true
+}
+
+// join gives the path of something in the folder.
+func (d *dir) join(name string) string { return join(d.path, name) }
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// base is the folder's path as ignore rules want it.
+func base(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return dir + "/"
+}
+
+// split takes a path into folder and name.
+func split(path string) (dir, name string) {
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 {
+		return "", path
+	}
+	return path[:i], path[i+1:]
+}
+
+// index is all that is watched.
+type index struct {
+	dirs  map[string]*dir
+	order []*dir // sorted by path; nil: to be made
+	files int
+}
+
+func newIndex() *index { return &index{dirs: map[string]*dir{}} }
+
+func (x *index) sorted() []*dir {
+	if x.order == nil {
+		x.order = make([]*dir, 0, len(x.dirs))
+		for _, d := range x.dirs {
+			x.order = append(x.order, d)
+		}
+		slices.SortFunc(x.order, func(a, b *dir) int { return strings.Compare(a.path, b.path) })
+	}
+	return x.order
+}
+
+func (x *index) add(d *dir) {
+	x.dirs[d.path] = d
+	x.order = nil
+}
+
+func (x *index) at(path string) (*file, *dir) {
+	in, name := split(path)
+	d := x.dirs[in]
+	if d == nil {
+		return nil, nil
+	}
+	f, _ := d.find(name)
+	return f, d
+}
+
+// below lists the folders at and below a path, in order.
+func (x *index) below(path string) []*dir {
+	if path == "" {
+		return slices.Clone(x.sorted())
+	}
+	var out []*dir
+	var walk func(p string)
+	walk = func(p string) {
+		d := x.dirs[p]
+		if d == nil {
+			return
+		}
+		out = append(out, d)
+		for _, s := range d.subs {
+			walk(join(p, s))
+		}
+	}
+	walk(path)
+	return out
+}

@@ -1,0 +1,298 @@
+// Package journal knows what commands did to the files of a workspace
+// (SPEC 11.1): it looks at the workspace before and after, and says which files
+// are not as they were, with both contents.
+//
+// It knows, for each file that is not ignored, its stamp (size, times, inode,
+// mode) and where its content can be had: in a blob of git whose stamp git
+// recorded itself, or in a copy of its own, of files up to 1 MB each and
+// 256 MB in all. It promises that nothing in the workspace or its repository is
+// changed by looking, that no link is followed, that a content is one that the
+// file had at one moment, and that what it gives back hashes to what was asked
+// for. It refuses to guess: what it could not keep is reported as not kept,
+// and what it does not watch is said in Look.Bounds.
+//
+// It is not git: the index of git is never written and never asked what
+// changed, and no program that a repository configures runs.
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Options are the choices of New. The zero value is the defaults.
+type Options struct {
+	// Dir is pawl's folder for journals; each workspace has one in it. Empty: a
+	// temporary folder, which Close removes.
+	Dir string
+	// Skip are folders that are not watched, absolute: pawl's own.
+	Skip []string
+	// MaxFiles is how many files are watched before only touched folders are:
+	// 0 is 200,000. FirstLook is how long finding them may take: 0 is 2 s.
+	MaxFiles  int
+	FirstLook time.Duration
+	// MaxFile and MaxAll bound the copies, bytes: 0 is 1 MB and 256 MB.
+	MaxFile, MaxAll int64
+	// MaxHash is how large a file may be to be read at all: 0 is 64 MB. A
+	// change of a larger one is known by its stamp.
+	MaxHash int64
+	Workers int // 0 is 2
+	NoGit   bool
+	Now     func() time.Time // nil: time.Now
+}
+
+// Journal implements tool.Journal.
+type Journal struct {
+	root string
+	opt  Options
+	// adoptMin: from so many unread files on, git is asked about them.
+	adoptMin int
+
+	turn chan struct{} // holds one: who takes it may look
+
+	mu      sync.Mutex // guards what follows
+	wrote   map[string]*wrote
+	fromGit map[id]blob // contents that were reported and are in git
+
+	// The rest belongs to who has the turn.
+	begun   bool
+	closed  bool
+	x       *index
+	pack    *pack
+	disk    *disk
+	repo    *repo
+	outer   workspace.Ignore
+	sources []stamp // of repo.sources
+	gitSeen stamp   // of git's index
+	forced  map[string]bool
+	skip    map[string]bool // relative to the root
+	partial bool            // too large: only some folders are watched
+	full    bool            // no more files are taken in
+	noRoom  int             // files that were not copied for want of room
+	tag     string
+	looks   int64
+}
+
+// wrote is what recorded writes did to a file since the last look.
+type wrote struct {
+	before, after tool.Hash
+	mode          uint32
+}
+
+type blob struct {
+	git  id
+	look int64
+}
+
+var _ tool.Journal = (*Journal)(nil)
+
+// reported is for how many looks a reported content can be had.
+const reported = 8
+
+// New makes the journal of a workspace. It does nothing before the first look.
+func New(root string, opt Options) *Journal {
+	def := func(v *int64, d int64) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&opt.MaxFile, 1<<20)
+	def(&opt.MaxAll, 256<<20)
+	def(&opt.MaxHash, 64<<20)
+	if opt.MaxFiles <= 0 {
+		opt.MaxFiles = 200_000
+	}
+	if opt.FirstLook <= 0 {
+		opt.FirstLook = 2 * time.Second
+	}
+	if opt.Workers <= 0 {
+		opt.Workers = 2
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	j := &Journal{
+		root: root, opt: opt, adoptMin: adoptMin, turn: make(chan struct{}, 1),
+		wrote: map[string]*wrote{}, fromGit: map[id]blob{}, skip: map[string]bool{},
+	}
+	for _, s := range append(opt.Skip, opt.Dir) {
+		if rel, err := filepath.Rel(root, s); err == nil && s != "" && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			j.skip[filepath.ToSlash(rel)] = true
+		}
+	}
+	return j
+}
+
+func (j *Journal) now() int64 { return j.opt.Now().UnixNano() }
+
+var errClosed = errors.New("the journal is closed")
+
+// take waits for the turn.
+func (j *Journal) take(ctx context.Context) error {
+	select {
+	case j.turn <- struct{}{}:
+		if j.closed {
+			<-j.turn
+			return errClosed
+		}
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Look is part of tool.Journal.
+func (j *Journal) Look(ctx context.Context, tag string, touched []string) (tool.Look, error) {
+	if err := j.take(ctx); err != nil {
+		return tool.Look{}, err
+	}
+	defer func() { <-j.turn }()
+	root, err := openRoot(j.root)
+	if err != nil {
+		return tool.Look{}, fmt.Errorf("look at the workspace: %w", err)
+	}
+	defer root.close()
+	l := &look{j: j, ctx: ctx, root: root, p: pather{root: root}, now: j.now()}
+	defer l.p.close()
+	out, err := l.run(touched)
+	if err != nil {
+		return tool.Look{}, fmt.Errorf("look at the workspace: %w", err)
+	}
+	out.Tag, j.tag = j.tag, tag
+	if err := j.save(tag != ""); err != nil {
+		return out, err
+	}
+	return out, j.pack.clean(j.looks - reported)
+}
+
+// save writes what changed to disk. After a command it waits for the next look:
+// until its effects are recorded, a process that dies must find them again.
+func (j *Journal) save(now bool) error {
+	switch {
+	case j.disk == nil || !now:
+		return nil
+	case j.partial:
+		return j.disk.forget()
+	}
+	return j.disk.save(j)
+}
+
+// Wrote is part of tool.Journal.
+func (j *Journal) Wrote(c tool.Change) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	w := j.wrote[c.Path]
+	if w == nil {
+		w = &wrote{before: c.Before}
+		j.wrote[c.Path] = w
+	}
+	w.after, w.mode = c.After, c.Mode
+}
+
+// Content is part of tool.Journal.
+func (j *Journal) Content(ctx context.Context, h tool.Hash) ([]byte, error) {
+	want, err := parseHash(h)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.take(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { <-j.turn }()
+	if j.pack == nil {
+		return nil, errNotKept
+	}
+	data, err := j.pack.get(want)
+	if !errors.Is(err, errNotKept) {
+		return data, err
+	}
+	j.mu.Lock()
+	b, ok := j.fromGit[want]
+	j.mu.Unlock()
+	if !ok || j.repo == nil {
+		return nil, errNotKept
+	}
+	err = j.repo.blobs(ctx, []id{b.git}, func(_ id, got []byte) error {
+		if sha256.Sum256(got) == want {
+			data = got
+		}
+		return nil
+	})
+	if err == nil && data == nil {
+		err = errNotKept
+	}
+	return data, err
+}
+
+// Lost is part of tool.Journal.
+func (j *Journal) Lost(paths []string, limit int) []string {
+	if j.take(context.Background()) != nil {
+		return nil
+	}
+	defer func() { <-j.turn }()
+	var out []string
+	gather := func(d *dir, f *file) {
+		if (f.state == lost || f.state == guess) && len(out) < limit {
+			out = append(out, d.join(f.name))
+		}
+	}
+	for _, p := range paths {
+		if p == "." {
+			p = ""
+		}
+		if f, d := j.at(p); f != nil {
+			gather(d, f)
+		}
+		if j.x == nil {
+			continue
+		}
+		for _, d := range j.x.below(p) {
+			for i := range d.files {
+				gather(d, &d.files[i])
+			}
+		}
+	}
+	return out
+}
+
+func (j *Journal) at(path string) (*file, *dir) {
+	if j.x == nil {
+		return nil, nil
+	}
+	return j.x.at(path)
+}
+
+// Close writes what is left to write and lets go of the folder.
+func (j *Journal) Close() error {
+	j.turn <- struct{}{}
+	defer func() { <-j.turn }()
+	if j.closed {
+		return nil
+	}
+	j.closed = true
+	if !j.begun {
+		return nil
+	}
+	err := j.save(true)
+	return errors.Join(err, j.pack.close(), j.disk.close())
+}
+
+func hashOf(i id) tool.Hash { return tool.Hash(hex.EncodeToString(i[:])) }
+
+func parseHash(h tool.Hash) (out id, err error) {
+	raw, err := hex.DecodeString(string(h))
+	if err != nil || len(raw) != len(out) {
+		return out, fmt.Errorf("%q is no hash of a content", h)
+	}
+	return id(raw), nil
+}

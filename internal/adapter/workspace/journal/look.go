@@ -1,0 +1,475 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// look is one look. It finds what is not as it was (sweep, list), reads it
+// (readAll), and then makes the index say what it read.
+type look struct {
+	j    *Journal
+	ctx  context.Context
+	root folder
+	p    pather
+	now  int64
+	work []*job
+	gone []gone
+	// quiet: new names are taken in and not reported, since the rules by which
+	// they were left out are not known any more.
+	quiet     bool
+	until     time.Time // of a first look
+	oldForced map[string]bool
+}
+
+// job is a file to be read.
+type job struct {
+	d       *dir
+	name    string
+	was     file
+	had     bool // was is what it was; else it is new
+	silent  bool // new to the index, and perhaps not new
+	leaving bool // ignored from now on
+	got     content
+	missing bool // it is gone by now, or no file
+	unsaid  bool // its folder could not be read
+	full    bool // there was no room for a copy
+	brief   bool // there is a copy for a few looks
+	dropped bool // the copy of was is no longer referred to
+}
+
+// gone is a file that is not there any more.
+type gone struct {
+	path string
+	was  file
+}
+
+func (l *look) run(touched []string) (tool.Look, error) {
+	j := l.j
+	j.looks++
+	fresh := false
+	if !j.begun {
+		var err error
+		if fresh, err = l.begin(); err != nil {
+			return tool.Look{}, err
+		}
+	}
+	j.noRoom = 0
+	if fresh {
+		l.first()
+	} else if err := l.again(); err != nil {
+		return tool.Look{}, err
+	}
+	if j.partial {
+		l.watch(touched)
+	}
+	if err := l.readAll(); err != nil {
+		return tool.Look{}, err
+	}
+	effects, err := l.settle()
+	if err != nil {
+		return tool.Look{}, err
+	}
+	return tool.Look{Effects: effects, Bounds: j.bounds(), Files: j.x.files}, nil
+}
+
+func (j *Journal) bounds() string {
+	var out []string
+	switch {
+	case j.partial:
+		out = append(out, "the workspace is too large to be watched whole: of what commands change, only what is in folders that they name or that pawl wrote in is recorded and can be undone")
+	case j.full:
+		out = append(out, fmt.Sprintf("the workspace has more than %d files: what commands change in folders that came since is not recorded", j.opt.MaxFiles))
+	}
+	if j.noRoom > 0 {
+		out = append(out, fmt.Sprintf("%d of its files could not be copied (%d MB are kept): what commands do to them can not be undone", j.noRoom, j.opt.MaxAll>>20))
+	}
+	return strings.Join(out, "; ")
+}
+
+// first takes in the whole workspace.
+func (l *look) first() {
+	j := l.j
+	l.until = j.opt.Now().Add(j.opt.FirstLook)
+	l.enter("", j.outer, false, false, true)
+	if j.full {
+		j.x, j.full, j.partial, l.work = newIndex(), false, true, nil
+		return
+	}
+	l.until = time.Time{}
+	if l.force(true) {
+		l.relist(j.x.dirs[""], j.outer, true)
+	}
+}
+
+// again finds what is not as it was.
+func (l *look) again() error {
+	j := l.j
+	all := l.sources()
+	founds, err := j.x.sweep(l.ctx, l.root, l.now, j.opt.Workers)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(founds, func(a, b found) int { return strings.Compare(a.d.path, b.d.path) })
+	for _, f := range founds {
+		if f.gone {
+			continue
+		}
+		for _, i := range f.changed {
+			l.work = append(l.work, &job{d: f.d, name: f.d.files[i].name, was: f.d.files[i], had: true, silent: f.d.files[i].state == unread})
+		}
+	}
+	root := j.x.dirs[""]
+	if all && root != nil {
+		l.relist(root, j.outer, true)
+	}
+	for _, f := range founds {
+		switch {
+		case j.x.dirs[f.d.path] != f.d: // a folder above it went
+		case f.gone:
+			l.leave(f.d.path, false)
+		case f.rules:
+			l.relist(f.d, l.above(f.d.path), true)
+			all = true
+		case f.relist:
+			l.relist(f.d, l.above(f.d.path), false)
+		}
+	}
+	// What is tracked is not left out by the new rules.
+	if all && root != nil && l.force(true) {
+		l.relist(root, j.outer, true)
+	}
+	return nil
+}
+
+// above is the rules in force around a folder.
+func (l *look) above(dir string) workspace.Ignore {
+	if dir == "" {
+		return l.j.outer
+	}
+	up, _ := split(dir)
+	if d := l.j.x.dirs[up]; d != nil {
+		return d.rules
+	}
+	return l.j.outer
+}
+
+// watch takes folders in, in a workspace that is too large: those of the paths,
+// and what is below the paths.
+func (l *look) watch(paths []string) {
+	l.j.mu.Lock()
+	for p := range l.j.wrote {
+		paths = append(paths, p)
+	}
+	l.j.mu.Unlock()
+	for _, p := range paths {
+		if p = path.Clean(p); p == "." {
+			p = ""
+		}
+		if up, _ := split(p); p != "" && l.j.x.dirs[up] == nil {
+			l.enter(up, l.j.outer, false, true, true)
+		}
+		if d := l.j.x.dirs[p]; d == nil || d.flat {
+			if p != "" {
+				l.enter(p, l.j.outer, false, false, true)
+			} else if d == nil {
+				l.enter(p, l.j.outer, false, true, true)
+			}
+		}
+	}
+}
+
+// enter takes a folder in with all below it; silent where what is in it may
+// have been there before. It says whether the folder is watched.
+func (l *look) enter(dirPath string, above workspace.Ignore, closed, flat, silent bool) bool {
+	j := l.j
+	if j.x.files >= j.opt.MaxFiles || !l.until.IsZero() && len(j.x.dirs)%64 == 0 && j.opt.Now().After(l.until) || l.ctx.Err() != nil {
+		j.full = true
+		return false
+	}
+	d := j.x.dirs[dirPath]
+	if d == nil {
+		d = &dir{path: dirPath}
+	}
+	d.flat = flat
+	if !l.list(d, above, closed, silent, false) {
+		return false
+	}
+	j.x.add(d)
+	return true
+}
+
+// relist reads a folder's names again. deep: the rules changed, and all below
+// is judged anew.
+func (l *look) relist(d *dir, above workspace.Ignore, deep bool) {
+	l.relistAs(d, above, d.closed, deep)
+}
+
+func (l *look) relistAs(d *dir, above workspace.Ignore, closed, deep bool) {
+	if !l.list(d, above, closed, l.quiet && deep, deep) {
+		d.racy = true // not readable now; look again
+	}
+}
+
+// list makes a folder's entries what the system says, and queues what is new.
+func (l *look) list(d *dir, above workspace.Ignore, closed, silent, deep bool) bool {
+	j := l.j
+	f, err := l.p.open(d.path)
+	if err != nil {
+		return false
+	}
+	st, err := f.self()
+	if err != nil {
+		return false
+	}
+	names, err := f.names()
+	if err != nil {
+		return false
+	}
+	slices.Sort(names)
+	oldRules, oldClosed, known := d.rules, d.closed, j.x.dirs[d.path] == d
+	d.closed = closed
+	l.readRules(d, f, above, names)
+	d.stamp, d.racy, d.dirty = st, st.racy(l.now), true
+	oldFiles, oldSubs := d.files, d.subs
+	d.files, d.subs = make([]file, 0, len(names)), nil
+	type fresh struct {
+		name           string
+		closed, silent bool
+	}
+	var enter []fresh
+	present := map[string]bool{} // ignored now, and there
+	for _, name := range names {
+		rel := d.join(name)
+		if name == ".git" || workspace.Temporary(name) || j.skip[rel] {
+			continue
+		}
+		st, err := f.stat(name)
+		if err != nil || st.special() {
+			continue
+		}
+		off := d.closed || d.rules.Match(rel, st.dir())
+		if off && !j.forced[rel] {
+			present[name] = true
+			continue
+		}
+		// It was left out before, so that it is there says nothing.
+		hidden := silent || known && (oldClosed || oldRules.Match(rel, st.dir())) && !l.oldForced[rel]
+		if st.dir() {
+			if d.flat && j.x.dirs[rel] == nil {
+				continue
+			}
+			d.subs = append(d.subs, name)
+			if s := j.x.dirs[rel]; s == nil {
+				enter = append(enter, fresh{name, off, hidden})
+			} else if deep || s.closed != off {
+				defer l.relistAs(s, d.rules, off, true)
+			}
+			continue
+		}
+		if i, ok := slices.BinarySearchFunc(oldFiles, name, func(e file, n string) int { return strings.Compare(e.name, n) }); ok {
+			d.files = append(d.files, oldFiles[i])
+			continue
+		}
+		d.files = append(d.files, file{name: name, stamp: st})
+		l.work = append(l.work, &job{d: d, name: name, silent: hidden})
+	}
+	if len(d.files)*2 < cap(d.files) {
+		d.files = slices.Clip(slices.Clone(d.files))
+	}
+	j.x.files += len(d.files) - len(oldFiles)
+	for _, e := range oldFiles {
+		if _, ok := d.find(e.name); !ok {
+			l.drop(d, e, present[e.name], f)
+		}
+	}
+	for _, s := range oldSubs {
+		if _, ok := slices.BinarySearch(d.subs, s); !ok {
+			l.leave(d.join(s), present[s])
+		}
+	}
+	for _, e := range enter {
+		if !l.enter(d.join(e.name), d.rules, e.closed, false, e.silent) {
+			if i, ok := slices.BinarySearch(d.subs, e.name); ok {
+				d.subs = slices.Delete(d.subs, i, i+1)
+			}
+		}
+	}
+	return true
+}
+
+// readRules takes a folder's own .gitignore to the rules from above.
+func (l *look) readRules(d *dir, f folder, above workspace.Ignore, names []string) {
+	d.rules, d.ignore = above, stamp{}
+	if _, ok := slices.BinarySearch(names, ignoreName); !ok {
+		return
+	}
+	st, err := f.stat(ignoreName)
+	if err != nil || st.mode&^0o777 != 0 {
+		return
+	}
+	d.ignore = st
+	if o, err := f.open(ignoreName); err == nil {
+		if text, err := readSome(o, workspace.IgnoreMax); err == nil {
+			d.rules = above.With(base(d.path), "", string(text))
+		}
+		o.close()
+	}
+}
+
+// drop takes a file out of the index: it is gone, or ignored from now on.
+func (l *look) drop(d *dir, e file, there bool, f folder) {
+	if e.state == unread {
+		return
+	}
+	if !there {
+		l.gone = append(l.gone, gone{d.join(e.name), e})
+	} else if st, err := f.stat(e.name); err == nil && st != e.stamp {
+		l.work = append(l.work, &job{d: d, name: e.name, was: e, had: true, leaving: true})
+	}
+	l.forget(e)
+}
+
+func (l *look) forget(e file) {
+	if e.state == kept {
+		l.j.pack.touch(e.id, l.j.looks)
+		l.j.pack.drop(e.id)
+	}
+}
+
+// leave takes a folder out of the index with all below it.
+func (l *look) leave(dirPath string, there bool) {
+	x := l.j.x
+	for _, d := range x.below(dirPath) {
+		for _, e := range d.files {
+			if !there && e.state != unread {
+				l.gone = append(l.gone, gone{d.join(e.name), e})
+			}
+			l.forget(e)
+		}
+		x.files -= len(d.files)
+		delete(x.dirs, d.path)
+		x.order = nil
+		if l.j.disk != nil {
+			l.j.disk.removed = append(l.j.disk.removed, d.path)
+		}
+	}
+}
+
+// readAll reads what is queued, on several threads: each has its own way
+// through the folders.
+func (l *look) readAll() error {
+	l.work = slices.DeleteFunc(l.work, func(w *job) bool {
+		if w.leaving {
+			return false
+		}
+		_, ok := w.d.find(w.name)
+		return !ok || l.j.x.dirs[w.d.path] != w.d
+	})
+	if len(l.work) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(l.work, func(a, b *job) int { return strings.Compare(a.d.path, b.d.path) })
+	todo := l.adopt(l.work)
+	if err := l.readThese(todo); err != nil {
+		return err
+	}
+	// Git may have what there was no room to copy.
+	full := slices.DeleteFunc(slices.Clone(todo), func(w *job) bool { return !w.full })
+	if len(full) > 0 && l.release() {
+		return l.readThese(full)
+	}
+	return nil
+}
+
+func (l *look) readThese(todo []*job) error {
+	const chunk = 16
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(l.j.opt.Workers, (len(todo)+chunk-1)/chunk) {
+		wg.Go(func() {
+			p := pather{root: l.root}
+			defer p.close()
+			for l.ctx.Err() == nil {
+				lo := int(next.Add(chunk)) - chunk
+				if lo >= len(todo) {
+					return
+				}
+				for _, w := range todo[lo:min(lo+chunk, len(todo))] {
+					l.readOne(&p, w)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if l.ctx.Err() != nil {
+		return context.Cause(l.ctx)
+	}
+	return nil
+}
+
+// readOne reads one file and keeps a copy where it is another content.
+func (l *look) readOne(p *pather, w *job) {
+	w.full, w.missing, w.unsaid = false, false, false
+	f, err := p.open(w.d.path)
+	if err != nil {
+		w.missing, w.unsaid = absent(err), !absent(err)
+		return
+	}
+	var r *repo
+	if w.was.state == inGit {
+		r = l.j.repo
+	}
+	w.got, err = l.j.read(f, w.name, r)
+	if err != nil || w.got.stamp.dir() || w.got.stamp.special() {
+		w.missing = err == nil || absent(err)
+		w.unsaid = !w.missing
+		return
+	}
+	data := w.got.data
+	w.got.data = nil
+	if w.had && w.same() {
+		if w.was.state != lost || data == nil {
+			w.got.state = w.was.state
+			return
+		}
+	}
+	if data == nil {
+		return
+	}
+	if !w.leaving && w.was.state == kept && !w.dropped {
+		l.j.pack.touch(w.was.id, l.j.looks)
+		l.j.pack.drop(w.was.id)
+		w.dropped = true
+	}
+	if !w.leaving && l.j.pack.put(w.got.id, data, true, l.j.looks) {
+		w.got.state = kept
+		return
+	}
+	w.full = !w.leaving
+	if w.had || !w.silent { // it is reported, and so kept for a while
+		w.brief = l.j.pack.put(w.got.id, data, false, l.j.looks)
+	}
+}
+
+// same says that a file has the content that it had.
+func (w *job) same() bool {
+	switch w.was.state {
+	case inGit:
+		return w.got.git == w.was.id && w.got.stamp.size == w.was.size
+	case kept, lost:
+		return w.got.state != guess && w.got.id == w.was.id
+	case guess:
+		return w.got.state == guess && w.got.stamp == w.was.stamp
+	}
+	return false
+}

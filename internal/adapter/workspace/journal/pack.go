@@ -1,0 +1,218 @@
+package journal
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// pack is one file with the copies of contents, by their SHA-256. One file and
+// not one for each content: a tree of 50,000 files is copied in a second.
+// Nothing in it is believed: what is read is hashed.
+type pack struct {
+	mu    sync.Mutex
+	f     *os.File
+	path  string
+	size  int64
+	live  int64 // bytes of contents that are referred to
+	limit int64 // of live
+	at    map[id]*place
+}
+
+// place is where a content is. seen is the last look that reported it.
+type place struct {
+	off  int64
+	n    uint32
+	refs int32
+	seen int64
+}
+
+const (
+	packMagic  = "pawlpak1"
+	packHeader = 4 + 32
+)
+
+// openPack opens or makes a pack. One that can not be read is begun anew.
+func openPack(path string, limit int64) (*pack, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	p := &pack{f: f, path: path, limit: limit, at: map[id]*place{}}
+	if err := p.scan(); err != nil {
+		if err := errors.Join(f.Truncate(0), p.begin()); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return p, nil
+}
+
+func (p *pack) begin() error {
+	p.at, p.live = map[id]*place{}, 0
+	p.size = int64(len(packMagic))
+	_, err := p.f.WriteAt([]byte(packMagic), 0)
+	return err
+}
+
+// scan reads the headers. What is behind the last whole content is cut off.
+func (p *pack) scan() error {
+	st, err := p.f.Stat()
+	if err != nil {
+		return err
+	}
+	magic := make([]byte, len(packMagic))
+	if _, err := p.f.ReadAt(magic, 0); err != nil || string(magic) != packMagic {
+		return fmt.Errorf("%s is not a pack", p.path)
+	}
+	var h [packHeader]byte
+	off := int64(len(packMagic))
+	for off+packHeader <= st.Size() {
+		if _, err := p.f.ReadAt(h[:], off); err != nil {
+			return err
+		}
+		n := binary.LittleEndian.Uint32(h[:])
+		end := off + packHeader + int64(n)
+		if end > st.Size() {
+			break
+		}
+		p.at[id(h[4:])] = &place{off: off + packHeader, n: n}
+		off = end
+	}
+	p.size = off
+	return p.f.Truncate(off)
+}
+
+// put keeps a content for look now. ref: a file of the index has it, and it
+// counts. It returns false where there is no room, in the limit or on the disk.
+func (p *pack) put(h id, data []byte, ref bool, now int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.at[h]
+	if ref && (e == nil || e.refs == 0) && p.live+int64(len(data)) > p.limit {
+		return false
+	}
+	if e == nil {
+		buf := make([]byte, packHeader, packHeader+len(data))
+		binary.LittleEndian.PutUint32(buf, uint32(len(data)))
+		copy(buf[4:], h[:])
+		if _, err := p.f.WriteAt(append(buf, data...), p.size); err != nil {
+			return false // the next one is written over it
+		}
+		e = &place{off: p.size + packHeader, n: uint32(len(data))}
+		p.at[h] = e
+		p.size += packHeader + int64(len(data))
+	}
+	e.seen = max(e.seen, now)
+	if ref {
+		p.ref(e)
+	}
+	return true
+}
+
+func (p *pack) ref(e *place) {
+	if e.refs++; e.refs == 1 {
+		p.live += int64(e.n)
+	}
+}
+
+// claim counts a content that the index names; false where it is not there.
+func (p *pack) claim(h id) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.at[h]
+	if e != nil {
+		p.ref(e)
+	}
+	return e != nil
+}
+
+// drop says that a file no longer has the content.
+func (p *pack) drop(h id) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.at[h]; e != nil && e.refs > 0 {
+		if e.refs--; e.refs == 0 {
+			p.live -= int64(e.n)
+		}
+	}
+}
+
+// touch says that a look reported the content.
+func (p *pack) touch(h id, now int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.at[h]; e != nil {
+		e.seen = max(e.seen, now)
+	}
+}
+
+var errNotKept = errors.New("this content is not kept")
+
+func (p *pack) get(h id) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.at[h]
+	if e == nil {
+		return nil, errNotKept
+	}
+	data := make([]byte, e.n)
+	if _, err := io.ReadFull(io.NewSectionReader(p.f, e.off, int64(e.n)), data); err != nil {
+		return nil, fmt.Errorf("read a copy in %s: %w", p.path, err)
+	}
+	if sha256.Sum256(data) != h {
+		return nil, fmt.Errorf("a copy in %s is damaged", p.path)
+	}
+	return data, nil
+}
+
+// clean leaves out what is neither referred to nor was reported since look
+// since, once that is most of the file.
+func (p *pack) clean(since int64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var keep int64
+	for _, e := range p.at {
+		if e.refs > 0 || e.seen >= since {
+			keep += int64(e.n) + packHeader
+		}
+	}
+	if garbage := p.size - keep; garbage < 64<<20 && garbage < p.limit/4 || garbage < keep {
+		return nil
+	}
+	tmp := p.path + ".new"
+	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	at := make(map[id]*place, len(p.at))
+	w := bufio.NewWriterSize(f, 1<<20)
+	off := int64(len(packMagic))
+	_, err = w.WriteString(packMagic)
+	for h, e := range p.at {
+		if e.refs == 0 && e.seen < since || err != nil {
+			continue
+		}
+		_, err = io.Copy(w, io.NewSectionReader(p.f, e.off-packHeader, packHeader+int64(e.n)))
+		at[h] = &place{off: off + packHeader, n: e.n, refs: e.refs, seen: e.seen}
+		off += packHeader + int64(e.n)
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil {
+		err = os.Rename(tmp, p.path)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close(), os.Remove(tmp))
+	}
+	old := p.f
+	p.f, p.at, p.size = f, at, off
+	return old.Close()
+}
+
+func (p *pack) close() error { return p.f.Close() }

@@ -1,0 +1,285 @@
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// tree is a workspace as a simple model sees it: every file read whole.
+type tree map[string]node
+
+type node struct {
+	data string
+	mode uint32
+}
+
+func readTree(t *testing.T, root string) tree {
+	t.Helper()
+	out := tree{}
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || p == root {
+			return err
+		}
+		if d.Name() == ".git" || d.Name() == "ignored" || strings.HasSuffix(d.Name(), ".log") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(root, p)
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(p)
+			out[rel] = node{target, uint32(fs.ModeSymlink) | 0o777}
+			return err
+		case info.Mode().IsRegular():
+			data, err := os.ReadFile(p)
+			out[rel] = node{string(data), uint32(info.Mode().Perm())}
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func sum(s string) tool.Hash { return hashOf(sha256.Sum256([]byte(s))) }
+
+// compare says how a look differs from what the model says it should be.
+func compare(t *testing.T, j *Journal, before, after tree, es []tool.Effect, copies bool) {
+	t.Helper()
+	want := map[string]bool{}
+	for p := range before {
+		if before[p] != after[p] {
+			want[p] = true
+		}
+	}
+	for p := range after {
+		if _, ok := before[p]; !ok {
+			want[p] = true
+		}
+	}
+	for _, e := range es {
+		if !want[e.Path] {
+			t.Fatalf("%q is reported and did not change: %+v", e.Path, e)
+		}
+		delete(want, e.Path)
+		b, was := before[e.Path]
+		a, is := after[e.Path]
+		check := func(what string, exists bool, n node, h tool.Hash, mode uint32, can bool) {
+			if !exists {
+				if h != "" || mode != 0 {
+					t.Fatalf("%q %s: hash %q mode %o of a file that was not there", e.Path, what, h, mode)
+				}
+				return
+			}
+			if h != sum(n.data) || mode != n.mode {
+				t.Fatalf("%q %s: hash %.8s mode %o, want %.8s mode %o", e.Path, what, h, mode, sum(n.data), n.mode)
+			}
+			if !can {
+				if copies {
+					t.Fatalf("%q %s: can not be had", e.Path, what)
+				}
+				return
+			}
+			data, err := j.Content(t.Context(), h)
+			if err != nil || string(data) != n.data {
+				t.Fatalf("%q %s: got %d bytes (%v), want %d", e.Path, what, len(data), err, len(n.data))
+			}
+		}
+		check("before", was, b, e.Before, e.ModeBefore, e.Kept)
+		check("after", is, a, e.After, e.Mode, e.Held)
+	}
+	if len(want) > 0 {
+		t.Fatalf("not reported: %q", slices.Collect(maps.Keys(want)))
+	}
+}
+
+// world is a workspace at which random things happen. All of them go through an
+// os.Root: no link that they make leads them out of it.
+type world struct {
+	t    *testing.T
+	root string
+	in   *os.Root
+	r    *rand.Rand
+	git  bool
+}
+
+var names = []string{"a", "b", "c.go", "-rf", " sp ace", "new\nline", "ünïcode", "bad\xff", "a-b", "x.log", "ignored", "deep"}
+
+func (w *world) path() string {
+	parts := make([]string, 1+w.r.IntN(3))
+	for i := range parts {
+		parts[i] = names[w.r.IntN(len(names))]
+	}
+	return filepath.Join(parts...)
+}
+
+// content is one of few, so that contents come back, of the same sizes.
+func (w *world) content() []byte { return fmt.Appendf(nil, "content %02d\n", w.r.IntN(20)) }
+
+// act does one random thing; that it may fail is part of it.
+func (w *world) act() {
+	p := w.path()
+	_ = w.in.MkdirAll(filepath.Dir(p), 0o755)
+	switch w.r.IntN(15) {
+	case 0, 1, 2, 3:
+		_ = w.in.WriteFile(p, w.content(), 0o644)
+	case 4:
+		if f, err := w.in.OpenFile(p, os.O_APPEND|os.O_WRONLY, 0); err == nil {
+			_, _ = f.WriteString("more\n")
+			_ = f.Close()
+		}
+	case 5:
+		_ = w.in.Remove(p)
+	case 6:
+		if w.r.IntN(4) == 0 {
+			_ = w.in.RemoveAll(p)
+		}
+	case 7:
+		_ = w.in.Rename(p, w.path())
+	case 8:
+		_ = w.in.Chmod(p, []fs.FileMode{0o644, 0o755, 0o600}[w.r.IntN(3)])
+	case 9:
+		_ = w.in.Symlink([]string{"a", "nowhere"}[w.r.IntN(2)], p)
+	case 10: // with the old time kept
+		if st, err := w.in.Stat(p); err == nil && st.Mode().IsRegular() {
+			_ = w.in.WriteFile(p, w.content(), 0o644)
+			_ = w.in.Chtimes(p, st.ModTime(), st.ModTime())
+		}
+	case 11: // a new file in its place, as editors do
+		tmp := p + ".tmp~"
+		if st, err := w.in.Lstat(p); err == nil && !st.IsDir() && w.in.WriteFile(tmp, w.content(), 0o644) == nil {
+			_ = w.in.Rename(tmp, p)
+		}
+	case 12:
+		_ = w.in.Remove(p)
+		_ = w.in.Mkdir(p, 0o755)
+	case 13:
+		if w.git {
+			args := [][]string{
+				{"add", "-A"},
+				{"commit", "-qm", "x"},
+				{"stash", "-qu"},
+				{"stash", "pop", "-q"},
+				{"checkout", "-qf", "--", "."},
+				{"rm", "-qrf", "--ignore-unmatch", "a"},
+				{"clean", "-fdq"},
+			}[w.r.IntN(7)]
+			w.run(args...)
+		}
+	case 14:
+		_ = w.in.Link(p, w.path())
+	}
+}
+
+func (w *world) run(args ...string) {
+	cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false", "-c", "gc.auto=0"}, args...)...)
+	cmd.Dir = w.root
+	_ = cmd.Run() // that it fails is one of the things that happen
+}
+
+// SPEC 11.1: whatever happens between two looks, the second says it, with both
+// contents.
+func TestLooksAgainstAModel(t *testing.T) {
+	for _, git := range []bool{false, true} {
+		for seed := range uint64(4) {
+			t.Run(fmt.Sprintf("git=%v/%d", git, seed), func(t *testing.T) {
+				t.Parallel()
+				root := realTemp(t)
+				in, err := os.OpenRoot(root)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer in.Close()
+				w := &world{t: t, root: root, in: in, r: rand.New(rand.NewPCG(seed, 7)), git: git}
+				rules := ".gitignore"
+				if git {
+					w.run("init", "-q")
+					rules = ".git/info/exclude" // no stash takes it away
+				}
+				put(t, root, rules, "ignored\n*.log\n")
+				for range 60 {
+					w.act()
+				}
+				state := t.TempDir()
+				open := func() *Journal {
+					j := New(root, Options{Dir: state})
+					j.adoptMin = 1 // also few files are taken from git
+					return j
+				}
+				j := open()
+				defer func() { _ = j.Close() }()
+				if l := see(t, j, ""); len(l.Effects) != 0 {
+					t.Fatalf("a first look has effects: %+v", l.Effects)
+				}
+				before := readTree(t, root)
+				for step := range 150 {
+					for range w.r.IntN(6) {
+						w.act()
+					}
+					if step%40 == 39 {
+						if err := j.Close(); err != nil {
+							t.Fatal(err)
+						}
+						j = open()
+					}
+					after := readTree(t, root)
+					l := see(t, j, fmt.Sprint(step))
+					compare(t, j, before, after, l.Effects, true)
+					if l.Files != len(after) {
+						t.Fatalf("%d files are watched, there are %d", l.Files, len(after))
+					}
+					before = after
+				}
+			})
+		}
+	}
+}
+
+func realTemp(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func put(t testing.TB, root, name, text string) {
+	t.Helper()
+	p := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func see(t testing.TB, j *Journal, tag string, touched ...string) tool.Look {
+	t.Helper()
+	l, err := j.Look(context.Background(), tag, touched)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}

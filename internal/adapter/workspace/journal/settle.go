@@ -1,0 +1,264 @@
+package journal
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// change is an effect on its way. before is where the old content is.
+type change struct {
+	tool.Effect
+	before      file
+	had         bool
+	from, until int64 // sizes
+}
+
+// settle makes the index say what was read, and gives the effects.
+func (l *look) settle() ([]tool.Effect, error) {
+	var out []change
+	for _, w := range l.work {
+		if c, ok := l.settleOne(w); ok {
+			out = append(out, c)
+		}
+	}
+	for _, g := range l.gone {
+		out = append(out, change{
+			Effect: tool.Effect{Path: g.path, ModeBefore: mode(g.was.stamp), Held: true},
+			before: g.was, had: true, from: g.was.size,
+		})
+	}
+	if err := l.befores(out); err != nil {
+		return nil, err
+	}
+	out = l.ours(out)
+	l.count(out)
+	slices.SortStableFunc(out, func(a, b change) int {
+		// What went first, so that a folder can take a file's place.
+		return cmp.Or(cmp.Compare(live(a), live(b)), strings.Compare(a.Path, b.Path))
+	})
+	effects := make([]tool.Effect, len(out))
+	for i, c := range out {
+		effects[i] = c.Effect
+	}
+	return effects, nil
+}
+
+func live(c change) int {
+	if c.After == "" {
+		return 0
+	}
+	return 1
+}
+
+func mode(s stamp) uint32 { return s.mode }
+
+func (l *look) settleOne(w *job) (change, bool) {
+	e, ok := w.d.find(w.name)
+	if !ok && !w.leaving || w.unsaid {
+		return change{}, false
+	}
+	c := change{Effect: tool.Effect{Path: w.d.join(w.name)}, before: w.was, had: w.had && w.was.state != unread, from: w.was.size}
+	c.ModeBefore = mode(w.was.stamp)
+	if !c.had {
+		c.ModeBefore = 0
+	}
+	if w.missing {
+		// It went after its folder was listed.
+		c.Held = true
+		if !w.leaving {
+			if !w.dropped {
+				l.forget(*e)
+			}
+			i := slices.IndexFunc(w.d.files, func(f file) bool { return f.name == w.name })
+			w.d.files = slices.Delete(w.d.files, i, i+1)
+			w.d.racy, w.d.dirty = true, true
+			l.j.x.files--
+		}
+		return c, c.had
+	}
+	same := c.had && w.same()
+	c.After, c.Mode, c.until = hashOf(w.got.id), mode(w.got.stamp), w.got.stamp.size
+	c.Held = w.got.state == kept || w.brief || same && w.was.state == kept
+	if same && w.was.state == inGit {
+		c.Held = true
+		l.inGit(w.got.id, w.was.id)
+	}
+	if !w.leaving {
+		l.j.note(w, e, same)
+	}
+	if same {
+		c.Before, c.Kept = c.After, c.Held
+	}
+	return c, c.had && (!same || c.Mode != c.ModeBefore) || !c.had && !w.silent
+}
+
+// note makes an entry of the index say what was read.
+func (j *Journal) note(w *job, e *file, same bool) {
+	if w.full {
+		j.noRoom++
+	}
+	old := *e
+	e.stamp, e.racy = w.got.stamp, w.got.racy
+	if !same || w.was.state == lost {
+		e.state, e.id = w.got.state, w.got.id
+	}
+	if old.state == kept && !same && !w.dropped {
+		j.pack.touch(old.id, j.looks)
+		j.pack.drop(old.id)
+	}
+	if *e != old {
+		w.d.dirty = true
+	}
+}
+
+func (l *look) inGit(sum, git id) {
+	l.j.mu.Lock()
+	defer l.j.mu.Unlock()
+	l.j.fromGit[sum] = blob{git, l.j.looks}
+}
+
+// befores finds out which contents the files had before.
+func (l *look) befores(cs []change) error {
+	j := l.j
+	j.mu.Lock()
+	for k, b := range j.fromGit {
+		if b.look < j.looks-reported {
+			delete(j.fromGit, k)
+		}
+	}
+	j.mu.Unlock()
+	var ask []id
+	size := int64(0)
+	type blobOf struct {
+		sum  id
+		size int64
+	}
+	sums := map[id]blobOf{}
+	flush := func() error {
+		if j.repo == nil || len(ask) == 0 {
+			return nil
+		}
+		err := j.repo.blobs(l.ctx, ask, func(git id, data []byte) error {
+			sum := sha256.Sum256(data)
+			sums[git] = blobOf{sum, int64(len(data))}
+			if int64(len(data)) > j.opt.MaxFile {
+				return nil
+			}
+			j.pack.put(sum, data, false, j.looks)
+			return nil
+		})
+		ask, size = nil, 0
+		if l.ctx.Err() != nil {
+			return err
+		}
+		return nil // a git that fails has nothing: not kept
+	}
+	asked := map[id]bool{}
+	for i := range cs {
+		c := &cs[i]
+		if !c.had || c.Before != "" || c.before.state != inGit || c.before.size > j.opt.MaxHash || asked[c.before.id] {
+			continue
+		}
+		asked[c.before.id] = true
+		ask, size = append(ask, c.before.id), size+c.before.size
+		if size > j.opt.MaxHash {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	for i := range cs {
+		c := &cs[i]
+		switch {
+		case !c.had:
+			c.Kept = true // there was nothing
+		case c.Before != "":
+		case c.before.state == inGit:
+			// Another size: it was converted on its way out of git after all.
+			b, ok := sums[c.before.id]
+			if c.Kept = ok && b.size == c.before.size; c.Kept {
+				l.inGit(b.sum, c.before.id)
+			} else {
+				var g content
+				g.stamp = c.before.stamp
+				g.guess(c.Path)
+				b.sum = g.id
+			}
+			c.Before = hashOf(b.sum)
+		default:
+			c.Before, c.Kept = hashOf(c.before.id), c.before.state == kept
+		}
+	}
+	return nil
+}
+
+// ours leaves out what recorded writes did, and takes their contents for the
+// ones before what others did to the same files.
+func (l *look) ours(cs []change) []change {
+	l.j.mu.Lock()
+	written := l.j.wrote
+	l.j.wrote = map[string]*wrote{}
+	l.j.mu.Unlock()
+	if len(written) == 0 {
+		return cs
+	}
+	var out []change
+	for _, c := range cs {
+		w := written[c.Path]
+		switch {
+		case w == nil:
+		case c.After == w.after:
+			if c.Before == w.before {
+				continue
+			}
+			// Somebody changed it before pawl wrote.
+			c.After, c.Held, c.Mode = w.before, w.before == "", c.ModeBefore
+		default:
+			c.Before, c.Kept, c.had = w.after, false, w.after != ""
+			if w.mode != 0 {
+				c.ModeBefore = w.mode
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// The lines of a change are counted where that costs little.
+const (
+	countFiles = 200
+	countSize  = 256 << 10
+)
+
+func (l *look) count(cs []change) {
+	for i := range cs[:min(len(cs), countFiles)] {
+		c := &cs[i]
+		if c.Before == c.After || c.from > countSize || c.until > countSize || (c.Mode|c.ModeBefore)&^0o777 != 0 {
+			continue
+		}
+		get := func(h tool.Hash) ([]byte, bool) {
+			if h == "" {
+				return nil, true
+			}
+			i, err := parseHash(h)
+			if err != nil {
+				return nil, false
+			}
+			data, err := l.j.pack.get(i)
+			return data, err == nil
+		}
+		before, ok := get(c.Before)
+		after, ok2 := get(c.After)
+		if ok && ok2 {
+			c.Added, c.Removed = workspace.Lines(before, after)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// found is what a sweep saw of one folder that is not as it was.
+type found struct {
+	d       *dir
+	gone    bool
+	relist  bool // names came or went, or may have
+	rules   bool // its .gitignore is another
+	changed []int
+}
+
+func (f *found) news() bool { return f.gone || f.relist || f.rules || len(f.changed) > 0 }
+
+// sweep asks the system for the stamp of all that is watched, and says where
+// it is not what the index has. It changes nothing. This is the part of a look
+// that a large tree pays each time: a system call for each file and three for
+// each folder, on several threads.
+func (x *index) sweep(ctx context.Context, root folder, now int64, workers int) ([]found, error) {
+	const chunk = 32 // folders
+	order := x.sorted()
+	parts := make([][]found, workers)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			p := pather{root: root}
+			defer p.close()
+			for ctx.Err() == nil {
+				lo := int(next.Add(chunk)) - chunk
+				if lo >= len(order) {
+					return
+				}
+				for _, d := range order[lo:min(lo+chunk, len(order))] {
+					if f := p.look(d, now); f.news() {
+						parts[w] = append(parts[w], f)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	var out []found
+	for _, p := range parts {
+		out = append(out, p...)
+	}
+	return out, nil
+}
+
+// pather opens folders by their paths and keeps those above the last one open,
+// since the next is mostly near.
+type pather struct {
+	root  folder
+	stack []level
+}
+
+type level struct {
+	path string
+	f    folder
+}
+
+func (p *pather) close() {
+	for _, l := range p.stack {
+		l.f.close()
+	}
+	p.stack = nil
+}
+
+// open opens a folder. It belongs to the pather.
+func (p *pather) open(path string) (folder, error) {
+	if path == "" {
+		return p.root, nil
+	}
+	for n := len(p.stack); n > 0; n-- {
+		if t := p.stack[n-1]; t.path == path {
+			return t.f, nil
+		} else if strings.HasPrefix(path, t.path) && path[len(t.path)] == '/' {
+			break
+		}
+		p.stack[n-1].f.close()
+		p.stack = p.stack[:n-1]
+	}
+	cur, at := p.root, ""
+	if n := len(p.stack); n > 0 {
+		cur, at = p.stack[n-1].f, p.stack[n-1].path
+	}
+	rest := strings.TrimPrefix(path[len(at):], "/")
+	for rest != "" {
+		name, tail, _ := strings.Cut(rest, "/")
+		f, err := cur.sub(name)
+		if err != nil {
+			return folder{}, err
+		}
+		cur, at, rest = f, join(at, name), tail
+		p.stack = append(p.stack, level{at, f})
+	}
+	return cur, nil
+}
+
+// absent says that an error means that there is no such folder or file any
+// more. One that may not be looked into is not absent: it is left as it was.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || notFolder(err)
+}
+
+// look compares one folder with the system.
+func (p *pather) look(d *dir, now int64) found {
+	out := found{d: d}
+	f, err := p.open(d.path)
+	if err != nil {
+		out.gone = absent(err)
+		return out
+	}
+	st, err := f.self()
+	if err != nil {
+		return out
+	}
+	out.relist = d.racy || st != d.stamp
+	for i := range d.files {
+		e := &d.files[i]
+		st, err := f.stat(e.name)
+		switch {
+		case err != nil:
+			if absent(err) {
+				out.relist = true
+			}
+		case e.racy || e.state == unread || st != e.stamp:
+			out.changed = append(out.changed, i)
+			out.rules = out.rules || e.name == ignoreName
+		}
+	}
+	if !out.rules && (d.ignore != stamp{}) {
+		// Also where the file that says what is ignored is ignored itself.
+		if _, ok := d.find(ignoreName); !ok {
+			st, err := f.stat(ignoreName)
+			out.rules = err != nil || st != d.ignore || st.racy(now)
+		}
+	}
+	return out
+}
+
+const ignoreName = ".gitignore"

@@ -1,0 +1,432 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// What commands do to files is found by comparing the workspace before and
+// after them (SPEC 11.1), and recorded here as the writes of tools are.
+
+// Tools that changes by commands are recorded under.
+const (
+	bashTool    = "bash"
+	commandTool = "command" // a person's own
+)
+
+// Share makes a journal that several sessions of one workspace may have at the
+// same time: what a background command of one of them does is then recorded
+// there, whichever session comes to see it.
+func Share(j tool.Journal) tool.Journal {
+	if j == nil {
+		return nil
+	}
+	if w, ok := j.(*watch); ok {
+		return w
+	}
+	return &watch{Journal: j}
+}
+
+// watch is a journal and which commands run.
+type watch struct {
+	tool.Journal
+
+	mu    sync.Mutex // a look and the recording of what it found are one
+	front int        // commands that are waited for
+	jobs  []*job     // background commands
+	began bool       // there was a look
+}
+
+// job is a background command.
+type job struct {
+	s        *Session
+	call, id string
+	words    words
+}
+
+// person is the call in the tag of a person's own command.
+const person = "!"
+
+func (s *Session) tag(call string) string { return s.cfg.ID + "/" + call }
+
+// Times a look may take: it must not hang with a disk that hangs, and after an
+// interrupt a person waits for it.
+const (
+	lookTime        = 30 * time.Second
+	cancelledLook   = 5 * time.Second
+	takeUpLook      = 30 * time.Second
+	keptPerCommand  = 256 << 20 // bytes of contents before, then not restorable
+	afterPerCommand = 64 << 20  // bytes of contents after, then only their hashes
+)
+
+func lookContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := lookTime
+	if ctx.Err() != nil {
+		limit = cancelledLook
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), limit)
+}
+
+// before looks before a command: what is found is not its doing.
+func (w *watch) before(ctx context.Context, s *Session, call string, named words) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.front++
+	return w.others(ctx, s, s.tag(call), named.paths())
+}
+
+// others looks, and records what was found for those whose doing it may be.
+func (w *watch) others(ctx context.Context, s *Session, tag string, touched []string) error {
+	alive := w.alive(nil)
+	l, err := w.look(ctx, s, tag, touched)
+	if err != nil {
+		return err
+	}
+	defer func() { w.jobs = alive }()
+	ctx, cancel := lookContext(ctx)
+	defer cancel()
+	if n := len(w.jobs); n > 0 {
+		_, err := w.toJobs(ctx, l.Effects)
+		return err
+	}
+	if id, call, ok := strings.Cut(l.Tag, "/"); ok && id == s.cfg.ID {
+		// Nobody looked after that command: pawl died, or could not.
+		return s.record(context.WithoutCancel(ctx), s.changed(ctx, call, s.unrecorded(call, l.Effects), nil)...)
+	}
+	return nil // somebody else's, and no part of this session
+}
+
+// look is Journal.Look with its limits said once.
+func (w *watch) look(ctx context.Context, s *Session, tag string, touched []string) (tool.Look, error) {
+	ctx, cancel := lookContext(ctx)
+	defer cancel()
+	l, err := w.Look(ctx, tag, touched)
+	if err != nil {
+		return l, s.sayBounds("what commands change is not recorded and can not be undone: " + err.Error())
+	}
+	w.began = true
+	if l.Bounds != "" {
+		err = s.sayBounds(l.Bounds)
+	}
+	return l, err
+}
+
+// toJobs records what background commands may have done.
+func (w *watch) toJobs(ctx context.Context, es []tool.Effect) ([]event.FileChanged, error) {
+	byJob := map[*job][]tool.Effect{}
+	for _, e := range es {
+		at := w.jobs[len(w.jobs)-1]
+		for _, j := range w.jobs {
+			if j.words.name(e.Path) {
+				at = j
+			}
+		}
+		byJob[at] = append(byJob[at], e)
+	}
+	var all []event.FileChanged
+	for _, j := range w.jobs {
+		ds := j.s.changed(ctx, j.call, byJob[j], nil)
+		if err := j.s.record(context.WithoutCancel(ctx), ds...); err != nil {
+			return all, err
+		}
+		all = append(all, bodies(ds)...)
+	}
+	return all, nil
+}
+
+func bodies(ds []event.Draft) []event.FileChanged {
+	out := make([]event.FileChanged, len(ds))
+	for i, d := range ds {
+		out[i] = d.Body.(event.FileChanged)
+	}
+	return out
+}
+
+// alive are the background commands that have not ended, without those of a
+// session. Who asks before a look may forget the others after it: it is the one
+// after their end.
+func (w *watch) alive(without *Session) []*job {
+	return slices.DeleteFunc(slices.Clone(w.jobs), func(j *job) bool {
+		sh, ok := j.s.cfg.Shell.(interface{ Running() [][2]string })
+		return j.s == without || ok && !slices.ContainsFunc(sh.Running(), func(r [2]string) bool { return r[0] == j.id })
+	})
+}
+
+// jobTag names the newest of background commands.
+func jobTag(jobs []*job) string {
+	if n := len(jobs); n > 0 {
+		return jobs[n-1].s.tag(jobs[n-1].call)
+	}
+	return ""
+}
+
+// after looks after a command and gives what is to be recorded of it.
+func (w *watch) after(ctx context.Context, s *Session, call string, named words) ([]event.Draft, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.front--
+	alive := w.alive(nil)
+	l, err := w.look(ctx, s, jobTag(alive), named.paths())
+	if err != nil {
+		return nil, err
+	}
+	w.jobs = alive
+	ctx, cancel := lookContext(ctx)
+	defer cancel()
+	return s.changed(ctx, call, l.Effects, &named), nil
+}
+
+// harvest looks for what a background command of s did. While another command
+// is waited for, that one's look comes first.
+func (w *watch) harvest(ctx context.Context, s *Session, id string) ([]event.FileChanged, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.ContainsFunc(w.jobs, func(j *job) bool { return j.s == s && j.id == id }) {
+		return nil, nil
+	}
+	return w.gather(ctx, s, w.alive(nil))
+}
+
+// gather looks, and has only the background commands that are alive from then
+// on.
+func (w *watch) gather(ctx context.Context, s *Session, alive []*job) ([]event.FileChanged, error) {
+	if w.front > 0 {
+		return nil, nil
+	}
+	l, err := w.look(ctx, s, jobTag(alive), nil)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := lookContext(ctx)
+	defer cancel()
+	out, err := w.toJobs(ctx, l.Effects)
+	w.jobs = alive
+	return out, err
+}
+
+// turnEnds takes a look where background commands of the session run on, so
+// that what they did until now is part of the turn.
+func (w *watch) turnEnds(ctx context.Context, s *Session) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if slices.ContainsFunc(w.jobs, func(j *job) bool { return j.s == s }) {
+		_, _ = w.gather(ctx, s, w.alive(nil)) // a log that is broken fails at the turn's end
+	}
+}
+
+// leave forgets a session's background commands, after a last look.
+func (w *watch) leave(s *Session) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if slices.ContainsFunc(w.jobs, func(j *job) bool { return j.s == s }) {
+		// A log that is broken says so itself.
+		_, _ = w.gather(context.Background(), s, w.alive(s))
+	}
+	w.jobs = slices.DeleteFunc(w.jobs, func(j *job) bool { return j.s == s })
+}
+
+// glance makes sure that there was a look.
+func (w *watch) glance(ctx context.Context, s *Session) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.began || w.front > 0 {
+		return nil
+	}
+	return w.others(ctx, s, "", nil)
+}
+
+// changed keeps the contents of effects and makes their events. named says
+// which are the command's by its own words; nil: none.
+func (s *Session) changed(ctx context.Context, call string, es []tool.Effect, named *words) []event.Draft {
+	before, after := int64(keptPerCommand), int64(afterPerCommand)
+	out := make([]event.Draft, 0, len(es))
+	for _, e := range es {
+		b := event.FileChanged{
+			Call: call, Tool: bashTool, Path: e.Path, Before: e.Before, After: e.After, Mode: e.Mode, ModeBefore: e.ModeBefore,
+			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.name(e.Path),
+		}
+		if call == person {
+			b.Call, b.Tool = "", commandTool
+		}
+		b.Kept = e.Before == "" || e.Kept && s.store(ctx, e.Before, &before)
+		if !b.Kept { // an edit of pawl's own may have stored it
+			_, err := s.cfg.Store.Get(ctx, string(e.Before))
+			b.Kept = err == nil
+		}
+		if e.Held && e.After != "" && e.After != e.Before {
+			s.store(ctx, e.After, &after) // its hash is known anyway
+		}
+		if clean := strings.ToValidUTF8(e.Path, "\uFFFD"); clean != e.Path {
+			b.Path, b.Kept = clean, false // the log keeps text: nobody could find it again
+		}
+		out = append(out, event.Draft{Body: b})
+	}
+	return out
+}
+
+// store takes a content of the journal into the session's store.
+func (s *Session) store(ctx context.Context, h tool.Hash, room *int64) bool {
+	data, err := s.watch.Content(ctx, h)
+	if err != nil || int64(len(data)) > *room {
+		return false
+	}
+	*room -= int64(len(data))
+	got, err := s.cfg.Store.Put(ctx, data)
+	return err == nil && got == string(h)
+}
+
+// lastShell is what is recorded of the newest command's changes, so that they
+// are not recorded twice when pawl died in between.
+type lastShell struct {
+	call  string
+	after map[string]tool.Hash
+}
+
+// shellState is what a session knows of its commands beside the folds.
+type shellState struct {
+	watch      *watch // nil without a journal
+	lastShell  lastShell
+	boundsSaid bool
+}
+
+func (s *shellState) apply(b event.Body) {
+	switch b := b.(type) {
+	case event.FileChanged:
+		s.lastShell.apply(b)
+	case event.Warned:
+		s.boundsSaid = s.boundsSaid || b.What == "journal"
+	}
+}
+
+func (l *lastShell) apply(b event.FileChanged) {
+	call := b.Call
+	switch b.Tool {
+	case bashTool:
+	case commandTool:
+		call = person
+	default:
+		return
+	}
+	if l.after == nil || call != l.call {
+		l.call, l.after = call, map[string]tool.Hash{}
+	}
+	l.after[b.Path] = b.After
+}
+
+func (s *Session) unrecorded(call string, es []tool.Effect) []tool.Effect {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(es, func(e tool.Effect) bool {
+		h, ok := s.lastShell.after[e.Path]
+		return ok && s.lastShell.call == call && h == e.After
+	})
+}
+
+// sayBounds tells the person what is not watched, once in a session.
+func (s *Session) sayBounds(text string) error {
+	s.mu.Lock()
+	said := s.boundsSaid
+	s.boundsSaid = true
+	s.mu.Unlock()
+	if said {
+		return nil
+	}
+	return s.record(context.Background(), event.Draft{Body: event.Warned{What: "journal", Text: s.cfg.Mask(text)}})
+}
+
+// tookUp gives what the command that was running when pawl died changed, or
+// somebody else meanwhile.
+func (s *Session) tookUp(ctx context.Context) []event.Draft {
+	runs := func(name, args string) bool {
+		return strings.EqualFold(name, bashTool) || strings.Contains(args, `"command"`)
+	}
+	if s.watch == nil || len(s.open) == 0 || !runs(s.open[0].Name, string(s.open[0].Args)) && len(s.open) == 1 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, takeUpLook)
+	defer cancel()
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	l, err := s.watch.Look(ctx, "", nil)
+	if err != nil {
+		return nil // it can not be told: the call is closed as outcome unknown
+	}
+	s.watch.began = true
+	for _, c := range s.open {
+		if l.Tag == s.tag(c.ID) {
+			return s.changed(ctx, c.ID, s.unrecorded(c.ID, l.Effects), nil)
+		}
+	}
+	return nil
+}
+
+// changeNotes tell the model which files a command changed where its words do not,
+// and which of them can not be put back: at most a line each.
+func changeNotes(cs []event.FileChanged) (told, lost string) {
+	var loose, gone []string
+	for _, c := range cs {
+		if c.Loose {
+			loose = append(loose, c.Path)
+		}
+		if !c.Kept {
+			gone = append(gone, c.Path)
+		}
+	}
+	if len(loose) > 0 {
+		told = "[changed while this ran: " + few(loose) + "]\n"
+	}
+	if len(gone) > 0 {
+		files := "1 file"
+		if len(gone) > 1 {
+			files = fmt.Sprintf("%d files", len(gone))
+		}
+		lost = "[" + files + " that this command changed can not be restored: " + few(gone) + "]\n"
+	}
+	return told, lost
+}
+
+// few lists some paths in a line.
+func few(paths []string) string {
+	const most, width = 6, 200
+	var b strings.Builder
+	for i, p := range paths {
+		if i == most || i > 0 && b.Len()+len(p) > width {
+			fmt.Fprintf(&b, " (+%d more)", len(paths)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if strings.ContainsAny(p, " ,()[]\n\t") {
+			p = shellsyntax.Quote(strings.Map(func(r rune) rune {
+				if r < ' ' {
+					return '?'
+				}
+				return r
+			}, p))
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}
+
+// wrote tells the journal of a write that is recorded already.
+func (s *Session) wrote(c tool.Change) {
+	if s.watch != nil {
+		s.watch.Wrote(c)
+	}
+}

@@ -1,0 +1,54 @@
+package evidence
+
+import (
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+func wrote(call, by, path string, before, after tool.Hash) event.Body {
+	return event.FileChanged{Call: call, Tool: by, Path: path, Before: before, After: after}
+}
+
+// ran is a command that wrote what is given while it ran.
+func ran(command string, exit int, wrote ...event.Body) []event.Body {
+	out := append([]event.Body{event.CallAsked{ID: "1", Tool: "bash"}}, wrote...)
+	return append(out, event.CallDone{ID: "1", Tool: "bash", Command: command, Exit: &exit})
+}
+
+// SPEC 13.3: only a check newer than the last change proves something, and one
+// that rewrote what it was to check does not; what it leaves behind is no
+// matter.
+func TestChecksThatChangeFiles(t *testing.T) {
+	coverage := wrote("1", "bash", "c.out", "", "1")
+	check := ran("go test ./...", 0)
+	for name, c := range map[string]struct {
+		events   [][]event.Body
+		verified bool
+		files    int
+	}{
+		"a check":                     {[][]event.Body{check}, true, 1},
+		"leaves a file":               {[][]event.Body{ran("go test ./...", 0, coverage)}, true, 2},
+		"leaves it again":             {[][]event.Body{ran("go test ./...", 0, coverage), ran("go test ./...", 0, wrote("1", "bash", "c.out", "1", "2"))}, true, 2},
+		"another check leaves it":     {[][]event.Body{check, ran("go vet ./...", 0, coverage)}, true, 2},
+		"rewrites what was changed":   {[][]event.Body{ran("go test ./...", 0, wrote("1", "bash", "a.go", "y", "z"))}, false, 1},
+		"once more":                   {[][]event.Body{ran("go test ./...", 0, wrote("1", "bash", "a.go", "y", "z")), check}, true, 1},
+		"a change after it":           {[][]event.Body{check, ran("./gen", 0, wrote("1", "bash", "b.go", "", "1"))}, false, 2},
+		"a background command's":      {[][]event.Body{check, {wrote("0", "bash", "b.go", "", "1")}}, false, 2},
+		"a person's own":              {[][]event.Body{check, {wrote("", "command", "mine", "", "1")}}, false, 1},
+		"a person's on the same file": {[][]event.Body{check, {wrote("", "command", "a.go", "y", "x")}}, false, 0},
+	} {
+		var f Fold
+		turn := [][]event.Body{{event.Prompted{Source: event.Person}, wrote("1", "edit", "a.go", "x", "y"), event.CallDone{ID: "1", Tool: "edit"}}}
+		for _, bs := range append(turn, c.events...) {
+			for _, b := range bs {
+				f.Apply(event.Event{Body: b})
+			}
+		}
+		r := f.Report()
+		if (r.Verified != nil && r.Verified.OK) != c.verified || len(r.Files) != c.files {
+			t.Errorf("%s: verified %+v (%s), %d files", name, r.Verified, r.Unverified, len(r.Files))
+		}
+	}
+}
