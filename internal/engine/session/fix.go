@@ -90,7 +90,7 @@ func (s *Session) drive(ctx context.Context) (event.End, error) {
 	t := ending{s: s, allowed: map[string]string{}}
 	for {
 		end, err := loop.Run(ctx)
-		if end != event.EndDone || err != nil || fixer == nil || s.waiting() || len(s.Evidence().Files) == 0 {
+		if end != event.EndDone || err != nil || fixer == nil || s.waiting() || len(s.Evidence().Changed()) == 0 {
 			return end, err
 		}
 		prompt, err := fixer.Next(ctx, t)

@@ -130,15 +130,16 @@ func Took(d time.Duration) string {
 // Evidence says what is proven of a turn that changed files, "" for one that
 // changed none.
 func Evidence(r evidence.Report) string {
-	if len(r.Files) == 0 {
+	files := r.Changed()
+	if len(files) == 0 {
 		return ""
 	}
 	var names []string
-	for _, f := range r.Files {
+	for _, f := range files {
 		names = append(names, plain.Line(f.Path))
 	}
 	if len(names) > 5 {
-		names = append(names[:5], fmt.Sprintf("and %d more", len(r.Files)-5))
+		names = append(names[:5], fmt.Sprintf("and %d more", len(files)-5))
 	}
 	return "changed " + strings.Join(names, ", ") + "; " + proof(r)
 }

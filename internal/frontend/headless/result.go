@@ -145,10 +145,10 @@ func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proo
 		Cached: o.cached, DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err, Route: o.route,
 		Checks: append([]evidence.Check{}, proof.Checks...), FixAttempts: proof.Attempts,
 	}
-	if len(proof.Files) > 0 {
+	if len(proof.Changed()) > 0 {
 		r.Unverified = proof.Unverified
 	}
-	for _, f := range proof.Files {
+	for _, f := range proof.Changed() {
 		r.Files = append(r.Files, f.Path)
 	}
 	for _, d := range proof.Denials {

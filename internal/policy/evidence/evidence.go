@@ -35,8 +35,9 @@ type File struct {
 	Path           string
 	Before, After  tool.Hash
 	Added, Removed int
-	// ByCheck: only checks wrote it, such as a cache or a coverage file.
+	// ByCheck: only checks that pawl ran wrote it.
 	ByCheck bool
+	product bool // only checks wrote it, the model's included
 }
 
 // Report is what is proven of a turn.
@@ -59,6 +60,11 @@ type Report struct {
 	// written: it rises with each, and not by pawl's own checks.
 	Changes int
 	Denials []event.Blocked
+}
+
+// Changed are the files that something else than pawl's own checks changed.
+func (r Report) Changed() []File {
+	return slices.DeleteFunc(slices.Clone(r.Files), func(x File) bool { return x.ByCheck })
 }
 
 // Passed says that a check that passed after the last change covers a command.
@@ -152,16 +158,17 @@ func (f *Fold) change(b event.FileChanged) {
 			return // theirs, and nothing that the turn changed
 		}
 		i = len(f.files)
-		f.files = append(f.files, File{Path: b.Path, Before: b.Before, ByCheck: f.checking || w != nil})
+		f.files = append(f.files, File{Path: b.Path, Before: b.Before, ByCheck: f.checking, product: f.checking || w != nil})
 	}
 	x := &f.files[i]
 	x.After = b.After
 	x.Added += b.Added
 	x.Removed += b.Removed
+	x.ByCheck = x.ByCheck && f.checking
 	switch {
 	case w == nil:
-		x.ByCheck = x.ByCheck && f.checking
-	case x.ByCheck:
+		x.product = x.product && f.checking
+	case x.product:
 		w.own = append(w.own, i)
 	default:
 		w.rewrote = append(w.rewrote, b.Path)
@@ -183,7 +190,7 @@ func (f *Fold) ran(b event.CallDone) {
 	check := b.Command != "" && IsCheck(b.Command)
 	if w != nil && w.wrote && (!check || len(w.rewrote) > 0) {
 		for _, i := range w.own {
-			f.files[i].ByCheck = false
+			f.files[i].product = false
 		}
 		f.changed()
 	}
