@@ -118,6 +118,10 @@ func (m *memFiles) Write(ctx context.Context, p string, data []byte, expect tool
 	return cs[0], nil
 }
 
+func (m *memFiles) Itself(ctx context.Context, p string, limit int64) (tool.File, error) {
+	return m.Read(ctx, p, limit)
+}
+
 func (m *memFiles) WriteAll(_ context.Context, ws []tool.Write) ([]tool.Change, error) {
 	if m.fail != nil {
 		return nil, m.fail

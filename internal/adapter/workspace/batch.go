@@ -2,40 +2,29 @@ package workspace
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
-
-const tempPrefix, tempSuffix = ".pawl-", ".tmp"
-
-// tempName is a name that nobody else uses. Searches and listings leave such
-// files out: one can be left by a crash.
-func tempName() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return tempPrefix + hex.EncodeToString(b[:]) + tempSuffix
-}
 
 // batch is writes that happen together.
 type batch struct {
 	w     *Workspace
 	jobs  []*job
-	made  []made         // folders made on the way
-	back  []func() error // takes back what was committed, in order
-	roots []*os.Root     // everything that was opened
+	made  []made     // folders made on the way
+	roots []*os.Root // everything that was opened
 }
 
 type made struct {
 	above *os.Root
 	name  string
+	clean string
 }
 
 // job is one write. p is where the content was, q where it goes.
@@ -43,46 +32,87 @@ type job struct {
 	req      tool.Write
 	p, q     place
 	exists   bool
-	info     fs.FileInfo
-	before   []byte // nil: too large to keep
+	info     fs.FileInfo // of what is there
+	link     bool        // a symlink is there
+	before   []byte      // nil: too large to keep
 	hash     tool.Hash
+	toLink   bool        // a symlink is to be there
+	fresh    fs.FileInfo // of the new content
+	folders  []string    // made for it
 	src, dst *os.Root
-	temp     string // in dst: the new content
+	temp     string // in dst: the new content, before it is visible
 	backup   string // in src: the old content, while it may be wanted back
+
+	// What of it is visible: the content replaced in place, the new name there,
+	// the old name gone.
+	put, came, gone bool
 }
 
 func (j *job) touches(p place) bool { return p == j.p || p == j.q }
 
-// stage writes the new content to a temporary file beside its target.
+// moves says whether the content gets another name.
+func (j *job) moves() bool { return !j.req.Remove && j.q != j.p }
+
+// stage writes the new content beside its target.
 func (b *batch) stage(j *job) (err error) {
-	if err := b.folders(j.q); err != nil {
+	if err := b.folders(j); err != nil {
 		return err
 	}
 	if j.dst, err = b.open(b.w.parent(j.q)); err != nil {
 		return plain("write", j.q.clean, err)
 	}
-	name := tempName()
-	perm := fs.FileMode(0o666) // less the umask, as for any new file
+	b.w.sweep(j.dst, b.w.parent(j.q).abs)
+	if j.toLink {
+		err = b.stageLink(j)
+	} else {
+		err = b.stageFile(j)
+	}
+	return plain("write", j.q.clean, err)
+}
+
+func (b *batch) stageLink(j *job) error {
+	if len(j.req.Data) == 0 {
+		return errors.New("a symlink needs a target")
+	}
+	if err := b.w.step("symlink", j.q.clean); err != nil {
+		return err
+	}
+	name := b.w.tempName()
+	if err := j.dst.Symlink(string(j.req.Data), name); err != nil {
+		return err
+	}
+	j.temp = name
 	if j.exists {
+		if err := b.w.step("chown", j.q.clean); err != nil {
+			return err
+		}
+		keepLinkOwner(j.dst, name, j.info)
+	}
+	var err error
+	j.fresh, err = j.dst.Lstat(name)
+	return err
+}
+
+func (b *batch) stageFile(j *job) (err error) {
+	name := b.w.tempName()
+	perm := fs.FileMode(0o666) // less the umask, as for any new file
+	if j.exists || j.req.Mode != 0 {
 		perm = 0o600 // nobody is to see more than the old file showed
 	}
 	if err := b.w.step("temp", j.q.clean); err != nil {
-		return plain("write", j.q.clean, err)
+		return err
 	}
 	f, err := j.dst.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		return plain("write", j.q.clean, err)
+		return err
 	}
 	j.temp = name
 	defer func() {
-		if cerr := f.Close(); err == nil && cerr != nil {
-			err = plain("write", j.q.clean, cerr)
+		if cerr := f.Close(); err == nil {
+			err = cerr
 		}
 	}()
-	if err := b.fill(f, j); err != nil {
-		return plain("write", j.q.clean, err)
-	}
-	return nil
+	return b.fill(f, j)
 }
 
 func (b *batch) fill(f *os.File, j *job) error {
@@ -92,10 +122,22 @@ func (b *batch) fill(f *os.File, j *job) error {
 	if _, err := io.Copy(f, bytes.NewReader(j.req.Data)); err != nil {
 		return err
 	}
-	if j.exists {
-		mode := j.info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+	mode := fs.FileMode(j.req.Mode).Perm()
+	if j.exists && !j.link {
+		mode |= j.info.Mode() & (fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+		if j.req.Mode == 0 {
+			mode |= j.info.Mode().Perm()
+		}
+		if err := b.w.step("chown", j.q.clean); err != nil {
+			return err
+		}
 		if !keepOwner(f, j.info) {
 			mode &^= fs.ModeSetuid | fs.ModeSetgid // never on behalf of another
+		}
+	}
+	if j.req.Mode != 0 || j.exists && !j.link {
+		if err := b.w.step("chmod", j.q.clean); err != nil {
+			return err
 		}
 		if err := f.Chmod(mode); err != nil {
 			return err
@@ -104,7 +146,12 @@ func (b *batch) fill(f *os.File, j *job) error {
 	if err := b.w.step("sync", j.q.clean); err != nil {
 		return err
 	}
-	return f.Sync()
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	var err error
+	j.fresh, err = f.Stat()
+	return err
 }
 
 func (b *batch) open(p place) (*os.Root, error) {
@@ -115,246 +162,74 @@ func (b *batch) open(p place) (*os.Root, error) {
 	return dir, err
 }
 
-// commit makes one job visible.
-func (b *batch) commit(j *job) (err error) {
-	if j.exists {
-		if j.src, err = b.open(b.w.parent(j.p)); err != nil {
-			return plain("write", j.p.clean, err)
+// folders makes the folders above where a job's content goes.
+func (b *batch) folders(j *job) error {
+	var missing []place
+	up := b.w.parent(j.q)
+	for {
+		dir, err := b.w.folder(up)
+		if err == nil {
+			dir.Close()
+			break
 		}
-		if err := b.unchanged(j); err != nil {
-			return err
+		above := b.w.parent(up)
+		if !errors.Is(err, fs.ErrNotExist) || above.abs == up.abs {
+			return plain("write", j.q.clean, err)
 		}
+		missing = append(missing, up)
+		up = above
 	}
-	switch {
-	case j.req.Remove:
-		err = b.remove(j)
-	case j.exists && j.q == j.p:
-		err = b.replace(j)
-	case j.exists:
-		// The old name goes first: on a disk that ignores case both are one.
-		if err = b.remove(j); err == nil {
-			err = b.create(j)
+	for i := len(missing) - 1; i >= 0; i-- {
+		made, err := b.mkdir(missing[i])
+		if err != nil {
+			return plain("make the folder", missing[i].clean, err)
 		}
-	default:
-		err = b.create(j)
-	}
-	var stale *tool.StaleError
-	if err != nil && !errors.As(err, &stale) {
-		return plain("write", j.q.clean, err)
-	}
-	return err
-}
-
-// unchanged looks once more, just before the rename, whether the target is
-// still what was checked.
-func (b *batch) unchanged(j *job) error {
-	if err := b.w.step("check", j.p.clean); err != nil {
-		return plain("write", j.p.clean, err)
-	}
-	now, err := j.src.Lstat(j.p.base())
-	if err == nil && j.is(now) {
-		return nil
-	}
-	h, _, serr := b.w.Stat(j.p.abs)
-	if serr != nil {
-		return serr
-	}
-	if h != j.hash {
-		return &tool.StaleError{Path: j.p.clean, Want: j.hash, Got: h}
+		if made {
+			j.folders = append(j.folders, missing[i].clean)
+		}
 	}
 	return nil
 }
 
-// replace puts the new content in the place of an existing file. Where names
-// can be exchanged, what was displaced is looked at: a change that someone made
-// in the last instant is put back, not lost. Elsewhere it is a rename, and the
-// old file keeps a second name until all writes of the batch are done.
-func (b *batch) replace(j *job) error {
-	if err := b.w.step("rename", j.p.clean); err != nil {
-		return err
+func (b *batch) mkdir(p place) (bool, error) {
+	if err := b.w.step("mkdir", p.clean); err != nil {
+		return false, err
 	}
-	err := b.swap(j)
-	if errors.Is(err, errors.ErrUnsupported) {
-		if len(b.jobs) > 1 {
-			if err := b.keep(j); err != nil {
-				return err
-			}
-		}
-		if err = j.dst.Rename(j.temp, j.p.base()); err == nil {
-			j.temp = ""
-		} else if j.backup != "" {
-			_ = j.src.Remove(j.backup)
-			j.backup = ""
-		}
-	}
-	if err == nil && j.backup != "" {
-		b.back = append(b.back, func() error { return b.restore(j) })
-	}
-	return err
-}
-
-// swap exchanges the temporary file with its target.
-func (b *batch) swap(j *job) error {
-	if b.w.plainRename {
-		return errors.ErrUnsupported
-	}
-	err := exchange(j.dst, j.temp, j.p.base())
-	if errors.Is(err, fs.ErrNotExist) {
-		return &tool.StaleError{Path: j.p.clean, Want: j.hash}
-	}
+	above, err := b.open(b.w.parent(p))
 	if err != nil {
-		return err
+		return false, err
 	}
-	now, err := j.dst.Lstat(j.temp)
-	if err == nil && j.is(now) {
-		j.temp, j.backup = "", j.temp
-		return nil
-	}
-	h, _, err := b.w.Stat(filepath.Join(filepath.Dir(j.p.abs), j.temp))
-	if err == nil && h == j.hash {
-		j.temp, j.backup = "", j.temp
-		return nil
-	}
-	if err := exchange(j.dst, j.temp, j.p.base()); err != nil {
-		name := j.temp
-		j.temp = "" // it holds what someone just saved
-		return fmt.Errorf("%s was changed by someone else just now; their version is beside it in %s (%w)", j.p.clean, name, cause(err))
-	}
-	return &tool.StaleError{Path: j.p.clean, Want: j.hash, Got: h}
-}
-
-// is says whether a file looks like the one that was hashed.
-func (j *job) is(now fs.FileInfo) bool {
-	return os.SameFile(now, j.info) && now.Size() == j.info.Size() && now.ModTime().Equal(j.info.ModTime())
-}
-
-// keep gives the old content a second name; where the file system has no
-// links, a copy.
-func (b *batch) keep(j *job) error {
-	if err := b.w.step("backup", j.p.clean); err != nil {
-		return err
-	}
-	name := tempName()
-	err := j.src.Link(j.p.base(), name)
-	if err != nil {
-		err = copyFile(j.src, j.p.base(), name, j.info.Mode().Perm())
+	err = above.Mkdir(p.base(), 0o777)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil // someone else just made it: it is not ours to remove
 	}
 	if err == nil {
-		j.backup = name
+		b.made = append(b.made, made{above, p.base(), p.clean})
 	}
-	return err
+	return err == nil, err
 }
 
-func copyFile(dir *os.Root, from, to string, perm fs.FileMode) (err error) {
-	in, err := dir.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := dir.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	err = errors.Join(err, out.Close())
-	if err != nil {
-		_ = dir.Remove(to)
-	}
-	return err
-}
-
-// remove takes a file away, keeping it under another name until all is done.
-func (b *batch) remove(j *job) error {
-	if err := b.w.step("remove", j.p.clean); err != nil {
-		return err
-	}
-	name := tempName()
-	if err := j.src.Rename(j.p.base(), name); err != nil {
-		return err
-	}
-	j.backup = name
-	b.back = append(b.back, func() error { return b.restore(j) })
-	return nil
-}
-
-// create gives a new file its name, and never takes one that is in use.
-func (b *batch) create(j *job) error {
-	if err := b.w.step("rename", j.q.clean); err != nil {
-		return err
-	}
-	name := j.q.base()
-	err := errors.ErrUnsupported
-	if !b.w.plainRename {
-		err = renameNew(j.dst, j.temp, name)
-	}
-	if errors.Is(err, errors.ErrUnsupported) {
-		err = j.dst.Link(j.temp, name)
-	}
-	switch {
-	case err == nil:
-		_ = j.dst.Remove(j.temp) // a second name, after a link
-	case errors.Is(err, fs.ErrExist):
-		return &tool.StaleError{Path: j.q.clean}
-	default: // no links here: look, then rename
-		if _, lerr := j.dst.Lstat(name); lerr == nil {
-			return &tool.StaleError{Path: j.q.clean}
-		}
-		if err := j.dst.Rename(j.temp, name); err != nil {
-			return err
-		}
-	}
-	j.temp = ""
-	b.back = append(b.back, func() error { return j.dst.Remove(name) })
-	return nil
-}
-
-// restore puts the old content back in its place.
-func (b *batch) restore(j *job) error {
-	err := b.w.step("restore", j.p.clean)
-	if err == nil {
-		err = j.src.Rename(j.backup, j.p.base())
-	}
-	if err != nil {
-		return fmt.Errorf("%s could not be put back (%w): its old content is beside it in %s", j.p.clean, cause(err), j.backup)
-	}
-	j.backup = ""
-	return nil
-}
-
-// undo takes back what was committed, the last first.
-func (b *batch) undo() error {
-	var errs []error
-	for i := len(b.back) - 1; i >= 0; i-- {
-		errs = append(errs, b.back[i]())
-	}
-	b.back = nil
-	errs = append(errs, b.abandon())
-	for _, r := range b.roots {
-		_ = syncDir(r) // best effort: what is visible is right already
-	}
-	return errors.Join(errs...)
-}
-
-// abandon removes what was only prepared.
-func (b *batch) abandon() error {
-	var errs []error
+// abandon removes what was only prepared. What cannot be removed is hidden, and
+// cleared away later.
+func (b *batch) abandon() {
 	for _, j := range b.jobs {
-		if j.temp != "" {
-			errs = append(errs, j.dst.Remove(j.temp))
-			j.temp = ""
+		if j.temp != "" && b.w.step("unlink", j.q.clean) == nil {
+			_ = j.dst.Remove(j.temp)
 		}
+		j.temp = ""
 	}
 	for i := len(b.made) - 1; i >= 0; i-- {
-		_ = b.made[i].above.Remove(b.made[i].name) // stays if someone put a file there
+		if b.w.step("rmdir", b.made[i].clean) == nil {
+			_ = rmdir(b.made[i].above, b.made[i].name) // stays if someone put a file there
+		}
 	}
-	return errors.Join(errs...)
 }
 
 // sync makes the renames durable.
 func (b *batch) sync() error {
 	for _, r := range b.roots {
 		if err := b.w.step("syncdir", r.Name()); err != nil {
-			return err
+			return plain("write", r.Name(), err)
 		}
 		if err := syncDir(r); err != nil {
 			return plain("write", r.Name(), err)
@@ -363,11 +238,31 @@ func (b *batch) sync() error {
 	return nil
 }
 
-// drop removes the old contents for good.
+// drop removes the old contents for good. All is done by now: what fails here
+// is cleared away later.
 func (b *batch) drop() {
 	for _, j := range b.jobs {
-		if j.backup != "" {
+		if j.backup != "" && b.w.step("drop", j.p.clean) == nil {
 			_ = j.src.Remove(j.backup)
+		}
+	}
+}
+
+// prune removes the folders that a removal left empty and may take with it.
+func (b *batch) prune() {
+	for _, j := range b.jobs {
+		if !j.gone {
+			continue
+		}
+		for i := len(j.req.Folders) - 1; i >= 0; i-- {
+			p, err := b.w.resolveTo(j.req.Folders[i], true)
+			if err != nil || p.abs == b.w.root || !p.inside && b.w.allowed(p) != nil || !strings.HasPrefix(j.p.abs, p.abs+string(filepath.Separator)) {
+				continue
+			}
+			above, err := b.open(b.w.parent(p))
+			if err == nil && b.w.step("rmdir", p.clean) == nil {
+				_ = rmdir(above, p.base())
+			}
 		}
 	}
 }
@@ -378,27 +273,56 @@ func (b *batch) close() {
 	}
 }
 
-// changes says what a job did.
+// changes says what the jobs did, as far as it is visible.
+func (b *batch) changes() []tool.Change {
+	var out []tool.Change
+	for _, j := range b.jobs {
+		out = append(out, j.changes()...)
+	}
+	return out
+}
+
 func (j *job) changes() []tool.Change {
 	const none = "/dev/null"
 	from, to := "a/"+j.p.clean, "b/"+j.q.clean
-	if j.req.Remove || j.q != j.p {
-		gone := tool.Change{Path: j.p.clean, Before: j.hash}
-		gone.Diff, gone.Added, gone.Removed = unified(from, none, j.before, nil)
-		if j.req.Remove {
-			return []tool.Change{gone}
+	var out []tool.Change
+	if j.gone {
+		c := tool.Change{Path: j.p.clean, Before: j.hash, ModeBefore: modeOf(j.info)}
+		c.Diff, c.Added, c.Removed = unified(from, none, j.before, nil)
+		out = append(out, c)
+	}
+	if j.came {
+		c := tool.Change{Path: j.q.clean, After: HashOf(j.req.Data), Mode: modeOf(j.fresh), Folders: j.folders}
+		c.Diff, c.Added, c.Removed = unified(none, to, nil, j.req.Data)
+		out = append(out, c)
+	}
+	if j.put {
+		c := tool.Change{Path: j.p.clean, Before: j.hash, After: HashOf(j.req.Data), ModeBefore: modeOf(j.info), Mode: modeOf(j.fresh)}
+		if j.before != nil || j.info.Size() == 0 { // else too large for a diff
+			c.Diff, c.Added, c.Removed = unified(from, to, j.before, j.req.Data)
 		}
-		came := tool.Change{Path: j.q.clean, After: HashOf(j.req.Data)}
-		came.Diff, came.Added, came.Removed = unified(none, to, nil, j.req.Data)
-		return []tool.Change{gone, came}
+		out = append(out, c)
 	}
-	if !j.exists {
-		from = none
+	return out
+}
+
+// modeOf is a mode as changes have it: a link's bits say nothing.
+func modeOf(info fs.FileInfo) uint32 {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return uint32(fs.ModeSymlink)
 	}
-	c := tool.Change{Path: j.p.clean, Before: j.hash, After: HashOf(j.req.Data)}
-	if j.exists && j.before == nil && j.info.Size() > 0 {
-		return []tool.Change{c} // too large for a diff
+	return uint32(info.Mode().Perm())
+}
+
+// nothing adds to an error of the file system that nothing was changed.
+func nothing(err error) error {
+	if s := (*sentence)(nil); errors.As(err, &s) && strings.HasPrefix(s.text, "could not ") {
+		return &sentence{text: s.text + "; nothing was changed", err: err}
 	}
-	c.Diff, c.Added, c.Removed = unified(from, to, j.before, j.req.Data)
-	return []tool.Change{c}
+	return err
+}
+
+// stands adds to an error what could not be taken back.
+func stands(err error, what string) error {
+	return &sentence{text: fmt.Sprintf("%v; and %s", err, what), err: err}
 }

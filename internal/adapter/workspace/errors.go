@@ -80,11 +80,11 @@ func plain(doing, path string, err error) error {
 	why := ""
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &sentence{path + " does not exist", err}
+		return &sentence{text: path + " does not exist", err: err}
 	case errors.Is(err, syscall.ENOSPC):
-		why = "no space is left on the disk; nothing was changed, free some space and try again"
+		why = "no space is left on the disk; free some and try again"
 	case errors.Is(err, syscall.EROFS):
-		why = "the file system is read-only; nothing was changed"
+		why = "the file system is read-only"
 	case errors.Is(err, fs.ErrPermission):
 		why = "permission denied"
 	case errors.Is(err, syscall.ENOTDIR):
@@ -102,7 +102,7 @@ func plain(doing, path string, err error) error {
 	default:
 		why = cause(err).Error()
 	}
-	return &sentence{fmt.Sprintf("could not %s %s: %s", doing, path, why), err}
+	return &sentence{text: fmt.Sprintf("could not %s %s: %s", doing, path, why), err: err}
 }
 
 // cause strips the operation and the path that package os puts in front; they

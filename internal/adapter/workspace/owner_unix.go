@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // links is how many names a file has.
@@ -35,6 +37,36 @@ func keepOwner(f *os.File, old fs.FileInfo) (kept bool) {
 	}
 	_ = f.Chown(-1, int(want.Gid)) // the group alone often may
 	return false
+}
+
+// keepLinkOwner is keepOwner for a symlink.
+func keepLinkOwner(dir *os.Root, name string, old fs.FileInfo) {
+	want, ok := old.Sys().(*syscall.Stat_t)
+	if !ok {
+		return
+	}
+	now, err := dir.Lstat(name)
+	if err != nil {
+		return
+	}
+	if have, ok := now.Sys().(*syscall.Stat_t); ok && (have.Uid != want.Uid || have.Gid != want.Gid) {
+		_ = dir.Lchown(name, int(want.Uid), int(want.Gid))
+	}
+}
+
+// rmdir removes an empty folder, and never anything else.
+func rmdir(above *os.Root, name string) error {
+	d, err := above.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for {
+		err := unix.Unlinkat(int(d.Fd()), name, unix.AT_REMOVEDIR)
+		if err != unix.EINTR {
+			return err
+		}
+	}
 }
 
 // syncDir makes a rename in a folder durable. File systems that cannot sync

@@ -29,12 +29,16 @@ func (w *Workspace) Resolve(path string) (clean string, inside bool, err error) 
 	return p.clean, p.inside, err
 }
 
-func (w *Workspace) resolve(path string) (place, error) {
+func (w *Workspace) resolve(path string) (place, error) { return w.resolveTo(path, false) }
+
+// resolveTo resolves a path; itself: a symlink that it names is not followed,
+// only those on the way.
+func (w *Workspace) resolveTo(path string, itself bool) (place, error) {
 	switch {
 	case path == "":
-		return place{}, &sentence{"the path is empty: name a file or folder", fs.ErrInvalid}
+		return place{}, &sentence{text: "the path is empty: name a file or folder", err: fs.ErrInvalid}
 	case strings.ContainsRune(path, 0):
-		return place{}, &sentence{"the path contains a NUL byte", fs.ErrInvalid}
+		return place{}, &sentence{text: "the path contains a NUL byte", err: fs.ErrInvalid}
 	}
 	abs := filepath.FromSlash(path)
 	cur, rest := w.root, abs
@@ -46,7 +50,7 @@ func (w *Workspace) resolve(path string) (place, error) {
 			rest = abs[len(filepath.VolumeName(abs)):]
 		}
 	}
-	real, err := w.follow(path, cur, split(rest))
+	real, err := w.follow(path, cur, split(rest), itself)
 	if err != nil {
 		return place{}, err
 	}
@@ -65,8 +69,9 @@ func (w *Workspace) placeOf(real string) place {
 
 func split(p string) []string { return strings.Split(p, string(filepath.Separator)) }
 
-// follow walks the components of a path as the kernel would.
-func (w *Workspace) follow(path, cur string, rest []string) (string, error) {
+// follow walks the components of a path as the kernel would; itself: as it
+// would with O_NOFOLLOW.
+func (w *Workspace) follow(path, cur string, rest []string, itself bool) (string, error) {
 	links := 0
 	for len(rest) > 0 {
 		name := rest[0]
@@ -85,7 +90,7 @@ func (w *Workspace) follow(path, cur string, rest []string) (string, error) {
 		case err != nil:
 			return "", plain("find", path, err)
 		}
-		if info.Mode()&fs.ModeSymlink == 0 {
+		if info.Mode()&fs.ModeSymlink == 0 || itself && len(rest) == 0 {
 			cur = next
 			continue
 		}

@@ -159,6 +159,79 @@ func (w *Workspace) Stat(path string) (tool.Hash, bool, error) {
 	return sumOf(h), false, nil
 }
 
+// Itself reads what is at a path without following a symlink there. See
+// tool.Files.
+func (w *Workspace) Itself(ctx context.Context, path string, max int64) (tool.File, error) {
+	if err := ctx.Err(); err != nil {
+		return tool.File{}, err
+	}
+	p, err := w.resolveTo(path, true)
+	if err == nil {
+		err = w.allowed(p)
+	}
+	if err != nil {
+		return tool.File{}, err
+	}
+	if p.abs == w.root {
+		return tool.File{}, &SpecialError{Path: p.clean, What: "folder"}
+	}
+	dir, err := w.folder(w.parent(p))
+	if err != nil {
+		return tool.File{}, plain("read", p.clean, err)
+	}
+	defer dir.Close()
+	f, err := readItself(dir, p.base(), max)
+	f.Path = p.clean
+	if s := (*SpecialError)(nil); errors.As(err, &s) {
+		s.Path = p.clean
+		return tool.File{}, s
+	}
+	return f, plain("read", p.clean, err)
+}
+
+// readItself reads a regular file, or a symlink's target, in a folder.
+func readItself(dir *os.Root, name string, max int64) (tool.File, error) {
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return tool.File{}, err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		to, err := dir.Readlink(name)
+		if err != nil {
+			return tool.File{}, err
+		}
+		return tool.File{Data: []byte(to), Hash: HashOf([]byte(to)), Mode: uint32(fs.ModeSymlink)}, nil
+	}
+	if what := special(info.Mode()); what != "" {
+		return tool.File{}, &SpecialError{Path: name, What: what}
+	}
+	r, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return tool.File{}, err
+	}
+	defer r.Close()
+	if info, err = r.Stat(); err != nil {
+		return tool.File{}, err
+	}
+	if what := special(info.Mode()); what != "" {
+		return tool.File{}, &SpecialError{Path: name, What: what}
+	}
+	f := tool.File{Mode: uint32(info.Mode().Perm())}
+	h := sha256.New()
+	var b bytes.Buffer
+	var to io.Writer = h
+	if info.Size() <= max {
+		to = io.MultiWriter(h, &b)
+	}
+	if _, err := io.Copy(to, io.LimitReader(r, info.Size())); err != nil {
+		return tool.File{}, err
+	}
+	if f.Hash = sumOf(h); info.Size() <= max {
+		f.Data = b.Bytes()
+	}
+	return f, nil
+}
+
 // Lines reads lines from..to (1-based, inclusive; to 0: to the end) of a file
 // of any size, at most max bytes of them, without holding the rest. The result
 // carries those lines as Data and the hash of the whole file; first and last

@@ -25,7 +25,12 @@ func rename(dir *os.Root, from, to string, flags uint) error {
 	}
 	defer d.Close()
 	fd := int(d.Fd())
-	err = unix.Renameat2(fd, from, fd, to, flags)
+	for {
+		err = unix.Renameat2(fd, from, fd, to, flags)
+		if err != unix.EINTR {
+			break
+		}
+	}
 	if err == unix.ENOSYS || err == unix.EINVAL || err == unix.ENOTSUP {
 		return errors.ErrUnsupported
 	}

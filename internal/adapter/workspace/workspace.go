@@ -5,7 +5,9 @@
 // or written through it unless the caller opted in; that symlinks are followed
 // only to targets inside; that a write happens whole or not at all, keeps mode
 // bits, owner and symlinks, is on disk before it is reported, and never
-// replaces a content that the caller had not seen; that bytes go in and out as
+// replaces a content that the caller had not seen; that a process which dies
+// while it writes leaves each file as it was or as it should be, and no litter
+// that a later one does not clear away; that bytes go in and out as
 // they are (line endings, BOM and final newline are the tools' matter).
 // It refuses FIFOs, devices, sockets and kernel file systems, and, once, a
 // write that would part hard links.
@@ -20,6 +22,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -57,8 +60,11 @@ type shared struct {
 
 	mu     sync.Mutex
 	parted map[string]bool // hard-linked files whose parting was said
+	swept  map[string]bool // folders that leftovers were removed from
 
-	// hook, in tests, is called before each step of a write and may fail it.
+	now func() time.Time
+	// hook, in tests, is called before each system call of a write that changes
+	// something, and may fail it.
 	hook func(step, name string) error
 	// plainRename, in tests, does without what only some systems have.
 	plainRename bool
@@ -81,7 +87,7 @@ func Open(root string, opts Options) (*Workspace, error) {
 		return nil, plain("open folder", root, err)
 	}
 	return &Workspace{
-		shared:  &shared{root: abs, dir: dir, folds: foldsCase(abs), noGit: opts.NoGit, parted: map[string]bool{}},
+		shared:  &shared{root: abs, dir: dir, folds: foldsCase(abs), noGit: opts.NoGit, parted: map[string]bool{}, swept: map[string]bool{}, now: time.Now},
 		outside: opts.Outside,
 	}, nil
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
+	"os"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -23,58 +23,61 @@ func (w *Workspace) Write(ctx context.Context, path string, data []byte, expect 
 // beside their targets first, every expectation is checked, and only then are
 // they renamed into place; where one rename fails, those before it are taken
 // back. The changes come in the order asked; a move is two, the old path's
-// first.
+// first. Where something could not be taken back, because the disk fails or
+// someone changed it meanwhile, the changes that stand come with the error.
 func (w *Workspace) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	b := &batch{w: w}
 	defer b.close()
 	for _, req := range ws {
-		if err := ctx.Err(); err != nil {
-			return nil, errors.Join(err, b.abandon())
+		err := ctx.Err()
+		if err == nil {
+			err = b.prepare(ctx, req)
 		}
-		if err := b.prepare(ctx, req); err != nil {
-			return nil, errors.Join(err, b.abandon())
+		if err != nil {
+			b.abandon()
+			return nil, nothing(err)
 		}
 	}
 	// From here on it takes no time worth interrupting.
-	if err := ctx.Err(); err != nil {
-		return nil, errors.Join(err, b.abandon())
-	}
+	err := ctx.Err()
 	for _, j := range b.jobs {
-		if err := b.commit(j); err != nil {
-			return nil, errors.Join(err, b.undo())
+		if err == nil {
+			err = b.commit(j)
 		}
 	}
-	if err := b.sync(); err != nil {
-		if len(b.jobs) == 1 && b.jobs[0].exists && b.jobs[0].backup == "" {
-			return nil, &sentence{fmt.Sprintf("%s was written, but the disk did not confirm it: %v", b.jobs[0].p.clean, cause(err)), err}
+	if err == nil {
+		err = b.sync()
+	}
+	if err != nil {
+		if left := b.rollback(); left != "" {
+			return b.changes(), stands(err, left)
 		}
-		return nil, errors.Join(err, b.undo())
+		return nil, nothing(err)
 	}
 	b.drop()
-	var out []tool.Change
-	for _, j := range b.jobs {
-		out = append(out, j.changes()...)
-	}
-	return out, nil
+	b.prune()
+	return b.changes(), nil
 }
 
 // prepare looks at one target, checks what is expected of it and writes the
 // new content beside it. Nothing that others see changes, but for new folders.
 func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 	j := &job{req: req}
+	j.toLink = !req.Remove && fs.FileMode(req.Mode)&fs.ModeSymlink != 0
+	j.req.NoFollow = req.NoFollow || j.toLink
 	var err error
-	if j.p, err = b.w.target(req.Path); err != nil {
+	if j.p, err = b.w.target(req.Path, j.req.NoFollow); err != nil {
 		return err
 	}
 	j.q = j.p
 	if req.MoveTo != "" {
-		if j.q, err = b.w.target(req.MoveTo); err != nil {
+		if j.q, err = b.w.target(req.MoveTo, j.req.NoFollow); err != nil {
 			return err
 		}
 	}
 	for _, other := range b.jobs {
 		if other.touches(j.p) || other.touches(j.q) {
-			return &sentence{fmt.Sprintf("%s is written twice in one change: put its changes together", req.Path), fs.ErrInvalid}
+			return &sentence{text: fmt.Sprintf("%s is written twice in one change: put its changes together", req.Path), err: fs.ErrInvalid}
 		}
 	}
 	b.jobs = append(b.jobs, j)
@@ -84,7 +87,7 @@ func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 	if req.Remove {
 		return nil
 	}
-	if req.MoveTo != "" && j.q != j.p {
+	if j.moves() {
 		if err := b.vacant(j); err != nil {
 			return err
 		}
@@ -93,8 +96,8 @@ func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 }
 
 // target resolves a path that is to be written.
-func (w *Workspace) target(path string) (place, error) {
-	p, err := w.resolve(path)
+func (w *Workspace) target(path string, itself bool) (place, error) {
+	p, err := w.resolveTo(path, itself)
 	if err == nil {
 		err = w.allowed(p)
 	}
@@ -107,7 +110,7 @@ func (w *Workspace) target(path string) (place, error) {
 // inspect reads what is at the target now and compares it with what the caller
 // saw.
 func (b *batch) inspect(ctx context.Context, j *job) error {
-	f, info, err := b.w.openAt(j.p)
+	err := b.look(ctx, j)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if j.req.Expect != "" || j.req.Remove || j.req.MoveTo != "" {
@@ -117,28 +120,63 @@ func (b *batch) inspect(ctx context.Context, j *job) error {
 	case err != nil:
 		return b.writeError(j, err)
 	}
-	f.Close()
-	j.exists, j.info = true, info
-	if info.Size() <= diffLimit {
-		cur, err := b.w.WithOutside(true).Read(ctx, j.p.abs, diffLimit+1)
-		if err != nil {
-			return err
-		}
-		j.before, j.hash = cur.Data, cur.Hash
-	} else if j.hash, _, err = b.w.Stat(j.p.abs); err != nil {
-		return err
-	}
+	j.exists = true
 	if j.hash != j.req.Expect {
 		return &tool.StaleError{Path: j.p.clean, Want: j.req.Expect, Got: j.hash}
 	}
-	if j.req.Remove {
+	j.toLink = j.toLink || j.link && j.req.Mode == 0 // a link stays one
+	if j.req.Remove || j.link {
 		return nil
 	}
-	if info.Mode().Perm()&0o222 == 0 {
-		return &sentence{fmt.Sprintf("%s is read-only (mode %04o) and was not changed: make it writable first if it should change",
-			j.p.clean, info.Mode().Perm()), fs.ErrPermission}
+	if j.info.Mode().Perm()&0o222 == 0 && j.req.Mode == 0 {
+		return &sentence{text: fmt.Sprintf("%s is read-only (mode %04o) and was not changed: make it writable first if it should change",
+			j.p.clean, j.info.Mode().Perm()), err: fs.ErrPermission}
 	}
-	return b.w.sayLinks(j.p, info)
+	return b.w.sayLinks(j.p, j.info)
+}
+
+// look reads what is at the target.
+func (b *batch) look(ctx context.Context, j *job) error {
+	if link, err := b.lookLink(j); link || err != nil {
+		return err
+	}
+	f, info, err := b.w.openAt(j.p)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	j.info = info
+	if info.Size() <= diffLimit {
+		cur, err := b.w.WithOutside(true).Read(ctx, j.p.abs, diffLimit+1)
+		if err == nil {
+			j.before, j.hash = cur.Data, cur.Hash
+		}
+		return err
+	}
+	j.hash, _, err = b.w.Stat(j.p.abs)
+	return err
+}
+
+// lookLink reads a symlink that is meant itself.
+func (b *batch) lookLink(j *job) (bool, error) {
+	if !j.req.NoFollow {
+		return false, nil
+	}
+	dir, err := b.w.folder(b.w.parent(j.p))
+	if err != nil {
+		return false, plain("write", j.p.clean, err)
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(j.p.base())
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return false, plain("write", j.p.clean, err)
+	}
+	to, err := dir.Readlink(j.p.base())
+	if err != nil {
+		return false, plain("write", j.p.clean, err)
+	}
+	j.link, j.info, j.before, j.hash = true, info, []byte(to), HashOf([]byte(to))
+	return true, nil
 }
 
 // writeError words an error of looking at a target for someone who writes.
@@ -175,59 +213,8 @@ func (b *batch) vacant(j *job) error {
 		return plain("write", j.q.clean, err)
 	}
 	defer dir.Close()
-	if _, err := dir.Lstat(j.q.base()); err == nil {
-		return &sentence{fmt.Sprintf("%s cannot be moved to %s: that exists already", j.p.clean, j.q.clean), fs.ErrExist}
+	if now, err := dir.Lstat(j.q.base()); err == nil && !os.SameFile(now, j.info) {
+		return &sentence{text: fmt.Sprintf("%s cannot be moved to %s: that exists already", j.p.clean, j.q.clean), err: fs.ErrExist}
 	}
 	return nil
-}
-
-// folders makes the folders above a place and notes which were new.
-func (b *batch) folders(p place) error {
-	var missing []place
-	up := b.w.parent(p)
-	for {
-		dir, err := b.w.folder(up)
-		if err == nil {
-			dir.Close()
-			break
-		}
-		above := b.w.parent(up)
-		if !errors.Is(err, fs.ErrNotExist) || above.abs == up.abs {
-			return plain("write", p.clean, err)
-		}
-		missing = append(missing, up)
-		up = above
-	}
-	for i := len(missing) - 1; i >= 0; i-- {
-		if err := b.mkdir(missing[i]); err != nil {
-			return plain("make the folder", missing[i].clean, err)
-		}
-	}
-	return nil
-}
-
-func (b *batch) mkdir(p place) error {
-	if err := b.w.step("mkdir", p.clean); err != nil {
-		return err
-	}
-	above, err := b.w.folder(b.w.parent(p))
-	if err != nil {
-		return err
-	}
-	b.roots = append(b.roots, above)
-	err = above.Mkdir(p.base(), 0o777)
-	if errors.Is(err, fs.ErrExist) {
-		return nil // someone else just made it: it is not ours to remove
-	}
-	if err == nil {
-		b.made = append(b.made, made{above, p.base()})
-	}
-	return err
-}
-
-// Paths in temporary names would be cut by long file names; the random part is
-// enough.
-func isTemp(name string) bool {
-	return len(name) == len(tempPrefix)+16+len(tempSuffix) &&
-		name[:len(tempPrefix)] == tempPrefix && filepath.Ext(name) == tempSuffix
 }

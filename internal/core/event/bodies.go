@@ -150,6 +150,9 @@ type FileChanged struct {
 	Kept       bool   `json:"kept"`
 	Added      int    `json:"added"`
 	Removed    int    `json:"removed"`
+	// Folders were made for it, the outermost first: undoing it takes them
+	// away where they are empty.
+	Folders []string `json:"folders,omitempty"`
 	// Loose: it changed while a command ran, and nothing says that the command
 	// did it. It is undone only when a person confirms it (SPEC 11.2).
 	Loose bool `json:"loose,omitempty"`

@@ -80,6 +80,7 @@ func full() []event.Body {
 		event.FileSeen{Call: "call_1", Spans: []tool.Span{{Path: "a.go", From: 1, To: 9, Hash: before}, {Path: "dir", Dir: true}}},
 		event.FileChanged{
 			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true,
+			Folders: []string{"sub", "sub/deep"},
 		},
 		event.Undone{What: "turn", Prompt: 3, Changes: []int64{5, 7}, Paths: []string{"a.go", "b/<c>.go"}, Kept: []string{"a.go"}},
 		event.Asked{
@@ -118,7 +119,7 @@ func full() []event.Body {
 			Pointers: []event.Pointer{{Message: 2, Part: 1, Text: "[dropped]"}}, Before: 90000, After: 30000,
 			Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
 		},
-		event.Writing{Call: "call_1", Tool: "edit", Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true}}},
+		event.Writing{Call: "call_1", Tool: "edit", Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true, Folders: []string{"sub"}}}},
 		event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2},
 		event.Phased{Number: 2, Text: "wire it", Expected: 60, Failed: true, By: "person"},

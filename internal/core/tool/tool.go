@@ -118,6 +118,8 @@ type Change struct {
 	Diff             string // unified, three lines of context; empty for binary
 	Added            int
 	Removed          int
+	// Folders were made for it, the outermost first: as Path.
+	Folders []string
 }
 
 // Files is the workspace on disk. Paths may be given relative to the root or
@@ -135,6 +137,11 @@ type Files interface {
 	Stat(path string) (h Hash, dir bool, err error)
 	// Read reads a regular file of at most max bytes (0: the default limit).
 	Read(ctx context.Context, path string, max int64) (File, error)
+	// Itself reads what is at a path, where Read follows a symlink there: of
+	// one, Data is its target, Hash the target's and Mode has fs.ModeSymlink. A
+	// content of more than max bytes (0: of any) is hashed, and Data is nil. A
+	// folder is an error, and nothing there fs.ErrNotExist.
+	Itself(ctx context.Context, path string, max int64) (File, error)
 	// Lines reads a range of lines, 1-based and inclusive, of a file of any
 	// size: File.Data is those lines, at most max bytes, and File.Hash that of
 	// the whole file. first and last are the lines that were read, total how
@@ -144,7 +151,9 @@ type Files interface {
 	// ("" for a new file); a file that has another by now is not touched and
 	// the error is a *StaleError. An existing file's mode is kept.
 	Write(ctx context.Context, path string, data []byte, expect Hash) (Change, error)
-	// WriteAll is Write for several files: all or none.
+	// WriteAll is Write for several files: all or none. Where it fails and
+	// something could not be taken back, the changes that stand come with the
+	// error.
 	WriteAll(ctx context.Context, ws []Write) ([]Change, error)
 	// List lists a folder, sorted, ignored entries marked.
 	List(ctx context.Context, path string) ([]Entry, error)
@@ -163,9 +172,17 @@ type Write struct {
 	Remove bool
 	// MoveTo, if set, is the path that the content goes to; Path is removed.
 	MoveTo string
-	// Mode is the permission bits the file gets; 0 keeps those it has. With
-	// fs.ModeSymlink it becomes a link, and Data is its target.
+	// Mode is the permission bits the file gets; 0 keeps those it has, and a
+	// link a link. With fs.ModeSymlink it becomes a link, and Data is its
+	// target. A file that is read-only is written only where Mode is set.
 	Mode uint32
+	// NoFollow: Path and MoveTo are meant themselves, also where a symlink is:
+	// Expect is then the hash of its target, as Itself has it. Mode with
+	// fs.ModeSymlink implies it.
+	NoFollow bool
+	// Folders, of Remove and MoveTo, are folders above Path that go as well
+	// where this leaves them empty: those that Change.Folders said were made.
+	Folders []string
 }
 
 // StaleError says that a file is not what the caller saw.

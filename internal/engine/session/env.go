@@ -58,6 +58,7 @@ func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.C
 		drafts[i] = event.Draft{Body: event.FileChanged{
 			Call: f.call, Tool: f.tool, Path: c.Path, Before: c.Before, After: c.After,
 			Kept: c.Before == "" || kept[c.Before], Added: c.Added, Removed: c.Removed,
+			Mode: c.Mode, ModeBefore: c.ModeBefore, Folders: c.Folders,
 		}}
 	}
 	if rerr := f.s.record(context.WithoutCancel(ctx), drafts...); rerr != nil {

@@ -1,0 +1,390 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// How the writes of a batch become visible, and are taken back. What is
+// displaced is looked at: a change that someone made in the last instant is put
+// back, not lost.
+
+// commit makes one job visible. A file that moves gets its new name before it
+// loses the old one: a crash in between leaves both.
+func (b *batch) commit(j *job) (err error) {
+	if j.exists {
+		if j.src, err = b.open(b.w.parent(j.p)); err != nil {
+			return plain("write", j.p.clean, err)
+		}
+		if err := b.unchanged(j); err != nil {
+			return err
+		}
+	}
+	switch {
+	case j.req.Remove:
+		err = b.remove(j)
+	case j.exists && !j.moves():
+		err = b.replace(j)
+	case j.exists && b.sameName(j):
+		// On a disk that ignores case both names are one.
+		if err = b.remove(j); err == nil {
+			err = b.create(j)
+		}
+	case j.exists:
+		if err = b.create(j); err == nil {
+			err = b.remove(j)
+		}
+	default:
+		err = b.create(j)
+	}
+	var stale *tool.StaleError
+	if err != nil && !errors.As(err, &stale) {
+		return plain("write", j.q.clean, err)
+	}
+	return err
+}
+
+// unchanged looks once more, just before the rename, whether the target is
+// still what was checked.
+func (b *batch) unchanged(j *job) error {
+	if err := b.w.step("check", j.p.clean); err != nil {
+		return plain("write", j.p.clean, err)
+	}
+	return j.stillOld(j.src, j.p.base())
+}
+
+// stillOld says by a *StaleError that a name has not the content that is to go.
+func (j *job) stillOld(dir *os.Root, name string) error {
+	now, err := dir.Lstat(name)
+	if err == nil && same(now, j.info) {
+		return nil
+	}
+	f, err := readItself(dir, name, 0)
+	if err == nil && f.Hash == j.hash && f.Mode&uint32(fs.ModeSymlink) == modeOf(j.info)&uint32(fs.ModeSymlink) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if s := (*SpecialError)(nil); errors.As(err, &s) {
+			s.Path = j.p.clean
+			return s
+		}
+		return plain("write", j.p.clean, err)
+	}
+	return &tool.StaleError{Path: j.p.clean, Want: j.hash, Got: f.Hash}
+}
+
+// same says whether a file looks like one that was looked at before.
+func same(now, then fs.FileInfo) bool {
+	return os.SameFile(now, then) && now.Mode().Type() == then.Mode().Type() &&
+		now.Size() == then.Size() && now.ModTime().Equal(then.ModTime())
+}
+
+func (b *batch) sameName(j *job) bool {
+	now, err := j.dst.Lstat(j.q.base())
+	return err == nil && os.SameFile(now, j.info)
+}
+
+// replace puts the new content in the place of an existing file: where names
+// can be exchanged by that; elsewhere by a rename, and the old file keeps a
+// second name until all writes of the batch are done.
+func (b *batch) replace(j *job) error {
+	err := b.swap(j)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		j.put = err == nil
+		return err
+	}
+	if len(b.jobs) > 1 {
+		if err := b.keep(j); err != nil {
+			return err
+		}
+	}
+	if err := b.w.step("rename", j.p.clean); err != nil {
+		return b.unkeep(j, err)
+	}
+	if err := j.dst.Rename(j.temp, j.p.base()); err != nil {
+		return b.unkeep(j, err)
+	}
+	j.temp, j.put = "", true
+	return nil
+}
+
+// swap exchanges the new content with its target. It has a name that fits what
+// it then holds before that: one that is found after a crash can be judged.
+func (b *batch) swap(j *job) error {
+	if b.w.plainRename {
+		return errors.ErrUnsupported
+	}
+	if err := b.w.step("mark", j.p.clean); err != nil {
+		return err
+	}
+	name := b.w.oldName(j.hash)
+	if err := j.dst.Rename(j.temp, name); err != nil {
+		return err
+	}
+	j.temp = name
+	if err := b.w.step("rename", j.p.clean); err != nil {
+		return err
+	}
+	err := exchange(j.dst, name, j.p.base())
+	if errors.Is(err, fs.ErrNotExist) {
+		return &tool.StaleError{Path: j.p.clean, Want: j.hash}
+	}
+	if err != nil {
+		return err
+	}
+	stale := j.stillOld(j.dst, name)
+	if stale == nil {
+		j.temp, j.backup = "", name
+		return nil
+	}
+	if err := b.w.step("restore", j.p.clean); err != nil {
+		return b.theirs(j, name, err)
+	}
+	if err := exchange(j.dst, name, j.p.base()); err != nil {
+		return b.theirs(j, name, err)
+	}
+	return stale
+}
+
+// theirs reports that someone's content was displaced and is under another
+// name.
+func (b *batch) theirs(j *job, name string, err error) error {
+	j.temp, j.put = "", true
+	name = expose(j.dst, name, j.p.base())
+	return &sentence{text: fmt.Sprintf("%s was changed by someone else just now; their version is beside it in %s (%v)", j.p.clean, name, cause(err)), err: err}
+}
+
+// keep gives the old content a second name; where the file system has no
+// links, a copy.
+func (b *batch) keep(j *job) error {
+	if err := b.w.step("backup", j.p.clean); err != nil {
+		return err
+	}
+	name := b.w.oldName(j.hash)
+	err := j.src.Link(j.p.base(), name)
+	if err != nil {
+		err = copyFile(j.src, j.p.base(), name, j.info)
+	}
+	if err == nil {
+		j.backup = name
+	}
+	return err
+}
+
+func (b *batch) unkeep(j *job, err error) error {
+	if j.backup != "" && b.w.step("drop", j.p.clean) == nil {
+		_ = j.src.Remove(j.backup)
+	}
+	j.backup = ""
+	return err
+}
+
+func copyFile(dir *os.Root, from, to string, info fs.FileInfo) (err error) {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := dir.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return dir.Symlink(target, to)
+	}
+	in, err := dir.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := dir.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	err = errors.Join(err, out.Close())
+	if err != nil {
+		_ = dir.Remove(to)
+	}
+	return err
+}
+
+// remove takes a file away, keeping it under another name until all is done.
+func (b *batch) remove(j *job) error {
+	if err := b.w.step("remove", j.p.clean); err != nil {
+		return err
+	}
+	name := b.w.oldName(j.hash)
+	if err := j.src.Rename(j.p.base(), name); err != nil {
+		return err
+	}
+	stale := j.stillOld(j.src, name)
+	if stale == nil {
+		j.backup, j.gone = name, true
+		return nil
+	}
+	if err := b.giveName(j.src, name, j.p.base()); err != nil {
+		j.gone = true
+		return fmt.Errorf("%s was changed by someone else just now; their version is beside it in %s (%w)", j.p.clean, expose(j.src, name, j.p.base()), cause(err))
+	}
+	return stale
+}
+
+// create gives a new file its name, and never takes one that is in use.
+func (b *batch) create(j *job) error {
+	if err := b.w.step("rename", j.q.clean); err != nil {
+		return err
+	}
+	err := b.giveName(j.dst, j.temp, j.q.base())
+	if errors.Is(err, fs.ErrExist) {
+		stale := &tool.StaleError{Path: j.q.clean}
+		if f, err := readItself(j.dst, j.q.base(), 0); err == nil {
+			stale.Got = f.Hash
+		} else if s := (*SpecialError)(nil); errors.As(err, &s) {
+			s.Path = j.q.clean
+			return s
+		}
+		return stale
+	}
+	if err != nil {
+		return err
+	}
+	j.temp, j.came = "", true
+	return nil
+}
+
+// giveName renames within a folder; where the new name is in use it fails with
+// fs.ErrExist.
+func (b *batch) giveName(dir *os.Root, from, to string) error {
+	err := errors.ErrUnsupported
+	if !b.w.plainRename {
+		err = renameNew(dir, from, to)
+	}
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	err = dir.Link(from, to)
+	if err == nil {
+		_ = dir.Remove(from) // a second name, after a link
+		return nil
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// No links here: look, then rename.
+	if _, lerr := dir.Lstat(to); lerr == nil {
+		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
+	}
+	return dir.Rename(from, to)
+}
+
+// rollback takes back what was committed, the last first. It gives what could
+// not be taken back, "" where nothing is left.
+func (b *batch) rollback() string {
+	var left []string
+	say := func(err error) {
+		if err != nil {
+			left = append(left, err.Error())
+		}
+	}
+	for i := len(b.jobs) - 1; i >= 0; i-- {
+		j := b.jobs[i]
+		if j.gone && j.backup != "" {
+			say(b.comeBack(j))
+		}
+		if j.came {
+			say(b.retract(j))
+		}
+		if j.put {
+			say(b.putBack(j))
+		}
+	}
+	b.abandon()
+	for _, r := range b.roots {
+		if b.w.step("syncdir", r.Name()) == nil {
+			_ = syncDir(r) // best effort: what is visible is right already
+		}
+	}
+	return strings.Join(left, "; ")
+}
+
+// comeBack gives a file that was removed its name again.
+func (b *batch) comeBack(j *job) error {
+	err := b.w.step("restore", j.p.clean)
+	if err == nil {
+		err = b.giveName(j.src, j.backup, j.p.base())
+	}
+	if err != nil {
+		return b.notBack(j, err)
+	}
+	j.backup, j.gone = "", false
+	return nil
+}
+
+// retract takes away a file that was created, unless someone changed it since.
+func (b *batch) retract(j *job) error {
+	err := b.w.step("restore", j.q.clean)
+	name := b.w.oldName(HashOf(j.req.Data))
+	if err == nil {
+		err = j.dst.Rename(j.q.base(), name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		j.came = false
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s was created and could not be removed again (%w)", j.q.clean, cause(err))
+	}
+	if now, err := j.dst.Lstat(name); err != nil || !same(now, j.fresh) {
+		if err := b.giveName(j.dst, name, j.q.base()); err != nil {
+			return fmt.Errorf("%s was created, then changed by someone else; their version is beside it in %s", j.q.clean, expose(j.dst, name, j.q.base()))
+		}
+		return fmt.Errorf("%s was created, then changed by someone else: it stays", j.q.clean)
+	}
+	j.came, j.temp = false, name
+	return nil
+}
+
+// putBack puts the old content of a replaced file back in its place.
+func (b *batch) putBack(j *job) error {
+	if j.backup == "" {
+		return fmt.Errorf("%s is as it should be now, which could not be taken back", j.p.clean)
+	}
+	err := b.w.step("restore", j.p.clean)
+	if err == nil && b.w.plainRename {
+		err = errors.ErrUnsupported
+	}
+	if err == nil {
+		err = exchange(j.src, j.backup, j.p.base())
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		if now, lerr := j.src.Lstat(j.p.base()); lerr == nil && !same(now, j.fresh) {
+			return fmt.Errorf("%s was written, then changed by someone else: it stays", j.p.clean)
+		}
+		err = j.src.Rename(j.backup, j.p.base())
+		if err == nil {
+			j.backup, j.put = "", false
+			return nil
+		}
+	}
+	if err != nil {
+		return b.notBack(j, err)
+	}
+	// The backup's name holds what was visible: the new content, if nobody
+	// touched it.
+	if now, err := j.src.Lstat(j.backup); err == nil && same(now, j.fresh) {
+		j.put, j.temp, j.dst, j.backup = false, j.backup, j.src, ""
+		return nil
+	}
+	if err := exchange(j.src, j.backup, j.p.base()); err != nil {
+		return fmt.Errorf("%s was changed by someone else; their version is beside it in %s", j.p.clean, expose(j.src, j.backup, j.p.base()))
+	}
+	return fmt.Errorf("%s was written, then changed by someone else: it stays", j.p.clean)
+}
+
+func (b *batch) notBack(j *job, err error) error {
+	name := expose(j.src, j.backup, j.p.base())
+	j.backup = ""
+	return fmt.Errorf("%s could not be put back (%w): its old content is beside it in %s", j.p.clean, cause(err), name)
+}
