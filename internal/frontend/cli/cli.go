@@ -116,6 +116,7 @@ type flags struct {
 	continueLast bool
 	resume       string
 	fork         bool
+	forkAt       int64 // the last event of the copy; 0 is all
 }
 
 func (a *App) root() *cobra.Command {
@@ -153,7 +154,7 @@ one prompt without asking anything, as "pawl run" does.`,
 	root.AddCommand(
 		a.progressCommand(),
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
-		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
+		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 		a.whyCommand(), a.statsCommand(), a.rulesCommand(),
 	)
 	return root

@@ -2,6 +2,7 @@ package undo
 
 import (
 	"slices"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -10,7 +11,8 @@ import (
 // Intent is a write that was begun: what an event.Writing says.
 type Intent struct {
 	event.Writing
-	Seq int64
+	Seq  int64
+	Time time.Time
 }
 
 // follow keeps the intents that are open. One is over when a change of its
@@ -24,7 +26,7 @@ func (f *Fold) follow(e event.Event) {
 	case event.Writing:
 		over(b.Call, b.Tool)
 		if len(b.Files) > 0 {
-			f.intents = append(f.intents, Intent{b, e.Seq})
+			f.intents = append(f.intents, Intent{b, e.Seq, e.Time})
 		}
 	case event.FileChanged:
 		over(b.Call, b.Tool)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -17,11 +18,11 @@ type Action string
 // The actions.
 const (
 	PutBack Action = "restore"  // its content, mode, or both, as they were
-	Beside   Action = "merge"    // a later edit by someone else is kept beside
-	Delete   Action = "delete"   // the agent created it
-	Same     Action = "same"     // it is so already
-	Clash    Action = "conflict" // it cannot be put back beside a later edit
-	Lost     Action = "lost"     // it cannot be put back at all
+	Beside  Action = "merge"    // a later edit by someone else is kept beside
+	Delete  Action = "delete"   // the agent created it
+	Same    Action = "same"     // it is so already
+	Clash   Action = "conflict" // it cannot be put back beside a later edit
+	Lost    Action = "lost"     // it cannot be put back at all
 )
 
 // Now is how a file is.
@@ -40,9 +41,9 @@ type File struct {
 	Why     string // of Clash and Lost
 	Now     Now    // as it was looked at
 	To      tool.Hash
-	Mode    uint32 // the mode it gets; 0 keeps it
-	Data    []byte // of Merge; else the content is kept under To
-	Made    int    // folders above it that go with it, where they are empty
+	Mode    uint32   // the mode it gets; 0 keeps it
+	Data    []byte   // of Merge; else the content is kept under To
+	Folders []string // above it, that go with it where they are empty
 	Loose   bool
 	Command string
 	Changes []int64
@@ -65,6 +66,59 @@ type Plan struct {
 	// Note is what is to be said before: what a death in the middle of an
 	// earlier undo left.
 	Note string
+}
+
+// Consent is what a person said to a plan.
+type Consent struct {
+	Confirmed []string // paths of files with Ask that are to be done
+	LeaveOut  []string // paths that stay as they are
+}
+
+// OpenError says which files of a plan need a word: nothing is done before they
+// are confirmed or left out.
+type OpenError struct{ Files []File }
+
+func (e *OpenError) Error() string {
+	var b strings.Builder
+	for i, f := range e.Files {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "%s: %s", f.Path, f.Why+f.Ask) // one of them is empty
+	}
+	return b.String()
+}
+
+// Choose splits a plan into what is done and what is left out. A file that goes
+// only together with others is left out with them. *OpenError.
+func (p Plan) Choose(c Consent) (do, left []File, err error) {
+	out := map[string]bool{}
+	for _, path := range c.LeaveOut {
+		out[path] = true
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, f := range p.Files {
+			if !out[f.Path] && slices.ContainsFunc(f.With, func(w string) bool { return out[w] }) {
+				out[f.Path], grown = true, true
+			}
+		}
+	}
+	open := &OpenError{}
+	for _, f := range p.Files {
+		switch {
+		case out[f.Path]:
+			left = append(left, f)
+		case f.Blocked() || f.Ask != "" && !slices.Contains(c.Confirmed, f.Path):
+			open.Files = append(open.Files, f)
+		default:
+			do = append(do, f)
+		}
+	}
+	if len(open.Files) > 0 {
+		return nil, nil, open
+	}
+	return do, left, nil
 }
 
 // Sure says that all of the plan can be done without asking.
@@ -115,7 +169,7 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 		if !f.back(&at, st, contents) {
 			return f
 		}
-		f.Made = max(f.Made, st.made)
+		f.Folders = append(f.Folders, st.folders...)
 	}
 	if f.To = at.hash; at.mode != now.Mode && now.Mode != 0 || now.Hash == "" {
 		f.Mode = at.mode
@@ -139,7 +193,7 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 		f.Action = PutBack
 	}
 	if f.Action != Delete {
-		f.Made = 0
+		f.Folders = nil
 	}
 	if s.Loose && f.Action != Same {
 		f.ask(looseWhy(s.Command))
@@ -240,13 +294,14 @@ func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 		f.Places = m.Conflicts
 		return f.stop(Clash, "it was changed since in the same lines")
 	}
-	*at = file{hash: hashOf(m.Text), mode: at.mode, data: m.Text, merged: true}
+	*at = file{hash: HashOf(m.Text), mode: at.mode, data: m.Text, merged: true}
 	return f.modeBack(at, st)
 }
 
 func link(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }
 
-func hashOf(data []byte) tool.Hash {
+// HashOf is the hash of a content.
+func HashOf(data []byte) tool.Hash {
 	sum := sha256.Sum256(data)
 	return tool.Hash(hex.EncodeToString(sum[:]))
 }

@@ -47,6 +47,7 @@ type Change struct {
 
 	step   int64 // the place of the reply whose call it is of
 	group  int64 // the same for changes that were recorded at once
+	loose  bool  // of an undo's: what it put back was Loose
 	undone bool
 }
 
@@ -167,6 +168,9 @@ func (f *Fold) undone(e event.Event, b event.Undone) {
 	for _, seq := range b.Changes {
 		if c := f.at(seq); c != nil {
 			c.undone = true
+			for i := range f.putting {
+				f.putting[i].loose = f.putting[i].loose || c.Loose && f.putting[i].Path == c.Path
+			}
 		}
 	}
 	if len(f.putting) > 0 {
@@ -187,7 +191,9 @@ func (f *Fold) redone(b event.Redone) {
 	}
 	p := &f.puts[i]
 	for n := len(f.changes) - 1; n >= len(f.changes)-f.redoing; n-- {
-		f.changes[n].Prompt = p.Prompt
+		c := &f.changes[n]
+		c.Prompt = p.Prompt
+		c.Loose = slices.ContainsFunc(p.Changes, func(o Change) bool { return o.Path == c.Path && o.loose })
 	}
 	f.redoing = 0
 	p.Changes = slices.DeleteFunc(p.Changes, func(c Change) bool { return slices.Contains(b.Paths, c.Path) })
@@ -212,6 +218,17 @@ func (f *Fold) Stand(seqs []int64) bool {
 		}
 	}
 	return true
+}
+
+// Only gives those of these changes that are of files which keep says yes to.
+func (f *Fold) Only(seqs []int64, keep func(path string) bool) []int64 {
+	var out []int64
+	for _, seq := range seqs {
+		if c := f.at(seq); c != nil && keep(c.Path) {
+			out = append(out, seq)
+		}
+	}
+	return out
 }
 
 // CanRedo says whether an undo can still be done again.

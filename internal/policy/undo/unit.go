@@ -19,7 +19,7 @@ const (
 	ByFile    Sort = "file"    // the newest change of What.Path
 	ByCommand Sort = "command" // the newest command's
 	ByRewind  Sort = "rewind"  // all since the prompt What.Prompt, it included
-	ByAll     Sort = "all"     // all that stand
+	ByAll     Sort = "all"     // all that stand, of What.Path if it is set
 	ByRedo    Sort = "redo"    // what the newest undo put back
 )
 
@@ -73,6 +73,8 @@ func (f *Fold) members(w What) (in func(*Change) bool, last *Change) {
 	switch w.Sort {
 	case ByFile:
 		in = func(c *Change) bool { return c.Path == w.Path }
+	case ByAll:
+		in = func(c *Change) bool { return w.Path == "" || c.Path == w.Path }
 	case ByCommand:
 		in = (*Change).command
 	case ByRewind:
@@ -85,7 +87,7 @@ func (f *Fold) members(w What) (in func(*Change) bool, last *Change) {
 	case ByChange:
 		in = func(c *Change) bool { return c.group == last.group }
 	case ByFile:
-		in = func(c *Change) bool { return c == last }
+		in = func(c *Change) bool { return c.Seq == last.Seq }
 	case ByCommand:
 		in = func(c *Change) bool { return c.command() && (c.sameCall(last) || c.group == last.group) }
 	case ByTurn:
@@ -152,12 +154,19 @@ type Steps struct {
 	steps []step // newest first
 }
 
+// Before is the content that the oldest of the changes began with, and whether
+// it was kept.
+func (s Steps) Before() (tool.Hash, bool) {
+	first := s.steps[len(s.steps)-1]
+	return first.from, first.kept
+}
+
 // step is a row of changes each of which began where the one before it ended.
 type step struct {
-	from, to        tool.Hash
-	fromMode, mode  uint32 // 0: not known
-	kept            bool   // the content of from
-	made            int    // folders that were made for it
+	from, to       tool.Hash
+	fromMode, mode uint32   // 0: not known
+	kept           bool     // the content of from
+	folders        []string // made for it
 }
 
 // steps sorts changes, which are in the order they were made, by file. goners
@@ -208,7 +217,7 @@ func (f *Fold) goners(cs []Change) map[tool.Hash]string {
 
 // add takes a change that is newer than all before it.
 func (s *Steps) add(c event.FileChanged) {
-	n := step{from: c.Before, to: c.After, fromMode: c.ModeBefore, mode: c.Mode, kept: c.Kept || c.Before == "", made: c.Made}
+	n := step{from: c.Before, to: c.After, fromMode: c.ModeBefore, mode: c.Mode, kept: c.Kept || c.Before == "", folders: c.Folders}
 	if len(s.steps) > 0 {
 		if l := &s.steps[0]; l.to == n.from && (l.mode == n.fromMode || l.mode == 0 || n.fromMode == 0) {
 			l.to = n.to
