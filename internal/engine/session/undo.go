@@ -67,7 +67,10 @@ func (s *Session) PlanUndo(ctx context.Context, w undo.What) (undo.Plan, error) 
 		}
 		p.Files = append(p.Files, f)
 	}
-	return p, nil
+	if w.Sort == undo.ByRedo {
+		return p, nil
+	}
+	return p, s.askOrphans(ctx, &p)
 }
 
 // unit finds the changes that are meant. A path that no change is recorded
@@ -212,6 +215,9 @@ func (s *Session) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone
 			Category: fault.Configuration, Err: err, Message: "nothing was put back", Hint: "confirm these files, or leave them out",
 		}
 	}
+	if do, left, err = s.leaveOrphans(ctx, do, left); err != nil {
+		return Undone{}, err
+	}
 	out := Undone{Done: do, Left: left}
 	if len(do) == 0 {
 		return out, fault.NewConfiguration("", "nothing was put back: every file is left out")
@@ -316,7 +322,9 @@ func told(what string, paths []string) event.Draft {
 	return event.Draft{Body: event.Noted{Why: "undo", Text: "[The user has " + what + " changes with pawl's undo, in " + names + ". Read a file again before you change it.]"}}
 }
 
-// writes is what a plan comes to for the workspace.
+// writes is what a plan comes to for the workspace: first what brings contents
+// back, last what takes files away, so that a content which moves is on the disk
+// at every moment.
 func (s *Session) writes(ctx context.Context, do []undo.File) ([]tool.Write, error) {
 	var ws []tool.Write
 	for _, f := range do {
@@ -337,7 +345,18 @@ func (s *Session) writes(ctx context.Context, do []undo.File) ([]tool.Write, err
 		}
 		ws = append(ws, w)
 	}
+	slices.SortStableFunc(ws, func(a, b tool.Write) int { return order(a) - order(b) })
 	return ws, nil
+}
+
+func order(w tool.Write) int {
+	switch {
+	case w.Remove:
+		return 2
+	case w.Expect != "":
+		return 1
+	}
+	return 0
 }
 
 // Diff shows what the newest turn with standing changes changed, as a unified

@@ -43,6 +43,8 @@ func (s *Session) write(ctx context.Context, w event.Writing, ws []tool.Write, b
 		ds = append(ds, behind...)
 	case len(cs) == 0:
 		ds = []event.Draft{{Body: event.Writing{Call: w.Call, Tool: w.Tool}}}
+	default: // what could not be taken back stands
+		ds = append(ds, s.partly(w, ds)...)
 	}
 	return cs, errors.Join(err, s.record(context.WithoutCancel(ctx), ds...))
 }
@@ -123,30 +125,37 @@ func (s *Session) unfinished(ctx context.Context) []event.Draft {
 			return f.Hash, err == nil || errors.Is(err, fs.ErrNotExist)
 		})
 		done := s.rollForward(ctx, i, &fate)
-		for _, c := range fate.Done {
-			done = append(done, event.Draft{Body: c})
-		}
-		switch {
-		case len(done) == 0:
+		done = append(done, draftsOf(fate.Done)...)
+		if len(done) == 0 {
 			done = []event.Draft{{Body: event.Writing{Call: i.Call, Tool: i.Tool}}}
-		case i.Undone != nil:
-			b, had := *i.Undone, named(i.Files)
-			b.Paths = pathsOf(done)
-			s.mu.Lock()
-			b.Changes = s.undo.Only(b.Changes, func(path string) bool { return slices.Contains(b.Paths, path) || !had[path] })
-			s.mu.Unlock()
-			done = append(done, event.Draft{Body: b})
-		case i.Redone != nil:
-			b := *i.Redone
-			b.Paths = pathsOf(done)
-			done = append(done, event.Draft{Body: b})
 		}
+		done = append(done, s.partly(i.Writing, done)...)
 		ds = append(ds, done...)
 		if text := cutShort(i, fate); text != "" {
 			ds = append(ds, event.Draft{Body: event.Warned{What: "undo", Text: s.cfg.Mask(text)}})
 		}
 	}
 	return ds
+}
+
+// partly is what is recorded behind the changes of an undo or a redo of which
+// these are the only ones.
+func (s *Session) partly(w event.Writing, changes []event.Draft) []event.Draft {
+	paths := pathsOf(changes)
+	switch {
+	case len(paths) == 0:
+	case w.Undone != nil:
+		b, meant := *w.Undone, pathsOf(draftsOf(w.Files))
+		b.Paths = paths
+		s.mu.Lock()
+		// Files that were so already go with those that were done.
+		b.Changes = s.undo.Only(b.Changes, func(path string) bool { return slices.Contains(paths, path) || !slices.Contains(meant, path) })
+		s.mu.Unlock()
+		return []event.Draft{{Body: b}}
+	case w.Redone != nil:
+		return []event.Draft{{Body: event.Redone{Undone: w.Redone.Undone, Paths: paths}}}
+	}
+	return nil
 }
 
 // rollForward writes what an undo still has to write.
@@ -207,10 +216,10 @@ func pathsOf(ds []event.Draft) []string {
 	return paths
 }
 
-func named(cs []event.FileChanged) map[string]bool {
-	out := map[string]bool{}
+func draftsOf(cs []event.FileChanged) []event.Draft {
+	var ds []event.Draft
 	for _, c := range cs {
-		out[c.Path] = true
+		ds = append(ds, event.Draft{Body: c})
 	}
-	return out
+	return ds
 }

@@ -37,9 +37,10 @@ type Now struct {
 type File struct {
 	Path    string
 	Action  Action
-	Ask     string // it is done only when a person confirms it, and why
-	Why     string // of Clash and Lost
-	Now     Now    // as it was looked at
+	Ask     string    // it is done only when a person confirms it, and why
+	Why     string    // of Clash and Lost
+	Now     Now       // as it was looked at
+	Before  tool.Hash // as it was before the changes
 	To      tool.Hash
 	Mode    uint32   // the mode it gets; 0 keeps it
 	Data    []byte   // of Merge; else the content is kept under To
@@ -160,6 +161,7 @@ func (s Steps) Wants(now tool.Hash) []tool.Hash {
 // stays. contents holds those of Wants that are kept.
 func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 	f := File{Path: s.Path, Now: now, Loose: s.Loose, Command: s.Command, Changes: s.Changes}
+	f.Before, _ = s.Before()
 	if now.Err != "" {
 		f.Action, f.Why = Lost, now.Err
 		return f
@@ -185,7 +187,7 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 			}
 		}
 		if s.Only != "" {
-			f.ask(fmt.Sprintf("its content was that of %s, which lost it since", s.Only))
+			f.AskFor(fmt.Sprintf("its content was that of %s, which lost it since", s.Only))
 		}
 	case at.merged:
 		f.Action, f.Data = Beside, at.data
@@ -196,7 +198,7 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 		f.Folders = nil
 	}
 	if s.Loose && f.Action != Same {
-		f.ask(looseWhy(s.Command))
+		f.AskFor(looseWhy(s.Command))
 	}
 	return f
 }
@@ -208,7 +210,12 @@ func looseWhy(command string) string {
 	return fmt.Sprintf("it changed while %q ran, and nothing says that the command did it", command)
 }
 
-func (f *File) ask(why string) {
+// AskFor makes the file one that is done only when a person confirms it.
+func (f *File) AskFor(why string) {
+	if strings.Contains(f.Ask, why) {
+		return
+	}
+
 	if f.Ask != "" {
 		f.Ask += "; "
 	}
@@ -234,7 +241,7 @@ func (f *File) back(at *file, st step, contents map[tool.Hash][]byte) bool {
 		return f.stop(Clash, "it is, or was, a symlink, and is not as the agent left it")
 	case st.from == st.to: // only its mode changed
 	case at.hash == "":
-		f.ask("it was removed since, and would come back as it was before")
+		f.AskFor("it was removed since, and would come back as it was before")
 	case st.to == "":
 		return f.stop(Clash, "the agent removed it, and there is another file of that name now")
 	case st.from == "":
@@ -256,7 +263,7 @@ func (f *File) back(at *file, st step, contents map[tool.Hash][]byte) bool {
 func (f *File) modeBack(at *file, st step) bool {
 	switch {
 	case at.hash == "" && st.mode != 0 && at.mode != 0 && at.mode != st.mode:
-		f.ask("its mode was changed since")
+		f.AskFor("its mode was changed since")
 	case at.hash == "":
 	case st.to == "" || at.mode == 0: // it comes back
 		at.mode = st.fromMode

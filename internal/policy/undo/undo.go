@@ -105,6 +105,9 @@ func (f *Fold) turn(t Turn) {
 }
 
 func (f *Fold) change(e event.Event, b event.FileChanged) {
+	if b.Before == b.After && (b.Mode == b.ModeBefore || b.Mode == 0 || b.ModeBefore == 0) {
+		return // the same was written again
+	}
 	c := Change{FileChanged: b, Seq: e.Seq, Time: e.Time, step: f.step}
 	if n := len(f.turns); n > 0 {
 		c.Prompt = f.turns[n-1].Prompt

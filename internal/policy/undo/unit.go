@@ -161,7 +161,8 @@ func (s Steps) Before() (tool.Hash, bool) {
 	return first.from, first.kept
 }
 
-// step is a row of changes each of which began where the one before it ended.
+// step is a row of changes each of which began where the one before it ended. A
+// file that came where another went is another file, and so another step.
 type step struct {
 	from, to       tool.Hash
 	fromMode, mode uint32   // 0: not known
@@ -219,7 +220,7 @@ func (f *Fold) goners(cs []Change) map[tool.Hash]string {
 func (s *Steps) add(c event.FileChanged) {
 	n := step{from: c.Before, to: c.After, fromMode: c.ModeBefore, mode: c.Mode, kept: c.Kept || c.Before == "", folders: c.Folders}
 	if len(s.steps) > 0 {
-		if l := &s.steps[0]; l.to == n.from && (l.mode == n.fromMode || l.mode == 0 || n.fromMode == 0) {
+		if l := &s.steps[0]; l.to != "" && l.to == n.from && (l.mode == n.fromMode || l.mode == 0 || n.fromMode == 0) {
 			l.to = n.to
 			if n.mode != 0 {
 				l.mode = n.mode
