@@ -87,7 +87,7 @@ func (h *history) line(who string) string {
 	return who + strconv.Itoa(h.lines) + "\n"
 }
 
-func linesOf(s string) []string { return strings.SplitAfter(strings.TrimSuffix(s, "\n"), "\n") }
+func linesOf(s string) []string { return slices.Collect(strings.Lines(s)) } // all end in a newline
 
 // edited is a content with a few lines put in, replaced or taken away. The
 // lines of who are its own to change; others' it takes away only rarely.
@@ -148,9 +148,11 @@ func (h *history) turn() {
 		} else {
 			h.write(id)
 		}
-		_ = h.rec(done)
 		if h.chance(20) {
 			h.person()
+		}
+		if h.rec(done) != nil {
+			return
 		}
 	}
 	_ = h.rec(event.Ended{End: event.EndDone})
@@ -377,7 +379,7 @@ func (h *history) redone(p undo.Plan) map[string]bool {
 		now, _ := h.store.Get(context.Background(), string(b.After))
 		old, _ := h.store.Get(context.Background(), string(b.Before))
 		for _, l := range linesOf(string(now)) {
-			if !strings.Contains("\n"+string(old), "\n"+l) {
+			if !slices.Contains(linesOf(string(old)), l) {
 				out[l] = true
 			}
 		}
@@ -388,13 +390,15 @@ func (h *history) redone(p undo.Plan) map[string]bool {
 // kept checks that no line of a person's is gone from the disk.
 func (h *history) kept(before map[string]content, agreed func(path, line string) bool) {
 	h.t.Helper()
-	all := "\n"
+	all := map[string]bool{}
 	for _, f := range h.disk.files {
-		all += f.data
+		for _, l := range linesOf(f.data) {
+			all[l] = true
+		}
 	}
 	for path, f := range before {
 		for _, l := range linesOf(f.data) {
-			if strings.HasPrefix(l, "P") && !h.removed[l] && !agreed(path, l) && !strings.Contains(all, "\n"+l) {
+			if strings.HasPrefix(l, "P") && !h.removed[l] && !agreed(path, l) && !all[l] {
 				h.fail("the line %q of %s is gone; before %v", l, path, before)
 			}
 		}
@@ -490,6 +494,9 @@ func (h *history) live(steps int) {
 			h.die(notAgreed)
 		}
 		if h.life.dead {
+			if h.chance(30) {
+				h.person()
+			}
 			h.die(notAgreed)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -71,7 +72,7 @@ func (s *Session) askOrphans(ctx context.Context, p *undo.Plan) error {
 		seqs = append(seqs, f.Changes...)
 	}
 	s.mu.Lock()
-	others, loose := s.undo.Others(seqs, otherChanges), s.undo.Loose(seqs)
+	others, loose := s.undo.Others(seqs, otherChanges), s.undo.Loose(otherChanges)
 	s.mu.Unlock()
 	if len(others) == 0 && len(loose) == 0 {
 		return nil
@@ -97,7 +98,7 @@ func (s *Session) askOrphans(ctx context.Context, p *undo.Plan) error {
 		}
 		brought := undo.Gone(after, before)
 		for i := range p.Files {
-			if f := &p.Files[i]; f.Path != o.Path && undo.Meet(flows[i].goes, brought, back) {
+			if f := &p.Files[i]; (f.Path != o.Path || !f.Loose) && undo.Meet(flows[i].goes, brought, back) {
 				f.AskFor(fmt.Sprintf("it has lines that came to %s while a command ran, and may be somebody else's", o.Path))
 			}
 		}
@@ -143,15 +144,18 @@ func (s *Session) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _ 
 				back[l] = true
 			}
 		}
-		before, err := s.had(ctx, left[i].Before)
-		if err != nil {
-			return do, left, err
-		}
 		_, now, err := s.itself(ctx, left[i].Path)
 		if err != nil {
 			return do, left, err
 		}
-		gone := undo.Gone(before, now)
+		gone := map[string]bool{}
+		for _, h := range left[i].Had {
+			had, err := s.had(ctx, h)
+			if err != nil {
+				return do, left, err
+			}
+			maps.Copy(gone, undo.Gone(had, now))
+		}
 		var stays []undo.File
 		for j, f := range do {
 			if undo.Meet(flows[j].goes, gone, back) {

@@ -125,7 +125,10 @@ func (s *Session) unfinished(ctx context.Context) []event.Draft {
 			return f.Hash, err == nil || errors.Is(err, fs.ErrNotExist)
 		})
 		done := s.rollForward(ctx, i, &fate)
-		done = append(done, draftsOf(fate.Done)...)
+		for _, c := range fate.Done {
+			c.Loose = len(fate.Lost) > 0 // what belongs together is not all there
+			done = append(done, event.Draft{Body: c})
+		}
 		if len(done) == 0 {
 			done = []event.Draft{{Body: event.Writing{Call: i.Call, Tool: i.Tool}}}
 		}

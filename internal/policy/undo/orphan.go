@@ -50,12 +50,13 @@ func (f *Fold) Others(seqs []int64, n int) []Change {
 	return out
 }
 
-// Loose gives those of these changes that may be somebody else's.
-func (f *Fold) Loose(seqs []int64) []Change {
+// Loose gives the newest changes that may be somebody else's, also those that
+// do not stand: what they brought may have gone on. At most n.
+func (f *Fold) Loose(n int) []Change {
 	var out []Change
-	for _, seq := range seqs {
-		if c := f.at(seq); c != nil && c.Loose {
-			out = append(out, *c)
+	for _, c := range slices.Backward(f.changes) {
+		if c.Loose && len(out) < n {
+			out = append(out, c)
 		}
 	}
 	return out

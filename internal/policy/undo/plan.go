@@ -37,10 +37,10 @@ type Now struct {
 type File struct {
 	Path    string
 	Action  Action
-	Ask     string    // it is done only when a person confirms it, and why
-	Why     string    // of Clash and Lost
-	Now     Now       // as it was looked at
-	Before  tool.Hash // as it was before the changes
+	Ask     string      // it is done only when a person confirms it, and why
+	Why     string      // of Clash and Lost
+	Now     Now         // as it was looked at
+	Had     []tool.Hash // what its changes began with, the newest first
 	To      tool.Hash
 	Mode    uint32   // the mode it gets; 0 keeps it
 	Data    []byte   // of Merge; else the content is kept under To
@@ -48,7 +48,7 @@ type File struct {
 	Loose   bool
 	Command string
 	Changes []int64
-	With    []string // done only together with these
+	With    []string // done only together with these: they moved here
 	// Places of a Clash where both sides changed the same lines.
 	Places []Conflict
 	// Diff is what it will change, for the preview: set by who shows it.
@@ -161,7 +161,9 @@ func (s Steps) Wants(now tool.Hash) []tool.Hash {
 // stays. contents holds those of Wants that are kept.
 func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 	f := File{Path: s.Path, Now: now, Loose: s.Loose, Command: s.Command, Changes: s.Changes}
-	f.Before, _ = s.Before()
+	for _, st := range s.steps {
+		f.Had = append(f.Had, st.from)
+	}
 	if now.Err != "" {
 		f.Action, f.Why = Lost, now.Err
 		return f
@@ -181,10 +183,8 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 		f.Action, f.Ask = Same, ""
 	case at.hash == "":
 		f.Action = Delete
-		for _, p := range s.With {
-			if p != s.Path && !slices.Contains(f.With, p) {
-				f.With = append(f.With, p)
-			}
+		if s.came {
+			f.AskFor("it was removed by somebody, and a redo brought it back")
 		}
 		if s.Only != "" {
 			f.AskFor(fmt.Sprintf("its content was that of %s, which lost it since", s.Only))
@@ -197,6 +197,13 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 	if f.Action != Delete {
 		f.Folders = nil
 	}
+	if f.Action != Same {
+		for _, p := range s.With {
+			if p != s.Path && !slices.Contains(f.With, p) {
+				f.With = append(f.With, p)
+			}
+		}
+	}
 	if s.Loose && f.Action != Same {
 		f.AskFor(looseWhy(s.Command))
 	}
@@ -205,7 +212,7 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 
 func looseWhy(command string) string {
 	if command == "" {
-		return "it changed while a command ran, and nothing says that the command did it"
+		return "nothing says for certain that the agent changed it"
 	}
 	return fmt.Sprintf("it changed while %q ran, and nothing says that the command did it", command)
 }

@@ -48,6 +48,7 @@ type Change struct {
 	step   int64 // the place of the reply whose call it is of
 	group  int64 // the same for changes that were recorded at once
 	loose  bool  // of an undo's: what it put back was Loose
+	came   bool  // a redo brought the file back, which somebody had removed
 	undone bool
 }
 
@@ -196,7 +197,10 @@ func (f *Fold) redone(b event.Redone) {
 	for n := len(f.changes) - 1; n >= len(f.changes)-f.redoing; n-- {
 		c := &f.changes[n]
 		c.Prompt = p.Prompt
-		c.Loose = slices.ContainsFunc(p.Changes, func(o Change) bool { return o.Path == c.Path && o.loose })
+		for _, o := range p.Changes {
+			c.Loose = c.Loose || o.Path == c.Path && o.loose
+			c.came = c.came || o.Path == c.Path && c.Before == "" && o.After != ""
+		}
 	}
 	f.redoing = 0
 	p.Changes = slices.DeleteFunc(p.Changes, func(c Change) bool { return slices.Contains(b.Paths, c.Path) })

@@ -151,6 +151,7 @@ type Steps struct {
 	// stands: deleting this one would leave the content nowhere.
 	Only string
 
+	came  bool   // it was there before the redo that brought it
 	steps []step // newest first
 }
 
@@ -191,6 +192,7 @@ func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
 		s.Changes = append(s.Changes, c.Seq)
 		s.Loose = s.Loose || c.Loose
 		s.Command = c.Command
+		s.came = s.came || c.came
 		s.add(c.FileChanged)
 		if c.Before == "" {
 			s.With = append(s.With, took[c.group]...)

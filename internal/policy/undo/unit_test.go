@@ -193,7 +193,7 @@ func TestDecide(t *testing.T) {
 		{name: "binary", changes: []event.FileChanged{fc("a\x00\n", "b\x00\n")}, now: "b\x00\nmine\n", action: Clash, why: "not text"},
 		{name: "not kept", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Kept = false })}, now: "b\n", action: Lost, why: "not kept"},
 		{name: "not kept, but back already", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Kept = false })}, now: "a\n", action: Same, to: "a\n"},
-		{name: "loose", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Loose = true })}, now: "b\n", action: PutBack, to: "a\n", ask: "while a command ran"},
+		{name: "loose", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Loose = true })}, now: "b\n", action: PutBack, to: "a\n", ask: "nothing says"},
 		{name: "mode comes back", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = 0o755, 0o644 })}, now: "b\n", mode: 0o644, action: PutBack, to: "a\n", toMode: 0o755},
 		{name: "only the mode", changes: []event.FileChanged{with(fc("a\n", "a\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = 0o644, 0o755 })}, now: "a\nmine\n", mode: 0o755, action: PutBack, to: "a\nmine\n", toMode: 0o644},
 		{name: "a later mode stays", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = 0o755, 0o644 })}, now: "b\n", mode: 0o600, action: PutBack, to: "a\n"},
