@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -72,8 +75,9 @@ type disk struct {
 	*mortal
 	files map[string]content
 	dirs  map[string]bool
-	fails int  // the step of the next WriteAll that fails, counted down; 0: none
-	stays bool // and what was written by then cannot be taken back
+	real  *workspace.Workspace // where the files are, for a real disk
+	fails int                  // the step of the next WriteAll that fails, counted down; 0: none
+	stays bool                 // and what was written by then cannot be taken back
 }
 
 var errDisk = errors.New("the disk is full")
@@ -86,11 +90,38 @@ func hashOf(s string) tool.Hash { return undo.HashOf([]byte(s)) }
 
 func (d *disk) snapshot() map[string]content { return maps.Clone(d.files) }
 
+// load reads what is on a real disk.
+func (d *disk) load() {
+	d.files = map[string]content{}
+	must(filepath.WalkDir(d.real.Root(), func(p string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(p)
+		must(err)
+		info, err := e.Info()
+		must(err)
+		rel, err := filepath.Rel(d.real.Root(), p)
+		must(err)
+		d.files[filepath.ToSlash(rel)] = content{string(data), uint32(info.Mode().Perm())}
+		return nil
+	}))
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 func (d *disk) Root() string { return "/" }
 
 func (d *disk) Resolve(p string) (string, bool, error) { return path.Clean(p), true, nil }
 
-func (d *disk) Itself(_ context.Context, p string, limit int64) (tool.File, error) {
+func (d *disk) Itself(ctx context.Context, p string, limit int64) (tool.File, error) {
+	if d.real != nil {
+		return d.real.Itself(ctx, p, limit)
+	}
 	f, ok := d.files[p]
 	if !ok {
 		return tool.File{}, fmt.Errorf("%s: %w", p, fs.ErrNotExist)
@@ -121,7 +152,28 @@ type change struct {
 	folders []string // to take away where they are empty
 }
 
+// onDisk is WriteAll of a real disk; the process may die before or behind it.
+func (d *disk) onDisk(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
+	if d.step() != nil {
+		return nil, errDead
+	}
+	if d.fails > 0 {
+		d.fails = 0
+		d.stays = false
+		return nil, errDisk
+	}
+	cs, err := d.real.WriteAll(ctx, ws)
+	d.load()
+	if d.step() != nil {
+		return nil, errDead
+	}
+	return cs, err
+}
+
 func (d *disk) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
+	if d.real != nil {
+		return d.onDisk(ctx, ws)
+	}
 	var todo []change
 	for _, w := range ws {
 		if w.Expect != "" != d.has(w.Path) || d.has(w.Path) && hashOf(d.files[w.Path].data) != w.Expect || w.MoveTo != "" && d.has(w.MoveTo) {
@@ -160,6 +212,13 @@ func (d *disk) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, er
 		out = append(out, d.apply(c))
 	}
 	d.fails = 0
+	for _, c := range todo {
+		for _, dir := range slices.Backward(c.folders) {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(d.files)), func(p string) bool { return strings.HasPrefix(p, dir+"/") }) {
+				delete(d.dirs, dir)
+			}
+		}
+	}
 	return out, nil
 }
 
@@ -172,11 +231,6 @@ func (d *disk) apply(c change) tool.Change {
 	}
 	if c.to == nil {
 		delete(d.files, c.path)
-		for _, dir := range slices.Backward(c.folders) {
-			if !slices.ContainsFunc(slices.Collect(maps.Keys(d.files)), func(p string) bool { return strings.HasPrefix(p, dir+"/") }) {
-				delete(d.dirs, dir)
-			}
-		}
 		return out
 	}
 	for dir := path.Dir(c.path); !d.dirs[dir]; dir = path.Dir(dir) {
@@ -199,4 +253,24 @@ func (d *disk) put(p, data string) {
 		f.mode = 0o644
 	}
 	d.files[p] = f
+	if d.real != nil {
+		name := filepath.Join(d.real.Root(), p)
+		must(os.MkdirAll(filepath.Dir(name), 0o755))
+		must(os.WriteFile(name, []byte(data), 0o600))
+		must(os.Chmod(name, fs.FileMode(f.mode)))
+	}
+}
+
+func (d *disk) drop(p string) {
+	delete(d.files, p)
+	if d.real != nil {
+		must(os.Remove(filepath.Join(d.real.Root(), p)))
+	}
+}
+
+func (d *disk) chmod(p string, mode uint32) {
+	d.files[p] = content{d.files[p].data, mode}
+	if d.real != nil {
+		must(os.Chmod(filepath.Join(d.real.Root(), p), fs.FileMode(mode)))
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
@@ -46,9 +47,10 @@ type history struct {
 
 var paths = []string{"a", "b", "d/c", "d/e/f"}
 
-func newHistory(t *testing.T, seed uint64) *history {
+func newHistory(t *testing.T, seed uint64, real *workspace.Workspace) *history {
 	life := &mortal{fuel: -1}
 	h := &history{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), life: life, disk: newDisk(life), store: memory.New(time.Now), removed: map[string]bool{}}
+	h.disk.real = real
 	for _, p := range paths[:2] {
 		h.disk.put(p, h.line("P")+h.line("P")+h.line("P"))
 	}
@@ -214,10 +216,10 @@ func (h *history) command(id string) {
 	to := pick(h, paths)
 	switch {
 	case ok && h.chance(15):
-		delete(h.disk.files, p)
+		h.disk.drop(p)
 	case ok && h.chance(20) && !h.disk.has(to):
 		h.disk.put(to, f.data)
-		delete(h.disk.files, p)
+		h.disk.drop(p)
 	default:
 		h.disk.put(p, h.edited("A", f.data))
 	}
@@ -259,15 +261,13 @@ func (h *history) person() {
 		for _, l := range linesOf(f.data) {
 			h.removed[l] = true
 		}
-		delete(h.disk.files, p)
+		h.disk.drop(p)
 		h.say("the person removes %s", p)
 		return
 	}
 	h.disk.put(p, h.edited("P", f.data))
 	if h.chance(5) {
-		f := h.disk.files[p]
-		f.mode = 0o700
-		h.disk.files[p] = f
+		h.disk.chmod(p, 0o700)
 	}
 	h.say("the person writes %s: %q", p, h.disk.files[p].data)
 }
@@ -505,7 +505,7 @@ func (h *history) live(steps int) {
 
 // histories is how many the normal run tries; PAWL_HISTORIES sets another
 // number, which .ci/run does.
-const histories = 1200
+const histories = 700
 
 // SPEC 4.8, 10.2, 11.2: no line of a person's is ever lost; each file is before
 // or after, never between; undo then redo gives the same bytes; nothing that
@@ -520,7 +520,7 @@ func TestHistories(t *testing.T) {
 	}
 	plans, deaths, redos := 0, 0, 0
 	for seed := range n {
-		h := newHistory(t, uint64(seed))
+		h := newHistory(t, uint64(seed), nil)
 		h.say("seed %d", seed)
 		h.live(14)
 		plans, deaths, redos = plans+h.plans, deaths+h.deaths, redos+h.redos
@@ -528,5 +528,116 @@ func TestHistories(t *testing.T) {
 	t.Logf("%d histories: %d undos and redos done, %d deaths, %d undone and done again", n, plans, deaths, redos)
 	if plans < n || deaths < n/2 || redos < n/10 {
 		t.Errorf("too little happened in %d histories: %d plans, %d deaths, %d redos", n, plans, deaths, redos)
+	}
+}
+
+// The same on real files, with a process that dies before or behind a write.
+func TestHistoriesOnDisk(t *testing.T) {
+	for seed := range 12 {
+		ws, err := workspace.Open(t.TempDir(), workspace.Options{NoGit: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := newHistory(t, uint64(seed), ws)
+		h.say("seed %d", seed)
+		h.live(14)
+		if err := ws.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// SPEC 4.8, 11.2: the process dies at every step of a write of several files,
+// of its undo and of its redo. Afterwards all of it is done or nothing, the
+// session knows which, and undo still works.
+func TestEveryDeath(t *testing.T) {
+	ctx := context.Background()
+	setUp := func() *history {
+		h := newHistory(t, 1, nil)
+		h.disk.put("a", "1\n2\n3\n")
+		h.disk.put("b", "x\n")
+		h.disk.put("gone", "g\n")
+		_ = h.rec(event.Prompted{Source: event.Person})
+		return h
+	}
+	write := func(h *history) {
+		env := h.s.env(&turn.Pending{Call: llm.Call{ID: "1"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "multi_edit"}}})
+		_, _ = env.Files.WriteAll(ctx, []tool.Write{
+			{Path: "a", Data: []byte("one\n2\n3\n"), Expect: hashOf("1\n2\n3\n")},
+			{Path: "new/deep/c", Data: []byte("c\n")},
+			{Path: "gone", Remove: true, Expect: hashOf("g\n")},
+			{Path: "b", Data: []byte("x\n"), Expect: hashOf("x\n"), MoveTo: "new/b"},
+		})
+	}
+	undone := func(h *history, w undo.Sort) {
+		p, err := h.s.PlanUndo(ctx, undo.What{Sort: w})
+		if err != nil {
+			h.fail("%v", err)
+		}
+		_, _ = h.s.Undo(ctx, p, undo.Consent{})
+	}
+	ends := 0
+	for _, op := range []string{"write", "undo", "redo"} {
+		for fuel := 0; ; fuel++ {
+			h := setUp()
+			start := h.disk.snapshot()
+			if op != "write" {
+				write(h)
+				_ = h.rec(event.Ended{End: event.EndDone})
+				h.disk.put("a", h.disk.files["a"].data+"mine\n") // someone's later edit
+			}
+			written := h.disk.snapshot()
+			if op == "redo" {
+				undone(h, undo.ByTurn)
+			}
+			before := h.disk.snapshot()
+			h.life.fuel = fuel
+			switch op {
+			case "write":
+				write(h)
+			case "undo":
+				undone(h, undo.ByTurn)
+			case "redo":
+				undone(h, undo.ByRedo)
+			}
+			died := h.life.dead
+			h.die(notAgreed)
+			h.say("%s, death at %d", op, fuel)
+			now := h.disk.snapshot()
+			switch op {
+			case "undo": // all or nothing
+				if back := maps.Clone(start); !maps.Equal(now, before) {
+					back["a"] = content{"1\n2\n3\nmine\n", 0o644}
+					if !maps.Equal(now, back) {
+						h.fail("half an undo")
+					}
+					undone(h, undo.ByRedo)
+					if !maps.Equal(h.disk.snapshot(), written) {
+						h.fail("it cannot be done again")
+					}
+				}
+			case "redo":
+				if !maps.Equal(now, before) && !maps.Equal(now, written) {
+					h.fail("half a redo")
+				}
+			}
+			if _, err := h.s.PlanUndo(ctx, undo.What{Sort: undo.ByTurn}); err == nil {
+				undone(h, undo.ByTurn)
+			}
+			if op == "write" && !maps.Equal(h.disk.snapshot(), start) {
+				h.fail("what the write left was not put back")
+			}
+			if op != "write" && h.disk.files["a"].data != "1\n2\n3\nmine\n" || h.disk.dirs["new"] {
+				h.fail("undo does not work any more")
+			}
+			_ = h.s.Close()
+			if !died {
+				break
+			}
+			ends++
+		}
+	}
+	if ends < 15 {
+		t.Errorf("only %d deaths", ends)
 	}
 }

@@ -71,11 +71,27 @@ func (s *Session) keep(ctx context.Context, w event.Writing, req tool.Write) ([]
 		return nil, err
 	}
 	if req.MoveTo == "" {
-		c.After = tool.Hash(h)
+		if c.After = tool.Hash(h); c.Before == "" {
+			c.Folders = s.missing(c.Path)
+		}
 		return []event.FileChanged{c}, nil
 	}
 	to := event.FileChanged{Call: w.Call, Tool: w.Tool, Path: s.clean(req.MoveTo, req.NoFollow), After: tool.Hash(h), Kept: true}
+	to.Folders = s.missing(to.Path)
 	return []event.FileChanged{c, to}, nil
+}
+
+// missing lists the folders that a new file needs and that are not there, the
+// outermost first: what is recorded where a death comes before the write tells.
+func (s *Session) missing(file string) []string {
+	var out []string
+	for dir := path.Dir(file); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if h, is, err := s.cfg.Files.Stat(dir); h != "" || is || err != nil {
+			break
+		}
+		out = slices.Insert(out, 0, dir)
+	}
+	return out
 }
 
 func (s *Session) content(ctx context.Context, req tool.Write) (tool.File, error) {
