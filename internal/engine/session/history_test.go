@@ -318,7 +318,7 @@ func (h *history) putBack(w undo.What) {
 	switch {
 	case h.life.dead:
 		h.die(agreed)
-		h.wholeOrNothing(before, p, c)
+		h.wholeOrNothing(before, p, u.Done)
 	case err == nil:
 		h.plans++
 		for _, f := range u.Done {
@@ -426,12 +426,8 @@ func (h *history) onlyPlanned(before map[string]content, p undo.Plan) {
 
 // wholeOrNothing checks that a death left all of a plan or nothing of it, once
 // the session is open again.
-func (h *history) wholeOrNothing(before map[string]content, p undo.Plan, c undo.Consent) {
+func (h *history) wholeOrNothing(before map[string]content, p undo.Plan, do []undo.File) {
 	h.t.Helper()
-	do, _, err := p.Choose(c)
-	if err != nil {
-		return
-	}
 	done, due := 0, 0
 	for _, f := range do {
 		was := tool.Hash("")
@@ -627,7 +623,7 @@ func TestEveryDeath(t *testing.T) {
 			if op == "write" && !maps.Equal(h.disk.snapshot(), start) {
 				h.fail("what the write left was not put back")
 			}
-			if op != "write" && h.disk.files["a"].data != "1\n2\n3\nmine\n" || h.disk.dirs["new"] {
+			if op != "write" && h.disk.files["a"].data != "1\n2\n3\nmine\n" || !died && h.disk.dirs["new"] { // a death may leave empty folders
 				h.fail("undo does not work any more")
 			}
 			_ = h.s.Close()
