@@ -37,9 +37,16 @@ type Settings struct {
 	Fallback []string `json:"fallback,omitempty"`
 	// Resources must be free for new work.
 	Resources Resources `json:"resources,omitzero"`
+	// QueryCache keeps answers to questions that only read, and gives them again
+	// while nothing that they rest on changed.
+	QueryCache bool `json:"query_cache,omitempty"`
 	// Progress is how runs that go in circles are found; a key that is not
 	// given keeps its default.
 	Progress progress.Config `json:"progress,omitzero"`
+	// Route is what prompts are taken for: auto, off, read, edit, run, profile.
+	Route string `json:"route,omitempty"`
+	// RouteModel false: no model is asked what a prompt is.
+	RouteModel *bool `json:"route_model,omitempty"`
 }
 
 // Permissions are rules such as "bash(go test *)".

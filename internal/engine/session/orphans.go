@@ -57,7 +57,7 @@ func (s *Session) had(ctx context.Context, h tool.Hash) ([]byte, error) {
 	if h == "" {
 		return nil, nil
 	}
-	b, err := s.kept(ctx, h)
+	b, err := s.blob(ctx, h)
 	if errors.Is(err, event.ErrNoBlob) {
 		err = nil
 	}

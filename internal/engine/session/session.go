@@ -24,8 +24,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -53,6 +55,10 @@ type Config struct {
 	// Rules, if set, gives the notes on the project's rules that the
 	// conversation lacks. It is asked before each request.
 	Rules func(context.Context, Guidance) []string
+	// Prefer, if set, keeps a person's preference for later sessions.
+	Prefer func(text string) error
+	// Answers, if set, is the cache of answers.
+	Answers Answers
 
 	Permission *permission.Policy
 	Person     bool // somebody is there to answer questions
@@ -62,6 +68,8 @@ type Config struct {
 	Limits budget.Limits
 	// Progress is how runs that go in circles are found: progress.Default().
 	Progress progress.Config
+	// Route is what is done with a person's prompts before they are answered.
+	Route route.Config
 	// Payer, if set, is the parent session that this one spends from.
 	Payer Payer
 	// Fallback lists the models to go on with, in this order, when the one in
@@ -114,6 +122,9 @@ type Session struct {
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
 	guidance guidance
+	memory   memory.Fold
+	asking   asking
+	routing  routing
 
 	turns sync.WaitGroup
 }
@@ -240,6 +251,9 @@ func (s *Session) apply(e event.Event) {
 		s.plan = b.Items
 	}
 	s.guidance.apply(e.Body)
+	s.memory.Apply(e)
+	s.asking.apply(e.Body)
+	s.routing.apply(e.Body)
 	s.conv.Apply(e)
 	s.meter.Apply(e)
 	s.seen.Apply(e)

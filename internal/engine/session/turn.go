@@ -17,7 +17,7 @@ import (
 func (s *Session) turn(r *run) {
 	for {
 		stop := s.watchWall(r)
-		end, err := s.loop().Run(r.ctx)
+		end, err := s.answered(r.ctx)
 		stop()
 		s.finish(r, end, err)
 		r.cancel(nil)
@@ -25,6 +25,26 @@ func (s *Session) turn(r *run) {
 			return
 		}
 	}
+}
+
+// answered brings a turn to its end: without a model where it needs none, or
+// with it.
+func (s *Session) answered(ctx context.Context) (event.End, error) {
+	if err := s.route(); err != nil {
+		return turn.EndOf(err)
+	}
+	for _, known := range []func(context.Context) (bool, error){s.prefer, s.recall} {
+		if ok, err := known(ctx); err != nil {
+			return event.EndFailed, err
+		} else if ok {
+			return event.EndDone, nil
+		}
+	}
+	end, err := s.loop().Run(ctx)
+	if end == event.EndDone && err == nil {
+		err = s.keep(ctx)
+	}
+	return end, err
 }
 
 // next begins the turn of the next prompt that waits; nil where none does, and
@@ -127,6 +147,9 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 		if err := s.record(context.Background(), s.prompted(p)...); err != nil {
 			return nil, nil, err
 		}
+	}
+	if err := s.route(); err != nil {
+		return nil, nil, err
 	}
 	room := s.replyRoom()
 	r, err := s.build(llm.Tail{MaxTokens: room})

@@ -55,7 +55,7 @@ func (s *Session) PlanUndo(ctx context.Context, w undo.What) (undo.Plan, error) 
 		for _, h := range st.Wants(now.Hash) {
 			if h == now.Hash {
 				contents[h] = data
-			} else if b, err := s.kept(ctx, h); err == nil {
+			} else if b, err := s.blob(ctx, h); err == nil {
 				contents[h] = b
 			} else if !errors.Is(err, event.ErrNoBlob) {
 				return p, err
@@ -132,8 +132,8 @@ func (s *Session) itself(ctx context.Context, name string) (undo.Now, []byte, er
 	return undo.Now{Hash: f.Hash, Mode: f.Mode}, f.Data, nil
 }
 
-// kept gives a content by its hash, never nil.
-func (s *Session) kept(ctx context.Context, h tool.Hash) ([]byte, error) {
+// blob gives a content by its hash, never nil.
+func (s *Session) blob(ctx context.Context, h tool.Hash) ([]byte, error) {
 	b, err := s.cfg.Store.Get(ctx, string(h))
 	if err == nil && b == nil {
 		b = []byte{}
@@ -150,7 +150,7 @@ func (s *Session) preview(ctx context.Context, f *undo.File, now []byte, room *i
 	to := f.Data
 	if f.Action == undo.PutBack {
 		var err error
-		if to, err = s.kept(ctx, f.To); errors.Is(err, event.ErrNoBlob) {
+		if to, err = s.blob(ctx, f.To); errors.Is(err, event.ErrNoBlob) {
 			f.Action, f.Why, f.Ask = undo.Lost, "its content before is no longer kept", ""
 			return nil
 		} else if err != nil {
@@ -337,7 +337,7 @@ func (s *Session) writes(ctx context.Context, do []undo.File) ([]tool.Write, err
 		case undo.Beside:
 			w.Data = f.Data
 		default:
-			data, err := s.kept(ctx, f.To)
+			data, err := s.blob(ctx, f.To)
 			if err != nil {
 				return nil, fmt.Errorf("undo %s: %w", f.Path, err)
 			}
@@ -395,7 +395,7 @@ func (s *Session) DiffOf(ctx context.Context, w undo.What) (string, error) {
 		case before == now.Hash:
 			continue
 		case before != "" && keptBefore:
-			old, err = s.kept(ctx, before)
+			old, err = s.blob(ctx, before)
 			keptBefore = !errors.Is(err, event.ErrNoBlob)
 			if err != nil && keptBefore {
 				return "", fmt.Errorf("diff %s: %w", st.Path, err)

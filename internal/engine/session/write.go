@@ -27,7 +27,7 @@ const keepLimit = 16 << 20
 // the changes, where all went well.
 func (s *Session) write(ctx context.Context, w event.Writing, ws []tool.Write, behind ...event.Draft) ([]tool.Change, error) {
 	for _, req := range ws {
-		cs, err := s.keep(ctx, w, req)
+		cs, err := s.keepBoth(ctx, w, req)
 		if err != nil {
 			return nil, err
 		}
@@ -49,9 +49,9 @@ func (s *Session) write(ctx context.Context, w event.Writing, ws []tool.Write, b
 	return cs, errors.Join(err, s.record(context.WithoutCancel(ctx), ds...))
 }
 
-// keep stores what a write replaces and what it brings, and says what the
+// keepBoth stores what a write replaces and what it brings, and says what the
 // write will change.
-func (s *Session) keep(ctx context.Context, w event.Writing, req tool.Write) ([]event.FileChanged, error) {
+func (s *Session) keepBoth(ctx context.Context, w event.Writing, req tool.Write) ([]event.FileChanged, error) {
 	c := event.FileChanged{Call: w.Call, Tool: w.Tool, Path: s.clean(req.Path, req.NoFollow), Before: req.Expect, Mode: req.Mode}
 	if c.Before == "" {
 		c.Kept = true

@@ -101,6 +101,7 @@ type flags struct {
 	model        string
 	effort       string
 	mode         string
+	route        string
 	allow, deny  []string
 	maxTurns     int
 	maxUSD       float64
@@ -155,7 +156,7 @@ one prompt without asking anything, as "pawl run" does.`,
 		a.progressCommand(),
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
-		a.whyCommand(), a.statsCommand(), a.rulesCommand(),
+		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(),
 	)
 	return root
 }
@@ -174,6 +175,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringVarP(&f.model, "model", "m", "", "the model: provider/model, a provider, or offline")
 	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")
 	fs.StringVar(&f.mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
+	fs.StringVar(&f.route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")
 	fs.StringArrayVar(&f.allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
 	fs.StringArrayVar(&f.deny, "deny", nil, "deny what matches (repeatable)")
 	fs.Float64Var(&f.maxUSD, "max-budget-usd", 0, "stop before the session costs more than this")

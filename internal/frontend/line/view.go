@@ -52,6 +52,11 @@ func (v *view) show(e event.Event) {
 		}
 	case event.Replied:
 		v.replied(b.Reply)
+	case event.Recalled:
+		v.line(plain.Text(b.Text))
+		if b.Key != "" {
+			v.line("pawl: " + brief.Recalled(b))
+		}
 	case event.Retried:
 		v.forget()
 		v.line("pawl: " + brief.Retry(b))
@@ -73,7 +78,14 @@ func (v *view) show(e event.Event) {
 		v.line("pawl: " + plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
 	case event.Compacted:
 		v.line(fmt.Sprintf("pawl: the conversation was made shorter: about %d tokens, were %d; /context shows it", b.After, b.Before))
+	case event.Routed:
+		if b.Firm { // else a question says so, where it matters
+			v.line("pawl: " + brief.Route(b))
+		}
 	case event.Noted:
+		if b.Why == "route" {
+			return
+		}
 		text := b.Text
 		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading says which
 			text = strings.TrimSuffix(strings.TrimPrefix(first, "["), ":")
