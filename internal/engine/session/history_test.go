@@ -313,13 +313,27 @@ func (h *history) putBack(w undo.What) {
 	u, err := h.s.Undo(ctx, p, c)
 	h.say("undo %+v, consent %+v: %v", w, c, err)
 	agreed := func(path, line string) bool { return confirmed[path] || redone[line] }
-	h.kept(before, agreed)
 	h.onlyPlanned(before, p)
 	switch {
-	case h.life.dead:
-		h.die(agreed)
+	case h.life.dead: // what is between two files now is there when it is opened
+
+		h.die(before, agreed)
 		h.wholeOrNothing(before, p, u.Done)
+	case errors.Is(err, errDisk) && h.disk.stays:
+		// A part stands that could not be taken back. It is recorded: the rest of
+		// it, or its redo, brings back what is between two files now.
+		if !maps.Equal(before, h.disk.files) && w.Sort != undo.ByRedo {
+			again, err := h.s.PlanUndo(ctx, undo.What{Sort: undo.ByRedo})
+			if err == nil {
+				_, err = h.s.Undo(ctx, again, undo.Consent{})
+			}
+			if err != nil {
+				h.fail("the part that stands cannot be taken back: %v", err)
+			}
+			h.kept(before, agreed)
+		}
 	case err == nil:
+		h.kept(before, agreed)
 		h.plans++
 		for _, f := range u.Done {
 			if h.hash(f.Path) != f.To {
@@ -329,7 +343,7 @@ func (h *history) putBack(w undo.What) {
 		if w.Sort != undo.ByRedo && h.chance(30) {
 			h.backAgain(u, before)
 		}
-	case !h.disk.stays && !maps.Equal(before, h.disk.files):
+	case !maps.Equal(before, h.disk.files):
 		h.fail("an undo that failed (%v) changed something", err)
 	}
 }
@@ -451,9 +465,8 @@ func (h *history) wholeOrNothing(before map[string]content, p undo.Plan, do []un
 }
 
 // die is the death of the process, and opening the session again.
-func (h *history) die(agreed func(path, line string) bool) {
+func (h *history) die(before map[string]content, agreed func(path, line string) bool) {
 	h.deaths++
-	before := h.disk.snapshot()
 	_ = h.s.Close()
 	h.open()
 	h.say("it died and was opened again")
@@ -487,13 +500,13 @@ func (h *history) live(steps int) {
 		case n < 95:
 			h.putBack(undo.What{Sort: undo.ByRedo})
 		default:
-			h.die(notAgreed)
+			h.die(h.disk.snapshot(), notAgreed)
 		}
 		if h.life.dead {
 			if h.chance(30) {
 				h.person()
 			}
-			h.die(notAgreed)
+			h.die(h.disk.snapshot(), notAgreed)
 		}
 	}
 	_ = h.s.Close()
@@ -597,7 +610,7 @@ func TestEveryDeath(t *testing.T) {
 				undone(h, undo.ByRedo)
 			}
 			died := h.life.dead
-			h.die(notAgreed)
+			h.die(h.disk.snapshot(), notAgreed)
 			h.say("%s, death at %d", op, fuel)
 			now := h.disk.snapshot()
 			switch op {
