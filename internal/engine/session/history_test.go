@@ -322,6 +322,7 @@ func (h *history) putBack(w undo.What) {
 	case errors.Is(err, errDisk) && h.disk.stays:
 		// A part stands that could not be taken back. It is recorded: the rest of
 		// it, or its redo, brings back what is between two files now.
+		h.life.fuel = -1
 		if !maps.Equal(before, h.disk.files) && w.Sort != undo.ByRedo {
 			again, err := h.s.PlanUndo(ctx, undo.What{Sort: undo.ByRedo})
 			if err == nil {
