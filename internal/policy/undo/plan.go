@@ -274,6 +274,8 @@ func (f *File) modeBack(at *file, st step) bool {
 	case at.hash == "":
 	case st.to == "" || at.mode == 0: // it comes back
 		at.mode = st.fromMode
+	case link(at.mode) && !link(st.fromMode): // never its content as a link's target
+		at.mode = max(st.fromMode, 0o600)
 	case st.mode != 0 && st.fromMode != 0 && at.mode == st.mode:
 		at.mode = st.fromMode
 	}

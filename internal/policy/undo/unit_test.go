@@ -200,6 +200,7 @@ func TestDecide(t *testing.T) {
 		{name: "removed with its mode", changes: []event.FileChanged{with(fc("a\n", ""), func(c *event.FileChanged) { c.ModeBefore = 0o755 })}, now: "", action: PutBack, to: "a\n", toMode: 0o755},
 		{name: "created, and its mode changed since", changes: []event.FileChanged{with(fc("", "a\n"), func(c *event.FileChanged) { c.Mode = 0o644 })}, now: "a\n", mode: 0o755, action: Delete, ask: "mode"},
 		{name: "a link became a file", changes: []event.FileChanged{with(fc("target", "b\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = link, 0o644 })}, now: "b\n", mode: 0o644, action: PutBack, to: "target", toMode: link},
+		{name: "a file of unknown mode became a link", changes: []event.FileChanged{with(fc("a\n", "target"), func(c *event.FileChanged) { c.Mode = link })}, now: "target", mode: link, action: PutBack, to: "a\n", toMode: 0o600},
 		{name: "a link that was changed since", changes: []event.FileChanged{with(fc("target", "other"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = link, link })}, now: "third", mode: link, action: Clash, why: "symlink"},
 		{name: "a file became a link since", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = 0o644, 0o644 })}, now: "b\n", mode: link, action: Clash, why: "symlink"},
 	} {
