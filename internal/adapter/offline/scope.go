@@ -5,6 +5,8 @@ import (
 	"go/token"
 	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/typo"
 )
 
 // This file knows which names can be meant at a place of a Go file, and how
@@ -218,7 +220,7 @@ func nearest(name string, names []string) []string {
 			continue
 		}
 		seen[n] = true
-		d := distance(strings.ToLower(name), strings.ToLower(n))
+		d := typo.Distance(strings.ToLower(name), strings.ToLower(n))
 		if len(name) < 3 && len(n) < 3 && d > 0 {
 			continue // x is not a misspelt y
 		}
@@ -232,34 +234,4 @@ func nearest(name string, names []string) []string {
 		out = append(out, g.name)
 	}
 	return out
-}
-
-// distance counts the insertions, deletions, substitutions and swaps of
-// neighbours between two words.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	if len(x) > 64 || len(y) > 64 {
-		return 64
-	}
-	rows := make([][]int, len(x)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(y)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(x)][len(y)]
 }

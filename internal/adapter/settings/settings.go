@@ -47,6 +47,7 @@ type Settings struct {
 	Route string `json:"route,omitempty"`
 	// RouteModel false: no model is asked what a prompt is.
 	RouteModel *bool `json:"route_model,omitempty"`
+	Tools      Tools `json:"tools,omitzero"`
 }
 
 // Permissions are rules such as "bash(go test *)".
@@ -106,6 +107,9 @@ func Load(p Paths, dir string) (Loaded, error) {
 	}
 	if err := l.User.Progress.Check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user + ": progress", Err: err, Hint: "correct the number"}
+	}
+	if err := l.User.Tools.Check(); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user + ": tools", Err: err, Hint: "correct the value"}
 	}
 	project := filepath.Join(dir, ".pawl", "config.json")
 	var theirs Settings

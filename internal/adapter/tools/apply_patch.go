@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -43,11 +45,7 @@ func ApplyPatch() tool.Tool {
 			return fp, nil
 		},
 		func(ctx context.Context, env tool.Env, in patchArgs) (tool.Result, error) {
-			g, err := patchStage(ctx, env, in.Patch)
-			if err != nil {
-				return failed(err)
-			}
-			return g.finish(ctx)
+			return perform(ctx, env, func() (*stage, error) { return patchStage(ctx, env, in.Patch) })
 		})
 	t.Example = `{"patch":"*** Begin Patch\n*** Update File: main.go\n@@ func main() {\n-\tprintln(1)\n+\tprintln(2)\n*** End Patch"}`
 	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
@@ -70,8 +68,8 @@ type patchFile struct {
 	add, remove  bool
 	content      string // add: the whole text
 	hunks        []hunk
-	prefixed     bool // paths may begin with a/ and b/ of a diff
-	mode         bool // it also changes the mode
+	prefixed     bool   // paths may begin with a/ and b/ of a diff
+	mode         uint32 // it also sets or clears the executable bits: 0755, 0644
 }
 
 // hunk is a run of lines. seek are lines to look behind first, at is the line
@@ -154,7 +152,13 @@ func patchStage(ctx context.Context, env tool.Env, text string) (*stage, error) 
 }
 
 func (g *stage) patch(ctx context.Context, f patchFile) error {
-	s, err := g.file(ctx, f.locate(g.env, f.path))
+	path := f.locate(g.env, f.path)
+	if f.remove || f.moveTo != "" {
+		if l, err := g.env.Files.Itself(ctx, path, 0); err == nil && fs.FileMode(l.Mode)&fs.ModeSymlink != 0 {
+			return failf("%s is a symlink to %s: name the file itself, or change the link in a shell; nothing was written", path, l.Data)
+		}
+	}
+	s, err := g.file(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -163,12 +167,12 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 	case s.remove || s.moveTo != "":
 		return failf("%s was deleted or moved earlier in the patch", s.file.Path)
 	case f.add && here && s.body == f.content:
-		s.alreadyAt(1)
+		s.alreadyAt(1, 0)
 		return nil
 	case f.add && here:
 		return failf("%s exists already: update it, or delete it first; nothing was written", s.file.Path)
 	case f.add:
-		s.body = f.content
+		s.body, s.mode = f.content, f.mode
 		s.count++
 		return unmask(s.file.Path, "", s.body)
 	case !here:
@@ -187,9 +191,7 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 	if err := g.hunks(s, f.hunks); err != nil {
 		return err
 	}
-	if f.mode {
-		s.notes = append(s.notes, "the change of mode was not made: use chmod")
-	}
+	s.setMode(f.mode)
 	if f.moveTo != "" {
 		to, _, err := g.env.Files.Resolve(f.locate(g.env, f.moveTo))
 		if err != nil {
@@ -200,6 +202,21 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 		}
 	}
 	return nil
+}
+
+// setMode sets or clears the executable bits as a patch says.
+func (s *staged) setMode(want uint32) {
+	if want == 0 {
+		return
+	}
+	mode := s.file.Mode &^ 0o111
+	if want&0o111 != 0 {
+		mode |= s.file.Mode & 0o444 >> 2
+	}
+	if mode != s.file.Mode {
+		s.mode = mode
+		s.notes = append(s.notes, fmt.Sprintf("its mode was %04o and is %04o", s.file.Mode, mode))
+	}
 }
 
 // hunks applies the hunks of one file in their order.

@@ -58,11 +58,10 @@ func Edit() tool.Tool {
 			return tool.Footprint{Writes: []tool.Span{sp}}, err
 		},
 		func(ctx context.Context, env tool.Env, in editArgs) (tool.Result, error) {
-			g := &stage{env: env}
-			if err := g.edit(ctx, in); err != nil {
-				return failed(err)
-			}
-			return g.finish(ctx)
+			return perform(ctx, env, func() (*stage, error) {
+				g := &stage{env: env}
+				return g, g.edit(ctx, in)
+			})
 		})
 	t.Example = `{"path":"main.go","old":"\treturn nil\n}","new":"\treturn err\n}"}`
 	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
@@ -97,12 +96,13 @@ func (g *stage) edit(ctx context.Context, in editArgs) error {
 	if !s.exists {
 		return failf("%s", missing(ctx, g.env, s.file.Path))
 	}
+	g.lines = append(g.lines, tool.Span{Path: s.file.Path, From: max(1, min(from, to)-3), To: max(from, to) + 3})
 	r, err := replaceLines(s, from, to, in.New)
 	if err != nil {
 		return err
 	}
 	if r.already {
-		s.alreadyAt(r.at)
+		s.alreadyAt(r.at, max(0, to-from))
 		return nil
 	}
 	if err := unmask(s.file.Path, s.body, r.body); err != nil {

@@ -24,7 +24,7 @@ func TestEdit(t *testing.T) {
 		says       string // in the result
 		fails      bool
 	}{
-		{"exact", "a\nb\nc\n", m{"old": "b", "new": "B"}, "a\nB\nc\n", "edited f (+3 -3)\n1\ta\n2\tB\n3\tc", false},
+		{"exact", "a\nb\nc\n", m{"old": "b", "new": "B"}, "a\nB\nc\n", "edited f (+1 -1)\n1\ta\n2\tB\n3\tc", false},
 		{"delete", "a\nb\nc\n", m{"old": "b\n", "new": ""}, "a\nc\n", "edited f", false},
 		{"no final newline", "a\nb", m{"old": "b", "new": "c"}, "a\nc", "edited", false},
 		{"$ and backslashes are literal", `x := "$1\n"`, m{"old": `$1\n`, "new": `${2}\\$&`}, `x := "${2}\\$&"`, "edited", false},
@@ -210,6 +210,28 @@ func FuzzReplace(f *testing.F) {
 			t.Errorf("%q changed nowhere", r.body)
 		}
 	})
+}
+
+// SPEC 4.5: corrections that can change what is meant are made only where that
+// was asked for, and are reported.
+func TestAutoCorrect(t *testing.T) {
+	t.Parallel()
+	for _, correct := range []bool{false, true} {
+		env, fs := memEnv(map[string]string{"f": "x\ny\nx\n", "g": "x  y\nx   y\n"})
+		env.Correct = correct
+		r := call(t, env, Edit(), m{"path": "f", "old": "x", "new": "z"})
+		want := map[bool]string{false: "x\ny\nx\n", true: "z\ny\nz\n"}[correct]
+		if r.Error == correct || fs.files["f"] != want || correct != strings.Contains(r.Text, "replace_all was added, since old matches 2 places") {
+			t.Errorf("%v: %q\n%s", correct, fs.files["f"], r.Text)
+		}
+		if r := call(t, env, Edit(), m{"path": "g", "old": "x y", "new": "z"}); !r.Error {
+			t.Errorf("inexact matches are never all replaced: %q\n%s", fs.files["g"], r.Text)
+		}
+		r = call(t, env, Write(), m{"path": "f"})
+		if r.Error == correct || (fs.files["f"] == "") != correct || correct != strings.Contains(r.Text, "the file was emptied") {
+			t.Errorf("%v: %q\n%s", correct, fs.files["f"], r.Text)
+		}
+	}
 }
 
 // SPEC 4.9, 4.10: atomic over files, later edits see earlier ones.

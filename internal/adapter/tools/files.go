@@ -12,9 +12,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/core/typo"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 // What the file tools share.
@@ -103,7 +103,7 @@ func folderSpan(env tool.Env, p string) (tool.Footprint, error) {
 }
 
 // binary says whether a content is not text.
-func binary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
+func binary(data []byte) bool { return !edits.Text(data) }
 
 // lines splits a text into lines that keep their endings. A final newline ends
 // the last line and begins none.
@@ -116,6 +116,19 @@ func splitLines(s string) []string {
 		ls = ls[:len(ls)-1]
 	}
 	return ls
+}
+
+// firstLines is the first n lines of a text, as splitLines gives them.
+func firstLines(s string, n int) []string {
+	var out []string
+	for len(out) < n && s != "" {
+		i := strings.IndexByte(s, '\n') + 1
+		if i == 0 {
+			i = len(s)
+		}
+		out, s = append(out, s[:i]), s[i:]
+	}
+	return out
 }
 
 // bare is a line without its ending.
@@ -237,7 +250,7 @@ func nearest(ctx context.Context, env tool.Env, p string) []string {
 	}
 	var ns []near
 	for _, e := range entries {
-		d := distance(strings.ToLower(e.Name), strings.ToLower(base))
+		d := typo.Distance(strings.ToLower(e.Name), strings.ToLower(base))
 		if d <= max(2, len(base)/3) && d < max(len(base), len(e.Name)) {
 			name := path.Join(dir, e.Name)
 			if e.Dir {
@@ -255,38 +268,13 @@ func nearest(ctx context.Context, env tool.Env, p string) []string {
 	return out
 }
 
-// distance is the number of single-byte edits between two names.
-func distance(a, b string) int {
-	if len(a) > 255 || len(b) > 255 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			up := row[j+1]
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(diag+cost, up+1, row[j]+1)
-			diag = up
-		}
-	}
-	return row[len(b)]
-}
-
 // unified is a diff for a preview, three lines of context.
 func unified(from, to string, before, after []byte) string {
 	if binary(before) || binary(after) {
 		return fmt.Sprintf("--- %s\n+++ %s\n(binary)\n", from, to)
 	}
-	_, rest, _ := bytes.Cut(diff.Diff(from, before, to, after), []byte("\n"))
-	return string(rest)
+	text, _, _ := edits.Diff(from, to, before, after)
+	return text
 }
 
 // load reads a file that is to be changed; exists is false for a new one.

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -30,6 +31,7 @@ type replaced struct {
 type miss struct {
 	text string
 	show []region
+	many bool // there are several places
 }
 
 // endings counts the line endings of a text.
@@ -80,7 +82,7 @@ func replace(body, old, text string, all bool) (replaced, *miss) {
 		}
 		return splice(body, cuts, ""), nil
 	}
-	for _, way := range []func(string, string, string) ([]cut, string){byEnding, bySpace, byMarks} {
+	for _, way := range []func(string, string, string) ([]cut, string){byEnding, byMarks, bySpace, bySpaceAndMarks} {
 		cuts, note := way(body, old, text)
 		switch {
 		case len(cuts) == 0:
@@ -98,10 +100,75 @@ func replace(body, old, text string, all bool) (replaced, *miss) {
 		}
 		return r, nil
 	}
-	if at := present(body, text); at >= 0 {
+	if o, ok := withoutNumbers(old); ok {
+		if t, ok := withoutNumbers(text); ok || text == "" {
+			text = t
+		}
+		if r, m := replace(body, o, text, all); m == nil {
+			r.note = strings.TrimPrefix(r.note+"; "+noteNumbers, "; ")
+			return r, nil
+		}
+	}
+	if o := unescaped(old); o != old {
+		if r, m := replace(body, o, unescaped(text), all); m == nil && !r.already {
+			r.note = strings.TrimPrefix(r.note+"; "+noteEscaped, "; ")
+			return r, nil
+		}
+	}
+	if at := done(body, old, text); at >= 0 {
 		return replaced{body: body, already: true, at: lineAt(body, at)}, nil
 	}
 	return replaced{}, near(body, old)
+}
+
+const noteEscaped = "old and new were escaped as HTML (&lt; and the like), and the file is not"
+
+// unescaped takes the escapes of HTML back: some models send text through them.
+func unescaped(s string) string {
+	if !strings.Contains(s, "&") {
+		return s
+	}
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#39;", "'", "&apos;", "'", "&amp;", "&").Replace(s)
+}
+
+const noteNumbers = "old began its lines with line numbers, which are not part of the file"
+
+// withoutNumbers takes line numbers off a text that was copied with them, as
+// read shows them: every line has one, and they count up.
+func withoutNumbers(s string) (string, bool) {
+	var b strings.Builder
+	last := 0
+	for line := range strings.Lines(s) {
+		t := strings.TrimLeft(line, " ")
+		i := 0
+		for i < len(t) && i < 9 && t[i] >= '0' && t[i] <= '9' {
+			i++
+		}
+		n, err := strconv.Atoi(t[:i])
+		rest, tab := strings.CutPrefix(t[i:], "\t")
+		rest, arrow := strings.CutPrefix(rest, "→")
+		if err != nil || tab == arrow || last != 0 && n != last+1 {
+			return "", false
+		}
+		last = n
+		b.WriteString(rest)
+	}
+	return b.String(), last != 0
+}
+
+// done finds the place where an edit was made before: where the new text is,
+// once, and either long enough to be no coincidence or in most of what it says
+// the same as old.
+func done(body, old, text string) int {
+	at := present(body, text)
+	if at < 0 || max(strings.Count(body, text), strings.Count(body, withEnding(text, "\r\n"))) > 1 {
+		return -1
+	}
+	pre, post := common(old, text)
+	if len(strings.Join(strings.Fields(text), "")) < 24 && 2*(pre+post) < len(text) {
+		return -1
+	}
+	return at
 }
 
 // occurrences lists where old begins in body, overlapping ones too: two
@@ -211,6 +278,11 @@ type cut struct {
 func splice(body string, cuts []cut, note string) replaced {
 	r := replaced{count: len(cuts), note: note}
 	var b strings.Builder
+	size := len(body)
+	for _, c := range cuts {
+		size += len(c.text) - (c.to - c.from)
+	}
+	b.Grow(size)
 	end, line := 0, 1
 	for _, c := range cuts {
 		b.WriteString(body[end:c.from])
@@ -233,7 +305,7 @@ func splice(body string, cuts []cut, note string) replaced {
 const shownSpots = 100
 
 func ambiguous(body string, spots []int) *miss {
-	m := &miss{}
+	m := &miss{many: true}
 	var lines []string
 	line, pos := 1, 0
 	for i, s := range spots {
@@ -274,34 +346,95 @@ func byEnding(body, old, text string) ([]cut, string) {
 	if !strings.Contains(body, "\r\n") && !strings.Contains(old, "\r\n") {
 		return nil, ""
 	}
-	var m mapped
-	for i := 0; i < len(body); i++ {
-		if body[i] == '\r' && i+1 < len(body) && body[i+1] == '\n' {
-			m.add("\n", i)
-			i++
-			continue
-		}
-		m.add(body[i:i+1], i)
-	}
-	m.from = append(m.from, len(body))
 	plain := withEnding(old, "\n")
 	var cuts []cut
-	for _, at := range disjoint(occurrences(string(m.text), plain), len(plain)) {
-		from, to := m.from[at], m.from[at+len(plain)]
-		cuts = append(cuts, cut{from, to, withEnding(text, localEnding(body, from, to-from))})
+	at := unfolder{body: body}
+	for _, spot := range disjoint(occurrences(withEnding(body, "\n"), plain), len(plain)) {
+		from := at.place(spot)
+		to := at.place(spot + len(plain))
+		cuts = append(cuts, cut{from, to, keepEndings(body[from:to], plain, withEnding(text, "\n"), localEnding(body, from, to-from))})
 	}
 	return cuts, noteEnding
+}
+
+// unfolder tells where places of a text whose CRLF became LF are in the text
+// itself. It is asked in rising order.
+type unfolder struct {
+	body         string
+	here, folded int // the same place in both
+	next         int // of the next CRLF in body, if it is behind here
+}
+
+func (u *unfolder) place(folded int) int {
+	for {
+		if u.next <= u.here {
+			i := strings.Index(u.body[u.here:], "\r\n")
+			if i < 0 {
+				i = len(u.body)
+			}
+			u.next = u.here + i
+		}
+		if u.folded+u.next-u.here >= folded {
+			return u.here + folded - u.folded
+		}
+		u.folded += u.next - u.here
+		u.here = u.next + 1
+	}
+}
+
+// keepEndings is text with the line endings of the lines it replaces: lines
+// that old and text share at their ends are the file's own, the others end as
+// the one they stand for did, or in eol.
+func keepEndings(part, old, text, eol string) string {
+	have, olds, texts := splitLines(part), splitLines(old), splitLines(text)
+	pre, post := commonLines(olds, texts)
+	var b strings.Builder
+	for i, t := range texts {
+		switch {
+		case i < pre:
+			t = have[i]
+		case i >= len(texts)-post:
+			t = have[len(have)-(len(texts)-i)]
+		default:
+			t = endAs(t, i, have[:len(have)-post], eol)
+		}
+		b.WriteString(t)
+	}
+	return b.String()
+}
+
+// endAs gives a line that ends the ending of the i-th one, else eol.
+func endAs(line string, i int, have []string, eol string) string {
+	if !strings.HasSuffix(line, "\n") {
+		return line
+	}
+	if i < len(have) && strings.HasSuffix(have[i], "\n") {
+		eol = have[i][len(bare(have[i])):]
+	}
+	return bare(line) + eol
+}
+
+// commonLines is how many lines two texts share at the beginning and the end.
+func commonLines(a, b []string) (pre, post int) {
+	n := min(len(a), len(b))
+	for pre < n && bare(a[pre]) == bare(b[pre]) {
+		pre++
+	}
+	for post < n-pre && bare(a[len(a)-1-post]) == bare(b[len(b)-1-post]) {
+		post++
+	}
+	return pre, post
 }
 
 // marks are what typesetting puts in the place of ASCII.
 var marks = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(
 		"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "\u201f", `"`,
-		"\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2212", "-", "\u00a0", " ", "\u202f", " ", "\u2026", "...",
+		"\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2212", "-", "\u00a0", " ", "\u202f", " ", "\u2007", " ", "\u2009", " ", "\u3000", " ", "\u2026", "...",
 	)
 })
 
-const noteMarks = "quotes or dashes of old were typographically different from the file's (“” ’ – and the like)"
+const noteMarks = "quotes, dashes or spaces of old were typographically different from the file's (“” ’ – and the like)"
 
 // byMarks matches without telling typographic quotes and dashes from plain
 // ones. What old and new have in common keeps the file's characters.

@@ -40,11 +40,7 @@ func MultiEdit() tool.Tool {
 			return fp, nil
 		},
 		func(ctx context.Context, env tool.Env, in multiEditArgs) (tool.Result, error) {
-			g, err := multiEdit(ctx, env, in)
-			if err != nil {
-				return failed(err)
-			}
-			return g.finish(ctx)
+			return perform(ctx, env, func() (*stage, error) { return multiEdit(ctx, env, in) })
 		})
 	t.Example = `{"edits":[{"path":"a.go","old":"oldName(","new":"newName(","replace_all":true},{"path":"b.go","old":"oldName(1)","new":"newName(1)"}]}`
 	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {

@@ -11,7 +11,8 @@ import (
 // parseBlocks reads the *** Begin Patch form.
 func parseBlocks(text string) ([]patchFile, error) {
 	if _, rest, ok := strings.Cut(text, "*** Begin Patch"); ok {
-		text = rest
+		_, text, _ = strings.Cut(rest, "\n") // some close the line with stars
+		text = "\n" + text
 	}
 	var files []patchFile
 	var f *patchFile
@@ -60,7 +61,7 @@ func parseBlocks(text string) ([]patchFile, error) {
 // block reads a line that begins with ***.
 func block(l string, files *[]patchFile, f **patchFile, h **hunk) (done bool, err error) {
 	word, arg, _ := strings.Cut(strings.TrimPrefix(l, "*** "), ":")
-	arg = strings.TrimSpace(arg)
+	arg = strings.TrimSpace(strings.TrimSuffix(arg, " ***"))
 	begin := func(p patchFile) error {
 		if arg == "" {
 			return fmt.Errorf("%s needs a path", word)
@@ -70,7 +71,7 @@ func block(l string, files *[]patchFile, f **patchFile, h **hunk) (done bool, er
 		*f, *h = &(*files)[len(*files)-1], nil
 		return nil
 	}
-	switch strings.TrimSpace(word) {
+	switch strings.Trim(word, " *") {
 	case "Add File":
 		return false, begin(patchFile{add: true})
 	case "Update File":
@@ -162,9 +163,11 @@ func fromGit(p *gitdiff.File, prefixed bool) (patchFile, error) {
 	case !p.IsNew && !p.IsDelete && stripPrefix(p.NewName) != stripPrefix(p.OldName):
 		f.moveTo = p.NewName
 	}
-	f.mode = p.NewMode != 0 && p.OldMode != 0 && p.NewMode != p.OldMode
-	if f.mode && f.moveTo == "" && len(p.TextFragments) == 0 {
-		return f, failf("the patch only changes the mode of %s: use chmod", f.path)
+	switch {
+	case p.NewMode&0o170000 == 0o120000 || p.OldMode&0o170000 == 0o120000:
+		return f, failf("the patch changes the symlink %s: do that in a shell", f.path)
+	case p.NewMode != 0 && p.NewMode != p.OldMode && (p.OldMode != 0 || p.NewMode&0o111 != 0):
+		f.mode = 0o644 | uint32(p.NewMode)&0o111
 	}
 	for _, t := range p.TextFragments {
 		h := hunk{at: int(t.OldPosition), unified: true}

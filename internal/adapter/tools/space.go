@@ -14,31 +14,43 @@ func squeeze(line string) string { return strings.Join(strings.Fields(line), " "
 // bySpace matches without looking at whitespace inside lines. Old of several
 // lines must match whole lines; old of a part of one line may match a part.
 func bySpace(body, old, text string) ([]cut, string) {
+	return spaced(body, old, text, squeeze), noteSpace
+}
+
+const noteBoth = "whitespace, and quotes or dashes, differed from the given text; the file's indentation was kept"
+
+// bySpaceAndMarks matches whole lines with neither whitespace nor typographic
+// marks looked at.
+func bySpaceAndMarks(body, old, text string) ([]cut, string) {
+	fold := marks()
+	return spaced(body, old, text, func(l string) string { return squeeze(fold.Replace(l)) }), noteBoth
+}
+
+func spaced(body, old, text string, fold func(string) string) []cut {
 	if len(body) > foldLimit || strings.TrimSpace(old) == "" {
-		return nil, ""
+		return nil
 	}
 	olds, texts := trimBlank(old, text)
 	lines := splitLines(body)
-	have, want := squeezeAll(lines), squeezeAll(olds)
-	in := shapeOf(body)
+	have, want := foldAll(lines, fold), foldAll(olds, fold)
 	var cuts []cut
 	start := 0
 	for i := 0; i+len(olds) <= len(lines); i++ {
 		if slices.Equal(have[i:i+len(olds)], want) {
-			cuts = append(cuts, wholeLines(body, in, start, lines[i:i+len(olds)], olds, texts))
+			cuts = append(cuts, wholeLines(body, start, lines[i:i+len(olds)], olds, texts))
 		}
 		start += len(lines[i])
 	}
 	if len(cuts) == 0 && len(olds) == 1 {
 		cuts = withinLine(lines, olds[0], texts)
 	}
-	return cuts, noteSpace
+	return cuts
 }
 
-func squeezeAll(lines []string) []string {
+func foldAll(lines []string, fold func(string) string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
-		out[i] = squeeze(l)
+		out[i] = fold(l)
 	}
 	return out
 }
@@ -64,12 +76,12 @@ func trimBlank(old, text string) (olds, texts []string) {
 }
 
 // wholeLines replaces whole lines. The last line's ending stays the file's.
-func wholeLines(body string, in *shape, start int, have, olds, texts []string) cut {
+func wholeLines(body string, start int, have, olds, texts []string) cut {
 	n := 0
 	for _, l := range have {
 		n += len(l)
 	}
-	out := strings.Join(reindent(have, olds, texts), "")
+	out := strings.Join(reindent(have, olds, texts, localEnding(body, start, n)), "")
 	last := have[len(have)-1]
 	eol := last[len(bare(last)):]
 	switch {
@@ -79,7 +91,7 @@ func wholeLines(body string, in *shape, start int, have, olds, texts []string) c
 	case !strings.HasSuffix(out, "\n"):
 		out += eol
 	}
-	return cut{start, start + n, in.fit(body, start, n, "", out)}
+	return cut{start, start + n, out}
 }
 
 // withinLine matches a part of a line between words.
@@ -120,16 +132,10 @@ func squeezed(line string) mapped {
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
 // reindent gives new lines the indentation that the file uses where old has
-// another. Lines that old and new share at their ends are the file's own.
-func reindent(have, olds, texts []string) []string {
-	pre, post := 0, 0
-	n := min(len(olds), len(texts))
-	for pre < n && bare(olds[pre]) == bare(texts[pre]) {
-		pre++
-	}
-	for post < n-pre && bare(olds[len(olds)-1-post]) == bare(texts[len(texts)-1-post]) {
-		post++
-	}
+// another, and its line endings. Lines that old and new share at their ends are
+// the file's own; one that stands for another is indented as that one is.
+func reindent(have, olds, texts []string, eol string) []string {
+	pre, post := commonLines(olds, texts)
 	in := indents{known: map[string]string{}}
 	for i, o := range olds {
 		if strings.TrimSpace(o) != "" {
@@ -137,12 +143,17 @@ func reindent(have, olds, texts []string) []string {
 		}
 	}
 	out := append([]string(nil), have[:pre]...)
-	for _, t := range texts[pre : len(texts)-post] {
+	for i := pre; i < len(texts)-post; i++ {
+		t := texts[i]
 		if strings.TrimSpace(t) != "" {
 			was := indentOf(t)
-			t = in.translate(was) + t[len(was):]
+			now := in.translate(was)
+			if i < len(olds)-post && strings.TrimSpace(olds[i]) != "" && indentOf(olds[i]) == was {
+				now = indentOf(have[i])
+			}
+			t = now + t[len(was):]
 		}
-		out = append(out, t)
+		out = append(out, endAs(t, i, have[:len(have)-post], eol))
 	}
 	return append(out, have[len(have)-post:]...)
 }
@@ -214,6 +225,10 @@ func (in *indents) unit() int {
 	return 4
 }
 
+// shortFile is how many lines of a file are shown whole where nothing in it is
+// like what was sought.
+const shortFile = 30
+
 // near says what the file has where old would most likely be.
 func near(body, old string) *miss {
 	lines, olds := splitLines(body), splitLines(old)
@@ -223,6 +238,11 @@ func near(body, old string) *miss {
 		return m
 	}
 	at, score := likely(lines, olds)
+	if score == 0 && len(lines) <= shortFile {
+		m.text += ", and nothing in the file is like it; these are all its lines, as they are now"
+		m.show = []region{{1, len(lines)}}
+		return m
+	}
 	if score == 0 {
 		m.text += ", and nothing in the file is like it: read the file again"
 		return m

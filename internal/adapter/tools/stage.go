@@ -3,19 +3,23 @@ package tools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 // staged is one file that a call is changing, before anything is written.
 type staged struct {
-	file    tool.File // as it is on disk
+	file    tool.File // as it is on disk, without its data
 	exists  bool
 	marked  bool   // it begins with a byte order mark
+	text    string // the text as it is, without the mark
 	body    string // the text as it shall be, without the mark
+	mode    uint32 // the permission bits it shall have, 0: those it has
 	remove  bool
 	moveTo  string
 	notes   []string
@@ -24,25 +28,71 @@ type staged struct {
 	already int
 }
 
-// before is the text as it was, without the mark.
-func (s *staged) before() string { return strings.TrimPrefix(string(s.file.Data), bom) }
-
-// data is what is to be written.
-func (s *staged) data() []byte {
+// data is a text of the file as it is on disk.
+func (s *staged) data(text string) []byte {
 	if s.marked {
-		return []byte(bom + s.body)
+		return []byte(bom + text)
 	}
-	return []byte(s.body)
+	return []byte(text)
 }
 
 func (s *staged) changed() bool {
-	return s.remove || s.moveTo != "" || !s.exists || s.body != s.before()
+	return s.remove || s.moveTo != "" || s.mode != 0 || !s.exists || s.body != s.text
 }
 
 // stage is the files of one call; later edits see earlier ones.
 type stage struct {
 	env   tool.Env
 	files []*staged
+	// lines are those that the call names by their numbers: they hold for one
+	// content only.
+	lines []tool.Span
+}
+
+// attempts is how often a call is made anew whose file changed under it.
+const attempts = 3
+
+// perform makes a stage and writes it. Where a file changed in between, the
+// edits are looked for in its present content: a unique match there is proof
+// enough (SPEC 4.6). Line numbers are not.
+func perform(ctx context.Context, env tool.Env, make func() (*stage, error)) (tool.Result, error) {
+	for try := 1; ; try++ {
+		g, err := make()
+		if err != nil {
+			return failed(err)
+		}
+		r, err := g.finish(ctx)
+		var stale *tool.StaleError
+		switch {
+		case err == nil && try > 1:
+			r.Text += "\nnote: someone else changed a file just then; the edit was made in its present content"
+			return r, nil
+		case err == nil:
+			return r, nil
+		case !errors.As(err, &stale):
+			return failed(err)
+		case len(g.lines) > 0 || try == attempts:
+			return fresh(ctx, env, stale, g.lines)
+		}
+	}
+}
+
+// fresh refuses a call whose file changed under it, with the lines as they are
+// now; they count as seen. No lines are the whole file.
+func fresh(ctx context.Context, env tool.Env, stale *tool.StaleError, lines []tool.Span) (tool.Result, error) {
+	r, err := failed(stale)
+	if err != nil || stale.Got == "" {
+		return r, err
+	}
+	if len(lines) == 0 {
+		lines = []tool.Span{{Path: stale.Path}}
+	}
+	text, seen := Lines(ctx, env.Files, lines, limitOf(env)-len(r.Text)-200)
+	if len(seen) > 0 {
+		r.Text = strings.TrimSuffix(r.Text, "; read it and try again") + ". It is now:\n" + text + "These lines now count as read: make the call again if it still fits."
+		r.Seen = seen
+	}
+	return r, nil
 }
 
 // file gives a file of the stage, reading it at first use.
@@ -63,9 +113,9 @@ func (g *stage) file(ctx context.Context, p string) (*staged, error) {
 	if exists && binary(f.Data) {
 		return nil, failf("%s is a binary file: it cannot be edited as text", f.Path)
 	}
-	s := &staged{file: f, exists: exists}
-	s.body = s.before()
-	s.marked = len(s.body) < len(f.Data)
+	s := &staged{file: f, exists: exists, text: string(f.Data)}
+	s.text, s.marked = strings.CutPrefix(s.text, bom)
+	s.file.Data, s.body = nil, s.text
 	g.files = append(g.files, s)
 	return s, nil
 }
@@ -95,11 +145,17 @@ func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error 
 		}
 	}
 	r, m := replace(s.body, old, text, all)
+	if m != nil && m.many && g.env.Correct {
+		if r2, m2 := replace(s.body, old, text, true); m2 == nil {
+			r, m = r2, nil
+			r.note = strings.TrimPrefix(r.note+"; replace_all was added, since old matches "+plural(r.count, "place"), "; ")
+		}
+	}
 	if m != nil {
 		return g.missed(s, m)
 	}
 	if r.already {
-		s.alreadyAt(r.at)
+		s.alreadyAt(r.at, strings.Count(strings.TrimSuffix(text, "\n"), "\n"))
 		return nil
 	}
 	if err := unmask(s.file.Path, s.body, r.body); err != nil {
@@ -109,16 +165,17 @@ func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error 
 	return nil
 }
 
-// alreadyAt notes an edit that was made before.
-func (s *staged) alreadyAt(line int) {
+// alreadyAt notes an edit that was made before, in more lines behind line.
+func (s *staged) alreadyAt(line, more int) {
 	s.already++
+	s.regions = append(s.regions, region{line, line + more})
 	s.notes = append(s.notes, fmt.Sprintf("already applied: the new text is at line %d, nothing to change", line))
 }
 
 // take makes a replacement's text the staged one. Regions of earlier edits in
 // the same file move with the lines.
 func (s *staged) take(r replaced) {
-	grown := len(splitLines(r.body)) - len(splitLines(s.body))
+	grown := strings.Count(r.body, "\n") - strings.Count(s.body, "\n")
 	for i := range s.regions {
 		if len(r.regions) > 0 && s.regions[i].from > r.regions[0].from {
 			s.regions[i].from += grown
@@ -155,7 +212,7 @@ func (g *stage) missed(s *staged, m *miss) error {
 			break
 		}
 	}
-	if s.body == s.before() {
+	if s.body == s.text {
 		f.seen = seen
 	} else {
 		b.WriteString("(these are the lines after the earlier edits of this call, none of which was written)\n")
@@ -171,9 +228,9 @@ func (g *stage) writes() []tool.Write {
 		if !s.changed() {
 			continue
 		}
-		w := tool.Write{Path: s.file.Path, Expect: s.file.Hash, Remove: s.remove, MoveTo: s.moveTo}
+		w := tool.Write{Path: s.file.Path, Expect: s.file.Hash, Remove: s.remove, MoveTo: s.moveTo, Mode: s.mode}
 		if !s.remove {
-			w.Data = s.data()
+			w.Data = s.data(s.body)
 		}
 		out = append(out, w)
 	}
@@ -188,18 +245,31 @@ func (g *stage) preview() string {
 			continue
 		}
 		from, to := "a/"+s.file.Path, "b/"+s.file.Path
-		after := s.data()
+		after := s.data(s.body)
+		if s.mode != 0 {
+			fmt.Fprintf(&b, "mode of %s becomes %04o\n", s.file.Path, s.mode)
+		}
 		if s.moveTo != "" {
 			to = "b/" + s.moveTo
 			fmt.Fprintf(&b, "rename %s to %s\n", s.file.Path, s.moveTo)
 		}
 		if !s.exists {
 			from = "/dev/null"
+			if s.body == "" {
+				fmt.Fprintf(&b, "new empty file %s\n", s.file.Path)
+			}
 		}
 		if s.remove {
 			to, after = "/dev/null", nil
+			if s.text == "" {
+				fmt.Fprintf(&b, "delete the empty file %s\n", s.file.Path)
+			}
 		}
-		b.WriteString(unified(from, to, s.file.Data, after))
+		var before []byte
+		if s.exists {
+			before = s.data(s.text)
+		}
+		b.WriteString(unified(from, to, before, after))
 	}
 	return b.String()
 }
@@ -207,14 +277,15 @@ func (g *stage) preview() string {
 // snippetLines is how many lines of a changed file a result shows.
 const snippetLines = 60
 
-// finish writes the stage and says what happened.
+// finish writes the stage and says what happened. Its error is that of the
+// write.
 func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 	ws := g.writes()
 	var changes []tool.Change
 	if len(ws) > 0 {
 		var err error
 		if changes, err = g.env.Files.WriteAll(ctx, ws); err != nil {
-			return failed(err)
+			return tool.Result{}, err
 		}
 	}
 	var r tool.Result
@@ -229,6 +300,7 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 			}
 			b.WriteString("\n")
 			g.tell(&b, s)
+			r.Seen = append(r.Seen, s.snippet(&b, tool.Change{Path: s.file.Path, After: s.file.Hash}, limitOf(g.env)-b.Len()-200)...)
 			continue
 		}
 		n := 1
@@ -237,7 +309,7 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 		}
 		var mine []tool.Change
 		if next+n <= len(changes) {
-			mine = changes[next : next+n]
+			mine = s.counted(changes[next : next+n])
 		}
 		next += n
 		plus, minus := 0, 0
@@ -259,6 +331,16 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 		r.Note = "already applied"
 	}
 	return r, nil
+}
+
+// counted adds the diff of a file that was too large for the workspace to keep
+// what it had before.
+func (s *staged) counted(cs []tool.Change) []tool.Change {
+	if len(cs) == 1 && cs[0].Diff == "" && cs[0].Before != cs[0].After && s.exists && !s.remove {
+		c := &cs[0]
+		c.Diff, c.Added, c.Removed = edits.Diff("a/"+c.Path, "b/"+c.Path, s.data(s.text), s.data(s.body))
+	}
+	return cs
 }
 
 // counts says how many lines came and went; nothing where that was not
@@ -297,13 +379,18 @@ func (s *staged) snippet(b *strings.Builder, c tool.Change, room int) []tool.Spa
 	if !s.exists || room < 100 {
 		return nil
 	}
-	lines := splitLines(s.body)
 	var seen []tool.Span
 	shown, last := 0, 0
+	rest, first := s.body, 1 // the text from a line on
 	slices.SortFunc(s.regions, func(a, b region) int { return cmp.Compare(a.from, b.from) })
 	for _, r := range s.regions {
-		from, to := max(r.from-2, 1, last+1), min(r.to+2, len(lines))
-		if from > to {
+		from := max(r.from-2, 1, last+1)
+		for ; first < from && rest != ""; first++ {
+			_, rest, _ = strings.Cut(rest, "\n")
+		}
+		lines := firstLines(rest, r.to+2-from+1)
+		to := from + len(lines) - 1
+		if from > to || first < from {
 			continue
 		}
 		if shown+to-from+1 > snippetLines {
@@ -311,7 +398,7 @@ func (s *staged) snippet(b *strings.Builder, c tool.Change, room int) []tool.Spa
 			break
 		}
 		start := b.Len()
-		n, sp := numbered(b, lines[from-1:to], from, room, tool.Span{Path: c.Path, Hash: c.After})
+		n, sp := numbered(b, lines, from, room, tool.Span{Path: c.Path, Hash: c.After})
 		room -= b.Len() - start
 		seen = append(seen, sp...)
 		shown += n

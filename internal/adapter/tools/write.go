@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -92,6 +93,8 @@ func planWrite(ctx context.Context, env tool.Env, in writeArgs) (*plannedWrite, 
 	switch {
 	case in.Content != nil:
 		w.content = *in.Content
+	case w.exists && env.Correct:
+		w.notes = append(w.notes, "content was missing: the file was emptied")
 	case w.exists:
 		return nil, failf("content is missing, and %s exists: give the whole new content, as in %s, or use edit",
 			w.file.Path, `{"path":"doc/notes.md","content":"# Notes\n"}`)
@@ -121,6 +124,10 @@ func (w *plannedWrite) run(ctx context.Context, env tool.Env) (tool.Result, erro
 		return tool.Result{Text: w.file.Path + ": unchanged, it has this content already", Note: "unchanged"}, nil
 	}
 	c, err := env.Files.Write(ctx, w.file.Path, []byte(w.content), w.file.Hash)
+	var stale *tool.StaleError
+	if errors.As(err, &stale) {
+		return fresh(ctx, env, stale, nil)
+	}
 	if err != nil {
 		return failed(err)
 	}

@@ -36,7 +36,9 @@ type job struct {
 	link     bool        // a symlink is there
 	before   []byte      // nil: too large to keep
 	hash     tool.Hash
-	toLink   bool        // a symlink is to be there
+	toLink   bool // a symlink is to be there
+	racy     bool // it changed so recently that its time proves nothing
+	newHash  tool.Hash
 	fresh    fs.FileInfo // of the new content
 	folders  []string    // made for it
 	src, dst *os.Root
@@ -61,6 +63,7 @@ func (b *batch) stage(j *job) (err error) {
 	if j.dst, err = b.open(b.w.parent(j.q)); err != nil {
 		return plain("write", j.q.clean, err)
 	}
+	j.newHash = HashOf(j.req.Data)
 	b.w.sweep(j.dst, b.w.parent(j.q).abs)
 	if j.toLink {
 		err = b.stageLink(j)
@@ -146,8 +149,10 @@ func (b *batch) fill(f *os.File, j *job) error {
 	if err := b.w.step("sync", j.q.clean); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
-		return err
+	if !b.w.unsynced {
+		if err := f.Sync(); err != nil {
+			return err
+		}
 	}
 	var err error
 	j.fresh, err = f.Stat()
@@ -228,11 +233,12 @@ func (b *batch) abandon() {
 // sync makes the renames durable.
 func (b *batch) sync() error {
 	for _, r := range b.roots {
-		if err := b.w.step("syncdir", r.Name()); err != nil {
-			return plain("write", r.Name(), err)
+		err := b.w.step("syncdir", r.Name())
+		if err == nil && !b.w.unsynced {
+			err = syncDir(r)
 		}
-		if err := syncDir(r); err != nil {
-			return plain("write", r.Name(), err)
+		if err != nil {
+			return plain("write", b.jobs[0].q.clean, err)
 		}
 	}
 	return nil
@@ -292,12 +298,12 @@ func (j *job) changes() []tool.Change {
 		out = append(out, c)
 	}
 	if j.came {
-		c := tool.Change{Path: j.q.clean, After: HashOf(j.req.Data), Mode: modeOf(j.fresh), Folders: j.folders}
+		c := tool.Change{Path: j.q.clean, After: j.newHash, Mode: modeOf(j.fresh), Folders: j.folders}
 		c.Diff, c.Added, c.Removed = unified(none, to, nil, j.req.Data)
 		out = append(out, c)
 	}
 	if j.put {
-		c := tool.Change{Path: j.p.clean, Before: j.hash, After: HashOf(j.req.Data), ModeBefore: modeOf(j.info), Mode: modeOf(j.fresh)}
+		c := tool.Change{Path: j.p.clean, Before: j.hash, After: j.newHash, ModeBefore: modeOf(j.info), Mode: modeOf(j.fresh)}
 		if j.before != nil || j.info.Size() == 0 { // else too large for a diff
 			c.Diff, c.Added, c.Removed = unified(from, to, j.before, j.req.Data)
 		}

@@ -62,11 +62,11 @@ func (b *batch) unchanged(j *job) error {
 // stillOld says by a *StaleError that a name has not the content that is to go.
 func (j *job) stillOld(dir *os.Root, name string) error {
 	now, err := dir.Lstat(name)
-	if err == nil && same(now, j.info) {
+	if err == nil && !j.racy && same(now, j.info) {
 		return nil
 	}
 	f, err := readItself(dir, name, 0)
-	if err == nil && f.Hash == j.hash && f.Mode&uint32(fs.ModeSymlink) == modeOf(j.info)&uint32(fs.ModeSymlink) {
+	if err == nil && f.Hash == j.hash && isLink(f.Mode) == j.link {
 		return nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -83,6 +83,14 @@ func (j *job) stillOld(dir *os.Root, name string) error {
 func same(now, then fs.FileInfo) bool {
 	return os.SameFile(now, then) && now.Mode().Type() == then.Mode().Type() &&
 		now.Size() == then.Size() && now.ModTime().Equal(then.ModTime())
+}
+
+func isLink(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }
+
+// stillNew says whether a name has the content that the job put there.
+func (j *job) stillNew(dir *os.Root, name string) bool {
+	f, err := readItself(dir, name, 0)
+	return err == nil && f.Hash == j.newHash && isLink(f.Mode) == j.toLink
 }
 
 func (b *batch) sameName(j *job) bool {
@@ -123,7 +131,7 @@ func (b *batch) swap(j *job) error {
 	if err := b.w.step("mark", j.p.clean); err != nil {
 		return err
 	}
-	name := b.w.oldName(j.hash)
+	name := b.w.oldName(j.hash, j.newHash)
 	if err := j.dst.Rename(j.temp, name); err != nil {
 		return err
 	}
@@ -156,8 +164,8 @@ func (b *batch) swap(j *job) error {
 // name.
 func (b *batch) theirs(j *job, name string, err error) error {
 	j.temp, j.put = "", true
-	name = expose(j.dst, name, j.p.base())
-	return &sentence{text: fmt.Sprintf("%s was changed by someone else just now; their version is beside it in %s (%v)", j.p.clean, name, cause(err)), err: err}
+	return &sentence{text: fmt.Sprintf("%s was changed by someone else just now; their version is beside it in %s (%v)",
+		j.p.clean, expose(j.dst, name, j.p.base()), cause(err)), err: err}
 }
 
 // keep gives the old content a second name; where the file system has no
@@ -166,7 +174,7 @@ func (b *batch) keep(j *job) error {
 	if err := b.w.step("backup", j.p.clean); err != nil {
 		return err
 	}
-	name := b.w.oldName(j.hash)
+	name := b.w.oldName(j.hash, j.hash)
 	err := j.src.Link(j.p.base(), name)
 	if err != nil {
 		err = copyFile(j.src, j.p.base(), name, j.info)
@@ -215,7 +223,7 @@ func (b *batch) remove(j *job) error {
 	if err := b.w.step("remove", j.p.clean); err != nil {
 		return err
 	}
-	name := b.w.oldName(j.hash)
+	name := b.w.oldName(j.hash, j.hash)
 	if err := j.src.Rename(j.p.base(), name); err != nil {
 		return err
 	}
@@ -226,7 +234,8 @@ func (b *batch) remove(j *job) error {
 	}
 	if err := b.giveName(j.src, name, j.p.base()); err != nil {
 		j.gone = true
-		return fmt.Errorf("%s was changed by someone else just now; their version is beside it in %s (%w)", j.p.clean, expose(j.src, name, j.p.base()), cause(err))
+		return &sentence{text: fmt.Sprintf("%s was changed by someone else just now; their version is beside it in %s (%v)",
+			j.p.clean, expose(j.src, name, j.p.base()), cause(err)), err: err}
 	}
 	return stale
 }
@@ -290,7 +299,7 @@ func (b *batch) rollback() string {
 	}
 	for i := len(b.jobs) - 1; i >= 0; i-- {
 		j := b.jobs[i]
-		if j.gone && j.backup != "" {
+		if j.gone {
 			say(b.comeBack(j))
 		}
 		if j.came {
@@ -302,7 +311,7 @@ func (b *batch) rollback() string {
 	}
 	b.abandon()
 	for _, r := range b.roots {
-		if b.w.step("syncdir", r.Name()) == nil {
+		if b.w.step("syncdir", r.Name()) == nil && !b.w.unsynced {
 			_ = syncDir(r) // best effort: what is visible is right already
 		}
 	}
@@ -311,6 +320,9 @@ func (b *batch) rollback() string {
 
 // comeBack gives a file that was removed its name again.
 func (b *batch) comeBack(j *job) error {
+	if j.backup == "" {
+		return fmt.Errorf("%s is not in its place", j.p.clean)
+	}
 	err := b.w.step("restore", j.p.clean)
 	if err == nil {
 		err = b.giveName(j.src, j.backup, j.p.base())
@@ -325,7 +337,7 @@ func (b *batch) comeBack(j *job) error {
 // retract takes away a file that was created, unless someone changed it since.
 func (b *batch) retract(j *job) error {
 	err := b.w.step("restore", j.q.clean)
-	name := b.w.oldName(HashOf(j.req.Data))
+	name := b.w.oldName(j.newHash, j.newHash)
 	if err == nil {
 		err = j.dst.Rename(j.q.base(), name)
 	}
@@ -336,7 +348,7 @@ func (b *batch) retract(j *job) error {
 	if err != nil {
 		return fmt.Errorf("%s was created and could not be removed again (%w)", j.q.clean, cause(err))
 	}
-	if now, err := j.dst.Lstat(name); err != nil || !same(now, j.fresh) {
+	if !j.stillNew(j.dst, name) {
 		if err := b.giveName(j.dst, name, j.q.base()); err != nil {
 			return fmt.Errorf("%s was created, then changed by someone else; their version is beside it in %s", j.q.clean, expose(j.dst, name, j.q.base()))
 		}
@@ -349,7 +361,7 @@ func (b *batch) retract(j *job) error {
 // putBack puts the old content of a replaced file back in its place.
 func (b *batch) putBack(j *job) error {
 	if j.backup == "" {
-		return fmt.Errorf("%s is as it should be now, which could not be taken back", j.p.clean)
+		return fmt.Errorf("%s was written and stays so", j.p.clean)
 	}
 	err := b.w.step("restore", j.p.clean)
 	if err == nil && b.w.plainRename {
@@ -359,8 +371,8 @@ func (b *batch) putBack(j *job) error {
 		err = exchange(j.src, j.backup, j.p.base())
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		if now, lerr := j.src.Lstat(j.p.base()); lerr == nil && !same(now, j.fresh) {
-			return fmt.Errorf("%s was written, then changed by someone else: it stays", j.p.clean)
+		if !j.stillNew(j.src, j.p.base()) {
+			return j.stays()
 		}
 		err = j.src.Rename(j.backup, j.p.base())
 		if err == nil {
@@ -373,13 +385,20 @@ func (b *batch) putBack(j *job) error {
 	}
 	// The backup's name holds what was visible: the new content, if nobody
 	// touched it.
-	if now, err := j.src.Lstat(j.backup); err == nil && same(now, j.fresh) {
+	if j.stillNew(j.src, j.backup) {
 		j.put, j.temp, j.dst, j.backup = false, j.backup, j.src, ""
 		return nil
 	}
 	if err := exchange(j.src, j.backup, j.p.base()); err != nil {
 		return fmt.Errorf("%s was changed by someone else; their version is beside it in %s", j.p.clean, expose(j.src, j.backup, j.p.base()))
 	}
+	return j.stays()
+}
+
+// stays says that someone changed what was written; the old content is not
+// wanted any more.
+func (j *job) stays() error {
+	j.temp, j.dst, j.backup = j.backup, j.src, ""
 	return fmt.Errorf("%s was written, then changed by someone else: it stays", j.p.clean)
 }
 

@@ -14,13 +14,11 @@ import (
 	"syscall"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 // HashOf is the hash of a content.
-func HashOf(data []byte) tool.Hash {
-	sum := sha256.Sum256(data)
-	return tool.Hash(hex.EncodeToString(sum[:]))
-}
+func HashOf(data []byte) tool.Hash { return edits.HashOf(data) }
 
 func sumOf(h hash.Hash) tool.Hash { return tool.Hash(hex.EncodeToString(h.Sum(nil))) }
 
@@ -316,6 +314,4 @@ func (c *lineCut) end() {
 }
 
 // Binary says whether a content is not text: it has a NUL byte near its start.
-func Binary(data []byte) bool {
-	return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0
-}
+func Binary(data []byte) bool { return !edits.Text(data) }

@@ -3,8 +3,8 @@ package workspace
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -18,12 +18,12 @@ import (
 // its folder by a later process.
 //
 // A name says when it was made and which content it may hold: new content on
-// its way (no hash), or what was displaced (the hash that it had when it was
-// looked at). What holds another content is someone's, and is never removed.
+// its way (no hashes), or one of two, that which was looked at and that which
+// takes its place. What holds another content is someone's, and never removed.
 const (
 	tempPrefix, tempSuffix = ".pawl-", ".tmp"
 	tempDigits             = 16 // of the time and of chance
-	hashDigits             = 16 // of the displaced content's hash
+	hashDigits             = 16 // of each hash
 	tempAge                = 10 * time.Minute
 )
 
@@ -34,9 +34,9 @@ func (s *shared) tempName() string {
 	return fmt.Sprintf("%s%08x%s%s", tempPrefix, uint32(s.now().Unix()), hex.EncodeToString(b[:]), tempSuffix)
 }
 
-// oldName is a name for displaced content.
-func (s *shared) oldName(h tool.Hash) string {
-	return strings.TrimSuffix(s.tempName(), tempSuffix) + string(h[:hashDigits]) + tempSuffix
+// oldName is a name for displaced content: it holds one of two contents.
+func (s *shared) oldName(a, b tool.Hash) string {
+	return strings.TrimSuffix(s.tempName(), tempSuffix) + string(a[:hashDigits]) + string(b[:hashDigits]) + tempSuffix
 }
 
 func isTemp(name string) bool {
@@ -44,11 +44,11 @@ func isTemp(name string) bool {
 	return ok
 }
 
-// parseTemp takes a name apart; of is "" for one of new content.
-func parseTemp(name string) (made time.Time, of string, ok bool) {
+// parseTemp takes a name apart; hashes is "" for one of new content.
+func parseTemp(name string) (made time.Time, hashes string, ok bool) {
 	name, pre := strings.CutPrefix(name, tempPrefix)
 	name, post := strings.CutSuffix(name, tempSuffix)
-	if !pre || !post || len(name) != tempDigits && len(name) != tempDigits+hashDigits || strings.Trim(name, "0123456789abcdef") != "" {
+	if !pre || !post || len(name) != tempDigits && len(name) != tempDigits+2*hashDigits || strings.Trim(name, "0123456789abcdef") != "" {
 		return made, "", false
 	}
 	sec, err := strconv.ParseInt(name[:8], 16, 64)
@@ -72,26 +72,29 @@ func (w *Workspace) sweep(dir *os.Root, abs string) {
 	defer d.Close()
 	names, _ := d.Readdirnames(-1)
 	for _, name := range names {
-		made, of, ok := parseTemp(name)
+		made, hashes, ok := parseTemp(name)
 		if age := w.now().Sub(made); !ok || age < tempAge {
 			continue
 		}
-		if of != "" {
-			f, err := readItself(dir, name, 0)
-			if err != nil || !strings.HasPrefix(string(f.Hash), of) {
-				continue
-			}
-		}
-		if info, err := dir.Lstat(name); err == nil && (info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0) {
+		f, err := readItself(dir, name, 0)
+		switch {
+		case err != nil && !errors.As(err, new(*SpecialError)):
+		case hashes == "" && err == nil, err == nil && holdsOne(f.Hash, hashes):
 			_ = dir.Remove(name)
+		default: // someone saved it just before the process died
+			expose(dir, name, "found")
 		}
 	}
+}
+
+func holdsOne(h tool.Hash, hashes string) bool {
+	return strings.HasPrefix(string(h), hashes[:hashDigits]) || strings.HasPrefix(string(h), hashes[hashDigits:])
 }
 
 // expose gives a content that must not be lost a name that a person sees; where
 // that fails too, it keeps the one it has.
 func expose(dir *os.Root, name, base string) string {
-	seen := base + ".saved" + name[len(tempPrefix):len(tempPrefix)+tempDigits]
+	seen := base + ".saved-" + name[len(tempPrefix):len(tempPrefix)+tempDigits]
 	if renameNew(dir, name, seen) == nil {
 		return seen
 	}

@@ -68,6 +68,9 @@ type shared struct {
 	hook func(step, name string) error
 	// plainRename, in tests, does without what only some systems have.
 	plainRename bool
+	// unsynced, in tests of many writes, leaves out what only a loss of power
+	// would show.
+	unsynced bool
 }
 
 var _ tool.Files = (*Workspace)(nil)

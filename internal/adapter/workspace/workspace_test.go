@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -229,92 +228,6 @@ func TestWriteStale(t *testing.T) {
 	noTemps(t, root)
 }
 
-// Every step of a write of several files may fail; then nothing has changed.
-// SPEC 4.10, issue 2 "Bad input": full disk, no permission.
-func TestWriteAllIsAtomic(t *testing.T) {
-	t.Parallel()
-	before := map[string]string{"a": "a0\n", "d/b": "b0\n", "gone": "g0\n", "from": "f0\n", "last": "l0\n"}
-	h := func(s string) tool.Hash { return HashOf([]byte(before[s])) }
-	ws := []tool.Write{
-		{Path: "a", Data: []byte("a1\n"), Expect: h("a")},
-		{Path: "d/b", Data: []byte("b1\n"), Expect: h("d/b")},
-		{Path: "new/x/y", Data: []byte("y1\n")},
-		{Path: "gone", Remove: true, Expect: h("gone")},
-		{Path: "from", MoveTo: "to/here", Data: []byte("f1\n"), Expect: h("from")},
-		{Path: "last", Data: []byte("l1\n"), Expect: h("last")},
-	}
-	tree := func(root string) map[string]string {
-		out := map[string]string{}
-		_ = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-			rel, _ := filepath.Rel(root, p)
-			if d.IsDir() {
-				out[rel+"/"] = ""
-			} else {
-				out[rel] = get(t, p)
-			}
-			return nil
-		})
-		return out
-	}
-	for _, fail := range []error{syscall.ENOSPC, fs.ErrPermission} {
-		steps := 0
-		plain := fail == fs.ErrPermission // without links and exchanges too
-		for at := 0; ; at++ {
-			w, root := open(t, before)
-			w.plainRename = plain
-			was := tree(root)
-			n, what := 0, ""
-			w.hook = func(step, name string) error {
-				if step == "restore" || step == "drop" {
-					return nil
-				}
-				if n++; n == at+1 {
-					what = step + " " + name
-					return &fs.PathError{Op: step, Path: name, Err: fail}
-				}
-				return nil
-			}
-			cs, err := w.WriteAll(context.Background(), ws)
-			if what == "" { // every step has failed once
-				if err != nil || len(cs) != 7 {
-					t.Fatalf("%d changes, %v", len(cs), err)
-				}
-				now := tree(root)
-				if now["a"] != "a1\n" || now["new/x/y"] != "y1\n" || now["to/here"] != "f1\n" || now["last"] != "l1\n" {
-					t.Errorf("%q", now)
-				}
-				if _, ok := now["gone"]; ok {
-					t.Error("not removed")
-				}
-				if _, ok := now["from"]; ok {
-					t.Error("not moved")
-				}
-				noTemps(t, root)
-				steps = n
-				break
-			}
-			if !errors.Is(err, fail) {
-				t.Fatalf("%s failed and the error is %v", what, err)
-			}
-			if strings.Contains(err.Error(), tempPrefix) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: not one clear sentence: %q", what, err)
-			}
-			now := tree(root)
-			if len(now) != len(was) {
-				t.Fatalf("%s failed: %q became %q", what, was, now)
-			}
-			for k, v := range was {
-				if now[k] != v {
-					t.Fatalf("%s failed: %s is %q", what, k, now[k])
-				}
-			}
-		}
-		if steps < 25 {
-			t.Errorf("only %d steps: the hook misses some", steps)
-		}
-	}
-}
-
 // The errors of SPEC's "Bad input" are one sentence each, and say what to do.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
@@ -365,6 +278,16 @@ func TestUnicodeNames(t *testing.T) {
 	if got, _, _ := w.Resolve("readme.md"); got != "README.md" {
 		t.Errorf("%q", got)
 	}
+	// Another case of a name is the same file: it is not made anew, and not
+	// written twice in one change.
+	if c, err := w.Write(context.Background(), "readme.MD", []byte("s"), HashOf([]byte("r"))); err != nil || c.Path != "README.md" || get(t, filepath.Join(root, "README.md")) != "s" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	twice := []tool.Write{{Path: "README.md", Data: []byte("1"), Expect: HashOf([]byte("s"))}, {Path: "readme.md", Data: []byte("2"), Expect: HashOf([]byte("s"))}}
+	if _, err := w.WriteAll(context.Background(), twice); err == nil || !strings.Contains(err.Error(), "written twice") {
+		t.Errorf("%v", err)
+	}
+	noTemps(t, root)
 }
 
 func TestReadLimits(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -107,6 +108,10 @@ func (w *Workspace) target(path string, itself bool) (place, error) {
 	return p, err
 }
 
+// racyAge is how old a file's time must be to tell two contents apart: times
+// are as coarse as two seconds on some file systems.
+const racyAge = 3 * time.Second
+
 // inspect reads what is at the target now and compares it with what the caller
 // saw.
 func (b *batch) inspect(ctx context.Context, j *job) error {
@@ -121,6 +126,7 @@ func (b *batch) inspect(ctx context.Context, j *job) error {
 		return b.writeError(j, err)
 	}
 	j.exists = true
+	j.racy = b.w.now().Sub(j.info.ModTime()) < racyAge
 	if j.hash != j.req.Expect {
 		return &tool.StaleError{Path: j.p.clean, Want: j.req.Expect, Got: j.hash}
 	}

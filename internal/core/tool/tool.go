@@ -99,6 +99,9 @@ type Env struct {
 	// Limit is how many bytes of Text the model will be shown; a tool that can
 	// choose what to leave out should.
 	Limit int
+	// Correct: corrections that may not be what was meant are made, and
+	// reported (SPEC 4.5).
+	Correct bool
 }
 
 // File is a file's content as read at one moment.
@@ -321,7 +324,9 @@ type Tool struct {
 	Footprint func(env Env, in json.RawMessage) (Footprint, error)
 	Run       func(ctx context.Context, env Env, in json.RawMessage) (Result, error)
 	// Preview says what a call would do, for a permission question; nil where
-	// the arguments say it.
+	// the arguments say it. A tool that has one changes nothing but by
+	// Env.Files: it is also run on files in memory, so that the preview of a
+	// later call in the same step stands on it.
 	Preview func(ctx context.Context, env Env, in json.RawMessage) (string, error)
 	// Check validates arguments before anything else looks at them.
 	Check func(in json.RawMessage) error

@@ -22,7 +22,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		Out: func(out string) {
 			s.live(event.OutputDelta{Call: call, Text: out})
 		},
-		Limit: window.Bytes(s.resultCap()),
+		Limit: window.Bytes(s.resultCap()), Correct: s.cfg.AutoCorrect,
 	}
 }
 

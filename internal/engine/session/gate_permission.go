@@ -27,7 +27,7 @@ type permissionGate struct {
 func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error {
 	g.allowed, g.beyond = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
 	var asked []*turn.Pending
-	var questions []event.Question
+	decided := map[*turn.Pending]permission.Decision{}
 	for _, p := range step {
 		if p.Refused != nil {
 			continue
@@ -45,12 +45,13 @@ func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error 
 				continue
 			}
 			asked = append(asked, p)
-			questions = append(questions, g.question(ctx, p, d))
+			decided[p] = d
 		}
 	}
 	if len(asked) == 0 {
 		return nil
 	}
+	questions := g.questions(ctx, step, decided)
 	a, err := g.s.ask(ctx, event.Asked{Questions: questions})
 	if ctx.Err() != nil {
 		return nil // the loop sees it and cancels the step
@@ -127,23 +128,6 @@ func (g *permissionGate) decide(p *turn.Pending) permission.Decision {
 	return g.s.perm.Decide(permission.Call{
 		Tool: p.Tool.Spec.Name, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args,
 	})
-}
-
-func (g *permissionGate) question(ctx context.Context, p *turn.Pending, d permission.Decision) event.Question {
-	q := event.Question{
-		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: title(p), Reason: d.Reason,
-		Pattern: d.Pattern, Always: d.CanAlways, Preview: string(p.Args),
-	}
-	if p.Footprint.Shell != "" {
-		q.Preview = p.Footprint.Shell
-	}
-	// A preview that cannot be made must not hide what is asked: the arguments
-	// stand in for it.
-	if text, err := p.Preview(ctx, g.s.env(p)); err == nil && text != "" {
-		q.Preview = text
-	}
-	q.Preview, q.Title = g.s.cfg.Mask(q.Preview), g.s.cfg.Mask(q.Title)
-	return q
 }
 
 // title says in one line what a call is about.

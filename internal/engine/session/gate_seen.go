@@ -1,7 +1,9 @@
 package session
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,15 +23,33 @@ type seenGate struct{ s *Session }
 // touches is judged when that one is done.
 func (g *seenGate) Check(ctx context.Context, step []*turn.Pending) error {
 	for i, p := range step {
-		if p.Refused != nil || len(p.Footprint.Writes) == 0 {
+		if p.Refused != nil || len(p.Footprint.Writes)+len(p.Footprint.Reads) == 0 {
 			continue
 		}
 		earlier := slices.ContainsFunc(step[:i], func(q *turn.Pending) bool { return q.Refused == nil && touches(q.Footprint, p.Footprint) })
-		if !earlier {
+		switch {
+		case earlier:
+		case len(p.Footprint.Writes) > 0:
 			p.Refused = g.judge(ctx, p)
+		default:
+			g.name(p)
 		}
 	}
 	return nil
+}
+
+// name tells with the result which files of a call are not as the model saw
+// them last.
+func (g *seenGate) name(p *turn.Pending) {
+	g.s.mu.Lock()
+	others := g.s.seen.ChangedSince(p.Footprint)
+	g.s.mu.Unlock()
+	for _, path := range others {
+		note := path + " changed since you saw it: someone else, or a command, wrote it"
+		if !strings.Contains(p.Fix, note) {
+			p.Fix = strings.TrimPrefix(p.Fix+"; "+note, "; ")
+		}
+	}
 }
 
 // Recheck is part of turn.Rechecker.
@@ -55,12 +75,9 @@ func touches(a, b tool.Footprint) bool {
 func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	g.s.mu.Lock()
 	v := g.s.seen.Check(p.Footprint)
-	others := g.s.seen.ChangedSince(p.Footprint)
 	g.s.mu.Unlock()
 	if v.OK {
-		if len(others) > 0 && !strings.Contains(p.Fix, "changed by someone else") {
-			p.Fix = strings.TrimPrefix(p.Fix+"; "+strings.Join(others, ", ")+" was changed by someone else since you saw it", "; ")
-		}
+		g.name(p)
 		return nil
 	}
 	need := slices.DeleteFunc(slices.Clone(v.Need), func(sp tool.Span) bool { return !g.mayRead(sp) })
@@ -68,7 +85,8 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		return nil // the permission gate says no, and why
 	}
 	r := &turn.Refusal{Outcome: event.Denied, Text: v.Reason}
-	lines, seen := tools.Lines(ctx, g.s.cfg.Files, need, window.Bytes(g.s.resultCap())/2)
+	limit := window.Bytes(g.s.resultCap()) / 2
+	lines, seen := tools.Lines(ctx, g.s.cfg.Files, g.around(ctx, p, need, limit), limit)
 	if len(seen) > 0 {
 		r.Text += "\n" + lines + "These lines now count as read: the same call may be made again."
 	}
@@ -77,6 +95,52 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	}
 	r.Seen = seen
 	return r
+}
+
+// around narrows what a refusal shows of files that do not fit into limit bytes
+// to the lines that the call would change, or that are most like what it seeks.
+func (g *seenGate) around(ctx context.Context, p *turn.Pending, need []tool.Span, limit int) []tool.Span {
+	fits := func(sp tool.Span) bool {
+		f, err := g.s.cfg.Files.Read(ctx, sp.Path, int64(limit))
+		return err == nil && len(f.Data)+8*bytes.Count(f.Data, []byte("\n")) < limit
+	}
+	if p.Footprint.Blind || p.Tool.Preview == nil || !slices.ContainsFunc(need, func(sp tool.Span) bool { return sp.To == 0 && !fits(sp) }) {
+		return need
+	}
+	d := newDraft(g.s.cfg.Files)
+	r, err := p.Try(ctx, tool.Env{Files: d, Out: func(string) {}, Limit: limit, Correct: g.s.cfg.AutoCorrect})
+	if err != nil {
+		return need
+	}
+	var out []tool.Span
+	for _, sp := range need {
+		var at []tool.Span
+		for _, c := range d.changes {
+			if c.Path == sp.Path {
+				at = append(at, oldLines(c)...)
+			}
+		}
+		if r.Error {
+			at = append(at, slices.DeleteFunc(slices.Clone(r.Seen), func(s tool.Span) bool { return s.Path != sp.Path })...)
+		}
+		if sp.To > 0 || len(at) == 0 {
+			at = []tool.Span{sp}
+		}
+		out = append(out, at...)
+	}
+	return out
+}
+
+// oldLines are the lines of the content before that a change's diff shows.
+func oldLines(c tool.Change) []tool.Span {
+	var out []tool.Span
+	for l := range strings.Lines(c.Diff) {
+		var at, n int
+		if _, err := fmt.Sscanf(l, "@@ -%d,%d ", &at, &n); err == nil && n > 0 {
+			out = append(out, tool.Span{Path: c.Path, From: at, To: at + n - 1, Hash: c.Before})
+		}
+	}
+	return out
 }
 
 // mayRead says whether a read of the lines would be allowed without a question:

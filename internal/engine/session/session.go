@@ -82,6 +82,8 @@ type Config struct {
 	// Mask hides secrets; SpillDir keeps results too long for the model.
 	Mask     func(string) string
 	SpillDir string
+	// AutoCorrect makes also corrections that can change what a call means.
+	AutoCorrect bool
 	// Keep stores a grant given for always.
 	Keep func(rule string) error
 

@@ -61,6 +61,12 @@ func (p *Pending) Preview(ctx context.Context, env tool.Env) (text string, err e
 	return p.Tool.Preview(ctx, env, p.Args)
 }
 
+// Try runs a call that has a preview in an env where it changes nothing.
+func (p *Pending) Try(ctx context.Context, env tool.Env) (r tool.Result, err error) {
+	defer caught(&err)
+	return p.Tool.Run(ctx, env, p.Args)
+}
+
 // caught makes a panic of a tool an error: one broken tool must not take the
 // session with it.
 func caught(err *error) {

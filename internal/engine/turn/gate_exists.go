@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/core/typo"
 )
 
 // Exists finds the tool that a call names. Another case and the names that
@@ -71,7 +72,7 @@ func nearest(to string, names []string, n int) []string {
 	to = plainName(cut(to, 80))
 	all := make([]scored, len(names))
 	for i, name := range names {
-		d := distance(to, plainName(name))
+		d := typo.Distance(to, plainName(name))
 		if strings.Contains(to, plainName(name)) || strings.Contains(plainName(name), to) && to != "" {
 			d /= 2
 		}
@@ -83,25 +84,4 @@ func nearest(to string, names []string, n int) []string {
 		out = append(out, s.name)
 	}
 	return out
-}
-
-// distance is Levenshtein's, over bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -176,7 +176,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		Notes: notes, Prefer: prefer,
 		Pressure:   pressure(conf.User.Resources, a.Now, dir, paths.State),
 		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Route: routes, Locks: turn.NewLocks(parallelCalls),
-		Mask: masker.String, SpillDir: paths.Spill(),
+		Mask: masker.String, SpillDir: paths.Spill(), AutoCorrect: conf.User.Tools.All(),
 		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
 		Now:  a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
 	})

@@ -51,6 +51,7 @@ func (a *App) converse(ctx context.Context, f *flags) error {
 	}
 	exit, err := line.Run(ctx, line.Config{
 		In: term, Out: a.Out, Open: open, Signals: a.Signals(), Now: a.Now,
+		Theme: plain.ThemeOf(a.Terminal, a.Env),
 		Sessions: func(ctx context.Context) ([]event.Row, error) {
 			dir, err := a.realDir(f)
 			if err != nil {

@@ -74,6 +74,8 @@ type Config struct {
 	// Signals gives the names of signals as they come: SIGINT, SIGTERM, SIGHUP.
 	Signals <-chan string
 	Now     func() time.Time
+	// Theme is how diffs are coloured; the zero value leaves them as they are.
+	Theme plain.Theme
 }
 
 // Exit is how a conversation ended. By is empty where the person left, the

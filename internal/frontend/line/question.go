@@ -86,7 +86,7 @@ func (c *conversation) consent(qs []event.Question, cut <-chan struct{}) ([]even
 			head = fmt.Sprintf("permission %d of %d: ", i+1, len(qs))
 		}
 		c.view.line(head + plain.Line(q.Title) + " (" + plain.Line(q.Reason) + ")")
-		if preview := plain.Text(q.Preview); strings.TrimSpace(preview) != strings.TrimPrefix(plain.Line(q.Title), plain.Line(q.Tool)+" ") {
+		if preview := plain.Diff(q.Preview, c.Theme); strings.TrimSpace(preview) != strings.TrimPrefix(plain.Line(q.Title), plain.Line(q.Tool)+" ") {
 			c.view.line(indent(preview)) // else the title says all of it
 		}
 	}

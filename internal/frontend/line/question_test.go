@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
 // Only a word that stands alone allows anything.
@@ -55,6 +56,41 @@ func TestConsent(t *testing.T) {
 			}
 			if e := events[event.Ended](r, "s1"); got != c.files || len(e) != 1 || e[0].End != c.end {
 				t.Errorf("files %q, want %q; %+v", got, c.files, e)
+			}
+		})
+	}
+}
+
+// SPEC 4.3, 4.7: what edits would do is shown as diffs with their counts, each
+// on top of the ones before it, whole, before anything is asked.
+func TestConsentShowsDiffs(t *testing.T) {
+	step := llmtest.Use("edit", `{"path":"f.go","old":"\treturn 1","new":"\treturn 2"}`,
+		"edit", `{"path":"f.go","old":"\treturn 2","new":"\tx := 2\n\treturn x"}`,
+		"write", `{"path":"doc/new.md","content":"# New\n\n\u001b[31mred\u202e\n"}`,
+		"bash", `{"command":"touch a"}`)
+	for name, c := range map[string]struct {
+		answers []string
+		theme   plain.Theme
+		f       string
+	}{
+		"all":        {[]string{"y"}, plain.None, "func f() int {\n\tx := 2\n\treturn x\n}\n"},
+		"one-by-one": {[]string{"o", "y", "no, leave it", "n"}, plain.None, "func f() int {\n\treturn 1\n}\n"},
+		"dark":       {[]string{"n"}, plain.Dark, "func f() int {\n\treturn 1\n}\n"},
+		"light":      {[]string{"no, not now"}, plain.Light, "func f() int {\n\treturn 1\n}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, llmtest.New(llmtest.Use("read", `{"files":[{"path":"f.go"}]}`), step), keysOf(append([]string{"go"}, c.answers...)...)...)
+			r.put("f.go", "func f() int {\n\treturn 1\n}\n")
+			r.theme = c.theme
+			_, seen := r.run()
+			// The calls run at once: either file may be the first to change.
+			seen = strings.Replace(seen, "changed doc/new.md, f.go;", "changed f.go, doc/new.md;", 1)
+			golden(t, "diffs-"+name, seen)
+			if got := r.file("f.go"); got != c.f {
+				t.Errorf("f.go is %q, want %q", got, c.f)
+			}
+			if c.theme == plain.None {
+				safe(t, seen)
 			}
 		})
 	}

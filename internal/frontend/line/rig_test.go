@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -169,6 +170,7 @@ type rig struct {
 	opened  int
 	mu      sync.Mutex
 	extra   []tool.Tool
+	theme   plain.Theme
 }
 
 func newRig(t *testing.T, m *llmtest.Model, keys ...key) *rig {
@@ -269,7 +271,7 @@ func (r *rig) open(ctx context.Context, w slash.Want) (*Opened, error) {
 
 func (r *rig) config() Config {
 	return Config{
-		In: r.typist, Out: r.paper, Open: r.open, Signals: r.signals, Now: r.clock,
+		In: r.typist, Out: r.paper, Open: r.open, Signals: r.signals, Now: r.clock, Theme: r.theme,
 		Sessions: func(ctx context.Context) ([]event.Row, error) { return r.store.Sessions(ctx, r.dir) },
 		Models:   func(context.Context) error { fmt.Fprintln(r.paper, "scripted/script"); return nil },
 		Rules:    func() []string { return []string{"allow bash(ls *)", "deny bash(\x1b[31mrm *)"} },

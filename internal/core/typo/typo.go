@@ -1,0 +1,39 @@
+// Package typo tells how far two names are apart, so that what was mistyped
+// can be answered with what was meant.
+package typo
+
+// maxName is how many runes of a name are compared: no name that a person or a
+// model mistypes is longer, and the work is its square.
+const maxName = 80
+
+// Distance counts the insertions, deletions, substitutions and swaps of
+// neighbours between two names. What is behind their first 80 runes does not
+// count.
+func Distance(a, b string) int {
+	x, y := head(a), head(b)
+	// Three rows of the table are enough: a swap looks two back.
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range x {
+		row[0] = i + 1
+		for j := range y {
+			cost := 1
+			if x[i] == y[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(y)]
+}
+
+func head(s string) []rune {
+	out := []rune(s[:min(len(s), 4*maxName)])
+	return out[:min(len(out), maxName)]
+}
