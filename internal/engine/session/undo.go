@@ -22,8 +22,8 @@ import (
 
 // Limits of a preview.
 const (
-	previewLimit = 100 << 10 // bytes of diff in all
-	diffLimit    = 8 << 20   // larger contents get no diff, bytes
+	shownLimit = 100 << 10 // bytes of diff in all
+	diffLimit  = 8 << 20   // larger contents get no diff, bytes
 )
 
 // underWay is how young an unfinished undo of another process must be to be
@@ -45,7 +45,7 @@ func (s *Session) PlanUndo(ctx context.Context, w undo.What) (undo.Plan, error) 
 		return undo.Plan{Note: note}, fmt.Errorf("%w in session %s", err, s.cfg.ID)
 	}
 	p := undo.Plan{What: u.What, Text: u.Text, Undone: u.Undone, Note: note}
-	room := previewLimit
+	room := shownLimit
 	for _, st := range u.Files {
 		now, data, err := s.itself(ctx, st.Path)
 		if err != nil {
