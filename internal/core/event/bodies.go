@@ -160,11 +160,15 @@ type FileChanged struct {
 
 // Writing says which writes come next, before the first of them: a process that
 // dies in between leaves a log that knows what to look for. Each file is then
-// as Before or as After; reopening records which.
+// as Before or as After; reopening records which. One without files says that
+// the one before it, of the same call and tool, came to nothing.
 type Writing struct {
 	Call  string        `json:"call,omitempty"`
 	Tool  string        `json:"tool"`
 	Files []FileChanged `json:"files"`
+	// Undone or Redone is what is recorded once an undo or a redo is through.
+	Undone *Undone `json:"undone,omitempty"`
+	Redone *Redone `json:"redone,omitempty"`
 }
 
 // Undone says that changes were put back. Changes are the places of their

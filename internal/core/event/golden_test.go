@@ -119,7 +119,11 @@ func full() []event.Body {
 			Pointers: []event.Pointer{{Message: 2, Part: 1, Text: "[dropped]"}}, Before: 90000, After: 30000,
 			Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
 		},
-		event.Writing{Call: "call_1", Tool: "edit", Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true, Folders: []string{"sub"}}}},
+		event.Writing{
+			Call: "call_1", Tool: "edit", Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true, Folders: []string{"sub"}}},
+			Undone: &event.Undone{What: "file", Prompt: 3, Changes: []int64{5}, Paths: []string{"a.go"}, Kept: []string{"a.go"}},
+			Redone: &event.Redone{Undone: 9, Paths: []string{"a.go"}},
+		},
 		event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		event.Checking{Name: "go test", Command: "go test ./...", Part: true, Attempt: 2},
 		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Failures: 3, Changed: []string{"a.go"}},

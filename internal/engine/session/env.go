@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -43,49 +42,9 @@ func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, exp
 	return cs[0], nil
 }
 
-// WriteAll is part of tool.Files. Both contents are kept before the files are
-// touched: there is no moment at which a change exists and undo does not.
+// WriteAll is part of tool.Files.
 func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
-	kept := map[tool.Hash]bool{}
-	for _, w := range ws {
-		if err := f.keep(ctx, w, kept); err != nil {
-			return nil, err
-		}
-	}
-	cs, err := f.Files.WriteAll(ctx, ws)
-	drafts := make([]event.Draft, len(cs))
-	for i, c := range cs {
-		f.s.wrote(c)
-		drafts[i] = event.Draft{Body: event.FileChanged{
-			Call: f.call, Tool: f.tool, Path: c.Path, Before: c.Before, After: c.After,
-			Kept: c.Before == "" || kept[c.Before], Added: c.Added, Removed: c.Removed,
-			Mode: c.Mode, ModeBefore: c.ModeBefore, Folders: c.Folders,
-		}}
-	}
-	if rerr := f.s.record(context.WithoutCancel(ctx), drafts...); rerr != nil {
-		return cs, errors.Join(err, rerr)
-	}
-	return cs, err
-}
-
-// keep stores what a write replaces and what it brings.
-func (f *recordedFiles) keep(ctx context.Context, w tool.Write, kept map[tool.Hash]bool) error {
-	if w.Expect != "" {
-		before, err := f.Files.Read(ctx, w.Path, 0)
-		if err == nil {
-			h, err := f.s.cfg.Store.Put(ctx, before.Data)
-			if err != nil {
-				return err
-			}
-			kept[tool.Hash(h)] = true
-		}
-	}
-	if !w.Remove {
-		if _, err := f.s.cfg.Store.Put(ctx, w.Data); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.s.write(ctx, event.Writing{Call: f.call, Tool: f.tool}, ws)
 }
 
 type planner struct{ s *Session }

@@ -181,7 +181,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 			Dir: cfg.Dir, Pawl: cfg.Version, Mode: string(s.perm.Mode()), Front: cfg.Front,
 		}})
 	} else {
-		drafts = append(s.tookUp(ctx), s.takeUp()...)
+		drafts = append(s.tookUp(ctx), s.takeUp(ctx)...)
 	}
 	drafts = append(drafts, s.rebase("start")...)
 	if err := s.record(ctx, drafts...); err != nil {
@@ -192,8 +192,8 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 }
 
 // takeUp closes what a process that died left open.
-func (s *Session) takeUp() []event.Draft {
-	var ds []event.Draft
+func (s *Session) takeUp(ctx context.Context) []event.Draft {
+	ds := s.unfinished(ctx)
 	for _, c := range s.open {
 		ds = append(ds, event.Draft{Body: event.CallDone{
 			ID: c.ID, Tool: c.Name, Outcome: event.UnknownDone,

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -127,6 +129,16 @@ func (r *rig) file(name string) string {
 	return string(b)
 }
 
+// undo does what is planned for a unit.
+func (r *rig) undo(unit undo.Sort, leave ...string) (session.Undone, error) {
+	r.t.Helper()
+	p, err := r.PlanUndo(r.t.Context(), undo.What{Sort: unit})
+	if err != nil {
+		return session.Undone{}, err
+	}
+	return r.Session.Undo(r.t.Context(), p, undo.Consent{LeaveOut: leave})
+}
+
 func (r *rig) put(name, text string) {
 	r.t.Helper()
 	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
@@ -166,14 +178,14 @@ func TestEditAndUndo(t *testing.T) {
 		t.Errorf("diff %q %v", d, err)
 	}
 	r.put("a.txt", "mine\n")
-	if _, err := r.Undo(t.Context()); err == nil || !strings.Contains(err.Error(), "a.txt") || r.file("a.txt") != "mine\n" {
+	if _, err := r.undo(undo.ByTurn); err == nil || !strings.Contains(err.Error(), "a.txt") || r.file("a.txt") != "mine\n" {
 		t.Errorf("undo over a person's edit: %v, the file is %q", err, r.file("a.txt"))
 	}
 	r.put("a.txt", "two\n")
-	if _, err := r.Undo(t.Context()); err != nil || r.file("a.txt") != "one\n" {
+	if _, err := r.undo(undo.ByTurn); err != nil || r.file("a.txt") != "one\n" {
 		t.Errorf("undo: %v, the file is %q", err, r.file("a.txt"))
 	}
-	if _, err := r.Undo(t.Context()); err == nil {
+	if _, err := r.undo(undo.ByTurn); !errors.Is(err, undo.ErrNothing) {
 		t.Error("the same change was undone twice")
 	}
 }
@@ -483,7 +495,11 @@ func TestUndoElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Undo(t.Context()); err != nil || !strings.HasPrefix(r.file("n.txt"), "error") {
+	plan, err := other.PlanUndo(t.Context(), undo.What{Sort: undo.ByTurn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Undo(t.Context(), plan, undo.Consent{}); err != nil || !strings.HasPrefix(r.file("n.txt"), "error") {
 		t.Fatalf("%v; %q", err, r.file("n.txt"))
 	}
 	_ = other.Close()

@@ -242,8 +242,11 @@ func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, dir strin
 	if !f.fork {
 		return row.ID, nil
 	}
-	id := newID()
-	return id, st.Fork(ctx, event.Origin{Session: row.ID, At: row.Last}, id)
+	id, at := newID(), row.Last
+	if f.forkAt > 0 {
+		at = f.forkAt
+	}
+	return id, st.Fork(ctx, event.Origin{Session: row.ID, At: at}, id)
 }
 
 func noSession(err error, id string) error {

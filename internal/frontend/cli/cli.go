@@ -118,6 +118,7 @@ type flags struct {
 	resume       string
 	fork         bool
 	fixing       fixing
+	forkAt       int64 // the last event of the copy; 0 is all
 }
 
 func (a *App) root() *cobra.Command {
@@ -155,7 +156,7 @@ one prompt without asking anything, as "pawl run" does.`,
 	root.AddCommand(
 		a.progressCommand(),
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
-		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
+		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(),
 	)
 	return root

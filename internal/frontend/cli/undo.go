@@ -1,72 +1,185 @@
 package cli
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/putback"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// undoCommand puts back what the newest turn with standing changes changed.
+// putBackFlags are those of undo and redo.
+type putBackFlags struct {
+	flags
+	turn, last, all, dry, yes bool
+	file                      string
+	include                   []string
+}
+
+// undoCommand puts changes back.
 func (a *App) undoCommand() *cobra.Command {
-	f := &flags{}
-	var dry bool
+	f := &putBackFlags{}
 	c := &cobra.Command{
 		Use: "undo", Short: "Put back what the last turn changed",
-		Long: `Put back the files that the last turn of a session changed with the edit tools:
-all of them or none. A file that was changed since by someone else is never
-touched. What shell commands changed is not recorded and not undone.`,
+		Long: `Put back the files that the last turn of a session changed, by tools or by
+commands: all of them or none. Without a flag it is the whole last turn; in a
+conversation a bare /undo is the last change alone.
+
+It shows what it would do first, and asks on a terminal. A later edit by someone
+else is kept: the file is merged, or left alone and the conflict shown. What
+changed while a command ran, and may be somebody else's, is put back only when
+you say so for that file (--include PATH). A file is removed only where the
+agent created it and nobody changed it since.
+
+Without a terminal it does what it is sure of: all, or with --yes what is
+certain; it then says what it left, and exits 1. "pawl redo" takes it back.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			f.continueLast = f.resume == ""
-			o, err := a.open(c.Context(), f, front{name: "undo", look: true})
-			if err != nil {
-				return err
-			}
-			defer o.close()
-			t, ok := o.Standing()
-			if !ok {
-				return usageError("there is nothing to undo in session %s", o.ID())
-			}
-			if !dry {
-				if t, err = o.Undo(c.Context()); err != nil {
-					return err
-				}
-			}
-			verb := "put back"
-			if dry {
-				verb = "would put back"
-			}
-			for _, r := range t.Files {
-				what := r.Path
-				if r.Before == "" {
-					what += " (removed: the agent had created it)"
-				}
-				fmt.Fprintln(a.Out, plain.Line(verb+" "+what))
-			}
-			return nil
+			return a.putBack(c.Context(), f, f.unit(undo.ByTurn))
 		},
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
-	c.Flags().StringVarP(&f.resume, "session", "s", "", "of this session instead of the folder's newest")
-	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would be put back")
+	f.add(c)
+	fs := c.Flags()
+	fs.BoolVar(&f.turn, "turn", false, "all that the last turn changed (the default)")
+	fs.StringVar(&f.file, "file", "", "the last change of this file")
+	fs.BoolVar(&f.last, "last-command", false, "what the last command changed")
+	fs.BoolVar(&f.all, "all", false, "all changes of the session that stand")
+	c.MarkFlagsMutuallyExclusive("turn", "file", "last-command", "all")
 	return c
 }
 
-// diffCommand shows what the newest turn with standing changes changed.
+// redoCommand does again what was put back.
+func (a *App) redoCommand() *cobra.Command {
+	f := &putBackFlags{}
+	c := &cobra.Command{
+		Use: "redo", Short: "Do again what the last undo put back", Args: exactly(0),
+		Long: `Do again what the newest undo of a session put back, under the same rules:
+shown first, asked about on a terminal, and never over someone else's later edit.
+It is a new change, which can be undone.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.putBack(c.Context(), f, undo.What{Sort: undo.ByRedo})
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (f *putBackFlags) add(c *cobra.Command) {
+	fs := c.Flags()
+	f.which(c)
+	fs.BoolVarP(&f.dry, "dry-run", "n", false, "only show what would be done")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "ask nothing: do what is certain, and leave out the rest")
+	fs.StringArrayVar(&f.include, "include", nil, "a file to put back although that needs a word (repeatable)")
+}
+
+// which adds the flags that say which session.
+func (f *flags) which(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	fs.StringVarP(&f.resume, "session", "s", "", "of this session instead of the folder's newest")
+}
+
+func (f *putBackFlags) unit(otherwise undo.Sort) undo.What {
+	switch {
+	case f.file != "":
+		return undo.What{Sort: undo.ByFile, Path: f.file}
+	case f.last:
+		return undo.What{Sort: undo.ByCommand}
+	case f.all:
+		return undo.What{Sort: undo.ByAll}
+	}
+	return undo.What{Sort: otherwise}
+}
+
+// putBack shows a plan, asks where somebody can answer, and does it.
+func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
+	f.continueLast = f.resume == ""
+	o, err := a.open(ctx, &f.flags, front{name: "undo", look: true})
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	p, err := o.PlanUndo(ctx, w)
+	if errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo) {
+		return usageError("%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	asks := a.Terminal && !f.yes
+	if f.dry || asks || !p.Sure() {
+		putback.Show(a.Out, p)
+	}
+	if f.dry {
+		return nil
+	}
+	var c undo.Consent
+	switch {
+	case asks:
+		var ok bool
+		if c, ok, err = putback.Agree(p, a.asker()); err != nil {
+			return err
+		}
+		if !ok {
+			fmt.Fprintln(a.Out, "nothing was changed")
+			return &exitError{code: 1}
+		}
+	case f.yes || len(f.include) > 0:
+		if c = putback.Settled(p, f.include); !f.yes {
+			c.LeaveOut = nil // what is not named is refused, and said
+		}
+	}
+	u, err := o.Undo(ctx, p, c)
+	if open := (*undo.OpenError)(nil); errors.As(err, &open) {
+		return fault.NewConfiguration("--yes leaves them out; --include PATH says that a file may be put back", "nothing was put back: %v", open)
+	}
+	if err != nil {
+		return err
+	}
+	putback.Done(a.Out, putback.Verb(w.Sort), u)
+	if len(u.Left) > 0 && !asks {
+		return &exitError{code: 1}
+	}
+	return nil
+}
+
+// asker asks on the terminal.
+func (a *App) asker() func(string) (string, error) {
+	in := bufio.NewReader(a.In)
+	return func(q string) (string, error) {
+		fmt.Fprint(a.Out, q)
+		line, err := in.ReadString('\n')
+		if err != nil && strings.TrimSpace(line) == "" {
+			return "", errors.New("nothing was changed: no answer came")
+		}
+		return line, nil
+	}
+}
+
+// diffCommand shows changes that stand.
 func (a *App) diffCommand() *cobra.Command {
-	f := &flags{}
+	f := &putBackFlags{}
 	c := &cobra.Command{
 		Use: "diff", Short: "Show what the last turn changed", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.continueLast = f.resume == ""
-			o, err := a.open(c.Context(), f, front{name: "diff", look: true})
+			o, err := a.open(c.Context(), &f.flags, front{name: "diff", look: true})
 			if err != nil {
 				return err
 			}
 			defer o.close()
-			text, err := o.Diff(c.Context())
+			w := f.unit(undo.ByTurn)
+			if w.Sort == undo.ByFile {
+				w.Sort = undo.ByAll // all that was done to the file
+			}
+			text, err := o.DiffOf(c.Context(), w)
 			if err != nil {
 				return err
 			}
@@ -74,7 +187,12 @@ func (a *App) diffCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
-	c.Flags().StringVarP(&f.resume, "session", "s", "", "of this session instead of the folder's newest")
+	f.which(c)
+	fs := c.Flags()
+	fs.BoolVar(&f.turn, "turn", false, "of the last turn (the default)")
+	fs.StringVar(&f.file, "file", "", "all changes of this file")
+	fs.BoolVar(&f.last, "last-command", false, "of the last command")
+	fs.BoolVar(&f.all, "all", false, "of the whole session")
+	c.MarkFlagsMutuallyExclusive("turn", "file", "last-command", "all")
 	return c
 }

@@ -16,6 +16,7 @@ type editor struct {
 	out     io.Writer
 	history *history
 	input   string // what the input holds while it is edited
+	fill    string // what the next entry begins with
 }
 
 // Codes that switch bracketed paste on and off.
@@ -70,7 +71,9 @@ func paint(line []rune, _ int) []rune {
 
 // Line is part of Input.
 func (e *editor) Line(prompt string) (string, error) {
-	line, err := e.read(prompt)
+	fill := e.fill
+	e.fill = ""
+	line, err := e.read(prompt, fill)
 	if err != nil {
 		return line, err
 	}
@@ -86,14 +89,17 @@ func (e *editor) Line(prompt string) (string, error) {
 func (e *editor) Answer(prompt string) (string, error) {
 	e.keys.setAside()
 	defer e.keys.putBack()
-	line, err := e.read(prompt)
+	line, err := e.read(prompt, "")
 	_ = e.rl.SaveToHistory("") // the next entry begins at the newest one again
 	return e.keys.text(line), err
 }
 
-func (e *editor) read(prompt string) (string, error) {
+func (e *editor) read(prompt, fill string) (string, error) {
 	e.rl.SetPrompt(prompt)
 	_, _ = io.WriteString(e.out, pasteOn) // a terminal that is gone ends the read
+	if fill != "" {
+		e.rl.SetDefault(fill)
+	}
 	line, err := e.rl.ReadLine()
 	_, _ = io.WriteString(e.out, pasteOff)
 	if errors.Is(err, readline.ErrInterrupt) {

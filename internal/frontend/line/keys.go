@@ -159,6 +159,13 @@ func (k *keys) inPaste() bool {
 	return true
 }
 
+// typed is what stands in the line for a text that pawl puts there.
+func (k *keys) typed(text string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.entry(text)
+}
+
 // entry is what stands in the line for a pasted text.
 func (k *keys) entry(text string) string {
 	text = printable(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))

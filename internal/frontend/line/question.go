@@ -55,6 +55,28 @@ func (c *conversation) question(ctx context.Context, q event.Asked) error {
 	return err
 }
 
+// Ask is part of slash.Asker. An interrupt, or the end of input, ends the
+// command that asks.
+func (c *conversation) Ask(ctx context.Context, question string) (string, error) {
+	in, err := c.ask(question, c.In.Answer, ctx.Done())
+	if errors.Is(err, ErrInterrupt) {
+		if err := c.pressed(false); err != nil {
+			return "", err
+		}
+	}
+	if errors.Is(err, ErrInterrupt) || errors.Is(err, io.EOF) {
+		return "", errCut
+	}
+	return in, err
+}
+
+// Edit is part of slash.Editor.
+func (c *conversation) Edit(text string) {
+	if in, ok := c.In.(interface{ Prefill(string) bool }); !ok || !in.Prefill(text) {
+		c.view.line("the prompt was:\n" + indent(plain.Text(text)))
+	}
+}
+
 // consent asks about the calls of a step: all at once where there are several,
 // with every preview shown in full before anything is asked (SPEC 4.7, 16.11).
 func (c *conversation) consent(qs []event.Question, cut <-chan struct{}) ([]event.Verdict, error) {

@@ -223,9 +223,13 @@ func (r *rig) open(ctx context.Context, w slash.Want) (*Opened, error) {
 		if err != nil {
 			return nil, err
 		}
+		at := row.Last
+		if w.At > 0 {
+			at = w.At
+		}
 		if !w.Fork {
 			id = row.ID
-		} else if err := r.store.Fork(ctx, event.Origin{Session: row.ID, At: row.Last}, id); err != nil {
+		} else if err := r.store.Fork(ctx, event.Origin{Session: row.ID, At: at}, id); err != nil {
 			return nil, err
 		}
 	}

@@ -35,6 +35,16 @@ func NewTerminal(in io.Reader, out io.Writer, history string) (*Terminal, error)
 	return &Terminal{Input: e, tty: t, end: e.close}, nil
 }
 
+// Prefill gives the next entry a text to begin with; false where this terminal
+// cannot.
+func (t *Terminal) Prefill(text string) bool {
+	e, ok := t.Input.(*editor)
+	if ok {
+		e.fill = e.keys.typed(text)
+	}
+	return ok
+}
+
 // Close gives the terminal back. It may be called while a line is read, and
 // more than once.
 func (t *Terminal) Close() error {

@@ -233,7 +233,7 @@ func (v *view) closing(b event.Ended, proof evidence.Report, spent budget.Spent)
 	}
 	text := brief.Spending(spent)
 	if e := brief.Evidence(proof); e != "" {
-		text = e + "; " + text + "; /diff shows it, /undo puts it back"
+		text = e + "; " + text + "; /diff shows it, /undo turn puts it back"
 	}
 	v.line("pawl: " + text)
 }

@@ -5,13 +5,21 @@ import (
 	"fmt"
 
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 func diff() Command {
-	return Command{Name: "diff", Doc: "show what the last turn changed", Run: func(ctx context.Context, h Host, _ string) error {
-		text, err := h.Session().Diff(ctx)
+	return Command{Name: "diff", Args: "[turn|file PATH|command|all]", Doc: "show what the last turn changed", Run: func(ctx context.Context, h Host, args string) error {
+		w, err := unit(args, undo.ByTurn)
+		if err != nil {
+			return err
+		}
+		if w.Sort == undo.ByFile {
+			w.Sort = undo.ByAll // all that was done to the file
+		}
+		text, err := h.Session().DiffOf(ctx, w)
 		if err == nil && text == "" {
-			text = "nothing that an edit tool changed stands\n"
+			text = "no change of the agent's stands\n"
 		}
 		fmt.Fprint(h.Out(), plain.Text(text))
 		return err

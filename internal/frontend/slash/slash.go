@@ -17,6 +17,7 @@ import (
 type Want struct {
 	Resume string // an id or a unique start of one
 	Fork   bool   // go on in a copy of it
+	At     int64  // of a copy: the last event that it has; 0 is all
 }
 
 // Host is what a command may use of the frontend that runs it.
@@ -46,7 +47,7 @@ type Command struct {
 // All lists the commands, in the order of the help.
 func All() []Command {
 	return []Command{
-		help(), model(), mode(), permissions(), rules(), status(), cost(), contextCommand(), compact(), memory(), diff(), undo(), resume(), fork(), clearCommand(), quit(),
+		help(), model(), mode(), permissions(), rules(), status(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
 	}
 }
 

@@ -2,20 +2,80 @@ package slash
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
-	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/putback"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-func undo() Command {
-	return Command{Name: "undo", Doc: "put back what the last turn changed with the edit tools", Run: func(ctx context.Context, h Host, _ string) error {
-		t, err := h.Session().Undo(ctx)
+// Asker is a Host that can ask the person a question. Without it a command does
+// what needs no answer, and says what it left.
+type Asker interface {
+	Ask(ctx context.Context, question string) (string, error)
+}
+
+func undoCommand() Command {
+	return Command{Name: "undo", Args: "[turn|file PATH|command|all]", Doc: "put back the last change, or all of the turn's", Run: func(ctx context.Context, h Host, args string) error {
+		w, err := unit(args, undo.ByChange)
 		if err != nil {
 			return err
 		}
-		for _, f := range t.Files {
-			fmt.Fprintln(h.Out(), plain.Line("put back "+f.Path))
-		}
-		return nil
+		_, err = putBack(ctx, h, w)
+		return err
 	}}
+}
+
+func redo() Command {
+	return Command{Name: "redo", Doc: "do again what the last undo put back", Run: func(ctx context.Context, h Host, _ string) error {
+		_, err := putBack(ctx, h, undo.What{Sort: undo.ByRedo})
+		return err
+	}}
+}
+
+// unit reads which changes are meant.
+func unit(args string, otherwise undo.Sort) (undo.What, error) {
+	word, rest, _ := strings.Cut(args, " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case word == "":
+		return undo.What{Sort: otherwise}, nil
+	case word == "file" && rest != "":
+		return undo.What{Sort: undo.ByFile, Path: rest}, nil
+	case rest != "":
+	case word == "turn":
+		return undo.What{Sort: undo.ByTurn}, nil
+	case word == "command":
+		return undo.What{Sort: undo.ByCommand}, nil
+	case word == "all":
+		return undo.What{Sort: undo.ByAll}, nil
+	}
+	return undo.What{}, errors.New("say which: nothing, turn, file PATH, command or all")
+}
+
+// putBack shows, asks and does; false where the person wants nothing of it.
+func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
+	p, err := h.Session().PlanUndo(ctx, w)
+	if err != nil {
+		return false, err
+	}
+	putback.Show(h.Out(), p)
+	c, ok := putback.Settled(p, nil), true
+	if a, can := h.(Asker); can {
+		c, ok, err = putback.Agree(p, func(q string) (string, error) { return a.Ask(ctx, q) })
+	}
+	if err != nil {
+		return false, err
+	}
+	if !ok {
+		fmt.Fprintln(h.Out(), "nothing was changed")
+		return false, nil
+	}
+	u, err := h.Session().Undo(ctx, p, c)
+	if err != nil {
+		return false, err
+	}
+	putback.Done(h.Out(), putback.Verb(w.Sort), u)
+	return true, nil
 }

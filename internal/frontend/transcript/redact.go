@@ -47,6 +47,10 @@ func (r *redactor) event(e event.Event) event.Event {
 		}
 	case event.FileChanged:
 		r.mark(b.Call, b.Path)
+	case event.Writing:
+		for _, f := range b.Files {
+			r.mark(b.Call, f.Path)
+		}
 	case event.Asked:
 		b.Questions = slices.Clone(b.Questions)
 		for i, q := range b.Questions {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 const shop = `
@@ -98,7 +99,11 @@ func TestGo(t *testing.T) {
 	if n := len(r.model.Requests()); n != 6 {
 		t.Errorf("%d requests", n)
 	}
-	if _, err := r.Undo(t.Context()); err != nil || !strings.Contains(r.file("price/price.go"), "sum -= p") {
+	plan, err := r.PlanUndo(t.Context(), undo.What{Sort: undo.ByTurn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Undo(t.Context(), plan, undo.Consent{}); err != nil || !strings.Contains(r.file("price/price.go"), "sum -= p") {
 		t.Errorf("undo does not put the whole turn back: %v\n%s", err, r.file("price/price.go"))
 	}
 }

@@ -1,0 +1,45 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// Point is a prompt of a person, to which the session can be taken back.
+type Point struct {
+	Seq   int64 // the place of the prompt's event
+	Time  time.Time
+	Text  string
+	Files []string // that its turn changed and that were not put back since
+}
+
+// Before is where a fork of the session ends that has nothing of the prompt and
+// of what came after it. All calls up to there have their results: a prompt is
+// never recorded between the two.
+func (p Point) Before() int64 { return p.Seq - 1 }
+
+// Points lists the prompts of persons, oldest first (SPEC 10.2). It reads the
+// log: that is done when somebody asks, and not kept.
+func (s *Session) Points(ctx context.Context) ([]Point, error) {
+	s.mu.Lock()
+	files := map[int64][]string{}
+	for _, t := range s.undo.Turns() {
+		for _, f := range t.Files {
+			files[t.Prompt] = append(files[t.Prompt], f.Path)
+		}
+	}
+	s.mu.Unlock()
+	var out []Point
+	for e, err := range s.cfg.Store.Read(ctx, s.cfg.ID, 0) {
+		if err != nil {
+			return nil, fmt.Errorf("read session %s: %w", s.cfg.ID, err)
+		}
+		if b, ok := e.Body.(event.Prompted); ok && b.Source == event.Person {
+			out = append(out, Point{Seq: e.Seq, Time: e.Time, Text: b.Text, Files: files[e.Seq]})
+		}
+	}
+	return out, nil
+}

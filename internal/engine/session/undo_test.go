@@ -1,0 +1,226 @@
+package session_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// wrote is a session in which the agent changed a.txt, made sub/made.txt, and
+// in a second turn changed a.txt again.
+func wrote(t *testing.T) *rig {
+	edit := func(from, to string) string {
+		return args(map[string]string{"path": "a.txt", "old": from, "new": to})
+	}
+	m := llmtest.New(
+		llmtest.Use("read", `{"files":[{"path":"a.txt"}]}`),
+		llmtest.Use("edit", edit("one", "ONE")), llmtest.Use("write", args(map[string]string{"path": "sub/made.txt", "content": "new\n"})), llmtest.Say("done"),
+		llmtest.Use("edit", edit("three", "THREE")), llmtest.Say("done"),
+	)
+	r := newRig(t, "accept-edits", m)
+	r.put("a.txt", "one\ntwo\nthree\n")
+	r.run("first", nil)
+	r.run("second", nil)
+	if r.file("a.txt") != "ONE\ntwo\nTHREE\n" {
+		t.Fatal(r.file("a.txt"))
+	}
+	return r
+}
+
+func (r *rig) plan(w undo.What) undo.Plan {
+	r.t.Helper()
+	p, err := r.PlanUndo(r.t.Context(), w)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+// SPEC 11.2: each unit, with its preview; the model is told.
+func TestUndoUnits(t *testing.T) {
+	r := wrote(t)
+	p := r.plan(undo.What{Sort: undo.ByFile, Path: r.dir + "/sub/../sub/made.txt"})
+	if len(p.Files) != 1 || p.Files[0].Action != undo.Delete || !strings.Contains(p.Files[0].Diff, "-new") {
+		t.Errorf("%+v", p)
+	}
+	p = r.plan(undo.What{Sort: undo.ByRewind, Prompt: 1})
+	if len(p.Files) != 2 || !strings.Contains(p.Files[0].Diff, "+one\n") || !strings.Contains(p.Files[0].Diff, "+three\n") {
+		t.Errorf("%+v", p)
+	}
+	if _, err := r.undo(undo.ByChange); err != nil || r.file("a.txt") != "ONE\ntwo\nthree\n" {
+		t.Errorf("the last change: %v, %q", err, r.file("a.txt"))
+	}
+	if _, err := r.undo(undo.ByTurn); err != nil || r.file("a.txt") != "one\ntwo\nthree\n" {
+		t.Errorf("the turn before: %v, %q", err, r.file("a.txt"))
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "sub")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder that was made: %v", err)
+	}
+	for range 2 {
+		if _, err := r.undo(undo.ByRedo); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := r.undo(undo.ByRedo); !errors.Is(err, undo.ErrNoRedo) || r.file("a.txt") != "ONE\ntwo\nTHREE\n" || r.file("sub/made.txt") != "new\n" {
+		t.Errorf("done again: %v, %q", err, r.file("a.txt"))
+	}
+	r.run("go on", nil)
+	all := r.model.Requests()
+	if last := args(all[len(all)-1].Messages); !strings.Contains(last, "has put back changes") || !strings.Contains(last, "has made again changes") {
+		t.Errorf("the model was not told: %s", last)
+	}
+}
+
+// SPEC 11.2: what changes between preview and doing is never overwritten.
+func TestUndoMoved(t *testing.T) {
+	r := wrote(t)
+	p := r.plan(undo.What{Sort: undo.ByAll})
+	r.put("sub/made.txt", "new\nmine\n")
+	if _, err := r.Undo(t.Context(), p, undo.Consent{}); err == nil || !strings.Contains(err.Error(), "sub/made.txt changed since the preview") {
+		t.Error(err)
+	}
+	if r.file("a.txt") != "ONE\ntwo\nTHREE\n" || r.file("sub/made.txt") != "new\nmine\n" {
+		t.Error("something was put back all the same")
+	}
+	p = r.plan(undo.What{Sort: undo.ByAll})
+	var open *undo.OpenError
+	if _, err := r.Undo(t.Context(), p, undo.Consent{}); !errors.As(err, &open) || len(open.Files) != 1 || open.Files[0].Path != "sub/made.txt" {
+		t.Errorf("%v", err)
+	}
+	u, err := r.Undo(t.Context(), p, undo.Consent{LeaveOut: []string{"sub/made.txt"}})
+	if err != nil || len(u.Done) != 1 || len(u.Left) != 1 || r.file("a.txt") != "one\ntwo\nthree\n" || r.file("sub/made.txt") != "new\nmine\n" {
+		t.Errorf("%+v %v", u, err)
+	}
+	if _, err := r.Undo(t.Context(), p, undo.Consent{LeaveOut: []string{"sub/made.txt"}}); err == nil {
+		t.Error("a plan was done twice")
+	}
+	r.put("sub/made.txt", "new\n")
+	if _, err := r.undo(undo.ByAll); err != nil {
+		t.Errorf("what was left out is not to be put back later: %v", err)
+	}
+}
+
+// shellDid is a change that a command made, as the journal would record it.
+func (r *rig) shellDid(c event.FileChanged, before string) event.FileChanged {
+	r.t.Helper()
+	if c.Before != "" {
+		if _, err := r.store.Put(r.t.Context(), []byte(before)); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	c.Tool, c.Kept = "bash", true
+	return c
+}
+
+// reopen appends events as if the session had recorded them, and opens it.
+func (r *rig) reopen(bs ...event.Body) {
+	r.t.Helper()
+	last := r.Last()
+	_ = r.Close()
+	var ds []event.Draft
+	for _, b := range bs {
+		ds = append(ds, event.Draft{Body: b})
+	}
+	if _, err := r.store.Append(r.t.Context(), "s1", last, ds...); err != nil {
+		r.t.Fatal(err)
+	}
+	r.open()
+}
+
+// SPEC 4.10, 11.2: modes and symlinks come back, also where a file took the
+// link's place.
+func TestUndoModesAndLinks(t *testing.T) {
+	r := newRig(t, "yolo", llmtest.New())
+	h := func(s string) event.FileChanged { return event.FileChanged{Before: undo.HashOf([]byte(s))} }
+	script, link, fresh := h("#!/bin/sh\n"), h("script"), event.FileChanged{Path: "fresh", After: undo.HashOf([]byte("script")), Mode: uint32(fs.ModeSymlink)}
+	script.Path, script.After, script.ModeBefore, script.Mode = "script", script.Before, 0o755, 0o644
+	link.Path, link.After, link.ModeBefore, link.Mode = "link", undo.HashOf([]byte("x\n")), uint32(fs.ModeSymlink), 0o644
+	r.put("script", "#!/bin/sh\n")
+	if err := errors.Join(os.Chmod(filepath.Join(r.dir, "script"), 0o644), os.Symlink("script", filepath.Join(r.dir, "fresh"))); err != nil {
+		t.Fatal(err)
+	}
+	r.put("link", "x\n")
+	if err := os.Chmod(filepath.Join(r.dir, "link"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.reopen(event.Prompted{Source: event.Person}, r.shellDid(script, "#!/bin/sh\n"), r.shellDid(link, "script"), r.shellDid(fresh, ""), event.Ended{})
+	before := r.plan(undo.What{Sort: undo.ByCommand})
+	if _, err := r.undo(undo.ByCommand); err != nil {
+		t.Fatalf("%v\n%+v", err, before)
+	}
+	if st, err := os.Stat(filepath.Join(r.dir, "script")); err != nil || st.Mode().Perm() != 0o755 || r.file("script") != "#!/bin/sh\n" {
+		t.Errorf("%v %v", st, err)
+	}
+	if to, err := os.Readlink(filepath.Join(r.dir, "link")); err != nil || to != "script" {
+		t.Errorf("the link is %q, %v", to, err)
+	}
+	if _, err := os.Lstat(filepath.Join(r.dir, "fresh")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the link that was made: %v", err)
+	}
+	if _, err := r.undo(undo.ByRedo); err != nil || r.file("link") != "x\n" {
+		t.Errorf("%v %q", err, r.file("link"))
+	}
+	if to, err := os.Readlink(filepath.Join(r.dir, "fresh")); err != nil || to != "script" {
+		t.Errorf("done again, the link is %q, %v", to, err)
+	}
+}
+
+// SPEC 11.2: what changed while a command ran is put back only on a word for
+// that file.
+func TestUndoLoose(t *testing.T) {
+	r := newRig(t, "yolo", llmtest.New())
+	r.put("a.txt", "mine\n")
+	c := event.FileChanged{Path: "a.txt", Before: undo.HashOf([]byte("old\n")), After: undo.HashOf([]byte("mine\n")), Loose: true, Call: "1"}
+	r.reopen(event.Prompted{Source: event.Person}, r.shellDid(c, "old\n"), event.CallDone{ID: "1", Tool: "bash", Command: "make", Outcome: event.OK}, event.Ended{})
+	p := r.plan(undo.What{Sort: undo.ByCommand})
+	if p.Sure() || !strings.Contains(p.Files[0].Ask, `while "make" ran`) {
+		t.Errorf("%+v", p)
+	}
+	if _, err := r.Undo(t.Context(), p, undo.Consent{}); err == nil || r.file("a.txt") != "mine\n" {
+		t.Errorf("%v %q", err, r.file("a.txt"))
+	}
+	if _, err := r.Undo(t.Context(), p, undo.Consent{Confirmed: []string{"a.txt"}}); err != nil || r.file("a.txt") != "old\n" {
+		t.Errorf("%v %q", err, r.file("a.txt"))
+	}
+}
+
+// SPEC 10.2: every prompt can be gone back to, and a fork before it has all
+// calls with their results.
+func TestPoints(t *testing.T) {
+	r := wrote(t)
+	points, err := r.Points(t.Context())
+	if err != nil || len(points) != 2 || points[0].Text != "first" || strings.Join(points[0].Files, " ") != "a.txt sub/made.txt" || points[1].Text != "second" {
+		t.Fatalf("%+v %v", points, err)
+	}
+	if err := r.store.Fork(t.Context(), event.Origin{Session: "s1", At: points[1].Before()}, "s2"); err != nil {
+		t.Fatal(err)
+	}
+	cfg := r.cfg
+	cfg.ID, cfg.Model = "s2", llmtest.New(llmtest.Say("hello"))
+	fork, err := session.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fork.Close()
+	f := &rig{Session: fork, t: t, dir: r.dir, store: r.store, model: cfg.Model.(*llmtest.Model), cfg: cfg}
+	f.run("another second", nil)
+	sent := f.model.Requests()[0].Messages
+	pairs(t, 0, sent)
+	if text := args(sent); strings.Contains(text, `"second"`) || !strings.Contains(text, "first") {
+		t.Error(text)
+	}
+	if ps, err := f.Points(t.Context()); err != nil || len(ps) != 2 || ps[1].Text != "another second" {
+		t.Errorf("%+v %v", ps, err)
+	}
+	if ps, err := r.Points(t.Context()); err != nil || len(ps) != 2 || ps[1].Text != "second" {
+		t.Errorf("the old session: %+v %v", ps, err)
+	}
+}

@@ -1,0 +1,58 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// BenchmarkWrite is what a file tool's write costs with its intent and its
+// change in the log, beside the write alone.
+func BenchmarkWrite(b *testing.B) {
+	ctx := context.Background()
+	st, err := sqlite.Open(ctx, filepath.Join(b.TempDir(), "db"), sqlite.Options{Now: time.Now})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer st.Close()
+	ws, err := workspace.Open(b.TempDir(), workspace.Options{NoGit: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ws.Close()
+	s, err := Open(ctx, Config{
+		Store: st, ID: "s", Dir: ws.Root(), Model: llmtest.New(), Files: ws,
+		Permission: permission.New(permission.Config{Mode: permission.Ask4All, Root: ws.Root(), Home: "/home"}),
+		Mask:       func(s string) string { return s }, Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	run := func(b *testing.B, name string, write func([]tool.Write) error) {
+		b.Run(name, func(b *testing.B) {
+			var last tool.Hash
+			for i := 0; b.Loop(); i++ {
+				data := fmt.Appendf(nil, "%s %d\n", name, i)
+				if err := write([]tool.Write{{Path: name, Data: data, Expect: last}}); err != nil {
+					b.Fatal(err)
+				}
+				last = hashOf(string(data))
+			}
+		})
+	}
+	run(b, "alone", func(w []tool.Write) error { _, err := ws.WriteAll(ctx, w); return err })
+	run(b, "recorded", func(w []tool.Write) error { _, err := s.write(ctx, event.Writing{Tool: "write"}, w); return err })
+	run(b, "event", func([]tool.Write) error {
+		return s.record(ctx, event.Draft{Body: event.Writing{Tool: "write", Files: []event.FileChanged{{Tool: "write", Path: "a", Kept: true}}}})
+	})
+}

@@ -1,0 +1,187 @@
+// Package putback shows what an undo or a redo would do and asks the person
+// about it: one preview and one set of questions for every frontend.
+//
+// It promises that nothing is agreed to that was not shown first, and that each
+// file which needs a word (SPEC 11.2) is asked about by its name. It does
+// nothing itself.
+package putback
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// Show writes a plan with its diffs.
+func Show(w io.Writer, p undo.Plan) {
+	if p.Note != "" {
+		fmt.Fprintln(w, plain.Text(p.Note))
+	}
+	for _, f := range p.Files {
+		fmt.Fprintln(w, plain.Line(verb(f)+f.Path+about(f)))
+		if f.Diff != "" {
+			fmt.Fprint(w, indent(plain.Text(f.Diff)))
+		}
+		for _, c := range f.Places {
+			fmt.Fprint(w, indent(plain.Text(sides(f.Path, c))))
+		}
+	}
+}
+
+func verb(f undo.File) string {
+	switch {
+	case f.Blocked():
+		return "cannot put back "
+	case f.Action == undo.Same:
+		return "is so already: "
+	case f.Ask != "":
+		return "asks first: "
+	}
+	return "would put back "
+}
+
+func about(f undo.File) string {
+	switch {
+	case f.Blocked():
+		return ": " + f.Why
+	case f.Ask != "":
+		return ": " + f.Ask
+	case f.Action == undo.Delete:
+		return " (removes it: the agent had created it)"
+	case f.Action == undo.Beside:
+		return " (a later edit by someone else is kept)"
+	}
+	return ""
+}
+
+// sides shows a place that both sides changed.
+func sides(path string, c undo.Conflict) string {
+	return fmt.Sprintf("<<<<<<< %s, line %d, as it is now\n%s=======\n%s>>>>>>> as it would be put back\n", path, c.Line, closed(c.Ours), closed(c.Theirs))
+}
+
+func closed(b []byte) string {
+	s := string(b)
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		s += "\n"
+	}
+	return s
+}
+
+func indent(s string) string {
+	var b strings.Builder
+	for l := range strings.Lines(s) {
+		b.WriteString("    " + l)
+	}
+	return b.String()
+}
+
+// Agree asks about a plan that was shown. ok is false where the person wants
+// nothing of it.
+func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Consent, ok bool, err error) {
+	if p.Sure() {
+		ok, err = yes("do it? [y]es, [n]o: ", ask)
+		return c, ok, err
+	}
+	certain := false
+	for _, f := range p.Files {
+		switch {
+		case f.Blocked():
+			c.LeaveOut = append(c.LeaveOut, f.Path)
+		case f.Ask != "":
+			ok, err := yes(plain.Line(fmt.Sprintf("%s: %s; put it back? [y]es, [n]o: ", f.Path, f.Ask)), ask)
+			if err != nil {
+				return c, false, err
+			}
+			if ok {
+				c.Confirmed = append(c.Confirmed, f.Path)
+			} else {
+				c.LeaveOut = append(c.LeaveOut, f.Path)
+			}
+		default:
+			certain = true
+		}
+	}
+	switch {
+	case !certain && len(c.Confirmed) == 0:
+		return c, false, nil
+	case !certain && len(c.LeaveOut) == 0:
+		return c, true, nil // each was agreed to
+	}
+	q := "do the rest? [y]es, [n]o: "
+	if len(c.LeaveOut) > 0 {
+		q = plain.Line("leave "+strings.Join(c.LeaveOut, ", ")+" as it is, and do the rest? [y]es, [n]o") + ": "
+	}
+	ok, err = yes(q, ask)
+	return c, ok, err
+}
+
+// Settled is the consent that needs no person: what is not certain is left out,
+// but for the paths of include.
+func Settled(p undo.Plan, include []string) undo.Consent {
+	var c undo.Consent
+	named := map[string]bool{}
+	for _, path := range include {
+		named[path] = true
+	}
+	for _, f := range p.Files {
+		switch {
+		case f.Blocked():
+			c.LeaveOut = append(c.LeaveOut, f.Path)
+		case f.Ask != "" && named[f.Path]:
+			c.Confirmed = append(c.Confirmed, f.Path)
+		case f.Ask != "":
+			c.LeaveOut = append(c.LeaveOut, f.Path)
+		}
+	}
+	return c
+}
+
+func yes(q string, ask func(string) (string, error)) (bool, error) {
+	for {
+		in, err := ask(q)
+		if err != nil {
+			return false, err
+		}
+		switch strings.ToLower(strings.TrimSpace(in)) {
+		case "y", "yes":
+			return true, nil
+		case "n", "no":
+			return false, nil
+		}
+	}
+}
+
+// Verb says what an undo, or a redo, did to a file.
+func Verb(s undo.Sort) string {
+	if s == undo.ByRedo {
+		return "done again:"
+	}
+	return "put back"
+}
+
+// Done writes what was done, with the verb in front.
+func Done(w io.Writer, verb string, u session.Undone) {
+	for _, f := range u.Done {
+		line := verb + " " + f.Path
+		switch f.Action {
+		case undo.Delete:
+			line += " (removed)"
+		case undo.Beside:
+			line += " (a later edit by someone else is kept)"
+		case undo.Same:
+			line = f.Path + " was so already"
+		}
+		fmt.Fprintln(w, plain.Line(line))
+	}
+	for _, f := range u.Left {
+		why := f.Why + f.Ask
+		if why == "" {
+			why = "it goes only together with " + strings.Join(f.With, ", ")
+		}
+		fmt.Fprintln(w, plain.Line("left as it is: "+f.Path+": "+why))
+	}
+}

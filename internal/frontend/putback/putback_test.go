@@ -1,0 +1,83 @@
+package putback
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+var (
+	sure    = undo.File{Path: "sure", Action: undo.PutBack, Diff: "--- a/sure\n"}
+	loose   = undo.File{Path: "loose\x1b[31m", Action: undo.PutBack, Ask: "it changed while a command ran"}
+	blocked = undo.File{Path: "blocked", Action: undo.Clash, Why: "the same lines", Places: []undo.Conflict{{Line: 3, Ours: []byte("mine\x1b]0;x\a"), Theirs: []byte("theirs\n")}}}
+	same    = undo.File{Path: "same", Action: undo.Same}
+)
+
+// SPEC 11.2: each file that needs a word is asked about by its name, and what
+// is left is agreed to.
+func TestAgree(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		files    []undo.File
+		answers  string
+		ok       bool
+		yes, out string
+		asked    int
+	}{
+		{name: "sure", files: []undo.File{sure, same}, answers: "y", ok: true, asked: 1},
+		{name: "not wanted", files: []undo.File{sure}, answers: "maybe n", asked: 2},
+		{name: "one is loose", files: []undo.File{sure, loose}, answers: "yes y", ok: true, yes: loose.Path, asked: 2},
+		{name: "and stays", files: []undo.File{sure, loose}, answers: "n y", ok: true, out: loose.Path, asked: 2},
+		{name: "only loose", files: []undo.File{loose}, answers: "y", ok: true, yes: loose.Path, asked: 1},
+		{name: "only loose, and stays", files: []undo.File{loose}, answers: "n", out: loose.Path, asked: 1},
+		{name: "blocked", files: []undo.File{sure, blocked}, answers: "y", ok: true, out: "blocked", asked: 1},
+		{name: "blocked, and nothing is wanted", files: []undo.File{sure, blocked}, answers: "N", out: "blocked", asked: 1},
+		{name: "only blocked", files: []undo.File{blocked}, out: "blocked"},
+	} {
+		answers, asked := strings.Fields(c.answers), 0
+		got, ok, err := Agree(undo.Plan{Files: c.files}, func(q string) (string, error) {
+			asked++
+			if strings.Contains(q, "\x1b") {
+				t.Errorf("%s: asked %q", c.name, q)
+			}
+			return answers[asked-1], nil
+		})
+		if err != nil || ok != c.ok || asked != c.asked || strings.Join(got.Confirmed, " ") != c.yes || strings.Join(got.LeaveOut, " ") != c.out {
+			t.Errorf("%s: %+v %v %v, asked %d times", c.name, got, ok, err, asked)
+		}
+	}
+}
+
+func TestSettled(t *testing.T) {
+	c := Settled(undo.Plan{Files: []undo.File{sure, loose, blocked}}, []string{loose.Path, "blocked"})
+	if !slices.Equal(c.Confirmed, []string{loose.Path}) || !slices.Equal(c.LeaveOut, []string{"blocked"}) {
+		t.Errorf("%+v", c)
+	}
+	if c = Settled(undo.Plan{Files: []undo.File{sure, loose}}, nil); len(c.Confirmed) != 0 || len(c.LeaveOut) != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// SPEC 11.2, 16.11: both sides of a conflict are shown, and nothing that a
+// terminal would obey.
+func TestShow(t *testing.T) {
+	var b bytes.Buffer
+	Show(&b, undo.Plan{Note: "it was stopped", Files: []undo.File{sure, loose, blocked, same, {Path: "made", Action: undo.Delete}, {Path: "both", Action: undo.Beside}}})
+	Done(&b, "put back", session.Undone{Done: []undo.File{sure, same}, Left: []undo.File{blocked, {Path: "half", With: []string{"other"}}}})
+	for _, want := range []string{
+		"it was stopped", "would put back sure\n    --- a/sure", "asks first: loose", "cannot put back blocked: the same lines", "line 3, as it is now", "mine", "theirs",
+		"is so already: same", "the agent had created it", "a later edit by someone else is kept", "put back sure", "same was so already",
+		"left as it is: blocked: the same lines", "left as it is: half: it goes only together with other",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+	if strings.ContainsAny(b.String(), "\x1b\a") {
+		t.Errorf("%q", b.String())
+	}
+}

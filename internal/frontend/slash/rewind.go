@@ -1,0 +1,125 @@
+package slash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// Editor is a Host whose input can be given a text to begin with.
+type Editor interface{ Edit(text string) }
+
+func rewind() Command {
+	return Command{Name: "rewind", Args: "[N] [conversation|files|both]", Doc: "go back to a prompt: list them, or go before the Nth", Run: func(ctx context.Context, h Host, args string) error {
+		points, err := h.Session().Points(ctx)
+		if err != nil {
+			return err
+		}
+		number, what, _ := strings.Cut(args, " ")
+		asker, can := h.(Asker)
+		if number == "" {
+			list(h, points)
+			if !can || len(points) == 0 {
+				return nil
+			}
+			if number, err = asker.Ask(ctx, "go back to before which? (a number, or nothing to stay): "); err != nil || strings.TrimSpace(number) == "" {
+				return err
+			}
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(number))
+		if err != nil || n < 1 || n > len(points) {
+			return fmt.Errorf("there is no prompt %s; /rewind lists them", plain.Line(number))
+		}
+		p := points[n-1]
+		if what = strings.TrimSpace(what); what == "" {
+			if what, err = which(ctx, asker, can); err != nil || what == "" {
+				return err
+			}
+		}
+		return back(ctx, h, p, what)
+	}}
+}
+
+func list(h Host, points []session.Point) {
+	if len(points) == 0 {
+		fmt.Fprintln(h.Out(), "no prompt was given yet")
+	}
+	for i, p := range points {
+		line := fmt.Sprintf("%4d  %s  %s", i+1, p.Time.Local().Format("15:04"), short(p.Text, 70))
+		if len(p.Files) > 0 {
+			line += "  (changed " + short(strings.Join(p.Files, ", "), 60) + ")"
+		}
+		fmt.Fprintln(h.Out(), plain.Line(line))
+	}
+}
+
+func short(s string, most int) string {
+	s, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > most {
+		s, more = string(r[:most]), true
+	}
+	if more {
+		s += "…"
+	}
+	return s
+}
+
+func which(ctx context.Context, a Asker, can bool) (string, error) {
+	if !can {
+		return "", errors.New("say what goes back: /rewind N conversation, files or both")
+	}
+	for {
+		in, err := a.Ask(ctx, "what goes back: [c]onversation, [f]iles, [b]oth, or nothing to stay: ")
+		if err != nil {
+			return "", err
+		}
+		switch strings.ToLower(strings.TrimSpace(in)) {
+		case "":
+			return "", nil
+		case "c", "conversation":
+			return "conversation", nil
+		case "f", "files":
+			return "files", nil
+		case "b", "both":
+			return "both", nil
+		}
+	}
+}
+
+// back takes files, conversation or both to before a prompt. Files come first
+// and in the session that changed them, so that its log knows; the conversation
+// then goes on in a fork, and nothing of the old one is lost.
+func back(ctx context.Context, h Host, p session.Point, what string) error {
+	switch what {
+	case "conversation", "files", "both":
+	default:
+		return errors.New("say what goes back: conversation, files or both")
+	}
+	if what != "conversation" {
+		done, err := putBack(ctx, h, undo.What{Sort: undo.ByRewind, Prompt: p.Seq})
+		switch {
+		case errors.Is(err, undo.ErrNothing):
+			fmt.Fprintln(h.Out(), "no change of a file since then stands")
+		case err != nil || !done:
+			return err
+		}
+	}
+	if what == "files" {
+		return nil
+	}
+	if err := h.Switch(ctx, Want{Resume: h.Session().ID(), Fork: true, At: p.Before()}); err != nil {
+		return err
+	}
+	if e, can := h.(Editor); can {
+		e.Edit(p.Text)
+		return nil
+	}
+	fmt.Fprintln(h.Out(), plain.Text("the prompt was:\n"+p.Text))
+	return nil
+}

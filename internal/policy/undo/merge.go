@@ -1,0 +1,259 @@
+package undo
+
+import (
+	"bytes"
+	"slices"
+)
+
+// This file is a three-way merge of lines. It keeps bytes as they are: a line
+// is all up to and including its newline, so that CRLF and LF differ and a last
+// line without a newline is a line of its own.
+
+// Merged is what Merge came to. Text is the merged content; where there are
+// conflicts it is nil.
+type Merged struct {
+	Text      []byte
+	Conflicts []Conflict
+}
+
+// Conflict is a place at which both sides changed the base, and not alike.
+type Conflict struct {
+	Line         int // of ours, counted from 1
+	Ours, Theirs []byte
+}
+
+// Merge applies to base what leads from it to ours and what leads from it to
+// theirs. Changes that touch, but change no line in common, are both kept. It
+// promises that without a conflict every line of ours is there, but for lines
+// of the base that theirs took away.
+func Merge(base, ours, theirs []byte) Merged {
+	b, o, t := lines(base), lines(ours), lines(theirs)
+	m := &merger{base: b, ours: side{o, compare(b, o)}, theirs: side{t, compare(b, t)}}
+	for m.next() {
+	}
+	m.emit(b[m.done:])
+	if len(m.conflicts) > 0 {
+		return Merged{Conflicts: m.conflicts}
+	}
+	return Merged{Text: m.out}
+}
+
+// merger walks along the base.
+type merger struct {
+	base         [][]byte
+	ours, theirs side
+	done         int // lines of base that are dealt with
+	shift        int // what to add to a line of base to have that of ours
+	out          []byte
+	conflicts    []Conflict
+}
+
+// side is one of the two contents, with the hunks that were not used yet.
+type side struct {
+	lines [][]byte
+	hunks []hunk
+}
+
+// hunk says that lines from to to of the base became lines lo to hi: half open,
+// counted from 0. Hunks of one side do not touch.
+type hunk struct{ from, to, lo, hi int }
+
+// next deals with the first place that either side changed.
+func (m *merger) next() bool {
+	first, ok := m.first()
+	if !ok {
+		return false
+	}
+	from, to := first.from, first.to
+	i, j := 0, 0 // hunks of ours and of theirs that belong to the place
+	for grown := true; grown; {
+		grown = false
+		for ; i < len(m.ours.hunks) && overlap(m.ours.hunks[i], from, to, first); i++ {
+			from, to, grown = min(from, m.ours.hunks[i].from), max(to, m.ours.hunks[i].to), true
+		}
+		for ; j < len(m.theirs.hunks) && overlap(m.theirs.hunks[j], from, to, first); j++ {
+			from, to, grown = min(from, m.theirs.hunks[j].from), max(to, m.theirs.hunks[j].to), true
+		}
+	}
+	m.emit(m.base[m.done:from])
+	ours, theirs := m.ours.take(m.base, i, from, to), m.theirs.take(m.base, j, from, to)
+	switch {
+	case j == 0 || slices.EqualFunc(ours, theirs, bytes.Equal):
+		m.emit(ours)
+	case i == 0:
+		m.emit(theirs)
+	default:
+		m.conflict(from, ours, theirs)
+	}
+	m.done = to
+	m.shift += len(ours) - (to - from)
+	return true
+}
+
+// first is the hunk that begins first. Of two that begin at one line, what is
+// put in before it comes before what replaces it.
+func (m *merger) first() (hunk, bool) {
+	switch {
+	case len(m.ours.hunks) == 0 && len(m.theirs.hunks) == 0:
+		return hunk{}, false
+	case len(m.ours.hunks) == 0:
+		return m.theirs.hunks[0], true
+	case len(m.theirs.hunks) == 0:
+		return m.ours.hunks[0], true
+	}
+	o, t := m.ours.hunks[0], m.theirs.hunks[0]
+	if t.from < o.from || t.from == o.from && t.to < o.to {
+		return t, true
+	}
+	return o, true
+}
+
+// overlap says whether a hunk changes lines from to to of the base, which the
+// hunk first began, or puts something in at the same place as it does.
+func overlap(h hunk, from, to int, first hunk) bool {
+	return h.from < to && from < h.to || h.from == first.from && h.to == first.to
+}
+
+// take gives what lines from to to of the base are on this side, and uses up
+// the n hunks that say so.
+func (s *side) take(base [][]byte, n, from, to int) [][]byte {
+	var out [][]byte
+	for _, h := range s.hunks[:n] {
+		out = append(out, base[from:h.from]...)
+		out = append(out, s.lines[h.lo:h.hi]...)
+		from = h.to
+	}
+	s.hunks = s.hunks[n:]
+	return append(out, base[from:to]...)
+}
+
+// emit appends lines. Behind a last line without a newline nothing can come:
+// the two would become one line that nobody wrote.
+func (m *merger) emit(ls [][]byte) {
+	if len(ls) == 0 {
+		return
+	}
+	if n := len(m.out); n > 0 && m.out[n-1] != '\n' {
+		m.conflict(m.done, nil, ls)
+		return
+	}
+	m.out = append(m.out, join(ls)...)
+}
+
+func (m *merger) conflict(at int, ours, theirs [][]byte) {
+	m.conflicts = append(m.conflicts, Conflict{Line: at + m.shift + 1, Ours: join(ours), Theirs: join(theirs)})
+}
+
+func lines(b []byte) [][]byte {
+	var out [][]byte
+	for l := range bytes.Lines(b) {
+		out = append(out, l)
+	}
+	return out
+}
+
+func join(ls [][]byte) []byte { return bytes.Join(ls, nil) }
+
+// maxDepth bounds how often a part between two lines in common is looked at
+// again, and so the cost: each level costs the number of lines.
+const maxDepth = 32
+
+// compare says how to come from a to b. It looks for lines that both have just
+// once (patience diff), which are what a person would recognise.
+func compare(a, b [][]byte) []hunk {
+	c := &comparison{a: a, b: b}
+	c.between(0, len(a), 0, len(b), 0)
+	return c.hunks
+}
+
+type comparison struct {
+	a, b  [][]byte
+	hunks []hunk
+}
+
+func (c *comparison) between(from, to, lo, hi, depth int) {
+	for from < to && lo < hi && bytes.Equal(c.a[from], c.b[lo]) {
+		from, lo = from+1, lo+1
+	}
+	for from < to && lo < hi && bytes.Equal(c.a[to-1], c.b[hi-1]) {
+		to, hi = to-1, hi-1
+	}
+	if from == to && lo == hi {
+		return
+	}
+	var same []pair
+	if from < to && lo < hi && depth < maxDepth {
+		same = rising(c.unique(from, to, lo, hi))
+	}
+	if len(same) == 0 {
+		c.add(hunk{from, to, lo, hi})
+		return
+	}
+	for _, p := range append(same, pair{to, hi}) {
+		c.between(from, p.a, lo, p.b, depth+1)
+		from, lo = p.a+1, p.b+1
+	}
+}
+
+// add appends a hunk; one that touches the last one becomes part of it.
+func (c *comparison) add(h hunk) {
+	if n := len(c.hunks); n > 0 && c.hunks[n-1].to == h.from && c.hunks[n-1].hi == h.lo {
+		c.hunks[n-1].to, c.hunks[n-1].hi = h.to, h.hi
+		return
+	}
+	c.hunks = append(c.hunks, h)
+}
+
+// pair is a line of a and the same line of b.
+type pair struct{ a, b int }
+
+// unique gives the lines that are once in either part, in the order of a.
+func (c *comparison) unique(from, to, lo, hi int) []pair {
+	type seen struct{ inA, inB, a, b int }
+	at := make(map[string]*seen, to-from)
+	for i := from; i < to; i++ {
+		s := at[string(c.a[i])]
+		if s == nil {
+			s = &seen{}
+			at[string(c.a[i])] = s
+		}
+		s.inA, s.a = s.inA+1, i
+	}
+	for i := lo; i < hi; i++ {
+		if s := at[string(c.b[i])]; s != nil {
+			s.inB, s.b = s.inB+1, i
+		}
+	}
+	var out []pair
+	for i := from; i < to; i++ {
+		if s := at[string(c.a[i])]; s.inA == 1 && s.inB == 1 {
+			out = append(out, pair{i, s.b})
+		}
+	}
+	return out
+}
+
+// rising gives the longest part of pairs whose places in b rise.
+func rising(ps []pair) []pair {
+	var ends []int // ends[n] is the pair that the best run of length n+1 ends in
+	before := make([]int, len(ps))
+	for i, p := range ps {
+		n, _ := slices.BinarySearchFunc(ends, p.b, func(e, b int) int { return ps[e].b - b })
+		before[i] = -1
+		if n > 0 {
+			before[i] = ends[n-1]
+		}
+		if n == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[n] = i
+		}
+	}
+	out := make([]pair, len(ends))
+	if len(ends) > 0 {
+		for i, n := ends[len(ends)-1], len(ends)-1; n >= 0; i, n = before[i], n-1 {
+			out[n] = ps[i]
+		}
+	}
+	return out
+}

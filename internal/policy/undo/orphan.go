@@ -1,0 +1,63 @@
+package undo
+
+import (
+	"bytes"
+	"slices"
+)
+
+// What an agent moves from one file to another is in none of them where only
+// one half of that is put back. Lines are compared to see it.
+
+// Gone gives the lines of before that after has not. Blank ones are nobody's.
+func Gone(before, after []byte) map[string]bool {
+	out := map[string]bool{}
+	for l := range bytes.Lines(before) {
+		if len(bytes.TrimSpace(l)) > 0 {
+			out[string(bytes.TrimRight(l, "\r\n"))] = true
+		}
+	}
+	for l := range bytes.Lines(after) {
+		delete(out, string(bytes.TrimRight(l, "\r\n")))
+	}
+	return out
+}
+
+// Meet says whether two sets of lines have one in common that but has not.
+func Meet(a, b, but map[string]bool) bool {
+	if len(b) < len(a) {
+		a, b = b, a
+	}
+	for l := range a {
+		if b[l] && !but[l] {
+			return true
+		}
+	}
+	return false
+}
+
+// Others gives the newest changes that stand and are not these, of contents
+// that are kept: at most n.
+func (f *Fold) Others(seqs []int64, n int) []Change {
+	var out []Change
+	for _, c := range slices.Backward(f.changes) {
+		if len(out) == n {
+			break
+		}
+		if !c.undone && c.Before != "" && c.Kept && c.Before != c.After && !slices.Contains(seqs, c.Seq) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Loose gives the newest changes that may be somebody else's, also those that
+// do not stand: what they brought may have gone on. At most n.
+func (f *Fold) Loose(n int) []Change {
+	var out []Change
+	for _, c := range slices.Backward(f.changes) {
+		if c.Loose && len(out) < n {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,323 @@
+package undo
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Action is what is to be done to a file.
+type Action string
+
+// The actions.
+const (
+	PutBack Action = "restore"  // its content, mode, or both, as they were
+	Beside  Action = "merge"    // a later edit by someone else is kept beside
+	Delete  Action = "delete"   // the agent created it
+	Same    Action = "same"     // it is so already
+	Clash   Action = "conflict" // it cannot be put back beside a later edit
+	Lost    Action = "lost"     // it cannot be put back at all
+)
+
+// Now is how a file is.
+type Now struct {
+	Hash tool.Hash // empty: it does not exist
+	Mode uint32    // as event.FileChanged; 0: not known
+	// Err says why the file could not be looked at.
+	Err string
+}
+
+// File is what is to be done to one file.
+type File struct {
+	Path    string
+	Action  Action
+	Ask     string      // it is done only when a person confirms it, and why
+	Why     string      // of Clash and Lost
+	Now     Now         // as it was looked at
+	Had     []tool.Hash // what its changes began with, the newest first
+	To      tool.Hash
+	Mode    uint32   // the mode it gets; 0 keeps it
+	Data    []byte   // of Merge; else the content is kept under To
+	Folders []string // above it, that go with it where they are empty
+	Loose   bool
+	Command string
+	Changes []int64
+	With    []string // done only together with these: they moved here
+	// Places of a Clash where both sides changed the same lines.
+	Places []Conflict
+	// Diff is what it will change, for the preview: set by who shows it.
+	Diff string
+}
+
+// Blocked says that nothing can be done to the file.
+func (f File) Blocked() bool { return f.Action == Clash || f.Action == Lost }
+
+// Plan is what an undo will do, before it is done.
+type Plan struct {
+	What
+	Text   string // of the prompt that led to the changes
+	Undone int64  // of a redo
+	Files  []File
+	// Note is what is to be said before: what a death in the middle of an
+	// earlier undo left.
+	Note string
+}
+
+// Consent is what a person said to a plan.
+type Consent struct {
+	Confirmed []string // paths of files with Ask that are to be done
+	LeaveOut  []string // paths that stay as they are
+}
+
+// OpenError says which files of a plan need a word: nothing is done before they
+// are confirmed or left out.
+type OpenError struct{ Files []File }
+
+func (e *OpenError) Error() string {
+	var b strings.Builder
+	for i, f := range e.Files {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "%s: %s", f.Path, f.Why+f.Ask) // one of them is empty
+	}
+	return b.String()
+}
+
+// Choose splits a plan into what is done and what is left out. A file that goes
+// only together with others is left out with them. *OpenError.
+func (p Plan) Choose(c Consent) (do, left []File, err error) {
+	out := map[string]bool{}
+	for _, path := range c.LeaveOut {
+		out[path] = true
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, f := range p.Files {
+			if !out[f.Path] && slices.ContainsFunc(f.With, func(w string) bool { return out[w] }) {
+				out[f.Path], grown = true, true
+			}
+		}
+	}
+	open := &OpenError{}
+	for _, f := range p.Files {
+		switch {
+		case out[f.Path]:
+			left = append(left, f)
+		case f.Blocked() || f.Ask != "" && !slices.Contains(c.Confirmed, f.Path):
+			open.Files = append(open.Files, f)
+		default:
+			do = append(do, f)
+		}
+	}
+	if len(open.Files) > 0 {
+		return nil, nil, open
+	}
+	return do, left, nil
+}
+
+// Sure says that all of the plan can be done without asking.
+func (p Plan) Sure() bool {
+	return !slices.ContainsFunc(p.Files, func(f File) bool { return f.Blocked() || f.Ask != "" })
+}
+
+// file is a file on its way back.
+type file struct {
+	hash   tool.Hash
+	mode   uint32
+	data   []byte // of what was merged
+	merged bool
+}
+
+// Wants lists the contents that Decide needs where the file is now as given:
+// none, unless it has to merge.
+func (s Steps) Wants(now tool.Hash) []tool.Hash {
+	at := now
+	for _, st := range s.steps {
+		if at == st.to {
+			at = st.from
+		} else if at != st.from {
+			var out []tool.Hash
+			for _, st := range s.steps {
+				out = append(out, st.from, st.to)
+			}
+			out = append(out, now)
+			slices.Sort(out)
+			out = slices.Compact(out)
+			return slices.DeleteFunc(out, func(h tool.Hash) bool { return h == "" })
+		}
+	}
+	return nil
+}
+
+// Decide says what is to be done to the file. The steps are taken back one by
+// one, the newest first, so that what someone else wrote between two of them
+// stays. contents holds those of Wants that are kept.
+func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
+	f := File{Path: s.Path, Now: now, Loose: s.Loose, Command: s.Command, Changes: s.Changes}
+	for _, st := range s.steps {
+		f.Had = append(f.Had, st.from)
+	}
+	if now.Err != "" {
+		f.Action, f.Why = Lost, now.Err
+		return f
+	}
+	at := file{hash: now.Hash, mode: now.Mode}
+	for _, st := range s.steps {
+		if !f.back(&at, st, contents) {
+			return f
+		}
+		f.Folders = append(f.Folders, st.folders...)
+	}
+	if f.To = at.hash; at.mode != now.Mode && now.Mode != 0 || now.Hash == "" {
+		f.Mode = at.mode
+	}
+	switch {
+	case at.hash == now.Hash && f.Mode == 0:
+		f.Action, f.Ask = Same, ""
+	case at.hash == "":
+		f.Action = Delete
+		if s.came {
+			f.AskFor("it was removed by somebody, and a redo brought it back")
+		}
+		if s.Only != "" {
+			f.AskFor(fmt.Sprintf("its content was that of %s, which lost it since", s.Only))
+		}
+	case at.merged:
+		f.Action, f.Data = Beside, at.data
+	default:
+		f.Action = PutBack
+	}
+	if f.Action != Delete {
+		f.Folders = nil
+	}
+	if f.Action != Same {
+		for _, p := range s.With {
+			if p != s.Path && !slices.Contains(f.With, p) {
+				f.With = append(f.With, p)
+			}
+		}
+	}
+	if s.Loose && f.Action != Same {
+		f.AskFor(looseWhy(s.Command))
+	}
+	return f
+}
+
+func looseWhy(command string) string {
+	if command == "" {
+		return "nothing says for certain that the agent changed it"
+	}
+	return fmt.Sprintf("it changed while %q ran, and nothing says that the command did it", command)
+}
+
+// AskFor makes the file one that is done only when a person confirms it.
+func (f *File) AskFor(why string) {
+	if strings.Contains(f.Ask, why) {
+		return
+	}
+
+	if f.Ask != "" {
+		f.Ask += "; "
+	}
+	f.Ask += why
+}
+
+// stop says why it goes no further.
+func (f *File) stop(a Action, format string, args ...any) bool {
+	f.Action, f.Why, f.Ask = a, fmt.Sprintf(format, args...), ""
+	return false
+}
+
+// back takes one step back; false where that cannot be.
+func (f *File) back(at *file, st step, contents map[tool.Hash][]byte) bool {
+	exact := at.hash == st.to && (at.mode == 0 || st.mode == 0 || link(at.mode) == link(st.mode))
+	switch {
+	case st.from == st.to && (st.from == "" || at.hash == ""):
+		return true // nothing came of it
+	case st.from != st.to && at.hash == st.from:
+		return true // somebody put it back already
+	case exact:
+	case link(st.mode) || link(st.fromMode) || link(at.mode):
+		return f.stop(Clash, "it is, or was, a symlink, and is not as the agent left it")
+	case st.from == st.to: // only its mode changed
+	case at.hash == "":
+		f.AskFor("it was removed since, and would come back as it was before")
+	case st.to == "":
+		return f.stop(Clash, "the agent removed it, and there is another file of that name now")
+	case st.from == "":
+		return f.stop(Clash, "the agent created it, and it was changed since")
+	default:
+		return f.merge(at, st, contents)
+	}
+	if st.from != st.to {
+		if !st.kept {
+			return f.stop(Lost, "its content before was not kept")
+		}
+		at.hash, at.data, at.merged = st.from, nil, false
+	}
+	return f.modeBack(at, st)
+}
+
+// modeBack restores the mode, where the agent's is still there. Others'
+// changes of it stay.
+func (f *File) modeBack(at *file, st step) bool {
+	switch {
+	case at.hash == "" && st.mode != 0 && at.mode != 0 && at.mode != st.mode:
+		f.AskFor("its mode was changed since")
+	case at.hash == "":
+	case st.to == "" || at.mode == 0: // it comes back
+		at.mode = st.fromMode
+	case link(at.mode) && !link(st.fromMode): // never its content as a link's target
+		at.mode = max(st.fromMode, 0o600)
+	case st.mode != 0 && st.fromMode != 0 && at.mode == st.mode:
+		at.mode = st.fromMode
+	}
+	return true
+}
+
+// mergeLimit is the largest content that is merged, bytes.
+const mergeLimit = 8 << 20
+
+// merge takes a step back beside what someone else changed.
+func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
+	if !st.kept {
+		return f.stop(Lost, "its content before was not kept")
+	}
+	ours := at.data
+	if !at.merged {
+		ours = contents[at.hash]
+	}
+	base, theirs := contents[st.to], contents[st.from]
+	for _, c := range [][]byte{base, ours, theirs} {
+		switch {
+		case c == nil:
+			return f.stop(Clash, "it was changed since, and what would be needed to merge is not kept")
+		case len(c) > mergeLimit:
+			return f.stop(Clash, "it was changed since, and is too large to merge")
+		case bytes.IndexByte(c, 0) >= 0:
+			return f.stop(Clash, "it was changed since, and is not text: it cannot be merged")
+		}
+	}
+	m := Merge(base, ours, theirs)
+	if len(m.Conflicts) > 0 {
+		f.Places = m.Conflicts
+		return f.stop(Clash, "it was changed since in the same lines")
+	}
+	*at = file{hash: HashOf(m.Text), mode: at.mode, data: m.Text, merged: true}
+	return f.modeBack(at, st)
+}
+
+func link(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }
+
+// HashOf is the hash of a content.
+func HashOf(data []byte) tool.Hash {
+	sum := sha256.Sum256(data)
+	return tool.Hash(hex.EncodeToString(sum[:]))
+}

@@ -1,0 +1,234 @@
+package undo
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Sort is which changes are meant.
+type Sort string
+
+// The units of undo; their names are in the log (event.Undone.What).
+const (
+	ByChange  Sort = "change"  // what was written last, in one go
+	ByTurn    Sort = "turn"    // the newest turn with changes that stand
+	ByFile    Sort = "file"    // the newest change of What.Path
+	ByCommand Sort = "command" // the newest command's
+	ByRewind  Sort = "rewind"  // all since the prompt What.Prompt, it included
+	ByAll     Sort = "all"     // all that stand, of What.Path if it is set
+	ByRedo    Sort = "redo"    // what the newest undo put back
+)
+
+// What says what to undo.
+type What struct {
+	Sort   Sort
+	Path   string // as Span.Path
+	Prompt int64  // the place of its event
+}
+
+// ErrNothing says that no change of that kind stands.
+var ErrNothing = errors.New("there is nothing to undo")
+
+// ErrNoRedo says that nothing was undone that could be done again.
+var ErrNoRedo = errors.New("there is nothing to redo")
+
+// Unit is changes that are put back together.
+type Unit struct {
+	What
+	Text   string // of the prompt that led to them, its beginning
+	Undone int64  // of ByRedo: the place of the undo's event
+	Files  []Steps
+}
+
+// Select finds the changes of a unit. ErrNothing and ErrNoRedo.
+func (f *Fold) Select(w What) (Unit, error) {
+	if w.Sort == ByRedo {
+		return f.again()
+	}
+	in, last := f.members(w)
+	if last == nil {
+		return Unit{}, ErrNothing
+	}
+	var cs []Change
+	moved := f.brought(in)
+	for _, c := range f.changes {
+		// A move is put back whole, or the content would be nowhere.
+		if !c.undone && (in(&c) || c.After == "" && moved[c.group]) {
+			cs = append(cs, c)
+		}
+	}
+	if w.Prompt == 0 {
+		w.Prompt = last.Prompt
+	}
+	return Unit{What: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.goners(cs))}, nil
+}
+
+// members says which changes are of a unit, and gives the newest of them.
+func (f *Fold) members(w What) (in func(*Change) bool, last *Change) {
+	in = func(*Change) bool { return true }
+	switch w.Sort {
+	case ByFile:
+		in = func(c *Change) bool { return c.Path == w.Path }
+	case ByAll:
+		in = func(c *Change) bool { return w.Path == "" || c.Path == w.Path }
+	case ByCommand:
+		in = (*Change).command
+	case ByRewind:
+		in = func(c *Change) bool { return c.Prompt >= w.Prompt }
+	}
+	if last = f.newest(in); last == nil {
+		return in, nil
+	}
+	switch w.Sort {
+	case ByChange:
+		in = func(c *Change) bool { return c.group == last.group }
+	case ByFile:
+		in = func(c *Change) bool { return c.Seq == last.Seq }
+	case ByCommand:
+		in = func(c *Change) bool { return c.command() && (c.sameCall(last) || c.group == last.group) }
+	case ByTurn:
+		prompt := last.Prompt
+		for i := range f.changes {
+			if c := &f.changes[i]; !c.undone {
+				prompt = max(prompt, c.Prompt)
+			}
+		}
+		last = f.newest(func(c *Change) bool { return c.Prompt == prompt })
+		in = func(c *Change) bool { return c.Prompt == prompt }
+	}
+	return in, last
+}
+
+func (f *Fold) newest(in func(*Change) bool) *Change {
+	for i := len(f.changes) - 1; i >= 0; i-- {
+		if c := &f.changes[i]; !c.undone && in(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// brought gives the groups with changes of a unit that brought new files.
+func (f *Fold) brought(in func(*Change) bool) map[int64]bool {
+	out := map[int64]bool{}
+	for i := range f.changes {
+		if c := &f.changes[i]; !c.undone && c.Before == "" && in(c) {
+			out[c.group] = true
+		}
+	}
+	return out
+}
+
+func (c *Change) command() bool { return c.Command != "" || strings.HasPrefix(c.Tool, "bash") }
+
+func (c *Change) sameCall(o *Change) bool {
+	return c.Call != "" && c.Call == o.Call && c.step == o.step
+}
+
+// again is the unit of a redo: what the newest undo changed is put back.
+func (f *Fold) again() (Unit, error) {
+	if len(f.puts) == 0 {
+		return Unit{}, ErrNoRedo
+	}
+	p := f.puts[len(f.puts)-1]
+	return Unit{What: What{Sort: ByRedo, Prompt: p.Prompt}, Text: f.text(p.Prompt), Undone: p.Seq, Files: f.steps(p.Changes, nil)}, nil
+}
+
+// Steps are the changes of one file in a unit.
+type Steps struct {
+	Path    string
+	Changes []int64 // their places
+	Loose   bool
+	Command string // the command that did the newest of them, if one did
+	// With are files that were taken away by the writes that brought this one:
+	// it is deleted only together with their coming back.
+	With []string
+	// Only names a file that has lost this one's content to a later change that
+	// stands: deleting this one would leave the content nowhere.
+	Only string
+
+	came  bool   // it was there before the redo that brought it
+	steps []step // newest first
+}
+
+// Before is the content that the oldest of the changes began with, and whether
+// it was kept.
+func (s Steps) Before() (tool.Hash, bool) {
+	first := s.steps[len(s.steps)-1]
+	return first.from, first.kept
+}
+
+// step is a row of changes each of which began where the one before it ended. A
+// file that came where another went is another file, and so another step.
+type step struct {
+	from, to       tool.Hash
+	fromMode, mode uint32   // 0: not known
+	kept           bool     // the content of from
+	folders        []string // made for it
+}
+
+// steps sorts changes, which are in the order they were made, by file. goners
+// is as the method of that name gives it.
+func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
+	var out []Steps
+	index := map[string]int{}
+	took := map[int64][]string{} // by group: files that were taken away
+	for _, c := range cs {
+		if c.After == "" {
+			took[c.group] = append(took[c.group], c.Path)
+		}
+	}
+	for _, c := range cs {
+		i, ok := index[c.Path]
+		if !ok {
+			i, out = len(out), append(out, Steps{Path: c.Path})
+			index[c.Path] = i
+		}
+		s := &out[i]
+		s.Changes = append(s.Changes, c.Seq)
+		s.Loose = s.Loose || c.Loose
+		s.Command = c.Command
+		s.came = s.came || c.came
+		s.add(c.FileChanged)
+		if c.Before == "" {
+			s.With = append(s.With, took[c.group]...)
+			s.Only = goners[c.After]
+		}
+	}
+	return out
+}
+
+// goners gives, by their content, files that lost it to a change that stands
+// and is not one of cs.
+func (f *Fold) goners(cs []Change) map[tool.Hash]string {
+	in := make(map[int64]bool, len(cs))
+	for _, c := range cs {
+		in[c.Seq] = true
+	}
+	out := map[tool.Hash]string{}
+	for _, c := range f.changes {
+		if !c.undone && !in[c.Seq] && c.Before != "" && c.Before != c.After {
+			out[c.Before] = c.Path
+		}
+	}
+	return out
+}
+
+// add takes a change that is newer than all before it.
+func (s *Steps) add(c event.FileChanged) {
+	n := step{from: c.Before, to: c.After, fromMode: c.ModeBefore, mode: c.Mode, kept: c.Kept || c.Before == "", folders: c.Folders}
+	if len(s.steps) > 0 {
+		if l := &s.steps[0]; l.to != "" && l.to == n.from && (l.mode == n.fromMode || l.mode == 0 || n.fromMode == 0) {
+			l.to = n.to
+			if n.mode != 0 {
+				l.mode = n.mode
+			}
+			return
+		}
+	}
+	s.steps = slices.Insert(s.steps, 0, n)
+}
