@@ -68,6 +68,9 @@ type Config struct {
 	// use gives no answer also after retries.
 	Fallback []string
 	Locks    *turn.Locks
+	// Pressure, if set, says what the machine has too little of, and why; both
+	// are empty where there is enough.
+	Pressure func() (what, why string)
 	// Mask hides secrets; SpillDir keeps results too long for the model.
 	Mask     func(string) string
 	SpillDir string

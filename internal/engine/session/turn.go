@@ -94,6 +94,9 @@ func (s *Session) loop() *turn.Loop {
 	}
 	l.Env = s.env
 	l.Judge = func(ctx context.Context) (event.End, error) {
+		if end, err := s.breathe(ctx); end != "" || err != nil {
+			return end, err
+		}
 		if err := s.guide(ctx); err != nil {
 			return event.EndFailed, err
 		}

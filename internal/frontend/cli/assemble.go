@@ -154,6 +154,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		},
 		Tools: toolSet(o.model.info), Files: ws, Shell: sh, Web: web.New(web.Options{}),
 		Notes:      settings.Notes{Path: paths.Notes(), Dir: dir, Now: a.Now},
+		Pressure:   pressure(conf.User.Resources, a.Now, dir, paths.State),
 		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Locks: turn.NewLocks(parallelCalls),
 		Mask: masker.String, SpillDir: paths.Spill(),
 		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
@@ -162,7 +163,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
-	return o, nil
+	return o, a.watch(o, f, fr)
 }
 
 // toolSet is the tools in the order the model is shown them. The form of edit
