@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // Settings is a user's configuration.
@@ -40,6 +41,8 @@ type Settings struct {
 	// Progress is how runs that go in circles are found; a key that is not
 	// given keeps its default.
 	Progress progress.Config `json:"progress,omitzero"`
+	// Window holds the numbers of the context window, as Progress does.
+	Window window.Config `json:"window,omitzero"`
 }
 
 // Permissions are rules such as "bash(go test *)".
@@ -99,6 +102,9 @@ func Load(p Paths, dir string) (Loaded, error) {
 	}
 	if err := l.User.Progress.Check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user + ": progress", Err: err, Hint: "correct the number"}
+	}
+	if err := l.User.Window.Check(); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/window.md says what the keys mean"}
 	}
 	project := filepath.Join(dir, ".pawl", "config.json")
 	var theirs Settings

@@ -23,6 +23,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/hints"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
@@ -62,6 +63,11 @@ type Config struct {
 	Limits budget.Limits
 	// Progress is how runs that go in circles are found: progress.Default().
 	Progress progress.Config
+	// Window holds the numbers of the context window. Counter, if set, gives
+	// the counter that is better than the estimate; it is asked for once the
+	// first request has gone out, and may take its time.
+	Window  window.Config
+	Counter func() (window.Counter, error)
 	// Payer, if set, is the parent session that this one spends from.
 	Payer Payer
 	// Fallback lists the models to go on with, in this order, when the one in
@@ -114,6 +120,9 @@ type Session struct {
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
 	guidance guidance
+	aside    *event.Aside // a request beside the conversation that is in flight
+	hints    hints.Fold
+	weighed  bool // the better counter is on its way
 
 	turns sync.WaitGroup
 }
@@ -132,6 +141,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 		cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress),
 		subs: map[*subscriber]struct{}{}, answers: map[string]chan Answer{},
 	}
+	s.conv.Configure(cfg.Window)
 	known := false
 	for e, err := range cfg.Store.Read(ctx, cfg.ID, 0) {
 		if errors.Is(err, event.ErrNoSession) {
@@ -174,6 +184,9 @@ func (s *Session) takeUp() []event.Draft {
 			ID: c.ID, Tool: c.Name, Outcome: event.UnknownDone,
 			Result: llm.Result{ID: c.ID, Name: c.Name, Error: true, Text: "[Outcome unknown: pawl was stopped before this call's result was recorded. What it did may stand; look before you repeat it.]"},
 		}})
+	}
+	if s.aside != nil {
+		ds = append(ds, event.Draft{Body: lost(*s.aside)})
 	}
 	if s.turnOpen {
 		ds = append(ds, event.Draft{Body: event.Ended{End: event.EndInterrupted, Error: &event.Fault{
@@ -238,6 +251,10 @@ func (s *Session) apply(e event.Event) {
 		}
 	case event.Planned:
 		s.plan = b.Items
+	case event.Aside:
+		s.aside = &b
+	case event.Charged, event.Compacted:
+		s.aside = nil
 	}
 	s.guidance.apply(e.Body)
 	s.conv.Apply(e)
@@ -247,6 +264,7 @@ func (s *Session) apply(e event.Event) {
 	s.evidence.Apply(e)
 	s.progress.Apply(e)
 	s.undo.Apply(e)
+	s.hints.Apply(e)
 	s.agent.Apply(e)
 	s.activity.Apply(e)
 }
@@ -290,6 +308,7 @@ func (s *Session) record(ctx context.Context, ds ...event.Draft) error {
 		for sub := range s.subs {
 			sub.put(e, s.last)
 		}
+		s.weigh(e.Body)
 	}
 	return nil
 }

@@ -100,6 +100,9 @@ func (s *Session) loop() *turn.Loop {
 		if err := s.guide(ctx); err != nil {
 			return event.EndFailed, err
 		}
+		if err := s.advise(ctx); err != nil {
+			return event.EndFailed, err
+		}
 		return s.judge(ctx)
 	}
 	// The order of SPEC 4.3.

@@ -10,6 +10,7 @@ package window
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,12 +33,15 @@ type Conversation struct {
 	tailAbout about
 	open      []llm.Call // calls without a result, in order
 
+	conf    Config
 	counter Counter // nil: Estimate
 	headN   int     // tokens of the head, as counted
 	bodyN   int     // of all messages, as counted
 	calib   calibration
 	ledger  ledger
 	compact compactions
+	clean   cleanups
+	told    Tier      // by the last status message since the last compaction
 	results [2]int    // how many there were, and their tokens as counted
 	now     time.Time // of the last event
 }
@@ -47,6 +51,9 @@ type about struct {
 	tokens int // as counted
 	kind   kind
 	seen   []tool.Span // what its results showed of files
+	// results are the numbers of the results it begins with; 0 where one was
+	// left out.
+	results []int
 }
 
 // kind is where a message comes from.
@@ -57,6 +64,9 @@ const (
 	prompt             // of a person, or of what speaks in a person's place
 	start              // what stands for what was compacted
 )
+
+// Configure sets the numbers that c keeps to, before the first event.
+func (c *Conversation) Configure(conf Config) { c.conf = conf }
 
 // Count makes c count with another counter than Estimate. It must be called
 // before the first event.
@@ -99,6 +109,11 @@ func (c *Conversation) Apply(e event.Event) {
 		c.push(m, about{tokens: countMessage(c.count(), m), kind: prompt})
 	case event.Noted:
 		c.note(b.Text)
+		if t, ok := strings.CutPrefix(b.Why, WhyStatus); ok {
+			c.told = Tier(t)
+		}
+	case event.Cleaned:
+		c.cleaned(b)
 	case event.Stuck:
 		if b.Level != "halt" {
 			c.note("[" + b.Text + "]")
@@ -119,7 +134,7 @@ func (c *Conversation) Apply(e event.Event) {
 		if len(c.open) > 0 {
 			c.ledger.done(c.open[0], b)
 		}
-		c.result(b.Result)
+		c.result(b)
 	}
 }
 
@@ -130,6 +145,7 @@ func (c *Conversation) rebased(b event.Rebased) {
 	}
 	c.head, c.info = b.Head, b.Info
 	c.headN = countHead(c.count(), b.Head)
+	c.clean.offered = slices.ContainsFunc(b.Head.Tools, func(t llm.ToolSpec) bool { return t.Name == CleanTool })
 	c.rebases++
 }
 
@@ -169,14 +185,17 @@ func (c *Conversation) note(text string) {
 	c.tail.Parts = append(c.tail.Parts, llm.TextPart(text))
 }
 
-func (c *Conversation) result(r llm.Result) {
+func (c *Conversation) result(d event.CallDone) {
 	if len(c.open) == 0 {
 		return // a result for a call that no reply here asked for: never sent
 	}
 	c.open = c.open[1:]
 	c.tail.Role = llm.Tool
-	p := llm.Part{Kind: llm.Output, Result: &r}
 	c.results[0]++
+	r := d.Result
+	r.Text = c.handled(c.results[0], d)
+	p := llm.Part{Kind: llm.Output, Result: &r}
+	c.tailAbout.results = append(c.tailAbout.results, c.results[0])
 	c.results[1] += c.tailed(p)
 	// Results come before notes: providers want them right behind the calls.
 	i := 0
