@@ -116,10 +116,9 @@ func (c *Conversation) Look(handles []string, summary, reason string) (out Clean
 // model that named one that is not there.
 func (c *Conversation) Handles(most int) []string {
 	var out []string
-	for i := len(c.about) - 1; i >= 0 && len(out) < most; i-- {
-		for k := len(c.about[i].results) - 1; k >= 0 && len(out) < most; k-- {
-			n := c.about[i].results[k]
-			if n > 0 && c.clean.waiting[n] == "" && strings.Contains(lastLine(c.messages[i].Parts[k].Result.Text), "["+Handle(n)) {
+	for i := len(c.about); i >= 0 && len(out) < most; i-- {
+		for k, n := range slices.Backward(c.resultsOf(i)) {
+			if len(out) < most && n > 0 && c.clean.waiting[n] == "" && strings.Contains(lastLine(c.part(i, k).Result.Text), "["+Handle(n)) {
 				out = append(out, Handle(n))
 			}
 		}
@@ -171,11 +170,7 @@ func (c *Conversation) cleaned(b event.Cleaned) {
 // count as Messages gives them.
 func (c *Conversation) find(n int) (message, part int) {
 	for i := len(c.about); i >= 0; i-- { // mostly a new one
-		a := &c.tailAbout
-		if i < len(c.about) {
-			a = &c.about[i]
-		}
-		if k := slices.Index(a.results, n); k >= 0 {
+		if k := slices.Index(c.resultsOf(i), n); k >= 0 {
 			return i, k
 		}
 	}
