@@ -79,7 +79,11 @@ func TestAnySequence(t *testing.T) {
 			log = append(log, e)
 			live.Apply(e)
 		}
-		apply(small(rapid.SampledFrom([]int{0, 2000, 16384, 200000}).Draw(t, "window")))
+		first := small(rapid.SampledFrom([]int{0, 2000, 16384, 200000}).Draw(t, "window"))
+		if rapid.Bool().Draw(t, "cleans") {
+			first.Head.Tools = []llm.ToolSpec{{Name: CleanTool}}
+		}
+		apply(first)
 		b := NewBuilder(&live, plainCodec{})
 		var before []byte
 		id := 0
@@ -104,7 +108,17 @@ func TestAnySequence(t *testing.T) {
 			before = nil
 		}
 		request := func() {
+			// Another counter takes over in the middle, and back.
+			w := live.Weigh(Counter(Estimate{}))
+			if rapid.Bool().Draw(t, "counter") {
+				w = live.Weigh(exact{})
+			}
 			compact()
+			w.Run()
+			live.Adopt(w)
+			if n, due := live.Status(); due {
+				apply(n)
+			}
 			if got, want := live.headN+live.bodyN, recount(&live); got != want {
 				t.Fatalf("counted %d, recounted %d", got, want)
 			}
@@ -153,8 +167,12 @@ func TestAnySequence(t *testing.T) {
 					}
 					apply(d)
 				}
-				if rapid.IntRange(0, 4).Draw(t, "note") == 0 {
+				switch rapid.IntRange(0, 4).Draw(t, "note") {
+				case 0:
 					apply(event.Noted{Text: "a note"})
+				case 1:
+					n := rapid.IntRange(0, 9).Draw(t, "handle")
+					apply(event.Cleaned{Results: []string{Handle(n), Handle(n + 1)}, Summary: long(t)})
 				}
 			}
 		}

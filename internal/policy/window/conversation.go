@@ -31,7 +31,8 @@ type Conversation struct {
 	// goes out, so that all of a step is one message.
 	tail      llm.Message
 	tailAbout about
-	open      []llm.Call // calls without a result, in order
+	open      []llm.Call          // calls without a result, in order
+	ids       map[string]struct{} // of all calls so far
 
 	conf    Config
 	counter Counter // nil: Estimate
@@ -128,14 +129,48 @@ func (c *Conversation) Apply(e event.Event) {
 	case event.Replied:
 		c.close()
 		c.calib.replied(b.Reply.Usage)
-		c.push(b.Reply.Message, about{tokens: countMessage(c.count(), b.Reply.Message)})
-		c.open = append(c.open, b.Reply.Message.Calls()...)
+		m := c.unique(b.Reply.Message)
+		c.push(m, about{tokens: countMessage(c.count(), m)})
+		c.open = append(c.open, m.Calls()...)
 	case event.CallDone:
 		if len(c.open) > 0 {
 			c.ledger.done(c.open[0], b)
 		}
 		c.result(b)
 	}
+}
+
+// unique gives calls an id that no other call of the conversation has: some
+// models count from 0 in each reply, and others' APIs refuse that. The log
+// keeps what came.
+func (c *Conversation) unique(m llm.Message) llm.Message {
+	copied := false
+	for i, p := range m.Parts {
+		if p.Kind != llm.CallPart || p.Call == nil {
+			continue
+		}
+		if c.ids == nil {
+			c.ids = map[string]struct{}{}
+		}
+		id := p.Call.ID
+		for n := len(c.ids); ; n++ {
+			if _, taken := c.ids[id]; !taken {
+				break
+			}
+			id = fmt.Sprintf("%s_%d", p.Call.ID, n)
+		}
+		c.ids[id] = struct{}{}
+		if id == p.Call.ID {
+			continue
+		}
+		if !copied {
+			m.Parts, copied = slices.Clone(m.Parts), true
+		}
+		call := *p.Call
+		call.ID = id
+		m.Parts[i].Call = &call
+	}
+	return m
 }
 
 func (c *Conversation) rebased(b event.Rebased) {
@@ -189,10 +224,11 @@ func (c *Conversation) result(d event.CallDone) {
 	if len(c.open) == 0 {
 		return // a result for a call that no reply here asked for: never sent
 	}
+	r := d.Result
+	r.ID = c.open[0].ID
 	c.open = c.open[1:]
 	c.tail.Role = llm.Tool
 	c.results[0]++
-	r := d.Result
 	r.Text = c.handled(c.results[0], d)
 	p := llm.Part{Kind: llm.Output, Result: &r}
 	c.tailAbout.results = append(c.tailAbout.results, c.results[0])

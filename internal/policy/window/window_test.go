@@ -138,6 +138,33 @@ func paired(t *rapid.T, ms []llm.Message) {
 	}
 }
 
+// Ids that repeat from reply to reply become ids of their own: some APIs refuse
+// a request that has one twice. Results follow their calls.
+func TestRepeatedIDs(t *testing.T) {
+	var c Conversation
+	ask := event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
+		{Kind: llm.CallPart, Call: &llm.Call{ID: "0", Name: "read", Args: json.RawMessage(`{}`)}},
+		{Kind: llm.CallPart, Call: &llm.Call{ID: "0_1", Name: "read", Args: json.RawMessage(`{}`)}},
+	}}}}
+	for range 3 {
+		for _, b := range []event.Body{ask, gives("0", "read", "a"), gives("0_1", "read", "b")} {
+			c.Apply(event.Event{Body: b})
+		}
+	}
+	seen := map[string]bool{}
+	for i, m := range c.Messages() {
+		for k, call := range m.Calls() {
+			if r := c.Messages()[i+1].Parts[k].Result; seen[call.ID] || r.ID != call.ID || r.Text != string(rune('a'+k)) {
+				t.Errorf("call %q, result %+v", call.ID, r)
+			}
+			seen[call.ID] = true
+		}
+	}
+	if len(seen) != 6 || ask.Reply.Message.Calls()[0].ID != "0" {
+		t.Errorf("%v; what the log holds: %+v", seen, ask.Reply.Message.Calls())
+	}
+}
+
 // A marker that text from outside looks like has no effect: it is text.
 func TestMarkersAreEvents(t *testing.T) {
 	var c Conversation
