@@ -20,6 +20,15 @@ func (s *Session) Window() window.Report {
 	return s.conv.Report()
 }
 
+// Urgency says how pressing it is to make room in the context window, in C's
+// words (SPEC 9.8), and how full it is in percent.
+func (s *Session) Urgency() (string, float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.conv.Percent()
+	return window.Urgency(p), p
+}
+
 // resultCap is how many tokens of the next result the model is shown.
 func (s *Session) resultCap() int {
 	s.mu.Lock()

@@ -73,6 +73,9 @@ func (v *view) show(e event.Event) {
 		v.line("pawl: " + plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
 	case event.Compacted:
 		v.line(fmt.Sprintf("pawl: the conversation was made shorter: about %d tokens, were %d; /context shows it", b.After, b.Before))
+		if b.Error != nil {
+			v.line("pawl: the model gave no summary, so the log's own words stand for it: " + plain.Line(b.Error.Message))
+		}
 	case event.Noted:
 		text := b.Text
 		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading says which

@@ -247,8 +247,20 @@ func TestConfig(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	for _, bad := range []Config{
-		{Tokenizer: "x"}, {Status: "x"}, {Compact: "x"}, {Moderate: 90}, {Critical: 101}, {CompactAt: 99}, {CompactAt: 5},
-		{DedupAt: 101}, {Free: 99}, {CapNormal: 10}, {CapMost: -1}, {CompactApart: -1}, {CallsMost: -1}, {Aggressive: 96},
+		{Tokenizer: "x"},
+		{Status: "x"},
+		{Compact: "x"},
+		{Moderate: 90},
+		{Critical: 101},
+		{CompactAt: 99},
+		{CompactAt: 5},
+		{DedupAt: 101},
+		{Free: 99},
+		{CapNormal: 10},
+		{CapMost: -1},
+		{CompactApart: -1},
+		{CallsMost: -1},
+		{Aggressive: 96},
 	} {
 		if bad.Check() == nil {
 			t.Errorf("%+v is taken", bad)

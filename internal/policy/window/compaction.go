@@ -40,6 +40,7 @@ type compactions struct {
 	vain    bool // or as full as makes one due
 	looked  int  // what was counted when reads were last looked through
 	summary string
+	failed  string // why there is none of a model
 	// repeated: the last result was there before.
 	repeated bool
 	hashes   map[uint64]struct{} // of results, so that a repeated one is no news
@@ -67,6 +68,9 @@ func (k *compactions) apply(b event.Body) {
 		}
 		k.count++
 		k.grown = false
+		if k.failed = ""; b.Error != nil {
+			k.failed = b.Error.Message
+		}
 		if k.news {
 			k.idle = 0
 		}
