@@ -14,11 +14,19 @@ type Builder struct {
 	prefix  []byte // head and messages, only ever appended to
 	encoded int    // messages in prefix
 	started bool   // a message is in prefix, so that the next needs a comma
+	last    int    // the message that ends the last request, -1 none
+	before  int    // that ended the one before it, -1 none
+	from    int    // where that message begins in prefix
 }
+
+// Providers with cache markers look back from one to the entries of earlier
+// requests, but only so many blocks (Anthropic: 20). Behind a wider step the
+// last request's end is marked once more, so that its entry is found.
+const lookback = 16
 
 // NewBuilder builds for a model's codec; nil for a model without one.
 func NewBuilder(conv *Conversation, codec llm.Codec) *Builder {
-	return &Builder{codec: codec, conv: conv}
+	return &Builder{codec: codec, conv: conv, last: -1, before: -1}
 }
 
 // Request gives the next request: all messages so far. Its body shares bytes
@@ -34,17 +42,31 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 		if err != nil {
 			return nil, err
 		}
-		*b = Builder{codec: b.codec, conv: b.conv, rebase: b.conv.rebases, prefix: append([]byte(nil), head...)}
+		*b = Builder{codec: b.codec, conv: b.conv, rebase: b.conv.rebases, prefix: append([]byte(nil), head...), last: -1, before: -1}
 	}
 	// All but the last message go in for good; the last one is sent with the
 	// cache marker and kept without it.
 	last := len(msgs) - 1
+	if last != b.last { // not the same request once more
+		b.last, b.before = last, b.last
+	}
 	for ; b.encoded < last; b.encoded++ {
+		if b.encoded == b.before {
+			b.from = len(b.prefix)
+		}
 		if err := b.add(msgs[b.encoded]); err != nil {
 			return nil, err
 		}
 	}
 	var marked []byte
+	prefix := b.prefix
+	if b.before >= 0 && wide(msgs[b.before+1:]) {
+		var err error
+		if marked, err = b.remark(msgs[b.before]); err != nil {
+			return nil, err
+		}
+		prefix = b.prefix[:b.from]
+	}
 	if last >= 0 {
 		m, err := b.codec.Step(msgs[last:], true)
 		if err != nil {
@@ -55,8 +77,38 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 		}
 		marked = append(marked, m...)
 	}
-	r.Body = [][]byte{b.prefix[:len(b.prefix):len(b.prefix)], marked, b.codec.Tail(tail)}
+	r.Body = [][]byte{prefix[:len(prefix):len(prefix)], marked, b.codec.Tail(tail)}
 	return r, nil
+}
+
+// wide says that the parts of a step are more than a provider looks back over.
+func wide(step []llm.Message) bool {
+	n := 0
+	for _, m := range step {
+		n += len(m.Parts)
+	}
+	return n > lookback
+}
+
+// remark gives the prefix from the message on that ended the request before,
+// with that message marked.
+func (b *Builder) remark(m llm.Message) ([]byte, error) {
+	plain, err := b.codec.Step([]llm.Message{m}, false)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := b.codec.Step([]llm.Message{m}, true)
+	if err != nil {
+		return nil, err
+	}
+	rest := b.prefix[b.from:]
+	comma := 0
+	if len(rest) > 0 && rest[0] == ',' && len(plain) > 0 {
+		comma = 1
+	}
+	out := append([]byte(nil), rest[:comma]...)
+	out = append(out, marked...)
+	return append(out, rest[comma+len(plain):]...), nil
 }
 
 func (b *Builder) add(m llm.Message) error {

@@ -174,6 +174,46 @@ func TestMarkersAreEvents(t *testing.T) {
 	}
 }
 
+// Behind a step wider than providers look back over, the end of the request
+// before is marked again, also when the same request is built twice; its bytes
+// are otherwise those without marks.
+func TestWideStep(t *testing.T) {
+	for _, n := range []int{3, 7, 8, 40} {
+		var c Conversation
+		c.Apply(event.Event{Body: event.Rebased{Head: llm.Head{Model: "m"}}})
+		c.Apply(event.Event{Body: event.Prompted{Text: "look at all"}})
+		b := NewBuilder(&c, plainCodec{})
+		first, err := b.Request(llm.Tail{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Apply(event.Event{Body: event.Requested{}})
+		m := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("looking")}}
+		var done []event.Body
+		for i := range n {
+			id := fmt.Sprint(i)
+			m.Parts = append(m.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.Call{ID: id, Name: "read", Args: json.RawMessage(`{}`)}})
+			done = append(done, gives(id, "read", "text"))
+		}
+		for _, e := range append([]event.Body{event.Replied{Reply: llm.Reply{Message: m}}}, done...) {
+			c.Apply(event.Event{Body: e})
+		}
+		for range 2 {
+			second, err := b.Request(llm.Tail{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			marks := bytes.Count(bytes.Join(second.Body, nil), []byte(marker))
+			if want := map[bool]int{true: 2, false: 1}[2*n+1 > lookback]; marks != want {
+				t.Errorf("%d calls: %d marks, want %d", n, marks, want)
+			}
+			if 2*n+1 > lookback && !bytes.HasPrefix(bytes.Join(second.Body, nil), bytes.Join(first.Body[:2], nil)) {
+				t.Errorf("%d calls: it does not begin as the request before, mark and all", n)
+			}
+		}
+	}
+}
+
 func BenchmarkRequest(b *testing.B) {
 	for _, turns := range []int{10, 1000, 10000} {
 		b.Run(fmt.Sprint(turns), func(b *testing.B) {

@@ -193,7 +193,7 @@ func (r *run) reply() event.Replied {
 	if s := text(t); s != "" {
 		m.Parts = append(m.Parts, llm.TextPart(s))
 	}
-	for range rapid.SampledFrom([]int{0, 1, 1, 2, 4}).Draw(t, "calls") {
+	for range rapid.SampledFrom([]int{0, 1, 1, 2, 4, 12}).Draw(t, "calls") {
 		r.calls++
 		id := rapid.SampledFrom([]string{fmt.Sprint("call_", r.calls), fmt.Sprint(r.calls % 3), "functions.read:0", fmt.Sprint("pawl_x_", r.calls)}).Draw(t, "id")
 		taken := false
