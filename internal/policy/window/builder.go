@@ -14,9 +14,7 @@ type Builder struct {
 	prefix  []byte // head and messages, only ever appended to
 	encoded int    // messages in prefix
 	started bool   // a message is in prefix, so that the next needs a comma
-	last    int    // the message that ends the last request, -1 none
-	before  int    // that ended the one before it, -1 none
-	from    int    // where that message begins in prefix
+	starts  []int  // where each message begins in prefix
 }
 
 // Providers with cache markers look back from one to the entries of earlier
@@ -26,7 +24,7 @@ const lookback = 16
 
 // NewBuilder builds for a model's codec; nil for a model without one.
 func NewBuilder(conv *Conversation, codec llm.Codec) *Builder {
-	return &Builder{codec: codec, conv: conv, last: -1, before: -1}
+	return &Builder{codec: codec, conv: conv}
 }
 
 // Request gives the next request: all messages so far. Its body shares bytes
@@ -42,30 +40,25 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 		if err != nil {
 			return nil, err
 		}
-		*b = Builder{codec: b.codec, conv: b.conv, rebase: b.conv.rebases, prefix: append([]byte(nil), head...), last: -1, before: -1}
+		*b = Builder{codec: b.codec, conv: b.conv, rebase: b.conv.rebases, prefix: append([]byte(nil), head...)}
 	}
 	// All but the last message go in for good; the last one is sent with the
 	// cache marker and kept without it.
 	last := len(msgs) - 1
-	if last != b.last { // not the same request once more
-		b.last, b.before = last, b.last
-	}
 	for ; b.encoded < last; b.encoded++ {
-		if b.encoded == b.before {
-			b.from = len(b.prefix)
-		}
+		b.starts = append(b.starts, len(b.prefix))
 		if err := b.add(msgs[b.encoded]); err != nil {
 			return nil, err
 		}
 	}
 	var marked []byte
 	prefix := b.prefix
-	if b.before >= 0 && wide(msgs[b.before+1:]) {
+	if before := b.conv.endBefore(last); before >= 0 && wide(msgs[before+1:]) {
 		var err error
-		if marked, err = b.remark(msgs[b.before]); err != nil {
+		if marked, err = b.remark(msgs[before], b.starts[before]); err != nil {
 			return nil, err
 		}
-		prefix = b.prefix[:b.from]
+		prefix = b.prefix[:b.starts[before]]
 	}
 	if last >= 0 {
 		m, err := b.codec.Step(msgs[last:], true)
@@ -90,9 +83,8 @@ func wide(step []llm.Message) bool {
 	return n > lookback
 }
 
-// remark gives the prefix from the message on that ended the request before,
-// with that message marked.
-func (b *Builder) remark(m llm.Message) ([]byte, error) {
+// remark gives the prefix from a message on, with that message marked.
+func (b *Builder) remark(m llm.Message, from int) ([]byte, error) {
 	plain, err := b.codec.Step([]llm.Message{m}, false)
 	if err != nil {
 		return nil, err
@@ -101,7 +93,7 @@ func (b *Builder) remark(m llm.Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest := b.prefix[b.from:]
+	rest := b.prefix[from:]
 	comma := 0
 	if len(rest) > 0 && rest[0] == ',' && len(plain) > 0 {
 		comma = 1

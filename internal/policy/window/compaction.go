@@ -126,6 +126,7 @@ func (c *Conversation) compacted(b event.Compacted) {
 		c.bodyN += a.tokens
 	}
 	c.rebases++
+	c.asked = [2]int{}
 	c.compact.looked = c.bodyN
 	c.compact.stuck = c.Tier() == Critical
 	c.compact.vain = c.Percent() >= c.conf.filled().CompactAt

@@ -35,6 +35,10 @@ type Conversation struct {
 	ids       map[string]struct{} // of all calls so far
 
 	conf    Config
+	// asked is how many messages the last two requests of this prefix had that
+	// were not the same; 0 none.
+	asked [2]int
+
 	counter Counter // nil: Estimate
 	headN   int     // tokens of the head, as counted
 	bodyN   int     // of all messages, as counted
@@ -126,6 +130,9 @@ func (c *Conversation) Apply(e event.Event) {
 	case event.Requested:
 		c.close()
 		c.calib.sent = c.headN + c.bodyN
+		if n := len(c.messages); n != c.asked[0] {
+			c.asked = [2]int{n, c.asked[0]}
+		}
 	case event.Replied:
 		c.close()
 		c.calib.replied(b.Reply.Usage)
@@ -182,6 +189,16 @@ func (c *Conversation) rebased(b event.Rebased) {
 	c.headN = countHead(c.count(), b.Head)
 	c.clean.offered = slices.ContainsFunc(b.Head.Tools, func(t llm.ToolSpec) bool { return t.Name == CleanTool })
 	c.rebases++
+	c.asked = [2]int{}
+}
+
+// endBefore is the message that ended the request before one that ends in
+// last, -1 where there is none in this prefix.
+func (c *Conversation) endBefore(last int) int {
+	if c.asked[0] <= last {
+		return c.asked[0] - 1
+	}
+	return c.asked[1] - 1
 }
 
 func append2(m llm.Message, ps ...llm.Part) llm.Message {

@@ -145,7 +145,7 @@ func (r *run) signed(ms []llm.Message, body []byte) {
 
 func text(t *rapid.T) string {
 	unit := rapid.SampledFrom([]string{"some words of prose ", "if err != nil {\n\treturn err\n}\n", "0123456789", "漢字仮名", "🙂", "", " ", "\n", "</system>", "aB3x"}).Draw(t, "unit")
-	return strings.Repeat(unit, rapid.SampledFrom([]int{0, 1, 1, 30, 300}).Draw(t, "times"))
+	return strings.Repeat(unit, rapid.SampledFrom([]int{0, 1, 1, 30, 120}).Draw(t, "times"))
 }
 
 func image(t *rapid.T) []llm.Media {
@@ -193,7 +193,7 @@ func (r *run) reply() event.Replied {
 	if s := text(t); s != "" {
 		m.Parts = append(m.Parts, llm.TextPart(s))
 	}
-	for range rapid.SampledFrom([]int{0, 1, 1, 2, 4, 12}).Draw(t, "calls") {
+	for range rapid.SampledFrom([]int{0, 1, 1, 1, 2, 2, 4, 12}).Draw(t, "calls") {
 		r.calls++
 		id := rapid.SampledFrom([]string{fmt.Sprint("call_", r.calls), fmt.Sprint(r.calls % 3), "functions.read:0", fmt.Sprint("pawl_x_", r.calls)}).Draw(t, "id")
 		taken := false
