@@ -276,6 +276,9 @@ func TestConfig(t *testing.T) {
 	if fill(t, &c, &at, 0); c.Percent() > 60 {
 		t.Errorf("due at %.0f %%", c.Percent())
 	}
+	if feed(&c, &at, c.Plan(c.Due(), "").Compacted("", nil)); c.Percent() > 35 {
+		t.Errorf("%.0f %% are left of 50", c.Percent())
+	}
 }
 
 // exact counts bytes: another counter than Estimate.

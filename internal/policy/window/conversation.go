@@ -34,7 +34,7 @@ type Conversation struct {
 	open      []llm.Call          // calls without a result, in order
 	ids       map[string]struct{} // of all calls so far
 
-	conf    Config
+	conf Config
 	// asked is how many messages the last two requests of this prefix had that
 	// were not the same; 0 none.
 	asked [2]int

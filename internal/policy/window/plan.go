@@ -50,6 +50,9 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	if limit == 0 {
 		limit = unknownWindow
 	}
+	if at := c.conf.filled().CompactAt; why == WhyFull && at < 90 {
+		limit = int(float64(limit) * at / 90) // earlier, and so to less
+	}
 	body := max(c.calib.to(limit)-c.headN, c.calib.to(limit)/4, 400)
 	p := Plan{Why: why, Focus: focus, conv: c, before: int64(c.Tokens()), space: body * partSummary / 100, target: body * goal / 100}
 	keep := body * partKept / 100
