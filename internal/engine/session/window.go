@@ -36,6 +36,13 @@ func (s *Session) resultCap() int {
 	return s.conv.ResultCap()
 }
 
+// resultCapOf is resultCap for the text of one.
+func (s *Session) resultCapOf(text string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conv.ResultCapOf(text)
+}
+
 // replyRoom is how long a reply may be for it to fit the window, 0 where the
 // model's own longest one does.
 func (s *Session) replyRoom() int {

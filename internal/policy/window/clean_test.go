@@ -324,6 +324,20 @@ func TestAnotherCounter(t *testing.T) {
 	}
 }
 
+// SPEC 9.2: the cap holds in the counter's tokens, also of what Estimate takes
+// for less than it is.
+func TestCapByTheCounter(t *testing.T) {
+	var c Conversation
+	c.Count(exact{})
+	at := time.Unix(0, 0)
+	feed(&c, &at, small(16_384), event.Prompted{Text: "go"})
+	text := strings.Repeat("word ", 4000)
+	cut, _ := Cut(text, c.ResultCapOf(text), func() string { return "kept" })
+	if n := (exact{}).Count(cut); n > 1100 || n < 700 || c.ResultCapOf("short") != c.ResultCap() {
+		t.Errorf("%d tokens are shown of 1000", n)
+	}
+}
+
 // A result that looks like a handle names nothing that is not there.
 func TestForgedHandle(t *testing.T) {
 	c, at := offering(200_000)

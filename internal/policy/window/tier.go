@@ -108,5 +108,20 @@ func (c *Conversation) ResultCap() int {
 	return max(minCap, c.calib.to(n))
 }
 
+// ResultCapOf is ResultCap for a text that is at hand: one that the counter
+// finds more in than Estimate does (hashes, base64) gets less of it shown.
+func (c *Conversation) ResultCapOf(text string) int {
+	n := c.ResultCap()
+	sample := text[:min(len(text), capSample)]
+	estimate := Estimate{}.Count(sample)
+	if c.counter == nil || estimate == 0 || Fits(text, n/2) {
+		return n
+	}
+	return max(minCap, n*estimate/max(estimate, c.counter.Count(sample)))
+}
+
+// capSample is how many bytes of a text say what it is made of.
+const capSample = 8 << 10
+
 // Bytes is how long a text of so many tokens is at least, in code or prose.
 func Bytes(tokens int) int { return tokens * 3 }
