@@ -38,6 +38,9 @@ type Settings struct {
 	Fallback []string `json:"fallback,omitempty"`
 	// Resources must be free for new work.
 	Resources Resources `json:"resources,omitzero"`
+	// QueryCache keeps answers to questions that only read, and gives them again
+	// while nothing that they rest on changed.
+	QueryCache bool `json:"query_cache,omitempty"`
 	// Progress is how runs that go in circles are found; a key that is not
 	// given keeps its default.
 	Progress progress.Config `json:"progress,omitzero"`

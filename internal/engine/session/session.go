@@ -25,6 +25,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/hints"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -54,6 +55,8 @@ type Config struct {
 	// Rules, if set, gives the notes on the project's rules that the
 	// conversation lacks. It is asked before each request.
 	Rules func(context.Context, Guidance) []string
+	// Answers, if set, is the cache of answers.
+	Answers Answers
 
 	Permission *permission.Policy
 	Person     bool // somebody is there to answer questions
@@ -123,6 +126,8 @@ type Session struct {
 	aside    *event.Aside // a request beside the conversation that is in flight
 	hints    hints.Fold
 	weighed  bool // the better counter is on its way
+	memory   memory.Fold
+	asking   asking
 
 	turns sync.WaitGroup
 }
@@ -257,6 +262,8 @@ func (s *Session) apply(e event.Event) {
 		s.aside = nil
 	}
 	s.guidance.apply(e.Body)
+	s.memory.Apply(e)
+	s.asking.apply(e.Body)
 	s.conv.Apply(e)
 	s.meter.Apply(e)
 	s.seen.Apply(e)

@@ -154,7 +154,7 @@ one prompt without asking anything, as "pawl run" does.`,
 		a.progressCommand(),
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
-		a.whyCommand(), a.statsCommand(), a.rulesCommand(),
+		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(),
 	)
 	return root
 }

@@ -6,19 +6,24 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/machine"
+	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/metrics"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// watch shows the session's events to those who watch programs, where a flag
-// or the environment says so (SPEC 15.1).
-func (a *App) watch(o *opened, f *flags, fr front) error {
+// watch shows the session's events to the journal of turns, and to those who
+// watch programs where a flag or the environment says so (SPEC 11.4, 15.1).
+func (a *App) watch(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
 	if fr.look {
 		return nil
 	}
 	var watchers []interface{ Apply(event.Event) }
+	if nodes != nil {
+		watchers = append(watchers, nodes)
+		o.closers = append(o.closers, nodes.Close)
+	}
 	if f.metricsAddr != "" {
 		s, err := metrics.Serve(f.metricsAddr)
 		if err != nil {

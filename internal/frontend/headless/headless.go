@@ -192,6 +192,8 @@ func (v *view) progress(e event.Event) {
 		fmt.Fprintln(v.err, "pawl: "+plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
 	case event.Retried:
 		fmt.Fprintln(v.err, "pawl: "+brief.Retry(b))
+	case event.Recalled:
+		fmt.Fprintln(v.err, "pawl: "+brief.Recalled(b))
 	case event.Replied:
 		// Words beside calls are progress; the last reply's are the answer.
 		if t := b.Reply.Message.Text(); t != "" && len(b.Reply.Message.Calls()) > 0 {

@@ -139,6 +139,10 @@ func (c *Conversation) Apply(e event.Event) {
 		m := c.unique(b.Reply.Message)
 		c.push(m, about{tokens: countMessage(c.count(), m)})
 		c.open = append(c.open, m.Calls()...)
+	case event.Recalled:
+		c.close()
+		m := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart(b.Text)}}
+		c.push(m, about{tokens: countMessage(c.count(), m)})
 	case event.CallDone:
 		if len(c.open) > 0 {
 			c.ledger.done(c.open[0], b)

@@ -50,7 +50,6 @@ type run struct {
 	prefix []byte     // of the last request, markers left out
 	open   []llm.Call // without a result
 	calls  int
-	shown  bool // the prompt has had a request
 }
 
 func (r *run) apply(bs ...event.Body) {
@@ -294,6 +293,8 @@ func anything(t *rapid.T, api provider.API) {
 			r.apply(event.PersonRan{Command: "ls", Output: text(t)})
 		case 4:
 			r.apply(r.conv.Plan(window.WhyPerson, "").Compacted("", nil))
+		case 5:
+			r.apply(prompted(t), event.Recalled{Text: "as before"})
 		}
 		r.apply(prompted(t))
 		for range rapid.IntRange(0, 5).Draw(t, "steps") {
