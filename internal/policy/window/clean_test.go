@@ -47,6 +47,15 @@ func TestHandles(t *testing.T) {
 	if got := step(c, at, gives("0", "read", exact)); got != exact || Fits(exact, 499) {
 		t.Error("500 tokens are not over 500")
 	}
+	for _, api := range []string{"offline", "anthropic-messages"} { // a planner parses results: a handle would be a line of the file
+		var c Conversation
+		r := small(200_000)
+		r.Info.API, r.Head.Tools = api, []llm.ToolSpec{{Name: CleanTool}}
+		feed(&c, at, r, event.Prompted{Text: "go"})
+		if got := step(&c, at, gives("0", "read", big)); (got == big) != (api == "offline") {
+			t.Errorf("%s: %q", api, got[len(got)-20:])
+		}
+	}
 	var plain Conversation // no such tool
 	feed(&plain, at, small(200_000), event.Prompted{Text: "go"})
 	if got := step(&plain, at, gives("0", "read", big)); got != big {

@@ -191,7 +191,8 @@ func (c *Conversation) rebased(b event.Rebased) {
 	}
 	c.head, c.info = b.Head, b.Info
 	c.headN = countHead(c.count(), b.Head)
-	c.clean.offered = slices.ContainsFunc(b.Head.Tools, func(t llm.ToolSpec) bool { return t.Name == CleanTool })
+	// The offline model reads results as they are.
+	c.clean.offered = b.Info.API != "offline" && slices.ContainsFunc(b.Head.Tools, func(t llm.ToolSpec) bool { return t.Name == CleanTool })
 	c.rebases++
 	c.asked = [2]int{}
 }

@@ -31,7 +31,7 @@ func apis() map[string]provider.API {
 		"responses":      responses.New(responses.DialectFor("openai"), ids),
 		"responses host": responses.New(responses.DialectFor("lmstudio"), ids),
 	}
-	for _, host := range []string{"openai", "mistral", "deepseek", "openrouter", "groq"} {
+	for _, host := range []string{"openai", "mistral", "deepseek"} {
 		out["chat "+host] = openaichat.New(openaichat.DialectFor(host, "m"), ids)
 	}
 	out["chat openrouter claude"] = openaichat.New(openaichat.DialectFor("openrouter", "anthropic/claude-sonnet-4.5"), ids)
@@ -110,6 +110,10 @@ func (r *run) request() {
 		r.t.Fatalf("the prefix moved:\n%s\n%s", r.prefix, prefix)
 	}
 	r.prefix = prefix
+	if rapid.IntRange(0, 2).Draw(r.t, "fold") > 0 {
+		r.apply(event.Requested{Attempt: 1})
+		return
+	}
 	var again window.Conversation
 	for _, e := range r.log {
 		again.Apply(e)
