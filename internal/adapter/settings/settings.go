@@ -46,6 +46,10 @@ type Settings struct {
 	Progress progress.Config `json:"progress,omitzero"`
 	// Window holds the numbers of the context window, as Progress does.
 	Window window.Config `json:"window,omitzero"`
+	// Route is what prompts are taken for: auto, off, read, edit, run, profile.
+	Route string `json:"route,omitempty"`
+	// RouteModel false: no model is asked what a prompt is.
+	RouteModel *bool `json:"route_model,omitempty"`
 }
 
 // Permissions are rules such as "bash(go test *)".

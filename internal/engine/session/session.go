@@ -28,6 +28,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -55,6 +56,8 @@ type Config struct {
 	// Rules, if set, gives the notes on the project's rules that the
 	// conversation lacks. It is asked before each request.
 	Rules func(context.Context, Guidance) []string
+	// Prefer, if set, keeps a person's preference for later sessions.
+	Prefer func(text string) error
 	// Answers, if set, is the cache of answers.
 	Answers Answers
 
@@ -71,6 +74,8 @@ type Config struct {
 	// first request has gone out, and may take its time.
 	Window  window.Config
 	Counter func() (window.Counter, error)
+	// Route is what is done with a person's prompts before they are answered.
+	Route route.Config
 	// Payer, if set, is the parent session that this one spends from.
 	Payer Payer
 	// Fallback lists the models to go on with, in this order, when the one in
@@ -128,6 +133,7 @@ type Session struct {
 	weighed  bool // the better counter is on its way
 	memory   memory.Fold
 	asking   asking
+	routing  routing
 
 	turns sync.WaitGroup
 }
@@ -258,12 +264,17 @@ func (s *Session) apply(e event.Event) {
 		s.plan = b.Items
 	case event.Aside:
 		s.aside = &b
-	case event.Charged, event.Compacted:
+	case event.Charged:
+		if s.aside != nil && s.aside.By == b.By {
+			s.aside = nil
+		}
+	case event.Compacted:
 		s.aside = nil
 	}
 	s.guidance.apply(e.Body)
 	s.memory.Apply(e)
 	s.asking.apply(e.Body)
+	s.routing.apply(e.Body)
 	s.conv.Apply(e)
 	s.meter.Apply(e)
 	s.seen.Apply(e)

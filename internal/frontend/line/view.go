@@ -53,8 +53,10 @@ func (v *view) show(e event.Event) {
 	case event.Replied:
 		v.replied(b.Reply)
 	case event.Recalled:
-		v.line("pawl: " + brief.Recalled(b))
 		v.line(plain.Text(b.Text))
+		if b.Key != "" {
+			v.line("pawl: " + brief.Recalled(b))
+		}
 	case event.Retried:
 		v.forget()
 		v.line("pawl: " + brief.Retry(b))
@@ -79,7 +81,14 @@ func (v *view) show(e event.Event) {
 		if b.Error != nil {
 			v.line("pawl: the model gave no summary, so the log's own words stand for it: " + plain.Line(b.Error.Message))
 		}
+	case event.Routed:
+		if b.Firm { // else a question says so, where it matters
+			v.line("pawl: " + brief.Route(b))
+		}
 	case event.Noted:
+		if b.Why == "route" {
+			return
+		}
 		text := b.Text
 		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading says which
 			text = strings.TrimSuffix(strings.TrimPrefix(first, "["), ":")
