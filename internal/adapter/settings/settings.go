@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // Settings is a user's configuration.
@@ -43,6 +44,8 @@ type Settings struct {
 	// Progress is how runs that go in circles are found; a key that is not
 	// given keeps its default.
 	Progress progress.Config `json:"progress,omitzero"`
+	// Window holds the numbers of the context window, as Progress does.
+	Window window.Config `json:"window,omitzero"`
 	// Route is what prompts are taken for: auto, off, read, edit, run, profile.
 	Route string `json:"route,omitempty"`
 	// RouteModel false: no model is asked what a prompt is.
@@ -115,6 +118,9 @@ func Load(p Paths, dir string) (Loaded, error) {
 	}
 	if err := l.User.checkChecks(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/checks.md says what may stand there"}
+	}
+	if err := l.User.Window.Check(); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/window.md says what the keys mean"}
 	}
 	project := filepath.Join(dir, ".pawl", "config.json")
 	var theirs Settings

@@ -59,6 +59,28 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// SPEC 0, 9: the numbers of the context window are keys; one that can not be is
+// an error that names it.
+func TestWindowKeys(t *testing.T) {
+	dir := t.TempDir()
+	p := Paths{Config: dir, State: dir}
+	for text, want := range map[string]string{
+		`{"window": {"compact_at": 50, "tokenizer": "estimate", "status": "always", "cap_normal": 800}}`: "",
+		`{"window": {"tokenizer": "words"}}`:              "window.tokenizer",
+		`{"window": {"moderate": 90}}`:                    "moderate",
+		`{"window": {"compact_by": 50}}`:                  "compact_by",
+		`{"window": {"compact_at": 99}} // over critical`: "compact_at",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Load(p, t.TempDir())
+		if want == "" && (err != nil || l.User.Window.CompactAt != 50 || l.User.Window.BPE()) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %+v, %v", text, l.User.Window, err)
+		}
+	}
+}
+
 func TestPaths(t *testing.T) {
 	env := map[string]string{"HOME": "/home/ada"}
 	get := func(k string) string { return env[k] }

@@ -371,11 +371,22 @@ type Charged struct {
 	Calls    int       `json:"calls,omitempty"`
 }
 
+// Aside says that a request beside the conversation goes out: a summary's. The
+// Charged of the same By closes it, or the Compacted that it was for. One that
+// is open when a session is taken up again went out, and what it cost is not
+// known.
+type Aside struct {
+	By       string   `json:"by"` // as in Charged
+	Model    string   `json:"model"`
+	Input    int64    `json:"input"`              // tokens, as pawl counts
+	Reserved *float64 `json:"reserved,omitempty"` // in USD, where prices are known
+}
+
 // Compacted makes the conversation shorter (SPEC 9.6): requests begin with
 // Start from here on, which stands for its Older oldest messages. The log keeps
 // what was said, and replay needs no model.
 type Compacted struct {
-	Why   string        `json:"why"`             // full, length (a provider refused the request), person
+	Why   string        `json:"why"`             // full, length (a provider refused the request), person, dedup, cleanup
 	Focus string        `json:"focus,omitempty"` // what the person wants kept
 	By    string        `json:"by"`              // model, ledger (without a model), pointers (only results were dropped)
 	Older int           `json:"older"`

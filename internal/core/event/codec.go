@@ -40,6 +40,7 @@ var sample = []Body{
 	Warned{},
 	Extended{},
 	Charged{},
+	Aside{},
 	Writing{},
 	Redone{},
 	Checking{},

@@ -107,6 +107,7 @@ func full() []event.Body {
 		event.Warned{What: "budget.usd", Text: "80 % of the budget of $5.00 is spent"},
 		event.Extended{What: "budget.usd", To: 10},
 		event.Charged{By: "child", Child: true, Model: "anthropic/m", Usage: llm.Usage{Known: true, Input: 7000, CacheRead: 5, CacheWrite: 6, Output: 300, Reasoning: 7, CostUSD: ptr(0.25)}, USD: ptr(0.25), Guess: true, Unknown: true, Requests: 2, Calls: 3},
+		event.Aside{By: "compaction", Model: "anthropic/m", Input: 7000, Reserved: ptr(0.125)},
 		event.Compacted{
 			Why: "person", Focus: "the port", By: "model", Older: 40, Summary: "The port is <8080>.",
 			Start: []llm.Message{{Role: llm.User, Parts: []llm.Part{

@@ -200,6 +200,12 @@ func (Stuck) Kind() string { return "stuck" }
 // Version is 1.
 func (Stuck) Version() int { return 1 }
 
+// Kind is aside.
+func (Aside) Kind() string { return "aside" }
+
+// Version is 1.
+func (Aside) Version() int { return 1 }
+
 // Kind is compacted.
 func (Compacted) Kind() string { return "compacted" }
 

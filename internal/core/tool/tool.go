@@ -93,6 +93,7 @@ type Env struct {
 	Web   Web
 	Todo  Todo
 	Notes Notes
+	Room  Room
 	Ask   Asker
 	// Out streams output to the screen while a call runs; never nil in Run.
 	Out func(string)
@@ -300,6 +301,22 @@ type Todo interface {
 // Notes keeps what is to be remembered across sessions.
 type Notes interface {
 	Remember(ctx context.Context, note string) error
+}
+
+// Room lets go of results that the model no longer needs.
+type Room interface {
+	// Clean marks results by their handles: summary stands for them once the
+	// conversation is made shorter. Where a handle is unknown, none is marked.
+	Clean(ctx context.Context, handles []string, summary, reason string) (Cleaned, error)
+}
+
+// Cleaned is what came of Clean.
+type Cleaned struct {
+	Marked  []string
+	Gone    []string // left out or marked before
+	Unknown []string // handles that no result has
+	Known   []string // some that there are, where one is unknown
+	Tokens  int      // that it will free
 }
 
 // Asker asks the person in front. ErrNobody when there is none.

@@ -18,6 +18,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		Shell: s.shell(p), Web: s.cfg.Web,
 		Todo:  planner{s},
 		Notes: notes{s},
+		Room:  room{s},
 		Ask:   asker{s},
 		Out: func(out string) {
 			s.live(event.OutputDelta{Call: call, Text: out})

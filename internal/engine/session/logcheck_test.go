@@ -60,7 +60,7 @@ func (c *logCheck) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.Opened, event.Rebased, event.ModeSet, event.PersonRan, event.Resumed:
 		return
-	case event.Warned, event.Charged:
+	case event.Warned, event.Charged, event.Aside:
 		return
 	case event.Compacted: // also by hand, between turns
 		c.between(b)

@@ -171,7 +171,7 @@ func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string
 		return "", s.cfg.Mask(err.Error()), nil
 	}
 	input := budget.Guess(int64(len(route.Question) + len(r.Messages[0].Text())))
-	_, settle, err := s.payAside(ctx, window.Plan{Ask: r, Input: input})
+	_, _, settle, err := s.payAside(ctx, window.Plan{Ask: r, Input: input})
 	if err != nil {
 		return "", s.cfg.Mask(err.Error()), context.Cause(ctx) // the turn's own request says that the budget is used up
 	}

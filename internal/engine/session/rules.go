@@ -24,7 +24,12 @@ type guidance struct {
 	told []string
 	met  map[string]bool // folders
 	seen []string
+	all  []string // one file of each folder met, oldest first
 }
+
+// manyFolders is how many folders' rules are told again after a compaction, of
+// those met last.
+const manyFolders = 20
 
 func (g *guidance) apply(b event.Body) {
 	switch b := b.(type) {
@@ -47,9 +52,9 @@ func (g *guidance) apply(b event.Body) {
 		if b.Older == 0 {
 			return // only results were dropped
 		}
-		// The notes left the conversation with what was compacted: they are
-		// told again where they matter.
-		*g = guidance{}
+		// The notes left the conversation with what was compacted: those in
+		// force are told again (SPEC 9.6).
+		*g = guidance{met: g.met, all: g.all, seen: slices.Clone(g.all[max(0, len(g.all)-manyFolders):])}
 	}
 }
 
@@ -63,6 +68,7 @@ func (g *guidance) meet(file string) {
 	}
 	g.met[dir] = true
 	g.seen = append(g.seen, file)
+	g.all = append(slices.DeleteFunc(g.all, func(f string) bool { return path.Dir(f) == dir }), file)
 }
 
 // guide appends what the rules add since the last request.

@@ -59,10 +59,16 @@ func TestRulesAreAppended(t *testing.T) {
 	if n := rules(r.run("look again", nil)); n != 0 {
 		t.Errorf("%d notes after reopening", n)
 	}
+	before := len(stored(t, r.cfg.Store, r.cfg.ID))
 	if _, err := r.Submit(t.Context(), session.Compact{}); err != nil {
 		t.Fatal(err)
 	}
-	if n := rules(r.run("look once more", nil)); n != 1 {
+	// SPEC 9.6: rules in force are told again at once, also where nothing that
+	// is left shows a file of their folder.
+	if n := rules(stored(t, r.cfg.Store, r.cfg.ID)[before:]); n != 1 {
+		t.Errorf("%d notes at the compaction", n)
+	}
+	if n := rules(r.run("look once more", nil)); n != 0 {
 		t.Errorf("%d notes after compaction", n)
 	}
 }

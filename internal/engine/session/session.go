@@ -23,6 +23,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/hints"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -71,6 +72,11 @@ type Config struct {
 	Limits budget.Limits
 	// Progress is how runs that go in circles are found: progress.Default().
 	Progress progress.Config
+	// Window holds the numbers of the context window. Counter, if set, gives
+	// the counter that is better than the estimate; it is asked for once the
+	// first request has gone out, and may take its time.
+	Window  window.Config
+	Counter func() (window.Counter, error)
 	// Route is what is done with a person's prompts before they are answered.
 	Route route.Config
 	// Payer, if set, is the parent session that this one spends from.
@@ -129,6 +135,9 @@ type Session struct {
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
 	guidance guidance
+	aside    *event.Aside // a request beside the conversation that is in flight
+	hints    hints.Fold
+	weighed  bool // the better counter is on its way
 	memory   memory.Fold
 	asking   asking
 	routing  routing
@@ -157,6 +166,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 		subs: map[*subscriber]struct{}{}, answers: map[string]chan Answer{}, allowedAs: map[string]string{},
 	}
 	s.watch, _ = Share(cfg.Journal).(*watch)
+	s.conv.Configure(cfg.Window)
 	known := false
 	for e, err := range cfg.Store.Read(ctx, cfg.ID, 0) {
 		if errors.Is(err, event.ErrNoSession) {
@@ -199,6 +209,9 @@ func (s *Session) takeUp(ctx context.Context) []event.Draft {
 			ID: c.ID, Tool: c.Name, Outcome: event.UnknownDone,
 			Result: llm.Result{ID: c.ID, Name: c.Name, Error: true, Text: "[Outcome unknown: pawl was stopped before this call's result was recorded. What it did may stand; look before you repeat it.]"},
 		}})
+	}
+	if s.aside != nil {
+		ds = append(ds, event.Draft{Body: lost(*s.aside)})
 	}
 	if s.turnOpen {
 		ds = append(ds, event.Draft{Body: event.Ended{End: event.EndInterrupted, Error: &event.Fault{
@@ -263,6 +276,14 @@ func (s *Session) apply(e event.Event) {
 		}
 	case event.Planned:
 		s.plan = b.Items
+	case event.Aside:
+		s.aside = &b
+	case event.Charged:
+		if s.aside != nil && s.aside.By == b.By {
+			s.aside = nil
+		}
+	case event.Compacted:
+		s.aside = nil
 	}
 	s.shellState.apply(e.Body)
 	s.guidance.apply(e.Body)
@@ -276,6 +297,7 @@ func (s *Session) apply(e event.Event) {
 	s.evidence.Apply(e)
 	s.progress.Apply(e)
 	s.undo.Apply(e)
+	s.hints.Apply(e)
 	s.agent.Apply(e)
 	s.activity.Apply(e)
 }
@@ -319,6 +341,7 @@ func (s *Session) record(ctx context.Context, ds ...event.Draft) error {
 		for sub := range s.subs {
 			sub.put(e, s.last)
 		}
+		s.weigh(e.Body)
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (s *Session) loop() *turn.Loop {
 		Model: model, Tools: s.cfg.Tools, Record: s.record, Live: s.live,
 		Request: s.request, Locks: s.cfg.Locks, Mask: s.cfg.Mask,
 		Cost: func(u llm.Usage) *float64 { return llm.Cost(s.Info().Price, u) }, Over: s.over, Fallback: s.chain(model),
-		Cap: s.resultCap, Spill: s.spill, Compaction: s.compaction(),
+		Cap: s.resultCapOf, Spill: s.spill, Compaction: s.compaction(),
 		Now: s.cfg.Now, Sleep: s.cfg.Sleep, Jitter: s.cfg.Jitter,
 	}
 	l.Env = s.env
@@ -121,6 +121,9 @@ func (s *Session) loop() *turn.Loop {
 			return end, err
 		}
 		if err := s.guide(ctx); err != nil {
+			return event.EndFailed, err
+		}
+		if err := s.advise(ctx); err != nil {
 			return event.EndFailed, err
 		}
 		return s.judge(ctx)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -18,11 +20,27 @@ func (s *Session) Window() window.Report {
 	return s.conv.Report()
 }
 
+// Urgency says how pressing it is to make room in the context window, in C's
+// words (SPEC 9.8), and how full it is in percent.
+func (s *Session) Urgency() (string, float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.conv.Percent()
+	return window.Urgency(p), p
+}
+
 // resultCap is how many tokens of the next result the model is shown.
 func (s *Session) resultCap() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.conv.ResultCap()
+}
+
+// resultCapOf is resultCap for the text of one.
+func (s *Session) resultCapOf(text string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conv.ResultCapOf(text)
 }
 
 // replyRoom is how long a reply may be for it to fit the window, 0 where the
@@ -80,13 +98,13 @@ func (s *Session) compaction() *turn.Compaction {
 }
 
 // payAside sets aside what a request beside the conversation may cost.
-func (s *Session) payAside(ctx context.Context, p window.Plan) (int, func(*event.Charged) error, error) {
+func (s *Session) payAside(ctx context.Context, p window.Plan) (int, *float64, func(*event.Charged) error, error) {
 	a := budget.Ask{Price: s.Info().Price, Input: p.Input, MaxOutput: p.Ask.Tail.MaxTokens, Child: true}
 	g, err := s.reserve(ctx, a)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
-	most := g.MaxTokens
+	most, usd := g.MaxTokens, g.USD
 	up := budget.Grant{}
 	if s.cfg.Payer != nil {
 		if most > 0 {
@@ -94,13 +112,13 @@ func (s *Session) payAside(ctx context.Context, p window.Plan) (int, func(*event
 		}
 		if up, err = s.cfg.Payer.Reserve(ctx, a); err != nil {
 			s.release(g.ID)
-			return 0, nil, err
+			return 0, nil, nil, err
 		}
-		if up.MaxTokens > 0 {
+		if usd = up.USD; up.MaxTokens > 0 {
 			most = up.MaxTokens
 		}
 	}
-	return most, func(c *event.Charged) error {
+	return most, usd, func(c *event.Charged) error {
 		s.release(g.ID)
 		if s.cfg.Payer == nil {
 			return nil
@@ -113,6 +131,78 @@ func (s *Session) payAside(ctx context.Context, p window.Plan) (int, func(*event
 		}
 		return s.cfg.Payer.Settle(context.WithoutCancel(ctx), up.ID, cs...)
 	}, nil
+}
+
+// lost is what a request beside the conversation cost that was in flight when
+// the process died: at most what was set aside.
+func lost(a event.Aside) event.Charged {
+	return event.Charged{
+		By: a.By, Model: a.Model, Usage: llm.Usage{Known: true, Input: a.Input}, USD: a.Reserved,
+		Guess: true, Unknown: true, Requests: 1,
+	}
+}
+
+// weigh fetches the better counter once the first request has gone out, and
+// counts the conversation with it beside whatever goes on. Callers hold the
+// lock.
+func (s *Session) weigh(b event.Body) {
+	if _, sent := b.(event.Requested); !sent || s.weighed || s.cfg.Counter == nil {
+		return
+	}
+	s.weighed = true
+	s.turns.Go(func() {
+		with, err := s.cfg.Counter()
+		if err != nil {
+			return // the estimate does
+		}
+		for {
+			s.mu.Lock()
+			w := s.conv.Weigh(with)
+			s.mu.Unlock()
+			w.Run()
+			s.mu.Lock()
+			done := s.conv.Adopt(w)
+			s.mu.Unlock()
+			if done {
+				return
+			}
+		}
+	})
+}
+
+// advise tells the model what it should know of the window, and of how it uses
+// its tools.
+func (s *Session) advise(ctx context.Context) error {
+	s.mu.Lock()
+	var ds []event.Draft
+	if n, due := s.conv.Status(); due {
+		ds = append(ds, event.Draft{Body: n})
+	}
+	for _, n := range s.hints.Due() {
+		ds = append(ds, event.Draft{Body: n})
+	}
+	s.mu.Unlock()
+	return s.record(ctx, ds...)
+}
+
+// room lets a call let go of results.
+type room struct{ s *Session }
+
+// Clean is part of tool.Room.
+func (r room) Clean(ctx context.Context, handles []string, summary, reason string) (tool.Cleaned, error) {
+	r.s.mu.Lock()
+	c := r.s.conv.Look(handles, summary, reason)
+	out := tool.Cleaned{Unknown: c.Unknown, Gone: c.Gone, Marked: c.Found, Tokens: c.Freed}
+	if len(c.Unknown) > 0 {
+		out.Known = r.s.conv.Handles(20)
+	}
+	r.s.mu.Unlock()
+	if len(c.Unknown) > 0 || len(c.Found) == 0 {
+		return out, nil
+	}
+	return out, r.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Cleaned{
+		Results: c.Found, Summary: r.s.cfg.Mask(summary), Reason: r.s.cfg.Mask(reason),
+	}})
 }
 
 // compact makes the conversation shorter because a person asks for it. Prompts

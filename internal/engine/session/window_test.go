@@ -406,10 +406,11 @@ func TestHopelessWindow(t *testing.T) {
 	}
 }
 
-// SPEC 9.2: results of no bytes, 50 MB, one line of 10 MB, and of bytes that
+// SPEC 9.2: results of no bytes, 50 MB, one line of 10 MB, nothing but line
+// ends, emoji made of several runes, and of bytes that
 // are no text: within the cap, the whole kept, and text.
 func TestOddResults(t *testing.T) {
-	texts := []string{"", strings.Repeat("fifty megabytes of lines\n", 2<<20), strings.Repeat("漢", 10<<20/3), strings.Repeat("\xff\xfe\x80 ok\n", 50_000), "\xff"}
+	texts := []string{"", strings.Repeat("fifty megabytes of lines\n", 2<<20), strings.Repeat("漢", 10<<20/3), strings.Repeat("\xff\xfe\x80 ok\n", 50_000), "\xff", strings.Repeat("\n", 10<<20), strings.Repeat("👩\u200d👩\u200d👧", 1<<16), strings.Repeat("\r\n\x00", 1<<20)}
 	m := llmtest.New()
 	m.Next = func(n int, _ *llm.Request) llmtest.Turn {
 		if n < len(texts) {

@@ -19,14 +19,15 @@ type Compaction struct {
 	// whether compacting has led nowhere, so that the turn must end.
 	Due func() (why string, spiral bool)
 	// Dedup gives a compaction that drops older reads of what was read again.
+	// and results that the model cleaned up.
 	Dedup func() (e event.Compacted, ok bool)
 	// Plan makes the plan.
 	Plan func(why, focus string) window.Plan
 	// Pay sets aside what the summary may cost, and says how long it may be;
-	// settle gives that back, with what was spent (nil: nothing), which is
-	// recorded by then. A nil Pay: no model is asked, and what the log says is
-	// the summary.
-	Pay func(ctx context.Context, p window.Plan) (maxTokens int, settle func(*event.Charged) error, err error)
+	// usd is what it set aside, where that is known. settle gives it back, with
+	// what was spent (nil: nothing), which is recorded by then. A nil Pay: no
+	// model is asked, and what the log says is the summary.
+	Pay func(ctx context.Context, p window.Plan) (maxTokens int, usd *float64, settle func(*event.Charged) error, err error)
 	// Rebase gives the head that goes on. After records what a shorter
 	// conversation must be told again.
 	Rebase func() event.Rebased
@@ -52,10 +53,17 @@ func (l *Loop) room(ctx context.Context) error {
 	why, spiral := l.Compaction.Due()
 	switch {
 	case why == "":
-		if e, ok := l.Compaction.Dedup(); ok {
+		e, ok := l.Compaction.Dedup()
+		if !ok {
+			return nil
+		}
+		if e.Why != window.WhyClean { // all that was shown still is, further down
 			return l.Record(ctx, event.Draft{Body: e})
 		}
-		return nil
+		if err := l.Record(ctx, event.Draft{Body: e}, event.Draft{Body: l.Compaction.Rebase()}); err != nil {
+			return err
+		}
+		return l.Compaction.After(ctx)
 	case spiral:
 		return errSpiral
 	}
@@ -103,11 +111,20 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 		if err := l.Record(ctx, event.Draft{Body: say}); err != nil {
 			return event.Compacted{}, err
 		}
-		max, pay, err := c.Pay(ctx, p)
+		max, usd, pay, err := c.Pay(ctx, p)
 		if err == nil {
 			var charged *event.Charged
-			text, charged, err = l.summary(ctx, p, max)
 			settle = func() error { return pay(charged) }
+			// Before it goes out: a process that dies meanwhile has spent it.
+			aside := event.Aside{By: bySummary, Model: l.Model.Info().Ref(), Input: p.Input, Reserved: usd}
+			if err := l.Record(ctx, event.Draft{Body: aside}); err != nil {
+				return event.Compacted{}, errors.Join(err, settle())
+			}
+			text, charged, err = l.summary(ctx, p, max)
+			if charged == nil && ctx.Err() != nil {
+				zero := 0.0
+				charged = &event.Charged{By: bySummary, Model: aside.Model, Usage: llm.Usage{Known: true}, USD: &zero, Requests: 1}
+			}
 			if charged != nil {
 				spent = append(spent, event.Draft{Body: *charged})
 			}
@@ -139,6 +156,9 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 	return e, nil
 }
 
+// bySummary is Charged.By of a summary.
+const bySummary = "compaction"
+
 // summary asks the model for the summary. charged is what it cost, also where
 // there is none.
 func (l *Loop) summary(ctx context.Context, p window.Plan, maxTokens int) (string, *event.Charged, error) {
@@ -153,7 +173,7 @@ func (l *Loop) summary(ctx context.Context, p window.Plan, maxTokens int) (strin
 	if err := window.Encode(codec, &r); err != nil {
 		return "", nil, err
 	}
-	charged := &event.Charged{By: "compaction", Model: l.Model.Info().Ref(), Requests: 1}
+	charged := &event.Charged{By: bySummary, Model: l.Model.Info().Ref(), Requests: 1}
 	var got int64
 	for d, err := range l.Model.Stream(ctx, &r) {
 		if err != nil {

@@ -214,7 +214,7 @@ func (l *Loop) finish(ctx context.Context, d *done, called string, r tool.Result
 	d.Bytes = int64(len(text))
 	// A tool that chose its lines by Env.Limit is taken at its word: they stay
 	// shown.
-	if limit := l.Cap(); limit > 0 && (len(r.Seen) == 0 || len(text) > window.Bytes(limit)) {
+	if limit := l.Cap(text); limit > 0 && (len(r.Seen) == 0 || len(text) > window.Bytes(limit)) {
 		whole := text
 		var cut bool
 		text, cut = window.Cut(text, limit, func() string {

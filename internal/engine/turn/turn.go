@@ -88,9 +88,9 @@ type Loop struct {
 	Mask func(string) string
 	// Compaction, if set, makes room in the context window.
 	Compaction *Compaction
-	// Cap is how many tokens of a result the model is shown, 0 for all; Spill
+	// Cap is how many tokens of a text the model is shown, 0 for all; Spill
 	// keeps a whole result that is longer and returns where it is.
-	Cap   func() int
+	Cap   func(text string) int
 	Spill func(ctx context.Context, call, text string) (string, error)
 
 	Now   func() time.Time

@@ -73,7 +73,7 @@ func newBench(m llm.Model, tools ...tool.Tool) *bench {
 		},
 		Live: func(event.Body) {},
 		Cost: func(llm.Usage) *float64 { return nil },
-		Cap:  func() int { return 250 },
+		Cap:  func(string) int { return 250 },
 		Spill: func(_ context.Context, call, text string) (string, error) {
 			b.spilt[call] = text
 			return "/spill/" + call, nil

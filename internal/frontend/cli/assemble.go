@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
+	"github.com/pawl-agent/pawl/internal/adapter/tokenizer"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
@@ -30,6 +31,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // parallelCalls is how many calls of one step run at once (SPEC 4.1).
@@ -178,6 +180,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		Journal: session.Share(files), Notes: notes, Prefer: prefer,
 		Pressure:   pressure(conf.User.Resources, a.Now, dir, paths.State),
 		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Route: routes, Locks: turn.NewLocks(parallelCalls),
+		Window: conf.User.Window, Counter: counter(conf.User.Window),
 		Mask: masker.String, SpillDir: paths.Spill(), Fixer: f.fixing.fixer(conf.User, dir, a.Env("HOME")), AutoCorrect: conf.User.Tools.All(),
 		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
 		Now:  a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
@@ -191,6 +194,14 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	return o, a.watch(o, f, fr, keep.nodes)
 }
 
+// counter is what counts tokens better than the estimate, once there is time.
+func counter(c window.Config) func() (window.Counter, error) {
+	if !c.BPE() {
+		return nil
+	}
+	return func() (window.Counter, error) { return tokenizer.Load() }
+}
+
 // toolSet is the tools in the order the model is shown them. The form of edit
 // that is offered follows the model's family (SPEC 4.9).
 func toolSet(i llm.Info) tool.Set {
@@ -201,7 +212,7 @@ func toolSet(i llm.Info) tool.Set {
 		set = append(set, tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch())
 	}
 	return append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
-		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember())
+		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember(), tools.CleanupToolCall())
 }
 
 func (a *App) openStore(ctx context.Context, f *flags, p settings.Paths, conf settings.Loaded) (event.Store, error) {

@@ -135,6 +135,7 @@ var (
 
 func (c *conversation) converse(ctx context.Context) error {
 	for !c.quit {
+		c.pressing()
 		text, err := c.read()
 		switch {
 		case errors.Is(err, io.EOF):

@@ -88,6 +88,9 @@ func (v *view) show(e event.Event) {
 		v.line("pawl: " + plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
 	case event.Compacted:
 		v.line(fmt.Sprintf("pawl: the conversation was made shorter: about %d tokens, were %d; /context shows it", b.After, b.Before))
+		if b.Error != nil {
+			v.line("pawl: the model gave no summary, so the log's own words stand for it: " + plain.Line(b.Error.Message))
+		}
 	case event.Routed:
 		if b.Firm { // else a question says so, where it matters
 			v.line("pawl: " + brief.Route(b))

@@ -19,7 +19,7 @@ func contextCommand() Command {
 func writeWindow(out io.Writer, r window.Report) {
 	switch {
 	case r.Limit > 0:
-		fmt.Fprintf(out, "about %d of %d tokens, %.0f %% (%s)\n", r.Tokens, r.Limit, r.Percent, r.Tier)
+		fmt.Fprintf(out, "about %d of %d tokens, %.0f %% (%s; urgency %s)\n", r.Tokens, r.Limit, r.Percent, r.Tier, r.Urgency)
 	default:
 		fmt.Fprintf(out, "about %d tokens; the size of the model's window is not known\n", r.Tokens)
 	}
@@ -45,8 +45,11 @@ func writeWindow(out io.Writer, r window.Report) {
 		}
 	}
 	calls := fmt.Sprintf("about %d", r.Calls)
-	if r.Calls == 50 {
-		calls = "50 or more"
+	if r.Calls == r.CallsMost {
+		calls += " or more"
 	}
 	fmt.Fprintf(out, "room for %s calls; the next result may have %d tokens; %d compactions so far\n", calls, r.Cap, r.Compacts)
+	if r.Cleaned > 0 {
+		fmt.Fprintf(out, "%d results are cleaned up and go when the conversation is next made shorter\n", r.Cleaned)
+	}
 }

@@ -14,7 +14,13 @@ type Builder struct {
 	prefix  []byte // head and messages, only ever appended to
 	encoded int    // messages in prefix
 	started bool   // a message is in prefix, so that the next needs a comma
+	starts  []int  // where each message begins in prefix
 }
+
+// Providers with cache markers look back from one to the entries of earlier
+// requests, but only so many blocks (Anthropic: 20). Behind a wider step the
+// last request's end is marked once more, so that its entry is found.
+const lookback = 16
 
 // NewBuilder builds for a model's codec; nil for a model without one.
 func NewBuilder(conv *Conversation, codec llm.Codec) *Builder {
@@ -40,11 +46,20 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 	// cache marker and kept without it.
 	last := len(msgs) - 1
 	for ; b.encoded < last; b.encoded++ {
+		b.starts = append(b.starts, len(b.prefix))
 		if err := b.add(msgs[b.encoded]); err != nil {
 			return nil, err
 		}
 	}
 	var marked []byte
+	prefix := b.prefix
+	if before := b.conv.endBefore(last); before >= 0 && wide(msgs[before+1:]) {
+		var err error
+		if marked, err = b.remark(msgs[before], b.starts[before]); err != nil {
+			return nil, err
+		}
+		prefix = b.prefix[:b.starts[before]]
+	}
 	if last >= 0 {
 		m, err := b.codec.Step(msgs[last:], true)
 		if err != nil {
@@ -55,8 +70,37 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 		}
 		marked = append(marked, m...)
 	}
-	r.Body = [][]byte{b.prefix[:len(b.prefix):len(b.prefix)], marked, b.codec.Tail(tail)}
+	r.Body = [][]byte{prefix[:len(prefix):len(prefix)], marked, b.codec.Tail(tail)}
 	return r, nil
+}
+
+// wide says that the parts of a step are more than a provider looks back over.
+func wide(step []llm.Message) bool {
+	n := 0
+	for _, m := range step {
+		n += len(m.Parts)
+	}
+	return n > lookback
+}
+
+// remark gives the prefix from a message on, with that message marked.
+func (b *Builder) remark(m llm.Message, from int) ([]byte, error) {
+	plain, err := b.codec.Step([]llm.Message{m}, false)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := b.codec.Step([]llm.Message{m}, true)
+	if err != nil {
+		return nil, err
+	}
+	rest := b.prefix[from:]
+	comma := 0
+	if len(rest) > 0 && rest[0] == ',' && len(plain) > 0 {
+		comma = 1
+	}
+	out := append([]byte(nil), rest[:comma]...)
+	out = append(out, marked...)
+	return append(out, rest[comma+len(plain):]...), nil
 }
 
 func (b *Builder) add(m llm.Message) error {

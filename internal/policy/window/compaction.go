@@ -3,6 +3,7 @@ package window
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -24,17 +25,8 @@ const (
 	ByPointers = "pointers" // no summary: only results are dropped
 )
 
-const (
-	// between is how long after a compaction the next one waits, unless the
-	// window is critical.
-	between = 180 * time.Second
-	// maxIdle compactions in a row with nothing new done between them are a
-	// spiral.
-	maxIdle = 3
-	// least is the part of the conversation that must be freed for a summary to
-	// be worth it.
-	least = 0.25
-)
+// maxIdle compactions in a row with nothing new done between them are a spiral.
+const maxIdle = 3
 
 // compactions folds what was compacted, and what was done since.
 type compactions struct {
@@ -45,9 +37,13 @@ type compactions struct {
 	idle    int  // compactions in a row without news before them
 	learned int  // tokens that a provider refused; 0 none
 	stuck   bool // the last one left the window critical
+	vain    bool // or as full as makes one due
 	looked  int  // what was counted when reads were last looked through
 	summary string
-	hashes  map[uint64]struct{} // of results, so that a repeated one is no news
+	failed  string // why there is none of a model
+	// repeated: the last result was there before.
+	repeated bool
+	hashes   map[uint64]struct{} // of results, so that a repeated one is no news
 }
 
 func (k *compactions) apply(b event.Body) {
@@ -62,16 +58,19 @@ func (k *compactions) apply(b event.Body) {
 	case event.FileChanged:
 		k.fresh(b.Path + "\x00" + string(b.After))
 	case event.CallDone:
-		if b.Outcome == event.OK {
-			k.fresh(b.Tool + "\x00" + b.Result.Text)
+		if k.repeated = false; b.Outcome == event.OK {
+			k.repeated = !k.fresh(b.Tool + "\x00" + b.Result.Text)
 		}
 	case event.Compacted:
 		k.looked = 0
-		if b.Why == WhyDedup {
+		if b.Why == WhyDedup || b.Why == WhyClean {
 			return
 		}
 		k.count++
 		k.grown = false
+		if k.failed = ""; b.Error != nil {
+			k.failed = b.Error.Message
+		}
 		if k.news {
 			k.idle = 0
 		}
@@ -86,28 +85,30 @@ func (k *compactions) apply(b event.Body) {
 	}
 }
 
-// fresh notes something found or done. FNV-1a.
-func (k *compactions) fresh(s string) {
+// fresh notes something found or done, and says whether it is new. FNV-1a.
+func (k *compactions) fresh(s string) bool {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
 		h = (h ^ uint64(s[i])) * 1099511628211
 	}
 	if _, ok := k.hashes[h]; ok {
-		return
+		return false
 	}
 	if k.hashes == nil {
 		k.hashes = map[uint64]struct{}{}
 	}
 	k.hashes[h] = struct{}{}
 	k.news = true
+	return true
 }
 
 // compacted applies a compaction: Start for the oldest messages, and pointers
 // for results.
 func (c *Conversation) compacted(b event.Compacted) {
-	if b.Why != WhyDedup {
+	if b.Why != WhyDedup && b.Why != WhyClean {
 		c.compact.at = c.now
 	}
+	c.told = ""
 	older := min(max(b.Older, 0), len(c.messages))
 	var ms []llm.Message
 	var as []about
@@ -119,13 +120,16 @@ func (c *Conversation) compacted(b event.Compacted) {
 	for _, p := range b.Pointers {
 		c.drop(p)
 	}
+	c.settled()
 	c.bodyN = c.tailAbout.tokens
 	for _, a := range c.about {
 		c.bodyN += a.tokens
 	}
 	c.rebases++
+	c.asked = [2]int{}
 	c.compact.looked = c.bodyN
-	c.compact.stuck = c.Percent() >= criticalAt
+	c.compact.stuck = c.Tier() == Critical
+	c.compact.vain = c.Percent() >= c.conf.filled().CompactAt
 }
 
 // drop puts a pointer in a result's place. Requests that were built before
@@ -146,6 +150,10 @@ func (c *Conversation) drop(p event.Pointer) {
 	m.Parts[p.Part] = now
 	a.tokens += countPart(c.count(), now) - countPart(c.count(), was)
 	a.seen = nil // what was in it is not shown any more
+	if p.Part < len(a.results) {
+		a.results = slices.Clone(a.results)
+		a.results[p.Part] = 0
+	}
 }
 
 // StillSeen lists what the messages that are left show of files that are as
@@ -174,11 +182,11 @@ func (c *Conversation) StillSeen() []tool.Span {
 
 // Due says why a compaction is due before the next request: WhyFull, or "".
 func (c *Conversation) Due() string {
-	p := c.Percent()
+	p, d := c.Percent(), c.conf.filled()
 	switch {
-	case p < compactAt, !c.compact.grown:
+	case c.conf.Off(), p < d.CompactAt, !c.compact.grown:
 		return ""
-	case p < criticalAt && c.compact.count > 0 && c.now.Sub(c.compact.at) < between:
+	case p < d.Critical && c.compact.count > 0 && c.now.Sub(c.compact.at) < c.conf.apart():
 		return ""
 	}
 	return WhyFull
@@ -189,9 +197,9 @@ func (c *Conversation) Due() string {
 func (c *Conversation) Spiral() bool { return c.compact.idle >= maxIdle && !c.compact.news }
 
 // Blocked says that calls must not run: the window is critical, and compaction
-// could not help (SPEC 4.2).
+// is off or could not help (SPEC 4.2).
 func (c *Conversation) Blocked() bool {
-	return c.compact.stuck && c.Percent() >= criticalAt
+	return (c.compact.stuck || c.conf.Off()) && c.Tier() == Critical
 }
 
 // BlockedText is what a call that is blocked is answered with.

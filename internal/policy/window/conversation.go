@@ -10,6 +10,7 @@ package window
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,13 @@ type Conversation struct {
 	// goes out, so that all of a step is one message.
 	tail      llm.Message
 	tailAbout about
-	open      []llm.Call // calls without a result, in order
+	open      []llm.Call          // calls without a result, in order
+	ids       map[string]struct{} // of all calls so far
+
+	conf Config
+	// asked is how many messages the last two requests of this prefix had that
+	// were not the same; 0 none.
+	asked [2]int
 
 	counter Counter // nil: Estimate
 	headN   int     // tokens of the head, as counted
@@ -38,6 +45,8 @@ type Conversation struct {
 	calib   calibration
 	ledger  ledger
 	compact compactions
+	clean   cleanups
+	told    Tier      // by the last status message since the last compaction
 	results [2]int    // how many there were, and their tokens as counted
 	now     time.Time // of the last event
 }
@@ -47,6 +56,9 @@ type about struct {
 	tokens int // as counted
 	kind   kind
 	seen   []tool.Span // what its results showed of files
+	// results are the numbers of the results it begins with; 0 where one was
+	// left out.
+	results []int
 }
 
 // kind is where a message comes from.
@@ -57,6 +69,9 @@ const (
 	prompt             // of a person, or of what speaks in a person's place
 	start              // what stands for what was compacted
 )
+
+// Configure sets the numbers that c keeps to, before the first event.
+func (c *Conversation) Configure(conf Config) { c.conf = conf }
 
 // Count makes c count with another counter than Estimate. It must be called
 // before the first event.
@@ -99,6 +114,11 @@ func (c *Conversation) Apply(e event.Event) {
 		c.push(m, about{tokens: countMessage(c.count(), m), kind: prompt})
 	case event.Noted:
 		c.note(b.Text)
+		if t, ok := strings.CutPrefix(b.Why, WhyStatus); ok {
+			c.told = Tier(t)
+		}
+	case event.Cleaned:
+		c.cleaned(b)
 	case event.Stuck:
 		if b.Level != "halt" {
 			c.note("[" + b.Text + "]")
@@ -110,11 +130,15 @@ func (c *Conversation) Apply(e event.Event) {
 	case event.Requested:
 		c.close()
 		c.calib.sent = c.headN + c.bodyN
+		if n := len(c.messages); n != c.asked[0] {
+			c.asked = [2]int{n, c.asked[0]}
+		}
 	case event.Replied:
 		c.close()
 		c.calib.replied(b.Reply.Usage)
-		c.push(b.Reply.Message, about{tokens: countMessage(c.count(), b.Reply.Message)})
-		c.open = append(c.open, b.Reply.Message.Calls()...)
+		m := c.unique(b.Reply.Message)
+		c.push(m, about{tokens: countMessage(c.count(), m)})
+		c.open = append(c.open, m.Calls()...)
 	case event.Recalled:
 		c.close()
 		m := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart(b.Text)}}
@@ -123,8 +147,41 @@ func (c *Conversation) Apply(e event.Event) {
 		if len(c.open) > 0 {
 			c.ledger.done(c.open[0], b)
 		}
-		c.result(b.Result)
+		c.result(b)
 	}
+}
+
+// unique gives calls an id that no other call of the conversation has: some
+// models count from 0 in each reply, and others' APIs refuse that. The log
+// keeps what came.
+func (c *Conversation) unique(m llm.Message) llm.Message {
+	copied := false
+	for i, p := range m.Parts {
+		if p.Kind != llm.CallPart || p.Call == nil {
+			continue
+		}
+		if c.ids == nil {
+			c.ids = map[string]struct{}{}
+		}
+		id := p.Call.ID
+		for n := len(c.ids); ; n++ {
+			if _, taken := c.ids[id]; !taken {
+				break
+			}
+			id = fmt.Sprintf("%s_%d", p.Call.ID, n)
+		}
+		c.ids[id] = struct{}{}
+		if id == p.Call.ID {
+			continue
+		}
+		if !copied {
+			m.Parts, copied = slices.Clone(m.Parts), true
+		}
+		call := *p.Call
+		call.ID = id
+		m.Parts[i].Call = &call
+	}
+	return m
 }
 
 func (c *Conversation) rebased(b event.Rebased) {
@@ -134,7 +191,19 @@ func (c *Conversation) rebased(b event.Rebased) {
 	}
 	c.head, c.info = b.Head, b.Info
 	c.headN = countHead(c.count(), b.Head)
+	// The offline model reads results as they are.
+	c.clean.offered = b.Info.API != "offline" && slices.ContainsFunc(b.Head.Tools, func(t llm.ToolSpec) bool { return t.Name == CleanTool })
 	c.rebases++
+	c.asked = [2]int{}
+}
+
+// endBefore is the message that ended the request before one that ends in
+// last, -1 where there is none in this prefix.
+func (c *Conversation) endBefore(last int) int {
+	if c.asked[0] <= last {
+		return c.asked[0] - 1
+	}
+	return c.asked[1] - 1
 }
 
 func append2(m llm.Message, ps ...llm.Part) llm.Message {
@@ -173,14 +242,18 @@ func (c *Conversation) note(text string) {
 	c.tail.Parts = append(c.tail.Parts, llm.TextPart(text))
 }
 
-func (c *Conversation) result(r llm.Result) {
+func (c *Conversation) result(d event.CallDone) {
 	if len(c.open) == 0 {
 		return // a result for a call that no reply here asked for: never sent
 	}
+	r := d.Result
+	r.ID = c.open[0].ID
 	c.open = c.open[1:]
 	c.tail.Role = llm.Tool
-	p := llm.Part{Kind: llm.Output, Result: &r}
 	c.results[0]++
+	r.Text = c.handled(c.results[0], d)
+	p := llm.Part{Kind: llm.Output, Result: &r}
+	c.tailAbout.results = append(c.tailAbout.results, c.results[0])
 	c.results[1] += c.tailed(p)
 	// Results come before notes: providers want them right behind the calls.
 	i := 0

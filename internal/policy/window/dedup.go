@@ -12,12 +12,9 @@ import (
 // reads that a newer one covers.
 const WhyDedup = "dedup"
 
-const (
-	dedupAt = 80.0 // percent
-	// again is by how much of the limit the conversation must grow before it is
-	// looked through once more.
-	again = 0.03
-)
+// again is by how much of the limit the conversation must grow before it is
+// looked through once more.
+const again = 0.03
 
 // readArgs is what of the read tool's arguments matters here.
 type readArgs struct {
@@ -39,17 +36,20 @@ func (l lines) covers(m lines) bool {
 }
 
 // Dedup drops older reads of files that were read again (SPEC 9.5): over 80 %,
-// where at least a quarter of the conversation is freed by it. ok is false
-// where it is not worth it.
+// where at least a quarter of the conversation is freed by it together with
+// what the model cleaned up. ok is false where it is not worth it.
 func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 	limit := c.Limit()
-	if c.Percent() <= dedupAt || len(c.open) > 0 || float64(c.calib.of(c.bodyN-c.compact.looked)) < again*float64(limit) {
+	if c.Percent() <= c.conf.filled().DedupAt || len(c.open) > 0 || float64(c.calib.of(c.bodyN-c.compact.looked)) < again*float64(limit) {
 		return event.Compacted{}, false
 	}
 	c.compact.looked = c.bodyN
 	e = event.Compacted{Why: WhyDedup, By: ByPointers, Before: int64(c.Tokens())}
 	newer := map[string][]lines{}
-	freed := 0
+	cleaned, freed := c.pointers(0)
+	if len(cleaned) > 0 {
+		e.Why, e.Pointers = WhyClean, cleaned
+	}
 	ms := c.Messages()
 	for i := len(ms) - 1; i > 0; i-- {
 		if ms[i].Role != llm.Tool {
@@ -58,6 +58,9 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 		calls := ms[i-1].Calls()
 		for k := min(len(calls), len(ms[i].Parts)) - 1; k >= 0; k-- {
 			p := ms[i].Parts[k]
+			if k < len(c.resultsOf(i)) && c.clean.waiting[c.resultsOf(i)[k]] != "" {
+				continue // it goes already
+			}
 			if calls[k].Name != "read" || p.Kind != llm.Output || p.Result == nil || p.Result.Error || len(p.Result.Images) > 0 {
 				continue
 			}
@@ -76,11 +79,19 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 			}
 		}
 	}
-	if float64(freed) < least*float64(c.bodyN) {
+	if float64(freed) < c.least() {
 		return event.Compacted{}, false
 	}
 	e.After = int64(c.calib.of(c.headN + c.bodyN - freed))
 	return e, true
+}
+
+// resultsOf gives the numbers of a message's results.
+func (c *Conversation) resultsOf(i int) []int {
+	if i < len(c.about) {
+		return c.about[i].results
+	}
+	return c.tailAbout.results
 }
 
 // reread says whether all that a read asked for was read again later, and
@@ -99,3 +110,6 @@ func reread(newer map[string][]lines, in readArgs) bool {
 	}
 	return all
 }
+
+// least is what must be freed to be worth a new prefix, as counted.
+func (c *Conversation) least() float64 { return c.conf.filled().Free / 100 * float64(c.bodyN) }

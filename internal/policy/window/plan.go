@@ -50,6 +50,9 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	if limit == 0 {
 		limit = unknownWindow
 	}
+	if at := c.conf.filled().CompactAt; why == WhyFull && at < 90 {
+		limit = int(float64(limit) * at / 90) // earlier, and so to less
+	}
 	body := max(c.calib.to(limit)-c.headN, c.calib.to(limit)/4, 400)
 	p := Plan{Why: why, Focus: focus, conv: c, before: int64(c.Tokens()), space: body * partSummary / 100, target: body * goal / 100}
 	keep := body * partKept / 100
@@ -65,7 +68,7 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	p.ledger = c.ledger.text(body * partLedger / 100)
 	_, n := head(p.intro+p.ledger, -1)
 	freed := size - n - p.space
-	if older == 0 || float64(freed) < least*float64(c.bodyN) && why != WhyPerson || freed <= 0 {
+	if older == 0 || float64(freed) < c.least() && why != WhyPerson || freed <= 0 {
 		return p // the oldest results go instead
 	}
 	p.Summarise, p.older = true, older
@@ -121,7 +124,7 @@ func (p *Plan) ask(body int) {
 		if c.about[i].kind == start {
 			continue // its summary comes in whole
 		}
-		s := record(c.messages[i], max(room/4, 60))
+		s := record(c.sees(i), max(room/4, 60))
 		_, n := head(s, -1)
 		if room -= n; room < 0 {
 			lines = append(lines, "[… what came before was too long …]\n")
@@ -231,6 +234,13 @@ func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
 		e.Start = []llm.Message{m}
 	}
 	after := c.after(e)
+	// What the model cleaned up goes first.
+	cleaned, freed := c.pointers(e.Older)
+	for _, x := range cleaned {
+		x.Message += len(e.Start) - e.Older
+		e.Pointers = append(e.Pointers, x)
+	}
+	after -= freed
 	// Where that is not enough, results go too: the oldest first, those of the
 	// newest step only where all is lost otherwise.
 	after = p.drop(&e, after, p.target, false)

@@ -17,19 +17,22 @@ type Share struct {
 // Report says what fills the window, part by part (SPEC 9.7). Tokens are as
 // the provider would count them.
 type Report struct {
-	Window   int // the model's, 0: not known
-	Limit    int // what a request may have of it, 0: not known
-	Tokens   int
-	Percent  float64
-	Tier     Tier
-	Urgency  string
-	Calls    int     // how many more fit, at most 50
-	Parts    []Share // system, tools, prompts, …, in a fixed order
-	Results  []Share // of results, by tool, largest first
-	Biggest  []Share // the biggest single results
-	Cap      int     // of the next result
-	Factor   float64 // what usage says of the counts; 1: nothing yet
-	Compacts int     // compactions so far
+	Window    int // the model's, 0: not known
+	Limit     int // what a request may have of it, 0: not known
+	Tokens    int
+	Percent   float64
+	Tier      Tier
+	Urgency   string
+	Calls     int // how many more fit, at most CallsMost
+	CallsMost int
+	Parts     []Share // system, tools, prompts, …, in a fixed order
+	Results   []Share // of results, by tool, largest first
+	Biggest   []Share // the biggest single results
+	Cap       int     // of the next result
+	Factor    float64 // what usage says of the counts; 1: nothing yet
+	Compacts  int     // compactions so far
+	Failed    string  // why the last one has no summary of a model, "" where it has or wants none
+	Cleaned   int     // results that are marked to be left out
 }
 
 // Report reads the conversation: it costs as much as that is long.
@@ -37,7 +40,7 @@ func (c *Conversation) Report() Report {
 	limit := c.Limit()
 	r := Report{
 		Window: c.info.Window, Limit: limit, Tokens: c.Tokens(), Percent: c.Percent(), Tier: c.Tier(),
-		Urgency: Urgency(c.Percent()), Calls: c.CallsLeft(), Cap: c.ResultCap(), Factor: c.calib.value(), Compacts: c.compact.count,
+		Urgency: Urgency(c.Percent()), Calls: c.CallsLeft(), CallsMost: c.conf.filled().CallsMost, Cap: c.ResultCap(), Factor: c.calib.value(), Compacts: c.compact.count, Failed: c.compact.failed, Cleaned: len(c.clean.waiting),
 	}
 	n := func(p llm.Part) int { return c.calib.of(countPart(c.count(), p)) }
 	system := Share{Name: "system prompt", Count: 1, Tokens: c.calib.of(messageTokens + c.count().Count(c.head.System))}

@@ -11,50 +11,11 @@ const (
 	Critical   Tier = "critical"
 )
 
-// TierOf gives the tier of a window that is so many percent full.
-func TierOf(percent float64) Tier {
-	switch {
-	case percent < 70:
-		return Normal
-	case percent < 85:
-		return Moderate
-	case percent < 95:
-		return Aggressive
-	}
-	return Critical
-}
-
-// Numbers of SPEC 9.2 and 9.6.
 const (
 	capWindow     = 16_384  // the window that the caps were made for
-	maxCap        = 16_000  // tokens of one result, in any window
-	minCap        = 50      // and the least that says anything
+	minCap        = 50      // the least of a result that says anything
 	unknownWindow = 128_000 // what caps assume of a model of unknown window
-	compactAt     = 90.0    // percent
-	criticalAt    = 95.0
-	maxCallsLeft  = 50
 )
-
-// cap of one result in tokens at the window that the caps were made for.
-func (t Tier) cap() int {
-	switch t {
-	case Moderate:
-		return 750
-	case Aggressive:
-		return 500
-	case Critical:
-		return 200
-	}
-	return 1000
-}
-
-// CapOf is how many tokens of one result are shown in a window of that size.
-func CapOf(t Tier, window int) int {
-	if window <= 0 {
-		window = unknownWindow
-	}
-	return max(minCap, min(maxCap, int(int64(t.cap())*int64(window)/capWindow)))
-}
 
 // reserved is what of a window is kept free for the reply: the longest one,
 // but at most an eighth of the window. The longest reply that is asked for
@@ -94,7 +55,7 @@ func (c *Conversation) Percent() float64 {
 }
 
 // Tier is the tier of Percent.
-func (c *Conversation) Tier() Tier { return TierOf(c.Percent()) }
+func (c *Conversation) Tier() Tier { return c.conf.Tier(c.Percent()) }
 
 // Room is how long a reply may be for request and reply to fit the window, in
 // tokens; 0 where that is not known.
@@ -125,26 +86,42 @@ func Urgency(percent float64) string {
 // free, by the results so far; at most 50 (SPEC 9.3).
 func (c *Conversation) CallsLeft() int {
 	limit, average := c.Limit(), 400 // C's size of an unknown result
+	most := c.conf.filled().CallsMost
 	if limit <= 0 {
-		return maxCallsLeft
+		return most
 	}
 	if c.results[0] > 0 {
 		average = max(1, c.calib.of(c.results[1])/c.results[0])
 	}
-	return min(maxCallsLeft, max(0, limit*9/10-c.Tokens())/average)
+	return min(most, max(0, limit*9/10-c.Tokens())/average)
 }
 
 // ResultCap is how many tokens, as Estimate counts, of the next result are
 // shown: the tier's cap, and no more than the call's share of what is left, so
 // that the results of one step do not overfill the window.
 func (c *Conversation) ResultCap() int {
-	n := CapOf(c.Tier(), c.info.Window)
+	n := c.conf.Cap(c.Tier(), c.info.Window)
 	if limit := c.Limit(); limit > 0 {
 		share := (limit - c.Tokens()) / max(1, len(c.open))
 		n = min(n, share)
 	}
 	return max(minCap, c.calib.to(n))
 }
+
+// ResultCapOf is ResultCap for a text that is at hand: one that the counter
+// finds more in than Estimate does (hashes, base64) gets less of it shown.
+func (c *Conversation) ResultCapOf(text string) int {
+	n := c.ResultCap()
+	sample := text[:min(len(text), capSample)]
+	estimate := Estimate{}.Count(sample)
+	if c.counter == nil || estimate == 0 || Fits(text, n/2) {
+		return n
+	}
+	return max(minCap, n*estimate/max(estimate, c.counter.Count(sample)))
+}
+
+// capSample is how many bytes of a text say what it is made of.
+const capSample = 8 << 10
 
 // Bytes is how long a text of so many tokens is at least, in code or prose.
 func Bytes(tokens int) int { return tokens * 3 }

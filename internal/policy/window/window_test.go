@@ -138,12 +138,79 @@ func paired(t *rapid.T, ms []llm.Message) {
 	}
 }
 
+// Ids that repeat from reply to reply become ids of their own: some APIs refuse
+// a request that has one twice. Results follow their calls.
+func TestRepeatedIDs(t *testing.T) {
+	var c Conversation
+	ask := event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
+		{Kind: llm.CallPart, Call: &llm.Call{ID: "0", Name: "read", Args: json.RawMessage(`{}`)}},
+		{Kind: llm.CallPart, Call: &llm.Call{ID: "0_1", Name: "read", Args: json.RawMessage(`{}`)}},
+	}}}}
+	for range 3 {
+		for _, b := range []event.Body{ask, gives("0", "read", "a"), gives("0_1", "read", "b")} {
+			c.Apply(event.Event{Body: b})
+		}
+	}
+	seen := map[string]bool{}
+	for i, m := range c.Messages() {
+		for k, call := range m.Calls() {
+			if r := c.Messages()[i+1].Parts[k].Result; seen[call.ID] || r.ID != call.ID || r.Text != string(rune('a'+k)) {
+				t.Errorf("call %q, result %+v", call.ID, r)
+			}
+			seen[call.ID] = true
+		}
+	}
+	if len(seen) != 6 || ask.Reply.Message.Calls()[0].ID != "0" {
+		t.Errorf("%v; what the log holds: %+v", seen, ask.Reply.Message.Calls())
+	}
+}
+
 // A marker that text from outside looks like has no effect: it is text.
 func TestMarkersAreEvents(t *testing.T) {
 	var c Conversation
 	c.Apply(event.Event{Body: event.Prompted{Text: event.Interrupted{By: "permission"}.Marker()}})
 	if len(c.Messages()) != 1 || len(c.Open()) != 0 {
 		t.Errorf("%+v", c.Messages())
+	}
+}
+
+// Behind a step wider than providers look back over, the end of the request
+// before is marked again, also when the same request is built twice; its bytes
+// are otherwise those without marks.
+func TestWideStep(t *testing.T) {
+	for _, n := range []int{3, 7, 8, 40} {
+		var c Conversation
+		c.Apply(event.Event{Body: event.Rebased{Head: llm.Head{Model: "m"}}})
+		c.Apply(event.Event{Body: event.Prompted{Text: "look at all"}})
+		b := NewBuilder(&c, plainCodec{})
+		first, err := b.Request(llm.Tail{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Apply(event.Event{Body: event.Requested{}})
+		m := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("looking")}}
+		var done []event.Body
+		for i := range n {
+			id := fmt.Sprint(i)
+			m.Parts = append(m.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.Call{ID: id, Name: "read", Args: json.RawMessage(`{}`)}})
+			done = append(done, gives(id, "read", "text"))
+		}
+		for _, e := range append([]event.Body{event.Replied{Reply: llm.Reply{Message: m}}}, done...) {
+			c.Apply(event.Event{Body: e})
+		}
+		for range 2 {
+			second, err := b.Request(llm.Tail{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			marks := bytes.Count(bytes.Join(second.Body, nil), []byte(marker))
+			if want := map[bool]int{true: 2, false: 1}[2*n+1 > lookback]; marks != want {
+				t.Errorf("%d calls: %d marks, want %d", n, marks, want)
+			}
+			if 2*n+1 > lookback && !bytes.HasPrefix(bytes.Join(second.Body, nil), bytes.Join(first.Body[:2], nil)) {
+				t.Errorf("%d calls: it does not begin as the request before, mark and all", n)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,206 @@
+// Package hints notices how a model uses its tools and says what would serve it
+// better (SPEC 4.13): a fold over a session's events and a table of hints.
+//
+// It promises at most one hint of a kind in a turn, told behind a step and
+// never inside a result, and that folding the same events gives the same hints.
+// It refuses to judge: whether a run gets anywhere is policy/progress's.
+package hints
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Why begins Noted.Why of a hint; its kind follows.
+const Why = "hint."
+
+// The numbers of SPEC 4.13.
+const (
+	exploring = 4    // exploratory calls in a row
+	searching = 3    // searches in a row that found nothing
+	slicing   = 3    // slices of one file
+	oneRead   = 1200 // lines that one read can show: beyond them slices are sensible
+)
+
+// table is all hints, one a line: add one here, with what it needs in Fold.
+func table() []hint {
+	return []hint{
+		{"explore", (*Fold).explore},
+		{"search", (*Fold).search},
+		{"slices", (*Fold).slices},
+	}
+}
+
+// hint gives a text where it applies.
+type hint struct {
+	kind string
+	text func(*Fold) string
+}
+
+// Fold is what the hints need to know of a turn. The zero value is none.
+type Fold struct {
+	agent  bool // there is an agent tool
+	turn   bool
+	given  map[string]bool // kinds that were told in this turn
+	calls  []llm.Call      // without a result yet, in order
+	row    int             // exploratory calls in a row
+	empty  int             // searches in a row that found nothing
+	pieces map[string][]lines
+	latest string // the file that was read last in a slice
+}
+
+// lines is a range that was read; to 0 is up to the end.
+type lines struct{ from, to int }
+
+// Apply takes one event.
+func (f *Fold) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Rebased:
+		f.agent = slices.ContainsFunc(b.Head.Tools, func(t llm.ToolSpec) bool { return t.Name == "agent" })
+	case event.Prompted:
+		if !f.turn {
+			*f = Fold{agent: f.agent, turn: true}
+		}
+	case event.Ended:
+		f.turn = false
+	case event.Noted:
+		if kind, ok := strings.CutPrefix(b.Why, Why); ok {
+			if f.given == nil {
+				f.given = map[string]bool{}
+			}
+			f.given[kind] = true
+		}
+	case event.FileChanged:
+		delete(f.pieces, path.Clean(b.Path))
+	case event.Compacted:
+		f.pieces = nil // what they showed may be gone
+	case event.Replied:
+		f.calls = append(f.calls, b.Reply.Message.Calls()...)
+	case event.CallDone:
+		if len(f.calls) > 0 {
+			f.done(f.calls[0], b)
+			f.calls = f.calls[1:]
+		}
+	}
+}
+
+// Due lists the hints that are due now, to be recorded.
+func (f *Fold) Due() []event.Noted {
+	var out []event.Noted
+	for _, h := range table() {
+		if f.given[h.kind] {
+			continue
+		}
+		if text := h.text(f); text != "" {
+			out = append(out, event.Noted{Why: Why + h.kind, Text: "[Hint: " + text + "]"})
+		}
+	}
+	return out
+}
+
+func (f *Fold) done(c llm.Call, d event.CallDone) {
+	switch d.Tool {
+	case "read", "grep", "glob", "ls":
+		f.row++
+	case "todo", "cleanup_tool_call", "remember":
+	default:
+		f.row = 0
+	}
+	switch found, is := searched(d); {
+	case is && found:
+		f.empty = 0
+	case is:
+		f.empty++
+	}
+	if d.Tool == "read" && d.Outcome == event.OK {
+		f.read(c)
+	}
+}
+
+// searched says whether a call was a search that ran, and whether it found
+// anything.
+func searched(d event.CallDone) (found, is bool) {
+	switch d.Tool {
+	case "grep", "glob":
+		return d.Note != "no matches" && d.Note != "no files", d.Outcome == event.OK
+	case "bash":
+		words := strings.Fields(d.Command)
+		if len(words) == 0 || d.Exit == nil || *d.Exit > 1 || strings.ContainsAny(d.Command, "|;&\n") {
+			return false, false
+		}
+		search := slices.Contains([]string{"grep", "egrep", "rg", "ag"}, words[0]) || words[0] == "git" && len(words) > 1 && words[1] == "grep"
+		return *d.Exit == 0, search
+	}
+	return false, false
+}
+
+func (f *Fold) read(c llm.Call) {
+	var in struct {
+		Files []struct {
+			Path     string
+			From, To int
+		}
+	}
+	if json.Unmarshal(c.Args, &in) != nil {
+		return
+	}
+	for _, x := range in.Files {
+		p := path.Clean(x.Path)
+		if x.From <= 1 && x.To <= 0 {
+			delete(f.pieces, p) // all of it
+			continue
+		}
+		l := lines{max(x.From, 1), x.To}
+		if slices.Contains(f.pieces[p], l) {
+			continue // the same again is policy/progress's
+		}
+		if f.pieces == nil {
+			f.pieces = map[string][]lines{}
+		}
+		f.pieces[p], f.latest = append(f.pieces[p], l), p
+	}
+}
+
+func (f *Fold) explore() string {
+	if !f.agent || f.row < exploring {
+		return ""
+	}
+	return fmt.Sprintf("%d exploratory calls in a row. The agent tool explores in a context of its own and gives back only what it found.", f.row)
+}
+
+func (f *Fold) search() string {
+	if f.empty < searching {
+		return ""
+	}
+	return fmt.Sprintf("%d searches in a row found nothing. Search for less, ignore case, take a wider path, or see with ls what is there.", f.empty)
+}
+
+func (f *Fold) slices() string {
+	ps := f.pieces[f.latest]
+	if len(ps) < slicing {
+		return ""
+	}
+	from, to := ps[0].from, 0
+	for _, l := range ps {
+		if l.to <= 0 {
+			return "" // how long it is, is not known
+		}
+		from, to = min(from, l.from), max(to, l.to)
+	}
+	if to-from >= oneRead {
+		return ""
+	}
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return '?'
+		}
+		return r
+	}, f.latest)
+	return fmt.Sprintf("%s was read in %d slices. One read of its lines %d to %d shows all of it.", name[:min(len(name), 300)], len(ps), from, to)
+}

@@ -1,0 +1,241 @@
+package window
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// CleanTool is the tool that lets go of results (SPEC 9.5). Where the head
+// offers it, long results end in a handle such as [r12]: ids of calls repeat
+// with some models, the number of a result in its session does not.
+const CleanTool = "cleanup_tool_call"
+
+// WhyClean is why a compaction is made that drops cleaned results, beside what
+// was read again.
+const WhyClean = "cleanup"
+
+const (
+	handleFrom = 500 // tokens, as Estimate counts: replay must not depend on the counter
+	longList   = 150 // lines of a listing that say too much
+	maxSummary = 400 // bytes
+)
+
+// cleanups folds what is to be dropped when the conversation is made shorter
+// the next time. A change of the model alone leaves it: what files show counts
+// as seen until a compaction says otherwise (SPEC 4.6).
+type cleanups struct {
+	offered bool           // the head has the tool
+	waiting map[int]string // the text that will stand for a result, by its number
+}
+
+// handled gives a result's text as the model is sent it: with its handle, and
+// with a hint where it looks unhelpful.
+func (c *Conversation) handled(n int, d event.CallDone) string {
+	text := d.Result.Text
+	if !c.clean.offered || Fits(text, handleFrom) {
+		return text
+	}
+	h := Handle(n)
+	tag := "[" + h + "]"
+	if why := unhelpful(d, c.compact.repeated); why != "" {
+		tag = fmt.Sprintf("[%s; if this does not help, free its room: %s(tool_call_ids=[%q], summary=\"what it showed, in a sentence\", reason=%q)]", h, CleanTool, h, why)
+	}
+	if strings.HasSuffix(text, "\n") {
+		return text + tag
+	}
+	return text + "\n" + tag
+}
+
+// Handle names the nth result of a session.
+func Handle(n int) string { return "r" + strconv.Itoa(n) }
+
+// unhelpful says why a result looks as if it did not help: C's words for what
+// was not found, in its first or last line alone, since files say them too; a
+// listing that is too long; the same result again.
+func unhelpful(d event.CallDone, repeated bool) string {
+	if repeated {
+		return "the same as an earlier result"
+	}
+	text := strings.TrimSpace(d.Result.Text)
+	first, _, _ := strings.Cut(text, "\n")
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	for _, line := range []string{first, last} {
+		line = strings.ToLower(clip(line, 300))
+		for _, said := range []string{"no matches found", "no files found", "no items found", "found 0 ", "not found", "does not exist", "no such file", "no matches in", "no files match"} {
+			if strings.Contains(line, said) {
+				return "nothing was found"
+			}
+		}
+	}
+	switch d.Tool {
+	case "ls", "glob", "grep":
+		if strings.Count(text, "\n") >= longList {
+			return "too many entries"
+		}
+	}
+	return ""
+}
+
+// Cleaned says what came of looking for handles.
+type Cleaned struct {
+	Unknown []string // no result has them
+	Gone    []string // left out already, or marked
+	Found   []string
+	Freed   int // tokens, once the results found are left out
+}
+
+// Look says which results handles name, and what summary and reason in their
+// place would free.
+func (c *Conversation) Look(handles []string, summary, reason string) (out Cleaned) {
+	for _, h := range handles {
+		n, ok := number(h)
+		switch {
+		case !ok || n > c.results[0]:
+			out.Unknown = append(out.Unknown, h)
+		case c.clean.waiting[n] != "" || slices.Contains(out.Found, Handle(n)):
+			out.Gone = append(out.Gone, h)
+		default:
+			i, k := c.find(n)
+			if i < 0 {
+				out.Gone = append(out.Gone, h)
+				continue
+			}
+			out.Found = append(out.Found, Handle(n))
+			out.Freed += max(0, c.calib.of(c.wins(i, k, placeholder(summary, reason))))
+		}
+	}
+	return out
+}
+
+// Handles lists the newest results that have a handle, at most so many: for a
+// model that named one that is not there.
+func (c *Conversation) Handles(most int) []string {
+	var out []string
+	for i := len(c.about); i >= 0 && len(out) < most; i-- {
+		for k, n := range slices.Backward(c.resultsOf(i)) {
+			if len(out) < most && n > 0 && c.clean.waiting[n] == "" && strings.Contains(lastLine(c.part(i, k).Result.Text), "["+Handle(n)) {
+				out = append(out, Handle(n))
+			}
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+func lastLine(s string) string { return s[strings.LastIndexByte(s, '\n')+1:] }
+
+// number reads a handle, in the forms that models give it: r12, [r12], R12.
+func number(h string) (int, bool) {
+	h = strings.ToLower(strings.Trim(strings.TrimSpace(h), "[]"))
+	digits, ok := strings.CutPrefix(h, "r")
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil && n > 0
+}
+
+// placeholder is what stands for a cleaned result, in C's words.
+func placeholder(summary, reason string) string {
+	if reason = clip(reason, 100); reason == "" {
+		reason = "not relevant to task"
+	}
+	s := "[Cleaned up - " + reason + "]"
+	if summary = clip(summary, maxSummary); summary != "" {
+		s += ": " + summary
+	}
+	return s
+}
+
+func (c *Conversation) cleaned(b event.Cleaned) {
+	for _, h := range b.Results {
+		n, ok := number(h)
+		if !ok {
+			continue
+		}
+		if i, _ := c.find(n); i < 0 {
+			continue
+		}
+		if c.clean.waiting == nil {
+			c.clean.waiting = map[int]string{}
+		}
+		c.clean.waiting[n] = placeholder(b.Summary, b.Reason)
+		c.compact.looked = 0 // worth another look
+	}
+}
+
+// find gives the place of the nth result, -1 where it is left out. Messages
+// count as Messages gives them.
+func (c *Conversation) find(n int) (message, part int) {
+	for i := len(c.about); i >= 0; i-- { // mostly a new one
+		if k := slices.Index(c.resultsOf(i), n); k >= 0 {
+			return i, k
+		}
+	}
+	return -1, 0
+}
+
+func (c *Conversation) part(message, part int) llm.Part {
+	m := c.tail
+	if message < len(c.messages) {
+		m = c.messages[message]
+	}
+	return m.Parts[part]
+}
+
+// wins is what a text in the place of a result frees, as counted.
+func (c *Conversation) wins(message, part int, text string) int {
+	p := c.part(message, part)
+	now := llm.Part{Kind: llm.Output, Result: &llm.Result{ID: p.Result.ID, Name: p.Result.Name, Text: text}}
+	return countPart(c.count(), p) - countPart(c.count(), now)
+}
+
+// pointers gives those of the cleaned results, from a message on, and what
+// they free. The oldest comes first, so that replay is the same.
+func (c *Conversation) pointers(from int) (ps []event.Pointer, freed int) {
+	for _, n := range c.waits() {
+		i, k := c.find(n)
+		if i < from {
+			continue // also where it is gone
+		}
+		if won := c.wins(i, k, c.clean.waiting[n]); won > 0 {
+			freed += won
+			ps = append(ps, event.Pointer{Message: i, Part: k, Text: c.clean.waiting[n]})
+		}
+	}
+	return ps, freed
+}
+
+// waits lists the results that are to be dropped.
+func (c *Conversation) waits() []int {
+	var ns []int
+	for n := range c.clean.waiting {
+		ns = append(ns, n)
+	}
+	slices.Sort(ns)
+	return ns
+}
+
+// settled forgets what is left out by now, and what is not worth it.
+func (c *Conversation) settled() { c.clean.waiting = nil }
+
+// sees is a message as a summary is told of it: cleaned results by what stands
+// for them.
+func (c *Conversation) sees(i int) llm.Message {
+	m, copied := c.messages[i], false
+	for k, n := range c.about[i].results {
+		text := c.clean.waiting[n]
+		if text == "" {
+			continue
+		}
+		if !copied {
+			m.Parts, copied = slices.Clone(m.Parts), true
+		}
+		r := *m.Parts[k].Result
+		r.Text, r.Images = text, nil
+		m.Parts[k].Result = &r
+	}
+	return m
+}

@@ -1,0 +1,108 @@
+package window
+
+import (
+	"cmp"
+	"errors"
+	"time"
+)
+
+// Config is the numbers of SPEC 9, each a key of the configuration. A zero
+// value is its default.
+type Config struct {
+	// Tokenizer counts: bpe (a byte-pair vocabulary) or estimate.
+	Tokenizer string `json:"tokenizer,omitempty"`
+	// Status says when the model is told how full the window is: auto (where
+	// compaction is off or could not help) or always.
+	Status string `json:"status,omitempty"`
+	// Compact says whether room is made by itself: auto or off.
+	Compact string `json:"compact,omitempty"`
+
+	// Borders of the tiers, in percent.
+	Moderate   float64 `json:"moderate,omitempty"`
+	Aggressive float64 `json:"aggressive,omitempty"`
+	Critical   float64 `json:"critical,omitempty"`
+	// Caps of one result, in tokens at a window of 16,384; they scale with it,
+	// up to CapMost.
+	CapNormal     int `json:"cap_normal,omitempty"`
+	CapModerate   int `json:"cap_moderate,omitempty"`
+	CapAggressive int `json:"cap_aggressive,omitempty"`
+	CapCritical   int `json:"cap_critical,omitempty"`
+	CapMost       int `json:"cap_most,omitempty"`
+	// CompactAt is when a compaction is due, CompactApart the seconds between
+	// two that are not critical, Free what must be freed to be worth it.
+	CompactAt    float64 `json:"compact_at,omitempty"`    // percent
+	CompactApart float64 `json:"compact_apart,omitempty"` // seconds
+	DedupAt      float64 `json:"dedup_at,omitempty"`      // percent
+	Free         float64 `json:"free,omitempty"`          // percent of the conversation
+	CallsMost    int     `json:"calls_most,omitempty"`    // most calls left that are told of
+}
+
+// Check says what of a configuration can not be.
+func (c Config) Check() error {
+	d := c.filled()
+	switch {
+	case d.Tokenizer != "bpe" && d.Tokenizer != "estimate":
+		return errors.New("window.tokenizer must be bpe or estimate")
+	case d.Status != "auto" && d.Status != "always":
+		return errors.New("window.status must be auto or always")
+	case d.Compact != "auto" && d.Compact != "off":
+		return errors.New("window.compact must be auto or off")
+	case d.Moderate < 1 || d.Moderate >= d.Aggressive || d.Aggressive >= d.Critical || d.Critical > 100:
+		return errors.New("window: moderate, aggressive and critical must rise, from 1 to 100 percent")
+	case d.CompactAt < 10 || d.CompactAt > d.Critical, d.DedupAt < 1 || d.DedupAt > 100, d.Free < 1 || d.Free > 90:
+		return errors.New("window: compact_at must be from 10 to critical, dedup_at from 1 to 100, free from 1 to 90 percent")
+	case min(d.CapNormal, d.CapModerate, d.CapAggressive, d.CapCritical, d.CapMost) < minCap:
+		return errors.New("window: caps of results must be at least 50 tokens")
+	case d.CompactApart < 0 || d.CallsMost < 1:
+		return errors.New("window: compact_apart and calls_most must be positive")
+	}
+	return nil
+}
+
+// filled has every default in place.
+func (c Config) filled() Config {
+	return Config{
+		Tokenizer: cmp.Or(c.Tokenizer, "bpe"), Status: cmp.Or(c.Status, "auto"), Compact: cmp.Or(c.Compact, "auto"),
+		Moderate: cmp.Or(c.Moderate, 70), Aggressive: cmp.Or(c.Aggressive, 85), Critical: cmp.Or(c.Critical, 95),
+		CapNormal: cmp.Or(c.CapNormal, 1000), CapModerate: cmp.Or(c.CapModerate, 750), CapAggressive: cmp.Or(c.CapAggressive, 500), CapCritical: cmp.Or(c.CapCritical, 200),
+		CapMost:   cmp.Or(c.CapMost, 16_000),
+		CompactAt: cmp.Or(c.CompactAt, 90), CompactApart: cmp.Or(c.CompactApart, 180), DedupAt: cmp.Or(c.DedupAt, 80), Free: cmp.Or(c.Free, 25),
+		CallsMost: cmp.Or(c.CallsMost, 50),
+	}
+}
+
+// BPE says that a byte-pair vocabulary is to count.
+func (c Config) BPE() bool { return c.filled().Tokenizer == "bpe" }
+
+// Off says that no room is made by itself.
+func (c Config) Off() bool { return c.Compact == "off" }
+
+// Tier gives the tier of a window that is so many percent full.
+func (c Config) Tier(percent float64) Tier {
+	switch d := c.filled(); {
+	case percent < d.Moderate:
+		return Normal
+	case percent < d.Aggressive:
+		return Moderate
+	case percent < d.Critical:
+		return Aggressive
+	}
+	return Critical
+}
+
+// Cap is how many tokens of one result are shown in a window of that size.
+func (c Config) Cap(t Tier, window int) int {
+	if window <= 0 {
+		window = unknownWindow
+	}
+	d := c.filled()
+	n := map[Tier]int{Moderate: d.CapModerate, Aggressive: d.CapAggressive, Critical: d.CapCritical}[t]
+	if n == 0 {
+		n = d.CapNormal
+	}
+	return max(minCap, min(d.CapMost, int(int64(n)*int64(window)/capWindow)))
+}
+
+func (c Config) apart() time.Duration {
+	return time.Duration(c.filled().CompactApart * float64(time.Second))
+}

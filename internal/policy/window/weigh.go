@@ -1,0 +1,67 @@
+package window
+
+import "github.com/pawl-agent/pawl/internal/core/llm"
+
+// Weighing is a conversation counted anew with another counter, beside the
+// conversation that goes on. Each part is still counted once by each counter.
+type Weighing struct {
+	with     Counter
+	rebases  int
+	head     llm.Head
+	messages []llm.Message
+	headN    int
+	counts   []int
+}
+
+// Weigh begins to count with another counter: Run does it, Adopt takes it.
+func (c *Conversation) Weigh(with Counter) *Weighing {
+	return &Weighing{with: with, rebases: c.rebases, head: c.head, messages: c.messages[:len(c.messages):len(c.messages)]}
+}
+
+// Run counts. The conversation may change meanwhile.
+func (w *Weighing) Run() {
+	w.headN = countHead(w.with, w.head)
+	w.counts = make([]int, len(w.messages))
+	for i, m := range w.messages {
+		w.counts[i] = countMessage(w.with, m)
+	}
+}
+
+// Adopt goes on with what Run counted. What came since is counted here. It is
+// false, and nothing changed, where there was a rebase since: weigh again.
+//
+// What usage said of the old counts is kept: the factor is that of the same
+// tokens by other counts.
+func (c *Conversation) Adopt(w *Weighing) bool {
+	if w.rebases != c.rebases {
+		return false
+	}
+	was := c.headN + c.bodyN
+	c.counter, c.headN, c.bodyN = w.with, w.headN, 0
+	for i := range c.messages {
+		n := 0
+		if i < len(w.counts) {
+			n = w.counts[i]
+		} else {
+			n = countMessage(w.with, c.messages[i])
+		}
+		c.about[i].tokens = n
+		c.bodyN += n
+	}
+	c.tailAbout.tokens = 0
+	if len(c.tail.Parts) > 0 {
+		c.tailAbout.tokens = countMessage(w.with, c.tail)
+	}
+	c.bodyN += c.tailAbout.tokens
+	now := c.headN + c.bodyN
+	if was <= 0 || now <= 0 {
+		return true
+	}
+	ratio := float64(now) / float64(was)
+	scale := func(n int) int { return int(float64(n)*ratio + 0.5) }
+	c.calib.sent, c.compact.looked, c.results[1] = scale(c.calib.sent), scale(c.compact.looked), scale(c.results[1])
+	if c.calib.factor != 0 {
+		c.calib.factor /= ratio
+	}
+	return true
+}
