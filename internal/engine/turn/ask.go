@@ -50,6 +50,14 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 		if !fault.Retryable(err) {
 			return llm.Reply{}, err
 		}
+		if loop := (*loopError)(nil); errors.As(err, &loop) {
+			if err := l.looped(ctx, attempt, loop, shown); err != nil {
+				return llm.Reply{}, err
+			}
+			if attempt <= maxRetries {
+				continue
+			}
+		}
 		again := event.Retried{Attempt: attempt, Error: Describe(err), Wait: l.backoff(attempt, err), Shown: shown}
 		if attempt > maxRetries || again.Wait > maxAsked {
 			again.Wait = 0
@@ -134,11 +142,15 @@ func (l *Loop) backoff(attempt int, err error) time.Duration {
 // says whether any of them were text on the screen, which a retry must retract.
 // A reply that comes with an error is not taken: only its usage counts.
 func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got int64, shown bool, err error) {
+	watch := l.watch()
 	for d, err := range l.Model.Stream(ctx, r) {
 		if err != nil {
 			return llm.Reply{}, got, shown, err
 		}
 		got += int64(len(d.Text))
+		if err := watch.see(l.Model.Info().Ref(), d); err != nil {
+			return llm.Reply{}, got, true, err // no more is read: that ends the request
+		}
 		switch d.Kind {
 		case llm.DeltaText:
 			shown = shown || d.Text != ""

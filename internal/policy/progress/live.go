@@ -133,6 +133,14 @@ func (f *Fold) Overdue() (event.Warned, bool) {
 // At is the time of the newest event: policy has no clock.
 func (f *Fold) At() time.Time { return f.live.at }
 
+// PhaseName is what the open phase is called, "" where none is open.
+func (f *Fold) PhaseName() string {
+	if f.phases.open == nil {
+		return ""
+	}
+	return f.phases.open.Description
+}
+
 // CheckPhase says why a phase can not be opened now; nil where it can.
 func (f *Fold) CheckPhase(n int, expected time.Duration) error { return f.phases.Check(n, expected) }
 
