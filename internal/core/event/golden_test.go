@@ -50,7 +50,7 @@ func full() []event.Body {
 		event.Noted{Why: "rules", Text: "AGENTS.md changed"},
 		event.Requested{Attempt: 1, Bytes: 9000, Model: "anthropic/claude-x", Reserved: ptr(0.125)},
 		event.Retried{
-			Loop: "and again ",
+			Loop:    "and again ",
 			Attempt: 1, Error: event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
 			Wait: 1500 * time.Millisecond, Shown: true, Model: "anthropic/claude-y",
 		},

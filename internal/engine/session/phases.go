@@ -96,14 +96,15 @@ func (s *Session) phased(op Phase) (event.Phased, string, error) {
 	case len(op.Plan) > 0:
 		return s.planned(op.Plan)
 	}
-	next, step, known := s.progress.NextPhase()
+	next, known := s.progress.NextPhase()
 	if b.Number == 0 {
 		b.Number = next
 		if b.Text == "" && !known {
 			return refuse("the plan has no more phases; name the one to open")
 		}
 	}
-	if b.Number == next && b.Text == "" {
+	if steps, first := s.progress.PlanFile(); b.Text == "" && b.Number >= first && b.Number < first+len(steps) {
+		step := steps[b.Number-first]
 		b.Text = step.Text
 		if b.Expected == 0 {
 			b.Expected = step.Expected
@@ -132,7 +133,7 @@ func (s *Session) planned(plan []event.PhaseStep) (event.Phased, string, error) 
 	if old, _ := s.progress.PlanFile(); fmt.Sprint(old) == fmt.Sprint(steps) {
 		return event.Phased{}, "", nil
 	}
-	n, _, _ := s.progress.NextPhase()
+	n, _ := s.progress.NextPhase()
 	b := event.Phased{Number: n, Text: steps[0].Text, Expected: steps[0].Expected, By: "plan", Plan: steps}
 	if err := s.progress.CheckPhase(n, b.Expected); err != nil {
 		return b, "", fault.NewConfiguration("", "%v", err)

@@ -115,6 +115,7 @@ type flags struct {
 	continueLast bool
 	resume       string
 	fork         bool
+	plan         string
 }
 
 func (a *App) root() *cobra.Command {
@@ -182,6 +183,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.BoolVarP(&f.continueLast, "continue", "c", false, "go on with the newest session of this folder")
 	fs.StringVarP(&f.resume, "resume", "r", "", "go on with this session (a unique start of its id is enough)")
 	fs.BoolVar(&f.fork, "fork-session", false, "with --continue or --resume: go on in a copy")
+	fs.StringVar(&f.plan, "plan", "", "take the phases of the task from this Markdown file (see doc/phases.md)")
 	c.MarkFlagsMutuallyExclusive("continue", "resume", "no-session")
 }
 

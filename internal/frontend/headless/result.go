@@ -28,6 +28,7 @@ type Result struct {
 	Files      []string        `json:"files_changed"`
 	Verified   *evidence.Check `json:"verified"` // null where no check ran after the last change
 	Denials    []Denial        `json:"denials"`
+	Phases     *Phases         `json:"phases"` // null where the task has none
 	Error      *event.Fault    `json:"error"`
 	ExitCode   int             `json:"exit_code"`
 }

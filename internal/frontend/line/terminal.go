@@ -35,6 +35,9 @@ func NewTerminal(in io.Reader, out io.Writer, history string) (*Terminal, error)
 	return &Terminal{Input: e, tty: t, end: e.close}, nil
 }
 
+// Ahead is part of Ahead.
+func (t *Terminal) Ahead(take func(string) bool) (stop func()) { return t.Input.(Ahead).Ahead(take) }
+
 // Close gives the terminal back. It may be called while a line is read, and
 // more than once.
 func (t *Terminal) Close() error {

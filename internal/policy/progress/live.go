@@ -144,17 +144,11 @@ func (f *Fold) PhaseName() string {
 // CheckPhase says why a phase can not be opened now; nil where it can.
 func (f *Fold) CheckPhase(n int, expected time.Duration) error { return f.phases.Check(n, expected) }
 
-// NextPhase gives the number that comes next, and what the plan file calls it,
-// where there is one. ok is false where the plan file's last phase was opened.
-func (f *Fold) NextPhase() (n int, step event.PhaseStep, ok bool) {
+// NextPhase gives the number that comes next. ok is false where the plan file's
+// last phase was opened.
+func (f *Fold) NextPhase() (n int, ok bool) {
 	n = f.phase + 1
-	if i := n - f.live.base - 1; len(f.live.steps) > 0 {
-		if i >= len(f.live.steps) {
-			return n, step, false
-		}
-		step = f.live.steps[i]
-	}
-	return n, step, true
+	return n, len(f.live.steps) == 0 || n <= f.live.base+len(f.live.steps)
 }
 
 // PlanFile lists the phases of the plan file in force, and the number of the
