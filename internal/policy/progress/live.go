@@ -75,6 +75,13 @@ func (l *running) option(b event.Answered) bool { return slices.Contains(l.asks[
 // loop, whatever the passage is.
 func (l *running) looped(f *Fold, passage string) {
 	l.loops++
+	// The cut came anywhere: a sentence is quoted from its start.
+	for _, end := range []string{"\n", ". ", "! ", "? "} {
+		if i := strings.LastIndex(passage, end); i >= 0 {
+			passage = strings.TrimSpace(passage[i+len(end):] + passage[:i+len(end)])
+			break
+		}
+	}
 	quoted := oneLine(strings.Join(strings.Fields(passage), " "), 160)
 	l.said = []string{"the reply says over and over: " + quoted}
 	level := Warn
