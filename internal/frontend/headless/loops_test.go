@@ -230,7 +230,9 @@ func ways() map[string]way {
 		},
 		"one passage in the reasoning": {
 			first: "stream", says: "look at the file", calls: 0,
-			model: every(func(int) llmtest.Turn { return llmtest.Turn{Reasoning: strings.Repeat(passage, 7000), Piece: 20, Text: "x"} }),
+			model: every(func(int) llmtest.Turn {
+				return llmtest.Turn{Reasoning: strings.Repeat(passage, 7000), Piece: 20, Text: "x"}
+			}),
 		},
 		"other passages each time": {
 			first: "stream", says: "over and over", calls: 0,
