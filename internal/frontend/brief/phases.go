@@ -110,7 +110,7 @@ func PhaseList(p session.Phases) []string {
 func Progressed(b event.Progressed) string {
 	s := plural(b.Calls, "call", "calls") + did(b.Files, b.Tests)
 	if b.Errors > 0 {
-		s += ", " + plural(b.Errors, "failed or not run", "failed or not run")
+		s += fmt.Sprintf(", %d failed or not run", b.Errors)
 	}
 	if b.Since > 1 {
 		s += fmt.Sprintf(", nothing new in the last %d", b.Since)

@@ -49,12 +49,12 @@ func innocents() map[string]innocent {
 			model: until(30, func(int) llmtest.Turn { return bash("./poll") }),
 		},
 		"waiting for a background job": {
-			calls: 12, warns: "staleness",
-			model: until(12, func(n int) llmtest.Turn {
+			calls: 40, warns: "staleness",
+			model: until(40, func(n int) llmtest.Turn {
 				if n == 0 {
 					return llmtest.Use("bash", `{"command":"sleep 20","background":true}`)
 				}
-				return llmtest.Use("bash_output", `{"id":"1"}`)
+				return llmtest.Use("bash_output", `{"id":"bg1"}`)
 			}),
 		},
 		"a test after each edit": {
