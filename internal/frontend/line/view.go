@@ -66,6 +66,7 @@ func (v *view) show(e event.Event) {
 		v.hang()
 	case event.CallDone:
 		v.done(b)
+		v.flush() // what the call led to stands below it, and not below the next
 		v.hang()
 	case event.PersonRan:
 		v.ran(b)
