@@ -205,8 +205,13 @@ func drawWorld(t *testing.T, rt *rapid.T) *world {
 	}
 	for _, n := range rapid.SliceOfN(rapid.IntRange(1, 60), 0, 6).Draw(rt, "ops") {
 		w.ops[n] = rapid.SampledFrom([]session.Op{
-			session.Pause{}, session.Pause{}, session.Phase{Text: "a part"}, session.Phase{Number: 2, Text: "another"}, session.Phase{},
-			session.Phase{Close: true}, session.Phase{Plan: []event.PhaseStep{{Text: "x"}, {Text: "y", Expected: 1}}},
+			session.Pause{},
+			session.Pause{},
+			session.Phase{Text: "a part"},
+			session.Phase{Number: 2, Text: "another"},
+			session.Phase{},
+			session.Phase{Close: true},
+			session.Phase{Plan: []event.PhaseStep{{Text: "x"}, {Text: "y", Expected: 1}}},
 			session.SetMode{Mode: "plan"},
 		}).Draw(rt, "op")
 	}

@@ -74,7 +74,7 @@ func (c *cooked) Line(prompt string) (string, error) {
 func (c *cooked) Answer(prompt string) (string, error) {
 	c.Drop()
 	take := c.hear(nil) // what is typed now is the answer
-	defer c.hear(take)
+	defer func() { c.hear(take) }()
 	return c.Line(prompt)
 }
 
