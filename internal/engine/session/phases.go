@@ -138,11 +138,33 @@ func (s *Session) planned(plan []event.PhaseStep) (event.Phased, string, error) 
 	if err := s.progress.CheckPhase(n, b.Expected); err != nil {
 		return b, "", fault.NewConfiguration("", "%v", err)
 	}
+	return b, planNote(steps, n, fmt.Sprintf("Phase %d is open.", n)), nil
+}
+
+// planNote tells the model a plan file.
+func planNote(steps []event.PhaseStep, first int, open string) string {
 	var list strings.Builder
 	for i, p := range steps {
-		fmt.Fprintf(&list, "\n%d. %s", n+i, p.Text)
+		fmt.Fprintf(&list, "\n%d. %s", first+i, p.Text)
 	}
-	return b, fmt.Sprintf("[The task has these phases, in this order:%s\nPhase %d is open. To go on to another, give todo an item that is named like it and set it to in_progress; set it to done when it is done. Other items are steps within the open phase.]", list.String(), n), nil
+	return "[The task has these phases, in this order:" + list.String() + "\n" + open + " To go on to another, give todo an item that is named like it and set it to in_progress; set it to done when it is done. Other items are steps within the open phase.]"
+}
+
+// retell tells the model of a plan file again: a conversation that was made
+// shorter may have lost it.
+func (s *Session) retell(ctx context.Context) error {
+	s.mu.Lock()
+	steps, first := s.progress.PlanFile()
+	open, _ := s.progress.Phases()
+	s.mu.Unlock()
+	if len(steps) == 0 {
+		return nil
+	}
+	now := "No phase is open."
+	if open != nil {
+		now = fmt.Sprintf("Phase %d is open.", open.Number)
+	}
+	return s.record(ctx, event.Draft{Body: event.Noted{Why: "phase", Text: s.cfg.Mask(planNote(steps, first, now))}})
 }
 
 // line is a text on one line, masked.

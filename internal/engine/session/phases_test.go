@@ -281,3 +281,43 @@ func TestProgressed(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 7.2, 9.6: a conversation that was made shorter is told the plan file
+// again.
+func TestPlanAfterCompaction(t *testing.T) {
+	m := llmtest.New()
+	m.InfoValue.Window, m.InfoValue.MaxOutput = 4000, 400
+	m.Next = func(n int, _ *llm.Request) llmtest.Turn {
+		if n >= 30 {
+			return llmtest.Say("ok")
+		}
+		return llmtest.Use("write", args(map[string]string{"path": fmt.Sprint("f", n), "content": strings.Repeat(fmt.Sprintf("word%d ", n), 150)}))
+	}
+	r := newRig(t, "yolo", m, judged)
+	if err := r.phase(session.Phase{Plan: plan()}); err != nil {
+		t.Fatal(err)
+	}
+	es := r.run("go", nil)
+	compacted := 0
+	for i, e := range es {
+		b, ok := e.Body.(event.Compacted)
+		if !ok || len(b.Start) == 0 {
+			continue
+		}
+		compacted++
+		told := false
+		for _, later := range es[i:] {
+			if _, sent := later.Body.(event.Requested); sent {
+				break
+			}
+			n, ok := later.Body.(event.Noted)
+			told = told || ok && strings.Contains(n.Text, "2. Wire it") && strings.Contains(n.Text, "Phase 1 is open")
+		}
+		if !told {
+			t.Errorf("compaction %d: the model was not told the plan", compacted)
+		}
+	}
+	if compacted == 0 {
+		t.Error("nothing was compacted")
+	}
+}

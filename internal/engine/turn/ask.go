@@ -26,6 +26,7 @@ const (
 // (SPEC 3.3).
 func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 	shortened := false
+	loops := 0 // tries that the ladder counts
 	for attempt := 1; ; attempt++ {
 		if err := l.room(ctx); err != nil {
 			return llm.Reply{}, err
@@ -54,12 +55,11 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 			if err := l.looped(ctx, attempt, loop, shown); err != nil {
 				return llm.Reply{}, err
 			}
-			if attempt <= maxRetries {
-				continue
-			}
+			loops++
+			continue
 		}
-		again := event.Retried{Attempt: attempt, Error: Describe(err), Wait: l.backoff(attempt, err), Shown: shown}
-		if attempt > maxRetries || again.Wait > maxAsked {
+		again := event.Retried{Attempt: attempt, Error: Describe(err), Wait: l.backoff(attempt-loops, err), Shown: shown}
+		if attempt-loops > maxRetries || again.Wait > maxAsked {
 			again.Wait = 0
 			next, ferr := l.fallback(ctx, again)
 			if ferr != nil {
@@ -68,7 +68,7 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 			if next == nil {
 				return llm.Reply{}, err
 			}
-			l.Model, attempt = next, 0
+			l.Model, attempt, loops = next, 0, 0
 			continue
 		}
 		if err := l.Record(ctx, event.Draft{Body: again}); err != nil {

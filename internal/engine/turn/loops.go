@@ -13,7 +13,7 @@ import (
 // A reply that says one passage over and over is cut off as it comes. Nothing
 // of it is kept: in the conversation it would only invite more of the same.
 // What came is charged like any reply that broke off, the ladder speaks, and
-// the request goes out again.
+// the request goes out again. The ladder, and not the number of tries, ends it.
 
 // loopError says that a reply was cut off.
 type loopError struct {
@@ -38,7 +38,7 @@ type watcher struct{ text, reasoning progress.Runaway }
 
 // watch is nil where no reply is cut off.
 func (l *Loop) watch() *watcher {
-	if l.CutLoops == nil || !l.CutLoops() {
+	if l.CutLoops == nil || l.Judge == nil || !l.CutLoops() {
 		return nil
 	}
 	return &watcher{}
@@ -71,9 +71,6 @@ func (l *Loop) looped(ctx context.Context, attempt int, loop *loopError, shown b
 	cut := event.Retried{Attempt: attempt, Error: l.described(loop), Shown: shown, Loop: l.Mask(cutHead(loop.passage, maxPassage))}
 	if err := l.Record(ctx, event.Draft{Body: cut}); err != nil {
 		return err
-	}
-	if l.Judge == nil {
-		return nil
 	}
 	end, err := l.Judge(ctx)
 	switch {

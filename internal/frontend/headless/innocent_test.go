@@ -372,3 +372,29 @@ func TestHaltAsksThePerson(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 6.5: a person who lets a model go on that says one passage over and over
+// is asked again when it does not stop, and ends it; tries that the ladder
+// counts are not those of a failing host.
+func TestRunawayReplyAndAPerson(t *testing.T) {
+	m := llmtest.New()
+	m.Next = func(int, *llm.Request) llmtest.Turn {
+		return llmtest.Turn{Text: strings.Repeat(passage, 7000), Piece: 200}
+	}
+	a := newAgent(t, m, nil, func(c *session.Config) { c.Person = true })
+	asked := 0
+	es := a.turnOf(session.Prompt{Text: "fix it"}, func(e event.Event) {
+		if q, ok := e.Body.(event.Asked); ok {
+			answer := "go on"
+			if asked++; asked == 3 {
+				answer = "stop"
+			}
+			if _, err := a.Submit(t.Context(), session.Answer{ID: q.ID, Text: answer}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if end := es[len(es)-1].Body.(event.Ended); end.End != event.EndStuck || asked != 3 || len(m.Requests()) != 9 {
+		t.Errorf("%+v after %d questions and %d requests", end, asked, len(m.Requests()))
+	}
+}

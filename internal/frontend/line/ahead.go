@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
@@ -20,8 +20,9 @@ type Ahead interface {
 	Ahead(take func(line string) bool) (stop func())
 }
 
-// ahead takes /pause while a turn runs. What else is typed waits for the next
-// prompt, as ever.
+// ahead takes commands that mean something while a turn runs, such as /pause.
+// What they lead to is an event; why one is
+// refused is said. What else is typed waits for the next prompt, as ever.
 func (c *conversation) ahead(ctx context.Context) (stop func()) {
 	in, ok := c.In.(Ahead)
 	if !ok {
@@ -30,14 +31,20 @@ func (c *conversation) ahead(ctx context.Context) (stop func()) {
 	s := c.open.Session
 	return in.Ahead(func(line string) bool {
 		name, args, ok := slash.Parse(line)
-		if !ok || args != "" {
+		if !ok {
 			return false
 		}
-		if cmd, err := slash.Find(name); err != nil || cmd.Name != "pause" {
+		cmd, err := slash.Find(name)
+		if err != nil || cmd.Meanwhile == nil {
 			return false
 		}
-		// Where it is refused the turn is over: there is nothing left to pause.
-		_, _ = s.Submit(ctx, session.Pause{})
+		op := cmd.Meanwhile(args)
+		if op == nil {
+			return false
+		}
+		if _, err := s.Submit(ctx, op); err != nil {
+			c.say("pawl: " + plain.Text(err.Error()))
+		}
 		return true
 	})
 }

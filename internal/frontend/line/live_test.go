@@ -49,7 +49,7 @@ func TestPauseWhileATurnRuns(t *testing.T) {
 		h := &hearing{}
 		first := llmtest.Use("bash", `{"command":"echo x"}`)
 		first.Before = func(*llm.Request) {
-			for _, l := range []string{"look at b.txt too", "/mode plan", "/pau"} {
+			for _, l := range []string{"look at b.txt too", "/mode plan", "/phase wire it", "/pau"} {
 				h.types(l)
 			}
 		}
@@ -66,7 +66,7 @@ func TestPauseWhileATurnRuns(t *testing.T) {
 		if len(asked) != 1 || asked[0].Why != "pause" || len(ended) != 1 || ended[0].End != want {
 			t.Errorf("%s: asked %+v, ended %+v", answer, asked, ended)
 		}
-		if len(h.kept) != 2 || !strings.Contains(seen, "the turn pauses before the next request") || !strings.Contains(seen, "pawl asks: Paused. Go on?") {
+		if len(h.kept) != 2 || !strings.Contains(seen, "pawl: phase 1 of 1: wire it") || !strings.Contains(seen, "the turn pauses before the next request") || !strings.Contains(seen, "pawl asks: Paused. Go on?") {
 			t.Errorf("%s: kept %q, seen:\n%s", answer, h.kept, seen)
 		}
 	}

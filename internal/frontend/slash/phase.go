@@ -31,6 +31,13 @@ func phase() Command {
 			_, err = fmt.Fprintln(h.Out(), strings.Join(lines, "\n"))
 			return err
 		},
+		Meanwhile: func(args string) session.Op {
+			op, list, err := parsePhase(args)
+			if list || err != nil {
+				return nil
+			}
+			return op
+		},
 	}
 }
 

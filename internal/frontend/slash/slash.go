@@ -41,6 +41,9 @@ type Command struct {
 	Args string // for the help, such as "[MODE]"
 	Doc  string // one line
 	Run  func(ctx context.Context, h Host, args string) error
+	// Meanwhile, if set, gives the operation that stands for the command where
+	// it is typed while a turn runs; nil where it must wait for the turn's end.
+	Meanwhile func(args string) session.Op
 }
 
 // All lists the commands, in the order of the help.

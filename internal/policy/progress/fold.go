@@ -103,6 +103,7 @@ const BlockedBy = event.ByStuck
 func (f *Fold) person(text string) {
 	f.d.Person(text)
 	f.ladder.Person()
+	f.live.loops, f.live.asked = 0, AsksRepeats(text)
 	f.now = Verdict{}
 }
 

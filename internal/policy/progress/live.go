@@ -34,10 +34,6 @@ func (l *running) apply(f *Fold, e event.Event) {
 		l.at = e.Time
 	}
 	switch b := e.Body.(type) {
-	case event.Prompted:
-		if b.Source == event.Person {
-			l.loops, l.asked = 0, AsksRepeats(b.Text)
-		}
 	case event.Replied:
 		l.loops = 0
 	case event.Retried:
