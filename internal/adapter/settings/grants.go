@@ -1,14 +1,11 @@
 package settings
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -80,36 +77,4 @@ func (g Grants) change(dir string, edit func([]string) []string) error {
 		return fmt.Errorf("keep a permission: %w", err)
 	}
 	return renameio.WriteFile(g.Path, append(raw, '\n'), 0o600)
-}
-
-// Notes keeps what the agent was told to remember, a line of JSON each, with
-// the project that it belongs to.
-type Notes struct {
-	Path string
-	Dir  string
-	Now  func() time.Time
-}
-
-// Note is one line of the file.
-type Note struct {
-	Dir  string    `json:"dir"`
-	Time time.Time `json:"time"`
-	Text string    `json:"text"`
-}
-
-// Remember adds a note.
-func (n Notes) Remember(_ context.Context, text string) error {
-	line, err := json.Marshal(Note{Dir: n.Dir, Time: n.Now(), Text: text})
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(n.Path), 0o700); err != nil {
-		return fmt.Errorf("keep a note: %w", err)
-	}
-	f, err := os.OpenFile(n.Path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("keep a note: %w", err)
-	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Close())
 }

@@ -35,6 +35,11 @@ type Settings struct {
 	// Fallback lists the models to go on with when the one in use gives no
 	// answer, as provider/model.
 	Fallback []string `json:"fallback,omitempty"`
+	// Resources must be free for new work.
+	Resources Resources `json:"resources,omitzero"`
+	// QueryCache keeps answers to questions that only read, and gives them again
+	// while nothing that they rest on changed.
+	QueryCache bool `json:"query_cache,omitempty"`
 	// Progress is how runs that go in circles are found; a key that is not
 	// given keeps its default.
 	Progress progress.Config `json:"progress,omitzero"`
@@ -69,6 +74,13 @@ type Budget struct {
 	Requests int     `json:"requests,omitempty"`
 	Calls    int     `json:"calls,omitempty"`
 	Agents   int     `json:"agents,omitempty"`
+}
+
+// Resources are what the machine must have left before more is asked of it, in
+// MB: 0 leaves the default, a negative number does not look.
+type Resources struct {
+	MemoryMB int64 `json:"memory_mb,omitempty"` // default 100
+	DiskMB   int64 `json:"disk_mb,omitempty"`   // default 100, of the workspace and of pawl's own files
 }
 
 // Loaded is the configuration in force.

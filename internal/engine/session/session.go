@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -53,6 +54,8 @@ type Config struct {
 	// Rules, if set, gives the notes on the project's rules that the
 	// conversation lacks. It is asked before each request.
 	Rules func(context.Context, Guidance) []string
+	// Answers, if set, is the cache of answers.
+	Answers Answers
 
 	Permission *permission.Policy
 	Person     bool // somebody is there to answer questions
@@ -68,6 +71,9 @@ type Config struct {
 	// use gives no answer also after retries.
 	Fallback []string
 	Locks    *turn.Locks
+	// Pressure, if set, says what the machine has too little of, and why; both
+	// are empty where there is enough.
+	Pressure func() (what, why string)
 	// Mask hides secrets; SpillDir keeps results too long for the model.
 	Mask     func(string) string
 	SpillDir string
@@ -113,6 +119,8 @@ type Session struct {
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
 	guidance guidance
+	memory   memory.Fold
+	asking   asking
 
 	turns sync.WaitGroup
 }
@@ -240,6 +248,8 @@ func (s *Session) apply(e event.Event) {
 		s.plan = b.Items
 	}
 	s.guidance.apply(e.Body)
+	s.memory.Apply(e)
+	s.asking.apply(e.Body)
 	s.conv.Apply(e)
 	s.meter.Apply(e)
 	s.seen.Apply(e)

@@ -17,7 +17,7 @@ import (
 func (s *Session) turn(r *run) {
 	for {
 		stop := s.watchWall(r)
-		end, err := s.loop().Run(r.ctx)
+		end, err := s.answered(r.ctx)
 		stop()
 		s.finish(r, end, err)
 		r.cancel(nil)
@@ -25,6 +25,22 @@ func (s *Session) turn(r *run) {
 			return
 		}
 	}
+}
+
+// answered brings a turn to its end: from the cache, or with the model.
+func (s *Session) answered(ctx context.Context) (event.End, error) {
+	known, err := s.recall(ctx)
+	switch {
+	case err != nil:
+		return event.EndFailed, err
+	case known:
+		return event.EndDone, nil
+	}
+	end, err := s.loop().Run(ctx)
+	if end == event.EndDone && err == nil {
+		err = s.keep(ctx)
+	}
+	return end, err
 }
 
 // next begins the turn of the next prompt that waits; nil where none does, and
@@ -94,6 +110,9 @@ func (s *Session) loop() *turn.Loop {
 	}
 	l.Env = s.env
 	l.Judge = func(ctx context.Context) (event.End, error) {
+		if end, err := s.breathe(ctx); end != "" || err != nil {
+			return end, err
+		}
 		if err := s.guide(ctx); err != nil {
 			return event.EndFailed, err
 		}

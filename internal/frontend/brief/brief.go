@@ -166,6 +166,11 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// Recalled says that an answer is one that was given before.
+func Recalled(r event.Recalled) string {
+	return fmt.Sprintf("cached: given %s ago, and all that it rests on is as it was", Took(r.Age))
+}
+
 // Retry says that a request is tried again.
 func Retry(r event.Retried) string {
 	s := fmt.Sprintf("try %d failed: %s; again in %s", r.Attempt, cut(r.Error.Message, 200), Took(r.Wait))

@@ -139,6 +139,21 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		return nil, err
 	}
 	o.warnings = append(o.warnings, warnings...)
+	keep := a.kept(paths, dir, masker.String)
+	if !fr.look {
+		known, warnings := keep.start()
+		told = known + told // rules come last: they are the nearest to the task
+		o.warnings = append(o.warnings, warnings...)
+	}
+	keep.told = told
+	var answers session.Answers
+	var notes tool.Notes
+	if !f.noSession {
+		notes = keep.book
+		if conf.User.QueryCache {
+			answers = keep
+		}
+	}
 
 	o.Session, err = session.Open(ctx, session.Config{
 		Store: o.store, ID: id, Dir: dir, Front: fr.name, Version: Version,
@@ -146,7 +161,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 			Dir: dir, OS: runtime.GOOS, Shell: shellName(posix), Git: isRepository(dir), Date: a.Now().Format("2006-01-02"),
 			Mode: string(perm.Mode()), Person: fr.person,
 		}) + told,
-		Rules:  book.notes,
+		Rules: ruled(book, keep), Answers: answers,
 		Effort: first(f.effort, conf.User.Effort),
 		Model:  model,
 		OpenModel: func(ref string) (llm.Model, error) {
@@ -157,7 +172,8 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 			return c.open()
 		},
 		Tools: toolSet(o.model.info), Files: ws, Shell: sh, Web: web.New(web.Options{}),
-		Notes:      settings.Notes{Path: paths.Notes(), Dir: dir, Now: a.Now},
+		Notes:      notes,
+		Pressure:   pressure(conf.User.Resources, a.Now, dir, paths.State),
 		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Locks: turn.NewLocks(parallelCalls),
 		Mask: masker.String, SpillDir: paths.Spill(),
 		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
@@ -169,7 +185,10 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
-	return o, nil
+	if f.noSession {
+		keep.nodes = nil
+	}
+	return o, a.watch(o, f, fr, keep.nodes)
 }
 
 // toolSet is the tools in the order the model is shown them. The form of edit

@@ -112,6 +112,7 @@ type flags struct {
 	verify       bool
 	print        string
 	noSession    bool
+	metricsAddr  string
 	continueLast bool
 	resume       string
 	fork         bool
@@ -154,7 +155,7 @@ one prompt without asking anything, as "pawl run" does.`,
 		a.progressCommand(),
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
-		a.whyCommand(), a.statsCommand(), a.rulesCommand(),
+		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(),
 	)
 	return root
 }
@@ -179,6 +180,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.Int64Var(&f.maxTokens, "max-tokens-total", 0, "stop before the session uses more tokens than this, in and out")
 	fs.StringVar(&f.budget, "budget", "", "limits of the session: quick, standard, deep or unlimited (see doc/budgets.md)")
 	fs.StringArrayVar(&f.fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
+	fs.StringVar(&f.metricsAddr, "metrics-addr", "", "give counters to Prometheus on this address, such as 127.0.0.1:9464")
 	fs.BoolVar(&f.noSession, "no-session", false, "keep nothing of this session")
 	fs.BoolVarP(&f.continueLast, "continue", "c", false, "go on with the newest session of this folder")
 	fs.StringVarP(&f.resume, "resume", "r", "", "go on with this session (a unique start of its id is enough)")

@@ -60,6 +60,7 @@ func (a *App) converse(ctx context.Context, f *flags) error {
 		},
 		Models: func(ctx context.Context) error { return a.models(ctx, conf) },
 		Rules:  func() []string { return cur.Rules() },
+		Memory: func(_ context.Context, words string) error { return a.remember(f, a.Out, words, false) },
 		RuleFiles: func(ctx context.Context) error {
 			dir, err := a.realDir(f)
 			if err != nil {

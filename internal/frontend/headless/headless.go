@@ -205,6 +205,8 @@ func (v *view) progress(e event.Event) {
 		for _, line := range v.phases.News(v.s.Phases()) {
 			fmt.Fprintln(v.err, "pawl: "+line)
 		}
+	case event.Recalled:
+		fmt.Fprintln(v.err, "pawl: "+brief.Recalled(b))
 	case event.Replied:
 		// Words beside calls are progress; the last reply's are the answer.
 		if t := b.Reply.Message.Text(); t != "" && len(b.Reply.Message.Calls()) > 0 {

@@ -31,6 +31,7 @@ type Result struct {
 	Phases     *Phases         `json:"phases"` // null where the task has none
 	Error      *event.Fault    `json:"error"`
 	ExitCode   int             `json:"exit_code"`
+	Cached     bool            `json:"cached,omitempty"` // the answer was given before, and no model was asked
 }
 
 // Denial is a call that was not allowed.
@@ -98,6 +99,7 @@ type outcome struct {
 	by       string // what interrupted it
 	stopped  bool   // the last call was denied because nobody could be asked
 	finished bool
+	cached   bool // the answer was given before, and holds
 }
 
 func (o *outcome) apply(e event.Event) {
@@ -106,6 +108,8 @@ func (o *outcome) apply(e event.Event) {
 		if t := b.Reply.Message.Text(); t != "" {
 			o.text = t
 		}
+	case event.Recalled:
+		o.text, o.cached = b.Text, true
 	case event.Blocked:
 		o.stopped = o.stopped || b.By == "headless"
 	case event.CallDone:
@@ -124,7 +128,7 @@ func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proo
 	r := Result{
 		Type: "result", Outcome: string(o.end), Text: o.text, Session: session, Model: info.Ref(),
 		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(),
-		DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err,
+		Cached: o.cached, DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err,
 	}
 	for _, f := range proof.Files {
 		r.Files = append(r.Files, f.Path)

@@ -68,7 +68,9 @@ type Config struct {
 	Models   func(context.Context) error
 	// RuleFiles, if set, lists the project's rules files.
 	RuleFiles func(context.Context) error
-	Rules     func() []string
+	// Memory, if set, does what `pawl memory` does with those words.
+	Memory func(ctx context.Context, words string) error
+	Rules  func() []string
 	// Signals gives the names of signals as they come: SIGINT, SIGTERM, SIGHUP.
 	Signals <-chan string
 	Now     func() time.Time
@@ -357,6 +359,14 @@ func (c *conversation) RuleFiles(ctx context.Context) error {
 		return nil
 	}
 	return c.Config.RuleFiles(ctx)
+}
+
+// Memory is part of slash.Remembers.
+func (c *conversation) Memory(ctx context.Context, words string) error {
+	if c.Config.Memory == nil {
+		return nil
+	}
+	return c.Config.Memory(ctx, words)
 }
 
 // Rules is part of slash.Host.

@@ -54,6 +54,9 @@ func (v *view) show(e event.Event) {
 		}
 	case event.Replied:
 		v.replied(b.Reply)
+	case event.Recalled:
+		v.line("pawl: " + brief.Recalled(b))
+		v.line(plain.Text(b.Text))
 	case event.Retried:
 		v.forget()
 		v.line("pawl: " + brief.Retry(b))

@@ -49,7 +49,7 @@ type Command struct {
 // All lists the commands, in the order of the help.
 func All() []Command {
 	return []Command{
-		help(), model(), mode(), permissions(), rules(), status(), phase(), pause(), why(), statistics(), cost(), contextCommand(), compact(), diff(), undo(), resume(), fork(), clearCommand(), quit(),
+		help(), model(), mode(), permissions(), rules(), status(), phase(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undo(), resume(), fork(), clearCommand(), quit(),
 	}
 }
 

@@ -57,6 +57,8 @@ func (t *writer) say(e event.Event) string {
 		if s := strings.TrimSpace(plain.Text(b.Reply.Message.Text())); s != "" {
 			return t.agent(s)
 		}
+	case event.Recalled:
+		return t.agent(plain.Text(b.Text) + "\n\n(" + brief.Recalled(b) + ")")
 	case event.CallAsked:
 		if t.calls == nil {
 			t.calls = map[string]string{}

@@ -115,6 +115,10 @@ func (c *Conversation) Apply(e event.Event) {
 		c.calib.replied(b.Reply.Usage)
 		c.push(b.Reply.Message, about{tokens: countMessage(c.count(), b.Reply.Message)})
 		c.open = append(c.open, b.Reply.Message.Calls()...)
+	case event.Recalled:
+		c.close()
+		m := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart(b.Text)}}
+		c.push(m, about{tokens: countMessage(c.count(), m)})
 	case event.CallDone:
 		if len(c.open) > 0 {
 			c.ledger.done(c.open[0], b)

@@ -1,0 +1,150 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// Answers is the cache of answers: a file for each question, in the order of
+// their last use.
+type Answers struct {
+	Dir string
+	Now func() time.Time
+}
+
+// Question is what an answer depends on beside the files (SPEC 11.6).
+type Question struct {
+	Project string // its real path
+	Model   string
+	Text    string
+	Told    string // rules and preferences
+	Pawl    string // its version: another one asks otherwise
+}
+
+// Key names the question. Spaces at its ends and between its words do not
+// matter.
+func (q Question) Key() string {
+	h := sha256.New()
+	for _, s := range []string{q.Project, q.Model, tidy(q.Text), q.Told, q.Pawl} {
+		fmt.Fprintf(h, "%d:%s", len(s), s)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Answer is an answer that was given, with what the model looked at for it.
+type Answer struct {
+	Time  time.Time `json:"time"`
+	Text  string    `json:"text"`
+	Looks []Look    `json:"looks"`
+}
+
+// Look is a call that only reads, and what it gave. The answer holds while the
+// same call gives the same.
+type Look struct {
+	Tool  string          `json:"tool"`
+	Args  json.RawMessage `json:"args"`
+	Limit int             `json:"limit"` // bytes of the result that were shown
+	Sum   string          `json:"sum"`   // of the result's text
+}
+
+// Sum is the digest of a result's text.
+func Sum(text string) string {
+	s := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(s[:])
+}
+
+// maxAnswers are kept; the least used goes first.
+const maxAnswers = 500
+
+// Get gives the answer to a question; false where none is kept or it cannot be
+// read.
+func (a Answers) Get(key string) (Answer, bool) {
+	path := a.path(key)
+	raw, err := os.ReadFile(path)
+	var out Answer
+	if err != nil || json.Unmarshal(raw, &out) != nil || out.Text == "" {
+		return Answer{}, false
+	}
+	now := a.Now()
+	_ = os.Chtimes(path, now, now) // the order of use is advice
+	return out, true
+}
+
+// Put keeps an answer.
+func (a Answers) Put(key string, ans Answer) error {
+	raw, err := json.Marshal(ans)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(a.Dir, 0o700); err != nil {
+		return fmt.Errorf("keep an answer: %w", err)
+	}
+	if err := renameio.WriteFile(a.path(key), raw, 0o600); err != nil {
+		return fmt.Errorf("keep an answer: %w", err)
+	}
+	return a.evict()
+}
+
+// Drop forgets an answer that no longer holds.
+func (a Answers) Drop(key string) error {
+	if err := os.Remove(a.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Clear forgets all answers and says how many there were.
+func (a Answers) Clear() (int, error) {
+	es, err := a.entries()
+	for _, e := range es {
+		err = errors.Join(err, os.Remove(filepath.Join(a.Dir, e.Name())))
+	}
+	return len(es), err
+}
+
+// Len is how many are kept.
+func (a Answers) Len() (int, error) {
+	es, err := a.entries()
+	return len(es), err
+}
+
+func (a Answers) path(key string) string { return filepath.Join(a.Dir, key+".json") }
+
+func (a Answers) entries() ([]fs.DirEntry, error) {
+	es, err := os.ReadDir(a.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(es, func(e fs.DirEntry) bool { return !strings.HasSuffix(e.Name(), ".json") }), err
+}
+
+func (a Answers) evict() error {
+	es, err := a.entries()
+	if err != nil || len(es) <= maxAnswers {
+		return err
+	}
+	used := map[string]time.Time{}
+	for _, e := range es {
+		if info, err := e.Info(); err == nil {
+			used[e.Name()] = info.ModTime()
+		}
+	}
+	slices.SortFunc(es, func(x, y fs.DirEntry) int { return used[x.Name()].Compare(used[y.Name()]) })
+	for _, e := range es[:len(es)-maxAnswers] {
+		if err := os.Remove(filepath.Join(a.Dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+// Package memory keeps what outlives a session (SPEC 11.4–11.6): preferences
+// and notes in a book, what turns came to in a journal of nodes, and answers
+// that still hold in a cache. All of it is the user's, in pawl's state folder,
+// and nothing of it is in a repository.
+//
+// It promises that what was kept is listed and can be removed, that several
+// pawls at once do not harm the book, and that a damaged line costs that line
+// alone. Of the journal of turns a line may go where two pawls trim it at once. What it keeps is text for the model: it can grant nothing.
+package memory
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The sorts of entries.
+const (
+	Note       = ""
+	Preference = "preference"
+)
+
+// Entry is a line of the book.
+type Entry struct {
+	Dir  string    `json:"dir"` // the project's real path; empty: in every project
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
+	Sort string    `json:"sort,omitempty"`
+	Gone bool      `json:"gone,omitempty"` // it takes back the entry of that text
+}
+
+// Numbers of the book.
+const (
+	maxStanding = 100 // entries of a project, and as many of the user
+	maxHistory  = 100
+	maxEntry    = 1000 // bytes of a text
+	maxTold     = 8 << 10
+)
+
+// Book is the file of notes and preferences, a line of JSON each, only ever
+// appended to.
+type Book struct {
+	Path string
+	Dir  string // the project
+	Now  func() time.Time
+}
+
+// Remember keeps a note for the project: tool.Notes.
+func (b Book) Remember(_ context.Context, text string) error { return b.Keep(Note, text, false) }
+
+// Keep keeps an entry, for this project or everywhere. What stands already is
+// not kept twice. Of more than 100 the oldest goes.
+func (b Book) Keep(sort, text string, everywhere bool) error {
+	text = tidy(text)
+	switch {
+	case text == "":
+		return errors.New("there is nothing to keep: the text is empty")
+	case len(text) > maxEntry:
+		return fmt.Errorf("%d bytes are too long to be kept, at most %d are: keep the one thing that matters", len(text), maxEntry)
+	}
+	e := Entry{Dir: b.Dir, Time: b.Now(), Text: text, Sort: sort}
+	if everywhere {
+		e.Dir = ""
+	}
+	all, err := b.List()
+	if err != nil {
+		return err
+	}
+	same := []Entry{}
+	for _, o := range all {
+		if o.Dir == e.Dir {
+			same = append(same, o)
+		}
+		if o.Dir == e.Dir && o.Text == e.Text && o.Sort == e.Sort {
+			return nil
+		}
+	}
+	lines := []Entry{e}
+	if len(same) >= maxStanding {
+		old := same[0]
+		old.Gone, old.Time = true, e.Time
+		lines = append(lines, old)
+	}
+	return b.append(lines...)
+}
+
+// Forget takes back an entry of this project or of everywhere; false where
+// none has that text.
+func (b Book) Forget(text string) (Entry, bool, error) {
+	all, err := b.List()
+	if err != nil {
+		return Entry{}, false, err
+	}
+	text = tidy(text)
+	for _, e := range slices.Backward(all) {
+		if e.Text == text {
+			gone := e
+			gone.Gone, gone.Time = true, b.Now()
+			return e, true, b.append(gone)
+		}
+	}
+	return Entry{}, false, nil
+}
+
+// List gives what stands for the project and everywhere, oldest first.
+func (b Book) List() ([]Entry, error) {
+	var out []Entry
+	err := b.read(func(e Entry) {
+		out = slices.DeleteFunc(out, func(o Entry) bool { return o.Dir == e.Dir && o.Sort == e.Sort && o.Text == e.Text })
+		if !e.Gone {
+			out = append(out, e)
+		}
+	})
+	return out, err
+}
+
+// History gives the newest 100 lines for the project and everywhere, oldest
+// first, those that take back included.
+func (b Book) History() ([]Entry, error) {
+	var out []Entry
+	err := b.read(func(e Entry) {
+		if len(out) == maxHistory {
+			out = slices.Delete(out, 0, 1)
+		}
+		out = append(out, e)
+	})
+	return out, err
+}
+
+func (b Book) read(each func(Entry)) error {
+	raw, err := os.ReadFile(b.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read what is remembered: %w", err)
+	}
+	s := bufio.NewScanner(bytes.NewReader(raw))
+	s.Buffer(nil, len(raw)+1)
+	for s.Scan() {
+		var e Entry
+		// A line that a dying process tore is not the end of the others.
+		if json.Unmarshal(s.Bytes(), &e) == nil && e.Text != "" && (e.Dir == "" || e.Dir == b.Dir) {
+			each(e)
+		}
+	}
+	return s.Err()
+}
+
+func (b Book) append(es ...Entry) error {
+	var lines []byte
+	for _, e := range es {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	return appendLines(b.Path, lines)
+}
+
+// appendLines adds whole lines to a file of pawl's own. One write call: lines
+// of two processes do not mix. Where the last line was torn, a new one begins.
+func appendLines(path string, lines []byte) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("keep a note: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep a note: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if info, err := f.Stat(); err == nil && info.Size() > 0 {
+		last := []byte{0}
+		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
+			lines = append([]byte{'\n'}, lines...)
+		}
+	}
+	if _, err := f.Write(lines); err != nil {
+		return fmt.Errorf("keep a note: %w", err)
+	}
+	return nil
+}
+
+// tidy makes a line of a text.
+func tidy(s string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+}

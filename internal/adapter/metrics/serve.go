@@ -1,0 +1,74 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// Server gives the counts to whoever asks GET /metrics.
+type Server struct {
+	mu     sync.Mutex // guards counts
+	counts Counts
+	http   http.Server
+	addr   net.Addr
+}
+
+// Serve listens on an address such as 127.0.0.1:9464; port 0 is any free one.
+func Serve(addr string) (*Server, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, &fault.Error{
+			Category: fault.Configuration, Err: err,
+			Message: "--metrics-addr " + addr + " cannot be listened on", Hint: "give a free address, such as 127.0.0.1:0",
+		}
+	}
+	s := &Server{addr: l.Addr()}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", s.metrics)
+	s.http = http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
+	go func() { _ = s.http.Serve(l) }() // ends at Close; nothing else stops a listener
+	return s, nil
+}
+
+// Addr is where it listens.
+func (s *Server) Addr() string { return s.addr.String() }
+
+// Apply takes one event.
+func (s *Server) Apply(e event.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts.Apply(e)
+}
+
+func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
+	var out text
+	s.mu.Lock()
+	_, _ = s.counts.WriteTo(&out) // a string takes everything
+	s.mu.Unlock()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	out.head("go_goroutines", "gauge", "Goroutines that exist.")
+	out.line("go_goroutines", float64(runtime.NumGoroutine()))
+	out.head("go_memstats_heap_inuse_bytes", "gauge", "Heap in use.")
+	out.line("go_memstats_heap_inuse_bytes", float64(m.HeapInuse))
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write([]byte(out.String())) // a scraper that went away comes again
+}
+
+// Close stops listening.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return s.http.Close()
+}

@@ -1,0 +1,52 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+)
+
+// Numbers of waiting for room on the machine (SPEC 15.1).
+const (
+	pressureWait = 2 * time.Second
+	pressureMost = 10 * time.Minute
+)
+
+// breathe waits while the machine has too little memory or disk for more work,
+// and says why. What runs already runs on. Where no room comes, the turn ends:
+// the session can be taken up again.
+func (s *Session) breathe(ctx context.Context) (event.End, error) {
+	if s.cfg.Pressure == nil {
+		return "", nil
+	}
+	var since time.Time
+	for {
+		what, why := s.cfg.Pressure()
+		switch {
+		case what == "" && since.IsZero():
+			return "", nil
+		case what == "":
+			return "", s.tell(ctx, "there is room again: the run goes on")
+		case since.IsZero():
+			since = s.cfg.Now()
+			if err := s.tell(ctx, why+": new work waits until there is"); err != nil {
+				return event.EndFailed, err
+			}
+		case s.cfg.Now().Sub(since) >= pressureMost:
+			return event.EndFailed, &fault.Error{
+				Category: fault.Tool, Message: why + ", for " + pressureMost.String() + " now",
+				Hint: "make room, then go on with --resume " + s.cfg.ID,
+			}
+		}
+		if err := s.cfg.Sleep(ctx, pressureWait); err != nil {
+			return turn.EndOf(context.Cause(ctx))
+		}
+	}
+}
+
+func (s *Session) tell(ctx context.Context, text string) error {
+	return s.record(ctx, event.Draft{Body: event.Warned{What: "pressure", Text: s.cfg.Mask(text)}})
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/machine"
+	"github.com/pawl-agent/pawl/internal/adapter/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/metrics"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// watch shows the session's events to the journal of turns, and to those who
+// watch programs where a flag or the environment says so (SPEC 11.4, 15.1).
+func (a *App) watch(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
+	if fr.look {
+		return nil
+	}
+	var watchers []interface{ Apply(event.Event) }
+	if nodes != nil {
+		watchers = append(watchers, nodes)
+		o.closers = append(o.closers, nodes.Close)
+	}
+	if f.metricsAddr != "" {
+		s, err := metrics.Serve(f.metricsAddr)
+		if err != nil {
+			return err
+		}
+		o.warnings = append(o.warnings, "metrics are on http://"+s.Addr()+"/metrics")
+		watchers = append(watchers, s)
+		o.closers = append(o.closers, s.Close)
+	}
+	target, ok, warnings := metrics.TargetFrom(a.Env, Version)
+	o.warnings = append(o.warnings, warnings...)
+	if ok {
+		x := metrics.Export(target)
+		watchers = append(watchers, x)
+		o.closers = append(o.closers, func() error {
+			err := x.Close()
+			if err != nil {
+				fmt.Fprintln(a.Err, plain.Line("pawl: "+err.Error()))
+			}
+			return err
+		})
+	}
+	if len(watchers) == 0 {
+		return nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	events, done := o.Events(ctx, o.Began()), make(chan struct{})
+	go func() {
+		defer close(done)
+		for e, err := range events {
+			if err != nil {
+				return // the log broke: the run itself says so
+			}
+			for _, w := range watchers {
+				w.Apply(e)
+			}
+		}
+	}()
+	o.closers = append(o.closers, func() error {
+		// The session is closed by now, which ends its events.
+		defer stop()
+		select {
+		case <-done:
+		case <-time.After(time.Second):
+		}
+		return nil
+	})
+	return nil
+}
+
+// leastFree is what must be free where nothing else is said, in MB.
+const leastFree = 100
+
+// pressure tells what the machine has too little of.
+func pressure(r settings.Resources, now func() time.Time, folders ...string) func() (what, why string) {
+	bytes := func(mb int64) uint64 {
+		switch {
+		case mb < 0:
+			return 0
+		case mb == 0:
+			mb = leastFree
+		}
+		return uint64(mb) << 20
+	}
+	return machine.New(machine.Limits{Memory: bytes(r.MemoryMB), Disk: bytes(r.DiskMB)}, now, folders...).Pressure
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+)
+
+// SPEC 15.1, 16.2: a run's spans reach the collector that the environment
+// names, whole when the process ends, and a project cannot name one.
+func TestSpansOfARun(t *testing.T) {
+	got := make(chan string, 4)
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		got <- string(b)
+	}))
+	defer srv.Close()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte("OTEL_EXPORTER_OTLP_ENDPOINT="+srv.URL+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(env ...string) string {
+		t.Helper()
+		c := pawl(t, dir, t.TempDir(), env, "run", "-m", "offline", "where is the function main?")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	run()
+	if len(got) > 0 {
+		t.Error("spans were sent that nobody asked for")
+	}
+	run("OTEL_EXPORTER_OTLP_ENDPOINT=" + srv.URL)
+	spans := <-got
+	for _, want := range []string{`"invoke_agent pawl"`, `"chat `, `"gen_ai.conversation.id"`} {
+		if !strings.Contains(spans, want) {
+			t.Errorf("no %s in %s", want, spans)
+		}
+	}
+	if strings.Contains(spans, "where is") || strings.Contains(spans, dir) {
+		t.Error("a prompt or a path leaves with the spans")
+	}
+	srv.CloseClientConnections()
+	if out := run("OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT=200"); !strings.Contains(out, "spans were not sent") {
+		t.Errorf("a collector that is not there is not mentioned:\n%s", out)
+	}
+	if out := run("OTEL_EXPORTER_OTLP_ENDPOINT=nonsense"); !strings.Contains(out, "no spans are sent") {
+		t.Errorf("a bad address is not mentioned:\n%s", out)
+	}
+}
+
+// SPEC 15.1: the address of the counters is said; one that cannot be had is a
+// configuration error before anything is asked of a model.
+func TestMetricsAddr(t *testing.T) {
+	out, err := pawl(t, t.TempDir(), t.TempDir(), nil, "run", "-m", "offline", "--metrics-addr", "127.0.0.1:0", "where is main?").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "metrics are on http://127.0.0.1:") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	c := pawl(t, t.TempDir(), t.TempDir(), nil, "run", "-m", "offline", "--metrics-addr", "256.0.0.1:1", "where is main?")
+	out, err = c.CombinedOutput()
+	if err == nil || c.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "--metrics-addr") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// SPEC 15.1: limits are configured in MB; below zero nothing is looked at.
+func TestPressureLimits(t *testing.T) {
+	huge := int64(1) << 40
+	if what, why := pressure(settings.Resources{MemoryMB: -1, DiskMB: huge}, time.Now, t.TempDir())(); what != "disk" || !strings.Contains(why, "resources.disk_mb") {
+		t.Errorf("%s: %s", what, why)
+	}
+	if what, _ := pressure(settings.Resources{MemoryMB: -1, DiskMB: -1}, time.Now, t.TempDir())(); what != "" {
+		t.Error(what)
+	}
+}

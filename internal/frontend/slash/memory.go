@@ -1,0 +1,47 @@
+package slash
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// Remembers is what a Host has besides where it keeps things across sessions.
+type Remembers interface {
+	// Memory does what `pawl memory` does with those words.
+	Memory(ctx context.Context, words string) error
+}
+
+func memory() Command {
+	return Command{
+		Name: "memory", Args: "[add TEXT | forget N | turns | history]",
+		Doc: "show what is kept across sessions and what this one knows",
+		Run: func(ctx context.Context, h Host, args string) error {
+			if args == "" {
+				now(h)
+			}
+			if r, ok := h.(Remembers); ok {
+				return r.Memory(ctx, args)
+			}
+			_, err := fmt.Fprintln(h.Out(), "see: pawl memory")
+			return err
+		},
+	}
+}
+
+// now shows the first two tiers (SPEC 11.4).
+func now(h Host) {
+	say := func(format string, args ...any) { fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf(format, args...))) }
+	w, s := h.Session().Memory()
+	say("this session: %d files read, %d prompts", len(s.Files), len(s.Talks))
+	for _, f := range s.Files[max(0, len(s.Files)-5):] {
+		say("  %s", f.Path)
+	}
+	if w.Step > 0 || w.LastError != "" {
+		say("this turn: step %d, file %s, %d retries", w.Step, w.File, w.Retries)
+	}
+	for _, f := range w.Feedback[max(0, len(w.Feedback)-5):] {
+		say("  %s", f)
+	}
+}

@@ -1,0 +1,169 @@
+// Package memory is what a session knows of its task at the moment: the first
+// two of three tiers (SPEC 11.4). Both are folds over the log and hold nothing
+// that it does not; what outlives a session is adapter/memory's.
+package memory
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Numbers of the tiers.
+const (
+	maxFeedback = 20
+	maxFiles    = 500
+	maxTalk     = 10
+	maxText     = 300 // bytes of a text
+)
+
+// Working is the running or last turn's. A person's prompt begins it anew, and
+// a turn that ends well leaves nothing of it.
+type Working struct {
+	Node      string   // the route, "" where none was taken
+	Step      int      // model replies so far
+	File      string   // the newest that was read or changed
+	Retries   int      // of requests and of fixes
+	LastError string   // "" where none
+	Feedback  []string // what tools and checks said of failures, the newest 20
+}
+
+// Read is a file that was read.
+type Read struct {
+	Path string
+	Hash tool.Hash // of the content at the last time
+}
+
+// Talk is a prompt and its answer, cut.
+type Talk struct{ Prompt, Answer string }
+
+// Session is what the session has seen: the newest 500 files, and the newest
+// 10 prompts with their answers.
+type Session struct {
+	Files []Read
+	Talks []Talk
+}
+
+// Fold keeps both. The zero value is ready.
+type Fold struct {
+	working Working
+	session Session
+	seen    map[string]int // a file: where it is in session.Files, which only grows until it is cut
+}
+
+// Working gives the first tier.
+func (f *Fold) Working() Working {
+	w := f.working
+	w.Feedback = slices.Clone(w.Feedback)
+	return w
+}
+
+// Session gives the second.
+func (f *Fold) Session() Session {
+	return Session{Files: slices.Clone(f.session.Files), Talks: slices.Clone(f.session.Talks)}
+}
+
+// Apply takes one event.
+func (f *Fold) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Prompted:
+		f.prompted(b)
+	case event.Routed:
+		f.working.Node = b.Route
+	case event.Retried:
+		f.working.Retries++
+		f.failed("request: " + b.Error.Message)
+	case event.Replied:
+		f.working.Step++
+		f.said(b.Reply.Message.Text())
+	case event.Recalled:
+		f.said(b.Text)
+	case event.FileSeen:
+		for _, s := range b.Spans {
+			if !s.Dir {
+				f.read(Read{s.Path, s.Hash})
+			}
+		}
+	case event.FileChanged:
+		f.working.File = b.Path
+	case event.CallDone:
+		if b.Outcome != event.OK && b.Outcome != event.Cancelled {
+			f.failed(b.Tool + ": " + b.Result.Text)
+		}
+	case event.Checked:
+		if b.Exit == nil || *b.Exit != 0 {
+			f.failed("check " + b.Command + ": " + b.Why + b.Output)
+		}
+	case event.Stuck:
+		f.failed("stuck (" + b.Rule + "): " + b.Text)
+	case event.Ended:
+		switch {
+		case b.End == event.EndDone:
+			f.working = Working{}
+		case b.Error != nil:
+			f.failed(b.Error.Message)
+		}
+	}
+}
+
+func (f *Fold) prompted(b event.Prompted) {
+	if b.Source != event.Person {
+		f.working.Retries++
+		return
+	}
+	f.working = Working{}
+	if len(f.session.Talks) == maxTalk {
+		f.session.Talks = slices.Delete(f.session.Talks, 0, 1)
+	}
+	f.session.Talks = append(f.session.Talks, Talk{Prompt: clip(b.Text)})
+}
+
+func (f *Fold) said(text string) {
+	if n := len(f.session.Talks); n > 0 && strings.TrimSpace(text) != "" {
+		f.session.Talks[n-1].Answer = clip(text)
+	}
+}
+
+func (f *Fold) failed(text string) {
+	text = clip(text)
+	f.working.LastError = text
+	if len(f.working.Feedback) == maxFeedback {
+		f.working.Feedback = slices.Delete(f.working.Feedback, 0, 1)
+	}
+	f.working.Feedback = append(f.working.Feedback, text)
+}
+
+func (f *Fold) read(r Read) {
+	f.working.File = r.Path
+	if i, ok := f.seen[r.Path]; ok {
+		f.session.Files[i].Hash = r.Hash
+		return
+	}
+	if len(f.session.Files) == maxFiles {
+		// Half at once: moving the places of the rest is then rare.
+		f.session.Files = slices.Delete(f.session.Files, 0, maxFiles/2)
+		clear(f.seen)
+		for i, r := range f.session.Files {
+			f.seen[r.Path] = i
+		}
+	}
+	if f.seen == nil {
+		f.seen = map[string]int{}
+	}
+	f.seen[r.Path] = len(f.session.Files)
+	f.session.Files = append(f.session.Files, r)
+}
+
+// clip makes a short line of a text.
+func clip(s string) string {
+	if len(s) > 4*maxText {
+		s = s[:4*maxText]
+	}
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText], "") + "…"
+	}
+	return s
+}
