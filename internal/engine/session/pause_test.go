@@ -7,66 +7,82 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
+// poke is a tool that does something in the middle of a step: what a reader of
+// events does may come too late.
+func poke(do func()) tool.Tool {
+	return tool.New("poke", "poke", func(tool.Env, struct{}) (tool.Footprint, error) { return tool.Footprint{}, nil },
+		func(context.Context, tool.Env, struct{}) (tool.Result, error) {
+			do()
+			return tool.Text("the same"), nil
+		})
+}
+
 // SPEC 1.5: /pause stops a running turn before its next request, and the agent
 // is paused from the question to its answer and at no other time.
 func TestPause(t *testing.T) {
-	step := llmtest.Use("bash", `{"command":"echo x"}`, "bash", `{"command":"echo y"}`)
+	step := llmtest.Use("poke", `{}`, "bash", `{"command":"echo y"}`)
+	calm := llmtest.Use("bash", `{"command":"echo x"}`)
 	for name, c := range map[string]struct {
-		at     string // the kind of event at which the person asks for it
 		script []llmtest.Turn
+		early  bool // while the first request is on its way
 		answer string
 		end    event.End
 		told   bool
 	}{
-		"in a step, and on":      {"call_started", []llmtest.Turn{step, llmtest.Say("ok")}, "go on", event.EndDone, false},
-		"in a step, and stop":    {"call_started", []llmtest.Turn{step, llmtest.Say("ok")}, "stop", event.EndInterrupted, false},
-		"in a step, with words":  {"call_started", []llmtest.Turn{step, llmtest.Say("ok")}, "use z instead", event.EndDone, true},
-		"while words stream":     {"text_delta", []llmtest.Turn{{Text: "I look", Calls: step.Calls}, llmtest.Say("ok")}, "go on", event.EndDone, false},
-		"while a request failed": {"retried", []llmtest.Turn{{Err: fault.NewProvider("p", 503, "busy", nil)}, llmtest.Say("ok")}, "go on", event.EndDone, false},
-		"before the first one":   {"prompted", []llmtest.Turn{llmtest.Say("ok")}, "go on", event.EndDone, false},
+		"in a step, and on":      {[]llmtest.Turn{step, llmtest.Say("ok")}, false, "go on", event.EndDone, false},
+		"in a step, and stop":    {[]llmtest.Turn{step, llmtest.Say("ok")}, false, "stop", event.EndInterrupted, false},
+		"in a step, with words":  {[]llmtest.Turn{step, llmtest.Say("ok")}, false, "use z instead", event.EndDone, true},
+		"in a request":           {[]llmtest.Turn{calm, llmtest.Say("ok")}, true, "go on", event.EndDone, false},
+		"while a request failed": {[]llmtest.Turn{{Err: fault.NewProvider("p", 503, "busy", nil)}, llmtest.Say("ok")}, false, "go on", event.EndDone, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := llmtest.New(c.script...)
-			sent := false
-			r := newRig(t, "yolo", m, func(cfg *session.Config) { cfg.Person = true })
-			requests := 0
-			es := r.run("go", func(e event.Event) {
-				if e.Body.Kind() == c.at && !sent {
-					sent = true
-					if _, err := r.Submit(t.Context(), session.Pause{}); err != nil {
-						t.Error(err)
-					}
+			var r *rig
+			pause := func() {
+				if _, err := r.Submit(t.Context(), session.Pause{}); err != nil {
+					t.Error(err)
 				}
-				switch b := e.Body.(type) {
-				case event.Requested:
-					requests++
-				case event.Asked:
-					if b.Why != "pause" || r.State() != lifecycle.Paused || r.Activity() != lifecycle.AwaitingPermission {
-						t.Errorf("%+v: the agent is %s, its activity %s", b, r.State(), r.Activity())
-					}
-					if _, err := r.Submit(t.Context(), session.Answer{ID: b.ID, Text: c.answer}); err != nil {
-						t.Error(err)
-					}
+			}
+			if c.early {
+				c.script[0].Before = func(*llm.Request) { pause() }
+			}
+			m := llmtest.New(c.script...)
+			r = newRig(t, "yolo", m, func(cfg *session.Config) {
+				cfg.Person = true
+				cfg.Tools = append(cfg.Tools, poke(pause))
+				cfg.Sleep = func(ctx context.Context, _ time.Duration) error {
+					pause()
+					return ctx.Err()
 				}
 			})
-			asked := len(find[event.Asked](es))
-			// What is asked for while a turn begins may be too late for its first
-			// request, and then there is none left.
-			if asked != 1 && c.at != "prompted" {
+			es := r.run("go", func(e event.Event) {
+				b, ok := e.Body.(event.Asked)
+				if !ok {
+					return
+				}
+				if b.Why != "pause" || r.State() != lifecycle.Paused || r.Activity() != lifecycle.AwaitingPermission {
+					t.Errorf("%+v: the agent is %s, its activity %s", b, r.State(), r.Activity())
+				}
+				if _, err := r.Submit(t.Context(), session.Answer{ID: b.ID, Text: c.answer}); err != nil {
+					t.Error(err)
+				}
+			})
+			if asked := len(find[event.Asked](es)); asked != 1 {
 				t.Fatalf("asked %d times", asked)
 			}
-			for _, w := range find[event.CallDone](es) {
-				if w.Outcome != event.OK {
-					t.Errorf("the step was not finished: %+v", w)
+			for _, d := range find[event.CallDone](es) {
+				if d.Outcome != event.OK {
+					t.Errorf("the step was not finished: %+v", d)
 				}
 			}
 			if end := find[event.Ended](es)[0].End; end != c.end {
@@ -88,12 +104,13 @@ func TestPause(t *testing.T) {
 
 // SPEC 10.3: an interrupt ends a paused turn.
 func TestInterruptWhilePaused(t *testing.T) {
-	r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", `{"command":"echo x"}`)), func(c *session.Config) { c.Person = true })
+	var r *rig
+	r = newRig(t, "yolo", llmtest.New(llmtest.Use("poke", `{}`)), func(c *session.Config) {
+		c.Person = true
+		c.Tools = append(c.Tools, poke(func() { _, _ = r.Submit(t.Context(), session.Pause{}) }))
+	})
 	es := r.run("go", func(e event.Event) {
-		switch e.Body.(type) {
-		case event.CallStarted:
-			_, _ = r.Submit(t.Context(), session.Pause{})
-		case event.Asked:
+		if _, ok := e.Body.(event.Asked); ok {
 			_, _ = r.Submit(t.Context(), session.Interrupt{By: "person"})
 		}
 	})
@@ -109,14 +126,11 @@ func TestPauseRefused(t *testing.T) {
 	if _, err := r.Submit(t.Context(), session.Pause{}); err == nil {
 		t.Error("nothing runs, and it is paused")
 	}
-	m := llmtest.New(llmtest.Use("bash", `{"command":"echo x"}`))
-	r = newRig(t, "yolo", m)
 	var err error
-	es := r.run("go", func(e event.Event) {
-		if _, ok := e.Body.(event.CallStarted); ok {
-			_, err = r.Submit(t.Context(), session.Pause{})
-		}
+	r = newRig(t, "yolo", llmtest.New(llmtest.Use("poke", `{}`)), func(c *session.Config) {
+		c.Tools = append(c.Tools, poke(func() { _, err = r.Submit(t.Context(), session.Pause{}) }))
 	})
+	es := r.run("go", nil)
 	if err == nil || find[event.Ended](es)[0].End != event.EndDone {
 		t.Errorf("without a person: %v", err)
 	}
@@ -131,20 +145,23 @@ func TestPauseHidesNoLoop(t *testing.T) {
 			if n >= 12 {
 				return llmtest.Say("done")
 			}
-			return llmtest.Use("bash", `{"command":"echo the same"}`)
+			return llmtest.Use("poke", `{}`)
 		}
-		r := newRig(t, "yolo", m, judged, func(c *session.Config) { c.Person = true })
+		var r *rig
+		r = newRig(t, "yolo", m, judged, func(c *session.Config) {
+			c.Person = true
+			c.Tools = append(c.Tools, poke(func() { _, _ = r.Submit(t.Context(), session.Pause{}) }))
+		})
 		es := r.run("go", func(e event.Event) {
-			switch b := e.Body.(type) {
-			case event.CallDone:
-				_, _ = r.Submit(t.Context(), session.Pause{})
-			case event.Asked:
-				text := answer
-				if b.Why == "stuck" {
-					text = "stop"
-				}
-				_, _ = r.Submit(t.Context(), session.Answer{ID: b.ID, Text: text})
+			b, ok := e.Body.(event.Asked)
+			if !ok {
+				return
 			}
+			text := answer
+			if b.Why == "stuck" {
+				text = "stop"
+			}
+			_, _ = r.Submit(t.Context(), session.Answer{ID: b.ID, Text: text})
 		})
 		if got := find[event.Ended](es)[0].End == event.EndStuck; got != stuck {
 			t.Errorf("%q: ended stuck: %v", answer, got)
@@ -186,17 +203,19 @@ func TestStatesOfABrokenLog(t *testing.T) {
 
 // SPEC 2.4, 9.2: the window's machine follows how full it is.
 func TestStatesOfTheWindow(t *testing.T) {
+	var r *rig
+	seen := map[string]bool{}
 	m := llmtest.New()
 	m.InfoValue.Window, m.InfoValue.MaxOutput = 4000, 400
 	m.Next = func(n int, _ *llm.Request) llmtest.Turn {
+		seen[string(r.States().Window)] = true
 		if n == 12 {
 			return llmtest.Say("ok")
 		}
 		return llmtest.Use("write", args(map[string]string{"path": fmt.Sprint("f", n), "content": strings.Repeat(fmt.Sprintf("word%d ", n), 150)}))
 	}
-	r := newRig(t, "yolo", m)
-	seen := map[string]bool{}
-	r.run("go", func(event.Event) { seen[string(r.States().Window)] = true })
+	r = newRig(t, "yolo", m)
+	r.run("go", nil)
 	if !seen["normal"] || !seen["moderate"] {
 		t.Errorf("seen %v", seen)
 	}

@@ -96,21 +96,19 @@ func TestPhasesOfAPerson(t *testing.T) {
 // and never between a call and its result; what it does counts for the phase.
 func TestPhaseWhileATurnRuns(t *testing.T) {
 	m := llmtest.New(
-		llmtest.Use("bash", `{"command":"cat a.txt"}`, "write", `{"path":"b.txt","content":"x"}`),
+		llmtest.Use("poke", `{}`, "write", `{"path":"b.txt","content":"x"}`),
 		llmtest.Use("write", `{"path":"c.txt","content":"x"}`),
 		llmtest.Say("ok"),
 	)
-	r := newRig(t, "yolo", m, judged)
-	r.put("a.txt", "one\n")
-	first := true
-	es := r.run("go", func(e event.Event) {
-		if _, ok := e.Body.(event.CallStarted); ok && first {
-			first = false
+	var r *rig
+	r = newRig(t, "yolo", m, judged, func(c *session.Config) {
+		c.Tools = append(c.Tools, poke(func() {
 			if err := r.phase(session.Phase{Text: "wire it", Expected: time.Hour}); err != nil {
 				t.Error(err)
 			}
-		}
+		}))
 	})
+	es := r.run("go", nil)
 	if n := find[event.Phased](es); len(n) != 1 || n[0].By != "person" || n[0].Expected != time.Hour {
 		t.Errorf("%+v", n)
 	}
