@@ -8,9 +8,30 @@ import (
 	"github.com/pawl-agent/pawl/progress"
 )
 
-// An agent records each call with its result, helps at a warning and stops at
-// a halt.
+// An agent records each call with its result, and does what is due.
 func Example() {
+	sm := progress.NewStateMachine(progress.Config{SessionID: "session-123"})
+	sm.PersonSpoke("why does the build fail?")
+	for i := 1; i <= 10; i++ {
+		v := sm.Record(progress.Step{
+			Tool: "execute_bash", Args: `{"command": "make"}`,
+			Result: fmt.Sprintf("[1%d:00:00] error: missing separator\n[The command completed with exit code 2.]", i),
+		})
+		if v.Due != progress.Nothing {
+			fmt.Printf("call %d: %v, %s\n", i, v.Due, v.Text)
+		}
+		if v.Due == progress.Stop {
+			break
+		}
+	}
+	// Output:
+	// call 3: tell, the same error 3 times in a row
+	// call 4: block, the same error 4 times in a row
+	// call 5: stop, the same execute_bash call with the same result 5 times in a row
+}
+
+// Who only wants to know looks at the level.
+func Example_levels() {
 	sm := progress.NewStateMachine(progress.Config{SessionID: "session-123"})
 	sm.PersonSpoke("fix the build")
 	for i := 1; i <= 10; i++ {

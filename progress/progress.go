@@ -35,14 +35,16 @@ type File struct {
 // Step is one tool call and what came of it.
 type Step struct {
 	Tool   string
-	Kind   Kind   // empty: guessed from Tool and Command
+	Kind   Kind   // empty: guessed from Tool, Args and Command
 	Target string // the file or the thing it is about
-	// Args are the arguments, in a form in which equal ones are equal.
+	// Args are the arguments: best the JSON object as the model gave it, whose
+	// order and spaces then do not matter, and from which Target and Command are
+	// read by their usual names where you leave them empty.
 	Args    string
 	Command string // the command line, of tools that run one
 	OK      bool
 	Error   string // the error as text, where it failed; Result where empty
-	Result  string // the result as text
+	Result  string // the result as the tool gave it, or as the model saw it
 	// ContentHash is that of Target's content after an edit.
 	ContentHash string
 	// Contents are further files that it changed; for a command, all of them.
@@ -63,8 +65,27 @@ const (
 
 func (l Level) String() string { return progress.Level(l).String() }
 
+// Action is what to do about a verdict, as pawl does it.
+type Action int
+
+// The actions. Tell the model what loops, once for each loop; Block the call
+// from running until some content is new, and tell the model so; Stop the run,
+// or ask a person: it was told, and went on.
+const (
+	Nothing Action = iota
+	Tell
+	Block
+	Stop
+)
+
+func (a Action) String() string { return [...]string{"nothing", "tell", "block", "stop"}[a] }
+
 // Verdict is what the rules say after a step.
 type Verdict struct {
+	// Due is what to do now. Each verdict counts on your having done what the
+	// ones before it said; who does not block or tell goes by Level alone.
+	Due Action
+
 	Level       Level
 	Rule        string
 	Fingerprint string // the same for the same loop
@@ -102,15 +123,19 @@ type Options struct {
 	MaxRecentActions      int      `json:"max_recent_actions"`      // 20
 	MaxRecentErrors       int      `json:"max_recent_errors"`       // 10
 	Off                   []string `json:"off,omitempty"`
-	HaltIdentical         int      `json:"halt_identical"` // 5
-	CycleMax              int      `json:"cycle_max"`      // 8
-	CycleRounds           int      `json:"cycle_rounds"`   // 3
-	StaleWarn             int      `json:"stale_warn"`     // 12
-	StaleHalt             int      `json:"stale_halt"`     // 20
-	SterileThird          int      `json:"sterile_third"`  // 9
-	SterileHalf           int      `json:"sterile_half"`   // 14
-	FailureEdits          int      `json:"failure_edits"`  // 3
-	Compactions           int      `json:"compactions"`    // 3
+	HaltIdentical         int      `json:"halt_identical"`    // 5
+	CycleMax              int      `json:"cycle_max"`         // 8
+	CycleRounds           int      `json:"cycle_rounds"`      // 3
+	StaleWarn             int      `json:"stale_warn"`        // 12
+	StaleHalt             int      `json:"stale_halt"`        // 20
+	SterileThird          int      `json:"sterile_third"`     // 9
+	SterileHalf           int      `json:"sterile_half"`      // 14
+	FailureEdits          int      `json:"failure_edits"`     // 3
+	FailedEditsWarn       int      `json:"failed_edits_warn"` // 5
+	FailedEditsHalt       int      `json:"failed_edits_halt"` // 8
+	HaltWaits             int      `json:"halt_waits"`        // 40
+	Thoughts              int      `json:"thoughts"`          // 4
+	Compactions           int      `json:"compactions"`       // 3
 }
 
 // DefaultOptions are the options of a Config that has none.
@@ -142,6 +167,7 @@ type StateMachine struct {
 	c       Config
 	every   int
 	d       *progress.Detector
+	ladder  progress.Ladder
 	phases  progress.Phases
 	began   time.Time
 	state   AgentState
@@ -185,48 +211,34 @@ func (m *StateMachine) RecordTest(command string, passed bool, output string) Ve
 }
 
 func (m *StateMachine) record(s Step, blind bool) Verdict {
-	if s.Kind == "" {
-		s.Kind = Kind(progress.KindOf(s.Tool, s.Command))
-	}
-	in := progress.Step{
-		Tool: s.Tool, Kind: progress.Kind(s.Kind), Target: s.Target, Args: s.Args, OK: s.OK,
-		Exact: progress.Digest(s.Result), Len: len(s.Result), State: s.ContentHash, Message: s.Message, Blind: blind,
-	}
-	if in.Args == "" {
-		in.Args = s.Command
+	in := progress.Call{
+		Tool: s.Tool, Kind: progress.Kind(s.Kind), Args: s.Args, Target: s.Target, Command: s.Command, OK: s.OK,
+		Error: s.Error, Result: s.Result, State: s.ContentHash, Message: s.Message, Blind: blind,
 	}
 	for _, f := range s.Contents {
 		in.Files = append(in.Files, progress.File(f))
 	}
-	if s.OK {
-		in.Norm = progress.Digest(progress.Result(s.Result))
-	} else {
-		text := s.Error
-		if text == "" {
-			text = s.Result
-		}
-		in.Error = progress.Error(text)
-	}
-	if in.Kind == progress.Edit && !blind {
-		in.Edit = in.Args
-	}
+	step := in.Step()
 	m.mu.Lock()
 	m.said = false
 	contents := m.d.Contents()
-	v := m.d.Apply(in)
-	if m.d.Contents() > contents || v.Level == progress.OK && in.OK {
+	v := m.d.Apply(step)
+	if m.d.Contents() > contents || v.Level == progress.OK && step.OK {
 		m.halted = ""
 	}
-	if in.OK && in.Kind == progress.Edit && s.Target != "" {
-		m.phases.Changed(s.Target)
+	if m.d.Contents() > contents {
+		m.ladder.NewContent()
+	}
+	if step.OK && step.Kind == progress.Edit && step.Target != "" {
+		m.phases.Changed(step.Target)
 	}
 	for _, f := range s.Contents {
 		m.phases.Changed(f.Path)
 	}
-	if in.OK && in.Kind == progress.Test {
+	if step.OK && step.Kind == progress.Test {
 		m.phases.Passed()
 	}
-	if n := m.d.Recent().Calls; m.c.OnProgress != nil && in.Kind != progress.None && n%m.every == 0 {
+	if n := m.d.Recent().Calls; m.c.OnProgress != nil && step.Kind != progress.None && n%m.every == 0 {
 		st, cb := m.stats(), m.c.OnProgress
 		m.queue = append(m.queue, func() { cb(st) })
 	}
@@ -260,6 +272,9 @@ func (m *StateMachine) judged(v progress.Verdict) Verdict {
 	if out.Level == OK {
 		return out
 	}
+	rung := m.ladder.Next(v)
+	m.ladder.Done(rung, v.Fingerprint, "", "")
+	out.Due = Action(rung)
 	if out.Level == Halt {
 		m.halted = out.Text
 	}
@@ -275,6 +290,7 @@ func (m *StateMachine) PersonSpoke(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.d.Person(text)
+	m.ladder.Person()
 	m.halted, m.said = "", false
 }
 

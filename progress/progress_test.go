@@ -184,3 +184,44 @@ func TestOutside(t *testing.T) {
 		t.Error("a growing log is taken for progress")
 	}
 }
+
+// SPEC 6.5, 6.10: what is due goes up the ladder, and down again with new
+// content and with a person's word.
+func TestDue(t *testing.T) {
+	t.Parallel()
+	sm := progress.NewStateMachine(progress.Config{})
+	loop := func() (due []progress.Action) {
+		for range 6 {
+			due = append(due, sm.Record(progress.Step{Tool: "read_file", Args: `{"path":"a.go"}`, OK: true, Result: "package a and more of it"}).Due)
+		}
+		return due
+	}
+	want := fmt.Sprint([]progress.Action{0, 0, progress.Tell, progress.Block, progress.Stop, progress.Stop})
+	if got := fmt.Sprint(loop()); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if v := sm.Record(progress.Step{Tool: "edit", Args: `{"path":"a.go","old":"x"}`, OK: true, Result: "edited", ContentHash: "1"}); v.Due != progress.Nothing {
+		t.Errorf("%+v", v)
+	}
+	loop()
+	if v := sm.Record(progress.Step{Tool: "write", Target: "b.go", OK: true, Result: "written", ContentHash: "2"}); v.Due != progress.Nothing {
+		t.Errorf("%+v", v)
+	}
+	sm.PersonSpoke("go on")
+	if got := fmt.Sprint(loop()); got != want {
+		t.Errorf("after a person spoke %s, want %s", got, want)
+	}
+}
+
+// SPEC 6.10: the Options are those of the rules, all of them.
+func TestOptionsAreAll(t *testing.T) {
+	t.Parallel()
+	o := progress.DefaultOptions()
+	if o.FailedEditsHalt != 8 || o.HaltWaits != 40 || o.Thoughts != 4 || !o.Enable {
+		t.Errorf("%+v", o)
+	}
+	o.HaltWaits = 3
+	if o.Check() == nil {
+		t.Error("waiting three times may halt")
+	}
+}

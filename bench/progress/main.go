@@ -2,10 +2,17 @@
 // prints the figures beside those that are known of other detectors.
 //
 //	go run ./bench/progress [-set dev] [-path ../shared/trajectories] [-by source|agent|model] [-mask P] [-off RULE,…]
+//	go run ./bench/progress -graft N [-seed S]
+//	go run ./bench/progress -cross
 //
 // The figures are those of score.py; with -by they are told apart, and with
 // -mask each fact of each step is forgotten with that probability, which shows
 // what a less talkative recording would do to them.
+//
+// With -graft loops, and innocent runs that look like loops, are set upon the
+// starts of N resolved runs, in the words of several agents: how many of each
+// are halted, and after how many steps. With -cross a threshold is tuned to one
+// part of the data and scored on the rest.
 package main
 
 import (
@@ -31,6 +38,9 @@ func main() {
 	by := flag.String("by", "", "tell apart by source, agent or model")
 	mask := flag.Float64("mask", 0, "forget each fact of a step with this probability")
 	off := flag.String("off", "", "rules to switch off, with commas")
+	plant := flag.Int("graft", 0, "set loops and innocent runs upon the starts of this many resolved runs instead")
+	seed := flag.Uint64("seed", 1, "what the random grafts are drawn from")
+	tuned := flag.Bool("cross", false, "show instead what tuning to a part of the data would do to the rest")
 	flag.Parse()
 	c := progress.Default()
 	if *off != "" {
@@ -38,6 +48,22 @@ func main() {
 	}
 	if err := c.Check(); err != nil {
 		fail(err)
+	}
+	if *tuned {
+		if err := cross(os.Stdout, filepath.Join(*path, *set+".jsonl.gz"), c); err != nil {
+			fail(err)
+		}
+		return
+	}
+	if *plant > 0 {
+		s, err := starts(filepath.Join(*path, *set+".jsonl.gz"), *plant)
+		if err != nil {
+			fail(err)
+		}
+		bad := append(loops(), random(40, *seed, randomLoop)...)
+		good := append(innocents(), random(40, *seed, randomWork)...)
+		printGrafts(os.Stdout, together(grafts(c, s, bad, loopSteps)), together(grafts(c, s, good, innocentSteps)))
+		return
 	}
 	if err := run(os.Stdout, filepath.Join(*path, *set+".jsonl.gz"), c, *by, *mask); err != nil {
 		fail(err)

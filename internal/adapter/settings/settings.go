@@ -43,6 +43,10 @@ type Settings struct {
 	// Progress is how runs that go in circles are found; a key that is not
 	// given keeps its default.
 	Progress progress.Config `json:"progress,omitzero"`
+	// Route is what prompts are taken for: auto, off, read, edit, run, profile.
+	Route string `json:"route,omitempty"`
+	// RouteModel false: no model is asked what a prompt is.
+	RouteModel *bool `json:"route_model,omitempty"`
 }
 
 // Permissions are rules such as "bash(go test *)".

@@ -219,12 +219,16 @@ type PhaseStep struct {
 }
 
 // Routed says what a prompt was taken for: it sets the rights that the turn
-// starts with (SPEC 13.1).
+// starts with (SPEC 13.1). A later one of the same turn stands in its place.
 type Routed struct {
 	Route string   `json:"route"`
-	By    string   `json:"by"`  // flag, pattern, model, default
+	By    string   `json:"by"`  // flag, pattern, model, default; model asked, person: wider than before
 	Why   string   `json:"why"` // the words that decided
 	Path  []string `json:"path,omitempty"`
+	// Rights are those of the turn: read, run, edit. None given: all.
+	Rights []string `json:"rights,omitempty"`
+	// Firm: somebody said so, and only a person widens it.
+	Firm bool `json:"firm,omitempty"`
 }
 
 // Cleaned marks results that the model no longer needs: at the next rebase
@@ -235,10 +239,11 @@ type Cleaned struct {
 	Reason  string   `json:"reason,omitempty"`
 }
 
-// Recalled is an answer that was given before and still holds: it stands for a
-// reply, and no model was asked (SPEC 11.6).
+// Recalled stands for a reply, and no model was asked: an answer that was given
+// before and still holds (SPEC 11.6), or, without a Key, pawl's own word that a
+// preference is kept.
 type Recalled struct {
-	Key  string        `json:"key"`
+	Key  string        `json:"key,omitempty"`
 	Text string        `json:"text"`
 	Age  time.Duration `json:"age"` // since it was first given
 	Took time.Duration `json:"took"`

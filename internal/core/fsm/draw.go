@@ -43,6 +43,9 @@ func (t *Table) Text() string {
 		to := make([]string, len(t.Legal[s]))
 		for i, n := range t.Legal[s] {
 			to[i] = string(n)
+			if when := t.When[s][n]; when != "" {
+				to[i] += " (" + when + ")"
+			}
 		}
 		if len(to) == 0 {
 			to = []string{"(the end)"}
@@ -62,7 +65,12 @@ func (t *Table) Mermaid() string {
 	b.WriteString("stateDiagram-v2\n")
 	fmt.Fprintf(&b, "    [*] --> %s\n", t.States[0])
 	for from, to := range t.Arrows {
-		fmt.Fprintf(&b, "    %s --> %s\n", from, to)
+		fmt.Fprintf(&b, "    %s --> %s", from, to)
+		if when := t.When[from][to]; when != "" {
+			// Mermaid ends a label at a semicolon.
+			b.WriteString(" : " + strings.ReplaceAll(strings.ReplaceAll(when, ";", ","), ":", " –"))
+		}
+		b.WriteByte('\n')
 	}
 	for _, s := range t.States {
 		if len(t.Legal[s]) == 0 {
@@ -86,7 +94,10 @@ func (t *Table) Dot() string {
 	}
 	for from, to := range t.Arrows {
 		back := from != to && t.Allows(to, from)
+		when := t.When[from][to]
 		switch {
+		case when != "" || t.When[to][from] != "":
+			fmt.Fprintf(&b, "  %q -> %q [label=%q];\n", from, to, when)
 		case back && slices.Index(t.States, from) > slices.Index(t.States, to):
 			// Drawn with the other direction.
 		case back:

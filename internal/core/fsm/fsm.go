@@ -23,6 +23,9 @@ type Table struct {
 	Doc    string // one sentence: what it is the state of
 	States []State
 	Legal  map[State][]State
+	// When says on which condition a transition is taken, where that is to be
+	// drawn: from, to, a few words.
+	When map[State]map[State]string
 }
 
 // Allows says whether from→to is legal.

@@ -238,3 +238,24 @@ A door.
 		t.Errorf("png: %v", err)
 	}
 }
+
+// SPEC 13.1: a condition is drawn on its transition, in every format, and where
+// none is given the drawing is as it was.
+func TestConditions(t *testing.T) {
+	plain, with := door(), door()
+	with.When = map[fsm.State]map[fsm.State]string{"shut": {"open": "a knock; or: \"a key\""}}
+	for format, want := range map[string]string{
+		"text":    "open (a knock; or: \"a key\"), locked, gone",
+		"mermaid": "    shut --> open : a knock, or – \"a key\"\n    shut --> locked\n",
+		"dot":     `"shut" -> "open" [label="a knock; or: \"a key\""];`,
+	} {
+		before, _ := plain.Draw(format)
+		after, err := with.Draw(format)
+		if err != nil || !strings.Contains(after, want) || strings.Contains(before, "knock") {
+			t.Errorf("%s: %v\n%s", format, err, after)
+		}
+	}
+	if dot, _ := with.Draw("dot"); !strings.Contains(dot, `"open" -> "shut"`) {
+		t.Errorf("the way back is lost:\n%s", dot)
+	}
+}

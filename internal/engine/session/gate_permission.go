@@ -19,18 +19,23 @@ type permissionGate struct {
 	// allowed are the calls of this step that a person allowed once. A call's
 	// id is unique in its step only: some models count from 0 in each.
 	allowed map[*turn.Pending]bool
+	// beyond is what calls of this step need that their turn's route lacks.
+	beyond map[*turn.Pending]string
 }
 
 // Check is part of turn.Gate.
 func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error {
-	g.allowed = map[*turn.Pending]bool{}
+	g.allowed, g.beyond = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
 	var asked []*turn.Pending
 	var questions []event.Question
 	for _, p := range step {
 		if p.Refused != nil {
 			continue
 		}
-		d := g.decide(p)
+		d, err := g.routed(ctx, p, g.decide(p))
+		if err != nil {
+			return err
+		}
 		switch d.Verdict {
 		case permission.Deny:
 			p.Refused = refusal(p, d.Reason, d.By)
@@ -96,6 +101,11 @@ func (g *permissionGate) take(ctx context.Context, asked []*turn.Pending, qs []e
 			}
 			p.Refused = refusal(p, reason, "person")
 			p.Refused.EndTurn = v.Why == ""
+		}
+		if right := g.beyond[p]; right != "" && g.allowed[p] {
+			if err := g.s.widen(ctx, right, "person", title(p)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/memory"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -57,6 +58,9 @@ type asking struct {
 	looks    []Look
 	shown    []string // what each gave, as the model was shown it
 	answer   string
+	// preference is the turn's only prompt so far, in one line.
+	preference string
+	running    bool
 }
 
 func (a *asking) apply(b event.Body) {
@@ -65,13 +69,19 @@ func (a *asking) apply(b event.Body) {
 		if a.question != "" || b.Source != event.Person || len(b.Images) > 0 {
 			a.spoiled = true
 		}
-		a.question = b.Text
+		a.preference = ""
+		if b.Source == event.Person && len(b.Images) == 0 && !a.running {
+			a.preference = strings.Join(strings.Fields(b.Text), " ")
+		}
+		a.question, a.running = b.Text, true
 	case event.Routed:
-		a.read = b.Route == "read"
+		a.read = b.Route == route.Read
 	case event.CallAsked:
 		a.open = append(a.open, b)
 	case event.CallDone:
 		a.done(b)
+	case event.Ended:
+		a.running = false
 	case event.Replied:
 		a.answer = b.Reply.Message.Text()
 	case event.FileChanged, event.PersonRan, event.Compacted, event.Remembered, event.Stuck, event.Recalled, event.Answered:
@@ -170,6 +180,30 @@ func (s *Session) lookAgain(ctx context.Context, l Look) (string, bool) {
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
+}
+
+// keeps says that a prompt is a preference in so many words, and that there is
+// a place for it: no model is needed to keep it.
+func (s *Session) keeps(r event.Routed) bool {
+	return s.cfg.Prefer != nil && r.Route == route.Profile && r.By == "pattern"
+}
+
+// prefer keeps a prompt that is nothing but a preference and confirms it in one
+// line (SPEC 11.5).
+func (s *Session) prefer(ctx context.Context) (bool, error) {
+	s.mu.Lock()
+	text, routed := s.asking.preference, s.routing.now
+	s.mu.Unlock()
+	if text == "" || !s.keeps(routed) {
+		return false, nil
+	}
+	if err := s.cfg.Prefer(text); err != nil {
+		return false, s.record(ctx, event.Draft{Body: event.Warned{What: "memory", Text: s.cfg.Mask("the preference was not kept: " + err.Error())}})
+	}
+	return true, s.record(ctx,
+		event.Draft{Body: event.Remembered{Text: text, Sort: "preference"}},
+		event.Draft{Body: event.Recalled{Text: "Kept for every session of this folder: " + text + " (/memory lists and forgets)"}},
+	)
 }
 
 // Memory gives the working and the session tier (SPEC 11.4).

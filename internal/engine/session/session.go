@@ -27,6 +27,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -54,6 +55,8 @@ type Config struct {
 	// Rules, if set, gives the notes on the project's rules that the
 	// conversation lacks. It is asked before each request.
 	Rules func(context.Context, Guidance) []string
+	// Prefer, if set, keeps a person's preference for later sessions.
+	Prefer func(text string) error
 	// Answers, if set, is the cache of answers.
 	Answers Answers
 
@@ -65,6 +68,8 @@ type Config struct {
 	Limits budget.Limits
 	// Progress is how runs that go in circles are found: progress.Default().
 	Progress progress.Config
+	// Route is what is done with a person's prompts before they are answered.
+	Route route.Config
 	// Payer, if set, is the parent session that this one spends from.
 	Payer Payer
 	// Fallback lists the models to go on with, in this order, when the one in
@@ -121,6 +126,7 @@ type Session struct {
 	guidance guidance
 	memory   memory.Fold
 	asking   asking
+	routing  routing
 
 	turns sync.WaitGroup
 }
@@ -250,6 +256,7 @@ func (s *Session) apply(e event.Event) {
 	s.guidance.apply(e.Body)
 	s.memory.Apply(e)
 	s.asking.apply(e.Body)
+	s.routing.apply(e.Body)
 	s.conv.Apply(e)
 	s.meter.Apply(e)
 	s.seen.Apply(e)

@@ -27,14 +27,18 @@ func (s *Session) turn(r *run) {
 	}
 }
 
-// answered brings a turn to its end: from the cache, or with the model.
+// answered brings a turn to its end: without a model where it needs none, or
+// with it.
 func (s *Session) answered(ctx context.Context) (event.End, error) {
-	known, err := s.recall(ctx)
-	switch {
-	case err != nil:
-		return event.EndFailed, err
-	case known:
-		return event.EndDone, nil
+	if err := s.route(); err != nil {
+		return turn.EndOf(err)
+	}
+	for _, known := range []func(context.Context) (bool, error){s.prefer, s.recall} {
+		if ok, err := known(ctx); err != nil {
+			return event.EndFailed, err
+		} else if ok {
+			return event.EndDone, nil
+		}
 	}
 	end, err := s.loop().Run(ctx)
 	if end == event.EndDone && err == nil {
@@ -149,6 +153,9 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 		}
 	}
 	if err := s.paused(s.turnContext()); err != nil { // asked for while a request was tried again
+		return nil, nil, err
+	}
+	if err := s.route(); err != nil {
 		return nil, nil, err
 	}
 	room := s.replyRoom()

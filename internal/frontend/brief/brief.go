@@ -6,6 +6,7 @@ package brief
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
 // Model says which model it is, from where, and at what price: the first line
@@ -178,4 +180,24 @@ func Retry(r event.Retried) string {
 		s += " (what it said so far is withdrawn)"
 	}
 	return plain.Line(s)
+}
+
+// Route says what a prompt was taken for, "" where that leaves all rights.
+func Route(r event.Routed) string {
+	why := ""
+	if r.Why != "" {
+		why = " (“" + cut(r.Why, 80) + "”)"
+	}
+	t, known := route.Lookup(r.Route)
+	switch {
+	case r.By == "model asked", r.By == "person":
+		return plain.Line("route " + r.Route + " from here on: " + r.By + why)
+	case !known || len(r.Rights) == 0 || slices.Contains(r.Rights, route.RightEdit):
+		return ""
+	case r.Firm && r.By == "flag":
+		return plain.Line("route " + r.Route + ", as was asked for: what goes beyond it is not done unasked")
+	case r.Firm:
+		return plain.Line("route " + r.Route + ": the request says not to change anything" + why)
+	}
+	return plain.Line("route " + r.Route + ": " + t.Reads + why)
 }

@@ -34,6 +34,28 @@ func TestMoney(t *testing.T) {
 	}
 }
 
+// SPEC 13.1, 16.11: a route is said where it takes rights away or gives them
+// back, and only then.
+func TestRoute(t *testing.T) {
+	read := event.Routed{Route: "read", By: "pattern", Why: "why\x1b[2J does", Rights: []string{"read"}}
+	firm, flag := read, read
+	firm.Firm, flag.Firm, flag.By, flag.Why = true, true, "flag", ""
+	for want, r := range map[string]event.Routed{
+		"route read: the request reads as a question (“why does”)":              {Route: "read", By: "pattern", Why: read.Why, Rights: read.Rights},
+		"route read: the request says not to change anything (“why does”)":      firm,
+		"route read, as was asked for: what goes beyond it is not done unasked": flag,
+		"route edit from here on: model asked (“write a.go”)":                   {Route: "edit", By: "model asked", Why: "write a.go", Rights: []string{"read", "run", "edit"}},
+		"": {Route: "edit", By: "pattern", Why: "add", Rights: []string{"read", "run", "edit"}},
+	} {
+		if got := Route(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := Route(event.Routed{}) + Route(event.Routed{Route: "fly", Rights: []string{"read"}}); got != "" {
+		t.Errorf("%q", got)
+	}
+}
+
 // SPEC 16.11: one line each, nothing obeyed.
 func TestCall(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{

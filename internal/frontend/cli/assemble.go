@@ -110,6 +110,10 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
+	routes, err := routes(f, conf.User)
+	if err != nil {
+		return nil, err
+	}
 	if o.store, err = a.openStore(ctx, f, paths, conf); err != nil {
 		return nil, err
 	}
@@ -148,8 +152,9 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	keep.told = told
 	var answers session.Answers
 	var notes tool.Notes
+	var prefer func(string) error
 	if !f.noSession {
-		notes = keep.book
+		notes, prefer = keep.book, keep.prefer
 		if conf.User.QueryCache {
 			answers = keep
 		}
@@ -172,9 +177,9 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 			return c.open()
 		},
 		Tools: toolSet(o.model.info), Files: ws, Shell: sh, Web: web.New(web.Options{}),
-		Notes:      notes,
+		Notes: notes, Prefer: prefer,
 		Pressure:   pressure(conf.User.Resources, a.Now, dir, paths.State),
-		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Locks: turn.NewLocks(parallelCalls),
+		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Route: routes, Locks: turn.NewLocks(parallelCalls),
 		Mask: masker.String, SpillDir: paths.Spill(),
 		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
 		Now:  a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,

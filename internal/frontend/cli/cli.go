@@ -101,6 +101,7 @@ type flags struct {
 	model        string
 	effort       string
 	mode         string
+	route        string
 	allow, deny  []string
 	maxTurns     int
 	maxUSD       float64
@@ -174,6 +175,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringVarP(&f.model, "model", "m", "", "the model: provider/model, a provider, or offline")
 	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")
 	fs.StringVar(&f.mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
+	fs.StringVar(&f.route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")
 	fs.StringArrayVar(&f.allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
 	fs.StringArrayVar(&f.deny, "deny", nil, "deny what matches (repeatable)")
 	fs.Float64Var(&f.maxUSD, "max-budget-usd", 0, "stop before the session costs more than this")

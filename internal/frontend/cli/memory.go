@@ -74,6 +74,9 @@ func (k *kept) question(text, model string) string {
 	return memory.Question{Project: k.book.Dir, Model: model, Text: text, Told: k.told, Pawl: Version}.Key()
 }
 
+// prefer is session.Config.Prefer.
+func (k *kept) prefer(text string) error { return k.book.Keep(memory.Preference, k.mask(text), false) }
+
 // Find is part of session.Answers.
 func (k *kept) Find(question, model string) (string, session.Answered, bool) {
 	key := k.question(question, model)

@@ -296,9 +296,7 @@ func TestOutputClosed(t *testing.T) {
 		return llmtest.Use("bash", `{"command":"echo $$ > parent; echo started; for i in 1 2 3 4 5 6 7 8 9; do seq 1 200; done; sleep 1000; true"}`)
 	}}, "--output-format", "stream-json", "hello")
 	r.until("call_started")
-	if err := r.pipe.Close(); err != nil {
-		t.Fatal(err)
-	}
+	r.hangUp()
 	_ = r.cmd.Wait() // the code says it
 	if code := r.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(r.stderr.String(), "write the output") || strings.Count(r.stderr.String(), "\n") != 1 {
 		t.Errorf("exit code %d: %s", code, r.stderr.String())
@@ -310,6 +308,17 @@ func TestOutputClosed(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.dir, "parent")); err == nil {
 		r.gone("parent")
 	}
+}
+
+// hangUp closes the reading end of pawl's output. Another test's process that
+// is just being started holds a copy of it until it runs its own program.
+func (r *running) hangUp() {
+	r.t.Helper()
+	if err := r.pipe.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	syscall.ForkLock.Lock()
+	defer syscall.ForkLock.Unlock()
 }
 
 // The same for an answer in words: the run is over when it is written.
@@ -324,9 +333,7 @@ func TestTextOutputClosed(t *testing.T) {
 		return llmtest.Say("the answer")
 	}}, "hello")
 	<-here
-	if err := r.pipe.Close(); err != nil {
-		t.Fatal(err)
-	}
+	r.hangUp()
 	close(on)
 	_ = r.cmd.Wait() // the code says it
 	if code := r.cmd.ProcessState.ExitCode(); code != 1 {

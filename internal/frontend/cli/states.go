@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
 // statesCommand draws the state tables that pawl runs by.
@@ -45,7 +46,7 @@ func drawStates(w io.Writer, format, name string) error {
 	if !slices.Contains(fsm.Formats(), format) {
 		return usageError("no format %q; it is one of %s", format, strings.Join(fsm.Formats(), ", "))
 	}
-	tables := lifecycle.Tables()
+	tables := drawn()
 	if name != "" {
 		i := slices.IndexFunc(tables, func(t *fsm.Table) bool { return t.Name == name })
 		if i < 0 {
@@ -70,6 +71,9 @@ func drawStates(w io.Writer, format, name string) error {
 	}
 	return nil
 }
+
+// drawn lists the tables that there are: what things are in, and how prompts go.
+func drawn() []*fsm.Table { return append(lifecycle.Tables(), route.Table()) }
 
 func tableNames(tables []*fsm.Table) string {
 	names := make([]string, len(tables))

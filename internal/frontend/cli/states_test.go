@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
 var update = flag.Bool("update", false, "write doc/states.md anew")
@@ -53,7 +51,7 @@ func TestStates(t *testing.T) {
 		if code != 0 {
 			t.Errorf("--format %s: exit %d", format, code)
 		}
-		for _, table := range lifecycle.Tables() {
+		for _, table := range drawn() {
 			want, err := table.Draw(format)
 			if err != nil {
 				t.Fatal(err)

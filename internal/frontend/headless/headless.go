@@ -197,6 +197,10 @@ func (v *view) progress(e event.Event) {
 		fmt.Fprintln(v.err, plain.Line("pawl: "+b.Text))
 	case event.Stuck:
 		fmt.Fprintln(v.err, "pawl: "+plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
+	case event.Routed:
+		if line := brief.Route(b); line != "" {
+			fmt.Fprintln(v.err, "pawl: "+line)
+		}
 	case event.Retried:
 		fmt.Fprintln(v.err, "pawl: "+brief.Retry(b))
 	case event.Progressed:
@@ -206,7 +210,9 @@ func (v *view) progress(e event.Event) {
 			fmt.Fprintln(v.err, "pawl: "+line)
 		}
 	case event.Recalled:
-		fmt.Fprintln(v.err, "pawl: "+brief.Recalled(b))
+		if b.Key != "" {
+			fmt.Fprintln(v.err, "pawl: "+brief.Recalled(b))
+		}
 	case event.Replied:
 		// Words beside calls are progress; the last reply's are the answer.
 		if t := b.Reply.Message.Text(); t != "" && len(b.Reply.Message.Calls()) > 0 {

@@ -253,12 +253,12 @@ func TestLoopSpreadOverTheTurn(t *testing.T) {
 				if n%2 == 0 {
 					return llmtest.Turn{Err: &fault.Error{Category: fault.Provider, Retryable: true, Message: "overloaded"}}
 				}
-				return bash("echo the same")
+				return bash("expr 3 + 4")
 			},
 			change: func(c *session.Config) { c.Sleep = atOnce }, wants: "retried",
 		},
 		"prompts of a hook": {
-			next: func(int) llmtest.Turn { return bash("echo the same") },
+			next: func(int) llmtest.Turn { return bash("expr 3 + 4") },
 			join: true, wants: "prompted",
 		},
 		"compactions": {
@@ -349,7 +349,7 @@ func TestHaltAsksThePerson(t *testing.T) {
 			if asked > 0 {
 				return llmtest.Say("it is done")
 			}
-			return bash("echo the same")
+			return bash("expr 3 + 4")
 		}
 		a := newAgent(t, m, nil, func(c *session.Config) { c.Person = true })
 		es := a.turnOf(session.Prompt{Text: "fix it"}, func(e event.Event) {

@@ -112,7 +112,12 @@ func (a *agent) stucks() (out []event.Stuck) {
 func every(next func(n int) llmtest.Turn) func() *llmtest.Model {
 	return func() *llmtest.Model {
 		m := llmtest.New()
-		m.Next = func(n int, _ *llm.Request) llmtest.Turn { return next(n) }
+		m.Next = func(n int, _ *llm.Request) llmtest.Turn {
+			if n > 2000 {
+				return llmtest.Say("nobody saw it")
+			}
+			return next(n)
+		}
 		return m
 	}
 }
@@ -179,12 +184,12 @@ func ways() map[string]way {
 			model: every(func(int) llmtest.Turn { return bash("echo no >&2; exit 3") }),
 		},
 		"the same call": {
-			first: "repeated", says: "bash echo the same → the same", calls: 8,
-			model: every(func(int) llmtest.Turn { return bash("echo the same") }),
+			first: "repeated", says: "bash expr 3 + 4 → 7", calls: 8,
+			model: every(func(int) llmtest.Turn { return bash("expr 3 + 4") }),
 		},
 		"five of the same call": {
-			first: "identical", says: "bash echo the same → the same", calls: 8, change: off("repeated", "staleness"),
-			model: every(func(int) llmtest.Turn { return bash("echo the same") }),
+			first: "identical", says: "bash expr 3 + 4 → 7", calls: 8, change: off("repeated", "staleness"),
+			model: every(func(int) llmtest.Turn { return bash("expr 3 + 4") }),
 		},
 		"back and forth by edits": {
 			first: "oscillation", says: "edit a.txt", calls: 16, files: one,
@@ -196,7 +201,7 @@ func ways() map[string]way {
 			}),
 		},
 		"one tool, one error": {
-			first: "varied_error", says: "read missing0.txt", calls: 14,
+			first: "varied_error", says: "read missing0.txt", calls: 24,
 			model: every(func(n int) llmtest.Turn { return read(fmt.Sprintf("missing%d.txt", n)) }),
 		},
 		"the same words": {

@@ -20,6 +20,7 @@ type Result struct {
 	Text       string          `json:"text"`
 	Session    string          `json:"session"`
 	Model      string          `json:"model"`
+	Route      *Route          `json:"route"` // null where prompts are not routed
 	Turns      int             `json:"turns"` // model replies
 	Calls      int             `json:"calls"`
 	Usage      llm.Usage       `json:"usage"`
@@ -32,6 +33,13 @@ type Result struct {
 	Error      *event.Fault    `json:"error"`
 	ExitCode   int             `json:"exit_code"`
 	Cached     bool            `json:"cached,omitempty"` // the answer was given before, and no model was asked
+}
+
+// Route is what the prompt was taken for, as it stood at the end.
+type Route struct {
+	Route string `json:"route"`
+	By    string `json:"by"` // flag, pattern, default, model asked
+	Why   string `json:"why"`
 }
 
 // Denial is a call that was not allowed.
@@ -97,7 +105,8 @@ type outcome struct {
 	end      event.End
 	err      *event.Fault
 	by       string // what interrupted it
-	stopped  bool   // the last call was denied because nobody could be asked
+	route    *Route
+	stopped  bool // the last call was denied because nobody could be asked
 	finished bool
 	cached   bool // the answer was given before, and holds
 }
@@ -109,13 +118,15 @@ func (o *outcome) apply(e event.Event) {
 			o.text = t
 		}
 	case event.Recalled:
-		o.text, o.cached = b.Text, true
+		o.text, o.cached = b.Text, b.Key != ""
 	case event.Blocked:
 		o.stopped = o.stopped || b.By == "headless"
 	case event.CallDone:
 		if b.Outcome == event.OK {
 			o.stopped = false
 		}
+	case event.Routed:
+		o.route = &Route{Route: b.Route, By: b.By, Why: b.Why}
 	case event.Interrupted:
 		o.by = b.By
 	case event.Ended:
@@ -128,7 +139,7 @@ func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proo
 	r := Result{
 		Type: "result", Outcome: string(o.end), Text: o.text, Session: session, Model: info.Ref(),
 		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(),
-		Cached: o.cached, DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err,
+		Cached: o.cached, DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err, Route: o.route,
 	}
 	for _, f := range proof.Files {
 		r.Files = append(r.Files, f.Path)

@@ -55,8 +55,10 @@ func (v *view) show(e event.Event) {
 	case event.Replied:
 		v.replied(b.Reply)
 	case event.Recalled:
-		v.line("pawl: " + brief.Recalled(b))
 		v.line(plain.Text(b.Text))
+		if b.Key != "" {
+			v.line("pawl: " + brief.Recalled(b))
+		}
 	case event.Retried:
 		v.forget()
 		v.line("pawl: " + brief.Retry(b))
@@ -81,8 +83,12 @@ func (v *view) show(e event.Event) {
 		v.aside("  (" + brief.Progressed(b) + ")")
 	case event.Compacted:
 		v.line(fmt.Sprintf("pawl: the conversation was made shorter: about %d tokens, were %d; /context shows it", b.After, b.Before))
+	case event.Routed:
+		if b.Firm { // else a question says so, where it matters
+			v.line("pawl: " + brief.Route(b))
+		}
 	case event.Noted:
-		if b.Why == "phase" {
+		if b.Why == "phase" || b.Why == "route" {
 			return // what is told to the model of what the person sees
 		}
 		text := b.Text

@@ -58,7 +58,11 @@ func (t *writer) say(e event.Event) string {
 			return t.agent(s)
 		}
 	case event.Recalled:
-		return t.agent(plain.Text(b.Text) + "\n\n(" + brief.Recalled(b) + ")")
+		text := plain.Text(b.Text)
+		if b.Key != "" {
+			text += "\n\n(" + brief.Recalled(b) + ")"
+		}
+		return t.agent(text)
 	case event.CallAsked:
 		if t.calls == nil {
 			t.calls = map[string]string{}
@@ -74,6 +78,10 @@ func (t *writer) say(e event.Event) string {
 		}
 	case event.Granted:
 		return t.note(plain.Line(fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule)))
+	case event.Routed:
+		if line := brief.Route(b); line != "" {
+			return t.note(line)
+		}
 	case event.Undone:
 		return t.note(plain.Line("put back: " + strings.Join(b.Paths, ", ")))
 	case event.Interrupted:

@@ -51,7 +51,9 @@ const (
 )
 
 // Decide judges a call.
-func (p *Policy) Decide(c Call) Decision {
+func (p *Policy) Decide(c Call) Decision { return p.narrow(c, p.decide(c)) }
+
+func (p *Policy) decide(c Call) Decision {
 	if c.Footprint.Person {
 		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"}
 	}

@@ -68,7 +68,7 @@ type Call struct {
 // the model and for the person.
 type Decision struct {
 	Verdict Verdict
-	By      string // mode, rule, refusal, read-only, outside, protected, syntax
+	By      string // mode, rule, refusal, read-only, outside, protected, syntax, route
 	Reason  string
 	Rule    string // the rule that spoke, as it was written
 	// Pattern is what a grant for the session or for always would add: one rule
@@ -79,6 +79,10 @@ type Decision struct {
 	// Flag is what a headless run would need on its command line, "" where
 	// nothing would do.
 	Flag string
+	// Beyond is the right that the turn's route does not have and the call
+	// needs, "" where it has it. Firm: somebody said that it must not.
+	Beyond string
+	Firm   bool
 }
 
 // Config is what a Policy starts with.
@@ -109,6 +113,8 @@ type Policy struct {
 	ignored []Rule
 	// changed are the base names of files the agent changed, folded.
 	changed map[string]bool
+	// turn is what the route of the running turn leaves of the rights, folded.
+	turn narrowing
 }
 
 // New makes a policy without rules.
@@ -193,6 +199,8 @@ func (p *Policy) Apply(e event.Event) {
 				}
 			}
 		}
+	case event.Prompted, event.Routed:
+		p.turn.apply(b)
 	case event.FileChanged:
 		p.changed[fold(path.Base(b.Path))] = true
 	}

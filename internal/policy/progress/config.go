@@ -36,6 +36,15 @@ type Config struct {
 	SterileHalf  int `json:"sterile_half"`
 	// FailureEdits is after how many changes the same failure warns. 3.
 	FailureEdits int `json:"failure_edits"`
+	// FailedEditsWarn and FailedEditsHalt are how many failures of the edits of
+	// one file with one error, since content last changed, warn and halt. 5, 8.
+	FailedEditsWarn int `json:"failed_edits_warn"`
+	FailedEditsHalt int `json:"failed_edits_halt"`
+	// HaltWaits is how many looks in a row at something that does not change
+	// halt. 40.
+	HaltWaits int `json:"halt_waits"`
+	// Thoughts is how many thoughts in a row count for nothing. 4.
+	Thoughts int `json:"thoughts"`
 	// Compactions is how many compactions without progress are a loop. 3.
 	Compactions int `json:"compactions"`
 }
@@ -46,7 +55,8 @@ func Default() Config {
 		Enable: true, StuckThreshold: 3, OscillationWindow: 4, ProgressCheckInterval: 10,
 		MaxRecentActions: 20, MaxRecentErrors: 10,
 		HaltIdentical: 5, CycleMax: 8, CycleRounds: 3, StaleWarn: 12, StaleHalt: 20,
-		SterileThird: 9, SterileHalf: 14, FailureEdits: 3, Compactions: 3,
+		SterileThird: 9, SterileHalf: 14, FailureEdits: 3,
+		FailedEditsWarn: 5, FailedEditsHalt: 8, HaltWaits: 40, Thoughts: 4, Compactions: 3,
 	}
 }
 
@@ -67,6 +77,10 @@ func (c Config) Defaults() Config {
 		{&c.SterileThird, &d.SterileThird},
 		{&c.SterileHalf, &d.SterileHalf},
 		{&c.FailureEdits, &d.FailureEdits},
+		{&c.FailedEditsWarn, &d.FailedEditsWarn},
+		{&c.FailedEditsHalt, &d.FailedEditsHalt},
+		{&c.HaltWaits, &d.HaltWaits},
+		{&c.Thoughts, &d.Thoughts},
 		{&c.Compactions, &d.Compactions},
 	} {
 		if *p.v == 0 {
@@ -97,6 +111,10 @@ func (c Config) Check() error {
 		{"sterile_third", c.SterileThird, 6, 64},
 		{"sterile_half", c.SterileHalf, 8, 64},
 		{"failure_edits", c.FailureEdits, 1, 1000},
+		{"failed_edits_warn", c.FailedEditsWarn, 3, 1000},
+		{"failed_edits_halt", c.FailedEditsHalt, 7, 1000},
+		{"halt_waits", c.HaltWaits, 20, 100000},
+		{"thoughts", c.Thoughts, 1, 1000},
 		{"compactions", c.Compactions, 2, 1000},
 	} {
 		if p.v < p.lo || p.v > p.hi {

@@ -9,20 +9,24 @@ type Detector struct {
 	rules []rule
 	n     int // steps so far
 	epoch int // contents never seen before, so far
+	// change counts those and the edits whose content is not known.
+	change int
 
 	contents memo[struct{}] // (file, content)
 	shell    memo[int]      // (command, file): how often it counted as content
 	edits    memo[struct{}]
-	faults   memo[int]    // an error: the epoch it was last seen in
+	faults   memo[int]    // an error: the change it was last seen after
+	failed   memo[int]    // an action that failed: the change before that
 	last     memo[uint64] // action: its key when it last ran
 	// What reads and searches gave is kept apart: compaction takes it from the
 	// model, and to look again is then no repetition.
-	keys, readKeys       memo[int] // key: the epoch it was last seen in
+	keys, readKeys       memo[int] // key: the change it was last seen after
 	results, readResults memo[struct{}]
 	ever                 memo[struct{}] // results, compaction or not
 
-	waited bool   // the step before was a wait
-	said   uint64 // the newest message
+	waited   bool   // the step before was a wait
+	thoughts int    // in a row
+	said     uint64 // the newest message
 	// phrases came with a step that brought something: to say them again means
 	// nothing.
 	phrases memo[struct{}]
@@ -88,7 +92,7 @@ func (d *Detector) Apply(s Step) Verdict {
 
 // look works out what is known of a step.
 func (d *Detector) look(s *Step) facts {
-	f := facts{n: d.n, s: s, action: hash(s.Tool, s.Args), epoch: d.epoch}
+	f := facts{n: d.n, s: s, action: hash(s.Tool, s.Args), epoch: d.epoch, change: d.change}
 	norm := s.Norm
 	if norm == "" {
 		norm = s.Exact
@@ -108,9 +112,16 @@ func (d *Detector) look(s *Step) facts {
 	}
 	f.unseen = s.Blind && s.OK
 	acted := d.last.has(f.action)
-	f.fresh = d.content(s) || f.unseen && s.Kind == Edit && !acted
+	f.fresh, f.returned, f.copied = d.content(s)
+	f.fresh = f.fresh || f.unseen && s.Kind == Edit && !acted
 	if f.fresh {
 		f.epoch++
+		f.change++
+	}
+	f.editSeen = s.Edit != "" && d.edits.has(hash(s.Edit))
+	f.written = s.OK && s.Kind == Edit && s.State == "" && len(s.Files) == 0 && !acted && !f.editSeen
+	if f.written {
+		f.change++
 	}
 	keys, results := &d.keys, &d.results
 	if looks(s.Kind) {
@@ -118,14 +129,14 @@ func (d *Detector) look(s *Step) facts {
 	}
 	before, ok := keys.get(f.key)
 	f.keySeen = ok || s.Blocked
-	f.again = ok && !s.Blocked && before != f.epoch && (s.Kind == Exec || s.Kind == Test)
+	f.again = ok && !s.Blocked && before != f.change && (s.Kind == Exec || s.Kind == Test)
 	f.resultSeen = s.OK && (results.has(f.result) || d.results.has(f.result) || d.readResults.has(f.result))
 	if at, ok := d.faults.get(f.fault); !s.OK {
-		f.faultKnown, f.faultSeen = ok, ok && at == f.epoch
+		f.faultKnown, f.faultSeen = ok, ok && at == f.change
 	}
-	f.silent = s.OK && !f.keySeen && (s.Kind == Exec || s.Kind == Edit) && s.State == "" && len(s.Files) == 0 &&
+	f.silent = s.OK && !f.keySeen && (s.Kind == Exec || s.Kind == Edit || s.Kind == Test) && s.State == "" && len(s.Files) == 0 &&
 		(s.Len <= 1 || f.resultSeen && s.Len <= fewWords)
-	f.editSeen = s.Edit != "" && d.edits.has(hash(s.Edit))
+	f.empty = looks(s.Kind) && !f.keySeen && (s.Len <= 1 || !s.OK || f.resultSeen && s.Len <= fewWords)
 	if s.Message != "" {
 		said := hash(s.Message)
 		f.echo = said == d.said && !d.phrases.has(said)
@@ -133,30 +144,48 @@ func (d *Detector) look(s *Step) facts {
 	}
 	f.prose = s.Kind == None && s.OK
 	f.light = f.prose || s.Kind == Think
-	f.news = s.OK && !f.keySeen && !f.resultSeen && s.Len > 1 && !f.light && !s.Blind || f.unseen && !acted
+	if s.Kind == Think {
+		f.thoughts = d.thoughts + 1
+	}
+	f.news = s.OK && !f.keySeen && !f.resultSeen && !f.returned && !f.copied && s.Len > 1 && !f.light && !s.Blind || f.unseen && !acted
+	at, failed := d.failed.get(f.action)
+	f.through = f.news && failed && at == f.change
 	f.wanted = d.wanted(&f)
 	f.wait = f.wanted || s.Kind == Wait || d.waited && f.keySeen && looks(s.Kind)
 	return f
 }
 
-// content says whether a step left a content never seen before. What a command
-// that is no edit leaves counts twice per file: a log that it appends to, or a
-// file that it writes anew at each run, is no progress.
-func (d *Detector) content(s *Step) bool {
+// content says whether a step left a content never seen before, and whether an
+// edit only brought back what was there, here or under another number. What a command that is no edit leaves counts
+// twice per file: a log that it appends to, or a file that it writes anew at
+// each run, is no progress. Nor is one content under many numbers.
+func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 	for _, x := range s.Before {
 		d.contents.put(hash(x.Path, x.Hash), struct{}{})
 	}
-	fresh := false
+	left, known, copies := 0, 0, 0
 	see := func(path, state string) {
 		if state == "" {
 			return
 		}
+		left++
 		k := hash(path, state)
 		if d.contents.has(k) {
+			if path != "" {
+				known++
+			}
 			return
 		}
 		d.contents.put(k, struct{}{})
-		if s.Kind == Edit || s.Edit != "" {
+		if n := numberless(path); n != path {
+			k := hash("#", n, state)
+			if d.contents.has(k) {
+				copies++
+				return
+			}
+			d.contents.put(k, struct{}{})
+		}
+		if (s.Kind == Edit || s.Edit != "") && !s.Shell {
 			fresh = true
 			return
 		}
@@ -169,7 +198,27 @@ func (d *Detector) content(s *Step) bool {
 	for _, x := range s.Files {
 		see(x.Path, x.Hash)
 	}
-	return fresh
+	old := s.OK && s.Kind == Edit && left > 0 && left == known+copies
+	return fresh, old && copies == 0, old && copies > 0
+}
+
+// numberless masks the digits in a file's base name: try1.py and try2.py with
+// one content are one file that is written again. What has no dot may be a hash
+// that stands for a name, and stays.
+func numberless(path string) string {
+	base := strings.LastIndexByte(path, '/') + 1
+	if !strings.Contains(path[base:], ".") || !strings.ContainsAny(path[base:], "0123456789") {
+		return path
+	}
+	out := []byte(path[:base])
+	for i := base; i < len(path); i++ {
+		if !isDigit(path[i]) {
+			out = append(out, path[i])
+		} else if len(out) == base || out[len(out)-1] != '#' {
+			out = append(out, '#')
+		}
+	}
+	return string(out)
 }
 
 // wanted says that the person asked for things to be repeated, and that this
@@ -186,13 +235,13 @@ func (d *Detector) wanted(f *facts) bool {
 // keep remembers a step.
 func (d *Detector) keep(f *facts) {
 	s := f.s
-	d.epoch = f.epoch
+	d.epoch, d.change = f.epoch, f.change
 	if !s.Blocked {
 		keys, results := &d.keys, &d.results
 		if looks(s.Kind) {
 			keys, results = &d.readKeys, &d.readResults
 		}
-		keys.put(f.key, f.epoch)
+		keys.put(f.key, f.change)
 		d.last.put(f.action, f.key)
 		if s.OK {
 			results.put(f.result, struct{}{})
@@ -201,7 +250,8 @@ func (d *Detector) keep(f *facts) {
 			}
 			d.ever.put(f.result, struct{}{})
 		} else {
-			d.faults.put(f.fault, f.epoch)
+			d.faults.put(f.fault, f.change)
+			d.failed.put(f.action, f.change)
 		}
 		if s.Edit != "" {
 			d.edits.put(hash(s.Edit), struct{}{})
@@ -210,6 +260,7 @@ func (d *Detector) keep(f *facts) {
 	if s.Message != "" && (f.fresh || f.news) {
 		d.phrases.put(d.said, struct{}{})
 	}
+	d.thoughts = f.thoughts
 	if !f.light {
 		d.waited = s.Kind == Wait
 	}
@@ -231,13 +282,14 @@ func (d *Detector) Person(text string) {
 	d.reset(byPerson)
 	d.edits.clear()
 	d.faults.clear()
+	d.failed.clear()
 	d.last.clear()
 	d.keys.clear()
 	d.readKeys.clear()
 	d.results.clear()
 	d.readResults.clear()
 	d.counts.clear()
-	d.waited, d.said = false, 0
+	d.waited, d.said, d.thoughts = false, 0, 0
 	d.idle, d.atCompaction = 0, d.progress
 	d.asked = AsksRepeats(text)
 }
@@ -322,7 +374,7 @@ func (d *Detector) newest(k int) []int {
 // Say judges what the model said, apart from any call.
 func (d *Detector) Say(text string) Verdict {
 	s := Step{Kind: None, OK: true, Message: text}
-	f := facts{n: max(0, d.n-1), s: &s, epoch: d.epoch, prose: true, light: true}
+	f := facts{n: max(0, d.n-1), s: &s, epoch: d.epoch, change: d.change, prose: true, light: true}
 	for _, r := range d.rules {
 		m, ok := r.(*message)
 		if !ok {

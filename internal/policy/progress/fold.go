@@ -183,9 +183,14 @@ func (f *Fold) done(b event.CallDone) {
 		Exact: Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.told, Blocked: a.blocked,
 	}
 	f.told = ""
+	if ok && len(a.files) == 0 && echoes(a.c.command, text) {
+		s.Kind = Think
+	}
 	switch {
 	case !ok && limited(text):
-		s.Kind = Wait
+		s.Kind, s.Patient = Wait, true
+	case a.tool == "bash_output":
+		s.Patient = strings.Contains(text, "still running")
 	case a.c.kind == Edit && len(a.files) > 0:
 		s.Edit, s.State, s.Target = a.c.args, a.files[0].Hash, a.files[0].Path
 	}

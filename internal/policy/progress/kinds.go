@@ -86,6 +86,12 @@ func bashArgs(raw json.RawMessage) string {
 	}
 	delete(m, "description")
 	delete(m, "timeout")
+	var line string
+	if json.Unmarshal(m["command"], &line) == nil {
+		if raw, err := json.Marshal(CanonicalCommand(line)); err == nil {
+			m["command"] = raw
+		}
+	}
 	out, err := json.Marshal(m)
 	if err != nil {
 		return CanonicalArgs(raw)
@@ -155,37 +161,4 @@ func oneLine(s string, n int) string {
 		s = strings.ToValidUTF8(s[:n], "") + "…"
 	}
 	return s
-}
-
-// KindOf guesses what a call of any agent's tool does, from the tool's name
-// and, where it runs one, the command.
-func KindOf(tool, command string) Kind {
-	l := strings.ToLower(tool)
-	has := func(ws ...string) bool {
-		for _, w := range ws {
-			if strings.Contains(l, w) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case command != "":
-		return commandKind(command)
-	case has("think", "todo", "plan", "memory"):
-		return Think
-	case has("wait", "sleep", "poll", "output"):
-		return Wait
-	case has("edit", "write", "patch", "replace", "create", "insert", "delete", "move"):
-		return Edit
-	case has("grep", "search", "glob", "find", "list", "ls"):
-		return Search
-	case has("read", "view", "open", "cat", "fetch", "show", "get"):
-		return Read
-	case has("test", "build", "lint", "check"):
-		return Test
-	case has("submit", "finish", "done"):
-		return Submit
-	}
-	return Exec
 }

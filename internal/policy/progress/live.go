@@ -181,7 +181,7 @@ func (f *Fold) phased(b event.Phased, at time.Time) {
 // an item that is named like one of them is it, and others are steps within.
 func (f *Fold) stepped(items []tool.Item, at time.Time) {
 	for _, it := range items {
-		i := slices.IndexFunc(f.live.steps, func(s event.PhaseStep) bool { return named(s.Text) == named(it.Text) })
+		i := slices.IndexFunc(f.live.steps, func(s event.PhaseStep) bool { return phaseName(s.Text) == phaseName(it.Text) })
 		if i < 0 {
 			continue
 		}
@@ -197,9 +197,9 @@ func (f *Fold) stepped(items []tool.Item, at time.Time) {
 	}
 }
 
-// named is what counts of a phase's name: its letters and digits, without its
+// phaseName is what counts of a phase's name: its letters and digits, without its
 // number.
-func named(s string) string {
+func phaseName(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(unnumbered(s)) {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -30,65 +30,6 @@ func CanonicalArgs(raw json.RawMessage) string {
 	return string(out)
 }
 
-// Result drops what changes from run to run from the result of a call that
-// succeeded: times, durations, addresses, random parts of temporary paths,
-// process numbers and ids. All other digits stay: a counter that moves is
-// progress.
-func Result(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	for i := 0; i < len(text); {
-		if i > 0 && word(text[i-1]) {
-			b.WriteByte(text[i])
-			i++
-			continue
-		}
-		n, put := volatileAt(text[i:], i > 0 && (text[i-1] == '.' || text[i-1] == ':' || text[i-1] == '/'))
-		if n == 0 {
-			b.WriteByte(text[i])
-			i++
-			continue
-		}
-		b.WriteString(put)
-		i += n
-	}
-	return b.String()
-}
-
-// volatileAt says how many bytes at the start of s are volatile, and what
-// stands for them. joined: s goes on something like a path or a position.
-func volatileAt(s string, joined bool) (n int, put string) {
-	switch c := s[0]; {
-	case c == '/':
-		return tempPath(s)
-	case c == '0' && len(s) > 2 && s[1] == 'x':
-		if n := run(s[2:], isHex); n >= 4 {
-			return n + 2, "<addr>"
-		}
-		return 0, ""
-	case isHex(c):
-		if n := uuid(s); n > 0 {
-			return n, "<id>"
-		}
-	}
-	switch {
-	case isDigit(s[0]):
-		if n := timestamp(s); n > 0 {
-			return n, "<time>"
-		}
-		if !joined {
-			if n := duration(s); n > 0 {
-				return n, "<dur>"
-			}
-		}
-	case s[0] == 'p' || s[0] == 'P':
-		return pid(s)
-	case s[0] == 'c' || s[0] == 't' || s[0] == 'm':
-		return callID(s)
-	}
-	return 0, ""
-}
-
 func word(c byte) bool {
 	return c == '_' || isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
@@ -132,8 +73,10 @@ func uuid(s string) int {
 // timestamp reads 2026-01-31, 2026-01-31T10:00:00.5Z, 10:00:00 and seconds or
 // milliseconds since 1970.
 func timestamp(s string) int {
-	n := 0
-	if k := pattern(s, "dddd-dd-dd"); k > 0 || pattern(s, "dddd/dd/dd") > 0 {
+	n := compact(s)
+	if n > 0 {
+		// It has a time of day in it.
+	} else if k := pattern(s, "dddd-dd-dd"); k > 0 || pattern(s, "dddd/dd/dd") > 0 {
 		n = 10
 		if n+1 < len(s) && (s[n] == 'T' || s[n] == ' ') {
 			if k := clock(s[n+1:]); k > 0 {
@@ -142,8 +85,13 @@ func timestamp(s string) int {
 		}
 	} else if k := clock(s); k > 0 {
 		n = k
-	} else if k := run(s, isDigit); (k == 10 || k == 13) && s[0] == '1' && s[1] >= '5' && s[1] <= '9' {
+	} else if k := run(s, isDigit); (k == 10 || k == 13 || k == 16 || k == 19) && s[0] == '1' && s[1] >= '5' && s[1] <= '9' {
 		n = k
+		if k == 10 && n+1 < len(s) && s[n] == '.' && isDigit(s[n+1]) {
+			n += 1 + run(s[n+1:], isDigit)
+		}
+	} else {
+		n = monthLater(s)
 	}
 	if n > 0 && ends(s, n) {
 		return n
@@ -222,7 +170,7 @@ func duration(s string) int {
 
 // pid reads "pid 123", "PID=123", "process 123".
 func pid(s string) (int, string) {
-	for _, w := range []string{"pid", "PID", "Pid", "process"} {
+	for _, w := range []string{"pid", "PID", "Pid", "process", "Process"} {
 		rest, ok := strings.CutPrefix(s, w)
 		if !ok {
 			continue
@@ -290,7 +238,7 @@ const maxError = 400
 // last), volatile parts dropped, digits masked, paths cut to their base names.
 func Error(text string) string {
 	var first, last, any1, anyN string
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(plain(text)) {
 		line = strings.TrimSpace(line)
 		if line == "" || closing(line) {
 			continue

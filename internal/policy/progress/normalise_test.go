@@ -56,23 +56,37 @@ func TestError(t *testing.T) {
 	}
 }
 
-// Results come from anywhere: nothing panics, and to normalise again changes
-// nothing that two runs could differ in.
+// SPEC 6.2: results come from anywhere: nothing panics, to normalise again
+// changes nothing, and what comes out is not much longer than what went in.
 func FuzzNormalise(f *testing.F) {
-	for _, s := range []string{"0x", "1", "/tmp/", "pid ", "10:00:0", "12µ", "call_", "\xff\xfe", "2026-01-31T"} {
+	for _, s := range []string{
+		"0x", "1", "/tmp/", "pid ", "10:00:0", "12µ", "call_", "\xff\xfe", "2026-01-31T", "\x1b[0m1\x1b\x1b[1m2\rx\r\n",
+		"Mon Jan  2 15:04:05 CET 2026", "[main 1a2b3c4]", "localhost:54321", "[1] 1234\n", "took: 5ms 3 MB/s", "... 5 lines omitted", "/tmp/tmp/a123",
+		`{"output":"x","exit_code":0}`, "# a\ncd x # y\n'q\"", "Exit code: 0\nOutput:\n\n", "Feb 3 10:00 2026, 20260131T100000Z", "took 1m2s",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		r := Result(s)
+		if again := Result(r); again != r {
+			t.Errorf("%q\n1: %q\n2: %q", s, r, again)
+		}
 		if len(r) > 7*len(s)+16 {
 			t.Errorf("%d bytes of %d", len(r), len(s))
 		}
 		if e := Error(s); len(e) > maxError {
 			t.Errorf("an error of %d bytes", len(e))
 		}
+		if u := Unwrap(s); len(u) > 3*len(s)+8 {
+			t.Errorf("%d bytes unwrapped of %d", len(u), len(s))
+		}
+		if c := CanonicalCommand(s); CanonicalCommand(c) != c {
+			t.Errorf("%q\n1: %q\n2: %q", s, c, CanonicalCommand(c))
+		}
 		limited(s)
 		commandKind(s)
 		AsksRepeats(s)
+		Call{Tool: s, Args: s, Command: s, Result: s}.Step()
 		var st Stream
 		st.Write(s)
 	})

@@ -176,7 +176,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for name, n := range map[string]int{
 		"contents": len(d.contents.now) + len(d.contents.old), "keys": len(d.keys.now) + len(d.keys.old),
 		"reads": len(d.readKeys.now) + len(d.readKeys.old), "last": len(d.last.now) + len(d.last.old),
-		"files": len(d.stats.Files), "ever": len(d.ever.now) + len(d.ever.old),
+		"files": len(d.stats.Files), "ever": len(d.ever.now) + len(d.ever.old), "failed": len(d.failed.now) + len(d.failed.old),
 	} {
 		if n > 2*memoLimit {
 			t.Errorf("%s: %d entries", name, n)

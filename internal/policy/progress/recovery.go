@@ -41,6 +41,7 @@ const (
 	badArguments
 	words
 	backAndForth
+	noEnd
 )
 
 func (r *record) trouble(rule string) trouble {
@@ -53,6 +54,8 @@ func (r *record) trouble(rule string) trouble {
 		return words
 	case rule == "oscillation" || rule == "reapplied":
 		return backAndForth
+	case rule == "waiting" || r.c.kind == Wait && r.ok:
+		return noEnd
 	case r.ok:
 		return sameResult
 	case r.outcome == event.TimedOut || has("\nstopped after ", "timed out"):
@@ -121,6 +124,11 @@ func (f *Fold) advice(v Verdict, last *record) string {
 		return "This is not permitted, and asking again does not change that. Reach the goal by another way, or say what you would need and why."
 	case badArguments:
 		return "The arguments are not what the tool takes:\n" + quote(last.said) + "\nGive them as its schema says, or use another tool."
+	case noEnd:
+		return "It says the same each time:\n" + quote(last.said) +
+			"\nTo look again and again costs and brings nothing. Wait longer at a time (bash_output with \"wait\": 600, one long sleep). " +
+			"If it should have ended by now, find out why it has not: is the process there, what does its log say, what does it wait for? " +
+			"Or do other work meanwhile, or stop and say what still runs."
 	case words:
 		return "Words alone change nothing here. Make one call that brings something new, or, if what was asked is done, say so once and stop."
 	case backAndForth:

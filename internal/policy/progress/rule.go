@@ -15,11 +15,21 @@ type facts struct {
 	result uint64 // of a success
 	fault  uint64 // of a failure: its error
 	epoch  int    // how many never-seen contents came before
-	// silent: another command or edit succeeded without a word, or with a few
+	change int    // and how many edits that may have left one
+	// silent: another command, test or edit succeeded without a word, or with a few
 	// that came before, such as "done".
 	silent bool
-	// fresh: it left a content never seen before.
-	fresh bool
+	// empty: another look that found nothing, or failed, or said in a few words
+	// what was said before: that is an answer too.
+	empty bool
+	// fresh: it left a content never seen before. returned: an edit left what was
+	// there before. copied: or what is there under another number.
+	fresh, returned, copied bool
+	// written: an edit never made before succeeded, and its content is not known:
+	// the best is assumed.
+	written bool
+	// through: it failed before, since content changed, and now brings news.
+	through bool
 	// news: it succeeded with a result never seen before.
 	news bool
 	// keySeen, resultSeen, faultKnown, editSeen: before this step. faultSeen:
@@ -36,6 +46,8 @@ type facts struct {
 	wait bool
 	// echo: the model said the same, word for word, with the step before.
 	echo bool
+	// thoughts is how many thoughts came in a row, this one included.
+	thoughts int
 	// prose: words only. light: prose or thought; no rule on calls sees it.
 	prose, light bool
 }
@@ -73,6 +85,7 @@ func newRules() []rule {
 	return []rule{
 		&identical{}, &cycle{}, &sterile{},
 		&sameError{}, &variedError{}, &reapplied{}, &oscillation{}, &repeated{}, &sameFailure{}, &message{},
+		&failedEdit{seen: memo[tail]{limit: 256}}, &waiting{},
 		&staleness{},
 	}
 }

@@ -8,10 +8,10 @@ import "fmt"
 type sameFailure struct{ seen memo[failing] }
 
 type failing struct {
-	fault uint64
-	epoch int
-	edits int // after how many changes it failed the same way
-	steps tail
+	fault  uint64
+	change int
+	edits  int // after how many changes it failed the same way
+	steps  tail
 }
 
 func (*sameFailure) name() string { return "same_failure" }
@@ -34,14 +34,14 @@ func (r *sameFailure) apply(d *Detector, f *facts) finding {
 		}
 		return finding{}
 	case !ok || v.fault != f.fault:
-		v = failing{fault: f.fault, epoch: f.epoch}
+		v = failing{fault: f.fault, change: f.change}
 		v.steps.add(f.n)
 		r.seen.put(f.action, v)
 		return finding{}
-	case v.epoch == f.epoch:
+	case v.change == f.change:
 		return finding{}
 	}
-	v.epoch = f.epoch
+	v.change = f.change
 	v.edits++
 	v.steps.add(f.n)
 	r.seen.put(f.action, v)

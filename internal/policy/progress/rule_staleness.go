@@ -8,7 +8,8 @@ const (
 
 	staleRepeat = 4 * point     // this call with this result again
 	staleKnown  = 2 * point     // another call, and an error or a result seen before
-	staleEmpty  = 1 * point     // a search that found nothing
+	staleAnswer = 3 * point     // other words without a call, and the same answer to them
+	staleEmpty  = 1 * point     // a look that found nothing, or failed as one before
 	staleWords  = 3 * point / 2 // a reply that was no call, and was to be one
 	staleEcho   = 2 * point     // more, where the model says the same words with it
 	staleNews   = -4 * point    // a result never seen before
@@ -31,19 +32,23 @@ func (r *staleness) reset(s scope) {
 }
 
 func (r *staleness) apply(d *Detector, f *facts) finding {
+	if f.through {
+		*r = staleness{} // what failed goes now: that trouble is over
+		return finding{}
+	}
 	if f.fresh {
 		return finding{}
 	}
-	by := weight(f)
+	by := weight(d, f)
 	if by > 0 && f.echo {
 		by += staleEcho
 	}
 	if f.wait && by > 0 {
 		by /= 4
 	}
-	if f.wait || f.silent {
-		// Waiting, and commands that succeed without a word, lead to a warning
-		// at most by themselves.
+	if f.wait || f.silent || f.s.Kind == Think && !f.keySeen {
+		// Waiting, thinking, and commands that succeed without a word, lead to a
+		// warning at most by themselves.
 		by = min(by, max(0, d.c.StaleWarn*point-r.score))
 	}
 	r.score = max(0, r.score+by)
@@ -72,7 +77,7 @@ func (r *staleness) apply(d *Detector, f *facts) finding {
 }
 
 // weight is what a step adds to staleness.
-func weight(f *facts) int {
+func weight(d *Detector, f *facts) int {
 	s := f.s
 	switch {
 	case f.unseen && f.news:
@@ -84,26 +89,32 @@ func weight(f *facts) int {
 	case f.keySeen:
 		return staleRepeat
 	case f.prose && f.resultSeen:
-		return staleKnown // other words, and the same answer to them
+		return staleAnswer
 	case f.prose:
 		return 0
 	case s.Kind == None:
 		return staleWords
+	case f.empty && (s.OK || f.faultSeen):
+		return staleEmpty
 	case !s.OK && f.faultSeen:
 		return staleKnown
 	case !s.OK && f.faultKnown:
 		return staleEmpty // with new content since, it may have another cause
 	case !s.OK:
 		return 0 // an error never seen before says something, and is no progress
+	case s.Kind == Think && f.thoughts > d.c.Thoughts:
+		return staleEmpty
+	case s.Kind == Submit && f.resultSeen:
+		return staleKnown // handed in once more, and nothing in it changed
 	case s.Kind == Think || s.Kind == Submit:
 		return 0
-	case s.Kind == Edit && s.Edit != "" && s.State == "" && !f.editSeen:
-		return staleNews // its content is not known, and it never was written before
-	case s.Len == 0 && (s.Kind == Read || s.Kind == Search):
-		return staleEmpty
+	case f.written:
+		return staleNews
+	case f.copied:
+		return 0
 	case s.Len <= 1, f.silent:
 		return staleEmpty // what it changed would show as content
-	case f.resultSeen:
+	case f.resultSeen || f.returned:
 		return staleKnown
 	}
 	return staleNews

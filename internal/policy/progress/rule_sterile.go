@@ -31,17 +31,20 @@ func (r *sterile) reset(s scope) {
 
 func (r *sterile) apply(d *Detector, f *facts) finding {
 	s := f.s
-	if f.unseen {
+	if f.unseen || f.through {
 		r.reset(byContent)
 	}
 	switch {
-	case f.fresh, f.wait, f.unseen, s.Kind == Think, s.Kind == None && !f.keySeen,
-		s.OK && s.Len <= 1 && !f.keySeen, f.silent:
+	case f.fresh, f.copied, f.wait, f.unseen, s.Kind == Think, s.Kind == None && !f.keySeen,
+		s.OK && s.Len <= 1 && !f.keySeen, f.silent && !f.written:
 		return finding{}
 	}
 	what := f.result
 	if !s.OK {
 		what = f.fault
+	}
+	if f.empty || f.written {
+		what = f.action // that there is nothing here either is a result of its own
 	}
 	known := false
 	if i, ok := r.last.get(what); ok && r.n-i < sterileLimit {

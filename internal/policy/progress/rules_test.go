@@ -95,6 +95,13 @@ func TestEachRule(t *testing.T) {
 		{"sterile", Halt, 8, times(9, func(i int) []Step {
 			return []Step{failed(edit("a.go", fmt.Sprint(i), ""), fmt.Sprint("error ", i%3))}
 		})},
+		{"failed_edit", Warn, 8, times(8, func(i int) []Step {
+			return []Step{failed(edit("a.go", fmt.Sprint(i), ""), "old text not found"), read("a.go", fmt.Sprint("lines ", i))}
+		})},
+		{"failed_edit", Halt, 14, times(8, func(i int) []Step {
+			return []Step{failed(edit("a.go", fmt.Sprint(i), ""), "old text not found"), read("a.go", fmt.Sprint("lines ", i))}
+		})},
+		{"waiting", Halt, 40, times(42, one(wait("nothing new")))},
 		{"same_error", Warn, 2, times(3, one(mismatch))},
 		{"varied_error", Warn, 2, times(3, func(i int) []Step {
 			return []Step{failed(edit(fmt.Sprint(i, ".go"), fmt.Sprint(i), ""), "disk full")}
@@ -129,7 +136,7 @@ func TestEachRule(t *testing.T) {
 			if v.Text == "" || v.Fingerprint == "" || len(v.Steps) == 0 || v.Steps[len(v.Steps)-1] != c.at || !slices.IsSorted(v.Steps) {
 				t.Errorf("evidence %+v", v)
 			}
-			if c.level == Warn && c.rule != "staleness" && halt.Level != OK {
+			if c.level == Warn && c.rule != "staleness" && c.rule != "failed_edit" && halt.Level != OK {
 				t.Errorf("it only warns, and halts: %+v", halt)
 			}
 			off := Default()
@@ -156,8 +163,12 @@ func TestInnocent(t *testing.T) {
 	}
 	for name, steps := range map[string][]Step{
 		"polling whose output changes": times(200, func(i int) []Step { return []Step{run1("tail log", fmt.Sprint("at ", i))} }),
-		"a background job":             times(300, one(wait("still building"))),
-		"a job asked after a sleep": times(100, func(int) []Step {
+		"a background job": times(300, func(int) []Step {
+			s := wait("still building")
+			s.Patient = true
+			return []Step{s}
+		}),
+		"a job asked after a sleep": times(30, func(int) []Step {
 			return []Step{{Tool: "bash", Kind: Wait, Args: "sleep 30", OK: true}, read("build.log", "42%")}
 		}),
 		"go test after an edit": times(200, func(i int) []Step {
@@ -180,7 +191,7 @@ func TestInnocent(t *testing.T) {
 			return []Step{{Tool: "grep", Kind: Search, Args: fmt.Sprint(i), OK: true}}
 		}), read("found.go", "here")),
 		"retries of a rate limit": times(50, func(i int) []Step {
-			return []Step{failed(Step{Tool: "web_fetch", Kind: Wait, Args: "u"}, "429 too many requests")}
+			return []Step{failed(Step{Tool: "web_fetch", Kind: Wait, Args: "u", Patient: true}, "429 too many requests")}
 		}),
 		"nine errors and then a way out": append(times(9, func(i int) []Step {
 			return []Step{failed(Step{Tool: "reply", Kind: None, Args: fmt.Sprint(i)}, "no call found")}

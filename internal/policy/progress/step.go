@@ -37,6 +37,7 @@ type Step struct {
 	Norm   string // the result as Result gives it; Exact where empty
 	Len    int    // of the result, in bytes
 	Edit   string // the arguments of an edit
+	Shell  bool   // the edit is a command, which may be a log that grows
 	State  string // the content of Target after it
 	Files  []File // further contents it left behind
 	Before []File // contents that were there before it: to return to one is no progress
@@ -46,6 +47,9 @@ type Step struct {
 	// Blocked: the ladder kept it from running. It counts as what it was when
 	// it last ran.
 	Blocked bool
+	// Patient: it waits for what is known to be under way, such as a job that
+	// runs, or a limit that passes. It can warn and never halts.
+	Patient bool
 	// Blind: nothing is known of its result. Of a success the best is assumed:
 	// it can warn and never halts.
 	Blind bool

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/policy/progress"
+)
+
+// cross shows what tuning to a part of the data would give on the rest: on one
+// part the lowest stale_halt that harms no run is chosen, and the other part is
+// scored with it and with the default. Parts are an agent against the others,
+// and the halves of the task names.
+func cross(out io.Writer, file string, c progress.Config) error {
+	var all []*progress.Trajectory
+	if err := Each(file, func(t *progress.Trajectory) error { all = append(all, t); return nil }); err != nil {
+		return err
+	}
+	half := func(t *progress.Trajectory) string {
+		h := fnv.New32a()
+		h.Write([]byte(t.ID))
+		return fmt.Sprint("half ", h.Sum32()%2)
+	}
+	agent := func(t *progress.Trajectory) string { return t.Agent }
+	fmt.Fprintf(out, "%-18s %26s   %s\n", "kept aside", "tuned on the others", "on what was kept aside")
+	for _, part := range []func(*progress.Trajectory) string{agent, half} {
+		var names []string
+		for _, t := range all {
+			if !slices.Contains(names, part(t)) {
+				names = append(names, part(t))
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			score := func(c progress.Config, aside bool) *Score {
+				s := &Score{Rules: map[string]int{}}
+				for _, t := range all {
+					if (part(t) == name) == aside {
+						s.Add(t, progress.Judge(c, t))
+					}
+				}
+				return s
+			}
+			tuned := c
+			for tuned.StaleHalt = 12; tuned.StaleHalt < c.StaleHalt; tuned.StaleHalt++ {
+				if s := score(tuned, false); s.Harmful == 0 {
+					break
+				}
+			}
+			t, d := score(tuned, true), score(c, true)
+			fmt.Fprintf(out, "%-18s %23s %2d   tuned: %s   default: %s\n", name, "stale_halt", tuned.StaleHalt, t.short(), d.short())
+		}
+	}
+	return nil
+}
+
+func (s *Score) short() string {
+	return fmt.Sprintf("harmful %d of %d, caught %d of %d, burnt %s", s.Harmful, s.Resolved, s.Caught, s.Stuck, pct(s.Burnt, s.After))
+}

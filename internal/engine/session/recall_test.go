@@ -1,0 +1,199 @@
+package session_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/route"
+)
+
+// cache is session.Answers in memory.
+type cache struct {
+	known  map[string]session.Answered
+	broken error
+}
+
+func (c *cache) Find(q, model string) (string, session.Answered, bool) {
+	a, ok := c.known[q+model]
+	return q + model, a, ok
+}
+
+func (c *cache) Keep(q, model string, a session.Answered) error {
+	if c.broken == nil {
+		c.known[q+model] = a
+	}
+	return c.broken
+}
+
+func (c *cache) Drop(key string) error {
+	delete(c.known, key)
+	return nil
+}
+
+// said says that one of the messages is the model's, with that text.
+func said(ms []llm.Message, text string) bool {
+	return slices.ContainsFunc(ms, func(m llm.Message) bool { return m.Role == llm.Assistant && m.Text() == text })
+}
+
+const question = "what does the function add in a.go do?"
+
+// asks is a session over its own folder, whose model looks at a.go and greps,
+// then answers.
+func asks(t *testing.T, c *cache, files map[string]string, turns ...llmtest.Turn) *rig {
+	t.Helper()
+	r := newRig(t, "yolo", llmtest.New(turns...), func(cfg *session.Config) {
+		cfg.Answers = c
+		cfg.Route = route.Config{Mode: route.Auto}
+		cfg.Tools = append(cfg.Tools, tools.Grep(), tools.Ls())
+	})
+	for name, text := range files {
+		r.put(name, text)
+	}
+	return r
+}
+
+func looks() []llmtest.Turn {
+	return []llmtest.Turn{
+		llmtest.Use("read", `{"files":[{"path":"a.go"}]}`), llmtest.Use("grep", `{"pattern":"add"}`), llmtest.Say("it adds"),
+	}
+}
+
+// SPEC 11.6: a question is answered from the cache while everything that the
+// answer rests on is as it was on disk; any change asks the model again.
+func TestRecall(t *testing.T) {
+	files := map[string]string{"a.go": "func add(a, b int) int\n", "b.go": "// adds\n"}
+	c := &cache{known: map[string]session.Answered{}}
+	es := asks(t, c, files, looks()...).run(question, nil)
+	if len(c.known) != 1 || len(find[event.Recalled](es)) != 0 {
+		t.Fatalf("%d answers kept, recalled %v", len(c.known), find[event.Recalled](es))
+	}
+	r := asks(t, c, files)
+	es = r.run(question, nil)
+	got := find[event.Recalled](es)
+	if len(got) != 1 || got[0].Text != "it adds" || len(r.model.Requests()) != 0 || find[event.Ended](es)[0].End != event.EndDone {
+		t.Fatalf("recalled %+v after %d requests", got, len(r.model.Requests()))
+	}
+	// What follows sees the answer as its own.
+	again := asks(t, c, files, llmtest.Say("more"))
+	again.run(question, nil)
+	again.run("and why?", nil)
+	if !said(again.model.Requests()[0].Messages, "it adds") {
+		t.Errorf("the next request has %+v", again.model.Requests()[0].Messages)
+	}
+	// A change in a file that only grep looked into.
+	changed := map[string]string{"a.go": files["a.go"], "b.go": "// adds\n// add, too\n"}
+	es = asks(t, c, changed, looks()...).run(question, nil)
+	if len(find[event.Recalled](es)) != 0 || len(find[event.Replied](es)) != 3 {
+		t.Error("answered from the cache after a change")
+	}
+	es = asks(t, c, changed).run(question, nil)
+	if len(find[event.Recalled](es)) != 1 {
+		t.Error("the new answer is not given")
+	}
+}
+
+// SPEC 11.6: only what did nothing but look, in a session's first turn, is
+// kept; a cache that fails costs a warning.
+func TestNotKept(t *testing.T) {
+	files := map[string]string{"a.go": "x\n"}
+	for name, c := range map[string]struct {
+		prompt string
+		turns  []llmtest.Turn
+	}{
+		"an edit":       {"rename add in a.go to sum", looks()},
+		"a command":     {question, []llmtest.Turn{llmtest.Use("bash", `{"command":"date"}`), llmtest.Say("now")}},
+		"a failed look": {question, []llmtest.Turn{llmtest.Use("read", `{"files":[{"path":"nowhere"}]}`), llmtest.Say("not there")}},
+		"no look":       {question, []llmtest.Turn{llmtest.Say("I know it by heart")}},
+	} {
+		store := &cache{known: map[string]session.Answered{}}
+		asks(t, store, files, c.turns...).run(c.prompt, nil)
+		if len(store.known) != 0 {
+			t.Errorf("%s: kept %+v", name, store.known)
+		}
+	}
+	store := &cache{known: map[string]session.Answered{}}
+	r := asks(t, store, files, append([]llmtest.Turn{llmtest.Say("hello")}, looks()...)...)
+	r.run("hello", nil)
+	r.run(question, nil)
+	if len(store.known) != 0 {
+		t.Error("the answer of a second turn is kept")
+	}
+	broken := &cache{known: map[string]session.Answered{}, broken: errors.New("disk full")}
+	es := asks(t, broken, files, looks()...).run(question, nil)
+	if w := find[event.Warned](es); len(w) != 1 || !strings.Contains(w[0].Text, "disk full") || find[event.Ended](es)[0].End != event.EndDone {
+		t.Errorf("a broken cache: %+v", w)
+	}
+}
+
+// A file that changed between the call and the end of the turn: the answer was
+// not given for what is on disk.
+func TestNotKeptWhenOvertaken(t *testing.T) {
+	store := &cache{known: map[string]session.Answered{}}
+	r := asks(t, store, map[string]string{"a.go": "one\n"})
+	r.model.Next = func(n int, _ *llm.Request) llmtest.Turn {
+		if n == 2 {
+			if err := os.WriteFile(filepath.Join(r.dir, "a.go"), []byte("two\n"), 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+		return looks()[n]
+	}
+	r.run(question, nil)
+	if len(store.known) != 0 {
+		t.Error("kept for a content that it was not given for")
+	}
+}
+
+// SPEC 11.5: a prompt that is a preference is kept and confirmed in one line
+// without a model; one that is a task too is not.
+func TestPrefer(t *testing.T) {
+	var kept []string
+	var fails error
+	rig := func(turns ...llmtest.Turn) *rig {
+		return newRig(t, "yolo", llmtest.New(turns...), func(cfg *session.Config) {
+			cfg.Route = route.Config{Mode: route.Auto}
+			cfg.Prefer = func(text string) error {
+				kept = append(kept, text)
+				return fails
+			}
+			cfg.Tools = tool.Set{tools.Read(), tools.Remember()}
+		})
+	}
+	r := rig(llmtest.Say("fine"))
+	es := r.run("Always add  docstrings.", nil)
+	if len(kept) != 1 || kept[0] != "Always add docstrings." || len(r.model.Requests()) != 0 {
+		t.Fatalf("kept %q with %d requests", kept, len(r.model.Requests()))
+	}
+	if got := find[event.Recalled](es); len(got) != 1 || got[0].Key != "" || strings.Count(got[0].Text, "\n") != 0 || !strings.Contains(got[0].Text, "Always add docstrings.") {
+		t.Errorf("confirmed with %+v", got)
+	}
+	if got := find[event.Remembered](es); len(got) != 1 || got[0].Sort != "preference" {
+		t.Errorf("%+v", got)
+	}
+	r.run("what is in a.go?", nil)
+	if got := r.model.Requests(); len(got) != 1 || !said(got[0].Messages, "Kept for every session of this folder: Always add docstrings. (/memory lists and forgets)") {
+		t.Errorf("the turn after it: %+v", got)
+	}
+	kept = nil
+	r = rig(llmtest.Say("done"))
+	r.run("Always add docstrings, and fix the bug in a.go", nil)
+	if len(kept) != 0 || len(r.model.Requests()) != 1 {
+		t.Errorf("kept %q of a task", kept)
+	}
+	fails = errors.New("disk full")
+	r = rig(llmtest.Say("I could not keep it"))
+	es = r.run("Always add docstrings", nil)
+	if w := find[event.Warned](es); len(w) != 1 || len(r.model.Requests()) != 1 {
+		t.Errorf("not kept: %+v", w)
+	}
+}

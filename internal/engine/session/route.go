@@ -1,0 +1,267 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/route"
+	"github.com/pawl-agent/pawl/internal/policy/window"
+)
+
+// whyRoute is Noted.Why of a note on what a request was taken for.
+const whyRoute = "route"
+
+// The widest limits of the request that asks a model for a route: it must not
+// keep a person waiting, and one word is the answer.
+const (
+	routeTokens = 20
+	routeTime   = 15 * time.Second
+)
+
+// routing folds what is needed to route a person's prompts.
+type routing struct {
+	open    bool             // a turn runs
+	waiting []event.Prompted // a person's prompts without a route
+	now     event.Routed     // of the turn since a person last began one
+}
+
+func (r *routing) apply(b event.Body) {
+	switch b := b.(type) {
+	case event.Prompted:
+		if b.Source == event.Person {
+			if !r.open {
+				r.now = event.Routed{}
+			}
+			r.waiting = append(r.waiting, b)
+		}
+		r.open = true
+	case event.Routed:
+		r.now, r.waiting = b, nil
+	case event.Ended:
+		r.open, r.waiting = false, nil
+	}
+}
+
+// Route is what the running or last turn of a person was taken for; a zero one
+// where prompts are not routed.
+func (s *Session) Route() event.Routed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.routing.now
+}
+
+// route routes the prompts of a person that the next request is the first to
+// take along (SPEC 13.1). What checks, hooks and parents say is not routed
+// (SPEC 13.2).
+func (s *Session) route() error {
+	if s.cfg.Route.Mode == "" || s.cfg.Route.Mode == route.Off {
+		return nil
+	}
+	s.mu.Lock()
+	ctx, waiting, now := s.running.ctx, slices.Clone(s.routing.waiting), s.routing.now
+	s.mu.Unlock()
+	if len(waiting) == 0 {
+		return nil
+	}
+	next := now
+	for _, p := range waiting {
+		r, err := s.classify(ctx, p.Text, next.Route != "")
+		if err != nil {
+			return err
+		}
+		next = join(next, r)
+	}
+	ds := []event.Draft{{Body: next}}
+	if text := note(now, next); text != "" && !s.keeps(next) {
+		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRoute, Text: text}})
+	}
+	return s.record(ctx, ds...)
+}
+
+// join gives what holds when a prompt joins a turn: the wider of both. One that
+// says nothing of its own leaves what holds.
+func join(now, r event.Routed) event.Routed {
+	switch {
+	case now.Route == "":
+		return r
+	case r.By == "default", r.Route != now.Route && route.Wider(now.Route, r.Route) == now.Route:
+		return now
+	case now.Firm && r.Route != route.Edit:
+		r.Firm, r.Why = true, now.Why // to run something is no leave to change it
+	}
+	return r
+}
+
+// note is what the model is told of a route, "" for nothing.
+func note(before, now event.Routed) string {
+	t, _ := route.Lookup(now.Route)
+	switch {
+	case before.Firm && !now.Firm:
+		return "[The user's new request comes without the restriction: changes are allowed again as before.]"
+	case before.Route == now.Route && before.Firm == now.Firm:
+		return "" // it was told
+	case now.Firm && now.Route == route.Read:
+		return route.FirmNote
+	}
+	return t.Note
+}
+
+// classify says what a prompt asks for. Nothing that fails in it fails the
+// turn: what is not known is an edit, with all rights.
+func (s *Session) classify(ctx context.Context, prompt string, joins bool) (event.Routed, error) {
+	mode := s.cfg.Route.Mode
+	if mode != route.Auto {
+		return routed(mode, "flag", "", mode != route.Edit), nil
+	}
+	m := route.Classify(prompt)
+	switch {
+	case m.Route != "":
+		return routed(m.Route, "pattern", s.cfg.Mask(m.Why), m.Firm), nil
+	case joins || m.Words < 3 || !s.worthAsking():
+		return routed(route.Edit, "default", "", false), nil
+	}
+	name, why, err := s.askRoute(ctx, prompt)
+	if err != nil {
+		return event.Routed{}, err
+	}
+	if name == "" {
+		return routed(route.Edit, "default", why, false), nil
+	}
+	return routed(name, "model", "", false), nil
+}
+
+func routed(name, by, why string, firm bool) event.Routed {
+	t, _ := route.Lookup(name)
+	return event.Routed{Route: t.Name, By: by, Why: why, Path: t.Path(), Rights: t.Rights, Firm: firm}
+}
+
+// worthAsking says that a model's answer could change anything: in a run
+// without a person a route widens by itself, and where each edit asks or is
+// denied anyway, no route is narrower.
+func (s *Session) worthAsking() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.perm.Mode()
+	return s.cfg.Route.Model && s.cfg.Person && m != permission.Ask4All && m != permission.Plan && s.model.Info().API != "offline"
+}
+
+// askRoute asks the model in use, once. name is "" where it gave no answer, and
+// why says then what was wrong. An error means that the turn can not go on.
+func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
+	s.mu.Lock()
+	model := s.model
+	s.mu.Unlock()
+	r := &llm.Request{
+		Head:     llm.Head{Model: model.Info().Model, System: route.Question},
+		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(route.Fenced(prompt))}}},
+		Tail:     llm.Tail{MaxTokens: routeTokens},
+	}
+	var codec llm.Codec
+	if m, ok := model.(llm.Encoded); ok {
+		codec = m.Codec()
+	}
+	if err := window.Encode(codec, r); err != nil {
+		return "", s.cfg.Mask(err.Error()), nil
+	}
+	input := budget.Guess(int64(len(route.Question) + len(r.Messages[0].Text())))
+	_, settle, err := s.payAside(ctx, window.Plan{Ask: r, Input: input})
+	if err != nil {
+		return "", s.cfg.Mask(err.Error()), context.Cause(ctx) // the turn's own request says that the budget is used up
+	}
+	text, charged, err := s.oneWord(ctx, model, r, input)
+	if charged != nil {
+		if rerr := s.record(context.WithoutCancel(ctx), event.Draft{Body: *charged}); rerr != nil {
+			return "", "", rerr
+		}
+	}
+	if serr := settle(charged); serr != nil {
+		return "", "", serr
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", "", context.Cause(ctx)
+	case err != nil:
+		return "", s.cfg.Mask("the model could not be asked: " + err.Error()), nil
+	}
+	if name, ok := route.Answer(text); ok {
+		return name, "", nil
+	}
+	return "", "the model gave no route", nil
+}
+
+// oneWord sends a request and gives the reply's text, and what it cost.
+func (s *Session) oneWord(ctx context.Context, model llm.Model, r *llm.Request, input int64) (string, *event.Charged, error) {
+	ctx, cancel := context.WithTimeout(ctx, routeTime)
+	defer cancel()
+	info := model.Info()
+	charged := &event.Charged{By: "route", Model: info.Ref(), Requests: 1}
+	guess := func(got int64) *event.Charged {
+		charged.Usage, charged.Guess = llm.Usage{Known: true, Input: input, Output: budget.Guess(got)}, true
+		charged.USD = llm.Cost(info.Price, charged.Usage)
+		return charged
+	}
+	var got int64
+	for d, err := range model.Stream(ctx, r) {
+		if err != nil {
+			if got == 0 {
+				return "", nil, err // refused: it cost nothing
+			}
+			return "", guess(got), err
+		}
+		got += int64(len(d.Text))
+		if d.Kind != llm.Done {
+			continue
+		}
+		if charged.Usage = d.Reply.Usage; !charged.Usage.Known {
+			return d.Reply.Message.Text(), guess(got), nil
+		}
+		charged.USD = llm.Cost(info.Price, charged.Usage)
+		return d.Reply.Message.Text(), charged, nil
+	}
+	return "", guess(got), fault.NewLLM("%s ended its reply without finishing it", info.Ref())
+}
+
+// routed decides about a call that needs what its turn's route lacks. A person
+// is asked; without one, a route that pawl chose itself is not held against
+// the run: it widens, and the log and the result say so. One that somebody
+// asked for holds.
+func (g *permissionGate) routed(ctx context.Context, p *turn.Pending, d permission.Decision) (permission.Decision, error) {
+	switch {
+	case d.Beyond == "":
+	case g.s.cfg.Person:
+		g.beyond[p] = d.Beyond
+	case d.Firm:
+		d.Verdict, d.By, d.Flag = permission.Deny, "route", ""
+		d.Reason += ". Do not try it another way; say what you would change"
+	case d.By == "route":
+		if err := g.s.widen(ctx, d.Beyond, "model asked", title(p)); err != nil {
+			return d, err
+		}
+		return g.decide(p), nil
+	}
+	return d, nil
+}
+
+// widen gives the running turn a right that its route lacks.
+func (s *Session) widen(ctx context.Context, right, by, what string) error {
+	s.mu.Lock()
+	now := s.routing.now
+	s.mu.Unlock()
+	if slices.Contains(now.Rights, right) {
+		return nil
+	}
+	name := route.Edit
+	if right == route.RightRun {
+		name = route.Wider(now.Route, route.Run)
+	}
+	r := routed(name, by, s.cfg.Mask(what), false)
+	r.Path = append(slices.Clone(now.Path), r.Path[1:]...)
+	return s.record(ctx, event.Draft{Body: r})
+}

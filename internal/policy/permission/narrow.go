@@ -1,0 +1,94 @@
+package permission
+
+import (
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/route"
+)
+
+// narrowing is what the route of the running turn leaves of the rights that
+// mode and rules give (SPEC 13.1). The zero value narrows nothing. It lasts
+// until a person's next prompt: what checks or hooks say in between is no
+// request of theirs.
+type narrowing struct {
+	route event.Routed
+}
+
+func (n *narrowing) apply(b event.Body) {
+	switch b := b.(type) {
+	case event.Prompted:
+		if b.Source == event.Person {
+			n.route = event.Routed{}
+		}
+	case event.Routed:
+		n.route = b
+	}
+}
+
+// lacks says that the turn does not have a right.
+func (n *narrowing) lacks(right string) bool {
+	return right != "" && len(n.route.Rights) > 0 && !slices.Contains(n.route.Rights, right)
+}
+
+// narrow takes from a decision what the turn's route does not have: what would
+// be allowed is asked about. It never gives anything.
+func (p *Policy) narrow(c Call, d Decision) Decision {
+	if len(p.turn.route.Rights) == 0 || d.Verdict == Deny {
+		return d
+	}
+	need, what := p.needs(c)
+	if !p.turn.lacks(need) {
+		return d
+	}
+	reason := p.turn.reads() + ", and " + what
+	if d.Verdict == Ask {
+		d.Reason = p.turn.reads() + ", and " + d.Reason
+	} else {
+		d = Decision{Verdict: Ask, By: "route", Reason: reason}
+	}
+	d.Beyond, d.Firm = need, p.turn.route.Firm
+	return d
+}
+
+// reads says what the turn's request was taken for, and why.
+func (n *narrowing) reads() string {
+	r := n.route
+	switch {
+	case r.Firm && r.By == "flag":
+		return "this turn has the route " + r.Route + ", as was asked for"
+	case r.Firm:
+		return "the request says not to change anything (“" + shorten(r.Why) + "”)"
+	}
+	reads := "the request was routed to " + r.Route
+	if t, ok := route.Lookup(r.Route); ok {
+		reads = t.Reads
+	}
+	if r.Why != "" {
+		reads += " (“" + shorten(r.Why) + "”)"
+	}
+	return reads
+}
+
+// needs says which right a call needs beyond reading, and what for; "" for
+// none. Checks of the project and notes for later sessions need none.
+func (p *Policy) needs(c Call) (right, what string) {
+	if c.Footprint.Person || c.Tool == "remember" {
+		return "", ""
+	}
+	cmds, err := p.commands(c.Footprint)
+	if err != nil {
+		return route.RightRun, "what the command would do cannot be told"
+	}
+	shell := c.Footprint.Shell != "" || len(cmds) > 0
+	for _, u := range p.units(c, cmds) {
+		switch {
+		case u.readOnly || u.what == readUnit || u.what == hostUnit || u.class == checking:
+			continue
+		case shell:
+			return route.RightRun, u.why
+		}
+		return route.RightEdit, u.why
+	}
+	return "", ""
+}

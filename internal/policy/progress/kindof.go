@@ -1,0 +1,118 @@
+package progress
+
+import (
+	"slices"
+	"strings"
+)
+
+// KindOf guesses what a call of any agent's tool does, from the tool's name
+// and, where it runs one, the command.
+func KindOf(tool, command string) Kind {
+	if command != "" {
+		return kindOfCommand(command)
+	}
+	return kindOfWords(nameWords(tool))
+}
+
+// nameWords splits a name at what is no letter or digit and where an upper-case
+// letter begins a word, in lower case.
+func nameWords(name string) []string {
+	var out []string
+	start := 0
+	cut := func(end int) {
+		if end > start {
+			out = append(out, strings.ToLower(name[start:end]))
+		}
+	}
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z'):
+			cut(i)
+			start = i + 1
+		case i > start && c >= 'A' && c <= 'Z' && (name[i-1] < 'A' || name[i-1] > 'Z'):
+			cut(i)
+			start = i
+		}
+	}
+	cut(len(name))
+	return out
+}
+
+// kindOfWords goes by the words of a tool's name. Where several say something,
+// what the tool may change goes before what it looks at.
+func kindOfWords(ws []string) Kind {
+	is := func(all ...string) bool {
+		return slices.ContainsFunc(ws, func(w string) bool { return slices.Contains(all, w) })
+	}
+	begins := func(all ...string) bool {
+		return slices.ContainsFunc(ws, func(w string) bool { return anyPrefix(w, all...) })
+	}
+	switch {
+	case begins("think", "todo", "plan", "memor", "thought", "reason", "reflect", "scratchpad"):
+		return Think
+	case is("wait", "sleep", "poll", "output", "await") || is("status", "logs") && is("command", "job", "task", "process", "shell", "background", "terminal"):
+		return Wait
+	case begins("edit", "writ", "patch", "replac", "create", "insert", "delet", "move", "append", "undo", "rename") ||
+		is("rm", "mv", "multiedit", "apply"):
+		return Edit
+	case begins("grep", "search", "glob", "find", "list") || is("ls", "rg", "locate", "tree"):
+		return Search
+	case is("click", "fill", "type", "press", "drag", "upload", "evaluate"):
+		return Exec
+	case begins("read", "view", "open", "fetch", "scroll", "navigat", "brows", "screenshot", "hover", "definition", "diagnos") ||
+		is("cat", "show", "get", "goto", "diff", "log", "outline", "describe") || is("git") && is("status", "blame"):
+		return Read
+	case begins("test", "build", "lint", "check", "compil", "typecheck"):
+		return Test
+	case begins("submit", "finish", "complet", "exit") || is("done", "final", "terminate", "completion"):
+		return Submit
+	}
+	return Exec
+}
+
+// kindOfCommand goes by the command line. Some agents give their own tools as
+// commands; and a command that writes a file is an edit, as far as is known of
+// it.
+func kindOfCommand(line string) Kind {
+	first, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	switch first {
+	case "goto", "scroll_up", "scroll_down", "view":
+		return Read
+	case "open":
+		if !strings.HasPrefix(strings.TrimSpace(rest), "-") {
+			return Read
+		}
+	case "search_file", "search_dir", "find_file":
+		return Search
+	case "str_replace_editor":
+		verb, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		if k := editorVerb(verb); k != "" {
+			return k
+		}
+		return Edit
+	case "create", "edit", "insert", "apply_patch", "str_replace":
+		return Edit
+	case "submit", "exit_cost", "exit_forfeit":
+		return Submit
+	}
+	k := commandKind(line)
+	if k == Exec && writes(line) {
+		return Edit
+	}
+	return k
+}
+
+// writes says that a command line is made to write a file: an editor in place,
+// a patch, or a here-document that goes into one.
+func writes(line string) bool {
+	l := " " + strings.ReplaceAll(line, "\n", " ")
+	switch {
+	case strings.Contains(l, " sed -i"), strings.Contains(l, " apply_patch"), strings.Contains(l, " patch -p"), strings.Contains(l, " git apply"),
+		strings.Contains(l, " perl -pi"):
+		return true
+	case strings.Contains(l, "<<"):
+		return strings.Contains(l, " cat >") || strings.Contains(l, " cat <<") && strings.Contains(l, "> ") || strings.Contains(l, " tee ")
+	}
+	return false
+}

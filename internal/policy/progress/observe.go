@@ -1,0 +1,232 @@
+package progress
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Call is a tool call of any agent, in the words in which the agent has it.
+// Only Tool and OK must be there; the more is known, the more is seen.
+type Call struct {
+	Tool string
+	Kind Kind   // empty: guessed
+	Args string // JSON, or text in which equal arguments are equal
+	// Target and Command are read from Args where they are empty and Args is a
+	// JSON object with one of the usual names in it.
+	Target, Command string
+	OK              bool
+	Error           string // of a failed one; Result where empty
+	Result          string
+	State           string // the hash of Target's content after it
+	Files           []File
+	Before          []File
+	Message         string // what the model said with it
+	Blind           bool
+}
+
+// Step is the call as the rules see it: volatile parts and what an agent wraps
+// around a result are left out, and what the call does is guessed.
+func (c Call) Step() Step {
+	in := parseArgs(c.Args)
+	if c.Target == "" {
+		c.Target = in.target
+	}
+	if c.Command == "" {
+		c.Command = in.command
+	}
+	if c.Kind == "" {
+		c.Kind = in.kind(c.Tool, c.Command)
+	}
+	text := Unwrap(c.Result)
+	if c.OK && len(c.Files) == 0 && echoes(c.Command, text) {
+		c.Kind = Think
+	}
+	s := Step{
+		Tool: c.Tool, Kind: c.Kind, Target: c.Target, Args: c.Args, OK: c.OK,
+		Exact: Digest(c.Result), Len: len(text), State: c.State, Files: c.Files, Before: c.Before, Blind: c.Blind,
+	}
+	switch {
+	case in.canonical != "":
+		s.Args = in.canonical
+	case c.Args == "":
+		s.Args = CanonicalCommand(c.Command)
+	}
+	if strings.TrimSpace(c.Message) != "" {
+		s.Message = Digest(strings.Join(strings.Fields(c.Message), " "))
+	}
+	if c.OK {
+		s.Norm = Digest(Result(text))
+	} else {
+		s.Error = Error(text)
+		if c.Error != "" {
+			s.Error = Error(Unwrap(c.Error))
+		}
+		if limited(c.Error) || c.Error == "" && limited(text) {
+			s.Kind, s.Patient = Wait, true
+		}
+	}
+	if s.Kind == Edit && !c.Blind {
+		s.Edit, s.Shell = s.Args, c.Command != ""
+	}
+	return s
+}
+
+// echoes says that a command only said words of its own line: a model that
+// thinks aloud.
+func echoes(line, result string) bool {
+	result = strings.TrimSpace(result)
+	return result != "" && anyPrefix(strings.TrimSpace(line), "echo ", "printf ", "cat <<") && strings.Contains(line, result)
+}
+
+// arguments is what the usual names say in a call's arguments.
+type arguments struct {
+	canonical, target, command string
+	verb                       string // of an editor that is many tools in one
+	input                      bool   // goes to a command that runs already
+}
+
+// parseArgs reads arguments by the names under which agents give them.
+func parseArgs(raw string) arguments {
+	var a arguments
+	if !strings.HasPrefix(strings.TrimLeft(raw, " \t\r\n"), "{") {
+		return a
+	}
+	var m map[string]any
+	d := json.NewDecoder(strings.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&m) != nil {
+		return a
+	}
+	for _, n := range [...]string{
+		"path", "file_path", "filepath", "filename", "file", "target_file", "AbsolutePath", "TargetFile", "notebook_path", "uri", "url", "relative_path",
+	} {
+		if v, ok := m[n].(string); ok && v != "" {
+			a.target = v
+			break
+		}
+	}
+	for _, n := range [...]string{"command", "cmd", "CommandLine", "code", "script", "keystrokes"} {
+		v, ok := commandOf(m[n])
+		if !ok {
+			continue
+		}
+		if editorVerb(v) != "" && a.target != "" {
+			a.verb = v
+			break
+		}
+		a.command = v
+		m[n] = CanonicalCommand(v)
+		break
+	}
+	switch v := m["is_input"].(type) {
+	case bool:
+		a.input = v
+	case string:
+		a.input = strings.EqualFold(v, "true")
+	}
+	// What an agent says of a call for people does not change what it does.
+	for _, n := range [...]string{"description", "timeout", "timeout_ms", "explanation", "justification", "security_risk", "reason", "toolSummary", "toolAction"} {
+		if a.command != "" || a.target != "" {
+			delete(m, n)
+		}
+	}
+	if out, err := json.Marshal(m); err == nil {
+		a.canonical = string(out)
+	}
+	return a
+}
+
+// commandOf reads a command line: a text, or words such as bash -lc TEXT.
+func commandOf(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case []any:
+		words := make([]string, 0, len(v))
+		for _, w := range v {
+			s, ok := w.(string)
+			if !ok {
+				return "", false
+			}
+			words = append(words, s)
+		}
+		if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+			return words[2], true
+		}
+		return strings.Join(words, " "), len(words) > 0
+	}
+	return "", false
+}
+
+// editorVerb is the kind of what an editor of many commands is told to do.
+func editorVerb(verb string) Kind {
+	switch verb {
+	case "view", "open", "read":
+		return Read
+	case "create", "str_replace", "insert", "undo_edit", "write", "replace", "delete", "append":
+		return Edit
+	}
+	return ""
+}
+
+func (a *arguments) kind(tool, command string) Kind {
+	if k := editorVerb(a.verb); k != "" {
+		return k
+	}
+	if strings.TrimSpace(command) == "" && (a.input || a.canonical != "" && strings.Contains(a.canonical, `"command":""`)) {
+		return Wait // to look whether a command that runs has said more
+	}
+	return KindOf(tool, command)
+}
+
+// CanonicalCommand gives a command line without what changes nothing in it:
+// comments, blank lines, and spaces outside of quotes. Inside a here-document
+// the same is left out: it is compared, never run.
+func CanonicalCommand(line string) string {
+	var b strings.Builder
+	b.Grow(len(line))
+	space, start := false, true // pending, at the start of a line
+	quote := byte(0)
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quote != 0:
+			b.WriteByte(c)
+			if c == '\\' && quote == '"' && i+1 < len(line) {
+				i++
+				b.WriteByte(line[i])
+			} else if c == quote {
+				quote = 0
+			}
+			continue
+		case c == '#' && (start || space) && (i+1 == len(line) || strings.IndexByte(" \t\r\n#", line[i+1]) >= 0):
+			for i+1 < len(line) && line[i+1] != '\n' {
+				i++
+			}
+			space = space || !start
+			continue
+		case c == ' ' || c == '\t' || c == '\r':
+			space = true
+			continue
+		case c == '\n':
+			if !start {
+				b.WriteByte('\n')
+			}
+			space, start = false, true
+			continue
+		}
+		if space && !start {
+			b.WriteByte(' ')
+		}
+		space, start = false, false
+		b.WriteByte(c)
+		switch {
+		case c == '\\' && i+1 < len(line):
+			i++
+			b.WriteByte(line[i])
+		case c == '\'' || c == '"':
+			quote = c
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

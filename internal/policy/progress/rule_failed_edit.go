@@ -1,0 +1,41 @@
+package progress
+
+import "fmt"
+
+// failedEdit counts how often an edit of one file failed with one error since
+// content last changed, whatever was read in between and however the edit was
+// put. It warns, and halts much later: a model that keeps guessing at a text
+// which is not there reads new lines each time, and so looks busy.
+type failedEdit struct{ seen memo[tail] }
+
+func (*failedEdit) name() string { return "failed_edit" }
+
+func (r *failedEdit) reset(s scope) {
+	if s == byPerson || s == byContent {
+		r.seen.clear()
+	}
+}
+
+func (r *failedEdit) apply(d *Detector, f *facts) finding {
+	s := f.s
+	if s.Kind != Edit || s.OK || s.Target == "" || s.Error == "" || s.Blocked {
+		return finding{}
+	}
+	k := f.fault ^ hash(s.Tool, s.Target)
+	t, _ := r.seen.get(k)
+	t.add(f.n)
+	r.seen.put(k, t)
+	level := OK
+	switch {
+	case t.n >= d.c.FailedEditsHalt:
+		level = Halt
+	case t.n >= d.c.FailedEditsWarn:
+		level = Warn
+	default:
+		return finding{}
+	}
+	return finding{
+		level: level, print: k, steps: t.list(),
+		text: fmt.Sprintf("the same edit error %d times%s, and no new content in between", t.n, about(s.Target)),
+	}
+}

@@ -1,0 +1,64 @@
+package route
+
+import "github.com/pawl-agent/pawl/internal/core/fsm"
+
+// The nodes that no trajectory has for itself.
+const (
+	start    fsm.State = "route"
+	askModel fsm.State = "ask_model"
+	failed   fsm.State = "error"
+	done     fsm.State = "done"
+)
+
+// Table is the graph that prompts go through, made of the trajectories. The
+// condition of an edge is in its When.
+//
+// A node's errors are handled where they happen (SPEC 13.2): a request that
+// fails is tried again by the turn's loop within its bounds, a call that fails
+// is a result that the model reads, and what is given up ends the turn with all
+// that was done still recorded. To classify a prompt is tried once: its failure
+// is an edit.
+func Table() *fsm.Table {
+	t := &fsm.Table{
+		Name: "route", Doc: "What a person's prompt is taken for, and the way it then goes. A route sets the rights that the turn starts with, and widens where more is needed.",
+		States: []fsm.State{start, askModel}, Legal: map[fsm.State][]fsm.State{}, When: map[fsm.State]map[fsm.State]string{},
+	}
+	edge := func(from, to fsm.State, when string) {
+		t.Legal[from] = append(t.Legal[from], to)
+		if t.When[from] == nil {
+			t.When[from] = map[fsm.State]string{}
+		}
+		t.When[from][to] = when
+	}
+	all := All()
+	edge(start, askModel, "the words do not tell")
+	for _, tr := range all {
+		first := fsm.State(tr.Nodes[0])
+		edge(start, first, tr.When)
+		when := "its answer"
+		if tr.Name == Edit {
+			when = "its answer, or none: also on any error"
+		}
+		edge(askModel, first, when)
+		for i, n := range tr.Nodes {
+			t.States = append(t.States, fsm.State(n))
+			if i > 0 {
+				edge(fsm.State(tr.Nodes[i-1]), fsm.State(n), "")
+			}
+		}
+	}
+	t.States = append(t.States, failed, done)
+	for _, tr := range all {
+		last := fsm.State(tr.Nodes[len(tr.Nodes)-1])
+		for _, wider := range all {
+			if len(wider.Rights) > len(tr.Rights) {
+				edge(last, fsm.State(wider.Nodes[0]), "more is needed, and allowed")
+			}
+		}
+		edge(last, failed, "a request or a call failed")
+		edge(failed, last, "tried again, or told to the model")
+		edge(last, done, "answered")
+	}
+	edge(failed, done, "given up: the message says what to do")
+	return t
+}

@@ -1,0 +1,57 @@
+package route
+
+// profileTrajectory keeps what a person wants to hold from now on.
+func profileTrajectory() Trajectory {
+	return Trajectory{
+		Name: Profile, When: "a preference", Nodes: []string{"profile"}, Rights: []string{RightRead},
+		Reads:  "the request reads as a preference to keep",
+		Note:   "[This request reads as a preference that is to hold from now on: keep it with the remember tool as one sentence, follow it, and confirm it in one line. If it asks for a change of the code now, do that as well; the user may be asked then.]",
+		claims: claimsProfile,
+	}
+}
+
+func claimsProfile(c clause) (string, bool) {
+	w := c.words
+	first, second := c.first(), c.word(1)
+	switch {
+	case c.question || c.need:
+		return "", false
+	case lastingIn(w):
+		return c.why(3), true
+	case c.has("here", "there", "instead", "this") || namesFile(w):
+		return "", false // about one place
+	case first == "always" || first == "never":
+		return c.why(2), len(w) > 1 && second != "mind" && second != "returns"
+	case (first == "don't" || first == "dont" || first == "do") && c.has("ever"):
+		return c.why(3), true
+	case first == "remember" && (len(w) == 1 || second == "that" || second == "to" || second == "my" || second == "our" || second == "i" || second == "we" || second == ","):
+		return c.why(2), true
+	case first == "keep" && contains(w, "in", "mind"):
+		return c.why(3), true
+	case first == "i" && (second == "prefer" || second == "like" || second == "hate" || second == "dislike" || second == "love" || second == "always"),
+		first == "i'd" && (second == "rather" || second == "prefer"), first == "we" && (second == "prefer" || second == "always" || second == "never"):
+		return c.why(2), true
+	case first == "my" && (second == "preference" || second == "preferred" || second == "style"):
+		return c.why(2), true
+	case first == "by" && second == "default" && len(w) > 3 || first == "as" && contains(w, "a", "rule"):
+		return c.why(2), true
+	}
+	return "", false
+}
+
+// lastingIn says that words say anywhere that something is to hold from now on.
+func lastingIn(w []string) bool {
+	return contains(w, "from", "now", "on") || contains(w, "going", "forward") || w[0] == "in" && (contains(w[:min(3, len(w))], "the", "future") || len(w) > 1 && w[1] == "future") || w[0] == "henceforth"
+}
+
+// namesFile says that a word looks like a file's name.
+func namesFile(words []string) bool {
+	for _, w := range words {
+		for i := 1; i+1 < len(w); i++ {
+			if w[i] == '.' && w[i+1] >= 'a' && w[i+1] <= 'z' && len(w)-i <= 6 && (w[i-1] < '0' || w[i-1] > '9') {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,247 @@
+package route
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sentence is a sentence of the person's own words: lower case, with "," and
+// ":" as words of their own, and quoted for what is quoted or code.
+type sentence struct {
+	words    []string
+	question bool // it ends in a question mark
+	text     string
+}
+
+// quoted stands for a quotation or a piece of code.
+const quoted = "`"
+
+// The longest part of a prompt that is looked at, in bytes, at its beginning
+// and at its end: people write what they want there, and paste in the middle.
+const (
+	lookHead = 6 << 10
+	lookTail = 2 << 10
+)
+
+// heading is the longest line that is a sentence by itself when the next one
+// begins with a capital letter.
+const heading = 60
+
+// sentences gives what of a prompt the person said, without what they pasted.
+func sentences(prompt string) []sentence {
+	out := typed(prompt)
+	if len(out) > 0 {
+		return out
+	}
+	// All of it looks pasted: perhaps it is only indented.
+	var b strings.Builder
+	for line := range strings.Lines(prompt[:min(len(prompt), lookHead)]) {
+		b.WriteString(strings.TrimSpace(line) + "\n")
+	}
+	return typed(b.String())
+}
+
+func typed(prompt string) []sentence {
+	if len(prompt) > lookHead+lookTail {
+		prompt = strings.ToValidUTF8(prompt[:lookHead], "") + "\n\n" + strings.ToValidUTF8(prompt[len(prompt)-lookTail:], "")
+	}
+	var out []sentence
+	paragraph := ""
+	flush := func() {
+		out = append(out, split(paragraph)...)
+		paragraph = ""
+	}
+	fence, tag, pasted, last := "", "", false, 0
+	for line := range strings.Lines(prompt) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(trimmed, fence) {
+				fence = ""
+			}
+		case tag != "":
+			if strings.Contains(trimmed, "</"+tag) {
+				tag = ""
+			}
+		case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
+			flush()
+			fence = trimmed[:3]
+		case trimmed == "":
+			flush()
+			pasted = false
+		case opens(trimmed) != "":
+			flush()
+			if t := opens(trimmed); !strings.Contains(trimmed, "</"+t) {
+				tag = t
+			}
+		case pasted || machine(line, trimmed):
+			// What follows a line of a machine's belongs to it, up to an empty one.
+			flush()
+			pasted = pasted || !strings.HasPrefix(trimmed, ">")
+		default:
+			// A heading has no full stop.
+			if r, _ := utf8.DecodeRuneInString(trimmed); item(trimmed) || last < heading && unicode.IsUpper(r) {
+				flush()
+			}
+			paragraph += " " + trimmed
+			last = len(trimmed)
+		}
+	}
+	flush()
+	return out
+}
+
+// opens gives the name of a tag that a line begins with, such as <issue>.
+func opens(line string) string {
+	if len(line) < 3 || line[0] != '<' {
+		return ""
+	}
+	end := strings.IndexAny(line, "> ")
+	if end < 2 {
+		return ""
+	}
+	name := line[1:end]
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789") != "" {
+		return ""
+	}
+	return name
+}
+
+// item says that a line is an entry of a list, which is a sentence by itself.
+func item(line string) bool {
+	return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "#") ||
+		len(line) > 2 && line[0] >= '0' && line[0] <= '9' && (line[1] == '.' || line[1] == ')')
+}
+
+// machine says that a line was not typed as prose: code, a log, a stack trace,
+// a diff, a quotation.
+func machine(line, trimmed string) bool {
+	if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
+		return true
+	}
+	for _, start := range [...]string{
+		">", "//", "/*", "Traceback (", "panic: ", "goroutine ", "exit status", "--- ", "+++ ", "@@ ", "diff --git", "at ", "File \"",
+		"Caused by", "Exception in", "FAIL", "PASS", "ok  \t", "=== RUN", "error[", "ERROR", "WARN", "INFO ", "DEBUG ", "E   ", "SELECT ", "$ ", "fatal: ", "npm ERR",
+	} {
+		if strings.HasPrefix(trimmed, start) {
+			// "at line 3 we …" is prose.
+			return start != "at " || strings.ContainsAny(trimmed, "(:")
+		}
+	}
+	// ValueError: …, java.lang.NullPointerException: …, x.go:12:3: …
+	head, _, ok := strings.Cut(trimmed, ":")
+	if ok && !strings.Contains(head, " ") && (strings.HasSuffix(head, "Error") || strings.HasSuffix(head, "Exception") || strings.Contains(head, ".") && fileLine(trimmed[len(head)+1:])) {
+		return true
+	}
+	if strings.HasSuffix(trimmed, "{") && len(strings.Fields(trimmed)) <= 8 && !told(trimmed) || strings.HasSuffix(trimmed, ";") && strings.ContainsAny(trimmed, "=(") || trimmed == "}" || trimmed == ")" {
+		return true
+	}
+	return false
+}
+
+// told says that a line begins as a request, and not as code.
+func told(line string) bool {
+	w := strings.ToLower(firstWord(line))
+	return imperative(w) && w != "return" && w != "throw" && w != "type"
+}
+
+// fileLine says that a text goes on as "12:" or "12: " do behind a file name.
+func fileLine(s string) bool {
+	i := 0
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	return i > 0 && i < len(s) && s[i] == ':'
+}
+
+// split takes a paragraph apart into sentences and words.
+func split(text string) []sentence {
+	var out []sentence
+	s, start := sentence{}, 0
+	word := strings.Builder{}
+	done := func() {
+		w := strings.Trim(word.String(), "-'./_()[]*#")
+		if w != "" {
+			s.words = append(s.words, w)
+		}
+		word.Reset()
+	}
+	end := func(at int, question bool) {
+		done()
+		if len(s.words) > 0 {
+			s.question, s.text = question, strings.TrimSpace(text[start:at])
+			out = append(out, s)
+		} else if question && len(out) > 0 {
+			out[len(out)-1].question = true
+		}
+		s, start = sentence{}, at
+	}
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		next := rune(' ')
+		if i+n < len(text) {
+			next, _ = utf8.DecodeRuneInString(text[i+n:])
+		}
+		switch {
+		case r == '`' || r == '"' || r == '“' || r == '«' || r == '\'' && word.Len() == 0:
+			if j := closing(text[i+n:], r); j >= 0 {
+				done()
+				s.words = append(s.words, quoted)
+				i += n + j
+				continue
+			}
+		case r == '?' || r == '？':
+			end(i+n, true)
+		case r == '!' || r == ';' || r == '。' || r == '！':
+			end(i+n, false)
+		case r == '.' && (unicode.IsSpace(next) || next == '"' || next == ')') && !abbreviation(word.String()):
+			end(i+n, false)
+		case r == ',' || r == '，' || r == ':' && unicode.IsSpace(next) || r == '—' || r == '–' || r == '-' && word.Len() == 0 && unicode.IsSpace(next):
+			done()
+			mark := ","
+			if r == ':' {
+				mark = ":"
+			}
+			if len(s.words) > 0 {
+				s.words = append(s.words, mark)
+			}
+		case r == '’':
+			word.WriteByte('\'')
+		case unicode.IsSpace(r):
+			done()
+		case r == '(' || r == ')' || r == '¿' || r == '¡':
+			done()
+		default:
+			word.WriteRune(unicode.ToLower(r))
+		}
+		i += n
+	}
+	end(len(text), false)
+	return out
+}
+
+// closing gives the place behind the mark that closes a quotation, -1 where
+// there is none near.
+func closing(s string, open rune) int {
+	mark := string(open)
+	switch open {
+	case '“':
+		mark = "”"
+	case '«':
+		mark = "»"
+	}
+	j := strings.Index(s, mark)
+	if j <= 0 || j > 400 || open == '\'' && j+1 < len(s) && unicode.IsLetter(rune(s[j+1])) {
+		return -1
+	}
+	return j + len(mark)
+}
+
+func abbreviation(w string) bool {
+	switch w {
+	case "e.g", "i.e", "etc", "vs", "cf", "eg", "ie":
+		return true
+	}
+	return false
+}
