@@ -74,6 +74,9 @@ type Retried struct {
 	Wait    time.Duration `json:"wait"`
 	Shown   bool          `json:"shown"`
 	Model   string        `json:"model,omitempty"` // the model of the next try, if another
+	// Loop is the passage that the reply said over and over: it was cut off for
+	// that, and nothing of it is kept (SPEC 6.3).
+	Loop string `json:"loop,omitempty"`
 }
 
 // Replied is a whole reply. Cost is nil where it is not known.
@@ -226,6 +229,15 @@ type Phased struct {
 	Expected time.Duration `json:"expected,omitempty"` // 0: not said
 	Failed   bool          `json:"failed,omitempty"`   // of a closing one
 	By       string        `json:"by"`                 // person, plan
+	// Plan is all phases of a plan file, which is in force from here on: the
+	// first of them is Number.
+	Plan []PhaseStep `json:"plan,omitempty"`
+}
+
+// PhaseStep is a phase of a plan file.
+type PhaseStep struct {
+	Text     string        `json:"text"`
+	Expected time.Duration `json:"expected,omitempty"` // 0: not said
 }
 
 // Routed says what a prompt was taken for: it sets the rights that the turn

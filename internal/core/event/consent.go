@@ -17,8 +17,8 @@ type Question struct {
 type Asked struct {
 	ID        string     `json:"id"`
 	Questions []Question `json:"questions,omitempty"`
-	// Why is what pawl itself asks about (budget, stuck, …); empty where a call
-	// or the model asks.
+	// Why is what pawl itself asks about (budget, stuck, pause, …); empty where
+	// a call or the model asks.
 	Why string `json:"why,omitempty"`
 	// Text and Options: a question of the model itself (ask_user), or pawl's.
 	Text    string   `json:"text,omitempty"`

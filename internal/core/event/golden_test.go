@@ -50,6 +50,7 @@ func full() []event.Body {
 		event.Noted{Why: "rules", Text: "AGENTS.md changed"},
 		event.Requested{Attempt: 1, Bytes: 9000, Model: "anthropic/claude-x", Reserved: ptr(0.125)},
 		event.Retried{
+			Loop:    "and again ",
 			Attempt: 1, Error: event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
 			Wait: 1500 * time.Millisecond, Shown: true, Model: "anthropic/claude-y",
 		},
@@ -128,7 +129,7 @@ func full() []event.Body {
 		event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		event.Checking{Name: "go test", Command: "go test ./...", Part: true, Attempt: 2},
 		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Failures: 3, Changed: []string{"a.go"}},
-		event.Phased{Number: 2, Text: "wire it", Expected: 60, Failed: true, By: "person"},
+		event.Phased{Number: 2, Text: "wire it", Expected: 60, Failed: true, By: "person", Plan: []event.PhaseStep{{Text: "wire it", Expected: 60}}},
 		event.Routed{Route: "read", By: "pattern", Why: "what does", Path: []string{"route", "plan_read", "read"}, Rights: []string{"read"}, Firm: true},
 		event.Cleaned{Results: []string{"r17"}, Summary: "two hits in <a.go>", Reason: "not needed"},
 		event.Recalled{Key: "9f", Text: "it is in <a.go>", Age: 60, Took: 7},

@@ -24,7 +24,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
 type in struct {
@@ -143,13 +145,14 @@ type world struct {
 
 	interrupts map[int]bool // at the nth event
 	prompts    map[int]bool
-	choices    []string // what the person does where something waits
+	ops        map[int]session.Op // refused or not
+	choices    []string           // what the person does where something waits
 	n          int
 	calm       bool // nothing is interrupted any more
 	dropped    bool // the last event led to an interrupt
 }
 
-// SPEC 3.3, 3.4, 4.3, 4.4, 4.7, 4.8, 10.3, 10.4: whatever model, tools and
+// SPEC 1.3, 2.3, 2.4, 3.3, 3.4, 4.3, 4.4, 4.7, 4.8, 10.3, 10.4: whatever model, tools and
 // person do, the log stays in order, the model is sent pairs, and folding the
 // log again gives the same state.
 func TestInvariants(t *testing.T) {
@@ -165,6 +168,7 @@ func TestInvariants(t *testing.T) {
 
 		all := storedOf(rt, w.store)
 		checkFold(rt, all)
+		w.legal()
 		for i, r := range w.model.Requests() {
 			pairs(rt, i, r.Messages)
 		}
@@ -190,7 +194,7 @@ func drawWorld(t *testing.T, rt *rapid.T) *world {
 	}
 	w := &world{
 		rt: rt, release: make(chan struct{}, 1000), waits: make(chan struct{}, 1000), tools: map[string]string{},
-		interrupts: map[int]bool{}, prompts: map[int]bool{},
+		interrupts: map[int]bool{}, prompts: map[int]bool{}, ops: map[int]session.Op{},
 		choices: rapid.SliceOfN(rapid.SampledFrom([]string{"once", "session", "always", "no", "why", "interrupt", "go", "go", "go"}), 1, 12).Draw(rt, "choices"),
 	}
 	for _, n := range rapid.SliceOfN(rapid.IntRange(1, 80), 0, 3).Draw(rt, "interrupts") {
@@ -198,6 +202,18 @@ func drawWorld(t *testing.T, rt *rapid.T) *world {
 	}
 	for _, n := range rapid.SliceOfN(rapid.IntRange(1, 60), 0, 3).Draw(rt, "prompts") {
 		w.prompts[n] = true
+	}
+	for _, n := range rapid.SliceOfN(rapid.IntRange(1, 60), 0, 6).Draw(rt, "ops") {
+		w.ops[n] = rapid.SampledFrom([]session.Op{
+			session.Pause{},
+			session.Pause{},
+			session.Phase{Text: "a part"},
+			session.Phase{Number: 2, Text: "another"},
+			session.Phase{},
+			session.Phase{Close: true},
+			session.Phase{Plan: []event.PhaseStep{{Text: "x"}, {Text: "y", Expected: 1}}},
+			session.SetMode{Mode: "plan"},
+		}).Draw(rt, "op")
 	}
 	var script []llmtest.Turn
 	for range rapid.IntRange(1, 10).Draw(rt, "answers") {
@@ -211,7 +227,8 @@ func drawWorld(t *testing.T, rt *rapid.T) *world {
 	mode := rapid.SampledFrom([]string{"ask", "plan", "accept-edits", "auto", "yolo", "yolo"}).Draw(rt, "mode")
 	w.rig = &rig{t: t, dir: dir, store: memory.New(time.Now), model: m}
 	w.cfg = session.Config{
-		Store: w.store, ID: "s1", Dir: dir, Front: "test", Version: "test", System: "be good", Model: m,
+		Progress: progress.Config{Enable: rapid.Bool().Draw(rt, "judged"), ProgressCheckInterval: 1},
+		Store:    w.store, ID: "s1", Dir: dir, Front: "test", Version: "test", System: "be good", Model: m,
 		Tools: wild(w.release), Files: ws, Permission: modeIn(rt, mode, dir), Person: rapid.Bool().Draw(rt, "person"),
 		Locks: turn.NewLocks(8), Mask: func(s string) string { return s }, SpillDir: filepath.Join(dir, "spill"),
 		Now: time.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -287,6 +304,9 @@ func (w *world) react(e event.Event) {
 	}
 	if !w.calm && w.prompts[w.n] && w.Busy() {
 		w.submit(session.Prompt{Text: fmt.Sprint("also ", w.n)})
+	}
+	if op := w.ops[w.n]; op != nil && !w.calm {
+		_, _ = w.Submit(ctx, op) // what it may not do now is refused
 	}
 	switch b := e.Body.(type) {
 	case event.CallAsked:
@@ -368,6 +388,17 @@ func whole(all []event.Event, n int) int {
 	return n
 }
 
+// legal says that no event needed an illegal transition of any machine.
+func (w *world) legal() {
+	s := w.States()
+	for _, v := range s.Violations {
+		w.rt.Errorf("event %d %s: %v", v.Seq, v.Kind, v.Err)
+	}
+	if len(s.Calls) > 0 || s.Storage != lifecycle.Saved || s.Application != lifecycle.UserInput {
+		w.rt.Errorf("at the end: %+v", s)
+	}
+}
+
 // sameAgain folds the log again and compares.
 func (w *world) sameAgain(all []event.Event) {
 	cfg := w.cfg
@@ -381,7 +412,13 @@ func (w *world) sameAgain(all []event.Event) {
 	state := func(s *session.Session) string {
 		spent, turn := s.Spent()
 		standing, ok := s.Standing()
-		return fmt.Sprintf("%s %+v %v %v", args([]any{spent, turn, s.Evidence(), s.Plan(), s.Mode(), s.Last()}), standing, ok, s.Info().Ref())
+		at := s.States()
+		ph := s.Phases()
+		files := []any{ph.Totals.Files, ph.Totals.TestsOK}
+		for _, d := range ph.Done {
+			files = append(files, d.Number, d.Description, d.Files, d.Blockers)
+		}
+		return fmt.Sprintf("%s %+v %v %v %+v %s", args([]any{spent, turn, s.Evidence(), s.Plan(), s.Mode(), s.Last(), ph.Plan, files}), standing, ok, s.Info().Ref(), at, phasesIn(s))
 	}
 	if a, b := state(w.Session), state(again); a != b {
 		w.rt.Errorf("folded again:\n%s\n%s", a, b)
@@ -402,6 +439,7 @@ func (w *world) cutAt(events []event.Event) {
 		w.rt.Errorf("taking a session up asked the model %d times", n)
 	}
 	next.play("go on")
+	next.legal()
 	all := storedOf(w.rt, cfg.Store)
 	checkFold(w.rt, all)
 	for _, e := range all[len(events):] {

@@ -60,8 +60,13 @@ func (c *logCheck) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.Opened, event.Rebased, event.ModeSet, event.PersonRan, event.Resumed:
 		return
-	case event.Warned, event.Charged, event.Aside:
+	case event.Warned, event.Charged, event.Aside, event.Phased:
 		return
+	case event.Noted:
+		if b.Why == "phase" { // never between a call and its result
+			c.between(b)
+			return
+		}
 	case event.Compacted: // also by hand, between turns
 		c.between(b)
 		return

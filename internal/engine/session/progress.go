@@ -31,6 +31,21 @@ func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
 	return nil
 }
 
+// cutsLoops says whether a reply that says one passage over and over is cut
+// off.
+func (s *Session) cutsLoops() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.progress.CutsLoops()
+}
+
+// turnContext is that of the running turn.
+func (s *Session) turnContext() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running.ctx
+}
+
 // Answers to the question whether a run that goes in circles should go on.
 const (
 	goOn     = "go on"

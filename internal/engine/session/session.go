@@ -131,6 +131,8 @@ type Session struct {
 	progress *progress.Fold
 	agent    lifecycle.Agent
 	activity lifecycle.Activity
+	machines machines
+	later    []event.Draft // what the model is told before its next request
 	turnOpen bool
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
@@ -156,6 +158,7 @@ type run struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	cause  int64
+	pause  bool // before the next request
 }
 
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
@@ -300,6 +303,7 @@ func (s *Session) apply(e event.Event) {
 	s.hints.Apply(e)
 	s.agent.Apply(e)
 	s.activity.Apply(e)
+	s.machines.apply(e, &s.conv, s.progress)
 }
 
 // record stores drafts, folds them and only then shows them. A log that can
@@ -334,6 +338,7 @@ func (s *Session) record(ctx context.Context, ds ...event.Draft) error {
 	}
 	if err != nil {
 		s.broken = err
+		s.machines.storage.Lost()
 		return err
 	}
 	for _, e := range es {
@@ -342,6 +347,11 @@ func (s *Session) record(ctx context.Context, ds ...event.Draft) error {
 			sub.put(e, s.last)
 		}
 		s.weigh(e.Body)
+		if p, ok := s.progressed(e); ok {
+			for sub := range s.subs {
+				sub.put(p, s.last)
+			}
+		}
 	}
 	return nil
 }

@@ -35,6 +35,10 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 		return s.setModel(ctx, op.Ref)
 	case Compact:
 		return s.compact(ctx, op.Focus)
+	case Phase:
+		return s.phase(ctx, op)
+	case Pause:
+		return 0, s.pause()
 	case RunCommand:
 		return s.personRuns(ctx, op.Command)
 	}

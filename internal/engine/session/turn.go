@@ -88,7 +88,7 @@ func (s *Session) finish(r *run, end event.End, err error) {
 		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.by}})
 	}
 	s.watch.turnEnds(ctx, s)
-	_ = s.warn(ctx) // a log that can not be written fails below as well
+	_, _ = s.warn(ctx), s.notes(ctx) // a log that can not be written fails below as well
 	ended := event.Ended{End: end}
 	if err != nil {
 		f := turn.Describe(err)
@@ -126,8 +126,12 @@ func (s *Session) loop() *turn.Loop {
 		if err := s.advise(ctx); err != nil {
 			return event.EndFailed, err
 		}
+		if err := errors.Join(s.notes(ctx), s.paused(ctx)); err != nil {
+			return turn.EndOf(err)
+		}
 		return s.judge(ctx)
 	}
+	l.CutLoops = s.cutsLoops
 	// The order of SPEC 4.3.
 	l.Gates = []turn.Gate{
 		turn.Exists{Tools: s.cfg.Tools},
@@ -153,6 +157,9 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 		if err := s.record(context.Background(), s.prompted(p)...); err != nil {
 			return nil, nil, err
 		}
+	}
+	if err := s.paused(s.turnContext()); err != nil { // asked for while a request was tried again
+		return nil, nil, err
 	}
 	if err := s.route(); err != nil {
 		return nil, nil, err

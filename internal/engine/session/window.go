@@ -87,6 +87,9 @@ func (s *Session) compaction() *turn.Compaction {
 					return err
 				}
 			}
+			if err := s.retell(ctx); err != nil {
+				return err
+			}
 			return s.guide(ctx)
 		},
 		Pay: s.payAside,

@@ -26,6 +26,7 @@ const (
 // (SPEC 3.3).
 func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 	shortened := false
+	loops := 0 // tries that the ladder counts
 	for attempt := 1; ; attempt++ {
 		if err := l.room(ctx); err != nil {
 			return llm.Reply{}, err
@@ -50,8 +51,15 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 		if !fault.Retryable(err) {
 			return llm.Reply{}, err
 		}
-		again := event.Retried{Attempt: attempt, Error: Describe(err), Wait: l.backoff(attempt, err), Shown: shown}
-		if attempt > maxRetries || again.Wait > maxAsked {
+		if loop := (*loopError)(nil); errors.As(err, &loop) {
+			if err := l.looped(ctx, attempt, loop, shown); err != nil {
+				return llm.Reply{}, err
+			}
+			loops++
+			continue
+		}
+		again := event.Retried{Attempt: attempt, Error: Describe(err), Wait: l.backoff(attempt-loops, err), Shown: shown}
+		if attempt-loops > maxRetries || again.Wait > maxAsked {
 			again.Wait = 0
 			next, ferr := l.fallback(ctx, again)
 			if ferr != nil {
@@ -60,7 +68,7 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 			if next == nil {
 				return llm.Reply{}, err
 			}
-			l.Model, attempt = next, 0
+			l.Model, attempt, loops = next, 0, 0
 			continue
 		}
 		if err := l.Record(ctx, event.Draft{Body: again}); err != nil {
@@ -134,11 +142,15 @@ func (l *Loop) backoff(attempt int, err error) time.Duration {
 // says whether any of them were text on the screen, which a retry must retract.
 // A reply that comes with an error is not taken: only its usage counts.
 func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got int64, shown bool, err error) {
+	watch := l.watch()
 	for d, err := range l.Model.Stream(ctx, r) {
 		if err != nil {
 			return llm.Reply{}, got, shown, err
 		}
 		got += int64(len(d.Text))
+		if err := watch.see(l.Model.Info().Ref(), d); err != nil {
+			return llm.Reply{}, got, true, err // no more is read: that ends the request
+		}
 		switch d.Kind {
 		case llm.DeltaText:
 			shown = shown || d.Text != ""

@@ -52,10 +52,12 @@ func EndOf(err error) (event.End, error) { return ended(err) }
 
 // ended names the end that an error leads to (SPEC 3.3).
 func ended(err error) (event.End, error) {
-	steps := (*budget.StepsError)(nil)
+	steps, judged := (*budget.StepsError)(nil), (*judgedError)(nil)
 	switch {
 	case err == nil:
 		return event.EndDone, nil
+	case errors.As(err, &judged):
+		return judged.end, judged.why
 	case errors.As(err, &steps):
 		return event.EndTurns, err
 	case errors.Is(err, errSpiral):

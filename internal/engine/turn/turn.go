@@ -77,6 +77,9 @@ type Loop struct {
 	// Judge, if set, is asked before each request whether the run gets
 	// anywhere. It may tell the model, or end the turn.
 	Judge func(context.Context) (event.End, error)
+	// CutLoops, if set, says whether a reply that says one passage over and over
+	// is cut off as it comes (SPEC 6.3): it is tried again once Judge has spoken.
+	CutLoops func() bool
 	// Live shows something that is not stored.
 	Live func(event.Body)
 	// Env gives a call its abilities; the writes it makes are recorded.

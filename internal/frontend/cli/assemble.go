@@ -77,6 +77,10 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
+	plan, err := a.planFile(f.plan)
+	if err != nil {
+		return nil, err
+	}
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
 		return nil, err
@@ -185,6 +189,9 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
 		Now:  a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
 	})
+	if err == nil && len(plan) > 0 {
+		_, err = o.Submit(ctx, session.Phase{Plan: plan})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -119,6 +119,7 @@ type flags struct {
 	fork         bool
 	fixing       fixing
 	forkAt       int64 // the last event of the copy; 0 is all
+	plan         string
 }
 
 func (a *App) root() *cobra.Command {
@@ -189,6 +190,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringVarP(&f.resume, "resume", "r", "", "go on with this session (a unique start of its id is enough)")
 	fs.BoolVar(&f.fork, "fork-session", false, "with --continue or --resume: go on in a copy")
 	f.fixing.add(c)
+	fs.StringVar(&f.plan, "plan", "", "take the phases of the task from this Markdown file (see doc/phases.md)")
 	c.MarkFlagsMutuallyExclusive("continue", "resume", "no-session")
 }
 

@@ -34,7 +34,7 @@ func (a *App) converse(ctx context.Context, f *flags) error {
 	open := func(ctx context.Context, w slash.Want) (*line.Opened, error) {
 		g := *f
 		if w.Resume != "" || cur != nil {
-			g.resume, g.fork, g.forkAt, g.continueLast = w.Resume, w.Fork, w.At, false
+			g.resume, g.fork, g.forkAt, g.continueLast, g.plan = w.Resume, w.Fork, w.At, false, ""
 		}
 		o, err := a.open(ctx, &g, front{name: "line", person: true, choose: func(ctx context.Context) (string, error) {
 			return a.chooseLocal(ctx, term)

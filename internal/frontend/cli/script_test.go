@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,8 @@ type scripted struct {
 		Name string
 		Args json.RawMessage
 	}
+	Again  int    // how often it is given
+	Repeat int    // how often the text is said
 	Hang   bool   // never ends
 	Status int    // an HTTP error instead
 	Raw    string // this body instead
@@ -77,6 +80,9 @@ func replies(path string) http.Handler {
 			return llmtest.Say("done")
 		}
 		t := llmtest.Turn{Text: script[n].Text}
+		if k := script[n].Repeat; k > 0 {
+			t.Text, t.Piece = strings.Repeat(t.Text, k), 100
+		}
 		for _, c := range script[n].Calls {
 			t.Calls = append(t.Calls, llm.Call{Name: c.Name, Args: c.Args})
 		}
@@ -95,6 +101,11 @@ func replies(path string) http.Handler {
 			}
 			if err != nil && !os.IsNotExist(err) {
 				panic(err)
+			}
+			for i := len(script) - 1; i >= 0; i-- {
+				for range script[i].Again - 1 {
+					script = slices.Insert(script, i, script[i])
+				}
 			}
 		})
 		mu.Lock()

@@ -3,23 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
-	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/stats"
-)
-
-// shownSessions and shownDays bound the text; JSON has all.
-const (
-	shownSessions = 15
-	shownDays     = 31
 )
 
 // statsCommand counts what sessions did.
@@ -67,7 +57,11 @@ func (a *App) stats(ctx context.Context, f *flags, args []string, all, asJSON bo
 	if asJSON {
 		return a.json(rep)
 	}
-	showStats(a.Out, rep, rows)
+	titles := map[string]string{}
+	for _, x := range rows {
+		titles[x.ID] = x.Title
+	}
+	brief.Stats(a.Out, rep, titles)
 	return nil
 }
 
@@ -105,95 +99,4 @@ func (c counted) skip(r event.Row, rows []event.Row) int64 {
 	done := c[r.Origin.Session] // the parent is gone, its forks are not
 	c[r.Origin.Session] = max(done, r.Origin.At)
 	return min(done, r.Origin.At)
-}
-
-func showStats(out io.Writer, r stats.Report, rows []event.Row) {
-	if len(r.Sessions) == 0 {
-		fmt.Fprintln(out, "nothing to count; see: pawl stats --all")
-		return
-	}
-	table := func(head string, n int, row func(int) string) {
-		if n == 0 {
-			return
-		}
-		lines := []string{head}
-		for i := range n {
-			lines = append(lines, row(i))
-		}
-		columns(out, lines)
-		fmt.Fprintln(out)
-	}
-	table("tool\tcalls\tok\tfailed\tnot run\ttotal\tavg\tmin\tmax\ttokens shown", len(r.Tools), func(i int) string {
-		t := r.Tools[i]
-		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d", plain.Line(t.Name), t.Calls, t.OK, t.Failed, t.NotRun,
-			brief.Took(t.Total), brief.Took(t.Avg()), brief.Took(t.Min), brief.Took(t.Max), t.Tokens)
-	})
-	table("model\trequests\tretries\treplies\ttokens in\tcached\tout\tcost", len(r.Models), func(i int) string {
-		m := r.Models[i]
-		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s", plain.Line(m.Ref), m.Requests, m.Retries, m.Replies,
-			m.Input+m.Cached+m.Written, m.Cached, m.Output, costOf(m.Spent))
-	})
-	table("day\tturns\tcalls\treplies\ttokens\tlines\tcost", min(len(r.Days), shownDays), func(i int) string {
-		return work(r.Days[max(0, len(r.Days)-shownDays)+i], "")
-	})
-	titles := map[string]string{}
-	for _, x := range rows {
-		titles[x.ID] = x.Title
-	}
-	table("session\tturns\tcalls\treplies\ttokens\tlines\tcost", min(len(r.Sessions), shownSessions), func(i int) string {
-		return work(r.Sessions[i], titles[r.Sessions[i].Name])
-	})
-	if n := len(r.Sessions) - shownSessions; n > 0 {
-		fmt.Fprintf(out, "and %d older sessions; --json lists all\n", n)
-	}
-	fmt.Fprintf(out, "in all: sessions %d, turns %d, calls %d (denied %d), replies %d, tokens %d, lines +%d -%d, cost %s\n",
-		len(r.Sessions), r.All.Turns, r.All.Calls, r.All.Denials, r.All.Replies, r.All.Tokens(), r.All.Added, r.All.Removed, costOf(r.All.Spent))
-}
-
-// columns writes lines of cells, a tab between two: the first column to the
-// left, the others to the right.
-func columns(out io.Writer, lines []string) {
-	var widths []int
-	for _, l := range lines {
-		for i, cell := range strings.Split(l, "\t") {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, l := range lines {
-		var b strings.Builder
-		for i, cell := range strings.Split(l, "\t") {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				b.WriteString(cell + pad)
-			} else {
-				b.WriteString("  " + pad + cell)
-			}
-		}
-		fmt.Fprintln(out, b.String())
-	}
-}
-
-func work(w stats.Work, title string) string {
-	name := w.Name
-	if title != "" {
-		if r := []rune(title); len(r) > 40 {
-			title = string(r[:40]) + "…"
-		}
-		name = fmt.Sprintf("%.10s %s", name, title)
-	}
-	return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t+%d -%d\t%s", plain.Line(name), w.Turns, w.Calls, w.Replies, w.Tokens(), w.Added, w.Removed, costOf(w.Spent))
-}
-
-// costOf says a cost; what is not known is no 0.
-func costOf(s stats.Spent) string {
-	switch {
-	case s.Replies == s.Unknown && s.Replies > 0:
-		return "unknown"
-	case s.Unknown > 0:
-		return brief.Cost(&s.USD) + "+"
-	}
-	return brief.Cost(&s.USD)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/why"
 )
@@ -59,15 +60,7 @@ func (a *App) why(ctx context.Context, f *flags, args []string, asJSON bool) err
 		return broken
 	}
 	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("session %s  %s", row.ID, row.Title)))
-	if len(found) == 0 {
-		fmt.Fprintln(a.Out, "nothing was stopped, denied, blocked or tried again, and nothing was spent")
-	}
-	for _, x := range found {
-		fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%-7s %s  %s", x.Kind, x.Time.Local().Format("2006-01-02 15:04:05"), x.Text)))
-		for _, e := range x.Evidence {
-			fmt.Fprintln(a.Out, "        "+plain.Line(e))
-		}
-	}
+	brief.Why(a.Out, found)
 	return broken
 }
 

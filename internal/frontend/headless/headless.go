@@ -59,7 +59,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	start := o.Now()
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
-	v := &view{format: o.Format, undo: o.Undo, out: out, err: o.Err}
+	v := &view{format: o.Format, undo: o.Undo, out: out, err: o.Err, s: s}
 	events := s.Events(ctx, s.Began())
 	v.first(s)
 	cause, err := s.Submit(ctx, session.Prompt{Text: prompt})
@@ -87,6 +87,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	}
 	_, spent := s.Spent()
 	r := res.result(s.ID(), s.Info(), spent, s.Evidence(), o.Now().Sub(start), o.Verify)
+	r.Phases = phasesOf(s.Phases())
 	if !res.finished {
 		err := s.Close()
 		if err == nil {
@@ -151,11 +152,17 @@ type view struct {
 	err    io.Writer
 	calls  map[string]string // what open calls want, by id
 	said   string            // by the last reply
+	phases brief.Phases
+	s      *session.Session
 }
 
 func (v *view) first(s *session.Session) {
 	if v.format == Text {
 		fmt.Fprintf(v.err, "pawl: %s; mode %s; session %s\n", brief.Model(s.Info()), s.Mode(), s.ID())
+		if p := s.Phases(); p.Open != nil { // those of before are known
+			fmt.Fprintln(v.err, plain.Line(fmt.Sprintf("pawl: phase %d of %d: %s", p.Open.Number, p.Totals.TotalPhases, p.Open.Description)))
+		}
+		v.phases.News(s.Phases())
 	}
 }
 
@@ -209,6 +216,12 @@ func (v *view) progress(e event.Event) {
 		}
 	case event.Retried:
 		fmt.Fprintln(v.err, "pawl: "+brief.Retry(b))
+	case event.Progressed:
+		fmt.Fprintln(v.err, "pawl: "+brief.Progressed(b))
+	case event.Planned, event.Phased:
+		for _, line := range v.phases.News(v.s.Phases()) {
+			fmt.Fprintln(v.err, "pawl: "+line)
+		}
 	case event.Recalled:
 		if b.Key != "" {
 			fmt.Fprintln(v.err, "pawl: "+brief.Recalled(b))

@@ -33,6 +33,7 @@ type Result struct {
 	Checks      []evidence.Check `json:"checks"`
 	FixAttempts int              `json:"fix_attempts"` // that pawl asked for, because a check failed
 	Denials     []Denial         `json:"denials"`
+	Phases      *Phases          `json:"phases"` // null where the task has none
 	Error       *event.Fault     `json:"error"`
 	ExitCode    int              `json:"exit_code"`
 	Cached      bool             `json:"cached,omitempty"` // the answer was given before, and no model was asked

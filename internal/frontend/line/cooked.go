@@ -4,18 +4,48 @@ import (
 	"bufio"
 	"io"
 	"strings"
+	"sync"
 )
 
 // cooked is the Input of a dumb terminal: the terminal edits its lines, echoes
-// them, and makes a signal of the interrupt key.
+// them, and makes a signal of the interrupt key. It reads the terminal all the
+// time, so that it knows what is typed while nobody asks for a line.
 type cooked struct {
-	in  *bufio.Reader
 	out io.Writer
 	tty *tty
+
+	mu    sync.Mutex
+	more  chan struct{} // capacity 1: something came
+	lines []string
+	err   error
+	take  func(line string) bool // see Ahead; nil: nobody wants to know
 }
 
 func newCooked(in io.Reader, out io.Writer, t *tty) *cooked {
-	return &cooked{in: bufio.NewReader(in), out: out, tty: t}
+	c := &cooked{out: out, tty: t, more: make(chan struct{}, 1)}
+	go c.pump(bufio.NewReader(in))
+	return c
+}
+
+// pump ends with the terminal, or with the process.
+func (c *cooked) pump(in *bufio.Reader) {
+	for {
+		text, err := in.ReadString('\n')
+		line := strings.TrimRight(text, "\r\n")
+		c.mu.Lock()
+		if (text != "" || err == nil) && (c.take == nil || !c.take(line)) {
+			c.lines = append(c.lines, line)
+		}
+		c.err = err
+		c.mu.Unlock()
+		select {
+		case c.more <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 // Line is part of Input.
@@ -23,19 +53,49 @@ func (c *cooked) Line(prompt string) (string, error) {
 	if _, err := io.WriteString(c.out, prompt); err != nil {
 		return "", err
 	}
-	text, err := c.in.ReadString('\n')
-	if err == io.EOF && text != "" {
-		err = nil // the next read says it again
+	for {
+		c.mu.Lock()
+		if len(c.lines) > 0 {
+			line := c.lines[0]
+			c.lines = c.lines[1:]
+			c.mu.Unlock()
+			return line, nil
+		}
+		err := c.err
+		c.mu.Unlock()
+		if err != nil {
+			return "", err
+		}
+		<-c.more
 	}
-	return strings.TrimRight(text, "\r\n"), err
 }
 
 // Answer is part of Input.
 func (c *cooked) Answer(prompt string) (string, error) {
-	c.tty.flush()
-	_, _ = c.in.Discard(c.in.Buffered()) // what is buffered can be discarded
+	c.Drop()
+	take := c.hear(nil) // what is typed now is the answer
+	defer func() { c.hear(take) }()
 	return c.Line(prompt)
 }
 
 // Drop is part of Input.
-func (c *cooked) Drop() { c.tty.flush() }
+func (c *cooked) Drop() {
+	c.tty.flush()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines = nil
+}
+
+// Ahead is part of Ahead.
+func (c *cooked) Ahead(take func(string) bool) (stop func()) {
+	c.hear(take)
+	return func() { c.hear(nil) }
+}
+
+// hear sets who is told of lines, and gives who was.
+func (c *cooked) hear(take func(string) bool) (was func(string) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was, c.take = c.take, take
+	return was
+}

@@ -30,6 +30,9 @@ type keys struct {
 
 	pastes []string // long ones, by label
 
+	take   func(line string) bool // see Ahead; nil: nobody wants to know
+	asking bool                   // a question is open: what is typed is its answer
+
 	// alone ends the wait for more behind an escape.
 	alone func() <-chan time.Time
 }
@@ -71,6 +74,7 @@ func (k *keys) pump(in io.Reader) {
 			k.raw = append(k.raw, buf[:n]...)
 		}
 		k.err = err
+		k.raw = k.heard(k.raw)
 		k.mu.Unlock()
 		k.wake()
 		if err != nil {
@@ -206,12 +210,13 @@ func (k *keys) setAside() {
 	defer k.mu.Unlock()
 	k.aside = append(append(k.aside, k.ready...), k.raw...)
 	k.ready, k.raw = nil, nil
+	k.asking = true
 }
 
 func (k *keys) putBack() {
 	k.mu.Lock()
 	k.raw = append(k.aside, k.raw...)
-	k.aside = nil
+	k.aside, k.asking = nil, false
 	k.mu.Unlock()
 	k.wake()
 }

@@ -89,6 +89,8 @@ type conversation struct {
 	view *view
 	quit bool
 
+	phases brief.Phases // what was said of them
+
 	// gone is closed when a signal, or three interrupts at once, end it all;
 	// by is then its name. late ends when nothing is waited for any more.
 	gone chan struct{}
@@ -204,6 +206,7 @@ func (c *conversation) take(ctx context.Context, text string) error {
 func (c *conversation) turn(ctx context.Context, text string) error {
 	s := c.open.Session
 	events := s.Events(c.late, s.Last())
+	defer c.ahead(ctx)()
 	c.runs(func(by string) {
 		_, _ = s.Submit(ctx, session.Interrupt{By: by}) // an interrupt cannot fail
 	})
@@ -226,6 +229,7 @@ func (c *conversation) follow(ctx context.Context, events iter.Seq2[event.Event,
 			return err
 		}
 		c.view.show(e)
+		c.phased(e)
 		switch b := e.Body.(type) {
 		case event.Asked:
 			if err := c.question(ctx, b); err != nil {
@@ -304,6 +308,8 @@ func (c *conversation) Switch(ctx context.Context, w slash.Want) error {
 		c.view.line("pawl: " + plain.Line(n))
 	}
 	s := o.Session
+	c.phases = brief.Phases{}
+	c.phases.News(s.Phases()) // those of before: /phase lists them
 	c.view.line(fmt.Sprintf("pawl: %s; mode %s; session %s; /help lists the commands", brief.Model(s.Info()), s.Mode(), plain.Line(s.ID())))
 	if w.Fork {
 		return nil // what was said stands above

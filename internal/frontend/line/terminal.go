@@ -45,6 +45,9 @@ func (t *Terminal) Prefill(text string) bool {
 	return ok
 }
 
+// Ahead is part of Ahead.
+func (t *Terminal) Ahead(take func(string) bool) (stop func()) { return t.Input.(Ahead).Ahead(take) }
+
 // Close gives the terminal back. It may be called while a line is read, and
 // more than once.
 func (t *Terminal) Close() error {

@@ -23,6 +23,7 @@ type view struct {
 
 	calls   []call // open ones, in the order they were asked
 	hanging bool   // the line of the first one waits for its outcome
+	asides  []string
 }
 
 // call is one that is not done.
@@ -40,6 +41,7 @@ func newView(out io.Writer) *view {
 }
 
 func (v *view) show(e event.Event) {
+	defer v.flush()
 	switch b := e.Body.(type) {
 	case event.ReasoningDelta:
 		v.think(b.Text)
@@ -69,6 +71,7 @@ func (v *view) show(e event.Event) {
 		v.hang()
 	case event.CallDone:
 		v.done(b)
+		v.flush() // what the call led to stands below it, and not below the next
 		v.hang()
 	case event.Checking:
 		v.forget()
@@ -86,6 +89,8 @@ func (v *view) show(e event.Event) {
 		v.line("pawl: " + plain.Line(b.Text))
 	case event.Stuck:
 		v.line("pawl: " + plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
+	case event.Progressed:
+		v.aside("  (" + brief.Progressed(b) + ")")
 	case event.Compacted:
 		v.line(fmt.Sprintf("pawl: the conversation was made shorter: about %d tokens, were %d; /context shows it", b.After, b.Before))
 		if b.Error != nil {
@@ -96,8 +101,8 @@ func (v *view) show(e event.Event) {
 			v.line("pawl: " + brief.Route(b))
 		}
 	case event.Noted:
-		if b.Why == "route" {
-			return
+		if b.Why == "phase" || b.Why == "route" {
+			return // what is told to the model of what the person sees
 		}
 		text := b.Text
 		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading says which
@@ -112,6 +117,19 @@ func (v *view) show(e event.Event) {
 			v.line("interrupted")
 		}
 	}
+}
+
+// aside shows a line as soon as no line of a call waits for its outcome.
+func (v *view) aside(text string) { v.asides = append(v.asides, text) }
+
+func (v *view) flush() {
+	if v.hanging {
+		return
+	}
+	for _, text := range v.asides {
+		v.line(text)
+	}
+	v.asides = nil
 }
 
 // think shows reasoning apart from the answer: under a heading, indented.
@@ -231,6 +249,7 @@ func lastLine(s string) string {
 // closing says how a turn ended: evidence, cost, how to undo (SPEC 13.3).
 func (v *view) closing(b event.Ended, proof evidence.Report, spent budget.Spent) {
 	v.forget()
+	v.flush()
 	if b.Error != nil && b.End != event.EndInterrupted && b.End != event.EndPermission {
 		v.line(plain.Line(fmt.Sprintf("pawl: %s: %s", b.End, b.Error.Message)))
 	}

@@ -42,12 +42,15 @@ type Command struct {
 	Args string // for the help, such as "[MODE]"
 	Doc  string // one line
 	Run  func(ctx context.Context, h Host, args string) error
+	// Meanwhile, if set, gives the operation that stands for the command where
+	// it is typed while a turn runs; nil where it must wait for the turn's end.
+	Meanwhile func(args string) session.Op
 }
 
 // All lists the commands, in the order of the help.
 func All() []Command {
 	return []Command{
-		help(), model(), mode(), permissions(), rules(), status(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
+		help(), model(), mode(), permissions(), rules(), status(), phase(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
 	}
 }
 

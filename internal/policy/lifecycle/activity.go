@@ -17,14 +17,14 @@ import (
 // the stuck rules do to get the model going, are recovery. A check that pawl
 // runs by itself is a tool. Whenever a
 // question waits for a person, it is awaiting_permission, whatever else goes
-// on meanwhile. A phase opens where another item of the plan is taken up, and
-// is shown when the step is over.
+// on meanwhile. A phase opens where another item of the plan is taken up, or a
+// person or a plan file opens one, and is shown when the step is over.
 type Activity struct {
 	live  live
 	wait  waiting
 	turn  bool
 	want  fsm.State // what it would be if nobody were waited for
-	phase string    // the plan's item in progress
+	phase string    // the one that is open
 	opens bool      // a phase opened in the running step
 	// refused is where the state could not go: said once and not again at
 	// every event that follows.
@@ -91,7 +91,16 @@ func (a *Activity) Apply(e event.Event) {
 			a.stepDone(e)
 		}
 	case event.Planned:
-		a.plan(e, b)
+		now := ""
+		for _, i := range b.Items {
+			if i.Status == "in_progress" {
+				now = i.Text
+				break
+			}
+		}
+		a.opened(e, now)
+	case event.Phased:
+		a.opened(e, b.Text)
 	case event.Asked:
 		if a.want == PhaseTransition {
 			a.want = ProgressCheck // the phase is open by now: that is not what goes on after the answer
@@ -134,15 +143,9 @@ func (a *Activity) stepDone(e event.Event) {
 	a.want = PhaseTransition
 }
 
-// plan takes the model's plan: another item in progress is another phase.
-func (a *Activity) plan(e event.Event, b event.Planned) {
-	now := ""
-	for _, i := range b.Items {
-		if i.Status == "in_progress" {
-			now = i.Text
-			break
-		}
-	}
+// opened takes the phase that is open now, "" for none: what a person or a plan
+// file opened, or the item of the model's plan that is in progress.
+func (a *Activity) opened(e event.Event, now string) {
 	opened := now != "" && now != a.phase
 	a.phase = now
 	switch {

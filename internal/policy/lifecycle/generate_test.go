@@ -70,6 +70,8 @@ func (r *recording) between() {
 		event.Charged{},
 		event.Extended{},
 		event.Planned{Items: []tool.Item{{Text: "by the person", Status: "in_progress"}}},
+		event.Phased{Number: 1, Text: "by a file", By: "plan", Plan: []event.PhaseStep{{Text: "by a file"}}},
+		event.Phased{By: "person"},
 	} {
 		if r.chance(8) {
 			r.rec(b)
@@ -138,6 +140,10 @@ func (r *recording) reply() []string {
 		}
 		if r.chance(4) {
 			r.question()
+		}
+		if r.chance(5) { // a person pauses the turn, between steps or tries
+			r.rec(event.Phased{Number: r.pick(3), Text: "typed meanwhile", By: "person"}, event.Noted{Why: "phase"})
+			r.rec(event.Answered{ID: r.ask(event.Asked{Why: "pause", Text: "go on?"}), Text: "go on"})
 		}
 		r.interruptible(1)
 		r.rec(event.Requested{Attempt: try})
@@ -343,7 +349,7 @@ func (r *recording) inside(running []string) {
 	if len(running) == 0 {
 		return
 	}
-	switch r.pick(5) {
+	switch r.pick(6) {
 	case 0:
 		r.rec(event.FileChanged{Call: running[0], Path: "a"})
 	case 1:
@@ -354,6 +360,8 @@ func (r *recording) inside(running []string) {
 		r.rec(event.Planned{Items: []tool.Item{{Text: "first", Status: "done"}}})
 	case 3:
 		r.rec(event.Remembered{Text: "x"})
+	case 4:
+		r.rec(event.Phased{Number: 1 + r.pick(3), Text: fmt.Sprint("phase ", r.pick(3)), By: "person"})
 	}
 }
 

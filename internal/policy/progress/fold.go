@@ -21,6 +21,7 @@ type Fold struct {
 	phases Phases
 	plan   map[string]int // an item of the plan: its phase
 	phase  int            // the highest phase so far
+	live   running        // see live.go
 
 	open map[string]*asked // calls that are not done
 	told string            // what the model said, for the first call of the reply
@@ -51,13 +52,14 @@ func NewFold(c Config) *Fold {
 
 // Apply takes one event.
 func (f *Fold) Apply(e event.Event) {
+	f.live.apply(f, e)
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		if b.Source == event.Person {
 			f.person(b.Text)
 		}
 	case event.Answered:
-		if strings.TrimSpace(b.Text) != "" {
+		if strings.TrimSpace(b.Text) != "" && !f.live.option(b) {
 			f.person(b.Text)
 		}
 	case event.Replied:
@@ -103,6 +105,7 @@ const BlockedBy = event.ByStuck
 func (f *Fold) person(text string) {
 	f.d.Person(text)
 	f.ladder.Person()
+	f.live.loops, f.live.asked = 0, AsksRepeats(text)
 	f.now = Verdict{}
 }
 
@@ -307,12 +310,19 @@ func (f *Fold) Phase(n int, text string, at time.Time, expected time.Duration) e
 		return err
 	}
 	f.phase = max(f.phase, n)
+	if _, ok := f.plan[text]; !ok && len(f.plan) < statsLimit {
+		f.plan[text] = n // an item of that name is this phase
+	}
 	return nil
 }
 
 // planned takes the model's plan: an item in progress is a phase. One never
 // seen before clears the streaks of errors.
 func (f *Fold) planned(items []tool.Item, at time.Time) {
+	if len(f.live.steps) > 0 {
+		f.stepped(items, at)
+		return
+	}
 	f.phases.Expect(max(len(items), f.phase))
 	for _, it := range items {
 		n, known := f.plan[it.Text]

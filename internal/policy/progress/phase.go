@@ -19,6 +19,8 @@ type Phase struct {
 	Files    []string // changed in it
 	TestsOK  int
 	Blockers []string
+
+	warned bool // that it takes longer than expected
 }
 
 // Over says by how much the phase is over its expected duration at a time: 0
@@ -62,6 +64,22 @@ func (p *Phases) Expect(total int) { p.total = max(0, total) }
 // number that is open, was completed, or is not after the open one's is
 // refused, and nothing changes.
 func (p *Phases) Start(n int, description string, at time.Time, expected time.Duration) error {
+	if err := p.Check(n, expected); err != nil {
+		return err
+	}
+	if p.open != nil {
+		p.close(true, true, at)
+	}
+	if p.started.IsZero() {
+		p.started = at
+	}
+	p.open = &Phase{Number: n, Description: description, Started: at, Expected: expected}
+	p.total = max(p.total, n)
+	return nil
+}
+
+// Check says why a phase can not be opened now; nil where it can.
+func (p *Phases) Check(n int, expected time.Duration) error {
 	switch {
 	case n < 1:
 		return fmt.Errorf("there is no phase %d: phases count from 1", n)
@@ -74,14 +92,6 @@ func (p *Phases) Start(n int, description string, at time.Time, expected time.Du
 	case slices.ContainsFunc(p.history, func(h Phase) bool { return h.Number == n }):
 		return fmt.Errorf("phase %d was completed", n)
 	}
-	if p.open != nil {
-		p.close(true, true, at)
-	}
-	if p.started.IsZero() {
-		p.started = at
-	}
-	p.open = &Phase{Number: n, Description: description, Started: at, Expected: expected}
-	p.total = max(p.total, n)
 	return nil
 }
 

@@ -86,6 +86,9 @@ func (f *Fold) recovery(v Verdict, r Rung) string {
 		}
 	}
 	last := f.about(v)
+	if last == nil && v.Rule == streamRule {
+		last = &record{c: call{kind: None}}
+	}
 	if last == nil {
 		return b.String()
 	}
@@ -140,6 +143,9 @@ func (f *Fold) advice(v Verdict, last *record) string {
 // evidence lists the calls that show a verdict, one line each.
 func (f *Fold) evidence(v Verdict) []string {
 	var out []string
+	if v.Rule == streamRule {
+		out = append(out, f.live.said...)
+	}
 	for _, n := range v.Steps {
 		r := f.record(n)
 		if r == nil {

@@ -40,9 +40,21 @@ func repeats(b []byte) bool {
 		b = b[len(b)-streamWindow:]
 	}
 	n := len(b)
+	border := borders(b)
+	for i := n; i >= streamLength; i-- {
+		period := i - border[i-1]
+		if period*streamRounds <= i && passage(b[n-period:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// borders is the prefix function of b backwards: the end of b of length i that
+// has a border of length borders[i-1] has the period i - borders[i-1].
+func borders(b []byte) []int {
+	n := len(b)
 	at := func(i int) byte { return b[n-1-i] }
-	// The prefix function of b backwards: a start of length i that has a border
-	// of length border[i-1] has the period i - border.
 	border := make([]int, n)
 	for i := 1; i < n; i++ {
 		k := border[i-1]
@@ -54,13 +66,7 @@ func repeats(b []byte) bool {
 		}
 		border[i] = k
 	}
-	for i := n; i >= streamLength; i-- {
-		period := i - border[i-1]
-		if period*streamRounds <= i && passage(b[n-period:]) {
-			return true
-		}
-	}
-	return false
+	return border
 }
 
 // passage says that a text has words in it.

@@ -21,6 +21,9 @@ type Turn struct {
 	Stop      llm.Stop // "": what follows from Calls
 	Err       error    // ends the stream, after Text was streamed
 	Usage     llm.Usage
+	// Piece is how many bytes of the text, or of the reasoning, come at once; 0:
+	// the text comes in two halves and the reasoning whole.
+	Piece int
 	// Wait, if set, is waited for before the answer ends: a test decides when.
 	Wait <-chan struct{}
 	// Before, if set, runs when the request arrives.
@@ -37,6 +40,20 @@ func Use(nameAndArgs ...string) Turn {
 		t.Calls = append(t.Calls, llm.Call{Name: nameAndArgs[i], Args: json.RawMessage(nameAndArgs[i+1])})
 	}
 	return t
+}
+
+// pieces cuts a text as it is streamed: into n where Piece does not say.
+func (t *Turn) pieces(text string, n int) []string {
+	size := t.Piece
+	if size <= 0 {
+		size = max(1, (len(text)+n-1)/n)
+	}
+	var out []string
+	for len(text) > 0 {
+		k := min(size, len(text))
+		out, text = append(out, text[:k]), text[k:]
+	}
+	return out
 }
 
 // Model is a scripted model. It is safe for concurrent use.
@@ -95,15 +112,16 @@ func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta,
 		msg := llm.Message{Role: llm.Assistant}
 		if t.Reasoning != "" {
 			msg.Parts = append(msg.Parts, llm.Part{Kind: llm.Reasoning, Text: t.Reasoning})
-			if !yield(llm.Delta{Kind: llm.DeltaReasoning, Text: t.Reasoning}, nil) {
-				return
+			for _, piece := range t.pieces(t.Reasoning, 1) {
+				if !yield(llm.Delta{Kind: llm.DeltaReasoning, Text: piece}, nil) {
+					return
+				}
 			}
 		}
 		if t.Text != "" {
 			msg.Parts = append(msg.Parts, llm.TextPart(t.Text))
-			half := len(t.Text) / 2
-			for _, piece := range []string{t.Text[:half], t.Text[half:]} {
-				if piece != "" && !yield(llm.Delta{Kind: llm.DeltaText, Text: piece}, nil) {
+			for _, piece := range t.pieces(t.Text, 2) {
+				if !yield(llm.Delta{Kind: llm.DeltaText, Text: piece}, nil) {
 					return
 				}
 			}

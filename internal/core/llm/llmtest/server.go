@@ -15,6 +15,8 @@ type Server struct {
 	// Reply gives the answer to the nth request, counted from 0. An Err in it
 	// is answered as status 529.
 	Reply func(n int, body []byte) Turn
+	// Gone, if set, is called when the client went away in the nth reply.
+	Gone func(n int)
 	// Done, if set, is called when the nth reply has been written.
 	Done func(n int)
 
@@ -50,7 +52,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, e := range Events(n, t) {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(e, `{"type":"`), `"`)
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, e)
+		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, e); err != nil || r.Context().Err() != nil {
+			if s.Gone != nil {
+				s.Gone(n)
+			}
+			return
+		}
+		if f, ok := w.(http.Flusher); ok && t.Piece > 0 {
+			f.Flush()
+		}
 	}
 	if f, ok := w.(http.Flusher); ok {
 		f.Flush()
@@ -69,15 +79,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Events are the stream of the nth reply. One that waits is not ended.
 func Events(n int, t Turn) []string {
 	out := []string{fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"claude-script","content":[],"stop_reason":null,"usage":{"input_tokens":10,"output_tokens":1}}}`, n)}
-	block := func(i int, start, delta string) {
-		out = append(out,
-			fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, i, start),
-			fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":%s}`, i, delta),
-			fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, i))
+	block := func(i int, start string, deltas ...string) {
+		out = append(out, fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, i, start))
+		for _, d := range deltas {
+			out = append(out, fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":%s}`, i, d))
+		}
+		out = append(out, fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, i))
 	}
 	i := 0
 	if t.Text != "" {
-		block(i, `{"type":"text","text":""}`, fmt.Sprintf(`{"type":"text_delta","text":%s}`, quoted(t.Text)))
+		var deltas []string
+		for _, piece := range t.pieces(t.Text, 1) {
+			deltas = append(deltas, fmt.Sprintf(`{"type":"text_delta","text":%s}`, quoted(piece)))
+		}
+		block(i, `{"type":"text","text":""}`, deltas...)
 		i++
 	}
 	stop := "end_turn"

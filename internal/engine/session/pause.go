@@ -1,0 +1,57 @@
+package session
+
+import (
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// Pause makes the running turn stop before its next request and ask whether to
+// go on (SPEC 1.5): the step that runs is finished first. An answer in other
+// words than the options is told to the model. Where nothing runs, or nobody is
+// there to answer, it is refused.
+type Pause struct{}
+
+func (Pause) op() {}
+
+func (s *Session) pause() error {
+	if !s.cfg.Person {
+		return fault.NewConfiguration("", "nobody is there who could let a paused turn go on")
+	}
+	s.mu.Lock()
+	running := s.running != nil && !s.leaving()
+	if running {
+		s.running.pause = true
+	}
+	s.mu.Unlock()
+	if !running {
+		return fault.NewConfiguration("", "no turn is running: there is nothing to pause")
+	}
+	s.live(event.Warned{What: "pause", Text: "the turn pauses before the next request"})
+	return nil
+}
+
+// paused waits where a person asked for it. The error is why the turn must not
+// go on.
+func (s *Session) paused(ctx context.Context) error {
+	s.mu.Lock()
+	wanted := s.running != nil && s.running.pause
+	if wanted {
+		s.running.pause = false
+	}
+	s.mu.Unlock()
+	if !wanted {
+		return nil
+	}
+	a, err := s.ask(ctx, event.Asked{Why: "pause", Text: "Paused. Go on?", Options: []string{goOn, stopHere}})
+	switch {
+	case err != nil:
+		return err
+	case a.Text == stopHere:
+		return &interruption{why: &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "stopped by the person at a pause"}, by: "person"}
+	case a.Text == goOn || a.Text == "":
+		return nil
+	}
+	return s.record(ctx, event.Draft{Body: event.Noted{Why: "pause", Text: "[The user says: " + s.cfg.Mask(a.Text) + "]"}})
+}

@@ -1,0 +1,120 @@
+package brief
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/stats"
+	"github.com/pawl-agent/pawl/internal/policy/why"
+)
+
+// shownSessions and shownDays bound the text.
+const (
+	shownSessions = 15
+	shownDays     = 31
+)
+
+// Why writes what explains a session's trouble, each with its evidence.
+func Why(out io.Writer, found []why.Finding) {
+	if len(found) == 0 {
+		fmt.Fprintln(out, "nothing was stopped, denied, blocked or tried again, and nothing was spent")
+	}
+	for _, x := range found {
+		fmt.Fprintln(out, plain.Line(fmt.Sprintf("%-7s %s  %s", x.Kind, x.Time.Local().Format("2006-01-02 15:04:05"), x.Text)))
+		for _, e := range x.Evidence {
+			fmt.Fprintln(out, "        "+plain.Line(e))
+		}
+	}
+}
+
+// Stats writes tables of what sessions did; titles are those of sessions, by
+// id. The text is bounded; JSON has all.
+func Stats(out io.Writer, r stats.Report, titles map[string]string) {
+	if len(r.Sessions) == 0 {
+		fmt.Fprintln(out, "nothing to count; see: pawl stats --all")
+		return
+	}
+	table := func(head string, n int, row func(int) string) {
+		if n == 0 {
+			return
+		}
+		lines := []string{head}
+		for i := range n {
+			lines = append(lines, row(i))
+		}
+		columns(out, lines)
+		fmt.Fprintln(out)
+	}
+	table("tool\tcalls\tok\tfailed\tnot run\ttotal\tavg\tmin\tmax\ttokens shown", len(r.Tools), func(i int) string {
+		t := r.Tools[i]
+		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d", plain.Line(t.Name), t.Calls, t.OK, t.Failed, t.NotRun,
+			Took(t.Total), Took(t.Avg()), Took(t.Min), Took(t.Max), t.Tokens)
+	})
+	table("model\trequests\tretries\treplies\ttokens in\tcached\tout\tcost", len(r.Models), func(i int) string {
+		m := r.Models[i]
+		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s", plain.Line(m.Ref), m.Requests, m.Retries, m.Replies,
+			m.Input+m.Cached+m.Written, m.Cached, m.Output, costOf(m.Spent))
+	})
+	table("day\tturns\tcalls\treplies\ttokens\tlines\tcost", min(len(r.Days), shownDays), func(i int) string {
+		return workLine(r.Days[max(0, len(r.Days)-shownDays)+i], "")
+	})
+	table("session\tturns\tcalls\treplies\ttokens\tlines\tcost", min(len(r.Sessions), shownSessions), func(i int) string {
+		return workLine(r.Sessions[i], titles[r.Sessions[i].Name])
+	})
+	if n := len(r.Sessions) - shownSessions; n > 0 {
+		fmt.Fprintf(out, "and %d older sessions; --json lists all\n", n)
+	}
+	fmt.Fprintf(out, "in all: sessions %d, turns %d, calls %d (denied %d), replies %d, tokens %d, lines +%d -%d, cost %s\n",
+		len(r.Sessions), r.All.Turns, r.All.Calls, r.All.Denials, r.All.Replies, r.All.Tokens(), r.All.Added, r.All.Removed, costOf(r.All.Spent))
+}
+
+// columns writes lines of cells, a tab between two: the first column to the
+// left, the others to the right.
+func columns(out io.Writer, lines []string) {
+	var widths []int
+	for _, l := range lines {
+		for i, cell := range strings.Split(l, "\t") {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, l := range lines {
+		var b strings.Builder
+		for i, cell := range strings.Split(l, "\t") {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				b.WriteString(cell + pad)
+			} else {
+				b.WriteString("  " + pad + cell)
+			}
+		}
+		fmt.Fprintln(out, b.String())
+	}
+}
+
+func workLine(w stats.Work, title string) string {
+	name := w.Name
+	if title != "" {
+		if r := []rune(title); len(r) > 40 {
+			title = string(r[:40]) + "…"
+		}
+		name = fmt.Sprintf("%.10s %s", name, title)
+	}
+	return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t+%d -%d\t%s", plain.Line(name), w.Turns, w.Calls, w.Replies, w.Tokens(), w.Added, w.Removed, costOf(w.Spent))
+}
+
+// costOf says a cost; what is not known is no 0.
+func costOf(s stats.Spent) string {
+	switch {
+	case s.Replies == s.Unknown && s.Replies > 0:
+		return "unknown"
+	case s.Unknown > 0:
+		return Cost(&s.USD) + "+"
+	}
+	return Cost(&s.USD)
+}

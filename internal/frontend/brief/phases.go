@@ -1,0 +1,122 @@
+package brief
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
+)
+
+// Phases says what became of a session's phases since it was last asked. The
+// zero value has said nothing yet.
+type Phases struct{ opened, ended int }
+
+// News gives a line for each phase that began or ended since the last call.
+func (p *Phases) News(now session.Phases) []string {
+	var out []string
+	for _, d := range now.Done {
+		out = p.began(out, &d, now.Totals)
+		if d.Number > p.ended {
+			p.ended = d.Number
+			out = append(out, fmt.Sprintf("phase %d of %d %s", d.Number, now.Totals.TotalPhases, Ended(d)))
+		}
+	}
+	return p.began(out, now.Open, now.Totals)
+}
+
+func (p *Phases) began(out []string, d *progress.Phase, t progress.Totals) []string {
+	if d == nil || d.Number <= p.opened {
+		return out
+	}
+	p.opened = d.Number
+	return append(out, plain.Line(fmt.Sprintf("phase %d of %d: %s", d.Number, t.TotalPhases, d.Description)))
+}
+
+// Ended says how a phase ended and what came of it.
+func Ended(d progress.Phase) string {
+	how := "done"
+	switch {
+	case d.ByNext:
+		how = "ended by the next one"
+	case !d.Success:
+		how = "given up"
+	}
+	return how + " after " + Took(d.Ended.Sub(d.Started)) + did(len(d.Files), d.TestsOK) + late(d, d.Ended) + blocked(d)
+}
+
+// Open says how far an open phase is at a time.
+func Open(d progress.Phase, now time.Time) string {
+	return "open for " + Took(max(0, now.Sub(d.Started))) + did(len(d.Files), d.TestsOK) + late(d, now) + blocked(d)
+}
+
+func late(d progress.Phase, now time.Time) string {
+	switch over := d.Over(now); {
+	case d.Expected <= 0:
+		return ""
+	case over > 0:
+		return fmt.Sprintf("; %s over the expected %s", Took(over), Took(d.Expected))
+	}
+	return "; expected " + Took(d.Expected)
+}
+
+func blocked(d progress.Phase) string {
+	if len(d.Blockers) == 0 {
+		return ""
+	}
+	return plain.Line("; " + plural(len(d.Blockers), "blocker", "blockers") + ", the last: " + cut(d.Blockers[len(d.Blockers)-1], 120))
+}
+
+func did(files, tests int) string {
+	s := ""
+	if files > 0 {
+		s += ", " + plural(files, "file changed", "files changed")
+	}
+	if tests > 0 {
+		s += ", " + plural(tests, "test run passed", "test runs passed")
+	}
+	return s
+}
+
+// PhaseList lists all phases: those that are over, the open one, what the plan
+// file has after it, and the totals. It is empty where there are none.
+func PhaseList(p session.Phases) []string {
+	var out []string
+	last := 0
+	for _, d := range p.Done {
+		out = append(out, fmt.Sprintf("  %d. %s: %s", d.Number, plain.Line(cut(d.Description, 120)), Ended(d)))
+		last = d.Number
+	}
+	if d := p.Open; d != nil {
+		out = append(out, fmt.Sprintf("> %d. %s: %s", d.Number, plain.Line(cut(d.Description, 120)), Open(*d, p.At)))
+		last = d.Number
+	}
+	for i, s := range p.Plan {
+		if n := p.First + i; n > last {
+			out = append(out, fmt.Sprintf("  %d. %s", n, plain.Line(cut(s.Text, 120))))
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	t := p.Totals
+	return append(out, fmt.Sprintf("%d of %d phases done in %s%s", t.CompletedPhases, t.TotalPhases, Took(t.Elapsed), did(t.Files, t.TestsOK)))
+}
+
+// Progressed says how far a run has come.
+func Progressed(b event.Progressed) string {
+	s := plural(b.Calls, "call", "calls") + did(b.Files, b.Tests)
+	if b.Errors > 0 {
+		s += fmt.Sprintf(", %d failed or not run", b.Errors)
+	}
+	if b.Since > 1 {
+		s += fmt.Sprintf(", nothing new in the last %d", b.Since)
+	}
+	if b.Phase != "" {
+		s += fmt.Sprintf("; phase %s (%d of %d done)", strings.TrimSpace(cut(b.Phase, 60)), b.PhasesDone, b.PhasesTotal)
+	}
+	return plain.Line(s + "; " + Took(b.Elapsed))
+}

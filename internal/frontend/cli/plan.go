@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
+)
+
+// maxPlan bounds a plan file, in bytes.
+const maxPlan = 1 << 20
+
+// planFile reads the phases of a plan file; "" has none.
+func (a *App) planFile(name string) ([]event.PhaseStep, error) {
+	if name == "" {
+		return nil, nil
+	}
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.Dir, path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usageError("cannot read the plan: %w", err)
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return nil, usageError("the plan %s is not a file", name)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxPlan+1))
+	switch {
+	case err != nil:
+		return nil, usageError("cannot read the plan %s: %w", name, err)
+	case len(text) > maxPlan:
+		return nil, usageError("the plan %s is longer than 1 MB", name)
+	}
+	steps, err := progress.ParsePlan(string(text))
+	if err != nil {
+		return nil, usageError("the plan %s cannot be used: %w", name, err)
+	}
+	return steps, nil
+}

@@ -1,0 +1,154 @@
+package line
+
+import (
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+)
+
+// hearing is a typist who also types while a turn runs.
+type hearing struct {
+	*typist
+	mu   sync.Mutex
+	take func(string) bool
+	kept []string
+}
+
+// Ahead is part of Ahead.
+func (h *hearing) Ahead(take func(string) bool) (stop func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.take = take
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.take = nil
+	}
+}
+
+// types enters a line while nobody asks for one.
+func (h *hearing) types(line string) {
+	h.mu.Lock()
+	take := h.take
+	h.mu.Unlock()
+	if take == nil || !take(line) {
+		h.kept = append(h.kept, line)
+	}
+}
+
+// SPEC 1.5: /pause is typed while a turn runs; the turn waits before its next
+// request and goes on as the person says. Other lines wait for the next prompt.
+func TestPauseWhileATurnRuns(t *testing.T) {
+	for answer, want := range map[string]event.End{"1": event.EndDone, "2": event.EndInterrupted, "use b.txt": event.EndDone} {
+		h := &hearing{}
+		first := llmtest.Use("bash", `{"command":"echo x"}`)
+		first.Before = func(*llm.Request) {
+			for _, l := range []string{"look at b.txt too", "/mode plan", "/phase wire it", "/pau"} {
+				h.types(l)
+			}
+		}
+		r := newRig(t, llmtest.New(first, llmtest.Say("and the end")), keysOf("go", answer)...)
+		r.mode = "yolo"
+		h.typist = r.typist
+		cfg := r.config()
+		cfg.In = h
+		if _, err := Run(t.Context(), cfg, slash.Want{}); err != nil {
+			t.Fatal(err)
+		}
+		seen := r.paper.String()
+		asked, ended := events[event.Asked](r, "s1"), events[event.Ended](r, "s1")
+		if len(asked) != 1 || asked[0].Why != "pause" || len(ended) != 1 || ended[0].End != want {
+			t.Errorf("%s: asked %+v, ended %+v", answer, asked, ended)
+		}
+		if len(h.kept) != 2 || !strings.Contains(seen, "pawl: phase 1 of 1: wire it") || !strings.Contains(seen, "the turn pauses before the next request") || !strings.Contains(seen, "pawl asks: Paused. Go on?") {
+			t.Errorf("%s: kept %q, seen:\n%s", answer, h.kept, seen)
+		}
+	}
+}
+
+// A phase is listed, begun and ended; why and stats tell of the session; a
+// plan of the model is shown as it goes on. SPEC 2.5, 7.2, 15.2
+func TestWatchingCommands(t *testing.T) {
+	m := llmtest.New(
+		llmtest.Use("todo", `{"items":[{"text":"look","status":"in_progress"},{"text":"change","status":"pending"}]}`),
+		llmtest.Use("write", `{"path":"a.txt","content":"x\n"}`, "bash", `{"command":"exit 3"}`),
+		llmtest.Say("written"),
+	)
+	r := newRig(t, m, keysOf(
+		"/phase", "/why", "/stats", "/pause", "go", "/phase", "/phase next", "/phase 1 again", "/phase 7 late --expect 20m", "/phase x --expect soon", "/phase done", "/phase done",
+		"/status", "/why", "/stats",
+	)...)
+	r.mode = "yolo"
+	_, seen := r.run()
+	golden(t, "watching", seen)
+	safe(t, seen)
+}
+
+// What is typed while a turn runs and is no line of a paste is heard at once,
+// as its erasing keys leave it; all else is kept as it was typed.
+func TestHeardAhead(t *testing.T) {
+	for in, want := range map[string]struct{ took, left string }{
+		"/pause\r":                     {"/pause", ""},
+		"/pause\n":                     {"/pause", ""},
+		"hello\r/pause\rand\r":         {"/pause", "hello\rand\r"},
+		"/paux\x7fse\r":                {"/pause", ""},
+		"xyz\x15/pause\r":              {"/pause", ""},
+		"/pause":                       {"", "/pause"},
+		"\x1b[200~/pause\r\x1b[201~\r": {"", "/pause\r"},
+		"/pause\r/pause\rx":            {"/pause /pause", "x"},
+		"\x1b[A/pause\r":               {"", "\x1b[A/pause\r"},
+		"/pause it\r":                  {"", "/pause it\r"},
+		"\u00e4\x7f/pause\r":           {"/pause", ""},
+	} {
+		src, w := io.Pipe()
+		k := patient(src)
+		var took []string
+		stop := k.ahead(func(l string) bool {
+			if l == "/pause" {
+				took = append(took, l)
+			}
+			return l == "/pause"
+		})
+		_, _ = io.WriteString(w, in)
+		_ = w.Close()
+		left := typed(t, k)
+		stop()
+		if got := strings.Join(took, " "); got != want.took || strings.ReplaceAll(left, string(newlineMark), "\r") != want.left {
+			t.Errorf("%q: took %q, left %q; want %+v", in, got, left, want)
+		}
+	}
+}
+
+// An answer to a question is never taken for a command, and on a dumb terminal
+// /pause is heard as well.
+func TestHeardAheadOnADumbTerminal(t *testing.T) {
+	src, w := io.Pipe()
+	c := newCooked(src, io.Discard, &tty{})
+	heard := make(chan string, 8)
+	stop := c.Ahead(func(l string) bool {
+		heard <- l
+		return l == "/pause"
+	})
+	_, _ = io.WriteString(w, "/pause\nnext\n")
+	if a, b := <-heard, <-heard; a != "/pause" || b != "next" {
+		t.Errorf("heard %q, %q", a, b)
+	}
+	stop()
+	if l, err := c.Line("> "); l != "next" || err != nil {
+		t.Errorf("%q, %v", l, err)
+	}
+	_, _ = io.WriteString(w, "no newline")
+	_ = w.Close()
+	if l, err := c.Line("> "); l != "no newline" || err != nil {
+		t.Errorf("%q, %v", l, err)
+	}
+	if _, err := c.Line("> "); err != io.EOF {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,144 @@
+package progress
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// SPEC 7.2: what a plan file may look like.
+func TestParsePlan(t *testing.T) {
+	t.Parallel()
+	show := func(steps []event.PhaseStep) string {
+		var out []string
+		for _, s := range steps {
+			if s.Expected > 0 {
+				s.Text += fmt.Sprintf(" <%v>", s.Expected)
+			}
+			out = append(out, s.Text)
+		}
+		return strings.Join(out, "|")
+	}
+	for text, want := range map[string]string{
+		"# Plan\n\n## Parse\ntext\n## Wire it (20m)\n### detail\n":                  "Parse|Wire it <20m0s>",
+		"1. Parse\n   1. inner\n2. **Wire** `it` (1h30m)\n10) Test\n":               "Parse|Wire it <1h30m0s>|Test",
+		"# Phase 1: Parse\nsome words\n## Notes\n# Phase 2 - Wire\n## More notes\n": "Parse|Wire",
+		"### phase 3. Test it (5 apples)\n":                                         "Test it (5 apples)",
+		"- [ ] one\n- [x] was done\n* [ ] two\n":                                    "one|two",
+		"1. [x] was done\n2. [ ] to do\n":                                           "to do",
+		"```\n1. in code\n## in code\n```\n1. Real\n":                               "Real",
+		"~~~\n```\n1. in code\n~~~\n1. Real\n":                                      "Real",
+		"## Phase 12\n## Phase 13:\n":                                               "Phase 12|Phase 13:",
+		"## Größe prüfen\r\n## 終わり\r\n":                                             "Größe prüfen|終わり",
+		"1.5 is a number\n2020. was a year that is long ago\n":                      "was a year that is long ago",
+		"no plan at all\n- a\n- b\n":                                                "",
+		"":                                                                          "",
+		"## \n##\n1. \n":                                                            "",
+		"\xff\xfe## x\n## y\xff":                                                    "y\uFFFD",
+	} {
+		steps, err := ParsePlan(text)
+		if got := show(steps); got != want || (want == "") != errors.Is(err, ErrNoPhases) {
+			t.Errorf("%q gave %q, %v; want %q", text, got, err, want)
+		}
+	}
+	if _, err := ParsePlan(strings.Repeat("1. x\n", 201)); err == nil {
+		t.Error("201 phases are taken")
+	}
+	if steps, err := ParsePlan("1. " + strings.Repeat("é", 500)); err != nil || len([]rune(steps[0].Text)) != titleLimit+1 {
+		t.Errorf("%v, %d runes", err, len([]rune(steps[0].Text)))
+	}
+}
+
+func FuzzParsePlan(f *testing.F) {
+	f.Add("## a (20m)\n1. b\n- [ ] c\n```\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		steps, err := ParsePlan(text)
+		if (err == nil) != (len(steps) > 0) {
+			t.Fatalf("%v, %v", steps, err)
+		}
+		for _, s := range steps {
+			if strings.TrimSpace(s.Text) == "" || strings.ContainsAny(s.Text, "\n") || s.Expected < 0 {
+				t.Fatalf("%q gave %+v", text, s)
+			}
+		}
+	})
+}
+
+// feed applies bodies, a minute apart.
+func feed(f *Fold, bs ...event.Body) {
+	for _, b := range bs {
+		f.Apply(event.Event{Seq: 1, Time: f.live.at.Add(time.Minute), Body: b})
+	}
+}
+
+// SPEC 6.3, 7.1: a phase never seen before clears streaks of errors, and
+// nothing else; one that is refused changes nothing.
+func TestPhasedClearsStreaksOfErrors(t *testing.T) {
+	t.Parallel()
+	fails := func(f *Fold, n int) {
+		for i := range n {
+			id := fmt.Sprint("c", i)
+			feed(f, event.Requested{}, event.Replied{Reply: llm.Reply{Message: llm.Message{Parts: []llm.Part{{Kind: llm.CallPart, Call: &llm.Call{ID: id, Name: "read"}}}}}},
+				event.CallAsked{ID: id, Tool: "read", Args: []byte(`{"files":[{"path":"x"}]}`)},
+				event.CallDone{ID: id, Tool: "read", Outcome: event.Failed, Result: llm.Result{Text: fmt.Sprint("no such file x, try ", i), Error: true}})
+		}
+	}
+	for name, c := range map[string]struct {
+		between event.Body
+		warns   bool
+	}{
+		"nothing":             {event.Ticked{}, true},
+		"a new phase":         {event.Phased{Number: 2, Text: "two", By: "person"}, false},
+		"one that is refused": {event.Phased{Number: 1, Text: "again", By: "person"}, true},
+		"an end":              {event.Phased{By: "person"}, true},
+	} {
+		f := NewFold(Default())
+		feed(f, event.Prompted{Source: event.Person, Text: "go"}, event.Phased{Number: 1, Text: "one", By: "person"})
+		fails(f, 2)
+		feed(f, c.between)
+		fails(f, 1)
+		v := f.Last()
+		if got := v.Level == Warn && v.Rule == "same_error"; got != c.warns {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+// SPEC 6.5: replies that are cut off one after the other go up the ladder,
+// whatever they say; a whole reply between begins anew, a person's word too.
+func TestLoopedReplies(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		events []event.Body
+		want   string
+	}{
+		"one passage":       {[]event.Body{event.Retried{Loop: "a b c. "}, event.Retried{Loop: "b c. a "}, event.Retried{Loop: "c. a b "}}, "recovery block halt"},
+		"other passages":    {[]event.Body{event.Retried{Loop: "a b"}, event.Retried{Loop: "c d"}, event.Retried{Loop: "e f"}, event.Retried{Loop: "g h"}}, "recovery recovery block halt"},
+		"a reply between":   {[]event.Body{event.Retried{Loop: "a b"}, event.Replied{}, event.Retried{Loop: "c d"}, event.Replied{}, event.Retried{Loop: "e f"}}, "recovery recovery recovery"},
+		"a person between":  {[]event.Body{event.Retried{Loop: "a b"}, event.Prompted{Source: event.Person}, event.Retried{Loop: "a b"}}, "recovery recovery"},
+		"an autofix prompt": {[]event.Body{event.Retried{Loop: "a b"}, event.Prompted{Source: event.Autofix}, event.Retried{Loop: "a b"}}, "recovery block"},
+		"another failure":   {[]event.Body{event.Retried{}, event.Retried{}, event.Retried{}}, ""},
+	} {
+		f := NewFold(Default())
+		var got []string
+		for _, b := range c.events {
+			feed(f, b)
+			d := f.Next()
+			if _, ok := b.(event.Retried); ok && d.Rung != Nothing {
+				got = append(got, d.Rung.String())
+				if len(d.Evidence) == 0 || d.Call != "" || d.Text == "" {
+					t.Errorf("%s: %+v", name, d)
+				}
+				feed(f, d.Event())
+			}
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %q, want %q", name, s, c.want)
+		}
+	}
+}

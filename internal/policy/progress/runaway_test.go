@@ -1,0 +1,131 @@
+package progress
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// streamed writes a text as it would come and gives what came before the cut.
+func streamed(text string, piece int) (got int, passage string) {
+	var r Runaway
+	for len(text) > 0 {
+		n := min(piece, len(text))
+		if p := r.Write(text[:n]); p != "" {
+			return got + n, p
+		}
+		got += n
+		text = text[n:]
+	}
+	return got, ""
+}
+
+// proseOf makes a passage that does not repeat itself.
+func proseOf(n int, seed uint64) string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteString([]string{"the", "file", "parses", "wrongly", "so", "I", "look", "again", "at", "line", "and", "change"}[r.IntN(12)])
+		b.WriteByte(" \n"[r.IntN(2)])
+	}
+	return b.String()[:n]
+}
+
+// SPEC 6.3: repeated text inside one stream is cut off, after some thousand
+// tokens at most, whatever the length of the passage and of the pieces, and
+// whatever came before it.
+func TestRunawayIsCut(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int{20, 47, 150, 600, 1199, 1300, 2500, 4000, 8000} {
+		for _, piece := range []int{1, 7, 100, 5000} {
+			before := proseOf(10_000, 7)
+			text := before + strings.Repeat(proseOf(length, uint64(length)), 400_000/length)
+			got, passage := streamed(text, piece)
+			most := max(3*length, 6000) + runawayEvery + piece
+			if len(passage) != length || got-len(before) > most {
+				t.Errorf("a passage of %d in pieces of %d: cut after %d of it, passage %d", length, piece, got-len(before), len(passage))
+			}
+		}
+	}
+}
+
+// SPEC 6.1: what only looks like it is not cut: tables, dumps, lists, filler,
+// numbered lines, a passage said a few times.
+func TestRunawayLeavesAlone(t *testing.T) {
+	t.Parallel()
+	count := func(line string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(line, "#", fmt.Sprint(i)))
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"rule":           strings.Repeat("-=", 50_000),
+		"base64 of zero": strings.Repeat("AAAA", 50_000),
+		"table of zero":  strings.Repeat("| 0.00 | 0.00 | n/a |\n", 3000),
+		"hex":            strings.Repeat("0x00, 0xff, 0xab,\n", 3000),
+		"numbered":       count("#. the same line with a number\n", 3000),
+		"assignments":    count("\tx[#] = readTheNextValue(input)\n", 3000),
+		"said 20 times":  strings.Repeat("I must not talk in class.\n", 20) + proseOf(30_000, 3),
+		"twice":          strings.Repeat(proseOf(12_000, 5), 2),
+		"long, then on":  strings.Repeat("func TestIt(t *testing.T) { run(t) }\n", 100) + proseOf(60_000, 9),
+	} {
+		if at, passage := streamed(text, 64); passage != "" {
+			t.Errorf("%s: cut after %d: %q", name, at, passage[:min(80, len(passage))])
+		}
+	}
+}
+
+// No text that people and models really wrote is cut: the recorded replies of
+// the wire fixtures and this repository's own files, as if a model wrote them.
+// PAWL_WIRE names more recordings.
+func TestRunawayOnRealText(t *testing.T) {
+	t.Parallel()
+	files := 0
+	for _, dir := range []string{"../../adapter/provider/wiretest/testdata", "../../..", os.Getenv("PAWL_WIRE")} {
+		if dir == "" {
+			continue
+		}
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
+				return filepath.SkipDir
+			case !d.Type().IsRegular():
+				return nil
+			}
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if len(raw) > 2<<20 || strings.ContainsRune(string(raw[:min(len(raw), 8000)]), 0) {
+				return nil
+			}
+			files++
+			if at, passage := streamed(string(raw), 500); passage != "" {
+				t.Errorf("%s: cut after %d: %q", path, at, passage[:min(200, len(passage))])
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 500 {
+		t.Errorf("only %d files were read", files)
+	}
+}
+
+func BenchmarkRunaway(b *testing.B) {
+	text := proseOf(100_000, 1)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		streamed(text, 16)
+	}
+}
