@@ -13,23 +13,27 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/offline"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
-	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	memstore "github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/adapter/tokenizer"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -65,7 +69,8 @@ func (o *opened) close() {
 	}
 }
 
-// open puts a session together.
+// open puts a session together: what it shall be, what it works with, what its
+// model is told.
 func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err error) {
 	o := &opened{}
 	defer func() {
@@ -73,132 +78,197 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 			o.close()
 		}
 	}()
-	dir, err := a.realDir(f)
+	c, err := a.choices(ctx, f, fr, o)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := a.planFile(f.plan)
+	w, err := a.world(ctx, f, c, o)
 	if err != nil {
 		return nil, err
 	}
-	paths, err := settings.PathsFrom(a.Env)
+	t, err := a.told(ctx, f, fr, c, w, o)
 	if err != nil {
 		return nil, err
 	}
-	conf, err := settings.Load(paths, dir)
+	o.Session, err = session.Open(ctx, a.config(f, fr, c, w, t, o))
+	if err == nil && len(c.plan) > 0 {
+		_, err = o.Submit(ctx, session.Phase{Plan: c.plan})
+	}
 	if err != nil {
 		return nil, err
 	}
-	o.warnings = conf.Warnings
+	return o, a.watch(o, f, fr, t.nodes)
+}
+
+// choices are what flags, settings and environment say. Nothing is opened for
+// them.
+type choices struct {
+	dir    string
+	paths  settings.Paths
+	conf   settings.Loaded
+	plan   []event.PhaseStep
+	limits budget.Limits
+	posix  bool
+	perm   *permission.Policy
+	routes route.Config
+}
+
+func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c choices, err error) {
+	if c.dir, err = a.realDir(f); err != nil {
+		return c, err
+	}
+	if c.plan, err = a.planFile(f.plan); err != nil {
+		return c, err
+	}
+	if c.paths, err = settings.PathsFrom(a.Env); err != nil {
+		return c, err
+	}
+	if c.conf, err = settings.Load(c.paths, c.dir); err != nil {
+		return c, err
+	}
+	o.warnings = c.conf.Warnings
 	if fr.look {
 		o.model = offlineChoice("nothing is asked of it")
-	} else if o.model, err = a.chooseModel(ctx, f, conf, fr); err != nil {
-		return nil, err
+	} else if o.model, err = a.chooseModel(ctx, f, c.conf, fr); err != nil {
+		return c, err
 	}
-	limits, err := limits(f, conf.User.Budget, fr.person, o.model.info)
-	if err != nil {
-		return nil, err
+	if c.limits, err = limits(f, c.conf.User.Budget, fr.person, o.model.info); err != nil {
+		return c, err
 	}
-	for _, ref := range fallback(f, conf) {
-		if _, err := a.resolve(ref, conf); err != nil && !fr.look {
+	for _, ref := range fallback(f, c.conf) {
+		if _, err := a.resolve(ref, c.conf); err != nil && !fr.look {
 			o.warnings = append(o.warnings, fmt.Sprintf("the fallback model %s can not be used: %v", ref, err))
 		}
 	}
-	if limits.Assumed && o.model.info.Price == nil {
-		o.warnings = append(o.warnings, fmt.Sprintf("the price of %s is not known: the default budget of $%.2f can not hold, and costs are not counted", o.model.info.Ref(), limits.USD))
+	if c.limits.Assumed && o.model.info.Price == nil {
+		o.warnings = append(o.warnings, fmt.Sprintf("the price of %s is not known: the default budget of $%.2f can not hold, and costs are not counted", o.model.info.Ref(), c.limits.USD))
 	}
-	posix := shell.New(shell.Options{Root: dir}).POSIX() // starts nothing
-	perm, err := a.permissions(f, conf, paths, dir, fr, posix)
-	if err != nil {
-		return nil, err
+	c.posix = shell.New(shell.Options{Root: c.dir}).POSIX() // starts nothing
+	if c.perm, err = a.permissions(f, c.conf, c.paths, c.dir, fr, c.posix); err != nil {
+		return c, err
 	}
-	routes, err := routes(f, conf.User)
-	if err != nil {
-		return nil, err
-	}
-	if o.store, err = a.openStore(ctx, f, paths, conf); err != nil {
-		return nil, err
+	c.routes, err = routes(f, c.conf.User)
+	return c, err
+}
+
+// world is what a session works with. Each part that must be closed is in
+// opened.closers.
+type world struct {
+	id      string
+	model   llm.Model
+	files   *workspace.Workspace
+	shell   *shell.Shell
+	journal *journal.Journal
+	mask    *secrets.Masker
+}
+
+func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w world, err error) {
+	if o.store, err = a.openStore(ctx, f, c.paths, c.conf); err != nil {
+		return w, err
 	}
 	o.closers = append(o.closers, o.store.Close)
-	id, err := a.sessionID(ctx, o.store, f, dir)
-	if err != nil {
-		return nil, err
+	if w.id, err = a.sessionID(ctx, o.store, f, c.dir); err != nil {
+		return w, err
 	}
-	model, err := o.model.open()
-	if err != nil {
-		return nil, err
+	if w.model, err = o.model.open(); err != nil {
+		return w, err
 	}
-	if c, ok := model.(io.Closer); ok {
-		o.closers = append(o.closers, c.Close)
+	if m, ok := w.model.(io.Closer); ok {
+		o.closers = append(o.closers, m.Close)
 	}
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true}) // the permission gate decides before
-	if err != nil {
-		return nil, err
+	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true}); err != nil { // the permission gate decides before
+		return w, err
 	}
-	o.closers = append(o.closers, ws.Close)
-	masker := secrets.New(a.heldSecrets()...)
-	sh := shell.New(shell.Options{Root: dir, SpillDir: filepath.Join(paths.Spill(), id), Mask: masker.MaskBytes})
-	o.closers = append(o.closers, sh.Close)
-	files := a.journal(dir, paths, f.noSession)
-	o.closers = append(o.closers, files.Close)
-	book := a.rulebook(dir, paths, masker.String)
-	told, warnings, err := book.start(ctx, fr.look)
+	w.mask = secrets.New(a.heldSecrets()...)
+	w.shell = shell.New(shell.Options{Root: c.dir, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
+	w.journal = a.journal(c.dir, c.paths, f.noSession)
+	o.closers = append(o.closers, w.files.Close, w.shell.Close, w.journal.Close)
+	return w, nil
+}
+
+// told is what the model is told of the project and the person, and where what
+// it shall keep goes.
+type told struct {
+	system  string
+	rules   func(context.Context, session.Guidance) []string
+	nodes   *memory.Nodes // nil where nothing is kept
+	notes   tool.Notes
+	prefer  func(string) error
+	answers session.Answers
+}
+
+func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, o *opened) (t told, err error) {
+	book, keep := a.rulebook(c.dir, c.paths, w.mask.String), a.kept(c.paths, c.dir, w.mask.String)
+	t.rules = ruled(book, keep)
+	text, warnings, err := book.start(ctx, fr.look)
 	if err != nil {
-		return nil, err
+		return t, err
 	}
 	o.warnings = append(o.warnings, warnings...)
-	keep := a.kept(paths, dir, masker.String)
 	if !fr.look {
 		known, warnings := keep.start()
-		told = known + told // rules come last: they are the nearest to the task
+		text = known + text // rules come last: they are the nearest to the task
 		o.warnings = append(o.warnings, warnings...)
 	}
-	keep.told = told
-	var answers session.Answers
-	var notes tool.Notes
-	var prefer func(string) error
-	if !f.noSession {
-		notes, prefer = keep.book, keep.prefer
-		if conf.User.QueryCache {
-			answers = keep
-		}
+	keep.told = text
+	t.system = prompt.System(prompt.Facts{
+		Dir: c.dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: isRepository(c.dir), Date: a.Now().Format("2006-01-02"),
+		Mode: string(c.perm.Mode()), Person: fr.person,
+	}) + text
+	if f.noSession {
+		return t, nil
 	}
+	t.nodes, t.notes, t.prefer = keep.nodes, keep.book, keep.prefer
+	if c.conf.User.QueryCache {
+		t.answers = keep
+	}
+	return t, nil
+}
 
-	o.Session, err = session.Open(ctx, session.Config{
-		Store: o.store, ID: id, Dir: dir, Front: fr.name, Version: Version,
-		System: prompt.System(prompt.Facts{
-			Dir: dir, OS: runtime.GOOS, Shell: shellName(posix), Git: isRepository(dir), Date: a.Now().Format("2006-01-02"),
-			Mode: string(perm.Mode()), Person: fr.person,
-		}) + told,
-		Rules: ruled(book, keep), Answers: answers,
-		Effort: first(f.effort, conf.User.Effort),
-		Model:  model,
+func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) session.Config {
+	user := c.conf.User
+	return session.Config{
+		Store: o.store, ID: w.id, Dir: c.dir, Front: fr.name, Version: Version,
+		Person: fr.person, Look: fr.look,
+
+		Model:    w.model,
+		Fallback: fallback(f, c.conf),
 		OpenModel: func(ref string) (llm.Model, error) {
-			c, err := a.resolve(ref, conf)
+			m, err := a.resolve(ref, c.conf)
 			if err != nil {
 				return nil, err
 			}
-			return c.open()
+			return m.open()
 		},
-		Tools: toolSet(o.model.info), Files: ws, Shell: sh, Web: web.New(web.Options{}),
-		Journal: session.Share(files), Notes: notes, Prefer: prefer,
-		Pressure:   pressure(conf.User.Resources, a.Now, dir, paths.State),
-		Permission: perm, Person: fr.person, Look: fr.look, Limits: limits, Fallback: fallback(f, conf), Progress: conf.User.Progress, Route: routes, Locks: turn.NewLocks(parallelCalls),
-		Window: conf.User.Window, Counter: counter(conf.User.Window),
-		Mask: masker.String, SpillDir: paths.Spill(), Fixer: f.fixing.fixer(conf.User, dir, a.Env("HOME")), AutoCorrect: conf.User.Tools.All(),
-		Keep: func(rule string) error { return settings.Grants{Path: paths.Grants()}.Add(dir, rule) },
-		Now:  a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
-	})
-	if err == nil && len(plan) > 0 {
-		_, err = o.Submit(ctx, session.Phase{Plan: plan})
+		Effort:  first(f.effort, user.Effort),
+		System:  t.system,
+		Rules:   t.rules,
+		Window:  user.Window,
+		Counter: counter(user.Window),
+
+		Tools:       toolSet(o.model.info),
+		Files:       w.files,
+		Shell:       w.shell,
+		Journal:     session.Share(w.journal),
+		Web:         web.New(web.Options{}),
+		Notes:       t.notes,
+		Prefer:      t.prefer,
+		Answers:     t.answers,
+		AutoCorrect: user.Tools.All(),
+		Locks:       turn.NewLocks(parallelCalls),
+		Mask:        w.mask.String,
+		SpillDir:    c.paths.Spill(),
+
+		Permission: c.perm,
+		Keep:       func(rule string) error { return settings.Grants{Path: c.paths.Grants()}.Add(c.dir, rule) },
+		Route:      c.routes,
+		Limits:     c.limits,
+		Progress:   user.Progress,
+		Fixer:      f.fixing.fixer(user, c.dir, a.Env("HOME")),
+		Pressure:   pressure(user.Resources, a.Now, c.dir, c.paths.State),
+
+		Now: a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
 	}
-	if err != nil {
-		return nil, err
-	}
-	if f.noSession {
-		keep.nodes = nil
-	}
-	return o, a.watch(o, f, fr, keep.nodes)
 }
 
 // counter is what counts tokens better than the estimate, once there is time.
@@ -224,7 +294,7 @@ func toolSet(i llm.Info) tool.Set {
 
 func (a *App) openStore(ctx context.Context, f *flags, p settings.Paths, conf settings.Loaded) (event.Store, error) {
 	if f.noSession {
-		return memory.New(a.Now), nil
+		return memstore.New(a.Now), nil
 	}
 	return sqlite.Open(ctx, p.Database(), sqlite.Options{Durability: conf.User.Store.Durability, Now: a.Now})
 }
