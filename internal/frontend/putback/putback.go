@@ -22,6 +22,9 @@ func Show(w io.Writer, p undo.Plan) {
 		fmt.Fprintln(w, plain.Text(p.Note))
 	}
 	for _, f := range p.Files {
+		if passing(f) {
+			continue
+		}
 		fmt.Fprintln(w, plain.Line(verb(f)+f.Path+about(f)))
 		if f.Diff != "" {
 			fmt.Fprint(w, indent(plain.Text(f.Diff)))
@@ -31,6 +34,10 @@ func Show(w io.Writer, p undo.Plan) {
 		}
 	}
 }
+
+// passing says that a file was there for a while only: nothing is to be done
+// and nothing is worth a line.
+func passing(f undo.File) bool { return f.Action == undo.Same && f.Now.Hash == "" }
 
 func verb(f undo.File) string {
 	switch {
@@ -166,6 +173,9 @@ func Verb(s undo.Sort) string {
 // Done writes what was done, with the verb in front.
 func Done(w io.Writer, verb string, u session.Undone) {
 	for _, f := range u.Done {
+		if passing(f) {
+			continue
+		}
 		line := verb + " " + f.Path
 		switch f.Action {
 		case undo.Delete:

@@ -14,7 +14,8 @@ var (
 	sure    = undo.File{Path: "sure", Action: undo.PutBack, Diff: "--- a/sure\n"}
 	loose   = undo.File{Path: "loose\x1b[31m", Action: undo.PutBack, Ask: "it changed while a command ran"}
 	blocked = undo.File{Path: "blocked", Action: undo.Clash, Why: "the same lines", Places: []undo.Conflict{{Line: 3, Ours: []byte("mine\x1b]0;x\a"), Theirs: []byte("theirs\n")}}}
-	same    = undo.File{Path: "same", Action: undo.Same}
+	same    = undo.File{Path: "same", Action: undo.Same, Now: undo.Now{Hash: "1"}}
+	passed  = undo.File{Path: "scratch", Action: undo.Same} // made and removed
 )
 
 // SPEC 11.2: each file that needs a word is asked about by its name, and what
@@ -66,8 +67,8 @@ func TestSettled(t *testing.T) {
 // terminal would obey.
 func TestShow(t *testing.T) {
 	var b bytes.Buffer
-	Show(&b, undo.Plan{Note: "it was stopped", Files: []undo.File{sure, loose, blocked, same, {Path: "made", Action: undo.Delete}, {Path: "both", Action: undo.Beside}}})
-	Done(&b, "put back", session.Undone{Done: []undo.File{sure, same}, Left: []undo.File{blocked, {Path: "half", With: []string{"other"}}}})
+	Show(&b, undo.Plan{Note: "it was stopped", Files: []undo.File{sure, loose, blocked, same, passed, {Path: "made", Action: undo.Delete}, {Path: "both", Action: undo.Beside}}})
+	Done(&b, "put back", session.Undone{Done: []undo.File{sure, same, passed}, Left: []undo.File{blocked, {Path: "half", With: []string{"other"}}}})
 	for _, want := range []string{
 		"it was stopped", "would put back sure\n    --- a/sure", "asks first: loose", "cannot put back blocked: the same lines", "line 3, as it is now", "mine", "theirs",
 		"is so already: same", "the agent had created it", "a later edit by someone else is kept", "put back sure", "same was so already",
@@ -76,6 +77,9 @@ func TestShow(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}
+	}
+	if strings.Contains(b.String(), passed.Path) {
+		t.Errorf("a file that was there for a while only is worth a line:\n%s", b.String())
 	}
 	if strings.ContainsAny(b.String(), "\x1b\a") {
 		t.Errorf("%q", b.String())
