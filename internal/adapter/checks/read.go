@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -91,6 +92,16 @@ func plainLine(s string) string {
 			b.WriteByte(s[i])
 			continue
 		}
+		if i+1 < len(s) && strings.IndexByte("]P_^X", s[i+1]) >= 0 { // a title, a link: to its end
+			for i += 2; i < len(s) && s[i] != '\a' && s[i] != '\x1b'; i++ {
+			}
+			if i+1 < len(s) && s[i] == '\x1b' && s[i+1] == '\\' {
+				i++
+			} else if i < len(s) && s[i] == '\x1b' {
+				i-- // another sequence
+			}
+			continue
+		}
 		if i+1 >= len(s) || s[i+1] != '[' {
 			continue
 		}
@@ -116,7 +127,7 @@ func broken(lines []string, exit int) string {
 	why := has("No module named pytest", "Missing script:", "No rule to make target", "Justfile does not contain recipe")
 	switch {
 	case why != "":
-	case exit == 126 || exit == 127:
+	case exit == 126 || exit == 127 || slices.ContainsFunc(last, notRun):
 		if why = has("not found", "No such file", "ermission denied"); why == "" {
 			why = "its program was not found"
 		}
@@ -129,6 +140,18 @@ func broken(lines []string, exit int) string {
 		return ""
 	}
 	return "it could not run: " + cutLine(why, 200)
+}
+
+// notRun says of a line that make or just tell in it of a program that could
+// not be run.
+func notRun(l string) bool {
+	for _, form := range [][2]string{{"make", "] Error 12"}, {"error: Recipe ", " with exit code 12"}} {
+		head, code, ok := strings.Cut(l, form[1])
+		if ok && strings.HasPrefix(head, form[0]) && (code == "6" || code == "7") {
+			return true
+		}
+	}
+	return false
 }
 
 // plainErrors are the lines that look like errors, with what stands around

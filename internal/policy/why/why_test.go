@@ -88,7 +88,8 @@ func TestStuckHalt(t *testing.T) {
 // in it, until a later one is verified or all of it is put back.
 func TestUnverified(t *testing.T) {
 	bs := []event.Body{
-		event.Prompted{Text: "fix it"}, event.FileChanged{Path: "a.go", Tool: "edit", Before: "1", After: "2"},
+		event.Prompted{Text: "fix it"},
+		event.FileChanged{Path: "a.go", Tool: "edit", Before: "1", After: "2"},
 		event.Checking{Command: "go test ./..."},
 		event.Checked{Command: "go test ./...", Exit: ptr(1), Failures: 2, Output: "=====\n--- FAIL: TestA\n[all output: /x]"},
 		event.Prompted{Source: event.Autofix, Text: "mend it"},
