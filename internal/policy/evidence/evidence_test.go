@@ -98,6 +98,23 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// SPEC 13.3: a check with which nothing is checked is none, whatever its exit
+// code.
+func TestHollowChecks(t *testing.T) {
+	for command, want := range map[string]bool{
+		"go test ./...": true, "go test -count=1 -run TestX ./...": true, "go test -v -cover ./a": true, "make -j4 -k test": true, "make -s": true,
+		"make -C sub test": true, "pytest -q -x": true, "npm test -- --silent": true, "cargo test --quiet": true,
+		"go test -exec true ./...": false, "go test --exec=true ./...": false, "go vet -vettool=/bin/true ./...": false, "go build -toolexec true ./...": false,
+		"go test -c ./a": false, "go test -run ^$ ./...": false, "go test -run='^$' ./...": false, "make -t test": false, "make -si test": false,
+		"make --touch": false, "make --ignore-errors test": false, "make -n": false, "make -q test": false, "just --dry-run test": false,
+		"pytest --co": false, "python3 -m pytest --collect-only": false, "npm run test --if-present": false, "go test -overlay=o.json ./...": false,
+	} {
+		if got := IsCheck(command); got != want {
+			t.Errorf("%q: %v", command, got)
+		}
+	}
+}
+
 // A check that passed makes another one needless only where it says as much.
 func TestCovers(t *testing.T) {
 	for _, c := range []struct {
