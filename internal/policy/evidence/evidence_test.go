@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -95,6 +96,15 @@ func TestChanges(t *testing.T) {
 	}
 	if r = fold(edit("a.go", "1", "2"), edit("a.go", "2", "1")); len(r.Files) != 0 {
 		t.Errorf("what is back to what it was is listed: %+v", r)
+	}
+}
+
+// SPEC 13.3: a model that edits the test to pass is told of.
+func TestChangedTests(t *testing.T) {
+	r := fold(edit("a.go", "1", "2"), edit("a_test.go", "1", "2"), edit("new_test.go", "", "2"), edit("tests/x.py", "1", ""), edit("src/a.spec.ts", "1", "2"),
+		edit("test_a.py", "1", "2"), edit("latest.go", "1", "2"), edit("contest/x.js", "1", "2"), edit("b_test.go", "1", "2"), edit("b_test.go", "2", "1"))
+	if got := strings.Join(r.ChangedTests(), " "); got != "a_test.go tests/x.py src/a.spec.ts test_a.py" {
+		t.Error(got)
 	}
 }
 

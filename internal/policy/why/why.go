@@ -212,7 +212,16 @@ func (f *Fold) Findings() []Finding {
 	for _, x := range f.last {
 		out = append(out, x)
 	}
-	slices.SortFunc(out, func(a, b Finding) int { return cmp.Or(cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Kind, b.Kind)) })
+	// What ended a turn comes before what it left open.
+	open := func(x Finding) int {
+		if x.Kind == Check {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(out, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Seq, a.Seq), cmp.Compare(open(a), open(b)), cmp.Compare(a.Kind, b.Kind))
+	})
 	if c, ok := f.cost.finding(); ok {
 		out = append(out, c)
 	}
