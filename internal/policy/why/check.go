@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // checked keeps how a check of pawl's went that did not pass.
@@ -68,4 +69,18 @@ func (f *Fold) unverified(e event.Event) {
 		ev = append(ev, fmt.Sprintf("the model was asked to mend it; attempts: %d", r.Attempts))
 	}
 	f.put(e, Check, text, append(ev, f.failed...)...)
+	f.before = map[string]tool.Hash{}
+	for _, x := range files {
+		f.before[x.Path] = x.Before
+	}
+}
+
+// putBack forgets of changes that nothing of stands any more.
+func (f *Fold) putBack(b event.FileChanged) {
+	if was, ok := f.before[b.Path]; !ok || was != b.After {
+		return
+	}
+	if delete(f.before, b.Path); len(f.before) == 0 {
+		delete(f.last, Check)
+	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
@@ -58,6 +59,9 @@ type Fold struct {
 	cost    costs
 	proof   evidence.Fold
 	failed  []string // what this turn's failing checks printed first
+	// before is what the files of the finding about checks were, as far as they
+	// are not so again.
+	before map[string]tool.Hash
 }
 
 // keep is how many of the last calls stand as evidence.
@@ -116,10 +120,8 @@ func (f *Fold) Apply(e event.Event) {
 		f.put(e, Budget, text)
 	case event.Checked:
 		f.checked(b)
-	case event.Undone:
-		if len(f.proof.Report().Changed()) == 0 {
-			delete(f.last, Check) // nothing of it stands
-		}
+	case event.FileChanged:
+		f.putBack(b)
 	case event.Ended:
 		f.unverified(e)
 		f.ended(e, b)

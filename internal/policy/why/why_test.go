@@ -101,7 +101,7 @@ func TestUnverified(t *testing.T) {
 	if of(f, Halt) != "" {
 		t.Error("the turn ended by itself")
 	}
-	put := folded(append(bs, event.FileChanged{Path: "a.go", Tool: "undo", Before: "2", After: "1"}, event.Undone{Paths: []string{"a.go"}})...)
+	put := folded(append(bs, event.Prompted{Text: "and?"}, event.Ended{End: event.EndDone}, event.FileChanged{Path: "a.go", Tool: "undo", Before: "2", After: "1"}, event.Undone{Paths: []string{"a.go"}})...)
 	if got := of(put, Check); got != "" {
 		t.Errorf("put back: %s", got)
 	}
