@@ -24,8 +24,12 @@ type Reading struct {
 
 // Read reads what a check of a kind printed before it failed with an exit
 // code. What no reader of the kind knows is read for what looks like an error.
+// Of one that passed it only says whether it ran anything at all.
 func Read(kind, output string, exit int) Reading {
 	lines := linesOf(output)
+	if exit == 0 {
+		return Reading{Broken: idle(kind, lines)}
+	}
 	r := Reading{Broken: broken(lines, exit)}
 	order := map[string][]reader{
 		kindGo:     {readGo},
@@ -140,6 +144,17 @@ func broken(lines []string, exit int) string {
 		return ""
 	}
 	return "it could not run: " + cutLine(why, 200)
+}
+
+// idle says of a run of tests that passed that there was none in it.
+func idle(kind string, lines []string) string {
+	for _, l := range lines[max(0, len(lines)-40):] {
+		l = strings.TrimSpace(l)
+		if kind == kindPython && strings.HasPrefix(l, "Ran 0 tests in ") || kind == kindNode && (l == "# tests 0" || l == "ℹ tests 0") {
+			return "it ran no tests"
+		}
+	}
+	return ""
 }
 
 // notRun says of a line that make or just tell in it of a program that could
