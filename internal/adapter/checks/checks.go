@@ -93,7 +93,7 @@ func (f *Finder) Find(changed []string) (Found, error) {
 	t := &tree{root: root, look: f.LookPath}
 	var out Found
 	var units []unit
-	var documents []string
+	var documents, left []string
 	for _, name := range changed {
 		if path.IsAbs(name) || !fs.ValidPath(name) {
 			continue
@@ -107,6 +107,9 @@ func (f *Finder) Find(changed []string) (Found, error) {
 			documents = append(documents, name)
 			continue
 		}
+		if len(us) == 0 {
+			left = append(left, name)
+		}
 		units = merge(units, us, name)
 	}
 	for _, u := range units {
@@ -119,9 +122,22 @@ func (f *Finder) Find(changed []string) (Found, error) {
 		out.Narrow = appendNew(out.Narrow, narrow...)
 		out.Wide = appendNew(out.Wide, wide...)
 	}
+	why := ""
+	if len(left) > 0 {
+		var cs []Check
+		if cs, why = f.aboveChecks(t, left); len(cs) > 0 {
+			for i := range cs {
+				cs[i].Unit = "above " + cs[i].Kind
+			}
+			out.Wide = appendNew(out.Wide, cs...)
+		}
+	}
 	if len(out.Wide) == 0 {
 		out.Why = "no check found"
-		if len(units) == 0 && len(documents) > 0 {
+		if why != "" {
+			out.Why = why
+		}
+		if len(units)+len(left) == 0 && len(documents) > 0 {
 			out.Why = "only documents changed, which no check looks at"
 		}
 	}

@@ -24,13 +24,14 @@ func (t *tree) goChecks(u unit) (narrow, wide []Check) {
 	wide = []Check{{Name: "go test", Command: in(u.dir, "go test ./..."), Kind: kindGo}}
 	some := t.affected(u)
 	if len(some) == 0 {
-		return nil, wide
+		return t.inWork(u, nil, wide)
 	}
 	words := "go test"
 	for _, p := range some {
 		words += " " + shellsyntax.Quote(p)
 	}
-	return []Check{{Name: "go test", Command: in(u.dir, words), Kind: kindGo, Part: true}}, wide
+	narrow = []Check{{Name: "go test", Command: in(u.dir, words), Kind: kindGo, Part: true}}
+	return t.inWork(u, narrow, wide)
 }
 
 // affected are the packages that a change can affect, as ./folder, nil where

@@ -106,13 +106,43 @@ func (t *tree) pytest(dir string) (command, name string) {
 		python = "python"
 	}
 	if !t.pytestConfigured(dir) && !slices.ContainsFunc(t.pythonTests(dir), func(f string) bool { return !t.unittest(f) }) {
-		return python + " -m unittest", "unittest"
+		return python + " -m unittest" + t.discover(dir), "unittest"
 	}
 	if t.has("pytest") && !t.has(python) {
 		return "pytest", "pytest"
 	}
 	// As a module, so that the folder is on the path that imports search.
 	return python + " -m pytest", "pytest"
+}
+
+// discover is what unittest has to be told to find the tests of a folder: by
+// itself it looks into packages only, and for names that begin with test.
+func (t *tree) discover(dir string) string {
+	from, named := "", ""
+	for i, f := range t.pythonTests(dir) {
+		at, ends := rel(dir, path.Dir(f)), ""
+		if t.isFile(path.Join(path.Dir(f), "__init__.py")) {
+			at = "."
+		}
+		if !strings.HasPrefix(path.Base(f), "test") {
+			ends = "*_test.py"
+		}
+		if i > 0 && (at != from || ends != named) {
+			return "" // of several kinds: what it finds by itself
+		}
+		from, named = at, ends
+	}
+	words := ""
+	if from != "" && from != "." {
+		words += " -s " + shellsyntax.Quote(from)
+	}
+	if named != "" {
+		words += " -p " + shellsyntax.Quote(named)
+	}
+	if words != "" {
+		words = " discover" + words
+	}
+	return words
 }
 
 func (t *tree) has(program string) bool {

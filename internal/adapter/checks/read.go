@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,8 +24,12 @@ type Reading struct {
 
 // Read reads what a check of a kind printed before it failed with an exit
 // code. What no reader of the kind knows is read for what looks like an error.
+// Of one that passed it only says whether it ran anything at all.
 func Read(kind, output string, exit int) Reading {
 	lines := linesOf(output)
+	if exit == 0 {
+		return Reading{Broken: idle(kind, lines)}
+	}
 	r := Reading{Broken: broken(lines, exit)}
 	order := map[string][]reader{
 		kindGo:     {readGo},
@@ -91,6 +96,16 @@ func plainLine(s string) string {
 			b.WriteByte(s[i])
 			continue
 		}
+		if i+1 < len(s) && strings.IndexByte("]P_^X", s[i+1]) >= 0 { // a title, a link: to its end
+			for i += 2; i < len(s) && s[i] != '\a' && s[i] != '\x1b'; i++ {
+			}
+			if i+1 < len(s) && s[i] == '\x1b' && s[i+1] == '\\' {
+				i++
+			} else if i < len(s) && s[i] == '\x1b' {
+				i-- // another sequence
+			}
+			continue
+		}
 		if i+1 >= len(s) || s[i+1] != '[' {
 			continue
 		}
@@ -116,7 +131,7 @@ func broken(lines []string, exit int) string {
 	why := has("No module named pytest", "Missing script:", "No rule to make target", "Justfile does not contain recipe")
 	switch {
 	case why != "":
-	case exit == 126 || exit == 127:
+	case exit == 126 || exit == 127 || slices.ContainsFunc(last, notRun):
 		if why = has("not found", "No such file", "ermission denied"); why == "" {
 			why = "its program was not found"
 		}
@@ -129,6 +144,29 @@ func broken(lines []string, exit int) string {
 		return ""
 	}
 	return "it could not run: " + cutLine(why, 200)
+}
+
+// idle says of a run of tests that passed that there was none in it.
+func idle(kind string, lines []string) string {
+	for _, l := range lines[max(0, len(lines)-40):] {
+		l = strings.TrimSpace(l)
+		if kind == kindPython && strings.HasPrefix(l, "Ran 0 tests in ") || kind == kindNode && (l == "# tests 0" || l == "ℹ tests 0") {
+			return "it ran no tests"
+		}
+	}
+	return ""
+}
+
+// notRun says of a line that make or just tell in it of a program that could
+// not be run.
+func notRun(l string) bool {
+	for _, form := range [][2]string{{"make", "] Error 12"}, {"error: Recipe ", " with exit code 12"}} {
+		head, code, ok := strings.Cut(l, form[1])
+		if ok && strings.HasPrefix(head, form[0]) && (code == "6" || code == "7") {
+			return true
+		}
+	}
+	return false
 }
 
 // plainErrors are the lines that look like errors, with what stands around

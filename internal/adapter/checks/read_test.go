@@ -91,4 +91,25 @@ func TestReadTakesOutEscapes(t *testing.T) {
 	if r.Text != "error: 100%" {
 		t.Errorf("%q", r.Text)
 	}
+	r = Read(kindOwn, "\x1b]0;a title\aerror: \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ one\x1bPq\x1b[1m two\n\x1b]0;no end", 1)
+	if r.Text != "error: link one two" {
+		t.Errorf("%q", r.Text)
+	}
+}
+
+// SPEC 13.3: what make and just could not run because a program is missing
+// checked nothing, and is not the model's to mend.
+func TestReadMissingProgram(t *testing.T) {
+	for out, want := range map[string]string{
+		"nosuch --check\nmake: nosuch: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n":                 "it could not run: make: nosuch: No such file or directory",
+		"/bin/sh: 1: nosuch: not found\nmake[1]: *** [Makefile:2: test] Error 127\nmake: *** [Makefile:1: check] Error 2\n": "it could not run: /bin/sh: 1: nosuch: not found",
+		"sh: nosuch: command not found\nerror: Recipe `test` failed on line 2 with exit code 127\n":                         "it could not run: sh: nosuch: command not found",
+		"FAIL: a.sh not found, it ended with exit code 127\nmake: *** [Makefile:2: test] Error 1\n":                         "",
+		"FAIL: page not found\nmake: *** [Makefile:2: test] Error 1\n":                                                      "",
+		"FAIL: No such file a.txt\nerror: Recipe `test` failed on line 2 with exit code 1\n":                                "",
+	} {
+		if r := Read(kindMake, out, 2); r.Broken != want {
+			t.Errorf("%q: %q, want %q", out, r.Broken, want)
+		}
+	}
 }

@@ -199,10 +199,14 @@ func (s *Session) readCheck(ctx context.Context, c Check, ran tool.Ran, done *ev
 	if ran.Exit != nil {
 		exit = *ran.Exit
 	}
-	if exit == 0 || c.Read == nil {
+	if c.Read == nil {
 		return
 	}
 	r := c.Read(whole, exit)
+	if exit == 0 {
+		done.Why = s.cfg.Mask(r.Broken) // one that looked at nothing has not passed
+		return
+	}
 	done.Failures, done.Why = r.Failures, s.cfg.Mask(r.Broken)
 	done.Output = strings.ToValidUTF8(s.cfg.Mask(strings.TrimRight(r.Text, "\n")), "\uFFFD")
 	if len(whole)-len(r.Text) < worthKeeping {

@@ -142,6 +142,15 @@ func TestProof(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
+	c := ok("go test ./...")
+	r := evidence.Report{Verified: &c, Checks: []evidence.Check{c}, Files: []evidence.File{{Path: "a_test.go", Before: "1", After: "2"}}}
+	if got, want := Evidence(r), "changed a_test.go; verified: go test ./..., exit code 0, with a changed test: a_test.go"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Files = append(r.Files, evidence.File{Path: "b_test.go", Before: "1"})
+	if got, want := Evidence(r), "exit code 0, with 2 changed test files: a_test.go, …"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 func TestRetry(t *testing.T) {

@@ -54,7 +54,7 @@ func proof(r evidence.Report) string {
 		if len(names) == 0 {
 			names = []string{plain.Line(v.Command)}
 		}
-		return "verified: " + strings.Join(names, ", ") + ", exit code 0"
+		return "verified: " + strings.Join(names, ", ") + ", exit code 0" + changedTests(r)
 	}
 	var failed []string
 	for _, c := range r.Checks {
@@ -74,4 +74,17 @@ func proof(r evidence.Report) string {
 		s += ", after " + plural(r.Attempts, "attempt", "attempts") + " to mend it"
 	}
 	return "not verified: " + s
+}
+
+// changedTests warns of a check that passed with tests other than those that
+// were there.
+func changedTests(r evidence.Report) string {
+	tests := r.ChangedTests()
+	switch len(tests) {
+	case 0:
+		return ""
+	case 1:
+		return ", with a changed test: " + plain.Line(tests[0])
+	}
+	return fmt.Sprintf(", with %d changed test files: %s, …", len(tests), plain.Line(tests[0]))
 }

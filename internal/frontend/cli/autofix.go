@@ -20,7 +20,7 @@ type fixing struct{ on, off bool }
 func (f *fixing) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.on, "autofix", false, "run the project's checks after changes and have failures mended, also where the configuration says not to")
 	c.Flags().BoolVar(&f.off, "no-autofix", false, "run no checks after changes")
-	c.MarkFlagsMutuallyExclusive("autofix", "no-autofix")
+	exclude(c, "autofix", "no-autofix")
 }
 
 // fixer is what brings turns that changed files to their end, nil for nothing.

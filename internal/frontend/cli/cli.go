@@ -191,7 +191,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.BoolVar(&f.fork, "fork-session", false, "with --continue or --resume: go on in a copy")
 	f.fixing.add(c)
 	fs.StringVar(&f.plan, "plan", "", "take the phases of the task from this Markdown file (see doc/phases.md)")
-	c.MarkFlagsMutuallyExclusive("continue", "resume", "no-session")
+	exclude(c, "continue", "resume", "no-session")
 }
 
 // addRun adds the flags of a run without a person.

@@ -51,7 +51,7 @@ certain; it then says what it left, and exits 1. "pawl redo" takes it back.`,
 	fs.StringVar(&f.file, "file", "", "the last change of this file")
 	fs.BoolVar(&f.last, "last-command", false, "what the last command changed")
 	fs.BoolVar(&f.all, "all", false, "all changes of the session that stand")
-	c.MarkFlagsMutuallyExclusive("turn", "file", "last-command", "all")
+	exclude(c, "turn", "file", "last-command", "all")
 	return c
 }
 
@@ -183,7 +183,7 @@ func (a *App) diffCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(a.Out, plain.Text(text))
+			fmt.Fprint(a.Out, plain.Diff(text, plain.ThemeOf(a.Terminal, a.Env)))
 			return nil
 		},
 	}
@@ -193,6 +193,6 @@ func (a *App) diffCommand() *cobra.Command {
 	fs.StringVar(&f.file, "file", "", "all changes of this file")
 	fs.BoolVar(&f.last, "last-command", false, "of the last command")
 	fs.BoolVar(&f.all, "all", false, "of the whole session")
-	c.MarkFlagsMutuallyExclusive("turn", "file", "last-command", "all")
+	exclude(c, "turn", "file", "last-command", "all")
 	return c
 }

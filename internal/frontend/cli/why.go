@@ -20,7 +20,7 @@ func (a *App) whyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "why [SESSION]", Short: "Why a session was stopped, denied, blocked or dear",
 		Long: `Say what was the last halt, denial, block, loop, retry and budget stop of a
-session, and what cost most, with the evidence from its log. Without a session
+session, why its changes are not verified, and what cost most, with the evidence from its log. Without a session
 it is the newest one of this folder.`,
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error { return a.why(c.Context(), f, args, asJSON) },

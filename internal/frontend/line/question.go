@@ -55,6 +55,9 @@ func (c *conversation) question(ctx context.Context, q event.Asked) error {
 	return err
 }
 
+// Colours is part of slash.Coloured.
+func (c *conversation) Colours() plain.Theme { return c.Theme }
+
 // Ask is part of slash.Asker. An interrupt, or the end of input, ends the
 // command that asks.
 func (c *conversation) Ask(ctx context.Context, question string) (string, error) {

@@ -96,6 +96,19 @@ func TestConsentShowsDiffs(t *testing.T) {
 	}
 }
 
+// SPEC 11.2, 16.11: /diff is coloured where the terminal shows colours, and
+// nothing of a file's own is.
+func TestDiffIsColoured(t *testing.T) {
+	for theme, want := range map[plain.Theme]string{plain.None: "\n+a\n+b\n", plain.Dark: "\n\x1b[92m+a\x1b[0m\n"} {
+		r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"f.txt","content":"a\nb\u001b[31m\n"}`)), keysOf("/mode yolo", "go", "/diff")...)
+		r.theme = theme
+		_, seen := r.run()
+		if !strings.Contains(seen, want) || strings.Contains(seen, "\x1b[31m") {
+			t.Errorf("theme %d: %q is not in:\n%s", theme, want, seen)
+		}
+	}
+}
+
 // SPEC 4.7: a grant for the session is not asked about again.
 func TestSessionGrant(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"touch a"}`), llmtest.Use("bash", `{"command":"touch b"}`)), keysOf("go", "s")...)

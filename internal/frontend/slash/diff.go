@@ -8,6 +8,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
+// Coloured is a Host that shows diffs in colours.
+type Coloured interface {
+	Colours() plain.Theme
+}
+
 func diff() Command {
 	return Command{Name: "diff", Args: "[turn|file PATH|command|all]", Doc: "show what the last turn changed", Run: func(ctx context.Context, h Host, args string) error {
 		w, err := unit(args, undo.ByTurn)
@@ -21,7 +26,11 @@ func diff() Command {
 		if err == nil && text == "" {
 			text = "no change of the agent's stands\n"
 		}
-		fmt.Fprint(h.Out(), plain.Text(text))
+		theme := plain.None
+		if c, ok := h.(Coloured); ok {
+			theme = c.Colours()
+		}
+		fmt.Fprint(h.Out(), plain.Diff(text, theme))
 		return err
 	}}
 }

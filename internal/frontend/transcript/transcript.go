@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
 // form is how the kinds of text are written. Every text that it is given is
@@ -38,6 +39,7 @@ type writer struct {
 	w io.Writer
 	form
 	calls map[string]string // what open calls want, by id
+	proof evidence.Fold
 }
 
 func (t *writer) event(e event.Event) error {
@@ -46,6 +48,7 @@ func (t *writer) event(e event.Event) error {
 }
 
 func (t *writer) say(e event.Event) string {
+	t.proof.Apply(e)
 	switch b := e.Body.(type) {
 	case event.Opened:
 		return t.note(plain.Line(fmt.Sprintf("session %s in %s, %s", e.Session, b.Dir, e.Time.UTC().Format(time.DateTime+" MST"))))
@@ -55,6 +58,8 @@ func (t *writer) say(e event.Event) string {
 		if b.Command != "" {
 			return t.call(brief.Check(b.Command), brief.Checked(b)) + t.output(b.Output)
 		}
+	case event.Phased:
+		return t.phased(b)
 	case event.Prompted:
 		if b.Source == event.Autofix {
 			return t.note(brief.Mending) + t.output(b.Text)
@@ -90,7 +95,9 @@ func (t *writer) say(e event.Event) string {
 			return t.note(line)
 		}
 	case event.Undone:
-		return t.note(plain.Line("put back: " + strings.Join(b.Paths, ", ")))
+		return t.note(plain.Line("put back: "+strings.Join(b.Paths, ", "))) + t.kept(b.Kept)
+	case event.Redone:
+		return t.note(plain.Line("done again: " + strings.Join(b.Paths, ", ")))
 	case event.Interrupted:
 		return t.note(b.Marker())
 	case event.Ended:
@@ -98,9 +105,39 @@ func (t *writer) say(e event.Event) string {
 		if b.Error != nil && b.End != event.EndInterrupted {
 			s += ": " + plain.Line(b.Error.Message)
 		}
+		if proof := brief.Evidence(t.proof.Report()); proof != "" {
+			return t.note(proof) + t.note(s)
+		}
 		return t.note(s)
 	}
 	return ""
+}
+
+// phased says that a phase began, or what plan is in force, or that the open
+// phase ended.
+func (t *writer) phased(b event.Phased) string {
+	if len(b.Plan) > 0 {
+		s := ""
+		for i, p := range b.Plan {
+			s += t.note(plain.Line(fmt.Sprintf("planned phase %d: %s", b.Number+i, p.Text)))
+		}
+		return s
+	}
+	switch {
+	case b.Number > 0:
+		return t.note(plain.Line(fmt.Sprintf("phase %d: %s", b.Number, b.Text)))
+	case b.Failed:
+		return t.note("the phase is given up")
+	}
+	return t.note("the phase is done")
+}
+
+// kept are files that hold a later change beside what was put back.
+func (t *writer) kept(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return t.note(plain.Line("with later changes kept in: " + strings.Join(paths, ", ")))
 }
 
 // output is a block of text, of which there may be none.

@@ -74,15 +74,50 @@ func IsCheck(line string) bool {
 	if last.Background || last.Piped {
 		return false
 	}
-	// A build of other contents than those on disk, or one that runs nothing,
-	// says nothing of the files as they are.
-	for _, w := range last.Words {
-		name, _, _ := strings.Cut(strings.TrimLeft(w.Text, "-"), "=")
-		if !w.Known || strings.HasPrefix(w.Text, "-") && slices.Contains([]string{"overlay", "n", "list", "help", "h", "version", "no-run", "dry-run", "collect-only"}, name) {
+	for i, w := range last.Words {
+		next := ""
+		if i+1 < len(last.Words) {
+			next = last.Words[i+1].Text
+		}
+		if !w.Known || hollow(last.Words[0].Text, w.Text, next) {
 			return false
 		}
 	}
 	return slices.ContainsFunc(checks, func(c []string) bool { return startsWith(last.Words, c) })
+}
+
+// hollow says of a word on a check's command line that nothing is checked with
+// it: a build of other contents than those on disk, a program that runs nothing
+// or something else in place of the tests, or whose exit code says nothing of
+// them.
+func hollow(program, word, next string) bool {
+	if !strings.HasPrefix(word, "-") {
+		return false
+	}
+	name, value, has := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	if !has {
+		value = next
+	}
+	switch name {
+	case "overlay", "n", "list", "help", "h", "version", "no-run", "dry-run", "collect-only":
+		return true
+	case "if-present": // of npm
+		return true
+	}
+	switch program {
+	case "go":
+		return slices.Contains([]string{"exec", "toolexec", "vettool", "c"}, name) || name == "run" && (value == "^$" || value == "$^")
+	case "make", "just":
+		return slices.Contains([]string{"touch", "question", "just-print", "recon", "ignore-errors"}, name) ||
+			!strings.HasPrefix(word, "--") && program == "make" && onlyLetters(name) && strings.ContainsAny(name, "ntqi")
+	case "pytest", "python", "python3", "uv":
+		return slices.Contains([]string{"co", "fixtures", "markers", "setup-plan"}, name)
+	}
+	return false
+}
+
+func onlyLetters(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
 // onlyAnd says that the only operators of a line are && and redirections of

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -95,6 +96,32 @@ func TestChanges(t *testing.T) {
 	}
 	if r = fold(edit("a.go", "1", "2"), edit("a.go", "2", "1")); len(r.Files) != 0 {
 		t.Errorf("what is back to what it was is listed: %+v", r)
+	}
+}
+
+// SPEC 13.3: a model that edits the test to pass is told of.
+func TestChangedTests(t *testing.T) {
+	r := fold(edit("a.go", "1", "2"), edit("a_test.go", "1", "2"), edit("new_test.go", "", "2"), edit("tests/x.py", "1", ""), edit("src/a.spec.ts", "1", "2"),
+		edit("test_a.py", "1", "2"), edit("latest.go", "1", "2"), edit("contest/x.js", "1", "2"), edit("b_test.go", "1", "2"), edit("b_test.go", "2", "1"))
+	if got := strings.Join(r.ChangedTests(), " "); got != "a_test.go tests/x.py src/a.spec.ts test_a.py" {
+		t.Error(got)
+	}
+}
+
+// SPEC 13.3: a check with which nothing is checked is none, whatever its exit
+// code.
+func TestHollowChecks(t *testing.T) {
+	for command, want := range map[string]bool{
+		"go test ./...": true, "go test -count=1 -run TestX ./...": true, "go test -v -cover ./a": true, "make -j4 -k test": true, "make -s": true,
+		"make -C sub test": true, "pytest -q -x": true, "npm test -- --silent": true, "cargo test --quiet": true,
+		"go test -exec true ./...": false, "go test --exec=true ./...": false, "go vet -vettool=/bin/true ./...": false, "go build -toolexec true ./...": false,
+		"go test -c ./a": false, "go test -run ^$ ./...": false, "go test -run='^$' ./...": false, "make -t test": false, "make -si test": false,
+		"make --touch": false, "make --ignore-errors test": false, "make -n": false, "make -q test": false, "just --dry-run test": false,
+		"pytest --co": false, "python3 -m pytest --collect-only": false, "npm run test --if-present": false, "go test -overlay=o.json ./...": false,
+	} {
+		if got := IsCheck(command); got != want {
+			t.Errorf("%q: %v", command, got)
+		}
 	}
 }
 

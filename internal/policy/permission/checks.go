@@ -27,7 +27,7 @@ func (p *Policy) isCheck(name string, c shellsyntax.Command) bool {
 	case "pytest":
 		return pytestCheck(args) && !p.pytestRedefined()
 	case "python", "python3":
-		return len(args) > 1 && args[0].Text == "-m" && (args[1].Text == "pytest" && pytestCheck(args[2:]) || args[1].Text == "unittest" && len(args) == 2) && !p.pytestRedefined()
+		return len(args) > 1 && args[0].Text == "-m" && (args[1].Text == "pytest" && pytestCheck(args[2:]) || args[1].Text == "unittest" && unittestCheck(args[2:])) && !p.pytestRedefined()
 	case "cargo":
 		return cargoCheck(args) && !p.redefined("build.rs", "config.toml", "cargo.toml")
 	case "make", "gmake":
@@ -55,6 +55,33 @@ func (p *Policy) redefinedExt(ext string) bool {
 
 func (p *Policy) pytestRedefined() bool {
 	return p.redefined("conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "sitecustomize.py")
+}
+
+// unittestCheck: all tests, or those of a folder of the workspace by a pattern
+// of names.
+func unittestCheck(args []shellsyntax.Word) bool {
+	if len(args) == 0 {
+		return true
+	}
+	if args[0].Text != "discover" || len(args)%2 == 0 {
+		return false
+	}
+	for i := 1; i < len(args); i += 2 {
+		v := args[i+1]
+		switch args[i].Text {
+		case "-s":
+			if !v.Known || strings.HasPrefix(v.Text, "-") || path.IsAbs(v.Text) || slices.Contains(strings.Split(v.Text, "/"), "..") {
+				return false
+			}
+		case "-p":
+			if !v.Known || strings.HasPrefix(v.Text, "-") || strings.Contains(v.Text, "/") {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // goCheck: go test, build, vet and fmt with flags from a closed list.

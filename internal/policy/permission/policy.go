@@ -206,6 +206,8 @@ func (p *Policy) Apply(e event.Event) {
 			return
 		}
 		p.changed[fold(path.Base(b.Path))] = true
+	case event.CallDone:
+		p.ran(b.Command)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package why explains a session's trouble from its log alone: the last halt,
-// denial, block, retry, budget stop, and what cost most, each with the events
-// that show it (SPEC 15.2).
+// denial, block, retry, budget stop, changes that are not verified, and what
+// cost most, each with the events that show it (SPEC 15.2).
 //
 // It is a fold and keeps only the last of each kind, so it costs the same
 // however long a session is. Its texts quote models, tools and files: whoever
@@ -17,6 +17,8 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
 // Kind is what a finding is about.
@@ -30,6 +32,7 @@ const (
 	Loop   Kind = "loop"   // the run went in circles and was told so
 	Retry  Kind = "retry"  // a request failed and was tried again
 	Budget Kind = "budget" // a limit was near, reached or raised
+	Check  Kind = "check"  // changes that are not verified
 	Cost   Kind = "cost"   // what the session cost
 )
 
@@ -54,6 +57,11 @@ type Fold struct {
 	retries int               // in a row
 	model   string
 	cost    costs
+	proof   evidence.Fold
+	failed  []string // what this turn's failing checks printed first
+	// before is what the files of the finding about checks were, as far as they
+	// are not so again.
+	before map[string]tool.Hash
 }
 
 // keep is how many of the last calls stand as evidence.
@@ -61,12 +69,13 @@ const keep = 5
 
 // Apply takes one event.
 func (f *Fold) Apply(e event.Event) {
+	f.proof.Apply(e)
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		if b.Source == event.Autofix {
 			return // of the same turn
 		}
-		f.prompt, f.recent, f.stuck, f.retries = b.Text, nil, nil, 0
+		f.prompt, f.recent, f.stuck, f.retries, f.failed = b.Text, nil, nil, 0, nil
 		f.asked, f.blocked = map[string]string{}, map[string]bool{}
 		f.cost.prompted()
 	case event.Requested:
@@ -109,7 +118,12 @@ func (f *Fold) Apply(e event.Event) {
 			text = fmt.Sprintf("the limit %s was raised to %v by a person", b.What, b.To)
 		}
 		f.put(e, Budget, text)
+	case event.Checked:
+		f.checked(b)
+	case event.FileChanged:
+		f.putBack(b)
 	case event.Ended:
+		f.unverified(e)
 		f.ended(e, b)
 	}
 }
@@ -200,7 +214,16 @@ func (f *Fold) Findings() []Finding {
 	for _, x := range f.last {
 		out = append(out, x)
 	}
-	slices.SortFunc(out, func(a, b Finding) int { return cmp.Or(cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Kind, b.Kind)) })
+	// What ended a turn comes before what it left open.
+	open := func(x Finding) int {
+		if x.Kind == Check {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(out, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Seq, a.Seq), cmp.Compare(open(a), open(b)), cmp.Compare(a.Kind, b.Kind))
+	})
 	if c, ok := f.cost.finding(); ok {
 		out = append(out, c)
 	}

@@ -84,6 +84,43 @@ func TestStuckHalt(t *testing.T) {
 	has(t, of(f, Halt), "the turn ended: stuck", "rule: cycle", "step 5: bash ls")
 }
 
+// SPEC 15.2, 13.3: a turn that ended not verified, with the checks that failed
+// in it, until a later one is verified or all of it is put back.
+func TestUnverified(t *testing.T) {
+	bs := []event.Body{
+		event.Prompted{Text: "fix it"},
+		event.FileChanged{Path: "a.go", Tool: "edit", Before: "1", After: "2"},
+		event.Checking{Command: "go test ./..."},
+		event.Checked{Command: "go test ./...", Exit: ptr(1), Failures: 2, Output: "=====\n--- FAIL: TestA\n[all output: /x]"},
+		event.Prompted{Source: event.Autofix, Text: "mend it"},
+		event.Ended{End: event.EndDone},
+	}
+	f := folded(bs...)
+	has(t, of(f, Check), "6 the changes are not verified: go test ./..., exit code 1", "the turn changed: a.go",
+		"the model was asked to mend it; attempts: 1", "go test ./... → exit code 1, 2 failures: --- FAIL: TestA")
+	if of(f, Halt) != "" {
+		t.Error("the turn ended by itself")
+	}
+	put := folded(append(bs, event.Prompted{Text: "and?"}, event.Ended{End: event.EndDone}, event.FileChanged{Path: "a.go", Tool: "undo", Before: "2", After: "1"}, event.Undone{Paths: []string{"a.go"}})...)
+	if got := of(put, Check); got != "" {
+		t.Errorf("put back: %s", got)
+	}
+	f = folded(append(bs, event.Prompted{Text: "again"}, event.FileChanged{Path: "b.go", Tool: "edit", After: "2"},
+		event.Checking{Command: "make test"}, event.Checked{Command: "make test", Why: "it may not run"}, event.Ended{End: event.EndDone})...)
+	has(t, of(f, Check), "11 the changes are not verified: make test: it may not run", "make test → it may not run")
+	if got := of(f, Check); strings.Contains(got, "TestA") || strings.Contains(got, "asked") {
+		t.Errorf("of the turn before: %s", got)
+	}
+	f = folded(append(bs, event.Prompted{Text: "again"}, event.FileChanged{Path: "a.go", Tool: "edit", Before: "2", After: "3"},
+		event.Checked{Command: "go test ./...", Exit: ptr(0)}, event.Ended{End: event.EndDone})...)
+	if got := of(f, Check); got != "" {
+		t.Errorf("it is verified: %s", got)
+	}
+	f = folded(event.Prompted{Text: "x"}, event.FileChanged{Path: "a.md", Tool: "write", After: "2"},
+		event.Checked{Why: "only documents changed, which no check looks at"}, event.Ended{End: event.EndInterrupted})
+	has(t, of(f, Check), "not verified: only documents changed")
+}
+
 // SPEC 15.2, 8.1: budgets and costs, also of what broke off and of children.
 func TestMoney(t *testing.T) {
 	usage := llm.Usage{Known: true, Input: 1000, CacheRead: 9000, Output: 200}

@@ -1,0 +1,86 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// checked keeps how a check of pawl's went that did not pass.
+func (f *Fold) checked(b event.Checked) {
+	if b.Command == "" || b.Why == "" && b.Exit != nil && *b.Exit == 0 {
+		return
+	}
+	line := cut(firstLine(b.Command)) + " → "
+	switch {
+	case b.Why != "":
+		line += cut(firstLine(b.Why))
+	case b.Exit != nil:
+		line += fmt.Sprintf("exit code %d", *b.Exit)
+	default:
+		line += "it did not run to its end"
+	}
+	if b.Failures > 0 {
+		line += fmt.Sprintf(", %d failures", b.Failures)
+	}
+	for l := range strings.Lines(b.Output) {
+		if l = strings.TrimSpace(l); strings.Trim(l, "=-_#*") != "" && !strings.HasPrefix(l, "[all output: ") {
+			line += ": " + cut(l)
+			break
+		}
+	}
+	if f.failed = append(f.failed, line); len(f.failed) > keep {
+		f.failed = slices.Delete(f.failed, 0, 1)
+	}
+}
+
+// unverified keeps why the changes of a turn that ended are not proven. What
+// was proven before it says nothing of them, nor what is proven after.
+func (f *Fold) unverified(e event.Event) {
+	r := f.proof.Report()
+	files := r.Changed()
+	if len(files) == 0 {
+		return
+	}
+	if r.Verified != nil && r.Verified.OK {
+		delete(f.last, Check)
+		return
+	}
+	text := "the changes are not verified: "
+	switch {
+	case r.Verified == nil:
+		text += cut(r.Unverified)
+	default:
+		text += fmt.Sprintf("%s, exit code %d", cut(firstLine(r.Verified.Command)), r.Verified.Exit)
+	}
+	var names []string
+	for i, x := range files {
+		if i == keep {
+			names = append(names, fmt.Sprintf("and %d more", len(files)-keep))
+			break
+		}
+		names = append(names, x.Path)
+	}
+	ev := []string{"the turn changed: " + cut(strings.Join(names, ", "))}
+	if r.Attempts > 0 {
+		ev = append(ev, fmt.Sprintf("the model was asked to mend it; attempts: %d", r.Attempts))
+	}
+	f.put(e, Check, text, append(ev, f.failed...)...)
+	f.before = map[string]tool.Hash{}
+	for _, x := range files {
+		f.before[x.Path] = x.Before
+	}
+}
+
+// putBack forgets of changes that nothing of stands any more.
+func (f *Fold) putBack(b event.FileChanged) {
+	if was, ok := f.before[b.Path]; !ok || was != b.After {
+		return
+	}
+	if delete(f.before, b.Path); len(f.before) == 0 {
+		delete(f.last, Check)
+	}
+}
