@@ -205,7 +205,7 @@ func ways() map[string]way {
 			}),
 		},
 		"one tool, one error": {
-			first: "varied_error", says: "read missing0.txt", calls: 24,
+			first: "varied_error", says: "read missing0.txt → error: missing#.txt does not exist", calls: 13,
 			model: every(func(n int) llmtest.Turn { return read(fmt.Sprintf("missing%d.txt", n)) }),
 		},
 		"the same words": {
