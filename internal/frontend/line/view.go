@@ -106,9 +106,9 @@ func (v *view) show(e event.Event) {
 		}
 		text := b.Text
 		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading says which
-			text = strings.TrimSuffix(strings.TrimPrefix(first, "["), ":")
+			text = strings.TrimSuffix(first, ":")
 		}
-		v.line("  [" + plain.Line(text) + "]")
+		v.line("  [" + plain.Line(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")) + "]")
 	case event.Interrupted:
 		v.forget()
 		if b.By == "permission" {
