@@ -116,6 +116,16 @@ func Done(d event.CallDone) string {
 	return plain.Line(s)
 }
 
+// Shorter says that the conversation was made shorter, and in a second line why
+// the model gave no summary where it was to.
+func Shorter(b event.Compacted) []string {
+	out := []string{fmt.Sprintf("the conversation was made shorter: about %d tokens, were %d", b.After, b.Before)}
+	if b.Error != nil {
+		out = append(out, "the model gave no summary, so the log's own words stand for it: "+plain.Line(b.Error.Message))
+	}
+	return out
+}
+
 // firstLine is the first line of a result that is more than the name of the
 // file that the lines below it are about.
 func firstLine(text string) string {
