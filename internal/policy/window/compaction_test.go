@@ -215,8 +215,8 @@ func fill(t *testing.T, c *Conversation, at *time.Time, from int) int {
 }
 
 // SPEC 9.5, 9.6: what failed, what was asked and decided, the files, and what
-// the model noted of results that it let go of are there
-// after three compactions, with a model's summary or without one.
+// the model noted of results that it let go of are there after three
+// compactions, with a model's summary or without one.
 func TestLedgerSurvives(t *testing.T) {
 	for _, summary := range []string{"", "Done: some."} {
 		for _, window := range []int{16384, 200000} {
