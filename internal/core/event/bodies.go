@@ -383,10 +383,10 @@ type Charged struct {
 	Calls    int       `json:"calls,omitempty"`
 }
 
-// Aside says that a request beside the conversation goes out: a summary's. The
-// Charged of the same By closes it, or the Compacted that it was for. One that
-// is open when a session is taken up again went out, and what it cost is not
-// known.
+// Aside says that a request beside the conversation goes out: a summary's, or
+// the question what a prompt is. The Charged of the same By closes it, or the
+// Compacted that it was for. One that is open when a session is taken up again
+// went out, and what it cost is not known.
 type Aside struct {
 	By       string   `json:"by"` // as in Charged
 	Model    string   `json:"model"`

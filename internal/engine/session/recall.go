@@ -155,7 +155,7 @@ func (s *Session) keep(ctx context.Context) error {
 		}
 		l.Sum = digest(text)
 	}
-	err := s.cfg.Answers.Keep(a.question, s.Info().Ref(), Answered{Text: a.answer, Given: s.cfg.Now(), Looks: a.looks})
+	err := s.cfg.Answers.Keep(a.question, s.Info().Ref(), Answered{Text: s.cfg.Mask(a.answer), Given: s.cfg.Now(), Looks: a.looks})
 	if err == nil {
 		return nil
 	}

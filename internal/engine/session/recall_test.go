@@ -102,6 +102,25 @@ func TestRecall(t *testing.T) {
 	}
 }
 
+// SPEC 11.6, 16.7: an answer is kept without the secrets in it.
+func TestRecallMasks(t *testing.T) {
+	c := &cache{known: map[string]session.Answered{}}
+	r := newRig(t, "yolo", llmtest.New(llmtest.Use("read", `{"files":[{"path":"a.go"}]}`), llmtest.Say("the key is hunter2")), func(cfg *session.Config) {
+		cfg.Answers, cfg.Route = c, route.Config{Mode: route.Auto}
+		cfg.Mask = func(s string) string { return strings.ReplaceAll(s, "hunter2", "[masked]") }
+	})
+	r.put("a.go", "x\n")
+	r.run(question, nil)
+	if len(c.known) != 1 {
+		t.Fatal("not kept")
+	}
+	for _, a := range c.known {
+		if a.Text != "the key is [masked]" {
+			t.Error(a.Text)
+		}
+	}
+}
+
 // SPEC 11.6: only what did nothing but look, in a session's first turn, is
 // kept; a cache that fails costs a warning.
 func TestNotKept(t *testing.T) {

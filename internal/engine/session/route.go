@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 
 // whyRoute is Noted.Why of a note on what a request was taken for.
 const whyRoute = "route"
+
+// byRoute is Charged.By of the request that asks a model for a route.
+const byRoute = "route"
 
 // The widest limits of the request that asks a model for a route: it must not
 // keep a person waiting, and one word is the answer.
@@ -171,15 +175,22 @@ func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string
 		return "", s.cfg.Mask(err.Error()), nil
 	}
 	input := budget.Guess(int64(len(route.Question) + len(r.Messages[0].Text())))
-	_, _, settle, err := s.payAside(ctx, window.Plan{Ask: r, Input: input})
+	_, usd, settle, err := s.payAside(ctx, window.Plan{Ask: r, Input: input})
 	if err != nil {
 		return "", s.cfg.Mask(err.Error()), context.Cause(ctx) // the turn's own request says that the budget is used up
 	}
+	// Before it goes out: a process that dies meanwhile has spent it.
+	aside := event.Aside{By: byRoute, Model: model.Info().Ref(), Input: input, Reserved: usd}
+	if err := s.record(ctx, event.Draft{Body: aside}); err != nil {
+		return "", "", errors.Join(err, settle(nil))
+	}
 	text, charged, err := s.oneWord(ctx, model, r, input)
-	if charged != nil {
-		if rerr := s.record(context.WithoutCancel(ctx), event.Draft{Body: *charged}); rerr != nil {
-			return "", "", rerr
-		}
+	closing := charged
+	if closing == nil {
+		closing = &event.Charged{By: byRoute, Model: aside.Model, Usage: llm.Usage{Known: true}, USD: new(float64), Requests: 1}
+	}
+	if rerr := s.record(context.WithoutCancel(ctx), event.Draft{Body: *closing}); rerr != nil {
+		return "", "", errors.Join(rerr, settle(charged))
 	}
 	if serr := settle(charged); serr != nil {
 		return "", "", serr
@@ -201,7 +212,7 @@ func (s *Session) oneWord(ctx context.Context, model llm.Model, r *llm.Request, 
 	ctx, cancel := context.WithTimeout(ctx, routeTime)
 	defer cancel()
 	info := model.Info()
-	charged := &event.Charged{By: "route", Model: info.Ref(), Requests: 1}
+	charged := &event.Charged{By: byRoute, Model: info.Ref(), Requests: 1}
 	guess := func(got int64) *event.Charged {
 		charged.Usage, charged.Guess = llm.Usage{Known: true, Input: input, Output: budget.Guess(got)}, true
 		charged.USD = llm.Cost(info.Price, charged.Usage)

@@ -286,8 +286,44 @@ func TestRouteFailsOpen(t *testing.T) {
 		if len(rs) != 1 || rs[0].Route != route.Edit || rs[0].By != "default" || rs[0].Why == "" || r.file("a.txt") != "two\n" || find[event.Ended](es)[0].End != event.EndDone {
 			t.Errorf("%s: %+v, %q", name, rs, r.file("a.txt"))
 		}
-		if charged := find[event.Charged](es); (name != "an error") != (len(charged) == 1) {
+		charged := find[event.Charged](es)
+		if len(charged) != 1 || charged[0].USD == nil || (name != "an error") != (*charged[0].USD > 0) {
 			t.Errorf("%s: charged %+v", name, charged)
+		}
+	}
+}
+
+// SPEC 8.1, 10.4: a process that dies while a model is asked for a route has
+// spent what was set aside; one that dies before or after is charged nothing
+// more.
+func TestCrashDuringRoute(t *testing.T) {
+	for name, turn := range map[string]llmtest.Turn{
+		"an answer": llmtest.Say("read"),
+		"an error":  {Err: errors.New("the server is on fire")}, // it cost nothing
+	} {
+		r := routedRig(t, "accept-edits", route.Auto, true, llmtest.New(turn, llmtest.Say("done")))
+		r.run("the thing with the blue header and the three boxes", nil)
+		log := stored(t, r.cfg.Store, r.cfg.ID)
+		at := slices.IndexFunc(log, func(e event.Event) bool { _, ok := e.Body.(event.Aside); return ok })
+		if at < 0 {
+			t.Fatalf("%s: not recorded before it went out", name)
+		}
+		aside := log[at].Body.(event.Aside)
+		for n, want := range map[int]int{at: 0, at + 1: 1, at + 2: 0, len(log): 0} {
+			cfg := r.cfg
+			cfg.Store = copied(t, log[:n])
+			s, err := session.Open(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = s.Close()
+			cs := find[event.Charged](stored(t, cfg.Store, cfg.ID)[n:])
+			if len(cs) != want {
+				t.Errorf("%s: after %d of %d events: %+v", name, n, len(log), cs)
+			}
+			if len(cs) == 1 && (cs[0].By != "route" || !cs[0].Guess || cs[0].USD == nil || aside.Reserved == nil || *cs[0].USD != *aside.Reserved || *cs[0].USD <= 0 || cs[0].Usage.Input != aside.Input) {
+				t.Errorf("%s: %+v of %+v", name, cs[0], aside)
+			}
 		}
 	}
 }

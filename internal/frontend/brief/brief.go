@@ -101,7 +101,7 @@ func Done(d event.CallDone) string {
 		s = "failed"
 		if d.Exit != nil {
 			s = fmt.Sprintf("exit code %d", *d.Exit)
-		} else if first, _, _ := strings.Cut(d.Result.Text, "\n"); first != "" {
+		} else if first := firstLine(d.Result.Text); first != "" {
 			s += ": " + cut(first, 120)
 		}
 	case event.Denied, event.Invalid:
@@ -114,6 +114,26 @@ func Done(d event.CallDone) string {
 		s = strings.TrimSpace(s + " " + Took(d.Took))
 	}
 	return plain.Line(s)
+}
+
+// Shorter says that the conversation was made shorter, and in a second line why
+// the model gave no summary where it was to.
+func Shorter(b event.Compacted) []string {
+	out := []string{fmt.Sprintf("the conversation was made shorter: about %d tokens, were %d", b.After, b.Before)}
+	if b.Error != nil {
+		out = append(out, "the model gave no summary, so the log's own words stand for it: "+plain.Line(b.Error.Message))
+	}
+	return out
+}
+
+// firstLine is the first line of a result that is more than the name of the
+// file that the lines below it are about.
+func firstLine(text string) string {
+	first, rest, _ := strings.Cut(text, "\n")
+	if strings.HasPrefix(first, "== ") && strings.HasSuffix(first, " ==") && rest != "" {
+		first, _, _ = strings.Cut(rest, "\n")
+	}
+	return strings.TrimPrefix(first, "error: ")
 }
 
 // Took says a duration as people do.

@@ -74,6 +74,9 @@ func TestCall(t *testing.T) {
 }
 
 func TestDone(t *testing.T) {
+	if got := Done(event.CallDone{Outcome: event.Failed, Result: llm.Result{Text: "== a.txt ==\nerror: a.txt does not exist"}}); got != "failed: a.txt does not exist" {
+		t.Errorf("%q", got)
+	}
 	two := 2
 	for want, d := range map[string]event.CallDone{
 		"12 matches":             {Outcome: event.OK, Note: "12 matches"},

@@ -241,9 +241,12 @@ func TestContextLengthOfHosts(t *testing.T) {
 			h.answers = append(h.answers, answer{status: c.status, body: c.body})
 			h.mu.Unlock()
 			var out, errs bytes.Buffer
-			r, err := Run(t.Context(), a.Session, "and now?", opts(JSON, &out, &errs))
+			r, err := Run(t.Context(), a.Session, "and now?", opts(Text, &out, &errs))
 			if err != nil || r.ExitCode != 0 || r.Text != "it is done" {
 				t.Fatalf("%+v, %v", r, err)
+			}
+			if !strings.Contains(errs.String(), "the conversation was made shorter") {
+				t.Errorf("it is not said: %s", errs.String())
 			}
 			compacted := 0
 			for e := range a.store.Read(t.Context(), "s1", 0) {

@@ -208,6 +208,10 @@ func (v *view) progress(e event.Event) {
 		}
 	case event.Warned:
 		fmt.Fprintln(v.err, plain.Line("pawl: "+b.Text))
+	case event.Compacted:
+		for _, line := range brief.Shorter(b) {
+			fmt.Fprintln(v.err, "pawl: "+line)
+		}
 	case event.Stuck:
 		fmt.Fprintln(v.err, "pawl: "+plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
 	case event.Routed:

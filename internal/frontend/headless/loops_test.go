@@ -191,6 +191,10 @@ func ways() map[string]way {
 			first: "identical", says: "bash expr 3 + 4 → 7", calls: 8, change: off("repeated", "staleness"),
 			model: every(func(int) llmtest.Turn { return bash("expr 3 + 4") }),
 		},
+		"five of the same words by echo": {
+			first: "identical", says: "bash echo done → done", calls: 10, change: off("repeated", "staleness"),
+			model: every(func(int) llmtest.Turn { return bash("echo done") }),
+		},
 		"back and forth by edits": {
 			first: "oscillation", says: "edit a.txt", calls: 16, files: one,
 			model: every(func(n int) llmtest.Turn {
@@ -201,11 +205,11 @@ func ways() map[string]way {
 			}),
 		},
 		"one tool, one error": {
-			first: "varied_error", says: "read missing0.txt", calls: 24,
+			first: "varied_error", says: "read missing0.txt → error: missing#.txt does not exist", calls: 13,
 			model: every(func(n int) llmtest.Turn { return read(fmt.Sprintf("missing%d.txt", n)) }),
 		},
 		"the same words": {
-			first: "message", says: "todo", calls: 10,
+			first: "message", says: "todo", calls: 10, change: off("repeated"),
 			model: every(func(int) llmtest.Turn {
 				return llmtest.Turn{Text: "I will now fix it.", Calls: llmtest.Use("todo", `{"items":[{"text":"fix it","status":"pending"}]}`).Calls}
 			}),

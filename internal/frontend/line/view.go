@@ -92,9 +92,10 @@ func (v *view) show(e event.Event) {
 	case event.Progressed:
 		v.aside("  (" + brief.Progressed(b) + ")")
 	case event.Compacted:
-		v.line(fmt.Sprintf("pawl: the conversation was made shorter: about %d tokens, were %d; /context shows it", b.After, b.Before))
-		if b.Error != nil {
-			v.line("pawl: the model gave no summary, so the log's own words stand for it: " + plain.Line(b.Error.Message))
+		said := brief.Shorter(b)
+		said[0] += "; /context shows it"
+		for _, text := range said {
+			v.line("pawl: " + text)
 		}
 	case event.Routed:
 		if b.Firm { // else a question says so, where it matters
@@ -106,9 +107,9 @@ func (v *view) show(e event.Event) {
 		}
 		text := b.Text
 		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading says which
-			text = strings.TrimSuffix(strings.TrimPrefix(first, "["), ":")
+			text = strings.TrimSuffix(first, ":")
 		}
-		v.line("  [" + plain.Line(text) + "]")
+		v.line("  [" + plain.Line(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")) + "]")
 	case event.Interrupted:
 		v.forget()
 		if b.By == "permission" {

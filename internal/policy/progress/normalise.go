@@ -247,7 +247,7 @@ func Error(text string) string {
 			any1 = line
 		}
 		anyN = line
-		if complains(line) {
+		if complains(line) && !heading(line) {
 			if first == "" {
 				first = line
 			}
@@ -271,6 +271,12 @@ func Error(text string) string {
 // every failure.
 func closing(line string) bool {
 	return strings.HasPrefix(line, "exit code ") || strings.HasPrefix(line, "exit status ")
+}
+
+// heading is a line that only names the file that the lines below it are about:
+// a name such as missing.go says nothing of an error.
+func heading(line string) bool {
+	return strings.HasPrefix(line, "== ") && strings.HasSuffix(line, " ==")
 }
 
 // complains says that a line speaks of an error.

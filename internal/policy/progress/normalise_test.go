@@ -2,6 +2,7 @@ package progress
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -173,5 +174,31 @@ func TestStream(t *testing.T) {
 		if feed(b.String(), k) {
 			t.Errorf("in pieces of %d, ordinary text is taken for a loop", k)
 		}
+	}
+}
+
+// SPEC 6.2: the heading that names a file is not its error, whatever the file
+// is called.
+func TestErrorBelowHeading(t *testing.T) {
+	t.Parallel()
+	if got := Error("== missing0.txt ==\nerror: missing0.txt does not exist"); got != "error: missing#.txt does not exist" {
+		t.Errorf("%q", got)
+	}
+	if got := Error("== not found =="); got == "" {
+		t.Error("nothing is left")
+	}
+}
+
+// SPEC 6.3: an action with an error that was seen weighs two, a look that
+// failed as well; one that found nothing weighs one.
+func TestFailedLooksWeigh(t *testing.T) {
+	t.Parallel()
+	missing := func(i int) []Step { return []Step{failed(read(fmt.Sprint("gone", i), ""), "does not exist")} }
+	if _, _, raw := play(only("staleness"), times(30, missing)...); raw.Halt == nil || *raw.Halt != 10 {
+		t.Errorf("failed looks: %v", raw.Halt)
+	}
+	empty := func(i int) []Step { return []Step{{Tool: "grep", Kind: Search, Args: fmt.Sprint(i), OK: true}} }
+	if _, _, raw := play(only("staleness"), times(30, empty)...); raw.Halt == nil || *raw.Halt != 19 {
+		t.Errorf("empty looks: %v", raw.Halt)
 	}
 }

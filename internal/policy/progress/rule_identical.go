@@ -3,31 +3,39 @@ package progress
 import "fmt"
 
 // identical halts on the same call with the same result, many times in a row.
-// Waiting is exempt; words in between change nothing.
-type identical struct{ run streak }
+// Waiting is exempt; words and thoughts in between change nothing. Thoughts are
+// counted apart: the same one, said as a call with nothing else in between, is a
+// loop as well.
+type identical struct{ run, thoughts streak }
 
 func (*identical) name() string { return "identical" }
 
 func (r *identical) reset(s scope) {
 	if s == byPerson || s == byContent {
-		r.run = streak{}
+		*r = identical{}
 	}
 }
 
 func (r *identical) apply(d *Detector, f *facts) finding {
-	if f.light {
+	if f.prose {
 		return finding{}
+	}
+	run := &r.run
+	if f.s.Kind == Think {
+		run = &r.thoughts
+	} else {
+		r.thoughts = streak{}
 	}
 	if f.wait || f.unseen {
-		r.run = streak{}
+		*run = streak{}
 		return finding{}
 	}
-	n := r.run.add(f.key, f.n)
+	n := run.add(f.key, f.n)
 	if n < d.c.HaltIdentical {
 		return finding{}
 	}
 	return finding{
-		level: Halt, print: f.action, steps: r.run.tail.list(),
+		level: Halt, print: f.action, steps: run.tail.list(),
 		text: fmt.Sprintf("the same %s with the same result %d times in a row", d.call(f), n),
 	}
 }

@@ -15,7 +15,7 @@ func (r *repeated) reset(s scope) {
 }
 
 func (r *repeated) apply(d *Detector, f *facts) finding {
-	if f.light || f.wait {
+	if f.prose || f.wait {
 		return finding{}
 	}
 	if f.news {

@@ -94,7 +94,7 @@ func weight(d *Detector, f *facts) int {
 		return 0
 	case s.Kind == None:
 		return staleWords
-	case f.empty && (s.OK || f.faultSeen):
+	case f.empty && s.OK:
 		return staleEmpty
 	case !s.OK && f.faultSeen:
 		return staleKnown

@@ -153,6 +153,35 @@ func TestEachRule(t *testing.T) {
 	}
 }
 
+// SPEC 6.3: the same words said with echo again and again are a call with one
+// result, and no thought, although thoughts between calls are left out.
+func TestSameThought(t *testing.T) {
+	t.Parallel()
+	say := Call{Tool: "bash", Args: `{"command":"echo done"}`, OK: true, Result: "done"}.Step()
+	if say.Kind != Think {
+		t.Fatal("it is no thought")
+	}
+	if _, h, raw := play(only("identical"), times(6, one(say))...); raw.Halt == nil || *raw.Halt != 4 || h.Steps[0] != 0 {
+		t.Errorf("identical: %+v", h)
+	}
+	if w, _, raw := play(only("repeated"), times(4, one(say))...); raw.Warn == nil || *raw.Warn != 2 {
+		t.Errorf("repeated: %+v", w)
+	}
+	think := func(i int) Step {
+		return Step{Tool: "think", Kind: Think, Args: fmt.Sprint(i), OK: true, Exact: "noted", Len: 5}
+	}
+	// Thoughts between the same calls hide nothing, and are no loop themselves.
+	if _, h, _ := play(only("identical"), times(6, func(i int) []Step { return []Step{run1("ls", "same"), think(i)} })...); h.Level != Halt || h.Steps[0] != 0 {
+		t.Errorf("between thoughts: %+v", h)
+	}
+	if _, h, _ := play(only("identical"), times(9, func(i int) []Step { return []Step{think(i), run1(fmt.Sprint(i), "same")} })...); h.Level != OK {
+		t.Errorf("other thoughts: %+v", h)
+	}
+	if _, h, _ := play(only("identical"), times(9, func(i int) []Step { return []Step{think(1), run1(fmt.Sprint(i), "same")} })...); h.Level != OK {
+		t.Errorf("one thought between other calls: %+v", h)
+	}
+}
+
 // SPEC 6.4: what is never halted.
 func TestInnocent(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,7 @@
 package route
 
+import "strings"
+
 // profileTrajectory keeps what a person wants to hold from now on.
 func profileTrajectory() Trajectory {
 	return Trajectory{
@@ -17,11 +19,11 @@ func claimsProfile(c clause) (string, bool) {
 	case c.question || c.need:
 		return "", false
 	case lastingIn(w):
-		return c.why(3), true
+		return c.why(3), len(w) > 3 || w[0] == "henceforth" && len(w) > 1 // else it does not say what
 	case c.has("here", "there", "instead", "this") || namesFile(w):
 		return "", false // about one place
 	case first == "always" || first == "never":
-		return c.why(2), len(w) > 1 && second != "mind" && second != "returns"
+		return c.why(2), len(w) > 1 && second != "mind" && !tells(second)
 	case (first == "don't" || first == "dont" || first == "do") && c.has("ever"):
 		return c.why(3), true
 	case first == "remember" && (len(w) == 1 || second == "that" || second == "to" || second == "my" || second == "our" || second == "i" || second == "we" || second == ","):
@@ -37,6 +39,27 @@ func claimsProfile(c clause) (string, bool) {
 		return c.why(2), true
 	}
 	return "", false
+}
+
+// tells says that a verb tells what something does or did (“always fails”), and
+// not what is to be done.
+func tells(verb string) bool {
+	switch verb {
+	case "was", "were", "had", "did", "been", "got", "is", "has", "does":
+		return true
+	case "canvas", "alias", "bias", "embed":
+		return false
+	}
+	return ends(verb, "s") && !ends(verb, "ss", "us") || ends(verb, "ed") && !ends(verb, "eed")
+}
+
+func ends(word string, endings ...string) bool {
+	for _, e := range endings {
+		if strings.HasSuffix(word, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // lastingIn says that words say anywhere that something is to hold from now on.

@@ -194,3 +194,24 @@ func BenchmarkClassify(b *testing.B) {
 		})
 	}
 }
+
+// SPEC 11.5: what tells how something behaves, or does not say what is to hold,
+// is no preference: it would be kept and never answered.
+func TestTellsIsNoPreference(t *testing.T) {
+	for _, p := range []string{
+		"always fails on my machine", "never worked for me", "Always crashes after login.", "never was a problem before",
+		"from now on", "going forward", "in the future", "never mind", "always",
+	} {
+		if m := route.Classify(p); m.Route == route.Profile {
+			t.Errorf("%q is kept as a preference", p)
+		}
+	}
+	for _, p := range []string{
+		"always pass a context", "never discuss it", "always focus on speed", "always embed templates", "never feed it null",
+		"from now on use tabs", "henceforth use tabs", "in future, answer in German", "always run the tests",
+	} {
+		if m := route.Classify(p); m.Route != route.Profile {
+			t.Errorf("%q is %q", p, m.Route)
+		}
+	}
+}

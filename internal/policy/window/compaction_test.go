@@ -214,8 +214,9 @@ func fill(t *testing.T, c *Conversation, at *time.Time, from int) int {
 	return 0
 }
 
-// SPEC 9.6: what failed, what was asked and decided, and the files are there
-// after three compactions, with a model's summary or without one.
+// SPEC 9.5, 9.6: what failed, what was asked and decided, the files, and what
+// the model noted of results that it let go of are there after three
+// compactions, with a model's summary or without one.
 func TestLedgerSurvives(t *testing.T) {
 	for _, summary := range []string{"", "Done: some."} {
 		for _, window := range []int{16384, 200000} {
@@ -227,6 +228,7 @@ func TestLedgerSurvives(t *testing.T) {
 				event.FileChanged{Call: "x", Tool: "edit", Path: "lex.go", After: tool.Hash(strings.Repeat("ab", 32))},
 				event.Requested{Attempt: 1}, asks("x", "bash", `{"command":"go test ./lex"}`),
 				fails("x", "go test ./lex", "--- FAIL: TestTabs\nwant 4 got 8\nFAIL"),
+				event.Cleaned{Summary: "the table has 9 states"},
 				event.Planned{Items: []tool.Item{{Text: "teach the lexer", Status: "in_progress"}}})
 			i := 0
 			for n := range 3 {
@@ -242,7 +244,7 @@ func TestLedgerSurvives(t *testing.T) {
 				at = at.Add(180 * time.Second)
 			}
 			text := all(c.Messages())
-			for _, want := range []string{"accept \\u003ctabs\\u003e", "go test ./lex", "want 4 got 8", "after changes to lex.go", "8642", "abababababab", "teach the lexer", summary} {
+			for _, want := range []string{"accept \\u003ctabs\\u003e", "go test ./lex", "want 4 got 8", "after changes to lex.go", "8642", "abababababab", "9 states", "teach the lexer", summary} {
 				if !strings.Contains(text, want) {
 					t.Errorf("window %d: %q is forgotten", window, want)
 				}

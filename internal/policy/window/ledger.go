@@ -18,6 +18,7 @@ import (
 type ledger struct {
 	prompts   []said
 	decisions []string
+	kept      []string // what the model noted of results that it let go of
 	failures  []*failure
 	files     map[string]*changed
 	changes   int
@@ -54,6 +55,7 @@ type failure struct {
 const (
 	maxFailures  = 200
 	maxDecisions = 200
+	maxKept      = 100
 	maxSaid      = 400 // bytes of one entry
 )
 
@@ -82,6 +84,11 @@ func (l *ledger) apply(b event.Body) {
 		l.decide("the user set the permission mode " + b.Mode)
 	case event.Undone:
 		l.decide("the changes to " + clip(strings.Join(b.Paths, ", "), maxSaid) + " were put back (undone)")
+	case event.Cleaned:
+		if b.Summary != "" {
+			l.kept = latest(l.kept, "- "+clip(b.Summary, maxSaid))
+			l.kept = l.kept[max(0, len(l.kept)-maxKept):]
+		}
 	case event.Planned:
 		l.plan = b.Items
 	case event.FileChanged:
@@ -273,10 +280,11 @@ func (l *ledger) text(tokens int) string {
 		part  int // of 100
 	}{
 		{"Plan", plan, 15},
-		{"Tried, failed, and not solved yet: do not try the same again", open, 40},
+		{"Tried, failed, and not solved yet: do not try the same again", open, 35},
 		{"Decided, or said by the user", decisions, 20},
 		{"Files changed, newest last", files, 15},
-		{"Failed before something else worked", solved, 10},
+		{"Noted of results that were let go of", l.kept, 10},
+		{"Failed before something else worked", solved, 5},
 	} {
 		// What a section leaves is the next one's.
 		share += tokens * s.part / 100
