@@ -55,5 +55,5 @@ func cleanedUp(c tool.Cleaned) tool.Result {
 		}
 		fmt.Fprintf(&b, "%s: cleaned up before, or left out already", oneLine(strings.Join(c.Gone, ", ")))
 	}
-	return tool.Result{Text: b.String(), Note: fmt.Sprintf("%d results, %d tokens", len(c.Marked), c.Tokens)}
+	return tool.Result{Text: b.String(), Note: fmt.Sprintf("%s, %d tokens", plural(len(c.Marked), "result"), c.Tokens)}
 }

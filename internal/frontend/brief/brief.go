@@ -166,14 +166,15 @@ func Evidence(r evidence.Report) string {
 
 // Spending says what a turn cost.
 func Spending(s budget.Spent) string {
-	t := fmt.Sprintf("%s, %s", Cost(s.Cost()), plural(s.Replies, "model reply", "model replies"))
+	t := fmt.Sprintf("%s, %s", Cost(s.Cost()), Plural(s.Replies, "model reply", "model replies"))
 	if s.Usage.Known && s.Usage.Input+s.Usage.Output+s.Usage.CacheRead > 0 {
 		t += fmt.Sprintf(", %d tokens in (%d cached), %d out", s.Usage.Input+s.Usage.CacheRead+s.Usage.CacheWrite, s.Usage.CacheRead, s.Usage.Output)
 	}
-	return t + ", " + plural(s.Calls, "call", "calls")
+	return t + ", " + Plural(s.Calls, "call", "calls")
 }
 
-func plural(n int, one, many string) string {
+// Plural is a number with its word: "1 call", "2 calls".
+func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -25,7 +25,7 @@ func Checked(c event.Checked) string {
 	default:
 		s = fmt.Sprintf("exit code %d", *c.Exit)
 		if c.Failures > 0 {
-			s += " (" + plural(c.Failures, "failure", "failures") + ")"
+			s += " (" + Plural(c.Failures, "failure", "failures") + ")"
 		}
 		if len(c.Changed) > 0 {
 			s += ", and it changed " + strings.Join(c.Changed, ", ")
@@ -71,7 +71,7 @@ func proof(r evidence.Report) string {
 		s = fmt.Sprintf("%d checks fail: ", len(failed)) + s
 	}
 	if r.Attempts > 0 {
-		s += ", after " + plural(r.Attempts, "attempt", "attempts") + " to mend it"
+		s += ", after " + Plural(r.Attempts, "attempt", "attempts") + " to mend it"
 	}
 	return "not verified: " + s
 }

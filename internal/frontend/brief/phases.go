@@ -67,16 +67,16 @@ func blocked(d progress.Phase) string {
 	if len(d.Blockers) == 0 {
 		return ""
 	}
-	return plain.Line("; " + plural(len(d.Blockers), "blocker", "blockers") + ", the last: " + cut(d.Blockers[len(d.Blockers)-1], 120))
+	return plain.Line("; " + Plural(len(d.Blockers), "blocker", "blockers") + ", the last: " + cut(d.Blockers[len(d.Blockers)-1], 120))
 }
 
 func did(files, tests int) string {
 	s := ""
 	if files > 0 {
-		s += ", " + plural(files, "file changed", "files changed")
+		s += ", " + Plural(files, "file changed", "files changed")
 	}
 	if tests > 0 {
-		s += ", " + plural(tests, "test run passed", "test runs passed")
+		s += ", " + Plural(tests, "test run passed", "test runs passed")
 	}
 	return s
 }
@@ -108,7 +108,7 @@ func PhaseList(p session.Phases) []string {
 
 // Progressed says how far a run has come.
 func Progressed(b event.Progressed) string {
-	s := plural(b.Calls, "call", "calls") + did(b.Files, b.Tests)
+	s := Plural(b.Calls, "call", "calls") + did(b.Files, b.Tests)
 	if b.Errors > 0 {
 		s += fmt.Sprintf(", %d failed or not run", b.Errors)
 	}

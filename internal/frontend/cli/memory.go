@@ -174,7 +174,7 @@ func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) e
 		return err
 	case "clear-answers":
 		n, err := k.answers.Clear()
-		say("%d answers forgotten", n)
+		say("%s forgotten", brief.Plural(n, "answer", "answers"))
 		return err
 	default:
 		return usageError("memory: no %q; there are add TEXT, forget N, turns, history and clear-answers", verb)
@@ -202,7 +202,7 @@ func (k *kept) show(say func(string, ...any)) error {
 		say("nothing is kept; say \"always …\", or: pawl memory add TEXT")
 	}
 	if n, err := k.answers.Len(); err == nil && n > 0 {
-		say("%d answers are cached", n)
+		say("cached: %s", brief.Plural(n, "answer", "answers"))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -50,6 +51,6 @@ func writeWindow(out io.Writer, r window.Report) {
 	}
 	fmt.Fprintf(out, "room for %s calls; the next result may have %d tokens; %d compactions so far\n", calls, r.Cap, r.Compacts)
 	if r.Cleaned > 0 {
-		fmt.Fprintf(out, "%d results are cleaned up and go when the conversation is next made shorter\n", r.Cleaned)
+		fmt.Fprintf(out, "cleaned up: %s, gone when the conversation is next made shorter\n", brief.Plural(r.Cleaned, "result", "results"))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -34,7 +35,7 @@ func memory() Command {
 func now(h Host) {
 	say := func(format string, args ...any) { fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf(format, args...))) }
 	w, s := h.Session().Memory()
-	say("this session: %d files read, %d prompts", len(s.Files), len(s.Talks))
+	say("this session: %s read, %s", brief.Plural(len(s.Files), "file", "files"), brief.Plural(len(s.Talks), "prompt", "prompts"))
 	for _, f := range s.Files[max(0, len(s.Files)-5):] {
 		say("  %s", f.Path)
 	}
