@@ -46,14 +46,16 @@ func (r *recordedShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 		return tool.Ran{}, err
 	}
 	ran, err := r.Shell.Run(ctx, c)
-	ds, lerr := s.watch.after(ctx, s, call, named)
+	ds, blind, lerr := s.watch.after(ctx, s, call, named)
 	if lerr == nil {
-		lerr = s.record(context.WithoutCancel(ctx), ds...)
+		if lerr = s.record(context.WithoutCancel(ctx), ds...); lerr == nil {
+			lerr = s.watch.recorded(s)
+		}
 	}
 	if lerr != nil {
 		return ran, lerr
 	}
-	r.tell(&ran, bodies(ds), c.Out)
+	r.tell(&ran, bodies(ds), blind, c.Out)
 	return ran, err
 }
 
@@ -66,8 +68,11 @@ func (w *watch) abandon() {
 
 // tell adds the notes to what a command printed. What can not be put back is
 // shown to the person too.
-func (r *recordedShell) tell(ran *tool.Ran, cs []event.FileChanged, out func(string)) {
+func (r *recordedShell) tell(ran *tool.Ran, cs []event.FileChanged, blind bool, out func(string)) {
 	told, lost := changeNotes(cs)
+	if blind {
+		lost += "[what this command changed could not be recorded, and may not be put back by undo]\n"
+	}
 	if told+lost == "" {
 		return
 	}
@@ -117,7 +122,7 @@ func (r *recordedShell) harvest(ctx context.Context, id string, ran tool.Ran, er
 		return ran, err
 	}
 	cs, err := r.s.watch.harvest(ctx, r.s, id)
-	r.tell(&ran, cs, nil)
+	r.tell(&ran, cs, false, nil)
 	return ran, err
 }
 
@@ -278,7 +283,7 @@ func (s *Session) personal(ctx context.Context, c tool.Run) (tool.Ran, []event.D
 		return tool.Ran{}, nil, err
 	}
 	ran, err := s.cfg.Shell.Run(ctx, c)
-	ds, lerr := s.watch.after(ctx, s, person, named)
+	ds, _, lerr := s.watch.after(ctx, s, person, named)
 	if err == nil {
 		err = lerr
 	}

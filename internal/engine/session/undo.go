@@ -40,6 +40,7 @@ func (s *Session) PlanUndo(ctx context.Context, w undo.What) (undo.Plan, error) 
 	if err != nil {
 		return undo.Plan{}, err
 	}
+	s.watch.turnEnds(ctx, s)
 	u, err := s.unit(w)
 	if err != nil {
 		return undo.Plan{Note: note}, fmt.Errorf("%w in session %s", err, s.cfg.ID)
@@ -372,6 +373,7 @@ func (s *Session) DiffOf(ctx context.Context, w undo.What) (string, error) {
 		if err := s.catchUp(ctx); err != nil {
 			return "", err
 		}
+		s.watch.turnEnds(ctx, s)
 	}
 	u, err := s.unit(w)
 	if errors.Is(err, undo.ErrNothing) {
