@@ -357,6 +357,12 @@ func (l *life) touch(p string) {
 		at = l.s.Last()
 	}
 	l.others[p] = append(l.others[p], at)
+	if to, err := filepath.EvalSymlinks(filepath.Join(l.dir, p)); err == nil {
+		if p, err = filepath.Rel(l.dir, to); err != nil {
+			l.fail("%v", err)
+		}
+	}
+	l.others[p] = append(l.others[p], at)
 }
 
 // gate is a place where a command waits.
@@ -586,7 +592,7 @@ func (l *life) recorded(before, now map[string]content, from int64, call string,
 			l.loose++
 		}
 		if saved[c.Path] && !c.Loose {
-			if !named.name(c.Path) {
+			if !named.name(tool.Effect{Path: c.Path, Before: c.Before, After: c.After}, map[tool.Hash]bool{c.After: true}) {
 				l.fail("%s was saved by the person, and is taken for the command's", c.Path)
 			}
 			for _, x := range linesOf(now[c.Path].data) {

@@ -1,8 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -103,7 +106,7 @@ func (w *watch) others(ctx context.Context, s *Session, touched []string) error 
 	}
 	if id, call, ok := strings.Cut(l.Tag, "/"); ok && id == s.cfg.ID {
 		// Nobody looked after that command: pawl died, or could not.
-		return s.record(context.WithoutCancel(ctx), s.changed(ctx, call, s.unrecorded(l.Effects), nil)...)
+		return s.record(context.WithoutCancel(ctx), s.changed(ctx, call, s.unrecorded(ctx, l.Effects), nil)...)
 	}
 	return nil // somebody else's, and no part of this session
 }
@@ -150,7 +153,7 @@ func (w *watch) toJobs(ctx context.Context, es []tool.Effect) ([]event.FileChang
 	for _, e := range es {
 		at := w.jobs[len(w.jobs)-1]
 		for _, j := range w.jobs {
-			if j.words.name(e.Path) {
+			if j.words.name(e, nil) {
 				at = j
 			}
 		}
@@ -289,10 +292,14 @@ func (w *watch) glance(ctx context.Context, s *Session) error {
 func (s *Session) changed(ctx context.Context, call string, es []tool.Effect, named *words) []event.Draft {
 	before, after := int64(keptPerCommand), int64(afterPerCommand)
 	out := make([]event.Draft, 0, len(es))
+	gone := map[tool.Hash]bool{}
+	for _, e := range es {
+		gone[e.Before] = gone[e.Before] || e.After == "" && e.Before != ""
+	}
 	for _, e := range es {
 		b := event.FileChanged{
 			Call: call, Tool: bashTool, Path: e.Path, Before: e.Before, After: e.After, Mode: e.Mode, ModeBefore: e.ModeBefore,
-			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.name(e.Path),
+			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.name(e, gone),
 		}
 		if call == person {
 			b.Call, b.Tool = "", commandTool
@@ -324,11 +331,24 @@ func (s *Session) store(ctx context.Context, h tool.Hash, room *int64) bool {
 	return err == nil && got == string(h)
 }
 
-// recent is what is recorded of a file since the last command ended: what a
-// look after a death finds is not recorded twice.
-type recent struct {
-	befores []tool.Hash
-	after   tool.Hash
+// recent is what is recorded of a file since the last command ended, oldest
+// first: what a look after a death finds is not recorded twice.
+type recent []event.FileChanged
+
+// begins says that what is recorded goes on from where an effect begins.
+func (r recent) begins(e tool.Effect) bool {
+	return slices.ContainsFunc(r, func(c event.FileChanged) bool { return c.Before == e.Before })
+}
+
+// has says that an effect is recorded: it ends where the record does, or the
+// file is as the record says, and has been as the effect says on the way.
+func (r recent) has(e tool.Effect, now tool.Hash) bool {
+	last := r[len(r)-1]
+	if e.After == last.After {
+		const link = uint32(fs.ModeSymlink)
+		return e.Mode == last.Mode || e.Mode&last.Mode&link != 0 || last.Mode == 0 && e.Before != e.After
+	}
+	return now == last.After && slices.ContainsFunc(r, func(c event.FileChanged) bool { return c.After == e.After })
 }
 
 // shellState is what a session knows of its commands beside the folds.
@@ -345,8 +365,9 @@ func (s *shellState) apply(b event.Body) {
 		if s.recent == nil {
 			s.recent = map[string]recent{}
 		}
-		r := s.recent[b.Path]
-		s.recent[b.Path] = recent{append(r.befores, b.Before), b.After}
+		if b.Path != "" && len(s.recent[b.Path]) < 64 {
+			s.recent[b.Path] = append(s.recent[b.Path], b)
+		}
 	case event.CallDone: // its look is settled
 		if b.Tool == bashTool && b.Outcome != event.UnknownDone {
 			clear(s.recent)
@@ -358,16 +379,21 @@ func (s *shellState) apply(b event.Body) {
 	}
 }
 
-func (s *Session) unrecorded(es []tool.Effect) []tool.Effect {
+// unrecorded leaves out what is recorded already of what a look after a death
+// found.
+func (s *Session) unrecorded(ctx context.Context, es []tool.Effect) []tool.Effect {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	known := maps.Clone(s.recent)
+	s.mu.Unlock()
 	var out []tool.Effect
 	for _, e := range es {
-		if r, ok := s.recent[e.Path]; ok && slices.Contains(r.befores, e.Before) {
-			if r.after == e.After {
+		if r := known[e.Path]; r.begins(e) {
+			now, _, err := s.itself(ctx, e.Path)
+			if err == nil && r.has(e, now.Hash) {
 				continue
 			}
-			e.Before = r.after // the rest came behind it
+			last := r[len(r)-1]
+			e.Before, e.ModeBefore = last.After, cmp.Or(last.Mode, e.ModeBefore) // the rest came behind it
 		}
 		out = append(out, e)
 	}
@@ -421,7 +447,7 @@ func (s *Session) tookUp(ctx context.Context) []event.Draft {
 	s.watch.began, s.took = true, true
 	// It is not always an open call's: a background command's may be over.
 	if id, call, ok := strings.Cut(l.Tag, "/"); ok && id == s.cfg.ID {
-		return s.changed(ctx, call, s.unrecorded(l.Effects), nil)
+		return s.changed(ctx, call, s.unrecorded(ctx, l.Effects), nil)
 	}
 	return nil
 }
