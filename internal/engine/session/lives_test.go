@@ -137,8 +137,9 @@ type life struct {
 	job   string
 	// orphan: a background command was alive at the last death, and what changed
 	// since may be its.
-	orphan bool
-	jobGo func(last bool)
+	orphan    bool
+	wasOrphan bool
+	jobGo     func(last bool)
 
 	commands, loose, plans, redos, deaths, middles, jobs, saves int
 }
@@ -194,6 +195,7 @@ func (l *life) open() {
 		l.fail("open: %v", err)
 	}
 	l.orphan = l.orphan || l.job != ""
+	l.wasOrphan = l.wasOrphan || l.orphan
 	l.job, l.jobGo = "", nil
 }
 
@@ -610,6 +612,7 @@ func (l *life) recorded(before, now map[string]content, from int64, call string,
 	}
 	all := maps.Clone(before)
 	maps.Copy(all, now)
+	orphan := l.wasOrphan
 	for p := range all {
 		b, was := before[p]
 		n, is := now[p]
@@ -621,7 +624,7 @@ func (l *life) recorded(before, now map[string]content, from int64, call string,
 			return hashOf(x.data)
 		}
 		if jobbed {
-			if ok && c.After != hash(n, is) {
+			if ok && !orphan && c.After != hash(n, is) {
 				l.fail("%s is recorded as another", p)
 			}
 			continue
@@ -989,7 +992,8 @@ func (l *life) chains() {
 	last := map[string]numbered{}
 	for _, c := range l.changes(0) {
 		if was, ok := last[c.Path]; ok && was.After != c.Before {
-			if !slices.ContainsFunc(l.others[c.Path], func(at int64) bool { return at <= c.seq }) {
+			// What a background command did after a death comes when there is a look.
+			if !l.wasOrphan && !slices.ContainsFunc(l.others[c.Path], func(at int64) bool { return at <= c.seq }) {
 				l.fail("%s: %d is not from where %d left it", c.Path, c.seq, was.seq)
 			}
 		}

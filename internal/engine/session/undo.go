@@ -119,6 +119,12 @@ func (s *Session) settle(ctx context.Context) (string, error) {
 // itself says how a file is. The content is nil where it is too large to be
 // kept.
 func (s *Session) itself(ctx context.Context, name string) (undo.Now, []byte, error) {
+	// What is recorded is recorded without links: it would be another file.
+	if dir := path.Dir(name); dir != "." {
+		if real, _, err := s.cfg.Files.Resolve(dir); err == nil && real != dir {
+			return undo.Now{Err: fmt.Sprintf("a folder above it is a symlink now: %s leads to %s", dir, real)}, nil, nil
+		}
+	}
 	f, err := s.cfg.Files.Itself(ctx, name, keepLimit)
 	switch {
 	case ctx.Err() != nil:

@@ -353,10 +353,10 @@ func (r recent) has(e tool.Effect, now tool.Hash) bool {
 
 // shellState is what a session knows of its commands beside the folds.
 type shellState struct {
-	watch      *watch // nil without a journal
+	watch  *watch            // nil without a journal
 	recent map[string]recent // by path
-	bounds     map[string]bool // said, without their figures
-	took       bool            // a look at the session's start is to be settled
+	bounds map[string]bool   // said, without their figures
+	took   bool              // a look at the session's start is to be settled
 }
 
 func (s *shellState) apply(b event.Body) {

@@ -632,3 +632,41 @@ func TestPackIsCleaned(t *testing.T) {
 		t.Errorf("%d bytes, at most 1000", p.live)
 	}
 }
+
+// A file that pawl wrote and that somebody put back before the next look: the
+// record says so, also where git has the content.
+func TestWroteAndReverted(t *testing.T) {
+	t.Parallel()
+	root := realTemp(t)
+	git(t, root, "init", "-q")
+	put(t, root, "a", "tracked\n")
+	put(t, root, ".gitignore", "ignored\n")
+	git(t, root, "add", ".")
+	git(t, root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x")
+	put(t, root, "b", "plain\n")
+	j := open(t, root, Options{Dir: t.TempDir()})
+	past(&j.opt)
+	see(t, j, "")
+	for _, c := range []tool.Change{
+		{Path: "a", Before: sum("tracked\n"), After: sum("x"), Mode: 0o644},
+		{Path: "b", Before: sum("plain\n"), After: sum("y"), Mode: 0o644},
+		{Path: "new", After: sum("z"), Mode: 0o644},
+		{Path: "ignored", After: sum("i"), Mode: 0o644},
+	} {
+		j.Wrote(c)
+	}
+	put(t, root, "ignored", "i")
+	l := see(t, j, "")
+	if len(l.Effects) != 3 {
+		t.Fatalf("%+v", l.Effects)
+	}
+	want := map[string][2]tool.Hash{"a": {sum("x"), sum("tracked\n")}, "b": {sum("y"), sum("plain\n")}, "new": {sum("z"), ""}}
+	for _, e := range l.Effects {
+		if w := want[e.Path]; w[0] != e.Before || w[1] != e.After {
+			t.Errorf("%+v", e)
+		}
+	}
+	if l := see(t, j, ""); len(l.Effects) != 0 {
+		t.Errorf("again: %+v", l.Effects)
+	}
+}
