@@ -94,6 +94,7 @@ func (f *Finder) Find(changed []string) (Found, error) {
 	var out Found
 	var units []unit
 	var documents []string
+	code := 0 // files that are no documents, also those of no unit
 	for _, name := range changed {
 		if path.IsAbs(name) || !fs.ValidPath(name) {
 			continue
@@ -107,6 +108,7 @@ func (f *Finder) Find(changed []string) (Found, error) {
 			documents = append(documents, name)
 			continue
 		}
+		code++
 		units = merge(units, us, name)
 	}
 	for _, u := range units {
@@ -121,7 +123,7 @@ func (f *Finder) Find(changed []string) (Found, error) {
 	}
 	if len(out.Wide) == 0 {
 		out.Why = "no check found"
-		if len(units) == 0 && len(documents) > 0 {
+		if code == 0 && len(documents) > 0 {
 			out.Why = "only documents changed, which no check looks at"
 		}
 	}
