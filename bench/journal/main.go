@@ -76,19 +76,19 @@ func measure(name, root, state string, n int) error {
 	defer j.Close()
 	ctx := context.Background()
 	start := time.Now()
-	l, err := j.Look(ctx, "", nil)
+	l, err := j.Look(ctx, nil)
 	if err != nil {
 		return err
 	}
 	first := time.Since(start)
-	if _, err := j.Look(ctx, "bench", nil); err != nil { // written to disk once
+	if err := j.Settle("bench"); err != nil { // written to disk once
 		return err
 	}
 	memory := heap() - before
 	var looks, walks []time.Duration
 	for range n {
 		start := time.Now()
-		if l, err = j.Look(ctx, "bench", nil); err != nil {
+		if l, err = j.Look(ctx, nil); err != nil {
 			return err
 		}
 		looks = append(looks, time.Since(start))

@@ -101,6 +101,7 @@ func TestFind(t *testing.T) {
 			"cd tools && go test . (part)", "go test ./report (part)", "cd tools && go test ./...", "go test ./...",
 		}},
 		{"go: a removed package", goModule, []string{"gone/gone.go", "report/report.go"}, []string{"go test . ./report (part)", "go test ./..."}},
+		{"documents beside code that no check is for", "-- a.go --\npackage a\n", []string{"README.md", "a.go"}, []string{"-- no check found"}},
 		{"documents", goModule, []string{"README.md", "doc/x.png"}, []string{"-- only documents changed, which no check looks at"}},
 		{"a document beside code that embeds", goModule + "-- report/embed.go --\npackage report\n\n//go:embed text.md\nvar x string\n", []string{"report/text.md"}, []string{"go test ./report (part)", "go test ./..."}},
 		{"documents do not hide code", goModule, []string{"README.md", "report/report.go"}, []string{"go test ./report (part)", "go test ./..."}},

@@ -16,10 +16,13 @@ type Journal interface {
 	// journal has no effects. touched are paths that a command is known to
 	// write: in a workspace too large to be watched whole, they and their
 	// folders are.
-	//
-	// tag names what runs from this look to the next, "" for nothing. The next
-	// look gives it back, also one of another process after this one died.
-	Look(ctx context.Context, tag string, touched []string) (Look, error)
+	Look(ctx context.Context, touched []string) (Look, error)
+	// Settle says that all that the looks found is recorded, and keeps how the
+	// workspace was at the last one: should this process die, the next one's
+	// first look compares with that. tag names what runs from now on, "" for
+	// nothing; the next look gives it back, also one of another process. An
+	// error says that after a death it can not be told what changed.
+	Settle(tag string) error
 	// Wrote says that a recorded write of pawl's own left a file like this, so
 	// that the next look does not report it.
 	Wrote(c Change)
@@ -37,7 +40,7 @@ type Look struct {
 	// workspace but ignored files is.
 	Bounds string
 	Files  int    // watched
-	Tag    string // that the look before was given
+	Tag    string // that Settle was given last
 }
 
 // Effect is a file that is not as it was at the last look.

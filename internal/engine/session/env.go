@@ -45,6 +45,7 @@ func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, exp
 
 // WriteAll is part of tool.Files.
 func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
+	f.s.watch.turnEnds(ctx, f.s) // what background commands did comes before
 	return f.s.write(ctx, event.Writing{Call: f.call, Tool: f.tool}, ws)
 }
 

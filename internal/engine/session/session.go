@@ -200,6 +200,9 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 	if err := s.record(ctx, drafts...); err != nil {
 		return nil, err
 	}
+	if err := s.tookAll(); err != nil {
+		return nil, err
+	}
 	s.setBuilder()
 	return s, nil
 }

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,14 +48,16 @@ func (r *recordedShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 		return tool.Ran{}, err
 	}
 	ran, err := r.Shell.Run(ctx, c)
-	ds, lerr := s.watch.after(ctx, s, call, named)
+	ds, blind, lerr := s.watch.after(ctx, s, call, named)
 	if lerr == nil {
-		lerr = s.record(context.WithoutCancel(ctx), ds...)
+		if lerr = s.record(context.WithoutCancel(ctx), ds...); lerr == nil {
+			lerr = s.watch.recorded(s)
+		}
 	}
 	if lerr != nil {
 		return ran, lerr
 	}
-	r.tell(&ran, bodies(ds), c.Out)
+	r.tell(&ran, bodies(ds), blind, c.Out)
 	return ran, err
 }
 
@@ -66,8 +70,11 @@ func (w *watch) abandon() {
 
 // tell adds the notes to what a command printed. What can not be put back is
 // shown to the person too.
-func (r *recordedShell) tell(ran *tool.Ran, cs []event.FileChanged, out func(string)) {
+func (r *recordedShell) tell(ran *tool.Ran, cs []event.FileChanged, blind bool, out func(string)) {
 	told, lost := changeNotes(cs)
+	if blind {
+		lost += "[what this command changed could not be recorded, and may not be put back by undo]\n"
+	}
 	if told+lost == "" {
 		return
 	}
@@ -117,16 +124,18 @@ func (r *recordedShell) harvest(ctx context.Context, id string, ran tool.Ran, er
 		return ran, err
 	}
 	cs, err := r.s.watch.harvest(ctx, r.s, id)
-	r.tell(&ran, cs, nil)
+	r.tell(&ran, cs, false, nil)
 	return ran, err
 }
 
 // words are the paths that the words of a command line name as what it
 // changes, relative to the workspace.
 type words struct {
-	exact map[string]bool
-	below map[string]bool // folders that are removed or moved with all in them
-	globs []string
+	exact      map[string]bool
+	taken      map[string]bool // files that are removed or moved: not what comes in their place
+	below      map[string]bool // folders that are removed or moved with all in them
+	globs      []string
+	takenGlobs []string
 	// strict are those of them that the programs are known to write or remove:
 	// an argument of an unknown program is not.
 	strict []string
@@ -134,24 +143,27 @@ type words struct {
 
 // paths are those that a journal of a large workspace needs to know.
 func (w words) paths() []string {
-	var out []string
-	for p := range w.exact {
-		out = append(out, p)
-	}
-	return out
+	return slices.Concat(slices.Collect(maps.Keys(w.exact)), slices.Collect(maps.Keys(w.taken)))
 }
 
-// name says whether the words name a path.
-func (w words) name(p string) bool {
-	if w.exact[p] {
+// name says whether the words name what happened to a file. gone are contents
+// that files which are not there any more had: what else comes up in a folder
+// that was removed or moved may be somebody's who saved it just then.
+func (w words) name(e tool.Effect, gone map[tool.Hash]bool) bool {
+	p := e.Path
+	if w.exact[p] || w.taken[p] && e.After == "" {
 		return true
 	}
 	for up := path.Dir(p); up != "."; up = path.Dir(up) {
-		if w.below[up] {
+		if w.below[up] && (e.After == "" || e.Before == "" && gone[e.After]) {
 			return true
 		}
 	}
-	for _, g := range w.globs {
+	globs := w.globs
+	if e.After == "" {
+		globs = slices.Concat(globs, w.takenGlobs)
+	}
+	for _, g := range globs {
 		if ok, err := path.Match(g, p); ok && err == nil {
 			return true
 		}
@@ -163,7 +175,7 @@ func (w words) name(p string) bool {
 // that it names; of one that is known to write, what it writes counts; of any
 // other, each argument that is a path.
 func (s *Session) words(cmds []shellsyntax.Command) words {
-	w := words{exact: map[string]bool{}, below: map[string]bool{}}
+	w := words{exact: map[string]bool{}, taken: map[string]bool{}, below: map[string]bool{}}
 	for _, c := range cmds {
 		e := shellsyntax.Effects(c)
 		program, _ := c.Program()
@@ -176,7 +188,7 @@ func (s *Session) words(cmds []shellsyntax.Command) words {
 		switch e.Kind {
 		case shellsyntax.Writes:
 			for _, x := range e.Removes {
-				s.name(&w, c, x, deep, true)
+				s.takes(&w, c, x, deep)
 			}
 			moved := e.Removes
 			if program == "cp" || program == "ln" {
@@ -206,6 +218,13 @@ func (s *Session) words(cmds []shellsyntax.Command) words {
 		}
 	}
 	return w
+}
+
+// takes adds a word for what goes away.
+func (s *Session) takes(w *words, c shellsyntax.Command, x shellsyntax.Word, deep bool) {
+	t := words{exact: w.taken, below: w.below}
+	s.name(&t, c, x, deep, true)
+	w.strict, w.takenGlobs = append(w.strict, t.strict...), append(w.takenGlobs, t.globs...)
 }
 
 // name adds a word. strict: the program is known to change it.
@@ -278,7 +297,7 @@ func (s *Session) personal(ctx context.Context, c tool.Run) (tool.Ran, []event.D
 		return tool.Ran{}, nil, err
 	}
 	ran, err := s.cfg.Shell.Run(ctx, c)
-	ds, lerr := s.watch.after(ctx, s, person, named)
+	ds, _, lerr := s.watch.after(ctx, s, person, named)
 	if err == nil {
 		err = lerr
 	}

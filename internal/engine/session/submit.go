@@ -226,5 +226,8 @@ func (s *Session) personRuns(ctx context.Context, command string) (int64, error)
 	err = s.record(context.WithoutCancel(ctx), append(changes, event.Draft{Body: event.PersonRan{
 		Command: s.cfg.Mask(command), Output: s.cfg.Mask(ran.Output), Exit: ran.Exit,
 	}})...)
+	if err == nil && s.watch != nil {
+		err = s.watch.recorded(s)
+	}
 	return s.Last(), err
 }

@@ -40,6 +40,7 @@ func (s *Session) PlanUndo(ctx context.Context, w undo.What) (undo.Plan, error) 
 	if err != nil {
 		return undo.Plan{}, err
 	}
+	s.watch.turnEnds(ctx, s)
 	u, err := s.unit(w)
 	if err != nil {
 		return undo.Plan{Note: note}, fmt.Errorf("%w in session %s", err, s.cfg.ID)
@@ -118,6 +119,12 @@ func (s *Session) settle(ctx context.Context) (string, error) {
 // itself says how a file is. The content is nil where it is too large to be
 // kept.
 func (s *Session) itself(ctx context.Context, name string) (undo.Now, []byte, error) {
+	// What is recorded is recorded without links: it would be another file.
+	if dir := path.Dir(name); dir != "." {
+		if real, _, err := s.cfg.Files.Resolve(dir); err == nil && real != dir {
+			return undo.Now{Err: fmt.Sprintf("a folder above it is a symlink now: %s leads to %s", dir, real)}, nil, nil
+		}
+	}
 	f, err := s.cfg.Files.Itself(ctx, name, keepLimit)
 	switch {
 	case ctx.Err() != nil:
@@ -372,6 +379,7 @@ func (s *Session) DiffOf(ctx context.Context, w undo.What) (string, error) {
 		if err := s.catchUp(ctx); err != nil {
 			return "", err
 		}
+		s.watch.turnEnds(ctx, s)
 	}
 	u, err := s.unit(w)
 	if errors.Is(err, undo.ErrNothing) {

@@ -43,6 +43,7 @@ type watch struct {
 	front int        // commands that are waited for
 	jobs  []*job     // background commands
 	began bool       // there was a look
+	blind bool       // the last one failed
 }
 
 // job is a background command.
@@ -80,13 +81,16 @@ func (w *watch) before(ctx context.Context, s *Session, call string, named words
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.front++
-	return w.others(ctx, s, s.tag(call), named.paths())
+	if err := w.others(ctx, s, named.paths()); err != nil {
+		return err
+	}
+	return w.settle(s, s.tag(call))
 }
 
 // others looks, and records what was found for those whose doing it may be.
-func (w *watch) others(ctx context.Context, s *Session, tag string, touched []string) error {
+func (w *watch) others(ctx context.Context, s *Session, touched []string) error {
 	alive := w.alive(nil)
-	l, err := w.look(ctx, s, tag, touched)
+	l, err := w.look(ctx, s, touched)
 	if err != nil {
 		return err
 	}
@@ -99,17 +103,17 @@ func (w *watch) others(ctx context.Context, s *Session, tag string, touched []st
 	}
 	if id, call, ok := strings.Cut(l.Tag, "/"); ok && id == s.cfg.ID {
 		// Nobody looked after that command: pawl died, or could not.
-		return s.record(context.WithoutCancel(ctx), s.changed(ctx, call, s.unrecorded(call, l.Effects), nil)...)
+		return s.record(context.WithoutCancel(ctx), s.changed(ctx, call, s.unrecorded(ctx, l.Effects), nil)...)
 	}
 	return nil // somebody else's, and no part of this session
 }
 
 // look is Journal.Look with its limits said once.
-func (w *watch) look(ctx context.Context, s *Session, tag string, touched []string) (tool.Look, error) {
+func (w *watch) look(ctx context.Context, s *Session, touched []string) (tool.Look, error) {
 	ctx, cancel := lookContext(ctx)
 	defer cancel()
-	l, err := w.Look(ctx, tag, touched)
-	if err != nil {
+	l, err := w.Look(ctx, touched)
+	if w.blind = err != nil; w.blind {
 		return l, s.sayBounds("what commands change is not recorded and can not be undone: " + err.Error())
 	}
 	w.began = true
@@ -119,13 +123,34 @@ func (w *watch) look(ctx context.Context, s *Session, tag string, touched []stri
 	return l, err
 }
 
+// settle keeps how the workspace is, once all that was found is recorded.
+func (w *watch) settle(s *Session, tag string) error {
+	if w.blind {
+		return nil
+	}
+	if err := w.Settle(tag); err != nil {
+		return s.sayBounds("what commands change could not be told if pawl were killed now: " + err.Error())
+	}
+	return nil
+}
+
+// recorded settles after a command.
+func (w *watch) recorded(s *Session) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.front > 0 {
+		return nil // the look before that one has settled
+	}
+	return w.settle(s, jobTag(w.jobs))
+}
+
 // toJobs records what background commands may have done.
 func (w *watch) toJobs(ctx context.Context, es []tool.Effect) ([]event.FileChanged, error) {
 	byJob := map[*job][]tool.Effect{}
 	for _, e := range es {
 		at := w.jobs[len(w.jobs)-1]
 		for _, j := range w.jobs {
-			if j.words.name(e.Path) {
+			if j.words.name(e, nil) {
 				at = j
 			}
 		}
@@ -168,20 +193,24 @@ func jobTag(jobs []*job) string {
 	return ""
 }
 
-// after looks after a command and gives what is to be recorded of it.
-func (w *watch) after(ctx context.Context, s *Session, call string, named words) ([]event.Draft, error) {
+// after looks after a command and gives what is to be recorded of it. blind:
+// it could not look, or had not before, and not all of it may be known.
+func (w *watch) after(ctx context.Context, s *Session, call string, named words) (_ []event.Draft, blind bool, _ error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.front--
-	alive := w.alive(nil)
-	l, err := w.look(ctx, s, jobTag(alive), named.paths())
-	if err != nil {
-		return nil, err
+	alive, unsure := w.alive(nil), w.blind
+	l, err := w.look(ctx, s, named.paths())
+	if err != nil || w.blind {
+		return nil, true, err
 	}
 	w.jobs = alive
 	ctx, cancel := lookContext(ctx)
 	defer cancel()
-	return s.changed(ctx, call, l.Effects, &named), nil
+	if unsure { // what it finds may have been so before
+		return s.changed(ctx, call, l.Effects, nil), true, nil
+	}
+	return s.changed(ctx, call, l.Effects, &named), false, nil
 }
 
 // harvest looks for what a background command of s did. While another command
@@ -201,7 +230,7 @@ func (w *watch) gather(ctx context.Context, s *Session, alive []*job) ([]event.F
 	if w.front > 0 {
 		return nil, nil
 	}
-	l, err := w.look(ctx, s, jobTag(alive), nil)
+	l, err := w.look(ctx, s, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -209,11 +238,14 @@ func (w *watch) gather(ctx context.Context, s *Session, alive []*job) ([]event.F
 	defer cancel()
 	out, err := w.toJobs(ctx, l.Effects)
 	w.jobs = alive
+	if err == nil {
+		err = w.settle(s, jobTag(alive))
+	}
 	return out, err
 }
 
 // turnEnds takes a look where background commands of the session run on, so
-// that what they did until now is part of the turn.
+// that what they did until now is part of the turn, and undo knows of it.
 func (w *watch) turnEnds(ctx context.Context, s *Session) {
 	if w == nil {
 		return
@@ -246,7 +278,10 @@ func (w *watch) glance(ctx context.Context, s *Session) error {
 	if w.began || w.front > 0 {
 		return nil
 	}
-	return w.others(ctx, s, "", nil)
+	if err := w.others(ctx, s, nil); err != nil {
+		return err
+	}
+	return w.settle(s, "")
 }
 
 // changed keeps the contents of effects and makes their events. named says
@@ -254,10 +289,14 @@ func (w *watch) glance(ctx context.Context, s *Session) error {
 func (s *Session) changed(ctx context.Context, call string, es []tool.Effect, named *words) []event.Draft {
 	before, after := int64(keptPerCommand), int64(afterPerCommand)
 	out := make([]event.Draft, 0, len(es))
+	gone := map[tool.Hash]bool{}
+	for _, e := range es {
+		gone[e.Before] = gone[e.Before] || e.After == "" && e.Before != ""
+	}
 	for _, e := range es {
 		b := event.FileChanged{
 			Call: call, Tool: bashTool, Path: e.Path, Before: e.Before, After: e.After, Mode: e.Mode, ModeBefore: e.ModeBefore,
-			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.name(e.Path),
+			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.name(e, gone),
 		}
 		if call == person {
 			b.Call, b.Tool = "", commandTool
@@ -289,89 +328,59 @@ func (s *Session) store(ctx context.Context, h tool.Hash, room *int64) bool {
 	return err == nil && got == string(h)
 }
 
-// lastShell is what is recorded of the newest command's changes, so that they
-// are not recorded twice when pawl died in between.
-type lastShell struct {
-	call  string
-	after map[string]tool.Hash
-}
-
 // shellState is what a session knows of its commands beside the folds.
 type shellState struct {
-	watch      *watch // nil without a journal
-	lastShell  lastShell
-	boundsSaid bool
+	watch  *watch            // nil without a journal
+	recent map[string]recent // by path
+	bounds map[string]bool   // said, without their figures
+	took   bool              // a look at the session's start is to be settled
 }
 
 func (s *shellState) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.FileChanged:
-		s.lastShell.apply(b)
+		if s.recent == nil {
+			s.recent = map[string]recent{}
+		}
+		if b.Path != "" && len(s.recent[b.Path]) < 64 {
+			s.recent[b.Path] = append(s.recent[b.Path], b)
+		}
+	case event.CallDone: // its look is settled
+		if b.Tool == bashTool && b.Outcome != event.UnknownDone {
+			clear(s.recent)
+		}
 	case event.Warned:
-		s.boundsSaid = s.boundsSaid || b.What == "journal"
+		if b.What == "journal" {
+			s.said(b.Text)
+		}
 	}
 }
 
-func (l *lastShell) apply(b event.FileChanged) {
-	call := b.Call
-	switch b.Tool {
-	case bashTool:
-	case commandTool:
-		call = person
-	default:
-		return
+// said notes a text, and says whether it was said before, with any figures.
+func (s *shellState) said(text string) bool {
+	if s.bounds == nil {
+		s.bounds = map[string]bool{}
 	}
-	if l.after == nil || call != l.call {
-		l.call, l.after = call, map[string]tool.Hash{}
-	}
-	l.after[b.Path] = b.After
+	text = strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
+	was := s.bounds[text]
+	s.bounds[text] = true
+	return was
 }
 
-func (s *Session) unrecorded(call string, es []tool.Effect) []tool.Effect {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.DeleteFunc(es, func(e tool.Effect) bool {
-		h, ok := s.lastShell.after[e.Path]
-		return ok && s.lastShell.call == call && h == e.After
-	})
-}
-
-// sayBounds tells the person what is not watched, once in a session.
+// sayBounds tells the person what is not watched, each limit once in a session.
 func (s *Session) sayBounds(text string) error {
 	s.mu.Lock()
-	said := s.boundsSaid
-	s.boundsSaid = true
+	said := s.said(text)
 	s.mu.Unlock()
 	if said {
 		return nil
 	}
 	return s.record(context.Background(), event.Draft{Body: event.Warned{What: "journal", Text: s.cfg.Mask(text)}})
-}
-
-// tookUp gives what the command that was running when pawl died changed, or
-// somebody else meanwhile.
-func (s *Session) tookUp(ctx context.Context) []event.Draft {
-	runs := func(name, args string) bool {
-		return strings.EqualFold(name, bashTool) || strings.Contains(args, `"command"`)
-	}
-	if s.watch == nil || len(s.open) == 0 || !runs(s.open[0].Name, string(s.open[0].Args)) && len(s.open) == 1 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, takeUpLook)
-	defer cancel()
-	s.watch.mu.Lock()
-	defer s.watch.mu.Unlock()
-	l, err := s.watch.Look(ctx, "", nil)
-	if err != nil {
-		return nil // it can not be told: the call is closed as outcome unknown
-	}
-	s.watch.began = true
-	for _, c := range s.open {
-		if l.Tag == s.tag(c.ID) {
-			return s.changed(ctx, c.ID, s.unrecorded(c.ID, l.Effects), nil)
-		}
-	}
-	return nil
 }
 
 // changeNotes tell the model which files a command changed where its words do not,

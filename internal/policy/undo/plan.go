@@ -168,6 +168,7 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 		f.Action, f.Why = Lost, now.Err
 		return f
 	}
+	now.Mode = plain(now.Mode)
 	at := file{hash: now.Hash, mode: now.Mode}
 	for _, st := range s.steps {
 		if !f.back(&at, st, contents) {
@@ -312,6 +313,15 @@ func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 	}
 	*at = file{hash: HashOf(m.Text), mode: at.mode, data: m.Text, merged: true}
 	return f.modeBack(at, st)
+}
+
+// plain leaves out the permissions of a link: they say nothing, and not
+// everybody gives the same.
+func plain(mode uint32) uint32 {
+	if link(mode) {
+		return uint32(fs.ModeSymlink)
+	}
+	return mode
 }
 
 func link(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -16,16 +17,9 @@ const adoptMin = 200
 // none.
 func (l *look) begin() (fresh bool, err error) {
 	j := l.j
-	d, err := openDisk(j.opt.Dir, j.root)
-	if err != nil {
-		return false, err
-	}
-	p, err := openPack(filepath.Join(d.dir, "contents"), j.opt.MaxAll)
-	if err != nil {
-		_ = d.close() // why there is no journal is the other error
-		return false, err
-	}
-	j.disk, j.pack, j.begun = d, p, true
+	j.disk, j.pack = j.place()
+	j.begun = true
+	d := j.disk
 	old, ok := d.load(j.root)
 	j.x = newIndex()
 	if ok {
@@ -44,6 +38,28 @@ func (l *look) begin() (fresh bool, err error) {
 		l.takeUp(d)
 	}
 	return !ok, nil
+}
+
+// place opens what the journal keeps: in its folder, else in a temporary one,
+// else nothing is kept, and what changes is recorded without the content before.
+func (j *Journal) place() (*disk, *pack) {
+	var failed error
+	for _, dir := range []string{j.opt.Dir, ""} {
+		d, err := openDisk(dir, j.root)
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		p, err := openPack(filepath.Join(d.dir, "contents"), j.opt.MaxAll)
+		if err != nil {
+			_ = d.close() // the other error says why
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		d.failed = failed
+		return d, p
+	}
+	return &disk{failed: failed}, noPack(failed)
 }
 
 // takeUp makes a folder of an index that was read from disk whole again.

@@ -30,6 +30,7 @@ type disk struct {
 	size    int64
 	whole   int64 // size when it was last written whole
 	removed []string
+	failed  error // why the workspace's own folder is not used; told once
 }
 
 const (
@@ -215,7 +216,9 @@ func (s *stored) end(r *decoder) {
 func (d *disk) save(j *Journal) error {
 	if d.f == nil {
 		d.removed = nil
-		return nil
+		err := d.failed
+		d.failed = nil
+		return err
 	}
 	e := &encoder{}
 	whole := d.size == 0 || d.size > 2*d.whole+1<<20

@@ -152,7 +152,7 @@ func (j *Journal) take(ctx context.Context) error {
 }
 
 // Look is part of tool.Journal.
-func (j *Journal) Look(ctx context.Context, tag string, touched []string) (tool.Look, error) {
+func (j *Journal) Look(ctx context.Context, touched []string) (tool.Look, error) {
 	if err := j.take(ctx); err != nil {
 		return tool.Look{}, err
 	}
@@ -168,18 +168,26 @@ func (j *Journal) Look(ctx context.Context, tag string, touched []string) (tool.
 	if err != nil {
 		return tool.Look{}, fmt.Errorf("look at the workspace: %w", err)
 	}
-	out.Tag, j.tag = j.tag, tag
-	if err := j.save(tag != ""); err != nil {
-		return out, err
-	}
-	return out, j.pack.clean(j.looks - reported)
+	out.Tag = j.tag
+	_ = j.pack.clean(j.looks - reported) // what is too much stays until the next look
+	return out, nil
 }
 
-// save writes what changed to disk. After a command it waits for the next look:
-// until its effects are recorded, a process that dies must find them again.
-func (j *Journal) save(now bool) error {
+// Settle is part of tool.Journal. Nothing is written before: until its effects
+// are recorded, a process that dies must find them again.
+func (j *Journal) Settle(tag string) error {
+	if err := j.take(context.Background()); err != nil {
+		return err
+	}
+	defer func() { <-j.turn }()
+	j.tag = tag
+	return j.save()
+}
+
+// save writes what changed to disk.
+func (j *Journal) save() error {
 	switch {
-	case j.disk == nil || !now:
+	case j.disk == nil:
 		return nil
 	case j.partial:
 		return j.disk.forget()
@@ -283,7 +291,7 @@ func (j *Journal) Close() error {
 	if !j.begun {
 		return nil
 	}
-	err := j.save(true)
+	err := j.save()
 	return errors.Join(err, j.pack.close(), j.disk.close())
 }
 

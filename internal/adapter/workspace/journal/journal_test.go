@@ -306,7 +306,7 @@ func TestInTheWay(t *testing.T) {
 	if err := os.Rename(root, root+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Look(t.Context(), "", nil); err == nil {
+	if _, err := j.Look(t.Context(), nil); err == nil {
 		t.Error("a workspace that is gone is looked at")
 	}
 	if err := os.Rename(root+".away", root); err != nil {
@@ -317,7 +317,7 @@ func TestInTheWay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	put(t, root, "a", "3")
-	if _, err := j.Look(ctx, "", nil); err == nil {
+	if _, err := j.Look(ctx, nil); err == nil {
 		t.Error("a look after its context ended")
 	}
 	expect(t, "after a look that was cut short", see(t, j, ""), "a")
@@ -535,7 +535,7 @@ func TestFolder(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil {
 		t.Errorf("%s is left behind", dir)
 	}
-	if _, err := k.Look(t.Context(), "", nil); err == nil {
+	if _, err := k.Look(t.Context(), nil); err == nil {
 		t.Error("a closed journal looks")
 	}
 	// Pawl's own folder in the workspace is none of its files.
@@ -563,7 +563,7 @@ func TestLooksAtOnce(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(root, fmt.Sprint("f", w*50+i)), []byte("22"), 0o644); err != nil {
 					t.Error(err)
 				}
-				l, err := j.Look(context.Background(), "", nil)
+				l, err := j.Look(context.Background(), nil)
 				if err != nil {
 					t.Error(err)
 				}
@@ -630,5 +630,43 @@ func TestPackIsCleaned(t *testing.T) {
 	}
 	if p.live > 1000 {
 		t.Errorf("%d bytes, at most 1000", p.live)
+	}
+}
+
+// A file that pawl wrote and that somebody put back before the next look: the
+// record says so, also where git has the content.
+func TestWroteAndReverted(t *testing.T) {
+	t.Parallel()
+	root := realTemp(t)
+	git(t, root, "init", "-q")
+	put(t, root, "a", "tracked\n")
+	put(t, root, ".gitignore", "ignored\n")
+	git(t, root, "add", ".")
+	git(t, root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x")
+	put(t, root, "b", "plain\n")
+	j := open(t, root, Options{Dir: t.TempDir()})
+	past(&j.opt)
+	see(t, j, "")
+	for _, c := range []tool.Change{
+		{Path: "a", Before: sum("tracked\n"), After: sum("x"), Mode: 0o644},
+		{Path: "b", Before: sum("plain\n"), After: sum("y"), Mode: 0o644},
+		{Path: "new", After: sum("z"), Mode: 0o644},
+		{Path: "ignored", After: sum("i"), Mode: 0o644},
+	} {
+		j.Wrote(c)
+	}
+	put(t, root, "ignored", "i")
+	l := see(t, j, "")
+	if len(l.Effects) != 3 {
+		t.Fatalf("%+v", l.Effects)
+	}
+	want := map[string][2]tool.Hash{"a": {sum("x"), sum("tracked\n")}, "b": {sum("y"), sum("plain\n")}, "new": {sum("z"), ""}}
+	for _, e := range l.Effects {
+		if w := want[e.Path]; w[0] != e.Before || w[1] != e.After {
+			t.Errorf("%+v", e)
+		}
+	}
+	if l := see(t, j, ""); len(l.Effects) != 0 {
+		t.Errorf("again: %+v", l.Effects)
 	}
 }

@@ -91,7 +91,7 @@ func (j *Journal) bounds() string {
 		out = append(out, fmt.Sprintf("the workspace has more than %d files: what commands change in folders that came since is not recorded", j.opt.MaxFiles))
 	}
 	if j.noRoom > 0 {
-		out = append(out, fmt.Sprintf("%d of its files could not be copied (%d MB are kept): what commands do to them can not be undone", j.noRoom, j.opt.MaxAll>>20))
+		out = append(out, fmt.Sprintf("%d of its files could not be copied (%s): what commands do to them can not be undone", j.noRoom, j.pack.why()))
 	}
 	return strings.Join(out, "; ")
 }

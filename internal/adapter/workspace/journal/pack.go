@@ -22,6 +22,7 @@ type pack struct {
 	live  int64 // bytes of contents that are referred to
 	limit int64 // of live
 	at    map[id]*place
+	err   error // why the last content was not kept, where it was not the limit
 }
 
 // place is where a content is. seen is the last look that reported it.
@@ -51,6 +52,9 @@ func openPack(path string, limit int64) (*pack, error) {
 	}
 	return p, nil
 }
+
+// noPack is a pack that keeps nothing.
+func noPack(why error) *pack { return &pack{at: map[id]*place{}, err: why} }
 
 func (p *pack) begin() error {
 	p.at, p.live = map[id]*place{}, 0
@@ -96,13 +100,18 @@ func (p *pack) put(h id, data []byte, ref bool, now int64) bool {
 	if ref && (e == nil || e.refs == 0) && p.live+int64(len(data)) > p.limit {
 		return false
 	}
+	if e == nil && p.f == nil {
+		return false
+	}
 	if e == nil {
 		buf := make([]byte, packHeader, packHeader+len(data))
 		binary.LittleEndian.PutUint32(buf, uint32(len(data)))
 		copy(buf[4:], h[:])
 		if _, err := p.f.WriteAt(append(buf, data...), p.size); err != nil {
+			p.err = err
 			return false // the next one is written over it
 		}
+		p.err = nil
 		e = &place{off: p.size + packHeader, n: uint32(len(data))}
 		p.at[h] = e
 		p.size += packHeader + int64(len(data))
@@ -181,7 +190,7 @@ func (p *pack) clean(since int64) error {
 			keep += int64(e.n) + packHeader
 		}
 	}
-	if garbage := p.size - keep; garbage < 64<<20 && garbage < p.limit/4 || garbage < keep {
+	if garbage := p.size - keep; p.f == nil || garbage < 64<<20 && garbage < p.limit/4 || garbage < keep {
 		return nil
 	}
 	tmp := p.path + ".new"
@@ -215,4 +224,19 @@ func (p *pack) clean(since int64) error {
 	return old.Close()
 }
 
-func (p *pack) close() error { return p.f.Close() }
+func (p *pack) close() error {
+	if p.f == nil {
+		return nil
+	}
+	return p.f.Close()
+}
+
+// why says what keeps contents from being kept.
+func (p *pack) why() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return p.err.Error()
+	}
+	return fmt.Sprintf("%d MB are kept", p.limit>>20)
+}

@@ -277,7 +277,15 @@ func put(t testing.TB, root, name, text string) {
 
 func see(t testing.TB, j *Journal, tag string, touched ...string) tool.Look {
 	t.Helper()
-	l, err := j.Look(context.Background(), tag, touched)
+	l, err := j.Look(context.Background(), touched)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tag != "" {
+		err = j.Settle(tag)
+	} else {
+		j.tag = "" // not kept, as by a process that dies
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,10 +32,13 @@ func (l *look) settle() ([]tool.Effect, error) {
 			before: g.was, had: true, from: g.was.size,
 		})
 	}
-	if err := l.befores(out); err != nil {
+	err := l.befores(out)
+	if err != nil {
 		return nil, err
 	}
-	out = l.ours(out)
+	if out, err = l.ours(out); err != nil {
+		return nil, err
+	}
 	l.count(out)
 	slices.SortStableFunc(out, func(a, b change) int {
 		// What went first, so that a folder can take a file's place.
@@ -202,17 +205,18 @@ func (l *look) befores(cs []change) error {
 
 // ours leaves out what recorded writes did, and takes their contents for the
 // ones before what others did to the same files.
-func (l *look) ours(cs []change) []change {
+func (l *look) ours(cs []change) ([]change, error) {
 	l.j.mu.Lock()
 	written := l.j.wrote
 	l.j.wrote = map[string]*wrote{}
 	l.j.mu.Unlock()
 	if len(written) == 0 {
-		return cs
+		return cs, nil
 	}
 	var out []change
 	for _, c := range cs {
 		w := written[c.Path]
+		delete(written, c.Path)
 		switch {
 		case w == nil:
 		case c.After == w.after:
@@ -229,7 +233,58 @@ func (l *look) ours(cs []change) []change {
 		}
 		out = append(out, c)
 	}
-	return out
+	for p, w := range written {
+		c, ok, err := l.reverted(p, *w)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// reverted is the change of a file that pawl wrote and that is nevertheless as
+// it was at the last look: somebody put it back.
+func (l *look) reverted(path string, w wrote) (change, bool, error) {
+	c := change{Effect: tool.Effect{Path: path, Before: w.after, After: w.before, ModeBefore: w.mode}, had: w.after != ""}
+	c.Kept = w.after == "" // else pawl's own store has it
+	f, _ := l.j.at(path)
+	switch {
+	case w.before == w.after:
+	case w.before == "":
+		if f != nil {
+			return c, false, nil
+		}
+		in, name := split(path)
+		d, err := l.p.open(in)
+		if err == nil {
+			_, err = d.stat(name)
+		}
+		c.Held = true
+		return c, err != nil && absent(err), nil // else it is there, and not watched
+	case f == nil:
+	case f.state == inGit && l.j.repo != nil:
+		c.Mode = mode(f.stamp)
+		same := false
+		err := l.j.repo.blobs(l.ctx, []id{f.id}, func(git id, data []byte) error {
+			sum := sha256.Sum256(data)
+			if same = hashOf(sum) == w.before; same {
+				l.inGit(sum, git)
+			}
+			return nil
+		})
+		if l.ctx.Err() != nil {
+			return c, false, err
+		}
+		c.Held = same
+		return c, same, nil // a git that fails says nothing
+	default:
+		c.Mode, c.Held = mode(f.stamp), f.state == kept
+		return c, hashOf(f.id) == w.before, nil
+	}
+	return c, false, nil
 }
 
 // The lines of a change are counted where that costs little.

@@ -1,0 +1,1092 @@
+//go:build unix
+
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// pulse is a process that can die: fuel counts the writes and appends that are
+// left to it, below 0 it lives on. What it does once it is dead comes to
+// nothing. It may be used from several goroutines.
+type pulse struct {
+	mu   sync.Mutex
+	fuel int
+	dead bool
+}
+
+func (p *pulse) step() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dead = p.dead || p.fuel == 0; p.dead {
+		return errDead
+	}
+	if p.fuel > 0 {
+		p.fuel--
+	}
+	return nil
+}
+
+func (p *pulse) set(fuel int, dead bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fuel, p.dead = fuel, dead
+}
+
+func (p *pulse) gone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dead
+}
+
+type pulseStore struct {
+	event.Store
+	*pulse
+}
+
+func (s pulseStore) Append(ctx context.Context, id string, after int64, ds ...event.Draft) ([]event.Event, error) {
+	if err := s.step(); err != nil {
+		return nil, err
+	}
+	return s.Store.Append(ctx, id, after, ds...)
+}
+
+func (s pulseStore) Put(ctx context.Context, data []byte) (string, error) {
+	if s.gone() {
+		return "", errDead
+	}
+	return s.Store.Put(ctx, data)
+}
+
+// pulseFiles are the files of a process that dies before or behind a write.
+type pulseFiles struct {
+	tool.Files
+	*pulse
+}
+
+func (f pulseFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
+	if err := f.step(); err != nil {
+		return nil, err
+	}
+	cs, err := f.Files.WriteAll(ctx, ws)
+	if dead := f.step(); dead != nil {
+		return nil, dead
+	}
+	return cs, err
+}
+
+// life is one random life of a real folder: file tools, real commands of a real
+// shell, found by the real journal, a person who saves files between and while
+// commands run, undo, redo, rewind, and death. Every line has its own text; a
+// line of a person begins with P.
+type life struct {
+	t       *testing.T
+	rnd     *rand.Rand
+	base    string // all is below it
+	dir     string
+	root    *os.Root // of dir: nothing random is written but through it
+	store   event.Store
+	repo    bool
+	lines   int
+	calls   int
+	gates   int
+	states  int
+	prompts []int64
+	removed map[string]bool // lines that the person took away
+	risked  map[string]bool // lines saved in a file while a command that names it ran
+	others  map[string][]int64
+	trace   []string
+
+	// of the process
+	beat  *pulse
+	state string
+	j     *journal.Journal
+	sh    *shell.Shell
+	ws    *workspace.Workspace
+	s     *Session
+	job   string
+	// orphan: a background command was alive at the last death, and what changed
+	// since may be its.
+	orphan    bool
+	wasOrphan bool
+	jobGo     func(last bool)
+
+	commands, loose, plans, redos, deaths, middles, jobs, saves int
+}
+
+func newLife(t *testing.T, seed uint64, base string) *life {
+	l := &life{
+		t: t, rnd: rand.New(rand.NewPCG(seed, 2)), base: base, dir: filepath.Join(base, "work"), store: memory.New(time.Now),
+		removed: map[string]bool{}, risked: map[string]bool{}, others: map[string][]int64{},
+	}
+	l.say("seed %d", seed)
+	must(os.Mkdir(l.dir, 0o755))
+	var err error
+	l.root, err = os.OpenRoot(l.dir)
+	must(err)
+	for _, p := range paths[:2] {
+		l.put(p, l.line("P")+l.line("P")+l.line("P"))
+	}
+	if l.repo = l.chance(40); l.repo {
+		l.put("t", l.line("P")+l.line("P"))
+		for _, a := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"}} {
+			cmd := exec.Command("git", a...)
+			cmd.Dir = l.dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				l.fail("git %q: %v %s", a, err, out)
+			}
+		}
+		l.person() // so that stash has something
+	}
+	l.state = l.newState()
+	l.open()
+	return l
+}
+
+func (l *life) newState() string {
+	l.states++
+	return filepath.Join(l.base, "state"+strconv.Itoa(l.states))
+}
+
+func (l *life) open() {
+	l.beat = &pulse{fuel: -1}
+	l.j = journal.New(l.dir, journal.Options{Dir: l.state})
+	l.sh = shell.New(shell.Options{Root: l.dir, SpillDir: filepath.Join(l.base, "spill")})
+	var err error
+	l.ws, err = workspace.Open(l.dir, workspace.Options{NoGit: true})
+	must(err)
+	l.s, err = Open(context.Background(), Config{
+		Store: pulseStore{l.store, l.beat}, ID: "s", Dir: l.dir, Model: llmtest.New(), Files: pulseFiles{l.ws, l.beat},
+		Shell: l.sh, Journal: Share(l.j),
+		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: l.dir, Home: "/home/nobody"}), Locks: turn.NewLocks(8),
+		Mask: func(s string) string { return s }, Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
+	})
+	if err != nil {
+		l.fail("open: %v", err)
+	}
+	l.orphan = l.orphan || l.job != ""
+	l.wasOrphan = l.wasOrphan || l.orphan
+	l.job, l.jobGo = "", nil
+}
+
+// process is what is left of a process.
+type process struct {
+	j  *journal.Journal
+	sh *shell.Shell
+	ws *workspace.Workspace
+	s  *Session
+}
+
+func (l *life) process() process { return process{l.j, l.sh, l.ws, l.s} }
+
+func (p process) end() {
+	_ = p.s.Close()
+	_ = p.sh.Close()
+	_ = p.j.Close()
+	_ = p.ws.Close()
+}
+
+func (l *life) end() {
+	l.process().end()
+	must(l.root.Close())
+}
+
+func (l *life) fail(format string, args ...any) {
+	l.t.Helper()
+	var log []string
+	if l.s != nil {
+		for e, err := range l.store.Read(context.Background(), "s", 0) {
+			switch b := e.Body.(type) {
+			case event.FileChanged:
+				log = append(log, fmt.Sprintf("%d %s %s %s: %.6s %o > %.6s %o kept %v loose %v", e.Seq, b.Tool, b.Call, b.Path, b.Before, b.ModeBefore, b.After, b.Mode, b.Kept, b.Loose))
+			case event.Undone, event.Redone, event.Warned, event.Writing:
+				log = append(log, fmt.Sprintf("%d %T %+v %v", e.Seq, b, b, err))
+			}
+		}
+	}
+	l.t.Fatalf("%s\n%s\ndisk %v\nlog\n%s", fmt.Sprintf(format, args...), strings.Join(l.trace, "\n"), l.disk(), strings.Join(log, "\n"))
+}
+
+func (l *life) say(format string, args ...any) {
+	l.trace = append(l.trace, fmt.Sprintf(format, args...))
+}
+func (l *life) chance(percent int) bool { return l.rnd.IntN(100) < percent }
+func (l *life) rec(bs ...event.Body) error {
+	var ds []event.Draft
+	for _, b := range bs {
+		ds = append(ds, event.Draft{Body: b})
+	}
+	return l.s.record(context.Background(), ds...)
+}
+
+func (l *life) line(who string) string {
+	l.lines++
+	return who + strconv.Itoa(l.lines) + "\n"
+}
+
+// disk is what is there, but for git's own.
+func (l *life) disk() map[string]content {
+	out := map[string]content{}
+	must(fs.WalkDir(l.root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			if e.Name() == ".git" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := e.Info()
+		must(err)
+		c := content{mode: uint32(info.Mode())}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			c.data, err = l.root.Readlink(p)
+		} else {
+			var b []byte
+			b, err = l.root.ReadFile(p)
+			c.data = string(b)
+		}
+		must(err)
+		out[p] = c
+		return nil
+	}))
+	return out
+}
+
+func (l *life) put(p, data string) bool {
+	if d := path.Dir(p); d != "." && l.root.MkdirAll(d, 0o755) != nil {
+		return false
+	}
+	return l.root.WriteFile(p, []byte(data), 0o644) == nil
+}
+
+func link2(c content) bool { return fs.FileMode(c.mode)&fs.ModeSymlink != 0 }
+
+// some gives a file that is there, or one of the usual names.
+func (l *life) some() string {
+	have := slices.Sorted(maps.Keys(l.disk()))
+	if len(have) > 0 && l.chance(60) {
+		return have[l.rnd.IntN(len(have))]
+	}
+	return paths[l.rnd.IntN(len(paths))]
+}
+
+func (l *life) edited(who, data string) string {
+	ls := linesOf(data)
+	for range 1 + l.rnd.IntN(2) {
+		i := l.rnd.IntN(len(ls) + 1)
+		switch {
+		case i == len(ls) || l.chance(50):
+			ls = slices.Insert(ls, i, l.line(who))
+			continue
+		case !strings.HasPrefix(ls[i], who) && l.chance(80):
+			continue
+		}
+		if who == "P" && strings.HasPrefix(ls[i], "P") {
+			l.removed[ls[i]] = true
+		}
+		if l.chance(50) {
+			ls[i] = l.line(who)
+		} else {
+			ls = slices.Delete(ls, i, i+1)
+		}
+	}
+	return strings.Join(ls, "")
+}
+
+// person edits, makes or removes a file, and gives its path.
+func (l *life) person() string {
+	p := l.some()
+	was, ok := l.disk()[p]
+	if ok && link2(was) {
+		return ""
+	}
+	if ok && l.chance(10) {
+		for _, x := range linesOf(was.data) {
+			l.removed[x] = true
+		}
+		must(l.root.Remove(p))
+		l.say("the person removes %s", p)
+	} else {
+		data := l.edited("P", was.data)
+		if !l.put(p, data) {
+			return ""
+		}
+		if l.chance(5) {
+			must(l.root.Chmod(p, 0o700))
+		}
+		l.say("the person writes %s: %q", p, data)
+	}
+	l.touch(p)
+	return p
+}
+
+// touch notes that somebody else than the agent changed a file.
+func (l *life) touch(p string) {
+	at := int64(0)
+	if l.s != nil {
+		at = l.s.Last()
+	}
+	l.others[p] = append(l.others[p], at)
+	if to, err := filepath.EvalSymlinks(filepath.Join(l.dir, p)); err == nil {
+		if p, err = filepath.Rel(l.dir, to); err != nil {
+			l.fail("%v", err)
+		}
+	}
+	l.others[p] = append(l.others[p], at)
+}
+
+// gate is a place where a command waits.
+type gate struct {
+	words      string // of the command
+	ready, go_ *os.File
+}
+
+func (l *life) gate() gate {
+	l.gates++
+	open := func(name string) (*os.File, string) {
+		p := filepath.Join(l.base, name+strconv.Itoa(l.gates))
+		must(syscall.Mkfifo(p, 0o600))
+		f, err := os.OpenFile(p, os.O_RDWR|syscall.O_NONBLOCK, 0)
+		must(err)
+		return f, p
+	}
+	r, rp := open("ready")
+	g, gp := open("go")
+	return gate{words: "echo r > " + rp + "; read x < " + gp, ready: r, go_: g}
+}
+
+func (l *life) reached(g gate) {
+	must(g.ready.SetReadDeadline(time.Now().Add(time.Minute)))
+	if _, err := g.ready.Read(make([]byte, 2)); err != nil {
+		l.fail("the command does not get there: %v", err)
+	}
+}
+
+func (g gate) release() { _, err := g.go_.WriteString("go\n"); must(err) }
+func (g gate) close()   { _ = g.ready.Close(); _ = g.go_.Close() }
+
+// step is one simple command of the agent.
+func (l *life) command1() string {
+	p, q := l.some(), l.some()
+	text := func() string { return strings.TrimSuffix(l.line("A"), "\n") }
+	all := []string{
+		"echo " + text() + " >> " + p, "echo " + text() + " > " + p, "sed -i '1s/.*/" + text() + "/' " + p, "sed -i '$a " + text() + "' " + p,
+		"sed -i 1d " + p, "rm -f " + p, "mv " + p + " " + q, "cp " + p + " " + q, "chmod 755 " + p, "chmod 644 " + p,
+		"mkdir -p n/m", "rmdir n/m n", "mkdir -p n; echo " + text() + " > n/x", "ln -s a l", "ln -sf b d", "rm -rf n", "mv d n", "rm -f *", "touch " + p,
+	}
+	if l.repo {
+		git := "git -c user.name=x -c user.email=x@x "
+		all = append(all, git+"checkout -q -- t", git+"stash -q", git+"stash pop -q", git+"commit -qam x", "git add -A", git+"checkout -q -- .")
+	}
+	return all[l.rnd.IntN(len(all))]
+}
+
+// script is a program that names nothing and does several things.
+func (l *life) script() string {
+	p := filepath.Join(l.base, "script"+strconv.Itoa(l.calls))
+	text := ""
+	for range 1 + l.rnd.IntN(4) {
+		text += l.command1() + "\n"
+	}
+	must(os.WriteFile(p, []byte(text), 0o600))
+	l.say("%s is %q", p, text)
+	return "sh " + p
+}
+
+func (l *life) turn() {
+	if l.rec(event.Prompted{Source: event.Person, Text: "go on"}) != nil {
+		return
+	}
+	l.prompts = append(l.prompts, l.s.Last())
+	for range 1 + l.rnd.IntN(3) {
+		l.calls++
+		id := strconv.Itoa(l.calls)
+		name := pickOf(l.rnd, []string{"write", "bash", "bash"})
+		call := llm.Call{ID: id, Name: name, Args: []byte("{}")}
+		if l.rec(event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Kind: llm.CallPart, Call: &call}}}}},
+			event.CallAsked{ID: id, Tool: name}, event.CallStarted{ID: id}) != nil {
+			return
+		}
+		done := event.CallDone{ID: id, Tool: name, Outcome: event.OK, Result: llm.Result{ID: id, Name: name}}
+		if name == "bash" {
+			if done.Command = l.command(id); done.Command == "" {
+				return // it died
+			}
+		} else {
+			l.write(id)
+		}
+		if l.chance(15) {
+			l.person()
+		}
+		if l.rec(done) != nil {
+			return
+		}
+	}
+	l.s.watch.turnEnds(context.Background(), l.s)
+	_ = l.rec(event.Ended{End: event.EndDone})
+}
+
+func pickOf[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
+
+func (l *life) write(id string) {
+	ctx := context.Background()
+	env := l.s.env(&turn.Pending{Call: llm.Call{ID: id}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}})
+	var ws []tool.Write
+	used := map[string]bool{}
+	before := l.disk()
+	for range 1 + l.rnd.IntN(2) {
+		p := l.some()
+		f, ok := before[p]
+		if used[p] || ok && link2(f) {
+			continue
+		}
+		used[p] = true
+		w := tool.Write{Path: p, Data: []byte(l.edited("A", f.data))}
+		if ok {
+			w.Expect = hashOf(f.data)
+			w.Remove = l.chance(15)
+		}
+		ws = append(ws, w)
+	}
+	l.faults()
+	_, err := env.Files.WriteAll(ctx, ws)
+	l.say("call %s writes %v: %v", id, ws, err)
+	if err != nil && !l.beat.gone() && !maps.Equal(before, l.disk()) {
+		l.fail("a write that failed changed something: %v", err)
+	}
+}
+
+func (l *life) faults() {
+	if l.chance(6) {
+		l.beat.set(l.rnd.IntN(5), false)
+	}
+}
+
+// bash is the call of a command, as the loop makes it.
+func (l *life) bash(id, command string, background bool) (*turn.Pending, func(context.Context) (tool.Result, error)) {
+	args, err := json.Marshal(map[string]any{"command": command, "background": background})
+	must(err)
+	t := tools.Bash()
+	p := &turn.Pending{Call: llm.Call{ID: id, Name: "bash", Args: args}, Args: args, Tool: t}
+	p.Footprint, err = t.Footprint(l.s.env(p), args)
+	must(err)
+	env := l.s.env(p)
+	return p, func(ctx context.Context) (tool.Result, error) { return t.Run(ctx, env, args) }
+}
+
+// command runs a command and checks what was recorded of it. It gives "" when
+// the process died in it.
+func (l *life) command(id string) string {
+	l.commands++
+	if l.job == "" && l.chance(10) {
+		l.background(id)
+		return "job"
+	}
+	head, tail := l.command1(), ""
+	if l.chance(40) {
+		head = l.script()
+	}
+	for l.chance(30) {
+		head += "; " + l.command1()
+	}
+	gated := l.chance(35)
+	g := gate{}
+	line := head
+	if gated {
+		tail = l.command1()
+		g = l.gate()
+		defer g.close()
+		line = head + "; " + g.words + "; " + tail
+	}
+	p, run := l.bash(id, line, false)
+	before, from, named := l.disk(), l.s.Last(), l.s.words(p.Footprint.Commands)
+	l.say("call %s runs %q", id, line)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var r tool.Result
+	var err error
+	saved := map[string]bool{}
+	jobbed := l.job != "" || l.orphan
+	l.orphan = false
+	if !gated {
+		if l.chance(4) {
+			l.beat.set(0, false) // between the command and its record
+		}
+		r, err = run(ctx)
+	} else {
+		done := make(chan struct{})
+		go func() { defer close(done); r, err = run(ctx) }()
+		l.reached(g)
+		for l.chance(60) {
+			if at := l.person(); at != "" {
+				saved[at] = true
+				l.saves++
+			}
+		}
+		if l.job != "" && l.chance(50) {
+			l.jobStep()
+		}
+		switch {
+		case l.chance(15):
+			l.dieInside(id, before, g, cancel, done)
+			return ""
+		case l.chance(15):
+			l.say("it is cancelled")
+			cancel()
+		default:
+			g.release()
+		}
+		<-done
+	}
+	if l.beat.gone() {
+		l.die(before, from, id)
+		return ""
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		l.fail("%q: %v", line, err)
+	}
+	l.recorded(before, l.disk(), from, id, saved, jobbed, r.Text, named)
+	return line
+}
+
+// recorded checks that what the log says is what happened.
+func (l *life) recorded(before, now map[string]content, from int64, call string, saved map[string]bool, jobbed bool, text string, named words) {
+	l.t.Helper()
+	got := map[string]event.FileChanged{}
+	for _, c := range l.changes(from) {
+		got[c.Path] = c.FileChanged
+		if !jobbed && (c.Call != call || c.Tool != bashTool) {
+			l.fail("%+v is not of %s", c, call)
+		}
+		if c.Loose {
+			l.loose++
+		}
+		if saved[c.Path] && !c.Loose {
+			if !named.name(tool.Effect{Path: c.Path, Before: c.Before, After: c.After}, map[tool.Hash]bool{c.After: true}) {
+				l.fail("%s was saved by the person, and is taken for the command's", c.Path)
+			}
+			for _, x := range linesOf(now[c.Path].data) {
+				l.risked[x] = true
+			}
+		}
+		if !c.Kept && !strings.Contains(text, "can not be restored") && !jobbed {
+			l.fail("%s is not kept, and the result does not say so: %s", c.Path, text)
+		}
+		if c.Kept && c.Before != "" {
+			if data, err := l.store.Get(context.Background(), string(c.Before)); err != nil || hashOf(string(data)) != c.Before {
+				l.fail("%s is said to be kept: %v", c.Path, err)
+			}
+		}
+	}
+	all := maps.Clone(before)
+	maps.Copy(all, now)
+	orphan := l.wasOrphan
+	for p := range all {
+		b, was := before[p]
+		n, is := now[p]
+		c, ok := got[p]
+		hash := func(x content, ok bool) tool.Hash {
+			if !ok {
+				return ""
+			}
+			return hashOf(x.data)
+		}
+		if jobbed {
+			if ok && !orphan && c.After != hash(n, is) {
+				l.fail("%s is recorded as another", p)
+			}
+			continue
+		}
+		switch changed := was != is || b != n; {
+		case changed && !ok:
+			l.fail("%s changed and is not recorded: %v, %v", p, b, n)
+		case !changed && ok:
+			l.fail("%s did not change and is recorded: %+v", p, c)
+		case ok && (c.Before != hash(b, was) || c.After != hash(n, is)):
+			l.fail("%s: %v > %v is recorded as %+v", p, b, n, c)
+		case ok && !c.Kept:
+			l.fail("%s could have been kept: %+v", p, c)
+		}
+	}
+}
+
+type numbered struct {
+	event.FileChanged
+	seq int64
+}
+
+func (l *life) changes(from int64) []numbered {
+	var out []numbered
+	for e, err := range l.store.Read(context.Background(), "s", from) {
+		must(err)
+		if c, ok := e.Body.(event.FileChanged); ok {
+			out = append(out, numbered{c, e.Seq})
+		}
+	}
+	return out
+}
+
+// background starts a job that does something each time it is told to.
+func (l *life) background(id string) {
+	l.jobs++
+	g, back := l.gate(), l.gate()
+	_ = back.go_.Close()
+	p := strings.TrimPrefix(g.ready.Name(), "")
+	script := filepath.Join(l.base, "job"+id)
+	must(os.WriteFile(script, []byte("while read x <&3; do [ $x = end ] && exit; echo $x >> a; echo $x > jobs; rm -f b; echo done > "+p+"; done 3< "+g.go_.Name()+"\n"), 0o600))
+	_, run := l.bash(id, "sh "+script, true)
+	r, err := run(context.Background())
+	if err != nil || r.Error {
+		l.fail("background: %v %+v", err, r)
+	}
+	_, rest, _ := strings.Cut(r.Note, "started ")
+	l.job = rest
+	l.say("call %s starts %s", id, l.job)
+	l.jobGo = func(last bool) {
+		if last {
+			_, err := g.go_.WriteString("end\n")
+			must(err)
+			return
+		}
+		_, err := g.go_.WriteString(l.line("A"))
+		must(err)
+		must(g.ready.SetReadDeadline(time.Now().Add(time.Minute)))
+		if _, err := g.ready.Read(make([]byte, 8)); err != nil {
+			l.fail("the job does not get on: %v", err)
+		}
+	}
+	l.t.Cleanup(func() { g.close(); back.close() })
+}
+
+func (l *life) jobStep() {
+	l.say("the job does something")
+	l.jobGo(false)
+}
+
+// jobEnds tells the job to end, and looks at its output.
+func (l *life) jobEnds() {
+	if l.rec(event.Prompted{Source: event.Person, Text: "and the job?"}) != nil {
+		return
+	}
+	l.prompts = append(l.prompts, l.s.Last())
+	l.calls++
+	id := strconv.Itoa(l.calls)
+	l.jobGo(true)
+	t := tools.BashOutput()
+	args := []byte(fmt.Sprintf(`{"id":%q,"wait":20}`, l.job))
+	env := l.s.env(&turn.Pending{Call: llm.Call{ID: id, Name: "bash_output", Args: args}, Args: args, Tool: t})
+	if _, err := t.Run(context.Background(), env, args); err != nil {
+		l.fail("%v", err)
+	}
+	l.say("the job ends")
+	l.job = ""
+	_ = l.rec(event.Ended{End: event.EndDone})
+}
+
+// dieInside is the death of pawl in the middle of a command; the command may go
+// on.
+func (l *life) dieInside(id string, before map[string]content, g gate, cancel func(), done chan struct{}) {
+	l.middles++
+	old, from := l.process(), l.s.Last()
+	l.beat.set(-1, true)
+	l.copyState()
+	goesOn := l.chance(50)
+	if !goesOn {
+		cancel()
+		<-done
+		old.end()
+	}
+	for l.chance(30) {
+		l.person()
+	}
+	l.deaths++
+	then := l.disk()
+	l.open()
+	l.say("pawl died in the middle of %s and was opened again; the command goes on: %v", id, goesOn)
+	l.found(before, then, from, id)
+	if goesOn {
+		atRest := l.disk()
+		g.release()
+		<-done
+		for p, c := range l.disk() {
+			if atRest[p] != c {
+				l.touch(p)
+			}
+			delete(atRest, p)
+		}
+		for p := range atRest {
+			l.touch(p)
+		}
+		old.end()
+	}
+	if n := len(l.s.open); n > 0 {
+		l.fail("%d calls are still open", n)
+	}
+}
+
+// copyState takes the journal's folder as it is at a death.
+func (l *life) copyState() {
+	to := l.newState()
+	must(os.MkdirAll(to, 0o700))
+	if _, err := os.Stat(l.state); err == nil {
+		must(os.CopyFS(to, os.DirFS(l.state)))
+	}
+	l.state = to
+}
+
+// found checks that what changed since the look before a command is recorded
+// after a death in it.
+func (l *life) found(before, now map[string]content, from int64, id string) {
+	l.t.Helper()
+	got := map[string]numbered{}
+	for _, c := range l.changes(from) {
+		if c.Call == id {
+			got[c.Path] = c
+			if !c.Loose {
+				l.fail("%+v is taken for certain", c)
+			}
+		}
+	}
+	all := maps.Clone(before)
+	maps.Copy(all, now)
+	for p := range all {
+		b, was := before[p]
+		n, is := now[p]
+		if was == is && b == n {
+			continue
+		}
+		c, ok := got[p]
+		if !ok || !c.Kept || was && c.Before != hashOf(b.data) || is && c.After != hashOf(n.data) || !was && c.Before != "" || !is && c.After != "" {
+			l.fail("%s changed from %v to %v, which is not what is recorded: %v %+v", p, b, n, ok, c)
+		}
+	}
+}
+
+// die is the death of the process between commands.
+func (l *life) die(before map[string]content, from int64, id string) {
+	l.deaths++
+	l.beat.set(-1, true)
+	l.copyState()
+	l.process().end()
+	now := l.disk()
+	l.open()
+	l.say("it died and was opened again")
+	if id != "" {
+		l.found(before, now, from, id)
+	}
+	if n := len(l.s.undo.Intents()); n > 0 {
+		l.fail("%d writes are still open", n)
+	}
+}
+
+func (l *life) hash(p string) tool.Hash {
+	if c, ok := l.disk()[p]; ok {
+		return hashOf(c.data)
+	}
+	return ""
+}
+
+func (l *life) putBack(w undo.What) {
+	ctx := context.Background()
+	p, err := l.s.PlanUndo(ctx, w)
+	if errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo) {
+		return
+	}
+	if err != nil {
+		l.fail("plan %+v: %v", w, err)
+	}
+	var c undo.Consent
+	confirmed := map[string]bool{}
+	for _, f := range p.Files {
+		switch {
+		case f.Blocked() && l.chance(80), f.Ask != "" && l.chance(40):
+			c.LeaveOut = append(c.LeaveOut, f.Path)
+		case f.Ask != "" && l.chance(85):
+			c.Confirmed = append(c.Confirmed, f.Path)
+			confirmed[f.Path] = true
+		}
+	}
+	if l.chance(10) {
+		l.person()
+	}
+	redone := l.brought(p)
+	before := l.disk()
+	l.faults()
+	u, err := l.s.Undo(ctx, p, c)
+	l.say("undo %+v, consent %+v: %v", w, c, err)
+	for _, f := range p.Files {
+		l.say("  %s %s %s%s", f.Action, f.Path, f.Why, f.Ask)
+	}
+	agreed := func(path, line string) bool { return confirmed[path] || redone[line] }
+	died := l.beat.gone()
+	if died {
+		l.die(before, 0, "")
+	}
+	l.kept(before, agreed)
+	l.onlyPlanned(before, p, confirmed)
+	switch {
+	case died:
+		l.wholeOrNothing(before, u.Done)
+	case err == nil:
+		l.beat.set(-1, false)
+		l.plans++
+		for _, f := range u.Done {
+			if l.hash(f.Path) != f.To {
+				l.fail("%s is not what was planned", f.Path)
+			}
+		}
+		if w.Sort != undo.ByRedo && l.chance(40) {
+			l.backAgain(u, before)
+		}
+	case !maps.Equal(before, l.disk()):
+		l.fail("an undo that failed (%v) changed something", err)
+	}
+}
+
+func (l *life) backAgain(u Undone, before map[string]content) {
+	if !slices.ContainsFunc(u.Done, func(f undo.File) bool { return f.Action != undo.Same }) {
+		return
+	}
+	p, err := l.s.PlanUndo(context.Background(), undo.What{Sort: undo.ByRedo})
+	if err != nil || !p.Sure() {
+		l.fail("redo of %+v: %v %+v", u.Done, err, p.Files)
+	}
+	l.redos++
+	if _, err := l.s.Undo(context.Background(), p, undo.Consent{}); err != nil || !maps.Equal(before, l.disk()) {
+		l.fail("undone and done again: %v; before %v", err, before)
+	}
+	l.say("done again")
+}
+
+// brought are the lines that the undo before a redo brought back.
+func (l *life) brought(p undo.Plan) map[string]bool {
+	out := map[string]bool{}
+	if p.Sort != undo.ByRedo {
+		return out
+	}
+	for _, c := range l.changes(0) {
+		if c.Tool != undo.Tool || c.After == "" {
+			continue
+		}
+		now, _ := l.store.Get(context.Background(), string(c.After))
+		old, _ := l.store.Get(context.Background(), string(c.Before))
+		for _, x := range linesOf(string(now)) {
+			if !slices.Contains(linesOf(string(old)), x) {
+				out[x] = true
+			}
+		}
+	}
+	return out
+}
+
+// kept checks that no line of a person's is gone from the disk, unless it was
+// agreed to. One that was saved in a file while a command that names the file
+// ran can be had again.
+func (l *life) kept(before map[string]content, agreed func(path, line string) bool) {
+	l.t.Helper()
+	all := map[string]bool{}
+	for _, f := range l.disk() {
+		for _, x := range linesOf(f.data) {
+			all[x] = true
+		}
+	}
+	for p, f := range before {
+		if link2(f) {
+			continue
+		}
+		for _, x := range linesOf(f.data) {
+			if !strings.HasPrefix(x, "P") || l.removed[x] || agreed(p, x) || all[x] {
+				continue
+			}
+			if !l.risked[x] {
+				l.fail("the line %q of %s is gone; before %v", x, p, before)
+			}
+			if data, err := l.store.Get(context.Background(), string(hashOf(f.data))); err != nil || string(data) != f.data {
+				l.fail("the line %q of %s can not be had again: %v", x, p, err)
+			}
+		}
+	}
+}
+
+func (l *life) onlyPlanned(before map[string]content, p undo.Plan, confirmed map[string]bool) {
+	l.t.Helper()
+	now := l.disk()
+	all := maps.Clone(before)
+	maps.Copy(all, now)
+	created := map[string]bool{}
+	for _, c := range l.changes(0) {
+		if c.Before == "" && c.Tool != undo.Tool {
+			created[c.Path] = true
+		}
+	}
+	for path := range all {
+		if now[path].data == before[path].data && (now[path] == content{}) == (before[path] == content{}) {
+			continue
+		}
+		i := slices.IndexFunc(p.Files, func(f undo.File) bool { return f.Path == path })
+		if i < 0 || p.Files[i].Blocked() || l.hash(path) != p.Files[i].To || p.Files[i].Ask != "" && !confirmed[path] {
+			l.fail("%s is neither as it was nor as planned; before %v", path, before)
+		}
+		if _, is := now[path]; !is && (p.Files[i].Action != undo.Delete || p.Sort != undo.ByRedo && !created[path]) {
+			l.fail("%s was deleted; planned %+v", path, p.Files[i])
+		}
+	}
+}
+
+func (l *life) wholeOrNothing(before map[string]content, do []undo.File) {
+	l.t.Helper()
+	done, due := 0, 0
+	for _, f := range do {
+		was := tool.Hash("")
+		if b, ok := before[f.Path]; ok {
+			was = hashOf(b.data)
+		}
+		switch now := l.hash(f.Path); {
+		case f.To == was:
+		case now == f.To:
+			done++
+		default:
+			due++
+		}
+	}
+	if done > 0 && due > 0 {
+		l.fail("half an undo: %d files of it done, %d not", done, due)
+	}
+}
+
+// chains checks that what is recorded of each path hangs together, unless
+// somebody else wrote it in between.
+func (l *life) chains() {
+	last := map[string]numbered{}
+	for _, c := range l.changes(0) {
+		if was, ok := last[c.Path]; ok && was.After != c.Before {
+			// What a background command did after a death comes when there is a look.
+			if !l.wasOrphan && !slices.ContainsFunc(l.others[c.Path], func(at int64) bool { return at <= c.seq }) {
+				l.fail("%s: %d is not from where %d left it", c.Path, c.seq, was.seq)
+			}
+		}
+		last[c.Path] = c
+	}
+}
+
+func (l *life) live(steps int) {
+	for range steps {
+		switch n := l.rnd.IntN(100); {
+		case n < 40:
+			l.turn()
+		case n < 50:
+			l.person()
+		case n < 85:
+			w := undo.What{Sort: pickOf(l.rnd, []undo.Sort{undo.ByChange, undo.ByTurn, undo.ByFile, undo.ByCommand, undo.ByCommand, undo.ByAll, undo.ByRewind})}
+			switch w.Sort {
+			case undo.ByFile:
+				w.Path = l.some()
+			case undo.ByRewind:
+				if len(l.prompts) == 0 {
+					continue
+				}
+				w.Prompt = pickOf(l.rnd, l.prompts)
+			}
+			l.putBack(w)
+		case n < 93:
+			l.putBack(undo.What{Sort: undo.ByRedo})
+		case n < 97 && l.job != "":
+			l.jobStep()
+			if l.chance(50) {
+				l.jobEnds()
+			}
+		default:
+			l.die(nil, 0, "")
+		}
+		if l.beat.gone() {
+			if l.chance(30) {
+				l.person()
+			}
+			l.die(nil, 0, "")
+		}
+	}
+	l.chains()
+	l.end()
+}
+
+// lives is how many the normal run tries; PAWL_LIVES sets another number, which
+// .ci/run does.
+const lives = 60
+
+// SPEC 4.8, 6.2, 10.2, 11.1, 11.2: with the real workspace, journal and shell,
+// what commands do is recorded as it was, and no line of a person's is lost by
+// what pawl does.
+func TestLives(t *testing.T) {
+	n, first := lives, 0
+	if s := os.Getenv("PAWL_LIVES"); s != "" {
+		a, b, _ := strings.Cut(s, "+")
+		var err error
+		if n, err = strconv.Atoi(a); err != nil {
+			t.Fatal(err)
+		}
+		first, _ = strconv.Atoi(b)
+	}
+	sums := make([]*life, n)
+	t.Run("all", func(t *testing.T) {
+		for w := range 4 {
+			t.Run(strconv.Itoa(w), func(t *testing.T) {
+				t.Parallel()
+				for seed := w; seed < n; seed += 4 {
+					base, err := filepath.EvalSymlinks(t.TempDir())
+					must(err)
+					base = filepath.Join(base, strconv.Itoa(seed))
+					must(os.Mkdir(base, 0o700))
+					l := newLife(t, uint64(first+seed), base)
+					l.live(12)
+					sums[seed] = l
+					must(os.RemoveAll(base))
+				}
+			})
+		}
+	})
+	if t.Failed() {
+		return
+	}
+	var s life
+	for _, l := range sums {
+		s.commands, s.loose, s.plans, s.redos = s.commands+l.commands, s.loose+l.loose, s.plans+l.plans, s.redos+l.redos
+		s.deaths, s.middles, s.jobs, s.saves = s.deaths+l.deaths, s.middles+l.middles, s.jobs+l.jobs, s.saves+l.saves
+	}
+	t.Logf("%d lives: %d commands, %d loose changes, %d undos and redos, %d done again, %d deaths, %d in a command, %d background commands, %d files saved while a command ran",
+		n, s.commands, s.loose, s.plans, s.redos, s.deaths, s.middles, s.jobs, s.saves)
+	if s.commands < n || s.loose < n || s.plans < n || s.deaths < n/2 || s.middles < n/20 || s.saves < n/4 {
+		t.Errorf("too little happened")
+	}
+}
