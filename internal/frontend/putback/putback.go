@@ -25,7 +25,7 @@ func Show(w io.Writer, p undo.Plan) {
 		if passing(f) {
 			continue
 		}
-		fmt.Fprintln(w, plain.Line(verb(f)+f.Path+about(f)))
+		fmt.Fprintln(w, plain.Line(verb(p, f)+f.Path+about(f)))
 		if f.Diff != "" {
 			fmt.Fprint(w, indent(plain.Text(f.Diff)))
 		}
@@ -39,16 +39,20 @@ func Show(w io.Writer, p undo.Plan) {
 // and nothing is worth a line.
 func passing(f undo.File) bool { return f.Action == undo.Same && f.Now.Hash == "" }
 
-func verb(f undo.File) string {
+func verb(p undo.Plan, f undo.File) string {
+	do := "put back "
+	if p.Sort == undo.ByRedo {
+		do = "do again: "
+	}
 	switch {
 	case f.Blocked():
-		return "cannot put back "
+		return "cannot " + do
 	case f.Action == undo.Same:
 		return "is so already: "
 	case f.Ask != "":
 		return "asks first: "
 	}
-	return "would put back "
+	return "would " + do
 }
 
 func about(f undo.File) string {
