@@ -79,6 +79,9 @@ func TestCommandsAreJournaled(t *testing.T) {
 		{"sed by glob", "sed -i s/one/two/ *.txt", map[string]string{"a.txt": "one > two"}},
 		{"rm", "rm a.txt", map[string]string{"a.txt": "one > -"}},
 		{"mv", "mv a.txt c.txt", map[string]string{"a.txt": "one > -", "c.txt": "- > one"}},
+		{"mv over one", "mv a.txt b.txt", map[string]string{"a.txt": "one > -", "b.txt": "changed > one"}},
+		{"made and moved", "sed s/one/two/ a.txt > t && mv t a.txt", map[string]string{"a.txt": "one > two 644"}},
+		{"moved in", "t=$(mktemp); echo two > $t; mv $t a.txt", map[string]string{"a.txt": "one > two"}},
 		{"mv into a folder", "mv a.txt dir", map[string]string{"a.txt": "one > -", "dir/a.txt": "- > one"}},
 		{"cp", "cp a.txt dir/z", map[string]string{"dir/z": "- > one"}},
 		{"chmod", "chmod 755 a.txt", map[string]string{"a.txt": "one > one 755"}},
@@ -304,6 +307,36 @@ func TestSavedMeanwhileIsLoose(t *testing.T) {
 	}
 	if got["mine.txt"] != "old > my own loose" || got["a.txt"] != "one > two" {
 		t.Errorf("%q", got)
+	}
+}
+
+// SPEC 11.2: a file that a person saves and the running command then moves is
+// theirs where it comes to lie; what the command itself made is not.
+func TestSavedAndMovedIsLoose(t *testing.T) {
+	for command, want := range map[string]string{
+		"mv a.txt c.txt": "- > my own loose",
+		"sed -i s/own/new/ a.txt; mv a.txt c.txt": "- > my new",
+		"mv c.txt d.txt": "",
+	} {
+		r := (*rig)(nil)
+		m := llmtest.New(llmtest.Use("bash", bash("echo ready; while [ ! -e go ]; do sleep 0.01; done; "+command)))
+		r = newRig(t, "yolo", m, journaled(t, journal.Options{}))
+		r.put("a.txt", "one\n")
+		es := r.run("go", func(e event.Event) {
+			if b, ok := e.Body.(event.OutputDelta); ok && strings.Contains(b.Text, "ready") {
+				r.put("a.txt", "my own\n")
+				r.put("go", "")
+			}
+		})
+		got := ""
+		for _, c := range find[event.FileChanged](es) {
+			if c.Path == "c.txt" {
+				got = r.said(c)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: c.txt %q, want %q", command, got, want)
+		}
 	}
 }
 

@@ -131,9 +131,13 @@ func (r *recordedShell) harvest(ctx context.Context, id string, ran tool.Ran, er
 // words are the paths that the words of a command line name as what it
 // changes, relative to the workspace.
 type words struct {
-	exact      map[string]bool
-	taken      map[string]bool // files that are removed or moved: not what comes in their place
-	below      map[string]bool // folders that are removed or moved with all in them
+	exact map[string]bool
+	taken map[string]bool // files that are removed or moved: not what comes in their place
+	below map[string]bool // folders that are removed or moved with all in them
+	// brought is where files are moved to, and where from: what is there then is
+	// what was there before, or what another command made of it. Else somebody
+	// saved the file just then. Nowhere: from outside of the workspace.
+	brought    map[string][]string
 	globs      []string
 	takenGlobs []string
 	// strict are those of them that the programs are known to write or remove:
@@ -143,7 +147,7 @@ type words struct {
 
 // paths are those that a journal of a large workspace needs to know.
 func (w words) paths() []string {
-	return slices.Concat(slices.Collect(maps.Keys(w.exact)), slices.Collect(maps.Keys(w.taken)))
+	return slices.Concat(slices.Collect(maps.Keys(w.exact)), slices.Collect(maps.Keys(w.taken)), slices.Collect(maps.Keys(w.brought)))
 }
 
 // name says whether the words name what happened to a file. gone are contents
@@ -152,6 +156,9 @@ func (w words) paths() []string {
 func (w words) name(e tool.Effect, gone map[tool.Hash]bool) bool {
 	p := e.Path
 	if w.exact[p] || w.taken[p] && e.After == "" {
+		return true
+	}
+	if from, ok := w.brought[p]; ok && (len(from) == 0 || e.After == "" || gone[e.After] || slices.ContainsFunc(from, func(f string) bool { return w.exact[f] })) {
 		return true
 	}
 	for up := path.Dir(p); up != "."; up = path.Dir(up) {
@@ -175,7 +182,7 @@ func (w words) name(e tool.Effect, gone map[tool.Hash]bool) bool {
 // that it names; of one that is known to write, what it writes counts; of any
 // other, each argument that is a path.
 func (s *Session) words(cmds []shellsyntax.Command) words {
-	w := words{exact: map[string]bool{}, taken: map[string]bool{}, below: map[string]bool{}}
+	w := words{exact: map[string]bool{}, taken: map[string]bool{}, below: map[string]bool{}, brought: map[string][]string{}}
 	for _, c := range cmds {
 		e := shellsyntax.Effects(c)
 		program, _ := c.Program()
@@ -189,6 +196,10 @@ func (s *Session) words(cmds []shellsyntax.Command) words {
 		case shellsyntax.Writes:
 			for _, x := range e.Removes {
 				s.takes(&w, c, x, deep)
+			}
+			if program == "mv" {
+				s.brings(&w, c, e)
+				continue
 			}
 			moved := e.Removes
 			if program == "cp" || program == "ln" {
@@ -225,6 +236,28 @@ func (s *Session) takes(w *words, c shellsyntax.Command, x shellsyntax.Word, dee
 	t := words{exact: w.taken, below: w.below}
 	s.name(&t, c, x, deep, true)
 	w.strict, w.takenGlobs = append(w.strict, t.strict...), append(w.takenGlobs, t.globs...)
+}
+
+// brings adds the words for where a move puts files.
+func (s *Session) brings(w *words, c shellsyntax.Command, e shellsyntax.Effect) {
+	from := words{exact: map[string]bool{}, below: map[string]bool{}}
+	to := words{exact: map[string]bool{}, below: w.below}
+	for _, m := range e.Removes {
+		s.name(&from, c, m, false, false)
+	}
+	for _, x := range e.Writes {
+		s.name(&to, c, x, true, true)
+		for _, m := range e.Removes { // into a folder
+			if x.Known && m.Known {
+				m.Text = path.Join(x.Text, path.Base(m.Text))
+				s.name(&to, c, m, true, true)
+			}
+		}
+	}
+	for p := range to.exact {
+		w.brought[p] = append(w.brought[p], slices.Collect(maps.Keys(from.exact))...)
+	}
+	w.strict, w.globs = append(w.strict, to.strict...), append(w.globs, to.globs...)
 }
 
 // name adds a word. strict: the program is known to change it.
