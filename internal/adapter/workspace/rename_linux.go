@@ -1,41 +1,14 @@
 package workspace
 
-import (
-	"errors"
-	"os"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
+type renameFlags = uint
+
+const (
+	noReplace renameFlags = unix.RENAME_NOREPLACE
+	swap      renameFlags = unix.RENAME_EXCHANGE
 )
 
-// renameNew renames within a folder and fails with fs.ErrExist where the new
-// name is in use; errors.ErrUnsupported where the file system cannot.
-func renameNew(dir *os.Root, from, to string) error {
-	return rename(dir, from, to, unix.RENAME_NOREPLACE)
-}
-
-// exchange swaps two names of a folder at once.
-func exchange(dir *os.Root, a, b string) error {
-	return rename(dir, a, b, unix.RENAME_EXCHANGE)
-}
-
-func rename(dir *os.Root, from, to string, flags uint) error {
-	d, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	fd := int(d.Fd())
-	for {
-		err = unix.Renameat2(fd, from, fd, to, flags)
-		if err != unix.EINTR {
-			break
-		}
-	}
-	if err == unix.ENOSYS || err == unix.EINVAL || err == unix.ENOTSUP {
-		return errors.ErrUnsupported
-	}
-	if err != nil {
-		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
-	}
-	return nil
+func renameAt(fd int, from, to string, flags renameFlags) error {
+	return unix.Renameat2(fd, from, fd, to, flags)
 }
