@@ -53,8 +53,8 @@ func (t *tree) dependents(dir string, uses []string) []string {
 		})
 	}
 	var out []string
-	for todo := []string{dir}; len(todo) > 0; todo = todo[1:] {
-		of := paths[todo[0]]
+	for next := []string{dir}; len(next) > 0; next = next[1:] {
+		of := paths[next[0]]
 		if of == "" {
 			continue
 		}
@@ -62,7 +62,7 @@ func (t *tree) dependents(dir string, uses []string) []string {
 			if m == dir || slices.Contains(out, m) || !slices.ContainsFunc(imports[m], func(im string) bool { return im == of || strings.HasPrefix(im, of+"/") }) {
 				continue
 			}
-			out, todo = append(out, m), append(todo, m)
+			out, next = append(out, m), append(next, m)
 		}
 	}
 	return out

@@ -46,13 +46,18 @@ certain; it then says what it left, and exits 1. "pawl redo" takes it back.`,
 		},
 	}
 	f.add(c)
-	fs := c.Flags()
-	fs.BoolVar(&f.turn, "turn", false, "all that the last turn changed (the default)")
-	fs.StringVar(&f.file, "file", "", "the last change of this file")
-	fs.BoolVar(&f.last, "last-command", false, "what the last command changed")
-	fs.BoolVar(&f.all, "all", false, "all changes of the session that stand")
-	exclude(c, "turn", "file", "last-command", "all")
+	f.units(c, "all that the last turn changed (the default)", "the last change of this file", "what the last command changed", "all changes of the session that stand")
 	return c
+}
+
+// units adds the flags that say which changes are meant: one of them at most.
+func (f *putBackFlags) units(c *cobra.Command, turn, file, last, all string) {
+	fs := c.Flags()
+	fs.BoolVar(&f.turn, "turn", false, turn)
+	fs.StringVar(&f.file, "file", "", file)
+	fs.BoolVar(&f.last, "last-command", false, last)
+	fs.BoolVar(&f.all, "all", false, all)
+	exclude(c, "turn", "file", "last-command", "all")
 }
 
 // redoCommand does again what was put back.
@@ -188,11 +193,6 @@ func (a *App) diffCommand() *cobra.Command {
 		},
 	}
 	f.which(c)
-	fs := c.Flags()
-	fs.BoolVar(&f.turn, "turn", false, "of the last turn (the default)")
-	fs.StringVar(&f.file, "file", "", "all changes of this file")
-	fs.BoolVar(&f.last, "last-command", false, "of the last command")
-	fs.BoolVar(&f.all, "all", false, "of the whole session")
-	exclude(c, "turn", "file", "last-command", "all")
+	f.units(c, "of the last turn (the default)", "all changes of this file", "of the last command", "of the whole session")
 	return c
 }
