@@ -183,7 +183,7 @@ func TestSwitch(t *testing.T) {
 
 // Slash commands, as they are seen; the list of the help grows and is not.
 func TestSlashCommands(t *testing.T) {
-	m := llmtest.New(llmtest.Use("todo", `{"items":[{"text":"try it","status":"in_progress"}]}`, "write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("written"))
+	m := llmtest.New(llmtest.Use("todo", `{"items":[{"text":"try it","status":"in_progress"}]}`), llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("written"))
 	r := newRig(t, m, keysOf("/mode", "/mode yolo", "/mode nonsense", "write it", "/status", "/diff", "/undo", "n", "/undo", "y", "/undo", "/diff", "/redo", "y", "/undo turn", "y", "/cost",
 		"/model", "/model other", "/permissions", "/m", "/unknown", "/exit", "never")...)
 	_, seen := r.run()
