@@ -1,0 +1,182 @@
+//go:build truth && linux
+
+package truth
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// The cage is a child of the test in namespaces of its own: mounts, processes,
+// network, IPC and host name. Its root is a tmpfs with the system's programs
+// read-only; it gives up root before the first command line is read. What runs
+// in it can change the cage's world and nothing else.
+
+const (
+	cageVar = "PAWL_TRUTH_CAGE"
+	nobody  = 4711 // uid and gid of everything in the cage
+)
+
+// tried is what came of one command line.
+type tried struct {
+	Line   string
+	Judged bool     // plan mode runs it without a question
+	Harm   []string // what changed or was read although it was judged harmless
+	Output string
+}
+
+func TestMain(m *testing.M) {
+	if root := os.Getenv(cageVar); root != "" {
+		if err := enterCage(root); err != nil {
+			fmt.Fprintln(os.Stderr, "cage:", err)
+			os.Exit(3)
+		}
+		os.Exit(serveCage())
+	}
+	os.Exit(m.Run())
+}
+
+// cage runs command lines one after another.
+type cage struct {
+	cmd *exec.Cmd
+	in  *json.Encoder
+	out *json.Decoder
+}
+
+func openCage(t *testing.T) *cage {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Fatal("the cage needs root for its namespaces: run this as root")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = []string{cageVar + "=" + t.TempDir(), "PAWL_TRUTH_JUDGE=" + os.Getenv("PAWL_TRUTH_JUDGE"), "PATH=/usr/bin:/bin"}
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
+		Pdeathsig:  syscall.SIGKILL,
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error("the cage:", err)
+		}
+	})
+	return &cage{cmd: cmd, in: json.NewEncoder(in), out: json.NewDecoder(bufio.NewReader(out))}
+}
+
+func (c *cage) try(t *testing.T, line string) tried {
+	t.Helper()
+	if err := c.in.Encode(line); err != nil {
+		t.Fatal(err)
+	}
+	var r tried
+	if err := c.out.Decode(&r); err != nil {
+		t.Fatalf("the cage broke at %q: %v", line, err)
+	}
+	return r
+}
+
+// enterCage builds the root below dir and moves into it.
+func enterCage(dir string) error {
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	if err := syscall.Mount("cage", dir, "tmpfs", 0, "size=64m,mode=755"); err != nil {
+		return fmt.Errorf("mount the root: %w", err)
+	}
+	at := func(p string) string { return filepath.Join(dir, p) }
+	for _, d := range []string{"usr", "etc", "proc", "dev", "tmp", "w", "sib", "home/u"} {
+		if err := os.MkdirAll(at(d), 0o755); err != nil {
+			return err
+		}
+	}
+	for _, d := range []string{"bin", "sbin", "lib", "lib64"} {
+		if target, err := os.Readlink("/" + d); err == nil {
+			if err := os.Symlink(target, at(d)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := syscall.Mount("/usr", at("usr"), "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
+		return fmt.Errorf("bind /usr: %w", err)
+	}
+	if err := syscall.Mount("", at("usr"), "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY|syscall.MS_NOSUID, ""); err != nil {
+		return fmt.Errorf("make /usr read-only: %w", err)
+	}
+	if err := syscall.Mount("proc", at("proc"), "proc", syscall.MS_NOSUID|syscall.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount proc: %w", err)
+	}
+	for name, dev := range map[string]int{"null": 1<<8 | 3, "zero": 1<<8 | 5, "urandom": 1<<8 | 9, "random": 1<<8 | 8} {
+		if err := syscall.Mknod(at("dev/"+name), syscall.S_IFCHR|0o666, dev); err != nil {
+			return fmt.Errorf("make /dev/%s: %w", name, err)
+		}
+		if err := os.Chmod(at("dev/"+name), 0o666); err != nil {
+			return err
+		}
+	}
+	for name, target := range map[string]string{"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"} {
+		if err := os.Symlink(target, at("dev/"+name)); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(at("etc/passwd"), []byte("u:x:4711:4711::/home/u:/bin/bash\n"), 0o644); err != nil {
+		return err
+	}
+	// zap is found wherever a program is looked for by its name.
+	if err := os.MkdirAll(at("traps"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(at("traps/zap"), []byte(marker), 0o755); err != nil {
+		return err
+	}
+	for _, d := range []string{"w", "sib", "home/u", "tmp"} {
+		if err := os.Chown(at(d), nobody, nobody); err != nil {
+			return err
+		}
+	}
+	if err := syscall.Chroot(dir); err != nil {
+		return err
+	}
+	if err := os.Chdir("/"); err != nil {
+		return err
+	}
+	for what, n := range map[int]uint64{syscall.RLIMIT_FSIZE: 8 << 20, syscall.RLIMIT_CORE: 0, 6 /* RLIMIT_NPROC */ : 400} {
+		if err := syscall.Setrlimit(what, &syscall.Rlimit{Cur: n, Max: n}); err != nil {
+			return fmt.Errorf("set limit %d: %w", what, err)
+		}
+	}
+	if err := syscall.Setgroups(nil); err != nil {
+		return err
+	}
+	if err := syscall.Setgid(nobody); err != nil {
+		return err
+	}
+	if err := syscall.Setuid(nobody); err != nil {
+		return err
+	}
+	if syscall.Setuid(0) == nil || os.WriteFile("/usr/cage", nil, 0o644) == nil {
+		return fmt.Errorf("the cage is open: it is still root")
+	}
+	return nil
+}
