@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 type bashArgs struct {
@@ -60,12 +61,12 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		return f, nil // what is not understood stays unknown
 	}
 	f.Commands = cmds
-	if shellsyntax.ReadOnly(cmds) && !in.Background {
+	if command.ReadOnly(cmds) && !in.Background {
 		f.Unknown = false
 		f.Reads = []tool.Span{{Path: ".", Dir: true}}
 	}
 	if env.Files != nil {
-		reads, writes := shellsyntax.Touched(cmds)
+		reads, writes := command.Touched(cmds)
 		f.Reads = append(f.Reads, leadingOut(env.Files, reads)...)
 		f.Writes = append(f.Writes, leadingOut(env.Files, writes)...)
 	}

@@ -200,7 +200,7 @@ func (w *walker) builtin(st *state, c Command) *state {
 			}
 		}
 	case "let", "set", "shift", "shopt", "alias", "enable", "trap", "wait":
-		if name == "set" && harmlessSet(args) {
+		if name == "set" && HarmlessSet(args) {
 			return nil
 		}
 		st.forget(name == "trap" && w.moves)
@@ -213,8 +213,8 @@ func (w *walker) builtin(st *state, c Command) *state {
 	return nil
 }
 
-// harmlessSet: set -euo pipefail and the like change no variable.
-func harmlessSet(args []Word) bool {
+// HarmlessSet says that arguments of set change nothing that is read later: set -euo pipefail and the like change no variable.
+func HarmlessSet(args []Word) bool {
 	for i, a := range args {
 		if !a.Known {
 			return false

@@ -1,12 +1,12 @@
 // Package shellsyntax says what a shell command line is made of: its simple
 // commands, each by itself, with the words that can be known before it runs.
 //
-// It knows the syntax of bash and what a table of common programs does with
-// its arguments (Effects, ReadOnly). It promises that a command which bash
-// would run from the line itself is in the answer, in order, also out of
-// substitutions, functions, here-documents read by a shell, eval, and behind
-// wrappers such as env or xargs; and that a word is called known only where
-// nothing at run time can change it. What cannot be understood is an error,
+// It knows the syntax of bash; what programs do with their arguments is in
+// policy/command. It promises that a command which bash would run from the line
+// itself is in the answer, in order, also out of substitutions, functions,
+// here-documents read by a shell, eval, and behind wrappers such as env or
+// xargs; and that a word is called known only where nothing at run time can
+// change it. What cannot be understood is an error,
 // never an empty answer. It refuses to judge: policy/permission does. It does
 // no I/O, so a glob, an environment variable and a symlink stay unknown.
 package shellsyntax

@@ -91,7 +91,6 @@ func TestParse(t *testing.T) {
 		`a <(b) >(c)`:                              "b; c; a ?<(b)|| ?>(c)|| <[0 1]",
 		"a <<E\n$(b)\nE":                           "b; a <[0]",
 		"a <<'E'\n$(b)\nE":                         "a",
-		`a ${x:-$(b)} $((1+$(c)))`:                 `CODE1`,
 		`a >f 2>&1 <g >>h &>i`:                     "a >f <g >>h &>i",
 		`a >&f`:                                    "a >&f",
 		`cd s; a`:                                  "cd s; a @/w/s,/w",
@@ -130,18 +129,11 @@ func TestParse(t *testing.T) {
 		`! a`:                                      "a",
 		`x=(a $(b)); c "${x[@]}"`:                  `b; {x=(a $(b))} <[0]; c ?"${x[@]}"|| <[0]`,
 		`export A=b; c $A`:                         "{A=b} export; c b",
-		`declare -n r=HOME; a`:                     "CODE2",
 		`a; # rm -rf /`:                            "a",
 		`rm ${X:?}/a`:                              "rm ?${X:?}/a||\x00/a",
 		`rm ${X:-/}`:                               "rm ?${X:-/}||/",
 		``:                                         "",
 	} {
-		if strings.HasPrefix(want, "CODE") {
-			if cs := parse(t, line); !slices.ContainsFunc(cs, func(c Command) bool { return Effects(c).Kind == Other }) {
-				t.Errorf("%s: %v is taken as harmless", line, cs)
-			}
-			continue
-		}
 		var got []string
 		for _, c := range parse(t, line) {
 			got = append(got, shown(c))
@@ -165,36 +157,6 @@ func TestFailsClosed(t *testing.T) {
 		cs, err := Parse(line, "/w")
 		if !errors.Is(err, want) || want != nil && cs != nil {
 			t.Errorf("%.40q: %v, %d commands", line, err, len(cs))
-		}
-	}
-}
-
-// SPEC 4.1, 4.15
-func TestReadOnly(t *testing.T) {
-	for line, want := range map[string]bool{
-		"ls": true, "cat a | grep b > /dev/null": true, "git log -p": true, "git status && git diff": true, "": false,
-		"echo a > b": false, "go test ./...": false, "rm a": false, "ls; rm a": false, "git branch -d a": false, "sed -n 1p a": true,
-		"sed -i s/a/b/ c": false, "find . -delete": false, "sort a -o b": false, "env": false, "$X": false, "git log --output=a": false,
-		"cat $X": true, "rg $X a": false, "git tag -l": true, "git tag v1": false, "git stash list": true, "git stash": false,
-		"git remote -v": true, "git remote add a b": false, "git worktree list": true, "git reflog": true, "git config a.b c": false,
-		"uniq a b": false, "date -s x": false, "hostname x": false, "xargs cat": false, "tee": false, "awk 1 a": true, "awk '{print|\"sh\"}' a": false,
-		"ls &": true, "bash -c ls": true, "bash -c 'rm a'": false, "bash -i -c ls": false, "git grep -n x": true, "git diff --no-index a b": true,
-	} {
-		cs, err := Parse(line, "/w")
-		if got := err == nil && ReadOnly(cs); got != want {
-			t.Errorf("%s: %v", line, got)
-		}
-	}
-}
-
-func TestSedScripts(t *testing.T) {
-	for s, want := range map[string]bool{
-		"1,5p": true, "$p": true, "/a/p": true, "s/a/b/g": true, "s|a|b|;s,c,d,": true, "/a/,/b/{s/x/y/;p}": true, `s/\//x/`: true, "y/abc/xyz/": true,
-		"s/a/b/e": false, "s/a/b/w f": false, "w f": false, "1e id": false, "r f": false, "1!G;h;$!d": true, "s/[/]/x/": false, "/x/w f": false,
-		"s/a/b/\nw f": false, "a text w f": true, "a\\\nw f": false, ":x;N;bx": false, "e": false, "5q": true, "s/a/b/;e id": false, "s/a/b": false,
-	} {
-		if plainSed(s) != want {
-			t.Errorf("%q: %v", s, !want)
 		}
 	}
 }
@@ -239,7 +201,6 @@ func FuzzParse(f *testing.F) {
 						t.Fatalf("%q: command %d is from %d", line, i, j)
 					}
 				}
-				Effects(c)
 				_ = c.String()
 				for _, w := range c.Words {
 					if w.Known && (w.Prefix != "" || w.Blank != "" || w.Glob) {
@@ -247,7 +208,6 @@ func FuzzParse(f *testing.F) {
 					}
 				}
 			}
-			ReadOnly(cs)
 		}
 	})
 }
@@ -255,12 +215,5 @@ func FuzzParse(f *testing.F) {
 func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
 		_, _ = Parse(`cd sub && go test ./... 2>&1 | tail -20 && for f in a b; do echo "$f"; done`, "/w")
-	}
-}
-
-func TestTouched(t *testing.T) {
-	reads, writes := Touched(parse(t, "cat a > b; cd s; cp c* /x/d && rm e; cat $X < f"))
-	if got := strings.Join(reads, " ") + " | " + strings.Join(writes, " "); got != "/w/a /w/s /w/s/* /w/* /w/s/f /w/f | /w/b /x/d /w/s/e /w/e" {
-		t.Error(got)
 	}
 }

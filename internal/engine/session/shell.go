@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // recordedShell is the shell with what the commands of a call change recorded.
@@ -89,7 +90,7 @@ func (r *recordedShell) tell(ran *tool.Ran, cs []event.FileChanged, blind bool, 
 
 // Start is part of tool.Shell.
 func (r *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) {
-	if cmds := r.p.Footprint.Commands; len(cmds) > 0 && shellsyntax.ReadOnly(cmds) {
+	if cmds := r.p.Footprint.Commands; len(cmds) > 0 && command.ReadOnly(cmds) {
 		return r.Shell.Start(ctx, c)
 	}
 	s, w, named := r.s, r.s.watch, r.s.words(r.p.Footprint.Commands)
@@ -184,7 +185,7 @@ func (w words) name(e tool.Effect, gone map[tool.Hash]bool) bool {
 func (s *Session) words(cmds []shellsyntax.Command) words {
 	w := words{exact: map[string]bool{}, taken: map[string]bool{}, below: map[string]bool{}, brought: map[string][]string{}}
 	for _, c := range cmds {
-		e := shellsyntax.Effects(c)
+		e := command.Effects(c)
 		program, _ := c.Program()
 		deep := e.Recursive || program == "mv"
 		for _, r := range c.Redirects {
@@ -193,7 +194,7 @@ func (s *Session) words(cmds []shellsyntax.Command) words {
 			}
 		}
 		switch e.Kind {
-		case shellsyntax.Writes:
+		case command.Writes:
 			for _, x := range e.Removes {
 				s.takes(&w, c, x, deep)
 			}
@@ -214,10 +215,10 @@ func (s *Session) words(cmds []shellsyntax.Command) words {
 					}
 				}
 			}
-		case shellsyntax.Other:
+		case command.Other:
 			if len(c.Words) > 1 {
 				args := c.Words[1:]
-				g := shellsyntax.ParseGit(args)
+				g := command.ParseGit(args)
 				git := program == "git" && (g.Sub == "checkout" || g.Sub == "restore" || g.Sub == "rm" || g.Sub == "clean" || g.Sub == "mv")
 				for _, x := range args {
 					if strings.HasPrefix(x.Text, "-") {
@@ -239,7 +240,7 @@ func (s *Session) takes(w *words, c shellsyntax.Command, x shellsyntax.Word, dee
 }
 
 // brings adds the words for where a move puts files.
-func (s *Session) brings(w *words, c shellsyntax.Command, e shellsyntax.Effect) {
+func (s *Session) brings(w *words, c shellsyntax.Command, e command.Effect) {
 	from := words{exact: map[string]bool{}, below: map[string]bool{}}
 	to := words{exact: map[string]bool{}, below: w.below}
 	for _, m := range e.Removes {
@@ -320,7 +321,7 @@ func (s *Session) unrestorable(ctx context.Context, p *turn.Pending) []string {
 // personal runs a person's own command and gives what it changed.
 func (s *Session) personal(ctx context.Context, c tool.Run) (tool.Ran, []event.Draft, error) {
 	cmds, err := shellsyntax.Parse(c.Command, s.cfg.Dir)
-	if s.watch == nil || err == nil && shellsyntax.ReadOnly(cmds) {
+	if s.watch == nil || err == nil && command.ReadOnly(cmds) {
 		ran, err := s.cfg.Shell.Run(ctx, c)
 		return ran, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Check is a check and what came of it.
@@ -143,7 +144,7 @@ func (f *Fold) changed() {
 // result: only then is it known for a check.
 func (f *Fold) change(b event.FileChanged) {
 	w := f.open[b.Call]
-	if b.Tool != command {
+	if b.Tool != shellTool {
 		w = nil
 	}
 	switch {
@@ -175,8 +176,8 @@ func (f *Fold) change(b event.FileChanged) {
 	}
 }
 
-// command is the tool under which the effects of commands are recorded.
-const command = "bash"
+// shellTool is the tool under which the effects of commands are recorded.
+const shellTool = "bash"
 
 // ran takes the result of a command. A check is evidence; any other command
 // that may have changed something ends what evidence there was.
@@ -234,9 +235,9 @@ func (f *Fold) put(c Check) {
 	f.checks = append(f.checks, c)
 }
 
-func readOnly(command string) bool {
-	cmds, err := shellsyntax.Parse(command, "")
-	return err == nil && shellsyntax.ReadOnly(cmds)
+func readOnly(line string) bool {
+	cmds, err := shellsyntax.Parse(line, "")
+	return err == nil && command.ReadOnly(cmds)
 }
 
 // Report gives what is proven so far. A file that is back to what it was is

@@ -8,16 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
-)
-
-// class is what a simple command is where no rule speaks of it.
-type class int
-
-const (
-	unsafe   class = iota // asks
-	editing               // only changes files that it names, as an edit would
-	checking              // one of the project's checks
-	safe                  // what auto mode allows
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // commandUnits takes one simple command apart: itself, and the paths that its
@@ -25,7 +16,7 @@ const (
 func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 	var out []unit
 	for _, r := range c.Redirects {
-		if r.Target.Known && shellsyntax.SafeDevice(r.Target.Text) {
+		if r.Target.Known && command.SafeDevice(r.Target.Text) {
 			continue
 		}
 		w := readUnit
@@ -34,7 +25,7 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 		}
 		out = append(out, p.wordUnits(w, c, r.Target, "redirects to")...)
 	}
-	eff := shellsyntax.Effects(c)
+	eff := command.Effects(c)
 	for _, set := range []struct {
 		w     what
 		words []shellsyntax.Word
@@ -48,26 +39,26 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 	}
 	u := unit{what: commandUnit, cmd: c, why: "it runs `" + shorten(c.String()) + "`"}
 	switch {
-	case eff.Kind == shellsyntax.Reads && len(eff.Reads) == 0 && p.touchesDir(c):
+	case eff.Kind == command.Reads && len(eff.Reads) == 0 && command.ReadsFolder(c):
 		// A reader without paths reads the folder that it is in.
 		for _, d := range p.wordUnits(readUnit, c, shellsyntax.Word{Text: ".", Known: true}, "reads") {
 			d.derived = true
 			out = append(out, d)
 		}
 		u.readOnly = true
-	case eff.Kind == shellsyntax.Reads:
+	case eff.Kind == command.Reads:
 		u.readOnly = true
-	case eff.Kind == shellsyntax.Writes:
-		u.class = classOf(c, eff)
+	case eff.Kind == command.Writes:
+		u.class = command.Classify(c, eff, p.isCheck)
 	default:
-		u.class = p.special(c)
+		u.class = command.Classify(c, eff, p.isCheck)
 		out = append(out, p.wanders(c)...)
-		if u.class == unsafe && eff.Why != "" && !strings.HasSuffix(eff.Why, "not known to be harmless") {
+		if u.class == command.Unsafe && eff.Why != "" && !strings.HasSuffix(eff.Why, "not known to be harmless") {
 			u.why += ": " + eff.Why
 		}
 	}
 	if len(c.Words) > 0 || len(c.Assigns) > 0 {
-		u.sensitive = sensitive(c) || slices.ContainsFunc(out, func(o unit) bool { return o.sensitive && o.what == writeUnit })
+		u.sensitive = command.Sensitive(c) || slices.ContainsFunc(out, func(o unit) bool { return o.sensitive && o.what == writeUnit })
 		u.pattern = proposal(c)
 		if _, _, ok := strings.Cut(u.pattern, "\n"); ok {
 			u.pattern = ""
@@ -75,15 +66,6 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 		out = append(out, u)
 	}
 	return out
-}
-
-// touchesDir: the command reads its folder where it is given no path.
-func (p *Policy) touchesDir(c shellsyntax.Command) bool {
-	switch name, _ := c.Program(); name {
-	case "ls", "find", "rg", "fd", "tree", "du", "git", "go", "dir":
-		return true
-	}
-	return false
 }
 
 // wordUnits judges a word as a path in every folder that its command may run
@@ -122,80 +104,6 @@ func secretGlob(full string) bool {
 	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || secretInside(strings.NewReplacer("*", "", "?", "").Replace(full))
 }
 
-// classOf says what a command is that only changes what it names.
-func classOf(c shellsyntax.Command, eff shellsyntax.Effect) class {
-	switch name, _ := c.Program(); name {
-	case "mkdir", "touch", "cp", "tee", "sed", "gofmt", "gofumpt", "goimports":
-		return editing
-	case "mv", "rmdir", "ln", "truncate":
-		return safe
-	case "chmod", "rm", "unlink":
-		if !eff.Recursive {
-			return safe
-		}
-	}
-	return unsafe
-}
-
-// special says what a command is that syntax alone does not show to be
-// harmless: a check of the project, or everyday git.
-func (p *Policy) special(c shellsyntax.Command) class {
-	if len(c.Words) == 0 || c.Code || !transparent(c) {
-		return unsafe
-	}
-	for _, a := range c.Assigns {
-		if name, _, _ := strings.Cut(a, "="); shellsyntax.LoadedVariable(name) && !shellsyntax.SafeVariable(name) {
-			return unsafe
-		}
-	}
-	name, plain := c.Program()
-	if !plain || slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
-		return !w.Known && (!w.Glob || w.Prefix == "")
-	}) {
-		return unsafe
-	}
-	if p.isCheck(name, c) {
-		return checking
-	}
-	if name == "git" && everydayGit(shellsyntax.ParseGit(c.Words[1:])) {
-		return safe
-	}
-	return unsafe
-}
-
-// everydayGit: what adds to a repository and loses nothing.
-func everydayGit(g shellsyntax.Git) bool {
-	if g.Foreign || len(g.Dirs) > 0 {
-		return false
-	}
-	has := func(bad ...string) bool {
-		for _, a := range g.Args {
-			for _, b := range bad {
-				if a.Text == b || strings.HasPrefix(a.Text, b+"=") || strings.HasPrefix(b, "--") && len(a.Text) > 3 && strings.HasPrefix(b, a.Text) ||
-					len(b) == 2 && len(a.Text) > 2 && a.Text[0] == '-' && a.Text[1] != '-' && strings.Contains(a.Text[1:], b[1:]) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	switch g.Sub {
-	case "add":
-		return !has("-e", "--edit", "-p", "--patch", "-i", "--interactive")
-	case "commit":
-		return !has("--amend", "-n", "--no-verify", "-p", "--patch", "-F", "--file", "-t", "--template", "-c", "-C", "--fixup", "--squash", "--allow-empty-message")
-	case "stash":
-		return len(g.Args) == 0 || slices.Contains([]string{"push", "save", "apply", "pop"}, g.Args[0].Text)
-	case "switch":
-		return !has("-f", "--force", "--discard-changes", "-C", "--force-create", "--orphan")
-	case "checkout":
-		return len(g.Args) == 2 && g.Args[0].Text == "-b"
-	case "branch":
-		return len(g.Args) == 1 && !strings.HasPrefix(g.Args[0].Text, "-")
-	}
-	return false
-}
-
 // wanders gives the paths outside the workspace that an unknown program is
 // given: it may do anything to them.
 func (p *Policy) wanders(c shellsyntax.Command) []unit {
@@ -211,7 +119,7 @@ func (p *Policy) wanders(c shellsyntax.Command) []unit {
 				continue
 			}
 			for _, abs := range paths {
-				if i == 0 && (systemPath(abs) || p.inside(abs)) || seen[abs] || p.inside(abs) || shellsyntax.SafeDevice(abs) || p.cfg.Spill != "" && under(abs, p.cfg.Spill) {
+				if i == 0 && (systemPath(abs) || p.inside(abs)) || seen[abs] || p.inside(abs) || command.SafeDevice(abs) || p.cfg.Spill != "" && under(abs, p.cfg.Spill) {
 					continue
 				}
 				seen[abs] = true
@@ -269,37 +177,6 @@ func pathsIn(w shellsyntax.Word) []string {
 	return out
 }
 
-// sensitive is what can never be granted always (SPEC 4.15).
-func sensitive(c shellsyntax.Command) bool {
-	name, _ := c.Program()
-	if c.Code || len(c.Words) > 0 && !c.Words[0].Known {
-		return true
-	}
-	for _, w := range c.Wrappers {
-		if w == "sudo" || w == "doas" {
-			return true
-		}
-	}
-	switch name {
-	case "sudo", "doas", "su", "dd", "mkfs", "shred", "chown", "passwd", "visudo", "crontab", "systemctl", "launchctl", "mount", "umount", "eval":
-		return true
-	case "rm", "rmdir", "unlink":
-		return slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return !w.Known && !w.Glob })
-	case "git":
-		g := shellsyntax.ParseGit(c.Words[1:])
-		return g.Sub == "push" && forcePush(g.Args)
-	}
-	return false
-}
-
-func forcePush(args []shellsyntax.Word) bool {
-	return slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
-		t := w.Text
-		return !w.Known || strings.HasPrefix(t, "--force") || t == "--mirror" || t == "--delete" || t == "--prune" || strings.HasPrefix(t, "+") || strings.HasPrefix(t, ":") ||
-			len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.ContainsAny(t, "fd")
-	})
-}
-
 func shorten(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > 120 {
@@ -320,14 +197,14 @@ func proposal(c shellsyntax.Command) string {
 		return ""
 	}
 	words := c.Words
-	exact := !transparent(c) || len(executing(c)) > 0 || slices.ContainsFunc(c.Assigns, func(a string) bool {
+	exact := !command.Transparent(c) || len(command.Executing(c)) > 0 || slices.ContainsFunc(c.Assigns, func(a string) bool {
 		name, _, _ := strings.Cut(a, "=")
-		return !shellsyntax.SafeVariable(name)
+		return !command.SafeVariable(name)
 	})
 	name, _ := c.Program()
-	exact = exact || exactOnly(name) || slices.Contains(c.Wrappers, "find")
+	exact = exact || command.ExactOnly(name) || slices.Contains(c.Wrappers, "find")
 	if exact {
-		if !transparent(c) {
+		if !command.Transparent(c) {
 			words = append(slices.Clone(c.Via), c.Words...)
 		} else if len(c.Assigns) > 0 && len(c.Via) == 0 {
 			words = nil
@@ -339,7 +216,7 @@ func proposal(c shellsyntax.Command) string {
 		return exactRule(words)
 	}
 	keep := 1
-	if i := subcommands(name); i > 0 {
+	if i := command.Subcommands(name); i > 0 {
 		for keep < len(c.Words) && keep <= i && c.Words[keep].Known && plainSub(c.Words[keep].Text) {
 			keep++
 		}
@@ -394,36 +271,6 @@ func quoteStar(s string) string {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 	return s
-}
-
-// exactOnly names programs that no wildcard is proposed for.
-func exactOnly(name string) bool {
-	switch name {
-	case "rm", "rmdir", "unlink", "mv", "dd", "shred", "chmod", "chown", "kill", "pkill", "killall", "curl", "wget", "ssh", "scp", "rsync", "nc", "ncat", "socat",
-		"source", ".", "sh", "bash", "zsh", "dash", "ksh", "fish", "eval", "exec", "crontab", "mount", "umount", "systemctl", "service", "iptables", "ln", "tar", "unzip", "export", "trap":
-		return true
-	}
-	return interpreter(name)
-}
-
-func interpreter(name string) bool {
-	name = strings.TrimRight(name, "0123456789.")
-	switch name {
-	case "python", "pypy", "node", "nodejs", "perl", "ruby", "php", "lua", "luajit", "deno", "bun", "tclsh", "Rscript", "R", "osascript", "pwsh", "powershell", "groovy", "scala", "elixir", "ghci", "irb", "awk", "gawk", "mawk", "nawk", "sed", "vim", "vi", "ex", "nvim", "emacs", "ed", "gdb", "lldb", "expect":
-		return true
-	}
-	return false
-}
-
-// subcommands is how many words after the program say what it does.
-func subcommands(name string) int {
-	switch name {
-	case "go", "git", "cargo", "make", "just", "pip", "pip3", "uv", "poetry", "bundle", "rake", "mix", "dotnet", "gradle", "./gradlew", "mvn", "brew", "apt", "apt-get", "terraform", "helm", "rustup", "composer", "golangci-lint", "swift", "deno", "bun":
-		return 1
-	case "npm", "pnpm", "yarn", "docker", "podman", "kubectl", "gh", "aws", "gcloud":
-		return 2
-	}
-	return 0
 }
 
 // hazards gives the protected and secret files among the words of a command

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // what a unit is.
@@ -32,7 +33,7 @@ type unit struct {
 	derived  bool
 	readOnly bool
 	// class is what the command is where no rule speaks.
-	class class
+	class command.Class
 	// guard is why no broad rule and no mode but yolo allows it.
 	guard     guard
 	why       string
@@ -289,11 +290,11 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 		ok = ok || edits
 	case commandUnit:
 		switch u.class {
-		case editing:
+		case command.Editing:
 			ok = ok || edits
-		case checking:
+		case command.Checking:
 			ok = ok || edits
-		case safe:
+		case command.Safe:
 			ok = ok || p.mode == Auto
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // names says whether a rule's tool is the call's, or a class that it is in.
@@ -189,23 +190,23 @@ func allowCommand(pat []string, c shellsyntax.Command) bool {
 	words := c.Words
 	if named(pat, c) {
 		words = append(slices.Clone(c.Via), c.Words...)
-	} else if !transparent(c) {
+	} else if !command.Transparent(c) {
 		return false
 	}
 	// NAME=value in front of a pattern covers that assignment.
 	var sets []string
-	for len(pat) > 0 && assignment(pat[0]) {
+	for len(pat) > 0 && command.Assignment(pat[0]) {
 		sets, pat = append(sets, pat[0]), pat[1:]
 	}
 	for _, a := range c.Assigns {
 		name, _, _ := strings.Cut(a, "=")
-		if !shellsyntax.SafeVariable(name) && !slices.ContainsFunc(sets, func(s string) bool { return globMatch(s, a) }) && !coversAssign(pat, words, a) {
+		if !command.SafeVariable(name) && !slices.ContainsFunc(sets, func(s string) bool { return globMatch(s, a) }) && !coversAssign(pat, words, a) {
 			return false
 		}
 	}
 	star := slices.ContainsFunc(pat, func(s string) bool { return strings.Contains(s, "*") })
 	if star {
-		for _, need := range executing(c) {
+		for _, need := range command.Executing(c) {
 			if !slices.ContainsFunc(pat, func(t string) bool { return t == need || strings.HasPrefix(t, need+"=") }) {
 				return false
 			}
@@ -219,11 +220,6 @@ func allowCommand(pat []string, c shellsyntax.Command) bool {
 	return matchWords(pat, words)
 }
 
-func assignment(s string) bool {
-	name, _, ok := strings.Cut(s, "=")
-	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
-}
-
 // coversAssign: the pattern of the whole line, env and all, holds the
 // assignment as one of its words.
 func coversAssign(pat []string, words []shellsyntax.Word, a string) bool {
@@ -233,20 +229,6 @@ func coversAssign(pat []string, words []shellsyntax.Word, a string) bool {
 // named says whether a pattern begins with the first wrapper that matters.
 func named(pat []string, c shellsyntax.Command) bool {
 	return len(c.Wrappers) > 0 && pat[0] == c.Wrappers[0]
-}
-
-// transparent wrappers change neither what runs nor with which rights.
-func transparent(c shellsyntax.Command) bool {
-	for _, n := range c.Wrappers {
-		switch n {
-		case "timeout", "nohup", "nice", "time", "stdbuf", "setsid", "command", "builtin", "ionice", "caffeinate":
-		default:
-			return false
-		}
-	}
-	return !slices.ContainsFunc(c.Via, func(w shellsyntax.Word) bool {
-		return w.Text == "-o" || strings.HasPrefix(w.Text, "--output")
-	}) || !slices.Contains(c.Wrappers, "time")
 }
 
 // matchWords matches words: a pattern word "*" is any number of words, one
@@ -291,7 +273,7 @@ func denyCommand(pat []string, c shellsyntax.Command) bool {
 	}
 	// git -C dir push is a push.
 	if name, _ := c.Program(); name == "git" {
-		g := shellsyntax.ParseGit(c.Words[1:])
+		g := command.ParseGit(c.Words[1:])
 		if g.Sub != "" {
 			short := append([]shellsyntax.Word{c.Words[0], {Text: g.Sub, Known: true}}, g.Args...)
 			return denyWords(pat, short)

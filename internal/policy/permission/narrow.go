@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
@@ -83,7 +84,7 @@ func (p *Policy) needs(c Call) (right, what string) {
 	shell := c.Footprint.Shell != "" || len(cmds) > 0
 	for _, u := range p.units(c, cmds) {
 		switch {
-		case u.readOnly || u.what == readUnit || u.what == hostUnit || u.class == checking:
+		case u.readOnly || u.what == readUnit || u.what == hostUnit || u.class == command.Checking:
 			continue
 		case shell:
 			return route.RightRun, u.why

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // SPEC 16.4: what defines a check is not the person's any more after a command
@@ -27,24 +26,6 @@ func TestRedefinedByCommands(t *testing.T) {
 		p := New(Config{})
 		p.Apply(event.Event{Body: event.CallDone{Tool: "bash", Command: command}})
 		if got := p.Redefined("Makefile"); got != want {
-			t.Errorf("%q: %v", command, got)
-		}
-	}
-}
-
-// SPEC 4.15, 16.5: the ways in which unittest finds a project's tests are
-// checks; what leads out of the workspace or is code is none.
-func TestUnittestIsACheck(t *testing.T) {
-	for command, want := range map[string]bool{
-		"": true, "discover": true, "discover -s tests": true, "discover -s tests -p '*_test.py'": true, "discover -p '*_test.py'": true,
-		"discover -s /tmp": false, "discover -s a/../..": false, "discover -t /": false, "discover -s": false, "evil.module": false,
-		"discover -s \"$X\"": false, "discover -s -p x": false, "discover -p ../x": false,
-	} {
-		cmds, err := shellsyntax.Parse("python3 -m unittest "+command, "/w")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := unittestCheck(cmds[0].Words[3:]); got != want {
 			t.Errorf("%q: %v", command, got)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // The refusals hold in every mode and against every rule: what destroys a
@@ -35,12 +36,12 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 		}
 	}
 	for i, cmd := range cmds {
-		for _, f := range []func(shellsyntax.Command) string{p.refuseRemoval, p.refuseGit, p.refuseKeys, p.refuseMachine} {
+		for _, f := range []func(shellsyntax.Command) string{p.refuseRemoval, p.refuseGit, p.refuseKeys, breaks} {
 			if why := f(cmd); why != "" {
 				return refusal(why)
 			}
 		}
-		if codeEater(cmd) && fetched(cmds, i) {
+		if command.EatsCode(base(cmd), cmd) && fetched(cmds, i) {
 			return refusal("it runs what it downloads, unseen: download to a file, read it, then ask to run it")
 		}
 	}
@@ -103,59 +104,23 @@ func (p *Policy) precious(abs string) bool {
 // refuseRemoval: rm -rf / and its kin.
 func (p *Policy) refuseRemoval(c shellsyntax.Command) string {
 	name := base(c)
-	var targets []shellsyntax.Word
-	recursive := false
-	switch name {
-	case "rm", "chmod", "chown", "chgrp":
-		for i, w := range c.Words[1:] {
-			t := w.Text
-			switch {
-			case t == "--no-preserve-root":
-				return "it removes the root of the system"
-			case w.Known && strings.HasPrefix(t, "--"):
-				recursive = recursive || len(t) > 3 && strings.HasPrefix("--recursive", t)
-			case w.Known && len(t) > 1 && t[0] == '-':
-				recursive = recursive || strings.ContainsAny(t, "rR")
-			case !w.Known && i == 0:
-				recursive = true // it may be -rf
-				targets = append(targets, w)
-			default:
-				targets = append(targets, w)
-			}
-		}
-	case "find":
-		recursive = slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
-			return w.Text == "-delete" || w.Text == "rm" || w.Text == "shred" || w.Text == "unlink"
-		})
-		for _, w := range c.Words[1:] {
-			if w.Known && strings.HasPrefix(w.Text, "-") {
-				break
-			}
-			targets = append(targets, w)
-		}
-		if narrowed(c.Words) && !slices.ContainsFunc(targets, func(w shellsyntax.Word) bool { return slices.Contains(forms(c, w), "/") }) {
-			return "" // some files below the workspace: it asks
-		}
-	case "mv":
-		recursive = true
-		if len(c.Words) > 2 {
-			targets = c.Words[1 : len(c.Words)-1]
-		}
-	case "rsync":
-		recursive = slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "--del") })
-		targets = c.Words[len(c.Words)-1:]
-	}
-	if !recursive {
+	d, ok := command.Destroys(name, c)
+	switch {
+	case !ok:
 		return ""
+	case d.Root:
+		return "it removes the root of the system"
+	case d.Narrow && !slices.ContainsFunc(d.Targets, func(w shellsyntax.Word) bool { return slices.Contains(forms(c, w), "/") }):
+		return "" // some files below the workspace: it asks
 	}
-	for _, w := range targets {
+	for _, w := range d.Targets {
 		for _, abs := range forms(c, w) {
-			if abs == p.cfg.Root && strings.HasPrefix(name, "ch") {
+			if abs == p.cfg.Root && d.Rights {
 				continue // the rights of the workspace: it asks
 			}
 			if p.precious(abs) {
 				verb := "removes "
-				if name == "chmod" || name == "chown" || name == "chgrp" {
+				if d.Rights {
 					verb = "changes the rights of "
 				}
 				if !w.Known {
@@ -168,16 +133,7 @@ func (p *Policy) refuseRemoval(c shellsyntax.Command) string {
 	return ""
 }
 
-// narrowed: find is told which files, and not all of them.
-func narrowed(words []shellsyntax.Word) bool {
-	return slices.ContainsFunc(words, func(w shellsyntax.Word) bool {
-		switch w.Text {
-		case "-name", "-iname", "-path", "-ipath", "-regex", "-newer", "-mtime", "-mmin", "-size", "-empty":
-			return true
-		}
-		return false
-	})
-}
+func breaks(c shellsyntax.Command) string { return command.Breaks(base(c), c) }
 
 func base(c shellsyntax.Command) string {
 	if n := c.Name(); n != "" {
@@ -198,21 +154,21 @@ func (p *Policy) refuseGit(c shellsyntax.Command) string {
 		}
 	}
 	if base(c) == "git" {
-		g := shellsyntax.ParseGit(c.Words[1:])
-		if g.Sub == "config" && shellsyntax.ConfigWrites(g.Args) {
+		g := command.ParseGit(c.Words[1:])
+		if g.Sub == "config" && command.ConfigWrites(g.Args) {
 			return "it changes git's configuration, which decides what git runs"
 		}
 		return ""
 	}
-	eff := shellsyntax.Effects(c)
+	eff := command.Effects(c)
 	words := append(slices.Clone(eff.Writes), eff.Removes...)
-	if eff.Kind == shellsyntax.Other && len(c.Words) > 0 {
+	if eff.Kind == command.Other && len(c.Words) > 0 {
 		for _, w := range c.Words[1:] {
 			for _, s := range candidates(w) {
 				words = append(words, shellsyntax.Word{Text: s, Known: true})
 			}
 		}
-		if reader(base(c)) {
+		if command.Reader(base(c)) {
 			words = nil // a reader that Effects could not follow still writes no file it names
 		}
 	}
@@ -224,14 +180,6 @@ func (p *Policy) refuseGit(c shellsyntax.Command) string {
 		}
 	}
 	return ""
-}
-
-func reader(name string) bool {
-	switch name {
-	case "cat", "ls", "grep", "head", "tail", "wc", "stat", "file", "rg", "less", "diff":
-		return true
-	}
-	return false
 }
 
 // candidates gives what in a word may be a path, relative ones too.
@@ -293,7 +241,7 @@ func (p *Policy) refuseKeys(c shellsyntax.Command) string {
 			}
 			return why
 		}
-		if interpreter(name) && strings.ContainsAny(w.Text, " (\"'") {
+		if command.Interpreter(name) && strings.ContainsAny(w.Text, " (\"'") {
 			for _, k := range [...]string{".ssh/id_", ".aws/credentials", "/etc/shadow", ".git-credentials", ".netrc", ".gnupg/", "/environ"} {
 				if strings.Contains(w.Text, k) {
 					return "its code reads " + k + ", a file of keys"
@@ -318,98 +266,6 @@ func keyGlob(abs string) bool {
 	return strings.HasPrefix(f, "/proc/") && strings.HasSuffix(f, "/environ") || strings.HasPrefix(f, "/etc/shad")
 }
 
-// refuseMachine: disks and power.
-func (p *Policy) refuseMachine(c shellsyntax.Command) string {
-	for _, r := range c.Redirects {
-		if r.Writes() && r.Target.Known && disk(r.Target.Text) {
-			return "it writes to the disk " + r.Target.Text + " itself"
-		}
-	}
-	name := base(c)
-	args := ""
-	for _, w := range c.Words[min(1, len(c.Words)):] {
-		args += " " + w.Text
-	}
-	switch name {
-	case "shutdown", "reboot", "halt", "poweroff", "telinit":
-		return "it switches the machine off"
-	case "init":
-		if args == " 0" || args == " 6" {
-			return "it switches the machine off"
-		}
-	case "systemctl", "loginctl":
-		for _, v := range [...]string{" poweroff", " reboot", " halt", " kexec", " suspend", " hibernate", " emergency", " rescue"} {
-			if strings.Contains(args+" ", v+" ") {
-				return "it switches the machine off"
-			}
-		}
-	case "wipefs", "fdisk", "sfdisk", "gdisk", "parted", "mkswap", "blkdiscard", "diskpart":
-		return "it changes a disk itself"
-	case "dd", "shred", "cp", "tee", "truncate":
-		for _, w := range c.Words[1:] {
-			t := strings.TrimPrefix(w.Text, "of=")
-			if disk(t) && (name != "dd" || strings.HasPrefix(w.Text, "of=")) && (name != "cp" || w == c.Words[len(c.Words)-1]) {
-				return "it writes to the disk " + t + " itself"
-			}
-		}
-	case "kill":
-		if strings.HasSuffix(args, " -1") && strings.Count(args, " -") > 1 {
-			return "it ends every process"
-		}
-	case "killall5":
-		return "it ends every process"
-	}
-	if name == "mkfs" || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "newfs") || name == "mke2fs" {
-		return "it makes a new file system over what is there"
-	}
-	return ""
-}
-
-func disk(s string) bool {
-	rest, ok := strings.CutPrefix(path.Clean(s), "/dev/")
-	if !ok {
-		return false
-	}
-	for _, p := range [...]string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "loop", "dm-", "mem", "kmem", "port"} {
-		if strings.HasPrefix(rest, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// codeEater: a command that runs what it is given as code.
-func codeEater(c shellsyntax.Command) bool {
-	if c.Code || len(c.Words) > 0 && !c.Words[0].Known {
-		return true
-	}
-	name := base(c)
-	args := c.Words[min(1, len(c.Words)):]
-	switch {
-	case name == "source" || name == ".":
-		return true
-	case shellsyntax.Shell(name):
-		inv := shellsyntax.ShellArgs(args)
-		return inv.Code == nil || !inv.Code.Known
-	case interpreter(name) && !editorOrFilter(name):
-		// Code on standard input, or in a file that is another's output; with
-		// a script or -c of its own, what comes in is data.
-		if len(executing(shellsyntax.Command{Words: c.Words})) == 0 && !hasOperand(args) {
-			return true
-		}
-		return slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return !w.Known })
-	}
-	return false
-}
-
-func editorOrFilter(name string) bool {
-	switch strings.TrimRight(name, "0123456789.") {
-	case "awk", "gawk", "mawk", "nawk", "sed", "vim", "vi", "ex", "nvim", "emacs", "ed", "gdb", "lldb":
-		return true
-	}
-	return false
-}
-
 // fetched says whether a command is given, directly or through others, what a
 // download gave.
 func fetched(cmds []shellsyntax.Command, i int) bool {
@@ -421,19 +277,11 @@ func fetched(cmds []shellsyntax.Command, i int) bool {
 				continue
 			}
 			seen[f] = true
-			if downloads(cmds[f]) || walk(f) {
+			if command.Downloads(base(cmds[f])) || walk(f) {
 				return true
 			}
 		}
 		return false
 	}
 	return walk(i)
-}
-
-func downloads(c shellsyntax.Command) bool {
-	switch base(c) {
-	case "curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "w3m", "nc", "ncat", "socat", "ftp", "tftp", "scp", "gh":
-		return true
-	}
-	return false
 }

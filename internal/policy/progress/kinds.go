@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
@@ -126,7 +127,7 @@ func commandKind(line string) Kind {
 		}
 		rest = append(rest, c)
 	}
-	looks := shellsyntax.ReadOnly(rest)
+	looks := command.ReadOnly(rest)
 	switch {
 	case waits && (looks || len(rest) == 0):
 		return Wait // to sleep and then do something is to do it

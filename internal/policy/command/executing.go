@@ -1,4 +1,4 @@
-package permission
+package command
 
 import (
 	"strings"
@@ -6,11 +6,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// executing gives the words of a command that make it run what its pattern
+// Executing returns the words of a command that make it run what its pattern
 // does not name: flags that execute, code for an interpreter, wrappers. A
 // pattern with a wildcard must hold each of them (SPEC 16.5). "\x00" stands
 // for what no pattern with a wildcard can name.
-func executing(c shellsyntax.Command) []string {
+func Executing(c shellsyntax.Command) []string {
 	var out []string
 	for _, n := range c.Wrappers {
 		switch n {
@@ -32,20 +32,20 @@ func executing(c shellsyntax.Command) []string {
 		if inv.Stdin || inv.Unknown {
 			out = append(out, "\x00")
 		}
-	case interpreter(name) && c.Piped && !hasOperand(args):
+	case Interpreter(name) && c.Piped && !hasOperand(args):
 		out = append(out, "\x00") // code from its standard input
 	case name == "sed" || name == "awk" || name == "gawk" || name == "mawk":
-		if shellsyntax.Effects(shellsyntax.Command{Words: c.Words, Dir: c.Dir}).Kind == shellsyntax.Other {
+		if Effects(shellsyntax.Command{Words: c.Words, Dir: c.Dir}).Kind == Other {
 			out = append(out, "\x00")
 		}
 	case name == "git":
-		g := shellsyntax.ParseGit(args)
+		g := ParseGit(args)
 		switch {
 		case g.Sub == "":
 			out = append(out, "\x00")
-		case g.Sub == "push" && forcePush(g.Args):
+		case g.Sub == "push" && ForcePush(g.Args):
 			for _, a := range g.Args {
-				if forcePush([]shellsyntax.Word{a}) {
+				if ForcePush([]shellsyntax.Word{a}) {
 					out = append(out, a.Text)
 				}
 			}
@@ -59,7 +59,7 @@ func executing(c shellsyntax.Command) []string {
 		}
 	case name == "make" || name == "gmake":
 		for _, a := range args {
-			if assignment(a.Text) {
+			if Assignment(a.Text) {
 				out = append(out, a.Text)
 			}
 		}

@@ -1,18 +1,22 @@
-package shellsyntax
+package command
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
 
 // Git is a git command line taken apart.
 type Git struct {
-	Global  []Word // options before the subcommand
-	Sub     string // "" where it cannot be known
-	Args    []Word // after the subcommand
-	Dirs    []Word // of -C
-	Foreign bool   // -c, --git-dir, --exec-path and their like
+	Global  []shellsyntax.Word // options before the subcommand
+	Sub     string             // "" where it cannot be known
+	Args    []shellsyntax.Word // after the subcommand
+	Dirs    []shellsyntax.Word // of -C
+	Foreign bool               // -c, --git-dir, --exec-path and their like
 }
 
 // ParseGit takes git's arguments apart.
-func ParseGit(args []Word) Git {
+func ParseGit(args []shellsyntax.Word) Git {
 	var g Git
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -43,7 +47,7 @@ func ParseGit(args []Word) Git {
 
 // git: the subcommands that only read, without the options that run programs
 // of the repository's choice.
-func git(args []Word) Effect {
+func git(args []shellsyntax.Word) Effect {
 	g := ParseGit(args)
 	if g.Foreign {
 		return other("git with options that change its configuration or repository")
@@ -89,14 +93,14 @@ func git(args []Word) Effect {
 }
 
 // dropPattern takes the first operand of git grep, its pattern, off.
-func dropPattern(reads, args []Word) []Word {
+func dropPattern(reads, args []shellsyntax.Word) []shellsyntax.Word {
 	for _, a := range args {
 		if a.Known && strings.HasPrefix(a.Text, "-") {
 			continue
 		}
 		for i, r := range reads {
 			if r == a {
-				return append(append([]Word{}, reads[:i]...), reads[i+1:]...)
+				return append(append([]shellsyntax.Word{}, reads[:i]...), reads[i+1:]...)
 			}
 		}
 		break
@@ -104,7 +108,7 @@ func dropPattern(reads, args []Word) []Word {
 	return reads
 }
 
-func branchLists(args []Word) bool {
+func branchLists(args []shellsyntax.Word) bool {
 	list := len(args) == 0
 	for i, a := range args {
 		if !a.Known {
@@ -124,7 +128,7 @@ func branchLists(args []Word) bool {
 	return list
 }
 
-func isOneOf(w Word, names ...string) bool {
+func isOneOf(w shellsyntax.Word, names ...string) bool {
 	for _, n := range names {
 		if w.Known && w.Text == n {
 			return true
@@ -135,7 +139,7 @@ func isOneOf(w Word, names ...string) bool {
 
 // hasOption says whether args hold one of the options, alone, with a value
 // attached, or as a letter of a cluster.
-func hasOption(args []Word, names ...string) bool {
+func hasOption(args []shellsyntax.Word, names ...string) bool {
 	for _, a := range args {
 		for _, n := range names {
 			if a.Text == n || strings.HasPrefix(a.Text, n+"=") || len(n) == 2 && len(a.Text) > 2 && a.Text[0] == '-' && a.Text[1] != '-' && strings.Contains(a.Text[1:], n[1:]) {
@@ -148,7 +152,7 @@ func hasOption(args []Word, names ...string) bool {
 
 // ConfigWrites says whether the arguments of "git config" change anything, or
 // may.
-func ConfigWrites(args []Word) bool {
+func ConfigWrites(args []shellsyntax.Word) bool {
 	operands, reads := 0, false
 	for i := 0; i < len(args); i++ {
 		a := args[i]

@@ -1,8 +1,10 @@
-package shellsyntax
+package command
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -105,7 +107,7 @@ func specOf(name string) (spec, bool) {
 
 // builtins reads the shell's own commands that set variables by name, since a
 // subscript in a name is evaluated.
-func builtins(name string, args []Word, assigns bool) Effect {
+func builtins(name string, args []shellsyntax.Word, assigns bool) Effect {
 	e := Effect{Kind: Reads}
 	switch name {
 	case "cd":
@@ -115,7 +117,7 @@ func builtins(name string, args []Word, assigns bool) Effect {
 			}
 		}
 	case "set":
-		if len(args) == 0 || !harmlessSet(args) {
+		if len(args) == 0 || !shellsyntax.HarmlessSet(args) {
 			return other("set changes how the shell reads what follows, or prints every variable")
 		}
 	case "printf":
@@ -162,10 +164,10 @@ func builtins(name string, args []Word, assigns bool) Effect {
 	return e
 }
 
-func plainName(w Word) bool { return w.Known && syntax.ValidName(w.Text) }
+func plainName(w shellsyntax.Word) bool { return w.Known && syntax.ValidName(w.Text) }
 
 // copies reads cp, mv, ln and install: the last operand is where it goes.
-func copies(name string, args []Word) Effect {
+func copies(name string, args []shellsyntax.Word) Effect {
 	if name == "install" {
 		return other("install is not known to be harmless")
 	}
@@ -178,7 +180,7 @@ func copies(name string, args []Word) Effect {
 		return other(why)
 	}
 	e := Effect{Kind: Writes}
-	var target []Word
+	var target []shellsyntax.Word
 	symbolic := false
 	for _, o := range opts {
 		switch {
@@ -212,9 +214,9 @@ func copies(name string, args []Word) Effect {
 
 // linkInside: what a symbolic link names is relative to the link's own folder,
 // so only plain names and paths downwards are sure to stay.
-func linkInside(operands, target []Word) bool {
+func linkInside(operands, target []shellsyntax.Word) bool {
 	for _, o := range append(operands[:len(operands):len(operands)], target...) {
-		if !o.Known || strings.HasPrefix(o.Text, "/") || hasDots(o.Text) || strings.HasPrefix(o.Text, "~") {
+		if !o.Known || strings.HasPrefix(o.Text, "/") || slices.Contains(strings.Split(o.Text, "/"), "..") || strings.HasPrefix(o.Text, "~") {
 			return false
 		}
 	}

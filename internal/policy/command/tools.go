@@ -1,9 +1,13 @@
-package shellsyntax
+package command
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
 
 // find: everything is an expression; only the operands before it are paths.
-func find(args []Word) Effect {
+func find(args []shellsyntax.Word) Effect {
 	e := Effect{Kind: Reads}
 	paths := true
 	for i := 0; i < len(args); i++ {
@@ -38,10 +42,10 @@ func find(args []Word) Effect {
 }
 
 // sed: the script is read too, since w, r and e write, read and run.
-func sed(args []Word) Effect {
+func sed(args []shellsyntax.Word) Effect {
 	sp := spec{vals: "efl", long: "expression file line-length", bad: "-f --file"}
 	// GNU's -i takes its suffix attached; the letters behind it are no options.
-	var in []Word
+	var in []shellsyntax.Word
 	edit := false
 	for _, a := range args {
 		if a.Known && strings.HasPrefix(a.Text, "-i") || a.Known && len(a.Text) > 3 && strings.HasPrefix("--in-place", strings.SplitN(a.Text, "=", 2)[0]) {
@@ -57,7 +61,7 @@ func sed(args []Word) Effect {
 	if why != "" {
 		return other(why)
 	}
-	var scripts []Word
+	var scripts []shellsyntax.Word
 	for _, o := range opts {
 		switch {
 		case o.name == "-e" || o.name == "--expression":
@@ -155,7 +159,7 @@ func delimited(s string, i int, d byte) int {
 }
 
 // awk: a program that can not write, run or read the environment.
-func awk(args []Word) Effect {
+func awk(args []shellsyntax.Word) Effect {
 	sp := spec{vals: "Fvf", long: "field-separator assign file", bad: "-f --file -i --include -l --load -e --source -E --exec -o --pretty-print -p --profile -d --dump-variables -D --debug -L -b"}
 	opts, operands, why := sp.scan(args)
 	if why != "" {
@@ -177,9 +181,9 @@ func awk(args []Word) Effect {
 	return Effect{Kind: Reads, Reads: operands[1:]}
 }
 
-func gofmt(args []Word) Effect {
+func gofmt(args []shellsyntax.Word) Effect {
 	e := Effect{Kind: Reads}
-	var paths []Word
+	var paths []shellsyntax.Word
 	for i, a := range args {
 		if !a.Known && (a.Prefix == "" || a.Prefix[0] == '-') {
 			return other("an argument that cannot be known before may be an option of it")
@@ -208,7 +212,7 @@ func gofmt(args []Word) Effect {
 }
 
 // goTool: the subcommands that build and run nothing of the project.
-func goTool(args []Word) Effect {
+func goTool(args []shellsyntax.Word) Effect {
 	if len(args) == 0 || !args[0].Known {
 		return other("go without a subcommand that is known")
 	}
@@ -222,7 +226,7 @@ func goTool(args []Word) Effect {
 			}
 			if !strings.HasPrefix(a.Text, "-") {
 				if a.Glob || strings.HasPrefix(a.Text, ".") || strings.HasPrefix(a.Text, "/") {
-					e.Reads = append(e.Reads, Word{Text: strings.TrimSuffix(a.Text, "..."), Known: true})
+					e.Reads = append(e.Reads, shellsyntax.Word{Text: strings.TrimSuffix(a.Text, "..."), Known: true})
 				}
 				continue
 			}

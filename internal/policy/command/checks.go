@@ -1,4 +1,4 @@
-package permission
+package command
 
 import (
 	"path"
@@ -9,52 +9,44 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// isCheck says whether a command is one of the project's checks: tests, build,
-// lint, in the forms that run nothing else (SPEC 4.15). A check whose
-// definition the agent changed is none any more (SPEC 16.4).
-func (p *Policy) isCheck(name string, c shellsyntax.Command) bool {
-	args := c.Words[1:]
-	for _, r := range p.checks {
-		if allowCommand(r.words, c) {
-			return len(p.changed) == 0 || !p.redefined("package.json", "makefile", "gnumakefile", "justfile", "pyproject.toml", "conftest.py")
-		}
+// Checks judges whether a command is one of the project's checks: tests, build,
+// lint, in the forms that run nothing else (SPEC 4.15). Changed reports whether
+// the agent changed a file of one of these base names or extensions: a check
+// whose definition it changed is none any more (SPEC 16.4).
+type Checks struct {
+	Changed func(names ...string) bool
+}
+
+// Is reports whether c is a check.
+func (k Checks) Is(c shellsyntax.Command) bool {
+	name, plain := c.Program()
+	if !plain || len(c.Words) == 0 {
+		return false
 	}
+	args := c.Words[1:]
 	switch name {
 	case "go":
 		return goCheck(args)
 	case "npm", "pnpm", "yarn", "bun":
-		return nodeCheck(name, args) && !p.redefined("package.json", ".npmrc", "pnpm-workspace.yaml", ".yarnrc.yml")
+		return nodeCheck(name, args) && !k.Changed("package.json", ".npmrc", "pnpm-workspace.yaml", ".yarnrc.yml")
 	case "pytest":
-		return pytestCheck(args) && !p.pytestRedefined()
+		return pytestCheck(args) && !k.pytestChanged()
 	case "python", "python3":
-		return len(args) > 1 && args[0].Text == "-m" && (args[1].Text == "pytest" && pytestCheck(args[2:]) || args[1].Text == "unittest" && unittestCheck(args[2:])) && !p.pytestRedefined()
+		return len(args) > 1 && args[0].Text == "-m" && (args[1].Text == "pytest" && pytestCheck(args[2:]) || args[1].Text == "unittest" && unittestCheck(args[2:])) && !k.pytestChanged()
 	case "cargo":
-		return cargoCheck(args) && !p.redefined("build.rs", "config.toml", "cargo.toml")
+		return cargoCheck(args) && !k.Changed("build.rs", "config.toml", "cargo.toml")
 	case "make", "gmake":
-		return targets(args, "-j", "-k", "-s", "-B") && !p.redefined("makefile", "gnumakefile", "makefile.am") && !p.redefinedExt(".mk")
+		return targets(args, "-j", "-k", "-s", "-B") && !k.Changed("makefile", "gnumakefile", "makefile.am", "*.mk")
 	case "just":
-		return targets(args) && !p.redefined("justfile", ".justfile")
+		return targets(args) && !k.Changed("justfile", ".justfile")
 	case "staticcheck":
 		return !slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") })
 	}
 	return false
 }
 
-func (p *Policy) redefined(names ...string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return p.changed[n] })
-}
-
-func (p *Policy) redefinedExt(ext string) bool {
-	for n := range p.changed {
-		if path.Ext(n) == ext {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *Policy) pytestRedefined() bool {
-	return p.redefined("conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "sitecustomize.py")
+func (k Checks) pytestChanged() bool {
+	return k.Changed("conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "sitecustomize.py")
 }
 
 // unittestCheck: all tests, or those of a folder of the workspace by a pattern

@@ -1,0 +1,46 @@
+package shellsyntax
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Program is the base name of a command's program; plain is false where it was
+// given by a path that is not one of the system's own folders, so that it may
+// be any program of that name.
+func (c Command) Program() (base string, plain bool) {
+	n := c.Name()
+	dir, base := path.Split(n)
+	switch dir {
+	case "", "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/":
+		return base, true
+	}
+	return base, false
+}
+
+// Paths puts a word's path behind every folder that the command may run in.
+// For a glob it is the folder that all of its paths are below, and "/*".
+// ok is false where the path cannot be known.
+func (c Command) Paths(w Word) (paths []string, ok bool) {
+	t := w.Text
+	if !w.Known {
+		if !w.Glob {
+			return nil, false
+		}
+		t = w.Prefix[:strings.LastIndexByte(w.Prefix, '/')+1] + "*"
+	}
+	if path.IsAbs(t) {
+		return []string{path.Clean(t)}, true
+	}
+	if !c.Dir.Known {
+		return nil, false
+	}
+	paths = append(paths, join(c.Dir.Text, t))
+	for _, d := range c.Alt {
+		if p := join(d, t); !slices.Contains(paths, p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths, true
+}

@@ -1,0 +1,94 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+func parse(t *testing.T, line string) []shellsyntax.Command {
+	t.Helper()
+	cs, err := shellsyntax.Options{Dir: "/w", Home: "/h"}.Parse(line)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return cs
+}
+
+// SPEC 4.1, 4.15
+func TestReadOnly(t *testing.T) {
+	for line, want := range map[string]bool{
+		"ls": true, "cat a | grep b > /dev/null": true, "git log -p": true, "git status && git diff": true, "": false,
+		"echo a > b": false, "go test ./...": false, "rm a": false, "ls; rm a": false, "git branch -d a": false, "sed -n 1p a": true,
+		"sed -i s/a/b/ c": false, "find . -delete": false, "sort a -o b": false, "env": false, "$X": false, "git log --output=a": false,
+		"cat $X": true, "rg $X a": false, "git tag -l": true, "git tag v1": false, "git stash list": true, "git stash": false,
+		"git remote -v": true, "git remote add a b": false, "git worktree list": true, "git reflog": true, "git config a.b c": false,
+		"uniq a b": false, "date -s x": false, "hostname x": false, "xargs cat": false, "tee": false, "awk 1 a": true, "awk '{print|\"sh\"}' a": false,
+		"ls &": true, "bash -c ls": true, "bash -c 'rm a'": false, "bash -i -c ls": false, "git grep -n x": true, "git diff --no-index a b": true,
+		`declare -n r=HOME; a`: false, `a ${x:-$(b)} $((1+$(c)))`: false,
+	} {
+		cs, err := shellsyntax.Parse(line, "/w")
+		if got := err == nil && ReadOnly(cs); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
+
+func TestSedScripts(t *testing.T) {
+	for s, want := range map[string]bool{
+		"1,5p": true, "$p": true, "/a/p": true, "s/a/b/g": true, "s|a|b|;s,c,d,": true, "/a/,/b/{s/x/y/;p}": true, `s/\//x/`: true, "y/abc/xyz/": true,
+		"s/a/b/e": false, "s/a/b/w f": false, "w f": false, "1e id": false, "r f": false, "1!G;h;$!d": true, "s/[/]/x/": false, "/x/w f": false,
+		"s/a/b/\nw f": false, "a text w f": true, "a\\\nw f": false, ":x;N;bx": false, "e": false, "5q": true, "s/a/b/;e id": false, "s/a/b": false,
+	} {
+		if plainSed(s) != want {
+			t.Errorf("%q: %v", s, !want)
+		}
+	}
+}
+
+func TestTouched(t *testing.T) {
+	reads, writes := Touched(parse(t, "cat a > b; cd s; cp c* /x/d && rm e; cat $X < f"))
+	if got := strings.Join(reads, " ") + " | " + strings.Join(writes, " "); got != "/w/a /w/s /w/s/* /w/* /w/s/f /w/f | /w/b /x/d /w/s/e /w/e" {
+		t.Error(got)
+	}
+}
+
+// SPEC 4.15, 16.5: the ways in which unittest finds a project's tests are
+// checks; what leads out of the workspace or is code is none.
+func TestUnittestIsACheck(t *testing.T) {
+	for command, want := range map[string]bool{
+		"": true, "discover": true, "discover -s tests": true, "discover -s tests -p '*_test.py'": true, "discover -p '*_test.py'": true,
+		"discover -s /tmp": false, "discover -s a/../..": false, "discover -t /": false, "discover -s": false, "evil.module": false,
+		"discover -s \"$X\"": false, "discover -s -p x": false, "discover -p ../x": false,
+	} {
+		cmds, err := shellsyntax.Parse("python3 -m unittest "+command, "/w")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := unittestCheck(cmds[0].Words[3:]); got != want {
+			t.Errorf("%q: %v", command, got)
+		}
+	}
+}
+
+func FuzzEffects(f *testing.F) {
+	for _, s := range []string{"ls -la", "git -C a status", "find . -exec grep x {} +", "sed -n 1p a", "awk '{print $1}' a", "go list ./...", "cp -r a b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		cs, err := shellsyntax.Parse(line, "/w")
+		if err != nil {
+			return
+		}
+		for _, c := range cs {
+			e := Effects(c)
+			if e.Kind == Reads && len(e.Writes)+len(e.Removes) > 0 {
+				t.Fatalf("%q reads, and writes %v %v", line, e.Writes, e.Removes)
+			}
+			Executing(c)
+			Sensitive(c)
+		}
+		ReadOnly(cs)
+	})
+}

@@ -1,0 +1,35 @@
+package command
+
+import "strings"
+
+// SafeVariable names the variables that only change how output looks, or how
+// a build is made, and never what runs.
+func SafeVariable(name string) bool {
+	switch name {
+	case "CGO_ENABLED", "GOOS", "GOARCH", "GOARM", "GOAMD64", "GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GOTRACEBACK", "GO111MODULE",
+		"CI", "TZ", "LANG", "LANGUAGE", "TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLORTERM",
+		"NODE_ENV", "RUST_BACKTRACE", "RUST_LOG", "CARGO_TERM_COLOR", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED",
+		"DEBIAN_FRONTEND", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "DEBUG", "VERBOSE", "HUSKY":
+		return true
+	}
+	return strings.HasPrefix(name, "LC_")
+}
+
+// LoadedVariable names those that change what later commands of the line do
+// even where they are not exported again: they are in the environment already
+// or the shell itself obeys them.
+func LoadedVariable(name string) bool {
+	switch name {
+	case "PATH", "HOME", "SHELL", "USER", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PS4", "CDPATH", "GLOBIGNORE", "TMPDIR",
+		"EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER", "CC", "CXX", "LD", "AR", "MAKEFLAGS", "MAKE",
+		"PERL5OPT", "PERL5LIB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "CLASSPATH", "RUSTC", "RUSTC_WRAPPER", "RIPGREP_CONFIG_PATH",
+		"PROMPT_COMMAND", "EXECIGNORE", "HISTFILE", "XDG_CONFIG_HOME":
+		return true
+	}
+	for _, p := range [...]string{"LD_", "DYLD_", "GIT_", "GO", "CGO_", "PYTHON", "NODE_", "NPM_", "npm_", "CARGO", "RUST", "BASH_", "SSH_", "LESS", "GREP_", "GCC_", "CMAKE_", "PYTEST_", "DOCKER_"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
