@@ -12,9 +12,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -383,6 +385,40 @@ func TestBadServers(t *testing.T) {
 		}
 		if strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' }) || len(err.Error()) > 1000 {
 			t.Errorf("%s: not one clear sentence: %q", c.name, err)
+		}
+	}
+}
+
+// brokenNet is a transport to nowhere.
+type brokenNet struct{ err error }
+
+func (b brokenNet) RoundTrip(*http.Request) (*http.Response, error) { return nil, b.err }
+
+// SPEC 3.4: where there is no network now there may be one in a minute: a
+// laptop wakes up, a VPN comes back.
+func TestNoNetwork(t *testing.T) {
+	t.Parallel()
+	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+	for name, cause := range map[string]error{
+		"a name that is not found":    dial(&net.DNSError{Err: "no such host", Name: "api.test", IsNotFound: true}),
+		"a name server that is gone":  dial(&net.DNSError{Err: "server misbehaving", Name: "api.test", IsTemporary: true}),
+		"a name server that is slow":  dial(&net.DNSError{Err: "i/o timeout", Name: "api.test", IsTimeout: true}),
+		"refused":                     dial(syscall.ECONNREFUSED),
+		"reset":                       &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET},
+		"no way to the host":          dial(syscall.EHOSTUNREACH),
+		"no way to the network":       dial(syscall.ENETUNREACH),
+		"the network is down":         dial(syscall.ENETDOWN),
+		"timed out":                   dial(os.ErrDeadlineExceeded),
+		"a broken pipe":               &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE},
+		"ended before the answer":     io.EOF,
+		"ended in the answer":         io.ErrUnexpectedEOF,
+		"a TLS handshake that stalls": errors.New("net/http: TLS handshake timeout"),
+	} {
+		_, _, err := ask(t.Context(), client(t, "https://api.test", func(c *provider.Config) {
+			c.HTTP = &http.Client{Transport: brokenNet{cause}}
+		}), request())
+		if f := faultOf(t, err); !f.Retryable || f.Category != fault.Provider || f.Status != 0 {
+			t.Errorf("%s: %+v", name, f)
 		}
 	}
 }

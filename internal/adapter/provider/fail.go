@@ -45,8 +45,8 @@ func Fail(provider string, status int, h http.Header, body []byte, s Said) *faul
 	means := meaning(status, s)
 	f.Retryable = fault.RetryableStatus(means)
 	switch h.Get("x-should-retry") {
-	case "true":
-		f.Retryable = true
+	case "true": // a key or a request that is wrong stays so, whatever a host says
+		f.Retryable = means != http.StatusBadRequest && means != http.StatusUnauthorized && means != http.StatusForbidden
 	case "false":
 		f.Retryable = false
 	}

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -36,6 +37,9 @@ type Settings struct {
 	// Fallback lists the models to go on with when the one in use gives no
 	// answer, as provider/model.
 	Fallback []string `json:"fallback,omitempty"`
+	// RetryFor is how long a request that got no answer is tried again, such as
+	// "5m"; "0" does not.
+	RetryFor string `json:"retry_for,omitempty"`
 	// Resources must be free for new work.
 	Resources Resources `json:"resources,omitzero"`
 	// QueryCache keeps answers to questions that only read, and gives them again
@@ -122,6 +126,9 @@ func Load(p Paths, dir string) (Loaded, error) {
 	if err := l.User.Window.Check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/window.md says what the keys mean"}
 	}
+	if _, err := RetryFor(l.User.RetryFor); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user + ": retry_for", Err: err, Hint: "correct it"}
+	}
 	project := filepath.Join(dir, ".pawl", "config.json")
 	var theirs Settings
 	found, err := read(project, &theirs)
@@ -140,6 +147,22 @@ func Load(p Paths, dir string) (Loaded, error) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project's configuration can only narrow; ignored: %s", project, rest))
 	}
 	return l, nil
+}
+
+// RetryFor reads how long a request is tried again: 0 where nothing is said,
+// below 0 where it is not to be.
+func RetryFor(said string) (time.Duration, error) {
+	if said == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(said)
+	switch {
+	case err != nil || d < 0:
+		return 0, fmt.Errorf("%q is no time to try again for: give one such as 90s, 10m or 2h, or 0", said)
+	case d == 0:
+		return -1, nil
+	}
+	return d, nil
 }
 
 func read(path string, into *Settings) (found bool, err error) {

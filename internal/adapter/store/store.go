@@ -115,7 +115,7 @@ func item(d event.Draft) (Item, error) {
 // Ephemeral says whether bodies of a kind are shown and never stored.
 func Ephemeral(kind string) bool {
 	switch kind {
-	case "text_delta", "reasoning_delta", "call_delta", "output_delta", "progressed":
+	case "text_delta", "reasoning_delta", "call_delta", "output_delta", "progressed", "waiting":
 		return true
 	}
 	return false

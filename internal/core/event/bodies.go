@@ -451,6 +451,11 @@ type (
 		PhasesTotal int           `json:"phases_total"`
 		Elapsed     time.Duration `json:"elapsed"`
 	}
+	// Waiting counts down to the next try of a request that failed (SPEC 3.4).
+	Waiting struct {
+		Attempt int           `json:"attempt"` // the one that failed
+		Left    time.Duration `json:"left"`
+	}
 	// OutputDelta is new output of a running call.
 	OutputDelta struct {
 		Call string `json:"call"`

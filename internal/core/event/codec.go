@@ -54,6 +54,7 @@ var sample = []Body{
 	TextDelta{},
 	ReasoningDelta{},
 	CallDelta{},
+	Waiting{},
 	OutputDelta{},
 }
 

@@ -138,6 +138,7 @@ func full() []event.Body {
 		event.TextDelta{Text: "I will"},
 		event.ReasoningDelta{Text: "let me"},
 		event.CallDelta{Index: 1, Name: "bash", Text: `{"comm`},
+		event.Waiting{Attempt: 2, Left: 12},
 		event.OutputDelta{Call: "call_1", Text: "ok  pkg\n"},
 	}
 }

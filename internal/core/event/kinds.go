@@ -164,6 +164,12 @@ func (CallDelta) Kind() string { return "call_delta" }
 // Version is 1.
 func (CallDelta) Version() int { return 1 }
 
+// Kind is waiting.
+func (Waiting) Kind() string { return "waiting" }
+
+// Version is 1.
+func (Waiting) Version() int { return 1 }
+
 // Kind is output_delta.
 func (OutputDelta) Kind() string { return "output_delta" }
 

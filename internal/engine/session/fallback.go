@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -49,4 +51,43 @@ func (s *Session) goOn(ctx context.Context, m llm.Model, why event.Retried) erro
 	why.Model = m.Info().Ref()
 	why.Error.Message = s.cfg.Mask(why.Error.Message)
 	return s.use(ctx, m, "fallback", event.Draft{Body: why})
+}
+
+// Answers to the question whether to wait.
+const (
+	waitForIt = "wait"
+	stopNow   = "stop"
+)
+
+// longer says whether to wait for as long as a provider asks (SPEC 3.4): a
+// person is asked; without one the limits of the run's time say whether it can
+// be afforded, and where there are none nobody has agreed to it.
+func (s *Session) longer(ctx context.Context, why event.Retried) (bool, error) {
+	if s.cfg.Person {
+		a, err := s.ask(ctx, event.Asked{
+			Why: "wait", Options: []string{waitForIt, stopNow},
+			Text: fmt.Sprintf("%s. Wait %s and try again?", s.cfg.Mask(why.Error.Message), why.Wait.Round(time.Second)),
+		})
+		return err == nil && a.Text == waitForIt, err
+	}
+	left, limited := s.timeLeft()
+	return limited && why.Wait < left, nil
+}
+
+// timeLeft is how long the turn may still take, where nobody is there to extend
+// it and something limits it.
+func (s *Session) timeLeft() (left time.Duration, ok bool) {
+	if s.cfg.Person {
+		return 0, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ran := s.meter.TurnTime(s.cfg.Now())
+	if left, ok = s.meter.WallLeft(s.cfg.Limits); ok {
+		left -= ran - s.meter.Turn().Active() // since the last event
+	}
+	if rest := s.cfg.Timeout - ran; s.cfg.Timeout > 0 && (!ok || rest < left) {
+		left, ok = rest, true
+	}
+	return left, ok
 }

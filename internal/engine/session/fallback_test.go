@@ -91,13 +91,15 @@ func TestFallbackEnds(t *testing.T) {
 	if end := find[event.Ended](es)[0]; end.End != event.EndProvider || !strings.Contains(end.Error.Message, "b is overloaded") {
 		t.Errorf("%+v", end)
 	}
-	if len(a.Requests()) != 5 || len(b.Requests()) != 5 {
-		t.Errorf("%d and %d requests, want 5 each", len(a.Requests()), len(b.Requests()))
+	// The last of a chain is tried for five minutes, the others not so long.
+	const all = 26
+	if len(a.Requests()) != 5 || len(b.Requests()) != all {
+		t.Errorf("%d and %d requests, want 5 and %d", len(a.Requests()), len(b.Requests()), all)
 	}
 	// The next turn begins with the model in use and may go back to the first.
 	r.run("again", nil)
-	if len(a.Requests()) != 10 || len(b.Requests()) != 10 {
-		t.Errorf("%d and %d requests, want 10 each", len(a.Requests()), len(b.Requests()))
+	if len(a.Requests()) != 5+all || len(b.Requests()) != all+5 {
+		t.Errorf("%d and %d requests, want %d each", len(a.Requests()), len(b.Requests()), all+5)
 	}
 
 	bad := llmtest.New(llmtest.Turn{Err: fault.NewProvider("scripted", 400, "bad request", nil)})
@@ -106,5 +108,58 @@ func TestFallbackEnds(t *testing.T) {
 	r.run("go", nil)
 	if len(b.Requests()) != 0 {
 		t.Error("a bad request went to the next model")
+	}
+}
+
+// SPEC 3.4: a wait that is longer than the retries may take is a person's to
+// agree to; without one it must fit into the limits of time.
+func TestLongerWait(t *testing.T) {
+	late := fault.NewProvider("scripted", 429, "too many", nil)
+	late.RetryAfter = time.Hour
+	for name, c := range map[string]struct {
+		answer  string // "": nobody is there
+		limits  budget.Limits
+		timeout time.Duration
+		end     event.End
+	}{
+		"a person who waits":         {"wait", budget.Limits{}, 0, event.EndDone},
+		"a person who does not":      {"stop", budget.Limits{}, 0, event.EndProvider},
+		"other words are no yes":     {"hm", budget.Limits{}, 0, event.EndProvider},
+		"nobody, no limit":           {"", budget.Limits{}, 0, event.EndProvider},
+		"nobody, time enough":        {"", budget.Limits{Wall: 2 * time.Hour}, 0, event.EndDone},
+		"nobody, too little":         {"", budget.Limits{Wall: 30 * time.Minute}, 0, event.EndProvider},
+		"nobody, --timeout":          {"", budget.Limits{}, 2 * time.Hour, event.EndDone},
+		"nobody, a short --timeout":  {"", budget.Limits{Wall: 2 * time.Hour}, time.Minute, event.EndProvider},
+		"nobody, a short wall limit": {"", budget.Limits{Wall: time.Minute}, 2 * time.Hour, event.EndProvider},
+	} {
+		m := llmtest.New(llmtest.Turn{Err: late}, llmtest.Say("done"))
+		slept := time.Duration(0)
+		r := newRig(t, "ask", m, func(cfg *session.Config) {
+			cfg.Limits, cfg.Timeout, cfg.Person = c.limits, c.timeout, c.answer != ""
+			cfg.Sleep = func(ctx context.Context, d time.Duration) error {
+				if d > 30*time.Second {
+					<-ctx.Done() // the watch over the limit
+					return ctx.Err()
+				}
+				slept += d
+				return ctx.Err()
+			}
+		})
+		asked := 0
+		es := r.run("go", func(e event.Event) {
+			a, ok := e.Body.(event.Asked)
+			if !ok {
+				return
+			}
+			if asked++; a.Why != "wait" || !strings.Contains(a.Text, "1h0m0s") {
+				t.Errorf("%s: %+v", name, a)
+			}
+			if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Text: c.answer}); err != nil {
+				t.Error(err)
+			}
+		})
+		if end := find[event.Ended](es)[0]; end.End != c.end || (end.End == event.EndDone) != (slept == time.Hour) || (asked == 1) != (c.answer != "") {
+			t.Errorf("%s: %+v, slept %s, asked %d times", name, end, slept, asked)
+		}
 	}
 }

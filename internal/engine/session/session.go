@@ -84,6 +84,10 @@ type Config struct {
 	// Fallback lists the models to go on with, in this order, when the one in
 	// use gives no answer also after retries.
 	Fallback []string
+	// RetryFor is how long a request is tried again in all; 0: turn.RetryFor,
+	// below 0: not at all. Timeout is when the caller ends a turn, if it does: a
+	// wait that a provider asks for fits before it or not.
+	RetryFor, Timeout time.Duration
 	// Fixer, if set, makes what checks a turn's changes before it ends.
 	Fixer func() Fixer
 	Locks *turn.Locks

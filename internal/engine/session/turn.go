@@ -111,7 +111,8 @@ func (s *Session) loop() *turn.Loop {
 	l := &turn.Loop{
 		Model: model, Tools: s.cfg.Tools, Record: s.record, Live: s.live,
 		Request: s.request, Locks: s.cfg.Locks, Mask: s.cfg.Mask,
-		Cost: func(u llm.Usage) *float64 { return llm.Cost(s.Info().Price, u) }, Over: s.over, Fallback: s.chain(model),
+		Cost: func(u llm.Usage) *float64 { return llm.Cost(s.Info().Price, u) }, Over: s.over,
+		Fallback: s.chain(model), RetryFor: s.cfg.RetryFor, TimeLeft: s.timeLeft, Longer: s.longer,
 		Cap: s.resultCapOf, Spill: s.spill, Compaction: s.compaction(),
 		Now: s.cfg.Now, Sleep: s.cfg.Sleep, Jitter: s.cfg.Jitter,
 	}

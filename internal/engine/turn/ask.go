@@ -4,21 +4,10 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
-)
-
-// Retries of one request (SPEC 3.4).
-const (
-	maxRetries = 4
-	firstWait  = 500 * time.Millisecond
-	maxWait    = 30 * time.Second
-	// maxAsked is the longest wait that a provider may ask for: beyond it a
-	// person should decide.
-	maxAsked = 10 * time.Minute
 )
 
 // ask gets the next reply and records it together with the calls it asks for.
@@ -26,7 +15,7 @@ const (
 // (SPEC 3.3).
 func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 	shortened := false
-	loops := 0 // tries that the ladder counts
+	p := l.patience()
 	for attempt := 1; ; attempt++ {
 		if err := l.room(ctx); err != nil {
 			return llm.Reply{}, err
@@ -55,36 +44,16 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 			if err := l.looped(ctx, attempt, loop, shown); err != nil {
 				return llm.Reply{}, err
 			}
-			loops++
 			continue
 		}
-		again := event.Retried{Attempt: attempt, Error: Describe(err), Wait: l.backoff(attempt-loops, err), Shown: shown}
-		if attempt-loops > maxRetries || again.Wait > maxAsked {
-			again.Wait = 0
-			next, ferr := l.fallback(ctx, again)
-			if ferr != nil {
-				return llm.Reply{}, ferr
-			}
-			if next == nil {
-				return llm.Reply{}, err
-			}
-			l.Model, attempt, loops = next, 0, 0
-			continue
-		}
-		if err := l.Record(ctx, event.Draft{Body: again}); err != nil {
+		next, err := l.again(ctx, p, event.Retried{Attempt: attempt, Error: l.described(err), Shown: shown}, err)
+		if err != nil {
 			return llm.Reply{}, err
 		}
-		if err := l.Sleep(ctx, again.Wait); err != nil {
-			return llm.Reply{}, context.Cause(ctx)
+		if next != nil {
+			l.Model, attempt, p = next, 0, l.patience()
 		}
 	}
-}
-
-func (l *Loop) fallback(ctx context.Context, again event.Retried) (llm.Model, error) {
-	if l.Fallback == nil {
-		return nil, nil
-	}
-	return l.Fallback(ctx, again)
 }
 
 // try sends one request and records what came of it.
@@ -126,16 +95,6 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 	}
 	over.Replied = &whole
 	return reply, shown, nil
-}
-
-// backoff is how long to wait before the try after attempt: what the provider
-// asked for, else doubling with jitter between half and all of it.
-func (l *Loop) backoff(attempt int, err error) time.Duration {
-	if e := (*fault.Error)(nil); errors.As(err, &e) && e.RetryAfter > 0 {
-		return e.RetryAfter
-	}
-	d := min(firstWait<<(attempt-1), maxWait)
-	return d/2 + time.Duration(l.Jitter()*float64(d/2))
 }
 
 // stream shows a reply as it comes. got is how many bytes of it came; shown

@@ -70,6 +70,15 @@ type Loop struct {
 	Request func() (*llm.Request, *float64, error)
 	// Over, if set, hears what came of each request that Request built.
 	Over func(context.Context, Over) error
+	// RetryFor is how long a request is tried again in all; 0: RetryFor, below 0:
+	// not at all.
+	RetryFor time.Duration
+	// TimeLeft, if set, says how long the turn may still take; ok is false where
+	// nothing limits that. What would have to wait longer is not tried again.
+	TimeLeft func() (left time.Duration, ok bool)
+	// Longer, if set, says whether to wait for as long as a provider asks where
+	// that is longer than what is left of RetryFor.
+	Longer func(ctx context.Context, why event.Retried) (bool, error)
 	// Fallback, if set, gives the model to go on with once retries are used up,
 	// and records why; nil where there is none left.
 	Fallback func(ctx context.Context, why event.Retried) (llm.Model, error)

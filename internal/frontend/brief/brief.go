@@ -186,14 +186,24 @@ func Recalled(r event.Recalled) string {
 	return fmt.Sprintf("cached: given %s ago, and all that it rests on is as it was", Took(r.Age))
 }
 
-// Retry says that a request is tried again.
+// Retry says that a request is tried again, or which model goes on and why.
 func Retry(r event.Retried) string {
-	s := fmt.Sprintf("try %d failed: %s; again in %s", r.Attempt, cut(r.Error.Message, 200), Took(r.Wait))
+	next := "again in " + Took(r.Wait)
+	switch {
+	case r.Model != "":
+		next = r.Model + " goes on from here"
+	case r.Wait == 0:
+		next = "again at once"
+	}
+	s := fmt.Sprintf("try %d failed: %s; %s", r.Attempt, cut(r.Error.Message, 200), next)
 	if r.Shown {
 		s += " (what it said so far is withdrawn)"
 	}
 	return plain.Line(s)
 }
+
+// Waiting counts down to the next try of a request.
+func Waiting(w event.Waiting) string { return "again in " + w.Left.Round(time.Second).String() }
 
 // Route says what a prompt was taken for, "" where that leaves all rights.
 func Route(r event.Routed) string {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/offline"
@@ -108,6 +109,7 @@ type choices struct {
 	conf   settings.Loaded
 	plan   []event.PhaseStep
 	limits budget.Limits
+	retry  time.Duration
 	posix  bool
 	perm   *permission.Policy
 	routes route.Config
@@ -133,6 +135,9 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 		return c, err
 	}
 	if c.limits, err = limits(f, c.conf.User.Budget, fr.person, o.model.info); err != nil {
+		return c, err
+	}
+	if c.retry, err = retryFor(f, c.conf); err != nil {
 		return c, err
 	}
 	for _, ref := range fallback(f, c.conf) {
@@ -233,6 +238,8 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 
 		Model:    w.model,
 		Fallback: fallback(f, c.conf),
+		RetryFor: c.retry,
+		Timeout:  f.timeout,
 		OpenModel: func(ref string) (llm.Model, error) {
 			m, err := a.resolve(ref, c.conf)
 			if err != nil {

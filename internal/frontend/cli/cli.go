@@ -108,6 +108,7 @@ type flags struct {
 	maxTokens    int64
 	budget       string
 	fallback     []string
+	retryFor     string
 	timeout      time.Duration
 	format       string
 	verify       bool
@@ -184,6 +185,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.Int64Var(&f.maxTokens, "max-tokens-total", 0, "stop before the session uses more tokens than this, in and out")
 	fs.StringVar(&f.budget, "budget", "", "limits of the session: quick, standard, deep or unlimited (see doc/budgets.md)")
 	fs.StringArrayVar(&f.fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
+	fs.StringVar(&f.retryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
 	fs.StringVar(&f.metricsAddr, "metrics-addr", "", "give counters to Prometheus on this address, such as 127.0.0.1:9464")
 	fs.BoolVar(&f.noSession, "no-session", false, "keep nothing of this session")
 	fs.BoolVarP(&f.continueLast, "continue", "c", false, "go on with the newest session of this folder")

@@ -56,3 +56,13 @@ func fallback(f *flags, conf settings.Loaded) []string {
 	}
 	return conf.User.Fallback
 }
+
+// retryFor is how long a request is tried again: the flag's before the
+// configuration's.
+func retryFor(f *flags, conf settings.Loaded) (time.Duration, error) {
+	d, err := settings.RetryFor(first(f.retryFor, conf.User.RetryFor))
+	if err != nil {
+		return 0, usageError("--retry-for: %w", err) // the configuration's was read before
+	}
+	return d, nil
+}

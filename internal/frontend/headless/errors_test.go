@@ -153,7 +153,7 @@ func TestFailuresOfHosts(t *testing.T) {
 		"408":                        {"anthropic", []answer{plain(408)}, 0, 2, []time.Duration{first}, "answered 408"},
 		"409":                        {"anthropic", []answer{plain(409)}, 0, 2, []time.Duration{first}, "answered 409"},
 		"500, then 529":              {"anthropic", []answer{plain(500), plain(529)}, 0, 3, []time.Duration{first, second}, "answered 529"},
-		"never":                      {"anthropic", []answer{plain(529), plain(529), plain(529), plain(529), plain(529), plain(529)}, 4, 5, []time.Duration{first, second, 2 * second, 4 * second}, "answered 529"},
+		"never":                      {"anthropic", []answer{plain(529), plain(529), plain(529), plain(529), plain(529), plain(529)}, 4, 5, []time.Duration{first, second, 2 * second, first}, "after 5 tries: "},
 		"400":                        {"anthropic", []answer{{status: 400, body: `{"type":"error","error":{"type":"invalid_request_error","message":"bad field"}}`}}, 4, 1, nil, "bad field"},
 		"401":                        {"anthropic", []answer{{status: 401, body: `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`}}, 3, 1, nil, "invalid x-api-key"},
 		"403":                        {"openai", []answer{{status: 403, body: `{"error":{"message":"not for you","type":"permission"}}`}}, 3, 1, nil, "not for you"},
@@ -171,10 +171,17 @@ func TestFailuresOfHosts(t *testing.T) {
 			srv.Config.ErrorLog = quiet()
 			srv.Start()
 			defer srv.Close()
-			var waits []time.Duration
+			var waited, want time.Duration // a wait is slept a second at a time
+			for _, w := range c.waits {
+				want += w
+			}
 			a := newAgent(t, modelOf(t, modelsOf[c.api], srv.URL), nil, func(cfg *session.Config) {
+				cfg.RetryFor = 2 * time.Minute
+				if name == "never" {
+					cfg.RetryFor = 2 * time.Second
+				}
 				cfg.Sleep = func(ctx context.Context, d time.Duration) error {
-					waits = append(waits, d)
+					waited += d
 					return ctx.Err()
 				}
 			})
@@ -184,8 +191,8 @@ func TestFailuresOfHosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			n, _ := h.requests()
-			if r.ExitCode != c.code || n != c.requests || fmt.Sprint(waits) != fmt.Sprint(c.waits) || c.code == 0 && r.Text != "it is done" {
-				t.Errorf("exit code %d, %d requests, waits %v, %q, %+v", r.ExitCode, n, waits, r.Text, r.Error)
+			if r.ExitCode != c.code || n != c.requests || waited != want || c.code == 0 && r.Text != "it is done" {
+				t.Errorf("exit code %d, %d requests, waited %v, %q, %+v", r.ExitCode, n, waited, r.Text, r.Error)
 			}
 			a.explained(c.why)
 		})
@@ -278,6 +285,9 @@ func TestFallbackOfHosts(t *testing.T) {
 	if err != nil || r.ExitCode != 0 || r.Model != "anthropic/claude-other" || n != 6 || models[4] != "claude-script" || models[5] != "claude-other" {
 		t.Errorf("%+v, %v, %v", r, err, models)
 	}
+	if len(r.Fallbacks) != 1 || r.Fallbacks[0].Model != "anthropic/claude-other" || !strings.Contains(r.Fallbacks[0].Why, "529") {
+		t.Errorf("%+v", r.Fallbacks)
+	}
 	a.explained("went on with anthropic/claude-other")
 }
 
@@ -323,6 +333,43 @@ func TestFailuresOfARun(t *testing.T) {
 			}
 			a.explained(c.why)
 		})
+	}
+}
+
+// SPEC 3.4: a wait is counted down: in text a line each ten seconds, in
+// stream-json each second, and nothing of it is in the log. SPEC 3.3: it is said
+// which model took over and why.
+func TestWaitsAreCountedDown(t *testing.T) {
+	for _, format := range []Format{Text, Stream} {
+		late := fault.NewProvider("scripted", 429, "too many", nil)
+		late.RetryAfter = 30 * time.Second
+		busy := fault.NewProvider("scripted", 529, "overloaded", nil)
+		other := llmtest.New(llmtest.Say("it is done"))
+		other.InfoValue.Model = "other"
+		a := newAgent(t, llmtest.New(llmtest.Turn{Err: late}, llmtest.Turn{Err: busy}, llmtest.Turn{Err: busy}, llmtest.Turn{Err: busy}, llmtest.Turn{Err: busy}), nil, func(cfg *session.Config) {
+			cfg.Sleep = atOnce
+			cfg.Fallback = []string{"scripted/other"}
+			cfg.OpenModel = func(string) (llm.Model, error) { return other, nil }
+		})
+		var out, errs bytes.Buffer
+		if r, err := Run(t.Context(), a.Session, "do it", opts(format, &out, &errs)); err != nil || r.ExitCode != 0 {
+			t.Fatal(r, err)
+		}
+		if format == Text {
+			if got := strings.Count(errs.String(), "pawl: again in "); got != 2 || !strings.Contains(errs.String(), "overloaded; scripted/other goes on from here") {
+				t.Errorf("%d lines of a count-down:\n%s", got, errs.String())
+			}
+		} else if got := strings.Count(out.String(), `"type":"waiting"`); got < 29 || got > 29+10 {
+			t.Errorf("%d ticks", got)
+		}
+		for e, err := range a.Session.Events(t.Context(), 0) {
+			if _, tick := e.Body.(event.Waiting); tick || err != nil {
+				t.Error(e, err)
+			}
+			if _, over := e.Body.(event.Ended); over {
+				break
+			}
+		}
 	}
 }
 

@@ -220,6 +220,10 @@ func (v *view) progress(e event.Event) {
 		}
 	case event.Retried:
 		fmt.Fprintln(v.err, "pawl: "+brief.Retry(b))
+	case event.Waiting:
+		if b.Left%(10*time.Second) == 0 { // these lines stay, in a log
+			fmt.Fprintln(v.err, "pawl: "+brief.Waiting(b))
+		}
 	case event.Progressed:
 		fmt.Fprintln(v.err, "pawl: "+brief.Progressed(b))
 	case event.Planned, event.Phased:

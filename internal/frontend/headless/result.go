@@ -37,6 +37,14 @@ type Result struct {
 	Error       *event.Fault     `json:"error"`
 	ExitCode    int              `json:"exit_code"`
 	Cached      bool             `json:"cached,omitempty"` // the answer was given before, and no model was asked
+	// Fallbacks are the models that took over because another gave no answer.
+	Fallbacks []Fallback `json:"fallbacks,omitempty"`
+}
+
+// Fallback is a model that took over, and why.
+type Fallback struct {
+	Model string `json:"model"`
+	Why   string `json:"why"`
 }
 
 // Route is what the prompt was taken for, as it stood at the end.
@@ -113,6 +121,8 @@ type outcome struct {
 	stopped  bool // the last call was denied because nobody could be asked
 	finished bool
 	cached   bool // the answer was given before, and holds
+
+	fallbacks []Fallback
 }
 
 func (o *outcome) apply(e event.Event) {
@@ -120,6 +130,10 @@ func (o *outcome) apply(e event.Event) {
 	case event.Replied:
 		if t := b.Reply.Message.Text(); t != "" {
 			o.text = t
+		}
+	case event.Retried:
+		if b.Model != "" {
+			o.fallbacks = append(o.fallbacks, Fallback{Model: b.Model, Why: b.Error.Message})
 		}
 	case event.Recalled:
 		o.text, o.cached = b.Text, b.Key != ""
@@ -143,7 +157,7 @@ func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proo
 	r := Result{
 		Type: "result", Outcome: string(o.end), Text: o.text, Session: session, Model: info.Ref(),
 		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(),
-		Cached: o.cached, DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err, Route: o.route,
+		Cached: o.cached, Fallbacks: o.fallbacks, DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err, Route: o.route,
 		Checks: append([]evidence.Check{}, proof.Checks...), FixAttempts: proof.Attempts,
 	}
 	if len(proof.Changed()) > 0 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -109,6 +110,31 @@ func TestReplyWithoutStream(t *testing.T) {
 	}}}}})
 	if got := p.String(); got != "(thinking)\n  a thought\na reply\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// SPEC 3.4: a wait is counted down on one line; what failed and who goes on are
+// lines of their own.
+func TestCountDown(t *testing.T) {
+	p := &paper{}
+	v := newView(p)
+	down := event.Fault{Message: "a is overloaded"}
+	for _, b := range []event.Body{
+		event.TextDelta{Text: "half a"},
+		event.Retried{Attempt: 1, Error: down, Wait: 11 * time.Second, Shown: true},
+		event.Waiting{Attempt: 1, Left: 10 * time.Second},
+		event.Waiting{Attempt: 1, Left: 9 * time.Second},
+		event.Retried{Attempt: 2, Error: down, Model: "p/b"},
+		event.Waiting{Attempt: 1, Left: time.Second},
+		event.Interrupted{By: "person"},
+	} {
+		v.show(event.Event{Body: b})
+	}
+	want := "half a\npawl: try 1 failed: a is overloaded; again in 11.0 s (what it said so far is withdrawn)\n" +
+		"  again in 10s    \r  again in 9s     \npawl: try 2 failed: a is overloaded; p/b goes on from here\n" +
+		"  again in 1s     \ninterrupted\n"
+	if got := p.String(); got != want {
+		t.Errorf("%q\nwant\n%q", got, want)
 	}
 }
 

@@ -16,8 +16,9 @@ import (
 
 // view writes events as lines.
 type view struct {
-	out     io.Writer
-	midline bool // something stands before the cursor
+	out      io.Writer
+	midline  bool // something stands before the cursor
+	counting bool // that is a count-down
 
 	reply, thought, output stream // of the model, of a person's own command
 
@@ -62,6 +63,8 @@ func (v *view) show(e event.Event) {
 	case event.Retried:
 		v.forget()
 		v.line("pawl: " + brief.Retry(b))
+	case event.Waiting:
+		v.countDown(b)
 	case event.CallAsked:
 		v.calls = append(v.calls, call{id: b.ID, what: brief.Call(b.Tool, b.Args)})
 	case event.CallStarted:
@@ -142,6 +145,19 @@ func (v *view) think(text string) {
 		v.line("(thinking)")
 	}
 	v.thought.add(text)
+}
+
+// countDown writes how long it takes until the next try, each time over the
+// last one.
+func (v *view) countDown(b event.Waiting) {
+	text := fmt.Sprintf("  %-16s", brief.Waiting(b)) // blanks over a longer one
+	if v.counting {
+		text = "\r" + text
+	} else {
+		v.end()
+	}
+	v.print(text, "")
+	v.counting = true
 }
 
 func (v *view) replied(r llm.Reply) {
@@ -288,6 +304,7 @@ func (v *view) print(text, indent string) {
 	if text == "" {
 		return
 	}
+	v.counting = false
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		if !v.midline && l != "\n" {

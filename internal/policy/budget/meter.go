@@ -143,6 +143,11 @@ func (m *Meter) Session() Spent { return m.all }
 // Turn is what the running or last turn spent.
 func (m *Meter) Turn() Spent { return m.all.Minus(m.turn) }
 
+// TurnTime is the running time of the turn until now.
+func (m *Meter) TurnTime(now time.Time) time.Duration {
+	return m.Turn().active + m.clock.since(now)
+}
+
 // Input guesses how many tokens a request of that many bytes has: what the
 // last one had, and a cautious guess for what was added since.
 func (m *Meter) Input(bytes int64) int64 { return m.size.input(bytes) }
@@ -247,6 +252,14 @@ func (c *clock) apply(e event.Event) (ran time.Duration) {
 		delete(c.asked, b.ID)
 	}
 	return ran
+}
+
+// since is the running time after the last event.
+func (c *clock) since(now time.Time) time.Duration {
+	if !c.running || len(c.asked) > 0 {
+		return 0
+	}
+	return max(0, now.Sub(c.mark))
 }
 
 // crash says that an event closes what a process that died left open: nothing

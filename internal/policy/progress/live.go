@@ -55,7 +55,7 @@ func (l *running) apply(f *Fold, e event.Event) {
 			f.phases.Blocker(oneLine(fmt.Sprintf("%s (%s): %s", b.Level, b.Rule, b.Text), 160))
 		}
 	case event.Asked:
-		if b.Why == "pause" || b.Why == "budget" {
+		if b.Why == "pause" || b.Why == "budget" || b.Why == "wait" {
 			l.asks = map[string][]string{b.ID: b.Options}
 		}
 	case event.Ended:

@@ -1,0 +1,165 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Retries of one request (SPEC 3.4).
+const (
+	// RetryFor is how long a request is tried again in all where nothing else
+	// is configured: a laptop wakes up, a provider gets over its peak.
+	RetryFor  = 5 * time.Minute
+	firstWait = 500 * time.Millisecond
+	maxWait   = 30 * time.Second
+	// maxRetries bounds the retries that time does not help: of replies that
+	// came and could not be used, each of which is paid for; and those before
+	// another model takes over.
+	maxRetries = 4
+)
+
+// patience follows the failed tries of one request to one model.
+type patience struct {
+	limit  time.Duration
+	tries  int
+	came   int           // of them with a reply that could not be used
+	since  time.Time     // the first failure
+	waited time.Duration // between the tries
+}
+
+func (l *Loop) patience() *patience {
+	p := &patience{limit: l.RetryFor}
+	if p.limit == 0 {
+		p.limit = RetryFor
+	}
+	return p
+}
+
+// failed counts a failed try and says how much time is left for more.
+func (p *patience) failed(now time.Time) (left time.Duration) {
+	if p.tries++; p.tries == 1 {
+		p.since = now
+	}
+	// The waits count by themselves: a clock may stand still or be set back.
+	return p.limit - max(now.Sub(p.since), p.waited)
+}
+
+// again decides what follows a failed try: one more after a wait, one of the
+// model that it returns, or the end, which is the error. r is what is recorded
+// of it, err is why the try failed.
+func (l *Loop) again(ctx context.Context, p *patience, r event.Retried, err error) (llm.Model, error) {
+	left := p.failed(l.Now())
+	asked := retryAfter(err)
+	long := left > 0 && asked > left
+	if fault.CategoryOf(err) != fault.Provider {
+		p.came++
+	}
+	if left <= 0 || long || p.tries > maxRetries {
+		if next, ferr := l.fallback(ctx, r); next != nil || ferr != nil {
+			return next, ferr
+		}
+	}
+	switch {
+	case left <= 0 || p.came > maxRetries:
+		return nil, gaveUp(err, p)
+	case long:
+		r.Wait = asked
+		if l.Longer == nil {
+			return nil, tooLate(err, asked)
+		}
+		ok, lerr := l.Longer(ctx, r)
+		if lerr != nil {
+			return nil, lerr
+		}
+		if !ok {
+			return nil, tooLate(err, asked)
+		}
+		*p = *l.patience() // the time agreed on is over and above
+	default:
+		// Never sooner than by our own measure: a server that always says "at
+		// once" would be asked a thousand times.
+		r.Wait = max(asked, min(l.backoff(p.tries), left))
+		p.waited += r.Wait
+		if l.TimeLeft != nil {
+			if rest, ok := l.TimeLeft(); ok && r.Wait >= rest {
+				return nil, gaveUp(err, p)
+			}
+		}
+	}
+	if err := l.Record(ctx, event.Draft{Body: r}); err != nil {
+		return nil, err
+	}
+	return nil, l.countDown(ctx, r.Attempt, r.Wait)
+}
+
+func (l *Loop) fallback(ctx context.Context, r event.Retried) (llm.Model, error) {
+	if l.Fallback == nil {
+		return nil, nil
+	}
+	return l.Fallback(ctx, r)
+}
+
+// backoff is how long to wait before the next try by our own measure: doubling,
+// with jitter between half and all of it.
+func (l *Loop) backoff(tries int) time.Duration {
+	d := maxWait
+	if tries < 8 { // 500 ms << 7 is over maxWait
+		d = min(firstWait<<(tries-1), maxWait)
+	}
+	return d/2 + time.Duration(l.Jitter()*float64(d/2))
+}
+
+// countDown waits, and shows how long it still takes: each second in the last
+// minute, each ten seconds before.
+func (l *Loop) countDown(ctx context.Context, attempt int, left time.Duration) error {
+	for left > 0 {
+		unit := time.Second
+		if left > time.Minute {
+			unit = 10 * time.Second
+		}
+		step := min(left, unit+left%unit) // whole units from the first look on
+		if err := l.Sleep(ctx, step); err != nil {
+			return context.Cause(ctx)
+		}
+		if left -= step; left > 0 {
+			l.Live(event.Waiting{Attempt: attempt, Left: left})
+		}
+	}
+	return nil
+}
+
+// retryAfter is how long the provider asked to wait, 0 where it did not say.
+func retryAfter(err error) time.Duration {
+	if e := (*fault.Error)(nil); errors.As(err, &e) {
+		return e.RetryAfter
+	}
+	return 0
+}
+
+// gaveUp adds to an error how often the request was tried.
+func gaveUp(err error, p *patience) error {
+	e := (*fault.Error)(nil)
+	if p.tries < 2 || !errors.As(err, &e) {
+		return err
+	}
+	f := *e
+	f.Message = fmt.Sprintf("after %d tries: %s", p.tries, f.Message)
+	return &f
+}
+
+// tooLate adds to an error how it could be waited for.
+func tooLate(err error, asked time.Duration) error {
+	e := (*fault.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	f := *e
+	f.Hint = fmt.Sprintf("it asks to wait %s: try again then, or let pawl wait with --retry-for %s", asked.Round(time.Second), asked.Round(time.Second)+time.Minute)
+	return &f
+}
