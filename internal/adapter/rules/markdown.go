@@ -13,8 +13,9 @@ type ref struct {
 	from, to int
 }
 
-// imports finds the @path imports of a Markdown text. What is in a fenced
-// block or a code span is an example, and an address such as a@b.org is none.
+// imports finds the @path imports of a Markdown text. What is in a fenced or an
+// indented block, or in a code span, is an example, and an address such as
+// a@b.org is none.
 func imports(text string) []ref {
 	if !strings.Contains(text, "@") {
 		return nil
@@ -22,6 +23,7 @@ func imports(text string) []ref {
 	var refs []ref
 	fence := ""
 	para := -1 // where the current paragraph begins
+	item := 0  // how far the text of the open list item is indented, 0 for none
 	flush := func(end int) {
 		if para >= 0 {
 			refs = append(refs, paragraph(text, para, end)...)
@@ -35,6 +37,10 @@ func imports(text string) []ref {
 		}
 		line := strings.TrimLeft(text[at:end], " \t>")
 		mark := fenceOf(line)
+		in, inner := indentation(text[at:end])
+		if strings.TrimSpace(line) != "" && in < item && para < 0 {
+			item = 0
+		}
 		switch {
 		case fence != "":
 			if mark != "" && mark[0] == fence[0] && len(mark) >= len(fence) && strings.TrimSpace(line[len(mark):]) == "" {
@@ -45,13 +51,58 @@ func imports(text string) []ref {
 			fence = mark
 		case strings.TrimSpace(line) == "":
 			flush(at)
-		case para < 0:
+		case in < 4 && strings.HasPrefix(strings.TrimLeft(line, "#"), " ") && strings.HasPrefix(line, "#"): // a heading ends with its line
+			flush(at)
 			para = at
+			flush(end)
+		case para < 0 && in >= item+4: // an indented block, which can not interrupt a paragraph
+		default:
+			if para < 0 {
+				para = at
+			}
+			if inner > 0 {
+				item = inner
+			}
 		}
 		at = end + 1
 	}
 	flush(len(text))
 	return refs
+}
+
+// indentation is how many columns a line is indented behind the marks of a
+// quotation, and the column where the text of a list item begins that it opens,
+// 0 where it opens none.
+func indentation(line string) (in, item int) {
+	for {
+		rest := strings.TrimLeft(line, " ")
+		if len(line)-len(rest) > 3 || !strings.HasPrefix(rest, ">") {
+			break
+		}
+		line = strings.TrimPrefix(rest[1:], " ")
+	}
+	rest := strings.TrimLeft(line, " \t")
+	for _, c := range line[:len(line)-len(rest)] {
+		if in++; c == '\t' {
+			in = (in + 3) / 4 * 4
+		}
+	}
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	mark := 0
+	switch {
+	case digits > 0 && digits < 10 && len(rest) > digits && (rest[digits] == '.' || rest[digits] == ')'):
+		mark = digits + 1
+	case rest != "" && strings.ContainsRune("-*+", rune(rest[0])):
+		mark = 1
+	}
+	if mark == 0 || mark == len(rest) || rest[mark] != ' ' && rest[mark] != '\t' {
+		return in, 0
+	}
+	blanks := len(rest[mark:]) - len(strings.TrimLeft(rest[mark:], " "))
+	if blanks > 4 || blanks == 0 {
+		blanks = 1 // the item begins with an indented block, or a tab follows
+	}
+	return in, in + mark + blanks
 }
 
 // fenceOf is the mark that opens or closes a fenced block, "" for none. It may

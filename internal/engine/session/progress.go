@@ -83,5 +83,5 @@ func (s *Session) judge(ctx context.Context) (event.End, error) {
 		note := event.Noted{Why: "stuck", Text: "[The user says: " + a.Text + "]"}
 		return "", s.record(ctx, event.Draft{Body: note})
 	}
-	return event.EndStuck, &fault.Error{Category: fault.LLM, Message: stuck.Text, Hint: "`pawl sessions show` has the evidence; resume with another instruction"}
+	return event.EndStuck, &fault.Error{Category: fault.LLM, Message: stuck.Text, Hint: "go on with another instruction"}
 }

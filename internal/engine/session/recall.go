@@ -182,10 +182,10 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keeps says that a prompt is a preference in so many words, and that there is
-// a place for it: no model is needed to keep it.
-func (s *Session) keeps(r event.Routed) bool {
-	return s.cfg.Prefer != nil && r.Route == route.Profile && r.By == "pattern"
+// keeps reports whether a prompt is a preference that says in so many words that
+// it holds for ever, and there is a place for it: no model is needed to keep it.
+func (s *Session) keeps(text string, r event.Routed) bool {
+	return s.cfg.Prefer != nil && text != "" && r.Route == route.Profile && r.By == "pattern" && route.Lasting(text)
 }
 
 // prefer keeps a prompt that is nothing but a preference and confirms it in one
@@ -194,7 +194,7 @@ func (s *Session) prefer(ctx context.Context) (bool, error) {
 	s.mu.Lock()
 	text, routed := s.asking.preference, s.routing.now
 	s.mu.Unlock()
-	if text == "" || !s.keeps(routed) {
+	if !s.keeps(text, routed) {
 		return false, nil
 	}
 	if err := s.cfg.Prefer(text); err != nil {

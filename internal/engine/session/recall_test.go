@@ -209,6 +209,16 @@ func TestPrefer(t *testing.T) {
 	if len(kept) != 0 || len(r.model.Requests()) != 1 {
 		t.Errorf("kept %q of a task", kept)
 	}
+	for _, prompt := range []string{ // a step of a task, a choice in one, a complaint: the model is asked
+		"Remember to run the tests after fixing Add", "I prefer the second one", "We never handle nil in Add", "remember that Add is wrong",
+	} {
+		kept = nil
+		r = rig(llmtest.Say("fine"))
+		r.run(prompt, nil)
+		if len(kept) != 0 || len(r.model.Requests()) != 1 {
+			t.Errorf("%q was kept unasked: %q", prompt, kept)
+		}
+	}
 	fails = errors.New("disk full")
 	r = rig(llmtest.Say("I could not keep it"))
 	es = r.run("Always add docstrings", nil)

@@ -69,7 +69,7 @@ func (s *Session) route() error {
 		return nil
 	}
 	s.mu.Lock()
-	ctx, waiting, now := s.running.ctx, slices.Clone(s.routing.waiting), s.routing.now
+	ctx, waiting, now, preference := s.running.ctx, slices.Clone(s.routing.waiting), s.routing.now, s.asking.preference
 	s.mu.Unlock()
 	if len(waiting) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func (s *Session) route() error {
 		next = join(next, r)
 	}
 	ds := []event.Draft{{Body: next}}
-	if text := note(now, next); text != "" && !s.keeps(next) {
+	if text := note(now, next); text != "" && !s.keeps(preference, next) {
 		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRoute, Text: text}})
 	}
 	return s.record(ctx, ds...)

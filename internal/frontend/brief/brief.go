@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
@@ -204,6 +205,29 @@ func Retry(r event.Retried) string {
 
 // Waiting counts down to the next try of a request.
 func Waiting(w event.Waiting) string { return "again in " + w.Left.Round(time.Second).String() }
+
+// Stuck says in one sentence that the model goes in circles and what was done
+// about it; look is the command that has the evidence, "" for none. What the
+// model is told is a letter to it and nobody else's. A halt is said by the
+// question or the end that follows it.
+func Stuck(b event.Stuck, look string) string {
+	if b.Level == progress.Stop.String() {
+		return ""
+	}
+	s := "the model goes in circles: " + cut(progress.Loop(b), 160)
+	switch {
+	case b.Level == progress.Recover.String():
+		s += "; it is told so and shown another way"
+	case b.Call != "":
+		s += "; that call is blocked until a file has new content"
+	default:
+		s += "; it is told so once more"
+	}
+	if look != "" {
+		s += " (evidence: " + look + ")"
+	}
+	return plain.Line(s)
+}
 
 // Route says what a prompt was taken for, "" where that leaves all rights.
 func Route(r event.Routed) string {

@@ -61,7 +61,7 @@ func (a *App) headless(ctx context.Context, s *opened, prompt string, f *flags, 
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Format: format, Verify: f.verify, Undo: f.undo(), Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Format: format, Verify: f.verify, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil {
 		return err
@@ -72,15 +72,16 @@ func (a *App) headless(ctx context.Context, s *opened, prompt string, f *flags, 
 	return nil
 }
 
-// undo is the command that puts the session's changes back.
-func (f *flags) undo() string {
+// kept is the command line that does something with the session after it, ""
+// where none is kept.
+func (f *flags) kept(command string) string {
 	switch {
 	case f.noSession:
 		return ""
 	case f.dir != "":
-		return "pawl undo -C " + shellsyntax.Quote(f.dir)
+		return "pawl " + command + " -C " + shellsyntax.Quote(f.dir)
 	}
-	return "pawl undo"
+	return "pawl " + command
 }
 
 // prompt puts the prompt together from arguments and standard input.

@@ -42,6 +42,7 @@ type Options struct {
 	Verify  bool
 	Timeout time.Duration // 0: none
 	Undo    string        // the command that puts changes back, "" for none
+	Why     string        // the command that has the evidence, "" for none
 	Out     io.Writer     // the answer, or JSON
 	Err     io.Writer     // progress
 	Now     func() time.Time
@@ -59,7 +60,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	start := o.Now()
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
-	v := &view{format: o.Format, undo: o.Undo, out: out, err: o.Err, s: s}
+	v := &view{format: o.Format, undo: o.Undo, why: o.Why, out: out, err: o.Err, s: s}
 	events := s.Events(ctx, s.Began())
 	v.first(s)
 	cause, err := s.Submit(ctx, session.Prompt{Text: prompt})
@@ -148,6 +149,7 @@ func watch(ctx context.Context, s *session.Session, o Options) (stop func()) {
 type view struct {
 	format Format
 	undo   string
+	why    string
 	out    *bufio.Writer
 	err    io.Writer
 	calls  map[string]string // what open calls want, by id
@@ -213,7 +215,9 @@ func (v *view) progress(e event.Event) {
 			fmt.Fprintln(v.err, "pawl: "+line)
 		}
 	case event.Stuck:
-		fmt.Fprintln(v.err, "pawl: "+plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
+		if text := brief.Stuck(b, v.why); text != "" {
+			fmt.Fprintln(v.err, "pawl: "+text)
+		}
 	case event.Routed:
 		if line := brief.Route(b); line != "" {
 			fmt.Fprintln(v.err, "pawl: "+line)
@@ -273,7 +277,11 @@ func (v *view) last(s *session.Session, r Result) error {
 		fmt.Fprintln(v.err, plain.Line(fmt.Sprintf("pawl: not allowed: %s (%s)", d.What, d.Reason)))
 	}
 	if r.Error != nil {
-		fmt.Fprintln(v.err, plain.Line("pawl: "+r.Outcome+": "+r.Error.Message))
+		text := "pawl: " + r.Outcome + ": " + r.Error.Message
+		if r.Outcome == string(event.EndStuck) && v.why != "" {
+			text += "; the evidence: " + v.why
+		}
+		fmt.Fprintln(v.err, plain.Line(text))
 	}
 	fmt.Fprintf(v.err, "pawl: %s; %s, %s\n", r.Outcome, brief.Spending(spent), brief.Took(time.Duration(r.DurationMS)*time.Millisecond))
 	return nil

@@ -91,7 +91,9 @@ func (v *view) show(e event.Event) {
 	case event.Warned:
 		v.line("pawl: " + plain.Line(b.Text))
 	case event.Stuck:
-		v.line("pawl: " + plain.Line(b.Level+" ("+b.Rule+"): "+b.Text))
+		if text := brief.Stuck(b, "/why"); text != "" {
+			v.line("pawl: " + text)
+		}
 	case event.Progressed:
 		v.aside("  (" + brief.Progressed(b) + ")")
 	case event.Compacted:
@@ -268,7 +270,11 @@ func (v *view) closing(b event.Ended, proof evidence.Report, spent budget.Spent)
 	v.forget()
 	v.flush()
 	if b.Error != nil && b.End != event.EndInterrupted && b.End != event.EndPermission {
-		v.line(plain.Line(fmt.Sprintf("pawl: %s: %s", b.End, b.Error.Message)))
+		text := fmt.Sprintf("pawl: %s: %s", b.End, b.Error.Message)
+		if b.End == event.EndStuck {
+			text += "; /why has the evidence"
+		}
+		v.line(plain.Line(text))
 	}
 	text := brief.Spending(spent)
 	if e := brief.Evidence(proof); e != "" {

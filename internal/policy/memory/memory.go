@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
 // Numbers of the tiers.
@@ -97,7 +98,7 @@ func (f *Fold) Apply(e event.Event) {
 			f.failed("check " + b.Command + ": " + b.Why + b.Output)
 		}
 	case event.Stuck:
-		f.failed("stuck (" + b.Rule + "): " + b.Text)
+		f.failed("stuck (" + b.Rule + "): " + progress.Loop(b))
 	case event.Ended:
 		switch {
 		case b.End == event.EndDone:

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
@@ -31,13 +32,31 @@ func (f *Fold) Next() Decision {
 	}
 	switch {
 	case d.Rung == Stop:
-		d.Text = "Stopped: " + f.now.Text + ". A recovery was tried and the calls were blocked, without effect."
+		d.Text = toPerson + f.now.Text + ". A recovery was tried and the calls were blocked, without effect."
 	case d.Rung == Block && d.Call == "":
 		d.Text = f.recovery(f.now, Recover)
 	default:
 		d.Text = f.recovery(f.now, d.Rung)
 	}
 	return d
+}
+
+// How a decision's text begins, for the model and for a person.
+const (
+	toModel  = "You are going in circles: "
+	toPerson = "Stopped: "
+)
+
+// Loop is what goes in circles, in a few words: the text of a decision without
+// what it says to the model beside that. A person is told this much and finds
+// the evidence where they look for it (SPEC 18.2).
+func Loop(b event.Stuck) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(b.Text), "\n")
+	if what, ok := strings.CutPrefix(first, toModel); ok {
+		return strings.TrimSuffix(what, ".")
+	}
+	first, _, _ = strings.Cut(strings.TrimPrefix(first, toPerson), ". A recovery was tried")
+	return first
 }
 
 // Event is the decision as the log keeps it.

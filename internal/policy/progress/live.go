@@ -52,7 +52,7 @@ func (l *running) apply(f *Fold, e event.Event) {
 		}
 	case event.Stuck:
 		if b.Level != Recover.String() {
-			f.phases.Blocker(oneLine(fmt.Sprintf("%s (%s): %s", b.Level, b.Rule, b.Text), 160))
+			f.phases.Blocker(oneLine(fmt.Sprintf("%s (%s): %s", b.Level, b.Rule, Loop(b)), 160))
 		}
 	case event.Asked:
 		if b.Why == "pause" || b.Why == "budget" || b.Why == "wait" {

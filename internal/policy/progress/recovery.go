@@ -78,7 +78,7 @@ func (r *record) trouble(rule string) trouble {
 // the way out for this kind of trouble.
 func (f *Fold) recovery(v Verdict, r Rung) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "You are going in circles: %s.\n", v.Text)
+	fmt.Fprintf(&b, toModel+"%s.\n", v.Text)
 	if ev := f.evidence(v); len(ev) > 0 {
 		b.WriteString("\nWhat shows it:\n")
 		for _, e := range ev {

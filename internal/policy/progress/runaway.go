@@ -1,5 +1,7 @@
 package progress
 
+import "bytes"
+
 // Runaway watches a reply while it comes, and says when it does nothing but say
 // one passage over and over, so that it can be cut off: what comes after is
 // paid for and worth nothing. Stream finds less than that, and only warns.
@@ -54,8 +56,11 @@ func (r *Runaway) look() []byte {
 		if period > runawayLong {
 			rounds = 3
 		}
-		if period*rounds <= i && worded(b[n-period:]) {
-			return b[n-period:]
+		if period*rounds > i {
+			continue
+		}
+		if p := b[n-period:]; worded(p) || uttered(p) {
+			return p
 		}
 	}
 	return nil
@@ -76,4 +81,25 @@ func worded(b []byte) bool {
 		run = 0
 	}
 	return passage(b) && words >= 3 && 2*letters > len(b)
+}
+
+// uttered says that a passage is a word or two that somebody says: "Done. ",
+// "ok". Lists of values have other marks in them than a sentence has.
+func uttered(b []byte) bool {
+	letters, words, run := map[byte]bool{}, 0, 0
+	for _, c := range b {
+		switch l := c | 0x20; {
+		case l >= 'a' && l <= 'z' || c >= 0x80:
+			letters[l] = true
+			if run++; run == 2 {
+				words++
+			}
+			continue
+		case c != ' ' && c != '\n' && c != '.' && c != '!' && c != '?' && c != '\'':
+			return false
+		}
+		run = 0
+	}
+	// Without anything between them they are no words: filler, a dump.
+	return words > 0 && len(letters) > 1 && bytes.ContainsAny(b, " .!?\n")
 }

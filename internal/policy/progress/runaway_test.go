@@ -53,6 +53,19 @@ func TestRunawayIsCut(t *testing.T) {
 	}
 }
 
+// SPEC 6.3: a passage of a word or two is one too, however the pieces fall.
+func TestRunawayOfShortWords(t *testing.T) {
+	t.Parallel()
+	for _, passage := range []string{"Thinking... Done. ", "ok\n", "the ", "I am done. ", "Done.\n\n", "ha ha ", "Wait! ", "готово ", "No. "} {
+		for _, piece := range []int{1, 7, 100, 5000} {
+			got, found := streamed(strings.Repeat(passage, 20_000), piece)
+			if found == "" || got > runawayLength+runawayEvery+piece {
+				t.Errorf("%q in pieces of %d: cut after %d, %q", passage, piece, got, found)
+			}
+		}
+	}
+}
+
 // SPEC 6.1: what only looks like it is not cut: tables, dumps, lists, filler,
 // numbered lines, a passage said a few times.
 func TestRunawayLeavesAlone(t *testing.T) {
@@ -68,6 +81,12 @@ func TestRunawayLeavesAlone(t *testing.T) {
 		"rule":           strings.Repeat("-=", 50_000),
 		"base64 of zero": strings.Repeat("AAAA", 50_000),
 		"table of zero":  strings.Repeat("| 0.00 | 0.00 | n/a |\n", 3000),
+		"truths":         strings.Repeat("true, ", 10_000),
+		"nothings":       strings.Repeat("nil,\n", 10_000),
+		"a row of ones":  strings.Repeat("one|", 10_000),
+		"quoted":         strings.Repeat("\"ok\" ", 10_000),
+		"calls":          strings.Repeat("f(ab) ", 10_000),
+		"one letter":     strings.Repeat("xx ", 10_000),
 		"hex":            strings.Repeat("0x00, 0xff, 0xab,\n", 3000),
 		"numbered":       count("#. the same line with a number\n", 3000),
 		"assignments":    count("\tx[#] = readTheNextValue(input)\n", 3000),

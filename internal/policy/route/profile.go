@@ -7,7 +7,7 @@ func profileTrajectory() Trajectory {
 	return Trajectory{
 		Name: Profile, When: "a preference", Nodes: []string{"profile"}, Rights: []string{RightRead},
 		Reads:  "the request reads as a preference to keep",
-		Note:   "[This request reads as a preference that is to hold from now on: keep it with the remember tool as one sentence, follow it, and confirm it in one line. If it asks for a change of the code now, do that as well; the user may be asked then.]",
+		Note:   "[This request reads as a preference: follow it. If it is to hold beyond this task, and is no choice made in it, keep it with the remember tool as one sentence and confirm it in one line. If it asks for a change of the code now, do that as well; the user may be asked then.]",
 		claims: claimsProfile,
 	}
 }
@@ -26,7 +26,9 @@ func claimsProfile(c clause) (string, bool) {
 		return c.why(2), len(w) > 1 && second != "mind" && !tells(second)
 	case (first == "don't" || first == "dont" || first == "do") && c.has("ever"):
 		return c.why(3), true
-	case first == "remember" && (len(w) == 1 || second == "that" || second == "to" || second == "my" || second == "our" || second == "i" || second == "we" || second == ","):
+	case first == "remember" && second == "to":
+		return c.why(2), forEver(w) // else it is a step of the task
+	case first == "remember" && (len(w) == 1 || second == "that" || second == "my" || second == "our" || second == "i" || second == "we" || second == ","):
 		return c.why(2), true
 	case first == "keep" && contains(w, "in", "mind"):
 		return c.why(3), true
@@ -39,6 +41,37 @@ func claimsProfile(c clause) (string, bool) {
 		return c.why(2), true
 	}
 	return "", false
+}
+
+// Lasting reports whether a prompt says in so many words that it is to hold for
+// ever ("always", "from now on"), so that it may be kept unasked. "I prefer the
+// second one", "we never handle nil" and "remember that Add is wrong" read as
+// preferences and may be choices in a task or complaints: what is kept of them
+// the model decides, and says (SPEC 11.5).
+func Lasting(prompt string) bool {
+	for _, s := range sentences(strings.TrimSpace(prompt)) {
+		for _, c := range clauses(s) {
+			if _, ok := claimsProfile(c); ok && forEver(c.words) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// forEver reports whether the words of a preference say that it holds for ever.
+func forEver(w []string) bool {
+	switch w[0] {
+	case "i", "i'd", "we", "my":
+		return lastingIn(w) // else what somebody does, not what is to be done
+	}
+	for _, word := range w {
+		switch word {
+		case "always", "never", "ever", "every", "each", "whenever":
+			return true
+		}
+	}
+	return lastingIn(w) || contains(w, "by", "default") || contains(w, "as", "a", "rule")
 }
 
 // tells says that a verb tells what something does or did (“always fails”), and

@@ -195,6 +195,25 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
+// SPEC 11.5: only what says that it holds for ever is kept for ever unasked.
+func TestLasting(t *testing.T) {
+	for prompt, want := range map[string]bool{
+		"always add docstrings": true, "Never use var.": true, "from now on, use tabs": true, "don't ever use emojis": true, "by default use type hints": true,
+		"please remember to never commit to main": true, "Remember to always run gofmt": true, "remember: every commit is signed": false, "as a rule, write small functions": true,
+		"From now on I prefer short answers": true, "in future, answer in German": true,
+		"Remember to run the tests after fixing Add": false, "remember to update the changelog": false, "remember that Add is wrong": false, "keep in mind that it is slow": false,
+		"I prefer the second one": false, "I'd rather have it in Go": false, "I like it": false, "I always get an error here": false, "we never handle nil": false,
+		"my preferred way is the first": false, "fix the bug": false, "always fails on my machine": false, "": false,
+	} {
+		if got := route.Lasting(prompt); got != want {
+			t.Errorf("Lasting(%q) = %v", prompt, got)
+		}
+	}
+	if m := route.Classify("Remember to run the tests after fixing Add"); m.Route == route.Profile {
+		t.Errorf("a step of a task is %+v", m)
+	}
+}
+
 // SPEC 11.5: what tells how something behaves, or does not say what is to hold,
 // is no preference: it would be kept and never answered.
 func TestTellsIsNoPreference(t *testing.T) {

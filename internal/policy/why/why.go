@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
 // Kind is what a finding is about.
@@ -103,7 +104,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Stuck:
 		f.stuck = &b
 		if b.Level != "halt" {
-			f.put(e, Loop, fmt.Sprintf("%s by the rule %s: %s", b.Level, b.Rule, firstLine(b.Text)), b.Evidence...)
+			f.put(e, Loop, fmt.Sprintf("%s by the rule %s: %s", b.Level, b.Rule, cut(progress.Loop(b))), b.Evidence...)
 		}
 	case event.Warned:
 		switch {
