@@ -6,11 +6,12 @@ package event
 type Question struct {
 	Call    string `json:"call"`
 	Tool    string `json:"tool"`
-	Title   string `json:"title"`   // one line: what it wants to do
-	Preview string `json:"preview"` // never elided
-	Reason  string `json:"reason"`  // why it is asked
-	Pattern string `json:"pattern"` // the rule that "session" and "always" would add
-	Always  bool   `json:"always"`  // whether "always" may be chosen
+	Title   string `json:"title"`           // one line: what it wants to do
+	Preview string `json:"preview"`         // never elided
+	Reason  string `json:"reason"`          // why it is asked
+	Pattern string `json:"pattern"`         // the rule that "session" and "always" would add
+	Always  bool   `json:"always"`          // whether "always" may be chosen
+	Edits   bool   `json:"edits,omitempty"` // the mode accept-edits would not ask
 }
 
 // Asked puts questions to a person: all that one step needs, at once.

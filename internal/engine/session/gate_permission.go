@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -26,7 +27,7 @@ type permissionGate struct {
 // Check is part of turn.Gate.
 func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error {
 	g.allowed, g.beyond = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
-	var asked []*turn.Pending
+	var asks []*turn.Pending
 	decided := map[*turn.Pending]permission.Decision{}
 	for _, p := range step {
 		if p.Refused != nil {
@@ -44,11 +45,11 @@ func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error 
 				p.Refused = refusal(p, nobody(d), "headless")
 				continue
 			}
-			asked = append(asked, p)
+			asks = append(asks, p)
 			decided[p] = d
 		}
 	}
-	if len(asked) == 0 {
+	if len(asks) == 0 {
 		return nil
 	}
 	questions := g.questions(ctx, step, decided)
@@ -59,7 +60,7 @@ func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error 
 	if err != nil && !errors.Is(err, tool.ErrNobody) {
 		return err
 	}
-	return g.take(ctx, asked, questions, a)
+	return g.take(ctx, asks, questions, a)
 }
 
 // nobody says why a call that needs consent does not run without a person.
@@ -81,7 +82,7 @@ func (g *permissionGate) take(ctx context.Context, asked []*turn.Pending, qs []e
 		v := verdicts[p.Call.ID]
 		switch v.Scope {
 		case event.Once:
-			g.allowed[p] = true
+			g.allowed[p], p.Allowed = true, true
 		case event.Session, event.Always:
 			if v.Scope == event.Always && !qs[i].Always {
 				v.Scope = event.Session
@@ -94,7 +95,7 @@ func (g *permissionGate) take(ctx context.Context, asked []*turn.Pending, qs []e
 					return err
 				}
 			}
-			g.allowed[p] = true
+			g.allowed[p], p.Allowed = true, true
 		default:
 			reason := "The user did not allow it."
 			if v.Why != "" {
@@ -144,9 +145,22 @@ func (g *permissionGate) decide(ctx context.Context, p *turn.Pending) permission
 func (g *permissionGate) policy(p *turn.Pending) permission.Decision {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
-	return g.s.perm.Decide(permission.Call{
-		Tool: p.Tool.Spec.Name, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args,
-	})
+	return g.s.perm.Decide(asked(p))
+}
+
+func asked(p *turn.Pending) permission.Call {
+	return permission.Call{Tool: p.Tool.Spec.Name, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args}
+}
+
+// edits reports whether a call that is asked about is one that the mode for
+// edits allows: then a person may allow all of its kind from now on.
+func (g *permissionGate) edits(ctx context.Context, p *turn.Pending) bool {
+	if p.Footprint.Shell != "" || g.beyond[p] != "" || len(g.s.unrestorable(ctx, p)) > 0 {
+		return false
+	}
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	return g.s.perm.Mode() == permission.Ask4All && g.s.perm.In(permission.AcceptEdits).Decide(asked(p)).Verdict == permission.Allow
 }
 
 // title says in one line what a call is about.
@@ -159,8 +173,11 @@ func title(p *turn.Pending) string {
 		}
 		what = append(what, first)
 	}
+	words := strings.FieldsFunc(p.Footprint.Shell, func(r rune) bool { return strings.ContainsRune(" \t\n\"'<>|&;()=", r) })
 	for _, w := range p.Footprint.Writes {
-		what = append(what, w.Path)
+		if !slices.Contains(words, w.Path) { // else the command says it
+			what = append(what, w.Path)
+		}
 	}
 	if len(what) == 0 {
 		for _, r := range p.Footprint.Reads {

@@ -43,7 +43,7 @@ func (g *permissionGate) questions(ctx context.Context, step []*turn.Pending, as
 func (g *permissionGate) question(ctx context.Context, p *turn.Pending, d permission.Decision, preview, counts string, unknown bool) event.Question {
 	q := event.Question{
 		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: title(p), Reason: d.Reason,
-		Pattern: d.Pattern, Always: d.CanAlways, Preview: string(p.Args),
+		Pattern: d.Pattern, Always: d.CanAlways, Edits: g.edits(ctx, p), Preview: string(p.Args),
 	}
 	if p.Footprint.Shell != "" {
 		q.Preview = p.Footprint.Shell

@@ -263,16 +263,41 @@ func TestConsent(t *testing.T) {
 
 	r = newRig(t, "ask", llmtest.New(two()), person)
 	es = r.run("go", answer(r, event.Verdict{Scope: event.Once}, event.Verdict{Scope: event.No}))
-	for _, d := range find[event.CallDone](es) {
-		if d.Outcome == event.OK {
-			t.Errorf("a No did not cancel %+v", d)
-		}
+	// Each answer stands (SPEC 18.3).
+	if done := find[event.CallDone](es); done[0].Outcome != event.OK || done[1].Outcome != event.Denied {
+		t.Errorf("%+v", done)
 	}
 	if find[event.Ended](es)[0].End != event.EndPermission || len(find[event.Interrupted](es)) != 1 {
 		t.Errorf("%+v", es[len(es)-1])
 	}
-	if r.file("a") != "" && !strings.HasPrefix(r.file("a"), "error") {
-		t.Error("a call of a refused step ran")
+	if r.file("a") != "" {
+		t.Errorf("what was allowed did not run: %s", r.file("a"))
+	}
+
+	// What needs no permission and stands before an allowed call is what that
+	// builds on; what stands behind the last one is cancelled, as all is where
+	// nothing was allowed.
+	four := func() llmtest.Turn {
+		return llmtest.Use("bash", `{"command":"echo 1"}`, "bash", `{"command":"touch a"}`, "bash", `{"command":"echo 2"}`, "bash", `{"command":"touch b"}`)
+	}
+	for _, c := range []struct {
+		verdicts []event.Verdict
+		ends     []event.Outcome
+	}{
+		{[]event.Verdict{{Scope: event.Once}, {Scope: event.No}}, []event.Outcome{event.OK, event.OK, event.Cancelled, event.Denied}},
+		{[]event.Verdict{{Scope: event.No}, {Scope: event.No}}, []event.Outcome{event.Cancelled, event.Denied, event.Cancelled, event.Denied}},
+		{[]event.Verdict{{Scope: event.No}, {Scope: event.Once}}, []event.Outcome{event.OK, event.Denied, event.OK, event.OK}},
+	} {
+		r = newRig(t, "ask", llmtest.New(four()), person)
+		es = r.run("go", answer(r, c.verdicts...))
+		for i, d := range find[event.CallDone](es) {
+			if d.Outcome != c.ends[i] {
+				t.Errorf("%+v: call %d ended %s, want %s", c.verdicts, i+1, d.Outcome, c.ends[i])
+			}
+		}
+		if find[event.Ended](es)[0].End != event.EndPermission {
+			t.Errorf("%+v: %+v", c.verdicts, es[len(es)-1])
+		}
 	}
 
 	r = newRig(t, "ask", llmtest.New(llmtest.Use("bash", `{"command":"touch a"}`), llmtest.Use("bash", `{"command":"touch b"}`)), person)

@@ -33,15 +33,21 @@ func (l *Loop) step(ctx context.Context, calls []llm.Call) (event.End, error) {
 			break
 		}
 	}
-	no := false
-	for _, p := range pending {
+	// A person's No cancels the rest, and what was allowed before or beside it
+	// stands, together with the calls that it builds on (SPEC 4.7, 18.3).
+	no, stands := false, 0
+	for i, p := range pending {
 		no = no || p.Refused != nil && p.Refused.EndTurn
+		if p.Allowed && p.Refused == nil {
+			stands = i + 1
+		}
 	}
-	if no || broken != nil || ctx.Err() != nil {
-		for _, p := range pending {
-			if p.Refused == nil {
-				p.Refused = &Refusal{Outcome: event.Cancelled, Text: cancelledText}
-			}
+	if broken != nil || ctx.Err() != nil {
+		no, stands = true, 0
+	}
+	for _, p := range pending[stands:] {
+		if no && p.Refused == nil {
+			p.Refused = &Refusal{Outcome: event.Cancelled, Text: cancelledText}
 		}
 	}
 	if err := l.run(ctx, pending); err != nil {

@@ -27,6 +27,7 @@ type Pending struct {
 	Footprint tool.Footprint
 	Fix       string   // what was corrected, told to the model with the result
 	Refused   *Refusal // set by a gate; the call does not run
+	Allowed   bool     // a person was asked about this very call and allowed it
 }
 
 // Refusal is why a call does not run. Text is for the model.
@@ -34,7 +35,7 @@ type Refusal struct {
 	Outcome event.Outcome
 	Text    string
 	Blocked *event.Blocked // set where the run's result should list it
-	EndTurn bool           // a person's No: nothing else of the step runs and the turn ends
+	EndTurn bool           // a person's No: of the step runs only what they allowed, and the turn ends
 	Seen    []tool.Span    // lines that Text shows
 }
 

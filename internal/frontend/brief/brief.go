@@ -92,6 +92,27 @@ func cut(s string, n int) string {
 	return string(r[:n]) + "…"
 }
 
+// Asking says what a permission question is about, and why it is asked unless
+// the call itself says so already: to run a command that stands there, or to
+// change the file that it names, is no further reason.
+func Asking(q event.Question) string {
+	title, whole := plain.Line(q.Title), q.Title+"\n"+q.Preview
+	var why []string
+	for part := range strings.SplitSeq(q.Reason, "; ") {
+		if run, ok := strings.CutPrefix(part, "it runs `"); ok && strings.HasSuffix(run, "`") && strings.Contains(whole, strings.TrimSuffix(run, "`")) {
+			continue
+		}
+		if path, ok := strings.CutPrefix(part, "it changes "); ok && !strings.Contains(path, ", ") && strings.Contains(q.Title, path) {
+			continue
+		}
+		why = append(why, part)
+	}
+	if len(why) == 0 {
+		return title
+	}
+	return title + " (" + plain.Line(strings.Join(why, "; ")) + ")"
+}
+
 // Done says how a call went, to stand behind Call.
 func Done(d event.CallDone) string {
 	s := ""

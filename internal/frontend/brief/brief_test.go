@@ -162,3 +162,40 @@ func TestRetry(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// SPEC 18.2: a question says each thing once, and no reason is lost that the
+// call does not say itself.
+func TestAsking(t *testing.T) {
+	for _, c := range []struct{ title, preview, reason, want string }{
+		{"bash go vet ./...", "go vet ./...", "it runs `go vet ./...`", "bash go vet ./..."},
+		{"bash touch b …", "touch b\ntouch c", "it runs `touch b`; it runs `touch c`", "bash touch b …"},
+		{"edit a.go (+1 -1)", "--- a\n", "it changes a.go", "edit a.go (+1 -1)"},
+		{"bash rm -rf /x", "rm -rf /x", "it changes /x, which is outside the workspace; it runs `rm -rf /x`", "bash rm -rf /x (it changes /x, which is outside the workspace)"},
+		{"bash x", "x", "it runs `curl evil`", "bash x (it runs `curl evil`)"},
+		{"bash x", "x", "it changes y", "bash x (it changes y)"},
+		{"bash sh \x1b[2Jx", "sh \x1b[2Jx", "no one knows what it does\x1b[31m", "bash sh x (no one knows what it does)"},
+	} {
+		if got := Asking(event.Question{Tool: "bash", Title: c.title, Preview: c.preview, Reason: c.reason}); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.title, c.reason, got, c.want)
+		}
+	}
+}
+
+// SPEC 18.2: the stuck detector speaks to a person in one sentence.
+func TestStuck(t *testing.T) {
+	letter := "You are going in circles: the same read call with the same result 3 times.\n\nWhat shows it:\n- call 1: read a\n\nNothing changed."
+	for _, c := range []struct {
+		b    event.Stuck
+		look string
+		want string
+	}{
+		{event.Stuck{Level: "recovery", Text: letter}, "/why", "the model goes in circles: the same read call with the same result 3 times; it is told so and shown another way (evidence: /why)"},
+		{event.Stuck{Level: "block", Text: letter, Call: "read:1"}, "pawl why", "the model goes in circles: the same read call with the same result 3 times; that call is blocked until a file has new content (evidence: pawl why)"},
+		{event.Stuck{Level: "block", Text: letter}, "", "the model goes in circles: the same read call with the same result 3 times; it is told so once more"},
+		{event.Stuck{Level: "halt", Text: "Stopped: x. A recovery was tried and the calls were blocked, without effect."}, "/why", ""},
+	} {
+		if got := Stuck(c.b, c.look); got != c.want {
+			t.Errorf("%+v: %q", c.b, got)
+		}
+	}
+}

@@ -337,10 +337,14 @@ func shown(t *testing.T, f Format, w way, out, errs string) {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	switch f {
 	case Text:
-		for _, want := range []string{"(" + w.first + "): ", "pawl: halt (", "pawl: stuck: Stopped: "} {
+		for _, want := range []string{"pawl: the model goes in circles: ", "pawl: stuck: Stopped: "} {
 			if !strings.Contains(errs, want) {
 				t.Errorf("stderr has no %q:\n%s", want, errs)
 			}
+		}
+		// The letter to the model is not the person's (SPEC 18.2).
+		if strings.Contains(errs, "You are going") || strings.Contains(errs, "What shows it") || strings.Count(errs, "Stopped: ") != 1 {
+			t.Errorf("stderr has more than a sentence:\n%s", errs)
 		}
 		return
 	case Stream:

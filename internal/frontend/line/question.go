@@ -36,9 +36,9 @@ func (c *conversation) question(ctx context.Context, q event.Asked) error {
 	a := session.Answer{ID: q.ID}
 	var err error
 	if len(q.Questions) > 0 {
-		a.Verdicts, err = c.consent(q.Questions, cut)
+		a.Verdicts, err = c.consent(ctx, q.Questions, cut)
 	} else {
-		a.Text, err = c.choice(q, cut)
+		a.Text, err = c.choice(ctx, q, cut)
 	}
 	switch {
 	case errors.Is(err, ErrInterrupt):
@@ -80,126 +80,8 @@ func (c *conversation) Edit(text string) {
 	}
 }
 
-// consent asks about the calls of a step: all at once where there are several,
-// with every preview shown in full before anything is asked (SPEC 4.7, 16.11).
-func (c *conversation) consent(qs []event.Question, cut <-chan struct{}) ([]event.Verdict, error) {
-	for i, q := range qs {
-		head := "permission: "
-		if len(qs) > 1 {
-			head = fmt.Sprintf("permission %d of %d: ", i+1, len(qs))
-		}
-		c.view.line(head + plain.Line(q.Title) + " (" + plain.Line(q.Reason) + ")")
-		if preview := plain.Diff(q.Preview, c.Theme); strings.TrimSpace(preview) != strings.TrimPrefix(plain.Line(q.Title), plain.Line(q.Tool)+" ") {
-			c.view.line(indent(preview)) // else the title says all of it
-		}
-	}
-	if len(qs) == 1 {
-		return c.oneByOne(qs, cut)
-	}
-	for {
-		in, err := c.ask(fmt.Sprintf("allow all %d? [y]es once, [o]ne by one, [n]o, or no and why: ", len(qs)), c.In.Answer, cut)
-		if err != nil {
-			return nil, err
-		}
-		scope, why := meaning(in)
-		switch {
-		case scope == event.Once:
-			return all(qs, event.Once, ""), nil
-		case scope == event.No:
-			return all(qs, event.No, why), nil
-		case strings.EqualFold(in, "o") || strings.EqualFold(in, "one"):
-			return c.oneByOne(qs, cut)
-		}
-		c.view.line("please answer y, o or n; behind n you may say why")
-	}
-}
-
-func all(qs []event.Question, scope event.Scope, why string) []event.Verdict {
-	var out []event.Verdict
-	for _, q := range qs {
-		out = append(out, event.Verdict{Call: q.Call, Scope: scope, Why: why})
-	}
-	return out
-}
-
-func (c *conversation) oneByOne(qs []event.Question, cut <-chan struct{}) ([]event.Verdict, error) {
-	var out []event.Verdict
-	for i, q := range qs {
-		if len(qs) > 1 {
-			c.view.line(fmt.Sprintf("%d of %d: %s", i+1, len(qs), plain.Line(q.Title)))
-		}
-		v, err := c.one(q, cut)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-		if v.Scope == event.No && v.Why == "" {
-			// A plain No cancels the rest (SPEC 4.7).
-			return append(out, all(qs[i+1:], event.No, "")...), nil
-		}
-	}
-	return out, nil
-}
-
-func (c *conversation) one(q event.Question, cut <-chan struct{}) (event.Verdict, error) {
-	prompt, keys := "allow? [y]es once", "y"
-	if q.Pattern != "" {
-		what := "s allows " + plain.Line(q.Pattern) + " for this session"
-		prompt, keys = prompt+", [s]ession", keys+", s"
-		if q.Always {
-			what += ", a for always"
-			prompt, keys = prompt+", [a]lways", keys+", a"
-		}
-		c.view.line("  " + what)
-	}
-	for {
-		in, err := c.ask(prompt+", [n]o, or no and why: ", c.In.Answer, cut)
-		if err != nil {
-			return event.Verdict{}, err
-		}
-		scope, why := meaning(in)
-		if scope != "" && (scope != event.Session || q.Pattern != "") && (scope != event.Always || q.Pattern != "" && q.Always) {
-			return event.Verdict{Call: q.Call, Scope: scope, Why: why}, nil
-		}
-		c.view.line("please answer " + keys + " or n; behind n you may say why")
-	}
-}
-
-// meaning reads an answer to a permission question. Only a word that stands
-// alone allows anything. A sentence that does not begin as a yes is a no with
-// its reason, since that is what people type who want something else. The
-// scope is empty for what is neither.
-func meaning(in string) (scope event.Scope, why string) {
-	in = strings.TrimSpace(in)
-	word, rest := in, ""
-	if i := strings.IndexAny(in, " ,:;.\n"); i >= 0 {
-		word, rest = in[:i], strings.TrimLeft(in[i:], " ,:;.\n")
-	}
-	switch strings.ToLower(word) {
-	case "y", "yes":
-		scope = event.Once
-	case "s", "session":
-		scope = event.Session
-	case "a", "always":
-		scope = event.Always
-	case "n", "no":
-		return event.No, rest
-	case "", "o", "one", "ok", "okay", "sure", "yep", "yeah", "allow":
-		return "", ""
-	default:
-		if rest == "" {
-			return "", "" // a slip of the finger is not a reason
-		}
-		return event.No, in
-	}
-	if rest != "" {
-		return "", "" // "yes, but …" is not a yes
-	}
-	return scope, ""
-}
-
 // choice asks a question of the model, or of pawl itself.
-func (c *conversation) choice(q event.Asked, cut <-chan struct{}) (string, error) {
+func (c *conversation) choice(ctx context.Context, q event.Asked, cut <-chan struct{}) (string, error) {
 	who := "pawl asks: " // about the budget, or whether to go on
 	if q.Why == "" && c.view.asking() {
 		who = "the model asks: "
@@ -219,7 +101,7 @@ func (c *conversation) choice(q event.Asked, cut <-chan struct{}) (string, error
 		if n, err := strconv.Atoi(in); err == nil && n >= 1 && n <= len(q.Options) {
 			return q.Options[n-1], nil
 		}
-		if in != "" {
+		if in != "" && !c.commanded(ctx, in) {
 			return in, nil
 		}
 	}

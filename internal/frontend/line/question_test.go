@@ -1,6 +1,7 @@
 package line
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,8 @@ func TestMeaning(t *testing.T) {
 		"s": {event.Session, ""}, "always": {event.Always, ""}, "A": {event.Always, ""},
 		"n": {event.No, ""}, "No": {event.No, ""}, "no, use make": {event.No, "use make"}, "n because": {event.No, "because"},
 		"use npm instead": {event.No, "use npm instead"}, "nothing like that": {event.No, "nothing like that"},
-		"yes but carefully": {}, "always, please": {}, "ok": {}, "ok then": {}, "": {}, "x": {}, "yn": {}, "  ": {}, "sure thing": {}, "o": {},
+		"yes but carefully": {}, "always, please": {}, "e": {edits, ""}, "All edits from now on.": {edits, ""}, "every edit": {edits, ""}, "edit it by hand": {event.No, "edit it by hand"},
+		"ok": {}, "ok then": {}, "": {}, "x": {}, "yn": {}, "  ": {}, "sure thing": {}, "o": {},
 	} {
 		scope, why := meaning(in)
 		if scope != want.scope || why != want.why {
@@ -61,6 +63,72 @@ func TestConsent(t *testing.T) {
 	}
 }
 
+// SPEC 4.7, 18.3: one by one is one by one: what was allowed runs, the plain No
+// cancels what is behind it, and the turn ends after them.
+func TestEachAnswerStands(t *testing.T) {
+	three := llmtest.Use("bash", `{"command":"touch a"}`, "bash", `{"command":"mkdir b"}`, "bash", `{"command":"tee c </dev/null"}`, "bash", `{"command":"chmod 700 a"}`)
+	r := newRig(t, llmtest.New(three), keysOf("go", "o", "y", "s", "n")...)
+	_, seen := r.run()
+	golden(t, "consent-each-stands", seen)
+	var outcomes []event.Outcome
+	for _, d := range events[event.CallDone](r, "s1") {
+		outcomes = append(outcomes, d.Outcome)
+	}
+	if want := []event.Outcome{event.OK, event.OK, event.Denied, event.Denied}; !slices.Equal(outcomes, want) {
+		t.Errorf("the calls ended %v, want %v", outcomes, want)
+	}
+	if e := events[event.Ended](r, "s1"); len(e) != 1 || e[0].End != event.EndPermission || len(events[event.Interrupted](r, "s1")) != 1 {
+		t.Errorf("the turn ended %+v", e)
+	}
+}
+
+// SPEC 4.7, 18.3: "all edits from now on" is an answer, and a slash command at a
+// question is a command: neither is told to the model as a reason.
+func TestEditsFromNowOn(t *testing.T) {
+	step := llmtest.Use("write", `{"path":"a","content":"1\n"}`, "bash", `{"command":"touch b"}`, "write", `{"path":"c","content":"2\n"}`)
+	for name, c := range map[string]struct {
+		answers []string
+		mode    string
+		asked   int
+	}{
+		"edits-answer":      {[]string{"e", "y"}, "accept-edits", 1},
+		"edits-one-by-one":  {[]string{"o", "all edits from now on", "y"}, "accept-edits", 1},
+		"edits-mode":        {[]string{"/hepl", "/undo", "/mode accept-edits", "y"}, "accept-edits", 1},
+		"edits-not-changed": {[]string{"/mode", "y"}, "ask", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			later := llmtest.Use("write", `{"path":"d","content":"3\n"}`)
+			keys := append([]string{"go"}, c.answers...)
+			if c.asked > 1 {
+				keys = append(keys, "y")
+			}
+			r := newRig(t, llmtest.New(step, later), keysOf(keys...)...)
+			_, seen := r.run()
+			golden(t, name, seen)
+			for _, f := range []string{"a", "b", "c", "d"} {
+				if strings.HasPrefix(r.file(f), "open ") {
+					t.Errorf("%s was not written", f)
+				}
+			}
+			if n := len(events[event.Asked](r, "s1")); n != c.asked {
+				t.Errorf("asked %d times, want %d", n, c.asked)
+			}
+		})
+	}
+}
+
+// SPEC 16.11: of a long diff the beginning is shown with its counts, and all of
+// it on demand; a command is whole.
+func TestLongDiff(t *testing.T) {
+	text := strings.Repeat("line\\n", 500)
+	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a","content":"`+text+`the end\n"}`)), keysOf("go", "d", "n")...)
+	_, seen := r.run()
+	at, whole := strings.Index(seen, "[60 of 504 lines; d shows all of them]"), strings.Index(seen, "+the end")
+	if head := strings.Index(seen, "write a (new, +501)"); head < 0 || at < head || whole < at || strings.Count(seen, "allow?") != 2 {
+		t.Errorf("the head is at %d, the note at %d, the end at %d:\n%.3000s", head, at, whole, seen)
+	}
+}
+
 // SPEC 4.3, 4.7: what edits would do is shown as diffs with their counts, each
 // on top of the ones before it, whole, before anything is asked.
 func TestConsentShowsDiffs(t *testing.T) {
@@ -74,7 +142,7 @@ func TestConsentShowsDiffs(t *testing.T) {
 		f       string
 	}{
 		"all":        {[]string{"y"}, plain.None, "func f() int {\n\tx := 2\n\treturn x\n}\n"},
-		"one-by-one": {[]string{"o", "y", "no, leave it", "n"}, plain.None, "func f() int {\n\treturn 1\n}\n"},
+		"one-by-one": {[]string{"o", "y", "no, leave it", "n"}, plain.None, "func f() int {\n\treturn 2\n}\n"},
 		"dark":       {[]string{"n"}, plain.Dark, "func f() int {\n\treturn 1\n}\n"},
 		"light":      {[]string{"no, not now"}, plain.Light, "func f() int {\n\treturn 1\n}\n"},
 	} {

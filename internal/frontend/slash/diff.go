@@ -14,7 +14,7 @@ type Coloured interface {
 }
 
 func diff() Command {
-	return Command{Name: "diff", Args: "[turn|file PATH|command|all]", Doc: "show what the last turn changed", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "diff", Anytime: true, Args: "[turn|file PATH|command|all]", Doc: "show what the last turn changed", Run: func(ctx context.Context, h Host, args string) error {
 		w, err := unit(args, undo.ByTurn)
 		if err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 )
 
 func help() Command {
-	return Command{Name: "help", Doc: "list the commands", Run: func(_ context.Context, h Host, _ string) error {
+	return Command{Name: "help", Anytime: true, Doc: "list the commands", Run: func(_ context.Context, h Host, _ string) error {
 		for _, c := range All() {
 			fmt.Fprintf(h.Out(), "  %-26s %s\n", strings.TrimSpace("/"+c.Name+" "+c.Args), c.Doc)
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 func mode() Command {
-	return Command{Name: "mode", Args: "[MODE]", Doc: "show or set the permission mode: ask, plan, accept-edits, auto, yolo", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "mode", Anytime: true, Args: "[MODE]", Doc: "show or set the permission mode: ask, plan, accept-edits, auto, yolo", Run: func(ctx context.Context, h Host, args string) error {
 		if args != "" {
 			if _, err := h.Session().Submit(ctx, session.SetMode{Mode: args}); err != nil {
 				return err

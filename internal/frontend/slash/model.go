@@ -9,7 +9,7 @@ import (
 )
 
 func model() Command {
-	return Command{Name: "model", Args: "[PROVIDER/MODEL]", Doc: "show the models, or change to one", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "model", Anytime: true, Args: "[PROVIDER/MODEL]", Doc: "show the models, or change to one", Run: func(ctx context.Context, h Host, args string) error {
 		if args == "" {
 			return h.Models(ctx)
 		}

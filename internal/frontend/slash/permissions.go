@@ -8,7 +8,7 @@ import (
 )
 
 func permissions() Command {
-	return Command{Name: "permissions", Doc: "list the rules in force", Run: func(_ context.Context, h Host, _ string) error {
+	return Command{Name: "permissions", Anytime: true, Doc: "list the rules in force", Run: func(_ context.Context, h Host, _ string) error {
 		fmt.Fprintf(h.Out(), "mode %s\n", h.Session().Mode())
 		for _, r := range h.Rules() {
 			fmt.Fprintln(h.Out(), "  "+plain.Line(r))

@@ -12,7 +12,7 @@ type Ruled interface {
 }
 
 func rules() Command {
-	return Command{Name: "rules", Doc: "list the rules files that the model was told (AGENTS.md and such)", Run: func(ctx context.Context, h Host, _ string) error {
+	return Command{Name: "rules", Anytime: true, Doc: "list the rules files that the model was told (AGENTS.md and such)", Run: func(ctx context.Context, h Host, _ string) error {
 		if r, ok := h.(Ruled); ok {
 			return r.RuleFiles(ctx)
 		}

@@ -42,6 +42,9 @@ type Command struct {
 	Args string // for the help, such as "[MODE]"
 	Doc  string // one line
 	Run  func(ctx context.Context, h Host, args string) error
+	// Anytime: it only looks, or changes what holds from the next call on, so it
+	// runs also where a question waits for its answer.
+	Anytime bool
 	// Meanwhile, if set, gives the operation that stands for the command where
 	// it is typed while a turn runs; nil where it must wait for the turn's end.
 	Meanwhile func(args string) session.Op

@@ -9,7 +9,7 @@ import (
 )
 
 func statistics() Command {
-	return Command{Name: "stats", Doc: "count this session's calls, tokens and costs per tool and model", Run: func(ctx context.Context, h Host, _ string) error {
+	return Command{Name: "stats", Anytime: true, Doc: "count this session's calls, tokens and costs per tool and model", Run: func(ctx context.Context, h Host, _ string) error {
 		fold := stats.Fold{Zone: time.Local}
 		if err := eachEvent(ctx, h, fold.Apply); err != nil {
 			return err

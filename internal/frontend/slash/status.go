@@ -12,7 +12,7 @@ import (
 )
 
 func status() Command {
-	return Command{Name: "status", Doc: "show the session, its states, the model, the mode, the plan and what changed", Run: func(_ context.Context, h Host, _ string) error {
+	return Command{Name: "status", Anytime: true, Doc: "show the session, its states, the model, the mode, the plan and what changed", Run: func(_ context.Context, h Host, _ string) error {
 		s := h.Session()
 		fmt.Fprintf(h.Out(), "session %s, %d events\n%s\nmode %s\n", s.ID(), s.Last(), brief.Model(s.Info()), s.Mode())
 		if line := brief.Route(s.Route()); line != "" {

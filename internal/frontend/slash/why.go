@@ -9,7 +9,7 @@ import (
 )
 
 func why() Command {
-	return Command{Name: "why", Doc: "explain the last halt, denial, block, loop and retry, and what cost most", Run: func(ctx context.Context, h Host, _ string) error {
+	return Command{Name: "why", Anytime: true, Doc: "explain the last halt, denial, block, loop and retry, and what cost most", Run: func(ctx context.Context, h Host, _ string) error {
 		fold := policy.Fold{}
 		if err := eachEvent(ctx, h, fold.Apply); err != nil {
 			return err

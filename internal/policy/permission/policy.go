@@ -144,6 +144,14 @@ func clean(p string) string {
 // Mode is the mode in force.
 func (p *Policy) Mode() Mode { return p.mode }
 
+// In is the same policy in another mode: what it would decide there. It holds
+// until the next event.
+func (p *Policy) In(m Mode) *Policy {
+	q := *p
+	q.mode = m
+	return &q
+}
+
 // Add adds rules of one source. An allow rule of a project is left out and
 // listed by Ignored (SPEC 16.2). The error names the rule that cannot be read;
 // then none is added.
