@@ -87,7 +87,7 @@ func full() []event.Body {
 		event.Asked{
 			ID: "ask_1", Questions: []event.Question{{
 				Call: "call_1", Tool: "bash", Title: "rm -r build", Preview: "rm -r build", Reason: "not read-only",
-				Pattern: "bash(rm -r build)", Always: true,
+				Pattern: "bash(rm -r build)", Always: true, Edits: true,
 			}},
 			Why: "budget", Text: "Which one?", Options: []string{"the first", "the second"},
 		},
