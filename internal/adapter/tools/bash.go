@@ -66,23 +66,9 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		f.Reads = []tool.Span{{Path: ".", Dir: true}}
 	}
 	if env.Files != nil {
-		reads, writes := command.Touched(cmds)
-		f.Reads = append(f.Reads, leadingOut(env.Files, reads)...)
-		f.Writes = append(f.Writes, leadingOut(env.Files, writes)...)
+		f.Lands = landings(env.Files, in.Command, cmds)
 	}
 	return f, nil
-}
-
-// leadingOut gives, of the paths that a command names, those that a link leads
-// out of the workspace: the words alone do not show it (SPEC 16.8).
-func leadingOut(files tool.Files, paths []string) []tool.Span {
-	var out []tool.Span
-	for _, p := range paths {
-		if clean, inside, err := files.Resolve(p); err == nil && !inside {
-			out = append(out, tool.Span{Path: clean})
-		}
-	}
-	return out
 }
 
 func checkCommand(in bashArgs) error {

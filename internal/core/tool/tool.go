@@ -45,6 +45,9 @@ type Footprint struct {
 	Reads, Writes []Span
 	Hosts         []string
 	Commands      []shellsyntax.Command
+	// Lands is where the paths that Commands name lead on this disk, of those
+	// whose words alone do not show it.
+	Lands []Landing
 	// Shell is the command line that Commands were parsed from.
 	Shell   string
 	Unknown bool
@@ -53,6 +56,21 @@ type Footprint struct {
 	Blind bool
 	// Person: the call does nothing but ask the person in front.
 	Person bool
+}
+
+// Landing is where a path of a command line leads when links are followed as
+// the kernel does, those that the line itself makes included, and what a
+// pattern or a search of a folder stands for.
+type Landing struct {
+	Path  string // absolute and real; "" where it cannot be told
+	Named string // how the command has it
+	Write bool
+	// Maybe: the command is not known to read or write it, it is only given it.
+	Maybe bool
+	// Name: no more than that it is there, and how large, is shown of it.
+	Name bool
+	// Why says why Path is "".
+	Why string
 }
 
 // Result is what a call came to. Text is for the model. A failure the model

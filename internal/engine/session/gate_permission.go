@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,6 +21,9 @@ type permissionGate struct {
 	// allowed are the calls of this step that a person allowed once. A call's
 	// id is unique in its step only: some models count from 0 in each.
 	allowed map[*turn.Pending]bool
+	// places are where the calls that a person allowed led when they were
+	// asked about.
+	places map[*turn.Pending][]string
 	// beyond is what calls of this step need that their turn's route lacks.
 	beyond map[*turn.Pending]string
 }
@@ -27,6 +31,7 @@ type permissionGate struct {
 // Check is part of turn.Gate.
 func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error {
 	g.allowed, g.beyond = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
+	g.places = map[*turn.Pending][]string{}
 	var asks []*turn.Pending
 	decided := map[*turn.Pending]permission.Decision{}
 	for _, p := range step {
@@ -46,7 +51,7 @@ func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error 
 				continue
 			}
 			asks = append(asks, p)
-			decided[p] = d
+			decided[p], g.places[p] = d, places(p.Footprint)
 		}
 	}
 	if len(asks) == 0 {
@@ -114,13 +119,42 @@ func (g *permissionGate) take(ctx context.Context, asked []*turn.Pending, qs []e
 }
 
 // Recheck is part of turn.Rechecker: an earlier call of the step may have made
-// the same words mean something else, such as a path that is a symlink now.
+// the same words mean something else, such as a path that is a link now. What
+// would ask now does not run, and a person's yes is for where a call led then.
 func (g *permissionGate) Recheck(ctx context.Context, p *turn.Pending) *turn.Refusal {
+	if err := p.Measure(g.s.env(p)); err != nil {
+		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
+	}
 	d := g.decide(ctx, p)
-	if d.Verdict == permission.Deny || d.Verdict == permission.Ask && !g.allowed[p] {
+	switch {
+	case d.Verdict == permission.Deny:
 		return refusal(p, d.Reason, d.By)
+	case d.Verdict == permission.Allow:
+		return nil
+	case !g.allowed[p]:
+		return refusal(p, d.Reason+"; a call before it changed what it does. Call it again to have it asked about", d.By)
+	}
+	for _, now := range places(p.Footprint) {
+		if !slices.Contains(g.places[p], now) {
+			return refusal(p, "it leads elsewhere than when it was allowed ("+d.Reason+"). Call it again to have it asked about", d.By)
+		}
 	}
 	return nil
+}
+
+// places are all that a call is seen to touch.
+func places(f tool.Footprint) []string {
+	var out []string
+	for _, sp := range f.Reads {
+		out = append(out, "read "+sp.Path)
+	}
+	for _, sp := range f.Writes {
+		out = append(out, "write "+sp.Path)
+	}
+	for _, l := range f.Lands {
+		out = append(out, fmt.Sprintf("%t %s %s", l.Write, l.Path, l.Named))
+	}
+	return out
 }
 
 // decide asks the policy, and what it allows asks all the same where a file

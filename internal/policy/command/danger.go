@@ -171,3 +171,47 @@ func Downloads(name string) bool {
 	}
 	return false
 }
+
+// Final reports whether a command throws away for good what no copy is kept
+// of, wherever that is. Name is its program's base name.
+func Final(name string, c shellsyntax.Command) bool {
+	has := func(words []shellsyntax.Word, any ...string) bool {
+		return slices.ContainsFunc(words, func(w shellsyntax.Word) bool {
+			return !w.Known && !w.Glob || slices.ContainsFunc(any, func(s string) bool {
+				return w.Text == s || strings.HasPrefix(w.Text, s+"=") || len(s) == 2 && s[0] == '-' && len(w.Text) > 2 && w.Text[0] == '-' && w.Text[1] != '-' && strings.Contains(w.Text, s[1:])
+			})
+		})
+	}
+	if len(c.Words) == 0 {
+		return false
+	}
+	switch args := c.Words[1:]; name {
+	case "shred", "mkfs", "wipefs", "blkdiscard":
+		return true
+	case "dd":
+		return slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "of=/") })
+	case "rsync":
+		return slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
+			return !w.Known || strings.HasPrefix(w.Text, "--del") || strings.HasPrefix(w.Text, "--remove")
+		})
+	case "git":
+		g := ParseGit(args)
+		switch g.Sub {
+		case "stash":
+			return has(g.Args, "drop", "clear")
+		case "branch":
+			return has(g.Args, "-D", "-d", "--delete")
+		case "tag":
+			return has(g.Args, "-d", "--delete")
+		case "clean", "gc", "prune", "filter-branch":
+			return true
+		case "reflog":
+			return has(g.Args, "expire", "delete")
+		}
+	case "docker", "podman":
+		return has(args, "prune", "rm", "rmi", "down")
+	case "kubectl", "terraform", "helm":
+		return has(args, "delete", "destroy", "uninstall")
+	}
+	return false
+}

@@ -51,13 +51,28 @@ func ReadOnly(cmds []shellsyntax.Command) bool {
 	return len(cmds) > 0
 }
 
-// SafeDevice names the device files that anyone may write to.
+// SafeDevice reports whether a path is a device that anyone may write to
+// without anything being lost: nothing, and what is open already.
 func SafeDevice(p string) bool {
 	switch p {
-	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2":
+	case "/dev/null", "/dev/stdout", "/dev/stderr":
 		return true
 	}
+	for _, dir := range [...]string{"/dev/fd/", "/proc/self/fd/"} {
+		if n, ok := strings.CutPrefix(p, dir); ok {
+			return n != "" && strings.Trim(n, "0123456789") == ""
+		}
+	}
 	return false
+}
+
+// SafeSource reports whether a path is a device that anyone may read.
+func SafeSource(p string) bool {
+	switch p {
+	case "/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom":
+		return true
+	}
+	return SafeDevice(p)
 }
 
 // Effects says what a command does.

@@ -77,7 +77,7 @@ func (p *Policy) wordUnits(w what, c shellsyntax.Command, word shellsyntax.Word,
 	}
 	var out []unit
 	for _, abs := range paths {
-		if strings.HasPrefix(abs, "/proc/self/fd/") || strings.HasPrefix(abs, "/dev/fd/") || abs == "/dev/stdin" {
+		if command.SafeDevice(abs) || w == readUnit && command.SafeSource(abs) {
 			continue
 		}
 		if !word.Known {

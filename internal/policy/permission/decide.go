@@ -35,8 +35,13 @@ type unit struct {
 	// class is what the command is where no rule speaks.
 	class command.Class
 	// guard is why no broad rule and no mode but yolo allows it.
-	guard     guard
-	why       string
+	guard guard
+	why   string
+	// maybe: the command is only given the path; it may change it.
+	maybe bool
+	// once: what it destroys comes back by nothing, so that a yes is for this
+	// call and for no later one.
+	once      bool
 	sensitive bool // it can never be granted always
 	pattern   string
 }
@@ -100,6 +105,10 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	var out []unit
 	for i := range cmds {
 		out = append(out, p.commandUnits(cmds[i])...)
+		out = append(out, p.mentions(cmds[i])...)
+	}
+	for _, l := range c.Footprint.Lands {
+		out = append(out, p.landUnit(l)...)
 	}
 	for _, s := range c.Footprint.Reads {
 		out = append(out, p.pathUnit(readUnit, p.abs(s.Path), false))
@@ -112,6 +121,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	for _, h := range c.Footprint.Hosts {
 		out = append(out, unit{what: hostUnit, host: hostOf(h), pattern: "web_fetch(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)})
 	}
+	p.destroying(out)
 	if c.Footprint.Shell != "" && len(out) == 0 {
 		// A comment, a [[ … ]], a function that nobody calls.
 		return []unit{{what: toolUnit, tool: c.Tool, readOnly: true, why: "it runs nothing"}}
@@ -177,7 +187,7 @@ func (p *Policy) pathUnit(w what, abs string, glob bool) unit {
 func (p *Policy) combine(c Call, units []unit) Decision {
 	out := Decision{Verdict: Allow, By: "read-only", Reason: "it only reads", CanAlways: true}
 	var reasons, patterns []string
-	whole := true
+	whole, once := true, false
 	for _, u := range units {
 		d := p.judge(u)
 		switch {
@@ -192,6 +202,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 			}
 			out.CanAlways = out.CanAlways && d.CanAlways && d.Pattern != ""
 			whole = whole && d.Pattern != ""
+			once = once || u.once
 			if d.Pattern != "" && !slices.Contains(patterns, d.Pattern) {
 				patterns = append(patterns, d.Pattern)
 			}
@@ -207,11 +218,11 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 		reasons = append(reasons[:3], "and more")
 	}
 	out.Reason = strings.Join(reasons, "; ")
-	if whole {
+	if whole && !once {
 		out.Pattern = strings.Join(patterns, ", ")
 	}
 	out.CanAlways = out.CanAlways && out.Pattern != ""
-	if out.Pattern != "" {
+	if whole && len(patterns) > 0 {
 		var flags []string
 		for _, r := range patterns {
 			flags = append(flags, "--allow "+shellsyntax.Quote(r))
@@ -224,7 +235,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 // judge answers for one part, in the order that the package's comment gives.
 func (p *Policy) judge(u unit) Decision {
 	for _, r := range p.rules {
-		if r.List == Denies && p.denies(r, u) {
+		if r.List == Denies && !u.maybe && p.denies(r, u) {
 			return denied(r)
 		}
 	}
@@ -232,7 +243,7 @@ func (p *Policy) judge(u unit) Decision {
 		return Decision{Verdict: Deny, By: "mode", Reason: "plan mode only reads, and " + u.why}
 	}
 	ask := Decision{Verdict: Ask, Reason: u.why, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
-	if p.mayBeDenied(u) {
+	if p.mayBeDenied(u) || u.guard == deniedGuard {
 		ask.By, ask.Pattern, ask.CanAlways = "rule", "", false
 		ask.Reason = u.why + ", and a deny rule may name what it touches"
 		return ask
@@ -242,7 +253,7 @@ func (p *Policy) judge(u unit) Decision {
 	for _, r := range p.rules {
 		n := r.specific()
 		switch {
-		case r.List == Allows && n > allowed && p.allows(r, u):
+		case r.List == Allows && n > allowed && !(u.once && r.From == Granted) && p.allows(r, u):
 			allowed, aRule = n, r
 		case r.List == Asks && n > asked && p.denies(r, u):
 			asked, kRule = n, r

@@ -35,6 +35,15 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 			return refusal("it writes " + p.shown(abs) + ", a file of keys")
 		}
 	}
+	for _, l := range c.Footprint.Lands {
+		switch {
+		case l.Path == "" || l.Name:
+		case l.Write && p.gitControl(l.Path):
+			return refusal("it writes " + p.landsAt(l) + ", which decides what git runs")
+		case p.keyFile(l.Path) && !(l.Write && p.inside(l.Path)):
+			return refusal("it reads or writes " + p.landsAt(l) + ", a file of keys")
+		}
+	}
 	for i, cmd := range cmds {
 		for _, f := range []func(shellsyntax.Command) string{p.refuseRemoval, p.refuseGit, p.refuseKeys, breaks} {
 			if why := f(cmd); why != "" {

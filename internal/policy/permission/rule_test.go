@@ -260,7 +260,7 @@ func TestGrants(t *testing.T) {
 		{"python -c 'print(1)'", "bash(python -c 'print(1)')", true},
 		{"go generate ./... && ./x y", "bash(go generate *), bash(./x *)", true},
 		{"sudo ls", "bash(sudo ls)", false},
-		{"rm /etc/x", "edit(/etc/x), bash(rm /etc/x)", false},
+		{"rm /etc/x", "", false}, // another time it would destroy another file
 		{"$X y", "", false},
 		{"eval \"$X\"", "", false},
 		{"cat /usr/include/stdio.h", "read(/usr/include/**)", true},

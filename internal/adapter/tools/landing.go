@@ -1,0 +1,321 @@
+package tools
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+)
+
+// Where the paths of a command line lead. The words alone do not show it: a
+// link on the way, one that an earlier command of the line makes, a pattern, a
+// search of a whole folder. This looks at the disk and says what it finds; it
+// judges nothing (SPEC 16.3, 16.8).
+
+// Bounds of what is looked at for one command line. What is beyond them is
+// said to be unknown.
+const (
+	maxSteps   = 16_384 // components of paths
+	maxEntries = 50_000 // entries of folders
+	maxLands   = 64     // places that are told
+	maxLinks   = 40     // links of one path, as the kernel has it
+	maxCopies  = 8      // copies of copies that one path goes through
+	maxMade    = 512    // places where the line may make a link
+)
+
+// ground is the disk as a command line may find it.
+type ground struct {
+	files tool.Files
+	root  string
+	made  map[string][]node // what the line may put at a place
+	count int
+	// removed: a command of the line takes something away, so that what is a
+	// folder now may be none any more.
+	removed bool
+	// wild is the first command that may make links anywhere, -1 for none;
+	// ordered: the line runs its commands one after the other, each once.
+	wild    int
+	ordered bool
+	by      string // the program of wild
+	steps   int
+	entries int
+	out     []tool.Landing
+}
+
+// node is something that the line may put at a place.
+type node struct {
+	link string // a symbolic link with this target
+	hard string // a further name of this file
+	copy string // what is at this place, with all below it
+	any  bool   // what cannot be told
+}
+
+// landings gives where the paths of a parsed line lead.
+func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.Landing {
+	g := &ground{files: files, root: files.Root(), made: map[string][]node{}, wild: -1, ordered: sequential(line)}
+	for _, c := range cmds {
+		name, _ := c.Program()
+		g.removed = g.removed || slices.Contains(removers, name) || len(c.Words) > 0 && !c.Words[0].Known
+	}
+	for range 3 { // a link may lie behind one that the line makes
+		for i, c := range cmds {
+			g.makes(i, c)
+		}
+	}
+	for i, c := range cmds {
+		g.command(i, c)
+	}
+	return g.out
+}
+
+var removers = []string{"rm", "rmdir", "unlink", "git", "find"}
+
+// sequential reports whether a line surely runs its commands in the order in
+// which they stand: no loop, no function, no pipe, nothing in the background.
+func sequential(line string) bool {
+	if strings.ContainsAny(line, "|({`") {
+		return false
+	}
+	for _, w := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\n;", r) }) {
+		if w == "do" || w == "done" {
+			return false
+		}
+	}
+	line = strings.NewReplacer("&&", "", "&>", "", ">&", "", "<&", "").Replace(line)
+	return !strings.Contains(line, "&")
+}
+
+// command adds where the paths of one command lead.
+func (g *ground) command(i int, c shellsyntax.Command) {
+	for _, r := range c.Redirects {
+		g.word(i, c, r.Target, use{write: r.Writes(), follow: true})
+	}
+	e := command.Effects(c)
+	name, _ := c.Program()
+	for _, w := range e.Reads {
+		g.word(i, c, w, use{follow: true, name: !command.ShowsContent(name)})
+	}
+	for _, w := range e.Writes {
+		g.word(i, c, w, use{write: true, follow: true})
+	}
+	for _, w := range e.Removes {
+		g.word(i, c, w, use{write: true})
+	}
+	switch {
+	case e.Kind == command.Reads:
+		g.searches(c, name)
+	case e.Kind == command.Writes:
+		g.into(i, c, name)
+	case name != "git" && len(c.Words) > 1: // git follows no link on the way
+		g.given(i, c)
+	}
+}
+
+// use is what a command does with a path.
+type use struct {
+	write, maybe bool
+	follow       bool // a link that the path itself is, too
+	name         bool // only that it is there is shown
+}
+
+// word adds where one word leads.
+func (g *ground) word(i int, c shellsyntax.Command, w shellsyntax.Word, u use) {
+	if w.Known && harmlessDevice(w.Text, u.write) {
+		return
+	}
+	if w.Known && w.Text != "" && w.Text != "-" && g.wildAt(i) && !u.maybe {
+		g.unknown(w.Text, u, g.by+" in the same line may make it a link")
+		return
+	}
+	for _, named := range rawPaths(c, w) {
+		if !w.Known {
+			g.pattern(named, u)
+			continue
+		}
+		g.path(named, u, false)
+	}
+}
+
+func (g *ground) wildAt(i int) bool { return g.wild >= 0 && (!g.ordered || g.wild < i) }
+
+// path adds where one path leads. matched: a pattern stands for it, so that
+// nothing else tells its name.
+func (g *ground) path(named string, u use, matched bool) {
+	lands, known := g.lands(named, u.follow)
+	if !known {
+		g.unknown(named, u, "a command of the same line may make it a link, or it has too many")
+		return
+	}
+	for _, real := range lands {
+		if harmlessDevice(real, u.write) {
+			continue
+		}
+		if real != path.Clean(named) || matched {
+			g.add(landing(real, named, u))
+		}
+		if u.write && u.follow && !u.maybe && linked(real) {
+			g.unknown(named, u, "the same file has other names too, and all of them change")
+		}
+	}
+}
+
+func landing(real, named string, u use) tool.Landing {
+	return tool.Landing{Path: real, Named: named, Write: u.write, Maybe: u.maybe, Name: u.name}
+}
+
+func (g *ground) unknown(named string, u use, why string) {
+	g.add(tool.Landing{Named: named, Write: u.write, Maybe: u.maybe, Why: why})
+}
+
+func (g *ground) add(l tool.Landing) {
+	for _, o := range g.out {
+		if o.Path == l.Path && o.Write == l.Write && o.Maybe == l.Maybe && o.Name == l.Name && (l.Path != "" || o.Named == l.Named) {
+			return
+		}
+	}
+	switch {
+	case len(g.out) < maxLands:
+		g.out = append(g.out, l)
+	case len(g.out) == maxLands:
+		g.out = append(g.out, tool.Landing{Named: l.Named, Write: true, Why: "it names more such places than are looked at"})
+	}
+}
+
+// rawPaths puts a word behind every folder that its command may run in, as the
+// kernel will read it: ".." is not taken away.
+func rawPaths(c shellsyntax.Command, w shellsyntax.Word) []string {
+	t := w.Text
+	if !w.Known && !w.Glob || t == "" {
+		return nil
+	}
+	if path.IsAbs(t) {
+		return []string{t}
+	}
+	var out []string
+	if c.Dir.Known {
+		for _, d := range append([]string{c.Dir.Text}, c.Alt...) {
+			out = append(out, d+"/"+t)
+		}
+	}
+	return out
+}
+
+// linked reports whether a regular file has several names.
+func linked(real string) bool {
+	info, err := os.Lstat(real)
+	return err == nil && info.Mode().IsRegular() && hardLinks(info) > 1
+}
+
+// spot is a place on the way: cur, which holds what is at of on the disk.
+type spot struct {
+	cur    string
+	at, of string // below at the disk is to be read at of; at "" for nowhere
+	links  int
+	copies int
+}
+
+// disk is where a path's content is to be looked at.
+func (s spot) disk(p string) string {
+	if s.at == "" {
+		return p
+	}
+	if rest, ok := strings.CutPrefix(p, s.at); ok && (rest == "" || rest[0] == '/') {
+		return s.of + rest
+	}
+	return p
+}
+
+// lands follows a path component by component, as the kernel does. It gives
+// every place where the path may lead, and whether that is known.
+func (g *ground) lands(named string, follow bool) (out []string, known bool) {
+	known = true
+	var walk func(s spot, rest []string)
+	walk = func(s spot, rest []string) {
+		for len(rest) > 0 {
+			name := rest[0]
+			rest = rest[1:]
+			switch name {
+			case "", ".":
+				continue
+			case "..":
+				s.cur = path.Dir(s.cur)
+				continue
+			}
+			last := len(rest) == 0 // "l/" is not: the kernel follows it
+			if g.steps++; g.steps > maxSteps || s.copies > maxCopies {
+				known = false
+				return
+			}
+			if s.links > maxLinks {
+				return // the kernel gives up, too: nothing is there
+			}
+			dir, next := s.cur, path.Join(s.cur, name)
+			places := g.made[next]
+			if d := s.disk(next); d != next {
+				places = append(places[:len(places):len(places)], g.made[d]...)
+			}
+			enter := func(target string) {
+				t := s
+				t.cur, t.links = dir, s.links+1
+				if path.IsAbs(target) {
+					t.cur = "/"
+				}
+				walk(t, append(strings.Split(target, "/"), rest...))
+			}
+			for _, n := range places {
+				if last && !follow {
+					break
+				}
+				switch {
+				case n.any:
+					known = false
+				case n.link != "":
+					enter(n.link)
+				case n.hard != "":
+					walk(spot{cur: n.hard, links: s.links, copies: s.copies + 1}, rest)
+				case n.copy != "" && !strings.HasPrefix(s.at+"/", next+"/"):
+					t := spot{cur: next, at: next, of: n.copy, links: s.links, copies: s.copies + 1}
+					if to, err := os.Readlink(n.copy); err == nil {
+						enter(to)
+					} else {
+						walk(t, rest)
+					}
+				}
+			}
+			if to, err := os.Readlink(s.disk(next)); err == nil && !(last && !follow) {
+				enter(to)
+				return
+			}
+			s.cur = next
+		}
+		for _, o := range out {
+			if o == s.cur {
+				return
+			}
+		}
+		out = append(out, s.cur)
+	}
+	if rest, ok := strings.CutPrefix(named, g.root+"/"); ok && g.root != "" {
+		walk(spot{cur: g.root}, strings.Split(rest, "/")) // real itself
+	} else {
+		walk(spot{cur: "/"}, strings.Split(named, "/"))
+	}
+	return out, known
+}
+
+// harmlessDevice reports whether a path is a device that anyone may read or
+// write without anything being lost or told.
+func harmlessDevice(p string, write bool) bool {
+	return command.SafeDevice(p) || !write && command.SafeSource(p)
+}
+
+// isDir reports whether a place is a folder, links followed.
+func isDir(p string) bool {
+	info, err := os.Stat(p)
+	return err == nil && info.Mode()&fs.ModeType == fs.ModeDir
+}

@@ -1,0 +1,163 @@
+package tools
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// What a pattern stands for on this disk. Of all that matches only what its
+// folder does not show is told: links, and files that look like secrets.
+
+// entry is what a folder holds.
+type entry struct {
+	at    string // with the folder's path
+	mode  fs.FileMode
+	moved bool // the folder is elsewhere than its path says
+}
+
+func (e entry) link() bool { return e.mode&fs.ModeSymlink != 0 }
+
+// pattern adds where what a pattern matches leads.
+func (g *ground) pattern(named string, u use) {
+	matches, ok := g.matches(named, func(e entry) bool {
+		return e.link() || e.moved || !u.name && secrets.LooksSecret(e.at) || u.write && (linked(e.at) || e.mode == 0)
+	})
+	if !ok {
+		g.unknown(named, u, "it stands for more files than are looked at")
+		return
+	}
+	for _, m := range matches {
+		g.path(m, u, !u.name && secrets.LooksSecret(m))
+	}
+}
+
+// matches lists the paths that a pattern stands for and want wants; ok is false
+// where there are too many to look at. Patterns are read as widely as any
+// option of the shell does.
+func (g *ground) matches(named string, want func(entry) bool) (out []string, ok bool) {
+	parts := strings.Split(strings.Trim(named, "/"), "/")
+	var into func(dir string, i int) bool
+	into = func(dir string, i int) bool {
+		for i < len(parts) && !strings.ContainsAny(parts[i], `*?[(\`) {
+			dir = dir + "/" + parts[i]
+			i++
+		}
+		if i == len(parts) {
+			if g.single(dir, want) {
+				out = append(out, dir)
+			}
+			return len(out) <= maxLands*4
+		}
+		pat, last := command.Wide(parts[i]), i == len(parts)-1
+		list, ok := g.list(dir)
+		if !ok {
+			return false
+		}
+		if parts[i] == "**" && !last && !into(dir, i+1) {
+			return false
+		}
+		for _, e := range list {
+			base := path.Base(e.at)
+			if base[0] == '.' && pat[0] != '.' && pat[0] != '*' || !command.Like(pat, base) || base[0] == '.' && pat[0] == '*' && parts[i][0] != '[' && parts[i][0] != '(' {
+				continue
+			}
+			switch {
+			case last && want(e):
+				out = append(out, e.at)
+			case !last && (e.mode.IsDir() || e.link()) && !into(e.at, i+1):
+				return false
+			}
+			if len(out) > maxLands*4 {
+				return false
+			}
+		}
+		return true
+	}
+	return out, into("", 0)
+}
+
+// single reports whether a path without a pattern is wanted. One that is not
+// there yet may be where a command writes: its mode is 0, as a file's.
+func (g *ground) single(p string, want func(entry) bool) bool {
+	e := entry{at: p}
+	if info, err := os.Lstat(p); err == nil {
+		e.mode = info.Mode()
+	}
+	for _, real := range g.places(path.Dir(p), true) {
+		e.moved = e.moved || real != path.Clean(path.Dir(p))
+	}
+	return want(e)
+}
+
+// list gives the entries of a folder: those that are there, and those that the
+// line makes.
+func (g *ground) list(dir string) (out []entry, ok bool) {
+	lands, known := g.lands(dir+"/", true)
+	for _, real := range lands {
+		ents, more := g.readDir(real)
+		if more {
+			return nil, false
+		}
+		moved := real != path.Clean(dir) && dir != ""
+		for _, e := range ents {
+			out = append(out, entry{dir + "/" + e.Name(), e.Type(), moved})
+		}
+		for at := range g.made {
+			if path.Dir(at) == real {
+				out = append(out, entry{dir + "/" + path.Base(at), fs.ModeSymlink, moved})
+			}
+		}
+	}
+	return out, known
+}
+
+// readDir reads a folder, without a look at each file; more says that it, or
+// what was read so far, is too large.
+func (g *ground) readDir(dir string) (ents []fs.DirEntry, more bool) {
+	f, err := os.OpenFile(dir, openFolder, 0)
+	if err != nil {
+		return nil, false // nothing is there for the command either
+	}
+	defer f.Close()
+	ents, _ = f.ReadDir(maxEntries - g.entries + 1)
+	g.entries += len(ents) + 1
+	return ents, g.entries > maxEntries
+}
+
+// given adds what a command that may do anything is given.
+func (g *ground) given(i int, c shellsyntax.Command) {
+	for _, w := range c.Words[1:] {
+		u := use{write: true, maybe: true, follow: true}
+		if !w.Known {
+			g.word(i, c, w, u)
+			continue
+		}
+		for _, s := range partsOf(w.Text) {
+			g.word(i, c, shellsyntax.Word{Text: s, Known: true}, u)
+		}
+	}
+}
+
+// partsOf gives what in a word may be a path: itself, what follows a "=" and
+// the like, and what follows the letter of an option.
+func partsOf(t string) []string {
+	if strings.ContainsAny(t, " \n\t") || len(t) > 4096 {
+		return nil
+	}
+	out := []string{t}
+	for i := 0; i+1 < len(t) && len(out) < 8; i++ {
+		if strings.IndexByte("=@:,", t[i]) >= 0 {
+			out = append(out, t[i+1:])
+		}
+	}
+	if len(t) > 2 && t[0] == '-' && t[1] != '-' {
+		out = append(out, t[2:])
+	}
+	return out
+}

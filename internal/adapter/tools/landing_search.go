@@ -1,0 +1,119 @@
+package tools
+
+import (
+	"context"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// Searches of whole folders by a shell (grep -r, rg, git grep, diff -r, and
+// what find or xargs hand to a reader): the files among theirs that look like
+// secrets are told, so that they ask as reading them does (SPEC 4.15). Looking
+// is one reading of folder names, breadth first, without a look at any file;
+// what packages brought (node_modules, vendor) is passed over.
+
+// searches adds the secret-looking files that a command searches.
+func (g *ground) searches(c shellsyntax.Command, name string) {
+	s, ok := command.SearchOf(name, c)
+	if !ok {
+		return
+	}
+	if len(s.Dirs) == 0 {
+		s.Dirs = []shellsyntax.Word{{Text: ".", Known: true}}
+	}
+	for _, d := range s.Dirs {
+		named := rawPaths(c, d)
+		if !d.Known {
+			var all []string
+			for _, n := range named {
+				ms, ok := g.matches(n, func(e entry) bool { return e.mode.IsDir() || e.link() })
+				if !ok {
+					g.unknown(d.Text, use{}, "it stands for more folders than are looked at")
+				}
+				all = append(all, ms...)
+			}
+			named = all
+		}
+		for _, n := range named {
+			for _, real := range g.places(n, true) {
+				if slices.ContainsFunc(strings.Split(strings.TrimPrefix(real, g.root), "/"), brought) {
+					continue
+				}
+				g.walk(s, real, d.Text)
+			}
+		}
+	}
+}
+
+// walk adds what a search finds below a folder.
+func (g *ground) walk(s command.Search, dir, named string) {
+	seen := map[string]bool{}
+	for queue := []string{dir}; len(queue) > 0; {
+		at := queue[0]
+		queue = queue[1:]
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		ents, more := g.readDir(at)
+		if more {
+			g.unknown(named, use{}, "there are more files below it than are looked through for secrets; name a folder, or what to search for it in (--include)")
+			return
+		}
+		for _, e := range ents {
+			p := path.Join(at, e.Name())
+			switch {
+			case !s.Hidden && e.Name()[0] == '.':
+			case e.IsDir():
+				if !brought(e.Name()) && !s.Prunes(e.Name()) {
+					queue = append(queue, p)
+				}
+			case e.Type()&os.ModeSymlink != 0:
+				if s.Follow {
+					g.behind(s, p, &queue)
+				}
+			case secrets.LooksSecret(p) && s.Reads(e.Name()) && (s.Ignored || !g.ignored(p)):
+				g.add(landing(p, named, use{}))
+			}
+		}
+	}
+}
+
+// behind adds what a search that follows links finds behind one.
+func (g *ground) behind(s command.Search, link string, queue *[]string) {
+	for _, real := range g.places(link, true) {
+		switch {
+		case isDir(real) && within(g.root, real):
+			*queue = append(*queue, real)
+		case within(g.root, real) && !secrets.LooksSecret(real):
+		case s.Reads(path.Base(link)):
+			g.add(landing(real, link, use{}))
+		}
+	}
+}
+
+// within reports whether a path is a folder or below it.
+func within(root, p string) bool { return p == root || strings.HasPrefix(p, root+"/") }
+
+// brought reports whether a folder holds what packages brought: the keys in
+// there are those of their tests.
+func brought(name string) bool {
+	switch name {
+	case "node_modules", "vendor", ".venv", "venv", "site-packages", ".git", "testdata":
+		return true
+	}
+	return false
+}
+
+// ignored reports whether git ignores a file, for searches that pass over such.
+func (g *ground) ignored(p string) bool {
+	entries, err := g.files.List(context.Background(), path.Dir(p))
+	return err == nil && slices.ContainsFunc(entries, func(e tool.Entry) bool { return e.Name == path.Base(p) && e.Ignored })
+}

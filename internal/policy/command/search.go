@@ -1,0 +1,324 @@
+package command
+
+import (
+	"path"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// Search is what a command searches.
+type Search struct {
+	Dirs    []shellsyntax.Word
+	Follow  bool // links too
+	Hidden  bool // names with a dot too
+	Ignored bool // what git ignores too
+	only    []string
+	without []string // names of files
+	Pruned  []string // names of folders
+}
+
+// Reads reports whether a search reads a file of that name.
+func (s Search) Reads(name string) bool {
+	return (len(s.only) == 0 || anyLike(s.only, name)) && !anyLike(s.without, name)
+}
+
+func anyLike(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if Like(p, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// SearchOf reads what a command searches; ok is false for one that searches no
+// folder. An option that is not known narrows nothing.
+func SearchOf(name string, c shellsyntax.Command) (s Search, ok bool) {
+	for _, w := range c.Wrappers {
+		if w == "xargs" || w == "find" {
+			return fed(c), ShowsContent(name)
+		}
+	}
+	if len(c.Words) < 2 {
+		return s, false
+	}
+	args := c.Words[1:]
+	switch name {
+	case "grep", "egrep", "fgrep":
+		s = Search{Hidden: true, Ignored: true}
+		ok = s.grep(args)
+	case "diff":
+		s = Search{Hidden: true, Ignored: true, Follow: true}
+		for _, a := range args {
+			ok = ok || a.Known && (a.Text == "--recursive" || strings.HasPrefix(a.Text, "--rec") || cluster(a.Text, "r"))
+			if !strings.HasPrefix(a.Text, "-") {
+				s.Dirs = append(s.Dirs, a)
+			}
+		}
+	case "rg":
+		ok = s.rg(args)
+	case "git":
+		if sub := ParseGit(args); sub.Sub == "grep" {
+			s.Hidden = true
+			ok = s.gitGrep(sub.Args)
+		}
+	}
+	return s, ok
+}
+
+// option reports whether a word is an option; a pattern may stand in its value.
+func option(w shellsyntax.Word) bool {
+	return (w.Known || w.Glob && strings.HasPrefix(w.Prefix, "-")) && len(w.Text) > 1 && w.Text[0] == '-'
+}
+
+// cluster reports whether a word is a cluster of options with one of letters.
+func cluster(t, letters string) bool {
+	return len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.ContainsAny(t[1:], letters)
+}
+
+// grep reads grep's arguments.
+func (s *Search) grep(args []shellsyntax.Word) (recursive bool) {
+	pattern := true
+	for i := 0; i < len(args); i++ {
+		t := args[i].Text
+		name, value, has := strings.Cut(t, "=")
+		next := func() string {
+			if !has && i+1 < len(args) {
+				i++
+				value = args[i].Text
+			}
+			return value
+		}
+		switch {
+		case !option(args[i]):
+			if pattern {
+				pattern = false
+			} else {
+				s.Dirs = append(s.Dirs, args[i])
+			}
+		case t == "--":
+			for _, a := range args[i+1:] {
+				if pattern {
+					pattern = false
+				} else {
+					s.Dirs = append(s.Dirs, a)
+				}
+			}
+			return recursive
+		case strings.HasPrefix(name, "--inc"):
+			s.only = append(s.only, next())
+		case strings.HasPrefix(name, "--exclude-d"):
+			s.Pruned = append(s.Pruned, strings.Trim(next(), "/"))
+		case name == "--exclude":
+			s.without = append(s.without, next())
+		case name == "--regexp" || strings.HasPrefix(name, "--reg") || name == "--file":
+			next()
+			pattern = false
+		case strings.HasPrefix(name, "--"):
+			recursive = recursive || len(name) > 4 && (strings.HasPrefix("--recursive", name) || strings.HasPrefix("--dereference-recursive", name) || strings.HasPrefix("--directories", name))
+			s.Follow = s.Follow || strings.HasPrefix(name, "--der")
+		default:
+			for j := 1; j < len(t); j++ {
+				if strings.IndexByte("efmABCdD", t[j]) < 0 {
+					recursive = recursive || t[j] == 'r' || t[j] == 'R'
+					s.Follow = s.Follow || t[j] == 'R'
+					continue
+				}
+				recursive = recursive || t[j] == 'd'
+				pattern = pattern && t[j] != 'e' && t[j] != 'f'
+				if j == len(t)-1 {
+					i++
+				}
+				break
+			}
+		}
+	}
+	return recursive
+}
+
+// rg reads ripgrep's arguments: it searches folders by itself and passes over
+// hidden and ignored files.
+func (s *Search) rg(args []shellsyntax.Word) bool {
+	pattern := true
+	var types []string
+	for i := 0; i < len(args); i++ {
+		t := args[i].Text
+		name, value, has := strings.Cut(t, "=")
+		if len(t) > 2 && t[0] == '-' && t[1] != '-' && strings.IndexByte("gteA", t[1]) >= 0 {
+			name, value, has = t[:2], t[2:], true
+		}
+		next := func() string {
+			if !has && i+1 < len(args) {
+				i++
+				value = args[i].Text
+			}
+			return value
+		}
+		switch {
+		case !option(args[i]):
+			if pattern {
+				pattern = false
+			} else {
+				s.Dirs = append(s.Dirs, args[i])
+			}
+		case name == "-g" || name == "--glob" || name == "--iglob":
+			if v := next(); strings.HasPrefix(v, "!") {
+				s.without = append(s.without, path.Base(strings.TrimSuffix(v[1:], "/**")))
+				s.Pruned = append(s.Pruned, path.Base(strings.TrimSuffix(strings.TrimSuffix(v[1:], "/**"), "/")))
+			} else {
+				s.only = append(s.only, globNames(v)...)
+			}
+		case name == "-t" || name == "--type":
+			types = append(types, next())
+		case name == "-e" || name == "--regexp" || name == "-f" || name == "--file":
+			next()
+			pattern = false
+		case name == "--files" || name == "--type-list":
+			return false // names only
+		case name == "--hidden" || name == "--no-ignore" || strings.HasPrefix(name, "--unr"), strings.HasPrefix(name, "--no-ignore"):
+			s.Hidden, s.Ignored = true, true
+		case name == "--follow":
+			s.Follow = true
+		case name == "-A" || name == "-B" || name == "-C" || name == "-m" || name == "-T" || name == "-d" || name == "-r" || name == "-E" || name == "-M" || name == "-j" ||
+			listedOption(name):
+			next()
+		case len(t) > 1 && t[1] != '-':
+			s.Hidden = s.Hidden || strings.ContainsAny(t, "u.")
+			s.Ignored = s.Ignored || strings.Contains(t, "u")
+			s.Follow = s.Follow || strings.Contains(t, "L")
+		}
+	}
+	for _, t := range types {
+		s.only = append(s.only, ofType(t))
+	}
+	return true
+}
+
+func listedOption(name string) bool {
+	switch name {
+	case "--max-count", "--after-context", "--before-context", "--context", "--type-not", "--replace", "--threads", "--max-columns", "--max-depth", "--sort", "--sortr", "--color", "--colors", "--encoding", "--engine", "--type-add", "--path-separator", "--ignore-file":
+		return true
+	}
+	return false
+}
+
+// globNames gives the patterns of file names that a glob such as
+// src/**/*.{ts,tsx} has.
+func globNames(g string) []string {
+	g = path.Base(g)
+	before, rest, ok := strings.Cut(g, "{")
+	in, after, closed := strings.Cut(rest, "}")
+	if !ok || !closed {
+		return []string{Wide(g)}
+	}
+	var out []string
+	for alt := range strings.SplitSeq(in, ",") {
+		out = append(out, Wide(before+alt+after))
+	}
+	return out
+}
+
+// ofType gives a pattern that matches no less than a type of ripgrep's.
+func ofType(t string) string {
+	switch t {
+	case "go", "rust", "py", "python", "js", "ts", "java", "c", "cpp", "ruby", "php", "md", "markdown", "html", "css", "sh", "kotlin", "swift", "scala", "lua", "sql", "proto":
+		return "\x00" // none of these is a secret's name
+	}
+	return "*"
+}
+
+// gitGrep reads git grep's arguments: tracked files, unless it is told otherwise.
+func (s *Search) gitGrep(args []shellsyntax.Word) bool {
+	pattern, paths := true, false
+	for i := 0; i < len(args); i++ {
+		t := args[i].Text
+		switch {
+		case t == "--":
+			paths = true
+		case paths || args[i].Known && t != "" && t[0] != '-' && !pattern:
+			if strings.HasPrefix(t, ":") {
+				v := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(t, ":(exclude)"), ":!"), ":^")
+				s.without = append(s.without, path.Base(v))
+			} else if strings.ContainsAny(t, "*?[") {
+				s.only = append(s.only, Wide(path.Base(t)))
+			} else {
+				s.Dirs = append(s.Dirs, args[i])
+			}
+		case t == "--no-index" || t == "--untracked":
+			s.Ignored = t == "--no-index"
+		case t == "-e" || t == "-f":
+			i++
+			pattern = false
+		case t == "-A" || t == "-B" || t == "-C" || t == "-m" || t == "-O":
+			i++
+		case t == "" || t[0] != '-':
+			pattern = false
+		}
+	}
+	return true
+}
+
+// fed is what find or xargs hand to a reader: files below the folders that find
+// is given, with the names that it looks for.
+func fed(c shellsyntax.Command) Search {
+	s := Search{Hidden: true, Ignored: true}
+	for i, w := range c.Via {
+		if (w.Text == "-name" || w.Text == "-iname") && i+1 < len(c.Via) {
+			s.only = append(s.only, Wide(c.Via[i+1].Text))
+		}
+		if i > 0 && w.Known && w.Text != "" && c.Via[0].Text == "find" && len(s.only) == 0 && w.Text[0] != '-' && c.Via[i-1].Text == "find" {
+			s.Dirs = append(s.Dirs, w)
+		}
+	}
+	return s
+}
+
+// ShowsContent reports whether a reader shows what files hold, not only that
+// they are there or how large they are.
+func ShowsContent(name string) bool {
+	switch name {
+	case "ls", "dir", "du", "df", "stat", "wc", "file", "basename", "dirname", "realpath", "readlink", "test", "[", "find", "fd", "fdfind", "tree", "cd", "echo", "printf",
+		"cksum", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "sum", "shasum", "which", "type", "command", "true", ":":
+		return false
+	}
+	return true
+}
+
+// Wide makes a part of a shell's pattern one of "*" and "?" that matches no
+// less: what begins with a bracket, or is escaped, may be anything.
+func Wide(part string) string {
+	i := strings.IndexAny(part, `[(\`)
+	if i < 0 {
+		return part
+	}
+	if part[i] == '(' && i > 0 {
+		i--
+	}
+	return part[:i] + "*"
+}
+
+// Like reports whether a name matches a pattern of "*" and "?", in any case.
+func Like(pat, name string) bool {
+	p, s := []rune(strings.ToLower(pat)), []rune(strings.ToLower(name))
+	pi, si, starP, starS := 0, 0, -1, 0
+	for si < len(s) {
+		switch {
+		case pi < len(p) && p[pi] == '*':
+			starP, starS = pi, si
+			pi++
+		case pi < len(p) && (p[pi] == '?' || p[pi] == s[si]):
+			pi++
+			si++
+		case starP >= 0:
+			starS++
+			pi, si = starP+1, starS
+		default:
+			return false
+		}
+	}
+	return strings.Trim(string(p[pi:]), "*") == ""
+}
+
+// Prunes reports whether a search passes over a folder of that name.
+func (s Search) Prunes(name string) bool { return anyLike(s.Pruned, name) }

@@ -1,0 +1,166 @@
+package permission
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+)
+
+// What the words of a command do not show: where its paths lead (SPEC 16.3,
+// 16.8), what it may change of what a deny rule names, and what it destroys
+// for good (SPEC 4.15).
+
+// landUnit judges a place that a path of a command leads to. What is not
+// guarded there is the command's own matter.
+func (p *Policy) landUnit(l tool.Landing) []unit {
+	w := readUnit
+	if l.Write {
+		w = writeUnit
+	}
+	if l.Path == "" {
+		verb := "reads "
+		if l.Write {
+			verb = "changes "
+		}
+		return []unit{{what: w, guard: outsideGuard, derived: true, sensitive: true, maybe: l.Maybe, why: "it " + verb + p.shownPath(l.Named) + ", and where that leads cannot be known before it runs: " + l.Why}}
+	}
+	u := p.pathUnit(w, l.Path, false)
+	u.derived, u.maybe = true, l.Maybe
+	if l.Name && u.guard == secretGuard {
+		u.guard, u.sensitive, u.readOnly = noGuard, false, true
+	}
+	if l.Maybe && (p.deniesPath(u) || p.mayBeDenied(u)) {
+		u.guard, u.why = deniedGuard, "it is given "+p.landsAt(l)
+	}
+	if at := p.landsAt(l); at != p.shown(l.Path) && u.guard != noGuard {
+		u.why += " (" + p.shownPath(l.Named) + " leads there)"
+	}
+	return []unit{u}
+}
+
+// landsAt names a place and the path that leads to it.
+func (p *Policy) landsAt(l tool.Landing) string {
+	if named := p.shownPath(l.Named); named != p.shown(l.Path) && l.Named != "" {
+		return p.shown(l.Path) + ", where " + named + " leads"
+	}
+	return p.shown(l.Path)
+}
+
+func (p *Policy) shownPath(named string) string {
+	if path.IsAbs(named) {
+		return shorten(p.shown(path.Clean(named)))
+	}
+	return shorten(named)
+}
+
+// mentions gives the paths among the words of a command of which it is not
+// known what it changes, where a deny rule may name them.
+func (p *Policy) mentions(c shellsyntax.Command) []unit {
+	if len(c.Words) < 2 || !slices.ContainsFunc(p.rules, func(r Rule) bool {
+		return r.List == Denies && !r.Bare && (r.Tool == "edit" || r.Tool == "write")
+	}) {
+		return nil
+	}
+	if command.Effects(c).Kind != command.Other || command.Reader(base(c)) {
+		return nil
+	}
+	var out []unit
+	for _, w := range c.Words[1:] {
+		if !w.Known && !w.Glob && !strings.HasPrefix(w.Prefix, "-") {
+			if u, ok := p.unknownWord(c, w); ok {
+				out = append(out, u)
+			}
+			continue
+		}
+		for _, s := range candidates(w) {
+			for _, abs := range forms(c, shellsyntax.Word{Text: s, Known: true}) {
+				u := unit{what: writeUnit, path: abs, glob: !w.Known, derived: true, maybe: true, why: "it is given " + p.shown(abs)}
+				if p.deniesPath(u) || p.mayBeDenied(u) {
+					u.guard = deniedGuard
+					out = append(out, u)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// unknownWord: a word that only run time knows may be what a deny rule names,
+// unless what it begins with leads elsewhere.
+func (p *Policy) unknownWord(c shellsyntax.Command, w shellsyntax.Word) (unit, bool) {
+	u := unit{what: writeUnit, derived: true, maybe: true, guard: deniedGuard, why: "it is given " + shorten(w.Text) + ", which cannot be known before it runs"}
+	if w.Prefix == "" {
+		return u, true
+	}
+	for _, abs := range forms(c, shellsyntax.Word{Text: w.Prefix, Known: true}) {
+		if p.mayBeDenied(unit{what: writeUnit, path: abs + "*", glob: true}) {
+			return u, true
+		}
+	}
+	return u, false
+}
+
+func (p *Policy) deniesPath(u unit) bool {
+	return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && !r.Bare && p.denies(r, u) })
+}
+
+// destroying marks the units of a call whose effect nothing brings back: what
+// is removed outside the workspace, of which no copy is kept, and what git or
+// a program throws away for good. Another time the same words would destroy
+// something else, so no standing grant covers them.
+func (p *Policy) destroying(units []unit) {
+	removed := map[string]bool{}
+	for _, u := range units {
+		if u.what != commandUnit {
+			continue
+		}
+		for _, w := range command.Effects(u.cmd).Removes {
+			paths, ok := u.cmd.Paths(w)
+			if !ok {
+				removed[""] = true
+			}
+			for _, abs := range paths {
+				removed[abs] = true
+			}
+		}
+	}
+	for i := range units {
+		u := &units[i]
+		switch u.what {
+		case commandUnit:
+			u.once = command.Final(base(u.cmd), u.cmd) || p.removesOutside(u.cmd)
+		case writeUnit:
+			u.once = u.guard == outsideGuard && removed[u.path]
+		}
+	}
+}
+
+// removesOutside reports whether a command removes what is not in the
+// workspace, or what cannot be known.
+func (p *Policy) removesOutside(c shellsyntax.Command) bool {
+	name := base(c)
+	words := command.Effects(c).Removes
+	switch name {
+	case "rm", "rmdir", "unlink", "shred", "truncate":
+		words = c.Words[1:]
+	case "find":
+		if !slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return w.Text == "-delete" }) {
+			return false
+		}
+		words = c.Words[1:2]
+	}
+	for _, w := range words {
+		if w.Known && strings.HasPrefix(w.Text, "-") {
+			continue
+		}
+		all := forms(c, w)
+		if len(all) == 0 || slices.ContainsFunc(all, func(abs string) bool { return !p.inside(abs) }) {
+			return true
+		}
+	}
+	return false
+}
