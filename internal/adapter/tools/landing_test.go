@@ -1,20 +1,33 @@
 package tools
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
+// rootOnly is a workspace that only says where it is: the rest is on disk.
+type rootOnly struct {
+	tool.Files
+	root string
+}
+
+func (r rootOnly) Root() string { return r.root }
+
+// List takes .env for ignored, as git would.
+func (r rootOnly) List(_ context.Context, dir string) ([]tool.Entry, error) {
+	return []tool.Entry{{Name: ".env", Ignored: true}}, nil
+}
+
 // pathRig is a workspace on disk with links of all kinds, a folder beside it,
 // and nothing that a command line could harm: none of them is run.
-func pathRig(t *testing.T) (dir string, files *workspace.Workspace) {
+func pathRig(t *testing.T) (dir string, files tool.Files) {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -48,12 +61,7 @@ func pathRig(t *testing.T) (dir string, files *workspace.Workspace) {
 	if err := os.Link(filepath.Join(top, "w/h1"), filepath.Join(top, "sib/h2")); err != nil {
 		t.Fatal(err)
 	}
-	files, err = workspace.Open(dir, workspace.Options{Outside: true, NoGit: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { files.Close() })
-	return dir, files
+	return dir, rootOnly{root: dir}
 }
 
 // pathRows checks lines against verdicts by mode, one letter for each of ask,
