@@ -6,7 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 // Kind is what a step does.
@@ -168,7 +171,7 @@ type StateMachine struct {
 	every   int
 	d       *progress.Detector
 	ladder  progress.Ladder
-	phases  progress.Phases
+	phases  phase.List
 	began   time.Time
 	state   AgentState
 	halted  string // why it is stuck, "" where it is not
@@ -211,7 +214,7 @@ func (m *StateMachine) RecordTest(command string, passed bool, output string) Ve
 }
 
 func (m *StateMachine) record(s Step, blind bool) Verdict {
-	in := progress.Call{
+	in := trajectory.Call{
 		Tool: s.Tool, Kind: progress.Kind(s.Kind), Args: s.Args, Target: s.Target, Command: s.Command, OK: s.OK,
 		Error: s.Error, Result: s.Result, State: s.ContentHash, Message: s.Message, Blind: blind,
 	}
@@ -252,7 +255,7 @@ func (m *StateMachine) record(s Step, blind bool) Verdict {
 // count as steps.
 func (m *StateMachine) RecordMessage(msg string) Verdict {
 	m.mu.Lock()
-	d := progress.Digest(msg)
+	d := normalize.Digest(msg)
 	var v progress.Verdict
 	if m.said {
 		v = m.d.Apply(progress.Step{Tool: "reply", Kind: progress.None, Args: d, OK: true, Message: d})

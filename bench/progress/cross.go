@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 // cross shows what tuning to a part of the data would give on the rest: on one
@@ -14,18 +15,18 @@ import (
 // scored with it and with the default. Parts are an agent against the others,
 // and the halves of the task names.
 func cross(out io.Writer, file string, c progress.Config) error {
-	var all []*progress.Trajectory
-	if err := Each(file, func(t *progress.Trajectory) error { all = append(all, t); return nil }); err != nil {
+	var all []*trajectory.Trajectory
+	if err := Each(file, func(t *trajectory.Trajectory) error { all = append(all, t); return nil }); err != nil {
 		return err
 	}
-	half := func(t *progress.Trajectory) string {
+	half := func(t *trajectory.Trajectory) string {
 		h := fnv.New32a()
 		h.Write([]byte(t.ID))
 		return fmt.Sprint("half ", h.Sum32()%2)
 	}
-	agent := func(t *progress.Trajectory) string { return t.Agent }
+	agent := func(t *trajectory.Trajectory) string { return t.Agent }
 	fmt.Fprintf(out, "%-18s %26s   %s\n", "kept aside", "tuned on the others", "on what was kept aside")
-	for _, part := range []func(*progress.Trajectory) string{agent, half} {
+	for _, part := range []func(*trajectory.Trajectory) string{agent, half} {
 		var names []string
 		for _, t := range all {
 			if !slices.Contains(names, part(t)) {
@@ -38,7 +39,7 @@ func cross(out io.Writer, file string, c progress.Config) error {
 				s := &Score{Rules: map[string]int{}}
 				for _, t := range all {
 					if (part(t) == name) == aside {
-						s.Add(t, progress.Judge(c, t))
+						s.Add(t, trajectory.Judge(c, t))
 					}
 				}
 				return s

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 // Grafts: a loop, or an innocent run that looks like one, set upon the start of
@@ -61,7 +62,7 @@ func graft(c progress.Config, start []progress.Step, p pattern, v vocabulary, li
 func starts(file string, k int) ([][]progress.Step, error) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	var all [][]progress.Step
-	err := Each(file, func(t *progress.Trajectory) error {
+	err := Each(file, func(t *trajectory.Trajectory) error {
 		if t.Outcome != "resolved" || t.LastNew < 4 {
 			return nil
 		}

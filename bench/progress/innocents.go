@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 // innocents are runs that look like loops and are none (SPEC 6.4).
@@ -104,7 +104,7 @@ func innocents() []pattern {
 			return calls{t.think(fmt.Sprint("done so far: ", i)), t.edit("a.py", fmt.Sprint(i), "z", fmt.Sprint("state", i)), t.think(fmt.Sprint("next: ", i+1))}
 		}},
 		{name: "three tries and through", round: func(t *teller, i int) calls {
-			c := func(exit int, out string) progress.Call { return t.run(fmt.Sprintf("./deploy.sh %d", i), out, exit) }
+			c := func(exit int, out string) trajectory.Call { return t.run(fmt.Sprintf("./deploy.sh %d", i), out, exit) }
 			return calls{c(1, "connection reset"), c(1, "connection reset"), c(1, "connection reset"), c(0, fmt.Sprint("deployed ", i))}
 		}},
 	}

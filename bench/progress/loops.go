@@ -5,20 +5,21 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 // pattern is one way in which runs go on: round gives the calls of its i-th
 // round.
 type pattern struct {
 	name  string
-	round func(t *teller, i int) []progress.Call
+	round func(t *teller, i int) []trajectory.Call
 	// asked is what a person says before it; "" says nothing.
 	asked string
 	// slow: it is seen only after very many steps.
 	slow bool
 }
 
-type calls = []progress.Call
+type calls = []trajectory.Call
 
 const failure = "FAILED tests/test_a.py::test_x - AssertionError: assert 3 == 4"
 

@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 func main() {
@@ -98,12 +99,12 @@ func run(out io.Writer, file string, c progress.Config, by string, mask float64)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var steps int
 	var took time.Duration
-	err := Each(file, func(t *progress.Trajectory) error {
+	err := Each(file, func(t *trajectory.Trajectory) error {
 		if mask > 0 {
 			forget(rng, t, mask)
 		}
 		start := time.Now()
-		r := progress.Judge(c, t)
+		r := trajectory.Judge(c, t)
 		took += time.Since(start)
 		steps += len(t.Steps)
 		for _, g := range []string{"", group(t, by)} {
@@ -136,7 +137,7 @@ func run(out io.Writer, file string, c progress.Config, by string, mask float64)
 	return err
 }
 
-func group(t *progress.Trajectory, by string) string {
+func group(t *trajectory.Trajectory, by string) string {
 	switch by {
 	case "source":
 		return t.Source
@@ -149,7 +150,7 @@ func group(t *progress.Trajectory, by string) string {
 }
 
 // forget drops facts of steps at random.
-func forget(rng *rand.Rand, t *progress.Trajectory, p float64) {
+func forget(rng *rand.Rand, t *trajectory.Trajectory, p float64) {
 	for i := range t.Steps {
 		s := &t.Steps[i]
 		for _, f := range []*string{&s.Target, &s.State, &s.EditHash, &s.MsgHash} {
@@ -162,7 +163,7 @@ func forget(rng *rand.Rand, t *progress.Trajectory, p float64) {
 
 // Each reads a file of trajectories, one a line, gzipped where its name ends
 // so.
-func Each(file string, do func(*progress.Trajectory) error) error {
+func Each(file string, do func(*trajectory.Trajectory) error) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -178,7 +179,7 @@ func Each(file string, do func(*progress.Trajectory) error) error {
 	for n := 1; ; n++ {
 		line, err := b.ReadBytes('\n')
 		if len(line) > 1 {
-			t, perr := progress.ParseTrajectory(line)
+			t, perr := trajectory.ParseTrajectory(line)
 			if perr != nil {
 				return fmt.Errorf("%s:%d: %w", file, n, perr)
 			}
@@ -197,9 +198,9 @@ func Each(file string, do func(*progress.Trajectory) error) error {
 
 func scenarios(out io.Writer, file string, c progress.Config) error {
 	total, bad := 0, 0
-	err := Each(file, func(t *progress.Trajectory) error {
+	err := Each(file, func(t *trajectory.Trajectory) error {
 		total++
-		r := progress.Judge(c, t)
+		r := trajectory.Judge(c, t)
 		if why := t.Differs(r); why != "" {
 			bad++
 			got, _ := json.Marshal(r.First)

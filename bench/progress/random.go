@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 // Patterns that nobody thought of: drawn at random, so that the table also says
@@ -12,36 +12,36 @@ import (
 
 // act is one step of a random loop: it brings nothing, and looks a little
 // different each time.
-type act func(t *teller, i int) progress.Call
+type act func(t *teller, i int) trajectory.Call
 
 func idleActs() []act {
 	return []act{
-		func(t *teller, _ int) progress.Call { return t.read("src/a.py", 10, 60, "class A: pass") },
-		func(t *teller, _ int) progress.Call { return t.read("src/b.py", 1, 30, "import a") },
-		func(t *teller, _ int) progress.Call { return t.run("grep -rn handler src", "src/a.py:3:handler", 0) },
-		func(t *teller, i int) progress.Call {
+		func(t *teller, _ int) trajectory.Call { return t.read("src/a.py", 10, 60, "class A: pass") },
+		func(t *teller, _ int) trajectory.Call { return t.read("src/b.py", 1, 30, "import a") },
+		func(t *teller, _ int) trajectory.Call { return t.run("grep -rn handler src", "src/a.py:3:handler", 0) },
+		func(t *teller, i int) trajectory.Call {
 			return t.run("pytest -q tests", fmt.Sprintf("%s\n1 failed in %d.%02ds", failure, i%3, i*7%100), 1)
 		},
-		func(t *teller, i int) progress.Call {
+		func(t *teller, i int) trajectory.Call {
 			return t.run("make check", fmt.Sprintf("2026-01-05T10:%02d:%02dZ checked, pid %d, %d ms", i%60, i*13%60, 900+i, 20+i), 0)
 		},
-		func(t *teller, _ int) progress.Call {
+		func(t *teller, _ int) trajectory.Call {
 			return t.badEdit("src/a.py", "def g", "def h", "old_str not found in src/a.py")
 		},
-		func(t *teller, i int) progress.Call {
+		func(t *teller, i int) trajectory.Call {
 			return t.badEdit("src/a.py", fmt.Sprint("def g", i), "def h", fmt.Sprintf("no match for the text at line %d", i))
 		},
-		func(t *teller, i int) progress.Call {
+		func(t *teller, i int) trajectory.Call {
 			return t.edit("src/b.py", fmt.Sprint("a", i%2), fmt.Sprint("b", i%2), "as it was")
 		},
-		func(t *teller, i int) progress.Call {
+		func(t *teller, i int) trajectory.Call {
 			return t.run(fmt.Sprintf("python run.py --try %d", i), "Traceback (most recent call last):\nKeyError: 'name'", 1)
 		},
 	}
 }
 
 // noise is what comes between without meaning anything.
-func noise(t *teller, rng *rand.Rand, i int) progress.Call {
+func noise(t *teller, rng *rand.Rand, i int) trajectory.Call {
 	switch rng.IntN(3) {
 	case 0:
 		return t.think(fmt.Sprintf("let me think about it once more, %d", i))

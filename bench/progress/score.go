@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 // Score counts as score.py does.
@@ -21,7 +22,7 @@ type Score struct {
 }
 
 // Add takes one trajectory and what was said of it.
-func (s *Score) Add(t *progress.Trajectory, r progress.Raw) {
+func (s *Score) Add(t *trajectory.Trajectory, r progress.Raw) {
 	end := t.N - 1
 	switch {
 	case t.Outcome == "resolved":
@@ -46,7 +47,7 @@ func (s *Score) Add(t *progress.Trajectory, r progress.Raw) {
 	}
 }
 
-func (s *Score) stuck(t *progress.Trajectory, r progress.Raw, onset int) {
+func (s *Score) stuck(t *trajectory.Trajectory, r progress.Raw, onset int) {
 	s.Stuck++
 	s.After += t.N - onset
 	if r.Warn != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 // SPEC 6.1: the table counts as score.py does.
@@ -17,17 +18,17 @@ func TestScore(t *testing.T) {
 	s := &Score{Rules: map[string]int{}}
 	v := progress.Verdict{Rule: "identical"}
 	for _, c := range []struct {
-		t progress.Trajectory
+		t trajectory.Trajectory
 		r progress.Raw
 	}{
-		{progress.Trajectory{ID: "harmed", Outcome: "resolved", N: 10, LastNew: 8}, progress.Raw{Warn: at(2), Halt: at(5), First: v}},
-		{progress.Trajectory{Outcome: "resolved", N: 10, LastNew: 3}, progress.Raw{Warn: at(2), Halt: at(5), First: v}},
-		{progress.Trajectory{Outcome: "resolved", N: 10, LastNew: 3}, progress.Raw{Warn: at(9), Halt: at(9), First: v}},
-		{progress.Trajectory{Outcome: "failed", N: 20, StuckOnset: at(5)}, progress.Raw{Warn: at(7), Halt: at(9), First: v}},
-		{progress.Trajectory{ID: "early", Outcome: "failed", N: 20, StuckOnset: at(5)}, progress.Raw{Warn: at(1), Halt: at(4), First: v}},
-		{progress.Trajectory{ID: "missed", Outcome: "failed", N: 20, StuckOnset: at(10)}, progress.Raw{}},
-		{progress.Trajectory{Outcome: "unknown", Ended: "self", N: 20}, progress.Raw{Warn: at(1), Halt: at(4), First: v}},
-		{progress.Trajectory{Outcome: "unknown", Ended: "limit", N: 20}, progress.Raw{Warn: at(1), Halt: at(4), First: v}},
+		{trajectory.Trajectory{ID: "harmed", Outcome: "resolved", N: 10, LastNew: 8}, progress.Raw{Warn: at(2), Halt: at(5), First: v}},
+		{trajectory.Trajectory{Outcome: "resolved", N: 10, LastNew: 3}, progress.Raw{Warn: at(2), Halt: at(5), First: v}},
+		{trajectory.Trajectory{Outcome: "resolved", N: 10, LastNew: 3}, progress.Raw{Warn: at(9), Halt: at(9), First: v}},
+		{trajectory.Trajectory{Outcome: "failed", N: 20, StuckOnset: at(5)}, progress.Raw{Warn: at(7), Halt: at(9), First: v}},
+		{trajectory.Trajectory{ID: "early", Outcome: "failed", N: 20, StuckOnset: at(5)}, progress.Raw{Warn: at(1), Halt: at(4), First: v}},
+		{trajectory.Trajectory{ID: "missed", Outcome: "failed", N: 20, StuckOnset: at(10)}, progress.Raw{}},
+		{trajectory.Trajectory{Outcome: "unknown", Ended: "self", N: 20}, progress.Raw{Warn: at(1), Halt: at(4), First: v}},
+		{trajectory.Trajectory{Outcome: "unknown", Ended: "limit", N: 20}, progress.Raw{Warn: at(1), Halt: at(4), First: v}},
 	} {
 		s.Add(&c.t, c.r)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 // vocabulary is how one kind of agent words its calls and what surrounds their
@@ -170,44 +171,44 @@ type teller struct {
 	n int
 }
 
-func (t *teller) call(tool, args, result string, exit int) progress.Call {
+func (t *teller) call(tool, args, result string, exit int) trajectory.Call {
 	t.n++
-	c := progress.Call{Tool: tool, Args: args, OK: exit == 0, Result: t.v.wrap(result, exit, t.n)}
+	c := trajectory.Call{Tool: tool, Args: args, OK: exit == 0, Result: t.v.wrap(result, exit, t.n)}
 	return c
 }
 
-func (t *teller) read(path string, from, to int, text string) progress.Call {
+func (t *teller) read(path string, from, to int, text string) trajectory.Call {
 	tool, args := t.v.read(path, from, to)
 	return t.call(tool, args, numbered(text, from, to), 0)
 }
 
-func (t *teller) edit(path, old, text, state string) progress.Call {
+func (t *teller) edit(path, old, text, state string) trajectory.Call {
 	tool, args := t.v.edit(path, old, text)
 	c := t.call(tool, args, "The file "+path+" has been edited.", 0)
 	c.Target, c.State = path, state
 	return c
 }
 
-func (t *teller) badEdit(path, old, text, why string) progress.Call {
+func (t *teller) badEdit(path, old, text, why string) trajectory.Call {
 	tool, args := t.v.edit(path, old, text)
 	c := t.call(tool, args, "ERROR: "+why, 1)
 	c.Kind, c.Target = progress.Edit, path
 	return c
 }
 
-func (t *teller) write(path, text, state string) progress.Call {
+func (t *teller) write(path, text, state string) trajectory.Call {
 	tool, args := t.v.write(path, text)
 	c := t.call(tool, args, "File created successfully at: "+path, 0)
 	c.Target, c.State = path, state
 	return c
 }
 
-func (t *teller) run(line, out string, exit int) progress.Call {
+func (t *teller) run(line, out string, exit int) trajectory.Call {
 	tool, args := t.v.run(line)
 	return t.call(tool, args, out, exit)
 }
 
-func (t *teller) think(text string) progress.Call {
+func (t *teller) think(text string) trajectory.Call {
 	tool, args := t.v.think(text)
 	if tool == "bash" {
 		return t.call(tool, args, text, 0)
@@ -215,7 +216,7 @@ func (t *teller) think(text string) progress.Call {
 	return t.call(tool, args, "Your thought has been logged.", 0)
 }
 
-func (t *teller) finish(text, answer string, exit int) progress.Call {
+func (t *teller) finish(text, answer string, exit int) trajectory.Call {
 	tool, args := t.v.finish(text)
 	return t.call(tool, args, answer, exit)
 }

@@ -336,7 +336,7 @@ const (
 // Stuck is what was done about a run that goes in circles (SPEC 6.5). Text went
 // to the model at recovery and block, to the person at halt.
 type Stuck struct {
-	Level       string   `json:"level"` // recovery, block, halt
+	Level       string   `json:"level"` // StuckRecovery, block, halt
 	Rule        string   `json:"rule"`
 	Text        string   `json:"text"`
 	Evidence    []string `json:"evidence"`       // a line for each call that shows it
@@ -344,6 +344,9 @@ type Stuck struct {
 	Steps       []int    `json:"steps"`          // the calls that show it, counted from 0
 	Call        string   `json:"call,omitempty"` // the call that is blocked, as policy/progress names it
 }
+
+// StuckRecovery is Stuck.Level of a message to the model: nothing is blocked.
+const StuckRecovery = "recovery"
 
 // Ended closes a turn.
 type Ended struct {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
-	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
 // Phase opens or closes a part of the task (SPEC 7). It may be submitted at any
@@ -32,10 +32,10 @@ func (Phase) op() {}
 
 // Phases is what there is of phases. Open is nil where none is.
 type Phases struct {
-	Open   *progress.Phase
-	Done   []progress.Phase // oldest first
-	Totals progress.Totals  // at the newest event
-	At     time.Time        // of the newest event
+	Open   *phase.Phase
+	Done   []phase.Phase // oldest first
+	Totals phase.Totals  // at the newest event
+	At     time.Time     // of the newest event
 	// Plan is the plan file in force; its first phase has the number First.
 	Plan  []event.PhaseStep
 	First int
@@ -45,10 +45,10 @@ type Phases struct {
 func (s *Session) Phases() Phases {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := Phases{At: s.progress.At()}
-	p.Open, p.Done = s.progress.Phases()
-	p.Totals = s.progress.Totals(p.At)
-	p.Plan, p.First = s.progress.PlanFile()
+	p := Phases{At: s.progress.Phases().At()}
+	p.Open, p.Done = s.progress.Phases().Open(), s.progress.Phases().History()
+	p.Totals = s.progress.Phases().Totals(p.At)
+	p.Plan, p.First = s.progress.Phases().PlanFile()
 	return p
 }
 
@@ -83,7 +83,7 @@ func (s *Session) phased(op Phase) (event.Phased, string, error) {
 	refuse := func(format string, args ...any) (event.Phased, string, error) {
 		return b, "", fault.NewConfiguration("", format, args...)
 	}
-	open, _ := s.progress.Phases()
+	open := s.progress.Phases().Open()
 	switch {
 	case op.Close && open == nil:
 		return refuse("no phase is open")
@@ -96,14 +96,14 @@ func (s *Session) phased(op Phase) (event.Phased, string, error) {
 	case len(op.Plan) > 0:
 		return s.planned(op.Plan)
 	}
-	next, known := s.progress.NextPhase()
+	next, known := s.progress.Phases().Next()
 	if b.Number == 0 {
 		b.Number = next
 		if b.Text == "" && !known {
 			return refuse("the plan has no more phases; name the one to open")
 		}
 	}
-	if steps, first := s.progress.PlanFile(); b.Text == "" && b.Number >= first && b.Number < first+len(steps) {
+	if steps, first := s.progress.Phases().PlanFile(); b.Text == "" && b.Number >= first && b.Number < first+len(steps) {
 		step := steps[b.Number-first]
 		b.Text = step.Text
 		if b.Expected == 0 {
@@ -118,7 +118,7 @@ func (s *Session) phased(op Phase) (event.Phased, string, error) {
 	if b.Text == "" {
 		return refuse("say what the phase is: nothing is planned that could be the next one")
 	}
-	if err := s.progress.CheckPhase(b.Number, b.Expected); err != nil {
+	if err := s.progress.Phases().Check(b.Number, b.Expected); err != nil {
 		return refuse("%v", err)
 	}
 	return b, fmt.Sprintf("[The user begins phase %d: %s]", b.Number, b.Text), nil
@@ -130,12 +130,12 @@ func (s *Session) planned(plan []event.PhaseStep) (event.Phased, string, error) 
 	for i, p := range plan {
 		steps[i] = event.PhaseStep{Text: s.line(p.Text), Expected: p.Expected}
 	}
-	if old, _ := s.progress.PlanFile(); fmt.Sprint(old) == fmt.Sprint(steps) {
+	if old, _ := s.progress.Phases().PlanFile(); fmt.Sprint(old) == fmt.Sprint(steps) {
 		return event.Phased{}, "", nil
 	}
-	n, _ := s.progress.NextPhase()
+	n, _ := s.progress.Phases().Next()
 	b := event.Phased{Number: n, Text: steps[0].Text, Expected: steps[0].Expected, By: "plan", Plan: steps}
-	if err := s.progress.CheckPhase(n, b.Expected); err != nil {
+	if err := s.progress.Phases().Check(n, b.Expected); err != nil {
 		return b, "", fault.NewConfiguration("", "%v", err)
 	}
 	return b, planNote(steps, n, fmt.Sprintf("Phase %d is open.", n)), nil
@@ -154,8 +154,8 @@ func planNote(steps []event.PhaseStep, first int, open string) string {
 // shorter may have lost it.
 func (s *Session) retell(ctx context.Context) error {
 	s.mu.Lock()
-	steps, first := s.progress.PlanFile()
-	open, _ := s.progress.Phases()
+	steps, first := s.progress.Phases().PlanFile()
+	open := s.progress.Phases().Open()
 	s.mu.Unlock()
 	if len(steps) == 0 {
 		return nil
@@ -178,7 +178,7 @@ func (s *Session) notes(ctx context.Context) error {
 	s.mu.Lock()
 	ds := s.later
 	s.later = nil
-	if w, ok := s.progress.Overdue(); ok {
+	if w, ok := s.progress.Phases().Warning(); ok {
 		ds = append(ds, event.Draft{Body: w})
 	}
 	s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
 // hands is a clock that a test moves.
@@ -159,7 +159,7 @@ func TestPhasesOfAPlanFile(t *testing.T) {
 	before := r.Phases()
 	_ = r.Close()
 	r.open()
-	if d := cmp.Diff(before, r.Phases(), cmpopts.IgnoreUnexported(progress.Phase{}), cmpopts.IgnoreFields(session.Phases{}, "At"), cmpopts.IgnoreFields(progress.Totals{}, "Elapsed")); d != "" {
+	if d := cmp.Diff(before, r.Phases(), cmpopts.IgnoreUnexported(phase.Phase{}), cmpopts.IgnoreFields(session.Phases{}, "At"), cmpopts.IgnoreFields(phase.Totals{}, "Elapsed")); d != "" {
 		t.Errorf("after a restart:\n%s", d)
 	}
 	if err := r.phase(session.Phase{}); err != nil || phasesIn(r.Session) != "1 done, 2 by next, 3 open; 2 of 3" || r.Phases().Open.Description != "Test it" {

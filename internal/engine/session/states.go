@@ -103,11 +103,11 @@ func (s *Session) progressed(e event.Event) (event.Event, bool) {
 	if _, done := e.Body.(event.CallDone); !done || every <= 0 || p.calls%every != 0 {
 		return event.Event{}, false
 	}
-	now, totals := s.progress.Recent(), s.progress.Totals(e.Time)
+	now, totals := s.progress.Recent(), s.progress.Phases().Totals(e.Time)
 	b := event.Progressed{
 		Calls: p.calls, Files: len(s.evidence.Report().Files), Tests: now.TestsOK - p.from.TestsOK, Errors: p.fails,
 		Since: p.since, PhasesDone: totals.CompletedPhases, PhasesTotal: totals.TotalPhases, Elapsed: e.Time.Sub(p.began),
-		Phase: s.progress.PhaseName(),
+		Phase: s.progress.Phases().Name(),
 	}
 	return event.Event{Session: s.cfg.ID, Time: e.Time, Body: b}, true
 }

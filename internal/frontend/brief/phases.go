@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
-	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
 // Phases says what became of a session's phases since it was last asked. The
@@ -28,7 +28,7 @@ func (p *Phases) News(now session.Phases) []string {
 	return p.began(out, now.Open, now.Totals)
 }
 
-func (p *Phases) began(out []string, d *progress.Phase, t progress.Totals) []string {
+func (p *Phases) began(out []string, d *phase.Phase, t phase.Totals) []string {
 	if d == nil || d.Number <= p.opened {
 		return out
 	}
@@ -37,7 +37,7 @@ func (p *Phases) began(out []string, d *progress.Phase, t progress.Totals) []str
 }
 
 // Ended says how a phase ended and what came of it.
-func Ended(d progress.Phase) string {
+func Ended(d phase.Phase) string {
 	how := "done"
 	switch {
 	case d.ByNext:
@@ -49,11 +49,11 @@ func Ended(d progress.Phase) string {
 }
 
 // Open says how far an open phase is at a time.
-func Open(d progress.Phase, now time.Time) string {
+func Open(d phase.Phase, now time.Time) string {
 	return "open for " + Took(max(0, now.Sub(d.Started))) + did(len(d.Files), d.TestsOK) + late(d, now) + blocked(d)
 }
 
-func late(d progress.Phase, now time.Time) string {
+func late(d phase.Phase, now time.Time) string {
 	switch over := d.Over(now); {
 	case d.Expected <= 0:
 		return ""
@@ -63,7 +63,7 @@ func late(d progress.Phase, now time.Time) string {
 	return "; expected " + Took(d.Expected)
 }
 
-func blocked(d progress.Phase) string {
+func blocked(d phase.Phase) string {
 	if len(d.Blockers) == 0 {
 		return ""
 	}

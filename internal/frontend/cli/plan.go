@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
 // maxPlan bounds a plan file, in bytes.
@@ -36,7 +36,7 @@ func (a *App) planFile(name string) ([]event.PhaseStep, error) {
 	case len(text) > maxPlan:
 		return nil, usageError("the plan %s is longer than 1 MB", name)
 	}
-	steps, err := progress.ParsePlan(string(text))
+	steps, err := phase.ParsePlan(string(text))
 	if err != nil {
 		return nil, usageError("the plan %s cannot be used: %w", name, err)
 	}

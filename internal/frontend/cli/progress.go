@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
 func (a *App) progressCommand() *cobra.Command {
@@ -111,11 +112,11 @@ func (j *judge) line(line []byte) error {
 		return fmt.Errorf("it is no JSON object: %w", err)
 	}
 	if e.Type == "" || e.Body == nil {
-		t, err := progress.ParseTrajectory(line)
+		t, err := trajectory.ParseTrajectory(line)
 		if err != nil {
 			return fmt.Errorf("it is neither a trajectory nor a session's event: %w", err)
 		}
-		return j.say(t.ID, len(t.Steps), progress.Judge(progress.Default(), t))
+		return j.say(t.ID, len(t.Steps), trajectory.Judge(progress.Default(), t))
 	}
 	known := event.New(e.Type)
 	if known == nil {

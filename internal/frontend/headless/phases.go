@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
 // Phases are the parts of the task: all that the session knows of, those of
@@ -54,7 +54,7 @@ func phasesOf(p session.Phases) *Phases {
 	return out
 }
 
-func phaseOf(d progress.Phase, now time.Time) Phase {
+func phaseOf(d phase.Phase, now time.Time) Phase {
 	out := Phase{
 		Number: d.Number, Text: d.Description, Started: d.Started, ExpectedMS: d.Expected.Milliseconds(), OverMS: d.Over(now).Milliseconds(),
 		Success: d.Success, EndedByNext: d.ByNext, Files: append([]string{}, d.Files...), TestsPassed: d.TestsOK, Blockers: append([]string{}, d.Blockers...),

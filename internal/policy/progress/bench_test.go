@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // longRun is a session of n steps that has a little of everything.
@@ -59,7 +61,7 @@ func BenchmarkNormalise(b *testing.B) {
 	}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		Result(text)
-		Error(text)
+		normalize.Result(text)
+		normalize.Error(text)
 	}
 }

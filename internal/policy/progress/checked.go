@@ -1,6 +1,9 @@
 package progress
 
-import "github.com/pawl-agent/pawl/internal/core/event"
+import (
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
+)
 
 // checked takes a check that pawl ran by itself: a step like the model's own
 // run of it (SPEC 6.7).
@@ -9,16 +12,16 @@ func (f *Fold) checked(b event.Checked) {
 		return // nothing is known of what it would have come to
 	}
 	ok := *b.Exit == 0
-	c := call{kind: Test, args: b.Command, command: b.Command, brief: "check " + oneLine(b.Command, 120)}
-	s := Step{Tool: "check", Kind: Test, Args: b.Command, OK: ok, Exact: Digest(b.Output), Len: len(b.Output)}
+	c := call{kind: Test, args: b.Command, command: b.Command, brief: "check " + normalize.OneLine(b.Command, 120)}
+	s := Step{Tool: "check", Kind: Test, Args: b.Command, OK: ok, Exact: normalize.Digest(b.Output), Len: len(b.Output)}
 	outcome := event.OK
 	if ok {
-		s.Norm = Digest(Result(b.Output))
+		s.Norm = normalize.Digest(normalize.Result(b.Output))
 		f.phases.Passed()
 	} else {
 		outcome = event.Failed
-		s.Error = string(outcome) + ": " + Error(b.Output)
-		s.Norm = Digest(s.Error)
+		s.Error = string(outcome) + ": " + normalize.Error(b.Output)
+		s.Norm = normalize.Digest(s.Error)
 	}
 	f.note(record{c: c, tool: s.Tool, ok: ok, outcome: outcome, said: cut(b.Output)})
 	f.judge(s)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // Decision is what is due after a step.
@@ -81,7 +82,7 @@ func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
 		"It can run again once a file has new content. Take another way, or say what keeps you from going on."
 }
 
-func blockKey(tool, args string) string { return tool + ":" + Digest(args) }
+func blockKey(tool, args string) string { return tool + ":" + normalize.Digest(args) }
 
 // blockable says that a call may be kept from running for a rule: to wait, to
 // plan and to ask are never the loop itself, and words are no call.

@@ -1,6 +1,10 @@
 package progress
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
+)
 
 // Detector judges the steps of one run after another. The zero value is not
 // ready: use New.
@@ -67,6 +71,9 @@ func (d *Detector) Config() Config { return d.c }
 
 // Steps is how many steps were judged.
 func (d *Detector) Steps() int { return d.n }
+
+// Skip counts a step that is not judged.
+func (d *Detector) Skip() { d.n++ }
 
 // Apply judges the next step: what the strongest rule says of it.
 func (d *Detector) Apply(s Step) Verdict {
@@ -177,7 +184,7 @@ func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 			return
 		}
 		d.contents.put(k, struct{}{})
-		if n := numberless(path); n != path {
+		if n := normalize.Numberless(path); n != path {
 			k := hash("#", n, state)
 			if d.contents.has(k) {
 				copies++
@@ -200,25 +207,6 @@ func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 	}
 	old := s.OK && s.Kind == Edit && left > 0 && left == known+copies
 	return fresh, old && copies == 0, old && copies > 0
-}
-
-// numberless masks the digits in a file's base name: try1.py and try2.py with
-// one content are one file that is written again. What has no dot may be a hash
-// that stands for a name, and stays.
-func numberless(path string) string {
-	base := strings.LastIndexByte(path, '/') + 1
-	if !strings.Contains(path[base:], ".") || !strings.ContainsAny(path[base:], "0123456789") {
-		return path
-	}
-	out := []byte(path[:base])
-	for i := base; i < len(path); i++ {
-		if !isDigit(path[i]) {
-			out = append(out, path[i])
-		} else if len(out) == base || out[len(out)-1] != '#' {
-			out = append(out, '#')
-		}
-	}
-	return string(out)
 }
 
 // wanted says that the person asked for things to be repeated, and that this

@@ -3,10 +3,11 @@ package progress
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
 // Fold judges a session as its events come: it makes steps of them, keeps the
@@ -18,10 +19,8 @@ import (
 type Fold struct {
 	d      *Detector
 	ladder Ladder
-	phases Phases
-	plan   map[string]int // an item of the plan: its phase
-	phase  int            // the highest phase so far
-	live   running        // see live.go
+	phases phase.Fold
+	live   running // see live.go
 
 	open map[string]*asked // calls that are not done
 	told string            // what the model said, for the first call of the reply
@@ -47,11 +46,14 @@ const pathLimit = 500
 
 // NewFold makes a fold for a new session.
 func NewFold(c Config) *Fold {
-	return &Fold{d: New(c), open: map[string]*asked{}, plan: map[string]int{}, known: map[string]struct{}{}}
+	return &Fold{d: New(c), open: map[string]*asked{}, known: map[string]struct{}{}}
 }
 
 // Apply takes one event.
 func (f *Fold) Apply(e event.Event) {
+	if f.phases.Apply(e) {
+		f.d.Phase()
+	}
 	f.live.apply(f, e)
 	switch b := e.Body.(type) {
 	case event.Prompted:
@@ -84,8 +86,6 @@ func (f *Fold) Apply(e event.Event) {
 		f.done(b)
 	case event.Checked:
 		f.checked(b)
-	case event.Planned:
-		f.planned(b.Items, e.Time)
 	case event.Rebased:
 		if b.Why == "compaction" {
 			f.judged(f.d.Compacted())
@@ -114,7 +114,7 @@ func (f *Fold) replied(b event.Replied) {
 	text := b.Reply.Message.Text()
 	f.told = ""
 	if strings.TrimSpace(text) != "" {
-		f.told = Digest(text)
+		f.told = normalize.Digest(text)
 	}
 	var s Stream
 	if f.d.c.on(streamRule) && s.Write(text) {
@@ -155,7 +155,6 @@ func content(h tool.Hash) string {
 
 func (f *Fold) changed(b event.FileChanged) {
 	f.path(b.Path)
-	f.phases.Changed(b.Path)
 	a := f.open[b.Call]
 	if a == nil {
 		return
@@ -182,14 +181,14 @@ func (f *Fold) done(b event.CallDone) {
 	text := plainResult(b)
 	s := Step{
 		Tool: a.tool, Kind: a.c.kind, Target: a.c.target, Args: a.c.args, OK: ok,
-		Exact: Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.told, Blocked: a.blocked,
+		Exact: normalize.Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.told, Blocked: a.blocked,
 	}
 	f.told = ""
-	if ok && len(a.files) == 0 && echoes(a.c.command, text) {
+	if ok && len(a.files) == 0 && Echoes(a.c.command, text) {
 		s.Kind = Think
 	}
 	switch {
-	case !ok && limited(text):
+	case !ok && normalize.RateLimited(text):
 		s.Kind, s.Patient = Wait, true
 	case a.tool == "bash_output":
 		s.Patient = strings.Contains(text, "still running")
@@ -197,11 +196,11 @@ func (f *Fold) done(b event.CallDone) {
 		s.Edit, s.State, s.Target = a.c.args, a.files[0].Hash, a.files[0].Path
 	}
 	if ok {
-		s.Norm = Digest(Result(text))
+		s.Norm = normalize.Digest(normalize.Result(text))
 	} else {
-		s.Error = string(b.Outcome) + ": " + Error(text)
+		s.Error = string(b.Outcome) + ": " + normalize.Error(text)
 		if len(a.files) == 0 {
-			s.Norm = Digest(s.Error)
+			s.Norm = normalize.Digest(s.Error)
 		}
 	}
 	if s.Kind == Test && ok {
@@ -292,54 +291,14 @@ func (f *Fold) Steps() int { return f.d.Steps() }
 // Last is the strongest verdict since the newest reply.
 func (f *Fold) Last() Verdict { return f.now }
 
-// Stats gives the statistics; Totals and Phases what there is of phases.
+// Stats returns the statistics.
 func (f *Fold) Stats() Stats { return f.d.Stats() }
 
 // Recent gives the statistics as numbers, at no cost.
 func (f *Fold) Recent() Brief { return f.d.Recent() }
 
-// Totals are those of the phases at a time.
-func (f *Fold) Totals(now time.Time) Totals { return f.phases.Totals(now) }
-
-// Phases gives the open phase, nil where there is none, and the completed ones.
-func (f *Fold) Phases() (open *Phase, done []Phase) { return f.phases.Open(), f.phases.History() }
-
-// Phase opens a phase as a person or a plan file asks for it.
-func (f *Fold) Phase(n int, text string, at time.Time, expected time.Duration) error {
-	if err := f.phases.Start(n, text, at, expected); err != nil {
-		return err
-	}
-	f.phase = max(f.phase, n)
-	if _, ok := f.plan[text]; !ok && len(f.plan) < statsLimit {
-		f.plan[text] = n // an item of that name is this phase
-	}
-	return nil
-}
-
-// planned takes the model's plan: an item in progress is a phase. One never
-// seen before clears the streaks of errors.
-func (f *Fold) planned(items []tool.Item, at time.Time) {
-	if len(f.live.steps) > 0 {
-		f.stepped(items, at)
-		return
-	}
-	f.phases.Expect(max(len(items), f.phase))
-	for _, it := range items {
-		n, known := f.plan[it.Text]
-		switch {
-		case it.Status == "in_progress" && !known && len(f.plan) < statsLimit:
-			if f.phases.Start(f.phase+1, it.Text, at, 0) == nil {
-				f.phase++
-				f.plan[it.Text] = f.phase
-				f.d.Phase()
-			}
-		case it.Status == "done" && known:
-			if o := f.phases.open; o != nil && o.Number == n {
-				f.phases.Complete(true, at)
-			}
-		}
-	}
-}
+// Phases is the fold of the task's phases.
+func (f *Fold) Phases() *phase.Fold { return &f.phases }
 
 // Config gives the configuration with all its numbers.
 func (f *Fold) Config() Config { return f.d.Config() }

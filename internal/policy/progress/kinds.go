@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // call is what a call's arguments say of it.
@@ -36,7 +37,7 @@ func describe(tool string, raw json.RawMessage) call {
 		} `json:"edits"`
 	}
 	_ = json.Unmarshal(raw, &in) // what does not fit says nothing
-	c := call{kind: Exec, target: in.Path, args: CanonicalArgs(raw), brief: tool}
+	c := call{kind: Exec, target: in.Path, args: normalize.CanonicalArgs(raw), brief: tool}
 	switch tool {
 	case "read":
 		c.kind = Read
@@ -64,7 +65,7 @@ func describe(tool string, raw json.RawMessage) call {
 		c.kind = Think
 	case "bash":
 		c.command = in.Command
-		c.kind = commandKind(in.Command)
+		c.kind = CommandKind(in.Command)
 		c.args = bashArgs(raw)
 	}
 	if strings.HasPrefix(tool, "lsp_") && tool != "lsp_rename" {
@@ -72,9 +73,9 @@ func describe(tool string, raw json.RawMessage) call {
 	}
 	switch {
 	case c.command != "":
-		c.brief += " " + oneLine(c.command, 120)
+		c.brief += " " + normalize.OneLine(c.command, 120)
 	case c.target != "":
-		c.brief += " " + oneLine(c.target, 120)
+		c.brief += " " + normalize.OneLine(c.target, 120)
 	}
 	return c
 }
@@ -83,25 +84,25 @@ func describe(tool string, raw json.RawMessage) call {
 func bashArgs(raw json.RawMessage) string {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil {
-		return CanonicalArgs(raw)
+		return normalize.CanonicalArgs(raw)
 	}
 	delete(m, "description")
 	delete(m, "timeout")
 	var line string
 	if json.Unmarshal(m["command"], &line) == nil {
-		if raw, err := json.Marshal(CanonicalCommand(line)); err == nil {
+		if raw, err := json.Marshal(normalize.CanonicalCommand(line)); err == nil {
 			m["command"] = raw
 		}
 	}
 	out, err := json.Marshal(m)
 	if err != nil {
-		return CanonicalArgs(raw)
+		return normalize.CanonicalArgs(raw)
 	}
-	return CanonicalArgs(out)
+	return normalize.CanonicalArgs(out)
 }
 
-// commandKind says what a command line does.
-func commandKind(line string) Kind {
+// CommandKind returns what a command line does.
+func CommandKind(line string) Kind {
 	if evidence.IsCheck(line) {
 		return Test
 	}
@@ -139,27 +140,14 @@ func commandKind(line string) Kind {
 	return Read
 }
 
-// limited says that a failure is a rate limit: to try again later is right.
-func limited(text string) bool {
-	l := strings.ToLower(text[max(0, len(text)-4000):])
-	for _, w := range []string{"rate limit", "rate-limit", "ratelimit", "too many requests", "429", "try again later", "overloaded"} {
-		if i := strings.Index(l, w); i >= 0 {
-			if w != "429" || ends(l, i+3) && (i == 0 || !word(l[i-1])) {
-				return true
-			}
+// Echoes reports whether a command only printed words of its own line: a model
+// that thinks aloud.
+func Echoes(line, result string) bool {
+	result, line = strings.TrimSpace(result), strings.TrimSpace(line)
+	for _, p := range [...]string{"echo ", "printf ", "cat <<"} {
+		if strings.HasPrefix(line, p) {
+			return result != "" && strings.Contains(line, result)
 		}
 	}
 	return false
-}
-
-// oneLine cuts a text to one line of at most n bytes.
-func oneLine(s string, n int) string {
-	s = strings.TrimSpace(s)
-	if i := strings.IndexByte(s, '\n'); i >= 0 {
-		s = s[:i] + " …"
-	}
-	if len(s) > n {
-		s = strings.ToValidUTF8(s[:n], "") + "…"
-	}
-	return s
 }

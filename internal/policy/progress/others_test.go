@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // SPEC 6.3: handing in again what was refused, and thinking without end.
@@ -95,8 +97,8 @@ func TestCopies(t *testing.T) {
 	for in, want := range map[string]string{
 		"a/try12b3.py": "a/try#b#.py", "a1/b.py": "a1/b.py", "629529": "629529", "": "", "1.py": "#.py", "v2/x9": "v2/x9",
 	} {
-		if got := numberless(in); got != want {
-			t.Errorf("numberless(%q) = %q, want %q", in, got, want)
+		if got := normalize.Numberless(in); got != want {
+			t.Errorf("normalize.Numberless(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
@@ -116,9 +118,10 @@ func TestGrowingLog(t *testing.T) {
 	}
 	d = New(Default())
 	for i := range 5 {
-		d.Apply(Call{
-			Tool: "bash", Args: `{"command":"cat >> a.log <<'E'\nx\nE"}`, OK: true, Files: []File{{Path: "a.log", Hash: fmt.Sprint(i)}},
-		}.Step())
+		const line = "cat >> a.log <<'E'\nx\nE"
+		d.Apply(Step{
+			Tool: "bash", Kind: Edit, Args: line, Edit: line, Shell: true, OK: true, Files: []File{{Path: "a.log", Hash: fmt.Sprint(i)}},
+		})
 	}
 	if d.Contents() != 2 {
 		t.Errorf("%d contents of a log that a here-document makes grow", d.Contents())

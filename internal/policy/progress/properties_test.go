@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"pgregory.net/rapid"
 )
 
@@ -146,11 +147,11 @@ func TestVolatileTextDoesNotMatter(t *testing.T) {
 			fixed := s.Exact
 			say := func(v string) Step {
 				x := s
-				x.Exact = Digest(fixed + v)
-				x.Norm = Digest(Result(fixed + " " + v))
+				x.Exact = normalize.Digest(fixed + v)
+				x.Norm = normalize.Digest(normalize.Result(fixed + " " + v))
 				x.Len = 50
 				if !x.OK {
-					x.Error = Error("error: " + s.Error + " " + v)
+					x.Error = normalize.Error("error: " + s.Error + " " + v)
 				}
 				return x
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // record is what is kept of a call for the words that may be needed.
@@ -172,14 +173,14 @@ func (f *Fold) evidence(v Verdict) []string {
 func (r *record) sum() string {
 	if r.ok {
 		if len(r.changed) > 0 {
-			return "changed " + oneLine(strings.Join(r.changed, ", "), 100)
+			return "changed " + normalize.OneLine(strings.Join(r.changed, ", "), 100)
 		}
 		if strings.TrimSpace(r.said) == "" {
 			return "no output"
 		}
-		return oneLine(r.said, 100)
+		return normalize.OneLine(r.said, 100)
 	}
-	return oneLine(Error(r.said), 160)
+	return normalize.OneLine(normalize.Error(r.said), 160)
 }
 
 // tries lists what was changed between the failures.
@@ -195,7 +196,7 @@ func (f *Fold) changes(k int) []string {
 	var out []string
 	for i := max(0, f.calls-recordLimit); i < f.calls; i++ {
 		if r := &f.records[i%recordLimit]; len(r.changed) > 0 {
-			out = append(out, fmt.Sprintf("- call %d: %s changed %s", r.step+1, r.tool, oneLine(strings.Join(r.changed, ", "), 120)))
+			out = append(out, fmt.Sprintf("- call %d: %s changed %s", r.step+1, r.tool, normalize.OneLine(strings.Join(r.changed, ", "), 120)))
 		}
 	}
 	return out[max(0, len(out)-k):]

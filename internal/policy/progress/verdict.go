@@ -26,3 +26,26 @@ type Verdict struct {
 	// Soft: it never leads to more than a recovery.
 	Soft bool
 }
+
+// Raw is what the rules say of a whole run, with nobody acting on it: the
+// steps after which they first warned and first halted.
+type Raw struct {
+	Warn, Halt *int
+	// First is the verdict of Halt, else of Warn.
+	First Verdict
+}
+
+// Add takes the verdict after step n.
+func (r *Raw) Add(n int, v Verdict) {
+	if v.Level == OK {
+		return
+	}
+	if r.Warn == nil {
+		r.Warn = &n
+		r.First = v
+	}
+	if v.Level == Halt && r.Halt == nil {
+		r.Halt = &n
+		r.First = v
+	}
+}

@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
-	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // What holds where nothing else is configured.
@@ -177,7 +177,7 @@ func (f *fixer) run(ctx context.Context, t session.Ending, proof evidence.Report
 // its output, without times and places.
 func sameness(c event.Checked) string {
 	text, _, _ := strings.Cut(c.Output, "\n[all output: ")
-	return c.Command + "\x00" + progress.Digest(progress.Result(text))
+	return c.Command + "\x00" + normalize.Digest(normalize.Result(text))
 }
 
 // check runs one check. One that passes and changes the turn's files itself, as

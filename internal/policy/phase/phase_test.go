@@ -1,4 +1,4 @@
-package progress
+package phase
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ func at(s int) time.Time { return time.Unix(int64(s), 0) }
 // completing is idempotent; nothing is counted twice.
 func TestPhases(t *testing.T) {
 	t.Parallel()
-	var p Phases
+	var p List
 	p.Expect(3)
 	p.Complete(true, at(0)) // none is open
 	for i := 1; i <= 3; i++ {
@@ -47,7 +47,7 @@ func TestPhases(t *testing.T) {
 // SPEC 7.1: validation comes before mutation.
 func TestPhaseRefused(t *testing.T) {
 	t.Parallel()
-	var p Phases
+	var p List
 	for _, n := range []int{1, 2, 5} {
 		if err := p.Start(n, "x", at(n), 0); err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestPhaseRefused(t *testing.T) {
 // SPEC 7.2: plan items are phases; one never seen before opens one, once.
 func TestPlanPhases(t *testing.T) {
 	t.Parallel()
-	f := NewFold(Default())
+	var f Fold
 	n := 0
 	plan := func(status ...string) {
 		items := []tool.Item{}
@@ -91,17 +91,17 @@ func TestPlanPhases(t *testing.T) {
 	f.Apply(event.Event{Body: event.FileChanged{Call: "1", Path: "x.go", After: "h"}})
 	plan("done", "in_progress", "pending")
 	plan("in_progress", "done", "pending") // back to the first: not a new phase
-	open, done := f.Phases()
+	open, done := f.Open(), f.History()
 	if open != nil || len(done) != 2 || done[0].Description != "a" || len(done[0].Files) != 1 || !done[0].Success || done[0].ByNext {
 		t.Errorf("open %+v, done %+v", open, done)
 	}
 	if got := f.Totals(at(10)); got.CompletedPhases != 2 || got.TotalPhases != 3 || got.Files != 1 {
 		t.Errorf("%+v", got)
 	}
-	if err := f.Phase(3, "by a person", at(11), time.Minute); err != nil {
+	if err := f.Start(3, "by a person", at(11), time.Minute); err != nil {
 		t.Error(err)
 	}
-	if err := f.Phase(3, "again", at(12), 0); err == nil {
+	if err := f.Start(3, "again", at(12), 0); err == nil {
 		t.Error("the same phase twice")
 	}
 }

@@ -1,4 +1,4 @@
-package progress
+package phase
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ type Phase struct {
 	warned bool // that it takes longer than expected
 }
 
-// Over says by how much the phase is over its expected duration at a time: 0
+// Over returns by how much the phase is over its expected duration at a time: 0
 // where it is not, or where none was said. It is reported, and stops nothing.
 func (p *Phase) Over(now time.Time) time.Duration {
 	if p.Expected <= 0 {
@@ -43,11 +43,16 @@ type Totals struct {
 	Elapsed                      time.Duration
 }
 
-// phaseLimit bounds the history and each phase's lists.
-const phaseLimit = 1000
+// What is kept is bounded: the history and each phase's lists, the files over
+// all phases, the names of plan items.
+const (
+	phaseLimit = 1000
+	filesLimit = 10_000
+	planLimit  = 10_000
+)
 
-// Phases keeps the phases of a task. The zero value is ready.
-type Phases struct {
+// List keeps the phases of a task. The zero value is ready.
+type List struct {
 	total   int
 	open    *Phase
 	history []Phase
@@ -57,13 +62,13 @@ type Phases struct {
 	started time.Time
 }
 
-// Expect says how many phases there will be; 0: not known.
-func (p *Phases) Expect(total int) { p.total = max(0, total) }
+// Expect sets how many phases there will be; 0: not known.
+func (p *List) Expect(total int) { p.total = max(0, total) }
 
 // Start opens a phase. An open one with a lower number is completed by it. A
 // number that is open, was completed, or is not after the open one's is
 // refused, and nothing changes.
-func (p *Phases) Start(n int, description string, at time.Time, expected time.Duration) error {
+func (p *List) Start(n int, description string, at time.Time, expected time.Duration) error {
 	if err := p.Check(n, expected); err != nil {
 		return err
 	}
@@ -78,8 +83,8 @@ func (p *Phases) Start(n int, description string, at time.Time, expected time.Du
 	return nil
 }
 
-// Check says why a phase can not be opened now; nil where it can.
-func (p *Phases) Check(n int, expected time.Duration) error {
+// Check returns why a phase can not be opened now, nil where it can.
+func (p *List) Check(n int, expected time.Duration) error {
 	switch {
 	case n < 1:
 		return fmt.Errorf("there is no phase %d: phases count from 1", n)
@@ -96,13 +101,13 @@ func (p *Phases) Check(n int, expected time.Duration) error {
 }
 
 // Complete closes the open phase; where none is open it does nothing.
-func (p *Phases) Complete(success bool, at time.Time) {
+func (p *List) Complete(success bool, at time.Time) {
 	if p.open != nil {
 		p.close(success, false, at)
 	}
 }
 
-func (p *Phases) close(success, next bool, at time.Time) {
+func (p *List) close(success, next bool, at time.Time) {
 	p.open.Success, p.open.ByNext, p.open.Ended = success, next, at
 	if len(p.history) == phaseLimit {
 		p.history = slices.Delete(p.history, 0, 1)
@@ -113,11 +118,11 @@ func (p *Phases) close(success, next bool, at time.Time) {
 }
 
 // Changed notes a changed file.
-func (p *Phases) Changed(path string) {
+func (p *List) Changed(path string) {
 	if p.files == nil {
 		p.files = map[string]struct{}{}
 	}
-	if len(p.files) < statsLimit {
+	if len(p.files) < filesLimit {
 		p.files[path] = struct{}{}
 	}
 	if p.open != nil && len(p.open.Files) < phaseLimit && !slices.Contains(p.open.Files, path) {
@@ -126,7 +131,7 @@ func (p *Phases) Changed(path string) {
 }
 
 // Passed notes a test that passed.
-func (p *Phases) Passed() {
+func (p *List) Passed() {
 	p.tests++
 	if p.open != nil {
 		p.open.TestsOK++
@@ -134,14 +139,14 @@ func (p *Phases) Passed() {
 }
 
 // Blocker notes what keeps the open phase from going on.
-func (p *Phases) Blocker(text string) {
+func (p *List) Blocker(text string) {
 	if p.open != nil && len(p.open.Blockers) < phaseLimit && !slices.Contains(p.open.Blockers, text) {
 		p.open.Blockers = append(p.open.Blockers, text)
 	}
 }
 
-// Open gives a copy of the open phase, nil where there is none.
-func (p *Phases) Open() *Phase {
+// Open returns a copy of the open phase, nil where there is none.
+func (p *List) Open() *Phase {
 	if p.open == nil {
 		return nil
 	}
@@ -150,7 +155,7 @@ func (p *Phases) Open() *Phase {
 }
 
 // History lists the completed phases, oldest first, the newest 1,000.
-func (p *Phases) History() []Phase {
+func (p *List) History() []Phase {
 	out := make([]Phase, len(p.history))
 	for i, h := range p.history {
 		out[i] = copyPhase(h)
@@ -163,8 +168,8 @@ func copyPhase(p Phase) Phase {
 	return p
 }
 
-// Totals gives the totals at a time.
-func (p *Phases) Totals(now time.Time) Totals {
+// Totals returns the totals at a time.
+func (p *List) Totals(now time.Time) Totals {
 	t := Totals{CompletedPhases: p.done, TotalPhases: p.total, Files: len(p.files), TestsOK: p.tests}
 	if !p.started.IsZero() {
 		t.Elapsed = max(0, now.Sub(p.started))

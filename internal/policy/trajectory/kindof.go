@@ -1,13 +1,15 @@
-package progress
+package trajectory
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
 // KindOf guesses what a call of any agent's tool does, from the tool's name
 // and, where it runs one, the command.
-func KindOf(tool, command string) Kind {
+func KindOf(tool, command string) progress.Kind {
 	if command != "" {
 		return kindOfCommand(command)
 	}
@@ -27,7 +29,7 @@ func nameWords(name string) []string {
 	for i := range len(name) {
 		c := name[i]
 		switch {
-		case !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z'):
+		case (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z'):
 			cut(i)
 			start = i + 1
 		case i > start && c >= 'A' && c <= 'Z' && (name[i-1] < 'A' || name[i-1] > 'Z'):
@@ -41,64 +43,66 @@ func nameWords(name string) []string {
 
 // kindOfWords goes by the words of a tool's name. Where several say something,
 // what the tool may change goes before what it looks at.
-func kindOfWords(ws []string) Kind {
+func kindOfWords(ws []string) progress.Kind {
 	is := func(all ...string) bool {
 		return slices.ContainsFunc(ws, func(w string) bool { return slices.Contains(all, w) })
 	}
 	begins := func(all ...string) bool {
-		return slices.ContainsFunc(ws, func(w string) bool { return anyPrefix(w, all...) })
+		return slices.ContainsFunc(ws, func(w string) bool {
+			return slices.ContainsFunc(all, func(p string) bool { return strings.HasPrefix(w, p) })
+		})
 	}
 	switch {
 	case begins("think", "todo", "plan", "memor", "thought", "reason", "reflect", "scratchpad"):
-		return Think
+		return progress.Think
 	case is("wait", "sleep", "poll", "output", "await") || is("status", "logs") && is("command", "job", "task", "process", "shell", "background", "terminal"):
-		return Wait
+		return progress.Wait
 	case begins("edit", "writ", "patch", "replac", "create", "insert", "delet", "move", "append", "undo", "rename") ||
 		is("rm", "mv", "multiedit", "apply"):
-		return Edit
+		return progress.Edit
 	case begins("grep", "search", "glob", "find", "list") || is("ls", "rg", "locate", "tree"):
-		return Search
+		return progress.Search
 	case is("click", "fill", "type", "press", "drag", "upload", "evaluate"):
-		return Exec
+		return progress.Exec
 	case begins("read", "view", "open", "fetch", "scroll", "navigat", "brows", "screenshot", "hover", "definition", "diagnos") ||
 		is("cat", "show", "get", "goto", "diff", "log", "outline", "describe") || is("git") && is("status", "blame"):
-		return Read
+		return progress.Read
 	case begins("test", "build", "lint", "check", "compil", "typecheck"):
-		return Test
+		return progress.Test
 	case begins("submit", "finish", "complet", "exit") || is("done", "final", "terminate", "completion"):
-		return Submit
+		return progress.Submit
 	}
-	return Exec
+	return progress.Exec
 }
 
 // kindOfCommand goes by the command line. Some agents give their own tools as
 // commands; and a command that writes a file is an edit, as far as is known of
 // it.
-func kindOfCommand(line string) Kind {
+func kindOfCommand(line string) progress.Kind {
 	first, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	switch first {
 	case "goto", "scroll_up", "scroll_down", "view":
-		return Read
+		return progress.Read
 	case "open":
 		if !strings.HasPrefix(strings.TrimSpace(rest), "-") {
-			return Read
+			return progress.Read
 		}
 	case "search_file", "search_dir", "find_file":
-		return Search
+		return progress.Search
 	case "str_replace_editor":
 		verb, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 		if k := editorVerb(verb); k != "" {
 			return k
 		}
-		return Edit
+		return progress.Edit
 	case "create", "edit", "insert", "apply_patch", "str_replace":
-		return Edit
+		return progress.Edit
 	case "submit", "exit_cost", "exit_forfeit":
-		return Submit
+		return progress.Submit
 	}
-	k := commandKind(line)
-	if k == Exec && writes(line) {
-		return Edit
+	k := progress.CommandKind(line)
+	if k == progress.Exec && writes(line) {
+		return progress.Edit
 	}
 	return k
 }

@@ -1,10 +1,12 @@
-package progress
+package trajectory
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
 // Trajectory is a recorded run in the neutral format: facts only, as hashes.
@@ -29,18 +31,18 @@ type Trajectory struct {
 
 // Recorded is a step of the neutral format.
 type Recorded struct {
-	Tool     string `json:"tool"`
-	Kind     Kind   `json:"kind"`
-	Target   string `json:"target"`
-	ArgsHash string `json:"args_hash"`
-	OK       bool   `json:"ok"`
-	Error    string `json:"error"`
-	ObsHash  string `json:"obs_hash"`
-	ObsNorm  string `json:"obs_norm"`
-	ObsLen   int    `json:"obs_len"`
-	EditHash string `json:"edit_hash"`
-	State    string `json:"state"`
-	MsgHash  string `json:"msg_hash"`
+	Tool     string        `json:"tool"`
+	Kind     progress.Kind `json:"kind"`
+	Target   string        `json:"target"`
+	ArgsHash string        `json:"args_hash"`
+	OK       bool          `json:"ok"`
+	Error    string        `json:"error"`
+	ObsHash  string        `json:"obs_hash"`
+	ObsNorm  string        `json:"obs_norm"`
+	ObsLen   int           `json:"obs_len"`
+	EditHash string        `json:"edit_hash"`
+	State    string        `json:"state"`
+	MsgHash  string        `json:"msg_hash"`
 	// Reset: a person spoke, or a new phase cleared everything.
 	Reset bool `json:"reset"`
 }
@@ -49,9 +51,9 @@ type Recorded struct {
 // repeat itself.
 const emptyHash = "e3b0c442"
 
-// Step gives the step of a recorded one.
-func (r *Recorded) Step() Step {
-	s := Step{
+// Step returns the step of a recorded one.
+func (r *Recorded) Step() progress.Step {
+	s := progress.Step{
 		Tool: r.Tool, Kind: r.Kind, Target: r.Target, Args: r.ArgsHash, OK: r.OK, Error: r.Error,
 		Exact: r.ObsHash, Norm: r.ObsNorm, Len: r.ObsLen, Edit: r.EditHash, State: r.State, Message: r.MsgHash,
 	}
@@ -79,37 +81,14 @@ func ParseTrajectory(line []byte) (*Trajectory, error) {
 	return &t, nil
 }
 
-// Raw is what the rules say of a whole run, with nobody acting on it: the
-// steps after which they first warned and first halted.
-type Raw struct {
-	Warn, Halt *int
-	// First is the verdict of Halt, else of Warn.
-	First Verdict
-}
-
-// Add takes the verdict after step n.
-func (r *Raw) Add(n int, v Verdict) {
-	if v.Level == OK {
-		return
-	}
-	if r.Warn == nil {
-		r.Warn = &n
-		r.First = v
-	}
-	if v.Level == Halt && r.Halt == nil {
-		r.Halt = &n
-		r.First = v
-	}
-}
-
 // Judge runs the rules over a recorded run.
-func Judge(c Config, t *Trajectory) Raw {
-	d := New(c)
-	var out Raw
+func Judge(c progress.Config, t *Trajectory) progress.Raw {
+	d := progress.New(c)
+	var out progress.Raw
 	for i := range t.Steps {
 		if t.Steps[i].Reset {
 			d.Person("")
-			d.n++
+			d.Skip()
 			continue
 		}
 		out.Add(i, d.Apply(t.Steps[i].Step()))
@@ -119,15 +98,15 @@ func Judge(c Config, t *Trajectory) Raw {
 
 // Differs says how a verdict differs from what a scenario expects, "" where it
 // does not.
-func (t *Trajectory) Differs(r Raw) string {
-	got := OK
+func (t *Trajectory) Differs(r progress.Raw) string {
+	got := progress.OK
 	if r.Warn != nil {
-		got = Warn
+		got = progress.Warn
 	}
 	if r.Halt != nil {
-		got = Halt
+		got = progress.Halt
 	}
-	want := map[string]Level{"ok": OK, "warn": Warn, "halt": Halt}[t.Expect]
+	want := map[string]progress.Level{"ok": progress.OK, "warn": progress.Warn, "halt": progress.Halt}[t.Expect]
 	switch {
 	case got != want:
 		return fmt.Sprintf("want %s, got %s", t.Expect, got)

@@ -1,8 +1,7 @@
-package progress
+package normalize
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -84,12 +83,7 @@ func FuzzNormalise(f *testing.F) {
 		if c := CanonicalCommand(s); CanonicalCommand(c) != c {
 			t.Errorf("%q\n1: %q\n2: %q", s, c, CanonicalCommand(c))
 		}
-		limited(s)
-		commandKind(s)
-		AsksRepeats(s)
-		Call{Tool: s, Args: s, Command: s, Result: s}.Step()
-		var st Stream
-		st.Write(s)
+		RateLimited(s)
 	})
 }
 
@@ -103,78 +97,6 @@ func TestCanonicalArgs(t *testing.T) {
 	if got := CanonicalArgs(json.RawMessage(`{broken`)); got != "{broken" {
 		t.Error(got)
 	}
-	x, y := describe("bash", json.RawMessage(`{"command":"make","timeout":5,"description":"build"}`)), describe("bash", json.RawMessage(`{"command":"make","description":"build again"}`))
-	if x.args != y.args || x.kind != Test {
-		t.Errorf("%+v\n%+v", x, y)
-	}
-}
-
-// SPEC 6.4: what a command does decides how it counts.
-func TestCommandKind(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]Kind{
-		"go test ./...":                     Test,
-		"cd sub && npm test":                Test,
-		"sleep 30 && tail build.log":        Wait,
-		"sleep 2; curl -s localhost/health": Wait,
-		"sleep 5":                           Wait,
-		"sleep 1 && ./deploy.sh":            Exec,
-		"grep -rn foo .":                    Search,
-		"cat a.go | head":                   Read,
-		"python3 x.py":                      Exec,
-		"rm -rf build":                      Exec,
-		"if then":                           Exec,
-	} {
-		if got := commandKind(line); got != want {
-			t.Errorf("%q is %s, want %s", line, got, want)
-		}
-	}
-	for tool, want := range map[string]Kind{"read": Read, "grep": Search, "multi_edit": Edit, "bash_output": Wait, "todo": Think, "agent": Exec, "lsp_hover": Read} {
-		if got := describe(tool, json.RawMessage(`{}`)).kind; got != want {
-			t.Errorf("%s is %s, want %s", tool, got, want)
-		}
-	}
-	for tool, want := range map[string]Kind{"str_replace_editor": Edit, "view": Read, "search_dir": Search, "think": Think, "task_done": Submit, "run_tests": Test, "x": Exec} {
-		if got := KindOf(tool, ""); got != want {
-			t.Errorf("KindOf(%s) = %s, want %s", tool, got, want)
-		}
-	}
-	for text, want := range map[string]bool{"HTTP 429": true, "Too Many Requests": true, "line 4290": false, "error": false} {
-		if limited(text) != want {
-			t.Errorf("limited(%q) = %v", text, !want)
-		}
-	}
-}
-
-// SPEC 6.3: repeated text inside one stream.
-func TestStream(t *testing.T) {
-	t.Parallel()
-	feed := func(text string, k int) bool {
-		var s Stream
-		for len(text) > 0 {
-			n := min(k, len(text))
-			s.Write(text[:n])
-			text = text[n:]
-		}
-		return s.found
-	}
-	loop := "Now I will think about it again. "
-	long := strings.Repeat("I should check the configuration file before I change the other module, and then see.\n", 12)
-	for _, k := range []int{1, 7, 1000, 100000} {
-		if !feed("So. "+strings.Repeat(loop, 60), k) || !feed(long, k) {
-			t.Errorf("in pieces of %d, the loop is not seen", k)
-		}
-		if feed(strings.Repeat("-", 5000), k) || feed(strings.Repeat("| 0 | 1 |\n", 300), k) {
-			t.Errorf("in pieces of %d, a table is taken for a loop", k)
-		}
-		var b strings.Builder
-		for i := range 400 {
-			b.WriteString("line " + strings.Repeat("x", i%17) + " of the plan, which is a long one\n")
-		}
-		if feed(b.String(), k) {
-			t.Errorf("in pieces of %d, ordinary text is taken for a loop", k)
-		}
-	}
 }
 
 // SPEC 6.2: the heading that names a file is not its error, whatever the file
@@ -186,19 +108,5 @@ func TestErrorBelowHeading(t *testing.T) {
 	}
 	if got := Error("== not found =="); got == "" {
 		t.Error("nothing is left")
-	}
-}
-
-// SPEC 6.3: an action with an error that was seen weighs two, a look that
-// failed as well; one that found nothing weighs one.
-func TestFailedLooksWeigh(t *testing.T) {
-	t.Parallel()
-	missing := func(i int) []Step { return []Step{failed(read(fmt.Sprint("gone", i), ""), "does not exist")} }
-	if _, _, raw := play(only("staleness"), times(30, missing)...); raw.Halt == nil || *raw.Halt != 10 {
-		t.Errorf("failed looks: %v", raw.Halt)
-	}
-	empty := func(i int) []Step { return []Step{{Tool: "grep", Kind: Search, Args: fmt.Sprint(i), OK: true}} }
-	if _, _, raw := play(only("staleness"), times(30, empty)...); raw.Halt == nil || *raw.Halt != 19 {
-		t.Errorf("empty looks: %v", raw.Halt)
 	}
 }

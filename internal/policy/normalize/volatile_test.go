@@ -1,4 +1,4 @@
-package progress
+package normalize
 
 import (
 	"fmt"
@@ -127,67 +127,6 @@ func TestCanonicalCommand(t *testing.T) {
 		if got := CanonicalCommand(in); got != want {
 			t.Errorf("CanonicalCommand(%q) = %q, want %q", in, got, want)
 		}
-	}
-}
-
-// SPEC 6.2, 6.10: what calls of other agents do.
-func TestKindOfCalls(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[[2]string]Kind{
-		{"str_replace_editor", `{"command":"view","path":"a.py"}`}:            Read,
-		{"str_replace_editor", `{"command":"str_replace","path":"a.py"}`}:     Edit,
-		{"str_replace_based_edit_tool", `{"command":"create","path":"a.py"}`}: Edit,
-		{"execute_bash", `{"command":"pytest -q"}`}:                           Test,
-		{"execute_bash", `{"command":"","is_input":"true"}`}:                  Wait,
-		{"execute_ipython_cell", `{"code":"print(1)"}`}:                       Exec,
-		{"shell", `{"command":["bash","-lc","rg foo"]}`}:                      Search,
-		{"shell", `{"command":["sed","-n","1,5p","a.py"]}`}:                   Read,
-		{"bash", `{"command":"cat > a.py <<'EOF'\nx\nEOF"}`}:                  Edit,
-		{"bash", `{"command":"sed -i s/a/b/ a.py"}`}:                          Edit,
-		{"bash", `{"command":"open a.py 10"}`}:                                Read,
-		{"bash", `{"command":"scroll_down"}`}:                                 Read,
-		{"bash", `{"command":"search_dir foo"}`}:                              Search,
-		{"run_terminal_cmd", `{"command":"sleep 5 && curl localhost"}`}:       Wait,
-		{"goto", `{"line_number":4}`}:                                         Read,
-		{"scroll_down", `{}`}:                                                 Read,
-		{"search_replace", `{"file_path":"a"}`}:                               Edit,
-		{"replace_in_file", `{"path":"a"}`}:                                   Edit,
-		{"apply_patch", `{"input":"*** Begin Patch"}`}:                        Edit,
-		{"codebase_search", `{"query":"a"}`}:                                  Search,
-		{"list_dir", `{}`}:                                                    Search,
-		{"readFile", `{"path":"a"}`}:                                          Read,
-		{"WebFetch", `{"url":"x"}`}:                                           Read,
-		{"BashOutput", `{"id":"1"}`}:                                          Wait,
-		{"command_status", `{"id":"1"}`}:                                      Wait,
-		{"git_status", `{}`}:                                                  Read,
-		{"browser_navigate", `{"url":"x"}`}:                                   Read,
-		{"browser_click", `{"ref":"x"}`}:                                      Exec,
-		{"think", `{"thought":"x"}`}:                                          Think,
-		{"update_plan", `{}`}:                                                 Think,
-		{"sequentialthinking", `{"thought":"x"}`}:                             Exec, // one word: nothing to go by
-		{"sequential_thinking", `{"thought":"x"}`}:                            Think,
-		{"attempt_completion", `{"result":"x"}`}:                              Submit,
-		{"finish", `{}`}:                                                      Submit,
-		{"else_tool", `{}`}:                                                   Exec,
-	} {
-		if got := (Call{Tool: in[0], Args: in[1], OK: true, Result: "some result"}).Step().Kind; got != want {
-			t.Errorf("%s %s is %s, want %s", in[0], in[1], got, want)
-		}
-	}
-	a := Call{Tool: "bash", Args: `{"command":"go test  ./... # again","description":"once more"}`, OK: true}.Step()
-	b := Call{Tool: "bash", Args: `{"description":"first","command":"go test ./..."}`, OK: true}.Step()
-	if a.Args != b.Args {
-		t.Errorf("%s\n%s", a.Args, b.Args)
-	}
-	c := Call{Tool: "edit", Args: `{"file_path":"x.go","old":"a"}`, Error: "no match in /a/b/x.go at line 3"}.Step()
-	if c.Target != "x.go" || c.Error != "no match in x.go at line #" || c.Edit == "" {
-		t.Errorf("%+v", c)
-	}
-	if s := (Call{Tool: "fetch", Error: "HTTP 429 Too Many Requests"}).Step(); s.Kind != Wait || !s.Patient {
-		t.Errorf("%+v", s)
-	}
-	if s := (Call{Tool: "bash", Command: "echo I think so", OK: true, Result: "I think so\n"}).Step(); s.Kind != Think {
-		t.Errorf("%+v", s)
 	}
 }
 

@@ -1,16 +1,19 @@
-package progress
+package trajectory
 
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
 // Call is a tool call of any agent, in the words in which the agent has it.
 // Only Tool and OK must be there; the more is known, the more is seen.
 type Call struct {
 	Tool string
-	Kind Kind   // empty: guessed
-	Args string // JSON, or text in which equal arguments are equal
+	Kind progress.Kind // empty: guessed
+	Args string        // JSON, or text in which equal arguments are equal
 	// Target and Command are read from Args where they are empty and Args is a
 	// JSON object with one of the usual names in it.
 	Target, Command string
@@ -18,15 +21,15 @@ type Call struct {
 	Error           string // of a failed one; Result where empty
 	Result          string
 	State           string // the hash of Target's content after it
-	Files           []File
-	Before          []File
+	Files           []progress.File
+	Before          []progress.File
 	Message         string // what the model said with it
 	Blind           bool
 }
 
 // Step is the call as the rules see it: volatile parts and what an agent wraps
 // around a result are left out, and what the call does is guessed.
-func (c Call) Step() Step {
+func (c Call) Step() progress.Step {
 	in := parseArgs(c.Args)
 	if c.Target == "" {
 		c.Target = in.target
@@ -37,45 +40,38 @@ func (c Call) Step() Step {
 	if c.Kind == "" {
 		c.Kind = in.kind(c.Tool, c.Command)
 	}
-	text := Unwrap(c.Result)
-	if c.OK && len(c.Files) == 0 && echoes(c.Command, text) {
-		c.Kind = Think
+	text := normalize.Unwrap(c.Result)
+	if c.OK && len(c.Files) == 0 && progress.Echoes(c.Command, text) {
+		c.Kind = progress.Think
 	}
-	s := Step{
+	s := progress.Step{
 		Tool: c.Tool, Kind: c.Kind, Target: c.Target, Args: c.Args, OK: c.OK,
-		Exact: Digest(c.Result), Len: len(text), State: c.State, Files: c.Files, Before: c.Before, Blind: c.Blind,
+		Exact: normalize.Digest(c.Result), Len: len(text), State: c.State, Files: c.Files, Before: c.Before, Blind: c.Blind,
 	}
 	switch {
 	case in.canonical != "":
 		s.Args = in.canonical
 	case c.Args == "":
-		s.Args = CanonicalCommand(c.Command)
+		s.Args = normalize.CanonicalCommand(c.Command)
 	}
 	if strings.TrimSpace(c.Message) != "" {
-		s.Message = Digest(strings.Join(strings.Fields(c.Message), " "))
+		s.Message = normalize.Digest(strings.Join(strings.Fields(c.Message), " "))
 	}
 	if c.OK {
-		s.Norm = Digest(Result(text))
+		s.Norm = normalize.Digest(normalize.Result(text))
 	} else {
-		s.Error = Error(text)
+		s.Error = normalize.Error(text)
 		if c.Error != "" {
-			s.Error = Error(Unwrap(c.Error))
+			s.Error = normalize.Error(normalize.Unwrap(c.Error))
 		}
-		if limited(c.Error) || c.Error == "" && limited(text) {
-			s.Kind, s.Patient = Wait, true
+		if normalize.RateLimited(c.Error) || c.Error == "" && normalize.RateLimited(text) {
+			s.Kind, s.Patient = progress.Wait, true
 		}
 	}
-	if s.Kind == Edit && !c.Blind {
+	if s.Kind == progress.Edit && !c.Blind {
 		s.Edit, s.Shell = s.Args, c.Command != ""
 	}
 	return s
-}
-
-// echoes says that a command only said words of its own line: a model that
-// thinks aloud.
-func echoes(line, result string) bool {
-	result = strings.TrimSpace(result)
-	return result != "" && anyPrefix(strings.TrimSpace(line), "echo ", "printf ", "cat <<") && strings.Contains(line, result)
 }
 
 // arguments is what the usual names say in a call's arguments.
@@ -115,7 +111,7 @@ func parseArgs(raw string) arguments {
 			break
 		}
 		a.command = v
-		m[n] = CanonicalCommand(v)
+		m[n] = normalize.CanonicalCommand(v)
 		break
 	}
 	switch v := m["is_input"].(type) {
@@ -159,74 +155,22 @@ func commandOf(v any) (string, bool) {
 }
 
 // editorVerb is the kind of what an editor of many commands is told to do.
-func editorVerb(verb string) Kind {
+func editorVerb(verb string) progress.Kind {
 	switch verb {
 	case "view", "open", "read":
-		return Read
+		return progress.Read
 	case "create", "str_replace", "insert", "undo_edit", "write", "replace", "delete", "append":
-		return Edit
+		return progress.Edit
 	}
 	return ""
 }
 
-func (a *arguments) kind(tool, command string) Kind {
+func (a *arguments) kind(tool, command string) progress.Kind {
 	if k := editorVerb(a.verb); k != "" {
 		return k
 	}
 	if strings.TrimSpace(command) == "" && (a.input || a.canonical != "" && strings.Contains(a.canonical, `"command":""`)) {
-		return Wait // to look whether a command that runs has said more
+		return progress.Wait // to look whether a command that runs has said more
 	}
 	return KindOf(tool, command)
-}
-
-// CanonicalCommand gives a command line without what changes nothing in it:
-// comments, blank lines, and spaces outside of quotes. Inside a here-document
-// the same is left out: it is compared, never run.
-func CanonicalCommand(line string) string {
-	var b strings.Builder
-	b.Grow(len(line))
-	space, start := false, true // pending, at the start of a line
-	quote := byte(0)
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		switch {
-		case quote != 0:
-			b.WriteByte(c)
-			if c == '\\' && quote == '"' && i+1 < len(line) {
-				i++
-				b.WriteByte(line[i])
-			} else if c == quote {
-				quote = 0
-			}
-			continue
-		case c == '#' && (start || space) && (i+1 == len(line) || strings.IndexByte(" \t\r\n#", line[i+1]) >= 0):
-			for i+1 < len(line) && line[i+1] != '\n' {
-				i++
-			}
-			space = space || !start
-			continue
-		case c == ' ' || c == '\t' || c == '\r':
-			space = true
-			continue
-		case c == '\n':
-			if !start {
-				b.WriteByte('\n')
-			}
-			space, start = false, true
-			continue
-		}
-		if space && !start {
-			b.WriteByte(' ')
-		}
-		space, start = false, false
-		b.WriteByte(c)
-		switch {
-		case c == '\\' && i+1 < len(line):
-			i++
-			b.WriteByte(line[i])
-		case c == '\'' || c == '"':
-			quote = c
-		}
-	}
-	return strings.TrimRight(b.String(), "\n")
 }

@@ -1,4 +1,4 @@
-package progress
+package trajectory
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
 // trajectories is the folder of the recorded runs: PAWL_TRAJECTORIES, else
@@ -83,7 +85,7 @@ func TestScenarios(t *testing.T) {
 	}
 	for _, s := range append(all, trajectories(t, "scenarios.jsonl")...) {
 		t.Run(s.Name, func(t *testing.T) {
-			if r := Judge(Default(), s); s.Differs(r) != "" {
+			if r := Judge(progress.Default(), s); s.Differs(r) != "" {
 				t.Errorf("%s: %+v", s.Differs(r), r.First)
 			}
 		})
@@ -96,7 +98,7 @@ func TestRecordedRuns(t *testing.T) {
 	t.Parallel()
 	var resolved, warned, stuck, caught, burnt, after int
 	for _, tr := range development(t) {
-		r := Judge(Default(), tr)
+		r := Judge(progress.Default(), tr)
 		switch {
 		case tr.Outcome == "resolved":
 			resolved++
@@ -132,7 +134,7 @@ func TestRecordedRuns(t *testing.T) {
 // after the other with nobody speaking in between, are never halted.
 func TestChainedSessions(t *testing.T) {
 	t.Parallel()
-	d := New(Default())
+	d := progress.New(progress.Default())
 	sessions, steps := 0, 0
 	for _, tr := range development(t) {
 		if tr.Outcome != "resolved" {
@@ -144,11 +146,11 @@ func TestChainedSessions(t *testing.T) {
 			if s.Target != "" {
 				s.Target = tr.ID + "/" + s.Target
 			}
-			if v := d.Apply(s); v.Level == Halt {
+			if v := d.Apply(s); v.Level == progress.Halt {
 				t.Errorf("session %d halts at step %d (%s, %d): %+v", sessions, steps, tr.ID, i, v)
 			}
 			if steps++; steps == 1000 {
-				d, steps = New(Default()), 0
+				d, steps = progress.New(progress.Default()), 0
 				sessions++
 			}
 		}

@@ -1,0 +1,207 @@
+package phase
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
+)
+
+// Overdue is event.Warned.What of a phase that takes longer than expected.
+const Overdue = "phase"
+
+// Fold derives the phases of a session from its events. The zero value is
+// ready.
+type Fold struct {
+	list    List
+	highest int            // the highest number so far
+	plan    map[string]int // an item of the model's plan: its phase
+	// The plan file in force, and the number of the phase before its first.
+	steps []event.PhaseStep
+	base  int
+	at    time.Time // of the newest event: policy has no clock
+}
+
+// Apply takes one event. opened reports whether it opened a phase that was
+// never seen before.
+func (f *Fold) Apply(e event.Event) (opened bool) {
+	if e.Time.After(f.at) {
+		f.at = e.Time
+	}
+	switch b := e.Body.(type) {
+	case event.Phased:
+		return f.phased(b, e.Time)
+	case event.Planned:
+		return f.planned(b.Items, e.Time)
+	case event.FileChanged:
+		f.list.Changed(b.Path)
+	case event.Warned:
+		if b.What == Overdue && f.list.open != nil {
+			f.list.open.warned = true
+		}
+	case event.Blocked:
+		if b.By != event.ByStuck {
+			f.list.Blocker("not allowed: " + normalize.OneLine(b.What, 120))
+		}
+	}
+	return false
+}
+
+// Passed notes a test run that passed: what is one is the caller's to know.
+func (f *Fold) Passed() { f.list.Passed() }
+
+// Blocker notes what keeps the open phase from going on.
+func (f *Fold) Blocker(text string) { f.list.Blocker(text) }
+
+// At is the time of the newest event.
+func (f *Fold) At() time.Time { return f.at }
+
+// Totals returns the totals at a time.
+func (f *Fold) Totals(now time.Time) Totals { return f.list.Totals(now) }
+
+// Open returns a copy of the open phase, nil where there is none.
+func (f *Fold) Open() *Phase { return f.list.Open() }
+
+// Name is what the open phase is called, "" where none is open.
+func (f *Fold) Name() string {
+	if f.list.open == nil {
+		return ""
+	}
+	return f.list.open.Description
+}
+
+// History lists the completed phases, oldest first.
+func (f *Fold) History() []Phase { return f.list.History() }
+
+// Check returns why a phase can not be opened now, nil where it can.
+func (f *Fold) Check(n int, expected time.Duration) error { return f.list.Check(n, expected) }
+
+// Next returns the number that comes next. ok is false where the plan file's
+// last phase was opened.
+func (f *Fold) Next() (n int, ok bool) {
+	n = f.highest + 1
+	return n, len(f.steps) == 0 || n <= f.base+len(f.steps)
+}
+
+// PlanFile lists the phases of the plan file in force, and the number of the
+// first of them.
+func (f *Fold) PlanFile() (steps []event.PhaseStep, first int) {
+	return slices.Clone(f.steps), f.base + 1
+}
+
+// Warning returns the warning that the open phase takes longer than was
+// expected of it, once for each phase. It is for the person and stops nothing.
+func (f *Fold) Warning() (event.Warned, bool) {
+	o := f.list.open
+	if o == nil || o.warned {
+		return event.Warned{}, false
+	}
+	if o.Over(f.at) <= 0 {
+		return event.Warned{}, false
+	}
+	took := f.at.Sub(o.Started).Round(time.Second)
+	return event.Warned{What: Overdue, Text: fmt.Sprintf("phase %d (%s) takes longer than expected: %v so far, %v were expected",
+		o.Number, normalize.OneLine(o.Description, 80), took, o.Expected)}, true
+}
+
+// Start opens a phase as a person or a plan file asks for it.
+func (f *Fold) Start(n int, text string, at time.Time, expected time.Duration) error {
+	if err := f.list.Start(n, text, at, expected); err != nil {
+		return err
+	}
+	f.highest = max(f.highest, n)
+	if _, ok := f.plan[text]; !ok {
+		f.name(text, n) // an item of that name is this phase
+	}
+	return nil
+}
+
+func (f *Fold) name(item string, n int) {
+	if f.plan == nil {
+		f.plan = map[string]int{}
+	}
+	if len(f.plan) < planLimit {
+		f.plan[item] = n
+	}
+}
+
+// phased takes a phase as a person or a plan file opens or closes it.
+func (f *Fold) phased(b event.Phased, at time.Time) (opened bool) {
+	if b.Number == 0 {
+		f.list.Complete(!b.Failed, at)
+		return false
+	}
+	if f.Start(b.Number, b.Text, at, b.Expected) != nil {
+		return false // validated when it was recorded: another was faster
+	}
+	if len(b.Plan) > 0 {
+		f.steps, f.base = b.Plan, b.Number-1
+		f.list.Expect(b.Number - 1 + len(b.Plan))
+	}
+	return true
+}
+
+// planned takes the model's plan: an item in progress is a phase.
+func (f *Fold) planned(items []tool.Item, at time.Time) (opened bool) {
+	if len(f.steps) > 0 {
+		return f.stepped(items, at)
+	}
+	f.list.Expect(max(len(items), f.highest))
+	for _, it := range items {
+		n, known := f.plan[it.Text]
+		switch {
+		case it.Status == "in_progress" && !known && len(f.plan) < planLimit:
+			if f.list.Start(f.highest+1, it.Text, at, 0) == nil {
+				f.highest++
+				f.name(it.Text, f.highest)
+				opened = true
+			}
+		case it.Status == "done" && known:
+			f.complete(n, at)
+		}
+	}
+	return opened
+}
+
+// stepped takes the model's plan where a plan file says what the phases are:
+// an item that is named like one of them is it, and others are steps within.
+func (f *Fold) stepped(items []tool.Item, at time.Time) (opened bool) {
+	for _, it := range items {
+		i := slices.IndexFunc(f.steps, func(s event.PhaseStep) bool { return plainName(s.Text) == plainName(it.Text) })
+		if i < 0 {
+			continue
+		}
+		n := f.base + 1 + i
+		switch it.Status {
+		case "in_progress":
+			opened = f.Start(n, f.steps[i].Text, at, f.steps[i].Expected) == nil || opened
+		case "done":
+			f.complete(n, at)
+		}
+	}
+	return opened
+}
+
+// complete closes the open phase if it has that number.
+func (f *Fold) complete(n int, at time.Time) {
+	if o := f.list.open; o != nil && o.Number == n {
+		f.list.Complete(true, at)
+	}
+}
+
+// plainName is what counts of a phase's name: its letters and digits, without
+// its number.
+func plainName(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(unnumbered(s)) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
