@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -95,6 +96,10 @@ func FuzzDecoder(f *testing.F) {
 
 func FuzzTape(f *testing.F) {
 	f.Add([]byte("one\ntwo\nthree"), uint8(8), uint8(3))
+	f.Add([]byte("€€€€€€€€"), uint8(5), uint8(1))
+	f.Add([]byte("\xff\xfe\n\n\n\xe2\x82\n\x80\n\xf0\x9f"), uint8(4), uint8(2))
+	f.Add([]byte(strings.Repeat("\n", 40)), uint8(9), uint8(7))
+	f.Add([]byte(strings.Repeat("ab", 40)), uint8(0), uint8(255))
 	f.Fuzz(func(t *testing.T, in []byte, limit, chunk uint8) {
 		tp := newTape(int(limit)+2, nil)
 		for rest := in; len(rest) > 0; {
@@ -102,13 +107,24 @@ func FuzzTape(f *testing.F) {
 			_, _ = tp.Write(rest[:n])
 			rest = rest[n:]
 		}
-		got := tp.text(nil)
+		got, g := tp.text(nil)
 		if len(in) <= int(limit)+2 {
 			if got != strings.ToValidUTF8(string(in), "\uFFFD") {
 				t.Errorf("%q from %q", got, in)
 			}
-		} else if !strings.Contains(got, "left out") || tp.total != int64(len(in)) {
-			t.Errorf("%q", got)
+			return
+		}
+		if g == nil || got != g.Text() || !strings.Contains(got, "left out") || !utf8.ValidString(got) {
+			t.Fatalf("%q", got)
+		}
+		// SPEC 4.11: what is shown is the start and the end, and the count of
+		// what is not is right.
+		gone, ok := strings.CutPrefix(string(in), g.Head)
+		if ok {
+			gone, ok = strings.CutSuffix(gone, g.Tail)
+		}
+		if !ok || g.Bytes != int64(len(gone)) || g.Lines != int64(strings.Count(gone, "\n")) || g.Torn == strings.HasSuffix(gone, "\n") {
+			t.Errorf("%q: %+v", in, g)
 		}
 	})
 }

@@ -245,7 +245,8 @@ func (j *job) takeFresh() *tape {
 
 // ran describes the command, with the output that t holds.
 func (j *job) ran(t *tape) tool.Ran {
-	r := tool.Ran{Spill: j.spill.name(), Output: t.text(j.spill), Bytes: t.bytes(), Duration: time.Since(j.started)}
+	r := tool.Ran{Spill: j.spill.name(), Bytes: t.bytes(), Duration: time.Since(j.started)}
+	r.Output, r.Gap = t.text(j.spill)
 	if !j.ended() {
 		return r
 	}

@@ -295,7 +295,7 @@ func TestSpill(t *testing.T) {
 	// Every line of the result is a whole line, and the count is right.
 	whole, left := 0, 0
 	for line := range strings.Lines(r.Output) {
-		if strings.HasPrefix(line, "[...") {
+		if strings.HasPrefix(line, "[… ") {
 			left = atoi(strings.Fields(line)[1])
 		} else if strings.Contains(want.String(), line) {
 			whole++

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // tape keeps what a command prints: the first half of limit bytes and the last
@@ -18,7 +20,7 @@ type tape struct {
 	spill *spill // nil: what is left out is gone
 
 	head  []byte // the first limit/2 bytes
-	ring  []byte // the last limit-limit/2 bytes of what came after the head
+	ring  []byte // the last limit-limit/2 bytes of what came after the head, and the one before
 	next  int    // where the ring goes on, once it is full
 	total int64
 	lines int64 // newlines seen
@@ -46,7 +48,7 @@ func (t *tape) Write(p []byte) (int, error) {
 		t.head = append(t.head, p[:k]...)
 		p = p[k:]
 	}
-	size := t.limit - t.limit/2
+	size := t.limit - t.limit/2 + 1
 	if len(p) > size { // only the end of a large chunk can matter
 		t.ring, t.next = t.ring[:0], 0
 		p = p[len(p)-size:]
@@ -83,37 +85,31 @@ func (t *tape) finish() {
 	}
 }
 
-// text gives head and tail as valid UTF-8, with a line between them that says
-// what was left out and where it is. elsewhere is the file that has all, if
-// this tape has none of its own.
-func (t *tape) text(elsewhere *spill) string {
+// text gives what was printed as valid UTF-8. Where that was more than the tape
+// holds, gap is what it has of it, and text is its text. elsewhere is the file
+// that has all, if this tape has none of its own.
+func (t *tape) text(elsewhere *spill) (text string, gap *tool.Gap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a, b := t.tail()
 	tail := append(append([]byte(nil), a...), b...)
 	if t.total <= int64(t.limit) {
-		return valid(append(append([]byte(nil), t.head...), tail...))
+		return valid(append(append([]byte(nil), t.head...), tail...)), nil
 	}
+	g := &tool.Gap{Where: "none of it was kept"}
 	head := cutEnd(t.head)
-	tail = cutStart(tail)
-	where := "none of it was kept"
+	tail, g.Torn = cutStart(tail[0], tail[1:]) // over the limit, the ring is full
 	s := t.spill
 	if s == nil {
 		s = elsewhere
 	}
 	if s != nil {
-		where = s.where()
+		g.Where, g.File = s.where(), s.name()
 	}
-	lines := t.lines - int64(bytes.Count(head, []byte{'\n'})) - int64(bytes.Count(tail, []byte{'\n'}))
-	var out strings.Builder
-	h := valid(head)
-	out.WriteString(h)
-	if h != "" && !strings.HasSuffix(h, "\n") {
-		out.WriteByte('\n')
-	}
-	fmt.Fprintf(&out, "[... %d lines, %d bytes left out; %s ...]\n", lines, t.total-int64(len(head)+len(tail)), where)
-	out.WriteString(valid(tail))
-	return out.String()
+	g.Head, g.Tail = string(head), string(tail)
+	g.Bytes = t.total - int64(len(head)+len(tail))
+	g.Lines = t.lines - int64(bytes.Count(head, []byte{'\n'})) - int64(bytes.Count(tail, []byte{'\n'}))
+	return g.Text(), g
 }
 
 // cutEnd drops a last line that is not whole, unless that is over half of p;
@@ -125,17 +121,21 @@ func cutEnd(p []byte) []byte {
 	return p[:len(p)-partialRune(p)]
 }
 
-// cutStart is cutEnd for the front.
-func cutStart(p []byte) []byte {
+// cutStart is cutEnd for the front, behind the byte before. torn says that the
+// first line is not whole.
+func cutStart(before byte, p []byte) (rest []byte, torn bool) {
+	if before == '\n' {
+		return p, false
+	}
 	if i := bytes.IndexByte(p, '\n'); i >= 0 && i < len(p)/2 {
-		return p[i+1:]
+		return p[i+1:], false
 	}
 	for i := 0; i < len(p) && i < utf8.UTFMax; i++ {
 		if utf8.RuneStart(p[i]) {
-			return p[i:]
+			return p[i:], true
 		}
 	}
-	return p
+	return p, true
 }
 
 // partialRune says how many bytes at the end of p begin a rune that more bytes
@@ -242,5 +242,5 @@ func (s *spill) where() string {
 	case s.path == "":
 		return "none of it was kept"
 	}
-	return "all of it is in " + s.path
+	return "the whole is in " + s.path
 }

@@ -111,14 +111,14 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 		r.Command = in.Command
 		return r, err
 	}
-	r := ranResult(env, ran, in.Command, "interrupted")
+	r := ranResult(ran, in.Command, "interrupted")
 	return r, err // cancelled: with what was printed until then
 }
 
 // ranResult words what a command came to. running is the last line of one that
 // has neither ended nor been stopped.
-func ranResult(env tool.Env, ran tool.Ran, command, running string) tool.Result {
-	r := tool.Result{Exit: ran.Exit, Command: command, Timeout: ran.TimedOut}
+func ranResult(ran tool.Ran, command, running string) tool.Result {
+	r := tool.Result{Exit: ran.Exit, Command: command, Timeout: ran.TimedOut, Gap: ran.Gap}
 	last := running
 	switch {
 	case ran.TimedOut:
@@ -136,18 +136,25 @@ func ranResult(env tool.Env, ran tool.Ran, command, running string) tool.Result 
 	if ran.Spill != "" && !strings.Contains(out, ran.Spill) {
 		out = strings.TrimSuffix(out, "\n") + "\n[all output: " + ran.Spill + "]\n"
 	}
-	out = headTail(out, limitOf(env)-len(last)-2, ran.Spill)
 	if out != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"
 	}
 	r.Text = out + last
 	if r.Note == "" {
 		r.Note = last + ", " + seconds(ran.Duration)
-		if n := strings.Count(ran.Output, "\n"); n > 0 {
+		if n := lineCount(ran); n > 0 {
 			r.Note += ", " + plural(n, "line")
 		}
 	}
 	return r
+}
+
+// lineCount is how many lines a command printed.
+func lineCount(ran tool.Ran) int {
+	if g := ran.Gap; g != nil {
+		return strings.Count(g.Head, "\n") + int(g.Lines) + strings.Count(g.Tail, "\n")
+	}
+	return strings.Count(ran.Output, "\n")
 }
 
 // seconds is a duration as a person says it.
@@ -156,34 +163,6 @@ func seconds(d time.Duration) string {
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	}
 	return d.Truncate(10 * time.Millisecond).String()
-}
-
-// headTail keeps the first and the last lines of s within limit bytes. whole
-// is a file that has all of it, if there is one.
-func headTail(s string, limit int, whole string) string {
-	if len(s) <= limit {
-		return s
-	}
-	where := "narrow the command to see them"
-	if whole != "" {
-		where = "all of it is in " + whole
-	}
-	room := max(limit-len(where)-60, 0)
-	head, tail := s[:room/2], s[len(s)-(room-room/2):]
-	if i := strings.LastIndexByte(head, '\n'); i+1 >= len(head)/2 {
-		head = head[:i+1]
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
-		tail = tail[i+1:]
-	}
-	head = wholeRunes(head)
-	for tail != "" && !utf8.RuneStart(tail[0]) {
-		tail = tail[1:]
-	}
-	if head != "" && !strings.HasSuffix(head, "\n") {
-		head += "\n"
-	}
-	return fmt.Sprintf("%s[... %d bytes left out; %s ...]\n%s", head, len(s)-len(head)-len(tail), where, tail)
 }
 
 // wholeRunes drops a rune that a cut has torn from the end of s.

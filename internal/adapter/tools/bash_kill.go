@@ -23,7 +23,7 @@ func BashKill() tool.Tool {
 			if err != nil {
 				return shellFailed(ctx, err)
 			}
-			r := ranResult(env, ran, "", "it does not end")
+			r := ranResult(ran, "", "it does not end")
 			r.Error = ran.Signal == "" && ran.Exit == nil // to be killed is what was asked
 			return r, nil
 		})

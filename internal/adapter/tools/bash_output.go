@@ -31,7 +31,7 @@ func BashOutput() tool.Tool {
 			if ran.Output == "" {
 				running = "still running, nothing new"
 			}
-			return ranResult(env, ran, "", running), nil
+			return ranResult(ran, "", running), nil
 		})
 	t.ReadOnly = true
 	t.Timeout = shellLimit

@@ -50,7 +50,7 @@ func GitDiff() tool.Tool {
 				return tool.Result{Text: "no differences (untracked files are not compared; git_status lists them)", Note: "no differences"}, nil
 			}
 			return tool.Result{
-				Text: headTail(text, limitOf(env), ran.Spill),
+				Text: text, Gap: ran.Gap,
 				Note: plural(strings.Count("\n"+text, "\ndiff --git "), "file"),
 			}, nil
 		})

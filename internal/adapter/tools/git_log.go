@@ -42,7 +42,7 @@ func GitLog() tool.Tool {
 			if text == "" {
 				return tool.Result{Text: "no commits touch " + in.Path, Note: "no commits"}, nil
 			}
-			return tool.Result{Text: headTail(text, limitOf(env), ran.Spill), Note: plural(strings.Count(text, "\n")+1, "commit")}, nil
+			return tool.Result{Text: text, Gap: ran.Gap, Note: plural(strings.Count(text, "\n")+1, "commit")}, nil
 		})
 	t.ReadOnly = true
 	t.Example = `{"path":"internal/server","count":10}`

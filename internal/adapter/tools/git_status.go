@@ -27,7 +27,7 @@ func GitStatus() tool.Tool {
 			if n == 0 {
 				return tool.Result{Text: text + "\nnothing to commit, working tree clean", Note: "clean"}, nil
 			}
-			return tool.Result{Text: headTail(text, limitOf(env), ran.Spill), Note: plural(n, "change")}, nil
+			return tool.Result{Text: text, Gap: ran.Gap, Note: plural(n, "change")}, nil
 		})
 	t.ReadOnly = true
 	t.Example = `{}`
@@ -128,12 +128,12 @@ func gitRun(ctx context.Context, env tool.Env, set [][2]string, tail string, arg
 	if ran.Exit != nil && *ran.Exit == 0 {
 		return ran, nil, nil
 	}
-	r := gitTrouble(env, ran)
+	r := gitTrouble(ran)
 	return ran, &r, nil
 }
 
 // gitTrouble says in a sentence why git failed.
-func gitTrouble(env tool.Env, ran tool.Ran) tool.Result {
+func gitTrouble(ran tool.Ran) tool.Result {
 	var r tool.Result
 	switch {
 	case ran.TimedOut:
@@ -146,7 +146,7 @@ func gitTrouble(env tool.Env, ran tool.Ran) tool.Result {
 	case strings.Contains(ran.Output, "dubious ownership"):
 		r = tool.Errorf("git does not trust this repository, since it belongs to another user; the person can allow it with git config --global --add safe.directory")
 	default:
-		r = tool.Errorf("git failed: %s", strings.TrimSpace(headTail(ran.Output, min(limitOf(env), 2000), "")))
+		r = tool.Errorf("git failed: %s", strings.TrimSpace(ran.Output))
 	}
 	r.Exit = ran.Exit
 	return r

@@ -93,6 +93,8 @@ type Result struct {
 	Diff string
 	// Timeout: the call was stopped at its time limit; another try is sensible.
 	Timeout bool
+	// Gap says that Text begins with an output whose middle is missing.
+	Gap *Gap
 }
 
 // Text is a successful result of text.
@@ -278,11 +280,11 @@ type Run struct {
 	Env []string
 }
 
-// Ran is what a command came to. Output is head and tail within the shell's
-// limit; Spill names the file that has all of it, where something was left
-// out.
+// Ran is what a command came to. Output is all that it printed where Gap is
+// nil, else it begins with Gap.Text(). Spill names the file that has the whole.
 type Ran struct {
 	Output   string
+	Gap      *Gap
 	Spill    string
 	Bytes    int64
 	Exit     *int // nil: still running, or killed

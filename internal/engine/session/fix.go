@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -212,24 +213,41 @@ func (s *Session) readCheck(ctx context.Context, c Check, ran tool.Ran, done *ev
 	if len(whole)-len(r.Text) < worthKeeping {
 		return
 	}
-	spill, err := ran.Spill, error(nil)
-	if spill == "" {
-		spill, err = s.spill(context.WithoutCancel(ctx), checkCall, s.cfg.Mask(whole))
+	where := ""
+	if g := ran.Gap; g != nil && g.File != "" && strings.HasSuffix(g.Where, "the whole is in "+g.File) {
+		where = "all output: " + g.File
+	} else if g != nil {
+		where = g.Where
+	} else if spill, err := s.spill(context.WithoutCancel(ctx), checkCall, s.cfg.Mask(whole)); err == nil {
+		where = "all output: " + spill
 	}
-	if err == nil {
-		done.Output += "\n[all output: " + spill + "]"
+	if where != "" {
+		done.Output += "\n[" + where + "]"
 	}
 }
 
-// readSome reads a spilled output, at most maxRead bytes of it.
+// readSome reads a spilled output; of one over maxRead bytes the start and the
+// end, where summaries stand.
 func readSome(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxRead))
-	return string(b), err
+	st, err := f.Stat()
+	if err != nil || st.Size() <= maxRead {
+		b, rerr := io.ReadAll(io.LimitReader(f, maxRead))
+		return string(b), errors.Join(err, rerr)
+	}
+	b := make([]byte, maxRead)
+	if _, err := f.ReadAt(b[:maxRead/2], 0); err != nil {
+		return "", err
+	}
+	if _, err := f.ReadAt(b[maxRead/2:], st.Size()-maxRead/2); err != nil {
+		return "", err
+	}
+	g := tool.Gap{Head: string(b[:maxRead/2]), Tail: string(b[maxRead/2:]), Bytes: st.Size() - maxRead, Torn: true, Where: "the whole is in " + name}
+	return g.Text(), nil
 }
 
 // hashes are the turn's changed files as they are on disk.

@@ -190,10 +190,7 @@ func (l *Loop) call(ctx context.Context, p *Pending) done {
 	case r.Error:
 		d.Outcome = event.Failed
 	}
-	if p.Fix != "" {
-		r.Text = join("["+p.Fix+"]", r.Text)
-	}
-	l.finish(ctx, &d, p.Call.Name, r)
+	l.finish(ctx, &d, p, r)
 	return d
 }
 
@@ -208,9 +205,9 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (r tool.Result, err error
 	return p.Tool.Run(ctx, l.Env(p), p.Args)
 }
 
-// finish masks, bounds and keeps a result. called is the tool's name as the
-// model said it: providers compare it with the call's.
-func (l *Loop) finish(ctx context.Context, d *done, called string, r tool.Result) {
+// finish masks, bounds and keeps a result. Here and nowhere else it is decided
+// how much of it the model is shown.
+func (l *Loop) finish(ctx context.Context, d *done, p *Pending, r tool.Result) {
 	text := l.Mask(r.Text)
 	if text != r.Text {
 		// Masked lines are not what the file holds: an edit must read again.
@@ -218,9 +215,13 @@ func (l *Loop) finish(ctx context.Context, d *done, called string, r tool.Result
 	}
 	d.Command, d.Note, d.Diff = l.Mask(d.Command), l.Mask(d.Note), l.Mask(d.Diff)
 	d.Bytes = int64(len(text))
+	switch limit := l.Cap(text); {
+	case r.Gap != nil:
+		d.Bytes, d.Spill = d.Bytes-int64(len(r.Gap.Text()))+r.Gap.Size(), r.Gap.File
+		text = l.narrow(r, limit)
 	// A tool that chose its lines by Env.Limit is taken at its word: they stay
 	// shown.
-	if limit := l.Cap(text); limit > 0 && (len(r.Seen) == 0 || len(text) > window.Bytes(limit)) {
+	case limit > 0 && (len(r.Seen) == 0 || len(text) > window.Bytes(limit)):
 		whole := text
 		var cut bool
 		text, cut = window.Cut(text, limit, func() string {
@@ -235,10 +236,29 @@ func (l *Loop) finish(ctx context.Context, d *done, called string, r tool.Result
 			r.Seen = nil
 		}
 	}
+	if p.Fix != "" {
+		text = join("["+l.Mask(p.Fix)+"]", text)
+	}
 	// The log keeps text: other bytes would come back as others.
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	d.seen = r.Seen
-	d.Result = llm.Result{ID: d.ID, Name: called, Text: text, Error: r.Error, Images: r.Images}
+	// The name as the model said it: providers compare it with the call's.
+	d.Result = llm.Result{ID: d.ID, Name: p.Call.Name, Text: text, Error: r.Error, Images: r.Images}
+}
+
+// narrow makes a result that begins with an output whose middle is missing fit
+// into so many tokens; what stands behind the output stays.
+func (l *Loop) narrow(r tool.Result, tokens int) string {
+	g := *r.Gap
+	output := g.Text()
+	trimmed := strings.TrimRight(output, "\n") // as some tools give it
+	after := strings.TrimPrefix(r.Text, trimmed)
+	after = l.Mask(strings.TrimPrefix(after, output[len(trimmed):]))
+	g.Head, g.Tail = l.Mask(g.Head), l.Mask(g.Tail)
+	if text := g.Text() + after; tokens <= 0 || window.Fits(text, tokens) {
+		return text
+	}
+	return window.Narrow(g, max(tokens-window.Estimate{}.Count(after), 1)).Text() + after
 }
 
 func join(a, b string) string {

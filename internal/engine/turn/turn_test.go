@@ -319,6 +319,85 @@ func TestBrokenAndLong(t *testing.T) {
 	}
 }
 
+// SPEC 4.11, 9.2: an output whose middle is missing already is cut further by
+// what is known of it: the counts are of the whole, the file is the one that has
+// it, and no other is written.
+func TestGapsAreCutOnce(t *testing.T) {
+	whole := ""
+	for i := range 200 {
+		whole += fmt.Sprintln(i + 1)
+	}
+	whole += strings.Repeat("middle\n", 50_000) + strings.Repeat("the last ones\n", 2_000)
+	for name, c := range map[string]struct {
+		head, tail int
+		fix        string
+		limit      int
+	}{
+		"narrower":        {500, 14_000, "", 250},
+		"wide enough":     {500, 700, "", 5000},
+		"with a fix":      {500, 14_000, "the name was corrected", 250},
+		"only the head":   {692, 0, "", 150},
+		"nearly nothing":  {3, 14, "", 250},
+		"smallest window": {600, 14_000, "", 50},
+	} {
+		gap := &tool.Gap{Head: whole[:c.head], Tail: whole[len(whole)-c.tail:], Where: "the whole is in /whole", File: "/whole"}
+		gone := whole[c.head : len(whole)-c.tail]
+		gap.Bytes, gap.Lines = int64(len(gone)), int64(strings.Count(gone, "\n"))
+		gap.Torn = !strings.HasSuffix(gone, "\n")
+		run := fileTool("run", true, func(context.Context, string) (tool.Result, error) {
+			return tool.Result{Text: strings.TrimSuffix(gap.Text(), "\n") + "\nexit code 0", Gap: gap}, nil
+		})
+		b := newBench(llmtest.New(llmtest.Use("run", `{"path":"a"}`)), run)
+		b.Cap = func(string) int { return c.limit }
+		if c.fix != "" {
+			b.Gates = append(b.Gates, fixing(c.fix))
+		}
+		if _, err := b.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d := b.results()[0]
+		text := d.Result.Text
+		if c.fix != "" {
+			var ok bool
+			if text, ok = strings.CutPrefix(text, "["+c.fix+"]\n"); !ok {
+				t.Errorf("%s: %.80q", name, text)
+			}
+		}
+		head, rest, _ := strings.Cut(text, "[… ")
+		var lines, left int
+		if head == "" || !strings.HasSuffix(head, "\n") {
+			head, rest, _ = strings.Cut(text, "[… this line goes on]\n")
+			_, rest, _ = strings.Cut(rest, "[… ")
+		}
+		if _, err := fmt.Sscanf(rest, "%d lines, %d bytes left out; the whole is in /whole …]", &lines, &left); err != nil {
+			t.Fatalf("%s: %v in %q", name, err, text)
+		}
+		_, tail, _ := strings.Cut(rest, "…]\n")
+		tail = strings.TrimPrefix(tail, "[the end of a line …]")
+		tail, ok := strings.CutSuffix(tail, "exit code 0")
+		if !ok {
+			t.Fatalf("%s: %q", name, text)
+		}
+		tail = strings.TrimPrefix(tail, "\n")
+		if !strings.HasPrefix(whole, head) || !strings.HasSuffix(whole, tail) || left != len(whole)-len(head)-len(tail) {
+			t.Errorf("%s: %d bytes left out, %d and %d of %d shown: %q", name, left, len(head), len(tail), len(whole), text)
+		}
+		if d.Spill != "/whole" || len(b.spilt) != 0 || d.Bytes != int64(len(whole)+len("\nexit code 0")) && d.Bytes != int64(len(whole)+len("exit code 0")) {
+			t.Errorf("%s: spill %q, %v, %d bytes", name, d.Spill, b.spilt, d.Bytes)
+		}
+	}
+}
+
+// fixing is a gate that corrects every call.
+type fixing string
+
+func (f fixing) Check(_ context.Context, step []*Pending) error {
+	for _, p := range step {
+		p.Fix = string(f)
+	}
+	return nil
+}
+
 // Replies that are cut go on, but not for ever.
 func TestCutReplies(t *testing.T) {
 	m := llmtest.New()

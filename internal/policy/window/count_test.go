@@ -10,6 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pawl-agent/pawl/internal/core/tool"
+
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
@@ -77,6 +79,35 @@ func TestCutIsBounded(t *testing.T) {
 		}
 		if utf8.ValidString(text) && !utf8.ValidString(out) {
 			t.Fatal("a rune was cut")
+		}
+	})
+}
+
+// SPEC 4.11, 9.2: however often and whatever an output is cut to, head and tail
+// are its own bytes, and what is said to be left out is what is missing.
+func TestNarrowCountsRight(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{"a", "word ", "\n", "\n\n", "é", "漢🙂", "\xff", "\xe2\x82", strings.Repeat("x", 300), strings.Repeat("long line ", 40) + "\n"})
+		whole := strings.Join(rapid.SliceOfN(piece, 1, 400).Draw(t, "text"), "")
+		g := &tool.Gap{Head: whole, Where: "the whole is in /s"}
+		for _, limit := range rapid.SliceOfN(rapid.IntRange(1, 3000), 1, 4).Draw(t, "limits") {
+			if Fits(g.Text(), limit) {
+				continue
+			}
+			g = Narrow(*g, limit)
+			gone, ok := strings.CutPrefix(whole, g.Head)
+			if ok {
+				gone, ok = strings.CutSuffix(gone, g.Tail)
+			}
+			if !ok || g.Bytes != int64(len(gone)) || g.Lines != int64(strings.Count(gone, "\n")) || g.Size() != int64(len(whole)) {
+				t.Fatalf("of %d bytes: %+v", len(whole), g)
+			}
+			if g.Tail != "" && gone != "" && g.Torn != (gone[len(gone)-1] != '\n') {
+				t.Fatalf("torn %v behind %q", g.Torn, gone)
+			}
+			if text := g.Text(); !utf8.ValidString(text) || utf8.ValidString(whole) && strings.Contains(text, "\uFFFD") || !strings.Contains(text, "bytes left out; the whole is in /s …]") {
+				t.Fatalf("%q", text)
+			}
 		}
 	})
 }

@@ -1,8 +1,9 @@
 package window
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // Cut keeps the start and the end of a text within so many tokens, counted by
@@ -13,24 +14,30 @@ func Cut(s string, tokens int, where func() string) (out string, cut bool) {
 	if Fits(s, tokens) {
 		return s, false
 	}
-	notice := where()
-	_, n := head(notice, -1)
-	rest := max(tokens-n-40, tokens/4, 1)
-	h := headLines(s, rest*2/3)
-	t := tailLines(s[len(h):], rest/3, rest/2)
-	left := len(s) - len(h) - len(t)
-	var b strings.Builder
-	b.WriteString(h)
-	if h != "" && !strings.HasSuffix(h, "\n") {
-		b.WriteString("[… this line goes on]\n")
-	}
-	fmt.Fprintf(&b, "[… %d bytes left out; %s …]\n", left, notice)
-	if t != "" && s[len(s)-len(t)-1] != '\n' {
-		b.WriteString("[the end of a line …]")
-	}
-	b.WriteString(t)
-	return b.String(), true
+	return Narrow(tool.Gap{Head: s, Where: where()}, tokens).Text(), true
 }
+
+// Narrow makes the ends of an output shorter, so that its text is within so
+// many tokens.
+func Narrow(g tool.Gap, tokens int) *tool.Gap {
+	_, n := head(g.Where, -1)
+	rest := max(tokens-n-40, tokens/4, 1)
+	h := headLines(g.Head, rest*2/3)
+	before, behind := g.Head[len(h):], g.Tail
+	if g.Bytes == 0 { // no gap as yet: what is behind the head may be the tail
+		before, behind = "", before+behind
+	}
+	t := tailLines(behind, rest/3, rest/2)
+	if gone := behind[:len(behind)-len(t)]; gone != "" {
+		g.Torn = gone[len(gone)-1] != '\n'
+		g.Bytes, g.Lines = g.Bytes+int64(len(gone)), g.Lines+lineEnds(gone)
+	}
+	g.Bytes, g.Lines = g.Bytes+int64(len(before)), g.Lines+lineEnds(before)
+	g.Head, g.Tail = h, t
+	return &g
+}
+
+func lineEnds(s string) int64 { return int64(strings.Count(s, "\n")) }
 
 // Fits says whether a text is at most so many tokens. It looks no further than
 // it must.
