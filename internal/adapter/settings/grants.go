@@ -10,6 +10,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // Grants is the file of permissions given for always. It is the user's, keyed
@@ -40,24 +41,50 @@ func (g Grants) load() (map[string][]string, error) {
 	return all, nil
 }
 
-// Add keeps a rule for a project.
+// Add keeps a rule, or several with commas between them, for a project.
 func (g Grants) Add(dir, rule string) error {
 	return g.change(dir, func(rules []string) []string {
-		if slices.Contains(rules, rule) {
-			return rules
+		for _, r := range each(rule) {
+			if !slices.Contains(rules, r) {
+				rules = append(rules, r)
+			}
 		}
-		return append(rules, rule)
+		return rules
 	})
 }
 
-// Revoke removes a rule of a project; it says whether there was such a one.
+// Revoke removes a rule of a project, or several with commas between them; it
+// reports whether there was such a one. A rule that was granted together with
+// others goes alone.
 func (g Grants) Revoke(dir, rule string) (bool, error) {
-	found := false
+	found, gone := false, each(rule)
 	err := g.change(dir, func(rules []string) []string {
-		found = slices.Contains(rules, rule)
-		return slices.DeleteFunc(rules, func(r string) bool { return r == rule })
+		var left []string
+		for _, granted := range rules {
+			for _, r := range each(granted) {
+				if slices.Contains(gone, r) {
+					found = true
+				} else {
+					left = append(left, r)
+				}
+			}
+		}
+		return left
 	})
 	return found, err
+}
+
+// each are the rules of a text, one by one. What can not be read stays as it is.
+func each(text string) []string {
+	rules, err := permission.ParseRules(permission.Allows, permission.User, text)
+	if err != nil {
+		return []string{text}
+	}
+	out := make([]string, len(rules))
+	for i, r := range rules {
+		out[i] = r.Text
+	}
+	return out
 }
 
 func (g Grants) change(dir string, edit func([]string) []string) error {

@@ -170,16 +170,10 @@ func read(path string, into *Settings) (found bool, err error) {
 	if missing(err) {
 		return false, nil
 	}
-	hint := "correct or remove the file"
 	if err != nil {
-		return false, &fault.Error{Category: fault.Configuration, Message: "cannot read the configuration", Err: err, Hint: hint}
+		return false, &fault.Error{Category: fault.Configuration, Message: "cannot read the configuration", Err: err, Hint: "correct or remove the file"}
 	}
-	d := json.NewDecoder(bytes.NewReader(plainJSON(raw)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return true, &fault.Error{Category: fault.Configuration, Message: path, Err: err, Hint: hint}
-	}
-	return true, nil
+	return true, decode(path, plainJSON(raw), into)
 }
 
 // missing says that a file is not there, also because what should be a folder

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -135,5 +136,60 @@ func TestChecks(t *testing.T) {
 	l, err := Load(p, dir)
 	if err != nil || len(l.User.Checks) != 0 || l.User.Autofix.Enable != nil || len(l.Warnings) != 1 || !strings.Contains(l.Warnings[0], "rm -rf") {
 		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+// SPEC 17.5, 18.2: an error in the configuration names file, line and what was
+// probably meant.
+func TestErrorsNameTheLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\n  // the model\n  \"modle\": \"x\"\n}":                     `:3: unknown key "modle", did you mean "model"?`,
+		"{\"budget\": {\n\"usdd\": 1}}":                                `:2: unknown key "usdd", did you mean "usd"?`,
+		"{\"checks\": [\n{\"command\": \"x\"},\n{\"comand\": \"y\"}]}": `:3: unknown key "comand", did you mean "command"?`,
+		"{\"models\": {\"a/b\": {\n\"windwo\": 1}}}":                   `:2: unknown key "windwo", did you mean "window"?`,
+		"{\"store\": {\"zzz\": 1}}":                                    `:1: unknown key "zzz", there are durability`,
+		"{\n\"model\": \"x\"\n\"mode\": \"ask\"}":                      ":3: invalid character '\"' after object key:value pair",
+		"{\n\"model\": 3}":                                             ":2: model takes a text in quotes and not a number",
+		"{\"budget\": {\n\n\"usd\": \"x\"}}":                           ":3: budget.usd takes a number and not a string",
+		"{\"route_model\": 1}":                                         ":1: route_model takes true or false and not a number",
+		"[]":                                                           ":1: the file holds an object in braces, and not a array",
+		"{\n\"model\": \"x\"":                                          ":2: it ends before",
+		"":                                                             ":1: the file is empty",
+		"{}\n}":                                                        ":2: something stands behind",
+		"{\"model\": \"x\",}\n/* done */":                              "",
+	} {
+		p := Paths{Config: t.TempDir()}
+		write(t, filepath.Join(p.Config, "config.json"), text)
+		_, err := Load(p, t.TempDir())
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), filepath.Join(p.Config, "config.json")+want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// SPEC 4.15: what was granted together is revoked one by one, as it is listed.
+func TestRevokeOneOfSeveral(t *testing.T) {
+	g := Grants{Path: filepath.Join(t.TempDir(), "grants.json")}
+	write(t, g.Path, `{"/w": ["edit(x.md), bash(rm -rf build)", "read(/a b/**)"]}`) // as an older pawl wrote it
+	for _, c := range []struct {
+		rule  string
+		found bool
+		left  []string
+	}{
+		{"bash(rm -rf other)", false, []string{"edit(x.md)", "bash(rm -rf build)", "read(/a b/**)"}},
+		{"bash(rm -rf build)", true, []string{"edit(x.md)", "read(/a b/**)"}},
+		{"Edit(x.md), read(/a b/**)", true, nil},
+	} {
+		found, err := g.Revoke("/w", c.rule)
+		left, _ := g.List("/w")
+		if err != nil || found != c.found || !slices.Equal(left, c.left) {
+			t.Errorf("%s: %v %v, left %q", c.rule, found, err, left)
+		}
+	}
+	if err := g.Add("/w", "edit(y), bash(z *)"); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := g.List("/w"); !slices.Equal(left, []string{"edit(y)", "bash(z *)"}) {
+		t.Errorf("%q", left)
 	}
 }

@@ -2,6 +2,8 @@
 // can be answered with what was meant.
 package typo
 
+import "strings"
+
 // maxName is how many runes of a name are compared: no name that a person or a
 // model mistypes is longer, and the work is its square.
 const maxName = 80
@@ -36,4 +38,18 @@ func Distance(a, b string) int {
 func head(s string) []rune {
 	out := []rune(s[:min(len(s), 4*maxName)])
 	return out[:min(len(out), maxName)]
+}
+
+// Nearest is the one of the names that somebody who typed name most likely
+// meant, "" where none is near: one letter in three may be wrong. Case does not
+// count.
+func Nearest(name string, names []string) string {
+	low := strings.ToLower(name)
+	best, near := max(1, len([]rune(low))/3)+1, ""
+	for _, n := range names {
+		if d := Distance(low, strings.ToLower(n)); d < best && d < len([]rune(n)) {
+			best, near = d, n
+		}
+	}
+	return near
 }

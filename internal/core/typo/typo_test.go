@@ -41,3 +41,16 @@ func TestDistanceIsOne(t *testing.T) {
 		}
 	})
 }
+
+// What is near is found, and what is not is not guessed.
+func TestNearest(t *testing.T) {
+	names := []string{"help", "model", "mode", "permissions", "rules", "why", "undo"}
+	for name, want := range map[string]string{
+		"hepl": "help", "modle": "model", "Modle": "model", "permisions": "permissions", "rule": "rules", "wyh": "why", "udno": "undo",
+		"agents": "", "x": "", "": "", "review": "", "mcp": "", "init": "",
+	} {
+		if got := Nearest(name, names); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

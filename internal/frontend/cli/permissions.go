@@ -50,9 +50,17 @@ func (a *App) permissionsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := settings.Grants{Path: paths.Grants()}.Revoke(dir, args[0])
+			grants := settings.Grants{Path: paths.Grants()}
+			granted, err := grants.List(dir)
+			if err != nil {
+				return err
+			}
+			found, err := grants.Revoke(dir, args[0])
 			if err == nil && !found {
-				err = usageError("nothing was granted as %q in %s; see: pawl permissions", args[0], dir)
+				err = usageError("nothing was granted as %q in %s%s; see: pawl permissions", args[0], dir, meant(args[0], granted, ""))
+			}
+			if err == nil {
+				fmt.Fprintln(a.Out, plain.Line("revoked "+args[0]+" in "+dir))
 			}
 			return err
 		},

@@ -17,11 +17,7 @@ func (a *App) planFile(name string) ([]event.PhaseStep, error) {
 	if name == "" {
 		return nil, nil
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.Dir, path)
-	}
-	f, err := os.Open(path)
+	f, err := os.Open(a.path(name))
 	if err != nil {
 		return nil, usageError("cannot read the plan: %w", err)
 	}
@@ -41,4 +37,12 @@ func (a *App) planFile(name string) ([]event.PhaseStep, error) {
 		return nil, usageError("the plan %s cannot be used: %w", name, err)
 	}
 	return steps, nil
+}
+
+// path is a file that somebody named, from the current folder.
+func (a *App) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.Dir, name)
 }

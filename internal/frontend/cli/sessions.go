@@ -7,30 +7,28 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/transcript"
+	"github.com/pawl-agent/pawl/internal/policy/stats"
 )
 
 func (a *App) sessionsCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "sessions", Short: "List, show, export and delete sessions",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError("no command sessions %s; there are list, show, export and delete", args[0])
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return a.listSessions(c.Context(), "") },
+		Use: "sessions", Short: "List, search, show, export, import, prune and delete sessions",
+		Args: noSubcommand,
+		RunE: func(c *cobra.Command, _ []string) error { return a.listSessions(c.Context(), "", shownSessions) },
 	}
 	var all bool
+	var limit int
 	list := &cobra.Command{
 		Use: "list", Short: "List the sessions of this folder, newest first", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -41,20 +39,21 @@ func (a *App) sessionsCommand() *cobra.Command {
 			if all {
 				dir = ""
 			}
-			return a.listSessions(c.Context(), dir)
+			return a.listSessions(c.Context(), dir, limit)
 		},
 	}
 	list.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
+	list.Flags().IntVarP(&limit, "limit", "n", shownSessions, "at most so many, 0 for all")
 	show := &cobra.Command{
-		Use: "show ID", Short: "Show a session as text", Args: exactly(1),
+		Use: "show [ID]", Short: "Show a session as text, without an id the newest of this folder", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.eachEvent(c.Context(), args[0], transcript.Text(a.Out))
+			return a.eachEvent(c.Context(), args, transcript.Text(a.Out))
 		},
 	}
 	var format, output string
 	export := &cobra.Command{
-		Use: "export ID", Short: "Export a session as Markdown or JSONL", Args: exactly(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.export(c.Context(), args[0], format, output) },
+		Use: "export [ID]", Short: "Export a session as Markdown or JSONL, without an id the newest of this folder", Args: atMostOne,
+		RunE: func(c *cobra.Command, args []string) error { return a.export(c.Context(), args, format, output) },
 	}
 	export.Flags().StringVar(&format, "format", "markdown", "markdown or jsonl")
 	export.Flags().StringVarP(&output, "output", "o", "", "write to this new file instead of stdout")
@@ -62,7 +61,7 @@ func (a *App) sessionsCommand() *cobra.Command {
 		Use: "delete ID", Short: "Delete a whole session", Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.deleteSession(c.Context(), args[0]) },
 	}
-	c.AddCommand(list, show, export, del)
+	c.AddCommand(list, a.searchCommand(), show, export, a.importCommand(), a.pruneCommand(), del)
 	return c
 }
 
@@ -88,7 +87,11 @@ func (a *App) store(ctx context.Context) (event.Store, settings.Paths, error) {
 	return st, paths, err
 }
 
-func (a *App) listSessions(ctx context.Context, dir string) error {
+// shownSessions is how many sessions are listed unless somebody wants more: what
+// each cost is in its events.
+const shownSessions = 30
+
+func (a *App) listSessions(ctx context.Context, dir string, limit int) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return err
@@ -101,27 +104,73 @@ func (a *App) listSessions(ctx context.Context, dir string) error {
 	if len(rows) == 0 {
 		fmt.Fprintln(a.Out, "no sessions of this folder; see: pawl sessions list --all")
 	}
+	more := 0
+	if limit > 0 && len(rows) > limit {
+		more, rows = len(rows)-limit, rows[:limit]
+	}
 	for _, r := range rows {
-		line := fmt.Sprintf("%s  %s  %5d events  %s", r.ID, r.Updated.Local().Format("2006-01-02 15:04"), r.Events, r.Title)
+		line := fmt.Sprintf("%s  %9s  %s", r.ID, brief.Age(a.Now().Sub(r.Updated)), r.Title)
 		if dir == "" {
 			line += "  (" + r.Dir + ")"
 		}
 		fmt.Fprintln(a.Out, plain.Line(line))
+		fmt.Fprintln(a.Out, "    "+plain.Line(a.about(ctx, st, r)))
+	}
+	if more > 0 {
+		fmt.Fprintf(a.Out, "and %d older ones; --limit 0 lists all\n", more)
 	}
 	return nil
 }
 
+// about says with which model and mode a session was, how long it is and what
+// it cost.
+func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
+	mode, front := "", ""
+	count := stats.Fold{}
+	broken := foldEvents(ctx, st, r.ID, func(e event.Event) {
+		switch b := e.Body.(type) {
+		case event.Opened:
+			mode, front = b.Mode, b.Front
+		case event.Resumed:
+			mode = b.Mode
+		case event.ModeSet:
+			mode = b.Mode
+		}
+		if r.Origin == nil || e.Seq > r.Origin.At { // what a fork shares was paid once
+			count.Apply(e)
+		}
+	})
+	out := []string{r.Model, "mode " + mode, brief.Plural(int(r.Events), "event", "events")}
+	if r.Model == "" {
+		out = out[1:]
+	}
+	switch w := count.Report().All; {
+	case broken != nil:
+		return strings.Join(append(out, "damaged: "+broken.Error()), ", ")
+	case w.Unknown > 0 && w.Unknown == w.Replies:
+		out = append(out, "cost unknown")
+	case w.Unknown > 0:
+		out = append(out, "at least "+brief.Cost(&w.USD))
+	default:
+		out = append(out, brief.Cost(&w.USD))
+	}
+	if front == "headless" || front == "import" {
+		out = append(out, front)
+	}
+	return strings.Join(out, ", ")
+}
+
 // eachEvent reads a session. What can be read of a damaged log is shown before
 // the error.
-func (a *App) eachEvent(ctx context.Context, id string, show func(event.Event) error) error {
+func (a *App) eachEvent(ctx context.Context, args []string, show func(event.Event) error) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	row, err := st.Session(ctx, id)
+	row, err := a.session(ctx, st, &flags{}, args)
 	if err != nil {
-		return noSession(err, id)
+		return err
 	}
 	for e, err := range st.Read(ctx, row.ID, 0) {
 		if err != nil {
@@ -134,7 +183,7 @@ func (a *App) eachEvent(ctx context.Context, id string, show func(event.Event) e
 	return nil
 }
 
-func (a *App) export(ctx context.Context, id, format, output string) (err error) {
+func (a *App) export(ctx context.Context, args []string, format, output string) (err error) {
 	out := a.Out
 	if output != "" {
 		f, err := os.OpenFile(output, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -150,9 +199,9 @@ func (a *App) export(ctx context.Context, id, format, output string) (err error)
 	switch format {
 	case "markdown":
 		write := transcript.Markdown(w)
-		return a.eachEvent(ctx, id, func(e event.Event) error { return write(redact(e)) })
+		return a.eachEvent(ctx, args, func(e event.Event) error { return write(redact(e)) })
 	case "jsonl":
-		return a.eachEvent(ctx, id, func(e event.Event) error { return headless.WriteEvent(w, redact(e)) })
+		return a.eachEvent(ctx, args, func(e event.Event) error { return headless.WriteEvent(w, redact(e)) })
 	}
 	return usageError("no export format %q: markdown and jsonl exist", format)
 }
@@ -167,9 +216,9 @@ func (a *App) deleteSession(ctx context.Context, id string) error {
 	if err != nil {
 		return noSession(err, id)
 	}
-	if err := st.Delete(ctx, row.ID); err != nil {
+	if err := a.remove(ctx, st, paths, row); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("deleted session %s (%s)", row.ID, row.Title)))
-	return os.RemoveAll(filepath.Join(paths.Spill(), row.ID))
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/typo"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -78,6 +79,13 @@ func Find(name string) (Command, error) {
 	case 1:
 		return fits[0], nil
 	case 0:
+		var names []string
+		for _, c := range All() {
+			names = append(names, c.Name)
+		}
+		if near := typo.Nearest(name, names); near != "" {
+			return Command{}, fmt.Errorf("no command /%s, did you mean /%s? /help lists all", name, near)
+		}
 		return Command{}, fmt.Errorf("no command /%s; /help lists them", name)
 	}
 	var names []string

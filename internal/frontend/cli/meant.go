@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/core/typo"
+)
+
+// noSubcommand refuses a word that is no subcommand and says which are.
+func noSubcommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, s := range c.Commands() {
+		if !s.Hidden && s.Name() != "help" {
+			names = append(names, s.Name())
+		}
+	}
+	return usageError("no command %s %s%s; there are %s", c.Name(), args[0], meant(args[0], names, ""), strings.Join(names, ", "))
+}
+
+// meant is what is said where a name is close to what somebody typed, "" where
+// none is.
+func meant(name string, names []string, prefix string) string {
+	if near := typo.Nearest(name, names); near != "" {
+		return " (did you mean " + prefix + near + "?)"
+	}
+	return ""
+}

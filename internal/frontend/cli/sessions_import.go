@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/transcript"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+func (a *App) importCommand() *cobra.Command {
+	f := &flags{}
+	c := &cobra.Command{
+		Use: "import FILE", Short: "Import a session that was exported as JSONL", Args: exactly(1),
+		Long: `Import what was said in a session that "pawl sessions export --format jsonl"
+wrote: prompts, replies, calls and their results. It belongs to this folder then
+and can be shown, searched and gone on with. The file may be anybody's: grants,
+modes, changes to files, checks and costs in it are left out.`,
+		RunE: func(c *cobra.Command, args []string) error { return a.importSession(c.Context(), f, args[0]) },
+	}
+	c.Flags().StringVarP(&f.dir, "dir", "C", "", "into this folder instead of the current one")
+	return c
+}
+
+// importBatch is how many events are stored at once.
+const importBatch = 500
+
+func (a *App) importSession(ctx context.Context, f *flags, name string) (err error) {
+	dir, err := a.realDir(f)
+	if err != nil {
+		return err
+	}
+	in, err := openRegular(a.path(name))
+	if err != nil {
+		return usageError("cannot import %s: %w", name, err)
+	}
+	defer in.Close()
+	paths, err := settings.PathsFrom(a.Env)
+	if err != nil {
+		return err
+	}
+	at := a.Now()
+	st, err := sqlite.Open(ctx, paths.Database(), sqlite.Options{Now: func() time.Time { return at }})
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	id := newID()
+	last, waiting := int64(0), []event.Draft{}
+	flush := func() error {
+		es, err := st.Append(ctx, id, last, waiting...)
+		last, waiting = last+int64(len(es)), waiting[:0]
+		return err
+	}
+	// What is half imported is of no use to anybody.
+	defer func() {
+		if err != nil && last > 0 {
+			err = errors.Join(err, st.Delete(context.WithoutCancel(ctx), id))
+		}
+	}()
+	begun := false
+	kept, left, err := transcript.Foreign(in, a.Now(), secrets.New(a.heldSecrets()...).MaskBytes, func(when time.Time, b event.Body) error {
+		if !begun {
+			begun, at = true, when
+			waiting = append(waiting, event.Draft{Body: event.Opened{Dir: dir, Pawl: Version, Mode: "ask", Front: "import"}})
+		}
+		if !when.Equal(at) || len(waiting) >= importBatch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		at = when
+		waiting = append(waiting, event.Draft{Body: b})
+		return nil
+	})
+	switch {
+	case err != nil:
+		return usageError("cannot import %s: %w", name, err)
+	case kept == 0:
+		return usageError("cannot import %s: nothing was said in it", name)
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "imported as session %s: %d events of what was said; %d of other kinds were left out\n", id, kept, left)
+	return nil
+}
+
+// openRegular opens a file to read it: neither a pipe, which would wait for
+// ever, nor a device, which would never end.
+func openRegular(path string) (io.ReadCloser, error) {
+	if st, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !st.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a regular file")}
+	}
+	return os.Open(path)
+}
+
+// plainID is how the ids look that pawl gives; no other is part of a path.
+var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+func (a *App) pruneCommand() *cobra.Command {
+	var older string
+	var all, sure bool
+	c := &cobra.Command{
+		Use: "prune --older-than AGE", Short: "Delete whole sessions that were not used for so long", Args: exactly(0),
+		Long: `Delete the sessions of this folder that nothing was added to for that long, such
+as 30d, 8w or 36h: whole sessions, with what was kept to undo their changes.
+They are listed first, and it is asked; --yes does not ask.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			age, err := parseAge(older)
+			if err != nil {
+				return err
+			}
+			return a.prune(c.Context(), age, all, sure)
+		},
+	}
+	c.Flags().StringVar(&older, "older-than", "", "an age, such as 30d")
+	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
+	c.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	return c
+}
+
+// parseAge reads an age as people say one. There is none by default: what is
+// deleted is what somebody named.
+func parseAge(s string) (time.Duration, error) {
+	if s == "" {
+		return 0, usageError("say how old: pawl sessions prune --older-than 30d")
+	}
+	for unit, d := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
+		if n, ok := strings.CutSuffix(s, unit); ok {
+			if days, err := strconv.Atoi(n); err == nil && days > 0 && days < 100_000/int(d/(24*time.Hour)) {
+				return time.Duration(days) * d, nil
+			}
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d > 0 {
+		return d, nil
+	}
+	return 0, usageError("%q is no age; 30d, 8w and 36h are", s)
+}
+
+func (a *App) prune(ctx context.Context, age time.Duration, all, sure bool) error {
+	st, paths, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	dir, err := a.realDir(&flags{})
+	if err != nil {
+		return err
+	}
+	if all {
+		dir = ""
+	}
+	rows, err := st.Sessions(ctx, dir)
+	if err != nil {
+		return err
+	}
+	var old []event.Row
+	for _, r := range rows {
+		if a.Now().Sub(r.Updated) > age {
+			old = append(old, r)
+		}
+	}
+	if len(old) == 0 {
+		fmt.Fprintln(a.Out, "no session is that old")
+		return nil
+	}
+	for _, r := range old {
+		fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s  %s  %s", r.ID, r.Updated.Local().Format("2006-01-02 15:04"), r.Title)))
+	}
+	if !sure {
+		if !a.Terminal {
+			return usageError("nothing was deleted: nobody is there to ask; --yes deletes them")
+		}
+		fmt.Fprintf(a.Out, "delete %s for good? [y]es, [n]o: ", brief.Plural(len(old), "session", "sessions"))
+		answer, _ := bufio.NewReader(a.In).ReadString('\n') // an end is no yes
+		if w := strings.ToLower(strings.TrimSpace(answer)); w != "y" && w != "yes" {
+			fmt.Fprintln(a.Out, "nothing was deleted")
+			return nil
+		}
+	}
+	var failed []error
+	for _, r := range old {
+		if err := a.remove(ctx, st, paths, r); err != nil {
+			failed = append(failed, fmt.Errorf("session %s: %w", r.ID, err))
+		}
+	}
+	fmt.Fprintln(a.Out, "deleted "+brief.Plural(len(old)-len(failed), "session", "sessions"))
+	return errors.Join(failed...)
+}
+
+// remove deletes a whole session with the outputs that were kept of it.
+func (a *App) remove(ctx context.Context, st event.Store, paths settings.Paths, r event.Row) error {
+	if err := st.Delete(ctx, r.ID); err != nil {
+		return err
+	}
+	if !plainID.MatchString(r.ID) {
+		return nil // no folder is named so
+	}
+	return os.RemoveAll(filepath.Join(paths.Spill(), r.ID))
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+func (a *App) searchCommand() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "search WORDS", Short: "Find what was said or done in the sessions of this folder",
+		Long: `Find the sessions of this folder in which a prompt, a reply, a call, its result
+or a command has all these words, newest first, with the lines that have them.
+Exit code 1 where there is none.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if strings.TrimSpace(strings.Join(args, "")) == "" {
+				return usageError("usage: %s", c.UseLine())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return a.search(c.Context(), args, all) },
+	}
+	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
+	return c
+}
+
+// shownHits is how many lines of a session are shown.
+const shownHits = 3
+
+func (a *App) search(ctx context.Context, args []string, all bool) error {
+	st, _, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	dir, err := a.realDir(&flags{})
+	if err != nil {
+		return err
+	}
+	if all {
+		dir = ""
+	}
+	rows, err := st.Sessions(ctx, dir)
+	if err != nil {
+		return err
+	}
+	words := strings.Fields(strings.ToLower(strings.Join(args, " ")))
+	found := 0
+	for _, r := range rows {
+		var hits []string
+		n := 0
+		broken := foldEvents(ctx, st, r.ID, func(e event.Event) {
+			for who, text := range spoken(e.Body) {
+				if line := hit(text, words); line != "" {
+					if n++; n <= shownHits {
+						hits = append(hits, who+line)
+					}
+				}
+			}
+		})
+		if n > 0 {
+			found++
+			head := fmt.Sprintf("%s  %s  %s", r.ID, r.Updated.Local().Format("2006-01-02 15:04"), r.Title)
+			if all {
+				head += "  (" + r.Dir + ")"
+			}
+			fmt.Fprintln(a.Out, plain.Line(head))
+			for _, h := range hits {
+				fmt.Fprintln(a.Out, "    "+plain.Line(h))
+			}
+			if n > shownHits {
+				fmt.Fprintf(a.Out, "    and %d more\n", n-shownHits)
+			}
+		}
+		if broken != nil {
+			fmt.Fprintln(a.Err, "pawl: "+plain.Line(fmt.Sprintf("session %s: %v", r.ID, broken)))
+		}
+	}
+	if found == 0 {
+		fmt.Fprintln(a.Err, "pawl: no session of this folder has all these words; --all looks in every folder")
+		return &exitError{code: 1}
+	}
+	return nil
+}
+
+// spoken are the texts of an event that a person would look for, by who said
+// them.
+func spoken(b event.Body) map[string]string {
+	switch b := b.(type) {
+	case event.Prompted:
+		if b.Source == event.Person {
+			return map[string]string{"> ": b.Text}
+		}
+	case event.Replied:
+		return map[string]string{"": b.Reply.Message.Text()}
+	case event.CallAsked:
+		return map[string]string{b.Tool + " ": string(b.Args)}
+	case event.CallDone:
+		return map[string]string{b.Tool + " → ": b.Result.Text}
+	case event.PersonRan:
+		return map[string]string{"> !": b.Command, "! → ": b.Output}
+	}
+	return nil
+}
+
+// hit is the line of a text with the first of the words, "" unless the text has
+// all of them.
+func hit(text string, words []string) string {
+	low := strings.ToLower(text)
+	for _, w := range words {
+		if !strings.Contains(low, w) {
+			return ""
+		}
+	}
+	if len(low) != len(text) { // a letter that is longer in lower case
+		text = low
+	}
+	at := strings.Index(low, words[0])
+	from := strings.LastIndexByte(text[:at], '\n') + 1
+	line := text[from:]
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+		line = text[from : at+i]
+	}
+	const before, most = 60, 160
+	if at-from > before {
+		line = "…" + line[at-from-before:]
+	}
+	if len(line) > most {
+		cut := most
+		for !utf8.RuneStart(line[cut]) {
+			cut--
+		}
+		line = line[:cut] + "…"
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(line, ""))
+}

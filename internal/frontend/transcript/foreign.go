@@ -1,0 +1,130 @@
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Bounds of a file that is imported, so that no file fills memory.
+const (
+	foreignLine   = 64 << 20 // bytes of one event
+	foreignEvents = 1 << 20
+)
+
+// Foreign reads a session as headless.WriteEvent writes it and gives keep what
+// was said in it, in order: prompts, replies, calls and their results, a
+// person's own commands, how turns ended. The file is anybody's, so nothing is
+// taken over that gives rights, names files of this machine or is proof of
+// anything: no grants, modes, rules, system prompts, changes, checks, costs, or
+// parts as a provider sent them. Times are not later than now and never go
+// back. Lines of other kinds, of a newer pawl too, are counted as left.
+func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(time.Time, event.Body) error) (kept, left int, err error) {
+	s := bufio.NewScanner(in)
+	s.Buffer(nil, foreignLine)
+	at, open := time.Time{}, map[string]bool{}
+	for n := 1; s.Scan(); n++ {
+		line := bytes.TrimSpace(s.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		if n > foreignEvents {
+			return kept, left, fmt.Errorf("it has more than %d events", foreignEvents)
+		}
+		var e struct {
+			Type string          `json:"type"`
+			Time time.Time       `json:"time"`
+			Body json.RawMessage `json:"body"`
+		}
+		if err := json.Unmarshal(mask(bytes.Clone(line)), &e); err != nil || e.Type == "" {
+			return kept, left, fmt.Errorf("line %d is no event as `pawl sessions export --format jsonl` writes it", n)
+		}
+		body, err := said(e.Type, e.Body, open)
+		if err != nil {
+			return kept, left, fmt.Errorf("line %d: %w", n, err)
+		}
+		if body == nil {
+			left++
+			continue
+		}
+		if e.Time.After(at) {
+			at = e.Time
+		}
+		if at.After(now) || at.IsZero() {
+			at = now
+		}
+		if err := keep(at, body); err != nil {
+			return kept, left, err
+		}
+		kept++
+	}
+	if errors.Is(s.Err(), bufio.ErrTooLong) {
+		return kept, left, fmt.Errorf("a line of it is longer than %d MB", foreignLine>>20)
+	}
+	return kept, left, s.Err()
+}
+
+// said gives of an event what was said in it; nil where it is of no such kind.
+// open are the calls without a result.
+func said(kind string, raw json.RawMessage, open map[string]bool) (event.Body, error) {
+	empty := event.New(kind)
+	if empty == nil {
+		return nil, nil
+	}
+	body, err := event.Decode(kind, empty.Version(), raw)
+	if err != nil {
+		return nil, err
+	}
+	switch b := body.(type) {
+	case event.Prompted:
+		return event.Prompted{Source: event.Person, Text: b.Text, Images: b.Images}, nil
+	case event.Replied:
+		return event.Replied{Reply: reply(b.Reply), Cost: new(float64), Took: b.Took}, nil
+	case event.CallAsked:
+		open[b.ID] = true
+		return event.CallAsked{ID: b.ID, Tool: b.Tool, Args: object(b.Args)}, nil
+	case event.CallDone:
+		if !open[b.ID] {
+			return nil, nil // of nothing that was asked
+		}
+		delete(open, b.ID)
+		b.Spill = "" // a file of another machine
+		return b, nil
+	case event.PersonRan, event.Interrupted, event.Ended:
+		return b, nil
+	}
+	return nil, nil
+}
+
+// reply is what a model said, without what only its provider understands and
+// without what it cost somebody else.
+func reply(r llm.Reply) llm.Reply {
+	out := llm.Reply{Stop: r.Stop, Refusal: r.Refusal, Message: llm.Message{Role: llm.Assistant}}
+	for _, p := range r.Message.Parts {
+		switch {
+		case p.Kind == llm.CallPart && p.Call != nil:
+			c := *p.Call
+			c.Args = object(c.Args)
+			out.Message.Parts = append(out.Message.Parts, llm.Part{Kind: llm.CallPart, Call: &c})
+		case p.Kind == llm.Text:
+			out.Message.Parts = append(out.Message.Parts, llm.TextPart(p.Text))
+		}
+	}
+	return out
+}
+
+// object is a call's arguments, {} for what are none.
+func object(args json.RawMessage) json.RawMessage {
+	var o map[string]json.RawMessage
+	if json.Unmarshal(args, &o) != nil || o == nil {
+		return json.RawMessage("{}")
+	}
+	return args
+}
