@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -29,7 +31,7 @@ const (
 func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(time.Time, event.Body) error) (kept, left int, err error) {
 	s := bufio.NewScanner(in)
 	s.Buffer(nil, foreignLine)
-	at, open := time.Time{}, map[string]bool{}
+	at, open, turn := time.Time{}, map[string]string{}, false
 	for n := 1; s.Scan(); n++ {
 		line := bytes.TrimSpace(s.Bytes())
 		if len(line) == 0 {
@@ -60,10 +62,26 @@ func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(ti
 		if at.After(now) || at.IsZero() {
 			at = now
 		}
+		switch body.(type) {
+		case event.Prompted:
+			turn = true
+		case event.Ended:
+			turn = false
+		}
 		if err := keep(at, body); err != nil {
 			return kept, left, err
 		}
 		kept++
+	}
+	if turn { // a turn that nobody ends would pass for one that runs
+		for _, id := range slices.Sorted(maps.Keys(open)) {
+			if err := keep(at, event.CallDone{ID: id, Tool: open[id], Outcome: event.Cancelled, Result: llm.Result{ID: id, Name: open[id], Text: "[Outcome unknown: it was imported without its result.]", Error: true}}); err != nil {
+				return kept, left, err
+			}
+		}
+		if err := keep(at, event.Ended{End: event.EndInterrupted}); err != nil {
+			return kept, left, err
+		}
 	}
 	if errors.Is(s.Err(), bufio.ErrTooLong) {
 		return kept, left, fmt.Errorf("a line of it is longer than %d MB", foreignLine>>20)
@@ -73,7 +91,7 @@ func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(ti
 
 // said gives of an event what was said in it; nil where it is of no such kind.
 // open are the calls without a result.
-func said(kind string, raw json.RawMessage, open map[string]bool) (event.Body, error) {
+func said(kind string, raw json.RawMessage, open map[string]string) (event.Body, error) {
 	empty := event.New(kind)
 	if empty == nil {
 		return nil, nil
@@ -88,11 +106,11 @@ func said(kind string, raw json.RawMessage, open map[string]bool) (event.Body, e
 	case event.Replied:
 		return event.Replied{Reply: reply(b.Reply), Cost: new(float64), Took: b.Took}, nil
 	case event.CallAsked:
-		open[b.ID] = true
+		open[b.ID] = b.Tool
 		return event.CallAsked{ID: b.ID, Tool: b.Tool, Args: object(b.Args)}, nil
 	case event.CallDone:
-		if !open[b.ID] {
-			return nil, nil // of nothing that was asked
+		if _, asked := open[b.ID]; !asked {
+			return nil, nil
 		}
 		delete(open, b.ID)
 		b.Spill = "" // a file of another machine

@@ -28,7 +28,7 @@ func TestForeignTakesNoRights(t *testing.T) {
 	said := map[string]bool{"prompted": true, "replied": true, "call_asked": true, "person_ran": true, "interrupted": true, "ended": true}
 	for _, kind := range event.Kinds() {
 		bodies, _, left, err := foreign(t, fmt.Sprintf(`{"type":%q,"body":{}}`, kind))
-		if err != nil || len(bodies) == 1 != said[kind] || left == 1 == said[kind] {
+		if err != nil || len(bodies) > 0 != said[kind] || left == 1 == said[kind] {
 			t.Errorf("%s: %v, %d left, %v", kind, bodies, left, err)
 		}
 	}
@@ -45,7 +45,7 @@ func TestForeignIsPlain(t *testing.T) {
 {"type":"call_done","body":{"id":"1","tool":"bash","outcome":"ok","result":{"id":"1"}}}
 {"type":"from_the_future","body":{"x":1}}
 `)
-	if err != nil || left != 2 || len(bodies) != 4 {
+	if err != nil || left != 2 || len(bodies) != 5 {
 		t.Fatalf("%v, %d left, %+v", err, left, bodies)
 	}
 	want := []event.Body{
@@ -53,6 +53,7 @@ func TestForeignIsPlain(t *testing.T) {
 		event.Replied{Cost: new(float64), Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("ok"), {Kind: llm.CallPart, Call: &llm.Call{ID: "1", Name: "bash", Args: []byte("{}")}}}}}},
 		event.CallAsked{ID: "1", Tool: "bash", Args: []byte("{}")},
 		event.CallDone{ID: "1", Tool: "bash", Outcome: event.OK, Result: llm.Result{ID: "1", Text: "t"}},
+		event.Ended{End: event.EndInterrupted}, // it broke off
 	}
 	if !reflect.DeepEqual(bodies, want) {
 		t.Errorf("got  %+v\nwant %+v", bodies, want)
