@@ -1,141 +1,293 @@
 package shellsyntax
 
 import (
+	"bytes"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // Arithmetic runs code: the value of a variable is itself an expression, and a
-// subscript in it may hold a substitution. So a value that this line set and
-// that is not known to be harmless makes the command line unknown here.
+// subscript in it may hold a substitution. So only what is known to be made of
+// numbers, operators and names that hold such again is harmless; everything
+// else makes the command line unknown here.
 
-// arithm checks an arithmetic expression and notes what it assigns.
-func (w *walker) arithm(st *state, x syntax.ArithmExpr) {
+// arithm walks an arithmetic expression and notes what it assigns.
+func (w *walker) arithm(st *state, x syntax.ArithmExpr, from *[]int) {
 	if x == nil || w.err != nil {
 		return
 	}
-	for _, v := range st.vars {
-		if v.known && runs(v.text) {
-			w.unknownCode(st, w.text(x))
-			return
-		}
-	}
-	assigned := map[string]bool{}
-	bad := false
-	check := func(name string) {
-		v, ok := st.vars[name]
-		if ok && !v.known && !v.num && !assigned[name] || !ok && st.posn && strings.Trim(name, "0123456789@*") == "" {
-			bad = true
-		}
-	}
-	syntax.Walk(x, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CmdSubst, *syntax.ProcSubst:
-			bad = true // its output would be evaluated
-			return false
-		case *syntax.Lit:
-			if runs(n.Value) {
-				bad = true
-			}
-			check(n.Value)
-		case *syntax.SglQuoted:
-			bad = bad || runs(n.Value)
-		case *syntax.ParamExp:
-			if n.Length {
-				return false
-			}
-			if n.Param != nil {
-				check(n.Param.Value)
-			}
-		case *syntax.BinaryArithm:
-			if n.Op >= syntax.Assgn {
-				w.assignArithm(n.X, assigned, n.Op == syntax.Assgn)
-			}
-		case *syntax.UnaryArithm:
-			if n.Op == syntax.Inc || n.Op == syntax.Dec {
-				w.assignArithm(n.X, assigned, false)
-			}
-		}
-		return true
-	})
-	if bad {
+	a := arithmetic{w: w, st: st, from: from}
+	a.sure = a.cannotFail(x)
+	if !a.expr(x, false) {
 		w.unknownCode(st, w.text(x))
 	}
-	for name := range assigned {
-		st.set(name, value{num: true, blank: "0"})
-	}
 }
 
-func (w *walker) assignArithm(x syntax.ArithmExpr, assigned map[string]bool, fresh bool) {
-	if word, ok := x.(*syntax.Word); ok && word.Lit() != "" {
-		if _, seen := assigned[word.Lit()]; !seen {
-			assigned[word.Lit()] = fresh
+// arithmetic is one expression on its way.
+type arithmetic struct {
+	w    *walker
+	st   *state
+	from *[]int
+	sure bool // nothing in it fails, so that its assignments happen
+}
+
+// expr reports whether an expression is harmless. maybe says that it may be
+// skipped.
+func (a *arithmetic) expr(x syntax.ArithmExpr, maybe bool) bool {
+	if a.w.err != nil || !a.w.enter() {
+		a.w.leave()
+		return false
+	}
+	defer a.w.leave()
+	switch x := x.(type) {
+	case nil:
+		return true
+	case *syntax.Word:
+		return a.leaf(x)
+	case *syntax.ParenArithm:
+		return a.expr(x.X, maybe)
+	case *syntax.UnaryArithm:
+		ok := a.expr(x.X, maybe)
+		if x.Op == syntax.Inc || x.Op == syntax.Dec {
+			a.assign(x.X, ok, maybe)
+		}
+		return ok
+	case *syntax.BinaryArithm:
+		if assigns(x.Op) {
+			ok := x.Op == syntax.Assgn && name(x.X) != "" || a.expr(x.X, maybe)
+			ok = a.expr(x.Y, maybe) && ok
+			a.assign(x.X, ok, maybe)
+			return ok
+		}
+		left := a.expr(x.X, maybe || x.Op == syntax.TernColon)
+		right := a.expr(x.Y, maybe || x.Op == syntax.AndArit || x.Op == syntax.OrArit || x.Op == syntax.TernQuest || x.Op == syntax.TernColon)
+		return left && right
+	}
+	return false
+}
+
+// assigns reports whether an operator sets its left side.
+func assigns(op syntax.BinAritOperator) bool {
+	switch op {
+	case syntax.Assgn, syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn,
+		syntax.AndAssgn, syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn:
+		return true
+	}
+	return op > syntax.Assgn // those of other shells
+}
+
+func name(x syntax.ArithmExpr) string {
+	if word, ok := x.(*syntax.Word); ok && syntax.ValidName(word.Lit()) {
+		return word.Lit()
+	}
+	return ""
+}
+
+func (a *arithmetic) assign(x syntax.ArithmExpr, ok, maybe bool) {
+	n := name(x)
+	if n == "" {
+		return // an element: what an array holds is not known anyway
+	}
+	v := value{num: ok, blank: "0"}
+	if maybe || !a.sure {
+		if old, set := a.st.vars.get(n); set {
+			v = either(old, v)
+		} else if !a.w.plainName(a.st, n) {
+			v.num = false
 		}
 	}
+	a.st.set(n, v)
+	a.w.note(a.st, n, v)
 }
 
-// runs says whether text would run a command if it were evaluated.
-func runs(s string) bool {
-	return strings.Contains(s, "$(") || strings.Contains(s, "`") || strings.Contains(s, "${")
+// cannotFail reports whether an expression has no part that may end it early:
+// a division, a value that is no number.
+func (a *arithmetic) cannotFail(x syntax.ArithmExpr) bool {
+	ok, nodes := true, 0
+	syntax.Walk(x, func(n syntax.Node) bool {
+		nodes++
+		switch n := n.(type) {
+		case *syntax.BinaryArithm:
+			switch n.Op {
+			case syntax.Quo, syntax.Rem, syntax.Pow, syntax.QuoAssgn, syntax.RemAssgn:
+				ok = false
+			}
+		case *syntax.Word:
+			l := n.Lit()
+			v, set := a.st.vars.get(l)
+			ok = ok && (isNumber(l) || syntax.ValidName(l) && (v.integer() || !set))
+			return false
+		}
+		return ok
+	})
+	a.w.spend(nodes)
+	return ok
 }
 
-// test checks a [[ … ]]: its number comparisons and -v evaluate.
-func (w *walker) test(st *state, x syntax.TestExpr) {
+// leaf reports whether one operand is harmless, after its own expansions.
+func (a *arithmetic) leaf(word *syntax.Word) bool {
+	if len(word.Parts) == 1 {
+		if p, ok := word.Parts[0].(*syntax.ParamExp); ok && p.Short && !p.Dollar.IsValid() && p.Index != nil {
+			a.w.index(a.st, p.Index, a.from)
+			v, set := a.st.vars.get(p.Param.Value)
+			return set && v.integer() || !set && a.w.plainName(a.st, p.Param.Value)
+		}
+	}
+	f := a.w.expand(a.st, word, false, a.from)[0]
+	switch {
+	case f.known():
+		return a.w.evalText(a.st, string(f.text))
+	case f.numbers:
+		return a.w.evalText(a.st, string(f.blank))
+	}
+	return false
+}
+
+// evalText reports whether text is harmless when it is evaluated: numbers,
+// signs, and names whose values are harmless again.
+func (w *walker) evalText(st *state, s string) bool {
+	return w.harmless(st, s, map[string]bool{})
+}
+
+func (w *walker) harmless(st *state, s string, seen map[string]bool) bool {
+	w.spend(len(s))
+	if strings.Contains(s, "++") || strings.Contains(s, "--") || len(seen) > maxDepth {
+		return false
+	}
+	for i := 0; i < len(s); {
+		j := i
+		for j < len(s) && (isLetter(s[j]) || isDigit(s[j], 10)) {
+			j++
+		}
+		switch {
+		case j > i && isLetter(s[i]):
+			n := s[i:j]
+			if v, set := st.vars.get(n); set && v.known && !seen[n] {
+				seen[n] = true
+				if !w.harmless(st, v.text, seen) {
+					return false
+				}
+			} else if set && !v.known && !v.num || !set && !w.plainName(st, n) {
+				return false
+			}
+		case j > i:
+			if digits := s[i:j]; !isNumber(digits) && !isHex(digits) {
+				return false
+			}
+			if j < len(s) && s[j] == '#' { // the base of what follows
+				for j++; j < len(s) && (isLetter(s[j]) || isDigit(s[j], 10)); {
+					j++
+				}
+			}
+		case strings.IndexByte(" \t\n+-*/%()<>!&|^~?:,", s[i]) >= 0:
+			j = i + 1
+		default:
+			return false
+		}
+		i = j
+	}
+	return true
+}
+
+func isHex(s string) bool {
+	return len(s) > 2 && (s[:2] == "0x" || s[:2] == "0X") && strings.Trim(s[2:], "0123456789abcdefABCDEF") == ""
+}
+
+// plainName reports whether a variable that the line did not set is harmless
+// to evaluate: it is as the environment has it, or bash keeps it an integer.
+func (w *walker) plainName(st *state, name string) bool {
+	if st.wild || st.trapped {
+		return false
+	}
+	return counted(name) || !filled(name)
+}
+
+// isNumber reports whether s is a decimal integer.
+func isNumber(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// test walks a [[ … ]]: its number comparisons and -v evaluate.
+func (w *walker) test(st *state, x syntax.TestExpr, from *[]int) {
+	if w.err != nil || !w.enter() {
+		w.leave()
+		return
+	}
+	defer w.leave()
 	switch x := x.(type) {
 	case *syntax.BinaryTest:
 		switch x.Op {
 		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 			for _, side := range []syntax.TestExpr{x.X, x.Y} {
-				if word, ok := side.(*syntax.Word); ok {
-					w.evaluated(st, word)
-				}
+				w.operand(st, side, from)
 			}
-		default:
-			w.test(st, x.X)
-			w.test(st, x.Y)
+			return
 		}
+		w.test(st, x.X, from)
+		w.test(st, x.Y, from)
 	case *syntax.UnaryTest:
-		if x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar {
-			if word, ok := x.X.(*syntax.Word); !ok || !syntax.ValidName(word.Lit()) {
+		if word, ok := x.X.(*syntax.Word); ok && (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) {
+			if v := w.one(st, word, from); !v.Known || !w.reference(st, v.Text) {
 				w.unknownCode(st, w.text(x))
 			}
 			return
 		}
-		w.test(st, x.X)
+		w.test(st, x.X, from)
 	case *syntax.ParenTest:
-		w.test(st, x.X)
+		w.test(st, x.X, from)
+	case *syntax.Word:
+		w.one(st, x, from)
+	default:
+		w.unknownCode(st, w.text(x))
 	}
 }
 
-// evaluated checks a word whose text is evaluated as arithmetic.
-func (w *walker) evaluated(st *state, word *syntax.Word) {
-	plain := true
-	syntax.Walk(word, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CmdSubst, *syntax.ProcSubst:
-			plain = false
-			return false
-		case *syntax.ParamExp:
-			v, ok := st.vars[paramName(n)]
-			if ok && !n.Length && !(v.known && !runs(v.text)) && !v.num || !ok && st.posn && !n.Length && strings.Trim(paramName(n), "0123456789@*") == "" {
-				plain = false
-			}
-		case *syntax.Lit:
-			plain = plain && !runs(n.Value)
-		case *syntax.SglQuoted:
-			plain = plain && !runs(n.Value)
-		}
-		return true
-	})
-	if !plain {
+// operand walks a side of a comparison of numbers.
+func (w *walker) operand(st *state, x syntax.TestExpr, from *[]int) {
+	word, ok := x.(*syntax.Word)
+	if !ok {
+		w.unknownCode(st, w.text(x))
+		return
+	}
+	a := arithmetic{w: w, st: st, from: from}
+	if !a.leaf(word) {
 		w.unknownCode(st, w.text(word))
 	}
 }
 
-func paramName(p *syntax.ParamExp) string {
-	if p.Param == nil {
-		return ""
+// reference reports whether text names a variable, or an element of one whose
+// subscript is harmless.
+func (w *walker) reference(st *state, s string) bool {
+	n, sub, has := strings.Cut(s, "[")
+	if !has {
+		return syntax.ValidName(s)
 	}
-	return p.Param.Value
+	sub, closed := strings.CutSuffix(sub, "]")
+	return closed && syntax.ValidName(n) && (sub == "@" || sub == "*" || w.evalText(st, sub))
+}
+
+// let walks the text of an argument of let.
+func (w *walker) let(st *state, s string) bool {
+	w.spend(len(s))
+	if !plainArithmetic(s) {
+		return false
+	}
+	x, err := syntax.NewParser().Arithmetic(bytes.NewReader([]byte(s)))
+	if err != nil {
+		return false
+	}
+	old := w.src
+	w.src = s
+	var from []int
+	a := arithmetic{w: w, st: st, from: &from}
+	ok := a.expr(x, true)
+	w.src = old
+	return ok
+}
+
+// plainArithmetic reports whether text is made of names, numbers and operators.
+func plainArithmetic(s string) bool {
+	return !strings.ContainsAny(s, "$`'\"\\[]{}#")
 }

@@ -14,11 +14,13 @@ func (w *walker) call(st *state, c *syntax.CallExpr, rs []*syntax.Redirect) *sta
 		c = &syntax.CallExpr{}
 	}
 	cmd.Words = w.fields(st, c.Args, &cmd.From)
-	type set struct {
-		name string
-		v    value
+	for _, a := range c.Args {
+		for _, r := range rs {
+			if a.End() == r.OpPos && descriptor(w.text(a)) {
+				w.unknownCode(st, w.text(a)) // bash evaluates its subscript
+			}
+		}
 	}
-	var sets []set
 	after := st.clone() // each assignment sees those before it
 	for _, a := range c.Assigns {
 		var from []int
@@ -28,14 +30,10 @@ func (w *walker) call(st *state, c *syntax.CallExpr, rs []*syntax.Redirect) *sta
 			continue
 		}
 		cmd.Assigns = append(cmd.Assigns, name+"="+assignText(v, w.text(a)))
-		sets = append(sets, set{name, v})
-		after.set(name, v)
+		w.put(after, name, v, w.text(a))
 	}
 	here := w.redirects(st, &cmd, rs)
 	if len(cmd.Words) == 0 {
-		for _, s := range sets {
-			st.set(s.name, s.v)
-		}
 		if len(c.Args) > 0 {
 			// The words may still expand to a command: "$X" alone.
 			cmd.Words = []Word{{Text: w.text(c)}}
@@ -43,39 +41,78 @@ func (w *walker) call(st *state, c *syntax.CallExpr, rs []*syntax.Redirect) *sta
 		if len(cmd.Words)+len(cmd.Assigns)+len(cmd.Redirects) > 0 {
 			w.emit(st, cmd)
 		}
+		stdin, piped := st.stdin, st.piped
+		*st = *after
+		st.stdin, st.piped = stdin, piped
 		return nil
 	}
 	return w.run(st, cmd, here)
 }
 
+// descriptor reports whether text before a redirection is {name[…]}.
+func descriptor(s string) bool {
+	return strings0(s, '{') && strings.HasSuffix(s, "]}") && strings.Contains(s, "[")
+}
+
 // assign evaluates one assignment.
 func (w *walker) assign(st *state, a *syntax.Assign, from *[]int) (string, value) {
 	if a.Name == nil {
-		*from = append(*from, w.substs(st, a)...)
+		if a.Value != nil {
+			w.one(st, a.Value, from)
+		}
 		return "", value{}
 	}
 	name := a.Name.Value
+	old, set := w.lookup(st, name)
 	if a.Index != nil {
-		w.arithm(st, a.Index)
+		w.index(st, a.Index, from)
 	}
-	if a.Array != nil || a.Index != nil || a.Append {
-		*from = append(*from, w.substs(st, a)...)
-		if a.Append && a.Array == nil && a.Index == nil {
-			old, ok := w.lookup(st, name)
-			add := w.one(st, a.Value, from)
-			if ok && old.known && add.Known {
-				return name, value{known: true, text: old.text + add.Text, from: old.from}
+	if a.Array != nil {
+		num := !a.Append || old.integer()
+		for _, el := range a.Array.Elems {
+			if el.Index != nil {
+				w.index(st, el.Index, from)
+			}
+			if el.Value == nil {
+				continue
+			}
+			if el.Index != nil {
+				num = w.one(st, el.Value, from).number() && num
+				continue
+			}
+			for _, f := range w.fields(st, []*syntax.Word{el.Value}, from) {
+				num = num && f.number()
 			}
 		}
-		return name, value{from: slices.Clone(*from), unsettled: true}
+		return name, value{num: num, from: tidy(slices.Clone(*from))}
 	}
-	v := valueOf(w.one(st, a.Value, from), slices.Clone(*from))
-	if a.Value != nil && len(a.Value.Parts) == 1 {
-		if _, ok := a.Value.Parts[0].(*syntax.ArithmExp); ok {
-			v.num = true
+	word := w.one(st, a.Value, from)
+	v := valueOf(word, tidy(slices.Clone(*from)))
+	switch {
+	case a.Index != nil:
+		return name, value{num: word.number() && (old.integer() || !set && w.plainName(st, name)), from: union(v.from, old.from)}
+	case a.Append:
+		both := set && old.known && word.Known
+		w.spend(len(old.text))
+		if both {
+			v = value{known: true, text: old.text + word.Text, from: old.from}
+		} else {
+			v = value{num: old.integer() && word.number() && !strings0(word.Text, '-'), from: union(v.from, old.from)}
 		}
+	case a.Value != nil && colonTilde(a.Value):
+		v = value{from: v.from} // a home folder behind ":"
 	}
 	return name, v
+}
+
+// number reports whether a word is surely an integer.
+func (w Word) number() bool { return w.Num || w.Known && isNumber(w.Text) }
+
+func colonTilde(word *syntax.Word) bool {
+	return slices.ContainsFunc(word.Parts, func(p syntax.WordPart) bool {
+		l, ok := p.(*syntax.Lit)
+		return ok && strings.Contains(l.Value, ":~")
+	})
 }
 
 func assignText(v value, src string) string {
@@ -86,66 +123,124 @@ func assignText(v value, src string) string {
 	return after
 }
 
+// declFlags are the letters of a declaration's options.
+func declFlags(d *syntax.DeclClause) string {
+	var flags strings.Builder
+	for _, a := range d.Args {
+		if a.Naked && a.Value != nil && strings0(a.Value.Lit(), '-') {
+			flags.WriteString(a.Value.Lit()[1:])
+		}
+	}
+	if d.Variant.Value == "nameref" {
+		flags.WriteByte('n')
+	}
+	return flags.String()
+}
+
 // declare walks export, declare, local, readonly, typeset and nameref.
 func (w *walker) declare(st *state, d *syntax.DeclClause, rs []*syntax.Redirect) {
 	cmd := Command{Words: []Word{{Text: d.Variant.Value, Known: true}}}
-	exports := d.Variant.Value == "export"
+	dec := declaration{variant: d.Variant.Value, flags: declFlags(d)}
 	for _, a := range d.Args {
-		if a.Naked {
-			switch {
-			case a.Name != nil:
-				cmd.Words = append(cmd.Words, Word{Text: a.Name.Value, Known: true})
-				v := st.vars[a.Name.Value]
-				v.exported = v.exported || exports
-				if _, set := st.vars[a.Name.Value]; set {
-					st.vars[a.Name.Value] = v
-				}
-				if v, set := st.vars[a.Name.Value]; set && exports {
-					cmd.Assigns = append(cmd.Assigns, a.Name.Value+"="+v.text)
-				}
-			case a.Value != nil:
-				fs := w.fields(st, []*syntax.Word{a.Value}, &cmd.From)
-				for _, f := range fs {
-					if f.Known && strings.HasPrefix(f.Text, "-") && strings.Contains(f.Text, "x") {
-						exports = true
-					}
-					// An assignment or a name that only run time knows, or one
-					// with a subscript.
-					if !f.Known || !strings.HasPrefix(f.Text, "-") || strings.ContainsAny(f.Text, "in") {
-						st.forget(false)
-						f.Known = false
-					}
-					cmd.Words = append(cmd.Words, f)
-				}
+		switch {
+		case a.Naked && a.Name != nil:
+			cmd.Words = append(cmd.Words, Word{Text: a.Name.Value, Known: true})
+			w.declareName(st, &cmd, dec, a.Name.Value)
+		case a.Naked && a.Value != nil:
+			for _, f := range w.fields(st, []*syntax.Word{a.Value}, &cmd.From) {
+				cmd.Words = append(cmd.Words, f)
+				w.declareWord(st, &cmd, dec, f)
 			}
-			continue
-		}
-		name, v := w.assign(st, a, &cmd.From)
-		v.exported = exports
-		if name != "" {
-			st.set(name, v)
-			cmd.Assigns = append(cmd.Assigns, name+"="+assignText(v, w.text(a)))
+		default:
+			name, v := w.assign(st, a, &cmd.From)
+			if name == "" {
+				continue
+			}
+			if a.Array == nil {
+				w.compound(st, name, v, strings.ContainsAny(dec.flags, "aA"), w.text(a))
+			}
+			w.declareValue(st, &cmd, dec, name, v, w.text(a))
 		}
 	}
+	cmd.Code = cmd.Code || dec.reference()
 	w.redirects(st, &cmd, rs)
 	w.emit(st, cmd)
+}
+
+// declaration is what is declared of each name.
+type declaration struct{ variant, flags string }
+
+func (d declaration) exports() bool { return d.variant == "export" || strings.Contains(d.flags, "x") }
+
+func (d declaration) readonly() bool {
+	return d.variant == "readonly" || d.variant != "export" && strings.Contains(d.flags, "r")
+}
+
+// reference: a name stands for another variable, or for an element of one,
+// whose subscript is evaluated.
+func (d declaration) reference() bool { return d.variant != "export" && strings.Contains(d.flags, "n") }
+
+func (w *walker) declareName(st *state, cmd *Command, d declaration, name string) {
+	v, set := st.vars.get(name)
+	if d.variant == "local" && !set {
+		v, set = value{known: true}, true // it begins empty
+	} else if d.variant == "local" {
+		v = value{known: true}
+	}
+	if !set {
+		return
+	}
+	v.exported, v.readonly = v.exported || d.exports(), v.readonly || d.readonly()
+	st.vars = st.vars.with(name, v)
+	if d.exports() {
+		cmd.Assigns = append(cmd.Assigns, name+"="+v.text)
+	}
+}
+
+func (w *walker) declareValue(st *state, cmd *Command, d declaration, name string, v value, src string) {
+	v.exported = d.exports()
+	w.put(st, name, v, src)
+	if d.readonly() {
+		v, _ = st.vars.get(name)
+		v.readonly = true
+		st.vars = st.vars.with(name, v)
+	}
+	cmd.Assigns = append(cmd.Assigns, name+"="+assignText(v, src))
+}
+
+// declareWord takes an argument that is not written as an assignment: an
+// option, or text that may be one at run time.
+func (w *walker) declareWord(st *state, cmd *Command, d declaration, f Word) {
+	name, text, assigned := strings.Cut(f.Text, "=")
+	switch {
+	case f.Known && (strings0(f.Text, '-') || strings0(f.Text, '+')):
+	case f.Known && !assigned && syntax.ValidName(f.Text):
+		w.declareName(st, cmd, d, f.Text)
+	case f.Known && assigned && syntax.ValidName(name):
+		v := value{known: true, text: text}
+		w.compound(st, name, v, strings.ContainsAny(d.flags, "aA"), f.Text)
+		w.declareValue(st, cmd, d, name, v, f.Text)
+	default: // a name that only run time knows, or one with a subscript
+		cmd.Code = true
+		st.forget(false)
+	}
 }
 
 // run takes wrappers off a command, writes it down and does to the state what
 // it would do to the shell.
 func (w *walker) run(st *state, c Command, here []Word) *state {
-	for !(c.Name() != "" && st.funcs[c.Name()]) {
+	for !w.isFunc(st, c) {
 		if len(c.Wrappers) > maxDepth {
 			w.fail(ErrTooLarge)
 			return nil
 		}
-		if !unwrap(&c) {
+		if !w.unwrap(st, &c) {
 			break
 		}
 	}
 	name := c.Name()
 	if w.declared[name] && name != "" && len(c.Wrappers) == 0 {
-		c.Func = st.funcs[name]
+		c.Func = w.isFunc(st, c)
 		w.emit(st, c)
 		st.forget(w.moves)
 		return nil
@@ -153,15 +248,23 @@ func (w *walker) run(st *state, c Command, here []Word) *state {
 	if w.nested(st, &c, here) {
 		return nil
 	}
+	own := ownShell(c.Wrappers)
+	c.Code = c.Code || own && w.evaluates(st, &c)
 	at := w.emit(st, c)
 	w.inner(st, c, at)
-	if !ownShell(c.Wrappers) {
+	if !own {
 		return nil
 	}
 	return w.builtin(st, c)
 }
 
-// ownShell says whether a builtin behind these wrappers changes this shell.
+// isFunc reports whether a command surely calls a function.
+func (w *walker) isFunc(st *state, c Command) bool {
+	_, ok := st.funcs.get(c.Name())
+	return ok && c.Name() != ""
+}
+
+// ownShell reports whether a builtin behind these wrappers changes this shell.
 func ownShell(wrappers []string) bool {
 	for _, n := range wrappers {
 		if n != "command" && n != "builtin" && n != "time" {
@@ -169,99 +272,6 @@ func ownShell(wrappers []string) bool {
 		}
 	}
 	return true
-}
-
-// builtin does to the state what a builtin does to the shell; it returns the
-// state of success where that is another one.
-func (w *walker) builtin(st *state, c Command) *state {
-	args := c.Words[1:]
-	switch name := base(&c); name {
-	case "cd", "pushd":
-		return w.chdir(st, c, args)
-	case "popd":
-		st.dirKnown, st.dirs = false, nil
-	case "read", "mapfile", "readarray", "getopts", "unset", "printf":
-		if name == "printf" && (len(args) == 0 || args[0].Known && args[0].Text != "-v") {
-			return nil
-		}
-		for _, a := range args {
-			if !a.Known {
-				st.forget(false)
-				return nil
-			}
-			if name == "unset" && strings.HasPrefix(a.Text, "-f") {
-				clear(st.funcs)
-			}
-			if syntax.ValidName(a.Text) {
-				st.set(a.Text, value{from: c.From, unsettled: true})
-				if name == "unset" {
-					delete(st.funcs, a.Text)
-				}
-			}
-		}
-	case "let", "set", "shift", "shopt", "alias", "enable", "trap", "wait":
-		if name == "set" && HarmlessSet(args) {
-			return nil
-		}
-		st.forget(name == "trap" && w.moves)
-	case ".", "source":
-		st.forget(true)
-		clear(st.funcs)
-	case "exec":
-		// Only redirections, or the shell is gone: nothing more to know.
-	}
-	return nil
-}
-
-// HarmlessSet says that arguments of set change nothing that is read later: set -euo pipefail and the like change no variable.
-func HarmlessSet(args []Word) bool {
-	for i, a := range args {
-		if !a.Known {
-			return false
-		}
-		if i > 0 && strings.HasSuffix(args[i-1].Text, "o") && (a.Text == "pipefail" || a.Text == "errexit" || a.Text == "nounset" || a.Text == "xtrace") {
-			continue
-		}
-		if len(a.Text) < 2 || a.Text[0] != '-' && a.Text[0] != '+' || strings.Trim(a.Text[1:], "euxvo") != "" {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *walker) chdir(st *state, c Command, args []Word) *state {
-	target := Word{}
-	count := 0
-	for _, a := range args {
-		if a.Known && (a.Text == "-P" || a.Text == "-L" || a.Text == "-e" || a.Text == "--") && count == 0 {
-			continue
-		}
-		target = a
-		count++
-	}
-	if count == 0 && c.Words[0].Text == "cd" {
-		if h, ok := w.home(st); ok {
-			target = Word{Text: h, Known: true}
-			count = 1
-		}
-	}
-	_, cdpath := st.vars["CDPATH"]
-	if count != 1 || !target.Known || strings.HasPrefix(target.Text, "-") || strings.HasPrefix(target.Text, "+") || !st.dirKnown || st.wild || cdpath {
-		st.dirKnown, st.dirs = false, nil
-		return nil
-	}
-	ok := st.clone()
-	ok.dirs = nil
-	for _, d := range st.dirs {
-		if n := join(d, target.Text); !slices.Contains(ok.dirs, n) {
-			ok.dirs = append(ok.dirs, n)
-		}
-	}
-	if target.Text == "" {
-		return nil
-	}
-	st.merge(ok)
-	return ok
 }
 
 // nested walks text that is itself a command line: eval, sh -c, trap, a
@@ -279,19 +289,27 @@ func (w *walker) nested(st *state, c *Command, here []Word) bool {
 			c.Code = true
 			w.emit(st, *c)
 			st.forget(true)
-			clear(st.funcs)
+			st.funcs.root = nil
 			return true
 		}
 		inner := st.clone()
-		inner.stdin = append(slices.Clone(st.stdin), c.From...)
+		inner.stdin = union(st.stdin, tidy(c.From))
 		w.source(inner, text)
+		stdin := st.stdin
 		*st = *inner
+		st.stdin = stdin
 		return true
-	case name == "trap" && len(args) > 0 && args[0].Known && !strings.HasPrefix(args[0].Text, "-") && len(c.Wrappers) == 0:
-		inner := st.clone()
-		inner.forget(true)
-		inner.dirs, inner.dirKnown = st.dirs, st.dirKnown && !w.moves
-		w.source(inner, args[0].Text)
+	case name == "trap" && ownShell(c.Wrappers):
+		if len(args) > 0 && args[0].Known && args[0].Text == "--" {
+			args = args[1:]
+		}
+		if len(args) > 0 && args[0].Known && !strings0(args[0].Text, '-') {
+			inner := st.clone()
+			inner.forget(true)
+			inner.posn = true
+			inner.dirs, inner.dirKnown = st.dirs, st.dirKnown && !w.moves
+			w.source(inner, args[0].Text)
+		}
 
 	case Shell(name):
 		return w.shell(st, c, args, here)
@@ -315,16 +333,19 @@ func joined(args []Word) (string, bool) {
 func (w *walker) shell(st *state, c *Command, args []Word, here []Word) bool {
 	inv := ShellArgs(args)
 	child := newState("")
-	child.dirs, child.dirKnown = slices.Clone(st.dirs), st.dirKnown
+	child.dirs, child.dirKnown = st.dirs, st.dirKnown
 	child.stdin, child.piped, child.posn = st.stdin, st.piped, true
-	for n, v := range st.vars {
-		if v.exported {
-			child.vars[n] = v
+	child.wild = st.wild || st.trapped
+	st.vars.each(func(n string, v value) {
+		if w.spend(1); !v.exported {
+			v = value{from: v.from} // the environment may have had it before
 		}
-	}
+		v.readonly = false
+		child.set(n, v)
+	})
 	for _, a := range c.Assigns {
 		if n, text, ok := strings.Cut(a, "="); ok {
-			child.set(n, value{known: false, blank: text})
+			child.set(n, value{blank: text})
 		}
 	}
 	if len(c.Wrappers) > 0 {
@@ -338,20 +359,25 @@ func (w *walker) shell(st *state, c *Command, args []Word, here []Word) bool {
 		c.Code = true
 	case inv.Stdin && len(here) > 0 && here[len(here)-1].Known:
 		code, known = here[len(here)-1].Text, true
-	case inv.Stdin:
+	case inv.Stdin || inv.Script != nil && inv.Script.Proc:
 		c.Code = true
 	}
 	at := w.emit(st, *c)
 	if known {
-		child.stdin = append(slices.Clone(child.stdin), w.out[at].From...)
-		oldDecl, oldMoves, oldOpts := w.declared, w.moves, w.opts
+		if w.err != nil {
+			return true
+		}
+		child.stdin = union(child.stdin, w.out[at].From)
+		old := *w
 		w.declared, w.moves = nil, false
+		w.integers, w.arrays, w.evaluable, w.bracketed = false, nil, false, nil
 		if n := base(c); n == "sh" || n == "dash" || n == "ash" {
 			// Where sh is bash it reads more; both readings agree on the rest.
 			w.opts.POSIX = false
 		}
 		w.source(child, code)
-		w.declared, w.moves, w.opts = oldDecl, oldMoves, oldOpts
+		w.declared, w.moves, w.opts = old.declared, old.moves, old.opts
+		w.integers, w.arrays, w.evaluable, w.bracketed = old.integers, old.arrays, old.evaluable, old.bracketed
 	}
 	return true
 }

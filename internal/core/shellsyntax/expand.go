@@ -2,91 +2,129 @@ package shellsyntax
 
 import (
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // field is a word on its way: what is known of it so far.
 type field struct {
-	text, prefix, blank string
-	unknown             bool // something but a glob decides at run time
-	glob                bool
-	dots                bool // a ".." may come out of a glob, or follows one
-	any                 bool // it is there even if empty: it was quoted
+	text, blank []byte // blank only once something is not known
+	prefix      string
+	unknown     bool // something but a glob decides at run time
+	glob        bool
+	dots        bool // a ".." may come out of a glob, or follows one
+	dot         bool // the last path component so far begins with "."
+	any         bool // it is there even if empty: it was quoted
+	loose       bool // it may be no word or many
+	numbers     bool // all that is not known in it are integers
 }
 
 func (f *field) known() bool { return !f.unknown && !f.glob }
 
-func (f *field) add(s string) {
+// open begins the part that is not known.
+func (f *field) open(prefix string) {
 	if f.known() {
-		f.prefix += s
+		f.prefix = string(f.text) + prefix
+		f.blank = slices.Clone(f.text)
+		f.numbers = true
 	}
-	f.text += s
-	f.blank += s
-	f.any = f.any || s != ""
+}
+
+func (f *field) add(s string) {
+	if s == "" {
+		return
+	}
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		f.dot = strings0(s[i+1:], '.')
+	} else if len(f.text) == 0 && len(f.blank) == 0 {
+		f.dot = s[0] == '.'
+	} else if t := f.last(); t == '/' {
+		f.dot = s[0] == '.'
+	}
+	f.text = append(f.text, s...)
+	if !f.known() {
+		f.blank = append(f.blank, s...)
+	}
+	f.any = true
+}
+
+// last is the last byte so far.
+func (f *field) last() byte {
+	t := f.text
+	if !f.known() {
+		t = f.blank
+	}
+	if len(t) == 0 {
+		return 0
+	}
+	return t[len(t)-1]
 }
 
 func (f *field) addGlob(c string) {
+	f.open("")
 	// ".*" may stand for ".." in older shells.
-	if base := f.blank[strings.LastIndexByte(f.blank, '/')+1:]; strings.HasPrefix(base, ".") {
-		f.dots = true
-	}
-	f.glob = true
-	f.text += c
-	f.blank += c
-	f.any = true
+	f.dots = f.dots || f.dot
+	f.glob, f.any, f.numbers = true, true, false
+	f.text = append(f.text, c...)
+	f.blank = append(f.blank, c...)
 }
 
 func (f *field) addUnknown(blank, prefix string) {
-	if f.known() {
-		f.prefix += prefix
-	}
-	f.blank += blank
-	f.unknown = true
-	f.any = true
+	f.open(prefix)
+	f.blank = append(f.blank, blank...)
+	f.unknown, f.any, f.numbers = true, true, false
 }
+
+// addNumber adds an integer that only run time knows.
+func (f *field) addNumber() {
+	f.open("")
+	// Behind a letter it is part of a name.
+	t := f.blank
+	for len(t) > 0 && (isDigit(t[len(t)-1], 10) || isLetter(t[len(t)-1])) {
+		if t = t[:len(t)-1]; isLetter(f.blank[len(t)]) {
+			f.numbers = false
+			break
+		}
+	}
+	f.blank = append(f.blank, '0')
+	f.unknown, f.any = true, true
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
 
 func (f *field) word(src string) Word {
 	if f.known() {
-		return Word{Text: f.text, Known: true}
+		return Word{Text: string(f.text), Known: true}
 	}
-	w := Word{Text: src, Prefix: f.prefix, Blank: f.blank}
-	if f.glob && !f.unknown && !f.dots && !hasDots(f.blank[len(f.prefix):]) {
-		w.Glob, w.Text = true, f.text
+	w := Word{Text: src, Prefix: f.prefix, Blank: string(f.blank), One: !f.loose && !f.glob}
+	w.Num = f.numbers && w.One && isNumber(w.Blank)
+	if f.glob && !f.unknown && !f.dots && !hasDots(w.Blank[len(f.prefix):]) {
+		w.Glob, w.Text = true, string(f.text)
 	}
 	return w
 }
 
 func hasDots(s string) bool { return slices.Contains(strings.Split(s, "/"), "..") }
 
-// value is what a variable is known to hold.
-type value struct {
-	known               bool
-	text                string
-	glob, num           bool // of an unknown one: a path out of a glob; an integer
-	prefix, blank       string
-	from                []int
-	exported, unsettled bool
-}
-
-func valueOf(w Word, from []int) value {
-	return value{known: w.Known, text: w.Text, glob: w.Glob, prefix: w.Prefix, blank: w.Blank, from: from}
-}
-
 // fields expands words as arguments of a command.
 func (w *walker) fields(st *state, words []*syntax.Word, from *[]int) []Word {
 	var out []Word
 	for _, word := range words {
 		src := w.text(word)
+		if p, ok := procSubst(word); ok {
+			*from = append(*from, w.subst(st, p.Stmts, p.Op == syntax.CmdOut)...)
+			out = append(out, Word{Text: src, Prefix: "/dev/fd/", Blank: "/dev/fd/", One: true, Proc: true})
+			continue
+		}
 		variants := []*syntax.Word{word}
 		if !w.opts.POSIX {
 			variants = w.braces(word)
 		}
 		if variants == nil { // too many to list
-			*from = append(*from, w.substs(st, word)...)
+			for _, f := range w.expand(st, word, true, from) {
+				f.addUnknown("", "")
+			}
 			out = append(out, Word{Text: src})
 		}
 		for _, v := range variants {
@@ -96,10 +134,21 @@ func (w *walker) fields(st *state, words []*syntax.Word, from *[]int) []Word {
 		}
 		if len(out) > maxFields*8 {
 			w.fail(ErrTooLarge)
+		}
+		if w.err != nil {
 			return nil
 		}
 	}
 	return out
+}
+
+// procSubst gives the process substitution that a word is.
+func procSubst(word *syntax.Word) (*syntax.ProcSubst, bool) {
+	if len(word.Parts) != 1 {
+		return nil, false
+	}
+	p, ok := word.Parts[0].(*syntax.ProcSubst)
+	return p, ok
 }
 
 // one expands a word where no splitting happens: an assignment, a redirection.
@@ -107,11 +156,7 @@ func (w *walker) one(st *state, word *syntax.Word, from *[]int) Word {
 	if word == nil {
 		return Word{Known: true}
 	}
-	fs := w.expand(st, word, false, from)
-	if len(fs) == 0 {
-		return Word{Known: true}
-	}
-	return fs[0].word(w.text(word))
+	return w.expand(st, word, false, from)[0].word(w.text(word))
 }
 
 // expand does tilde, parameter and quote work on one word. With split, an
@@ -119,7 +164,9 @@ func (w *walker) one(st *state, word *syntax.Word, from *[]int) Word {
 func (w *walker) expand(st *state, word *syntax.Word, split bool, from *[]int) []*field {
 	e := &expander{w: w, st: st, split: split, from: from, cur: &field{}}
 	for i, p := range word.Parts {
-		e.part(p, i == 0, i == len(word.Parts)-1)
+		if w.err == nil {
+			e.part(p, i == 0, i == len(word.Parts)-1)
+		}
 	}
 	if e.cur.any || !split {
 		e.out = append(e.out, e.cur)
@@ -137,6 +184,7 @@ type expander struct {
 }
 
 func (e *expander) part(p syntax.WordPart, first, last bool) {
+	e.w.spend(1)
 	switch p := p.(type) {
 	case *syntax.Lit:
 		if bareDollar(p.Value) {
@@ -153,12 +201,14 @@ func (e *expander) part(p syntax.WordPart, first, last bool) {
 				return
 			}
 		}
+		e.w.spend(len(s))
 		e.cur.any = true
 		e.cur.add(s)
 	case *syntax.DblQuoted:
 		e.cur.any = true
 		for _, q := range p.Parts {
 			if l, ok := q.(*syntax.Lit); ok {
+				e.w.spend(len(l.Value))
 				e.cur.add(unescapeDouble(l.Value))
 				continue
 			}
@@ -168,40 +218,55 @@ func (e *expander) part(p syntax.WordPart, first, last bool) {
 			e.cur.addUnknown("", "")
 		}
 	case *syntax.ExtGlob:
+		// The parser keeps the pattern as text; bash expands it.
+		if strings.ContainsAny(p.Pattern.Value, "$`<>") {
+			e.w.unknownCode(e.st, e.w.text(p))
+		}
 		e.cur.addGlob(p.Op.String() + p.Pattern.Value + ")")
-		e.cur.unknown = true
+		e.cur.unknown, e.cur.loose = true, e.cur.loose || e.split
 	default:
 		e.dynamic(p, false)
 	}
 }
 
 func (e *expander) lit(s string, first, last bool) {
-	if first && strings.HasPrefix(s, "~") {
+	e.w.spend(len(s))
+	if first && strings0(s, '~') {
 		s = e.tilde(s, last)
 	}
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '\\':
-			if i+1 < len(s) {
-				i++
-				if s[i] != '\n' {
-					e.cur.any = true
-					e.cur.add(s[i : i+1])
-				}
-			} else {
-				e.cur.add(`\`)
+	for s != "" {
+		i := strings.IndexAny(s, `\*?[`)
+		if i < 0 {
+			e.cur.add(s)
+			return
+		}
+		e.cur.add(s[:i])
+		c := s[i]
+		s = s[i+1:]
+		switch {
+		case c == '\\' && s == "":
+			e.cur.add(`\`)
+		case c == '\\':
+			if s[0] != '\n' {
+				e.cur.add(s[:1])
 			}
-		case '*', '?', '[':
-			// A bracket that nothing closes is itself: the command "[".
-			if e.split && (c != '[' || !last || strings.IndexByte(s[i:], ']') > 0) {
-				e.cur.addGlob(s[i : i+1])
-			} else {
-				e.cur.add(s[i : i+1])
-			}
+			s = s[1:]
+		// A bracket that nothing closes is itself: the command "[".
+		case e.split && (c != '[' || !last || e.w.closes(s)):
+			e.cur.addGlob(string(c))
 		default:
-			e.cur.add(s[i : i+1])
+			e.cur.add(string(c))
 		}
 	}
+}
+
+// closes reports whether a bracket that was opened is closed.
+func (w *walker) closes(s string) bool {
+	i := strings.IndexByte(s, ']')
+	if i < 0 {
+		w.spend(len(s))
+	}
+	return i >= 0
 }
 
 // tilde takes a leading ~ off.
@@ -226,206 +291,127 @@ func (e *expander) dynamic(p syntax.WordPart, quoted bool) {
 	switch p := p.(type) {
 	case *syntax.ParamExp:
 		e.param(p, quoted)
-		return
 	case *syntax.ArithmExp:
-		*e.from = append(*e.from, e.w.substs(e.st, p)...)
-		e.cur.addUnknown("0", "")
+		e.w.arithm(e.st, p.X, e.from)
+		e.number(quoted)
+	case *syntax.CmdSubst:
+		if p.TempFile || p.ReplyVar { // it runs in this shell
+			e.w.unknownCode(e.st, e.w.text(p))
+			e.st.forget(true)
+		}
+		at := e.w.subst(e.st, p.Stmts, false)
+		*e.from = append(*e.from, at...)
+		if e.w.counts(p, at) {
+			e.number(quoted)
+			return
+		}
+		e.unknown("", "", quoted)
+	case *syntax.ProcSubst:
+		*e.from = append(*e.from, e.w.subst(e.st, p.Stmts, p.Op == syntax.CmdOut)...)
+		e.cur.addUnknown("", "")
+	default:
+		e.w.unknownCode(e.st, e.w.text(p))
+		e.unknown("", "", quoted)
+	}
+}
+
+// number adds an integer, which bash does not split: IFS is the default.
+func (e *expander) number(quoted bool) {
+	if e.st.ifs && e.split && !quoted {
+		e.unknown("0", "", false)
 		return
 	}
-	*e.from = append(*e.from, e.w.substs(e.st, p)...)
-	e.cur.addUnknown("", "")
+	e.cur.addNumber()
+}
+
+func (e *expander) unknown(blank, prefix string, quoted bool) {
+	e.cur.addUnknown(blank, prefix)
+	e.cur.loose = e.cur.loose || e.split && !quoted
 }
 
 func (e *expander) param(p *syntax.ParamExp, quoted bool) {
 	v, blank, ok := e.w.paramValue(e.st, p, e.from)
+	e.w.spend(len(v.from) + len(v.text))
 	*e.from = append(*e.from, v.from...)
+	if many(p) {
+		e.cur.loose = e.cur.loose || e.split
+	}
 	switch {
+	case v.num && !v.known:
+		e.number(quoted)
 	case !ok || !v.known && !v.glob:
-		e.cur.addUnknown(blank, v.prefix)
+		e.unknown(blank, v.prefix, quoted)
 	case v.glob: // one of the paths that a glob stood for
-		if e.cur.known() {
-			e.cur.prefix += v.prefix
-		}
-		e.cur.glob, e.cur.any = true, true
-		e.cur.text += v.text
-		e.cur.blank += v.blank
+		e.cur.open(v.prefix)
+		e.cur.glob, e.cur.any, e.cur.numbers = true, true, false
+		e.cur.text = append(e.cur.text, v.text...)
+		e.cur.blank = append(e.cur.blank, v.blank...)
 	case quoted || !e.split:
 		e.cur.any = e.cur.any || quoted
 		e.cur.add(v.text)
 	case e.st.ifs:
-		e.cur.addUnknown(v.text, "")
+		e.unknown(v.text, "", false)
 	default:
 		e.splitText(v.text)
 	}
 }
 
-// splitText adds a known value that bash splits at blanks and globs.
+// many reports whether an expansion gives a word for each of many values.
+func many(p *syntax.ParamExp) bool {
+	if p.Param == nil || p.Length {
+		return p.Param == nil
+	}
+	word, ok := p.Index.(*syntax.Word)
+	return p.Param.Value == "@" || p.Param.Value == "*" || p.Names != 0 || p.Excl || ok && (word.Lit() == "@" || word.Lit() == "*")
+}
+
+// splitText adds a known value that bash splits at blanks and globs. A
+// backslash in it is kept, but it quotes a glob character.
 func (e *expander) splitText(s string) {
-	for i := 0; i < len(s); i++ {
+	for s != "" && e.w.err == nil {
+		i := strings.IndexAny(s, " \t\n*?[")
+		if i < 0 {
+			e.cur.add(s)
+			return
+		}
+		e.cur.add(s[:i])
 		switch c := s[i]; c {
-		case ' ', '\t', '\n':
+		case '*', '?', '[':
+			e.cur.addGlob(s[i : i+1])
+		default:
 			if e.cur.any {
 				e.out = append(e.out, e.cur)
 				e.cur = &field{}
 			}
-		case '*', '?', '[':
-			e.cur.addGlob(s[i : i+1])
-		case '\\': // kept, but it quotes a glob character
-			e.cur.add(`\`)
-		default:
-			e.cur.add(s[i : i+1])
+		}
+		if s = s[i+1:]; len(e.out) > maxFields*8 {
+			e.w.fail(ErrTooLarge)
 		}
 	}
-}
-
-// paramValue says what a parameter expansion gives. blank is what stands for
-// it where the variable is empty.
-func (w *walker) paramValue(st *state, p *syntax.ParamExp, from *[]int) (v value, blank string, ok bool) {
-	if p.Param == nil || p.Exp != nil && p.Exp.Op == syntax.OtherParamOps {
-		// ${x@P} runs what x holds.
-		w.unknownCode(st, w.text(p))
-		*from = append(*from, w.substs(st, p)...)
-		return value{}, "", false
-	}
-	if p.Index != nil {
-		w.arithm(st, p.Index)
-	}
-	if p.Slice != nil {
-		w.arithm(st, p.Slice.Offset)
-		w.arithm(st, p.Slice.Length)
-	}
-	name := p.Param.Value
-	v, ok = w.lookup(st, name)
-	plain := !p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil && p.Index == nil &&
-		len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Flags == nil
-	if plain && p.Exp == nil {
-		return v, v.blank, ok
-	}
-	*from = append(*from, w.substs(st, p)...)
-	if p.Length {
-		return value{num: true}, "0", false
-	}
-	if plain && p.Exp != nil {
-		switch p.Exp.Op {
-		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-			if ok && v.known && v.text != "" {
-				return v, "", true
-			}
-			var ignored []int
-			d := w.one(st, p.Exp.Word, &ignored)
-			if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
-				st.set(name, value{})
-			}
-			if d.Known {
-				return value{from: v.from}, d.Text, false
-			}
-			return value{from: v.from}, d.Blank, false
-		case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-			if ok && v.known && v.text != "" {
-				return v, "", true
-			}
-			// It is not empty, or the command does not run.
-			return value{from: v.from}, "\x00", false
-		}
-	}
-	return value{from: v.from}, "", false
 }
 
 // lookup gives a variable that this line set, or that Options give.
 func (w *walker) lookup(st *state, name string) (value, bool) {
-	if v, ok := st.vars[name]; ok {
+	if v, ok := st.vars.get(name); ok {
 		return v, true
 	}
-	switch name {
-	case "?", "#", "$", "!", "PPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO":
-		return value{num: true, blank: "0"}, false
-	case "HOME":
+	switch {
+	case counted(name):
+		return value{num: !st.trapped && !(st.wild && syntax.ValidName(name)), blank: "0"}, false
+	case name == "HOME":
 		if h, ok := w.home(st); ok {
 			return value{known: true, text: h}, true
 		}
 		return value{blank: "~"}, false
-	case "PWD":
-		if st.dirKnown && len(st.dirs) == 1 && !st.wild {
-			return value{known: true, text: st.dirs[0]}, true
-		}
+	case name == "PWD" && st.dirKnown && len(st.dirs) == 1 && !st.wild:
+		return value{known: true, text: st.dirs[0]}, true
 	}
 	return value{}, false
 }
 
 func (w *walker) home(st *state) (string, bool) {
-	if v, ok := st.vars["HOME"]; ok {
+	if v, ok := st.vars.get("HOME"); ok {
 		return v.text, v.known
 	}
 	return w.opts.Home, w.opts.Home != "" && !st.wild
-}
-
-func unescapeDouble(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			switch s[i+1] {
-			case '$', '`', '"', '\\':
-				i++
-			case '\n':
-				i++
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-// ansiC decodes $'…'; false for what it would rather not decode.
-func ansiC(s string) (string, bool) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			b.WriteByte(s[i])
-			continue
-		}
-		if i++; i >= len(s) {
-			return "", false
-		}
-		if j := strings.IndexByte(`abeEfnrtv\'"?`, s[i]); j >= 0 {
-			b.WriteByte("\a\b\x1b\x1b\f\n\r\t\v\\'\"?"[j])
-			continue
-		}
-		base, most := 16, 0
-		switch s[i] {
-		case 'x':
-			most = 2
-		case 'u':
-			most = 4
-		case 'U':
-			most = 8
-		case '0', '1', '2', '3', '4', '5', '6', '7':
-			base, most = 8, 3
-			i--
-		default:
-			return "", false // \c and what bash keeps as it is
-		}
-		n := i + 1
-		for n < len(s) && n < i+1+most && isDigit(s[n], base) {
-			n++
-		}
-		c, err := strconv.ParseUint(s[i+1:n], base, 32)
-		if err != nil || c == 0 {
-			return "", false
-		}
-		if most == 4 || most == 8 {
-			b.WriteString(string(utf8.AppendRune(nil, rune(c))))
-		} else {
-			b.WriteByte(byte(c))
-		}
-		i = n - 1
-	}
-	return b.String(), true
-}
-
-func isDigit(c byte, base int) bool {
-	return c >= '0' && c <= '7' || base == 16 && (c >= '8' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f')
 }

@@ -7,48 +7,78 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// substs walks every substitution inside a node and gives the places of their
-// commands.
-func (w *walker) substs(st *state, n syntax.Node) []int {
-	var out []int
-	if n == nil {
-		return nil
+// subst walks the commands of a substitution and gives their places.
+func (w *walker) subst(st *state, stmts []*syntax.Stmt, piped bool) []int {
+	begin := len(w.out)
+	in := st.clone()
+	in.piped = in.piped || piped
+	if w.enter() {
+		w.stmts(in, stmts)
 	}
-	sub := func(stmts []*syntax.Stmt, piped bool) {
-		begin := len(w.out)
-		in := st.clone()
-		if piped {
-			in.piped = true
-		}
-		if w.enter() {
-			w.stmts(in, stmts)
-		}
-		w.leave()
-		out = append(out, span(begin, len(w.out))...)
+	w.leave()
+	return w.span(begin)
+}
+
+// counts reports whether a command substitution that was just walked gives a
+// number or nothing: its last command is wc with one count and no file, or
+// grep -c with one file at most.
+func (w *walker) counts(p *syntax.CmdSubst, at []int) bool {
+	if len(p.Stmts) != 1 || len(at) == 0 {
+		return false
 	}
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CmdSubst:
-			sub(n.Stmts, false)
-			return false
-		case *syntax.ProcSubst:
-			sub(n.Stmts, n.Op == syntax.CmdOut)
-			return false
-		case *syntax.ParamExp:
-			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
-				w.unknownCode(st, w.text(n))
-			}
-		case *syntax.ArithmExp:
-			w.arithm(st, n.X)
+	s := p.Stmts[0]
+	for {
+		pipe, ok := s.Cmd.(*syntax.BinaryCmd)
+		if !ok {
+			break
 		}
-		return true
-	})
-	return out
+		if pipe.Op != syntax.Pipe || s.Negated || s.Background || len(s.Redirs) > 0 {
+			return false
+		}
+		s = pipe.Y
+	}
+	if _, ok := s.Cmd.(*syntax.CallExpr); !ok || s.Background || s.Coprocess {
+		return false
+	}
+	c := w.out[at[len(at)-1]]
+	for _, r := range s.Redirs {
+		// Errors may hold any text.
+		if r.Op != syntax.RdrIn && !(r.N != nil && r.N.Value == "2" && r.Op == syntax.RdrOut && r.Word.Lit() == "/dev/null") {
+			return false
+		}
+	}
+	program, plain := c.Program()
+	if !plain || w.declared[program] || len(c.Wrappers)+len(c.Assigns) > 0 || c.Code {
+		return false
+	}
+	for _, a := range c.Words {
+		if !a.Known {
+			return false
+		}
+	}
+	args := c.Words[1:]
+	switch program {
+	case "wc":
+		return len(args) == 1 && len(args[0].Text) == 2 && args[0].Text[0] == '-' && strings.Contains("lcwm", args[0].Text[1:])
+	case "grep", "egrep", "fgrep":
+		if len(args) < 2 || len(args) > 3 || args[1].Text == "" || args[1].Text[0] == '-' || len(args) == 3 && args[2].Text[0:min(1, len(args[2].Text))] == "-" {
+			return false
+		}
+		flags, ok := strings.CutPrefix(args[0].Text, "-")
+		return ok && strings.Contains(flags, "c") && strings.Trim(flags, "cEFGPivwxsah") == ""
+	}
+	return false
 }
 
 // redirects fills in the files that a command's redirections open.
 func (w *walker) redirects(st *state, c *Command, rs []*syntax.Redirect) (here []Word) {
 	for _, r := range rs {
+		if r.N != nil && strings0(r.N.Value, '{') {
+			// {name}> gives the variable the number of the file.
+			n := strings.Trim(r.N.Value, "{}")
+			w.put(st, n, value{num: true}, r.N.Value)
+			w.note(st, n, value{num: true})
+		}
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			if r.Hdoc != nil {
@@ -58,7 +88,7 @@ func (w *walker) redirects(st *state, c *Command, rs []*syntax.Redirect) (here [
 			here = append(here, w.one(st, r.Word, &c.From))
 		case syntax.DplIn, syntax.DplOut:
 			t := w.one(st, r.Word, &c.From)
-			if t.Known && isFD(t.Text) {
+			if t.Known && isFD(t.Text) || t.Num {
 				continue
 			}
 			c.Redirects = append(c.Redirects, Redirect{Op: r.Op.String(), Target: t})
@@ -82,6 +112,13 @@ func isFD(s string) bool {
 
 // document is the text of a here-document.
 func (w *walker) document(st *state, r *syntax.Redirect, from *[]int) Word {
+	for _, p := range r.Word.Parts {
+		switch p.(type) {
+		case *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
+		default: // bash takes it as text, and may expand the document
+			w.unknownCode(st, w.text(r.Word))
+		}
+	}
 	quoted := r.Word.Lit() == "" || strings.Contains(r.Word.Lit(), `\`)
 	var f field
 	f.any = true
@@ -90,8 +127,10 @@ func (w *walker) document(st *state, r *syntax.Redirect, from *[]int) Word {
 		l, ok := p.(*syntax.Lit)
 		switch {
 		case ok && quoted:
+			w.spend(len(l.Value))
 			f.add(l.Value)
 		case ok:
+			w.spend(len(l.Value))
 			f.add(unescapeDouble(l.Value))
 		default:
 			e.dynamic(p, true)
@@ -100,10 +139,47 @@ func (w *walker) document(st *state, r *syntax.Redirect, from *[]int) Word {
 	return f.word("<<" + r.Word.Lit())
 }
 
-// join puts a path behind a folder, lexically.
-func join(dir, p string) string {
+// follow puts a path behind a folder as the kernel walks it: what is before
+// ".." stays where it may be a link. below is a folder that is surely none, nor
+// is one above it.
+func follow(below, dir, p string) string {
 	if path.IsAbs(p) {
-		return path.Clean(p)
+		dir = "/"
 	}
-	return path.Join(dir, p)
+	b := []byte(strings.TrimSuffix(dir, "/"))
+	for part := range strings.SplitSeq(p, "/") {
+		switch {
+		case part == "" || part == ".":
+		case part == ".." && len(b) == 0:
+		case part == ".." && (string(b) == below || len(b) < len(below) && below[len(b)] == '/' && below[:len(b)] == string(b)):
+			for b[len(b)-1] != '/' {
+				b = b[:len(b)-1]
+			}
+			b = b[:len(b)-1]
+		default:
+			b = append(append(b, '/'), part...)
+		}
+	}
+	if len(b) == 0 {
+		return "/"
+	}
+	return string(b)
+}
+
+// stepsBack reports whether a path has a name behind "..", so that it may lead
+// elsewhere where what is before it is a link.
+func stepsBack(p string) bool {
+	back := false
+	for part := range strings.SplitSeq(p, "/") {
+		switch part {
+		case "..":
+			back = true
+		case "", ".":
+		default:
+			if back {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -30,6 +30,13 @@ type Word struct {
 	Glob bool `json:"glob,omitempty"`
 	// Prefix is what an unknown word surely begins with.
 	Prefix string `json:"prefix,omitempty"`
+	// One: an unknown word that is surely one word, neither none nor many.
+	One bool `json:"one,omitempty"`
+	// Num: an unknown word that is surely an integer.
+	Num bool `json:"num,omitempty"`
+	// Proc: it is a process substitution, so a file that the shell makes; the
+	// commands in it are listed.
+	Proc bool `json:"proc,omitempty"`
 	// Blank is an unknown word as it would be if every unknown variable in it
 	// were empty; glob characters and a "~" that is not known stay.
 	Blank string `json:"blank,omitempty"`
@@ -77,6 +84,9 @@ type Command struct {
 	Code bool `json:"code,omitempty"`
 	// Func: it calls a function of the same line, whose commands are listed.
 	Func bool `json:"func,omitempty"`
+
+	dirs  []string // that wrappers put it in, while it is taken apart
+	moved bool
 }
 
 // Name is the program's name as written, "" where there is none or it cannot
@@ -151,8 +161,9 @@ const (
 	maxOpeners  = 20_000 // brackets, quotes and keywords that nest: bounds the parser's stack
 	maxDepth    = 64     // of what is walked: blocks, substitutions, sh -c
 	maxCommands = 4096
-	maxFields   = 512 // words out of one word
-	maxRounds   = 64  // of a for loop that is walked item by item
+	maxFields   = 512     // words out of one word
+	maxRounds   = 64      // of a for loop that is walked item by item
+	maxWork     = 1 << 23 // bytes and nodes that are looked at, all in all
 )
 
 // Options say what is known about the shell that will run the line.
@@ -169,12 +180,19 @@ func Parse(line, dir string) ([]Command, error) { return Options{Dir: dir}.Parse
 // Parse lists the simple commands of a line. Errors wrap ErrSyntax, ErrTooLarge
 // or ErrForkBomb, and then nothing may be assumed of the line.
 func (o Options) Parse(line string) ([]Command, error) {
-	if strings.ContainsAny(line, "\x00\r") {
-		// The parser and bash disagree about these.
-		return nil, fmt.Errorf("%w: it holds a NUL or a carriage return", ErrSyntax)
+	if strings.Contains(line, "\x00") {
+		return nil, fmt.Errorf("%w: it holds a NUL", ErrSyntax)
 	}
 	if err := bounded(line); err != nil {
 		return nil, err
+	}
+	// The parser drops carriage returns, bash keeps them.
+	returns := strings.Contains(line, "\r")
+	if returns {
+		if strings.Contains(line, carriage) {
+			return nil, fmt.Errorf("%w: it holds a carriage return", ErrSyntax)
+		}
+		line = strings.ReplaceAll(line, "\r", carriage)
 	}
 	w := &walker{opts: o}
 	st := newState(o.Dir)
@@ -182,7 +200,36 @@ func (o Options) Parse(line string) ([]Command, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
+	if returns {
+		for i := range w.out {
+			w.out[i].putBack()
+		}
+	}
 	return w.out, nil
+}
+
+// carriage stands for a carriage return while a line is parsed and walked.
+const carriage = "\ue00d"
+
+// putBack gives a command its carriage returns back.
+func (c *Command) putBack() {
+	text := func(s *string) { *s = strings.ReplaceAll(*s, carriage, "\r") }
+	word := func(w *Word) { text(&w.Text); text(&w.Prefix); text(&w.Blank) }
+	for _, words := range [][]Word{c.Words, c.Via} {
+		for i := range words {
+			word(&words[i])
+		}
+	}
+	for i := range c.Assigns {
+		text(&c.Assigns[i])
+	}
+	for i := range c.Redirects {
+		word(&c.Redirects[i].Target)
+	}
+	word(&c.Dir)
+	for i := range c.Alt {
+		text(&c.Alt[i])
+	}
 }
 
 func bounded(line string) error {

@@ -1,30 +1,51 @@
 package shellsyntax
 
 import (
-	"maps"
+	"hash/maphash"
 	"path"
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// state is what is known of the shell at one point of the line.
+// state is what is known of the shell at one point of the line. A copy shares
+// all that it holds: nothing in it is changed in place.
 type state struct {
-	vars     map[string]value
-	funcs    map[string]bool // surely declared
-	dirs     []string        // the folders it may be in
+	vars     tree[value]
+	funcs    tree[struct{}] // surely declared
+	dirs     []string       // the folders it may be in
 	dirKnown bool
 	ifs      bool // IFS is not the default
-	wild     bool // code that was not seen ran: nothing is known of variables
-	posn     bool // inside a function: $1 is a caller's
+	wild     bool // code that was not seen ran: nothing is known of other variables
+	trapped  bool // a trap may set any variable between any two commands
+	posn     bool // $1 is what a caller gave
 	stdin    []int
 	piped    bool
 }
 
+// value is what a variable is known to hold.
+type value struct {
+	known         bool
+	text          string
+	glob, num     bool // of an unknown one: a path out of a glob; an integer
+	prefix, blank string
+	from          []int
+	exported      bool
+	readonly      bool
+}
+
+func valueOf(w Word, from []int) value {
+	return value{known: w.Known, text: w.Text, glob: w.Glob, num: w.Num, prefix: w.Prefix, blank: w.Blank, from: from}
+}
+
+// integer reports whether it is surely an integer.
+func (v value) integer() bool { return v.num || v.known && isNumber(v.text) }
+
 const maxDirs = 8
 
 func newState(dir string) *state {
-	s := &state{vars: map[string]value{}, funcs: map[string]bool{}}
+	seed := maphash.MakeSeed()
+	s := &state{vars: newTree[value](seed), funcs: newTree[struct{}](seed)}
 	if path.IsAbs(dir) {
 		s.dirs, s.dirKnown = []string{path.Clean(dir)}, true
 	}
@@ -33,25 +54,31 @@ func newState(dir string) *state {
 
 func (s *state) clone() *state {
 	c := *s
-	c.vars, c.funcs, c.dirs = maps.Clone(s.vars), maps.Clone(s.funcs), slices.Clone(s.dirs)
 	return &c
 }
 
-// set notes an assignment.
+// set notes an assignment. Walkers assign by walker.put, which looks at what
+// the assignment itself runs.
 func (s *state) set(name string, v value) {
 	if name == "IFS" {
 		s.ifs = true
 	}
-	v.exported = v.exported || s.vars[name].exported
-	s.vars[name] = v
+	old, was := s.vars.get(name)
+	v.exported = v.exported || old.exported
+	switch {
+	case s.trapped:
+		v = value{exported: v.exported}
+	case old.readonly:
+		v = either(old, v) // bash refuses, and may go on
+	}
+	v.readonly = v.readonly || was && old.readonly
+	s.vars = s.vars.with(name, v)
 }
 
 // forget says that any variable may have any value, and any folder may be the
 // current one if moved.
 func (s *state) forget(moved bool) {
-	for n := range s.vars {
-		s.vars[n] = value{unsettled: true}
-	}
+	s.vars.root = nil
 	s.wild, s.ifs = true, true
 	if moved {
 		s.dirKnown, s.dirs = false, nil
@@ -60,28 +87,27 @@ func (s *state) forget(moved bool) {
 
 // merge makes s what is known when either s or o may be the case.
 func (s *state) merge(o *state) {
-	for n, v := range s.vars {
-		if ov, ok := o.vars[n]; !ok || !same(v, ov) {
-			s.vars[n] = value{num: v.num && ov.num, from: append(slices.Clone(v.from), ov.from...), exported: v.exported || ov.exported}
+	s.vars = s.vars.merge(o.vars, func(a, b *value) (value, bool, bool) {
+		switch {
+		case a == nil:
+			return value{from: b.from, exported: b.exported, readonly: b.readonly}, true, false
+		case b == nil:
+			return value{from: a.from, exported: a.exported, readonly: a.readonly}, true, false
+		case same(*a, *b):
+			return *a, true, true
 		}
-	}
-	for n, ov := range o.vars {
-		if _, ok := s.vars[n]; !ok {
-			s.vars[n] = value{from: ov.from, exported: ov.exported}
-		}
-	}
-	for f := range s.funcs {
-		if !o.funcs[f] {
-			delete(s.funcs, f)
-		}
-	}
-	s.ifs, s.wild = s.ifs || o.ifs, s.wild || o.wild
+		return either(*a, *b), true, false
+	})
+	s.funcs = s.funcs.merge(o.funcs, func(a, b *struct{}) (struct{}, bool, bool) {
+		return struct{}{}, a != nil && b != nil, true
+	})
+	s.ifs, s.wild, s.trapped, s.posn = s.ifs || o.ifs, s.wild || o.wild, s.trapped || o.trapped, s.posn || o.posn
 	if !o.dirKnown {
 		s.dirKnown, s.dirs = false, nil
 	}
 	for _, d := range o.dirs {
 		if s.dirKnown && !slices.Contains(s.dirs, d) {
-			s.dirs = append(s.dirs, d)
+			s.dirs = append(slices.Clip(s.dirs), d)
 		}
 	}
 	if len(s.dirs) > maxDirs {
@@ -89,16 +115,43 @@ func (s *state) merge(o *state) {
 	}
 }
 
+// either is what is known of a variable that holds one of two values.
+func either(a, b value) value {
+	return value{
+		num: a.integer() && b.integer(), from: union(a.from, b.from),
+		exported: a.exported || b.exported, readonly: a.readonly || b.readonly,
+	}
+}
+
 func same(a, b value) bool {
-	return a.known == b.known && a.text == b.text && a.glob == b.glob && a.num == b.num &&
+	return a.known == b.known && a.text == b.text && a.glob == b.glob && a.num == b.num && a.readonly == b.readonly &&
 		a.prefix == b.prefix && a.blank == b.blank && a.exported == b.exported && slices.Equal(a.from, b.from)
 }
 
-// moves says whether a node may change the shell's folder or run code that is
-// not seen; sets collects the variables that it may change, nil in names
-// standing for all.
+// union gives both lists of places as one, in order and each once.
+func union(a, b []int) []int {
+	switch {
+	case len(b) == 0:
+		return slices.Clip(a)
+	case len(a) == 0:
+		return slices.Clip(b)
+	}
+	return tidy(slices.Concat(a, b))
+}
+
+// tidy puts places in order, each once.
+func tidy(from []int) []int {
+	if !slices.IsSorted(from) {
+		from = slices.Clone(from)
+		slices.Sort(from)
+	}
+	return slices.Clip(slices.Compact(from))
+}
+
+// changes are what a piece of code may change: the variables, false for those
+// that are only ever set to an integer; all of them; the folder.
 type changes struct {
-	names map[string]bool // false: only ever set to an integer
+	names map[string]bool
 	all   bool
 	moves bool
 }
@@ -111,20 +164,23 @@ func (w *walker) changesIn(n syntax.Node) changes {
 			c.names[word.Lit()] = c.names[word.Lit()]
 		}
 	}
+	nodes := 0
 	syntax.Walk(n, func(n syntax.Node) bool {
+		nodes++
 		switch n := n.(type) {
 		case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
 			return false
 		case *syntax.Assign:
-			if n.Name != nil {
+			switch {
+			case n.Name != nil:
 				c.names[n.Name.Value] = c.names[n.Name.Value] || !integer(n)
-			} else {
+			case n.Value == nil || !strings0(n.Value.Lit(), '-'):
 				c.all = true
 			}
 		case *syntax.WordIter:
 			c.names[n.Name.Value] = true
 		case *syntax.BinaryArithm:
-			if n.Op >= syntax.Assgn {
+			if assigns(n.Op) {
 				lit(n.X)
 			}
 		case *syntax.UnaryArithm:
@@ -133,6 +189,12 @@ func (w *walker) changesIn(n syntax.Node) changes {
 			if n.Param != nil && n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
 				c.names[n.Param.Value] = true
 			}
+		case *syntax.Redirect:
+			if n.N != nil && strings0(n.N.Value, '{') {
+				c.all = true
+			}
+		case *syntax.CoprocClause:
+			c.all = true
 		case *syntax.CallExpr:
 			if len(n.Args) == 0 {
 				break
@@ -143,7 +205,7 @@ func (w *walker) changesIn(n syntax.Node) changes {
 				c.moves = true
 			case w.declared[name]:
 				c.all, c.moves = true, c.moves || w.moves
-			case name == "" || name == "eval" || name == "." || name == "source" || name == "command" || name == "builtin":
+			case name == "" || name == "eval" || name == "." || name == "source" || name == "command" || name == "builtin" || name[0] == '\\':
 				c.all, c.moves = true, true
 			case changesVars(name):
 				c.all = true
@@ -151,13 +213,17 @@ func (w *walker) changesIn(n syntax.Node) changes {
 		}
 		return true
 	})
+	w.spend(nodes)
 	return c
 }
+
+func strings0(s string, c byte) bool { return s != "" && s[0] == c }
 
 // changesVars names the builtins that set variables by name.
 func changesVars(name string) bool {
 	switch name {
-	case "read", "mapfile", "readarray", "printf", "getopts", "unset", "let", "set", "wait", "trap", "shift", "alias", "shopt", "enable", "unalias":
+	case "read", "mapfile", "readarray", "printf", "getopts", "unset", "let", "set", "wait", "trap", "shift", "alias", "shopt", "enable", "unalias",
+		"export", "declare", "local", "readonly", "typeset", "exec":
 		return true
 	}
 	return false
@@ -169,17 +235,20 @@ func (s *state) apply(c changes) {
 		s.forget(false)
 	}
 	for n, free := range c.names {
-		old, set := s.vars[n]
-		num := !free && !c.all && (!set || old.num || old.known && isFD(old.text))
-		s.set(n, value{num: num, unsettled: true})
+		old, set := s.vars.get(n)
+		num := !free && !c.all && (old.integer() || !set && !s.wild && !filled(n))
+		s.set(n, value{num: num})
 	}
 	if c.moves {
 		s.dirKnown, s.dirs = false, nil
 	}
 }
 
-// integer says whether an assignment gives nothing but an integer.
+// integer reports whether an assignment gives nothing but an integer.
 func integer(a *syntax.Assign) bool {
+	if a.Naked {
+		return true // it keeps its value
+	}
 	if a.Append || a.Array != nil || a.Index != nil || a.Value == nil || len(a.Value.Parts) != 1 {
 		return false
 	}
@@ -187,7 +256,7 @@ func integer(a *syntax.Assign) bool {
 	case *syntax.ArithmExp:
 		return true
 	case *syntax.Lit:
-		return p.Value != "" && isFD(p.Value)
+		return isNumber(p.Value)
 	}
 	return false
 }

@@ -16,8 +16,24 @@ type walker struct {
 	out      []Command
 	err      error
 	depth    int
+	work     int             // bytes and nodes looked at so far
 	declared map[string]bool // functions declared anywhere
 	moves    bool            // a cd is somewhere outside subshells
+	// Facts of the whole line, since a function's body runs later than it is
+	// walked: some variable is declared an integer; the arrays; and, for text
+	// that tells of these only afterwards, whether an assignment was walked
+	// that would be evaluated then, and the declarations that would.
+	integers  bool
+	arrays    map[string]bool
+	evaluable bool
+	bracketed []string
+}
+
+// spend counts work, which has a bound: what expands much is too large.
+func (w *walker) spend(n int) {
+	if w.work += n; w.work > maxWork {
+		w.fail(fmt.Errorf("%w: it expands to more than is looked at", ErrTooLarge))
+	}
 }
 
 func (w *walker) fail(err error) {
@@ -37,7 +53,7 @@ func (w *walker) text(n syntax.Node) string {
 
 // source parses text that the shell of st runs, and walks it.
 func (w *walker) source(st *state, src string) {
-	if w.err != nil || !w.enter() {
+	if w.spend(len(src)); w.err != nil || !w.enter() {
 		return
 	}
 	defer w.leave()
@@ -56,22 +72,95 @@ func (w *walker) source(st *state, src string) {
 	}
 	old := w.src
 	w.src = src
-	w.lookAhead(file)
+	if err := strange(file); err != nil {
+		w.fail(err)
+		return
+	}
+	w.lookAhead(st, file)
 	w.stmts(st, file.Stmts)
 	w.src = old
 }
 
-func (w *walker) lookAhead(file *syntax.File) {
+// lookAhead collects what holds for the whole of a text.
+func (w *walker) lookAhead(st *state, file *syntax.File) {
 	if w.declared == nil {
 		w.declared = map[string]bool{}
 	}
+	if w.arrays == nil {
+		w.arrays = map[string]bool{}
+	}
 	syntax.Walk(file, func(n syntax.Node) bool {
-		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
-			w.declared[f.Name.Value] = true
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			if n.Name != nil {
+				w.declared[n.Name.Value] = true
+			}
+		case *syntax.DeclClause:
+			if flags := declFlags(n); strings.Contains(flags, "i") {
+				w.declaresInteger(st)
+			} else if strings.ContainsAny(flags, "aA") {
+				for _, a := range n.Args {
+					if a.Name != nil {
+						w.declaresArray(st, a.Name.Value)
+					}
+				}
+			}
+		case *syntax.Assign:
+			if n.Name != nil && (n.Array != nil || n.Index != nil) {
+				w.declaresArray(st, n.Name.Value)
+			}
 		}
 		return true
 	})
 	w.moves = w.moves || w.changesIn(file).moves
+}
+
+// declaresInteger notes that a variable has the integer attribute, or may: text
+// assigned to it is evaluated.
+func (w *walker) declaresInteger(st *state) {
+	if !w.integers && w.evaluable {
+		w.unknownCode(st, "declare -i")
+	}
+	w.integers = true
+}
+
+// declaresArray notes that a variable is an array.
+func (w *walker) declaresArray(st *state, name string) {
+	if !w.arrays[name] && slices.Contains(w.bracketed, name) {
+		w.unknownCode(st, "declare -a "+name)
+	}
+	w.arrays[name] = true
+}
+
+// strange refuses what the parser and bash disagree about: a carriage return
+// outside quotes.
+func strange(file *syntax.File) error {
+	quoted := map[*syntax.Lit]bool{}
+	quote := func(parts []syntax.WordPart) {
+		for _, p := range parts {
+			if l, ok := p.(*syntax.Lit); ok {
+				quoted[l] = true
+			}
+		}
+	}
+	bad := false
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DblQuoted:
+			quote(n.Parts)
+		case *syntax.Redirect:
+			if n.Hdoc != nil {
+				quote(n.Hdoc.Parts)
+			}
+		case *syntax.Lit:
+			bad = bad || strings.Contains(n.Value, carriage) && !quoted[n]
+		}
+		return !bad
+	})
+	if bad {
+		return fmt.Errorf("%w: it holds a carriage return outside quotes", ErrSyntax)
+	}
+	return nil
 }
 
 func (w *walker) enter() bool {
@@ -88,18 +177,23 @@ func (w *walker) emit(st *state, c Command) int {
 		w.fail(fmt.Errorf("%w: more than %d commands", ErrTooLarge, maxCommands))
 		return 0
 	}
-	if st.dirKnown && len(st.dirs) > 0 {
+	dirs := st.dirs
+	if c.moved {
+		dirs = c.dirs
+	}
+	if c.dirs, c.moved = nil, false; st.dirKnown && len(dirs) > 0 {
 		// The newest folder is the likely one.
-		last := len(st.dirs) - 1
-		c.Dir = Word{Text: st.dirs[last], Known: true}
-		c.Alt = slices.Clone(st.dirs[:last])
+		last := len(dirs) - 1
+		c.Dir = Word{Text: dirs[last], Known: true}
+		if last > 0 {
+			c.Alt = slices.Clone(dirs[:last])
+		}
 	} else {
 		c.Dir = Word{Text: "?"}
 	}
 	c.Piped = st.piped
-	c.From = append(c.From, st.stdin...)
-	slices.Sort(c.From)
-	c.From = slices.Compact(c.From)
+	w.spend(len(c.From) + len(st.stdin))
+	c.From = union(tidy(c.From), st.stdin)
 	w.out = append(w.out, c)
 	return len(w.out) - 1
 }
@@ -118,7 +212,7 @@ func (w *walker) stmts(st *state, list []*syntax.Stmt) {
 // stmt walks a statement. st becomes what is known after it; the state that is
 // returned is what is known if it succeeded, nil where that is the same.
 func (w *walker) stmt(st *state, s *syntax.Stmt) *state {
-	if w.err != nil || s == nil || !w.enter() {
+	if w.spend(1); w.err != nil || s == nil || !w.enter() {
 		return nil
 	}
 	defer w.leave()
@@ -155,7 +249,7 @@ func (w *walker) command(st *state, s *syntax.Stmt) *state {
 		at := w.emit(st, c)
 		if len(c.From) > 0 {
 			inner = st.clone()
-			inner.stdin = append(slices.Clone(st.stdin), at)
+			inner.stdin = union(st.stdin, []int{at})
 		}
 	}
 	var ok *state
@@ -181,20 +275,17 @@ func (w *walker) command(st *state, s *syntax.Stmt) *state {
 	case *syntax.FuncDecl:
 		w.function(inner, c)
 	case *syntax.ArithmCmd:
-		w.substs(inner, c)
-		w.arithm(inner, c.X)
+		w.arithm(inner, c.X, new([]int))
 	case *syntax.LetClause:
 		for _, x := range c.Exprs {
-			w.substs(inner, x)
-			w.arithm(inner, x)
+			w.letClause(inner, x)
 		}
 	case *syntax.TestClause:
-		w.substs(inner, c)
-		w.test(inner, c.X)
+		w.test(inner, c.X, new([]int))
 	case *syntax.TimeClause:
 		w.stmt(inner, c.Stmt)
 	case *syntax.CoprocClause:
-		w.stmt(inner.clone(), c.Stmt)
+		w.coproc(inner, c)
 	default:
 		w.fail(fmt.Errorf("%w: %T is not understood", ErrSyntax, c))
 	}
@@ -278,16 +369,46 @@ func (w *walker) pipe(st *state, b *syntax.BinaryCmd) {
 		}
 		begin := len(w.out)
 		w.stmt(sub, m)
-		before = span(begin, len(w.out))
+		before = w.span(begin)
 	}
 }
 
-func span(a, b int) []int {
-	out := make([]int, 0, b-a)
-	for ; a < b; a++ {
-		out = append(out, a)
+// span gives the places of the commands from begin on.
+func (w *walker) span(begin int) []int {
+	w.spend(len(w.out) - begin)
+	out := make([]int, 0, len(w.out)-begin)
+	for ; begin < len(w.out); begin++ {
+		out = append(out, begin)
 	}
 	return out
+}
+
+// coproc walks a coprocess: it sets NAME and NAME_PID.
+func (w *walker) coproc(st *state, c *syntax.CoprocClause) {
+	name := "COPROC"
+	if c.Name != nil {
+		name = c.Name.Lit()
+	}
+	for _, n := range []string{name, name + "_PID"} {
+		w.put(st, n, value{num: true}, w.text(c))
+		w.note(st, n, value{num: true})
+	}
+	begin := len(w.out)
+	w.stmt(st.clone(), c.Stmt)
+	for i := begin; i < len(w.out); i++ {
+		w.out[i].Background = true
+	}
+}
+
+// letClause walks one argument of let: arithmetic, as it is written or quoted.
+func (w *walker) letClause(st *state, x syntax.ArithmExpr) {
+	if word, ok := x.(*syntax.Word); ok && word.Lit() == "" {
+		if v := w.one(st, word, new([]int)); !v.Num && !(v.Known && w.let(st, v.Text)) {
+			w.unknownCode(st, w.text(x))
+		}
+		return
+	}
+	w.arithm(st, x, new([]int))
 }
 
 func (w *walker) ifs(st *state, c *syntax.IfClause) {
@@ -307,15 +428,17 @@ func (w *walker) ifs(st *state, c *syntax.IfClause) {
 func (w *walker) loop(st *state, c *syntax.ForClause) {
 	it, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
-		w.substs(st, c.Loop)
-		st.apply(w.changesIn(c))
-		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
-			for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
-				w.arithm(st, x)
-			}
+		l, ok := c.Loop.(*syntax.CStyleLoop)
+		if !ok {
+			w.fail(fmt.Errorf("%w: %T is not understood", ErrSyntax, c.Loop))
+			return
 		}
+		w.arithm(st, l.Init, new([]int))
+		st.apply(w.changesIn(c))
+		w.arithm(st, l.Cond, new([]int))
 		body := st.clone()
 		w.stmts(body, c.Do)
+		w.arithm(body, l.Post, new([]int))
 		st.merge(body)
 		return
 	}
@@ -323,6 +446,9 @@ func (w *walker) loop(st *state, c *syntax.ForClause) {
 	items := w.fields(st, it.Items, &from)
 	ch := w.changesIn(c)
 	st.apply(ch)
+	if c.Select {
+		w.put(st, "REPLY", value{}, "REPLY")
+	}
 	settled := !c.Select && it.InPos.IsValid() && len(items) <= maxRounds
 	for _, i := range items {
 		settled = settled && (i.Known || i.Glob)
@@ -334,9 +460,10 @@ func (w *walker) loop(st *state, c *syntax.ForClause) {
 		body := st.clone()
 		v := valueOf(i, from)
 		if !settled {
-			v = value{from: from, unsettled: true}
+			v = value{from: from}
 		}
-		body.set(it.Name.Value, v)
+		w.put(body, it.Name.Value, v, w.text(it))
+		w.note(body, it.Name.Value, v)
 		w.stmts(body, c.Do)
 		st.merge(body)
 		if w.err != nil {
@@ -349,13 +476,18 @@ func (w *walker) cases(st *state, c *syntax.CaseClause) {
 	var from []int
 	w.one(st, c.Word, &from)
 	rest := st.clone()
+	var above *changes
 	for _, item := range c.Items {
 		for _, p := range item.Patterns {
 			w.one(st, p, &from)
 		}
 		branch := rest.clone()
-		if item.Op != syntax.Break {
-			branch.apply(w.changesIn(c)) // it may be entered from the one above
+		if item.Op != syntax.Break { // it may be entered from the one above
+			if above == nil {
+				ch := w.changesIn(c)
+				above = &ch
+			}
+			branch.apply(*above)
 		}
 		branch.merge(st)
 		w.stmts(branch, item.Stmts)
@@ -378,31 +510,42 @@ func (w *walker) function(st *state, f *syntax.FuncDecl) {
 	body.forget(w.moves)
 	body.posn = true
 	w.stmt(body, f.Body)
-	st.funcs[name] = true
+	st.funcs = st.funcs.with(name, struct{}{})
 }
 
-// bombs says whether a body calls its own function in the background or as
-// part of a pipe.
+// bombs reports whether a body calls its own function in the background or as
+// part of a pipe, at the cost of one walk.
 func bombs(body *syntax.Stmt, name string) bool {
-	found := false
-	calls := func(n syntax.Node) bool {
-		hit := false
-		syntax.Walk(n, func(n syntax.Node) bool {
-			if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == name {
-				hit = true
-			}
-			return !hit
-		})
-		return hit
+	type frame struct {
+		node  syntax.Node
+		calls bool // the function is called below
+		sides int  // how many children call it
 	}
+	found := false
+	var path []frame
 	syntax.Walk(body, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Stmt:
-			found = found || n.Background && n.Cmd != nil && calls(n.Cmd)
-		case *syntax.BinaryCmd:
-			found = found || n.Op == syntax.Pipe && calls(n.X) && calls(n.Y)
+		if n != nil {
+			c, ok := n.(*syntax.CallExpr)
+			path = append(path, frame{node: n, calls: ok && len(c.Args) > 0 && c.Args[0].Lit() == name})
+			return true
 		}
-		return !found
+		f := path[len(path)-1]
+		path = path[:len(path)-1]
+		if !f.calls {
+			return true
+		}
+		switch n := f.node.(type) {
+		case *syntax.Stmt:
+			found = found || n.Background
+		case *syntax.BinaryCmd:
+			found = found || (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && f.sides > 1
+		}
+		if len(path) > 0 {
+			up := &path[len(path)-1]
+			up.calls = true
+			up.sides++
+		}
+		return true
 	})
 	return found
 }

@@ -7,115 +7,255 @@ import (
 )
 
 // wrapper says how a program that runs another finds it among its arguments.
+// Options that are not in it may do anything.
 type wrapper struct {
-	vals string // short options that take a value, as letters
-	long string // long options that take a value in the next word
-	args int    // operands of its own before the command
-	vars bool   // NAME=value operands may come first
-	more bool   // it appends arguments that only run time knows
+	flags string // short options that only change how it runs the command
+	vals  string // short options that take a value
+	tail  string // short options whose value, if any, is the rest of the word
+	long  string // long options; those that end in "=" take a value
+	args  int    // operands of its own before the command
+	vars  bool   // NAME=value operands may come first
+	more  bool   // it appends arguments that only run time knows
+	digit bool   // -5 is an option
 }
 
 // wrapperOf gives the wrapper of that base name.
 func wrapperOf(name string) (wrapper, bool) {
 	switch name {
 	case "env":
-		return wrapper{vals: "uCS", long: " unset chdir split-string ", vars: true}, true
-	case "nohup", "setsid":
+		return wrapper{flags: "iv0", vals: "uC", tail: "S", long: "ignore-environment debug null unset= chdir= split-string=", vars: true}, true
+	case "nohup", "builtin", "busybox", "toybox":
 		return wrapper{}, true
-	case "builtin":
-		return wrapper{}, true
+	case "setsid":
+		return wrapper{flags: "cfw", long: "ctty fork wait"}, true
 	case "command":
-		return wrapper{}, true
+		return wrapper{flags: "p"}, true
 	case "exec":
-		return wrapper{vals: "a"}, true
+		return wrapper{flags: "c"}, true
 	case "time":
-		return wrapper{vals: "fo", long: " format output "}, true
+		return wrapper{flags: "pvaq", vals: "of", long: "portability verbose append quiet output= format="}, true
 	case "nice":
-		return wrapper{vals: "n", long: " adjustment "}, true
+		return wrapper{vals: "n", long: "adjustment=", digit: true}, true
 	case "ionice":
-		return wrapper{vals: "cnpPu", long: " class classdata pid "}, true
-	case "chrt", "taskset":
-		return wrapper{args: 1}, true
+		return wrapper{flags: "t", vals: "cn", long: "ignore class= classdata="}, true
+	case "chrt":
+		return wrapper{flags: "abdfior", vals: "TPD", args: 1}, true
+	case "taskset":
+		return wrapper{flags: "ac", long: "all-tasks cpu-list", args: 1}, true
 	case "timeout":
-		return wrapper{vals: "ks", long: " kill-after signal ", args: 1}, true
+		return wrapper{flags: "vf", vals: "ks", long: "foreground preserve-status verbose kill-after= signal=", args: 1}, true
 	case "stdbuf":
-		return wrapper{vals: "ioe", long: " input output error "}, true
+		return wrapper{vals: "ioe", long: "input= output= error="}, true
 	case "sudo":
-		return wrapper{vals: "ughpCTRDrtaU", long: " user group host prompt close-from command-timeout chroot chdir role type other-user ", vars: true}, true
+		return wrapper{flags: "ABEHnPSbk", vals: "ughpCTrtU", long: "askpass background preserve-env non-interactive set-home stdin user= group= host= prompt= close-from= command-timeout= role= type= other-user=", vars: true}, true
 	case "doas":
-		return wrapper{vals: "uC"}, true
+		return wrapper{flags: "nL", vals: "u"}, true
 	case "xargs":
-		return wrapper{vals: "adEILnPs", long: " arg-file delimiter max-lines max-args max-procs replace max-chars process-slot-var ", more: true}, true
-	case "busybox", "toybox":
-		return wrapper{}, true
+		return wrapper{
+			flags: "0rtxp", vals: "adEILnPs", tail: "eil", more: true,
+			long: "null no-run-if-empty verbose exit interactive open-tty eof replace max-lines arg-file= delimiter= max-args= max-procs= max-chars=",
+		}, true
 	case "caffeinate":
-		return wrapper{vals: "tw"}, true
+		return wrapper{flags: "dimsu", vals: "tw"}, true
 	}
 	return wrapper{}, false
 }
 
-// unwrap moves one wrapper from the words to Via. It leaves a wrapper that
-// runs nothing (env alone, command -v) or whose options it cannot read.
-func unwrap(c *Command) bool {
-	name := base(c)
-	wr, ok := wrapperOf(name)
-	if !ok {
-		return false
-	}
-	i, args := 1, wr.args
-	for ; i < len(c.Words); i++ {
-		a := c.Words[i]
-		if !a.Known {
+// option is one option of a wrapper, with the value it was given.
+type option struct {
+	name  string // "o" or "output"
+	value Word
+}
+
+// read takes a wrapper's own words off the front. at is where the command
+// begins; ok is false where a word is unknown or no command follows; strange,
+// where an option is none of those that it lists.
+func (wr wrapper) read(words []Word) (opts []option, vars []string, at int, strange, ok bool) {
+	args := wr.args
+	i := 1
+	for ; i < len(words); i++ {
+		if !words[i].Known {
 			// An option or the command itself: both unknown, leave it.
-			return false
+			return nil, nil, 0, false, false
 		}
-		t := a.Text
+		t := words[i].Text
+		next := func() Word {
+			if i++; i < len(words) {
+				return words[i]
+			}
+			return Word{}
+		}
 		switch {
 		case t == "--":
 			i++
+			if args > 0 && i < len(words) {
+				i += args
+			}
+		case strings.HasPrefix(t, "--"):
+			name, v, has := strings.Cut(t[2:], "=")
+			full, takes, known := wr.longOption(name)
+			o := option{name: full, value: Word{Text: v, Known: true}}
+			if strange = strange || !known; takes && !has {
+				o.value = next()
+			}
+			opts = append(opts, o)
+			continue
+		case len(t) > 1 && t[0] == '-' && wr.digit && isNumber(t[1:]):
+			continue
 		case len(t) > 1 && t[0] == '-':
-			if name == "command" && strings.ContainsAny(t, "vV") || name == "env" && (strings.HasPrefix(t, "-S") || strings.HasPrefix(t, "--s") || strings.Contains(t, "S") && t[1] != '-') {
-				return false
-			}
-			if name == "sudo" && (t == "-e" || t == "--edit" || t == "-s" || t == "-i" || t == "-l" || t == "-v" || t == "-k" || t == "-K") {
-				return false
-			}
-			if takesValue(wr, t) {
-				i++
+			for j := 1; j < len(t); j++ {
+				letter, rest := t[j], t[j+1:]
+				o := option{name: t[j : j+1], value: Word{Text: rest, Known: true}}
+				takes := strings.IndexByte(wr.vals, letter) >= 0
+				if takes && rest == "" {
+					o.value = next()
+				}
+				opts = append(opts, o)
+				if takes || strings.IndexByte(wr.tail, letter) >= 0 {
+					break
+				}
+				strange = strange || strings.IndexByte(wr.flags, letter) < 0
 			}
 			continue
 		case wr.vars && strings.Contains(t, "="):
-			c.Assigns = append(c.Assigns, t)
+			vars = append(vars, t)
 			continue
+		case wr.vars && t == "-":
+			continue // env - is env -i
 		case args > 0:
 			args--
 			continue
 		}
 		break
 	}
-	if i >= len(c.Words) {
+	return opts, vars, i, strange, i < len(words)
+}
+
+// longOption finds a long option, which may be shortened.
+func (wr wrapper) longOption(name string) (full string, takes, ok bool) {
+	for l := range strings.FieldsSeq(wr.long) {
+		full, takes = strings.CutSuffix(l, "=")
+		if full == name {
+			return full, takes, true
+		}
+	}
+	found := 0
+	for l := range strings.FieldsSeq(wr.long) {
+		if strings.HasPrefix(l, name) {
+			found++
+			full, takes = strings.CutSuffix(l, "=")
+		}
+	}
+	if found != 1 {
+		return name, false, false
+	}
+	return full, takes, true
+}
+
+// unwrap moves one wrapper from the words to Via. It leaves a wrapper that
+// runs nothing (env alone, command -v). What the wrapper does besides is told
+// of the command: the folder it runs in, the files it opens; an option that is
+// not known makes it unknown code.
+func (w *walker) unwrap(st *state, c *Command) bool {
+	name := base(c)
+	wr, ok := wrapperOf(name)
+	if !ok || name == "command" && len(c.Words) > 1 && strings.Trim(c.Words[1].Text, "pvV") == "-" && strings.ContainsAny(c.Words[1].Text, "vV") {
 		return false
 	}
-	c.Via = append(c.Via, c.Words[:i]...)
+	if name == "env" {
+		w.splitEnv(c)
+	}
+	opts, vars, at, strange, ok := wr.read(c.Words)
+	if !ok {
+		return false
+	}
+	if (name == "sudo" || name == "doas") && strange {
+		return false // -s, -i and -e do not run the words as a command
+	}
+	c.Code = c.Code || strange
+	replace := ""
+	for _, o := range opts {
+		switch name + " " + o.name {
+		case "env C", "env chdir":
+			w.runIn(st, c, o.value)
+		case "env S", "env split-string":
+			c.Code = true
+		case "time o", "time output":
+			c.Redirects = append(c.Redirects, Redirect{Op: ">", Target: o.value})
+		case "xargs a", "xargs arg-file":
+			c.Redirects = append(c.Redirects, Redirect{Op: "<", Target: o.value})
+		case "xargs I":
+			replace = o.value.Text
+			wr.more = false
+		case "xargs i", "xargs replace":
+			if replace = o.value.Text; replace == "" {
+				replace = "{}"
+			}
+			wr.more = false
+		}
+	}
+	c.Assigns = append(c.Assigns, vars...)
+	c.Via = append(c.Via, c.Words[:at]...)
 	c.Wrappers = append(c.Wrappers, name)
-	c.Words = slices.Clone(c.Words[i:])
+	c.Words = slices.Clone(c.Words[at:])
+	if replace != "" {
+		replaced(c.Words, replace)
+	}
 	if wr.more {
 		c.Words = append(c.Words, Word{Text: "…"})
 	}
 	return true
 }
 
-func takesValue(wr wrapper, t string) bool {
-	if strings.HasPrefix(t, "--") {
-		return !strings.Contains(t, "=") && strings.Contains(wr.long, " "+t[2:]+" ")
+// splitEnv takes the one word of env -S apart where that is plain.
+func (w *walker) splitEnv(c *Command) {
+	if len(c.Words) < 2 {
+		return
 	}
-	// The value follows in the next word only where the letter is the last.
-	for i := 1; i < len(t); i++ {
-		if strings.IndexByte(wr.vals, t[i]) >= 0 {
-			return i == len(t)-1
+	text, at := "", 2
+	switch t := c.Words[1].Text; {
+	case !c.Words[1].Known:
+		return
+	case (t == "-S" || t == "--split-string") && len(c.Words) > 2 && c.Words[2].Known:
+		text, at = c.Words[2].Text, 3
+	case strings.HasPrefix(t, "-S") && len(t) > 2:
+		text = t[2:]
+	case strings.HasPrefix(t, "--split-string="):
+		text = t[len("--split-string="):]
+	default:
+		return
+	}
+	if strings.ContainsAny(text, `'"\$#`) {
+		return
+	}
+	words := []Word{c.Words[0]}
+	for f := range strings.FieldsSeq(text) {
+		words = append(words, Word{Text: f, Known: true})
+	}
+	c.Words = append(words, c.Words[at:]...)
+}
+
+// runIn notes that a wrapper changes the folder.
+func (w *walker) runIn(st *state, c *Command, dir Word) {
+	var in []string
+	if c.dirs == nil {
+		c.dirs = st.dirs
+	}
+	if dir.Known && dir.Text != "" && st.dirKnown {
+		for _, d := range c.dirs {
+			in = append(in, follow(w.opts.Dir, d, dir.Text))
 		}
 	}
-	return false
+	c.dirs, c.moved = in, true
+}
+
+// replaced makes the words unknown in which other text takes the place of mark.
+func replaced(words []Word, mark string) {
+	for i, word := range words {
+		if before, _, has := strings.Cut(word.Text, mark); has {
+			words[i] = Word{Text: word.Text, Prefix: before, Blank: strings.ReplaceAll(word.Text, mark, ""), One: true}
+		}
+	}
 }
 
 // inner writes down the commands that a command runs by its own options:
@@ -143,12 +283,8 @@ func (w *walker) inner(st *state, c Command, at int) {
 			Wrappers: append(slices.Clone(c.Wrappers), "find"),
 			From:     []int{at},
 		}
-		for k := range in.Words {
-			if strings.Contains(in.Words[k].Text, "{}") {
-				in.Words[k] = Word{Text: in.Words[k].Text}
-			}
-		}
-		for unwrap(&in) {
+		replaced(in.Words, "{}")
+		for w.unwrap(st, &in) {
 		}
 		if !w.nested(st, &in, nil) {
 			w.emit(st, in)

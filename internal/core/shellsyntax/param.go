@@ -1,0 +1,119 @@
+package shellsyntax
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// paramValue says what a parameter expansion gives. blank is what stands for
+// it where the variable is empty. Everything inside the braces is walked once;
+// a form that is not known to be harmless is unknown code.
+func (w *walker) paramValue(st *state, p *syntax.ParamExp, from *[]int) (v value, blank string, ok bool) {
+	if p.Param == nil || p.Flags != nil || p.Width || p.IsSet || p.NestedParam != nil || len(p.Modifiers) > 0 {
+		w.unknownCode(st, w.text(p))
+		return value{}, "", false
+	}
+	name := p.Param.Value
+	w.index(st, p.Index, from)
+	if p.Excl || p.Names != 0 {
+		if !w.namesOnly(st, p) {
+			w.unknownCode(st, w.text(p))
+		}
+		w.inside(st, p, from)
+		return value{}, "", false
+	}
+	if p.Length {
+		return value{num: true}, "0", false
+	}
+	v, ok = w.lookup(st, name)
+	if p.Index != nil {
+		// An element; an array's value is what all of them are.
+		v, ok = value{num: v.num, from: v.from}, false
+	}
+	if p.Slice != nil || p.Repl != nil || p.Exp == nil {
+		w.inside(st, p, from)
+		if p.Slice != nil || p.Repl != nil {
+			return value{from: v.from}, "", false
+		}
+		return v, v.blank, ok
+	}
+	if p.Index != nil && p.Exp.Op != syntax.OtherParamOps {
+		w.inside(st, p, from)
+		return value{from: v.from}, "", false
+	}
+	full := ok && v.known && v.text != ""
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if full {
+			w.inside(st, p, from)
+			return v, "", true
+		}
+		// What it is set to is only there if the variable was empty.
+		d := w.one(st, p.Exp.Word, from)
+		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+			set := valueOf(d, v.from)
+			w.put(st, name, set, w.text(p))
+			w.note(st, name, set)
+			st.set(name, value{from: v.from})
+		}
+		if d.Known {
+			return value{from: v.from}, d.Text, false
+		}
+		return value{from: v.from}, d.Blank, false
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		w.inside(st, p, from)
+		if full {
+			return v, "", true
+		}
+		// It is not empty, or the command does not run.
+		return value{from: v.from}, "\x00", false
+	case syntax.OtherParamOps:
+		// All but ${x@P}, which runs what x holds, only show it.
+		if op := p.Exp.Word.Lit(); len(op) != 1 || strings.IndexByte("QEAaKkUuL", op[0]) < 0 {
+			w.unknownCode(st, w.text(p))
+		}
+	}
+	w.inside(st, p, from)
+	return value{from: v.from}, "", false
+}
+
+// inside walks what a parameter expansion holds besides its name and index.
+func (w *walker) inside(st *state, p *syntax.ParamExp, from *[]int) {
+	if p.Slice != nil {
+		w.arithm(st, p.Slice.Offset, from)
+		w.arithm(st, p.Slice.Length, from)
+	}
+	if p.Repl != nil {
+		w.one(st, p.Repl.Orig, from)
+		w.one(st, p.Repl.With, from)
+	}
+	if p.Exp != nil && p.Exp.Op != syntax.OtherParamOps {
+		w.one(st, p.Exp.Word, from)
+	}
+}
+
+// namesOnly reports whether an expansion with "!" gives names, or the value of
+// a variable that is known; else the value of the variable is read as a name
+// with a subscript, which is evaluated.
+func (w *walker) namesOnly(st *state, p *syntax.ParamExp) bool {
+	if p.Exp != nil || p.Slice != nil || p.Repl != nil {
+		return false
+	}
+	if p.Names != 0 {
+		return true
+	}
+	if word, ok := p.Index.(*syntax.Word); ok && (word.Lit() == "@" || word.Lit() == "*") {
+		return true
+	}
+	v, ok := st.vars.get(p.Param.Value)
+	return p.Index == nil && ok && v.known && syntax.ValidName(v.text)
+}
+
+// index walks a subscript, which is evaluated.
+func (w *walker) index(st *state, x syntax.ArithmExpr, from *[]int) {
+	if word, ok := x.(*syntax.Word); ok && (word.Lit() == "@" || word.Lit() == "*") {
+		return
+	}
+	w.arithm(st, x, from)
+}

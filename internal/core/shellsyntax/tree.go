@@ -1,0 +1,147 @@
+package shellsyntax
+
+import "hash/maphash"
+
+// tree is an immutable map by name, so that a copy of a state costs nothing
+// and two states that differ little are merged at the cost of what differs: a
+// treap whose priorities are hashes, so its shape follows from its names.
+// The zero tree is empty; trees that are merged were begun by one grow.
+type tree[V any] struct {
+	root *node[V]
+	seed maphash.Seed
+}
+
+type node[V any] struct {
+	name        string
+	priority    uint64
+	value       V
+	left, right *node[V]
+}
+
+func newTree[V any](seed maphash.Seed) tree[V] { return tree[V]{seed: seed} }
+
+func (t tree[V]) get(name string) (v V, ok bool) {
+	for n := t.root; n != nil; {
+		switch {
+		case name == n.name:
+			return n.value, true
+		case name < n.name:
+			n = n.left
+		default:
+			n = n.right
+		}
+	}
+	return v, false
+}
+
+// with gives the tree that has the value under the name too.
+func (t tree[V]) with(name string, v V) tree[V] {
+	l, _, r := split(t.root, name)
+	t.root = join2(join2(l, &node[V]{name: name, priority: maphash.String(t.seed, name), value: v}), r)
+	return t
+}
+
+func (t tree[V]) without(name string) tree[V] {
+	l, m, r := split(t.root, name)
+	if m != nil {
+		t.root = join2(l, r)
+	}
+	return t
+}
+
+// each visits all values, in the order of their names.
+func (t tree[V]) each(visit func(string, V)) { t.root.each(visit) }
+
+func (n *node[V]) each(visit func(string, V)) {
+	if n != nil {
+		n.left.each(visit)
+		visit(n.name, n.value)
+		n.right.each(visit)
+	}
+}
+
+// merge gives what either t or o may be. What both share is not visited. A
+// value that only one of them has comes with nil for the other; keep false
+// leaves the name out, same says that the first value stays.
+func (t tree[V]) merge(o tree[V], value func(a, b *V) (v V, keep, same bool)) tree[V] {
+	t.root = merge(t.root, o.root, value)
+	return t
+}
+
+func merge[V any](a, b *node[V], value func(a, b *V) (V, bool, bool)) *node[V] {
+	if a == b {
+		return a
+	}
+	var al, ma, ar, bl, mb, br *node[V]
+	top := a
+	if b == nil || a != nil && a.above(b) {
+		al, ma, ar = a.left, a, a.right
+		bl, mb, br = split(b, a.name)
+	} else {
+		top = b
+		bl, mb, br = b.left, b, b.right
+		al, ma, ar = split(a, b.name)
+	}
+	var va, vb *V
+	if ma != nil {
+		va = &ma.value
+	}
+	if mb != nil {
+		vb = &mb.value
+	}
+	v, keep, same := value(va, vb)
+	l, r := merge(al, bl, value), merge(ar, br, value)
+	switch {
+	case !keep:
+		return join2(l, r)
+	case same && ma != nil && l == ma.left && r == ma.right:
+		return ma
+	}
+	return &node[V]{name: top.name, priority: top.priority, value: v, left: l, right: r}
+}
+
+func (n *node[V]) above(o *node[V]) bool {
+	return n.priority > o.priority || n.priority == o.priority && n.name <= o.name
+}
+
+// split gives what is before, at and after a name.
+func split[V any](n *node[V], name string) (l, m, r *node[V]) {
+	switch {
+	case n == nil:
+		return nil, nil, nil
+	case name == n.name:
+		return n.left, n, n.right
+	case name < n.name:
+		l, m, r = split(n.left, name)
+		if l == nil && m == nil {
+			return nil, nil, n
+		}
+		c := *n
+		c.left = r
+		return l, m, &c
+	}
+	l, m, r = split(n.right, name)
+	if r == nil && m == nil {
+		return n, nil, nil
+	}
+	c := *n
+	c.right = l
+	return &c, m, r
+}
+
+// join2 joins two trees, all of l before all of r.
+func join2[V any](l, r *node[V]) *node[V] {
+	switch {
+	case l == nil:
+		return r
+	case r == nil:
+		return l
+	case l.above(r):
+		c := *l
+		c.right = join2(l.right, r)
+		return &c
+	}
+	c := *r
+	c.left = join2(l, r.left)
+	return &c
+}

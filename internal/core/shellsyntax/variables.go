@@ -1,0 +1,107 @@
+package shellsyntax
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Obeyed names the variables that bash itself obeys or keeps: one that is set,
+// by whatever means, changes what later commands of the line are or how they
+// are read.
+func Obeyed(name string) bool {
+	switch name {
+	case "PATH", "IFS", "ENV", "HOME", "CDPATH", "PWD", "OLDPWD", "SHELL", "SHELLOPTS", "POSIXLY_CORRECT", "GLOBIGNORE", "GLOBSORT", "EXECIGNORE", "FIGNORE",
+		"PROMPT_COMMAND", "PROMPT_DIRTRIM", "PS0", "PS1", "PS2", "PS3", "PS4", "FUNCNEST", "TMPDIR", "TMOUT", "TIMEFORMAT", "INPUTRC", "IGNOREEOF", "CHILD_MAX",
+		"FCEDIT", "HOSTFILE", "MAIL", "MAILCHECK", "MAILPATH", "OPTERR", "auto_resume", "histchars", "_":
+		return true
+	}
+	return attributed(name) || strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "HIST") || strings.HasPrefix(name, "COMP_") || strings.HasPrefix(name, "READLINE_")
+}
+
+// attributed names the variables that have the integer attribute from the
+// start: what is assigned to them is evaluated.
+func attributed(name string) bool {
+	switch name {
+	case "RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "BASH_SUBSHELL", "BASH_MONOSECONDS",
+		"PPID", "UID", "EUID", "SHLVL":
+		return true
+	}
+	return false
+}
+
+// counted names the variables whose value bash keeps an integer.
+func counted(name string) bool {
+	switch name {
+	case "?", "#", "$", "!", "COLUMNS", "LINES", "PIPESTATUS":
+		return true
+	}
+	return attributed(name)
+}
+
+// filled names the variables that bash fills with what it was given: text of
+// the line, of a file, or of a folder's name. Other variables that the line
+// does not set are as the environment has them.
+func filled(name string) bool {
+	switch name {
+	case "_", "PWD", "OLDPWD", "REPLY", "MAPFILE", "OPTARG", "COPROC", "DIRSTACK", "FUNCNAME", "GROUPS", "@", "*", "-", "SHELLOPTS":
+		return true
+	}
+	return strings.Trim(name, "0123456789") == "" || strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "COMP_") || strings.HasPrefix(name, "READLINE_")
+}
+
+// arrayed names the variables that are arrays from the start.
+func arrayed(name string) bool {
+	switch name {
+	case "MAPFILE", "COPROC", "DIRSTACK", "FUNCNAME", "GROUPS", "PIPESTATUS", "COMP_WORDS", "COMPREPLY":
+		return true
+	}
+	return strings.HasPrefix(name, "BASH_")
+}
+
+// private reports whether a name is one that only a script's author would use:
+// neither a shell nor a program obeys it.
+func private(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == "" && name != "histchars"
+}
+
+// put notes an assignment, however it is made. What is evaluated by it and is
+// not known to be harmless is unknown code.
+func (w *walker) put(st *state, name string, v value, src string) {
+	if !syntax.ValidName(name) {
+		w.unknownCode(st, src)
+		return
+	}
+	if !v.integer() && !(v.known && w.evalText(st, v.text)) {
+		if attributed(name) || w.integers {
+			w.unknownCode(st, src)
+		}
+		w.evaluable = true
+	}
+	st.set(name, v)
+}
+
+// note writes down an assignment that has no NAME=value before a command: by
+// for, read, ${x:=y}, (( )) and others.
+func (w *walker) note(st *state, name string, v value) {
+	if private(name) {
+		return
+	}
+	w.emit(st, Command{Assigns: []string{name + "=" + v.text}, From: v.from})
+}
+
+// compound looks at NAME=VALUE of a declaration: an array that is declared
+// evaluates a value in brackets.
+func (w *walker) compound(st *state, name string, v value, array bool, src string) {
+	begin := v.prefix
+	if v.known {
+		begin = v.text + "."
+	}
+	if begin = strings.TrimLeft(begin, " \t\n"); begin != "" && begin[0] != '(' || v.integer() {
+		return
+	}
+	if array || arrayed(name) || w.arrays[name] {
+		w.unknownCode(st, src)
+	}
+	w.bracketed = append(w.bracketed, name)
+}
