@@ -27,7 +27,7 @@ func (w *walker) braces(word *syntax.Word) []*syntax.Word {
 			return nil
 		}
 	}
-	alts, ok := braceParts(cp.Parts, 0)
+	alts, ok := w.braceParts(cp.Parts, 0)
 	if !ok || len(alts) > maxFields {
 		return nil
 	}
@@ -58,7 +58,7 @@ func hasBrace(word *syntax.Word) bool {
 	})
 }
 
-func braceParts(parts []syntax.WordPart, depth int) ([][]syntax.WordPart, bool) {
+func (w *walker) braceParts(parts []syntax.WordPart, depth int) ([][]syntax.WordPart, bool) {
 	if depth > maxDepth {
 		return nil, false
 	}
@@ -67,7 +67,7 @@ func braceParts(parts []syntax.WordPart, depth int) ([][]syntax.WordPart, bool) 
 		br, ok := p.(*syntax.BraceExp)
 		if !ok {
 			for i := range out {
-				out[i] = append(slices.Clip(out[i]), p)
+				out[i] = append(out[i], p) // its own: a product is made of copies
 			}
 			continue
 		}
@@ -78,7 +78,7 @@ func braceParts(parts []syntax.WordPart, depth int) ([][]syntax.WordPart, bool) 
 			}
 		} else {
 			for _, el := range br.Elems {
-				a, ok := braceParts(el.Parts, depth+1)
+				a, ok := w.braceParts(el.Parts, depth+1)
 				if !ok {
 					return nil, false
 				}
@@ -91,7 +91,8 @@ func braceParts(parts []syntax.WordPart, depth int) ([][]syntax.WordPart, bool) 
 		next := make([][]syntax.WordPart, 0, len(out)*len(alts))
 		for _, a := range out {
 			for _, b := range alts {
-				next = append(next, append(slices.Clip(a), b...))
+				w.spend(len(a) + len(b))
+				next = append(next, slices.Concat(a, b))
 			}
 		}
 		out = next

@@ -33,7 +33,7 @@ func (w *walker) evaluates(st *state, c *Command) bool {
 	case "export", "declare", "local", "readonly", "typeset":
 		d := declaration{variant: base(c)}
 		for _, a := range args {
-			if a.Known && strings0(a.Text, '-') {
+			if a.Known && begins(a.Text, '-') {
 				d.flags += a.Text[1:]
 			}
 		}
@@ -50,7 +50,7 @@ func (w *walker) evaluates(st *state, c *Command) bool {
 		return len(args) > 0
 	case "enable", "hash", "history":
 		return slices.ContainsFunc(args, func(a Word) bool {
-			return !a.Known || strings0(a.Text, '-') && a.Text != "-t" && a.Text != "-l" && a.Text != "-r"
+			return !a.Known || begins(a.Text, '-') && a.Text != "-t" && a.Text != "-l" && a.Text != "-r"
 		})
 	case "trap":
 		return len(args) > 0 && !args[0].Known
@@ -74,7 +74,7 @@ func options(args []Word, vals, flags string) (values map[byte]Word, rest []Word
 	values = map[byte]Word{}
 	for i := 0; i < len(args); i++ {
 		a := args[i]
-		if !a.Known && !strings0(a.Prefix, '-') && a.Prefix != "" {
+		if a.Num || !a.Known && !begins(a.Prefix, '-') && a.Prefix != "" {
 			return values, args[i:], true
 		}
 		switch {
@@ -353,7 +353,7 @@ func (w *walker) chdir(st *state, c Command, args []Word) *state {
 		}
 	}
 	_, cdpath := st.vars.get("CDPATH")
-	if count != 1 || !target.Known || strings0(target.Text, '-') || strings0(target.Text, '+') || !st.dirKnown || st.wild || cdpath {
+	if count != 1 || !target.Known || begins(target.Text, '-') || begins(target.Text, '+') || !st.dirKnown || st.wild || cdpath {
 		st.dirKnown, st.dirs = false, nil
 		return nil
 	}

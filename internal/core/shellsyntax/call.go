@@ -51,7 +51,7 @@ func (w *walker) call(st *state, c *syntax.CallExpr, rs []*syntax.Redirect) *sta
 
 // descriptor reports whether text before a redirection is {name[…]}.
 func descriptor(s string) bool {
-	return strings0(s, '{') && strings.HasSuffix(s, "]}") && strings.Contains(s, "[")
+	return begins(s, '{') && strings.HasSuffix(s, "]}") && strings.Contains(s, "[")
 }
 
 // assign evaluates one assignment.
@@ -97,7 +97,7 @@ func (w *walker) assign(st *state, a *syntax.Assign, from *[]int) (string, value
 		if both {
 			v = value{known: true, text: old.text + word.Text, from: old.from}
 		} else {
-			v = value{num: old.integer() && word.number() && !strings0(word.Text, '-'), from: union(v.from, old.from)}
+			v = value{num: old.integer() && word.number() && !begins(word.Text, '-'), from: union(v.from, old.from)}
 		}
 	case a.Value != nil && colonTilde(a.Value):
 		v = value{from: v.from} // a home folder behind ":"
@@ -127,7 +127,7 @@ func assignText(v value, src string) string {
 func declFlags(d *syntax.DeclClause) string {
 	var flags strings.Builder
 	for _, a := range d.Args {
-		if a.Naked && a.Value != nil && strings0(a.Value.Lit(), '-') {
+		if a.Naked && a.Value != nil && begins(a.Value.Lit(), '-') {
 			flags.WriteString(a.Value.Lit()[1:])
 		}
 	}
@@ -213,7 +213,7 @@ func (w *walker) declareValue(st *state, cmd *Command, d declaration, name strin
 func (w *walker) declareWord(st *state, cmd *Command, d declaration, f Word) {
 	name, text, assigned := strings.Cut(f.Text, "=")
 	switch {
-	case f.Known && (strings0(f.Text, '-') || strings0(f.Text, '+')):
+	case f.Known && (begins(f.Text, '-') || begins(f.Text, '+')):
 	case f.Known && !assigned && syntax.ValidName(f.Text):
 		w.declareName(st, cmd, d, f.Text)
 	case f.Known && assigned && syntax.ValidName(name):
@@ -249,6 +249,10 @@ func (w *walker) run(st *state, c Command, here []Word) *state {
 		return nil
 	}
 	own := ownShell(c.Wrappers)
+	if own && base(&c) == "read" {
+		// Nothing but this read obeys it.
+		c.Assigns = slices.DeleteFunc(c.Assigns, func(a string) bool { return strings.HasPrefix(a, "IFS=") })
+	}
 	c.Code = c.Code || own && w.evaluates(st, &c)
 	at := w.emit(st, c)
 	w.inner(st, c, at)
@@ -303,7 +307,7 @@ func (w *walker) nested(st *state, c *Command, here []Word) bool {
 		if len(args) > 0 && args[0].Known && args[0].Text == "--" {
 			args = args[1:]
 		}
-		if len(args) > 0 && args[0].Known && !strings0(args[0].Text, '-') {
+		if len(args) > 0 && args[0].Known && !begins(args[0].Text, '-') {
 			inner := st.clone()
 			inner.forget(true)
 			inner.posn = true

@@ -36,7 +36,7 @@ func (f *field) add(s string) {
 		return
 	}
 	if i := strings.LastIndexByte(s, '/'); i >= 0 {
-		f.dot = strings0(s[i+1:], '.')
+		f.dot = begins(s[i+1:], '.')
 	} else if len(f.text) == 0 && len(f.blank) == 0 {
 		f.dot = s[0] == '.'
 	} else if t := f.last(); t == '/' {
@@ -231,7 +231,7 @@ func (e *expander) part(p syntax.WordPart, first, last bool) {
 
 func (e *expander) lit(s string, first, last bool) {
 	e.w.spend(len(s))
-	if first && strings0(s, '~') {
+	if first && begins(s, '~') {
 		s = e.tilde(s, last)
 	}
 	for s != "" {

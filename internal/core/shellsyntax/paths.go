@@ -19,11 +19,18 @@ func (c Command) Program() (base string, plain bool) {
 	return base, false
 }
 
-// Paths puts a word's path behind every folder that the command may run in.
-// For a glob it is the folder that all of its paths are below, and "/*".
-// ok is false where the path cannot be known.
+// Paths puts a word's path behind every folder that the command may run in, as
+// it reads: "x/.." is taken away, also where x may be a link. That is enough to
+// judge by the words; who can follow links puts the word's own text behind Dir
+// and Alt, which keep ".." behind what may be a link, and goes component by
+// component as the kernel does. For a glob it is the folder that all of its
+// paths are below, and "/*". A process substitution is no path. ok is false
+// where the path cannot be known.
 func (c Command) Paths(w Word) (paths []string, ok bool) {
 	t := w.Text
+	if w.Proc {
+		return nil, true
+	}
 	if !w.Known {
 		if !w.Glob {
 			return nil, false
@@ -36,9 +43,9 @@ func (c Command) Paths(w Word) (paths []string, ok bool) {
 	if !c.Dir.Known {
 		return nil, false
 	}
-	paths = append(paths, join(c.Dir.Text, t))
+	paths = append(paths, path.Join(c.Dir.Text, t))
 	for _, d := range c.Alt {
-		if p := join(d, t); !slices.Contains(paths, p) {
+		if p := path.Join(d, t); !slices.Contains(paths, p) {
 			paths = append(paths, p)
 		}
 	}

@@ -73,7 +73,7 @@ func (w *walker) counts(p *syntax.CmdSubst, at []int) bool {
 // redirects fills in the files that a command's redirections open.
 func (w *walker) redirects(st *state, c *Command, rs []*syntax.Redirect) (here []Word) {
 	for _, r := range rs {
-		if r.N != nil && strings0(r.N.Value, '{') {
+		if r.N != nil && begins(r.N.Value, '{') {
 			// {name}> gives the variable the number of the file.
 			n := strings.Trim(r.N.Value, "{}")
 			w.put(st, n, value{num: true}, r.N.Value)

@@ -67,7 +67,8 @@ type Command struct {
 	Assigns   []string   `json:"assigns,omitempty"`
 	Redirects []Redirect `json:"redirects,omitempty"`
 	// Dir is the folder that it runs in, as far as cd commands before it say;
-	// Known false: cannot be told.
+	// Known false: cannot be told. A ".." stays in it behind what may be a link,
+	// and what it means there the kernel decides.
 	Dir Word `json:"dir"`
 	// Alt are other folders that it may run in instead: where a cd before it
 	// may have failed or was skipped.

@@ -4,8 +4,6 @@ import (
 	"hash/maphash"
 	"path"
 	"slices"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // state is what is known of the shell at one point of the line. A copy shares
@@ -148,87 +146,6 @@ func tidy(from []int) []int {
 	return slices.Clip(slices.Compact(from))
 }
 
-// changes are what a piece of code may change: the variables, false for those
-// that are only ever set to an integer; all of them; the folder.
-type changes struct {
-	names map[string]bool
-	all   bool
-	moves bool
-}
-
-// changesIn looks ahead into a loop's body, whose end reaches its beginning.
-func (w *walker) changesIn(n syntax.Node) changes {
-	c := changes{names: map[string]bool{}}
-	lit := func(x syntax.ArithmExpr) {
-		if word, ok := x.(*syntax.Word); ok {
-			c.names[word.Lit()] = c.names[word.Lit()]
-		}
-	}
-	nodes := 0
-	syntax.Walk(n, func(n syntax.Node) bool {
-		nodes++
-		switch n := n.(type) {
-		case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
-			return false
-		case *syntax.Assign:
-			switch {
-			case n.Name != nil:
-				c.names[n.Name.Value] = c.names[n.Name.Value] || !integer(n)
-			case n.Value == nil || !strings0(n.Value.Lit(), '-'):
-				c.all = true
-			}
-		case *syntax.WordIter:
-			c.names[n.Name.Value] = true
-		case *syntax.BinaryArithm:
-			if assigns(n.Op) {
-				lit(n.X)
-			}
-		case *syntax.UnaryArithm:
-			lit(n.X)
-		case *syntax.ParamExp:
-			if n.Param != nil && n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
-				c.names[n.Param.Value] = true
-			}
-		case *syntax.Redirect:
-			if n.N != nil && strings0(n.N.Value, '{') {
-				c.all = true
-			}
-		case *syntax.CoprocClause:
-			c.all = true
-		case *syntax.CallExpr:
-			if len(n.Args) == 0 {
-				break
-			}
-			name := n.Args[0].Lit()
-			switch {
-			case name == "cd" || name == "pushd" || name == "popd":
-				c.moves = true
-			case w.declared[name]:
-				c.all, c.moves = true, c.moves || w.moves
-			case name == "" || name == "eval" || name == "." || name == "source" || name == "command" || name == "builtin" || name[0] == '\\':
-				c.all, c.moves = true, true
-			case changesVars(name):
-				c.all = true
-			}
-		}
-		return true
-	})
-	w.spend(nodes)
-	return c
-}
-
-func strings0(s string, c byte) bool { return s != "" && s[0] == c }
-
-// changesVars names the builtins that set variables by name.
-func changesVars(name string) bool {
-	switch name {
-	case "read", "mapfile", "readarray", "printf", "getopts", "unset", "let", "set", "wait", "trap", "shift", "alias", "shopt", "enable", "unalias",
-		"export", "declare", "local", "readonly", "typeset", "exec":
-		return true
-	}
-	return false
-}
-
 // apply forgets what the changes may touch.
 func (s *state) apply(c changes) {
 	if c.all {
@@ -242,21 +159,4 @@ func (s *state) apply(c changes) {
 	if c.moves {
 		s.dirKnown, s.dirs = false, nil
 	}
-}
-
-// integer reports whether an assignment gives nothing but an integer.
-func integer(a *syntax.Assign) bool {
-	if a.Naked {
-		return true // it keeps its value
-	}
-	if a.Append || a.Array != nil || a.Index != nil || a.Value == nil || len(a.Value.Parts) != 1 {
-		return false
-	}
-	switch p := a.Value.Parts[0].(type) {
-	case *syntax.ArithmExp:
-		return true
-	case *syntax.Lit:
-		return isNumber(p.Value)
-	}
-	return false
 }

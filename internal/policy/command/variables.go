@@ -1,6 +1,10 @@
 package command
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
 
 // SafeVariable names the variables that only change how output looks, or how
 // a build is made, and never what runs.
@@ -19,11 +23,13 @@ func SafeVariable(name string) bool {
 // even where they are not exported again: they are in the environment already
 // or the shell itself obeys them.
 func LoadedVariable(name string) bool {
+	if shellsyntax.Obeyed(name) {
+		return true
+	}
 	switch name {
-	case "PATH", "HOME", "SHELL", "USER", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PS4", "CDPATH", "GLOBIGNORE", "TMPDIR",
-		"EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER", "CC", "CXX", "LD", "AR", "MAKEFLAGS", "MAKE",
+	case "USER", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER", "CC", "CXX", "LD", "AR", "MAKEFLAGS", "MAKE",
 		"PERL5OPT", "PERL5LIB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "CLASSPATH", "RUSTC", "RUSTC_WRAPPER", "RIPGREP_CONFIG_PATH",
-		"PROMPT_COMMAND", "EXECIGNORE", "HISTFILE", "XDG_CONFIG_HOME":
+		"XDG_CONFIG_HOME":
 		return true
 	}
 	for _, p := range [...]string{"LD_", "DYLD_", "GIT_", "GO", "CGO_", "PYTHON", "NODE_", "NPM_", "npm_", "CARGO", "RUST", "BASH_", "SSH_", "LESS", "GREP_", "GCC_", "CMAKE_", "PYTEST_", "DOCKER_"} {
