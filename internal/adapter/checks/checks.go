@@ -62,6 +62,8 @@ type Finder struct {
 	Configured []Configured
 	// LookPath says whether a program is there: exec.LookPath.
 	LookPath func(string) (string, error)
+	// GoFlags are the flags that every go command gets: what GOFLAGS says.
+	GoFlags string
 }
 
 // kinds of a project, by what is found in a folder.
@@ -90,7 +92,7 @@ func (f *Finder) Find(changed []string) (Found, error) {
 		return Found{}, err
 	}
 	defer root.Close()
-	t := &tree{root: root, look: f.LookPath}
+	t := &tree{root: root, look: f.LookPath, goEnv: []string{"GOFLAGS=" + strings.TrimSpace(f.GoFlags+" -v")}}
 	var out Found
 	var units []unit
 	var documents, left []string
@@ -235,6 +237,9 @@ func in(dir, command string) string {
 type tree struct {
 	root *os.Root
 	look func(string) (string, error)
+	// goEnv has go test name each test: without it, a package in which all were
+	// skipped looks like one that passed.
+	goEnv []string
 }
 
 // maxFile is the longest file that is read, in bytes.

@@ -21,7 +21,7 @@ const (
 // goChecks: go test builds and vets what it tests, and builds packages without
 // tests too. The packages that import a changed one come first.
 func (t *tree) goChecks(u unit) (narrow, wide []Check) {
-	wide = []Check{{Name: "go test", Command: in(u.dir, "go test ./..."), Kind: kindGo}}
+	wide = []Check{{Name: "go test", Command: in(u.dir, "go test ./..."), Kind: kindGo, Env: t.goEnv}}
 	some := t.affected(u)
 	if len(some) == 0 {
 		return t.inWork(u, nil, wide)
@@ -30,7 +30,7 @@ func (t *tree) goChecks(u unit) (narrow, wide []Check) {
 	for _, p := range some {
 		words += " " + shellsyntax.Quote(p)
 	}
-	narrow = []Check{{Name: "go test", Command: in(u.dir, words), Kind: kindGo, Part: true}}
+	narrow = []Check{{Name: "go test", Command: in(u.dir, words), Kind: kindGo, Env: t.goEnv, Part: true}}
 	return t.inWork(u, narrow, wide)
 }
 

@@ -89,13 +89,13 @@ func (t *tree) inWork(u unit, narrow, wide []Check) ([]Check, []Check) {
 	case !slices.Contains(uses, u.dir):
 		for _, cs := range [][]Check{narrow, wide} {
 			for i := range cs {
-				cs[i].Env = append(cs[i].Env, "GOWORK=off")
+				cs[i].Env = append(slices.Clip(cs[i].Env), "GOWORK=off")
 			}
 		}
 		return narrow, wide
 	}
 	for _, m := range t.dependents(u.dir, uses) {
-		wide = append(wide, Check{Name: "go test", Command: in(m, "go test ./..."), Kind: kindGo})
+		wide = append(wide, Check{Name: "go test", Command: in(m, "go test ./..."), Kind: kindGo, Env: t.goEnv})
 	}
 	return narrow, wide
 }

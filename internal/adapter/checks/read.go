@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
 // limit is how many bytes of what matters are kept.
@@ -24,12 +26,8 @@ type Reading struct {
 
 // Read reads what a check of a kind printed before it failed with an exit
 // code. What no reader of the kind knows is read for what looks like an error.
-// Of one that passed it only says whether it ran anything at all.
 func Read(kind, output string, exit int) Reading {
-	lines := linesOf(output)
-	if exit == 0 {
-		return Reading{Broken: idle(kind, lines)}
-	}
+	lines := evidence.Lines(output)
 	r := Reading{Broken: broken(lines, exit)}
 	order := map[string][]reader{
 		kindGo:     {readGo},
@@ -70,51 +68,6 @@ func (f *failures) add(block []string) {
 
 type reader func(lines []string) failures
 
-// linesOf splits an output into lines without what only colours or rewrites
-// them.
-func linesOf(s string) []string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	var out []string
-	for l := range strings.Lines(s) {
-		l = strings.TrimRight(plainLine(l), " \t\r\n")
-		if i := strings.LastIndexByte(l, '\r'); i >= 0 { // a progress bar: its last state
-			l = l[i+1:]
-		}
-		out = append(out, l)
-	}
-	return out
-}
-
-// plainLine takes escape sequences out of a line.
-func plainLine(s string) string {
-	if !strings.Contains(s, "\x1b") {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\x1b' {
-			b.WriteByte(s[i])
-			continue
-		}
-		if i+1 < len(s) && strings.IndexByte("]P_^X", s[i+1]) >= 0 { // a title, a link: to its end
-			for i += 2; i < len(s) && s[i] != '\a' && s[i] != '\x1b'; i++ {
-			}
-			if i+1 < len(s) && s[i] == '\x1b' && s[i+1] == '\\' {
-				i++
-			} else if i < len(s) && s[i] == '\x1b' {
-				i-- // another sequence
-			}
-			continue
-		}
-		if i+1 >= len(s) || s[i+1] != '[' {
-			continue
-		}
-		for i += 2; i < len(s) && (s[i] < '@' || s[i] > '~'); i++ {
-		}
-	}
-	return b.String()
-}
-
 // broken says why a check could not check anything.
 func broken(lines []string, exit int) string {
 	last := lines[max(0, len(lines)-40):]
@@ -144,17 +97,6 @@ func broken(lines []string, exit int) string {
 		return ""
 	}
 	return "it could not run: " + cutLine(why, 200)
-}
-
-// idle says of a run of tests that passed that there was none in it.
-func idle(kind string, lines []string) string {
-	for _, l := range lines[max(0, len(lines)-40):] {
-		l = strings.TrimSpace(l)
-		if kind == kindPython && strings.HasPrefix(l, "Ran 0 tests in ") || kind == kindNode && (l == "# tests 0" || l == "ℹ tests 0") {
-			return "it ran no tests"
-		}
-	}
-	return ""
 }
 
 // notRun says of a line that make or just tell in it of a program that could

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -79,7 +81,7 @@ func FuzzRead(f *testing.F) {
 		if r.Failures < 0 {
 			t.Errorf("%d failures", r.Failures)
 		}
-		if visible := strings.TrimSpace(strings.Join(linesOf(out), "")); visible != "" && strings.TrimSpace(r.Text) == "" {
+		if visible := strings.TrimSpace(strings.Join(evidence.Lines(out), "")); visible != "" && strings.TrimSpace(r.Text) == "" {
 			t.Errorf("nothing is kept of %q", out)
 		}
 	})

@@ -217,6 +217,12 @@ type Checked struct {
 	Stopped bool          `json:"stopped,omitempty"` // it ran out of time
 	// Failures is how many failures the output tells of, 0 where it does not.
 	Failures int `json:"failures,omitempty"`
+	// Tests is how many tests the output of one that passed shows to have run,
+	// at least; Untested says why none is known to. Wrapped: files of the
+	// project say what it runs.
+	Tests    int    `json:"tests,omitempty"`
+	Untested string `json:"untested,omitempty"`
+	Wrapped  bool   `json:"wrapped,omitempty"`
 	// Changed are files of the turn that were other ones when it had ended.
 	Changed []string `json:"changed,omitempty"`
 }

@@ -59,7 +59,7 @@ type Check struct {
 	Defined []string
 	// Env is added to its environment, as NAME=value.
 	Env []string
-	// Read says what matters of all that it printed.
+	// Read says what matters of all that it printed where it failed.
 	Read func(output string, exit int) Reading
 }
 
@@ -200,14 +200,15 @@ func (s *Session) readCheck(ctx context.Context, c Check, ran tool.Ran, done *ev
 	if ran.Exit != nil {
 		exit = *ran.Exit
 	}
+	if exit == 0 {
+		t := evidence.Count(c.Command, whole, c.Env...)
+		done.Tests, done.Untested, done.Wrapped = t.Ran, s.cfg.Mask(t.None), t.Wrapped
+		return
+	}
 	if c.Read == nil {
 		return
 	}
 	r := c.Read(whole, exit)
-	if exit == 0 {
-		done.Why = s.cfg.Mask(r.Broken) // one that looked at nothing has not passed
-		return
-	}
 	done.Failures, done.Why = r.Failures, s.cfg.Mask(r.Broken)
 	done.Output = strings.ToValidUTF8(s.cfg.Mask(strings.TrimRight(r.Text, "\n")), "\uFFFD")
 	if len(whole)-len(r.Text) < worthKeeping {

@@ -421,7 +421,7 @@ func TestCheckThatChangesFiles(t *testing.T) {
 		"echo >> a_test.go":                         false,
 	} {
 		r := newRig(t, "yolo", llmtest.New(write, llmtest.Use("bash", bash("make test")), llmtest.Use("bash", bash("make test"))), journaled(t, journal.Options{}))
-		r.put("Makefile", "test:\n\t@"+script+"\n")
+		r.put("Makefile", "test:\n\t@"+script+"\n\t@echo 1 passed in 0.01s\n")
 		r.run("go", nil)
 		if v := r.Evidence().Verified; (v != nil) != verified {
 			t.Errorf("%s: %+v", script, v)

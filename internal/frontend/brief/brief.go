@@ -183,7 +183,7 @@ func Evidence(r evidence.Report) string {
 	if len(names) > 5 {
 		names = append(names[:5], fmt.Sprintf("and %d more", len(files)-5))
 	}
-	return "changed " + strings.Join(names, ", ") + "; " + proof(r)
+	return "changed " + strings.Join(names, ", ") + "; " + plain.Line(r.Proof())
 }
 
 // Spending says what a turn cost.

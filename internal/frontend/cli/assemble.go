@@ -271,7 +271,7 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 		Route:      c.routes,
 		Limits:     c.limits,
 		Progress:   user.Progress,
-		Fixer:      f.fixing.fixer(user, c.dir, a.Env("HOME")),
+		Fixer:      f.fixing.fixer(user, c.dir, a.Env),
 		Pressure:   pressure(user.Resources, a.Now, c.dir, c.paths.State),
 
 		Now: a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,

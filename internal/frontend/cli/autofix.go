@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -24,16 +25,16 @@ func (f *fixing) add(c *cobra.Command) {
 }
 
 // fixer is what brings turns that changed files to their end, nil for nothing.
-func (f *fixing) fixer(conf settings.Settings, dir, home string) func() session.Fixer {
+func (f *fixing) fixer(conf settings.Settings, dir string, env func(string) string) func() session.Fixer {
 	a := conf.Autofix
 	if f.off || !f.on && a.Enable != nil && !*a.Enable {
 		return nil
 	}
-	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath}
+	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath, GoFlags: goFlags(env)}
 	for _, c := range conf.Checks {
 		in := c.In
-		if rest, ok := strings.CutPrefix(in, "~/"); ok && home != "" {
-			in = filepath.Join(home, rest)
+		if rest, ok := strings.CutPrefix(in, "~/"); ok && env("HOME") != "" {
+			in = filepath.Join(env("HOME"), rest)
 		}
 		name := first(c.Name, c.Command)
 		finder.Configured = append(finder.Configured, checks.Configured{Name: name, Command: c.Command, Paths: c.Paths, In: in})
@@ -46,4 +47,30 @@ func (f *fixing) fixer(conf settings.Settings, dir, home string) func() session.
 		}
 	}
 	return autofix.New(run)
+}
+
+// goFlags are the flags that the environment gives every go command, or where
+// it says nothing the file that `go env -w` writes.
+func goFlags(env func(string) string) string {
+	if v := env("GOFLAGS"); v != "" {
+		return v
+	}
+	name := env("GOENV")
+	if name == "" {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return ""
+		}
+		name = filepath.Join(dir, "go", "env")
+	}
+	text, err := os.ReadFile(name)
+	if err != nil { // most people have none
+		return ""
+	}
+	for l := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(l, "GOFLAGS="); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
 }

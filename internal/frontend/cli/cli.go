@@ -202,7 +202,7 @@ func (f *flags) addRun(c *cobra.Command) {
 	fs.IntVar(&f.maxTurns, "max-turns", 0, "stop after this many model replies")
 	fs.DurationVar(&f.timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
 	fs.StringVar(&f.format, "output-format", "text", "text, json or stream-json")
-	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check passed after the last change")
+	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
 }
 
 // realDir is the workspace's real path.

@@ -69,7 +69,7 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	if v := r.Verified; v != nil {
 		fmt.Fprintf(a.Out, "\nThe evidence: %s, exit code %d, after the last change.\n", plain.Line(v.Command), v.Exit)
 	} else {
-		fmt.Fprintln(a.Out, "\nThe evidence: none, no check ran after the last change.")
+		fmt.Fprintf(a.Out, "\nThe evidence: none: %s.\n", plain.Line(r.Unverified))
 	}
 	_, spent := s.Spent()
 	fmt.Fprintf(a.Out, "The cost: %s.\n", brief.Spending(spent))

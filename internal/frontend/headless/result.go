@@ -27,7 +27,9 @@ type Result struct {
 	CostUSD    *float64        `json:"cost_usd"` // null where unknown
 	DurationMS int64           `json:"duration_ms"`
 	Files      []string        `json:"files_changed"`
-	Verified   *evidence.Check `json:"verified"`             // null where no check ran after the last change
+	Proof      evidence.Word   `json:"proof,omitempty"`      // verified, built, not verified: of a run that changed files
+	Verified   *evidence.Check `json:"verified"`             // null where nothing is proven after the last change
+	Built      *evidence.Check `json:"built,omitempty"`      // a check that shows that the changes compile, where verified is null
 	Unverified string          `json:"unverified,omitempty"` // why verified is null
 	// Checks are all that ran since the last change, the newest run of each.
 	Checks      []evidence.Check `json:"checks"`
@@ -81,7 +83,7 @@ func Codes() []Code {
 		{6, "budget", "a limit of money or tokens was reached"},
 		{7, "turns", "--max-turns was reached"},
 		{8, "permission", "the run ended on something that needs a permission nobody was there to give"},
-		{9, "unverified", "files changed, --verify was given, and no check passed after the last change"},
+		{9, "unverified", "files changed, --verify was given, and no check that ran a test passed after the last change; also where they build and the project has no tests"},
 		{124, "timeout", "--timeout was reached"},
 		{129, "interrupted", "ended by SIGHUP"},
 		{130, "interrupted", "ended by SIGINT (Ctrl+C)"},
@@ -161,7 +163,7 @@ func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proo
 		Checks: append([]evidence.Check{}, proof.Checks...), FixAttempts: proof.Attempts,
 	}
 	if len(proof.Changed()) > 0 {
-		r.Unverified = proof.Unverified
+		r.Unverified, r.Built, r.Proof = proof.Unverified, proof.Built, proof.Word()
 	}
 	for _, f := range proof.Changed() {
 		r.Files = append(r.Files, f.Path)
@@ -173,7 +175,7 @@ func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proo
 	switch {
 	case o.end == event.EndDone && o.stopped:
 		r.Outcome, r.ExitCode = "permission", 8
-	case o.end == event.EndDone && verify && len(r.Files) > 0 && (r.Verified == nil || !r.Verified.OK):
+	case o.end == event.EndDone && verify && len(r.Files) > 0 && proof.Word() != evidence.Verified:
 		r.Outcome, r.ExitCode = "unverified", 9
 	}
 	return r

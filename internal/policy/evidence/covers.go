@@ -67,7 +67,7 @@ func parts(text string) (line, bool) {
 	for i, w := range last.Words {
 		words[i] = w.Text
 	}
-	l.program, words = program(words)
+	l.program, words = called(words)
 	for i := 0; i < len(words); i++ {
 		switch w := words[i]; {
 		case w == "--" || w == "-args":
@@ -95,9 +95,9 @@ func parts(text string) (line, bool) {
 	return l, true
 }
 
-// program names what is run, whatever way it was called, and gives the rest of
+// called names what is run, whatever way it was called, and gives the rest of
 // the words.
-func program(w []string) (string, []string) {
+func called(w []string) (string, []string) {
 	has := func(prefix ...string) bool { return len(w) >= len(prefix) && slices.Equal(w[:len(prefix)], prefix) }
 	switch {
 	case has("uv", "run", "pytest"), has("python", "-m", "pytest"), has("python3", "-m", "pytest"):

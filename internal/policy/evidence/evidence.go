@@ -1,7 +1,8 @@
 // Package evidence says what the log proves of a turn: which files it changed,
 // and whether a check ran with which exit code after the last change. It
 // believes no text, neither the model's nor a tool's: only recorded writes and
-// recorded exit codes.
+// recorded exit codes, and of what a check printed only the lines in which its
+// program says how many tests ran.
 package evidence
 
 import (
@@ -25,10 +26,19 @@ type Check struct {
 	Why string `json:"why,omitempty"`
 	// Own: pawl ran it by itself.
 	Own bool `json:"own,omitempty"`
+	// Tests is how many tests its output shows to have run, at least; Untested
+	// says of one that passed why none is known to.
+	Tests    int    `json:"tests,omitempty"`
+	Untested string `json:"untested,omitempty"`
+	// Built: that it passed shows that the project compiles.
+	Built bool `json:"built,omitempty"`
 }
 
-// Failed says that it ran and did not pass.
+// Failed reports whether it ran and did not pass.
 func (c Check) Failed() bool { return !c.OK && c.Why == "" }
+
+// Proves reports whether it passed and a test ran in it.
+func (c Check) Proves() bool { return c.OK && c.Tests > 0 }
 
 // File is a file that the turn changed. Before is empty for a new file, After
 // for a deleted one.
@@ -46,12 +56,15 @@ type Report struct {
 	// Files whose content differs from the turn's start, in the order they
 	// were first changed.
 	Files []File
-	// Verified is the check after the last change that decides: of the checks
-	// that pawl ran a failing one, else the newest of all that is of the
-	// whole; where pawl ran none, the newest that the model ran. Nil where
-	// nothing is proven: Unverified then says why.
+	// Verified is the check after the last change that decides: one that
+	// failed, or one that passed and ran a test. Of the checks that pawl ran a
+	// failing one comes first, then the newest of all that is of the whole.
+	// Nil where nothing is proven: Unverified then says why.
 	Verified   *Check
 	Unverified string
+	// Built is a check that passed and ran no test, but shows that the project
+	// compiles. It is set only where Verified is nil.
+	Built *Check
 	// Checks are all since the last change, the newest run of each, oldest
 	// first.
 	Checks []Check
@@ -68,9 +81,13 @@ func (r Report) Changed() []File {
 	return slices.DeleteFunc(slices.Clone(r.Files), func(x File) bool { return x.ByCheck })
 }
 
-// Passed says that a check that passed after the last change covers a command.
-func (r Report) Passed(command string) bool {
-	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.OK && !c.Part && Covers(c.Command, command) })
+// Passed reports whether a check that passed after the last change covers a
+// command. One that somebody else ran, and that is not known to have run a
+// test, is run again: the way in which pawl runs it may show more.
+func (r Report) Passed(line string) bool {
+	return slices.ContainsFunc(r.Checks, func(c Check) bool {
+		return c.OK && !c.Part && (c.Own || c.Tests > 0 || !canTest(c.Command)) && Covers(c.Command, line)
+	})
 }
 
 // Fold gathers a turn's evidence. The zero value is ready.
@@ -84,6 +101,12 @@ type Fold struct {
 	changes  int
 	denials  []event.Blocked
 	open     map[string]*writing // calls without a result
+	mine     []string            // files of the turn that a person's running command rewrote
+
+	root string
+	// agents are the files that the agent changed in the session, with how they
+	// were before: a check may do what they say.
+	agents map[string]tool.Hash
 }
 
 // writing is what a running call wrote so far.
@@ -100,9 +123,11 @@ const person = "command"
 // one does not.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
+	case event.Opened:
+		f.root = b.Dir
 	case event.Prompted:
 		if !f.turn {
-			*f = Fold{turn: true}
+			*f = Fold{turn: true, root: f.root, agents: f.agents}
 		}
 		if b.Source == event.Autofix {
 			f.attempts++
@@ -123,9 +148,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.CallDone:
 		f.ran(b)
 	case event.PersonRan:
-		if !readOnly(b.Command) {
-			f.changed()
-		}
+		f.personRan(b)
 	case event.Checking:
 		f.checking = true
 	case event.Checked:
@@ -147,6 +170,9 @@ func (f *Fold) change(b event.FileChanged) {
 	if b.Tool != shellTool {
 		w = nil
 	}
+	if !f.checking {
+		f.byAgent(b)
+	}
 	switch {
 	case w != nil:
 		w.wrote = true
@@ -154,6 +180,9 @@ func (f *Fold) change(b event.FileChanged) {
 		f.changed()
 	}
 	i := slices.IndexFunc(f.files, func(x File) bool { return x.Path == b.Path })
+	if i >= 0 && b.Tool == person && !f.files[i].product {
+		f.mine = append(f.mine, b.Path)
+	}
 	if i < 0 {
 		if b.Tool == person {
 			return // theirs, and nothing that the turn changed
@@ -195,20 +224,59 @@ func (f *Fold) ran(b event.CallDone) {
 		}
 		f.changed()
 	}
-	if b.Command == "" || readOnly(b.Command) {
+	if b.Command == "" {
 		return
 	}
-	if !check || mayWrite(b.Command) {
+	var rewrote []string
+	if w != nil {
+		rewrote = w.rewrote
+	}
+	f.command(b.Command, b.Exit, b.Result.Text, rewrote)
+}
+
+// personRan takes a command that a person ran: whoever runs a check, its exit
+// code says the same.
+func (f *Fold) personRan(b event.PersonRan) {
+	rewrote := f.mine
+	f.mine = nil
+	f.command(b.Command, b.Exit, b.Output, rewrote)
+}
+
+// command takes a command line that has ended. rewrote are files of the turn
+// that it changed.
+func (f *Fold) command(line string, exit *int, output string, rewrote []string) {
+	if readOnly(line) {
+		return
+	}
+	check := IsCheck(line)
+	if !check || mayWrite(line) {
 		f.changed()
 	}
-	if b.Exit == nil || !check {
+	if exit == nil || !check {
 		return
 	}
-	c := Check{OK: *b.Exit == 0, Command: b.Command, Exit: *b.Exit}
-	if c.OK && w != nil && len(w.rewrote) > 0 {
-		c.OK, c.Why = false, "it changed "+strings.Join(w.rewrote, ", ")+" while it ran"
+	c := Check{OK: *exit == 0, Command: line, Exit: *exit}
+	if c.OK {
+		c.Why = f.elsewhere(line)
+		if len(rewrote) > 0 {
+			c.Why = "it changed " + strings.Join(rewrote, ", ") + " while it ran"
+		}
+		c.OK = c.Why == ""
+		f.judge(&c, Count(line, output))
 	}
 	f.put(c)
+}
+
+// judge says of a check that ended with exit code 0 what that shows.
+func (f *Fold) judge(c *Check, t Tests) {
+	c.Tests, c.Untested, c.Built = t.Ran, t.None, Builds(c.Command)
+	if t.Ran == 0 && t.None == "" { // the log of an older pawl
+		c.Untested = notShown
+	}
+	if by := f.definers(c.Command, t.Wrapped); by != "" {
+		c.Tests, c.Built = 0, false
+		c.Untested = "its exit code is 0, but the agent changed " + by + ", which may say what it runs"
+	}
 }
 
 // checked takes one of pawl's own checks.
@@ -226,7 +294,9 @@ func (f *Fold) checked(b event.Checked) {
 	if len(b.Changed) > 0 && c.Exit == 0 && c.Why == "" {
 		c.Why = "it changed " + strings.Join(b.Changed, ", ") + " while it ran"
 	}
-	c.OK = c.Exit == 0 && c.Why == ""
+	if c.OK = c.Exit == 0 && c.Why == ""; c.OK {
+		f.judge(&c, Tests{Ran: b.Tests, None: b.Untested, Wrapped: b.Wrapped})
+	}
 	f.put(c)
 }
 
@@ -249,44 +319,6 @@ func (f *Fold) Report() Report {
 			r.Files = append(r.Files, x)
 		}
 	}
-	r.Verified, r.Unverified = f.verdict()
+	r.Verified, r.Built, r.Unverified = f.verdict()
 	return r
-}
-
-func (f *Fold) verdict() (*Check, string) {
-	var failed, whole, part, newest *Check
-	why, spoiled := "", ""
-	for i := range f.checks {
-		switch c := &f.checks[i]; {
-		case !c.Own && c.Why != "":
-			newest, spoiled = nil, c.Command+": "+c.Why
-		case !c.Own:
-			newest = c
-		case c.Failed():
-			failed = c
-		case !c.OK:
-			why = c.Command + ": " + c.Why
-		case c.Part:
-			part = c
-		default:
-			whole = c
-		}
-	}
-	switch {
-	case failed != nil:
-		return failed, ""
-	case why != "":
-		return nil, why
-	case whole != nil:
-		return whole, ""
-	case part != nil && (newest == nil || !newest.OK):
-		return nil, "only a part was checked: " + part.Command + ", exit code 0"
-	case newest != nil:
-		return newest, ""
-	case spoiled != "":
-		return nil, spoiled
-	case f.why != "":
-		return nil, f.why
-	}
-	return nil, "no check ran after the last change"
 }

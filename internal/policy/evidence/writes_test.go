@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -14,7 +15,7 @@ func wrote(call, by, path string, before, after tool.Hash) event.Body {
 // ran is a command that wrote what is given while it ran.
 func ran(command string, exit int, wrote ...event.Body) []event.Body {
 	out := append([]event.Body{event.CallAsked{ID: "1", Tool: "bash"}}, wrote...)
-	return append(out, event.CallDone{ID: "1", Tool: "bash", Command: command, Exit: &exit})
+	return append(out, event.CallDone{ID: "1", Tool: "bash", Command: command, Exit: &exit, Result: llm.Result{Text: passing}})
 }
 
 // SPEC 13.3: only a check newer than the last change proves something, and one

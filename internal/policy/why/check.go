@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
 // checked keeps how a check of pawl's went that did not pass.
@@ -45,17 +46,11 @@ func (f *Fold) unverified(e event.Event) {
 	if len(files) == 0 {
 		return
 	}
-	if r.Verified != nil && r.Verified.OK {
+	if r.Word() == evidence.Verified {
 		delete(f.last, Check)
 		return
 	}
-	text := "the changes are not verified: "
-	switch {
-	case r.Verified == nil:
-		text += cut(r.Unverified)
-	default:
-		text += fmt.Sprintf("%s, exit code %d", cut(firstLine(r.Verified.Command)), r.Verified.Exit)
-	}
+	text := "the changes are " + cut(firstLine(r.Proof()))
 	var names []string
 	for i, x := range files {
 		if i == keep {

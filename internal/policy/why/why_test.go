@@ -112,7 +112,7 @@ func TestUnverified(t *testing.T) {
 		t.Errorf("of the turn before: %s", got)
 	}
 	f = folded(append(bs, event.Prompted{Text: "again"}, event.FileChanged{Path: "a.go", Tool: "edit", Before: "2", After: "3"},
-		event.Checked{Command: "go test ./...", Exit: ptr(0)}, event.Ended{End: event.EndDone})...)
+		event.Checked{Command: "go test ./...", Exit: ptr(0), Tests: 1}, event.Ended{End: event.EndDone})...)
 	if got := of(f, Check); got != "" {
 		t.Errorf("it is verified: %s", got)
 	}

@@ -181,7 +181,7 @@ func TestCheckThatChangesFiles(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "-- a.c --\n", write("a.c", "x"), llmtest.Say("done"))
 	r.configure("sh format.sh")
-	r.put("format.sh", "printf formatted > a.c")
+	r.put("format.sh", "printf formatted > a.c; echo 1 passed in 0.01s")
 	es := r.run(nil)
 	r.told(es, "0 sh format.sh → 0", "0 sh format.sh → 0", "done")
 	if cs := find[event.Checked](es); !slices.Equal(cs[0].Changed, []string{"a.c"}) || len(cs[1].Changed) != 0 {
@@ -270,7 +270,7 @@ func TestRedefinedCheck(t *testing.T) {
 	files := "-- pytest.ini --\n-- tests/conftest.py --\n-- tests/test_a.py --\nimport pytest\n"
 	edit := write("tests/conftest.py", "import os\n")
 	r := newRig(t, files, edit, llmtest.Say("done"))
-	r.program("python3", "echo 1 passed")
+	r.program("python3", "echo 1 passed in 0.01s")
 	es := r.run(nil)
 	if cs := find[event.Checked](es); len(cs) != 1 || cs[0].Exit != nil || !strings.Contains(cs[0].Why, "conftest.py") || !strings.Contains(cs[0].Why, "nobody was there") {
 		t.Errorf("%+v", cs)
@@ -280,7 +280,7 @@ func TestRedefinedCheck(t *testing.T) {
 	}
 	for _, answer := range []event.Scope{event.Once, event.No} {
 		r := newRig(t, files, edit, llmtest.Say("done"))
-		r.program("python3", "echo 1 passed")
+		r.program("python3", "echo 1 passed in 0.01s")
 		r.cfg.Person = true
 		es := r.run(r.answering(answer))
 		asked := find[event.Asked](es)

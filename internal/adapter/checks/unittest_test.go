@@ -2,25 +2,6 @@ package checks
 
 import "testing"
 
-// SPEC 13.3: a run that passed without a single test in it has shown nothing.
-func TestReadIdle(t *testing.T) {
-	for _, c := range []struct {
-		kind, out, broken string
-	}{
-		{kindPython, "\n----\nRan 0 tests in 0.000s\n\nOK\n", "it ran no tests"},
-		{kindPython, "..\nRan 2 tests in 0.000s\n\nOK\n", ""},
-		{kindNode, "# tests 0\n# pass 0\n", "it ran no tests"},
-		{kindNode, "ℹ tests 0\nℹ pass 0\n", "it ran no tests"},
-		{kindNode, "# tests 10\n", ""},
-		{kindGo, "?   \tm\t[no test files]\n", ""}, // it has built and vetted
-		{kindMake, "Ran 0 tests in 0.000s\n", ""},  // it may have done more
-	} {
-		if r := Read(c.kind, c.out, 0); r != (Reading{Broken: c.broken}) {
-			t.Errorf("%q: %+v", c.out, r)
-		}
-	}
-}
-
 // SPEC 13.3: unittest finds the tests that are there, wherever they are.
 func TestUnittestFindsTests(t *testing.T) {
 	const text = " --\nimport unittest\n"

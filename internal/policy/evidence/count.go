@@ -1,0 +1,167 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// Tests is how many tests a check that passed is known to have run.
+type Tests struct {
+	Ran  int    // at least so many, without those that were skipped
+	None string // why none is known to have run; "" where Ran is more than 0
+	// Wrapped: files of the project say what it ran, and the output does not
+	// show it. Who changes those files can have it print anything.
+	Wrapped bool
+}
+
+// RunsNone is Tests.None of a check that is not there to run tests.
+const RunsNone = "it runs no tests"
+
+const notShown = "its output does not show that a test ran"
+
+// Count reads from what a check printed before it ended with exit code 0 how
+// many tests ran in it. env is NAME=value that it was given beside the line.
+//
+// It counts only what a program is known to print at its end, and nothing where
+// another command of the line could have printed the same.
+func Count(line, output string, env ...string) Tests {
+	before, last, ok := lastCheck(line)
+	if !ok {
+		if strings.TrimSpace(line) != "" && onlyAnd(strings.TrimSpace(line)) { // a person's own check
+			t := tally(Lines(output), everyForm)
+			t.Wrapped = true
+			return t
+		}
+		return Tests{None: "its exit code is not that of a check"}
+	}
+	forms, compiled := formsOf(last, env), last.does
+	for _, c := range before {
+		if c.Name() == "cd" && len(c.Redirects) == 0 {
+			continue
+		}
+		k, ok := checkOf(c)
+		if !ok || k.does == wraps || strings.HasPrefix(k.program.words, "npm ") {
+			return Tests{None: "other commands of the line print too, so its output proves no test"}
+		}
+		forms = append(forms, formsOf(k, env)...)
+		compiled = max(compiled, k.does)
+	}
+	lines := Lines(output)
+	switch {
+	case compiled < tests:
+		return Tests{None: RunsNone}
+	case last.does != wraps:
+		return tally(lines, forms)
+	case strings.HasPrefix(last.program.words, "npm "):
+		if scripts := shownScripts(lines); len(scripts) > 0 {
+			return ofScripts(lines, scripts)
+		}
+	}
+	t := tally(lines, everyForm)
+	t.Wrapped = true
+	return t
+}
+
+// formsOf are the forms of what a check prints.
+func formsOf(c checkLine, env []string) []form {
+	if c.program.words != "go test" {
+		return c.forms
+	}
+	verbose := slices.ContainsFunc(c.words, func(w string) bool {
+		return w == "-v" || w == "--v" || w == "-v=true" || w == "-test.v" || w == "-json" || w == "--json"
+	}) || slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "GOFLAGS=") && strings.Contains(e, "-v") })
+	if verbose {
+		return goVerbose
+	}
+	return goPlain
+}
+
+// shownScripts are the scripts that a package manager says it runs: what stands
+// in the line behind its heading.
+func shownScripts(lines []string) []string {
+	var out []string
+	for i, l := range lines {
+		if s, ok := strings.CutPrefix(l, "$ "); ok && (i == 0 || strings.HasPrefix(lines[0], "yarn run v")) && len(out) == 0 {
+			return []string{s}
+		}
+		if s, ok := strings.CutPrefix(l, "> "); ok && i > 0 && strings.HasPrefix(lines[i-1], "> ") {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ofScripts counts where the scripts are shown: where each is a check itself,
+// in its own form.
+func ofScripts(lines []string, scripts []string) Tests {
+	var forms []form
+	for _, s := range scripts {
+		before, last, ok := lastCheck(s)
+		switch {
+		case !onlyAnd(s):
+			return Tests{None: "its script hides the exit code of what it runs: " + s}
+		case !ok || last.does == wraps:
+			t := tally(lines, everyForm)
+			t.Wrapped = true
+			return t
+		}
+		forms = append(forms, formsOf(last, nil)...)
+		for _, c := range before {
+			if k, ok := checkOf(c); !ok && c.Name() != "cd" || ok && k.does == wraps {
+				t := tally(lines, everyForm)
+				t.Wrapped = true
+				return t
+			}
+		}
+	}
+	return tally(lines, forms)
+}
+
+// tally adds up what forms read.
+func tally(lines []string, forms []form) Tests {
+	var sum counts
+	seen := map[string]bool{}
+	for _, f := range forms {
+		if !seen[f.name] {
+			seen[f.name] = true
+			sum.add(f.read(lines))
+		}
+	}
+	switch {
+	case sum.failed > 0:
+		return Tests{None: "its output tells of failures, whatever its exit code"}
+	case sum.passed > 0:
+		return Tests{Ran: sum.passed}
+	case sum.skipped > 0:
+		return Tests{None: "every test in it was skipped"}
+	case sum.told:
+		return Tests{None: "it ran no tests"}
+	}
+	return Tests{None: notShown}
+}
+
+// Builds reports of a check whether its exit code 0 says that the project
+// compiles.
+func Builds(line string) bool {
+	before, last, ok := lastCheck(line)
+	if !ok {
+		return false
+	}
+	if last.does == builds || last.compiles || target(last) {
+		return true
+	}
+	return slices.ContainsFunc(before, func(c shellsyntax.Command) bool {
+		k, ok := checkOf(c)
+		return ok && (k.does == builds || k.compiles)
+	})
+}
+
+// target reports of make or just that it is told to build.
+func target(c checkLine) bool {
+	if c.does != wraps || !slices.Contains([]string{"make", "gmake", "just"}, c.words[0]) {
+		return false
+	}
+	return slices.ContainsFunc(c.words[1:], func(w string) bool { return w == "build" || w == "all" || w == "compile" })
+}

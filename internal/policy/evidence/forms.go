@@ -1,0 +1,339 @@
+package evidence
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// This file knows in which lines programs say at their end how many tests ran.
+
+// counts is what an output tells of tests.
+type counts struct {
+	passed, skipped, failed int
+	told                    bool // it tells anything of them
+}
+
+func (c *counts) add(o counts) {
+	c.passed += o.passed
+	c.skipped += o.skipped
+	c.failed += o.failed
+	c.told = c.told || o.told
+}
+
+// form reads one way of telling.
+type form struct {
+	name string
+	read func(lines []string) counts
+}
+
+// The forms by who prints them.
+var (
+	goPlain    = []form{{"go", goEither}}
+	goVerbose  = []form{{"go -v", goNames}}
+	rust       = []form{summary("rust", `test result: \w+\. (?P<p>\d+) passed; (?P<f>\d+) failed; (?P<s>\d+) ignored;.*`, `Summary \[.*\] +\d+ tests? run: (?P<p>\d+) passed(?: \([^)]*\))?(?:, (?P<f>\d+) failed)?(?:, (?P<s>\d+) skipped)?`)}
+	pytest     = []form{{"pytest", pytestLines}}
+	unittest   = []form{{"unittest", unittestLines}}
+	tap        = []form{{"tap", tapLines}, {"node", nodeLines}}
+	javascript = append([]form{
+		summary("jest", `Tests: +(?:(?P<f>\d+) failed, )?(?:(?P<s>\d+) skipped, )?(?:(?P<s2>\d+) todo, )?(?:(?P<p>\d+) passed, )?\d+ total`),
+		summary("vitest", `Tests +(?:(?P<f>\d+) failed(?: \| )?)?(?:(?P<p>\d+) passed(?: \| )?)?(?:(?P<s>\d+) skipped(?: \| )?)?(?:(?P<s2>\d+) todo)? \(\d+\)`),
+		summary("mocha", `(?P<p>\d+) passing(?: \(.*\))?`, `(?P<f>\d+) failing`, `(?P<s>\d+) pending`),
+		summary("bun", `(?P<p>\d+) pass`, `(?P<f>\d+) fail`, `(?P<s>\d+) (?:skip|todo)`),
+		summary("ava", `(?P<p>\d+) tests? passed`, `(?P<f>\d+) tests? failed`, `(?P<s>\d+) tests? skipped`),
+		summary("jasmine", `(?P<t>\d+) specs?, (?P<f>\d+) failures?(?:, (?P<s>\d+) pending specs?)?`),
+		summary("playwright", `(?P<p>\d+) passed \([\d.]+m?s\)`, `(?P<f>\d+) failed`, `(?P<s>\d+) skipped`),
+		summary("deno", `ok \| (?P<p>\d+) passed(?: \(\d+ steps?\))? \| (?P<f>\d+) failed(?: \| (?P<s>\d+) ignored)?.*`),
+	}, tap...)
+	jvm = []form{
+		summary("maven", `(?:\[\w+\] +)?Tests run: (?P<t>\d+), Failures: (?P<f>\d+), Errors: (?P<f2>\d+), Skipped: (?P<s>\d+).*`),
+		summary("gradle", `\S.* > .+ (?P<p1>PASSED)`, `\S.* > .+ (?P<s1>SKIPPED)`, `\S.* > .+ (?P<f1>FAILED)`),
+	}
+	dotnet = []form{summary(
+		"dotnet", `Passed! +- Failed: +(?P<f>\d+), Passed: +(?P<p>\d+), Skipped: +(?P<s>\d+), .*`,
+		`(?:Failed|Skipped)! +- Failed: +(?P<f>\d+), Passed: +(?P<p>\d+), Skipped: +(?P<s>\d+), .*`,
+		`Test summary: total: \d+; failed: (?P<f>\d+); succeeded: (?P<p>\d+); skipped: (?P<s>\d+).*`, `Passed: (?P<p>\d+)`, `Failed: (?P<f>\d+)`, `Skipped: (?P<s>\d+)`,
+	)}
+	ctest = []form{summary(
+		"ctest", `\d+/\d+ Test +#\d+: .*\.\. +(?P<p1>Passed) +[\d.]+ sec`, `\d+/\d+ Test +#\d+: .*\*\*\*(?P<s1>Skipped) .*`,
+		`\d+/\d+ Test +#\d+: .*\*\*\*(?P<f1>Failed|Exception|Timeout).*`, `(?P<s0>No tests were found!!!)`,
+	)}
+	bazel = []form{summary("bazel", `//\S+ +(?:\(cached\) )?(?P<p1>PASSED)(?: in .*)?`, `//\S+ +(?P<f1>FAILED).*`)}
+	ruby  = []form{
+		summary("rspec", `(?P<t>\d+) examples?, (?P<f>\d+) failures?(?:, (?P<s>\d+) pending)?(?:, \d+ errors? occurred outside of examples)?`),
+		summary("minitest", `(?P<t>\d+) (?:runs|tests), \d+ assertions, (?P<f>\d+) failures, (?P<f2>\d+) errors(?:, (?P<s>\d+) (?:skips|pendings).*)?`),
+		summary("mix", `(?:\d+ doctests?, )?(?:\d+ properties, )?(?P<t>\d+) tests?, (?P<f>\d+) failures?(?:, (?P<s>\d+) (?:skipped|excluded|invalid))?(?:, (?P<s2>\d+) (?:skipped|excluded|invalid))?`, `Result: (?P<p>\d+) passed.*`),
+	}
+	php = []form{summary(
+		"phpunit", `OK \((?P<t>\d+) tests?, \d+ assertions?\)`,
+		`Tests: (?P<t>\d+), Assertions: \d+(?:, (?:Errors|Failures): (?P<f>\d+))?(?:, (?:Warnings|PHPUnit \w+|Deprecations|Notices): \d+)*(?:, Skipped: (?P<s>\d+))?(?:, Incomplete: (?P<s2>\d+))?(?:, Risky: \d+)?\.`,
+		`Tests: +(?:(?P<f>\d+) failed, )?(?:(?P<s>\d+) skipped, )?(?P<p>\d+) passed \(\d+ assertions?\)`, `No tests (?P<s0>executed)!`,
+	)}
+	swift = []form{summary("swift", `Executed (?P<t>\d+) tests?, with (?:(?P<s>\d+) tests? skipped and )?(?P<f>\d+) failures? .*`, `. Test [^ ]+\(\) (?P<p1>passed) after .*`, `. Test [^ ]+\(\) (?P<f1>failed) after .*`)}
+	zig   = []form{summary("zig", `All (?P<p>\d+) tests? passed\.`, `(?P<p>\d+) passed; (?P<s>\d+) skipped; (?P<f>\d+) failed\.`)}
+)
+
+// everyForm is for what may run any of them.
+var everyForm = func() []form {
+	var out []form
+	for _, fs := range [][]form{goPlain, rust, pytest, unittest, javascript, jvm, dotnet, ctest, bazel, ruby, php, swift, zig} {
+		out = append(out, fs...)
+	}
+	return out
+}()
+
+// summary is a form of whole lines. Named groups are numbers: p of tests that
+// passed, t of all, s of skipped, f of failed; with 1 behind it, one test for
+// the line, with 0 none.
+func summary(name string, lines ...string) form {
+	var res []*regexp.Regexp
+	for _, l := range lines {
+		res = append(res, regexp.MustCompile(`^\s*(?:`+l+`)$`))
+	}
+	return form{name, func(lines []string) (c counts) {
+		for _, l := range lines {
+			if len(l) > maxSummary {
+				continue
+			}
+			for _, re := range res {
+				if m := re.FindStringSubmatch(l); m != nil {
+					c.add(named(re.SubexpNames(), m))
+				}
+			}
+		}
+		return c
+	}}
+}
+
+// maxSummary is the longest line that sums anything up, in bytes.
+const maxSummary = 400
+
+func named(names, m []string) counts {
+	c := counts{told: true}
+	for i, name := range names {
+		if name == "" || m[i] == "" {
+			continue
+		}
+		n, _ := strconv.Atoi(m[i]) // one that is no number counts for 0
+		switch name[1:] {
+		case "1":
+			n = 1
+		case "0":
+			n = 0
+		}
+		switch name[0] {
+		case 'p', 't':
+			c.passed += n
+		case 's':
+			c.skipped += n
+		case 'f':
+			c.failed += n
+		}
+	}
+	for _, name := range names {
+		if name == "t" {
+			c.passed = max(0, c.passed-c.skipped-c.failed)
+		}
+	}
+	return c
+}
+
+// goLines reads what go test prints of a package. Without -v that is all there
+// is: a package in which every test was skipped looks like one that passed.
+func goLines(lines []string) (c counts) {
+	for _, l := range lines {
+		switch {
+		case strings.HasPrefix(l, "ok  \t"):
+			c.told = true
+			if !strings.Contains(l, "[no tests to run]") && !strings.Contains(l, "[no test files]") {
+				c.passed++
+			}
+		case strings.HasPrefix(l, "?   \t"):
+			c.told = true
+		case l == "FAIL", strings.HasPrefix(l, "FAIL\t"), strings.HasPrefix(l, "--- FAIL: "):
+			c.failed, c.told = c.failed+1, true
+		}
+	}
+	return c
+}
+
+// goEither reads the names of tests where they are told, else the packages.
+func goEither(lines []string) counts {
+	for _, l := range lines {
+		if strings.HasPrefix(l, "=== RUN   ") || strings.HasPrefix(l, `{"Time":`) {
+			return goNames(lines)
+		}
+	}
+	return goLines(lines)
+}
+
+// goNames reads how each test went, as -v and -json tell it. One that has tests
+// in it says nothing itself: it passes where all of them were skipped.
+func goNames(lines []string) counts {
+	c := goLines(lines)
+	c.passed = 0
+	went := map[string]string{}
+	end := func() {
+		parents := map[string]bool{}
+		for name := range went {
+			for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
+				parents[name[:i]] = true
+			}
+		}
+		for name, how := range went {
+			switch {
+			case parents[name]:
+			case how == "PASS":
+				c.passed++
+			case how == "SKIP":
+				c.skipped++
+			}
+		}
+		clear(went)
+	}
+	for _, l := range lines {
+		if strings.HasPrefix(l, "{") {
+			var e struct{ Action, Package, Test string }
+			if json.Unmarshal([]byte(l), &e) == nil && e.Test != "" && (e.Action == "pass" || e.Action == "skip") {
+				went[e.Package+"/"+e.Test] = strings.ToUpper(e.Action)
+			}
+			continue
+		}
+		rest, ok := strings.CutPrefix(strings.TrimLeft(l, " "), "--- ")
+		if how, name, found := strings.Cut(rest, ": "); ok && found && (how == "PASS" || how == "SKIP") {
+			c.told = true
+			name, _, _ = strings.Cut(name, " (")
+			went[name] = how
+		}
+		if strings.HasPrefix(l, "ok  \t") {
+			end()
+		}
+	}
+	end()
+	return c
+}
+
+var pytestSummary = regexp.MustCompile(`^(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s(?: \([\d:]+\))?$`)
+
+// pytestLines reads the last line of a run: of several, each counts.
+func pytestLines(lines []string) (c counts) {
+	for _, l := range lines {
+		l = strings.Trim(l, "= ")
+		if strings.HasPrefix(l, "no tests ran in ") {
+			c.told = true
+		}
+		if len(l) > maxSummary || !pytestSummary.MatchString(l) {
+			continue
+		}
+		c.told = true
+		fields := strings.Fields(strings.ReplaceAll(l, ",", ""))
+		for i := 1; i < len(fields); i += 2 {
+			n, _ := strconv.Atoi(fields[i-1]) // the words behind " in " are no count
+			switch fields[i] {
+			case "passed", "xpassed", "xfailed":
+				c.passed += n
+			case "skipped", "deselected":
+				c.skipped += n
+			case "failed", "error", "errors":
+				c.failed += n
+			}
+		}
+	}
+	return c
+}
+
+var unittestRan = regexp.MustCompile(`^Ran (\d+) tests? in [\d.]+s$`)
+
+// unittestLines reads what unittest prints at its end: how many ran, and behind
+// it how that went.
+func unittestLines(lines []string) (c counts) {
+	ran := 0
+	for _, l := range lines {
+		if m := unittestRan.FindStringSubmatch(l); m != nil {
+			c.told = true
+			ran, _ = strconv.Atoi(m[1])
+			continue
+		}
+		switch {
+		case l == "OK":
+			c.passed += ran
+		case strings.HasPrefix(l, "OK (") && ran > 0:
+			_, n, _ := strings.Cut(l, "skipped=")
+			n, _, _ = strings.Cut(strings.TrimSuffix(n, ")"), ",")
+			skipped, _ := strconv.Atoi(n)
+			c.passed, c.skipped = c.passed+max(0, ran-skipped), c.skipped+skipped
+		case strings.HasPrefix(l, "FAILED (") && ran > 0:
+			c.failed++
+		case l == "":
+			continue
+		}
+		ran = 0
+	}
+	return c
+}
+
+var (
+	tapLine  = regexp.MustCompile(`^( *)(not )?ok(?: \d+)?(?: -)?(?: (.*))?$`)
+	specLine = regexp.MustCompile(`^( *)([✔✖▶﹣]) (.*?)(?: \([\d.]+ms\))?(?: # \w+.*)?$`)
+	nodeFile = regexp.MustCompile(`^\S*[/\\]\S*\.[cm]?[jt]sx?$`)
+)
+
+// tapLines reads the Test Anything Protocol. A test with tests in it says
+// nothing itself, and a file that node ran as a whole is no test.
+func tapLines(lines []string) (c counts) {
+	deepest := -1 // indentation of the tests since the last one at each level
+	plan := false
+	for _, l := range lines {
+		plan = plan || strings.HasPrefix(l, "TAP version ") || strings.HasPrefix(l, "1..")
+		m := tapLine.FindStringSubmatch(l)
+		if m == nil || len(l) > maxSummary {
+			continue
+		}
+		indent, inside := len(m[1]), false
+		inside, deepest = deepest > indent, indent
+		name, directive, _ := strings.Cut(m[3], " # ")
+		switch directive = strings.ToUpper(directive); {
+		case strings.HasPrefix(directive, "TODO"):
+		case m[2] != "":
+			c.failed++
+		case strings.HasPrefix(directive, "SKIP"):
+			c.skipped++
+		case !inside && !nodeFile.MatchString(name):
+			c.passed++
+		}
+	}
+	if !plan {
+		return counts{}
+	}
+	c.told = true
+	return c
+}
+
+// nodeLines reads what node --test prints for people.
+func nodeLines(lines []string) (c counts) {
+	parents := map[string]bool{}
+	for _, l := range lines {
+		if strings.HasPrefix(l, "ℹ tests ") {
+			c.told = true
+		}
+		m := specLine.FindStringSubmatch(l)
+		if m == nil || len(l) > maxSummary {
+			continue
+		}
+		switch name := m[1] + m[3]; {
+		case m[2] == "▶":
+			parents[name] = true
+		case m[2] == "✖":
+			c.failed++
+		case m[2] == "﹣":
+			c.skipped++
+		case !parents[name] && !nodeFile.MatchString(m[3]):
+			c.passed++
+		}
+	}
+	if !c.told {
+		return counts{}
+	}
+	return c
+}

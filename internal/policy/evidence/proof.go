@@ -1,0 +1,174 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file is what a turn's changes come to, in one place for every closing
+// line, result and report.
+
+// Word is what a turn's changes are called.
+type Word string
+
+// The words.
+const (
+	Verified   Word = "verified"     // a check passed after the last change, and a test ran in it
+	Built      Word = "built"        // they compile, and no test ran
+	Unverified Word = "not verified" // neither, or a check fails
+)
+
+const nothingRan = "no check ran after the last change"
+
+// Word names what the changes are.
+func (r Report) Word() Word {
+	switch {
+	case r.Verified != nil && r.Verified.OK:
+		return Verified
+	case r.Verified == nil && r.Built != nil:
+		return Built
+	}
+	return Unverified
+}
+
+// Proof says what the changes are and by what, in a sentence without its end.
+func (r Report) Proof() string {
+	word := r.Word()
+	switch word {
+	case Verified:
+		return string(word) + ": " + r.names(r.Verified, func(c Check) bool { return c.OK && (c.Tests > 0 || !c.Built) }) + ", exit code 0" + r.changedTests()
+	case Built:
+		return string(word) + ": " + r.names(r.Built, func(c Check) bool { return c.OK && c.Built && c.Tests == 0 }) + ", exit code 0, and no test ran"
+	}
+	return string(word) + ": " + r.Reason()
+}
+
+// Reason says why the changes are not verified.
+func (r Report) Reason() string {
+	switch {
+	case r.Verified == nil && r.Unverified == "":
+		return nothingRan
+	case r.Verified == nil:
+		return r.Unverified
+	}
+	var failed []string
+	for _, c := range r.Checks {
+		if c.Failed() && (c.Own || c.Command == r.Verified.Command) {
+			failed = append(failed, fmt.Sprintf("%s, exit code %d", c.Command, c.Exit))
+		}
+	}
+	s := strings.Join(failed, "; ")
+	switch len(failed) {
+	case 0:
+		s = fmt.Sprintf("%s, exit code %d", r.Verified.Command, r.Verified.Exit)
+	case 1:
+	default:
+		s = fmt.Sprintf("%d checks fail: ", len(failed)) + s
+	}
+	switch r.Attempts {
+	case 0:
+	case 1:
+		s += ", after 1 attempt to mend it"
+	default:
+		s += fmt.Sprintf(", after %d attempts to mend it", r.Attempts)
+	}
+	return s
+}
+
+// names lists pawl's own checks of the whole that are like the one that
+// decides, and that one.
+func (r Report) names(decides *Check, like func(Check) bool) string {
+	var out []string
+	for _, c := range r.Checks {
+		if like(c) && !c.Part && (c.Own || c.Command == decides.Command) {
+			out = append(out, c.Command)
+		}
+	}
+	if len(out) == 0 {
+		return decides.Command
+	}
+	return strings.Join(out, ", ")
+}
+
+// changedTests warns of a check that passed with tests other than those that
+// were there.
+func (r Report) changedTests() string {
+	switch changed := r.ChangedTests(); len(changed) {
+	case 0:
+		return ""
+	case 1:
+		return ", with a changed test: " + changed[0]
+	default:
+		return fmt.Sprintf(", with %d changed test files: %s, …", len(changed), changed[0])
+	}
+}
+
+// verdict finds the check that decides, or one that shows that the project
+// compiles, or why there is neither.
+func (f *Fold) verdict() (decides, built *Check, why string) {
+	var part, idle *Check
+	for i := range f.checks { // each of pawl's own counts
+		c := &f.checks[i]
+		switch {
+		case !c.Own:
+		case c.Failed():
+			decides = c
+		case !c.OK:
+			why = c.Command + ": " + c.Why
+		case c.Part:
+			part = c
+		case !c.Proves() && canTest(c.Command):
+			idle = c // a project whose tests did not run
+		}
+	}
+	if decides != nil || why != "" {
+		return decides, nil, why
+	}
+	decides, built, why = f.newest()
+	switch {
+	case decides != nil && (idle == nil || decides.Failed()):
+		return decides, nil, ""
+	case idle != nil && idle.Built:
+		return nil, idle, idle.Command + ": " + idle.Untested
+	case idle != nil:
+		return nil, nil, idle.Command + ": " + idle.Untested
+	case part != nil:
+		return nil, nil, "only a part was checked: " + part.Command + ", exit code 0"
+	}
+	return nil, built, why
+}
+
+// newest finds the newest check that failed or proves something, of those that
+// are not of a part only; else the newest that built, and why none proves.
+func (f *Fold) newest() (decides, built *Check, why string) {
+	for i := len(f.checks) - 1; i >= 0; i-- {
+		c := &f.checks[i]
+		reason := c.Untested
+		switch {
+		case c.Part:
+			continue
+		case c.Failed(), c.Proves():
+			return c, nil, ""
+		case !c.OK:
+			reason = c.Why
+		case c.Built && built == nil:
+			built = c
+		}
+		if why == "" {
+			why = c.Command + ": " + reason
+		}
+	}
+	if why == "" {
+		why = f.why
+	}
+	if why == "" {
+		why = nothingRan
+	}
+	return nil, built, why
+}
+
+// canTest reports whether a check is one that runs tests where there are any.
+func canTest(line string) bool {
+	_, last, ok := lastCheck(line)
+	return ok && last.does >= tests
+}
