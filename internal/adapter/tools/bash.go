@@ -48,15 +48,7 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		return tool.Footprint{}, err
 	}
 	f := tool.Footprint{Shell: in.Command, Unknown: true}
-	o := shellsyntax.Options{Home: os.Getenv("HOME")}
-	if env.Files != nil {
-		o.Dir = env.Files.Root()
-	}
-	// A plain sh reads some lines differently than bash does.
-	if p, ok := env.Shell.(interface{ POSIX() bool }); ok {
-		o.POSIX = p.POSIX()
-	}
-	cmds, err := o.Parse(in.Command)
+	cmds, err := parseLine(env, in.Command)
 	if err != nil {
 		return f, nil // what is not understood stays unknown
 	}
@@ -69,6 +61,23 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		f.Lands = landings(env.Files, in.Command, cmds)
 	}
 	return f, nil
+}
+
+// parseLine takes a command line apart as the shell of env will run it.
+func parseLine(env tool.Env, line string) ([]shellsyntax.Command, error) {
+	o := shellsyntax.Options{Home: os.Getenv("HOME")}
+	if env.Files != nil {
+		o.Dir = env.Files.Root()
+	}
+	// A plain sh reads some lines differently than bash does.
+	if p, ok := env.Shell.(interface{ POSIX() bool }); ok {
+		o.POSIX = p.POSIX()
+	}
+	cmds, err := o.Parse(line)
+	if err != nil {
+		return nil, err
+	}
+	return command.Resolve(cmds), nil
 }
 
 func checkCommand(in bashArgs) error {
@@ -91,6 +100,17 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 		return failed(err)
 	}
 	c := tool.Run{Command: in.Command, Out: env.Out}
+	cmds, err := parseLine(env, in.Command)
+	if err == nil {
+		vars, bad, err := closedEnv(ctx, env, cmds)
+		switch {
+		case err != nil:
+			return shellFailed(ctx, err)
+		case bad != nil:
+			return *bad, nil
+		}
+		c.Env = vars
+	}
 	if in.Timeout > 0 {
 		c.Timeout = min(time.Duration(in.Timeout)*time.Second, bashTimeout)
 	}

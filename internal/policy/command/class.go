@@ -27,7 +27,7 @@ func Classify(c shellsyntax.Command, eff Effect, check func(shellsyntax.Command)
 	case Writes:
 		return classOf(c, eff)
 	}
-	return special(c, check)
+	return byProject(c, check)
 }
 
 // classOf says what a command is that only changes what it names.
@@ -45,9 +45,9 @@ func classOf(c shellsyntax.Command, eff Effect) Class {
 	return Unsafe
 }
 
-// special says what a command is that syntax alone does not show to be
+// byProject says what a command is that syntax alone does not show to be
 // harmless: a check of the project, or everyday git.
-func special(c shellsyntax.Command, check func(shellsyntax.Command) bool) Class {
+func byProject(c shellsyntax.Command, check func(shellsyntax.Command) bool) Class {
 	if len(c.Words) == 0 || c.Code || !Transparent(c) {
 		return Unsafe
 	}

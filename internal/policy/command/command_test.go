@@ -39,7 +39,7 @@ func TestSedScripts(t *testing.T) {
 	for s, want := range map[string]bool{
 		"1,5p": true, "$p": true, "/a/p": true, "s/a/b/g": true, "s|a|b|;s,c,d,": true, "/a/,/b/{s/x/y/;p}": true, `s/\//x/`: true, "y/abc/xyz/": true,
 		"s/a/b/e": false, "s/a/b/w f": false, "w f": false, "1e id": false, "r f": false, "1!G;h;$!d": true, "s/[/]/x/": false, "/x/w f": false,
-		"s/a/b/\nw f": false, "a text w f": true, "a\\\nw f": false, ":x;N;bx": false, "e": false, "5q": true, "s/a/b/;e id": false, "s/a/b": false,
+		"s/a/b/\nw f": false, "a text w f": true, "a\\\nw f": false, ":x;N;bx": true, "e": false, "5q": true, "s/a/b/;e id": false, "s/a/b": false,
 	} {
 		if plainSed(s) != want {
 			t.Errorf("%q: %v", s, !want)

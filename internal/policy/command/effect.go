@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -38,6 +39,7 @@ func other(why string) Effect { return Effect{Why: why} }
 // nothing unknown is where it could change that. It is no word on which files
 // are read, nor on where they are. The table is in doc/permissions.md.
 func ReadOnly(cmds []shellsyntax.Command) bool {
+	cmds = Resolve(cmds)
 	for _, c := range cmds {
 		if Effects(c).Kind != Reads {
 			return false
@@ -77,6 +79,17 @@ func SafeSource(p string) bool {
 
 // Effects says what a command does.
 func Effects(c shellsyntax.Command) Effect {
+	e := effects(c)
+	if why := fedUnknown(c, e); why != "" {
+		return other(why)
+	}
+	if e.Kind == Writes && len(c.Wrappers) > 0 && (slices.Contains(c.Wrappers, "find") || slices.Contains(c.Wrappers, "xargs")) {
+		return other(c.Wrappers[len(c.Wrappers)-1] + " changes files that its words do not name")
+	}
+	return e
+}
+
+func effects(c shellsyntax.Command) Effect {
 	for _, a := range c.Assigns {
 		if name, _, _ := strings.Cut(a, "="); len(c.Words) > 0 && !SafeVariable(name) || len(c.Words) == 0 && LoadedVariable(name) {
 			return other("it sets " + name + ", which programs obey")
@@ -102,35 +115,79 @@ func Effects(c shellsyntax.Command) Effect {
 		return other(c.Words[0].Text + " may be any program")
 	}
 	args := c.Words[1:]
-	if len(args) == 1 && args[0].Known && (args[0].Text == "--version" || args[0].Text == "--help") && tellsVersion(name) {
+	if len(args) == 1 && isOneOf(args[0], "--version", "--help", "-V", "-version") && tellsVersion(name) ||
+		len(args) == 1 && isOneOf(args[0], "-v") && (name == "node" || name == "npm") {
 		return Effect{Kind: Reads}
 	}
 	if shellsyntax.Shell(name) && told(args) {
 		return Effect{Kind: Reads} // its commands are listed
 	}
-	switch name {
-	case "git":
+	if name == "git" {
 		return git(args)
-	case "go":
-		return goTool(args)
-	case "find":
-		return find(args)
-	case "sed":
-		return sed(args)
-	case "awk", "gawk", "mawk", "nawk":
-		return awk(args)
-	case "gofmt", "gofumpt", "goimports":
-		return gofmt(args)
-	case "export", "declare", "local", "readonly", "typeset", "cd", "read", "set", "printf", "test", "[", "unset":
-		return builtins(name, args, len(c.Assigns) > 0)
-	case "cp", "mv", "ln", "install":
-		return copies(name, args)
 	}
-	sp, ok := specOf(name)
+	if e, ok := special(name, args, len(c.Assigns) > 0); ok {
+		return e
+	}
+	if tells(name) {
+		return Effect{Kind: Reads}
+	}
+	r, ok := textRow(name)
+	if !ok {
+		r, ok = fileRow(name)
+	}
 	if !ok {
 		return other(name + " is not known to be harmless")
 	}
-	return sp.effect(name, args)
+	return r.effect(name, args)
+}
+
+// special returns the effect of a program whose arguments need a reading of
+// their own.
+func special(name string, args []shellsyntax.Word, assigns bool) (Effect, bool) {
+	switch name {
+	case "go":
+		return goTool(args), true
+	case "npm":
+		return npmTool(args), true
+	case "pip", "pip3":
+		return pipTool(args), true
+	case "python", "python3":
+		return python(args), true
+	case "find":
+		return find(args), true
+	case "sed":
+		return sed(args), true
+	case "awk", "gawk", "mawk", "nawk":
+		return awk(args), true
+	case "jq":
+		return jq(args), true
+	case "date":
+		return date(args), true
+	case "gofmt", "gofumpt", "goimports":
+		return gofmt(args), true
+	case "tar", "bsdtar", "unzip", "zipinfo", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd":
+		return archive(name, args), true
+	case "less", "more", "man":
+		return pager(name, args), true
+	case "chmod":
+		return chmod(args), true
+	case "cp", "mv", "ln":
+		return copies(name, args), true
+	case "export", "declare", "local", "readonly", "typeset", "cd", "read", "set", "printf", "test", "[", "unset":
+		return builtins(name, args, assigns), true
+	}
+	return Effect{}, false
+}
+
+// tells names the programs of which no option does more than tell, and no
+// argument is a file.
+func tells(name string) bool {
+	switch name {
+	case "echo", "true", "false", ":", "pwd", "basename", "dirname", "type", "which", "seq", "sleep", "tr", "whoami", "id", "uname", "arch", "nproc", "groups", "expr", "exit", "return", "break", "continue", "tty", "command",
+		"uptime", "logname", "locale", "getconf", "help":
+		return true
+	}
+	return false
 }
 
 // told says whether a shell runs nothing but the text of its -c or its standard
@@ -154,33 +211,69 @@ func told(args []shellsyntax.Word) bool {
 	return true
 }
 
-// wrapped refuses the wrappers that change what the command is.
+// wrapped refuses the wrappers that change what the command is, and their
+// options where they are not known to be harmless.
 func wrapped(c shellsyntax.Command) string {
-	for _, n := range c.Wrappers {
-		switch n {
-		case "nohup", "nice", "timeout", "command", "builtin", "stdbuf", "setsid", "exec":
-		case "env", "time":
-			for _, v := range c.Via {
-				t := v.Text
-				if strings.HasPrefix(t, "-C") || strings.HasPrefix(t, "--c") || strings.HasPrefix(t, "-o") || strings.HasPrefix(t, "--o") || strings.HasPrefix(t, "-a") || strings.HasPrefix(t, "--a") {
-					return n + " " + t + " changes where it runs or what it writes"
-				}
+	via := c.Via
+	for k, n := range c.Wrappers {
+		// A wrapper's words go up to the name of the next.
+		end := len(via)
+		if k+1 < len(c.Wrappers) {
+			for end = 1; end < len(via) && path.Base(via[end].Text) != c.Wrappers[k+1]; end++ {
 			}
+		}
+		if len(via) == 0 {
+			return n + " with words that are not known"
+		}
+		if d, _ := path.Split(via[0].Text); d != "" && !strings.HasPrefix(d, "/usr/bin/") && d != "/bin/" {
+			return via[0].Text + " may be any program"
+		}
+		args := via[1:end]
+		via = via[end:]
+		r := row{operands: text, exact: true}
+		switch n {
+		case "nohup", "command", "builtin", "setsid":
+			r.short = "wp"
+		case "exec":
+		case "nice":
+			r.short, r.long, r.digits = "n=", "adjustment=", true
+		case "timeout":
+			r.short, r.long = "k=s=v", "kill-after= signal= preserve-status foreground verbose"
+		case "stdbuf":
+			r.short, r.long = "i=o=e=", "input= output= error="
+		case "time":
+			r.short, r.long = "pvqf=", "portability verbose quiet format="
+		case "env":
+			// -i and -u take away what Closed sets; -C moves.
 		case "xargs":
-			return "xargs adds arguments that cannot be known before"
+			r.short, r.long, r.digits = "0rtxn=P=L=s=d=E=I=l?i?", "null no-run-if-empty verbose exit max-args= max-procs= max-lines? delimiter= replace? max-chars=", true
 		case "find":
-			return "find gives it paths that cannot be known before"
+			continue
 		default:
 			return n + " runs it with other rights or in another program"
+		}
+		opts := args
+		for i, a := range args {
+			// What follows the options is the wrapper's own, as a time.
+			if a.Known && !strings.HasPrefix(a.Text, "-") && n != "xargs" && n != "nice" && n != "stdbuf" && n != "timeout" && n != "time" {
+				opts = args[:i]
+				break
+			}
+		}
+		if _, _, why := r.scan(opts); why != "" {
+			return n + " " + why
 		}
 	}
 	return ""
 }
 
+// tellsVersion names the programs that --version makes tell it, and run or
+// fetch nothing that the folder names: not yarn, pnpm, cargo, rustc and pytest.
 func tellsVersion(name string) bool {
 	switch name {
-	case "go", "git", "node", "npm", "npx", "pnpm", "yarn", "bun", "deno", "python", "python3", "pip", "pip3", "cargo", "rustc", "java", "javac",
-		"gcc", "g++", "clang", "make", "cmake", "ruby", "php", "rg", "jq", "docker", "bash", "sh", "curl", "wget", "tar", "ssh", "gopls", "pytest", "tsc":
+	case "go", "git", "node", "npm", "bun", "deno", "python", "python3", "pip", "pip3", "java", "javac",
+		"gcc", "g++", "clang", "make", "cmake", "ruby", "php", "rg", "jq", "docker", "bash", "sh", "curl", "wget", "tar", "ssh", "gopls", "tsc",
+		"fd", "fdfind", "awk", "gawk", "sed", "grep", "find", "ls", "gofmt", "staticcheck", "golangci-lint", "ruff", "black", "mypy", "perl", "psql", "sqlite3", "redis-cli":
 		return true
 	}
 	return false

@@ -7,50 +7,168 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// opt is one option of a command.
-type opt struct {
-	name  string // "-n" or "--lines"
-	value shellsyntax.Word
-	has   bool
+// row is what is known of one program: its options and its operands. An option
+// that is not in it makes the command one of unknown effect.
+//
+// Options are written with what follows and precedes them: "=" a value that is
+// text, "<" a file that is read, "?" a value only where it is attached. "!"
+// before an option: it is known to write, send or run something. "#": it reads
+// what the words do not name.
+type row struct {
+	short string // letters, each with its marks
+	long  string // names without their dashes, separated by spaces
+	// dash: words, not letters, follow a single dash, as in go and find.
+	dash string
+	// full: long has every option of the program, so that a shortened one can
+	// be resolved as getopt does.
+	full   bool
+	digits bool // -5 is a number of lines
+	// exact: an unknown word may not stand among the arguments.
+	exact    bool
+	operands operands
+	pattern  string // options that stand for the first operand, where that is a pattern
+	most     int    // one more than the operands it may have
+	recurse  string // options that mean all below
 }
 
-// scan reads arguments as getopt does: clusters of letters, --name=value, and
-// values in the next word for those that sp names.
-func (sp spec) scan(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.Word, why string) {
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		if !a.Known && (a.Prefix == "" || a.Prefix[0] == '-') {
-			if sp.bad != "" {
-				return nil, nil, "an argument that cannot be known before may be an option of it"
-			}
-			operands = append(operands, a)
+// operands is what the operands of a program are.
+type operands int
+
+const (
+	paths    operands = iota // files that are read
+	text                     // no files
+	patterns                 // the first is a pattern, the rest files that are read
+	written                  // files that are made or changed
+	removed                  // files that are removed
+)
+
+// opt is one option of a command.
+type opt struct {
+	name  string // "-n" or "--lines", whole
+	marks string
+	value shellsyntax.Word
+	has   bool
+	// late: its value is a word of its own behind an operand, where tools of
+	// BSD read no options any more.
+	late bool
+}
+
+func (o opt) is(names string) bool { return slices.Contains(strings.Fields(names), o.name) }
+
+// letter looks a short option up: its marks, and whether it is known.
+func (r row) letter(c byte) (marks string, ok bool) {
+	for i := 0; i < len(r.short); i++ {
+		if strings.IndexByte("=<?!#", r.short[i]) >= 0 || r.short[i] != c {
 			continue
 		}
+		if i > 0 && (r.short[i-1] == '!' || r.short[i-1] == '#') {
+			marks += r.short[i-1 : i]
+		}
+		if i+1 < len(r.short) && strings.IndexByte("=<?", r.short[i+1]) >= 0 {
+			marks += r.short[i+1 : i+2]
+		}
+		return marks, true
+	}
+	return "", false
+}
+
+// word looks a long option up in a list, its dashes taken off.
+func (r row) word(list, name string) (full, marks string, ok bool) {
+	var found, foundMarks string
+	n := 0
+	for f := range strings.FieldsSeq(list) {
+		bare := strings.Trim(f, "=<?!#")
+		m := strings.ReplaceAll(f, bare, "")
+		if bare == name {
+			return bare, m, true
+		}
+		if strings.HasPrefix(bare, name) {
+			found, foundMarks = bare, m
+			n++
+		}
+	}
+	if r.full && n == 1 && name != "" {
+		return found, foundMarks, true
+	}
+	return "", "", false
+}
+
+// open reports whether a word that cannot be known may stand among the
+// arguments: whatever option it is, it runs and writes nothing.
+func (r row) open() bool { return !r.exact && !strings.Contains(r.short+r.long+r.dash, "!") }
+
+// scan reads arguments as getopt does. It refuses an option that is not known,
+// or known not to be harmless.
+func (r row) scan(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.Word, why string) {
+	opts, operands, why = r.read(args)
+	for _, o := range opts {
+		switch {
+		case strings.Contains(o.marks, "!"):
+			return nil, nil, o.name + " writes, sends or runs something"
+		case strings.Contains(o.marks, "#"):
+			return nil, nil, o.name + " reads what its words do not name"
+		}
+	}
+	return opts, operands, why
+}
+
+func (r row) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.Word, why string) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if !a.Known && mayBeOption(a) && !r.open() {
+			return opts, nil, "an argument that cannot be known before may be an option of it"
+		}
 		t := a.Text
+		next := func(o opt, attached string, has bool) opt {
+			switch {
+			case has:
+				o.value, o.has = shellsyntax.Word{Text: attached, Known: true}, true
+			case strings.ContainsAny(o.marks, "=<") && i+1 < len(args):
+				i++
+				o.value, o.has, o.late = args[i], true, len(operands) > 0
+			}
+			return o
+		}
 		switch {
 		case !a.Known || len(t) < 2 || t[0] != '-':
 			operands = append(operands, a)
+			continue
 		case t == "--":
 			return opts, append(operands, args[i+1:]...), ""
-		case strings.HasPrefix(t, "--"):
-			name, v, has := strings.Cut(t, "=")
-			o := opt{name: name, value: shellsyntax.Word{Text: v, Known: true}, has: has}
-			if !has && takesNext(sp.long, name[2:]) && i+1 < len(args) {
-				i++
-				o.value, o.has = args[i], true
+		case r.dash != "":
+			name, v, has := strings.Cut(strings.TrimPrefix(t[1:], "-"), "=")
+			full, marks, ok := r.word(r.dash, name)
+			switch {
+			case ok:
+				opts = append(opts, next(opt{name: "-" + full, marks: marks}, v, has))
+			case r.digits && strings.Trim(t[1:], "0123456789") == "":
+			case t[1] != '-' && r.attached(t[1:]) != "":
+				_, marks, _ := r.word(r.dash, t[1:2])
+				opts = append(opts, opt{name: "-" + t[1:2], marks: marks, value: shellsyntax.Word{Text: t[2:], Known: true}, has: true})
+			case t[1] != '-' && r.letters(t[1:]):
+			default:
+				return opts, nil, t + " is not known to be harmless"
 			}
-			opts = append(opts, o)
+		case strings.HasPrefix(t, "--"):
+			name, v, has := strings.Cut(t[2:], "=")
+			full, marks, ok := r.word(r.long, name)
+			if !ok {
+				return opts, nil, t + " is not known to be harmless"
+			}
+			opts = append(opts, next(opt{name: "--" + full, marks: marks}, v, has))
+		case r.digits && strings.Trim(t[1:], "0123456789") == "":
 		default:
 			for j := 1; j < len(t); j++ {
-				o := opt{name: "-" + t[j:j+1]}
-				if strings.IndexByte(sp.vals, t[j]) >= 0 {
-					o.has = true
-					if j+1 < len(t) {
-						o.value = shellsyntax.Word{Text: t[j+1:], Known: true}
-					} else if i+1 < len(args) {
-						i++
-						o.value = args[i]
-					}
+				marks, ok := r.letter(t[j])
+				if !ok && r.digits && t[j] >= '0' && t[j] <= '9' {
+					continue
+				}
+				if !ok {
+					return opts, nil, "-" + t[j:j+1] + " is not known to be harmless"
+				}
+				o := opt{name: "-" + t[j:j+1], marks: marks}
+				if strings.ContainsAny(marks, "=<?") {
+					o = next(o, t[j+1:], j+1 < len(t))
 					opts = append(opts, o)
 					break
 				}
@@ -61,75 +179,61 @@ func (sp spec) scan(args []shellsyntax.Word) (opts []opt, operands []shellsyntax
 	return opts, operands, ""
 }
 
-// takesNext says whether a long option takes the next word; it may be shortened.
-func takesNext(list, name string) bool {
-	for l := range strings.FieldsSeq(list) {
-		if strings.HasPrefix(l, name) {
-			return true
-		}
+// attached returns the value behind the letter of a single dash, "" where the
+// letter takes none.
+func (r row) attached(t string) string {
+	if _, marks, ok := r.word(r.dash, t[:1]); ok && strings.ContainsAny(marks, "=<?") {
+		return t[1:]
 	}
-	return false
+	return ""
 }
 
-func listed(list, name string) bool { return strings.Contains(" "+list+" ", " "+name+" ") }
-
-// forbids says whether an option is on a list of bad ones; a long one may be
-// shortened.
-func forbids(bad, name string) bool {
-	for b := range strings.FieldsSeq(bad) {
-		if b == name || strings.HasPrefix(name, "--") && len(name) > 2 && strings.HasPrefix(b, name) {
-			return true
+// letters reports whether t is a cluster of letters that take no value.
+func (r row) letters(t string) bool {
+	for i := range len(t) {
+		if _, marks, ok := r.word(r.dash, t[i:i+1]); !ok || marks != "" {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
-// effect reads the arguments of a program of the table.
-func (sp spec) effect(name string, args []shellsyntax.Word) Effect {
-	opts, operands, why := sp.scan(args)
+// mayBeOption reports whether a word that is not known may begin with a dash.
+func mayBeOption(w shellsyntax.Word) bool { return w.Prefix == "" || w.Prefix[0] == '-' }
+
+// effect returns what a program of the table does with its arguments.
+func (r row) effect(name string, args []shellsyntax.Word) Effect {
+	opts, operands, why := r.scan(args)
 	if why != "" {
-		return other(why)
+		return other(name + " " + why)
 	}
 	e := Effect{Kind: Reads}
-	pattern := sp.first
+	first := r.operands == patterns
 	for _, o := range opts {
-		if forbids(sp.bad, o.name) {
-			return other(name + " " + o.name + " writes, sends or runs something")
+		if o.is(r.pattern) {
+			first = false
 		}
-		if listed(sp.pattern, o.name) {
-			pattern = false
-		}
-		if listed(sp.recurse, o.name) {
+		if o.is(r.recurse) {
 			e.Recursive = true
 		}
-		if o.has && (!o.value.Known || strings.ContainsAny(o.value.Text, "/~") || o.value.Text == "..") && !listed(sp.text, o.name) {
+		if o.has && o.value.Text != "-" && (strings.Contains(o.marks, "<") || o.late && (!o.value.Known || strings.ContainsAny(o.value.Text, "/~"))) {
 			e.Reads = append(e.Reads, o.value)
 		}
 	}
-	if pattern && len(operands) > 0 {
-		operands = operands[1:]
-	}
-	if sp.most > 0 && len(operands) > sp.most-1 {
+	if r.most > 0 && len(operands) > r.most-1 {
 		return other(name + " with that many operands may write")
 	}
-	if sp.none {
-		operands = nil
-	}
-	switch sp.does {
-	case removing:
+	switch r.operands {
+	case text:
+	case removed:
 		e.Kind, e.Removes = Writes, operands
-	case writing:
-		if sp.skip > 0 && !modeOption(opts) {
-			operands = operands[min(sp.skip, len(operands)):]
-		}
+	case written:
 		e.Kind, e.Writes = Writes, operands
 	default:
+		if first && len(operands) > 0 {
+			operands = operands[1:]
+		}
 		e.Reads = append(e.Reads, operands...)
 	}
 	return e
-}
-
-// modeOption: chmod -x gives the mode where an option would be.
-func modeOption(opts []opt) bool {
-	return slices.ContainsFunc(opts, func(o opt) bool { return len(o.name) == 2 && strings.Contains("rwxXstugo", o.name[1:]) })
 }

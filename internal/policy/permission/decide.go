@@ -84,7 +84,11 @@ func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	if len(f.Commands) > 0 || f.Shell == "" {
 		return f.Commands, nil
 	}
-	return shellsyntax.Options{Dir: p.cfg.Root, Home: p.cfg.Home, POSIX: p.cfg.POSIX}.Parse(f.Shell)
+	cmds, err := shellsyntax.Options{Dir: p.cfg.Root, Home: p.cfg.Home, POSIX: p.cfg.POSIX}.Parse(f.Shell)
+	if err != nil {
+		return nil, err
+	}
+	return command.Resolve(cmds), nil
 }
 
 // unparsed answers for a command line that is not understood: never allowed,

@@ -1,0 +1,106 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// builtins reads the shell's own commands that set variables by name, since a
+// subscript in a name is evaluated.
+func builtins(name string, args []shellsyntax.Word, assigns bool) Effect {
+	e := Effect{Kind: Reads}
+	switch name {
+	case "cd":
+		for _, a := range args {
+			if !a.Known || !strings.HasPrefix(a.Text, "-") {
+				e.Reads = append(e.Reads, a)
+			}
+		}
+	case "set":
+		if len(args) == 0 || !shellsyntax.HarmlessSet(args) {
+			return other("set changes how the shell reads what follows, or prints every variable")
+		}
+	case "printf":
+		if len(args) > 0 && (!args[0].Known && mayBeOption(args[0]) || strings.HasPrefix(args[0].Text, "-v")) {
+			if !args[0].Known || args[0].Text != "-v" || len(args) < 2 || !settable(args[1]) {
+				return other("printf -v to a name that cannot be known before, or that programs obey")
+			}
+		}
+	case "test", "[":
+		// -v evaluates the name behind it; an unknown word may be -v, and may
+		// be several words.
+		for i, a := range args {
+			switch {
+			case a.Known && (a.Text == "-v" || a.Text == "-R") && (i+1 >= len(args) || !plainName(args[i+1])):
+				return other(name + " " + a.Text + " evaluates its operand")
+			case !a.Known && !a.Glob && mayBeOption(a) && !a.Num && !harmlessOperand(args, i):
+				return other("a word that cannot be known before may be -v for " + name + ": use [[ … ]]")
+			case !a.Known && a.Glob && mayBeOption(a):
+				return other("a pattern may be -v for " + name)
+			}
+		}
+	case "read":
+		opts, names, why := row{short: "a=d=ei=n=N=p=rst=u=", exact: true}.scan(args)
+		if why != "" {
+			return other("read " + why)
+		}
+		for _, o := range opts {
+			if o.name == "-a" {
+				names = append(names, o.value)
+			}
+		}
+		for _, n := range names {
+			if !settable(n) {
+				return other("read to a name that cannot be known before, or that programs obey")
+			}
+		}
+	default:
+		if len(args) == 0 && !assigns {
+			return other(name + " prints every variable")
+		}
+		for _, a := range args {
+			if !a.Known || !plainName(a) && !strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text[1:], "grxlutfF") != "" {
+				return other(name + " with what cannot be known before")
+			}
+			if name == "unset" && !settable(a) && !strings.HasPrefix(a.Text, "-") {
+				return other("unset " + a.Text + ", which programs obey")
+			}
+		}
+	}
+	return e
+}
+
+// harmlessOperand reports whether args[i] of test stands where only a string
+// or a number can: it is one quoted word beside an operator. Whether a word was
+// quoted is not known, so only the forms of three words with a binary operator
+// that is known, or two with a unary one, are taken.
+func harmlessOperand(args []shellsyntax.Word, i int) bool {
+	if n := len(args); n > 0 && args[n-1].Known && args[n-1].Text == "]" {
+		args = args[:n-1]
+	}
+	if len(args) > 0 && args[0].Known && args[0].Text == "!" {
+		args, i = args[1:], i-1
+	}
+	switch len(args) {
+	case 2:
+		return i == 1 && args[0].Known && len(args[0].Text) == 2 && args[0].Text[0] == '-' && args[0].Text != "-v" && args[0].Text != "-R" && args[i].One
+	case 3:
+		return args[1].Known && testOperator(args[1].Text) && args[i].One
+	}
+	return false
+}
+
+func testOperator(s string) bool {
+	switch s {
+	case "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef":
+		return true
+	}
+	return false
+}
+
+func plainName(w shellsyntax.Word) bool { return w.Known && syntax.ValidName(w.Text) }
+
+// settable: a name that only the line itself looks at.
+func settable(w shellsyntax.Word) bool { return plainName(w) && !LoadedVariable(w.Text) }

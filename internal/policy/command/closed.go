@@ -1,0 +1,95 @@
+package command
+
+import "github.com/pawl-agent/pawl/internal/core/shellsyntax"
+
+// GitSettings override what a repository's own configuration could make git
+// run: hooks, fsmonitor, external diff, signature programs, other repositories
+// (SPEC 16.6).
+func GitSettings() [][2]string {
+	return [][2]string{
+		{"core.hooksPath", "/dev/null"},
+		{"core.fsmonitor", "false"},
+		{"diff.external", ""},
+		{"diff.ignoreSubmodules", "dirty"},
+		{"diff.submodule", "short"},
+		{"status.submoduleSummary", "false"},
+		{"submodule.recurse", "false"},
+		{"log.showSignature", "false"},
+		{"gpg.program", "false"},
+		{"gpg.openpgp.program", "false"},
+		{"gpg.ssh.program", "false"},
+		{"gpg.x509.program", "false"},
+		{"safe.bareRepository", "explicit"},
+		{"gc.auto", "0"},
+		{"maintenance.auto", "false"},
+	}
+}
+
+// ClosedEnv is the rest of the environment under which what is judged to only
+// read also runs nothing and fetches nothing that the folder names.
+func ClosedEnv(cmds []shellsyntax.Command) []string {
+	env := []string{
+		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat", "LESSOPEN=", "LESSCLOSE=", "LESSSECURE=1",
+		"GOTOOLCHAIN=local", "npm_config_update_notifier=false", "npm_config_onload_script=", "npm_config_node_options=", "npm_config_offline=true",
+		"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1",
+	}
+	for _, c := range cmds {
+		// "go env" is asked what these are.
+		if name, _ := c.Program(); name == "go" && len(c.Words) > 1 && !isOneOf(c.Words[1], "env", "version", "help") {
+			return append(env, "GOPROXY=off", "GOVCS=*:off", "GOFLAGS=-buildvcs=false")
+		}
+	}
+	return env
+}
+
+// Closed reports whether a line of commands runs under ClosedEnv and
+// GitSettings: where it has a git, go, npm or pip that only reads, and nothing
+// beside that a closed configuration would change the meaning of. A check and
+// a git command that changes the repository run the project's own programs by
+// their nature, and keep their environment.
+func Closed(cmds []shellsyntax.Command) bool {
+	closed := false
+	for _, c := range cmds {
+		name, _ := c.Program()
+		switch name {
+		case "git", "go", "npm", "pip", "pip3", "less", "more", "man":
+			if Effects(c).Kind != Reads {
+				return false
+			}
+			closed = true
+		default:
+			if (Checks{Changed: func(...string) bool { return false }}).Is(c) {
+				return false
+			}
+		}
+	}
+	return closed
+}
+
+// GitFolders returns the folders of the repositories that a line's git commands
+// look at; ok is false where one cannot be known.
+func GitFolders(cmds []shellsyntax.Command) (dirs []string, ok bool) {
+	seen := map[string]bool{}
+	for _, c := range cmds {
+		if name, _ := c.Program(); name != "git" {
+			continue
+		}
+		in := shellsyntax.Word{Text: ".", Known: true}
+		if g := ParseGit(c.Words[1:]); len(g.Dirs) == 1 {
+			in = g.Dirs[0]
+		} else if len(g.Dirs) > 1 {
+			return nil, false
+		}
+		paths, known := c.Paths(in)
+		if !known || !in.Known {
+			return nil, false
+		}
+		for _, p := range paths {
+			if !seen[p] {
+				seen[p] = true
+				dirs = append(dirs, p)
+			}
+		}
+	}
+	return dirs, true
+}
