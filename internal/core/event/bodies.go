@@ -161,6 +161,13 @@ type FileChanged struct {
 	Loose bool `json:"loose,omitempty"`
 }
 
+// Unrestorable is the change as the log keeps it where a secret in its path was
+// masked: no file of that name can be put back.
+func (c FileChanged) Unrestorable() any {
+	c.Kept = false
+	return c
+}
+
 // Writing says which writes come next, before the first of them: a process that
 // dies in between leaves a log that knows what to look for. Each file is then
 // as Before or as After; reopening records which. One without files says that

@@ -3,9 +3,11 @@ package session
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
@@ -20,7 +22,7 @@ type Payer interface {
 }
 
 // purse is what a session has set aside for requests in flight: its own and
-// those of its children. The session's lock guards it.
+// those of its children. The log's lock guards it, as it guards the meter.
 type purse struct {
 	pool  budget.Pool
 	freed chan struct{} // closed when a reservation is given back
@@ -37,14 +39,15 @@ type purse struct {
 // pay sets aside what a request may cost. maxTokens is the longest reply that
 // is paid for, 0 where nothing limits it.
 func (s *Session) pay(r *llm.Request) (maxTokens int, usd *float64, err error) {
-	s.mu.Lock()
-	ctx, info := s.running.ctx, s.model.Info()
-	size := int64(0)
+	ctx, size := s.turnContext(), int64(0)
 	for _, p := range r.Body {
 		size += int64(len(p))
 	}
-	a := budget.Ask{Price: info.Price, Input: s.meter.Input(size), MaxOutput: info.MaxOutput}
-	s.mu.Unlock()
+	var a budget.Ask
+	s.log.View(func() {
+		info := s.model.Info()
+		a = budget.Ask{Price: info.Price, Input: s.meter.Input(size), MaxOutput: info.MaxOutput}
+	})
 	if err := s.warn(ctx); err != nil {
 		return 0, nil, err
 	}
@@ -52,9 +55,7 @@ func (s *Session) pay(r *llm.Request) (maxTokens int, usd *float64, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	s.mu.Lock()
-	s.purse.settle, s.purse.input, s.purse.most = settle, a.Input, g.USD
-	s.mu.Unlock()
+	s.log.View(func() { s.purse.settle, s.purse.input, s.purse.most = settle, a.Input, g.USD })
 	return g.MaxTokens, g.USD, nil
 }
 
@@ -103,13 +104,16 @@ func (s *Session) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, erro
 // where one is there, to raise a limit that is reached.
 func (s *Session) reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
 	for {
-		s.mu.Lock()
-		g, err := s.purse.pool.Reserve(&s.meter, s.cfg.Limits, a)
-		if s.purse.freed == nil {
-			s.purse.freed = make(chan struct{})
-		}
-		freed := s.purse.freed
-		s.mu.Unlock()
+		var g budget.Grant
+		var err error
+		var freed chan struct{}
+		s.log.View(func() {
+			g, err = s.purse.pool.Reserve(&s.meter, s.cfg.Limits, a)
+			if s.purse.freed == nil {
+				s.purse.freed = make(chan struct{})
+			}
+			freed = s.purse.freed
+		})
 		switch {
 		case err == nil:
 			return g, nil
@@ -129,21 +133,22 @@ func (s *Session) reserve(ctx context.Context, a budget.Ask) (budget.Grant, erro
 
 // release gives a reservation back and wakes those who wait for it.
 func (s *Session) release(grant int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.purse.pool.Release(grant)
-	if s.purse.freed != nil {
-		close(s.purse.freed)
-		s.purse.freed = nil
-	}
+	s.log.View(func() {
+		s.purse.pool.Release(grant)
+		if s.purse.freed != nil {
+			close(s.purse.freed)
+			s.purse.freed = nil
+		}
+	})
 }
 
 // take gives the settlement of the own request, once.
 func (s *Session) take() (settle settle, input int64, most *float64, info llm.Info) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	settle, s.purse.settle = s.purse.settle, nil
-	return settle, s.purse.input, s.purse.most, s.model.Info()
+	s.log.View(func() {
+		settle, s.purse.settle = s.purse.settle, nil
+		input, most, info = s.purse.input, s.purse.most, s.model.Info()
+	})
+	return settle, input, most, info
 }
 
 // refund gives back what was set aside for a request that did not go out.
@@ -197,12 +202,12 @@ func (s *Session) over(ctx context.Context, o turn.Over) error {
 
 // warn tells of soft limits that were passed, once each.
 func (s *Session) warn(ctx context.Context) error {
-	s.mu.Lock()
 	var ds []event.Draft
-	for _, w := range s.meter.Warnings(s.cfg.Limits) {
-		ds = append(ds, event.Draft{Body: w})
-	}
-	s.mu.Unlock()
+	s.log.View(func() {
+		for _, w := range s.meter.Warnings(s.cfg.Limits) {
+			ds = append(ds, event.Draft{Body: w})
+		}
+	})
 	return s.record(ctx, ds...)
 }
 
@@ -214,22 +219,20 @@ func (s *Session) extend(ctx context.Context, err error) error {
 		return err
 	}
 	// One question at a time: children reach the limit together.
-	s.mu.Lock()
-	if s.purse.asking == nil {
-		s.purse.asking = make(chan struct{}, 1)
-	}
-	asking := s.purse.asking
-	s.mu.Unlock()
+	var asking chan struct{}
+	s.log.View(func() {
+		if s.purse.asking == nil {
+			s.purse.asking = make(chan struct{}, 1)
+		}
+		asking = s.purse.asking
+	})
 	select {
 	case asking <- struct{}{}:
 		defer func() { <-asking }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	s.mu.Lock()
-	now := s.meter.Limit(s.cfg.Limits, limit.Kind)
-	s.mu.Unlock()
-	if now != limit.Limit {
+	if now := eventlog.Look(s.log, func() float64 { return s.meter.Limit(s.cfg.Limits, limit.Kind) }); now != limit.Limit {
 		return nil
 	}
 	text, options := limit.Question()
@@ -251,9 +254,7 @@ type budgetGate struct{ s *Session }
 // Check is part of turn.Gate.
 func (g budgetGate) Check(ctx context.Context, _ []*turn.Pending) error {
 	for {
-		g.s.mu.Lock()
-		err := g.s.meter.Check(g.s.cfg.Limits)
-		g.s.mu.Unlock()
+		err := eventlog.Look(g.s.log, func() error { return g.s.meter.Check(g.s.cfg.Limits) })
 		if err == nil {
 			return nil
 		}
@@ -267,9 +268,9 @@ func (g budgetGate) Check(ctx context.Context, _ []*turn.Pending) error {
 // request or a call. Where a person is there, they are asked before the next
 // one instead.
 func (s *Session) watchWall(r *run) (stop func()) {
-	s.mu.Lock()
-	left, ok := s.meter.WallLeft(s.cfg.Limits)
-	s.mu.Unlock()
+	var left time.Duration
+	var ok bool
+	s.log.View(func() { left, ok = s.meter.WallLeft(s.cfg.Limits) })
 	if !ok || s.cfg.Person {
 		return func() {}
 	}
@@ -285,10 +286,11 @@ func (s *Session) watchWall(r *run) (stop func()) {
 			if s.record(ctx, event.Draft{Body: event.Ticked{}}) != nil {
 				return
 			}
-			s.mu.Lock()
-			err := s.meter.Check(s.cfg.Limits)
-			left, _ = s.meter.WallLeft(s.cfg.Limits)
-			s.mu.Unlock()
+			var err error
+			s.log.View(func() {
+				err = s.meter.Check(s.cfg.Limits)
+				left, _ = s.meter.WallLeft(s.cfg.Limits)
+			})
 			if left <= 0 {
 				r.cancel(err)
 				return

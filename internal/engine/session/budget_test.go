@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 func limited(l budget.Limits) func(*session.Config) {
@@ -239,7 +240,7 @@ func (f *family) config(id string, m llm.Model, ts tool.Set) session.Config {
 	return session.Config{
 		Store: f.store, ID: id, Dir: "/w", Front: "test", Model: m, Tools: ts,
 		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: "/w"}), Locks: turn.NewLocks(8),
-		Mask: func(s string) string { return s }, Now: time.Now, Jitter: func() float64 { return 0 },
+		Mask: secrets.New(), Now: time.Now, Jitter: func() float64 { return 0 },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		NewID: func() string { return "q" },
 	}

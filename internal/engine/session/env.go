@@ -21,7 +21,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		Room:  room{s},
 		Ask:   asker{s},
 		Out: func(out string) {
-			s.live(event.OutputDelta{Call: call, Text: out})
+			s.log.Publish(event.OutputDelta{Call: call, Text: out})
 		},
 		Limit: window.Bytes(s.resultCap()), Correct: s.cfg.AutoCorrect,
 	}
@@ -60,7 +60,6 @@ type notes struct{ s *Session }
 
 // Remember is part of tool.Notes.
 func (n notes) Remember(ctx context.Context, note string) error {
-	note = n.s.cfg.Mask(note)
 	if n.s.cfg.Notes != nil {
 		if err := n.s.cfg.Notes.Remember(ctx, note); err != nil {
 			return err

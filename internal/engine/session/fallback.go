@@ -25,7 +25,7 @@ func (s *Session) chain(inUse llm.Model) func(context.Context, event.Retried) (l
 				err = s.cfg.Limits.Allow(m.Info())
 			}
 			if err != nil {
-				note := event.Warned{What: "fallback", Text: s.cfg.Mask("the fallback model " + ref + " can not be used: " + err.Error())}
+				note := event.Warned{What: "fallback", Text: "the fallback model " + ref + " can not be used: " + err.Error()}
 				if err := s.record(ctx, event.Draft{Body: note}); err != nil {
 					return nil, err
 				}
@@ -49,7 +49,6 @@ func (s *Session) chain(inUse llm.Model) func(context.Context, event.Retried) (l
 
 func (s *Session) goOn(ctx context.Context, m llm.Model, why event.Retried) error {
 	why.Model = m.Info().Ref()
-	why.Error.Message = s.cfg.Mask(why.Error.Message)
 	return s.use(ctx, m, "fallback", event.Draft{Body: why})
 }
 
@@ -66,7 +65,7 @@ func (s *Session) longer(ctx context.Context, why event.Retried) (bool, error) {
 	if s.cfg.Person {
 		a, err := s.ask(ctx, event.Asked{
 			Why: "wait", Options: []string{waitForIt, stopNow},
-			Text: fmt.Sprintf("%s. Wait %s and try again?", s.cfg.Mask(why.Error.Message), why.Wait.Round(time.Second)),
+			Text: fmt.Sprintf("%s. Wait %s and try again?", why.Error.Message, why.Wait.Round(time.Second)),
 		})
 		return err == nil && a.Text == waitForIt, err
 	}
@@ -80,12 +79,13 @@ func (s *Session) timeLeft() (left time.Duration, ok bool) {
 	if s.cfg.Person {
 		return 0, false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ran := s.meter.TurnTime(s.cfg.Now())
-	if left, ok = s.meter.WallLeft(s.cfg.Limits); ok {
-		left -= ran - s.meter.Turn().Active() // since the last event
-	}
+	var ran time.Duration
+	s.log.View(func() {
+		ran = s.meter.TurnTime(s.cfg.Now())
+		if left, ok = s.meter.WallLeft(s.cfg.Limits); ok {
+			left -= ran - s.meter.Turn().Active() // since the last event
+		}
+	})
 	if rest := s.cfg.Timeout - ran; s.cfg.Timeout > 0 && (!ok || rest < left) {
 		left, ok = rest, true
 	}

@@ -129,19 +129,19 @@ func (e ending) Evidence() evidence.Report { return e.s.Evidence() }
 
 // Skip is part of Ending.
 func (e ending) Skip(ctx context.Context, why string) error {
-	return e.s.record(ctx, event.Draft{Body: event.Checked{Why: e.s.cfg.Mask(why)}})
+	return e.s.record(ctx, event.Draft{Body: event.Checked{Why: why}})
 }
 
 // Check is part of Ending.
 func (e ending) Check(ctx context.Context, c Check) (event.Checked, error) {
 	s := e.s
-	done := event.Checked{Name: c.Name, Command: s.cfg.Mask(c.Command), Part: c.Part, Attempt: c.Attempt}
+	done := event.Checked{Name: c.Name, Command: c.Command, Part: c.Part, Attempt: c.Attempt}
 	p, why, err := e.mayCheck(ctx, c)
 	if err != nil {
 		return done, err
 	}
 	if why != "" {
-		done.Why = s.cfg.Mask(why)
+		done.Why = why
 		return done, s.record(ctx, event.Draft{Body: done})
 	}
 	ticket := s.cfg.Locks.Reserve(p.Footprint)
@@ -157,7 +157,7 @@ func (e ending) Check(ctx context.Context, c Check) (event.Checked, error) {
 	start := s.cfg.Now()
 	ran, err := s.env(p).Shell.Run(ctx, tool.Run{
 		Command: c.Command, Timeout: c.Timeout, Env: c.Env,
-		Out: func(out string) { s.live(event.OutputDelta{Call: checkCall, Text: out}) },
+		Out: func(out string) { s.log.Publish(event.OutputDelta{Call: checkCall, Text: out}) },
 	})
 	done.Took, done.Exit = s.cfg.Now().Sub(start), ran.Exit
 	for path, h := range s.hashes() {
@@ -171,7 +171,7 @@ func (e ending) Check(ctx context.Context, c Check) (event.Checked, error) {
 	case ctx.Err() != nil:
 		done.Exit, done.Why = nil, "interrupted"
 	case err != nil:
-		done.Exit, done.Why = nil, s.cfg.Mask(err.Error())
+		done.Exit, done.Why = nil, err.Error()
 	case ran.TimedOut:
 		done.Stopped = true
 		done.Exit, done.Why = nil, "it was stopped after "+c.Timeout.String()+" without an end"
@@ -202,15 +202,15 @@ func (s *Session) readCheck(ctx context.Context, c Check, ran tool.Ran, done *ev
 	}
 	if exit == 0 {
 		t := evidence.Count(c.Command, whole, c.Env...)
-		done.Tests, done.Untested, done.Wrapped = t.Ran, s.cfg.Mask(t.None), t.Wrapped
+		done.Tests, done.Untested, done.Wrapped = t.Ran, t.None, t.Wrapped
 		return
 	}
 	if c.Read == nil {
 		return
 	}
 	r := c.Read(whole, exit)
-	done.Failures, done.Why = r.Failures, s.cfg.Mask(r.Broken)
-	done.Output = strings.ToValidUTF8(s.cfg.Mask(strings.TrimRight(r.Text, "\n")), "\uFFFD")
+	done.Failures, done.Why = r.Failures, r.Broken
+	done.Output = strings.ToValidUTF8(strings.TrimRight(r.Text, "\n"), "\uFFFD")
 	if len(whole)-len(r.Text) < worthKeeping {
 		return
 	}
@@ -219,7 +219,7 @@ func (s *Session) readCheck(ctx context.Context, c Check, ran tool.Ran, done *ev
 		where = "all output: " + g.File
 	} else if g != nil {
 		where = g.Where
-	} else if spill, err := s.spill(context.WithoutCancel(ctx), checkCall, s.cfg.Mask(whole)); err == nil {
+	} else if spill, err := s.spill(context.WithoutCancel(ctx), checkCall, whole); err == nil {
 		where = "all output: " + spill
 	}
 	if where != "" {

@@ -143,8 +143,11 @@ func (s *Session) checkCall(c Check, id string) (_ *turn.Pending, why string, er
 func (s *Session) decideCheck(g *permissionGate, p *turn.Pending, c Check) permission.Decision {
 	d := g.policy(p)
 	definition := s.definition(c)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.log.View(func() { d = s.decideDefined(d, c, definition) })
+	return d
+}
+
+func (s *Session) decideDefined(d permission.Decision, c Check, definition string) permission.Decision {
 	if d.Verdict == permission.Deny {
 		return d
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -177,9 +178,7 @@ func (g *permissionGate) decide(ctx context.Context, p *turn.Pending) permission
 }
 
 func (g *permissionGate) policy(p *turn.Pending) permission.Decision {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	return g.s.perm.Decide(asked(p))
+	return g.s.decide(asked(p))
 }
 
 func asked(p *turn.Pending) permission.Call {
@@ -192,9 +191,13 @@ func (g *permissionGate) edits(ctx context.Context, p *turn.Pending) bool {
 	if p.Footprint.Shell != "" || g.beyond[p] != "" || len(g.s.unrestorable(ctx, p)) > 0 {
 		return false
 	}
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	return g.s.perm.Mode() == permission.Ask4All && g.s.perm.In(permission.AcceptEdits).Decide(asked(p)).Verdict == permission.Allow
+	return eventlog.Look(g.s.log, func() bool {
+		return g.s.perm.Mode() == permission.Ask4All && g.s.perm.In(permission.AcceptEdits).Decide(asked(p)).Verdict == permission.Allow
+	})
+}
+
+func (s *Session) decide(c permission.Call) permission.Decision {
+	return eventlog.Look(s.log, func() permission.Decision { return s.perm.Decide(c) })
 }
 
 // title says in one line what a call is about.

@@ -10,7 +10,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -41,9 +43,7 @@ func (g *seenGate) Check(ctx context.Context, step []*turn.Pending) error {
 // name tells with the result which files of a call are not as the model saw
 // them last.
 func (g *seenGate) name(p *turn.Pending) {
-	g.s.mu.Lock()
-	others := g.s.seen.ChangedSince(p.Footprint)
-	g.s.mu.Unlock()
+	others := eventlog.Look(g.s.log, func() []string { return g.s.seen.ChangedSince(g.s.known(p.Footprint)) })
 	for _, path := range others {
 		note := path + " changed since you saw it: someone else, or a command, wrote it"
 		if !strings.Contains(p.Fix, note) {
@@ -73,9 +73,7 @@ func touches(a, b tool.Footprint) bool {
 }
 
 func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
-	g.s.mu.Lock()
-	v := g.s.seen.Check(p.Footprint)
-	g.s.mu.Unlock()
+	v := eventlog.Look(g.s.log, func() edits.Verdict { return g.s.seen.Check(g.s.known(p.Footprint)) })
 	if v.OK {
 		g.name(p)
 		return nil
@@ -90,7 +88,7 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if len(seen) > 0 {
 		r.Text += "\n" + lines + "These lines now count as read: the same call may be made again."
 	}
-	if masked := g.s.cfg.Mask(r.Text); masked != r.Text {
+	if masked := g.s.cfg.Mask.String(r.Text); masked != r.Text {
 		r.Text, seen = masked, nil
 	}
 	r.Seen = seen
@@ -156,7 +154,5 @@ func (g *seenGate) mayRun(p *turn.Pending) bool {
 }
 
 func (g *seenGate) decide(c permission.Call) permission.Verdict {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	return g.s.perm.Decide(c).Verdict
+	return g.s.decide(c).Verdict
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -63,7 +64,7 @@ func (h *history) open() {
 	s, err := Open(context.Background(), Config{
 		Store: mortalStore{h.store, h.life}, ID: "s", Dir: "/", Model: llmtest.New(), Files: h.disk,
 		Permission: permission.New(permission.Config{Mode: permission.Ask4All, Root: "/", Home: "/home"}), Locks: turn.NewLocks(8),
-		Mask: func(s string) string { return s }, Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
+		Mask: secrets.New(), Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
 	})
 	if err != nil {
 		h.fail("open: %v", err)

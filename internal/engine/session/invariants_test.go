@@ -27,6 +27,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 type in struct {
@@ -230,7 +231,7 @@ func drawWorld(t *testing.T, rt *rapid.T) *world {
 		Progress: progress.Config{Enable: rapid.Bool().Draw(rt, "judged"), ProgressCheckInterval: 1},
 		Store:    w.store, ID: "s1", Dir: dir, Front: "test", Version: "test", System: "be good", Model: m,
 		Tools: wild(w.release), Files: ws, Permission: modeIn(rt, mode, dir), Person: rapid.Bool().Draw(rt, "person"),
-		Locks: turn.NewLocks(8), Mask: func(s string) string { return s }, SpillDir: filepath.Join(dir, "spill"),
+		Locks: turn.NewLocks(8), Mask: secrets.New(), SpillDir: filepath.Join(dir, "spill"),
 		Now: time.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		Jitter: func() float64 { return 0 }, NewID: func() string { w.ids++; return fmt.Sprint("q", w.ids) },
 	}

@@ -33,6 +33,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -189,7 +190,7 @@ func (l *life) open() {
 		Store: pulseStore{l.store, l.beat}, ID: "s", Dir: l.dir, Model: llmtest.New(), Files: pulseFiles{l.ws, l.beat},
 		Shell: l.sh, Journal: Share(l.j),
 		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: l.dir, Home: "/home/nobody"}), Locks: turn.NewLocks(8),
-		Mask: func(s string) string { return s }, Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
+		Mask: secrets.New(), Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
 	})
 	if err != nil {
 		l.fail("open: %v", err)

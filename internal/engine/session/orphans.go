@@ -71,9 +71,8 @@ func (s *Session) askOrphans(ctx context.Context, p *undo.Plan) error {
 	for _, f := range p.Files {
 		seqs = append(seqs, f.Changes...)
 	}
-	s.mu.Lock()
-	others, loose := s.undo.Others(seqs, otherChanges), s.undo.Loose(otherChanges)
-	s.mu.Unlock()
+	var others, loose []undo.Change
+	s.log.View(func() { others, loose = s.undo.Others(seqs, otherChanges), s.undo.Loose(otherChanges) })
 	if len(others) == 0 && len(loose) == 0 {
 		return nil
 	}

@@ -19,29 +19,17 @@ func (s *Session) pause() error {
 	if !s.cfg.Person {
 		return fault.NewConfiguration("", "nobody is there who could let a paused turn go on")
 	}
-	s.mu.Lock()
-	running := s.running != nil && !s.leaving()
-	if running {
-		s.running.pause = true
-	}
-	s.mu.Unlock()
-	if !running {
+	if !s.Busy() || !s.setPause(true) {
 		return fault.NewConfiguration("", "no turn is running: there is nothing to pause")
 	}
-	s.live(event.Warned{What: "pause", Text: "the turn pauses before the next request"})
+	s.log.Publish(event.Warned{What: "pause", Text: "the turn pauses before the next request"})
 	return nil
 }
 
 // paused waits where a person asked for it. The error is why the turn must not
 // go on.
 func (s *Session) paused(ctx context.Context) error {
-	s.mu.Lock()
-	wanted := s.running != nil && s.running.pause
-	if wanted {
-		s.running.pause = false
-	}
-	s.mu.Unlock()
-	if !wanted {
+	if !s.setPause(false) {
 		return nil
 	}
 	a, err := s.ask(ctx, event.Asked{Why: "pause", Text: "Paused. Go on?", Options: []string{goOn, stopHere}})
@@ -53,5 +41,17 @@ func (s *Session) paused(ctx context.Context) error {
 	case a.Text == goOn || a.Text == "":
 		return nil
 	}
-	return s.record(ctx, event.Draft{Body: event.Noted{Why: "pause", Text: "[The user says: " + s.cfg.Mask(a.Text) + "]"}})
+	return s.record(ctx, event.Draft{Body: event.Noted{Why: "pause", Text: "[The user says: " + a.Text + "]"}})
+}
+
+// setPause has the running turn pause, or takes that back. It reports whether
+// there was one to be told.
+func (s *Session) setPause(on bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil || s.running.pause == on {
+		return on && s.running != nil
+	}
+	s.running.pause = on
+	return true
 }

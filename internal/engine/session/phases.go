@@ -43,25 +43,26 @@ type Phases struct {
 
 // Phases says which phases there are and how far they are.
 func (s *Session) Phases() Phases {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := Phases{At: s.progress.Phases().At()}
-	p.Open, p.Done = s.progress.Phases().Open(), s.progress.Phases().History()
-	p.Totals = s.progress.Phases().Totals(p.At)
-	p.Plan, p.First = s.progress.Phases().PlanFile()
+	var p Phases
+	s.log.View(func() {
+		all := s.progress.Phases()
+		p = Phases{At: all.At(), Open: all.Open(), Done: all.History(), Totals: all.Totals(all.At())}
+		p.Plan, p.First = all.PlanFile()
+	})
 	return p
 }
 
 func (s *Session) phase(ctx context.Context, op Phase) (int64, error) {
-	s.mu.Lock()
-	b, note, err := s.phased(op)
-	s.mu.Unlock()
+	var b event.Phased
+	var note string
+	var err error
+	s.log.View(func() { b, note, err = s.phased(op) })
 	if err != nil || note == "" {
 		return s.Last(), err
 	}
 	// The model is told at its next request: between a reply and its results
 	// there is no place for a word.
-	told := event.Draft{Body: event.Noted{Why: "phase", Text: s.cfg.Mask(note)}}
+	told := event.Draft{Body: event.Noted{Why: "phase", Text: note}}
 	s.mu.Lock()
 	running := s.running != nil
 	if running {
@@ -153,23 +154,20 @@ func planNote(steps []event.PhaseStep, first int, open string) string {
 // retell tells the model of a plan file again: a conversation that was made
 // shorter may have lost it.
 func (s *Session) retell(ctx context.Context) error {
-	s.mu.Lock()
-	steps, first := s.progress.Phases().PlanFile()
-	open := s.progress.Phases().Open()
-	s.mu.Unlock()
-	if len(steps) == 0 {
+	p := s.Phases()
+	if len(p.Plan) == 0 {
 		return nil
 	}
 	now := "No phase is open."
-	if open != nil {
-		now = fmt.Sprintf("Phase %d is open.", open.Number)
+	if p.Open != nil {
+		now = fmt.Sprintf("Phase %d is open.", p.Open.Number)
 	}
-	return s.record(ctx, event.Draft{Body: event.Noted{Why: "phase", Text: s.cfg.Mask(planNote(steps, first, now))}})
+	return s.record(ctx, event.Draft{Body: event.Noted{Why: "phase", Text: planNote(p.Plan, p.First, now)}})
 }
 
-// line is a text on one line, masked.
+// line is a text on one line.
 func (s *Session) line(text string) string {
-	return s.cfg.Mask(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " "))
+	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 }
 
 // notes records what the model is still to be told, and what a phase that takes
@@ -178,9 +176,11 @@ func (s *Session) notes(ctx context.Context) error {
 	s.mu.Lock()
 	ds := s.later
 	s.later = nil
-	if w, ok := s.progress.Phases().Warning(); ok {
-		ds = append(ds, event.Draft{Body: w})
-	}
 	s.mu.Unlock()
+	s.log.View(func() {
+		if w, ok := s.progress.Phases().Warning(); ok {
+			ds = append(ds, event.Draft{Body: w})
+		}
+	})
 	return s.record(ctx, ds...)
 }

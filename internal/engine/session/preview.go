@@ -50,7 +50,7 @@ func (g *permissionGate) question(ctx context.Context, p *turn.Pending, d permis
 	}
 	if preview != "" {
 		// Commands and arguments are shown whole, however long.
-		q.Preview = g.bounded(ctx, p, g.s.cfg.Mask(preview))
+		q.Preview = g.bounded(ctx, p, g.s.cfg.Mask.String(preview))
 		if unknown {
 			q.Preview = "(as the files are now; a command before it in this step may change them)\n" + q.Preview
 		}
@@ -58,7 +58,6 @@ func (g *permissionGate) question(ctx context.Context, p *turn.Pending, d permis
 	if counts != "" {
 		q.Title = p.Tool.Spec.Name + " " + counts
 	}
-	q.Preview, q.Title = g.s.cfg.Mask(q.Preview), g.s.cfg.Mask(q.Title)
 	return q
 }
 

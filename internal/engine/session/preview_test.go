@@ -103,7 +103,7 @@ func TestPreviewIsBounded(t *testing.T) {
 	for i := range 20_000 {
 		fmt.Fprintf(&long, "line %d\n", i)
 	}
-	text := long.String() + "key = hunter2\n"
+	text := long.String() + "key = hunter2hunter2\n"
 	command := "touch " + strings.Repeat("'"+strings.Repeat("w", 1000)+"' ", 95) + "the-end"
 	qs, _ := asked(t, event.No, map[string]string{"f": "a\n"}, "write", args(j{"path": "x", "content": text}), "bash", args(j{"command": command}))
 	if len(qs) != 2 {
@@ -119,7 +119,7 @@ func TestPreviewIsBounded(t *testing.T) {
 		t.Fatalf("%s", p[len(p)-300:])
 	}
 	whole, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(whole), "+line 19999\n") || strings.Contains(string(whole), "hunter2") || !strings.HasPrefix(string(whole), p[:50_000]) {
+	if err != nil || !strings.Contains(string(whole), "+line 19999\n") || strings.Contains(string(whole), "hunter2hunter2") || !strings.HasPrefix(string(whole), p[:50_000]) {
 		t.Errorf("%v: %d bytes", err, len(whole))
 	}
 	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {

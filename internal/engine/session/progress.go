@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
@@ -17,26 +18,24 @@ type stuckGate struct{ s *Session }
 
 // Check is part of turn.Gate.
 func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	for _, p := range step {
-		if p.Refused != nil {
-			continue
+	g.s.log.View(func() {
+		for _, p := range step {
+			if p.Refused != nil {
+				continue
+			}
+			if blocked, why := g.s.progress.Blocked(p.Tool.Spec.Name, g.s.recorded(p.Call.Args)); blocked {
+				p.Refused = refusal(p, why, progress.BlockedBy)
+				p.Refused.Text = why
+			}
 		}
-		if blocked, why := g.s.progress.Blocked(p.Tool.Spec.Name, p.Call.Args); blocked {
-			p.Refused = refusal(p, why, progress.BlockedBy)
-			p.Refused.Text = why
-		}
-	}
+	})
 	return nil
 }
 
 // cutsLoops says whether a reply that says one passage over and over is cut
 // off.
 func (s *Session) cutsLoops() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.progress.CutsLoops()
+	return eventlog.Look(s.log, s.progress.CutsLoops)
 }
 
 // turnContext is that of the running turn.
@@ -55,17 +54,11 @@ const (
 // judge takes the ladder's next step, if one is due: a message to the model, a
 // block, or the end of the turn. A person is asked before the end.
 func (s *Session) judge(ctx context.Context) (event.End, error) {
-	s.mu.Lock()
-	d := s.progress.Next()
-	s.mu.Unlock()
+	d := eventlog.Look(s.log, s.progress.Next)
 	if d.Rung == progress.Nothing {
 		return "", nil
 	}
 	stuck := d.Event()
-	stuck.Text = s.cfg.Mask(stuck.Text)
-	for i := range stuck.Evidence {
-		stuck.Evidence[i] = s.cfg.Mask(stuck.Evidence[i])
-	}
 	if err := s.record(ctx, event.Draft{Body: stuck}); err != nil {
 		return event.EndFailed, err
 	}

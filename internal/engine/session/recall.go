@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -105,9 +106,7 @@ func (a *asking) done(b event.CallDone) {
 
 // kept is the question, where its answer may come from the cache or go there.
 func (s *Session) kept() (asking, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.asking
+	a := eventlog.Look(s.log, func() asking { return s.asking })
 	return a, s.cfg.Answers != nil && a.read && !a.spoiled
 }
 
@@ -133,7 +132,7 @@ func (s *Session) recall(ctx context.Context) (bool, error) {
 	}
 	now := s.cfg.Now()
 	return true, s.record(ctx, event.Draft{Body: event.Recalled{
-		Key: key, Text: s.cfg.Mask(found.Text), Age: now.Sub(found.Given), Took: now.Sub(start),
+		Key: key, Text: found.Text, Age: now.Sub(found.Given), Took: now.Sub(start),
 	}})
 }
 
@@ -155,12 +154,12 @@ func (s *Session) keep(ctx context.Context) error {
 		}
 		l.Sum = digest(text)
 	}
-	err := s.cfg.Answers.Keep(a.question, s.Info().Ref(), Answered{Text: s.cfg.Mask(a.answer), Given: s.cfg.Now(), Looks: a.looks})
+	err := s.cfg.Answers.Keep(a.question, s.Info().Ref(), Answered{Text: a.answer, Given: s.cfg.Now(), Looks: a.looks})
 	if err == nil {
 		return nil
 	}
 	// The turn is done: a cache that cannot be written does not undo that.
-	return s.record(ctx, event.Draft{Body: event.Warned{What: "cache", Text: s.cfg.Mask("the answer was not kept: " + err.Error())}})
+	return s.record(ctx, event.Draft{Body: event.Warned{What: "cache", Text: "the answer was not kept: " + err.Error()}})
 }
 
 // lookAgain runs a call that only reads, and gives its text as the model would
@@ -174,7 +173,7 @@ func (s *Session) lookAgain(ctx context.Context, l Look) (string, bool) {
 	if err != nil || r.Error {
 		return "", false
 	}
-	return strings.ToValidUTF8(s.cfg.Mask(r.Text), "\uFFFD"), true
+	return strings.ToValidUTF8(s.cfg.Mask.String(r.Text), "\uFFFD"), true
 }
 
 func digest(text string) string {
@@ -191,14 +190,14 @@ func (s *Session) keeps(text string, r event.Routed) bool {
 // prefer keeps a prompt that is nothing but a preference and confirms it in one
 // line (SPEC 11.5).
 func (s *Session) prefer(ctx context.Context) (bool, error) {
-	s.mu.Lock()
-	text, routed := s.asking.preference, s.routing.now
-	s.mu.Unlock()
+	var text string
+	var routed event.Routed
+	s.log.View(func() { text, routed = s.asking.preference, s.routing.now })
 	if !s.keeps(text, routed) {
 		return false, nil
 	}
 	if err := s.cfg.Prefer(text); err != nil {
-		return false, s.record(ctx, event.Draft{Body: event.Warned{What: "memory", Text: s.cfg.Mask("the preference was not kept: " + err.Error())}})
+		return false, s.record(ctx, event.Draft{Body: event.Warned{What: "memory", Text: "the preference was not kept: " + err.Error()}})
 	}
 	return true, s.record(ctx,
 		event.Draft{Body: event.Remembered{Text: text, Sort: "preference"}},
@@ -208,7 +207,8 @@ func (s *Session) prefer(ctx context.Context) (bool, error) {
 
 // Memory gives the working and the session tier (SPEC 11.4).
 func (s *Session) Memory() (memory.Working, memory.Session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.memory.Working(), s.memory.Session()
+	var w memory.Working
+	var all memory.Session
+	s.log.View(func() { w, all = s.memory.Working(), s.memory.Session() })
+	return w, all
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/route"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // cache is session.Answers in memory.
@@ -105,9 +106,9 @@ func TestRecall(t *testing.T) {
 // SPEC 11.6, 16.7: an answer is kept without the secrets in it.
 func TestRecallMasks(t *testing.T) {
 	c := &cache{known: map[string]session.Answered{}}
-	r := newRig(t, "yolo", llmtest.New(llmtest.Use("read", `{"files":[{"path":"a.go"}]}`), llmtest.Say("the key is hunter2")), func(cfg *session.Config) {
+	r := newRig(t, "yolo", llmtest.New(llmtest.Use("read", `{"files":[{"path":"a.go"}]}`), llmtest.Say("the key is hunter2hunter2")), func(cfg *session.Config) {
 		cfg.Answers, cfg.Route = c, route.Config{Mode: route.Auto}
-		cfg.Mask = func(s string) string { return strings.ReplaceAll(s, "hunter2", "[masked]") }
+		cfg.Mask = secrets.New("hunter2hunter2")
 	})
 	r.put("a.go", "x\n")
 	r.run(question, nil)
@@ -115,7 +116,7 @@ func TestRecallMasks(t *testing.T) {
 		t.Fatal("not kept")
 	}
 	for _, a := range c.known {
-		if a.Text != "the key is [masked]" {
+		if a.Text != "the key is [masked:held]" {
 			t.Error(a.Text)
 		}
 	}

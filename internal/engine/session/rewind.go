@@ -24,14 +24,14 @@ func (p Point) Before() int64 { return p.Seq - 1 }
 // Points lists the prompts of persons, oldest first (SPEC 10.2). It reads the
 // log: that is done when somebody asks, and not kept.
 func (s *Session) Points(ctx context.Context) ([]Point, error) {
-	s.mu.Lock()
 	files := map[int64][]string{}
-	for _, t := range s.undo.Turns() {
-		for _, f := range t.Files {
-			files[t.Prompt] = append(files[t.Prompt], f.Path)
+	s.log.View(func() {
+		for _, t := range s.undo.Turns() {
+			for _, f := range t.Files {
+				files[t.Prompt] = append(files[t.Prompt], f.Path)
+			}
 		}
-	}
-	s.mu.Unlock()
+	})
 	var out []Point
 	for e, err := range s.cfg.Store.Read(ctx, s.cfg.ID, 0) {
 		if err != nil {

@@ -29,7 +29,7 @@ func TestModelCleansUp(t *testing.T) {
 		case n <= 12:
 			return llmtest.Use("look", fmt.Sprintf(`{"n":%d}`, n+100))
 		case n == 13:
-			return llmtest.Use("cleanup_tool_call", `{"tool_call_ids":["r99"],"summary":"x"}`, "cleanup_tool_call", `{"tool_call_ids":["r11","[r12]"],"summary":"dull pages with hunter2","reason":"not needed"}`)
+			return llmtest.Use("cleanup_tool_call", `{"tool_call_ids":["r99"],"summary":"x"}`, "cleanup_tool_call", `{"tool_call_ids":["r11","[r12]"],"summary":"dull pages with hunter2hunter2","reason":"not needed"}`)
 		case n == 14:
 			return llmtest.Use("cleanup_tool_call", `{"tool_call_ids":["r12"],"summary":"again"}`, "cleanup_tool_call", `{"tool_call_ids":[],"summary":"x"}`)
 		}
@@ -43,7 +43,7 @@ func TestModelCleansUp(t *testing.T) {
 			t.Errorf("call %d: %q, want %q", i, text, want)
 		}
 	}
-	if cs := find[event.Cleaned](events); len(cs) != 1 || fmt.Sprint(cs[0].Results) != "[r11 r12]" || strings.Contains(cs[0].Summary, "hunter2") {
+	if cs := find[event.Cleaned](events); len(cs) != 1 || fmt.Sprint(cs[0].Results) != "[r11 r12]" || strings.Contains(cs[0].Summary, "hunter2hunter2") {
 		t.Errorf("%+v", cs)
 	}
 	last := m.Requests()[len(m.Requests())-1]
@@ -66,7 +66,7 @@ func TestModelCleansUp(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(text, "page 112 ") || !strings.Contains(text, "[Cleaned up - not needed]: dull pages with [masked:test]") || r.Window().Cleaned != 0 {
+	if strings.Contains(text, "page 112 ") || !strings.Contains(text, "[Cleaned up - not needed]: dull pages with [masked:held]") || r.Window().Cleaned != 0 {
 		t.Errorf("%.600s", text)
 	}
 	checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))

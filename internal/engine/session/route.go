@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -56,9 +57,7 @@ func (r *routing) apply(b event.Body) {
 // Route is what the running or last turn of a person was taken for; a zero one
 // where prompts are not routed.
 func (s *Session) Route() event.Routed {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.routing.now
+	return eventlog.Look(s.log, func() event.Routed { return s.routing.now })
 }
 
 // route routes the prompts of a person that the next request is the first to
@@ -68,13 +67,16 @@ func (s *Session) route() error {
 	if s.cfg.Route.Mode == "" || s.cfg.Route.Mode == route.Off {
 		return nil
 	}
-	s.mu.Lock()
-	ctx, waiting, now, preference := s.running.ctx, slices.Clone(s.routing.waiting), s.routing.now, s.asking.preference
-	s.mu.Unlock()
+	var waiting []event.Prompted
+	var now event.Routed
+	preference := ""
+	s.log.View(func() {
+		waiting, now, preference = slices.Clone(s.routing.waiting), s.routing.now, s.asking.preference
+	})
 	if len(waiting) == 0 {
 		return nil
 	}
-	next := now
+	ctx, next := s.turnContext(), now
 	for _, p := range waiting {
 		r, err := s.classify(ctx, p.Text, next.Route != "")
 		if err != nil {
@@ -127,7 +129,7 @@ func (s *Session) classify(ctx context.Context, prompt string, joins bool) (even
 	m := route.Classify(prompt)
 	switch {
 	case m.Route != "":
-		return routed(m.Route, "pattern", s.cfg.Mask(m.Why), m.Firm), nil
+		return routed(m.Route, "pattern", m.Why, m.Firm), nil
 	case joins || m.Words < 3 || !s.worthAsking():
 		return routed(route.Edit, "default", "", false), nil
 	}
@@ -150,18 +152,14 @@ func routed(name, by, why string, firm bool) event.Routed {
 // without a person a route widens by itself, and where each edit asks or is
 // denied anyway, no route is narrower.
 func (s *Session) worthAsking() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m := s.perm.Mode()
-	return s.cfg.Route.Model && s.cfg.Person && m != permission.Ask4All && m != permission.Plan && s.model.Info().API != "offline"
+	m := s.Mode()
+	return s.cfg.Route.Model && s.cfg.Person && m != permission.Ask4All && m != permission.Plan && s.Info().API != "offline"
 }
 
 // askRoute asks the model in use, once. name is "" where it gave no answer, and
 // why says then what was wrong. An error means that the turn can not go on.
 func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
-	s.mu.Lock()
-	model := s.model
-	s.mu.Unlock()
+	model := s.inUse()
 	r := &llm.Request{
 		Head:     llm.Head{Model: model.Info().Model, System: route.Question},
 		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(route.Fenced(prompt))}}},
@@ -172,12 +170,12 @@ func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string
 		codec = m.Codec()
 	}
 	if err := window.Encode(codec, r); err != nil {
-		return "", s.cfg.Mask(err.Error()), nil
+		return "", err.Error(), nil
 	}
 	input := budget.Guess(int64(len(route.Question) + len(r.Messages[0].Text())))
 	_, usd, settle, err := s.payAside(ctx, window.Plan{Ask: r, Input: input})
 	if err != nil {
-		return "", s.cfg.Mask(err.Error()), context.Cause(ctx) // the turn's own request says that the budget is used up
+		return "", err.Error(), context.Cause(ctx) // the turn's own request says that the budget is used up
 	}
 	// Before it goes out: a process that dies meanwhile has spent it.
 	aside := event.Aside{By: byRoute, Model: model.Info().Ref(), Input: input, Reserved: usd}
@@ -199,7 +197,7 @@ func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string
 	case ctx.Err() != nil:
 		return "", "", context.Cause(ctx)
 	case err != nil:
-		return "", s.cfg.Mask("the model could not be asked: " + err.Error()), nil
+		return "", "the model could not be asked: " + err.Error(), nil
 	}
 	if name, ok := route.Answer(text); ok {
 		return name, "", nil
@@ -262,9 +260,7 @@ func (g *permissionGate) routed(ctx context.Context, p *turn.Pending, d permissi
 
 // widen gives the running turn a right that its route lacks.
 func (s *Session) widen(ctx context.Context, right, by, what string) error {
-	s.mu.Lock()
-	now := s.routing.now
-	s.mu.Unlock()
+	now := s.Route()
 	if slices.Contains(now.Rights, right) {
 		return nil
 	}
@@ -272,7 +268,7 @@ func (s *Session) widen(ctx context.Context, right, by, what string) error {
 	if right == route.RightRun {
 		name = route.Wider(now.Route, route.Run)
 	}
-	r := routed(name, by, s.cfg.Mask(what), false)
+	r := routed(name, by, what, false)
 	r.Path = append(slices.Clone(now.Path), r.Path[1:]...)
 	return s.record(ctx, event.Draft{Body: r})
 }

@@ -76,10 +76,11 @@ func (s *Session) guide(ctx context.Context) error {
 	if s.cfg.Rules == nil {
 		return nil
 	}
-	s.mu.Lock()
-	g := Guidance{System: s.conv.Head().System, Told: slices.Clone(s.guidance.told), Seen: s.guidance.seen}
-	s.guidance.seen = nil
-	s.mu.Unlock()
+	var g Guidance
+	s.log.View(func() {
+		g = Guidance{System: s.conv.Head().System, Told: slices.Clone(s.guidance.told), Seen: s.guidance.seen}
+		s.guidance.seen = nil
+	})
 	var ds []event.Draft
 	for _, text := range s.cfg.Rules(ctx, g) {
 		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRules, Text: text}})

@@ -9,16 +9,18 @@
 package session
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
+	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
@@ -29,6 +31,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/route"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -94,8 +97,8 @@ type Config struct {
 	// Pressure, if set, says what the machine has too little of, and why; both
 	// are empty where there is enough.
 	Pressure func() (what, why string)
-	// Mask hides secrets; SpillDir keeps results too long for the model.
-	Mask     func(string) string
+	// Mask masks secrets, nil none; SpillDir keeps results too long for the model.
+	Mask     *secrets.Masker
 	SpillDir string
 	// AutoCorrect makes also corrections that can change what a call means.
 	AutoCorrect bool
@@ -112,18 +115,17 @@ type Config struct {
 type Session struct {
 	cfg Config
 
-	mu      sync.Mutex // guards the folds, the log's end and what follows
-	last    int64
-	began   int64 // the last place before this process opened the session
-	subs    map[*subscriber]struct{}
-	closing bool // no new turn begins
-	closed  bool
-	broken  error // why the log can not be written any more
-	model   llm.Model
+	log *eventlog.Log // its View guards the folds, the model, and what is reserved
+
+	mu      sync.Mutex // guards what runs and what waits
+	closing bool       // no new turn begins
 	queue   []Prompt
 	running *run
 	answers map[string]chan Answer
+	later   []event.Draft // what the model is told before its next request
 
+	course
+	model    llm.Model
 	conv     window.Conversation
 	builder  *window.Builder
 	meter    budget.Meter
@@ -136,14 +138,9 @@ type Session struct {
 	agent    lifecycle.Agent
 	activity lifecycle.Activity
 	machines machines
-	later    []event.Draft // what the model is told before its next request
-	turnOpen bool
-	open     []llm.Call // calls without a result, in the order asked
-	plan     []tool.Item
 	guidance guidance
-	aside    *event.Aside // a request beside the conversation that is in flight
 	hints    hints.Fold
-	weighed  bool // the better counter is on its way
+	weighed  atomic.Bool // the better counter is on its way
 	memory   memory.Fold
 	asking   asking
 	routing  routing
@@ -162,7 +159,8 @@ type run struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	cause  int64
-	pause  bool // before the next request
+	pause  bool   // before the next request
+	first  Prompt // what it begins with, where it is a turn
 }
 
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
@@ -170,22 +168,17 @@ type run struct {
 func Open(ctx context.Context, cfg Config) (*Session, error) {
 	s := &Session{
 		cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress),
-		subs: map[*subscriber]struct{}{}, answers: map[string]chan Answer{}, allowedAs: map[string]string{},
+		answers: map[string]chan Answer{}, allowedAs: map[string]string{},
 	}
 	s.watch, _ = Share(cfg.Journal).(*watch)
 	s.conv.Configure(cfg.Window)
-	known := false
-	for e, err := range cfg.Store.Read(ctx, cfg.ID, 0) {
-		if errors.Is(err, event.ErrNoSession) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("open session %s: %w", cfg.ID, err)
-		}
-		known = true
-		s.apply(e)
+	var err error
+	if s.log, err = eventlog.Open(ctx, eventlog.Config{
+		Store: cfg.Store, Session: cfg.ID, Mask: cfg.Mask, Now: cfg.Now, Lost: s.machines.storage.Lost,
+	}, s.folds()...); err != nil {
+		return nil, err
 	}
-	s.began = s.last
+	known := s.log.Began() > 0
 	if cfg.Look {
 		if s.turnOpen {
 			return nil, fault.NewConfiguration("wait for it, or take it up with --resume", "a turn of session %s is running, or was cut short", cfg.ID)
@@ -269,96 +262,21 @@ func (s *Session) setBuilder() {
 	s.builder = window.NewBuilder(&s.conv, codec)
 }
 
-// apply folds one event into all state.
-func (s *Session) apply(e event.Event) {
-	s.last = max(s.last, e.Seq)
-	switch b := e.Body.(type) {
-	case event.Prompted:
-		s.turnOpen = true
-	case event.Ended:
-		s.turnOpen = false
-	case event.Replied:
-		s.open = append(s.open, b.Reply.Message.Calls()...)
-	case event.CallDone:
-		// By its place and not by its id: some models count from 0 in each step.
-		if len(s.open) > 0 {
-			s.open = s.open[1:]
-		}
-	case event.Planned:
-		s.plan = b.Items
-	case event.Aside:
-		s.aside = &b
-	case event.Charged:
-		if s.aside != nil && s.aside.By == b.By {
-			s.aside = nil
-		}
-	case event.Compacted:
-		s.aside = nil
-	}
-	s.shellState.apply(e.Body)
-	s.guidance.apply(e.Body)
-	s.memory.Apply(e)
-	s.asking.apply(e.Body)
-	s.routing.apply(e.Body)
-	s.conv.Apply(e)
-	s.meter.Apply(e)
-	s.seen.Apply(e)
-	s.perm.Apply(e)
-	s.evidence.Apply(e)
-	s.progress.Apply(e)
-	s.undo.Apply(e)
-	s.hints.Apply(e)
-	s.agent.Apply(e)
-	s.activity.Apply(e)
-	s.machines.apply(e, &s.conv, s.progress)
-}
-
-// record stores drafts, folds them and only then shows them. A log that can
-// not be written ends the session: nothing more is done that it would not know.
+// record appends events, caused by the running turn where they do not say by
+// what.
 func (s *Session) record(ctx context.Context, ds ...event.Draft) error {
-	if len(ds) == 0 {
-		return nil
-	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.broken != nil {
-		return s.broken
-	}
 	if s.running != nil {
 		for i := range ds {
-			if ds[i].Cause == 0 {
-				ds[i].Cause = s.running.cause
-			}
+			ds[i].Cause = cmp.Or(ds[i].Cause, s.running.cause)
 		}
 	}
-	if err := ctx.Err(); err != nil {
+	s.mu.Unlock()
+	if err := s.log.Append(ctx, ds...); err != nil {
 		return err
 	}
-	// From here on the append is not given up: one that was stored and not
-	// known to be would leave the session behind its own log.
-	es, err := s.cfg.Store.Append(context.WithoutCancel(ctx), s.cfg.ID, s.last, ds...)
-	if errors.Is(err, event.ErrStale) {
-		err = &fault.Error{
-			Category: fault.Configuration, Err: err,
-			Message: fmt.Sprintf("session %s is in use by another pawl", s.cfg.ID), Hint: "close it there, or fork it with --fork-session",
-		}
-	}
-	if err != nil {
-		s.broken = err
-		s.machines.storage.Lost()
-		return err
-	}
-	for _, e := range es {
-		s.apply(e)
-		for sub := range s.subs {
-			sub.put(e, s.last)
-		}
-		s.weigh(e.Body)
-		if p, ok := s.progressed(e); ok {
-			for sub := range s.subs {
-				sub.put(p, s.last)
-			}
-		}
+	for _, d := range ds {
+		s.weigh(d.Body)
 	}
 	return nil
 }
@@ -366,31 +284,20 @@ func (s *Session) record(ctx context.Context, ds ...event.Draft) error {
 // catchUp takes in what another process appended while this one was idle, such
 // as `pawl undo`.
 func (s *Session) catchUp(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for e, err := range s.cfg.Store.Read(ctx, s.cfg.ID, s.last) {
-		if err != nil {
-			return err
-		}
-		s.apply(e)
-		for sub := range s.subs {
-			sub.put(e, s.last)
-		}
+	if err := s.log.CatchUp(ctx); err != nil {
+		return err
 	}
-	if s.turnOpen {
+	if eventlog.Look(s.log, func() bool { return s.turnOpen }) {
 		return fault.NewConfiguration("wait for it, or fork with --fork-session", "another pawl runs a turn of session %s", s.cfg.ID)
 	}
 	return nil
 }
 
-// live shows something that is not stored.
-func (s *Session) live(b event.Body) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := event.Event{Session: s.cfg.ID, Time: s.cfg.Now(), Body: b}
-	for sub := range s.subs {
-		sub.put(e, s.last)
-	}
+// Events yields the stored events after a sequence number and then everything
+// as it happens, until ctx ends or the session is closed. A slow reader loses
+// ephemeral events, never stored ones.
+func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
+	return s.log.Events(ctx, after)
 }
 
 // ID is the session's id.
@@ -398,69 +305,98 @@ func (s *Session) ID() string { return s.cfg.ID }
 
 // Info is the model in use.
 func (s *Session) Info() llm.Info {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.model.Info()
+	return s.inUse().Info()
+}
+
+func (s *Session) inUse() llm.Model {
+	return eventlog.Look(s.log, func() llm.Model { return s.model })
 }
 
 // Mode is the permission mode in force.
 func (s *Session) Mode() permission.Mode {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.perm.Mode()
+	return eventlog.Look(s.log, s.perm.Mode)
 }
 
 // Rules lists the permission rules in force, a line each.
 func (s *Session) Rules() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.perm.Explain()
+	return eventlog.Look(s.log, s.perm.Explain)
 }
 
 // Spent is what the session and its running or last turn spent.
 func (s *Session) Spent() (session, turn budget.Spent) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.meter.Session(), s.meter.Turn()
+	s.log.View(func() { session, turn = s.meter.Session(), s.meter.Turn() })
+	return session, turn
 }
 
 // Evidence is what the log proves of the running or last turn.
 func (s *Session) Evidence() evidence.Report {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.evidence.Report()
+	return eventlog.Look(s.log, s.evidence.Report)
 }
 
 // Plan is the model's plan as it stands.
 func (s *Session) Plan() []tool.Item {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.plan
+	return eventlog.Look(s.log, func() []tool.Item { return s.plan })
 }
 
-// Last is the place of the last stored event.
+// Last is the sequence number of the last stored event.
 func (s *Session) Last() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last
+	return s.log.Last()
 }
 
-// Began is the last place before this process opened the session: 0 for a new
-// one.
-func (s *Session) Began() int64 { return s.began }
+// Began is the last sequence number before this process opened the session: 0
+// for a new one.
+func (s *Session) Began() int64 { return s.log.Began() }
 
-// Busy says whether a turn runs. One whose end is recorded does not: what is
+// Busy reports whether a turn runs. One whose end is recorded does not: what is
 // left of it is put away without another event.
 func (s *Session) Busy() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running != nil && !s.leaving()
+	running, leaving := s.runs()
+	return running && !leaving
 }
 
-// leaving says that the running turn has ended and no other follows. Callers
-// hold the lock.
-func (s *Session) leaving() bool {
-	return s.running != nil && s.running.cause != 0 && !s.turnOpen && len(s.queue) == 0
+// runs reports whether something runs, and whether it is a turn that has ended
+// with no other to follow.
+func (s *Session) runs() (running, leaving bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		return false, false
+	}
+	return true, s.running.cause != 0 && len(s.queue) == 0 && !eventlog.Look(s.log, func() bool { return s.turnOpen })
+}
+
+// start makes r what runs. Where something runs already, a prompt waits for it,
+// and busy is true.
+func (s *Session) start(r *run) (busy bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closing:
+		return false, fault.NewInternal(nil, "session %s is closed", s.cfg.ID)
+	case s.running != nil:
+		if r.first.Source != "" {
+			s.queue = append(s.queue, r.first)
+		}
+		return true, nil
+	}
+	s.running = r
+	s.turns.Add(1) // under the lock, so that Close waits for it
+	return false, nil
+}
+
+// causes makes the last event the cause of what r does.
+func (s *Session) causes(r *run) {
+	last := s.log.Last()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.cause = last
+}
+
+// stop says that nothing runs any more.
+func (s *Session) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = nil
 }
 
 // Close cancels what runs, waits for it to be recorded, and ends all readers.
@@ -472,12 +408,7 @@ func (s *Session) Close() error {
 	s.interrupt("close")
 	s.turns.Wait()
 	s.watch.leave(s)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	_ = s.agent.Dispose(nil) // legal from every state
-	for sub := range s.subs {
-		sub.end()
-	}
-	return s.broken
+	s.log.View(func() { _ = s.agent.Dispose(nil) }) // legal from every state
+	s.log.EndReaders(true)
+	return s.log.Broken()
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -57,7 +58,7 @@ func newRig(t *testing.T, mode string, m *llmtest.Model, change ...func(*session
 		Store: r.store, ID: "s1", Dir: dir, Front: "test", Version: "test", System: "be good", Model: m,
 		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()},
 		Files: ws, Shell: sh, Permission: policy(t, mode, dir), Locks: turn.NewLocks(8),
-		Mask: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[masked:test]") }, SpillDir: t.TempDir(),
+		Mask: secrets.New("hunter2hunter2"), SpillDir: t.TempDir(),
 		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 		NewID: func() string { r.ids++; return fmt.Sprint("q", r.ids) },
 	}
@@ -368,9 +369,9 @@ func TestPromptJoinsTheRunningTurn(t *testing.T) {
 
 // SPEC 16.7: what is masked never reaches the log or the model.
 func TestSecretsAreMasked(t *testing.T) {
-	m := llmtest.New(llmtest.Use("bash", `{"command":"echo the password is hunter2"}`))
+	m := llmtest.New(llmtest.Use("bash", `{"command":"echo the password is hunter2hunter2"}`))
 	r := newRig(t, "yolo", m)
-	r.run("go; the password is hunter2", nil)
+	r.run("go; the password is hunter2hunter2", nil)
 	var es []event.Event
 	for e, err := range r.store.Read(t.Context(), "s1", 0) {
 		if err != nil {
@@ -379,11 +380,8 @@ func TestSecretsAreMasked(t *testing.T) {
 		es = append(es, e)
 	}
 	for _, e := range es {
-		switch e.Body.(type) {
-		case event.CallDone, event.Prompted:
-			if strings.Contains(args(e.Body), "hunter2") {
-				t.Errorf("%+v", e.Body)
-			}
+		if strings.Contains(args(e.Body), "hunter2hunter2") {
+			t.Errorf("%+v", e.Body)
 		}
 	}
 	if len(find[event.Warned](es)) != 1 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -31,6 +32,11 @@ type machines struct {
 	pace    pace
 }
 
+type machinesFold struct{ s *Session }
+
+// Apply is part of event.Fold.
+func (f machinesFold) Apply(e event.Event) { f.s.machines.apply(e, &f.s.conv, f.s.progress) }
+
 func (m *machines) apply(e event.Event, conv *window.Conversation, p *progress.Fold) {
 	m.calls.Apply(e)
 	m.app.Apply(e)
@@ -54,14 +60,14 @@ type States struct {
 
 // States says where every machine is (SPEC 2).
 func (s *Session) States() States {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m := &s.machines
-	return States{
-		Agent: s.agent.State(), Activity: s.activity.State(), Path: s.activity.Path(), Window: m.window.State(),
-		Application: m.app.State(), Storage: m.storage.State(), Calls: m.calls.Open(),
-		Violations: slices.Concat(s.agent.Violations(), s.activity.Violations(), m.calls.Violations(), m.app.Violations(), m.storage.Violations()),
-	}
+	return eventlog.Look(s.log, func() States {
+		m := &s.machines
+		return States{
+			Agent: s.agent.State(), Activity: s.activity.State(), Path: s.activity.Path(), Window: m.window.State(),
+			Application: m.app.State(), Storage: m.storage.State(), Calls: m.calls.Open(),
+			Violations: slices.Concat(s.agent.Violations(), s.activity.Violations(), m.calls.Violations(), m.app.Violations(), m.storage.Violations()),
+		}
+	})
 }
 
 // pace counts how far the running turn has come.
@@ -95,13 +101,20 @@ func (p *pace) apply(e event.Event, f *progress.Fold) {
 	}
 }
 
-// progressed is how far the turn has come, where it is time to say so
-// (SPEC 6.6). Callers hold the lock.
-func (s *Session) progressed(e event.Event) (event.Event, bool) {
+// milestones shows how far the turn has come, where it is time to say so
+// (SPEC 6.6).
+type milestones struct{ s *Session }
+
+// Apply is part of event.Fold: the other folds have counted.
+func (milestones) Apply(event.Event) {}
+
+// Comment is part of eventlog.Commenter.
+func (m milestones) Comment(e event.Event) (event.Body, bool) {
+	s := m.s
 	p := &s.machines.pace
 	every := s.progress.Config().ProgressCheckInterval
 	if _, done := e.Body.(event.CallDone); !done || every <= 0 || p.calls%every != 0 {
-		return event.Event{}, false
+		return nil, false
 	}
 	now, totals := s.progress.Recent(), s.progress.Phases().Totals(e.Time)
 	b := event.Progressed{
@@ -109,7 +122,7 @@ func (s *Session) progressed(e event.Event) (event.Event, bool) {
 		Since: p.since, PhasesDone: totals.CompletedPhases, PhasesTotal: totals.TotalPhases, Elapsed: e.Time.Sub(p.began),
 		Phase: s.progress.Phases().Name(),
 	}
-	return event.Event{Session: s.cfg.ID, Time: e.Time, Body: b}, true
+	return b, true
 }
 
 // Heard is told of a transition; machine is agent or activity.

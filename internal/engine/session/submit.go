@@ -30,7 +30,7 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		return s.recorded(ctx, event.ModeSet{Mode: string(mode)})
+		return s.recordOne(ctx, event.ModeSet{Mode: string(mode)})
 	case SetModel:
 		return s.setModel(ctx, op.Ref)
 	case Compact:
@@ -45,7 +45,7 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	return 0, fault.NewInternal(nil, "unknown operation %T", op)
 }
 
-func (s *Session) recorded(ctx context.Context, b event.Body) (int64, error) {
+func (s *Session) recordOne(ctx context.Context, b event.Body) (int64, error) {
 	err := s.record(ctx, event.Draft{Body: b})
 	return s.Last(), err
 }
@@ -54,37 +54,23 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 	if p.Source == "" {
 		p.Source = event.Person
 	}
-	s.mu.Lock()
-	if s.closing || s.closed {
-		s.mu.Unlock()
-		return 0, fault.NewInternal(nil, "session %s is closed", s.cfg.ID)
-	}
-	if s.running != nil {
-		s.queue = append(s.queue, p)
-		s.mu.Unlock()
-		return 0, nil
-	}
 	rctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	r := &run{ctx: rctx, cancel: cancel}
-	s.running = r
-	s.turns.Add(1) // under the lock, so that Close waits for it
-	s.mu.Unlock()
-
+	r := &run{ctx: rctx, cancel: cancel, first: p}
+	if busy, err := s.start(r); busy || err != nil {
+		cancel(nil)
+		return 0, err
+	}
 	err := s.catchUp(ctx)
 	if err == nil {
 		err = s.record(ctx, s.prompted(p)...)
 	}
 	if err != nil {
-		s.mu.Lock()
-		s.running = nil
-		s.mu.Unlock()
+		s.stop()
 		cancel(nil)
 		s.turns.Done()
 		return 0, err
 	}
-	s.mu.Lock()
-	r.cause = s.last
-	s.mu.Unlock()
+	s.causes(r)
 	go func() {
 		defer s.turns.Done()
 		s.turn(r)
@@ -98,8 +84,8 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 func (s *Session) prompted(p Prompt) []event.Draft {
 	// The log keeps text: other bytes would come back as others.
 	text := strings.ToValidUTF8(p.Text, "\uFFFD")
-	prompt := event.Prompted{Source: p.Source, Text: s.cfg.Mask(text), Images: p.Images}
-	if prompt.Text == text {
+	prompt := event.Prompted{Source: p.Source, Text: text, Images: p.Images}
+	if s.log.Masked(prompt).(event.Prompted).Text == text {
 		return []event.Draft{{Body: prompt}}
 	}
 	masked := event.Warned{What: "secret", Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}
@@ -186,20 +172,17 @@ func (s *Session) setModel(ctx context.Context, ref string) (int64, error) {
 
 // use goes on with another model: a rebase, behind first.
 func (s *Session) use(ctx context.Context, m llm.Model, why string, first ...event.Draft) error {
-	s.mu.Lock()
-	old := s.model
-	s.model = m
-	drafts := append(first, s.rebase(why)...)
-	s.mu.Unlock()
+	var old llm.Model
+	drafts := first
+	s.log.View(func() {
+		old, s.model = s.model, m
+		drafts = append(drafts, s.rebase(why)...)
+	})
 	if err := s.record(ctx, drafts...); err != nil {
-		s.mu.Lock()
-		s.model = old
-		s.mu.Unlock()
+		s.log.View(func() { s.model = old })
 		return err
 	}
-	s.mu.Lock()
-	s.setBuilder()
-	s.mu.Unlock()
+	s.log.View(s.setBuilder)
 	return nil
 }
 
@@ -218,13 +201,13 @@ func (s *Session) personRuns(ctx context.Context, command string) (int64, error)
 	}
 	ran, changes, err := s.personal(ctx, tool.Run{
 		Command: command, Timeout: personTimeout,
-		Out: func(out string) { s.live(event.OutputDelta{Text: out}) },
+		Out: func(out string) { s.log.Publish(event.OutputDelta{Text: out}) },
 	})
 	if err != nil && ctx.Err() == nil {
 		return 0, fmt.Errorf("run %q: %w", command, err)
 	}
 	err = s.record(context.WithoutCancel(ctx), append(changes, event.Draft{Body: event.PersonRan{
-		Command: s.cfg.Mask(command), Output: s.cfg.Mask(ran.Output), Exit: ran.Exit,
+		Command: command, Output: ran.Output, Exit: ran.Exit,
 	}})...)
 	if err == nil && s.watch != nil {
 		err = s.watch.recorded(s)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 )
 
 // What a look finds that comes after the death of an earlier process.
@@ -37,9 +38,7 @@ func (r recent) has(e tool.Effect, now tool.Hash) bool {
 // unrecorded leaves out what is recorded already of what a look after a death
 // found.
 func (s *Session) unrecorded(ctx context.Context, es []tool.Effect) []tool.Effect {
-	s.mu.Lock()
-	known := maps.Clone(s.recent)
-	s.mu.Unlock()
+	known := eventlog.Look(s.log, func() map[string]recent { return maps.Clone(s.recent) })
 	var out []tool.Effect
 	for _, e := range es {
 		if r := known[e.Path]; r.begins(e) {

@@ -52,8 +52,9 @@ func (s *Session) answered(ctx context.Context) (event.End, error) {
 // next begins the turn of the next prompt that waits; nil where none does, and
 // nothing runs then.
 func (s *Session) next(ctx context.Context) *run {
+	broken := s.log.Broken()
 	s.mu.Lock()
-	if len(s.queue) == 0 || s.broken != nil {
+	if len(s.queue) == 0 || broken != nil {
 		s.running = nil
 		s.mu.Unlock()
 		return nil
@@ -67,14 +68,10 @@ func (s *Session) next(ctx context.Context) *run {
 	// Also where an interrupt came in between: the turn then says so.
 	if s.record(context.WithoutCancel(ctx), s.prompted(p)...) != nil {
 		cancel(nil)
-		s.mu.Lock()
-		s.running = nil
-		s.mu.Unlock()
+		s.stop()
 		return nil
 	}
-	s.mu.Lock()
-	r.cause = s.last
-	s.mu.Unlock()
+	s.causes(r)
 	return r
 }
 
@@ -92,25 +89,18 @@ func (s *Session) finish(r *run, end event.End, err error) {
 	ended := event.Ended{End: end}
 	if err != nil {
 		f := turn.Describe(err)
-		f.Message = s.cfg.Mask(f.Message)
 		ended.Error = &f
 	}
 	if s.record(ctx, append(ds, event.Draft{Body: ended})...) != nil {
-		s.mu.Lock()
-		for sub := range s.subs {
-			sub.end()
-		}
-		s.mu.Unlock()
+		s.log.EndReaders(false)
 	}
 }
 
 func (s *Session) loop() *turn.Loop {
-	s.mu.Lock()
-	model := s.model
-	s.mu.Unlock()
+	model := s.inUse()
 	l := &turn.Loop{
-		Model: model, Tools: s.cfg.Tools, Record: s.record, Live: s.live,
-		Request: s.request, Locks: s.cfg.Locks, Mask: s.cfg.Mask,
+		Model: model, Tools: s.cfg.Tools, Record: s.record, Live: s.log.Publish,
+		Request: s.request, Locks: s.cfg.Locks, Mask: s.cfg.Mask.String,
 		Cost: func(u llm.Usage) *float64 { return llm.Cost(s.Info().Price, u) }, Over: s.over,
 		Fallback: s.chain(model), RetryFor: s.cfg.RetryFor, TimeLeft: s.timeLeft, Longer: s.longer,
 		Cap: s.resultCapOf, Spill: s.spill, Compaction: s.compaction(),
@@ -184,9 +174,10 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 }
 
 func (s *Session) build(t llm.Tail) (*llm.Request, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.builder.Request(t)
+	var r *llm.Request
+	var err error
+	s.log.View(func() { r, err = s.builder.Request(t) })
+	return r, err
 }
 
 // spill keeps a result that is too long for the model.
@@ -197,7 +188,7 @@ func (s *Session) spill(_ context.Context, call, text string) (string, error) {
 	}
 	// Ids of calls repeat with some models; places in the log do not.
 	path := filepath.Join(dir, fmt.Sprintf("%d-%s.txt", s.Last(), fileName(call)))
-	return path, os.WriteFile(path, []byte(text), 0o600)
+	return path, os.WriteFile(path, s.cfg.Mask.MaskBytes([]byte(text)), 0o600)
 }
 
 // fileName keeps of an id, which comes from a model, what is safe in a name.

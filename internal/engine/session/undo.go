@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -77,17 +78,20 @@ func (s *Session) PlanUndo(ctx context.Context, w undo.What) (undo.Plan, error) 
 // unit finds the changes that are meant. A path that no change is recorded
 // under is followed through symlinks.
 func (s *Session) unit(w undo.What) (undo.Unit, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if w.Path == "" {
-		return s.undo.Select(w)
+		return s.selected(w)
 	}
 	w.Path = path.Clean(w.Path)
-	u, err := s.undo.Select(w)
+	u, err := s.selected(w)
 	if clean, _, rerr := s.cfg.Files.Resolve(w.Path); err != nil && rerr == nil {
 		w.Path = clean
-		return s.undo.Select(w)
+		return s.selected(w)
 	}
+	return u, err
+}
+
+func (s *Session) selected(w undo.What) (u undo.Unit, err error) {
+	s.log.View(func() { u, err = s.undo.Select(w) })
 	return u, err
 }
 
@@ -97,9 +101,7 @@ func (s *Session) settle(ctx context.Context) (string, error) {
 	if err := s.catchUp(ctx); err != nil {
 		return "", err
 	}
-	s.mu.Lock()
-	open := s.undo.Intents()
-	s.mu.Unlock()
+	open := eventlog.Look(s.log, s.undo.Intents)
 	if len(open) == 0 {
 		return "", nil
 	}
@@ -263,13 +265,12 @@ func (s *Session) stillSo(ctx context.Context, p undo.Plan, do []undo.File) erro
 	if err := s.catchUp(ctx); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	stands := p.Sort == undo.ByRedo && s.undo.CanRedo(p.Undone)
-	if p.Sort != undo.ByRedo {
-		stands = !slices.ContainsFunc(do, func(f undo.File) bool { return !s.undo.Stand(f.Changes) })
-	}
-	s.mu.Unlock()
-	if !stands {
+	if !eventlog.Look(s.log, func() bool {
+		if p.Sort == undo.ByRedo {
+			return s.undo.CanRedo(p.Undone)
+		}
+		return !slices.ContainsFunc(do, func(f undo.File) bool { return !s.undo.Stand(f.Changes) })
+	}) {
 		return fault.NewConfiguration("look again, then undo", "nothing was put back: this was put back, or done again, since the preview")
 	}
 	var paths []string
@@ -420,7 +421,8 @@ func (s *Session) DiffOf(ctx context.Context, w undo.What) (string, error) {
 
 // Standing is the newest turn whose changes stand.
 func (s *Session) Standing() (undo.Turn, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.undo.Last()
+	var t undo.Turn
+	var ok bool
+	s.log.View(func() { t, ok = s.undo.Last() })
+	return t, ok
 }

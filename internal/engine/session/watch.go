@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 )
 
 // What commands do to files is found by comparing the workspace before and
@@ -374,13 +375,10 @@ func (s *shellState) said(text string) bool {
 
 // sayBounds tells the person what is not watched, each limit once in a session.
 func (s *Session) sayBounds(text string) error {
-	s.mu.Lock()
-	said := s.said(text)
-	s.mu.Unlock()
-	if said {
+	if eventlog.Look(s.log, func() bool { return s.said(text) }) {
 		return nil
 	}
-	return s.record(context.Background(), event.Draft{Body: event.Warned{What: "journal", Text: s.cfg.Mask(text)}})
+	return s.record(context.Background(), event.Draft{Body: event.Warned{What: "journal", Text: text}})
 }
 
 // changeNotes tell the model which files a command changed where its words do not,

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -15,41 +16,31 @@ import (
 
 // Window says what fills the context window.
 func (s *Session) Window() window.Report {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conv.Report()
+	return eventlog.Look(s.log, s.conv.Report)
 }
 
 // Urgency says how pressing it is to make room in the context window, in C's
 // words (SPEC 9.8), and how full it is in percent.
 func (s *Session) Urgency() (string, float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.conv.Percent()
+	p := eventlog.Look(s.log, s.conv.Percent)
 	return window.Urgency(p), p
 }
 
 // resultCap is how many tokens of the next result the model is shown.
 func (s *Session) resultCap() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conv.ResultCap()
+	return eventlog.Look(s.log, s.conv.ResultCap)
 }
 
 // resultCapOf is resultCap for the text of one.
 func (s *Session) resultCapOf(text string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conv.ResultCapOf(text)
+	return eventlog.Look(s.log, func() int { return s.conv.ResultCapOf(text) })
 }
 
 // replyRoom is how long a reply may be for it to fit the window, 0 where the
 // model's own longest one does.
 func (s *Session) replyRoom() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	room := s.conv.Room()
-	if longest := s.model.Info().MaxOutput; room == 0 || longest == 0 || room >= longest {
+	room := eventlog.Look(s.log, s.conv.Room)
+	if longest := s.Info().MaxOutput; room == 0 || longest == 0 || room >= longest {
 		return 0
 	}
 	return room
@@ -58,31 +49,24 @@ func (s *Session) replyRoom() int {
 // compaction is how the loop makes room.
 func (s *Session) compaction() *turn.Compaction {
 	c := &turn.Compaction{
-		Due: func() (string, bool) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return s.conv.Due(), s.conv.Spiral()
+		Due: func() (why string, spiral bool) {
+			s.log.View(func() { why, spiral = s.conv.Due(), s.conv.Spiral() })
+			return why, spiral
 		},
-		Dedup: func() (event.Compacted, bool) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return s.conv.Dedup()
+		Dedup: func() (c event.Compacted, ok bool) {
+			s.log.View(func() { c, ok = s.conv.Dedup() })
+			return c, ok
 		},
 		Plan: func(why, focus string) window.Plan {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return s.conv.Plan(why, focus)
+			return eventlog.Look(s.log, func() window.Plan { return s.conv.Plan(why, focus) })
 		},
 		Rebase: func() event.Rebased {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return event.Rebased{Why: "compaction", Info: s.conv.Info(), Head: s.conv.Head()}
+			return eventlog.Look(s.log, func() event.Rebased {
+				return event.Rebased{Why: "compaction", Info: s.conv.Info(), Head: s.conv.Head()}
+			})
 		},
 		After: func(ctx context.Context) error {
-			s.mu.Lock()
-			spans := s.conv.StillSeen()
-			s.mu.Unlock()
-			if len(spans) > 0 {
+			if spans := eventlog.Look(s.log, s.conv.StillSeen); len(spans) > 0 {
 				if err := s.record(ctx, event.Draft{Body: event.FileSeen{Spans: spans}}); err != nil {
 					return err
 				}
@@ -146,27 +130,20 @@ func lost(a event.Aside) event.Charged {
 }
 
 // weigh fetches the better counter once the first request has gone out, and
-// counts the conversation with it beside whatever goes on. Callers hold the
-// lock.
+// counts the conversation with it beside whatever goes on.
 func (s *Session) weigh(b event.Body) {
-	if _, sent := b.(event.Requested); !sent || s.weighed || s.cfg.Counter == nil {
+	if _, sent := b.(event.Requested); !sent || s.cfg.Counter == nil || s.weighed.Swap(true) {
 		return
 	}
-	s.weighed = true
 	s.turns.Go(func() {
 		with, err := s.cfg.Counter()
 		if err != nil {
 			return // the estimate does
 		}
 		for {
-			s.mu.Lock()
-			w := s.conv.Weigh(with)
-			s.mu.Unlock()
+			w := eventlog.Look(s.log, func() *window.Weighing { return s.conv.Weigh(with) })
 			w.Run()
-			s.mu.Lock()
-			done := s.conv.Adopt(w)
-			s.mu.Unlock()
-			if done {
+			if eventlog.Look(s.log, func() bool { return s.conv.Adopt(w) }) {
 				return
 			}
 		}
@@ -176,15 +153,15 @@ func (s *Session) weigh(b event.Body) {
 // advise tells the model what it should know of the window, and of how it uses
 // its tools.
 func (s *Session) advise(ctx context.Context) error {
-	s.mu.Lock()
 	var ds []event.Draft
-	if n, due := s.conv.Status(); due {
-		ds = append(ds, event.Draft{Body: n})
-	}
-	for _, n := range s.hints.Due() {
-		ds = append(ds, event.Draft{Body: n})
-	}
-	s.mu.Unlock()
+	s.log.View(func() {
+		if n, due := s.conv.Status(); due {
+			ds = append(ds, event.Draft{Body: n})
+		}
+		for _, n := range s.hints.Due() {
+			ds = append(ds, event.Draft{Body: n})
+		}
+	})
 	return s.record(ctx, ds...)
 }
 
@@ -193,47 +170,41 @@ type room struct{ s *Session }
 
 // Clean is part of tool.Room.
 func (r room) Clean(ctx context.Context, handles []string, summary, reason string) (tool.Cleaned, error) {
-	r.s.mu.Lock()
-	c := r.s.conv.Look(handles, summary, reason)
-	out := tool.Cleaned{Unknown: c.Unknown, Gone: c.Gone, Marked: c.Found, Tokens: c.Freed}
-	if len(c.Unknown) > 0 {
-		out.Known = r.s.conv.Handles(20)
-	}
-	r.s.mu.Unlock()
-	if len(c.Unknown) > 0 || len(c.Found) == 0 {
+	var out tool.Cleaned
+	r.s.log.View(func() {
+		c := r.s.conv.Look(handles, summary, reason)
+		out = tool.Cleaned{Unknown: c.Unknown, Gone: c.Gone, Marked: c.Found, Tokens: c.Freed}
+		if len(c.Unknown) > 0 {
+			out.Known = r.s.conv.Handles(20)
+		}
+	})
+	if len(out.Unknown) > 0 || len(out.Marked) == 0 {
 		return out, nil
 	}
 	return out, r.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Cleaned{
-		Results: c.Found, Summary: r.s.cfg.Mask(summary), Reason: r.s.cfg.Mask(reason),
+		Results: out.Marked, Summary: summary, Reason: reason,
 	}})
 }
 
 // compact makes the conversation shorter because a person asks for it. Prompts
 // that come meanwhile wait.
 func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
-	s.mu.Lock()
-	for s.leaving() {
-		// The turn has ended and is being put away: that is a matter of moments.
-		s.mu.Unlock()
-		runtime.Gosched()
-		s.mu.Lock()
-	}
-	if s.closing || s.closed {
-		s.mu.Unlock()
-		return 0, fault.NewInternal(nil, "session %s is closed", s.cfg.ID)
-	}
-	if s.running != nil {
-		s.mu.Unlock()
-		return 0, fault.NewConfiguration("interrupt it first, or wait", "the conversation can not be compacted while a turn runs")
+	for _, leaving := s.runs(); leaving; _, leaving = s.runs() {
+		runtime.Gosched() // the turn has ended and is being put away: that is a matter of moments
 	}
 	rctx, cancel := context.WithCancelCause(ctx)
 	r := &run{ctx: rctx, cancel: cancel}
-	s.running = r
-	s.turns.Add(1) // under the lock, so that Close waits for it
-	s.mu.Unlock()
-	err := s.catchUp(ctx)
+	busy, err := s.start(r)
+	if busy {
+		err = fault.NewConfiguration("interrupt it first, or wait", "the conversation can not be compacted while a turn runs")
+	}
+	if err != nil {
+		cancel(nil)
+		return 0, err
+	}
+	err = s.catchUp(ctx)
 	if err == nil {
-		_, err = s.loop().Compact(rctx, window.WhyPerson, s.cfg.Mask(focus))
+		_, err = s.loop().Compact(rctx, window.WhyPerson, focus)
 	}
 	cancel(nil)
 	last := s.Last()
@@ -254,10 +225,13 @@ type windowGate struct{ s *Session }
 
 // Check is part of turn.Gate.
 func (g windowGate) Check(_ context.Context, step []*turn.Pending) error {
-	g.s.mu.Lock()
-	blocked, text := g.s.conv.Blocked(), g.s.conv.BlockedText()
-	g.s.mu.Unlock()
-	if !blocked {
+	text := ""
+	g.s.log.View(func() {
+		if g.s.conv.Blocked() {
+			text = g.s.conv.BlockedText()
+		}
+	})
+	if text == "" {
 		return nil
 	}
 	for _, p := range step {

@@ -287,7 +287,7 @@ func TestWithoutSummary(t *testing.T) {
 		fault string
 	}{
 		{"offline", "offline", llmtest.Say("never asked"), ""},
-		{"fails", "scripted", llmtest.Turn{Err: errors.New("hunter2 is down")}, "[masked:test] is down"},
+		{"fails", "scripted", llmtest.Turn{Err: errors.New("hunter2hunter2 is down")}, "[masked:held] is down"},
 		{"breaks", "scripted", llmtest.Turn{Text: "Learned: half of", Err: errors.New("cut")}, "cut"},
 		{"empty", "scripted", llmtest.Turn{Text: " "}, "no summary"},
 	} {

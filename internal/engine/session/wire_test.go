@@ -22,6 +22,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // This file drives the whole loop with recorded sessions of real providers:
@@ -108,7 +109,7 @@ func replay(t *testing.T, chain []wiretest.Case) {
 	cfg := session.Config{
 		Store: st, ID: "w", Dir: t.TempDir(), Front: "test", Version: "test", System: "You are a test.", Model: model,
 		Tools: recordedTools(t, chain), Permission: policy(t, "yolo", t.TempDir()), Locks: turn.NewLocks(8),
-		Mask: func(s string) string { return s }, SpillDir: t.TempDir(), Now: time.Now,
+		Mask: secrets.New(), SpillDir: t.TempDir(), Now: time.Now,
 		Sleep: func(context.Context, time.Duration) error { return nil }, Jitter: func() float64 { return 0 },
 		NewID: func() string { return "q" },
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -141,11 +142,8 @@ func changed(w event.Writing, cs []tool.Change) []event.Draft {
 // recorded as changed; an undo of which a part was written is done to its end,
 // unless somebody changed one of its files since.
 func (s *Session) unfinished(ctx context.Context) []event.Draft {
-	s.mu.Lock()
-	open := s.undo.Intents()
-	s.mu.Unlock()
 	var ds []event.Draft
-	for _, i := range open {
+	for _, i := range eventlog.Look(s.log, s.undo.Intents) {
 		fate := i.Settle(func(path string) (tool.Hash, bool) {
 			f, err := s.cfg.Files.Itself(ctx, path, 0)
 			return f.Hash, err == nil || errors.Is(err, fs.ErrNotExist)
@@ -161,7 +159,7 @@ func (s *Session) unfinished(ctx context.Context) []event.Draft {
 		done = append(done, s.partly(i.Writing, done)...)
 		ds = append(ds, done...)
 		if text := cutShort(i, fate); text != "" {
-			ds = append(ds, event.Draft{Body: event.Warned{What: "undo", Text: s.cfg.Mask(text)}})
+			ds = append(ds, event.Draft{Body: event.Warned{What: "undo", Text: text}})
 		}
 	}
 	return ds
@@ -176,10 +174,10 @@ func (s *Session) partly(w event.Writing, changes []event.Draft) []event.Draft {
 	case w.Undone != nil:
 		b, meant := *w.Undone, pathsOf(draftsOf(w.Files))
 		b.Paths = paths
-		s.mu.Lock()
 		// Files that were so already go with those that were done.
-		b.Changes = s.undo.Only(b.Changes, func(path string) bool { return slices.Contains(paths, path) || !slices.Contains(meant, path) })
-		s.mu.Unlock()
+		s.log.View(func() {
+			b.Changes = s.undo.Only(b.Changes, func(path string) bool { return slices.Contains(paths, path) || !slices.Contains(meant, path) })
+		})
 		return []event.Draft{{Body: b}}
 	case w.Redone != nil:
 		return []event.Draft{{Body: event.Redone{Undone: w.Redone.Undone, Paths: paths}}}

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // BenchmarkWrite is what a file tool's write costs with its intent and its
@@ -32,7 +33,7 @@ func BenchmarkWrite(b *testing.B) {
 	s, err := Open(ctx, Config{
 		Store: st, ID: "s", Dir: ws.Root(), Model: llmtest.New(), Files: ws,
 		Permission: permission.New(permission.Config{Mode: permission.Ask4All, Root: ws.Root(), Home: "/home"}),
-		Mask:       func(s string) string { return s }, Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
+		Mask:       secrets.New(), Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
 	})
 	if err != nil {
 		b.Fatal(err)

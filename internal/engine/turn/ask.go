@@ -46,7 +46,7 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 			}
 			continue
 		}
-		next, err := l.again(ctx, p, event.Retried{Attempt: attempt, Error: l.described(err), Shown: shown}, err)
+		next, err := l.again(ctx, p, event.Retried{Attempt: attempt, Error: Describe(err), Shown: shown}, err)
 		if err != nil {
 			return llm.Reply{}, err
 		}

@@ -83,7 +83,7 @@ func (l *Loop) tooLong(ctx context.Context, attempt int, err error, shown bool) 
 	if _, spiral := l.Compaction.Due(); spiral {
 		return false, errSpiral
 	}
-	again := event.Retried{Attempt: attempt, Error: l.described(err), Shown: shown}
+	again := event.Retried{Attempt: attempt, Error: Describe(err), Shown: shown}
 	if rerr := l.Record(ctx, event.Draft{Body: again}); rerr != nil {
 		return false, rerr
 	}
@@ -133,7 +133,7 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 			return event.Compacted{}, errors.Join(context.Cause(ctx), l.Record(context.WithoutCancel(ctx), spent...), settle())
 		}
 		if err != nil {
-			f := l.described(err)
+			f := Describe(err)
 			failed = &f
 		}
 	}
@@ -191,7 +191,7 @@ func (l *Loop) summary(ctx context.Context, p window.Plan, maxTokens int) (strin
 		if !charged.Usage.Known {
 			charged = l.guess(charged, p, got)
 		}
-		text := strings.TrimSpace(l.Mask(d.Reply.Message.Text()))
+		text := strings.TrimSpace(d.Reply.Message.Text())
 		if text == "" || d.Reply.Stop == llm.StopRefusal {
 			return "", charged, fault.NewLLM("%s gave no summary", l.Model.Info().Ref())
 		}
@@ -205,11 +205,4 @@ func (l *Loop) guess(c *event.Charged, p window.Plan, got int64) *event.Charged 
 	u := llm.Usage{Known: true, Input: p.Input, Output: got / 3}
 	c.Usage, c.Guess, c.USD = u, true, l.Cost(u)
 	return c
-}
-
-// described is Describe with secrets masked.
-func (l *Loop) described(err error) event.Fault {
-	f := Describe(err)
-	f.Message = l.Mask(f.Message)
-	return f
 }

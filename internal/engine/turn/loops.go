@@ -68,7 +68,7 @@ const maxPassage = 2000
 // looped records a reply that was cut off and lets the ladder speak. The error
 // is why the turn must end.
 func (l *Loop) looped(ctx context.Context, attempt int, loop *loopError, shown bool) error {
-	cut := event.Retried{Attempt: attempt, Error: l.described(loop), Shown: shown, Loop: l.Mask(cutHead(loop.passage, maxPassage))}
+	cut := event.Retried{Attempt: attempt, Error: Describe(loop), Shown: shown, Loop: cutHead(l.Mask(loop.passage), maxPassage)}
 	if err := l.Record(ctx, event.Draft{Body: cut}); err != nil {
 		return err
 	}

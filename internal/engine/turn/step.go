@@ -213,7 +213,6 @@ func (l *Loop) finish(ctx context.Context, d *done, p *Pending, r tool.Result) {
 		// Masked lines are not what the file holds: an edit must read again.
 		r.Seen = nil
 	}
-	d.Command, d.Note, d.Diff = l.Mask(d.Command), l.Mask(d.Note), l.Mask(d.Diff)
 	d.Bytes = int64(len(text))
 	switch limit := l.Cap(text); {
 	case r.Gap != nil:

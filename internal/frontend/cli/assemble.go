@@ -223,7 +223,7 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 	if f.noSession {
 		return t, nil
 	}
-	t.nodes, t.notes, t.prefer = keep.nodes, keep.book, keep.prefer
+	t.nodes, t.notes, t.prefer = keep.nodes, keep, keep.prefer
 	if c.conf.User.QueryCache {
 		t.answers = keep
 	}
@@ -263,7 +263,7 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 		Answers:     t.answers,
 		AutoCorrect: user.Tools.All(),
 		Locks:       turn.NewLocks(parallelCalls),
-		Mask:        w.mask.String,
+		Mask:        w.mask,
 		SpillDir:    c.paths.Spill(),
 
 		Permission: c.perm,

@@ -28,6 +28,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // outcomeOf is what a run of the real program came to.
@@ -323,7 +324,7 @@ func runFull(t *testing.T, dir string, under event.Store, n, room int) (code int
 		Store: &filling{Store: under, left: room}, ID: "s1", Dir: dir, Front: "headless", Version: "test", System: "be good",
 		Model: llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`, "write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done")),
 		Tools: tool.Set{tools.Write()}, Files: ws, Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: dir}),
-		Locks: turn.NewLocks(8), Mask: func(s string) string { return s }, SpillDir: t.TempDir(), Now: time.Now,
+		Locks: turn.NewLocks(8), Mask: secrets.New(), SpillDir: t.TempDir(), Now: time.Now,
 		Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: newID,
 	})
 	if err == nil {

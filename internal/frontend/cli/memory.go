@@ -77,6 +77,11 @@ func (k *kept) question(text, model string) string {
 // prefer is session.Config.Prefer.
 func (k *kept) prefer(text string) error { return k.book.Keep(memory.Preference, k.mask(text), false) }
 
+// Remember is part of tool.Notes.
+func (k *kept) Remember(ctx context.Context, note string) error {
+	return k.book.Remember(ctx, k.mask(note))
+}
+
 // Find is part of session.Answers.
 func (k *kept) Find(question, model string) (string, session.Answered, bool) {
 	key := k.question(question, model)

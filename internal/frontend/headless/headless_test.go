@@ -23,6 +23,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,7 +42,7 @@ func open(t *testing.T, m *llmtest.Model) (*session.Session, string) {
 		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "headless", Version: "test", Model: m,
 		Tools: tool.Set{tools.Write(), tools.Read(), tools.Todo()}, Files: ws, Locks: turn.NewLocks(8),
 		Permission: permission.New(permission.Config{Mode: permission.AcceptEdits, Root: dir}),
-		Mask:       func(s string) string { return s }, SpillDir: t.TempDir(),
+		Mask:       secrets.New(), SpillDir: t.TempDir(),
 		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: func() string { return "q" },
 	})
 	if err != nil {

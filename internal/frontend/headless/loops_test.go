@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/why"
 )
 
@@ -74,7 +75,7 @@ func newAgent(t *testing.T, m llm.Model, files map[string]string, change ...func
 		},
 		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Progress: progress.Default(),
 		Permission: permission.New(permission.Config{Mode: "yolo", Root: dir, Home: "/home/nobody"}),
-		Mask:       func(s string) string { return s }, SpillDir: spill,
+		Mask:       secrets.New(), SpillDir: spill,
 		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
 	}

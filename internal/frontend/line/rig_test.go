@@ -29,6 +29,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -253,7 +254,7 @@ func (r *rig) open(ctx context.Context, w slash.Want) (*Opened, error) {
 		Tools: append(tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}, r.extra...),
 		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8), Fixer: r.fixer,
 		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
-		Mask:       func(s string) string { return s }, SpillDir: r.t.TempDir(),
+		Mask:       secrets.New(), SpillDir: r.t.TempDir(),
 		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
 	})

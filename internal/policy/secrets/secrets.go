@@ -1,11 +1,13 @@
 // Package secrets masks keys in text before it is kept or shown, and knows
-// which file names say that a file holds secrets.
+// which file names and variables say that they hold secrets.
 //
-// It knows the shapes of common keys and the exact values that pawl itself
-// holds. It promises one pass over the text, the same mask for the same text,
-// and that a mask is never masked again. It refuses to guess: a long random
-// word without a known shape stays, so that hashes, ids and encoded images
-// survive.
+// It knows the shapes of common keys, the places where a secret stands (after
+// its name, in a URL, in a header), and the exact values that pawl itself
+// holds. Colours do not hide a key: a text is looked at with its escape codes
+// and without. It promises time linear in the text, the same mask for the same
+// text, and that a mask is never masked again. It refuses to guess: a long
+// random word without a known shape or name stays, so that hashes, ids and
+// encoded images survive.
 package secrets
 
 import (
@@ -14,26 +16,30 @@ import (
 	"strings"
 )
 
-// Masker masks text. Made by New; safe for concurrent use.
+// Masker masks text. Made by New; safe for concurrent use. A nil one masks
+// nothing.
 type Masker struct {
 	held []string // longest first
 	// pairs is the set of the two bytes that a shape or a held value begins
 	// with: in ordinary text few pass it, and the rest is not looked at.
-	pairs [1 << 10]uint64
+	pairs   [1 << 10]uint64
+	byFirst [256][]*shape
 }
 
-// shortest is the length below which a held value is not masked: it would take
-// ordinary words out of the text.
-const shortest = 8
-
-// New makes a masker that also masks the exact values that pawl holds.
+// New makes a masker that also masks the exact values that pawl holds, where
+// they are no words of a text: see Distinct.
 func New(held ...string) *Masker {
 	m := &Masker{}
-	for p := range strings.FieldsSeq(starts) {
+	for i := range shapes {
+		sh := &shapes[i]
+		m.add(sh.prefix)
+		m.byFirst[sh.prefix[0]] = append(m.byFirst[sh.prefix[0]], sh)
+	}
+	for _, p := range contexts {
 		m.add(p)
 	}
 	for _, h := range held {
-		if h = strings.TrimSpace(h); len(h) >= shortest && !slices.Contains(m.held, h) {
+		if h = strings.TrimSpace(h); Distinct(h) && !slices.Contains(m.held, h) {
 			m.held = append(m.held, h)
 			m.add(h)
 		}
@@ -47,26 +53,100 @@ func (m *Masker) add(s string) {
 	m.pairs[k>>6] |= 1 << (k & 63)
 }
 
-// Mask replaces what is secret by [masked:KIND] and says how often it did. A
+// Distinct reports whether a value is one that ordinary text does not hold by
+// chance: masking a short one, or a word such as "development" that some people
+// set as the key of a local server, would take words out of the text.
+func Distinct(v string) bool {
+	if len(v) < 8 {
+		return false
+	}
+	word := strings.TrimRight(v, "0123456789")
+	digits := len(v) - len(word)
+	if word == "" {
+		return digits >= 16
+	}
+	if digits > 0 && len(v) >= 12 {
+		return true
+	}
+	longest, run := 0, 0
+	for i := 0; i < len(word); i++ {
+		switch c := word[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z' && (i == 0 || !isLetter(word[i-1]) || word == strings.ToUpper(word)):
+			run++
+			longest = max(longest, run)
+		case c == '-' || c == '_' || c == '.' || c == ' ' || c == '/':
+			run = 0
+		default:
+			return true // a capital within a word, a digit before its end, a sign
+		}
+	}
+	return longest >= 16
+}
+
+// span is where a secret begins and ends, and what it is.
+type span struct {
+	from, to int
+	kind     string
+}
+
+// Mask replaces what is secret by [masked:KIND] and reports how often it did. A
 // text without secrets comes back as it is, without a copy.
 func (m *Masker) Mask(s string) (string, int) {
-	var b strings.Builder
-	n, from := 0, 0
-	for i := 0; i < len(s); {
-		next, end, kind := m.find(s, i)
-		if end == 0 {
-			break
-		}
-		b.WriteString(s[from:next])
-		b.WriteString("[masked:" + kind + "]")
-		n++
-		i, from = end, end
-	}
-	if n == 0 {
+	if m == nil {
 		return s, 0
 	}
+	found := m.spans(s)
+	if len(found) == 0 {
+		return s, 0
+	}
+	var b strings.Builder
+	from := 0
+	for _, f := range found {
+		b.WriteString(s[from:f.from])
+		b.WriteString("[masked:" + f.kind + "]")
+		from = f.to
+	}
 	b.WriteString(s[from:])
-	return b.String(), n
+	return b.String(), len(found)
+}
+
+// spans lists the secrets of a text in order, none over another.
+func (m *Masker) spans(s string) []span {
+	found := m.scan(s, nil)
+	if bare, at := stripped(s); at != nil {
+		for _, f := range m.scan(bare, at) {
+			found = append(found, span{at[f.from], at[f.to-1] + 1, f.kind})
+		}
+	}
+	found = append(found, keyLines(s)...)
+	if len(found) < 2 {
+		return found
+	}
+	slices.SortFunc(found, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	out := found[:1]
+	for _, f := range found[1:] {
+		last := &out[len(out)-1]
+		if f.from >= last.to {
+			out = append(out, f)
+		} else {
+			last.to = max(last.to, f.to)
+		}
+	}
+	return out
+}
+
+// scan lists the secrets of a text. at, if set, is where each byte was before
+// codes were taken out: where one is missing, a word may begin.
+func (m *Masker) scan(s string, at []int) (found []span) {
+	for i := 0; i < len(s); {
+		f := m.find(s, i, at)
+		if f.to == 0 {
+			break
+		}
+		found = append(found, f)
+		i = f.to
+	}
+	return found
 }
 
 // String is Mask without the count.
@@ -84,8 +164,21 @@ func (m *Masker) MaskBytes(p []byte) []byte {
 	return []byte(s)
 }
 
-// Masked says whether a text holds a mask: writing it to a file would replace
-// the secret by its mask (SPEC 16.7).
+// Named masks the value of a name that are two strings, as in JSON, where the
+// name says that it is a secret.
+func (m *Masker) Named(name, value string) string {
+	if m == nil || len(name) > maxName || len(value) > maxValue || !saysSecret(name) {
+		return value
+	}
+	if f, ok := named(name + "=" + value); ok && f.from == len(name)+1 {
+		at := f.from
+		return value[:f.from-at] + "[masked:" + f.kind + "]" + value[f.to-at:]
+	}
+	return value
+}
+
+// Masked reports whether a text holds a mask: writing it to a file would
+// replace the secret by its mask (SPEC 16.7).
 func Masked(s string) bool {
 	for {
 		i := strings.Index(s, "[masked:")

@@ -25,6 +25,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -68,7 +69,7 @@ func newRig(t *testing.T, files string, turns ...llmtest.Turn) *rig {
 		Tools: tool.Set{tools.Read(), tools.Write(), tools.Bash()},
 		Files: ws, Shell: sh, Locks: turn.NewLocks(8),
 		Permission: permission.New(permission.Config{Mode: permission.AcceptEdits, Root: dir, Home: "/home/nobody"}),
-		Mask:       func(s string) string { return strings.ReplaceAll(s, "hunter2", "[masked:test]") }, SpillDir: t.TempDir(),
+		Mask:       secrets.New("hunter2hunter2"), SpillDir: t.TempDir(),
 		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
 	}

@@ -1,4 +1,4 @@
-package session
+package eventlog
 
 import (
 	"context"
@@ -15,8 +15,8 @@ const (
 	maxQueued    = 8192
 )
 
-// queued is an event for a reader; at is the place of the last stored event
-// when it was put there.
+// queued is an event for a reader; at is the sequence number of the last stored
+// event when it was put there.
 type queued struct {
 	event.Event
 	at int64
@@ -67,30 +67,28 @@ func (q *subscriber) take() (es []queued, lag, ended bool) {
 	return es, lag, q.ended
 }
 
-// Events yields the stored events after a place and then everything as it
-// happens, until ctx ends or the session is closed. A slow reader loses
+// Events yields the stored events after a sequence number and then everything as it
+// happens, until ctx ends or the log is closed. A slow reader loses
 // ephemeral events, never stored ones.
-func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
+func (l *Log) Events(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
 	// The subscription starts now and not at the first step of the loop: what
 	// is submitted after this call returns is seen.
 	q := &subscriber{wake: make(chan struct{}, 1)}
-	s.mu.Lock()
-	s.subs[q] = struct{}{}
-	lag := after < s.last
-	if s.closed {
-		q.ended = true
-	}
-	s.mu.Unlock()
+	l.mu.Lock()
+	l.subs[q] = struct{}{}
+	lag := after < l.last
+	q.ended = l.closed
+	l.mu.Unlock()
 	return func(yield func(event.Event, error) bool) {
 		defer func() {
-			s.mu.Lock()
-			delete(s.subs, q)
-			s.mu.Unlock()
+			l.mu.Lock()
+			delete(l.subs, q)
+			l.mu.Unlock()
 		}()
 		last := after
 		for {
 			if lag {
-				for e, err := range s.cfg.Store.Read(ctx, s.cfg.ID, last) {
+				for e, err := range l.cfg.Store.Read(ctx, l.cfg.Session, last) {
 					if !yield(e, err) || err != nil {
 						return
 					}

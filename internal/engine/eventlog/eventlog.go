@@ -1,0 +1,229 @@
+// Package eventlog is one session's log while it is open: events are appended,
+// published and read here, and nowhere else.
+//
+// It promises that an event is stored before a fold or a reader sees it, that
+// folds see every event once and in order, that a reader misses no stored
+// event however slow it is, and that no secret gets past it: whatever is
+// appended or published is masked here, on its way in, so that a new kind of
+// event is masked without anybody doing anything (SPEC 16.7). It refuses to go
+// on after a failed write: what could not be stored did not happen.
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// Config is what a log is made of.
+type Config struct {
+	Store   event.Log
+	Session string
+	Mask    *secrets.Masker // nil: nothing is masked
+	Now     func() time.Time
+	// Lost, if set, is told that the log can not be written any more. It is
+	// called while the folds are held, like a fold's Apply.
+	Lost func()
+}
+
+// Log is an open log. Its methods may be called from anywhere.
+type Log struct {
+	cfg   Config
+	began int64
+
+	// appending is held while events are stored, so that they are folded in the
+	// order of the store. Views do not wait for it: the disk keeps nobody from
+	// looking.
+	appending sync.Mutex
+
+	mu     sync.Mutex // guards the folds and what follows
+	folds  []event.Fold
+	last   int64
+	subs   map[*subscriber]struct{}
+	closed bool
+	broken error // why the log can not be written any more
+	live   live
+}
+
+// Commenter is a fold that has something to show to readers after an event. It
+// is asked after all folds saw the event.
+type Commenter interface {
+	Comment(event.Event) (event.Body, bool)
+}
+
+// Open reads a log from its beginning into the folds. A session that is not
+// there yet has an empty one.
+func Open(ctx context.Context, cfg Config, folds ...event.Fold) (*Log, error) {
+	l := &Log{cfg: cfg, folds: folds, subs: map[*subscriber]struct{}{}}
+	l.live.mask = cfg.Mask
+	for e, err := range cfg.Store.Read(ctx, cfg.Session, 0) {
+		if errors.Is(err, event.ErrNoSession) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("open session %s: %w", cfg.Session, err)
+		}
+		l.apply(e)
+	}
+	l.began = l.last
+	return l, nil
+}
+
+func (l *Log) apply(e event.Event) {
+	l.last = max(l.last, e.Seq)
+	for _, f := range l.folds {
+		f.Apply(e)
+	}
+}
+
+// Append masks drafts, stores them, folds them and only then shows them. After
+// one failed write nothing more is taken: nothing is done that the log would
+// not know.
+func (l *Log) Append(ctx context.Context, ds ...event.Draft) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	masked := make([]event.Draft, len(ds))
+	for i, d := range ds {
+		masked[i] = event.Draft{Cause: d.Cause, Body: l.Masked(d.Body)}
+	}
+	l.appending.Lock()
+	defer l.appending.Unlock()
+	after, err := l.end()
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// From here on the append is not given up: one that was stored and not
+	// known to be would leave the session behind its own log.
+	es, err := l.cfg.Store.Append(context.WithoutCancel(ctx), l.cfg.Session, after, masked...)
+	if errors.Is(err, event.ErrStale) {
+		err = &fault.Error{
+			Category: fault.Configuration, Err: err,
+			Message: fmt.Sprintf("session %s is in use by another pawl", l.cfg.Session), Hint: "close it there, or fork it with --fork-session",
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.broken = err
+		if l.cfg.Lost != nil {
+			l.cfg.Lost()
+		}
+		return err
+	}
+	l.take(es...)
+	return nil
+}
+
+// end is where the log ends, or why nothing can be appended to it.
+func (l *Log) end() (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last, l.broken
+}
+
+// take folds stored events and shows them. Callers hold mu.
+func (l *Log) take(es ...event.Event) {
+	for _, e := range es {
+		for _, b := range l.live.before(e.Body) {
+			l.show(event.Event{Session: l.cfg.Session, Time: e.Time, Body: b})
+		}
+		l.apply(e)
+		l.show(e)
+		for _, f := range l.folds {
+			if c, ok := f.(Commenter); ok {
+				if b, ok := c.Comment(e); ok {
+					l.show(event.Event{Session: l.cfg.Session, Time: e.Time, Body: b})
+				}
+			}
+		}
+	}
+}
+
+func (l *Log) show(e event.Event) {
+	for sub := range l.subs {
+		sub.put(e, l.last)
+	}
+}
+
+// CatchUp takes in what another process appended while this one was idle, such
+// as `pawl undo`.
+func (l *Log) CatchUp(ctx context.Context) error {
+	l.appending.Lock()
+	defer l.appending.Unlock()
+	var es []event.Event
+	for e, err := range l.cfg.Store.Read(ctx, l.cfg.Session, l.Last()) {
+		if err != nil {
+			return err
+		}
+		es = append(es, e)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.take(es...)
+	return nil
+}
+
+// Publish shows something that is not stored.
+func (l *Log) Publish(b event.Body) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.cfg.Now()
+	for _, b := range l.live.masked(b) {
+		l.show(event.Event{Session: l.cfg.Session, Time: now, Body: b})
+	}
+}
+
+// View runs look while no event is folded: what it reads of the folds is of
+// one moment. It must be quick and append nothing.
+func (l *Log) View(look func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	look()
+}
+
+// Look returns what look reads in a View.
+func Look[T any](l *Log, look func() T) (v T) {
+	l.View(func() { v = look() })
+	return v
+}
+
+// Masked is a body as the log would keep it.
+func (l *Log) Masked(b event.Body) event.Body { return maskBody(l.cfg.Mask, b) }
+
+// Last is the sequence number of the last stored event.
+func (l *Log) Last() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
+// Began is the sequence number of the last event when the log was opened: 0
+// for a new one.
+func (l *Log) Began() int64 { return l.began }
+
+// Broken is why the log can not be written any more, nil where it can.
+func (l *Log) Broken() error {
+	_, err := l.end()
+	return err
+}
+
+// EndReaders ends all readers, once they have what is there; later ones are
+// ended at once where the log is closed with it.
+func (l *Log) EndReaders(closed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = l.closed || closed
+	for sub := range l.subs {
+		sub.end()
+	}
+}

@@ -1,0 +1,134 @@
+package eventlog
+
+import (
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// live masks what is shown while it comes, piece by piece. A key may lie across
+// two pieces, so the end of a piece that could be the beginning of a key is
+// held back until the next one, or the whole, shows what it is.
+type live struct {
+	mask    *secrets.Masker
+	text    *secrets.Stream
+	thought *secrets.Stream
+	args    map[int]*secrets.Stream
+	names   map[int]string
+	output  map[string]*secrets.Stream // by call
+}
+
+// masked is what may be shown of b: nothing yet, or b.
+func (l *live) masked(b event.Body) []event.Body {
+	if l.mask == nil {
+		return []event.Body{b}
+	}
+	switch d := b.(type) {
+	case event.TextDelta:
+		if l.text == nil {
+			l.text = l.mask.Stream()
+		}
+		return some(event.TextDelta{Text: l.text.Next(d.Text)}, d.Text)
+	case event.ReasoningDelta:
+		if l.thought == nil {
+			l.thought = l.mask.Stream()
+		}
+		return some(event.ReasoningDelta{Text: l.thought.Next(d.Text)}, d.Text)
+	case event.CallDelta:
+		s := l.args[d.Index]
+		if s == nil {
+			if l.args == nil {
+				l.args, l.names = map[int]*secrets.Stream{}, map[int]string{}
+			}
+			s = l.mask.Stream()
+			l.args[d.Index] = s
+		}
+		l.names[d.Index] = l.mask.String(d.Name)
+		return some(event.CallDelta{Index: d.Index, Name: l.names[d.Index], Text: s.Next(d.Text)}, d.Text)
+	case event.OutputDelta:
+		s := l.output[d.Call]
+		if s == nil {
+			if l.output == nil {
+				l.output = map[string]*secrets.Stream{}
+			}
+			s = l.mask.Stream()
+			l.output[d.Call] = s
+		}
+		return some(event.OutputDelta{Call: l.mask.String(d.Call), Text: s.Next(d.Text)}, d.Text)
+	}
+	return []event.Body{maskBody(l.mask, b)}
+}
+
+// some is b, or nothing where all of its text is held back.
+func some(b event.Body, came string) []event.Body {
+	text := ""
+	switch d := b.(type) {
+	case event.TextDelta:
+		text = d.Text
+	case event.ReasoningDelta:
+		text = d.Text
+	case event.CallDelta:
+		text = d.Text
+	case event.OutputDelta:
+		text = d.Text
+	}
+	if text == "" && came != "" {
+		return nil
+	}
+	return []event.Body{b}
+}
+
+// before is what is shown before a stored event: what was held back and turned
+// out to be whole. Of what broke off, the part that was held back is never
+// shown, for it may be half a key.
+func (l *live) before(b event.Body) (out []event.Body) {
+	switch b := b.(type) {
+	case event.Replied:
+		out = l.rest()
+	case event.Retried, event.Interrupted, event.Ended, event.Requested:
+		l.text, l.thought, l.args, l.names = nil, nil, nil, nil
+		if _, ended := b.(event.Ended); ended {
+			l.output = nil
+		}
+	case event.CallDone:
+		out = l.ended(b.ID)
+	case event.Checked:
+		out = append(l.ended("check"), l.ended("")...)
+	case event.PersonRan:
+		out = l.ended("")
+	}
+	return out
+}
+
+func (l *live) rest() (out []event.Body) {
+	if l.thought != nil {
+		if s := l.thought.Rest(); s != "" {
+			out = append(out, event.ReasoningDelta{Text: s})
+		}
+	}
+	if l.text != nil {
+		if s := l.text.Rest(); s != "" {
+			out = append(out, event.TextDelta{Text: s})
+		}
+	}
+	for i := range len(l.args) {
+		if a := l.args[i]; a != nil {
+			if s := a.Rest(); s != "" {
+				out = append(out, event.CallDelta{Index: i, Name: l.names[i], Text: s})
+			}
+		}
+	}
+	l.text, l.thought, l.args, l.names = nil, nil, nil, nil
+	return out
+}
+
+func (l *live) ended(call string) []event.Body {
+	s := l.output[call]
+	if s == nil {
+		return nil
+	}
+	delete(l.output, call)
+	if rest := s.Rest(); rest != "" {
+		return []event.Body{event.OutputDelta{Call: call, Text: rest}}
+	}
+	return nil
+}

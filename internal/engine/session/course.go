@@ -1,0 +1,74 @@
+package session
+
+import (
+	"encoding/json"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// course folds what is going on: the open turn, its open calls, and the plan.
+type course struct {
+	turnOpen bool
+	open     []llm.Call // calls without a result, in the order asked
+	plan     []tool.Item
+	aside    *event.Aside // a request beside the conversation that is in flight
+}
+
+// Apply is part of event.Fold.
+func (c *course) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Prompted:
+		c.turnOpen = true
+	case event.Ended:
+		c.turnOpen = false
+	case event.Replied:
+		c.open = append(c.open, b.Reply.Message.Calls()...)
+	case event.CallDone:
+		// By its place and not by its id: some models count from 0 in each step.
+		if len(c.open) > 0 {
+			c.open = c.open[1:]
+		}
+	case event.Planned:
+		c.plan = b.Items
+	case event.Aside:
+		c.aside = &b
+	case event.Charged:
+		if c.aside != nil && c.aside.By == b.By {
+			c.aside = nil
+		}
+	case event.Compacted:
+		c.aside = nil
+	}
+}
+
+// bodyFold is a fold that needs no more of an event than its body.
+type bodyFold func(event.Body)
+
+// Apply is part of event.Fold.
+func (f bodyFold) Apply(e event.Event) { f(e.Body) }
+
+// folds lists the session's state. Those that look at others come after them.
+func (s *Session) folds() []event.Fold {
+	return []event.Fold{
+		&s.course, bodyFold(s.shellState.apply), bodyFold(s.guidance.apply), &s.memory, bodyFold(s.asking.apply), bodyFold(s.routing.apply),
+		&s.conv, &s.meter, &s.seen, s.perm, &s.evidence, s.progress, &s.undo, &s.hints, &s.agent, &s.activity,
+		machinesFold{s}, milestones{s},
+	}
+}
+
+// recorded is a call's arguments as the log has them: that is what the folds
+// know calls by.
+func (s *Session) recorded(args json.RawMessage) json.RawMessage {
+	return s.log.Masked(event.CallAsked{Args: args}).(event.CallAsked).Args
+}
+
+// known is a footprint with its files named as the log has them.
+func (s *Session) known(f tool.Footprint) tool.Footprint {
+	spans := func(ss []tool.Span) []tool.Span {
+		return s.log.Masked(event.FileSeen{Spans: ss}).(event.FileSeen).Spans
+	}
+	f.Reads, f.Writes = spans(f.Reads), spans(f.Writes)
+	return f
+}

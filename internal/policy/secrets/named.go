@@ -1,0 +1,177 @@
+package secrets
+
+import "strings"
+
+// This file finds secrets by where they stand: after their name, and in a URL.
+
+const (
+	maxName  = 64
+	maxValue = 4096
+)
+
+// names are what a secret is called, in small letters and without what stands
+// between the words.
+var names = [...]string{
+	"secretaccesskey", "sessiontoken", "securitytoken", "sharedaccesskey", "accountkey", "secretkey", "secrettoken", "secret",
+	"passwd", "password", "passphrase", "pwd", "pgpassword", "apikey", "apitoken", "apisecret", "accesskey", "accesstoken",
+	"authtoken", "authkey", "refreshtoken", "clientsecret", "privatetoken", "privatekey",
+}
+
+// saysSecret reports whether a name ends in one of names.
+func saysSecret(name string) bool {
+	name = bare(name)
+	for _, n := range names {
+		if strings.HasSuffix(name, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// bare is a name in small letters and without what stands between its words.
+func bare(name string) string {
+	var b [maxName]byte
+	n := 0
+	for i := 0; i < len(name) && n < len(b); i++ {
+		if c := name[i]; c != '_' && c != '-' && c != '.' && c != ' ' {
+			if c >= 'A' && c <= 'Z' {
+				c |= 0x20
+			}
+			b[n] = c
+			n++
+		}
+	}
+	return string(b[:n])
+}
+
+// named gives the value after a name at the beginning of s, as in
+// `aws_secret_access_key = …`, `"SecretAccessKey": "…"` or `--password=…`,
+// where it is one: a value that looks like code, a placeholder or a word is
+// none.
+func named(s string) (span, bool) {
+	e := 0
+	for e < len(s) && e < maxName && (isWord(s[e]) || s[e] == '.') {
+		e++
+	}
+	v, sep := e, false
+	for quotes := 0; v < len(s) && v < e+12; v++ {
+		switch c := s[v]; {
+		case c == ' ' || c == '\t':
+		case c == '=' || c == ':' || c == '>' && sep:
+			if sep && c == '=' && s[v-1] == '=' {
+				return span{}, false // a comparison
+			}
+			sep = true
+		case (c == '"' || c == '\'' || c == '`' || c == '\\') && quotes < 4:
+			quotes++
+		default:
+			if !sep || !saysSecret(s[:e]) {
+				return span{}, false
+			}
+			return value(s, s[:e], v)
+		}
+	}
+	return span{}, false
+}
+
+// value gives the value that begins at v, where it is a secret's.
+func value(s, name string, v int) (span, bool) {
+	e := v
+	letters, digits, upper, lower := 0, 0, false, false
+	for ; e < len(s) && e < v+maxValue; e++ {
+		c := s[e]
+		if !isWord(c) && c != '+' && c != '/' && c != '=' && c != '~' {
+			break
+		}
+		switch {
+		case isDigit(c):
+			digits++
+		case isLetter(c):
+			letters++
+			upper, lower = upper || c < 'a', lower || c >= 'a'
+		}
+	}
+	if e < len(s) && strings.IndexByte("([{.<$%*", s[e]) >= 0 {
+		return span{}, false // code, or a placeholder
+	}
+	n := e - v
+	kind := "secret"
+	if strings.HasSuffix(bare(name), "secretaccesskey") {
+		// A word of forty is told by its name; it may have few digits.
+		kind = "aws"
+		if n == 40 && upper && lower && varied(s[v:e]) {
+			return span{v, e, kind}, true
+		}
+	}
+	if n < 20 || digits < 3 || letters < 3 || strings.HasPrefix(s[v:e], "/") || strings.Count(s[v:e], "/") > 3 || !varied(s[v:e]) {
+		return span{}, false
+	}
+	return span{v, e, kind}, true
+}
+
+// urlPassword gives the password of a URL whose "://" begins at i.
+func urlPassword(s string, i int) (span, bool) {
+	if i == 0 || !strings.HasPrefix(s[i:], "://") || !isLetter(s[i-1]) && !isDigit(s[i-1]) {
+		return span{}, false
+	}
+	from := i + 3
+	colon, host := -1, -1
+	end := from
+	for ; end < len(s) && end < from+512; end++ {
+		c := s[end]
+		if c <= ' ' || c == 0x7f || strings.IndexByte("/?#\"'`<>\\|^{}", c) >= 0 {
+			break
+		}
+		switch {
+		case c == ':' && colon < 0 && host < 0:
+			colon = end
+		case c == '@':
+			host = end
+		}
+	}
+	if host < 0 {
+		return span{}, false
+	}
+	user, pass := s[from:host], ""
+	v := from
+	if colon >= 0 {
+		user, pass, v = s[from:colon], s[colon+1:host], colon+1
+	} else if digits := strings.IndexAny(user, "0123456789"); len(user) >= 20 && digits >= 0 && varied(user) {
+		pass = user // a token in a name's place
+	}
+	host++
+	switch {
+	case pass == "", pass == user && colon >= 0, strings.ContainsAny(pass, "$%*<>[") && placeholder(pass), allAlike(pass), documented(s[host:end]):
+		return span{}, false
+	}
+	return span{v, v + len(pass), "password"}, true
+}
+
+// placeholder: what stands for a password and is none: $PASS, ${PASS}, %s,
+// ****, [masked:…].
+func placeholder(s string) bool {
+	switch {
+	case s[0] == '$', s[0] == '[', s[0] == '<':
+		return true
+	case s[0] == '%': // %s, and not %40 of an encoded sign
+		return len(s) < 3 || !isHex(s[1]) || !isHex(s[2])
+	}
+	return strings.Trim(s, "*") == ""
+}
+
+func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// allAlike: xxxxx, as Go writes a URL that is to be shown.
+func allAlike(s string) bool { return len(s) > 1 && strings.Trim(s, s[:1]) == "" }
+
+// documented reports whether a host is one of those that are kept for examples
+// (RFC 2606).
+func documented(host string) bool {
+	host, _, _ = strings.Cut(host, ":")
+	for _, d := range [...]string{"example.com", "example.org", "example.net"} {
+		if host == d || strings.HasSuffix(host, "."+d) {
+			return true
+		}
+	}
+	return strings.HasSuffix(host, ".example")
+}

@@ -1,0 +1,162 @@
+package secrets
+
+import "strings"
+
+// Stream masks a text that comes in pieces. A key may lie across two of them:
+// what could be the beginning of one is held back until more, or the end, shows
+// what it is. Ordinary text passes at once.
+type Stream struct {
+	m *Masker
+	// buf is the line that is coming, with what of it was shown already: what a
+	// value is may follow from what stands before it.
+	buf   string
+	shown int
+}
+
+// maxHeld is how much may be held back; longer than any key but a private one.
+const maxHeld = maxPEM + 4096
+
+// maxShown is how much of what was shown is kept for what comes.
+const maxShown = 256
+
+// Stream begins a text.
+func (m *Masker) Stream() *Stream { return &Stream{m: m} }
+
+// Next takes a piece and gives what may be shown now.
+func (s *Stream) Next(piece string) string {
+	s.buf += piece
+	to := len(s.buf)
+	if p := s.m.pending(s.buf); len(s.buf)-p <= maxHeld {
+		to = max(p, s.shown)
+	}
+	return s.show(to)
+}
+
+// Rest gives what was held back, at the text's end.
+func (s *Stream) Rest() string { return s.show(len(s.buf)) }
+
+// show gives what is to be shown up to to.
+func (s *Stream) show(to int) string {
+	if to <= s.shown {
+		return ""
+	}
+	found := s.m.spans(s.buf)
+	for _, f := range found {
+		if f.from < to && f.to > to {
+			to = max(f.from, s.shown) // it goes on
+		}
+	}
+	var b strings.Builder
+	from := s.shown
+	for _, f := range found {
+		if f.to <= from || f.from >= to {
+			continue
+		}
+		if f.from > from {
+			b.WriteString(s.buf[from:f.from])
+		}
+		b.WriteString("[masked:" + f.kind + "]")
+		from = f.to
+	}
+	if from < to {
+		b.WriteString(s.buf[from:to])
+		from = to
+	}
+	s.shown = from
+	keep := max(0, s.shown-maxShown)
+	if nl := strings.LastIndexByte(s.buf[keep:s.shown], '\n'); nl >= 0 {
+		keep += nl + 1
+	}
+	s.buf, s.shown = s.buf[keep:], s.shown-keep
+	return b.String()
+}
+
+// pending is where what could be the beginning of a secret begins at the end of
+// a text; its length where nothing could.
+func (m *Masker) pending(s string) int {
+	p := len(s)
+	if i := strings.LastIndex(s, "-----BEGIN "); i >= 0 && !strings.Contains(s[i:], "-----END ") && keyHead(s[i:]) {
+		p = i
+	}
+	if i := strings.LastIndex(s, "-----END "); i >= 0 && strings.Count(s[i:], "-----") < 2 {
+		if j := strings.LastIndex(s[:i], "-----BEGIN "); j >= 0 {
+			p = min(p, j)
+		}
+	}
+	if i := strings.LastIndexByte(s, 0x1b); i >= 0 && i+code(s[i:]) == len(s) {
+		p = min(p, i) // a code may go on, and what it is in
+	}
+	// The word at the end, with what belongs to it.
+	w := len(s)
+	for w > 0 && len(s)-w < maxValue && s[w-1] > ' ' && s[w-1] != '"' && s[w-1] != '\'' {
+		w--
+	}
+	for i := w; i < p; i++ {
+		if m.mayBegin(s, i) {
+			p = i
+		}
+	}
+	if w < p && (saysNext(s[:w]) || strings.Contains(s[w:], "://") || assigned(s[w:])) {
+		p = min(p, w)
+	}
+	return p
+}
+
+// keyHead reports whether a line that begins with -----BEGIN is, or may become,
+// the head of a private key.
+func keyHead(s string) bool {
+	head, _, whole := strings.Cut(strings.TrimPrefix(s, "-----BEGIN "), "-----")
+	return !whole && len(head) < 40 || strings.Contains(head, "PRIVATE KEY")
+}
+
+// mayBegin reports whether a secret with a known beginning is, or may come, at
+// i.
+func (m *Masker) mayBegin(s string, i int) bool {
+	rest := s[i:]
+	for _, h := range m.held {
+		if strings.HasPrefix(h, rest[:min(len(rest), len(h))]) {
+			return true
+		}
+	}
+	if strings.HasPrefix("-----BEGIN ", rest[:min(len(rest), 11)]) && len(rest) >= 2 {
+		return true
+	}
+	if !border(s, i, nil) {
+		return false
+	}
+	for _, sh := range m.byFirst[rest[0]] {
+		if strings.HasPrefix(sh.prefix, rest[:min(len(rest), len(sh.prefix))]) {
+			return true
+		}
+	}
+	return false
+}
+
+// saysNext reports whether what stands before a word says that the word is a
+// secret: a scheme, or a name and a sign of assignment.
+func saysNext(before string) bool {
+	t := strings.TrimRight(before, " \t\"'\\")
+	if low := strings.ToLower(t[max(0, len(t)-6):]); strings.HasSuffix(low, "basic") || low == "bearer" {
+		return true
+	}
+	t = strings.TrimRight(t, ":=>")
+	if len(t) == len(before) {
+		return false
+	}
+	return endsInName(strings.TrimRight(t, " \t\"'\\"))
+}
+
+// assigned reports whether a word holds a name, a sign of assignment and the
+// beginning of a value.
+func assigned(w string) bool {
+	i := strings.LastIndexAny(w, "=:")
+	return i > 0 && i < len(w)-1 && endsInName(strings.TrimRight(w[:i], "=:"))
+}
+
+func endsInName(s string) bool {
+	i := len(s)
+	for i > 0 && len(s)-i < maxName && (isWord(s[i-1]) || s[i-1] == '.') {
+		i--
+	}
+	return i < len(s) && saysSecret(s[i:])
+}
