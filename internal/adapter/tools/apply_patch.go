@@ -45,7 +45,7 @@ func ApplyPatch() tool.Tool {
 			return fp, nil
 		},
 		func(ctx context.Context, env tool.Env, in patchArgs) (tool.Result, error) {
-			return perform(ctx, env, func() (*stage, error) { return patchStage(ctx, env, in.Patch) })
+			return perform(ctx, env, func(g *stage) error { return g.patches(ctx, in.Patch) })
 		})
 	t.Example = `{"patch":"*** Begin Patch\n*** Update File: main.go\n@@ func main() {\n-\tprintln(1)\n+\tprintln(2)\n*** End Patch"}`
 	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
@@ -53,7 +53,7 @@ func ApplyPatch() tool.Tool {
 		if err := json.Unmarshal(raw, &in); err != nil {
 			return "", err
 		}
-		g, err := patchStage(ctx, env, in.Patch)
+		g, err := planned(env, func(g *stage) error { return g.patches(ctx, in.Patch) })
 		if err != nil {
 			return "", err
 		}
@@ -106,7 +106,9 @@ func parsePatch(text string) ([]patchFile, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	var files []patchFile
 	var err error
-	if strings.Contains(text, "*** Begin Patch") || strings.HasPrefix(strings.TrimSpace(text), "*** ") && !strings.Contains(text, "\n--- ") {
+	start := strings.TrimSpace(text)
+	diff := strings.HasPrefix(start, "diff --git ") || strings.HasPrefix(start, "--- ")
+	if !diff && strings.Contains(text, "*** Begin Patch") || strings.HasPrefix(strings.TrimSpace(text), "*** ") && !strings.Contains(text, "\n--- ") {
 		files, err = parseBlocks(text)
 	} else {
 		files, err = parseUnified(text)
@@ -133,22 +135,21 @@ func (f *patchFile) locate(env tool.Env, p string) string {
 	return p
 }
 
-// patchStage applies a patch in memory.
-func patchStage(ctx context.Context, env tool.Env, text string) (*stage, error) {
+// patches applies a patch in memory.
+func (g *stage) patches(ctx context.Context, text string) error {
 	files, err := parsePatch(text)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	g := &stage{env: env}
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		if err := g.patch(ctx, f); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return g, nil
+	return nil
 }
 
 func (g *stage) patch(ctx context.Context, f patchFile) error {
@@ -164,6 +165,13 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 	}
 	here := s.exists || s.body != ""
 	switch {
+	case f.add && s.remove:
+		// Deleted and added: replaced.
+		s.remove = false
+		s.body = newSource(s.text).whole(f.content)
+		s.mode = f.mode
+		s.count++
+		return unmask(s.file.Path, s.text, s.body)
 	case s.remove || s.moveTo != "":
 		return failf("%s was deleted or moved earlier in the patch", s.file.Path)
 	case f.add && here && s.body == f.content:
@@ -177,6 +185,8 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 		return unmask(s.file.Path, "", s.body)
 	case !here:
 		return failf("%s; nothing was written", missing(ctx, g.env, s.file.Path))
+	case f.remove && !s.exists:
+		return failf("%s was added earlier in the patch: leave both out", s.file.Path)
 	case f.remove:
 		// A diff says what it deletes: that has to be there.
 		if err := g.hunks(s, f.hunks); err != nil {
@@ -224,22 +234,30 @@ func (g *stage) hunks(s *staged, hs []hunk) error {
 	pos, shift := 0, 0
 	before := s.body
 	for i := range hs {
-		lines := splitLines(s.body)
-		at, note, m := hs[i].find(lines, pos, shift)
+		h := &hs[i]
+		src := newSource(s.body)
+		lines := plainLines(src.plain)
+		l, m := h.find(lines, pos, shift)
 		if m != nil {
-			if hs[i].done(lines) {
-				s.notes = append(s.notes, "a hunk was applied already")
-				s.already++
-				continue
-			}
 			return g.missed(s, m)
 		}
-		r := hs[i].apply(s.body, lines, at)
-		r.note = note
-		if hs[i].at > 0 {
-			shift = at + 1 - hs[i].at + len(hs[i].new()) - len(hs[i].old())
+		if err := complete(s.file.Path, strings.Join(h.old(), "\n"), strings.Join(h.new(), "\n")); err != nil {
+			return err
 		}
-		pos = at + len(hs[i].new())
+		if h.at > 0 {
+			shift = l.at + 1 - h.at + len(h.new()) - len(h.old())
+		}
+		// What is only added goes where it says and says nothing of the next one.
+		if len(h.old()) > 0 || h.at > 0 {
+			pos = l.at + len(h.new())
+		}
+		if l.already {
+			s.notes = append(s.notes, fmt.Sprintf("a hunk was applied already: its lines are at line %d", l.at+1))
+			s.already++
+			continue
+		}
+		r := src.splice(src.cuts(lines, l.runs, h.last()), l.note)
+		r.count = 1
 		s.take(r)
 	}
 	return unmask(s.file.Path, before, s.body)

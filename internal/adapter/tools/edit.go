@@ -3,7 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
-	"strings"
+	"errors"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -58,10 +58,7 @@ func Edit() tool.Tool {
 			return tool.Footprint{Writes: []tool.Span{sp}}, err
 		},
 		func(ctx context.Context, env tool.Env, in editArgs) (tool.Result, error) {
-			return perform(ctx, env, func() (*stage, error) {
-				g := &stage{env: env}
-				return g, g.edit(ctx, in)
-			})
+			return perform(ctx, env, func(g *stage) error { return g.edit(ctx, in) })
 		})
 	t.Example = `{"path":"main.go","old":"\treturn nil\n}","new":"\treturn err\n}"}`
 	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
@@ -69,8 +66,8 @@ func Edit() tool.Tool {
 		if err := json.Unmarshal(raw, &in); err != nil {
 			return "", err
 		}
-		g := &stage{env: env}
-		if err := g.edit(ctx, in); err != nil {
+		g, err := planned(env, func(g *stage) error { return g.edit(ctx, in) })
+		if err != nil {
 			return "", err
 		}
 		return g.preview(), nil
@@ -105,7 +102,7 @@ func (g *stage) edit(ctx context.Context, in editArgs) error {
 		s.alreadyAt(r.at, max(0, to-from))
 		return nil
 	}
-	if err := unmask(s.file.Path, s.body, r.body); err != nil {
+	if err := errors.Join(complete(s.file.Path, s.body, in.New), unmask(s.file.Path, s.body, r.body)); err != nil {
 		return err
 	}
 	s.take(r)
@@ -114,37 +111,19 @@ func (g *stage) edit(ctx context.Context, in editArgs) error {
 
 // replaceLines replaces lines from..to; to from-1 inserts before from.
 func replaceLines(s *staged, from, to int, text string) (replaced, error) {
-	lines := splitLines(s.body)
+	src := newSource(s.body)
+	lines, news := plainLines(src.plain), plainLines(folded(text))
 	if from > len(lines)+1 || to > len(lines) || from > len(lines) && to >= from {
 		return replaced{}, failf("%s has %s: lines %d-%d are not there", s.file.Path, plural(len(lines), "line"), from, to)
 	}
-	start := 0
-	for _, l := range lines[:from-1] {
-		start += len(l)
-	}
-	end := start
-	for _, l := range lines[from-1 : to] {
-		end += len(l)
-	}
-	eol := ending(s.body)
-	if end > start {
-		eol = localEnding(s.body, start, end-start)
-	}
-	if text != "" {
-		text = withEnding(text, eol)
-		// Whole lines stay whole: the last one ends as what it replaces did.
-		atEnd := end == len(s.body) && !strings.HasSuffix(s.body, "\n") && s.body != ""
-		switch {
-		case atEnd && end > start:
-			text = strings.TrimSuffix(text, eol)
-		case atEnd: // added behind a last line without a newline
-			text = eol + strings.TrimSuffix(text, eol)
-		case !strings.HasSuffix(text, "\n"):
-			text += eol
-		}
-	}
-	if text == s.body[start:end] {
+	// Where the new lines stand already, the call was made before: what is
+	// behind them is not what it meant. Fewer lines than were named may also be
+	// meant to take the others away.
+	if there := len(news) > 0 && fits(lines, from-1, news); there && to-from+1 <= len(news) {
 		return replaced{body: s.body, already: true, at: from}, nil
+	} else if there {
+		return replaced{}, failf("lines %d-%d of %s are as new says already: to take lines %d-%d away, name only those",
+			from, from+len(news)-1, s.file.Path, from+len(news), to)
 	}
-	return splice(s.body, []cut{{start, end, text}}, ""), nil
+	return src.splice(src.cuts(lines, []run{{from - 1, to, news}}, asBefore), ""), nil
 }

@@ -31,7 +31,7 @@ func TestEdit(t *testing.T) {
 		{"CRLF kept", "a\r\nb\r\nc\r\n", m{"old": "a\nb\n", "new": "a\nx\ny\n"}, "a\r\nx\r\ny\r\nc\r\n", "line endings", false},
 		{"CRLF in a one-line match", "a\r\nb\r\n", m{"old": "b", "new": "x\ny"}, "a\r\nx\r\ny\r\n", "edited", false},
 		{"CRLF given for an LF file", "a\nb\n", m{"old": "a\r\nb", "new": "x\r\ny"}, "x\ny\n", "line endings", false},
-		{"CRLF taken at its word", "a\r\nb\r\n", m{"old": "a\r\n", "new": "a\n"}, "a\nb\r\n", "edited", false},
+		{"line endings alone", "a\r\nb\r\n", m{"old": "a\r\n", "new": "a\n"}, "", "line endings only", true},
 		{"mixed endings", "a\r\nb\nc\r\n", m{"old": "b\nc", "new": "x\ny\nz"}, "a\r\nx\ny\nz\r\n", "edited", false},
 		{"mixed endings, other place", "a\r\nb\r\nc\n", m{"old": "a\nb", "new": "x\ny\nz"}, "x\r\ny\r\nz\r\nc\n", "edited", false},
 		{"BOM kept", bom + "a\nb\n", m{"old": "a\n", "new": "x\n"}, bom + "x\nb\n", "edited", false},
@@ -41,10 +41,12 @@ func TestEdit(t *testing.T) {
 		{"overlapping matches", "aaa", m{"old": "aa", "new": "b"}, "", "matches 2 places", true},
 		{"replace_all", "x\ny\nx\n", m{"old": "x", "new": "zz", "replace_all": true}, "zz\ny\nzz\n", "2 replacements", false},
 		{"replace_all over CRLF", "x\r\ny\r\nx\r\ny\r\n", m{"old": "x\ny", "new": "z", "replace_all": true}, "z\r\nz\r\n", "2 replacements", false},
-		{"spaces for tabs", "func f() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", m{"old": "    if x {\n        return 1\n    }", "new": "    if x {\n        for {\n            y()\n        }\n        return 1\n    }"}, "func f() {\n\tif x {\n\t\tfor {\n\t\t\ty()\n\t\t}\n\t\treturn 1\n\t}\n}\n", "whitespace differed", false},
+		{"spaces for tabs", "func f() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", m{"old": "    if x {\n        return 1\n    }", "new": "    if x {\n        y()\n        return 1\n    }"}, "func f() {\n\tif x {\n\t\ty()\n\t\treturn 1\n\t}\n}\n", "whitespace differed", false},
+		{"a depth that no line has", "func f() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", m{"old": "    if x {\n        return 1\n    }", "new": "    if x {\n        for {\n            y()\n        }\n        return 1\n    }"}, "", "not certain", true},
 		{"wrong depth", "class A:\n    def f(self):\n        return 1\n", m{"old": "def f(self):\n    return 1\n", "new": "def f(self):\n    if x:\n        return 2\n    return 1\n"}, "class A:\n    def f(self):\n        if x:\n            return 2\n        return 1\n", "whitespace differed", false},
 		{"trailing spaces", "a  \nb\nc\n", m{"old": "a\nb", "new": "a\nB"}, "a  \nB\nc\n", "whitespace differed", false},
-		{"inner spaces", "x  =   1 // one\n", m{"old": "x = 1", "new": "x = 2"}, "x = 2 // one\n", "whitespace differed", false},
+		{"inner spaces", "x  =   1 // one\n", m{"old": "x = 1 // one", "new": "x = 2 // one"}, "x = 2 // one\n", "whitespace differed", false},
+		{"inner spaces of a part of a line", "x  =   1 // one\n", m{"old": "x = 1", "new": "x = 2"}, "", "not found", true},
 		{"two inexact matches", "a  b\nc\na   b\n", m{"old": "a b", "new": "x"}, "", "matches 2 places, at line 1, 3", true},
 		{"inexact matches are never all replaced", "a  b\nc\na   b\n", m{"old": "a b", "new": "x", "replace_all": true}, "", "matches 2 places", true},
 		{"typographic quotes", "say(“hello”) // it’s\n", m{"old": `say("hello") // it's`, "new": `say("bye") // it's`}, "say(“bye”) // it’s\n", "typographically", false},
@@ -187,11 +189,11 @@ func TestEditInverse(t *testing.T) {
 			head = "\n" + head
 		}
 		body, want := withEnding(head+old+tail, eol), withEnding(head+fresh+tail, eol)
-		r, miss := replace(body, old, fresh, false)
+		r, miss := replace(body, old, fresh, false, true)
 		if miss != nil || r.body != want {
 			t.Fatalf("%q, want %q", r.body, want)
 		}
-		back, miss := replace(r.body, fresh, old, false)
+		back, miss := replace(r.body, fresh, old, false, true)
 		if miss != nil || back.body != body {
 			t.Fatalf("back: %q, want %q", back.body, body)
 		}
@@ -205,7 +207,7 @@ func FuzzReplace(f *testing.F) {
 	f.Add("x “y” z", `"y"`, "…", true)
 	f.Add("\tif x {\n\t}\n", "    if x {\n    }", "    if y {\n        z\n    }", false)
 	f.Fuzz(func(t *testing.T, body, old, text string, all bool) {
-		r, miss := replace(body, old, text, all)
+		r, miss := replace(body, old, text, all, true)
 		if miss == nil && !r.already && len(r.regions) == 0 {
 			t.Errorf("%q changed nowhere", r.body)
 		}

@@ -2,77 +2,187 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // How a hunk finds its place. Line numbers are a hint; the lines decide.
 
-// find gives the index of the line where the hunk begins, at or behind pos.
-// shift is by how much earlier hunks of the file were off.
-func (h *hunk) find(lines []string, pos, shift int) (at int, note string, m *miss) {
-	olds := h.old()
+// landing is where a hunk goes: what it makes of which lines, and where those
+// are behind which the next hunk is sought.
+type landing struct {
+	at      int // the first line of it
+	runs    []run
+	note    string
+	already bool
+}
+
+// find gives the place of a hunk in a file's lines, at or behind pos. shift is
+// by how much earlier hunks of the file were off.
+func (h *hunk) find(lines []string, pos, shift int) (landing, *miss) {
+	olds, news := h.old(), h.new()
 	hint := h.at - 1 + shift
-	if h.at > 0 && hint >= pos && fits(lines, hint, olds, exactly) {
-		return hint, "", nil
+	if h.at > 0 && hint >= pos {
+		switch {
+		case len(olds) > 0 && fits(lines, hint, olds):
+			return h.landing(lines, hint), nil
+		case len(news) > 0 && fits(lines, hint, news):
+			return landing{at: hint, already: true}, nil
+		}
 	}
 	from, sure, m := h.behind(lines, pos)
 	if m != nil {
-		return 0, "", m
+		return landing{}, m
 	}
 	if len(olds) == 0 {
 		return h.insertion(lines, from, hint, sure)
 	}
-	for _, way := range []struct {
-		same func(a, b string) bool
-		note string
-	}{{exactly, ""}, {loosely, noteSpace}} {
-		spots := h.spots(lines, from, olds, way.same)
-		switch {
-		case len(spots) == 0:
-			continue
-		case len(spots) > 1 && !sure:
-			return 0, "", manyHunks(spots, len(olds))
-		}
-		note = way.note
-		if h.at > 0 && spots[0] != hint && note == "" {
-			note = fmt.Sprintf("the hunk for line %d was found at line %d", h.at, spots[0]+1)
-		}
-		return spots[0], note, nil
+	spots := h.spots(lines, from, olds)
+	if len(spots) == 0 && len(h.seek) == 0 && pos > 0 {
+		spots = h.spots(lines, 0, olds) // hunks in another order
 	}
-	m = near(strings.Join(lines, ""), strings.Join(olds, "\n"))
-	m.text = strings.Replace(m.text, "old was not found", "the lines of a hunk were not found", 1)
-	m.text = strings.Replace(m.text, "copy old from them", "make the patch from them", 1)
-	return 0, "", m
+	switch {
+	case len(spots) > 1 && !sure:
+		return landing{}, manyHunks(lines, spots, len(olds))
+	case len(spots) > 0:
+		at := spots[0]
+		if len(spots) > 1 || sure {
+			// Which of them is meant follows from the line after @@ only. Where new
+			// stands nearer to it, the hunk may have been applied.
+			if n := nextBlock(lines[:at], from, news); n >= 0 {
+				m := manyHunks(lines, []int{n, at}, len(olds))
+				m.text = fmt.Sprintf("the new lines of a hunk stand at line %d already, and its old ones at line %d: add context lines", n+1, at+1)
+				return landing{}, m
+			}
+		}
+		l := h.landing(lines, at)
+		if h.at > 0 && at != hint && !l.already {
+			l.note = fmt.Sprintf("the hunk for line %d was found at line %d", h.at, at+1)
+		}
+		return l, nil
+	case h.end && fits(lines, len(lines)-len(news), news) && len(news) > 0:
+		return landing{at: len(lines) - len(news), already: true}, nil
+	}
+	return h.fitted(lines, from)
 }
 
-func exactly(line, want string) bool { return bare(line) == want }
-
-func loosely(line, want string) bool { return squeeze(line) == squeeze(want) }
-
-// fits says whether the old lines are at index i.
-func fits(lines []string, i int, olds []string, same func(a, b string) bool) bool {
-	if i < 0 || i+len(olds) > len(lines) {
-		return false
-	}
-	for j, o := range olds {
-		if !same(lines[i+j], o) {
-			return false
-		}
-	}
-	return true
+// fits reports whether the wanted lines are at index i.
+func fits(lines []string, i int, want []string) bool {
+	return i >= 0 && i+len(want) <= len(lines) && slices.Equal(lines[i:i+len(want)], want)
 }
 
-// spots lists where the old lines are; of a hunk that ends the file, only the
-// end counts.
-func (h *hunk) spots(lines []string, from int, olds []string, same func(a, b string) bool) []int {
-	if h.end && fits(lines, len(lines)-len(olds), olds, same) && len(lines)-len(olds) >= from {
-		return []int{len(lines) - len(olds)}
+// nextBlock is the index at which some lines stand, from one on; -1: nowhere.
+func nextBlock(lines []string, from int, want []string) int {
+	for i := from; i+len(want) <= len(lines) && len(want) > 0; i++ {
+		if fits(lines, i, want) {
+			return i
+		}
+	}
+	return -1
+}
+
+// spots lists where the old lines are; of a hunk that ends the file, the end
+// counts if they are there.
+func (h *hunk) spots(lines []string, from int, olds []string) []int {
+	if n := len(lines) - len(olds); h.end && n >= from && fits(lines, n, olds) {
+		return []int{n}
+	}
+	if news := h.new(); h.end && len(news) > 0 && fits(lines, len(lines)-len(news), news) {
+		return nil
 	}
 	var out []int
-	for i := from; i+len(olds) <= len(lines); i++ {
-		if fits(lines, i, olds, same) {
-			out = append(out, i)
+	for i := nextBlock(lines, from, olds); i >= 0; i = nextBlock(lines, i+1, olds) {
+		out = append(out, i)
+	}
+	return out
+}
+
+// landing is the hunk at line index at, where its old lines are exactly. Where
+// its new ones are around them, an insertion was made before.
+func (h *hunk) landing(lines []string, at int) landing {
+	olds, news := h.old(), h.new()
+	for k := 0; len(news) > len(olds) && k+len(olds) <= len(news); k++ {
+		if fits(news, k, olds) && fits(lines, at-k, news) {
+			return landing{at: at - k, already: true}
 		}
+	}
+	b := builder{cursor: at}
+	i := at
+	for _, l := range h.lines {
+		switch l.op {
+		case '+':
+			b.put(l.text)
+			continue
+		case ' ':
+			b.keep(i)
+		}
+		i++
+	}
+	b.upTo(i)
+	return landing{at: at, runs: b.runs}
+}
+
+// fitted places a hunk whose old lines are there in another whitespace or with
+// other typographic marks only.
+func (h *hunk) fitted(lines []string, from int) (landing, *miss) {
+	olds, news := passageOf(h.old()), passageOf(h.new())
+	text := "the lines of a hunk were not found"
+	if len(news.lines) > 0 && nextBlock(lines, 0, h.new()) < 0 {
+		p := pageOf(lines)
+		for _, f := range folds {
+			var places []int
+			for _, s := range p.places(olds, f) {
+				if p.solid[s] >= from {
+					places = append(places, s)
+				}
+			}
+			spots := p.closest(places, olds)
+			switch {
+			case len(spots) == 0:
+				continue
+			case len(spots) > 1:
+				var at []int
+				for _, s := range spots {
+					at = append(at, p.solid[s.at])
+				}
+				return landing{}, manyHunks(lines, at, len(olds.lines))
+			}
+			at := p.solid[spots[0].at]
+			if around := p.surrounds(spots[0], olds, news, f); around >= 0 {
+				return landing{at: p.solid[around], already: true}, nil
+			}
+			fit := fitting{page: p, spot: spots[0], old: olds, new: news, pairs: h.pairs()}
+			runs, why := fit.runs()
+			if why == "" {
+				return landing{at: at, runs: runs, note: f.note}, nil
+			}
+			text = "the lines of a hunk are there in another whitespace only, and " + string(why)
+			break
+		}
+	}
+	if at := h.done(lines); at >= 0 {
+		return landing{at: at, already: true}, nil
+	}
+	m := near(strings.Join(lines, "\n"), h.old(), text)
+	m.text = strings.Replace(m.text, "copy old from them", "make the patch from them", 1)
+	return landing{}, m
+}
+
+// pairs says for each new line that is not blank which old one it is, or -1.
+func (h *hunk) pairs() []int {
+	var out []int
+	j := 0
+	for _, l := range h.lines {
+		switch {
+		case blank(l.text):
+			continue
+		case l.op == '+':
+			out = append(out, -1)
+			continue
+		case l.op == ' ':
+			out = append(out, j)
+		}
+		j++
 	}
 	return out
 }
@@ -82,136 +192,93 @@ func (h *hunk) spots(lines []string, from int, olds []string, same func(a, b str
 func (h *hunk) behind(lines []string, pos int) (from int, sure bool, m *miss) {
 	sure = len(h.seek) > 0
 	for _, want := range h.seek {
-		spots := h.seekLine(lines, pos, want)
+		spots := seekLine(lines, pos, want)
 		if len(spots) == 0 {
-			m := near(strings.Join(lines, ""), want)
-			m.text = fmt.Sprintf("the line after @@ was not found: %q", want)
-			return 0, false, m
+			return 0, false, near(strings.Join(lines, "\n"), []string{want}, fmt.Sprintf("the line after @@ was not found: %q", want))
 		}
 		sure = sure && len(spots) == 1
 		pos = spots[0] + 1
 	}
+	// Some name the line after @@ and begin the hunk with it.
+	if olds := h.old(); sure && len(olds) > 0 && strip(olds[0]) == strip(lines[pos-1]) {
+		pos--
+	}
 	return pos, sure, nil
 }
 
-func (h *hunk) seekLine(lines []string, pos int, want string) []int {
-	for _, same := range []func(a, b string) bool{exactly, loosely} {
-		if spots := (&hunk{}).spots(lines, pos, []string{want}, same); len(spots) > 0 {
-			return spots
+func seekLine(lines []string, pos int, want string) (out []int) {
+	ways := append([]fold{{of: func(l string) string { return l }}}, folds...)
+	for _, f := range ways {
+		for i := pos; i < len(lines); i++ {
+			if f.of(lines[i]) == f.of(want) {
+				out = append(out, i)
+			}
+		}
+		if len(out) > 0 {
+			break
 		}
 	}
-	return nil
+	return out
 }
 
 // insertion places a hunk that has only new lines.
-func (h *hunk) insertion(lines []string, from, hint int, sure bool) (int, string, *miss) {
+func (h *hunk) insertion(lines []string, from, hint int, sure bool) (landing, *miss) {
+	at := len(lines) // added at the end
 	switch {
 	case h.at > 0 && hint >= from && hint <= len(lines):
-		return hint, "", nil
+		at = hint
 	case h.at > 0:
-		return 0, "", &miss{text: fmt.Sprintf("a hunk adds lines at line %d, and the file has %d", h.at, len(lines))}
+		return landing{}, &miss{text: fmt.Sprintf("a hunk adds lines at line %d, and the file has %d", h.at, len(lines))}
 	case sure:
-		return from, "", nil
+		at = from
+	case len(h.seek) > 0:
+		return landing{}, &miss{text: fmt.Sprintf("the line after @@ is there more than once: %q; add context lines", h.seek[len(h.seek)-1])}
 	}
-	if len(h.seek) > 0 {
-		return 0, "", &miss{text: fmt.Sprintf("the line after @@ is there more than once: %q; add context lines", h.seek[len(h.seek)-1])}
+	news := h.new()
+	if fits(lines, at, news) || at == len(lines) && fits(lines, at-len(news), news) {
+		return landing{at: at, already: true}, nil
 	}
-	return len(lines), "", nil // added at the end
+	return landing{at: at, runs: []run{{at, at, news}}}, nil
 }
 
-func manyHunks(spots []int, n int) *miss {
-	m := &miss{}
-	var at []string
-	for _, s := range spots {
-		m.show = append(m.show, region{s + 1, s + n})
-		at = append(at, fmt.Sprint(s+1))
-	}
+func manyHunks(lines []string, spots []int, n int) *miss {
+	m := manyLines(lines, spots, n)
 	m.text = fmt.Sprintf("the lines of a hunk are there %d times, at line %s: add context lines, or a line after @@ to look behind",
-		len(spots), strings.Join(at, ", "))
+		len(spots), lineList(spots))
 	return m
 }
 
-// done says whether the file already is as the hunk would make it.
-func (h *hunk) done(lines []string) bool {
+// done gives the line where the file already is as the hunk would make it: once,
+// and with a line that the hunk takes away gone.
+func (h *hunk) done(lines []string) int {
 	news := h.new()
-	if present(strings.Join(news, "\n"), strings.Join(news, "\n")) < 0 {
-		return false
+	at := nextBlock(lines, 0, news)
+	if len(strings.Join(strings.Fields(strings.Join(news, "")), "")) < 6 || at < 0 || nextBlock(lines, at+1, news) >= 0 {
+		return -1
 	}
-	return len(h.spots(lines, 0, news, exactly)) == 1
-}
-
-// apply makes the hunk at line index at. Context lines stay as the file has
-// them; new ones get the file's line ending.
-func (h *hunk) apply(body string, lines []string, at int) replaced {
-	start := 0
-	for _, l := range lines[:at] {
-		start += len(l)
-	}
-	end, next := start, at
-	for range h.old() {
-		end += len(lines[next])
-		next++
-	}
-	eol := ending(body)
-	if end > start {
-		eol = localEnding(body, start, end-start)
-	}
-	out, added := h.output(lines[at:next], eol)
-	whole := strings.HasSuffix(body, "\n") || body == ""
-	if end == len(body) && added {
-		// The last line is new: does it end in a newline?
-		if h.unified && h.bare || !h.unified && !whole {
-			out = strings.TrimSuffix(out, eol)
-		}
-	}
-	if start == len(body) && !whole && start > 0 {
-		out = eol + out // behind a last line without a newline
-	}
-	return splice(body, []cut{{start, end, out}}, "")
-}
-
-// output is the hunk's new text, and whether its last line is a new one.
-func (h *hunk) output(have []string, eol string) (text string, added bool) {
-	in := indents{known: map[string]string{}}
-	i := 0
+	takes := false
 	for _, l := range h.lines {
-		if l.op == '+' {
-			continue
-		}
-		if strings.TrimSpace(l.text) != "" {
-			in.learn(indentOf(l.text), indentOf(have[i]))
-		}
-		i++
-	}
-	exact := true
-	for given, file := range in.known {
-		exact = exact && given == file
-	}
-	var b strings.Builder
-	i = 0
-	for _, l := range h.lines {
-		switch l.op {
-		case '-':
-			i++
-			continue
-		case ' ':
-			if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
-				b.WriteString(eol)
+		if l.op == '-' && !slices.Contains(news, l.text) {
+			if !slices.Contains(lines, l.text) {
+				return at
 			}
-			b.WriteString(have[i])
-			i++
-			added = false
-			continue
+			takes = true
 		}
-		if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
-			b.WriteString(eol)
-		}
-		text := l.text
-		if was := indentOf(text); !exact && strings.TrimSpace(text) != "" {
-			text = in.translate(was) + text[len(was):]
-		}
-		b.WriteString(text + eol)
-		added = true
 	}
-	return b.String(), added
+	if takes {
+		return -1
+	}
+	return at
+}
+
+// last says how the file ends where the hunk replaces its last line: a unified
+// diff says so, of others it stays.
+func (h *hunk) last() finalLine {
+	switch {
+	case !h.unified:
+		return asBefore
+	case h.bare:
+		return noNewline
+	}
+	return newline
 }

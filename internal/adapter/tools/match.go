@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -29,146 +30,363 @@ type replaced struct {
 
 // miss says why a replacement found no place, and which lines to show.
 type miss struct {
-	text string
-	show []region
-	many bool // there are several places
+	text    string
+	show    []region
+	many    bool // there are several exact places
+	nowhere bool // nothing is known of a place: show what is near
+	olds    []string
 }
 
-// endings counts the line endings of a text.
-func endings(s string) (crlf, lf int) {
-	crlf = strings.Count(s, "\r\n")
-	return crlf, strings.Count(s, "\n") - crlf
-}
-
-// ending is the line ending that a text mostly has.
-func ending(s string) string {
-	if crlf, lf := endings(s); crlf > lf {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// withEnding gives a text another line ending.
-func withEnding(s, eol string) string {
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	if eol != "\n" {
-		s = strings.ReplaceAll(s, "\n", eol)
-	}
-	return s
+// edit is one replacement in a text, its line endings set aside.
+type edit struct {
+	in        *source
+	old, text string
+	all       bool
+	lines     *page // of in.plain, made at need
 }
 
 // replace puts text in the place of old: by exact match, else by the same
-// without line endings, whitespace or typographic marks looked at, as long as
-// the place is the only one.
-func replace(body, old, text string, all bool) (replaced, *miss) {
-	switch {
-	case old == "":
+// without typographic marks or whitespace looked at, as long as the place is
+// the only one and how text goes there is certain.
+// show says whether a miss is to show the lines that are near.
+func replace(body, old, text string, all, show bool) (replaced, *miss) {
+	if old == "" {
 		return replaced{}, &miss{text: "old is empty: give the exact text to replace (with a line beside it, to insert)"}
-	case old == text:
+	}
+	if old == text {
 		return replaced{}, &miss{text: "old and new are the same: nothing would change"}
 	}
-	if spots := occurrences(body, old); len(spots) > 0 {
-		in := shapeOf(body)
-		fit := func(at int) string { return in.fit(body, at, len(old), old, text) }
-		if len(spots) == 1 && applied(body, old, fit(spots[0]), spots[0]) {
-			return replaced{body: body, already: true, at: lineAt(body, spots[0])}, nil
-		}
-		if len(spots) > 1 && !all {
-			return replaced{}, ambiguous(body, spots)
-		}
-		var cuts []cut
-		for _, at := range disjoint(spots, len(old)) {
-			cuts = append(cuts, cut{at, at + len(old), fit(at)})
-		}
-		return splice(body, cuts, ""), nil
+	e := &edit{in: newSource(body), old: withEnding(old, "\n"), text: folded(text), all: all}
+	if e.old == e.text {
+		return replaced{}, &miss{text: "old and new differ in their line endings only, and the file's are kept: change those with a command"}
 	}
-	for _, way := range []func(string, string, string) ([]cut, string){byEnding, byMarks, bySpace, bySpaceAndMarks} {
-		cuts, note := way(body, old, text)
-		switch {
-		case len(cuts) == 0:
-			continue
-		case len(cuts) > 1 && !(all && note == noteEnding):
-			var spots []int
-			for _, c := range cuts {
-				spots = append(spots, c.from)
-			}
-			return replaced{}, ambiguous(body, spots)
-		}
-		r := splice(body, cuts, note)
-		if r.body == body {
-			return replaced{body: body, already: true, at: lineAt(body, cuts[0].from)}, nil
-		}
-		return r, nil
+	if !strings.HasSuffix(old, "\r") {
+		e.text = strings.TrimRight(e.text, "\r")
 	}
-	if o, ok := withoutNumbers(old); ok {
-		if t, ok := withoutNumbers(text); ok || text == "" {
-			text = t
-		}
-		if r, m := replace(body, o, text, all); m == nil {
-			r.note = strings.TrimPrefix(r.note+"; "+noteNumbers, "; ")
-			return r, nil
-		}
+	r, m := e.find()
+	switch {
+	case m != nil && m.nowhere && show:
+		m = near(e.in.plain, m.olds, m.text)
+	case m == nil && !r.already && strings.Contains(old+text, "\n") && strings.Contains(old+text, "\r\n") != (e.in.crlf > 0):
+		r.note = strings.TrimPrefix(r.note+"; "+noteEnding, "; ")
 	}
-	if o := unescaped(old); o != old {
-		if r, m := replace(body, o, unescaped(text), all); m == nil && !r.already {
-			r.note = strings.TrimPrefix(r.note+"; "+noteEscaped, "; ")
-			return r, nil
-		}
-	}
-	if at := done(body, old, text); at >= 0 {
-		return replaced{body: body, already: true, at: lineAt(body, at)}, nil
-	}
-	return replaced{}, near(body, old)
+	return r, m
 }
 
-const noteEscaped = "old and new were escaped as HTML (&lt; and the like), and the file is not"
+const noteEnding = "line endings differed from the given text; the file's were kept"
 
-// unescaped takes the escapes of HTML back: some models send text through them.
-func unescaped(s string) string {
-	if !strings.Contains(s, "&") {
-		return s
+// find tries the ways to find a place, the surest first.
+func (e *edit) find() (replaced, *miss) {
+	if spots := occurrences(e.in.plain, e.old); len(spots) > 0 {
+		return e.exactly(spots)
 	}
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#39;", "'", "&apos;", "'", "&amp;", "&").Replace(s)
+	doubt := reason("")
+	// Where new stands already the edit may have been made, and what is left may
+	// be another place; of a deletion nothing would tell. Only exact text will do.
+	sure := !blank(e.text) && !strings.Contains(e.in.plain, e.text)
+	if sure && len(e.in.plain) <= foldLimit {
+		for _, way := range []func() (replaced, *miss, reason){e.byMarks, e.byLines} {
+			r, m, why := way()
+			if m != nil || r.body != "" || r.already {
+				return r, m
+			}
+			if doubt == "" {
+				doubt = why
+			}
+		}
+	}
+	if doubt == "" {
+		for _, way := range []func() (*edit, string){e.withoutNumbers, e.unescapedHTML, e.unescaped} {
+			other, note := way()
+			if other == nil {
+				continue
+			}
+			if r, m := other.find(); m == nil {
+				r.note = strings.TrimPrefix(r.note+"; "+note, "; ")
+				return r, nil
+			}
+		}
+		if line := e.done(); line > 0 {
+			return replaced{body: e.in.body, already: true, at: line}, nil
+		}
+	}
+	return replaced{}, e.nowhere(doubt)
+}
+
+// nowhere words that no place was found, and what is in the way.
+func (e *edit) nowhere(doubt reason) *miss {
+	m := &miss{nowhere: true, text: "old was not found", olds: strings.Split(strings.TrimSuffix(e.old, "\n"), "\n")}
+	at := -1
+	if n := strings.Index(e.in.plain, e.text); len(squeeze(e.text)) >= 6 {
+		at = n
+	}
+	switch {
+	case doubt != "":
+		m.text = "old is there in another whitespace only, and " + string(doubt)
+	case at >= 0:
+		m.text += fmt.Sprintf(" (the new text stands at line %d: was the edit made already?)", lineAt(e.in.plain, at))
+	case blank(e.text):
+		m.text += " exactly, and only exact text is deleted"
+	}
+	return m
+}
+
+// exactly replaces old where it is.
+func (e *edit) exactly(spots []int) (replaced, *miss) {
+	plain := e.in.plain
+	inside := 0
+	for _, at := range spots {
+		k, whole := within(plain, e.old, e.text, at)
+		if k < 0 {
+			continue
+		}
+		if !whole {
+			return replaced{}, &miss{text: fmt.Sprintf("old is at line %d in what looks like new, but goes on there: "+
+				"was the edit made already? Give whole words or lines", lineAt(plain, at)), show: around(plain, []int{at})}
+		}
+		inside++
+	}
+	switch {
+	case inside == len(spots) && (len(spots) == 1 || e.all):
+		return replaced{body: e.in.body, already: true, at: lineAt(plain, spots[0])}, nil
+	case len(spots) > 1 && !e.all:
+		return replaced{}, ambiguous(plain, spots)
+	case inside > 0:
+		return replaced{}, &miss{text: "new contains old and stands in some of the places already: replace the others one by one, with lines around them", show: around(plain, spots)}
+	case !e.all && cutsNumber(plain, spots[0], len(e.old)):
+		return replaced{}, &miss{text: fmt.Sprintf("old is at line %d only as a part of another number: give the whole of it", lineAt(plain, spots[0])), show: around(plain, spots)}
+	}
+	var cuts []cut
+	for _, at := range disjoint(spots, len(e.old)) {
+		cuts = append(cuts, cut{at, at + len(e.old), e.text})
+	}
+	return e.in.splice(cuts, ""), nil
+}
+
+// within gives at which byte of text a place of old is, where text stands
+// around it: an insertion that was made before. -1: it does not. whole is false
+// where text goes on into a longer word there.
+func within(plain, old, text string, at int) (k int, whole bool) {
+	for from := 0; ; from = k + 1 {
+		i := strings.Index(text[from:], old)
+		if i < 0 {
+			return -1, false
+		}
+		k = from + i
+		if at >= k && strings.HasPrefix(plain[at-k:], text) {
+			return k, !cutsWord(plain, at-k, len(text))
+		}
+	}
+}
+
+// cutsWord reports whether a part of a text begins or ends inside a word.
+func cutsWord(s string, at, n int) bool {
+	return cuts(s, at, n, func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+// cutsNumber reports whether a part of a text begins or ends inside a number.
+func cutsNumber(s string, at, n int) bool { return cuts(s, at, n, unicode.IsDigit) }
+
+func cuts(s string, at, n int, is func(rune) bool) bool {
+	if n == 0 {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(s[:at])
+	first, _ := utf8.DecodeRuneInString(s[at:])
+	last, _ := utf8.DecodeLastRuneInString(s[:at+n])
+	after, _ := utf8.DecodeRuneInString(s[at+n:])
+	return is(before) && is(first) || is(last) && is(after)
+}
+
+// page is the text's lines.
+func (e *edit) page() *page {
+	if e.lines == nil {
+		e.lines = pageOf(plainLines(e.in.plain))
+	}
+	return e.lines
+}
+
+// byLines matches whole lines.
+func (e *edit) byLines() (replaced, *miss, reason) {
+	olds, news := passageOf(plainLines(e.old)), passageOf(plainLines(e.text))
+	p := e.page()
+	for level, f := range folds {
+		places := p.places(olds, f)
+		if len(places) == 0 {
+			continue
+		}
+		spots := p.closest(places, olds)
+		if len(spots) > 1 && !(e.all && level == 0 && apart(places, len(olds.lines))) {
+			var at []int
+			for _, s := range spots {
+				at = append(at, p.solid[s.at])
+			}
+			m := manyLines(p.lines, at, len(olds.lines))
+			m.text = fmt.Sprintf("old matches %d places, at line %s, in another whitespace only: "+
+				"copy the one that is meant exactly, with lines around it; replace_all needs the exact text", len(at), lineList(at))
+			return replaced{}, m, ""
+		}
+		pairs := align(olds.lines, news.lines)
+		var runs []run
+		for _, s := range spots {
+			if around := p.surrounds(s, olds, news, f); around >= 0 {
+				return replaced{body: e.in.body, already: true, at: p.solid[around] + 1}, nil, ""
+			}
+			fit := fitting{page: p, spot: s, old: olds, new: news, pairs: pairs}
+			rs, why := fit.runs()
+			if why != "" {
+				return replaced{}, nil, why
+			}
+			runs = append(runs, rs...)
+		}
+		if len(runs) == 0 {
+			return replaced{body: e.in.body, already: true, at: p.solid[spots[0].at] + 1}, nil, ""
+		}
+		r := e.in.splice(e.in.cuts(p.lines, runs, asBefore), f.note)
+		if r.count = len(spots); len(spots) == 1 && r.body == e.in.body {
+			return replaced{body: e.in.body, already: true, at: p.solid[spots[0].at] + 1}, nil, ""
+		}
+		return r, nil, ""
+	}
+	return replaced{}, nil, ""
+}
+
+// apart reports whether places of n lines do not overlap.
+func apart(places []int, n int) bool {
+	for i := 1; i < len(places); i++ {
+		if places[i]-places[i-1] < n {
+			return false
+		}
+	}
+	return true
+}
+
+// surrounds gives the solid line at which the new lines stand around a place of
+// old, where new has old's lines among its own; -1: they do not.
+func (p *page) surrounds(s spot, olds, news passage, f fold) int {
+	if len(news.lines) <= len(olds.lines) {
+		return -1
+	}
+	inner := pageOf(news.lines)
+	for _, k := range inner.places(olds, f) {
+		from, to := s.at-k, s.at-k+len(news.lines)
+		if from < 0 || to > len(p.solid) {
+			continue
+		}
+		there := pageOf(nil)
+		for _, i := range p.solid[from:to] {
+			there.solid, there.lines = append(there.solid, len(there.lines)), append(there.lines, p.lines[i])
+		}
+		if len(there.places(news, f)) == 1 {
+			return from
+		}
+	}
+	return -1
+}
+
+// done gives the line where an edit was made before: where the new text is,
+// once, whole, and tied to old by what the two share. A line that old had and
+// new has not must be gone, else old may be elsewhere.
+func (e *edit) done() int {
+	solid := strings.Join(strings.Fields(e.text), "")
+	if len(solid) < 6 {
+		return 0
+	}
+	olds, news := passageOf(plainLines(e.old)), passageOf(plainLines(e.text))
+	shared := 0
+	fresh := map[string]bool{}
+	for _, l := range news.lines {
+		fresh[strip(l)] = true
+	}
+	var gone []string
+	for _, l := range olds.lines {
+		if s := strip(l); !fresh[s] {
+			gone = append(gone, s)
+		} else if len(s) > 2 {
+			shared++
+		}
+	}
+	pre, post := common(e.old, e.text)
+	if shared == 0 && len(solid) < 24 && 2*(pre+post) < len(e.text) {
+		return 0
+	}
+	line := 0
+	switch spots := occurrences(e.in.plain, e.text); {
+	case len(spots) > 1 || len(spots) == 1 && cutsWord(e.in.plain, spots[0], len(e.text)):
+		return 0
+	case len(spots) == 1:
+		line = lineAt(e.in.plain, spots[0])
+	case len(e.in.plain) > foldLimit:
+		return 0
+	default:
+		places := e.page().places(news, folds[0])
+		if len(places) != 1 {
+			return 0
+		}
+		line = e.page().solid[places[0]] + 1
+	}
+	if len(gone) == 0 {
+		return line
+	}
+	left := map[string]bool{}
+	for l := range strings.Lines(e.in.plain) {
+		left[strip(l)] = true
+	}
+	for _, l := range gone {
+		if !left[l] {
+			return line
+		}
+	}
+	return 0
 }
 
 const noteNumbers = "old began its lines with line numbers, which are not part of the file"
 
-// withoutNumbers takes line numbers off a text that was copied with them, as
-// read shows them: every line has one, and they count up.
-func withoutNumbers(s string) (string, bool) {
+// withoutNumbers is the edit without line numbers that were copied with its
+// text, as read shows them: every line of old has one, and they count up; of
+// new every line has one, or none.
+func (e *edit) withoutNumbers() (*edit, string) {
 	var b strings.Builder
 	last := 0
-	for line := range strings.Lines(s) {
-		t := strings.TrimLeft(line, " ")
-		i := 0
-		for i < len(t) && i < 9 && t[i] >= '0' && t[i] <= '9' {
-			i++
-		}
-		n, err := strconv.Atoi(t[:i])
-		rest, tab := strings.CutPrefix(t[i:], "\t")
-		rest, arrow := strings.CutPrefix(rest, "→")
-		if err != nil || tab == arrow || last != 0 && n != last+1 {
-			return "", false
+	for line := range strings.Lines(e.old) {
+		n, rest := numberOf(line)
+		if n < 0 || last != 0 && n != last+1 {
+			return nil, ""
 		}
 		last = n
 		b.WriteString(rest)
 	}
-	return b.String(), last != 0
+	var fresh strings.Builder
+	with, lines := 0, 0
+	for line := range strings.Lines(e.text) {
+		lines++
+		n, rest := numberOf(line)
+		if n >= 0 {
+			with++
+		}
+		fresh.WriteString(rest)
+	}
+	if last == 0 || with > 0 && with < lines {
+		return nil, ""
+	}
+	return &edit{in: e.in, lines: e.lines, old: b.String(), text: fresh.String(), all: e.all}, noteNumbers
 }
 
-// done finds the place where an edit was made before: where the new text is,
-// once, and either long enough to be no coincidence or in most of what it says
-// the same as old.
-func done(body, old, text string) int {
-	at := present(body, text)
-	if at < 0 || max(strings.Count(body, text), strings.Count(body, withEnding(text, "\r\n"))) > 1 {
-		return -1
+// numberOf takes the number off a line that begins with one and a tab or an
+// arrow; -1: it does not.
+func numberOf(line string) (int, string) {
+	t := strings.TrimLeft(line, " ")
+	i := 0
+	for i < len(t) && i < 9 && t[i] >= '0' && t[i] <= '9' {
+		i++
 	}
-	pre, post := common(old, text)
-	if len(strings.Join(strings.Fields(text), "")) < 24 && 2*(pre+post) < len(text) {
-		return -1
+	n, err := strconv.Atoi(t[:i])
+	rest, tab := strings.CutPrefix(t[i:], "\t")
+	rest, arrow := strings.CutPrefix(rest, "→")
+	if err != nil || tab == arrow {
+		return -1, line
 	}
-	return at
+	return n, rest
 }
 
 // occurrences lists where old begins in body, overlapping ones too: two
@@ -197,134 +415,7 @@ func disjoint(spots []int, n int) []int {
 	return out
 }
 
-// applied says whether a place of old already is inside the new text: an
-// insertion that was made before.
-func applied(body, old, text string, at int) bool {
-	k := strings.Index(text, old)
-	return k >= 0 && at >= k && strings.HasPrefix(body[at-k:], text)
-}
-
-// present finds a text that is long enough to be no coincidence.
-func present(body, text string) int {
-	if len(strings.Join(strings.Fields(text), "")) < 6 {
-		return -1
-	}
-	if i := strings.Index(body, text); i >= 0 {
-		return i
-	}
-	return strings.Index(body, withEnding(text, "\r\n"))
-}
-
 func lineAt(body string, at int) int { return strings.Count(body[:at], "\n") + 1 }
-
-// shape is the line endings of a text.
-type shape struct {
-	crlf, lf int
-	// from..to is a part of one line, which ends in eol: matches often share a
-	// line, and looking for its end each time would be quadratic.
-	from, to int
-	eol      string
-}
-
-func shapeOf(body string) *shape {
-	crlf, lf := endings(body)
-	return &shape{crlf: crlf, lf: lf}
-}
-
-// fit gives the new text the line endings of where it goes. What says its line
-// endings itself is taken at its word.
-func (sh *shape) fit(body string, at, n int, old, text string) string {
-	if strings.Contains(old, "\r") || !strings.Contains(text, "\n") {
-		return text
-	}
-	switch {
-	case sh.crlf == 0:
-		return text
-	case sh.lf == 0:
-		return withEnding(text, "\r\n")
-	}
-	if strings.Contains(body[at:at+n], "\n") {
-		return withEnding(text, localEnding(body, at, n))
-	}
-	if at < sh.from || at >= sh.to {
-		sh.from, sh.to, sh.eol = at, len(body), localEnding(body, at, n)
-		if i := strings.IndexByte(body[at:], '\n'); i >= 0 {
-			sh.to = at + i
-		}
-	}
-	return withEnding(text, sh.eol)
-}
-
-// localEnding is the line ending in a place of a text that mixes them.
-func localEnding(body string, at, n int) string {
-	if part := body[at : at+n]; strings.Contains(part, "\n") {
-		return ending(part)
-	}
-	if i := strings.IndexByte(body[at:], '\n'); i > 0 && body[at+i-1] == '\r' {
-		return "\r\n"
-	} else if i >= 0 {
-		return "\n"
-	}
-	return ending(body)
-}
-
-// cut is a part of a text and what takes its place.
-type cut struct {
-	from, to int
-	text     string
-}
-
-// splice makes the cuts, which are sorted and apart.
-func splice(body string, cuts []cut, note string) replaced {
-	r := replaced{count: len(cuts), note: note}
-	var b strings.Builder
-	size := len(body)
-	for _, c := range cuts {
-		size += len(c.text) - (c.to - c.from)
-	}
-	b.Grow(size)
-	end, line := 0, 1
-	for _, c := range cuts {
-		b.WriteString(body[end:c.from])
-		line += strings.Count(body[end:c.from], "\n")
-		b.WriteString(c.text)
-		last := line + strings.Count(c.text, "\n")
-		reg := region{line, last}
-		if strings.HasSuffix(c.text, "\n") {
-			reg.to--
-		}
-		r.regions = append(r.regions, reg)
-		line, end = last, c.to
-	}
-	b.WriteString(body[end:])
-	r.body = b.String()
-	return r
-}
-
-// shownSpots is how many of several matches are listed.
-const shownSpots = 100
-
-func ambiguous(body string, spots []int) *miss {
-	m := &miss{many: true}
-	var lines []string
-	line, pos := 1, 0
-	for i, s := range spots {
-		if i == shownSpots {
-			lines = append(lines, "…")
-			break
-		}
-		line += strings.Count(body[pos:s], "\n")
-		pos = s
-		if k := len(m.show); k > 0 && m.show[k-1].to == line {
-			continue
-		}
-		m.show = append(m.show, region{line, line})
-		lines = append(lines, fmt.Sprint(line))
-	}
-	m.text = fmt.Sprintf("old matches %d places, at line %s: add lines around it until it is the only one, or set replace_all to change every one",
-		len(spots), strings.Join(lines, ", "))
-	return m
-}
 
 // mapped is a text made from another, with where each byte came from.
 type mapped struct {
@@ -339,93 +430,6 @@ func (m *mapped) add(s string, at int) {
 	}
 }
 
-const noteEnding = "line endings differed from the given text; the file's were kept"
-
-// byEnding matches without looking at line endings.
-func byEnding(body, old, text string) ([]cut, string) {
-	if !strings.Contains(body, "\r\n") && !strings.Contains(old, "\r\n") {
-		return nil, ""
-	}
-	plain := withEnding(old, "\n")
-	var cuts []cut
-	at := unfolder{body: body}
-	for _, spot := range disjoint(occurrences(withEnding(body, "\n"), plain), len(plain)) {
-		from := at.place(spot)
-		to := at.place(spot + len(plain))
-		cuts = append(cuts, cut{from, to, keepEndings(body[from:to], plain, withEnding(text, "\n"), localEnding(body, from, to-from))})
-	}
-	return cuts, noteEnding
-}
-
-// unfolder tells where places of a text whose CRLF became LF are in the text
-// itself. It is asked in rising order.
-type unfolder struct {
-	body         string
-	here, folded int // the same place in both
-	next         int // of the next CRLF in body, if it is behind here
-}
-
-func (u *unfolder) place(folded int) int {
-	for {
-		if u.next <= u.here {
-			i := strings.Index(u.body[u.here:], "\r\n")
-			if i < 0 {
-				i = len(u.body)
-			}
-			u.next = u.here + i
-		}
-		if u.folded+u.next-u.here >= folded {
-			return u.here + folded - u.folded
-		}
-		u.folded += u.next - u.here
-		u.here = u.next + 1
-	}
-}
-
-// keepEndings is text with the line endings of the lines it replaces: lines
-// that old and text share at their ends are the file's own, the others end as
-// the one they stand for did, or in eol.
-func keepEndings(part, old, text, eol string) string {
-	have, olds, texts := splitLines(part), splitLines(old), splitLines(text)
-	pre, post := commonLines(olds, texts)
-	var b strings.Builder
-	for i, t := range texts {
-		switch {
-		case i < pre:
-			t = have[i]
-		case i >= len(texts)-post:
-			t = have[len(have)-(len(texts)-i)]
-		default:
-			t = endAs(t, i, have[:len(have)-post], eol)
-		}
-		b.WriteString(t)
-	}
-	return b.String()
-}
-
-// endAs gives a line that ends the ending of the i-th one, else eol.
-func endAs(line string, i int, have []string, eol string) string {
-	if !strings.HasSuffix(line, "\n") {
-		return line
-	}
-	if i < len(have) && strings.HasSuffix(have[i], "\n") {
-		eol = have[i][len(bare(have[i])):]
-	}
-	return bare(line) + eol
-}
-
-// commonLines is how many lines two texts share at the beginning and the end.
-func commonLines(a, b []string) (pre, post int) {
-	n := min(len(a), len(b))
-	for pre < n && bare(a[pre]) == bare(b[pre]) {
-		pre++
-	}
-	for post < n-pre && bare(a[len(a)-1-post]) == bare(b[len(b)-1-post]) {
-		post++
-	}
-	return pre, post
-}
-
 // marks are what typesetting puts in the place of ASCII.
 var marks = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(
@@ -436,34 +440,63 @@ var marks = sync.OnceValue(func() *strings.Replacer {
 
 const noteMarks = "quotes, dashes or spaces of old were typographically different from the file's (“” ’ – and the like)"
 
+// foldMarks is a text with plain marks.
+func foldMarks(s string) mapped {
+	var m mapped
+	fold := marks()
+	for i, n := 0, 0; i < len(s); i += n {
+		_, n = utf8.DecodeRuneInString(s[i:])
+		m.add(fold.Replace(s[i:i+n]), i)
+	}
+	m.from = append(m.from, len(s))
+	return m
+}
+
+// sharedMarks replaces old, which is at byte at of a text with plain marks, by
+// text. The ends that the two share are kept as the file has them.
+func sharedMarks(m *mapped, at int, old, text string) cut {
+	fold := marks()
+	pre, post := common(old, text)
+	skip, spare := len(fold.Replace(old[:pre])), len(fold.Replace(old[len(old)-post:]))
+	return cut{m.from[at+skip], m.from[at+len(fold.Replace(old))-spare], text[pre : len(text)-post]}
+}
+
 // byMarks matches without telling typographic quotes and dashes from plain
 // ones. What old and new have in common keeps the file's characters.
-func byMarks(body, old, text string) ([]cut, string) {
-	if len(body) > foldLimit {
-		return nil, ""
+func (e *edit) byMarks() (replaced, *miss, reason) {
+	plain := marks().Replace(e.old)
+	if ascii(e.in.plain) && plain == e.old {
+		return replaced{}, nil, ""
 	}
-	fold := marks()
-	var m mapped
-	for i, n := 0, 0; i < len(body); i += n {
-		_, n = utf8.DecodeRuneInString(body[i:])
-		m.add(fold.Replace(body[i:i+n]), i)
+	m := foldMarks(e.in.plain)
+	spots := occurrences(string(m.text), plain)
+	switch {
+	case len(spots) == 0:
+		return replaced{}, nil, ""
+	case len(spots) > 1:
+		for i, at := range spots {
+			spots[i] = m.from[at]
+		}
+		miss := ambiguous(e.in.plain, spots)
+		miss.many = false
+		return replaced{}, miss, ""
+	case cutsNumber(string(m.text), spots[0], len(plain)):
+		return replaced{}, nil, unclearInside
 	}
-	m.from = append(m.from, len(body))
-	plain := fold.Replace(old)
-	if string(m.text) == body && plain == old {
-		return nil, ""
+	c := sharedMarks(&m, spots[0], e.old, e.text)
+	if c.text == e.in.plain[c.from:c.to] {
+		return replaced{body: e.in.body, already: true, at: lineAt(e.in.plain, c.from)}, nil, ""
 	}
-	// The ends that old and new share are kept as the file has them.
-	pre, post := common(old, text)
-	mid := text[pre : len(text)-post]
-	in := shapeOf(body)
-	skip, spare := len(fold.Replace(old[:pre])), len(fold.Replace(old[len(old)-post:]))
-	var cuts []cut
-	for _, at := range occurrences(string(m.text), plain) {
-		from, to := m.from[at+skip], m.from[at+len(plain)-spare]
-		cuts = append(cuts, cut{from, to, in.fit(body, from, to-from, "", mid)})
+	return e.in.splice([]cut{c}, noteMarks), nil, ""
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
 	}
-	return cuts, noteMarks
+	return true
 }
 
 // common is how many bytes two texts share at the beginning and at the end,

@@ -40,7 +40,7 @@ func MultiEdit() tool.Tool {
 			return fp, nil
 		},
 		func(ctx context.Context, env tool.Env, in multiEditArgs) (tool.Result, error) {
-			return perform(ctx, env, func() (*stage, error) { return multiEdit(ctx, env, in) })
+			return perform(ctx, env, func(g *stage) error { return g.edits(ctx, in) })
 		})
 	t.Example = `{"edits":[{"path":"a.go","old":"oldName(","new":"newName(","replace_all":true},{"path":"b.go","old":"oldName(1)","new":"newName(1)"}]}`
 	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
@@ -48,7 +48,7 @@ func MultiEdit() tool.Tool {
 		if err := json.Unmarshal(raw, &in); err != nil {
 			return "", err
 		}
-		g, err := multiEdit(ctx, env, in)
+		g, err := planned(env, func(g *stage) error { return g.edits(ctx, in) })
 		if err != nil {
 			return "", err
 		}
@@ -57,11 +57,10 @@ func MultiEdit() tool.Tool {
 	return t
 }
 
-func multiEdit(ctx context.Context, env tool.Env, in multiEditArgs) (*stage, error) {
+func (g *stage) edits(ctx context.Context, in multiEditArgs) error {
 	if len(in.Edits) == 0 {
-		return nil, failf("edits is empty: give at least one")
+		return failf("edits is empty: give at least one")
 	}
-	g := &stage{env: env}
 	for i, e := range in.Edits {
 		err := g.apply(ctx, e.Path, e.Old, e.New, e.ReplaceAll)
 		if err == nil {
@@ -71,7 +70,7 @@ func multiEdit(ctx context.Context, env tool.Env, in multiEditArgs) (*stage, err
 		if errors.As(err, &f) && len(in.Edits) > 1 {
 			f.text = fmt.Sprintf("edit %d of %d failed, so none was made. %s", i+1, len(in.Edits), f.text)
 		}
-		return nil, err
+		return err
 	}
-	return g, nil
+	return nil
 }

@@ -8,58 +8,207 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
 
-// parseBlocks reads the *** Begin Patch form.
+// parseBlocks reads the *** Begin Patch form. A patch without its end was cut
+// off: what it would have gone on to say is not known.
 func parseBlocks(text string) ([]patchFile, error) {
-	if _, rest, ok := strings.Cut(text, "*** Begin Patch"); ok {
-		_, text, _ = strings.Cut(rest, "\n") // some close the line with stars
-		text = "\n" + text
-	}
-	var files []patchFile
-	var f *patchFile
-	var h *hunk
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i, l := range lines {
-		if strings.HasPrefix(l, "*** ") {
-			done, err := block(l, &files, &f, &h)
-			if err != nil {
-				return nil, failf("line %d of the patch: %s", i+1, err)
-			}
-			if done {
-				break
-			}
+	r := blockReader{lines: strings.Split(strings.TrimRight(begun(text), " \t\n"), "\n")}
+	for i, l := range r.lines {
+		l = r.marker(i, l)
+		done, err := false, error(nil)
+		switch {
+		case strings.HasPrefix(l, "*** "):
+			r.blanks = 0 // blank lines before a marker belong to nothing
+			done, err = r.block(l)
+		case strings.TrimSpace(l) == "" && (r.h == nil || l == "" || i+1 == len(r.lines)):
+			r.blanks++
+		default:
+			err = r.line(l)
+		}
+		if err != nil {
+			return nil, failf("line %d of the patch: %s", i+1, err)
+		}
+		if !done {
 			continue
 		}
-		switch {
-		case f == nil:
-			if strings.TrimSpace(l) != "" {
-				return nil, failf("line %d of the patch: expected *** Add File:, *** Update File: or *** Delete File:, found %q", i+1, l)
-			}
-		case f.add:
-			added, ok := strings.CutPrefix(l, "+")
-			if !ok && l != "" {
-				return nil, failf("line %d of the patch: lines of an added file begin with +, found %q", i+1, l)
-			}
-			f.content += added + "\n"
-		case f.remove:
-			if strings.TrimSpace(l) != "" {
-				return nil, failf("line %d of the patch: nothing belongs under *** Delete File:", i+1)
-			}
-		default:
-			if err := f.line(l, &h); err != nil {
-				return nil, failf("line %d of the patch: %s", i+1, err)
+		for _, l := range r.lines[i+1:] {
+			if strings.HasPrefix(strings.TrimSpace(l), "*** Begin Patch") {
+				return nil, failf("there is a second *** Begin Patch at the end: put all files in one patch. Nothing was written")
 			}
 		}
+		return r.files, r.whole()
 	}
-	for _, f := range files {
-		if !f.add && !f.remove && f.moveTo == "" && len(f.hunks) == 0 {
-			return nil, failf("*** Update File: %s has no changes under it", f.path)
-		}
-	}
-	return files, nil
+	return nil, failf("the patch does not end with *** End Patch: it was cut off, and nothing was written; send it whole, or in several smaller ones")
 }
 
-// block reads a line that begins with ***.
-func block(l string, files *[]patchFile, f **patchFile, h **hunk) (done bool, err error) {
+// begun is a patch from its first line on. Where all of it is indented as that
+// line is, the indentation goes.
+func begun(text string) string {
+	head, _, ok := strings.Cut(text, "*** Begin Patch")
+	if !ok {
+		return text
+	}
+	text = text[len(head):]
+	in := head[strings.LastIndexByte(head, '\n')+1:]
+	if in == "" || strings.TrimSpace(in) != "" {
+		_, text, _ = strings.Cut(text, "\n") // some close the line with stars
+		return "\n" + text
+	}
+	_, text, _ = strings.Cut(text, "\n")
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(l, in)
+		if !ok && strings.TrimSpace(l) != "" {
+			return "\n" + text
+		}
+		if !ok {
+			rest = "\n"
+		}
+		b.WriteString(rest)
+	}
+	return "\n" + b.String()
+}
+
+// blockReader reads a patch line by line.
+type blockReader struct {
+	lines  []string
+	files  []patchFile
+	f      *patchFile
+	h      *hunk
+	blanks int // lines without anything, which may belong to what follows
+}
+
+// marker takes the spaces before a marker away. A line of a hunk may look like
+// one: it is one only where nothing else makes sense.
+func (r *blockReader) marker(i int, l string) string {
+	t := strings.TrimSpace(l)
+	if t == l || !strings.HasPrefix(t, "*** ") && !strings.HasPrefix(t, "@@") {
+		return l
+	}
+	next := ""
+	for _, n := range r.lines[i+1:] {
+		if next = strings.TrimSpace(n); next != "" {
+			break
+		}
+	}
+	follows := func(starts ...string) bool {
+		for _, s := range starts {
+			if strings.HasPrefix(next, s) {
+				return true
+			}
+		}
+		return false
+	}
+	word, _, _ := strings.Cut(t, ":")
+	is := false
+	switch word {
+	case "*** End Patch":
+		is = next == "" || r.f == nil
+	case "*** Begin Patch":
+		is = r.f == nil
+	case "*** Update File":
+		is = r.h == nil || follows("@@", "*** Move to:")
+	case "*** Add File":
+		is = r.h == nil || follows("+")
+	case "*** Delete File", "*** End of File":
+		is = r.h == nil || next == "" || follows("*** ")
+	case "*** Move to":
+		is = r.h == nil
+	default:
+		is = strings.HasPrefix(t, "@@") && r.h == nil && r.f != nil && !r.f.add
+	}
+	if is {
+		return t
+	}
+	return l
+}
+
+// whole refuses files and hunks that change nothing: something is missing.
+func (r *blockReader) whole() error {
+	for _, f := range r.files {
+		if !f.add && !f.remove && f.moveTo == "" && len(f.hunks) == 0 {
+			return failf("*** Update File: %s has no changes under it", f.path)
+		}
+		for i := range f.hunks {
+			if !f.hunks[i].changes() {
+				return failf("hunk %d of %s has no line with + or - under its @@: the patch seems cut off; send it whole. Nothing was written", i+1, f.path)
+			}
+		}
+	}
+	return nil
+}
+
+func (h *hunk) changes() bool {
+	for _, l := range h.lines {
+		if l.op != ' ' {
+			return true
+		}
+	}
+	return false
+}
+
+// line reads a line that is no marker.
+func (r *blockReader) line(l string) error {
+	f := r.f
+	switch {
+	case f == nil:
+		return fmt.Errorf("expected *** Add File:, *** Update File: or *** Delete File:, found %q", l)
+	case f.add:
+		added, ok := strings.CutPrefix(l, "+")
+		if !ok {
+			return fmt.Errorf("lines of an added file begin with +, found %q", l)
+		}
+		f.content += strings.Repeat("\n", r.blanks) + added + "\n"
+		r.blanks = 0
+		return nil
+	case f.remove:
+		return fmt.Errorf("nothing belongs under *** Delete File:")
+	}
+	if rest, ok := strings.CutPrefix(l, "@@"); ok {
+		r.blanks = 0
+		if r.h == nil || len(r.h.lines) > 0 || r.h.end {
+			r.open()
+		}
+		if want := seekOf(rest); want != "" {
+			r.h.seek = append(r.h.seek, want)
+		}
+		return nil
+	}
+	if r.h == nil || r.h.end {
+		r.open()
+	}
+	for ; r.blanks > 0; r.blanks-- { // blank context lines whose space was lost
+		r.h.lines = append(r.h.lines, hunkLine{' ', ""})
+	}
+	switch l[0] {
+	case ' ', '+', '-':
+		r.h.lines = append(r.h.lines, hunkLine{l[0], l[1:]})
+	default:
+		return fmt.Errorf("a line begins with a space, + or -; found %q", l)
+	}
+	return nil
+}
+
+func (r *blockReader) open() {
+	r.f.hunks = append(r.f.hunks, hunk{})
+	r.h = &r.f.hunks[len(r.f.hunks)-1]
+}
+
+// seekOf is the line to look behind that follows @@. Numbers there are habit,
+// and rarely right; dots stand for nothing.
+func seekOf(rest string) string {
+	rest = strings.TrimSpace(rest)
+	if strings.HasPrefix(rest, "-") && strings.Contains(rest, "@@") {
+		_, rest, _ = strings.Cut(rest, "@@")
+	}
+	rest = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "@@"))
+	if strings.Trim(rest, ".… ") == "" {
+		return ""
+	}
+	return rest
+}
+
+// block reads a line that begins with ***. done: it ends the patch.
+func (r *blockReader) block(l string) (done bool, err error) {
 	word, arg, _ := strings.Cut(strings.TrimPrefix(l, "*** "), ":")
 	arg = strings.TrimSpace(strings.TrimSuffix(arg, " ***"))
 	begin := func(p patchFile) error {
@@ -67,11 +216,15 @@ func block(l string, files *[]patchFile, f **patchFile, h **hunk) (done bool, er
 			return fmt.Errorf("%s needs a path", word)
 		}
 		p.path = arg
-		*files = append(*files, p)
-		*f, *h = &(*files)[len(*files)-1], nil
+		r.files = append(r.files, p)
+		r.f, r.h = &r.files[len(r.files)-1], nil
 		return nil
 	}
 	switch strings.Trim(word, " *") {
+	case "Begin Patch":
+		if r.f == nil {
+			return false, nil
+		}
 	case "Add File":
 		return false, begin(patchFile{add: true})
 	case "Update File":
@@ -79,53 +232,20 @@ func block(l string, files *[]patchFile, f **patchFile, h **hunk) (done bool, er
 	case "Delete File":
 		return false, begin(patchFile{remove: true})
 	case "Move to":
-		if *f == nil || (*f).add || (*f).remove || arg == "" {
+		if r.f == nil || r.f.add || r.f.remove || arg == "" {
 			return false, fmt.Errorf("*** Move to: belongs under *** Update File: and needs a path")
 		}
-		(*f).moveTo = arg
+		r.f.moveTo = arg
 		return false, nil
 	case "End of File":
-		if *h != nil {
-			(*h).end = true
+		if r.h != nil {
+			r.h.end = true
 		}
 		return false, nil
 	case "End Patch":
 		return true, nil
 	}
 	return false, fmt.Errorf("%q is not known", l)
-}
-
-// line reads a line below *** Update File:.
-func (f *patchFile) line(l string, h **hunk) error {
-	if rest, ok := strings.CutPrefix(l, "@@"); ok {
-		if *h == nil || len((*h).lines) > 0 {
-			f.hunks = append(f.hunks, hunk{})
-			*h = &f.hunks[len(f.hunks)-1]
-		}
-		// "@@ -1,2 +1,2 @@" is habit: those numbers are rarely right.
-		rest = strings.TrimSpace(rest)
-		if strings.HasPrefix(rest, "-") && strings.Contains(rest, "@@") {
-			_, rest, _ = strings.Cut(rest, "@@")
-			rest = strings.TrimSpace(rest)
-		}
-		if rest = strings.TrimSpace(strings.TrimSuffix(rest, "@@")); rest != "" {
-			(*h).seek = append((*h).seek, rest)
-		}
-		return nil
-	}
-	if *h == nil || (*h).end {
-		f.hunks = append(f.hunks, hunk{})
-		*h = &f.hunks[len(f.hunks)-1]
-	}
-	switch {
-	case l == "": // a blank context line whose space was lost
-		(*h).lines = append((*h).lines, hunkLine{' ', ""})
-	case l[0] == ' ' || l[0] == '+' || l[0] == '-':
-		(*h).lines = append((*h).lines, hunkLine{l[0], l[1:]})
-	default:
-		return fmt.Errorf("a line begins with a space, + or -; found %q", l)
-	}
-	return nil
 }
 
 // parseUnified reads a unified diff, with git's extensions. Counts in its
@@ -135,7 +255,11 @@ func parseUnified(text string) ([]patchFile, error) {
 		text += "\n"
 	}
 	prefixed := !strings.Contains(text, "diff --git ")
-	parsed, _, err := gitdiff.Parse(strings.NewReader(recount(text)))
+	text, cut := recount(text)
+	if cut != "" {
+		return nil, failf("the patch seems cut off: %s. Nothing was written; send it whole", cut)
+	}
+	parsed, _, err := gitdiff.Parse(strings.NewReader(text))
 	if err != nil {
 		return nil, failf("the patch is not a unified diff: %s; use ---, +++ and @@ lines, or *** Begin Patch", strings.TrimPrefix(err.Error(), "gitdiff: "))
 	}
@@ -171,8 +295,8 @@ func fromGit(p *gitdiff.File, prefixed bool) (patchFile, error) {
 	}
 	for _, t := range p.TextFragments {
 		h := hunk{at: int(t.OldPosition), unified: true}
-		if h.at == 0 && t.OldLines > 0 && t.Comment != "" {
-			h.seek = []string{t.Comment}
+		if want := seekOf(t.Comment); h.at == 0 && t.OldLines > 0 && want != "" {
+			h.seek = []string{want}
 		}
 		for _, l := range t.Lines {
 			text := strings.TrimSuffix(l.Line, "\n")
@@ -205,25 +329,31 @@ func stripPrefix(p string) string {
 }
 
 // recount rewrites the @@ headers of a diff so that their counts are those of
-// the lines below, and gives blank lines in hunks their space back.
-func recount(text string) string {
+// the lines below, and gives blank lines in hunks their space back. cut says
+// where the diff seems to end too soon.
+func recount(text string) (out, cut string) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	var out []string
+	var all []string
 	for i := 0; i < len(lines); {
 		head, ok := parseHeader(lines[i])
 		if !ok {
-			out = append(out, lines[i])
+			all = append(all, lines[i])
 			i++
 			continue
 		}
+		said := head
 		body, next := hunkBody(lines, i+1, &head)
-		if len(body) > 0 {
-			out = append(out, head.String())
-			out = append(out, body...)
+		switch last := len(body) - 1; {
+		case last < 0:
+			return "", fmt.Sprintf("line %d, %q, has no lines under it", i+1, lines[i])
+		case next == len(lines) && body[last][0] != ' ' && body[last][0] != '\\' && head.oldN < said.oldN && head.newN < said.newN:
+			return "", fmt.Sprintf("its last hunk has %d old and %d new lines, and %q says more", head.oldN, head.newN, lines[i])
 		}
+		all = append(all, head.String())
+		all = append(all, body...)
 		i = next
 	}
-	return strings.Join(out, "\n") + "\n"
+	return strings.Join(all, "\n") + "\n", ""
 }
 
 // header is a line "@@ -a,b +c,d @@ rest".

@@ -47,6 +47,8 @@ type stage struct {
 	// lines are those that the call names by their numbers: they hold for one
 	// content only.
 	lines []tool.Span
+	// trial: nothing of it is written or told.
+	trial bool
 }
 
 // attempts is how often a call is made anew whose file changed under it.
@@ -55,9 +57,9 @@ const attempts = 3
 // perform makes a stage and writes it. Where a file changed in between, the
 // edits are looked for in its present content: a unique match there is proof
 // enough (SPEC 4.6). Line numbers are not.
-func perform(ctx context.Context, env tool.Env, make func() (*stage, error)) (tool.Result, error) {
+func perform(ctx context.Context, env tool.Env, make func(*stage) error) (tool.Result, error) {
 	for try := 1; ; try++ {
-		g, err := make()
+		g, err := planned(env, make)
 		if err != nil {
 			return failed(err)
 		}
@@ -75,6 +77,43 @@ func perform(ctx context.Context, env tool.Env, make func() (*stage, error)) (to
 			return fresh(ctx, env, stale, g.lines)
 		}
 	}
+}
+
+// planned makes a stage. A call that would change its own result when it is
+// sent once more is refused (SPEC 4.10): which of the two was meant, nobody
+// could tell. Line numbers speak of one content only.
+func planned(env tool.Env, make func(*stage) error) (*stage, error) {
+	g := &stage{env: env}
+	if err := make(g); err != nil || len(g.lines) > 0 {
+		return g, err
+	}
+	again := g.after()
+	if make(again) != nil {
+		return g, nil
+	}
+	for _, s := range again.files {
+		if s.changed() {
+			return g, failf("%s: what is to be replaced would still be there after it, or be found in another place, so that "+
+				"the same call once more would change the file again; give more of the lines around it. Nothing was written", s.file.Path)
+		}
+	}
+	return g, nil
+}
+
+// after is a stage in which all that g plans was written.
+func (g *stage) after() *stage {
+	out := &stage{env: g.env, trial: true}
+	for _, s := range g.files {
+		t := &staged{file: s.file, exists: true, marked: s.marked, text: s.body, body: s.body}
+		if s.mode != 0 {
+			t.file.Mode = s.mode
+		}
+		if s.remove || s.moveTo != "" {
+			*t = staged{file: tool.File{Path: s.file.Path}}
+		}
+		out.files = append(out.files, t)
+	}
+	return out
 }
 
 // fresh refuses a call whose file changed under it, with the lines as they are
@@ -144,9 +183,12 @@ func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error 
 			old, text = o, strings.TrimPrefix(text, bom)
 		}
 	}
-	r, m := replace(s.body, old, text, all)
+	if err := complete(s.file.Path, old, text); err != nil {
+		return err
+	}
+	r, m := replace(s.body, old, text, all, !g.trial)
 	if m != nil && m.many && g.env.Correct {
-		if r2, m2 := replace(s.body, old, text, true); m2 == nil {
+		if r2, m2 := replace(s.body, old, text, true, false); m2 == nil {
 			r, m = r2, nil
 			r.note = strings.TrimPrefix(r.note+"; replace_all was added, since old matches "+plural(r.count, "place"), "; ")
 		}
@@ -194,6 +236,9 @@ func (s *staged) take(r replaced) {
 // count as seen as long as they are what is on disk.
 func (g *stage) missed(s *staged, m *miss) error {
 	f := &failure{}
+	if g.trial {
+		return f
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", s.file.Path, m.text)
 	lines := splitLines(s.body)

@@ -107,10 +107,20 @@ func planWrite(ctx context.Context, env tool.Env, in writeArgs) (*plannedWrite, 
 	if !w.exists || binary(w.file.Data) {
 		return w, nil
 	}
-	// What read does not show, a model cannot mean to change.
-	if crlf, lf := endings(before); crlf > 0 && lf == 0 && !strings.Contains(w.content, "\r\n") && strings.Contains(w.content, "\n") {
-		w.content = withEnding(w.content, "\r\n")
+	if err := complete(w.file.Path, before, w.content); err != nil {
+		return nil, err
+	}
+	// What read does not show, a model cannot mean to change. Content that has
+	// CRLF in it says its line endings itself.
+	src := newSource(before)
+	whole := src.whole(w.content)
+	crlf, lf := endings(w.content)
+	switch {
+	case whole != w.content:
+		w.content = whole
 		w.notes = append(w.notes, "the file's CRLF line endings were kept")
+	case crlf > 0 && lf == 0 && src.crlf == 0 && src.lf > 0:
+		w.notes = append(w.notes, "the file's line endings were LF, and are CRLF now, as the content has them")
 	}
 	if strings.HasPrefix(before, bom) && !strings.HasPrefix(w.content, bom) {
 		w.content = bom + w.content

@@ -1,0 +1,282 @@
+package tools
+
+import "strings"
+
+// How new lines are indented where the file's indentation is not old's: only
+// where there is no doubt.
+
+func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
+
+// depths are the indentations of the new lines, in this order: as they are,
+// where old's are the file's; all shifted by the same; one for one, where each
+// depth is known; shifted, with what is inside brackets set aside; the first
+// line the file's and the rest shifted.
+func (f *fitting) depths() ([]string, bool) {
+	given, file := make([]string, len(f.old.lines)), make([]string, len(f.old.lines))
+	same := true
+	for j, o := range f.old.lines {
+		given[j], file[j] = indentOf(o), indentOf(f.file(j))
+		same = same && given[j] == file[j]
+	}
+	out := make([]string, len(f.new.lines))
+	for t, l := range f.new.lines {
+		out[t] = indentOf(l)
+	}
+	if same || f.onlyKept() {
+		return out, same || f.steady(given, file)
+	}
+	if f.sameBase() {
+		all := make([]bool, len(given))
+		if s, ok := shiftOf(given, file, all); ok {
+			if len(given) == 1 && !f.flat(given[0]) {
+				return nil, false
+			}
+			return f.shifted(s, out, file)
+		}
+		if mapped, ok := f.oneForOne(given, file, out); ok {
+			return mapped, true
+		}
+		if aside, ok := inBrackets(f.old.lines); ok {
+			if s, ok := shiftOf(given, file, aside); ok {
+				return f.shifted(s, out, file)
+			}
+		}
+	}
+	return f.firstLost(given, file, out)
+}
+
+// onlyKept reports whether every new line is one of old's.
+func (f *fitting) onlyKept() bool {
+	for _, j := range f.pairs {
+		if j < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// steady reports whether each depth of old is one depth of the file.
+func (f *fitting) steady(given, file []string) bool {
+	if _, ok := shiftOf(given, file, make([]bool, len(given))); ok {
+		return true
+	}
+	_, ok := depthMap(given, file)
+	return ok
+}
+
+// sameBase reports whether new is known to be indented as old is: they share a
+// line, or begin at the same depth.
+func (f *fitting) sameBase() bool {
+	for _, j := range f.pairs {
+		if j >= 0 {
+			return true
+		}
+	}
+	return len(f.new.lines) == 0 || indentOf(f.new.lines[0]) == indentOf(f.old.lines[0])
+}
+
+// flat reports whether all new lines have this depth. One line of old says
+// nothing of another: the rest of new may have been copied with the file's.
+func (f *fitting) flat(depth string) bool {
+	for _, l := range f.new.lines {
+		if indentOf(l) != depth {
+			return false
+		}
+	}
+	return true
+}
+
+// shift is what stands before every line's indentation in the file and not in
+// old, or in old and not in the file.
+type shift struct{ add, drop string }
+
+func (s shift) of(depth string) (string, bool) {
+	rest, ok := strings.CutPrefix(depth, s.drop)
+	return s.add + rest, ok
+}
+
+// shiftOf gives the one shift of all lines that are not set aside.
+func shiftOf(given, file []string, aside []bool) (s shift, ok bool) {
+	for j := range given {
+		if aside[j] {
+			continue
+		}
+		var one shift
+		if add, more := strings.CutSuffix(file[j], given[j]); more {
+			one.add = add
+		} else if drop, less := strings.CutSuffix(given[j], file[j]); less {
+			one.drop = drop
+		} else {
+			return s, false
+		}
+		if ok && one != s {
+			return s, false
+		}
+		s, ok = one, true
+	}
+	return s, ok
+}
+
+// shifted shifts the new lines. A depth that mixes tabs and spaces must be one
+// that the file has there.
+func (f *fitting) shifted(s shift, news, file []string) ([]string, bool) {
+	out := make([]string, len(news))
+	for t, d := range news {
+		to, ok := s.of(d)
+		if f.pairs[t] < 0 && (!ok || s != shift{} && strings.Contains(to, " ") && strings.Contains(to, "\t") && !mixes(file, to)) {
+			return nil, false
+		}
+		if out[t] = to; s == (shift{}) {
+			out[t] = d
+		}
+	}
+	return out, true
+}
+
+func mixes(file []string, depth string) bool {
+	for _, d := range file {
+		if d == depth {
+			return true
+		}
+	}
+	return false
+}
+
+// depthMap maps old's depths to the file's, where that is one for one and in
+// the same order.
+func depthMap(given, file []string) (map[string]string, bool) {
+	known := map[string]string{}
+	for j, g := range given {
+		if was, ok := known[g]; ok && was != file[j] {
+			return nil, false
+		}
+		known[g] = file[j]
+	}
+	for a, x := range known {
+		for b, y := range known {
+			if a == b {
+				continue
+			}
+			// One is the beginning of the other, in both.
+			if !(strings.HasPrefix(a, b) && strings.HasPrefix(x, y) || strings.HasPrefix(b, a) && strings.HasPrefix(y, x)) || x == y {
+				return nil, false
+			}
+		}
+	}
+	return known, true
+}
+
+func (f *fitting) oneForOne(given, file, news []string) ([]string, bool) {
+	known, ok := depthMap(given, file)
+	if !ok {
+		return nil, false
+	}
+	out := make([]string, len(news))
+	for t, d := range news {
+		to, ok := known[d]
+		if !ok && f.pairs[t] < 0 {
+			return nil, false
+		}
+		out[t] = to
+	}
+	return out, true
+}
+
+// firstLost is for texts that lost the indentation of their first line, old
+// and new alike, while the rest is shifted.
+func (f *fitting) firstLost(given, file, news []string) ([]string, bool) {
+	if len(given) < 2 || len(news) == 0 || given[0] != "" || news[0] != "" || file[0] == "" {
+		return nil, false
+	}
+	// The rest of new is indented as the rest of old is.
+	tied := len(news) == 1 || news[1] == given[1]
+	for t := 1; t < len(news); t++ {
+		tied = tied || f.pairs[t] > 0
+	}
+	aside := make([]bool, len(given))
+	aside[0] = true
+	s, ok := shiftOf(given, file, aside)
+	if !ok || !tied {
+		return nil, false
+	}
+	for t := 1; t < len(news); t++ {
+		if news[t] == "" && f.pairs[t] < 0 && s != (shift{}) {
+			return nil, false // it may have lost its own as well
+		}
+	}
+	out, ok := f.shifted(s, news, file)
+	if ok {
+		out[0] = file[0]
+	}
+	return out, ok
+}
+
+// inBrackets says which lines begin inside round or square brackets, where
+// indentation has no meaning. It gives up where quotes or comments make that
+// uncertain.
+func inBrackets(lines []string) ([]bool, bool) {
+	out := make([]bool, len(lines))
+	var open []byte
+	some := false
+	for i, l := range lines {
+		out[i] = len(open) > 0 && open[len(open)-1] != '}'
+		some = some || out[i]
+		quoted := strings.ContainsAny(l, "\"'`#") || strings.Contains(l, "//") || strings.Contains(l, "/*")
+		if quoted && bracketed(l) {
+			plain, ok := unquoted(l)
+			if !ok {
+				return nil, false
+			}
+			l = plain
+		}
+		for k := range len(l) {
+			switch c := l[k]; c {
+			case '(':
+				open = append(open, ')')
+			case '[':
+				open = append(open, ']')
+			case '{':
+				open = append(open, '}')
+			case ')', ']', '}':
+				if len(open) == 0 || open[len(open)-1] != c {
+					return nil, false
+				}
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	return out, some
+}
+
+func bracketed(l string) bool { return strings.ContainsAny(l, "()[]{}") }
+
+// unquoted is a line without its quoted parts; ok is false where quotes do not
+// pair, or where a comment may follow.
+func unquoted(l string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(l); i++ {
+		c := l[i]
+		switch {
+		case c == '#' || c == '/' && i+1 < len(l) && (l[i+1] == '/' || l[i+1] == '*'):
+			return b.String(), !bracketed(l[i:])
+		case c != '"' && c != '\'' && c != '`':
+			b.WriteByte(c)
+			continue
+		}
+		if strings.HasPrefix(l[i:], strings.Repeat(string(c), 3)) {
+			return "", false
+		}
+		k := i + 1
+		for k < len(l) && l[k] != c {
+			if l[k] == '\\' {
+				k++
+			}
+			k++
+		}
+		if k >= len(l) {
+			return "", false
+		}
+		i = k
+	}
+	return b.String(), true
+}

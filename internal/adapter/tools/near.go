@@ -1,0 +1,198 @@
+package tools
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// What a refusal shows: the lines that the next edit needs.
+
+const (
+	// shownSpots is how many of several matches are listed.
+	shownSpots = 100
+	// shownAround is how many matches are shown with the lines around them.
+	shownAround = 12
+	// shortFile is how many lines of a file are shown whole where nothing in it
+	// is like what was sought.
+	shortFile = 60
+)
+
+// ambiguous refuses a text that is in several places, with the lines around
+// each: the next edit can be made unique with them.
+func ambiguous(plain string, spots []int) *miss {
+	at := make([]int, len(spots))
+	line, pos := 0, 0
+	for i, s := range spots {
+		line += strings.Count(plain[pos:s], "\n")
+		at[i], pos = line, s
+	}
+	m := manyLines(plainLines(plain), at, 1)
+	m.many = true
+	m.text = fmt.Sprintf("old matches %d places, at line %s: add lines around it until it is the only one, or set replace_all to change every one",
+		len(spots), lineList(at))
+	return m
+}
+
+// lineList lists line numbers, given from 0.
+func lineList(at []int) string {
+	var out []string
+	for i, n := range at {
+		if len(out) == shownSpots {
+			out = append(out, "…")
+			break
+		}
+		if i == 0 || n != at[i-1] {
+			out = append(out, strconv.Itoa(n+1))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// manyLines shows places of n lines with five lines around each, or three where
+// they are many.
+func manyLines(lines []string, at []int, n int) *miss {
+	more := 5
+	if len(at) > 4 {
+		more = 3
+	}
+	m := &miss{}
+	for i, l := range at {
+		if i == shownAround {
+			break
+		}
+		m.show = join(m.show, region{max(1, l+1-more), min(len(lines), l+n+more)})
+	}
+	return m
+}
+
+// join adds a region behind others, or to the last one where they touch.
+func join(rs []region, r region) []region {
+	if k := len(rs) - 1; k >= 0 && r.from <= rs[k].to+1 {
+		rs[k].to = max(rs[k].to, r.to)
+		return rs
+	}
+	return append(rs, r)
+}
+
+// around are the lines around some bytes of a text.
+func around(plain string, spots []int) []region { return ambiguous(plain, spots).show }
+
+// near says what the file has where old would most likely be.
+func near(plain string, olds []string, text string) *miss {
+	lines := plainLines(plain)
+	m := &miss{text: text}
+	if len(lines) == 0 {
+		m.text += ": the file is empty"
+		return m
+	}
+	found := likely(lines, olds)
+	switch {
+	case len(found) == 0 && len(lines) <= shortFile:
+		m.text += ", and nothing in the file is like it; these are all its lines, as they are now"
+		m.show = []region{{1, len(lines)}}
+	case len(found) == 0:
+		m.text += ", and nothing in the file is like it: read the file again"
+	default:
+		m.text += "; the nearest lines are below, as they are now: copy old from them exactly"
+		m.show = found
+	}
+	return m
+}
+
+// likely finds the regions of a file that have most of what old has: its lines,
+// and its words, each the more worth the rarer it is in the file.
+func likely(lines, olds []string) []region {
+	want := map[string]bool{}
+	for _, o := range olds {
+		for _, t := range tokens(o) {
+			want[t] = true
+		}
+	}
+	often := map[string]int{}
+	have := make([][]string, len(lines))
+	for i, l := range lines {
+		for _, t := range tokens(l) {
+			if want[t] {
+				have[i] = append(have[i], t)
+				often[t]++
+			}
+		}
+	}
+	worth := func(t string) float64 {
+		w := 1 / float64(often[t])
+		if strings.HasPrefix(t, "\n") { // a whole line
+			w *= 4
+		}
+		return w
+	}
+	// A window as long as old, and some more for lines that it left out.
+	width := len(olds) + min(len(olds)/4+1, 20)
+	first, best := window(lines, have, worth, width, region{})
+	if best == 0 {
+		return nil
+	}
+	out := []region{first}
+	second, next := window(lines, have, worth, width, first)
+	if next > best/2 {
+		if second.from < first.from {
+			return join([]region{second}, first)
+		}
+		return join(out, second)
+	}
+	return out
+}
+
+// window gives the best lines outside not, with three more at each side.
+func window(lines []string, have [][]string, worth func(string) float64, width int, not region) (region, float64) {
+	in := map[string]int{}
+	sum, best, at := 0.0, 0.0, -1
+	for i := range lines {
+		for _, t := range have[i] {
+			if in[t]++; in[t] == 1 {
+				sum += worth(t)
+			}
+		}
+		if k := i - width; k >= 0 {
+			for _, t := range have[k] {
+				if in[t]--; in[t] == 0 {
+					sum -= worth(t)
+				}
+			}
+		}
+		from, to := max(0, i-width+1)+1, i+1
+		if sum > best+1e-9 && len(have[i]) > 0 && (to < not.from || from > not.to) {
+			best, at = sum, i
+		}
+	}
+	if at < 0 {
+		return region{}, 0
+	}
+	from := max(0, at-width+1)
+	for from < at && len(have[from]) == 0 {
+		from++
+	}
+	// The window ends at the last line that has something; old may begin later
+	// in it, or end behind it.
+	return region{max(1, from+1-3), min(len(lines), max(at, from+width-1)+1+3)}, best
+}
+
+// tokens are a line's words of two characters and more, and the whole of it
+// behind a newline. Very long lines are looked at in their beginning.
+func tokens(l string) []string {
+	l = l[:min(len(l), 1000)]
+	out := strings.FieldsFunc(l, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' && r < 0x80)
+	})
+	n := 0
+	for _, w := range out {
+		if len(w) > 1 {
+			out[n] = w
+			n++
+		}
+	}
+	if out = out[:n]; len(strip(l)) > 2 {
+		out = append(out, "\n"+squeeze(l))
+	}
+	return out
+}
