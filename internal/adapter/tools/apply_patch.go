@@ -233,6 +233,7 @@ func (s *staged) setMode(want uint32) {
 func (g *stage) hunks(s *staged, hs []hunk) error {
 	pos, shift := 0, 0
 	before := s.body
+	hs = appendedLast(hs)
 	for i := range hs {
 		h := &hs[i]
 		src := newSource(s.body)
@@ -247,7 +248,7 @@ func (g *stage) hunks(s *staged, hs []hunk) error {
 		if h.at > 0 {
 			shift = l.at + 1 - h.at + len(h.new()) - len(h.old())
 		}
-		// What is only added goes where it says and says nothing of the next one.
+		// What is added behind a line says nothing of where the next hunk is.
 		if len(h.old()) > 0 || h.at > 0 {
 			pos = l.at + len(h.new())
 		}
@@ -261,4 +262,22 @@ func (g *stage) hunks(s *staged, hs []hunk) error {
 		s.take(r)
 	}
 	return unmask(s.file.Path, before, s.body)
+}
+
+// appendedLast makes one hunk, the last, of those that only add lines at the
+// end: they do not say where the others are.
+func appendedLast(hs []hunk) []hunk {
+	var out []hunk
+	var end hunk
+	for _, h := range hs {
+		if len(h.old()) == 0 && len(h.seek) == 0 && h.at == 0 {
+			end.lines = append(end.lines, h.lines...)
+		} else {
+			out = append(out, h)
+		}
+	}
+	if len(end.lines) > 0 {
+		out = append(out, end)
+	}
+	return out
 }

@@ -119,6 +119,9 @@ func (s *source) near(c cut, was string) string {
 	if strings.Contains(was, "\n") {
 		return ending(was)
 	}
+	if c.from == c.to && c.from > 0 && s.plain[c.from-1] == '\n' { // lines put behind one
+		return endingOfLine(s.body, strings.Count(s.plain[:c.from-1], "\n"))
+	}
 	if c.from < s.from || c.from >= s.to {
 		// The line's own ending, or of a last line without one the one before it.
 		next := len(s.plain)

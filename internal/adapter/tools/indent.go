@@ -1,6 +1,9 @@
 package tools
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // How new lines are indented where the file's indentation is not old's: only
 // where there is no doubt.
@@ -123,7 +126,7 @@ func (f *fitting) shifted(s shift, news, file []string) ([]string, bool) {
 	out := make([]string, len(news))
 	for t, d := range news {
 		to, ok := s.of(d)
-		if f.pairs[t] < 0 && (!ok || s != shift{} && strings.Contains(to, " ") && strings.Contains(to, "\t") && !mixes(file, to)) {
+		if f.pairs[t] < 0 && (!ok || s != shift{} && strings.Contains(to, " ") && strings.Contains(to, "\t") && !slices.Contains(file, to)) {
 			return nil, false
 		}
 		if out[t] = to; s == (shift{}) {
@@ -131,15 +134,6 @@ func (f *fitting) shifted(s shift, news, file []string) ([]string, bool) {
 		}
 	}
 	return out, true
-}
-
-func mixes(file []string, depth string) bool {
-	for _, d := range file {
-		if d == depth {
-			return true
-		}
-	}
-	return false
 }
 
 // depthMap maps old's depths to the file's, where that is one for one and in
@@ -171,10 +165,12 @@ func (f *fitting) oneForOne(given, file, news []string) ([]string, bool) {
 	if !ok {
 		return nil, false
 	}
+	// The first line may have lost its indentation: its depth is no other line's.
+	lost := given[0] == "" && !slices.Contains(given[1:], "")
 	out := make([]string, len(news))
 	for t, d := range news {
 		to, ok := known[d]
-		if !ok && f.pairs[t] < 0 {
+		if f.pairs[t] < 0 && (!ok || lost && t > 0 && d == "") {
 			return nil, false
 		}
 		out[t] = to

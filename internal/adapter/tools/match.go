@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -285,7 +284,7 @@ func (p *page) surrounds(s spot, olds, news passage, f fold) int {
 }
 
 // done gives the line where an edit was made before: where the new text is,
-// once, whole, and tied to old by what the two share. A line that old had and
+// once, whole, and tied to old by what the two share. The lines that old had and
 // new has not must be gone, else old may be elsewhere.
 func (e *edit) done() int {
 	solid := strings.Join(strings.Fields(e.text), "")
@@ -332,12 +331,20 @@ func (e *edit) done() int {
 	for l := range strings.Lines(e.in.plain) {
 		left[strip(l)] = true
 	}
+	// Most of the lines, and the longest.
+	stay, longest := 0, ""
 	for _, l := range gone {
-		if !left[l] {
-			return line
+		if left[l] {
+			stay++
+		}
+		if len(l) > len(longest) {
+			longest = l
 		}
 	}
-	return 0
+	if 2*stay >= len(gone) || left[longest] {
+		return 0
+	}
+	return line
 }
 
 const noteNumbers = "old began its lines with line numbers, which are not part of the file"
@@ -416,104 +423,3 @@ func disjoint(spots []int, n int) []int {
 }
 
 func lineAt(body string, at int) int { return strings.Count(body[:at], "\n") + 1 }
-
-// mapped is a text made from another, with where each byte came from.
-type mapped struct {
-	text []byte
-	from []int // per byte of text, and one for the end
-}
-
-func (m *mapped) add(s string, at int) {
-	for i := range len(s) {
-		m.text = append(m.text, s[i])
-		m.from = append(m.from, at)
-	}
-}
-
-// marks are what typesetting puts in the place of ASCII.
-var marks = sync.OnceValue(func() *strings.Replacer {
-	return strings.NewReplacer(
-		"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "\u201f", `"`,
-		"\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2212", "-", "\u00a0", " ", "\u202f", " ", "\u2007", " ", "\u2009", " ", "\u3000", " ", "\u2026", "...",
-	)
-})
-
-const noteMarks = "quotes, dashes or spaces of old were typographically different from the file's (“” ’ – and the like)"
-
-// foldMarks is a text with plain marks.
-func foldMarks(s string) mapped {
-	var m mapped
-	fold := marks()
-	for i, n := 0, 0; i < len(s); i += n {
-		_, n = utf8.DecodeRuneInString(s[i:])
-		m.add(fold.Replace(s[i:i+n]), i)
-	}
-	m.from = append(m.from, len(s))
-	return m
-}
-
-// sharedMarks replaces old, which is at byte at of a text with plain marks, by
-// text. The ends that the two share are kept as the file has them.
-func sharedMarks(m *mapped, at int, old, text string) cut {
-	fold := marks()
-	pre, post := common(old, text)
-	skip, spare := len(fold.Replace(old[:pre])), len(fold.Replace(old[len(old)-post:]))
-	return cut{m.from[at+skip], m.from[at+len(fold.Replace(old))-spare], text[pre : len(text)-post]}
-}
-
-// byMarks matches without telling typographic quotes and dashes from plain
-// ones. What old and new have in common keeps the file's characters.
-func (e *edit) byMarks() (replaced, *miss, reason) {
-	plain := marks().Replace(e.old)
-	if ascii(e.in.plain) && plain == e.old {
-		return replaced{}, nil, ""
-	}
-	m := foldMarks(e.in.plain)
-	spots := occurrences(string(m.text), plain)
-	switch {
-	case len(spots) == 0:
-		return replaced{}, nil, ""
-	case len(spots) > 1:
-		for i, at := range spots {
-			spots[i] = m.from[at]
-		}
-		miss := ambiguous(e.in.plain, spots)
-		miss.many = false
-		return replaced{}, miss, ""
-	case cutsNumber(string(m.text), spots[0], len(plain)):
-		return replaced{}, nil, unclearInside
-	}
-	c := sharedMarks(&m, spots[0], e.old, e.text)
-	if c.text == e.in.plain[c.from:c.to] {
-		return replaced{body: e.in.body, already: true, at: lineAt(e.in.plain, c.from)}, nil, ""
-	}
-	return e.in.splice([]cut{c}, noteMarks), nil, ""
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// common is how many bytes two texts share at the beginning and at the end,
-// without splitting a rune or counting anything twice.
-func common(a, b string) (pre, post int) {
-	n := min(len(a), len(b))
-	for pre < n && a[pre] == b[pre] {
-		pre++
-	}
-	for pre > 0 && (pre < len(a) && a[pre]&0xC0 == 0x80 || pre < len(b) && b[pre]&0xC0 == 0x80) {
-		pre--
-	}
-	for post < n-pre && a[len(a)-1-post] == b[len(b)-1-post] {
-		post++
-	}
-	for post > 0 && a[len(a)-post]&0xC0 == 0x80 {
-		post--
-	}
-	return pre, post
-}
