@@ -96,33 +96,33 @@ func (p *page) places(o passage, f fold) []int {
 	return out
 }
 
-// spot is a place of old's lines. ends: the blank lines at its ends are there
+// seat is a place of old's lines. ends: the blank lines at its ends are there
 // as well.
-type spot struct {
+type seat struct {
 	at   int // in solid
 	ends bool
 }
 
 // closest narrows places to those that have old's blank lines as well, else to
 // those that have the ones between its lines, else to all.
-func (p *page) closest(places []int, o passage) []spot {
-	var full, inner, all []spot
+func (p *page) closest(places []int, o passage) []seat {
+	var full, inner, all []seat
 	for _, s := range places {
 		same := true
 		for j := 1; j < len(o.lines) && same; j++ {
 			same = p.solid[s+j]-p.solid[s+j-1]-1 == o.gaps[j]
 		}
-		all = append(all, spot{s, false})
+		all = append(all, seat{s, false})
 		if !same {
 			continue
 		}
-		inner = append(inner, spot{s, false})
+		inner = append(inner, seat{s, false})
 		before, after := p.blanksAround(s, s+len(o.lines)-1)
 		if before >= o.gaps[0] && after >= o.tail {
-			full = append(full, spot{s, true})
+			full = append(full, seat{s, true})
 		}
 	}
-	for _, some := range [][]spot{full, inner} {
+	for _, some := range [][]seat{full, inner} {
 		if len(some) > 0 {
 			return some
 		}
@@ -145,7 +145,7 @@ func (p *page) blanksAround(first, last int) (before, after int) {
 // fitting puts new lines in the place of old ones.
 type fitting struct {
 	page     *page
-	spot     spot
+	spot     seat
 	old, new passage
 	pairs    []int // for each new line the old one that it is, or -1
 	stand    []int // for each other one the old one that it replaces, or -1

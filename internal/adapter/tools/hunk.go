@@ -8,9 +8,9 @@ import (
 
 // How a hunk finds its place. Line numbers are a hint; the lines decide.
 
-// landing is where a hunk goes: what it makes of which lines, and where those
+// placed is where a hunk goes: what it makes of which lines, and where those
 // are behind which the next hunk is sought.
-type landing struct {
+type placed struct {
 	at      int // the first line of it
 	runs    []run
 	note    string
@@ -19,20 +19,20 @@ type landing struct {
 
 // find gives the place of a hunk in a file's lines, at or behind pos. shift is
 // by how much earlier hunks of the file were off.
-func (h *hunk) find(lines []string, pos, shift int) (landing, *miss) {
+func (h *hunk) find(lines []string, pos, shift int) (placed, *miss) {
 	olds, news := h.old(), h.new()
 	hint := h.at - 1 + shift
 	if h.at > 0 && hint >= pos {
 		switch {
 		case len(olds) > 0 && fits(lines, hint, olds):
-			return h.landing(lines, hint), nil
+			return h.placed(lines, hint), nil
 		case len(news) > 0 && fits(lines, hint, news):
-			return landing{at: hint, already: true}, nil
+			return placed{at: hint, already: true}, nil
 		}
 	}
 	from, sure, m := h.behind(lines, pos)
 	if m != nil {
-		return landing{}, m
+		return placed{}, m
 	}
 	if len(olds) == 0 {
 		return h.insertion(lines, from, hint, sure)
@@ -43,7 +43,7 @@ func (h *hunk) find(lines []string, pos, shift int) (landing, *miss) {
 	}
 	switch {
 	case len(spots) > 1 && !sure:
-		return landing{}, manyHunks(lines, spots, len(olds))
+		return placed{}, manyHunks(lines, spots, len(olds))
 	case len(spots) > 0:
 		at := spots[0]
 		if len(spots) > 1 || sure {
@@ -52,16 +52,16 @@ func (h *hunk) find(lines []string, pos, shift int) (landing, *miss) {
 			if n := nextBlock(lines[:at], from, news); n >= 0 {
 				m := manyHunks(lines, []int{n, at}, len(olds))
 				m.text = fmt.Sprintf("the new lines of a hunk stand at line %d already, and its old ones at line %d: add context lines", n+1, at+1)
-				return landing{}, m
+				return placed{}, m
 			}
 		}
-		l := h.landing(lines, at)
+		l := h.placed(lines, at)
 		if h.at > 0 && at != hint && !l.already {
 			l.note = fmt.Sprintf("the hunk for line %d was found at line %d", h.at, at+1)
 		}
 		return l, nil
 	case h.end && fits(lines, len(lines)-len(news), news) && len(news) > 0:
-		return landing{at: len(lines) - len(news), already: true}, nil
+		return placed{at: len(lines) - len(news), already: true}, nil
 	}
 	return h.fitted(lines, from)
 }
@@ -97,13 +97,13 @@ func (h *hunk) spots(lines []string, from int, olds []string) []int {
 	return out
 }
 
-// landing is the hunk at line index at, where its old lines are exactly. Where
+// placed is the hunk at line index at, where its old lines are exactly. Where
 // its new ones are around them, an insertion was made before.
-func (h *hunk) landing(lines []string, at int) landing {
+func (h *hunk) placed(lines []string, at int) placed {
 	olds, news := h.old(), h.new()
 	for k := 0; len(news) > len(olds) && k+len(olds) <= len(news); k++ {
 		if fits(news, k, olds) && fits(lines, at-k, news) {
-			return landing{at: at - k, already: true}
+			return placed{at: at - k, already: true}
 		}
 	}
 	b := builder{cursor: at}
@@ -119,12 +119,12 @@ func (h *hunk) landing(lines []string, at int) landing {
 		i++
 	}
 	b.upTo(i)
-	return landing{at: at, runs: b.runs}
+	return placed{at: at, runs: b.runs}
 }
 
 // fitted places a hunk whose old lines are there in another whitespace or with
 // other typographic marks only.
-func (h *hunk) fitted(lines []string, from int) (landing, *miss) {
+func (h *hunk) fitted(lines []string, from int) (placed, *miss) {
 	olds, news := passageOf(h.old()), passageOf(h.new())
 	text := "the lines of a hunk were not found"
 	if len(news.lines) > 0 && nextBlock(lines, 0, h.new()) < 0 {
@@ -145,27 +145,27 @@ func (h *hunk) fitted(lines []string, from int) (landing, *miss) {
 				for _, s := range spots {
 					at = append(at, p.solid[s.at])
 				}
-				return landing{}, manyHunks(lines, at, len(olds.lines))
+				return placed{}, manyHunks(lines, at, len(olds.lines))
 			}
 			at := p.solid[spots[0].at]
 			if around := p.surrounds(spots[0], olds, news, f); around >= 0 {
-				return landing{at: p.solid[around], already: true}, nil
+				return placed{at: p.solid[around], already: true}, nil
 			}
 			fit := fitting{page: p, spot: spots[0], old: olds, new: news, pairs: h.pairs()}
 			runs, why := fit.runs()
 			if why == "" {
-				return landing{at: at, runs: runs, note: f.note}, nil
+				return placed{at: at, runs: runs, note: f.note}, nil
 			}
 			text = "the lines of a hunk are there in another whitespace only, and " + string(why)
 			break
 		}
 	}
 	if at := h.done(lines); at >= 0 {
-		return landing{at: at, already: true}, nil
+		return placed{at: at, already: true}, nil
 	}
 	m := near(strings.Join(lines, "\n"), h.old(), text)
 	m.text = strings.Replace(m.text, "copy old from them", "make the patch from them", 1)
-	return landing{}, m
+	return placed{}, m
 }
 
 // pairs says for each new line that is not blank which old one it is, or -1.
@@ -222,23 +222,23 @@ func seekLine(lines []string, pos int, want string) (out []int) {
 }
 
 // insertion places a hunk that has only new lines.
-func (h *hunk) insertion(lines []string, from, hint int, sure bool) (landing, *miss) {
+func (h *hunk) insertion(lines []string, from, hint int, sure bool) (placed, *miss) {
 	at := len(lines) // added at the end
 	switch {
 	case h.at > 0 && hint >= from && hint <= len(lines):
 		at = hint
 	case h.at > 0:
-		return landing{}, &miss{text: fmt.Sprintf("a hunk adds lines at line %d, and the file has %d", h.at, len(lines))}
+		return placed{}, &miss{text: fmt.Sprintf("a hunk adds lines at line %d, and the file has %d", h.at, len(lines))}
 	case sure:
 		at = from
 	case len(h.seek) > 0:
-		return landing{}, &miss{text: fmt.Sprintf("the line after @@ is there more than once: %q; add context lines", h.seek[len(h.seek)-1])}
+		return placed{}, &miss{text: fmt.Sprintf("the line after @@ is there more than once: %q; add context lines", h.seek[len(h.seek)-1])}
 	}
 	news := h.new()
 	if fits(lines, at, news) || at == len(lines) && fits(lines, at-len(news), news) {
-		return landing{at: at, already: true}, nil
+		return placed{at: at, already: true}, nil
 	}
-	return landing{at: at, runs: []run{{at, at, news}}}, nil
+	return placed{at: at, runs: []run{{at, at, news}}}, nil
 }
 
 func manyHunks(lines []string, spots []int, n int) *miss {

@@ -135,7 +135,7 @@ func (e *edit) exactly(spots []int) (replaced, *miss) {
 	plain := e.in.plain
 	inside := 0
 	for _, at := range spots {
-		k, whole := within(plain, e.old, e.text, at)
+		k, whole := newAround(plain, e.old, e.text, at)
 		if k < 0 {
 			continue
 		}
@@ -162,10 +162,10 @@ func (e *edit) exactly(spots []int) (replaced, *miss) {
 	return e.in.splice(cuts, ""), nil
 }
 
-// within gives at which byte of text a place of old is, where text stands
+// newAround gives at which byte of text a place of old is, where text stands
 // around it: an insertion that was made before. -1: it does not. whole is false
 // where text goes on into a longer word there.
-func within(plain, old, text string, at int) (k int, whole bool) {
+func newAround(plain, old, text string, at int) (k int, whole bool) {
 	for from := 0; ; from = k + 1 {
 		i := strings.Index(text[from:], old)
 		if i < 0 {
@@ -262,7 +262,7 @@ func apart(places []int, n int) bool {
 
 // surrounds gives the solid line at which the new lines stand around a place of
 // old, where new has old's lines among its own; -1: they do not.
-func (p *page) surrounds(s spot, olds, news passage, f fold) int {
+func (p *page) surrounds(s seat, olds, news passage, f fold) int {
 	if len(news.lines) <= len(olds.lines) {
 		return -1
 	}
