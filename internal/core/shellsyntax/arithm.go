@@ -91,7 +91,7 @@ func (a *arithmetic) assign(x syntax.ArithmExpr, ok, maybe bool) {
 	}
 	v := value{num: ok, blank: "0"}
 	if maybe || !a.sure {
-		if old, set := a.st.vars.get(n); set {
+		if old, set := a.st.get(n); set {
 			v = either(old, v)
 		} else if !a.w.plainName(a.st, n) {
 			v.num = false
@@ -115,7 +115,7 @@ func (a *arithmetic) cannotFail(x syntax.ArithmExpr) bool {
 			}
 		case *syntax.Word:
 			l := n.Lit()
-			v, set := a.st.vars.get(l)
+			v, set := a.st.get(l)
 			ok = ok && (isNumber(l) || syntax.ValidName(l) && (v.integer() || !set))
 			return false
 		}
@@ -130,7 +130,7 @@ func (a *arithmetic) leaf(word *syntax.Word) bool {
 	if len(word.Parts) == 1 {
 		if p, ok := word.Parts[0].(*syntax.ParamExp); ok && p.Short && !p.Dollar.IsValid() && p.Index != nil {
 			a.w.index(a.st, p.Index, a.from)
-			v, set := a.st.vars.get(p.Param.Value)
+			v, set := a.st.get(p.Param.Value)
 			return set && v.integer() || !set && a.w.plainName(a.st, p.Param.Value)
 		}
 	}
@@ -163,7 +163,7 @@ func (w *walker) harmless(st *state, s string, seen map[string]bool) bool {
 		switch {
 		case j > i && isLetter(s[i]):
 			n := s[i:j]
-			if v, set := st.vars.get(n); set && v.known && !seen[n] {
+			if v, set := st.get(n); set && v.known && !seen[n] {
 				seen[n] = true
 				if !w.harmless(st, v.text, seen) {
 					return false

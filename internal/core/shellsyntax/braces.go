@@ -10,8 +10,11 @@ import (
 
 // braces expands {a,b} and {1..3}; nil stands for too many words.
 func (w *walker) braces(word *syntax.Word) []*syntax.Word {
-	if !hasBrace(word) {
+	switch deep := braceDepth(word); {
+	case deep == 0:
 		return []*syntax.Word{word}
+	case deep > maxDepth: // or as many that nothing closes
+		return nil
 	}
 	cp := &syntax.Word{Parts: slices.Clone(word.Parts)}
 	if !syntax.SplitBraces(cp) {
@@ -51,11 +54,22 @@ func bareDollar(s string) bool {
 	return false
 }
 
-func hasBrace(word *syntax.Word) bool {
-	return slices.ContainsFunc(word.Parts, func(p syntax.WordPart) bool {
+// braceDepth is how many braces are open at most.
+func braceDepth(word *syntax.Word) int {
+	open, most := 0, 0
+	for _, p := range word.Parts {
 		l, ok := p.(*syntax.Lit)
-		return ok && strings.Contains(l.Value, "{")
-	})
+		for i := 0; ok && i < len(l.Value); i++ {
+			switch l.Value[i] {
+			case '{':
+				open++
+				most = max(most, open)
+			case '}':
+				open = max(open-1, 0)
+			}
+		}
+	}
+	return most
 }
 
 func (w *walker) braceParts(parts []syntax.WordPart, depth int) ([][]syntax.WordPart, bool) {

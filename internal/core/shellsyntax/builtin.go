@@ -352,7 +352,7 @@ func (w *walker) chdir(st *state, c Command, args []Word) *state {
 			count = 1
 		}
 	}
-	_, cdpath := st.vars.get("CDPATH")
+	_, cdpath := st.get("CDPATH")
 	if count != 1 || !target.Known || begins(target.Text, '-') || begins(target.Text, '+') || !st.dirKnown || st.wild || cdpath {
 		st.dirKnown, st.dirs = false, nil
 		return nil

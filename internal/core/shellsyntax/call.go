@@ -92,9 +92,8 @@ func (w *walker) assign(st *state, a *syntax.Assign, from *[]int) (string, value
 	case a.Index != nil:
 		return name, value{num: word.number() && (old.integer() || !set && w.plainName(st, name)), from: union(v.from, old.from)}
 	case a.Append:
-		both := set && old.known && word.Known
-		w.spend(len(old.text))
-		if both {
+		w.spend(len(old.text)/64 + len(word.Text))
+		if set && old.known && word.Known && len(old.text) < maxAppended {
 			v = value{known: true, text: old.text + word.Text, from: old.from}
 		} else {
 			v = value{num: old.integer() && word.number() && !begins(word.Text, '-'), from: union(v.from, old.from)}
@@ -181,7 +180,7 @@ func (d declaration) readonly() bool {
 func (d declaration) reference() bool { return d.variant != "export" && strings.Contains(d.flags, "n") }
 
 func (w *walker) declareName(st *state, cmd *Command, d declaration, name string) {
-	v, set := st.vars.get(name)
+	v, set := st.get(name)
 	if d.variant == "local" && !set {
 		v, set = value{known: true}, true // it begins empty
 	} else if d.variant == "local" {
@@ -201,7 +200,7 @@ func (w *walker) declareValue(st *state, cmd *Command, d declaration, name strin
 	v.exported = d.exports()
 	w.put(st, name, v, src)
 	if d.readonly() {
-		v, _ = st.vars.get(name)
+		v, _ = st.get(name)
 		v.readonly = true
 		st.vars = st.vars.with(name, v)
 	}
@@ -336,17 +335,16 @@ func joined(args []Word) (string, bool) {
 // written down too, so that rules may name it.
 func (w *walker) shell(st *state, c *Command, args []Word, here []Word) bool {
 	inv := ShellArgs(args)
-	child := newState("")
+	child := &state{vars: newTree[value](st.vars.seed), funcs: newTree[struct{}](st.vars.seed)}
 	child.dirs, child.dirKnown = st.dirs, st.dirKnown
 	child.stdin, child.piped, child.posn = st.stdin, st.piped, true
 	child.wild = st.wild || st.trapped
-	st.vars.each(func(n string, v value) {
-		if w.spend(1); !v.exported {
-			v = value{from: v.from} // the environment may have had it before
-		}
-		v.readonly = false
-		child.set(n, v)
-	})
+	if env := st.vars; st.env == nil {
+		child.env = &env
+	} else {
+		child.inherit(st)
+	}
+	child.ifs = false
 	for _, a := range c.Assigns {
 		if n, text, ok := strings.Cut(a, "="); ok {
 			child.set(n, value{blank: text})

@@ -392,7 +392,7 @@ func (e *expander) splitText(s string) {
 
 // lookup gives a variable that this line set, or that Options give.
 func (w *walker) lookup(st *state, name string) (value, bool) {
-	if v, ok := st.vars.get(name); ok {
+	if v, ok := st.get(name); ok {
 		return v, true
 	}
 	switch {
@@ -410,7 +410,7 @@ func (w *walker) lookup(st *state, name string) (value, bool) {
 }
 
 func (w *walker) home(st *state) (string, bool) {
-	if v, ok := st.vars.get("HOME"); ok {
+	if v, ok := st.get("HOME"); ok {
 		return v.text, v.known
 	}
 	return w.opts.Home, w.opts.Home != "" && !st.wild

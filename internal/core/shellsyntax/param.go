@@ -106,7 +106,7 @@ func (w *walker) namesOnly(st *state, p *syntax.ParamExp) bool {
 	if word, ok := p.Index.(*syntax.Word); ok && (word.Lit() == "@" || word.Lit() == "*") {
 		return true
 	}
-	v, ok := st.vars.get(p.Param.Value)
+	v, ok := st.get(p.Param.Value)
 	return p.Index == nil && ok && v.known && syntax.ValidName(v.text)
 }
 

@@ -162,9 +162,10 @@ const (
 	maxOpeners  = 20_000 // brackets, quotes and keywords that nest: bounds the parser's stack
 	maxDepth    = 64     // of what is walked: blocks, substitutions, sh -c
 	maxCommands = 4096
-	maxFields   = 512     // words out of one word
-	maxRounds   = 64      // of a for loop that is walked item by item
-	maxWork     = 1 << 23 // bytes and nodes that are looked at, all in all
+	maxFields   = 512      // words out of one word
+	maxRounds   = 64       // of a for loop that is walked item by item
+	maxAppended = 16 << 10 // bytes of a value that += is still followed through
+	maxWork     = 1 << 23  // bytes and nodes that are looked at, all in all
 )
 
 // Options say what is known about the shell that will run the line.

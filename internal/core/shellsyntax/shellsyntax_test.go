@@ -180,7 +180,13 @@ func FuzzParse(f *testing.F) {
 	} {
 		f.Add(s)
 	}
+	for _, s := range shapes {
+		f.Add(s.line(30))
+	}
 	f.Fuzz(func(t *testing.T, line string) {
+		if work, _ := cost(line); work > maxWork+maxBytes {
+			t.Fatalf("%q: work %d", line, work) // SPEC 19.2
+		}
 		for _, posix := range []bool{false, true} {
 			cs, err := Options{Dir: "/w", Home: "/h", POSIX: posix}.Parse(line)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 // all that it holds: nothing in it is changed in place.
 type state struct {
 	vars     tree[value]
+	env      *tree[value]   // of a child shell: what its parent had set
 	funcs    tree[struct{}] // surely declared
 	dirs     []string       // the folders it may be in
 	dirKnown bool
@@ -55,13 +56,25 @@ func (s *state) clone() *state {
 	return &c
 }
 
+// get gives a variable that the line set.
+func (s *state) get(name string) (value, bool) {
+	v, ok := s.vars.get(name)
+	if !ok && s.env != nil {
+		if v, ok = s.env.get(name); !v.exported {
+			v = value{from: v.from} // the environment may have had it before
+		}
+		v.readonly = false
+	}
+	return v, ok
+}
+
 // set notes an assignment. Walkers assign by walker.put, which looks at what
 // the assignment itself runs.
 func (s *state) set(name string, v value) {
 	if name == "IFS" {
 		s.ifs = true
 	}
-	old, was := s.vars.get(name)
+	old, was := s.get(name)
 	v.exported = v.exported || old.exported
 	switch {
 	case s.trapped:
@@ -73,10 +86,19 @@ func (s *state) set(name string, v value) {
 	s.vars = s.vars.with(name, v)
 }
 
+// inherit gives a child of a child shell what its parent knows.
+func (s *state) inherit(parent *state) {
+	env := parent.env.merge(parent.vars, func(name string, _, _ *value) (value, bool, bool) {
+		v, ok := parent.get(name)
+		return v, ok, false
+	})
+	s.env = &env
+}
+
 // forget says that any variable may have any value, and any folder may be the
 // current one if moved.
 func (s *state) forget(moved bool) {
-	s.vars.root = nil
+	s.vars.root, s.env = nil, nil
 	s.wild, s.ifs = true, true
 	if moved {
 		s.dirKnown, s.dirs = false, nil
@@ -85,20 +107,56 @@ func (s *state) forget(moved bool) {
 
 // merge makes s what is known when either s or o may be the case.
 func (s *state) merge(o *state) {
-	s.vars = s.vars.merge(o.vars, func(a, b *value) (value, bool, bool) {
-		switch {
-		case a == nil:
-			return value{from: b.from, exported: b.exported, readonly: b.readonly}, true, false
-		case b == nil:
-			return value{from: a.from, exported: a.exported, readonly: a.readonly}, true, false
-		case same(*a, *b):
+	s.vars = s.vars.merge(o.vars, func(_ string, a, b *value) (value, bool, bool) {
+		if a != nil && b != nil && same(*a, *b) {
 			return *a, true, true
 		}
-		return either(*a, *b), true, false
+		return eitherOf(a, b), true, false
 	})
-	s.funcs = s.funcs.merge(o.funcs, func(a, b *struct{}) (struct{}, bool, bool) {
+	s.funcs = s.funcs.merge(o.funcs, func(_ string, a, b *struct{}) (struct{}, bool, bool) {
 		return struct{}{}, a != nil && b != nil, true
 	})
+	s.mergeRest(o)
+}
+
+// mergeStep is merge where s may be what before is already: only what changed
+// from before to after is looked at.
+func (s *state) mergeStep(before, after *state) {
+	before.vars.diff(after.vars, func(name string, _, b *value) {
+		a, ok := s.vars.get(name)
+		switch {
+		case !ok:
+			s.vars = s.vars.with(name, eitherOf(nil, b))
+		case b == nil || !same(a, *b):
+			s.vars = s.vars.with(name, eitherOf(&a, b))
+		}
+	})
+	before.funcs.diff(after.funcs, func(name string, _, b *struct{}) {
+		if b == nil {
+			s.funcs = s.funcs.without(name)
+		}
+	})
+	s.mergeRest(after)
+}
+
+// eitherOf is either, where nil is a variable that the line did not set.
+func eitherOf(a, b *value) value {
+	switch {
+	case a == nil && b == nil:
+		return value{}
+	case a == nil:
+		a = b
+	case b != nil:
+		return either(*a, *b)
+	}
+	return value{from: a.from, exported: a.exported, readonly: a.readonly}
+}
+
+func (s *state) mergeRest(o *state) {
+	if s.env != o.env {
+		s.env = nil
+		s.wild = true
+	}
 	s.ifs, s.wild, s.trapped, s.posn = s.ifs || o.ifs, s.wild || o.wild, s.trapped || o.trapped, s.posn || o.posn
 	if !o.dirKnown {
 		s.dirKnown, s.dirs = false, nil
@@ -152,7 +210,7 @@ func (s *state) apply(c changes) {
 		s.forget(false)
 	}
 	for n, free := range c.names {
-		old, set := s.vars.get(n)
+		old, set := s.get(n)
 		num := !free && !c.all && (old.integer() || !set && !s.wild && !filled(n))
 		s.set(n, value{num: num})
 	}

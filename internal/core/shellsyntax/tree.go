@@ -14,7 +14,7 @@ type tree[V any] struct {
 type node[V any] struct {
 	name        string
 	priority    uint64
-	value       V
+	value       *V
 	left, right *node[V]
 }
 
@@ -24,7 +24,7 @@ func (t tree[V]) get(name string) (v V, ok bool) {
 	for n := t.root; n != nil; {
 		switch {
 		case name == n.name:
-			return n.value, true
+			return *n.value, true
 		case name < n.name:
 			n = n.left
 		default:
@@ -37,7 +37,7 @@ func (t tree[V]) get(name string) (v V, ok bool) {
 // with gives the tree that has the value under the name too.
 func (t tree[V]) with(name string, v V) tree[V] {
 	l, _, r := split(t.root, name)
-	t.root = join2(join2(l, &node[V]{name: name, priority: maphash.String(t.seed, name), value: v}), r)
+	t.root = join2(join2(l, &node[V]{name: name, priority: maphash.String(t.seed, name), value: &v}), r)
 	return t
 }
 
@@ -49,55 +49,67 @@ func (t tree[V]) without(name string) tree[V] {
 	return t
 }
 
-// each visits all values, in the order of their names.
-func (t tree[V]) each(visit func(string, V)) { t.root.each(visit) }
-
-func (n *node[V]) each(visit func(string, V)) {
-	if n != nil {
-		n.left.each(visit)
-		visit(n.name, n.value)
-		n.right.each(visit)
-	}
-}
-
 // merge gives what either t or o may be. What both share is not visited. A
 // value that only one of them has comes with nil for the other; keep false
 // leaves the name out, same says that the first value stays.
-func (t tree[V]) merge(o tree[V], value func(a, b *V) (v V, keep, same bool)) tree[V] {
+func (t tree[V]) merge(o tree[V], value func(name string, a, b *V) (v V, keep, same bool)) tree[V] {
 	t.root = merge(t.root, o.root, value)
 	return t
 }
 
-func merge[V any](a, b *node[V], value func(a, b *V) (V, bool, bool)) *node[V] {
+func merge[V any](a, b *node[V], value func(name string, a, b *V) (V, bool, bool)) *node[V] {
 	if a == b {
 		return a
 	}
-	var al, ma, ar, bl, mb, br *node[V]
-	top := a
-	if b == nil || a != nil && a.above(b) {
-		al, ma, ar = a.left, a, a.right
-		bl, mb, br = split(b, a.name)
-	} else {
-		top = b
-		bl, mb, br = b.left, b, b.right
-		al, ma, ar = split(a, b.name)
-	}
-	var va, vb *V
-	if ma != nil {
-		va = &ma.value
-	}
-	if mb != nil {
-		vb = &mb.value
-	}
-	v, keep, same := value(va, vb)
+	top, al, ma, ar, bl, mb, br := pair(a, b)
 	l, r := merge(al, bl, value), merge(ar, br, value)
-	switch {
-	case !keep:
-		return join2(l, r)
-	case same && ma != nil && l == ma.left && r == ma.right:
+	va, vb := ma.held(), mb.held()
+	if va == nil || va != vb {
+		v, keep, same := value(top.name, va, vb)
+		if !keep {
+			return join2(l, r)
+		}
+		if !same {
+			va = &v
+		}
+	}
+	if ma != nil && va == ma.value && l == ma.left && r == ma.right {
 		return ma
 	}
-	return &node[V]{name: top.name, priority: top.priority, value: v, left: l, right: r}
+	return &node[V]{name: top.name, priority: top.priority, value: va, left: l, right: r}
+}
+
+// pair splits two trees, not both empty, at the higher of their tops.
+func pair[V any](a, b *node[V]) (top, al, ma, ar, bl, mb, br *node[V]) {
+	if b == nil || a != nil && a.above(b) {
+		bl, mb, br = split(b, a.name)
+		return a, a.left, a, a.right, bl, mb, br
+	}
+	al, ma, ar = split(a, b.name)
+	return b, al, ma, ar, b.left, b, b.right
+}
+
+func (n *node[V]) held() *V {
+	if n == nil {
+		return nil
+	}
+	return n.value
+}
+
+// diff visits the names under which t and o differ, with nil where one has
+// none. What both share is not visited.
+func (t tree[V]) diff(o tree[V], visit func(name string, a, b *V)) { diff(t.root, o.root, visit) }
+
+func diff[V any](a, b *node[V], visit func(string, *V, *V)) {
+	if a == b {
+		return
+	}
+	top, al, ma, ar, bl, mb, br := pair(a, b)
+	diff(al, bl, visit)
+	if va, vb := ma.held(), mb.held(); va != vb {
+		visit(top.name, va, vb)
+	}
+	diff(ar, br, visit)
 }
 
 func (n *node[V]) above(o *node[V]) bool {

@@ -72,8 +72,8 @@ func (w *walker) put(st *state, name string, v value, src string) {
 		w.unknownCode(st, src)
 		return
 	}
-	if !v.integer() && !(v.known && w.evalText(st, v.text)) {
-		if attributed(name) || w.integers {
+	if !v.integer() {
+		if (attributed(name) || w.integers) && !(v.known && w.evalText(st, v.text)) {
 			w.unknownCode(st, src)
 		}
 		w.evaluable = true

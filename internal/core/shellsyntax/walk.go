@@ -130,7 +130,7 @@ func (w *walker) stmts(st *state, list []*syntax.Stmt) {
 // stmt walks a statement. st becomes what is known after it; the state that is
 // returned is what is known if it succeeded, nil where that is the same.
 func (w *walker) stmt(st *state, s *syntax.Stmt) *state {
-	if w.spend(1); w.err != nil || s == nil || !w.enter() {
+	if w.spend(32); w.err != nil || s == nil || !w.enter() {
 		return nil
 	}
 	defer w.leave()
@@ -238,14 +238,15 @@ func (w *walker) binary(st *state, b *syntax.BinaryCmd) *state {
 		if b.Op == syntax.AndStmt && ok != nil {
 			right = ok.clone()
 		}
+		left := right.clone() // st may be this already
 		okRight := w.stmt(right, b.Y)
 		switch {
 		case b.Op == syntax.AndStmt && okRight != nil:
 			ok = okRight
-			st.merge(right)
+			st.mergeStep(left, right)
 		case b.Op == syntax.AndStmt:
 			ok = right
-			st.merge(right)
+			st.mergeStep(left, right)
 		case leaves(b.Y): // cd x || exit
 			if ok != nil {
 				*st = *ok
@@ -375,6 +376,7 @@ func (w *walker) loop(st *state, c *syntax.ForClause) {
 		items = []Word{{}}
 	}
 	for _, i := range items {
+		w.spend(32)
 		body := st.clone()
 		v := valueOf(i, from)
 		if !settled {
@@ -393,23 +395,23 @@ func (w *walker) loop(st *state, c *syntax.ForClause) {
 func (w *walker) cases(st *state, c *syntax.CaseClause) {
 	var from []int
 	w.one(st, c.Word, &from)
+	// Where a branch may go on in the one below, each may begin with what any
+	// of them has done.
+	through := slices.ContainsFunc(c.Items, func(i *syntax.CaseItem) bool { return i.Op != syntax.Break })
+	if through {
+		st.apply(w.changesIn(c))
+	}
 	rest := st.clone()
-	var above *changes
 	for _, item := range c.Items {
 		for _, p := range item.Patterns {
 			w.one(st, p, &from)
 		}
-		branch := rest.clone()
-		if item.Op != syntax.Break { // it may be entered from the one above
-			if above == nil {
-				ch := w.changesIn(c)
-				above = &ch
-			}
-			branch.apply(*above)
+		if through {
+			rest = st.clone()
 		}
-		branch.merge(st)
+		branch := rest.clone()
 		w.stmts(branch, item.Stmts)
-		st.merge(branch)
+		st.mergeStep(rest, branch)
 	}
 }
 
