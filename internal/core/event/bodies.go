@@ -47,6 +47,8 @@ type Prompted struct {
 	Source Source      `json:"source"`
 	Text   string      `json:"text"`
 	Images []llm.Media `json:"images,omitempty"`
+	// Attached is what @mentions in the text brought along: files, listings.
+	Attached string `json:"attached,omitempty"`
 }
 
 // Noted appends a message of pawl's own to the conversation (status, rules,

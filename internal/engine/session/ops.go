@@ -13,6 +13,10 @@ type Prompt struct {
 	Source event.Source // "": a person
 	Text   string
 	Images []llm.Media
+	// Piped stands below Text and is data: what it mentions is not attached.
+	Piped string
+
+	attached *attached // what the mentions in Text brought
 }
 
 // Interrupt cancels what runs: the model's request, calls, or a question. By

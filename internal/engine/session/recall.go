@@ -67,11 +67,11 @@ type asking struct {
 func (a *asking) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.Prompted:
-		if a.question != "" || b.Source != event.Person || len(b.Images) > 0 {
+		if a.question != "" || b.Source != event.Person || len(b.Images) > 0 || b.Attached != "" {
 			a.spoiled = true
 		}
 		a.preference = ""
-		if b.Source == event.Person && len(b.Images) == 0 && !a.running {
+		if b.Source == event.Person && len(b.Images) == 0 && b.Attached == "" && !a.running {
 			a.preference = strings.Join(strings.Fields(b.Text), " ")
 		}
 		a.question, a.running = b.Text, true

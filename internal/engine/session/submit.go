@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,7 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 	if p.Source == "" {
 		p.Source = event.Person
 	}
+	p = s.attach(ctx, p)
 	rctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &run{ctx: rctx, cancel: cancel, first: p}
 	if busy, err := s.start(r); busy || err != nil {
@@ -71,6 +73,11 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 		return 0, err
 	}
 	s.causes(r)
+	if p.attached != nil && len(p.attached.seen) > 0 {
+		s.mu.Lock()
+		r.cause-- // what was seen stands behind the prompt
+		s.mu.Unlock()
+	}
 	go func() {
 		defer s.turns.Done()
 		s.turn(r)
@@ -85,11 +92,24 @@ func (s *Session) prompted(p Prompt) []event.Draft {
 	// The log keeps text: other bytes would come back as others.
 	text := strings.ToValidUTF8(p.Text, "\uFFFD")
 	prompt := event.Prompted{Source: p.Source, Text: text, Images: p.Images}
-	if s.log.Masked(prompt).(event.Prompted).Text == text {
-		return []event.Draft{{Body: prompt}}
+	var out, behind []event.Draft
+	if s.log.Masked(prompt).(event.Prompted).Text != text {
+		out = append(out, event.Draft{Body: event.Warned{What: "secret", Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}})
 	}
-	masked := event.Warned{What: "secret", Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}
-	return []event.Draft{{Body: masked}, {Body: prompt}}
+	if a := p.attached; a != nil {
+		for _, note := range a.notes {
+			out = append(out, event.Draft{Body: event.Warned{What: "mention", Text: note}})
+			a.text += "[" + note + "]\n"
+		}
+		prompt.Images = append(slices.Clone(prompt.Images), a.images...)
+		if a.text != "" {
+			prompt.Attached = "[What the prompt mentions with @, as it is now:]\n" + strings.ToValidUTF8(a.text, "\uFFFD")
+		}
+		if len(a.seen) > 0 {
+			behind = []event.Draft{{Body: event.FileSeen{Spans: a.seen}}}
+		}
+	}
+	return append(append(out, event.Draft{Body: prompt}), behind...)
 }
 
 // interruption is why a turn was cut short. It wraps a cancellation of kind

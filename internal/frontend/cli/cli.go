@@ -5,15 +5,19 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -60,7 +64,7 @@ func usageError(format string, args ...any) error {
 // Main runs a command line and returns the exit code.
 func Main(ctx context.Context, a *App) int {
 	root := a.root()
-	root.SetArgs(a.Args)
+	root.SetArgs(asRun(root, a.Args))
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -71,6 +75,11 @@ func Main(ctx context.Context, a *App) int {
 	code, said := exitCode(err)
 	if !said {
 		fmt.Fprintln(a.Err, "pawl: "+plain.Text(err.Error()))
+		if wantsJSON(a.Args) { // whoever reads it finds an object however it ends
+			if b, merr := json.Marshal(headless.Failure(code, turn.Describe(err))); merr == nil {
+				fmt.Fprintln(a.Out, string(b))
+			}
+		}
 	}
 	return code
 }
@@ -112,7 +121,7 @@ type flags struct {
 	timeout      time.Duration
 	format       string
 	verify       bool
-	print        string
+	print        bool
 	noSession    bool
 	metricsAddr  string
 	continueLast bool
@@ -126,22 +135,23 @@ type flags struct {
 func (a *App) root() *cobra.Command {
 	f := &flags{}
 	root := &cobra.Command{
-		Use:   "pawl [flags] [command]",
+		Use:   "pawl [flags] [PROMPT | command]",
 		Short: "A coding agent for the terminal",
 		Long: `pawl is a coding agent for the terminal.
 
-Without a command it opens a conversation in the current folder. With -p it runs
-one prompt without asking anything, as "pawl run" does.`,
+Without a command it opens a conversation in the current folder, which begins
+with PROMPT if there is one. With -p, or without a terminal, it runs the prompt
+without asking anything, as "pawl run" does.`,
 		Version:       Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noCommand,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			switch {
-			case c.Flags().Changed("print"):
-				return a.run(c.Context(), f, []string{f.print})
 			case a.Terminal:
-				return a.converse(c.Context(), f)
+				return a.converse(c.Context(), f, strings.Join(args, " "))
+			case len(args) > 0:
+				return a.run(c.Context(), f, args)
 			default:
 				return usageError("no terminal to hold a conversation on; give a prompt: pawl run \"…\", or pipe one into pawl run")
 			}
@@ -150,25 +160,18 @@ one prompt without asking anything, as "pawl run" does.`,
 	root.SetVersionTemplate("pawl {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError("%w\nsee: %s --help", err, c.CommandPath())
+		return usageError("%w%s\nsee: %s --help", err, meantFlag(c, err), c.CommandPath())
 	})
 	f.addSession(root)
 	f.addRun(root)
-	root.Flags().StringVarP(&f.print, "print", "p", "", "run this prompt without asking anything, and print the answer")
+	root.Flags().BoolVarP(&f.print, "print", "p", false, "run the prompt, from the argument or standard input, without asking anything, and print the answer")
 	root.AddCommand(
 		a.progressCommand(),
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
-		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(),
+		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(), a.versionCommand(),
 	)
 	return root
-}
-
-func noCommand(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return usageError("no command %q; a prompt is given with: pawl run %q", args[0], args[0])
 }
 
 // addSession adds the flags that say which session, where and with what.
@@ -177,6 +180,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringVarP(&f.dir, "dir", "C", "", "work in this folder instead of the current one")
 	fs.StringVarP(&f.model, "model", "m", "", "the model: provider/model, a provider, or offline")
 	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")
+	fs.BoolFunc("yolo", "the same as --permission-mode yolo", func(string) error { f.mode = "yolo"; return nil })
 	fs.StringVar(&f.mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
 	fs.StringVar(&f.route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")
 	fs.StringArrayVar(&f.allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
@@ -191,6 +195,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.BoolVarP(&f.continueLast, "continue", "c", false, "go on with the newest session of this folder")
 	fs.StringVarP(&f.resume, "resume", "r", "", "go on with this session (a unique start of its id is enough)")
 	fs.BoolVar(&f.fork, "fork-session", false, "with --continue or --resume: go on in a copy")
+	fs.SetNormalizeFunc(othersWords)
 	f.fixing.add(c)
 	fs.StringVar(&f.plan, "plan", "", "take the phases of the task from this Markdown file (see doc/phases.md)")
 	exclude(c, "continue", "resume", "no-session")
@@ -203,6 +208,8 @@ func (f *flags) addRun(c *cobra.Command) {
 	fs.DurationVar(&f.timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
 	fs.StringVar(&f.format, "output-format", "text", "text, json or stream-json")
 	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
+	fs.Bool("verbose", false, "") // what it asks for is on stderr anyway
+	_ = fs.MarkHidden("verbose")
 }
 
 // realDir is the workspace's real path.

@@ -16,7 +16,7 @@ import (
 )
 
 // converse holds a conversation in the terminal.
-func (a *App) converse(ctx context.Context, f *flags) error {
+func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	conf, paths, err := a.settings()
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (a *App) converse(ctx context.Context, f *flags) error {
 	}
 	exit, err := line.Run(ctx, line.Config{
 		In: term, Out: a.Out, Open: open, Signals: a.Signals(), Now: a.Now,
-		Theme: plain.ThemeOf(a.Terminal, a.Env),
+		Theme: plain.ThemeOf(a.Terminal, a.Env), First: first,
 		Sessions: func(ctx context.Context) ([]event.Row, error) {
 			dir, err := a.realDir(f)
 			if err != nil {

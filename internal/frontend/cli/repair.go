@@ -38,7 +38,7 @@ the diff. "pawl undo" puts it back.`,
 				return err
 			}
 			defer s.close()
-			return a.headless(c.Context(), s, repairPrompt, f, format)
+			return a.headless(c.Context(), s, repairPrompt, "", f, format)
 		},
 	}
 	f.addRun(c)

@@ -21,7 +21,7 @@ const maxPrompt = 4 << 20
 func (a *App) runCommand() *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
-		Use:   "run [flags] PROMPT",
+		Use: "run [flags] PROMPT", Aliases: []string{"exec"},
 		Short: "Run one prompt without asking anything",
 		Long: `Run one prompt without a person: the answer goes to stdout, progress to stderr.
 The prompt is the argument, standard input, or both (the argument first).
@@ -42,7 +42,7 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 	if f.maxTurns < 0 || f.maxUSD < 0 || f.timeout < 0 {
 		return usageError("--max-turns, --max-budget-usd and --timeout take no negative numbers")
 	}
-	prompt, err := a.prompt(args)
+	prompt, piped, err := a.prompt(args)
 	if err != nil {
 		return err
 	}
@@ -51,18 +51,22 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 		return err
 	}
 	defer s.close()
-	return a.headless(ctx, s, prompt, f, format)
+	return a.headless(ctx, s, prompt, piped, f, format)
 }
 
 // headless runs a prompt in an open session; the error carries the exit code.
-func (a *App) headless(ctx context.Context, s *opened, prompt string, f *flags, format headless.Format) error {
+func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *flags, format headless.Format) error {
 	for _, w := range s.warnings {
 		fmt.Fprintln(a.Err, "pawl: "+plain.Line(w))
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Format: format, Verify: f.verify, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Piped: piped, Format: format, Verify: f.verify, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
+	if err != nil && format != headless.Text && r.Type != "" { // the result says it
+		fmt.Fprintln(a.Err, "pawl: "+plain.Text(err.Error()))
+		return &exitError{code: r.ExitCode}
+	}
 	if err != nil {
 		return err
 	}
@@ -84,26 +88,26 @@ func (f *flags) kept(command string) string {
 	return "pawl " + command
 }
 
-// prompt puts the prompt together from arguments and standard input.
-func (a *App) prompt(args []string) (string, error) {
-	text := strings.Join(args, " ")
+// prompt puts the prompt together from arguments and standard input. What comes
+// on standard input beside a prompt is data that belongs to it.
+func (a *App) prompt(args []string) (text, piped string, err error) {
+	text = strings.Join(args, " ")
 	if text == "" && !a.keyboard() || text != "" && a.inputWaits() {
 		in, err := io.ReadAll(io.LimitReader(a.In, maxPrompt+1))
 		if err != nil {
-			return "", usageError("cannot read the prompt from standard input: %w", err)
+			return "", "", usageError("cannot read the prompt from standard input: %w", err)
 		}
-		if text != "" && len(in) > 0 {
-			text += "\n\n"
+		if piped = string(in); text == "" {
+			text, piped = piped, ""
 		}
-		text += string(in)
 	}
 	switch {
-	case len(text) > maxPrompt:
-		return "", usageError("the prompt is longer than %d MB, which no model takes; put it into a file and name the file", maxPrompt>>20)
-	case !utf8.ValidString(text):
-		return "", usageError("the prompt is not UTF-8 text; put it into a file and name the file")
+	case len(text)+len(piped) > maxPrompt:
+		return "", "", usageError("the prompt is longer than %d MB, which no model takes; put it into a file and name the file", maxPrompt>>20)
+	case !utf8.ValidString(text) || !utf8.ValidString(piped):
+		return "", "", usageError("the prompt is not UTF-8 text; put it into a file and name the file")
 	case strings.TrimSpace(text) == "":
-		return "", usageError("no prompt: give it as an argument or on standard input")
+		return "", "", usageError("no prompt: give it as an argument or on standard input")
 	}
-	return text, nil
+	return text, piped, nil
 }

@@ -43,6 +43,7 @@ type Options struct {
 	Timeout time.Duration // 0: none
 	Undo    string        // the command that puts changes back, "" for none
 	Why     string        // the command that has the evidence, "" for none
+	Piped   string        // data that belongs to the prompt
 	Out     io.Writer     // the answer, or JSON
 	Err     io.Writer     // progress
 	Now     func() time.Time
@@ -63,7 +64,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	v := &view{format: o.Format, undo: o.Undo, why: o.Why, out: out, err: o.Err, s: s}
 	events := s.Events(ctx, s.Began())
 	v.first(s)
-	cause, err := s.Submit(ctx, session.Prompt{Text: prompt})
+	cause, err := s.Submit(ctx, session.Prompt{Text: prompt, Piped: o.Piped})
 	if err != nil {
 		return Result{}, err
 	}
@@ -207,6 +208,9 @@ func (v *view) progress(e event.Event) {
 				fmt.Fprintln(v.err, plain.Text(v.said))
 			}
 			fmt.Fprintln(v.err, "pawl: "+brief.Mending)
+		}
+		if text := brief.Attached(b); text != "" {
+			fmt.Fprintln(v.err, "pawl: "+text)
 		}
 	case event.Warned:
 		fmt.Fprintln(v.err, plain.Line("pawl: "+b.Text))

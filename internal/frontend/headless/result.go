@@ -94,6 +94,18 @@ func Codes() []Code {
 // signalCodes are the exit codes of an interrupted run, by what interrupted it.
 var signalCodes = map[string]int{"SIGHUP": 129, "SIGINT": 130, "SIGTERM": 143}
 
+// Failure is the result of a run that came to nothing: a wrong command line, a
+// setting that is missing.
+func Failure(code int, f event.Fault) Result {
+	r := Result{Type: "result", Outcome: string(event.EndFailed), Files: []string{}, Checks: []evidence.Check{}, Denials: []Denial{}, Error: &f, ExitCode: code}
+	for _, c := range Codes() {
+		if c.Code == code {
+			r.Outcome = c.Outcome
+		}
+	}
+	return r
+}
+
 // codeOf gives the exit code of an end.
 func codeOf(end event.End, by string) int {
 	switch end {

@@ -71,6 +71,8 @@ type Config struct {
 	// Memory, if set, does what `pawl memory` does with those words.
 	Memory func(ctx context.Context, words string) error
 	Rules  func() []string
+	// First is a prompt that the conversation begins with, "" for none.
+	First string
 	// Signals gives the names of signals as they come: SIGINT, SIGTERM, SIGHUP.
 	Signals <-chan string
 	Now     func() time.Time
@@ -116,6 +118,13 @@ func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
 	go c.watch(done)
 
 	err := c.running(ctx, func(ctx context.Context) error { return c.Switch(ctx, want) })
+	if err == nil && cfg.First != "" {
+		c.view.line("> " + plain.Text(cfg.First))
+		if err = c.turn(ctx, cfg.First); err != nil && !errors.Is(err, errGone) && !errors.Is(err, errLeft) {
+			c.view.line("pawl: " + plain.Text(err.Error()))
+			err = nil
+		}
+	}
 	if err == nil {
 		err = c.converse(ctx)
 	}

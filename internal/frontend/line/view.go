@@ -86,6 +86,9 @@ func (v *view) show(e event.Event) {
 		if b.Source == event.Autofix {
 			v.line("pawl: " + brief.Mending)
 		}
+		if text := brief.Attached(b); text != "" {
+			v.line("pawl: " + text)
+		}
 	case event.PersonRan:
 		v.ran(b)
 	case event.Warned:

@@ -111,6 +111,9 @@ func (c *Conversation) Apply(e event.Event) {
 			m.Parts = append(m.Parts, llm.Part{Kind: llm.Image, Media: i.Type, Data: i.Data})
 		}
 		m = append2(m, llm.TextPart(b.Text))
+		if b.Attached != "" {
+			m = append2(m, llm.TextPart(b.Attached))
+		}
 		c.push(m, about{tokens: countMessage(c.count(), m), kind: prompt})
 	case event.Noted:
 		c.note(b.Text)

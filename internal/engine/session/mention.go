@@ -1,0 +1,202 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// A person's @mentions bring what they name along with the prompt: a file its
+// lines, a folder its listing, an image its picture (SPEC 10.1). They are read
+// with the model's own tools, so that what the model is shown counts as read,
+// and only where a call of the model would be allowed unasked.
+
+// Bounds of what one prompt brings along.
+const (
+	mostMentions = 20
+	mostAttached = 128 << 10 // bytes of text
+)
+
+// attached is what the mentions of a prompt brought.
+type attached struct {
+	text   string
+	images []llm.Media
+	seen   []tool.Span
+	notes  []string // what was not attached, and why
+}
+
+// attach reads what a person's prompt mentions. Piped input is data and no
+// word of the person's.
+func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
+	found := mentions(p.Text)
+	if p.Piped != "" {
+		p.Text = strings.TrimRight(p.Text, "\n") + "\n\n" + p.Piped
+	}
+	if p.Source != event.Person || s.cfg.Files == nil || len(found) == 0 {
+		return p
+	}
+	a := &attached{}
+	left := mostAttached
+	for i, m := range found {
+		if i == mostMentions || left <= 0 {
+			a.notes = append(a.notes, fmt.Sprintf("@%s and what is mentioned after it is not attached: a prompt brings at most %d files and %d KB along", m, mostMentions, mostAttached>>10))
+			break
+		}
+		r, why := s.mentioned(ctx, m, left)
+		switch {
+		case why != "":
+			a.notes = append(a.notes, "@"+m+" is not attached: "+why)
+		case r.Text != "":
+			a.text += r.Text + "\n"
+			left -= len(r.Text)
+			a.images, a.seen = append(a.images, r.Images...), append(a.seen, r.Seen...)
+		}
+	}
+	p.attached = a
+	return p
+}
+
+// mentioned reads what one mention names. It gives neither a text nor a reason
+// for what names nothing here: a person, a package.
+func (s *Session) mentioned(ctx context.Context, m string, limit int) (r tool.Result, why string) {
+	name, from, to := m, 0, 0
+	hash, dir, err := s.cfg.Files.Stat(name)
+	if err == nil && hash == "" && !dir {
+		if name, from, to = lines(m); name != m {
+			hash, dir, err = s.cfg.Files.Stat(name)
+		}
+	}
+	clean, inside, rerr := s.cfg.Files.Resolve(name)
+	switch {
+	case rerr == nil && !inside && (dir || hash != "" || namesFile(name)):
+		return r, "it is outside the workspace"
+	case err != nil || rerr != nil || hash == "" && !dir:
+		if namesFile(m) {
+			return r, "there is no such file"
+		}
+		return r, ""
+	case secrets.LooksSecret(name) || secrets.LooksSecret(clean):
+		return r, "it looks like a file of secrets"
+	}
+	args, use := any(map[string]any{"path": name}), "ls"
+	if !dir {
+		use = "read"
+		args = map[string]any{"files": []map[string]any{{"path": name, "from": from, "to": to}}}
+	}
+	raw, err := json.Marshal(args)
+	t, ok := s.cfg.Tools.Find(use)
+	if err != nil || !ok {
+		return r, "this session has no tool to read it"
+	}
+	p := &turn.Pending{Call: llm.Call{Name: use, Args: raw}, Args: raw, Tool: t}
+	env := s.env(p)
+	env.Limit, env.Out = min(env.Limit, limit), func(string) {}
+	if err := p.Measure(env); err != nil {
+		return r, err.Error()
+	}
+	if d := (&permissionGate{s: s}).policy(p); d.Verdict != permission.Allow {
+		return r, d.Reason
+	}
+	if r, err = p.Try(ctx, env); err == nil && r.Error {
+		_, text, _ := strings.Cut(r.Text, "error: ")
+		err = fmt.Errorf("%s", strings.TrimSpace(text))
+	}
+	if err != nil {
+		return tool.Result{}, err.Error()
+	}
+	if dir {
+		r.Text = "== " + clean + "/ ==\n" + r.Text
+	}
+	if masked := s.cfg.Mask.String(r.Text); masked != r.Text {
+		r.Text, r.Seen = masked, nil // masked lines are not what the file holds
+	}
+	return r, ""
+}
+
+// The end of a mention that names lines: a.go:10, a.go:10-20, a.go#L10-L20.
+var lineRange = regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`)
+
+func lines(m string) (name string, from, to int) {
+	f := lineRange.FindStringSubmatch(m)
+	if f == nil {
+		return m, 0, 0
+	}
+	from, _ = strconv.Atoi(f[2])
+	if to = from; f[3] != "" {
+		to, _ = strconv.Atoi(f[3])
+	}
+	return f[1], from, to
+}
+
+// namesFile reports whether somebody must have meant a file: then one that is
+// not there is worth a word. @types/node and @alice are not.
+func namesFile(m string) bool {
+	for _, p := range [...]string{"./", "../", "~/", "/"} {
+		if strings.HasPrefix(m, p) {
+			return true
+		}
+	}
+	ext := strings.TrimPrefix(path.Ext(m), ".")
+	return ext != "" && len(ext) <= 5 && strings.IndexFunc(ext, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
+}
+
+// mentions finds what a text names behind an @, each once: at its beginning or
+// behind a blank or an opening bracket, and not in code, where an @ is a part
+// of the code. A name with blanks stands in quotes: @"my file.txt".
+func mentions(text string) []string {
+	var out []string
+	seen := map[string]bool{}
+	code := "" // the marks that close the piece of code
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '`':
+			n := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
+			switch mark := text[i : i+n]; {
+			case code == "" && strings.Contains(text[i+n:], mark):
+				code = mark
+			case code == mark:
+				code = ""
+			}
+			i += n
+		case c == '@' && code == "" && (i == 0 || strings.IndexByte(" \t\n([{\"'", text[i-1]) >= 0):
+			name, n := named(text[i+1:])
+			if name != "" && !seen[name] {
+				seen[name] = true
+				out = append(out, name)
+			}
+			i += 1 + n
+		default:
+			i++
+		}
+	}
+	return out
+}
+
+// named is the name at the beginning of a text, and how long it is there.
+func named(text string) (name string, n int) {
+	if strings.HasPrefix(text, `"`) {
+		if end := strings.IndexAny(text[1:], "\"\n"); end > 0 && text[1+end] == '"' {
+			return text[1 : 1+end], end + 2
+		}
+	}
+	n = len(text)
+	if end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`\"'<>|*@", r) }); end >= 0 {
+		n = end
+		if text[n] == '@' { // an address, and no path
+			return "", n
+		}
+	}
+	return strings.TrimRight(text[:n], ".,;:!?)]}"), n
+}
