@@ -43,8 +43,9 @@ type App struct {
 // exitError carries an exit code up to Main. Its message, if any, was not
 // printed yet.
 type exitError struct {
-	code int
-	err  error
+	code   int
+	err    error
+	result bool // the result was written as JSON already
 }
 
 func (e *exitError) Error() string {
@@ -75,7 +76,7 @@ func Main(ctx context.Context, a *App) int {
 	code, said := exitCode(err)
 	if !said {
 		fmt.Fprintln(a.Err, "pawl: "+plain.Text(err.Error()))
-		if wantsJSON(a.Args) { // whoever reads it finds an object however it ends
+		if e := (*exitError)(nil); wantsJSON(a.Args) && !(errors.As(err, &e) && e.result) { // whoever reads it finds an object however it ends
 			if b, merr := json.Marshal(headless.Failure(code, turn.Describe(err))); merr == nil {
 				fmt.Fprintln(a.Out, string(b))
 			}

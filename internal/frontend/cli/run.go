@@ -64,8 +64,7 @@ func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *
 		Piped: piped, Format: format, Verify: f.verify, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil && format != headless.Text && r.Type != "" { // the result says it
-		fmt.Fprintln(a.Err, "pawl: "+plain.Text(err.Error()))
-		return &exitError{code: r.ExitCode}
+		return &exitError{code: r.ExitCode, err: err, result: true}
 	}
 	if err != nil {
 		return err
