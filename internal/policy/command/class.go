@@ -37,12 +37,25 @@ func classOf(c shellsyntax.Command, eff Effect) Class {
 		return Editing
 	case "mv", "rmdir", "ln", "truncate":
 		return Safe
-	case "chmod", "rm", "unlink":
+	case "chmod":
+		switch {
+		case eff.Recursive:
+		case len(c.Words) > 1 && plainMode(c.Words[1]):
+			return Editing
+		default:
+			return Safe
+		}
+	case "rm", "unlink":
 		if !eff.Recursive {
 			return Safe
 		}
 	}
 	return Unsafe
+}
+
+// plainMode: to let a file be run or read is what an edit needs.
+func plainMode(w shellsyntax.Word) bool {
+	return isOneOf(w, "+x", "a+x", "u+x", "ug+x", "755", "0755", "644", "0644", "+r", "u+rw")
 }
 
 // byProject says what a command is that syntax alone does not show to be
@@ -97,9 +110,26 @@ func everydayGit(g Git) bool {
 	case "switch":
 		return !has("-f", "--force", "--discard-changes", "-C", "--force-create", "--orphan")
 	case "checkout":
-		return len(g.Args) == 2 && g.Args[0].Text == "-b"
+		// To another branch, which git refuses where it would lose a change.
+		return len(g.Args) == 2 && g.Args[0].Text == "-b" || len(g.Args) == 1 && (g.Args[0].Text == "-" || branchName(g.Args[0].Text))
+	case "restore":
+		return len(g.Args) > 1 && g.Args[0].Text == "--staged" && !slices.ContainsFunc(g.Args[1:], func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") })
+	case "reset": // the index only
+		return len(g.Args) > 0 && g.Args[0].Text == "HEAD" && !slices.ContainsFunc(g.Args, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") && w.Text != "--" })
+	case "mv":
+		return len(g.Args) > 1 && !slices.ContainsFunc(g.Args, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") })
 	case "branch":
 		return len(g.Args) == 1 && !strings.HasPrefix(g.Args[0].Text, "-")
+	}
+	return false
+}
+
+// branchName: a word that is a branch by its look; another may be a folder,
+// whose changes "git checkout" would throw away.
+func branchName(s string) bool {
+	switch s {
+	case "main", "master", "develop", "dev", "trunk", "staging", "release":
+		return true
 	}
 	return false
 }

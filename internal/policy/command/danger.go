@@ -147,7 +147,8 @@ func EatsCode(name string, c shellsyntax.Command) bool {
 	case Interpreter(name) && !editorOrFilter(name):
 		// Code on standard input, or in a file that is another's output; with
 		// a script or -c of its own, what comes in is data.
-		if len(Executing(shellsyntax.Command{Words: c.Words})) == 0 && !hasOperand(args) {
+		need := Executing(shellsyntax.Command{Words: c.Words})
+		if (len(need) == 0 || need[0] == "\x00") && !hasOperand(args) {
 			return true
 		}
 		return slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return !w.Known })

@@ -15,6 +15,8 @@ func Executing(c shellsyntax.Command) []string {
 	for _, n := range c.Wrappers {
 		switch n {
 		case "timeout", "nohup", "nice", "time", "stdbuf", "setsid", "command", "builtin", "ionice", "caffeinate":
+		case "find":
+			out = append(out, n, "-exec")
 		default:
 			out = append(out, n)
 		}
@@ -32,8 +34,11 @@ func Executing(c shellsyntax.Command) []string {
 		if inv.Stdin || inv.Unknown {
 			out = append(out, "\x00")
 		}
-	case Interpreter(name) && c.Piped && !hasOperand(args):
-		out = append(out, "\x00") // code from its standard input
+	case name == "tar" || name == "bsdtar":
+		// The old style has no dash.
+		if len(args) > 0 && args[0].Text != "" && args[0].Text[0] != '-' {
+			args = append([]shellsyntax.Word{{Text: "-" + args[0].Text, Known: args[0].Known}}, args[1:]...)
+		}
 	case name == "sed" || name == "awk" || name == "gawk" || name == "mawk":
 		if Effects(shellsyntax.Command{Words: c.Words, Dir: c.Dir}).Kind == Other {
 			out = append(out, "\x00")
@@ -64,6 +69,7 @@ func Executing(c shellsyntax.Command) []string {
 			}
 		}
 	}
+	flags := len(out)
 	for flag := range strings.FieldsSeq(executingFlags(name)) {
 		for _, a := range args {
 			if isFlag(a.Text, flag) {
@@ -72,7 +78,29 @@ func Executing(c shellsyntax.Command) []string {
 			}
 		}
 	}
+	if flags == len(out) && Interpreter(name) && !editorOrFilter(name) && !hasScript(args) {
+		out = append(out, "\x00") // code from its standard input
+	}
 	return out
+}
+
+// hasScript reports whether an interpreter is given a file of code: an operand
+// that is not the value of an option before it.
+func hasScript(args []shellsyntax.Word) bool {
+	for _, a := range args {
+		switch t := a.Text; {
+		case t == "-" || t == "/dev/stdin" || strings.HasPrefix(t, "/dev/fd/") || strings.HasPrefix(t, "/proc/self/fd/"):
+			return false
+		case !strings.HasPrefix(t, "-"):
+			return true
+		case strings.Trim(t, "-uBEsSOvqbdtwn") == "" || t == "--":
+		case strings.HasPrefix(t, "--") && strings.Contains(t, "="):
+		case isOneOf(a, "--version", "--help", "-V", "--inspect", "--test", "--watch", "--no-warnings", "--trace-warnings", "--harmony", "--expose-gc", "--enable-source-maps", "-I", "-P"):
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 func hasOperand(args []shellsyntax.Word) bool {
@@ -125,7 +153,7 @@ func executingFlags(name string) string {
 	case "ssh", "scp", "sftp":
 		return "-o -F -S -J"
 	case "make", "gmake":
-		return "-f --file --makefile --eval -C --directory -I"
+		return "-f --file --makefile --eval -E -C --directory -I --include-dir --what-if -W --old-file -o --assume-new"
 	case "just":
 		return "--shell --shell-arg --set -f --justfile -c --command -d --working-directory"
 	case "npm", "pnpm", "yarn":

@@ -35,7 +35,7 @@ func Resolve(cmds []shellsyntax.Command) []shellsyntax.Command {
 		}
 		var words []shellsyntax.Word
 		for _, w := range c.Words {
-			if fedWord(w) {
+			if Fed(w) {
 				words = append(words, names...)
 			} else {
 				words = append(words, w)
@@ -51,8 +51,8 @@ func Resolve(cmds []shellsyntax.Command) []shellsyntax.Command {
 	return out
 }
 
-// fedWord: a word that xargs or find puts there.
-func fedWord(w shellsyntax.Word) bool {
+// Fed reports whether a word is one that xargs or find puts there.
+func Fed(w shellsyntax.Word) bool {
 	return !w.Known && (w.Text == "…" || w.Text == "{}") && !w.Glob
 }
 
@@ -180,7 +180,7 @@ func fedUnknown(c shellsyntax.Command, e Effect) string {
 		return ""
 	}
 	for _, words := range [][]shellsyntax.Word{e.Reads, e.Writes, e.Removes} {
-		if slices.ContainsFunc(words, fedWord) {
+		if slices.ContainsFunc(words, Fed) {
 			return c.Wrappers[len(c.Wrappers)-1] + " gives it names that cannot be known before: `find … -exec … {} +` or `find … -print0 | xargs -0 …` can be judged"
 		}
 	}

@@ -63,7 +63,7 @@ func gitRow(sub string) (row, bool) {
 	case "rev-list":
 		r.dash = gitWalk + "count timestamp header disk-usage? objects-edge object-names no-object-names filter= no-filter bisect-vars bisect-all use-bitmap-index test-bitmap quiet z abbrev? no-commit-header commit-header missing= "
 	case "shortlog":
-		r.dash = gitWalk + "s summary n numbered e email w? group= c "
+		r.dash = "s summary n numbered e email w? group= c " + gitWalk
 	case "blame", "annotate":
 		r.dash = "b root show-stats L= l t S< reverse= p porcelain line-porcelain incremental encoding= date= progress no-progress M? C? ignore-rev= ignore-revs-file< color-lines color-by-age c score-debug f show-name n show-number s e show-email w abbrev= h minimal"
 	case "rev-parse":

@@ -66,3 +66,69 @@ func ReadsFolder(c shellsyntax.Command) bool {
 	}
 	return false
 }
+
+// RunsOthers names the programs that run what their words say, beside those
+// that shellsyntax takes off.
+func RunsOthers(name string) bool {
+	switch name {
+	case "script", "flock", "strace", "ltrace", "watch", "unshare", "setpriv", "prlimit", "runuser", "su", "capsh", "npx", "npm", "pnpm", "yarn", "bun", "bunx", "gdb", "lldb", "parallel", "entr", "nsenter", "chroot", "perf", "firejail", "systemd-run", "pkexec", "setarch",
+		"numactl", "unbuffer", "rlwrap", "valgrind", "tmux", "screen", "expect", "env", "xargs", "find", "fd", "fdfind", "git", "make", "just", "ssh", "docker", "podman", "kubectl", "uv", "poetry", "bundle", "dbus-run-session", "xvfb-run", "faketime", "proot", "bwrap", "trap", "hash", "alias", "at", "batch", "crontab":
+		return true
+	}
+	return Interpreter(name) || shellsyntax.Shell(name) || strings.HasPrefix(name, "ld-") || strings.HasPrefix(name, "ld.")
+}
+
+// Spellings returns other ways to read the words of a command, for those who
+// must see a program wherever it stands: git's aliases and own programs, and in
+// a command of unknown effect each word as a program, and each text as a line.
+func Spellings(c shellsyntax.Command) (words [][]shellsyntax.Word, texts []string) {
+	if len(c.Words) == 0 {
+		return nil, nil
+	}
+	known := func(s string) shellsyntax.Word { return shellsyntax.Word{Text: s, Known: true} }
+	base := c.Words[0].Text[strings.LastIndexByte(c.Words[0].Text, '/')+1:]
+	args := c.Words[1:]
+	if sub, ok := strings.CutPrefix(base, "git-"); ok {
+		base, args = "git", append([]shellsyntax.Word{known(sub)}, args...)
+		words = append(words, append([]shellsyntax.Word{known("git")}, args...))
+	}
+	if base == "git" {
+		g := ParseGit(args)
+		if g.Sub == "" { // behind -c and its like
+			for i := 0; i < len(args); i++ {
+				t := args[i].Text
+				if t == "-c" || t == "-C" || t == "--git-dir" || t == "--work-tree" || t == "--exec-path" || t == "--config-env" || t == "--namespace" {
+					if i++; i < len(args) {
+						t = "-c" + args[i].Text
+					}
+				}
+				if name, v, ok := strings.Cut(t, "="); ok && strings.HasPrefix(name, "-calias.") {
+					texts = append(texts, "git "+v, strings.TrimPrefix(v, "!"))
+				}
+				if args[i].Known && !strings.HasPrefix(t, "-") {
+					g.Sub, g.Args = t, args[i+1:]
+					words = append(words, append([]shellsyntax.Word{known("git"), args[i]}, g.Args...))
+					break
+				}
+			}
+		}
+		switch g.Sub {
+		case "send-pack", "http-push":
+			words = append(words, append([]shellsyntax.Word{known("git"), known("push")}, g.Args...))
+		case "subtree", "lfs", "annex", "flow", "submodule", "notes":
+			words = append(words, append([]shellsyntax.Word{known("git")}, g.Args...))
+		}
+	}
+	if Effects(c).Kind != Other {
+		return words, texts
+	}
+	for i := 1; i < len(c.Words); i++ {
+		if w := c.Words[i]; w.Known {
+			words = append(words, c.Words[i:])
+			if strings.ContainsAny(w.Text, " \t\n") {
+				texts = append(texts, w.Text)
+			}
+		}
+	}
+	return words, texts
+}

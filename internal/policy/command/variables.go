@@ -6,7 +6,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// SafeVariable names the variables that only change how output looks, or how
+// SafeVariable names the variables that no program obeys, being a letter or in
+// small letters, or that only change how output looks, or how
 // a build is made, and never what runs.
 func SafeVariable(name string) bool {
 	switch name {
@@ -16,7 +17,7 @@ func SafeVariable(name string) bool {
 		"DEBIAN_FRONTEND", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "DEBUG", "VERBOSE", "HUSKY":
 		return true
 	}
-	return strings.HasPrefix(name, "LC_")
+	return strings.HasPrefix(name, "LC_") || len(name) == 1 && name != "_" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") == "" && name != "histchars"
 }
 
 // LoadedVariable names those that change what later commands of the line do

@@ -73,7 +73,11 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 func (p *Policy) wordUnits(w what, c shellsyntax.Command, word shellsyntax.Word, how string) []unit {
 	paths, ok := c.Paths(word)
 	if !ok {
-		return []unit{{what: w, guard: outsideGuard, sensitive: true, why: "it " + how + " " + shorten(word.Text) + ", which cannot be known before it runs"}}
+		rule := "read("
+		if w == writeUnit {
+			rule = "edit("
+		}
+		return []unit{{what: w, guard: outsideGuard, sensitive: true, pattern: rule + anywhere + ")", why: "it " + how + " " + shorten(word.Text) + ", which cannot be known before it runs"}}
 	}
 	var out []unit
 	for _, abs := range paths {
@@ -119,7 +123,7 @@ func (p *Policy) wanders(c shellsyntax.Command) []unit {
 				continue
 			}
 			for _, abs := range paths {
-				if i == 0 && (systemPath(abs) || p.inside(abs)) || seen[abs] || p.inside(abs) || command.SafeDevice(abs) || p.cfg.Spill != "" && under(abs, p.cfg.Spill) {
+				if i == 0 || seen[abs] || p.inside(abs) || command.SafeDevice(abs) || p.cfg.Spill != "" && under(abs, p.cfg.Spill) {
 					continue
 				}
 				seen[abs] = true

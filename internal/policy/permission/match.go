@@ -83,7 +83,7 @@ func (p *Policy) denies(r Rule, u unit) bool {
 // mayBeDenied: a path that is not wholly known, or a folder that is changed
 // with all below it, may be what a deny rule names.
 func (p *Policy) mayBeDenied(u unit) bool {
-	if u.what == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known) {
+	if u.what == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known || anyProgram(u.cmd)) {
 		// Any program may run here.
 		return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && r.Tool == "bash" })
 	}
@@ -108,6 +108,11 @@ func (p *Policy) mayBeDenied(u unit) bool {
 		rule := p.literal(r.Pattern)
 		return u.what == writeUnit && u.derived && rule != "" && under(fold2(rule), fold2(u.path))
 	})
+}
+
+// anyProgram reports whether a command runs others, and which is not known.
+func anyProgram(c shellsyntax.Command) bool {
+	return command.RunsOthers(base(c)) && command.Effects(c).Kind == command.Other && slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return !w.Known && !w.Glob })
 }
 
 // literal is the absolute folder that a path pattern begins with, "" for one
@@ -141,10 +146,13 @@ func (p *Policy) allows(r Rule, u unit) bool {
 		if r.Bare {
 			return true
 		}
-		return allowCommand(r.words, u.cmd)
+		return allowCommand(p.homed(r.words), u.cmd)
 	case readUnit, writeUnit:
 		if r.Bare {
 			return u.guard == noGuard && u.path != ""
+		}
+		if u.path == "" && u.guard != protectedGuard && r.Pattern == anywhere {
+			return true
 		}
 		if u.path == "" || u.glob && !strings.HasSuffix(r.Pattern, "**") {
 			return false
@@ -164,6 +172,17 @@ func (p *Policy) allows(r Rule, u unit) bool {
 	}
 	return r.Bare
 }
+
+// homed puts the home in place of ~ in a pattern's program.
+func (p *Policy) homed(words []string) []string {
+	if rest, ok := strings.CutPrefix(words[0], "~/"); ok && p.cfg.Home != "" {
+		return append([]string{path.Join(p.cfg.Home, rest)}, words[1:]...)
+	}
+	return words
+}
+
+// anywhere is the pattern of a rule about any path at all, known or not.
+const anywhere = "//**"
 
 // namesProtected: the protected name stands in the rule itself.
 func namesProtected(pattern, abs string) bool {
@@ -212,6 +231,9 @@ func allowCommand(pat []string, c shellsyntax.Command) bool {
 			}
 		}
 		for _, w := range words {
+			if inner, _ := c.Program(); command.Fed(w) && named(pat, c) && !command.ExactOnly(inner) {
+				continue // the pattern names what puts it there
+			}
 			if !w.Known && (w.Prefix == "" || w.Prefix[0] == '-') && !w.Glob {
 				return false // it may be any option
 			}
@@ -276,7 +298,37 @@ func denyCommand(pat []string, c shellsyntax.Command) bool {
 		g := command.ParseGit(c.Words[1:])
 		if g.Sub != "" {
 			short := append([]shellsyntax.Word{c.Words[0], {Text: g.Sub, Known: true}}, g.Args...)
-			return denyWords(pat, short)
+			if denyWords(pat, short) {
+				return true
+			}
+		}
+	}
+	// A program that runs others, by whatever option.
+	words, texts := command.Spellings(c)
+	return slices.ContainsFunc(words, func(ws []shellsyntax.Word) bool { return denyWords(pat, ws) }) ||
+		slices.ContainsFunc(texts, func(t string) bool { return denyText(pat, t) })
+}
+
+// denyText reports whether the literal words that a pattern begins with stand
+// side by side in a text, as code of a shell or of another language.
+func denyText(pat []string, text string) bool {
+	var lit []string
+	for _, p := range pat {
+		if strings.ContainsAny(p, "*?") {
+			break
+		}
+		lit = append(lit, fold(path.Base(p)))
+	}
+	if len(lit) == 0 {
+		return false
+	}
+	words := strings.FieldsFunc(fold(text), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()<>{}'\"`!,$[]", r) })
+	for i := range words {
+		if i+len(lit) > len(words) {
+			break
+		}
+		if path.Base(words[i]) == lit[0] && slices.Equal(words[i+1:i+len(lit)], lit[1:]) {
+			return true
 		}
 	}
 	return false

@@ -142,7 +142,7 @@ aaaaa git log --grep='rm -rf'
 ?d?aa rm -f build/*.o
 ?d?aa rmdir old
 ?d?aa ln -s a b
-?d?aa chmod +x run.sh
+?daaa chmod +x run.sh
 ?daaa go test ./...
 ?daaa go test -run 'TestX$' -count=1 ./pkg
 ?daaa go build ./...
@@ -327,7 +327,7 @@ RRRRR find . -delete
 ?d??a docker run -v /:/host x
 ?d??a chmod -R 777 .
 ?d??a unzip x.zip
-?d??a npx tsc
+?daaa npx tsc
 ?d??a git ls-remote
 ?d??a builtin let 'a[$(rm -r x)]'
 ?d??a wait -p 'a[$(rm -r x)]'
