@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 const (
@@ -30,12 +31,13 @@ type grepArgs struct {
 // Grep finds lines.
 func Grep() tool.Tool {
 	t := tool.New("grep",
-		"Search file contents. Gives path:line:text, context lines as path-line-text. Ignored and binary files are left out.",
+		"Search file contents. Gives path:line:text, context lines as path-line-text. Ignored and binary files are left out, and files that look like secrets (.env, *.pem) unless path names one.",
 		func(env tool.Env, in grepArgs) (tool.Footprint, error) { return folderSpan(env, in.Path) },
 		func(ctx context.Context, env tool.Env, in grepArgs) (tool.Result, error) {
 			m, err := env.Files.Grep(ctx, tool.Query{
 				Dir: cmp.Or(in.Path, "."), Pattern: in.Pattern, Literal: in.Literal, IgnoreCase: in.IgnoreCase,
 				Glob: in.Glob, Context: min(max(in.Context, 0), contextMax), FilesOnly: in.FilesOnly, Limit: grepLimit,
+				Withhold: secrets.LooksSecret,
 			})
 			if errors.Is(err, fs.ErrNotExist) {
 				return tool.Errorf("%s", missing(ctx, env, in.Path)), nil
@@ -59,7 +61,7 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 		if m.Searched == 0 && in.Glob != "" {
 			text += ": no text file matches the glob " + in.Glob
 		}
-		return tool.Result{Text: text, Note: "no matches"}
+		return tool.Result{Text: text + withheld(m.Withheld, "; "), Note: "no matches"}
 	}
 	var b strings.Builder
 	shown := len(m.Lines)
@@ -85,11 +87,34 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 	if m.Skipped > 0 {
 		note += fmt.Sprintf(", %d not searched", m.Skipped)
 	}
+	b.WriteString(withheld(m.Withheld, ""))
 	r := tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: note}
 	if !in.FilesOnly {
 		r.Seen = verified(ctx, env, m.Lines[:shown])
 	}
 	return r
+}
+
+// withheld says which files a search left out because they look like secrets,
+// as read asks before it shows them (SPEC 4.15).
+func withheld(paths []string, before string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	few := paths[:min(len(paths), 5)]
+	names := make([]string, len(few))
+	for i, p := range few {
+		names[i] = oneLine(p)
+	}
+	list := strings.Join(names, ", ")
+	if len(few) < len(paths) {
+		list += ", …"
+	}
+	them := "it looks"
+	if len(paths) > 1 {
+		them = "they look"
+	}
+	return fmt.Sprintf("%s[%s not searched, since %s like secrets: %s; grep with path set to one asks for it]", before, plural(len(paths), "file"), them, list)
 }
 
 func grepLine(l tool.Match, filesOnly bool) string {

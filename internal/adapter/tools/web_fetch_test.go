@@ -75,3 +75,21 @@ func TestWebFetchFootprint(t *testing.T) {
 		}
 	}
 }
+
+// privateWeb is a Web that knows some hosts for private ones.
+type privateWeb struct{ fixedWeb }
+
+func (*privateWeb) Refuses(host string) bool { return host == "127.0.0.1" || host == "localhost" }
+
+// SPEC 16.10: nobody is asked about an address that is refused all the same,
+// and the refusal says what can be done instead.
+func TestWebFetchRefusesFirst(t *testing.T) {
+	t.Parallel()
+	for u, refused := range map[string]bool{"http://127.0.0.1:8080/x": true, "http://localhost/": true, "https://go.dev/": false} {
+		args, _ := json.Marshal(map[string]string{"url": u})
+		f, err := WebFetch().Footprint(tool.Env{Web: &privateWeb{}}, args)
+		if refused != (err != nil) || refused && (!strings.Contains(err.Error(), "curl -s "+u) || len(f.Hosts) > 0) {
+			t.Errorf("%s: %+v %v", u, f, err)
+		}
+	}
+}

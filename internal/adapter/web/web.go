@@ -250,6 +250,22 @@ func (c *Client) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	return addrs, nil
 }
 
+// Refuses reports whether a host is not public by its name alone, without a
+// look-up: Fetch would fail whatever a person says.
+func (c *Client) Refuses(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if a, err := netip.ParseAddr(host); err == nil {
+		return !c.opt.Allowed(a)
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	switch last {
+	case "localhost", "local", "internal", "lan", "localdomain", "":
+		return !c.opt.Allowed(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	}
+	// 127.1, 0x7f000001 and the like: some resolvers take them for addresses.
+	return strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x")
+}
+
 // page reads a reply and turns it into text.
 func (c *Client) page(u *url.URL, resp *http.Response) (tool.Page, error) {
 	p := tool.Page{URL: u.String(), Status: resp.StatusCode}

@@ -42,12 +42,14 @@ func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error
 		return tool.Matches{}, err
 	}
 	names := []string{p.base()}
+	var withheld []string
 	base := w.parent(p)
 	if info.IsDir() {
 		base = p
 		if names, err = w.files(ctx, p); err != nil {
 			return tool.Matches{}, err
 		}
+		names, withheld = withhold(names, q.Withhold, keep)
 	} else if what := special(info.Mode()); what != "" {
 		return tool.Matches{}, &SpecialError{Path: p.clean, What: what}
 	}
@@ -71,7 +73,26 @@ func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error
 	if err := ctx.Err(); err != nil {
 		return tool.Matches{}, err
 	}
-	return s.result(), nil
+	out := s.result()
+	for _, name := range withheld {
+		out.Withheld = append(out.Withheld, p.join(name))
+	}
+	return out, nil
+}
+
+// withhold takes out of a list what is not to be searched.
+func withhold(names []string, no func(string) bool, keep func(string) bool) (rest, withheld []string) {
+	if no == nil {
+		return names, nil
+	}
+	for _, n := range names {
+		if !no(n) {
+			rest = append(rest, n)
+		} else if keep(n) {
+			withheld = append(withheld, n)
+		}
+	}
+	return rest, withheld
 }
 
 // batch is files of one folder, which a worker opens once.

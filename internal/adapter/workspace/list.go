@@ -144,7 +144,7 @@ func (w *Workspace) base(dir string) (place, fs.FileInfo, error) {
 	if err != nil {
 		return p, nil, err
 	}
-	if err := w.allowed(p); err != nil {
+	if err := w.lists(p); err != nil {
 		return p, nil, err
 	}
 	info, err := os.Lstat(p.abs)

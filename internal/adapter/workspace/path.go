@@ -179,15 +179,6 @@ func (w *Workspace) allowed(p place) error {
 	return nil
 }
 
-// folder opens a folder by its real path, so that what follows cannot be led
-// astray by a symlink put in its place: inside the root through the root.
-func (w *Workspace) folder(p place) (*os.Root, error) {
-	if p.inside {
-		return w.dir.OpenRoot(filepath.FromSlash(p.clean))
-	}
-	return os.OpenRoot(p.abs)
-}
-
 // parent gives the folder that a place is in.
 func (w *Workspace) parent(p place) place { return w.placeOf(filepath.Dir(p.abs)) }
 

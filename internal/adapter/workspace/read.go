@@ -34,7 +34,7 @@ func (w *Workspace) open(path string) (place, *os.File, fs.FileInfo, error) {
 }
 
 func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
-	if err := w.allowed(p); err != nil {
+	if err := w.reads(p); err != nil {
 		return nil, nil, err
 	}
 	if p.abs == w.root {
@@ -52,14 +52,27 @@ func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
 	if what := special(info.Mode()); what != "" {
 		return nil, nil, &SpecialError{Path: p.clean, What: what}
 	}
+	if w.between != nil {
+		w.between(p.abs)
+	}
 	f, err := dir.OpenFile(p.base(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, plain("read", p.clean, err)
 	}
-	// What was opened counts, not what was there a moment ago.
+	// What was opened counts, not what was there a moment ago; and it counts
+	// only where no link led to it.
+	looked := info
 	info, err = f.Stat()
 	if err == nil && special(info.Mode()) != "" {
-		err = &SpecialError{Path: p.clean, What: special(info.Mode())}
+		f.Close()
+		return nil, nil, &SpecialError{Path: p.clean, What: special(info.Mode())}
+	}
+	if err == nil && !os.SameFile(info, looked) {
+		// Another file by now: whoever saves one renames it into place.
+		now, lerr := dir.Lstat(p.base())
+		if lerr != nil || !os.SameFile(info, now) {
+			err = moved(p)
+		}
 	}
 	if err != nil {
 		f.Close()
@@ -142,7 +155,7 @@ func (w *Workspace) Stat(path string) (tool.Hash, bool, error) {
 	if info, err := os.Lstat(p.abs); err == nil && info.IsDir() {
 		return "", true, nil
 	}
-	f, _, err := w.WithOutside(true).openAt(p)
+	f, _, err := (&Workspace{shared: w.shared, outside: true}).openAt(p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}
@@ -165,7 +178,7 @@ func (w *Workspace) Itself(ctx context.Context, path string, max int64) (tool.Fi
 	}
 	p, err := w.resolveTo(path, true)
 	if err == nil {
-		err = w.allowed(p)
+		err = w.reads(p)
 	}
 	if err != nil {
 		return tool.File{}, err

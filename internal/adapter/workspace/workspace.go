@@ -49,6 +49,7 @@ type Options struct {
 type Workspace struct {
 	*shared
 	outside bool
+	only    *bounds // nil: all that outside allows
 }
 
 // shared is what all views of one workspace have in common.
@@ -66,6 +67,9 @@ type shared struct {
 	// hook, in tests, is called before each system call of a write that changes
 	// something, and may fail it.
 	hook func(step, name string) error
+	// between, in tests, is called between a look at a file or folder and its
+	// opening.
+	between func(path string)
 	// plainRename, in tests, does without what only some systems have.
 	plainRename bool
 	// unsynced, in tests of many writes, leaves out what only a loss of power
@@ -101,7 +105,7 @@ func (w *Workspace) Close() error { return w.dir.Close() }
 // WithOutside is a view of the same workspace that may, or may not, read and
 // write outside the root.
 func (w *Workspace) WithOutside(allow bool) *Workspace {
-	return &Workspace{shared: w.shared, outside: allow}
+	return &Workspace{shared: w.shared, outside: allow, only: w.only}
 }
 
 // Root is the workspace's real absolute path.

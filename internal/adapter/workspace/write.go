@@ -100,7 +100,7 @@ func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 func (w *Workspace) target(path string, itself bool) (place, error) {
 	p, err := w.resolveTo(path, itself)
 	if err == nil {
-		err = w.allowed(p)
+		err = w.writes(p)
 	}
 	if err == nil && p.abs == w.root {
 		err = &SpecialError{Path: p.clean, What: "folder"}
@@ -153,7 +153,7 @@ func (b *batch) look(ctx context.Context, j *job) error {
 	f.Close()
 	j.info = info
 	if info.Size() <= diffLimit {
-		cur, err := b.w.WithOutside(true).Read(ctx, j.p.abs, diffLimit+1)
+		cur, err := (&Workspace{shared: b.w.shared, outside: true}).Read(ctx, j.p.abs, diffLimit+1)
 		if err == nil {
 			j.before, j.hash = cur.Data, cur.Hash
 		}

@@ -236,6 +236,8 @@ type Query struct {
 	Context    int    // lines around a match
 	FilesOnly  bool
 	Limit      int // matches in all
+	// Withhold names files that a search of a folder leaves out and lists.
+	Withhold func(path string) bool
 }
 
 // Match is a line found; Context lines have Hit false.
@@ -254,6 +256,7 @@ type Matches struct {
 	More     bool // the limit cut the list
 	Searched int  // files looked into
 	Skipped  int  // binary or too large
+	Withheld []string
 }
 
 // Shell runs commands. Each is its own process group, killed whole at its

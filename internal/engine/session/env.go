@@ -27,6 +27,19 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 	}
 }
 
+// runEnv is env for the call itself: its files are those that were judged, and
+// no others that a path leads to by now (SPEC 16.8).
+func (s *Session) runEnv(p *turn.Pending) tool.Env {
+	e := s.env(p)
+	if b, ok := s.cfg.Files.(interface {
+		Only(reads, writes []tool.Span) tool.Files
+	}); ok {
+		only := b.Only(p.Footprint.Reads, p.Footprint.Writes)
+		e.Files = &recordedFiles{Files: only, s: s, call: p.Call.ID, tool: p.Tool.Spec.Name}
+	}
+	return e
+}
+
 // recordedFiles is the workspace with every write of a call recorded.
 type recordedFiles struct {
 	tool.Files
@@ -46,7 +59,7 @@ func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, exp
 // WriteAll is part of tool.Files.
 func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	f.s.watch.turnEnds(ctx, f.s) // what background commands did comes before
-	return f.s.write(ctx, event.Writing{Call: f.call, Tool: f.tool}, ws)
+	return f.s.writeTo(ctx, f.Files, event.Writing{Call: f.call, Tool: f.tool}, ws)
 }
 
 type planner struct{ s *Session }

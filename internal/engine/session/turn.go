@@ -106,7 +106,7 @@ func (s *Session) loop() *turn.Loop {
 		Cap: s.resultCapOf, Spill: s.spill, Compaction: s.compaction(),
 		Now: s.cfg.Now, Sleep: s.cfg.Sleep, Jitter: s.cfg.Jitter,
 	}
-	l.Env = s.env
+	l.Env = s.runEnv
 	l.Judge = func(ctx context.Context) (event.End, error) {
 		if end, err := s.breathe(ctx); end != "" || err != nil {
 			return end, err

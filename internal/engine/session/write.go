@@ -27,6 +27,11 @@ const keepLimit = 16 << 20
 // write does writes. w says whose they are; behind are recorded together with
 // the changes, where all went well.
 func (s *Session) write(ctx context.Context, w event.Writing, ws []tool.Write, behind ...event.Draft) ([]tool.Change, error) {
+	return s.writeTo(ctx, s.cfg.Files, w, ws, behind...)
+}
+
+// writeTo is write through a view of the files.
+func (s *Session) writeTo(ctx context.Context, files tool.Files, w event.Writing, ws []tool.Write, behind ...event.Draft) ([]tool.Change, error) {
 	for _, req := range ws {
 		cs, err := s.keepBoth(ctx, w, req)
 		if err != nil {
@@ -37,7 +42,7 @@ func (s *Session) write(ctx context.Context, w event.Writing, ws []tool.Write, b
 	if err := s.record(ctx, event.Draft{Body: w}); err != nil {
 		return nil, err
 	}
-	cs, err := s.put(ctx, ws)
+	cs, err := s.put(ctx, files, ws)
 	ds := changed(w, cs)
 	switch {
 	case err == nil:
@@ -52,8 +57,8 @@ func (s *Session) write(ctx context.Context, w event.Writing, ws []tool.Write, b
 
 // put writes, and tells the journal so that it does not take it for the doing
 // of a command.
-func (s *Session) put(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
-	cs, err := s.cfg.Files.WriteAll(ctx, ws)
+func (s *Session) put(ctx context.Context, files tool.Files, ws []tool.Write) ([]tool.Change, error) {
+	cs, err := files.WriteAll(ctx, ws)
 	for _, c := range cs {
 		s.wrote(c)
 	}
@@ -204,7 +209,7 @@ func (s *Session) rollForward(ctx context.Context, i undo.Intent, fate *undo.Fat
 		}
 		ws = append(ws, w)
 	}
-	cs, err := s.put(ctx, ws)
+	cs, err := s.put(ctx, s.cfg.Files, ws)
 	if err == nil {
 		fate.Due = nil
 	}

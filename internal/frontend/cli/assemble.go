@@ -128,7 +128,10 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.conf, err = settings.Load(c.paths, c.dir); err != nil {
 		return c, err
 	}
-	o.warnings = c.conf.Warnings
+	if permission.Wide(c.dir, a.Env("HOME")) {
+		o.warnings = append(o.warnings, "this is "+c.dir+", no project's folder: every change here is asked about, whatever the mode but yolo; start pawl in the folder that it shall work in")
+	}
+	o.warnings = append(o.warnings, c.conf.Warnings...)
 	if fr.look {
 		o.model = offlineChoice("nothing is asked of it")
 	} else if o.model, err = a.chooseModel(ctx, f, c.conf, fr); err != nil {

@@ -299,7 +299,7 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 	}
 	ask.By = "mode"
 	ok := p.mode == Yolo || u.derived
-	edits := p.mode == AcceptEdits || p.mode == Auto
+	edits := (p.mode == AcceptEdits || p.mode == Auto) && !p.wide
 	switch u.what {
 	case writeUnit:
 		ok = ok || edits
@@ -310,7 +310,7 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 		case command.Checking:
 			ok = ok || edits
 		case command.Safe:
-			ok = ok || p.mode == Auto
+			ok = ok || p.mode == Auto && !p.wide
 		}
 	}
 	if ok {

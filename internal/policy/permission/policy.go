@@ -113,6 +113,7 @@ type Policy struct {
 	ignored []Rule
 	// changed are the base names of files the agent changed, folded.
 	changed map[string]bool
+	wide bool // see Wide
 	// turn is what the route of the running turn leaves of the rights, folded.
 	turn narrowing
 }
@@ -125,7 +126,7 @@ func New(cfg Config) *Policy {
 	cfg.Root = clean(cfg.Root)
 	cfg.Home = clean(cfg.Home)
 	cfg.Spill, cfg.State = clean(cfg.Spill), clean(cfg.State)
-	p := &Policy{cfg: cfg, mode: cfg.Mode, changed: map[string]bool{}}
+	p := &Policy{cfg: cfg, mode: cfg.Mode, wide: cfg.Root != "" && Wide(cfg.Root, cfg.Home), changed: map[string]bool{}}
 	for _, c := range cfg.Checks {
 		if r, err := newRule(Allows, User, "bash", c, "bash("+c+")"); err == nil {
 			p.checks = append(p.checks, r)
@@ -143,6 +144,13 @@ func clean(p string) string {
 
 // Mode is the mode in force.
 func (p *Policy) Mode() Mode { return p.mode }
+
+// Wide reports whether a folder is no project's: the whole machine, all homes
+// or a home. What accept-edits and auto would do there without asking, asks.
+func Wide(root, home string) bool {
+	root, home = clean(root), clean(home)
+	return root == "/" || home != "" && under(home, root)
+}
 
 // In is the same policy in another mode: what it would decide there. It holds
 // until the next event.

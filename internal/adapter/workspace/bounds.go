@@ -1,0 +1,148 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// What was judged is what is touched: a view that is bound to the places that a
+// call's footprint names, and folders that are opened without following a link.
+// Between the judgement and the call a folder may be swapped for a link by
+// whoever runs beside pawl (SPEC 16.8).
+
+// bounds are the places that a view may touch, as Span.Path has them.
+type bounds struct {
+	reads, writes map[string]bool
+	below         []string // folders that are read with all below
+}
+
+// Only is a view that reads and writes nothing but these spans: they are what
+// was judged. A path that leads elsewhere by now is an error.
+func (w *Workspace) Only(reads, writes []tool.Span) tool.Files {
+	b := &bounds{reads: map[string]bool{}, writes: map[string]bool{}}
+	for _, sp := range reads {
+		b.reads[sp.Path] = true
+		if sp.Dir {
+			b.below = append(b.below, sp.Path)
+		}
+	}
+	for _, sp := range writes {
+		b.writes[sp.Path] = true
+	}
+	return &Workspace{shared: w.shared, outside: w.outside, only: b}
+}
+
+// ErrMoved says that a path leads elsewhere than when it was judged.
+var ErrMoved = errors.New("the path leads elsewhere")
+
+func moved(p place) error {
+	return &sentence{text: fmt.Sprintf("a folder or link on the way to %s was replaced while this was done: nothing was touched there; look at the folder and try again", p.clean), err: ErrMoved}
+}
+
+// reads says whether this view may read a file or search a folder.
+func (w *Workspace) reads(p place) error {
+	if err := w.allowed(p); err != nil || w.only == nil || w.only.reads[p.clean] || w.only.writes[p.clean] {
+		return err
+	}
+	for _, d := range w.only.below {
+		if d == "." && p.inside || strings.HasPrefix(p.clean, strings.TrimSuffix(d, "/")+"/") {
+			return nil
+		}
+	}
+	return moved(p)
+}
+
+// lists says whether this view may list a folder: names are no contents.
+func (w *Workspace) lists(p place) error {
+	if p.inside {
+		return nil
+	}
+	return w.reads(p)
+}
+
+// writes says whether this view may write a file.
+func (w *Workspace) writes(p place) error {
+	if err := w.allowed(p); err != nil || w.only == nil || w.only.writes[p.clean] {
+		return err
+	}
+	return moved(p)
+}
+
+// folder opens a folder by its real path, so that what follows cannot be led
+// astray by a symlink put in its place: it is the very folder that is there, at
+// each step, or an error.
+func (w *Workspace) folder(p place) (*os.Root, error) {
+	if !p.inside {
+		return outsideFolder(p)
+	}
+	cur := w.dir
+	opened := func() {
+		if cur != w.dir {
+			cur.Close()
+		}
+	}
+	for _, name := range strings.Split(filepath.FromSlash(p.clean), string(filepath.Separator)) {
+		info, err := cur.Lstat(name)
+		if err != nil {
+			opened()
+			return nil, err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			opened()
+			return nil, moved(p)
+		}
+		if w.between != nil {
+			w.between(filepath.Join(cur.Name(), name))
+		}
+		next, err := cur.OpenRoot(name)
+		opened()
+		if err != nil {
+			return nil, err
+		}
+		cur = next
+		if err := still(cur, info, p); err != nil {
+			return nil, err
+		}
+	}
+	return cur, nil
+}
+
+// outsideFolder opens a folder outside the workspace. Those above it may not be
+// readable, so that it is looked at as a whole.
+func outsideFolder(p place) (*os.Root, error) {
+	dir, err := os.OpenRoot(p.abs)
+	if err != nil {
+		return nil, err
+	}
+	real, err := filepath.EvalSymlinks(p.abs)
+	if err == nil && real != filepath.Clean(p.abs) {
+		err = moved(p)
+	}
+	var info fs.FileInfo
+	if err == nil {
+		info, err = os.Lstat(p.abs)
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, still(dir, info, p)
+}
+
+// still closes a folder that is not the one that was looked at.
+func still(dir *os.Root, info fs.FileInfo, p place) error {
+	now, err := dir.Stat(".")
+	if err == nil && !os.SameFile(now, info) {
+		err = moved(p)
+	}
+	if err != nil {
+		dir.Close()
+	}
+	return err
+}
