@@ -44,6 +44,7 @@ type ground struct {
 	by      string // the program of wild
 	steps   int
 	entries int
+	cur     int // the command that is looked at
 	out     []tool.Landing
 }
 
@@ -53,6 +54,7 @@ type node struct {
 	hard string // a further name of this file
 	copy string // what is at this place, with all below it
 	any  bool   // what cannot be told
+	by   int    // the command that does; its own paths mean what was there before
 }
 
 // landings gives where the paths of a parsed line lead.
@@ -64,10 +66,12 @@ func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.
 	}
 	for range 3 { // a link may lie behind one that the line makes
 		for i, c := range cmds {
+			g.cur = i
 			g.makes(i, c)
 		}
 	}
 	for i, c := range cmds {
+		g.cur = i
 		g.command(i, c)
 	}
 	return g.out
@@ -101,7 +105,9 @@ func (g *ground) command(i int, c shellsyntax.Command) {
 		g.word(i, c, w, use{follow: true, name: !command.ShowsContent(name)})
 	}
 	for _, w := range e.Writes {
-		g.word(i, c, w, use{write: true, follow: true})
+		// A link that ln and mv put there is replaced, not followed; what is a
+		// folder is seen to by into.
+		g.word(i, c, w, use{write: true, follow: name != "ln" && name != "mv"})
 	}
 	for _, w := range e.Removes {
 		g.word(i, c, w, use{write: true})
@@ -270,6 +276,9 @@ func (g *ground) lands(named string, follow bool) (out []string, known bool) {
 			for _, n := range places {
 				if last && !follow {
 					break
+				}
+				if n.by == g.cur {
+					continue
 				}
 				switch {
 				case n.any:

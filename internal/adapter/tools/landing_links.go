@@ -156,6 +156,7 @@ func (g *ground) places(p string, follow bool) []string {
 }
 
 func (g *ground) note(at string, n node) {
+	n.by = g.cur
 	if n.copy == at || n.hard == at {
 		return
 	}
@@ -165,7 +166,7 @@ func (g *ground) note(at string, n node) {
 		}
 	}
 	if g.count++; g.count > maxMade {
-		n = node{any: true}
+		n = node{any: true, by: n.by}
 	}
 	g.made[at] = append(g.made[at], n)
 }
