@@ -113,7 +113,7 @@ type Policy struct {
 	ignored []Rule
 	// changed are the base names of files the agent changed, folded.
 	changed map[string]bool
-	wide bool // see Wide
+	wide    bool // see Wide
 	// turn is what the route of the running turn leaves of the rights, folded.
 	turn narrowing
 }
