@@ -149,7 +149,7 @@ func (p *Policy) Mode() Mode { return p.mode }
 // or a home. What accept-edits and auto would do there without asking, asks.
 func Wide(root, home string) bool {
 	root, home = clean(root), clean(home)
-	return root == "/" || home != "" && under(home, root)
+	return root == "/" || root == "/home" || root == "/Users" || home != "" && root == home
 }
 
 // In is the same policy in another mode: what it would decide there. It holds
