@@ -94,7 +94,7 @@ func (a *App) examine(ctx context.Context) []finding {
 	if !isRepository(a.Dir) {
 		where.is = a.Dir + ", not a git repository"
 	}
-	return append(out, where, a.toolchain())
+	return append(append(out, where), a.toolchains()...)
 }
 
 func (a *App) program(name, do string, must bool) finding {
@@ -126,17 +126,4 @@ func (a *App) examineLog(ctx context.Context, paths settings.Paths) finding {
 		return finding{must: true, what: "sessions", is: err.Error()}
 	}
 	return finding{ok: true, what: "sessions", is: fmt.Sprintf("%d in %s, %.1f MB", len(rows), paths.Database(), float64(st.Size())/1e6)}
-}
-
-// toolchain names the compiler of the project in the current folder, whose
-// tests are the evidence of a change.
-func (a *App) toolchain() finding {
-	for _, t := range []struct{ file, program string }{
-		{"go.mod", "go"}, {"Cargo.toml", "cargo"}, {"package.json", "node"}, {"pyproject.toml", "python3"},
-	} {
-		if _, err := os.Stat(filepath.Join(a.Dir, t.file)); err == nil {
-			return a.program(t.program, "this project ("+t.file+") cannot be checked without it", false)
-		}
-	}
-	return finding{ok: true, what: "project", is: "of no kind that pawl knows checks for"}
 }

@@ -46,6 +46,9 @@ func (a *App) models(ctx context.Context, conf settings.Loaded) error {
 	}
 	for _, l := range catalog.Usable(a.Env, a.catalogConfig(conf)) {
 		state := "usable: " + l.Model + ", " + brief.Price(l.Price)
+		if l.Model == "" {
+			state = "usable: name a model of it, as " + l.Provider + "/MODEL"
+		}
 		if !l.Usable {
 			state = "not usable: " + l.Why
 		}

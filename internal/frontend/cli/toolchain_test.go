@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// SPEC 13.3: the doctor knows the kinds of projects that have checks.
+func TestKindsOfProjects(t *testing.T) {
+	for _, c := range []struct{ file, text, program string }{
+		{"go.mod", "", "go"}, {"Cargo.toml", "", "cargo"}, {"package.json", "", "node"}, {"pyproject.toml", "", "python3"},
+		{"test_m.py", "", "python3"}, {"m_test.py", "", "python3"}, {"tests/test_m.py", "", "python3"}, {"setup.cfg", "", "python3"},
+		{"Makefile", "all:\n\ntest: all\n\t./t\n", "make"}, {"makefile", "check:\n", "make"},
+		{"Makefile", "all:\ntests = 1\ntest := 2\n", ""}, {"m.py", "", ""}, {"README", "", ""},
+	} {
+		dir := filepath.Join(t.TempDir(), "a [b]*")
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, c.file)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, k := range kinds {
+			if k.shownBy(dir) != "" {
+				got += k.program
+			}
+		}
+		if got != c.program {
+			t.Errorf("%s: %q, want %q", c.file, got, c.program)
+		}
+	}
+}
