@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 
@@ -12,6 +13,9 @@ import (
 type Paths struct {
 	Config string // the user's configuration
 	State  string // sessions, grants, spilled results
+	// Results, if set, is the folder of results too long for a model, in place of
+	// the one in State: for a session of which nothing is kept.
+	Results string
 }
 
 // PathsFrom finds the folders: PAWL_HOME holds both; else XDG_CONFIG_HOME and
@@ -49,7 +53,9 @@ func (p Paths) Database() string { return filepath.Join(p.State, "pawl.db") }
 func (p Paths) Grants() string { return filepath.Join(p.State, "grants.json") }
 
 // Spill is the folder of results too long for a model.
-func (p Paths) Spill() string { return filepath.Join(p.State, "spill") }
+func (p Paths) Spill() string {
+	return cmp.Or(p.Results, filepath.Join(p.State, "spill"))
+}
 
 // Notes is the file of what the agent was told to remember for a project.
 func (p Paths) Notes() string { return filepath.Join(p.State, "notes.jsonl") }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 )
@@ -70,6 +71,28 @@ var ErrNoSession = errors.New("no such session")
 type Log interface {
 	Append(ctx context.Context, session string, after int64, ds ...Draft) ([]Event, error)
 	Read(ctx context.Context, session string, after int64) iter.Seq2[Event, error]
+}
+
+// Holder is a log that several processes may have open. Hold takes a session
+// for the caller, who alone appends to it until release; the death of the
+// process, however it comes, is a release as well. HeldError where another has
+// it.
+type Holder interface {
+	Hold(session string) (release func(), err error)
+}
+
+// HeldError says who has a session. PID is 0 where that is not known.
+type HeldError struct {
+	Session string
+	PID     int
+	Since   time.Time
+}
+
+func (e *HeldError) Error() string {
+	if e.PID == 0 {
+		return "session " + e.Session + " is open in another pawl"
+	}
+	return fmt.Sprintf("session %s is open in another pawl (process %d, since %s)", e.Session, e.PID, e.Since.Local().Format("2006-01-02 15:04"))
 }
 
 // Fold is a piece of state. Apply is the only way it changes.

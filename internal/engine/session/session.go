@@ -11,6 +11,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -117,6 +118,8 @@ type Session struct {
 
 	log *eventlog.Log // its View guards the folds, the model, and what is reserved
 
+	letGo func() // gives the session to other processes
+
 	mu      sync.Mutex // guards what runs and what waits
 	closing bool       // no new turn begins
 	queue   []Prompt
@@ -165,14 +168,21 @@ type run struct {
 
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
 // else the one that is there, taken up again.
-func Open(ctx context.Context, cfg Config) (*Session, error) {
+func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s := &Session{
 		cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress),
 		answers: map[string]chan Answer{}, allowedAs: map[string]string{},
 	}
 	s.watch, _ = Share(cfg.Journal).(*watch)
 	s.conv.Configure(cfg.Window)
-	var err error
+	if s.letGo, err = hold(cfg); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.letGo()
+		}
+	}()
 	if s.log, err = eventlog.Open(ctx, eventlog.Config{
 		Store: cfg.Store, Session: cfg.ID, Mask: cfg.Mask, Now: cfg.Now, Lost: s.machines.storage.Lost,
 	}, s.folds()...); err != nil {
@@ -202,6 +212,22 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	s.setBuilder()
 	return s, nil
+}
+
+// hold takes the session for this process. Who only looks at it takes nothing.
+func hold(cfg Config) (release func(), err error) {
+	h, ok := cfg.Store.(event.Holder)
+	if !ok || cfg.Look {
+		return func() {}, nil
+	}
+	release, err = h.Hold(cfg.ID)
+	if held := (*event.HeldError)(nil); errors.As(err, &held) {
+		err = &fault.Error{
+			Category: fault.Configuration, Err: err, Message: held.Error(),
+			Hint: "close it there, go on in a copy with --fork-session, or begin a new session",
+		}
+	}
+	return release, err
 }
 
 // takeUp closes what a process that died left open.
@@ -410,5 +436,6 @@ func (s *Session) Close() error {
 	s.watch.leave(s)
 	s.log.View(func() { _ = s.agent.Dispose(nil) }) // legal from every state
 	s.log.EndReaders(true)
+	s.letGo()
 	return s.log.Broken()
 }

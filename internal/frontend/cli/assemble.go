@@ -125,6 +125,9 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.paths, err = settings.PathsFrom(a.Env); err != nil {
 		return c, err
 	}
+	if f.noSession {
+		c.paths.Results = filepath.Join(os.TempDir(), "pawl-"+newID())
+	}
 	if c.conf, err = settings.Load(c.paths, c.dir); err != nil {
 		return c, err
 	}
@@ -173,6 +176,9 @@ type world struct {
 func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w world, err error) {
 	if o.store, err = a.openStore(ctx, f, c.paths, c.conf); err != nil {
 		return w, err
+	}
+	if f.noSession {
+		o.closers = append(o.closers, func() error { return os.RemoveAll(c.paths.Spill()) }) // when nothing writes there any more
 	}
 	o.closers = append(o.closers, o.store.Close)
 	if w.id, err = a.sessionID(ctx, o.store, f, c.dir); err != nil {

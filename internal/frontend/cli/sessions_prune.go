@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -113,6 +114,13 @@ func (a *App) prune(ctx context.Context, age time.Duration, all, sure bool) erro
 
 // remove deletes a whole session with the outputs that were kept of it.
 func (a *App) remove(ctx context.Context, st event.Store, paths settings.Paths, r event.Row) error {
+	if h, ok := st.(event.Holder); ok {
+		release, err := h.Hold(r.ID)
+		if err != nil {
+			return fault.NewConfiguration("close it there first", "session %s was not deleted: %v", r.ID, err)
+		}
+		defer release()
+	}
 	if err := st.Delete(ctx, r.ID); err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ type running struct {
 	stderr bytes.Buffer
 	dir    string
 	home   string
+	temp   string // for temporary files
 	last   []byte // the last line of stdout
 }
 
@@ -44,7 +45,11 @@ func begin(t *testing.T, srv *llmtest.Server, args ...string) *running {
 	web := httptest.NewServer(srv)
 	t.Cleanup(web.Close)
 	r := &running{t: t, dir: t.TempDir(), home: t.TempDir()}
-	env := []string{"ANTHROPIC_API_KEY=test-key-000000", "ANTHROPIC_BASE_URL=" + web.URL}
+	r.temp = filepath.Join(r.home, "tmp")
+	if err := os.Mkdir(r.temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"ANTHROPIC_API_KEY=test-key-000000", "ANTHROPIC_BASE_URL=" + web.URL, "TMPDIR=" + r.temp}
 	args = append([]string{"run", "--permission-mode", "yolo", "-m", "anthropic/claude-script"}, args...)
 	r.cmd = pawl(t, r.dir, r.home, env, args...)
 	r.cmd.Stderr = &r.stderr

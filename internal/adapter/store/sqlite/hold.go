@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+var _ event.Holder = (*Store)(nil)
+
+// errLocked says that another open file has the lock.
+var errLocked = errors.New("locked")
+
+// How long a lock that is held is asked for again. A process that dies in the
+// moment in which it starts another one leaves its open files with that one
+// until the new program runs.
+const (
+	askAgain     = 5 * time.Millisecond
+	whileItLives = 100 * time.Millisecond
+	onceItIsDead = 10 * time.Second
+)
+
+// Hold is part of event.Holder. The kernel keeps the lock for the open file: it
+// goes with the process, whatever ends it, and a number that another process
+// has later means nothing. A network file system is refused at Open already.
+func (s *Store) Hold(session string) (release func(), err error) {
+	for waited := time.Duration(0); ; waited += askAgain {
+		release, err = s.hold(session)
+		held := (*event.HeldError)(nil)
+		if !errors.As(err, &held) || waited >= onceItIsDead || waited >= whileItLives && (held.PID == 0 || lives(held.PID)) {
+			return release, err
+		}
+		time.Sleep(askAgain)
+	}
+}
+
+func (s *Store) hold(session string) (release func(), err error) {
+	sum := sha256.Sum256([]byte(session)) // an imported id may be no file name
+	dir := s.path + ".held"
+	path := filepath.Join(dir, hex.EncodeToString(sum[:16]))
+	for {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, s.explain("lock", err)
+		}
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // the folder went with the last session that was held
+		}
+		if err != nil {
+			return nil, s.explain("lock", err)
+		}
+		if err := lockFile(f); err != nil {
+			held := holder(f, session)
+			_ = f.Close()
+			if errors.Is(err, errLocked) {
+				return nil, held
+			}
+			return nil, s.explain("lock", err)
+		}
+		// Who held it before may have removed the file since it was opened.
+		if here, err := os.Stat(path); err == nil {
+			if mine, err := f.Stat(); err == nil && os.SameFile(here, mine) {
+				_ = f.Truncate(0)
+				_, _ = fmt.Fprintf(f, "%d %d\n", os.Getpid(), s.opt.Now().Unix()) // who it is, for people; the lock does not need it
+				return sync.OnceFunc(func() {
+					_ = os.Remove(path) // while the lock is held: nobody else has the file for its own
+					_ = f.Close()
+					_ = os.Remove(dir) // the last one; any other is in the way
+				}), nil
+			}
+		}
+		_ = f.Close()
+	}
+}
+
+// holder reads who has a lock. One that has it for a moment only has not said
+// so yet.
+func holder(f io.ReaderAt, session string) *event.HeldError {
+	e := &event.HeldError{Session: session}
+	var b [64]byte
+	n, _ := f.ReadAt(b[:], 0)
+	var pid int
+	var since int64
+	if got, _ := fmt.Sscanf(string(b[:n]), "%d %d\n", &pid, &since); got == 2 {
+		e.PID, e.Since = pid, time.Unix(since, 0)
+	}
+	return e
+}

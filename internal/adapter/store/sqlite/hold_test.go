@@ -1,0 +1,121 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// holdEnv makes the test binary a process that takes a session and keeps it.
+const holdEnv = "PAWL_HOLD_CHILD"
+
+func holdChild(path string) error {
+	s, err := Open(context.Background(), path, Options{})
+	if err != nil {
+		return err
+	}
+	if _, err := s.Hold("s"); err != nil {
+		return err
+	}
+	if _, err := os.Stdout.WriteString("held\n"); err != nil {
+		return err
+	}
+	_, err = os.Stdin.Read(make([]byte, 1)) // until it is killed
+	return err
+}
+
+// SPEC 10.4: one process at a time has a session; another is told who has it
+// and since when, and another session is free.
+func TestHold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	since := time.Unix(1_700_000_000, 0)
+	open := func() *Store {
+		s, err := Open(t.Context(), path, Options{Now: func() time.Time { return since }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	a, b := open(), open()
+	release, err := a.Hold("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // asking does not give it away
+		_, err = b.Hold("s")
+		held := (*event.HeldError)(nil)
+		if !errors.As(err, &held) || held.PID != os.Getpid() || !held.Since.Equal(since) || held.Session != "s" {
+			t.Fatal(err)
+		}
+		if !strings.Contains(err.Error(), "open in another pawl (process ") {
+			t.Error(err)
+		}
+	}
+	other, err := b.Hold("../x/ y\x00") // an id that is no file name
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	release()
+	again, err := b.Hold("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+	other()
+	if _, err := os.Stat(path + ".held"); !os.IsNotExist(err) {
+		t.Error("the locks leave something behind", err)
+	}
+}
+
+// SPEC 10.4: a session whose process was killed is free at once.
+func TestHoldOfADeadProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), holdEnv+"="+path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := out.Read(make([]byte, 8)); n != 5 {
+		t.Fatal(n, err)
+	}
+	held := (*event.HeldError)(nil)
+	if _, err := s.Hold("s"); !errors.As(err, &held) || held.PID != cmd.Process.Pid {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	release, err := s.Hold("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+}
