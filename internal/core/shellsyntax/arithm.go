@@ -19,6 +19,7 @@ func (w *walker) arithm(st *state, x syntax.ArithmExpr, from *[]int) {
 	}
 	a := arithmetic{w: w, st: st, from: from}
 	a.sure = a.cannotFail(x)
+	w.shaky = w.shaky || !a.sure
 	if !a.expr(x, false) {
 		w.unknownCode(st, w.text(x))
 	}
@@ -105,24 +106,52 @@ func (a *arithmetic) assign(x syntax.ArithmExpr, ok, maybe bool) {
 // a division, a value that is no number.
 func (a *arithmetic) cannotFail(x syntax.ArithmExpr) bool {
 	ok, nodes := true, 0
+	var target *syntax.Word // that "=" sets: what it held is not looked at
 	syntax.Walk(x, func(n syntax.Node) bool {
 		nodes++
 		switch n := n.(type) {
 		case *syntax.BinaryArithm:
 			switch n.Op {
-			case syntax.Quo, syntax.Rem, syntax.Pow, syntax.QuoAssgn, syntax.RemAssgn:
+			case syntax.Quo, syntax.Rem:
+				word, lit := n.Y.(*syntax.Word)
+				ok = ok && lit && strings.Trim(word.Lit(), "123456789") == "" && word.Lit() != ""
+			case syntax.Pow, syntax.QuoAssgn, syntax.RemAssgn:
 				ok = false
+			case syntax.Assgn:
+				if word, lit := n.X.(*syntax.Word); lit && syntax.ValidName(word.Lit()) {
+					target = word
+				}
 			}
 		case *syntax.Word:
-			l := n.Lit()
-			v, set := a.st.get(l)
-			ok = ok && (isNumber(l) || syntax.ValidName(l) && (v.integer() || !set))
+			if n != target {
+				ok = ok && a.integer(n)
+			}
 			return false
 		}
 		return ok
 	})
 	a.w.spend(nodes)
 	return ok
+}
+
+// integer reports whether an operand is surely an integer, before its
+// expansions are walked.
+func (a *arithmetic) integer(word *syntax.Word) bool {
+	if len(word.Parts) != 1 {
+		return false
+	}
+	switch p := word.Parts[0].(type) {
+	case *syntax.Lit:
+		v, _ := a.w.lookup(a.st, p.Value)
+		return isNumber(p.Value) && (p.Value[0] != '0' || p.Value == "0") || syntax.ValidName(p.Value) && v.decimal()
+	case *syntax.ParamExp:
+		if p.Param == nil || p.Excl || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil {
+			return false
+		}
+		v, _ := a.w.lookup(a.st, p.Param.Value)
+		return p.Length || v.decimal()
+	}
+	return false
 }
 
 // leaf reports whether one operand is harmless, after its own expansions.

@@ -172,7 +172,7 @@ func HarmlessSet(args []Word) bool {
 func harmlessShopt(args []Word) bool {
 	for _, a := range args {
 		switch a.Text {
-		case "-s", "-u", "-q", "-p", "nullglob", "failglob", "globstar", "nocaseglob", "nocasematch", "dotglob", "inherit_errexit":
+		case "-s", "-u", "-q", "-p", "nullglob", "globstar", "nocaseglob", "nocasematch", "dotglob", "inherit_errexit":
 		default:
 			return false
 		}
@@ -244,6 +244,8 @@ func mayEvaluate(a Word) bool {
 		return false
 	case a.Glob:
 		return len(strings.Trim(a.Text, "*?")) < 3 || strings.ContainsAny(a.Text, "[")
+	case !a.One:
+		return true // x$y may be many words
 	}
 	return a.Prefix == "" || a.Prefix == "-" || strings.HasPrefix(a.Prefix, "-v") || strings.HasPrefix(a.Prefix, "-R")
 }
@@ -295,15 +297,17 @@ func (w *walker) sets(st *state, name string, c Command, args []Word) {
 		return
 	}
 	set := func(n string) {
-		n, _, _ = strings.Cut(n, "[")
+		n, _, element := strings.Cut(n, "[")
+		whole := !element
 		if !syntax.ValidName(n) {
 			return
 		}
 		v := value{from: tidy(slices.Clone(c.From))}
 		if name == "unset" {
-			// A variable that bash obeys is its default no longer.
+			// A variable that bash obeys is its default no longer. In a function
+			// another one of that name may come to light.
 			st.funcs = st.funcs.without(n)
-			st.set(n, value{known: true})
+			st.set(n, value{known: whole && !st.wild && !slices.ContainsFunc(args, func(a Word) bool { return strings.HasPrefix(a.Text, "-f") })})
 		} else {
 			w.put(st, n, v, c.String())
 		}

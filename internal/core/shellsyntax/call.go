@@ -181,12 +181,10 @@ func (d declaration) reference() bool { return d.variant != "export" && strings.
 
 func (w *walker) declareName(st *state, cmd *Command, d declaration, name string) {
 	v, set := st.get(name)
-	if d.variant == "local" && !set {
+	if d.variant == "local" && st.function {
 		v, set = value{known: true}, true // it begins empty
-	} else if d.variant == "local" {
-		v = value{known: true}
 	}
-	if !set {
+	if !set && !d.readonly() {
 		return
 	}
 	v.exported, v.readonly = v.exported || d.exports(), v.readonly || d.readonly()

@@ -17,6 +17,7 @@ func (w *walker) paramValue(st *state, p *syntax.ParamExp, from *[]int) (v value
 	name := p.Param.Value
 	w.index(st, p.Index, from)
 	if p.Excl || p.Names != 0 {
+		w.shaky = true
 		if !w.namesOnly(st, p) {
 			w.unknownCode(st, w.text(p))
 		}
@@ -114,6 +115,9 @@ func (w *walker) namesOnly(st *state, p *syntax.ParamExp) bool {
 func (w *walker) index(st *state, x syntax.ArithmExpr, from *[]int) {
 	if word, ok := x.(*syntax.Word); ok && (word.Lit() == "@" || word.Lit() == "*") {
 		return
+	}
+	if word, ok := x.(*syntax.Word); !ok || !isNumber(word.Lit()) {
+		w.shaky = w.shaky || x != nil // it may be negative
 	}
 	w.arithm(st, x, from)
 }

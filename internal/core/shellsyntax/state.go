@@ -17,6 +17,7 @@ type state struct {
 	ifs      bool // IFS is not the default
 	wild     bool // code that was not seen ran: nothing is known of other variables
 	trapped  bool // a trap may set any variable between any two commands
+	function bool // its commands are a function's body
 	posn     bool // $1 is what a caller gave
 	stdin    []int
 	piped    bool
@@ -39,6 +40,12 @@ func valueOf(w Word, from []int) value {
 
 // integer reports whether it is surely an integer.
 func (v value) integer() bool { return v.num || v.known && isNumber(v.text) }
+
+// decimal reports whether it is an integer that bash reads as one: 08 is none.
+// A number that is counted never begins with 0.
+func (v value) decimal() bool {
+	return v.num || v.known && isNumber(v.text) && (v.text[0] != '0' || v.text == "0") && len(v.text) < 18
+}
 
 const maxDirs = 8
 

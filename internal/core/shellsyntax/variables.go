@@ -72,6 +72,9 @@ func (w *walker) put(st *state, name string, v value, src string) {
 		w.unknownCode(st, src)
 		return
 	}
+	if old, _ := st.get(name); old.readonly {
+		w.shaky = true // the assignment fails
+	}
 	if !v.integer() {
 		if (attributed(name) || w.integers) && !(v.known && w.evalText(st, v.text)) {
 			w.unknownCode(st, src)

@@ -27,6 +27,7 @@ type walker struct {
 	arrays    map[string]bool
 	evaluable bool
 	bracketed []string
+	shaky     bool // an expansion of this line may fail
 }
 
 // spend counts work, which has a bound: what expands much is too large.
@@ -77,8 +78,32 @@ func (w *walker) source(st *state, src string) {
 		return
 	}
 	w.lookAhead(st, file)
-	w.stmts(st, file.Stmts)
+	w.lines(st, file.Stmts)
 	w.src = old
+}
+
+// lines walks the commands of a text line by line. An expansion that fails ends
+// its line and bash goes on with the next, so where one may fail, what the line
+// sets is set, or is as before it.
+func (w *walker) lines(st *state, list []*syntax.Stmt) {
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].Pos().Line() <= list[n-1].End().Line() {
+			n++
+		}
+		before := st.clone()
+		old := w.shaky
+		w.shaky = false
+		w.stmts(st, list[:n])
+		if w.shaky {
+			for _, s := range list[:n] {
+				before.apply(w.changesIn(s))
+			}
+			st.merge(before)
+		}
+		w.shaky = w.shaky || old
+		list = list[n:]
+	}
 }
 
 func (w *walker) enter() bool {
@@ -428,7 +453,7 @@ func (w *walker) function(st *state, f *syntax.FuncDecl) {
 	}
 	body := st.clone()
 	body.forget(w.moves)
-	body.posn = true
+	body.posn, body.function = true, true
 	w.stmt(body, f.Body)
 	st.funcs = st.funcs.with(name, struct{}{})
 }

@@ -72,7 +72,7 @@ type option struct {
 // where an option is none of those that it lists.
 func (wr wrapper) read(words []Word) (opts []option, vars []string, at int, strange, ok bool) {
 	args := wr.args
-	i := 1
+	i, many := 1, false
 	for ; i < len(words); i++ {
 		if !words[i].Known {
 			// An option or the command itself: both unknown, leave it.
@@ -80,10 +80,11 @@ func (wr wrapper) read(words []Word) (opts []option, vars []string, at int, stra
 		}
 		t := words[i].Text
 		next := func() Word {
-			if i++; i < len(words) {
-				return words[i]
+			if i++; i >= len(words) {
+				return Word{}
 			}
-			return Word{}
+			many = many || !words[i].sole() // then the command is somewhere else
+			return words[i]
 		}
 		switch {
 		case t == "--":
@@ -128,7 +129,7 @@ func (wr wrapper) read(words []Word) (opts []option, vars []string, at int, stra
 		}
 		break
 	}
-	return opts, vars, i, strange, i < len(words)
+	return opts, vars, i, strange, i < len(words) && !many
 }
 
 // longOption finds a long option, which may be shortened.
@@ -167,6 +168,8 @@ func (w *walker) unwrap(st *state, c *Command) bool {
 	}
 	opts, vars, at, strange, ok := wr.read(c.Words)
 	if !ok {
+		// Which of its words is the command is not known.
+		c.Code = c.Code || slices.ContainsFunc(c.Words, func(a Word) bool { return !a.Known })
 		return false
 	}
 	if (name == "sudo" || name == "doas") && strange {
@@ -179,13 +182,16 @@ func (w *walker) unwrap(st *state, c *Command) bool {
 		case "env C", "env chdir":
 			w.runIn(st, c, o.value)
 		case "env S", "env split-string":
-			c.Code = true
+			return false // its words are not plain
 		case "time o", "time output":
 			c.Redirects = append(c.Redirects, Redirect{Op: ">", Target: o.value})
 		case "xargs a", "xargs arg-file":
 			c.Redirects = append(c.Redirects, Redirect{Op: "<", Target: o.value})
 		case "xargs I":
-			replace = o.value.Text
+			if replace = o.value.Text; !o.value.Known {
+				c.Code = true
+				return false
+			}
 			wr.more = false
 		case "xargs i", "xargs replace":
 			if replace = o.value.Text; replace == "" {
