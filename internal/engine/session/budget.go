@@ -187,8 +187,8 @@ func (s *Session) over(ctx context.Context, o turn.Over) error {
 		if c.USD == nil {
 			c.Guess, c.Unknown, c.USD = true, true, most // no more than was set aside
 		}
-	case o.Got > 0 || o.Usage.Known:
-		if !o.Usage.Known {
+	case o.Got > 0 || o.Cut || o.Usage.Known:
+		if c.Guess = !o.Usage.Known; c.Guess {
 			c.Usage = llm.Usage{Known: true, Input: input, Output: budget.Guess(o.Got)}
 		}
 		c.USD = llm.Cost(info.Price, c.Usage)

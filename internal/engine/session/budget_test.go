@@ -143,11 +143,13 @@ func TestBrokenRepliesAreCharged(t *testing.T) {
 	})
 	es := r.run("go", nil)
 	cs := find[event.Charged](es)
-	if len(cs) != 2 || cs[0].By != "broken_reply" || cs[0].Usage.Output != 1000 || *cs[0].USD != 0.01 || *cs[1].USD != 0.05 || !cs[1].Guess {
+	if len(cs) != 2 || cs[0].By != "broken_reply" || cs[0].Usage.Output != 1000 || *cs[0].USD != 0.01 || *cs[1].USD != 0.05 || !cs[0].Guess || cs[1].Guess {
 		t.Fatalf("%+v", cs)
 	}
 	all, _ := r.Spent()
-	if all.Requests != 4 || all.Replies != 1 || all.Guessed < 0.06 || all.Cost() == nil || *all.Cost() > 0.001 {
+	// What broke off is not known, and at most what pawl counted; what was
+	// reported is known, also where nothing came of it.
+	if all.Requests != 4 || all.Replies != 1 || all.Cost() != nil || all.Most() == nil || *all.Most() < 0.06 || all.USD < 0.05 || all.USD > 0.051 {
 		t.Errorf("%+v", all)
 	}
 }

@@ -82,7 +82,7 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 	start := l.Now()
 	reply, over.Got, shown, err = l.stream(ctx, r)
 	if err != nil {
-		over.Usage = reply.Usage
+		over.Usage, over.Cut = reply.Usage, ctx.Err() != nil
 		return llm.Reply{}, shown, err
 	}
 	whole := event.Replied{Reply: reply, Cost: l.Cost(reply.Usage), Took: l.Now().Sub(start)}

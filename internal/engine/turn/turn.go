@@ -54,9 +54,11 @@ type Rechecker interface {
 
 // Over is what came of a request, for the budget to settle. Replied is the
 // reply, which is recorded by now; nil where none was taken. Got is then how
-// many bytes of one came, and Usage what the provider reported for it.
+// many bytes of one came, and Usage what the provider reported for it. Cut says
+// that it was interrupted: the provider may have read the request, and more.
 type Over struct {
 	Replied *event.Replied
+	Cut     bool
 	Usage   llm.Usage
 	Got     int64
 }

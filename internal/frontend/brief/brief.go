@@ -54,6 +54,24 @@ func Cost(c *float64) string {
 	return fmt.Sprintf("$%.2f", *c)
 }
 
+// Spent says what was spent in USD. Where a part is not known it says how much
+// there can be at most, where that can be said, and how much is known.
+func Spent(s budget.Spent) string {
+	known, most := s.Cost(), s.Most()
+	if known != nil {
+		return Cost(known)
+	}
+	t, upTo := Cost(nil), ""
+	if most != nil {
+		upTo = Cost(most)
+		t += ", up to " + upTo
+	}
+	if sure := Cost(&s.USD); s.USD > 0 && sure != upTo {
+		t += " (" + sure + " of it known)"
+	}
+	return t
+}
+
 // Call says what a call wants to do: the tool and the argument that tells most.
 func Call(name string, args json.RawMessage) string {
 	var a map[string]json.RawMessage
@@ -188,7 +206,7 @@ func Evidence(r evidence.Report) string {
 
 // Spending says what a turn cost.
 func Spending(s budget.Spent) string {
-	t := fmt.Sprintf("%s, %s", Cost(s.Cost()), Plural(s.Replies, "model reply", "model replies"))
+	t := fmt.Sprintf("%s, %s", Spent(s), Plural(s.Replies, "model reply", "model replies"))
 	if s.Usage.Known && s.Usage.Input+s.Usage.Output+s.Usage.CacheRead > 0 {
 		t += fmt.Sprintf(", %d tokens in (%d cached), %d out", s.Usage.Input+s.Usage.CacheRead+s.Usage.CacheWrite, s.Usage.CacheRead, s.Usage.Output)
 	}

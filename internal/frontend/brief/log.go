@@ -111,7 +111,7 @@ func workLine(w stats.Work, title string) string {
 // costOf says a cost; what is not known is no 0.
 func costOf(s stats.Spent) string {
 	switch {
-	case s.Replies == s.Unknown && s.Replies > 0:
+	case s.Unknown > 0 && s.USD == 0:
 		return "unknown"
 	case s.Unknown > 0:
 		return Cost(&s.USD) + "+"

@@ -15,16 +15,19 @@ import (
 // Result is what a run came to: the object of --output-format json, and the
 // last line of stream-json.
 type Result struct {
-	Type       string          `json:"type"` // result
-	Outcome    string          `json:"outcome"`
-	Text       string          `json:"text"`
-	Session    string          `json:"session"`
-	Model      string          `json:"model"`
-	Route      *Route          `json:"route"` // null where prompts are not routed
-	Turns      int             `json:"turns"` // model replies
-	Calls      int             `json:"calls"`
-	Usage      llm.Usage       `json:"usage"`
-	CostUSD    *float64        `json:"cost_usd"` // null where unknown
+	Type    string    `json:"type"` // result
+	Outcome string    `json:"outcome"`
+	Text    string    `json:"text"`
+	Session string    `json:"session"`
+	Model   string    `json:"model"`
+	Route   *Route    `json:"route"` // null where prompts are not routed
+	Turns   int       `json:"turns"` // model replies
+	Calls   int       `json:"calls"`
+	Usage   llm.Usage `json:"usage"`
+	CostUSD *float64  `json:"cost_usd"` // null where unknown
+	// CostUpTo is what it cost at most, where a part is not known: a reply that
+	// was interrupted is paid for. Null where nothing limits it.
+	CostUpTo   *float64        `json:"cost_usd_up_to"`
 	DurationMS int64           `json:"duration_ms"`
 	Files      []string        `json:"files_changed"`
 	Proof      evidence.Word   `json:"proof,omitempty"`      // verified, built, not verified: of a run that changed files
@@ -170,7 +173,7 @@ func (o *outcome) apply(e event.Event) {
 func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proof evidence.Report, took time.Duration, verify bool) Result {
 	r := Result{
 		Type: "result", Outcome: string(o.end), Text: o.text, Session: session, Model: info.Ref(),
-		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(),
+		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(), CostUpTo: spent.Most(),
 		Cached: o.cached, Fallbacks: o.fallbacks, DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err, Route: o.route,
 		Checks: append([]evidence.Check{}, proof.Checks...), FixAttempts: proof.Attempts,
 	}

@@ -18,6 +18,8 @@ func status() Command {
 		if line := brief.Route(s.Route()); line != "" {
 			fmt.Fprintln(h.Out(), line)
 		}
+		all, _ := s.Spent()
+		fmt.Fprintln(h.Out(), brief.Spending(all))
 		writeStates(h.Out(), s.States())
 		for _, item := range s.Plan() {
 			fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf("  [%s] %s", item.Status, item.Text)))

@@ -31,15 +31,28 @@ type Spent struct {
 	Calls    int
 	Agents   int   // child sessions started
 	guessed  int64 // tokens behind Guessed
-	active   time.Duration
+	// unbounded counts the replies of unknown cost that nothing limits: no
+	// reservation was made, or nothing has a price.
+	unbounded int
+	active    time.Duration
 }
 
 // Cost is USD, or nil where part of it is not known (never 0 for unknown).
 func (s Spent) Cost() *float64 {
-	if s.Unknown > 0 {
+	if s.Unknown > 0 || s.Guessed > 0 {
 		return nil
 	}
 	c := s.USD
+	return &c
+}
+
+// Most is what was spent at most: Cost where that is known, and nil where
+// nothing limits what is not.
+func (s Spent) Most() *float64 {
+	if s.unbounded > 0 {
+		return nil
+	}
+	c := s.USD + s.Guessed
 	return &c
 }
 
@@ -61,6 +74,7 @@ func (s Spent) Minus(t Spent) Spent {
 		Usage: u, USD: s.USD - t.USD, Guessed: s.Guessed - t.Guessed, Unknown: s.Unknown - t.Unknown,
 		Requests: s.Requests - t.Requests, Replies: s.Replies - t.Replies, Calls: s.Calls - t.Calls,
 		Agents: s.Agents - t.Agents, active: s.active - t.active, guessed: s.guessed - t.guessed,
+		unbounded: s.unbounded - t.unbounded,
 	}
 }
 

@@ -17,8 +17,7 @@ type Meter struct {
 	all  Spent
 	turn Spent // all, when the turn began
 
-	open      *event.Requested // the request in flight
-	uncovered int              // replies of unknown cost that no reservation bounds
+	open *event.Requested // the request in flight
 
 	extended map[Kind]float64 // what a person raised limits to; 0: none
 	old      map[Kind]bool    // extensions of a process before this one
@@ -96,7 +95,7 @@ func (m *Meter) replied(b event.Replied) {
 		if m.open != nil && m.open.Reserved != nil {
 			m.all.Guessed += *m.open.Reserved
 		} else {
-			m.uncovered++
+			m.all.unbounded++
 		}
 	}
 	if !b.Reply.Usage.Known && m.open != nil {
@@ -120,11 +119,13 @@ func (m *Meter) charged(b event.Charged) {
 		if b.USD != nil {
 			m.all.Guessed += *b.USD
 		}
-		if b.Unknown {
+		// Without a usage nothing came of it, and nothing is to be paid.
+		used := b.Unknown || u.Known
+		if used && (b.Unknown || b.USD == nil) {
 			m.all.Unknown++
 		}
-		if b.Unknown && b.USD == nil {
-			m.uncovered++
+		if used && b.USD == nil {
+			m.all.unbounded++
 		}
 		return
 	}
@@ -133,7 +134,7 @@ func (m *Meter) charged(b event.Charged) {
 		m.all.USD += *b.USD
 	} else {
 		m.all.Unknown++
-		m.uncovered++
+		m.all.unbounded++
 	}
 }
 

@@ -47,7 +47,7 @@ type Spent struct {
 	Written int64   `json:"cache_write"`
 	Output  int64   `json:"output"`
 	USD     float64 `json:"usd"`
-	Unknown int     `json:"unknown"` // replies of unknown cost: USD is then a lower bound
+	Unknown int     `json:"unknown"` // replies of unknown cost, also those that broke off: USD is then a lower bound
 }
 
 // Tokens is all that went in and out.
@@ -150,7 +150,11 @@ func (f *Fold) Apply(e event.Event) {
 		f.each(e, func(w *Work) { w.add(b.Reply.Usage, b.Cost) })
 	case event.Charged:
 		// What children spent is counted in their own sessions, and what was
-		// not reported is no cost.
+		// not reported is not known.
+		if !b.Child && b.Guess && (b.USD == nil || *b.USD > 0) {
+			f.of(b.Model).Unknown++
+			f.each(e, func(w *Work) { w.Unknown++ })
+		}
 		if !b.Child && !b.Guess {
 			m := f.of(b.Model)
 			m.Requests += b.Requests

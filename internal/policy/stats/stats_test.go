@@ -42,10 +42,11 @@ func TestReport(t *testing.T) {
 		event.Charged{By: "broken_reply", Model: "p/m", Guess: true, USD: ptr(9.0)},
 	)
 	spent := Spent{Replies: 2, Input: 11, Cached: 100, Written: 5, Output: 20, USD: 0.75}
-	both := spent
-	both.Replies, both.Unknown = 3, 1
+	both, broke := spent, spent
+	both.Replies, both.Unknown = 3, 2
+	broke.Unknown = 1 // the reply that broke off
 	first := Work{Turns: 1, Calls: 4, Denials: 1, Added: 3, Removed: 1, Spent: spent}
-	second := Work{Turns: 1, Calls: 2, Spent: Spent{Replies: 1, Unknown: 1}}
+	second := Work{Turns: 1, Calls: 2, Spent: Spent{Replies: 1, Unknown: 2}}
 	name := func(w Work, n string) Work { w.Name = n; return w }
 	want := Report{
 		Tools: []Tool{
@@ -53,7 +54,7 @@ func TestReport(t *testing.T) {
 			{Name: "edit", Calls: 1, OK: 1},
 		},
 		Models: []Model{
-			{Ref: "p/m", Requests: 3, Retries: 1, Spent: spent, Took: 2 * time.Second},
+			{Ref: "p/m", Requests: 3, Retries: 1, Spent: broke, Took: 2 * time.Second},
 			{Ref: "p/free", Requests: 1, Spent: Spent{Replies: 1, Unknown: 1}},
 		},
 		Sessions: []Work{name(first, "s1"), name(second, "s2")},

@@ -140,23 +140,36 @@ func choose(r row, name, why string, w Want) (Choice, error) {
 	}
 	c.key = keep(key)
 	c.Info.From = hostOf(c.BaseURL)
-	ours := sameHost(c.BaseURL, r.base)
-	if r.name == "openai" && !ours {
+	if r.name == "openai" && !sameHost(c.BaseURL, r.base) {
 		// Servers that take OpenAI's place rarely have its newer API, and
 		// openai-responses/MODEL names it.
 		c.row.name, c.Info.API = compatible, openaichat.Name
 	}
-	describe(&c, ours, w)
+	describe(&c, r, w)
 	return c, nil
 }
 
-// describe fills in what is known of the model.
-func describe(c *Choice, ours bool, w Want) {
+// charged says whether a model of the table costs its maker's price in a
+// provider's row. Another base URL changes nothing: a gateway passes on what the
+// maker charges. What others serve under the same name has prices of their own,
+// and a server on this machine may run open weights for nothing.
+func charged(r row, m model, base string) bool {
+	switch {
+	case r.dialectName() == m.home, r.dialectName() == "azure" && m.home == "openai":
+		return true
+	case r.kind == anywhere:
+		return !isHere(base) || m.home == "anthropic" || m.home == "openai" || m.home == "gemini" || m.home == "xai"
+	}
+	return passesThrough(r.name)
+}
+
+// describe fills in what is known of the model. r is the provider as it was
+// named.
+func describe(c *Choice, r row, w Want) {
 	m, priced := lookup(c.Info.Model)
 	c.Info.Window, c.Info.MaxOutput, c.Info.Images = m.window, m.output, m.name != "" && !m.text
-	maker := c.row.dialectName() == m.home
 	switch {
-	case priced && ours && (maker || passesThrough(c.row.name)):
+	case priced && charged(r, m, c.BaseURL):
 		price := m.price
 		c.Info.Price = &price
 	case c.row.kind == local && isHere(c.BaseURL) && !strings.HasSuffix(c.Info.Model, "cloud"):

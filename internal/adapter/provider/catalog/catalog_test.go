@@ -99,7 +99,18 @@ func TestPrices(t *testing.T) {
 		family string
 	}{
 		{"anthropic/claude-sonnet-4-5-20250929", keys, sonnet, 200_000, "claude"},
-		{"anthropic/claude-sonnet-4-5", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://proxy"), nil, 200_000, "claude"},
+		{"anthropic/claude-sonnet-4-5", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://proxy"), sonnet, 200_000, "claude"},
+		{"anthropic/claude-opus-4-9", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://proxy"), nil, 200_000, "claude"},
+		{"openai/gpt-4o-mini", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=https://gateway.test/v1"), mini, 128_000, "gpt"},
+		{"openai/gpt-4o-mini", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:4000/v1"), mini, 128_000, "gpt"},
+		{"openai/claude-sonnet-4-5", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:4000/v1"), nil, 200_000, "claude"},
+		{"openai-chat/gpt-4o-mini", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=https://gateway.test/v1"), mini, 128_000, "gpt"},
+		{"openrouter/anthropic/claude-sonnet-4.5", env("OPENROUTER_API_KEY=k", "OPENROUTER_BASE_URL=https://gateway.test/v1"), sonnet, 200_000, "claude"},
+		{"azure/gpt-4o-mini", env("AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT=https://mine.openai.azure.com"), mini, 128_000, "gpt"},
+		{"openai-compatible/anthropic/claude-sonnet-4-5", env("PAWL_BASE_URL=https://gateway.test/v1"), sonnet, 0, "claude"},
+		{"openai-compatible/gpt-4o-mini", env("PAWL_BASE_URL=http://127.0.0.1:4000/v1"), mini, 0, "gpt"},
+		{"openai-compatible/codestral", env("PAWL_BASE_URL=http://127.0.0.1:8000/v1"), nil, 0, "other"},
+		{"openai-compatible/unheard-of", env("PAWL_BASE_URL=https://gateway.test/v1"), nil, 0, "other"},
 		{"openrouter/anthropic/claude-sonnet-4.5", keys, sonnet, 200_000, "claude"},
 		{"openai/gpt-4o-mini-2024-07-18", keys, mini, 128_000, "gpt"},
 		{"openai-chat/gpt-4o-mini", keys, mini, 128_000, "gpt"},
@@ -116,7 +127,6 @@ func TestPrices(t *testing.T) {
 		{"ollama/gpt-oss:120b-cloud", env(), nil, 32768, "gpt"},
 		{"ollama/llama3", env("OLLAMA_HOST=http://far:11434"), nil, 32768, "other"},
 		{"lmstudio/x", env("LMSTUDIO_BASE_URL=http://localhost:9/v1"), free, 0, "other"},
-		{"openai-compatible/gpt-4o", env("PAWL_BASE_URL=http://127.0.0.1:9"), nil, 0, "gpt"},
 		{"offline", env(), free, 0, "other"},
 	} {
 		got, err := Resolve(Want{Flag: c.ref, Env: c.env, Config: cfg})

@@ -133,7 +133,7 @@ func Usable(env func(string) string, cfg Config) []Line {
 		}
 		if r.model != "" {
 			c := Choice{row: r, BaseURL: base, Info: llm.Info{Provider: r.name, Model: r.model, API: r.api}}
-			describe(&c, sameHost(base, r.base), w)
+			describe(&c, r, w)
 			l.Price = c.Info.Price
 		}
 		if l.Model == "" && l.Usable {
