@@ -347,3 +347,28 @@ func TestParallelChildrenCanNotOverspend(t *testing.T) {
 		}
 	})
 }
+
+// SPEC 8.1: what was set aside for a summary is given back when it is there:
+// compactions do not make a budget smaller than what they cost.
+func TestSummariesGiveBack(t *testing.T) {
+	m := llmtest.New()
+	r := windowed(t, 16384, m, limited(budget.Limits{USD: 1}))
+	m.Next = readOn(t, 60)
+	n := len(find[event.Compacted](r.run("read", nil)))
+	if n < 2 {
+		t.Fatalf("%d compactions", n)
+	}
+	// Nothing is in flight: all that is left can be had at once.
+	all, _ := r.Spent()
+	left := 1 - *all.Most()
+	price := llm.Price{Input: 1, Output: 1}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // nobody is waited for
+	g, err := r.Reserve(ctx, budget.Ask{Price: &price, Child: true, Input: int64(left * 0.9e6), MaxOutput: 300})
+	if err != nil {
+		t.Fatalf("of $%.2f that are left: %v", left, err)
+	}
+	if err := r.Settle(t.Context(), g.ID); err != nil {
+		t.Error(err)
+	}
+}

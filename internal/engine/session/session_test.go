@@ -498,12 +498,20 @@ func TestRebase(t *testing.T) {
 func TestPersonRuns(t *testing.T) {
 	m := llmtest.New()
 	r := newRig(t, "ask", m)
-	if _, err := r.Submit(t.Context(), session.RunCommand{Command: "echo hi there"}); err != nil {
+	// What it prints is nowhere in the command itself.
+	const command = "printf 'stdout %d\\n' $((600+66)); printf 'stderr %d\\n' $((700+77)) >&2; exit 3"
+	if _, err := r.Submit(t.Context(), session.RunCommand{Command: command}); err != nil {
 		t.Fatal(err)
 	}
 	r.run("what did I run?", nil)
-	if text := fmt.Sprint(m.Requests()[0].Messages); !strings.Contains(text, "echo hi there") || !strings.Contains(text, "exit code 0") {
-		t.Error(text)
+	text := ""
+	for _, m := range m.Requests()[0].Messages {
+		text += m.Text() + "\n"
+	}
+	for _, want := range []string{command, "stdout 666\n", "stderr 777\n", "exit code 3"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %q", want, text)
+		}
 	}
 }
 

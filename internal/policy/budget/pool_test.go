@@ -129,3 +129,42 @@ func TestRequestsInFlight(t *testing.T) {
 		t.Errorf("%d are held", p.Held())
 	}
 }
+
+// SPEC 8.1: while others are in flight twice all that is reserved must fit, so
+// that the limit holds also where every reply costs twice what was reserved; a
+// request that is alone has the whole room.
+func TestHalfTheRoomBesideOthers(t *testing.T) {
+	price := &llm.Price{Input: 1, Output: 1}
+	ask := func(millions int64) Ask { return Ask{Price: price, Child: true, Input: millions * 1e6, MaxOutput: 1} }
+	for _, c := range []struct {
+		first, second int64 // USD
+		spent         float64
+		fits          bool
+	}{
+		{2, 2, 0, true},
+		{3, 1, 0, true},
+		{3, 3, 0, false}, // 6 of 10 would fit, twice that does not
+		{2, 4, 0, false},
+		{1, 2, 5, false}, // half of what is left counts
+		{1, 1, 5, true},
+		{8, 1, 0, false}, // alone it had the whole room
+	} {
+		var m Meter
+		var p Pool
+		apply(&m, event.Prompted{}, event.Charged{By: "child", Requests: 1, USD: &c.spent, Usage: llm.Usage{Known: true}})
+		g, err := p.Reserve(&m, Limits{USD: 10}, ask(c.first))
+		if err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		_, err = p.Reserve(&m, Limits{USD: 10}, ask(c.second))
+		if c.fits && err != nil || !c.fits && !errors.Is(err, ErrWait) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		p.Release(g.ID)
+		if !c.fits {
+			if _, err := p.Reserve(&m, Limits{USD: 10}, ask(c.second)); err != nil {
+				t.Errorf("%+v, alone: %v", c, err)
+			}
+		}
+	}
+}

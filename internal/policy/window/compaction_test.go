@@ -439,3 +439,76 @@ func TestDedup(t *testing.T) {
 		t.Error("again at once, or taken for a compaction")
 	}
 }
+
+// SPEC 9.5: a read is covered by a newer one only where that shows all of its
+// lines: the whole covers all, a slice covers what lies within it, and never
+// the whole.
+func TestCovers(t *testing.T) {
+	whole := lines{}
+	for _, c := range []struct {
+		newer, older lines
+		want         bool
+	}{
+		{whole, whole, true},
+		{whole, lines{10, 20}, true},
+		{lines{1, 0}, whole, true}, // from the first line on is the whole
+		{lines{0, 0}, lines{5, 0}, true},
+		{lines{10, 20}, whole, false},
+		{lines{1, 10}, whole, false},
+		{lines{1, 10}, lines{1, 0}, false},
+		{lines{1, 10_000}, whole, false}, // how long the file is, is not known here
+		{lines{10, 20}, lines{10, 20}, true},
+		{lines{10, 20}, lines{12, 18}, true},
+		{lines{10, 20}, lines{9, 20}, false},
+		{lines{10, 20}, lines{10, 21}, false},
+		{lines{10, 20}, lines{30, 40}, false},
+		{lines{10, 20}, lines{15, 0}, false},
+		{lines{10, 0}, lines{15, 20}, true},
+		{lines{10, 0}, lines{5, 20}, false},
+		{lines{10, 0}, whole, false},
+		{lines{0, 20}, lines{1, 20}, true},
+		{lines{0, 20}, lines{0, 20}, true},
+		{lines{2, 20}, lines{0, 20}, false},
+	} {
+		if got := c.newer.covers(c.older); got != c.want {
+			t.Errorf("%v covers %v: %v", c.newer, c.older, got)
+		}
+	}
+}
+
+// SPEC 9.5: reads of slices leave an older read of the whole file where it is.
+func TestSlicesDoNotReplaceTheWhole(t *testing.T) {
+	var c Conversation
+	at := time.Unix(0, 0)
+	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
+	read := func(id, args, text string) {
+		feed(&c, &at, event.Requested{Attempt: 1}, asks(id, "read", args), gives(id, "read", strings.Repeat(text, 250)))
+	}
+	read("whole", `{"files":[{"path":"a.go"}]}`, "the whole of it\n")
+	for i := 0; c.Percent() <= 85; i++ {
+		read(fmt.Sprint("s", i), fmt.Sprintf(`{"files":[{"path":"a.go","from":%d,"to":%d}]}`, i*10+1, i*10+10), fmt.Sprintf("slice %d\n", i))
+	}
+	if e, ok := c.Dedup(); ok {
+		t.Errorf("%+v", e.Pointers)
+	}
+}
+
+// SPEC 9.6: every approach that came to nothing is in the ledger with its
+// evidence, however it ended.
+func TestLedgerKeepsEveryFailure(t *testing.T) {
+	for outcome, kept := range map[event.Outcome]bool{
+		event.Failed: true, event.TimedOut: true, event.UnknownDone: true, event.OK: false,
+	} {
+		var c Conversation
+		at := time.Unix(0, 0)
+		feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"},
+			event.Requested{Attempt: 1}, asks("x", "bash", `{"command":"make world"}`),
+			event.CallDone{ID: "x", Tool: "bash", Outcome: outcome, Command: "make world", Result: llm.Result{ID: "x", Name: "bash", Text: "the 9th step hung\n" + string(outcome), Error: outcome != event.OK}})
+		fill(t, &c, &at, 1)
+		feed(&c, &at, c.Plan(c.Due(), "").Compacted("", nil))
+		text := all(c.Messages())
+		if has := strings.Contains(text, "make world"); has != kept {
+			t.Errorf("%s: kept %v", outcome, has)
+		}
+	}
+}

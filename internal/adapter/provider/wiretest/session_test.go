@@ -18,6 +18,7 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	cases := all(t)
 	seen := map[string]bool{}
+	driven := map[string]int{}
 	for _, c := range cases {
 		if c.Session == nil || seen[c.dir+c.Session.Name] {
 			continue
@@ -25,12 +26,22 @@ func TestSessions(t *testing.T) {
 		seen[c.dir+c.Session.Name] = true
 		chain := Chain(slices.DeleteFunc(slices.Clone(cases), func(o Case) bool { return o.dir != c.dir || o.API != c.API }), c.Session.Name)
 		if len(chain) < 2 {
-			continue
+			continue // there is nothing that the second request could extend
 		}
+		driven[c.API]++
 		t.Run(c.Session.Name, func(t *testing.T) {
 			t.Parallel()
 			drive(t, chain)
 		})
+	}
+	// What was recorded is driven, and not passed over: a table that is read
+	// wrongly would leave nothing to fail.
+	for api, least := range map[string]int{
+		"anthropic-messages": 11, "google-generate-content": 13, "ollama-native": 1, "openai-chat-completions": 34, "openai-responses": 10,
+	} {
+		if driven[api] < least {
+			t.Errorf("%d sessions of %s are driven, %d were recorded", driven[api], api, least)
+		}
 	}
 }
 
@@ -66,6 +77,9 @@ func drive(t *testing.T, chain []Case) {
 		}
 		before = bytes.Clone(body)
 		if o.Reply == nil {
+			if o.Err == nil {
+				t.Errorf("step %d of %d has neither a reply nor an error", i+1, len(chain))
+			}
 			return // a recorded failure ends the session here
 		}
 		add(stored(t, o.Reply.Message))
