@@ -1,9 +1,11 @@
-package session
+package eventlog
 
 import (
 	"context"
 	"testing"
+	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
@@ -11,14 +13,12 @@ import (
 // reads from the log while more comes, sees every stored event once and in
 // order; of what is not stored it may miss pieces, and sees none twice.
 func TestLaggingReader(t *testing.T) {
-	h := newHistory(t, 1, nil)
-	s := h.s
-	defer s.Close()
+	s := opened(t, memory.New(time.Now))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	tick := func(n int) {
 		for range n {
-			if err := s.record(ctx, event.Draft{Body: event.Ticked{}}); err != nil {
+			if err := s.Append(ctx, event.Draft{Body: event.Ticked{}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -47,12 +47,12 @@ func TestLaggingReader(t *testing.T) {
 		case 3: // in the middle of the first look at the log
 			tick(5)
 		case 20: // the last there is: far too much for the queue
-			s.live(event.TextDelta{Text: "before"})
+			s.Publish(event.TextDelta{Text: "before"})
 			tick(maxQueued + 100)
-			s.live(event.TextDelta{Text: "behind"})
+			s.Publish(event.TextDelta{Text: "behind"})
 		case 4000: // in the middle of catching up
 			tick(7)
-			s.live(event.TextDelta{Text: "while it catches up"})
+			s.Publish(event.TextDelta{Text: "while it catches up"})
 		}
 		if e.Seq == s.Last() && seen > 4000 {
 			break
