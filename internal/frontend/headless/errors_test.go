@@ -9,6 +9,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -346,12 +347,18 @@ func TestWaitsAreCountedDown(t *testing.T) {
 		busy := fault.NewProvider("scripted", 529, "overloaded", nil)
 		other := llmtest.New(llmtest.Say("it is done"))
 		other.InfoValue.Model = "other"
+		var out, errs shared
 		a := newAgent(t, llmtest.New(llmtest.Turn{Err: late}, llmtest.Turn{Err: busy}, llmtest.Turn{Err: busy}, llmtest.Turn{Err: busy}, llmtest.Turn{Err: busy}), nil, func(cfg *session.Config) {
-			cfg.Sleep = atOnce
+			cfg.Sleep = func(ctx context.Context, _ time.Duration) error {
+				// A reader that hears late of the wait is not told of its seconds.
+				for !strings.Contains(out.String(), `"type":"retried"`) && !strings.Contains(errs.String(), "try 1 failed") && ctx.Err() == nil {
+					runtime.Gosched()
+				}
+				return ctx.Err()
+			}
 			cfg.Fallback = []string{"scripted/other"}
 			cfg.OpenModel = func(string) (llm.Model, error) { return other, nil }
 		})
-		var out, errs bytes.Buffer
 		if r, err := Run(t.Context(), a.Session, "do it", opts(format, &out, &errs)); err != nil || r.ExitCode != 0 {
 			t.Fatal(r, err)
 		}
@@ -371,6 +378,24 @@ func TestWaitsAreCountedDown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// shared is a buffer that is read while it is written.
+type shared struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }
 
 func headlessMode(c *session.Config) {

@@ -52,7 +52,7 @@ func open(t *testing.T, m *llmtest.Model) (*session.Session, string) {
 	return s, dir
 }
 
-func opts(f Format, out, errs *bytes.Buffer) Options {
+func opts(f Format, out, errs io.Writer) Options {
 	return Options{Format: f, Out: out, Err: errs, Now: time.Now}
 }
 
