@@ -227,7 +227,7 @@ func TestNotRestorable(t *testing.T) {
 }
 
 // SPEC 11.1: what a background command does is its own, by and by and at its
-// end, and can be undone only when a person confirms it.
+// end; what its words name is undone like any change.
 func TestBackgroundCommandsAreJournaled(t *testing.T) {
 	script := []llmtest.Turn{
 		llmtest.Use("bash", `{"command":"while [ ! -e go ]; do sleep 0.01; done; echo job > j.txt; echo said; while [ ! -e stop ]; do sleep 0.01; done; echo end > k.txt","background":true}`),
@@ -246,8 +246,8 @@ func TestBackgroundCommandsAreJournaled(t *testing.T) {
 	}
 	want := map[string]string{
 		"go": "c1 - > ", "m.txt": "c1 - > mine", "stop": "c2 - > ",
-		// Who did it can not be told: whoever was waited for is named, loosely.
-		"j.txt": "c1 - > job loose", "k.txt": "c2 - > end loose",
+		// Seen behind another command, and named by the background one's words.
+		"j.txt": "c0 - > job", "k.txt": "c0 - > end",
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q\n%+v", got, want, find[event.CallDone](es))
@@ -263,7 +263,7 @@ func TestBackgroundCommandsAreJournaled(t *testing.T) {
 	r = newRig(t, "yolo", llmtest.New(script...), journaled(t, journal.Options{}))
 	es = r.run("go", nil)
 	cs := find[event.FileChanged](es)
-	if len(cs) != 1 || cs[0].Call != "c0" || r.said(cs[0]) != "- > job loose" {
+	if len(cs) != 1 || cs[0].Call != "c0" || r.said(cs[0]) != "- > job" {
 		t.Errorf("%+v", cs)
 	}
 }

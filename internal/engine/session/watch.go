@@ -159,7 +159,8 @@ func (w *watch) toJobs(ctx context.Context, es []tool.Effect) ([]event.FileChang
 	}
 	var all []event.FileChanged
 	for _, j := range w.jobs {
-		ds := j.s.changed(ctx, j.call, byJob[j], nil)
+		// What its own words name is its doing, as with a command that is waited for.
+		ds := j.s.changed(ctx, j.call, byJob[j], &j.words)
 		if err := j.s.record(context.WithoutCancel(ctx), ds...); err != nil {
 			return all, err
 		}
@@ -205,13 +206,35 @@ func (w *watch) after(ctx context.Context, s *Session, call string, named words)
 	if err != nil || w.blind {
 		return nil, true, err
 	}
-	w.jobs = alive
+	defer func() { w.jobs = alive }()
 	ctx, cancel := lookContext(ctx)
 	defer cancel()
 	if unsure { // what it finds may have been so before
 		return s.changed(ctx, call, l.Effects, nil), true, nil
 	}
-	return s.changed(ctx, call, l.Effects, &named), false, nil
+	ds, mine := w.ofJobs(ctx, s, l.Effects, named)
+	return append(s.changed(ctx, call, mine, &named), ds...), false, nil
+}
+
+// ofJobs takes from what a look behind a command found what the words of a
+// background command of the session name, and those of the command do not.
+func (w *watch) ofJobs(ctx context.Context, s *Session, es []tool.Effect, named words) (ds []event.Draft, left []tool.Effect) {
+	byJob := map[*job][]tool.Effect{}
+	for _, e := range es {
+		i := -1
+		if !named.name(e, nil) {
+			i = slices.IndexFunc(w.jobs, func(j *job) bool { return j.s == s && j.words.name(e, nil) })
+		}
+		if i < 0 {
+			left = append(left, e)
+			continue
+		}
+		byJob[w.jobs[i]] = append(byJob[w.jobs[i]], e)
+	}
+	for _, j := range w.jobs {
+		ds = append(ds, s.changed(ctx, j.call, byJob[j], &j.words)...)
+	}
+	return ds, left
 }
 
 // harvest looks for what a background command of s did. While another command
