@@ -2,6 +2,7 @@ package undo
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,6 +29,13 @@ func TestMerge(t *testing.T) {
 		{name: "no final newline", base: "a\nb\nc", ours: "A\nb\nc", theirs: "a\nb\nC", want: "A\nb\nC"},
 		{name: "no line becomes one with the next", base: "a\nb\n", ours: "a\nb", theirs: "a\nb\nc\n", conflicts: 1},
 		{name: "from nothing", base: "", ours: "mine\n", theirs: "", want: "mine\n"},
+		{name: "deleted by somebody, changed by the agent", base: "a\nagent\nb\n", ours: "a\nb\n", theirs: "a\nbefore\nb\n", conflicts: 1},
+		{name: "deleted with the lines around it", base: "a\nb\nagent\nc\nd\n", ours: "a\nd\n", theirs: "a\nb\nbefore\nc\nd\n", conflicts: 1},
+		{name: "deleted at the end", base: "a\nagent\n", ours: "a\n", theirs: "a\nbefore\n", conflicts: 1},
+		{name: "all deleted, one line changed by the agent", base: "a\nagent\nb\n", ours: "", theirs: "a\nbefore\nb\n", conflicts: 1},
+		{name: "one of several deleted that the agent changed", base: "1\n2\n3\n", ours: "1\n3\n", theirs: "x\ny\nz\n", conflicts: 1},
+		{name: "deleted by both", base: "a\nagent\nb\n", ours: "a\nb\n", theirs: "a\nb\n", want: "a\nb\n"},
+		{name: "changed by somebody, put in by the agent", base: "a\nagent\nb\n", ours: "a\nmine\nb\n", theirs: "a\nb\n", conflicts: 1},
 		{name: "all gone on one side", base: "a\n", ours: "a\n", theirs: "", want: ""},
 	} {
 		m := Merge([]byte(c.base), []byte(c.ours), []byte(c.theirs))
@@ -135,6 +143,39 @@ func TestMergeApart(t *testing.T) {
 		}
 		if len(m.Conflicts) == 0 && strings.Count(string(m.Text), "yours ") != strings.Count(th.String(), "yours ") {
 			t.Errorf("lost a line of theirs: %q", m.Text)
+		}
+	})
+}
+
+// SPEC 11.2: a merge of lines that stand apart is what it is for each of them
+// alone: who alone changed or deleted it has his way, and where both did, and not
+// alike, it is a conflict. What one side deleted never comes back.
+func TestMergeAsEachLineAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b, o, th, want strings.Builder
+		conflicts := 0
+		for i := range rapid.IntRange(1, 20).Draw(t, "lines") {
+			line := fmt.Sprintf("line %d\n", i)
+			draw := func(who string) string {
+				return rapid.SampledFrom([]string{line, line, "", "changed " + line, who + " " + line}).Draw(t, who)
+			}
+			mine, yours := draw("mine"), draw("yours")
+			anchor := fmt.Sprintf("anchor %d\n", i)
+			b.WriteString(anchor + line)
+			o.WriteString(anchor + mine)
+			th.WriteString(anchor + yours)
+			switch {
+			case yours == line, mine == yours:
+				want.WriteString(anchor + mine)
+			case mine == line:
+				want.WriteString(anchor + yours)
+			default:
+				conflicts++
+			}
+		}
+		m := Merge([]byte(b.String()), []byte(o.String()), []byte(th.String()))
+		if len(m.Conflicts) != conflicts || conflicts == 0 && string(m.Text) != want.String() {
+			t.Errorf("Merge(%q, %q, %q) = %q, %d conflicts; want %q, %d", b.String(), o.String(), th.String(), m.Text, len(m.Conflicts), want.String(), conflicts)
 		}
 	})
 }

@@ -188,6 +188,7 @@ func TestDecide(t *testing.T) {
 		{name: "removed since", changes: []event.FileChanged{fc("a\n", "b\n")}, now: "", action: PutBack, to: "a\n", ask: "removed since"},
 		{name: "a later edit elsewhere", changes: []event.FileChanged{fc("a\n1\n2\n", "b\n1\n2\n")}, now: "b\n1\n2\nmine\n", action: Beside, to: "a\n1\n2\nmine\n"},
 		{name: "a later edit of the same", changes: []event.FileChanged{fc("a\n", "b\n")}, now: "mine\n", action: Clash, why: "same lines"},
+		{name: "somebody deleted what the agent changed", changes: []event.FileChanged{fc("a\n1\n2\n", "b\n1\n2\n")}, now: "1\n2\n", action: Clash, why: "same lines"},
 		{name: "somebody's edit between two changes stays", changes: []event.FileChanged{fc("a\n1\n2\n", "b\n1\n2\n"), fc("b\n1\n2\nmine\n", "c\n1\n2\nmine\n")}, now: "c\n1\n2\nmine\n", action: Beside, to: "a\n1\n2\nmine\n"},
 		{name: "made and removed again", changes: []event.FileChanged{fc("", "b\n"), fc("b\n", "")}, now: "mine\n", action: Same, to: "mine\n"},
 		{name: "binary", changes: []event.FileChanged{fc("a\x00\n", "b\x00\n")}, now: "b\x00\nmine\n", action: Clash, why: "not text"},
