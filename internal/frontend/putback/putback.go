@@ -9,6 +9,7 @@ package putback
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -97,10 +98,20 @@ func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Conse
 		ok, err = yes("do it? [y]es, [n]o: ", ask)
 		return c, ok, err
 	}
-	certain := false
+	certain, each := false, ""
+	if asks := asking(p.Files); len(asks) > 1 {
+		q := plain.Line(fmt.Sprintf("%d of these may be somebody else's: %s; put them back too? [y]es, all of them, [o]ne by one, [n]o", len(asks), strings.Join(asks, ", "))) + ": "
+		if each, err = choose(q, "y, o or n", ask, "y", "yes", "o", "one", "n", "no"); err != nil {
+			return c, false, err
+		}
+	}
 	for _, f := range p.Files {
 		switch {
 		case f.Blocked():
+			c.LeaveOut = append(c.LeaveOut, f.Path)
+		case f.Ask != "" && each == "y":
+			c.Confirmed = append(c.Confirmed, f.Path)
+		case f.Ask != "" && each == "n":
 			c.LeaveOut = append(c.LeaveOut, f.Path)
 		case f.Ask != "":
 			ok, err := yes(plain.Line(fmt.Sprintf("%s: %s; put it back? [y]es, [n]o: ", f.Path, f.Ask)), ask)
@@ -119,7 +130,7 @@ func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Conse
 	switch {
 	case !certain && len(c.Confirmed) == 0:
 		return c, false, nil
-	case !certain && len(c.LeaveOut) == 0:
+	case !certain && len(c.LeaveOut) == 0, each == "y" && len(c.LeaveOut) == 0:
 		return c, true, nil // each was agreed to
 	}
 	q := "do the rest? [y]es, [n]o: "
@@ -128,6 +139,17 @@ func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Conse
 	}
 	ok, err = yes(q, ask)
 	return c, ok, err
+}
+
+// asking are the files that need a word.
+func asking(files []undo.File) []string {
+	var out []string
+	for _, f := range files {
+		if f.Ask != "" && !f.Blocked() {
+			out = append(out, f.Path)
+		}
+	}
+	return out
 }
 
 // Settled is the consent that needs no person: what is not certain is left out,
@@ -152,16 +174,24 @@ func Settled(p undo.Plan, include []string) undo.Consent {
 }
 
 func yes(q string, ask func(string) (string, error)) (bool, error) {
-	for {
-		in, err := ask(q)
-		if err != nil {
-			return false, err
+	in, err := choose(q, "y or n", ask, "y", "yes", "n", "no")
+	return in == "y", err
+}
+
+// choose asks until an answer is one of those that are known, and says which
+// those are where it was not. It gives the answer's first letter.
+func choose(q, known string, ask func(string) (string, error), answers ...string) (string, error) {
+	for first := true; ; first = false {
+		text := q
+		if !first {
+			text = "not understood, it is " + known + "; " + q
 		}
-		switch strings.ToLower(strings.TrimSpace(in)) {
-		case "y", "yes":
-			return true, nil
-		case "n", "no":
-			return false, nil
+		in, err := ask(text)
+		if err != nil {
+			return "", err
+		}
+		if in = strings.ToLower(strings.TrimSpace(in)); slices.Contains(answers, in) {
+			return in[:1], nil
 		}
 	}
 }

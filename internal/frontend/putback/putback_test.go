@@ -35,6 +35,9 @@ func TestAgree(t *testing.T) {
 		{name: "and stays", files: []undo.File{sure, loose}, answers: "n y", ok: true, out: loose.Path, asked: 2},
 		{name: "only loose", files: []undo.File{loose}, answers: "y", ok: true, yes: loose.Path, asked: 1},
 		{name: "only loose, and stays", files: []undo.File{loose}, answers: "n", out: loose.Path, asked: 1},
+		{name: "two are loose, all are wanted", files: []undo.File{sure, loose, other}, answers: "y", ok: true, yes: loose.Path + " other", asked: 1},
+		{name: "neither is wanted", files: []undo.File{sure, loose, other}, answers: "no y", ok: true, out: loose.Path + " other", asked: 2},
+		{name: "one by one", files: []undo.File{sure, loose, other}, answers: "/diff o y n y", ok: true, yes: loose.Path, out: "other", asked: 5},
 		{name: "blocked", files: []undo.File{sure, blocked}, answers: "y", ok: true, out: "blocked", asked: 1},
 		{name: "blocked, and nothing is wanted", files: []undo.File{sure, blocked}, answers: "N", out: "blocked", asked: 1},
 		{name: "only blocked", files: []undo.File{blocked}, out: "blocked"},
@@ -42,6 +45,9 @@ func TestAgree(t *testing.T) {
 		answers, asked := strings.Fields(c.answers), 0
 		got, ok, err := Agree(undo.Plan{Files: c.files}, func(q string) (string, error) {
 			asked++
+			if asked > 1 && answers[asked-2] == "/diff" && !strings.HasPrefix(q, "not understood, it is y, o or n") || asked > 1 && answers[asked-2] == "maybe" && !strings.HasPrefix(q, "not understood, it is y or n") {
+				t.Errorf("%s: what is understood is not said: %q", c.name, q)
+			}
 			if strings.Contains(q, "\x1b") {
 				t.Errorf("%s: asked %q", c.name, q)
 			}
@@ -52,6 +58,8 @@ func TestAgree(t *testing.T) {
 		}
 	}
 }
+
+var other = undo.File{Path: "other", Action: undo.PutBack, Ask: "it may be somebody else's"}
 
 func TestSettled(t *testing.T) {
 	c := Settled(undo.Plan{Files: []undo.File{sure, loose, blocked}}, []string{loose.Path, "blocked"})

@@ -3,16 +3,19 @@ package undo
 import (
 	"bytes"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // What an agent moves from one file to another is in none of them where only
 // one half of that is put back. Lines are compared to see it.
 
-// Gone gives the lines of before that after has not. Blank ones are nobody's.
+// Gone gives the lines of before that after has not, of those that can be told
+// from others: a blank one, a brace, a "1" is nobody's.
 func Gone(before, after []byte) map[string]bool {
 	out := map[string]bool{}
 	for l := range bytes.Lines(before) {
-		if len(bytes.TrimSpace(l)) > 0 {
+		if distinctive(bytes.TrimSpace(l)) {
 			out[string(bytes.TrimRight(l, "\r\n"))] = true
 		}
 	}
@@ -20,6 +23,18 @@ func Gone(before, after []byte) map[string]bool {
 		delete(out, string(bytes.TrimRight(l, "\r\n")))
 	}
 	return out
+}
+
+// distinctive reports whether a line is one that two files hardly have both by
+// chance.
+func distinctive(l []byte) bool {
+	const fewest = 4 // of a line without letters
+	word := strings.Trim(string(l), "{}()[];:, ")
+	switch word {
+	case "", "end", "fi", "done", "esac", "else", "then", "do", "begin", "try", "finally", "default", "pass", "break", "continue", "return", "null", "true", "false":
+		return false
+	}
+	return len(word) >= fewest || strings.ContainsFunc(word, unicode.IsLetter)
 }
 
 // Meet says whether two sets of lines have one in common that but has not.
