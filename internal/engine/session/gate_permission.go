@@ -45,7 +45,11 @@ func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error 
 		}
 		switch d.Verdict {
 		case permission.Deny:
-			p.Refused = refusal(p, d.Reason, d.By)
+			why := d.Reason
+			if d.Flag != "" {
+				why += "; a run with " + d.Flag + " may do it"
+			}
+			p.Refused = refusal(p, why, d.By)
 		case permission.Ask:
 			if !g.s.cfg.Person {
 				p.Refused = refusal(p, nobody(d), "headless")

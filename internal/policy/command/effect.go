@@ -244,7 +244,11 @@ func wrapped(c shellsyntax.Command) string {
 		case "time":
 			r.short, r.long = "pvqf=", "portability verbose quiet format="
 		case "env":
-			// -i and -u take away what Closed sets; -C moves.
+			// -i, - and -u take away what Closed sets; -C moves.
+			if slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return !Assignment(w.Text) }) {
+				return "env with options changes what later programs are given"
+			}
+			continue
 		case "xargs":
 			r.short, r.long, r.digits = "0rtxn=P=L=s=d=E=I=l?i?", "null no-run-if-empty verbose exit max-args= max-procs= max-lines? delimiter= replace? max-chars=", true
 		case "find":
@@ -252,15 +256,7 @@ func wrapped(c shellsyntax.Command) string {
 		default:
 			return n + " runs it with other rights or in another program"
 		}
-		opts := args
-		for i, a := range args {
-			// What follows the options is the wrapper's own, as a time.
-			if a.Known && !strings.HasPrefix(a.Text, "-") && n != "xargs" && n != "nice" && n != "stdbuf" && n != "timeout" && n != "time" {
-				opts = args[:i]
-				break
-			}
-		}
-		if _, _, why := r.scan(opts); why != "" {
+		if _, _, why := r.scan(args); why != "" {
 			return n + " " + why
 		}
 	}

@@ -126,6 +126,9 @@ func (r row) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.W
 			case strings.ContainsAny(o.marks, "=<") && i+1 < len(args):
 				i++
 				o.value, o.has, o.late = args[i], true, len(operands) > 0
+				if many(args[i]) && !r.open() {
+					o.marks += "!"
+				}
 			}
 			return o
 		}
@@ -198,8 +201,15 @@ func (r row) letters(t string) bool {
 	return true
 }
 
-// mayBeOption reports whether a word that is not known may begin with a dash.
-func mayBeOption(w shellsyntax.Word) bool { return w.Prefix == "" || w.Prefix[0] == '-' }
+// mayBeOption reports whether a word that is not known may begin with a dash, or
+// be several words of which one does.
+func mayBeOption(w shellsyntax.Word) bool { return w.Prefix == "" || w.Prefix[0] == '-' || many(w) }
+
+// many reports whether an unknown word may be several, beside what a pattern
+// with a beginning of its own stands for.
+func many(w shellsyntax.Word) bool {
+	return !w.Known && !w.One && !w.Num && !w.Proc && !(w.Glob && w.Prefix != "" && w.Prefix[0] != '-')
+}
 
 // effect returns what a program of the table does with its arguments.
 func (r row) effect(name string, args []shellsyntax.Word) Effect {

@@ -56,6 +56,11 @@ func awk(args []shellsyntax.Word) Effect {
 		n++
 	}
 	n = min(n, len(args))
+	for _, a := range args {
+		if many(a) && !a.Glob {
+			return other("an argument that cannot be known before may be an option of awk: quote it")
+		}
+	}
 	if _, _, why := r.scan(args[:n]); why != "" {
 		return other("awk " + why)
 	}
@@ -77,8 +82,12 @@ func jq(args []shellsyntax.Word) Effect {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
+		case many(a):
+			return other("an argument that cannot be known before may be an option of jq: quote it")
 		case a.Known && (a.Text == "--arg" || a.Text == "--argjson"):
-			i += 2
+			if i += 2; i < len(args) && (many(args[i]) || many(args[i-1])) {
+				return other("jq " + a.Text + " with what may be several words: quote it")
+			}
 		case a.Known && (a.Text == "--slurpfile" || a.Text == "--rawfile" || a.Text == "--argfile"):
 			if i += 2; i < len(args) {
 				e.Reads = append(e.Reads, args[i])
@@ -137,8 +146,6 @@ func find(args []shellsyntax.Word) Effect {
 		}
 		t := a.Text
 		switch {
-		case !a.Known && !paths:
-			return other("an argument that cannot be known before may be an action of find")
 		case a.Known && (t == "(" || t == ")" || t == "!" || t == ","):
 			paths = false
 		case !a.Known || !strings.HasPrefix(t, "-"):
@@ -164,8 +171,8 @@ func find(args []shellsyntax.Word) Effect {
 			if arg == 0 {
 				continue
 			}
-			if i++; i >= len(args) {
-				return other("find " + t + " without its value")
+			if i++; i >= len(args) || many(args[i]) {
+				return other("find " + t + " without a value that is one word: quote it")
 			}
 			if arg == '<' {
 				e.Reads = append(e.Reads, args[i])

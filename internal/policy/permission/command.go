@@ -207,6 +207,15 @@ func proposal(c shellsyntax.Command) string {
 	})
 	name, _ := c.Program()
 	exact = exact || command.ExactOnly(name) || slices.Contains(c.Wrappers, "find")
+	if inner, _ := c.Program(); len(c.Wrappers) == 1 && slices.ContainsFunc(c.Words, command.Fed) {
+		// What xargs or find puts there is any name.
+		if i := slices.IndexFunc(c.Words, command.Fed); !command.ExactOnly(inner) && i == len(c.Words)-1 {
+			if rule := exactRule(append(slices.Clone(c.Via), c.Words[:i]...)); rule != "" {
+				return strings.TrimSuffix(rule, ")") + " *)"
+			}
+		}
+		return ""
+	}
 	if exact {
 		if !command.Transparent(c) {
 			words = append(slices.Clone(c.Via), c.Words...)

@@ -57,7 +57,30 @@ const (
 )
 
 // Decide judges a call.
-func (p *Policy) Decide(c Call) Decision { return p.narrow(c, p.decide(c)) }
+func (p *Policy) Decide(c Call) Decision {
+	d := p.decide(c)
+	if p.mode == Plan && d.Verdict == Deny && d.By == "mode" {
+		d.Flag = p.beyondPlan(c)
+	}
+	return p.narrow(c, d)
+}
+
+// beyondPlan returns what a run would need for a call that plan mode denies:
+// the strictest mode that allows it, or a rule with the mode that asks.
+func (p *Policy) beyondPlan(c Call) string {
+	q := *p
+	for _, m := range [...]Mode{AcceptEdits, Auto} {
+		q.mode = m
+		if q.decide(c).Verdict == Allow {
+			return "--permission-mode " + string(m)
+		}
+	}
+	q.mode = Ask4All
+	if d := q.decide(c); d.Verdict == Ask && d.Flag != "" {
+		return "--permission-mode ask " + d.Flag
+	}
+	return ""
+}
 
 func (p *Policy) decide(c Call) Decision {
 	if c.Footprint.Person {

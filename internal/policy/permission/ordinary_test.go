@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // suite reads a table of testdata: "key | command" in each line.
@@ -50,6 +52,7 @@ func TestOrdinary(t *testing.T) {
 				continue
 			}
 			held = append(held, line+" ("+d.Reason+")")
+			allowedAsNamed(t, line, set.mode, d)
 		}
 		t.Logf("%s: %d of %d held back, %.1f %%", set.key, len(held), n, 100*float64(len(held))/float64(n))
 		if len(held)*20 > n {
@@ -57,5 +60,34 @@ func TestOrdinary(t *testing.T) {
 		} else {
 			t.Log(strings.Join(held, "\n"))
 		}
+	}
+}
+
+// allowedAsNamed: what the answer names allows it.
+func allowedAsNamed(t *testing.T, line string, mode Mode, d Decision) {
+	t.Helper()
+	if d.Flag == "" {
+		t.Errorf("%s in %s: no flag is named (%s)", line, mode, d.Reason)
+		return
+	}
+	var rules []string
+	if m, ok := strings.CutPrefix(d.Flag, "--permission-mode "); ok {
+		m, rest, _ := strings.Cut(m, " ")
+		mode, d.Flag = Mode(m), rest
+	}
+	if d.Flag != "" {
+		// The flag as a shell would read it.
+		cmds, err := shellsyntax.Parse("pawl "+d.Flag, "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range cmds[0].Words {
+			if w.Text == "--allow" {
+				rules = append(rules, cmds[0].Words[i+1].Text)
+			}
+		}
+	}
+	if again := policy(t, mode, Flag, rules, nil, nil).Decide(bash(line)); again.Verdict != Allow {
+		t.Errorf("%s in %s with %s: %s", line, mode, d.Flag, again.Reason)
 	}
 }
