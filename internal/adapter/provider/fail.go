@@ -94,9 +94,12 @@ func meaning(status int, s Said) int {
 
 // tooLong recognises the many ways to say that the conversation does not fit.
 func tooLong(status int, s Said, body []byte) bool {
-	switch s.Code {
-	case "context_length_exceeded", "context_window_exceeded", "string_above_max_length":
-		return true
+	for _, word := range []string{s.Code, s.Type} {
+		switch strings.ToLower(word) {
+		case "context_length_exceeded", "context_window_exceeded", "string_above_max_length",
+			"too_many_prompt_tokens", "exceed_context_size_error", "model_context_window_exceeded":
+			return true
+		}
 	}
 	if status == http.StatusRequestEntityTooLarge || s.Type == "request_too_large" {
 		return true
@@ -141,6 +144,7 @@ func tooLong(status int, s Said, body []byte) bool {
 		"tokens in request more than max tokens allowed",   // nexa, others
 		"the input (prompt) exceeds",                       // ai21
 		"too many tokens in prompt", "prompt has too many", // cohere, others
+		"total length of all messages is too long",           // perplexity
 		"model's context", "exceeds context", "context full", // compatible servers
 	} {
 		if strings.Contains(text, phrase) {

@@ -48,6 +48,12 @@ func TestFail(t *testing.T) {
 		{name: "gemini", status: 400, said: Said{Message: "The input token count (1250074) exceeds the maximum number of tokens allowed (1048576)."}, long: true},
 		{name: "ollama", status: 400, said: Said{Message: "prompt too long; exceeded max context length by 1119046 tokens"}, long: true},
 		{name: "llama.cpp", status: 400, said: Said{Message: "the request exceeds the available context size, try increasing it"}, long: true},
+		{name: "perplexity", status: 400, said: Said{Type: "too_many_prompt_tokens", Message: "The total length of all messages is too long."}, long: true},
+		{name: "perplexity's words", status: 400, said: Said{Message: "The total length of all messages is too long."}, long: true},
+		{name: "perplexity's code", status: 400, said: Said{Code: "too_many_prompt_tokens", Message: "no"}, long: true},
+		{name: "perplexity in a stream", status: 200, said: Said{Type: "too_many_prompt_tokens"}, long: true},
+		{name: "llama.cpp's word", status: 400, said: Said{Type: "exceed_context_size_error"}, long: true},
+		{name: "a word in capitals", status: 400, said: Said{Code: "CONTEXT_LENGTH_EXCEEDED"}, long: true},
 		{name: "too many bytes", status: 413, said: Said{Type: "request_too_large"}, long: true},
 		{name: "tokens per minute", status: 429, said: Said{Message: "Request too large for gpt-4o on tokens per min"}, retry: true},
 	} {

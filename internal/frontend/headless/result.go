@@ -81,7 +81,7 @@ func Codes() []Code {
 		{1, "failed", "the run failed: see error"},
 		{2, "usage", "the command line is wrong"},
 		{3, "configuration", "a setting or a key is missing or wrong: the message says what to set"},
-		{4, "provider", "the model's server gave no answer, also after retries"},
+		{4, "provider", "the model's server gave no answer, also after retries; or the model refused to answer: the message says which"},
 		{5, "stuck", "the run made no progress and was stopped"},
 		{6, "budget", "a limit of money or tokens was reached"},
 		{7, "turns", "--max-turns was reached"},

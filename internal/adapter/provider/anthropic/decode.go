@@ -190,7 +190,7 @@ func (d *decoder) count(usage json.RawMessage) {
 		d.usage = make(map[string]json.RawMessage, len(u))
 	}
 	for k, v := range u {
-		d.usage[k] = v
+		d.usage[k] = lax.Overlay(d.usage[k], v)
 	}
 }
 

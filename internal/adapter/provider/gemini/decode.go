@@ -101,7 +101,7 @@ func (d *decoder) Event(_ string, data []byte) ([]llm.Delta, error) {
 		d.id = string(c.ID)
 	}
 	if lax.Present(c.Usage) {
-		d.usage = compact(c.Usage)
+		d.usage = lax.Overlay(d.usage, compact(c.Usage))
 	}
 	if f := c.Feedback.V; f.Reason != "" {
 		d.blocked, d.done, d.message = true, true, string(f.Message)

@@ -162,7 +162,7 @@ func (d *Decoder) chunk(c *chunk, of func(choice) *piece) ([]llm.Delta, error) {
 	}
 	for _, u := range []json.RawMessage{c.Groq.V.Usage, c.Usage} {
 		if lax.Present(u) {
-			d.usage = append(d.usage[:0], u...)
+			d.usage = bytes.Clone(lax.Overlay(d.usage, u)) // the data is only valid now
 		}
 	}
 	var out []llm.Delta

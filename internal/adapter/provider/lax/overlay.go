@@ -1,0 +1,33 @@
+package lax
+
+import "encoding/json"
+
+// Overlay puts a newer report of totals over an older one: what the newer one
+// says as null, or does not say, stays as it was known. Where nothing is lost
+// it is the newer one, byte for byte.
+func Overlay(older, newer json.RawMessage) json.RawMessage {
+	if !Present(newer) {
+		return older
+	}
+	var was, is map[string]json.RawMessage
+	if json.Unmarshal(older, &was) != nil || json.Unmarshal(newer, &is) != nil || is == nil {
+		return newer
+	}
+	kept := false
+	for k, v := range was {
+		if !Present(v) {
+			continue
+		}
+		if now := Overlay(v, is[k]); string(now) != string(is[k]) {
+			is[k], kept = now, true
+		}
+	}
+	if !kept {
+		return newer
+	}
+	out, err := json.Marshal(is)
+	if err != nil {
+		return newer
+	}
+	return out
+}
