@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
@@ -34,9 +33,10 @@ type ground struct {
 	root  string
 	made  map[string][]node // what the line may put at a place
 	count int
-	// removed: a command of the line takes something away, so that what is a
-	// folder now may be none any more.
-	removed bool
+	// gone are places that the line takes something away from, so that what is
+	// a folder now may be none any more; lost: any place.
+	gone map[string]bool
+	lost bool
 	// wild is the first command that may make links anywhere, -1 for none;
 	// ordered: the line runs its commands one after the other, each once.
 	wild    int
@@ -59,10 +59,10 @@ type node struct {
 
 // landings gives where the paths of a parsed line lead.
 func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.Landing {
-	g := &ground{files: files, root: files.Root(), made: map[string][]node{}, wild: -1, ordered: sequential(line)}
-	for _, c := range cmds {
-		name, _ := c.Program()
-		g.removed = g.removed || slices.Contains(removers, name) || len(c.Words) > 0 && !c.Words[0].Known
+	g := &ground{files: files, root: files.Root(), made: map[string][]node{}, gone: map[string]bool{}, wild: -1, ordered: sequential(line)}
+	for i, c := range cmds {
+		g.cur = i
+		g.removes(c)
 	}
 	for range 3 { // a link may lie behind one that the line makes
 		for i, c := range cmds {
@@ -72,12 +72,10 @@ func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.
 	}
 	for i, c := range cmds {
 		g.cur = i
-		g.command(i, c)
+		g.command(i, c, cmds)
 	}
 	return g.out
 }
-
-var removers = []string{"rm", "rmdir", "unlink", "git", "find"}
 
 // sequential reports whether a line surely runs its commands in the order in
 // which they stand: no loop, no function, no pipe, nothing in the background.
@@ -95,7 +93,7 @@ func sequential(line string) bool {
 }
 
 // command adds where the paths of one command lead.
-func (g *ground) command(i int, c shellsyntax.Command) {
+func (g *ground) command(i int, c shellsyntax.Command, line []shellsyntax.Command) {
 	for _, r := range c.Redirects {
 		g.word(i, c, r.Target, use{write: r.Writes(), follow: true})
 	}
@@ -114,7 +112,7 @@ func (g *ground) command(i int, c shellsyntax.Command) {
 	}
 	switch {
 	case e.Kind == command.Reads:
-		g.searches(c, name)
+		g.searches(c, line, name)
 	case e.Kind == command.Writes:
 		g.into(i, c, name)
 	case name != "git" && len(c.Words) > 1: // git follows no link on the way

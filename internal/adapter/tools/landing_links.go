@@ -30,6 +30,40 @@ func (g *ground) makes(i int, c shellsyntax.Command) {
 	}
 }
 
+// removes notes which places a command takes something away from.
+func (g *ground) removes(c shellsyntax.Command) {
+	var words []shellsyntax.Word
+	switch name, _ := c.Program(); {
+	case len(c.Words) == 0:
+	case !c.Words[0].Known, name == "find", name == "git" && command.Effects(c).Kind != command.Reads, name == "rsync":
+		g.lost = true
+	case name == "mv":
+		words = operandsOf(c, name).src
+	case name == "rm" || name == "rmdir" || name == "unlink":
+		words = c.Words[1:]
+	}
+	for _, w := range words {
+		g.lost = g.lost || !w.Known
+		for _, p := range rawPaths(c, w) {
+			for _, real := range g.places(p, false) {
+				g.gone[real] = true
+			}
+		}
+	}
+}
+
+// takenAway reports whether what is at a path, or above it, may be gone.
+func (g *ground) takenAway(p string) bool {
+	for _, real := range g.places(strings.TrimRight(p, "/"), false) {
+		for ; real != "/" && real != "."; real = path.Dir(real) {
+			if g.gone[real] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (g *ground) anywhere(i int, by string) {
 	if g.wild < 0 || i < g.wild {
 		g.wild, g.by = i, by
@@ -132,7 +166,7 @@ func (g *ground) putAs(to, from string, replaces bool, n node) {
 		}
 	}
 	folders := g.places(to, true)
-	if replaces || g.removed || !slices.ContainsFunc(folders, isDir) {
+	if replaces || g.lost || g.takenAway(to) || !slices.ContainsFunc(folders, isDir) {
 		g.put(to, n)
 	}
 	for _, d := range folders {

@@ -20,8 +20,8 @@ import (
 // what packages brought (node_modules, vendor) is passed over.
 
 // searches adds the secret-looking files that a command searches.
-func (g *ground) searches(c shellsyntax.Command, name string) {
-	s, ok := command.SearchOf(name, c)
+func (g *ground) searches(c shellsyntax.Command, line []shellsyntax.Command, name string) {
+	s, ok := command.SearchOf(name, c, line)
 	if !ok {
 		return
 	}

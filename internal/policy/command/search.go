@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
@@ -33,11 +34,18 @@ func anyLike(patterns []string, name string) bool {
 }
 
 // SearchOf reads what a command searches; ok is false for one that searches no
-// folder. An option that is not known narrows nothing.
-func SearchOf(name string, c shellsyntax.Command) (s Search, ok bool) {
+// folder. line has the commands that c.From names. An option that is not known narrows nothing.
+func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s Search, ok bool) {
 	for _, w := range c.Wrappers {
-		if w == "xargs" || w == "find" {
-			return fed(c), ShowsContent(name)
+		if w == "find" {
+			return fed(c.Via), ShowsContent(name)
+		}
+		if w == "xargs" {
+			s = Search{Hidden: true, Ignored: true}
+			if len(c.From) == 1 && c.From[0] >= 0 && c.From[0] < len(line) && line[c.From[0]].Name() == "find" {
+				s = fed(line[c.From[0]].Words)
+			}
+			return s, ShowsContent(name)
 		}
 	}
 	if len(c.Words) < 2 {
@@ -259,17 +267,25 @@ func (s *Search) gitGrep(args []shellsyntax.Word) bool {
 	return true
 }
 
-// fed is what find or xargs hand to a reader: files below the folders that find
-// is given, with the names that it looks for.
-func fed(c shellsyntax.Command) Search {
+// fed is what find hands to a reader: files below the folders that it is given,
+// with the names that it looks for.
+func fed(find []shellsyntax.Word) Search {
 	s := Search{Hidden: true, Ignored: true}
-	for i, w := range c.Via {
-		if (w.Text == "-name" || w.Text == "-iname") && i+1 < len(c.Via) {
-			s.only = append(s.only, Wide(c.Via[i+1].Text))
+	narrow := true
+	for i, w := range find[1:] {
+		switch t := w.Text; {
+		case !w.Known || t == "" || t[0] != '-' && t != "(" && t != "!":
+			if !slices.ContainsFunc(find[1:i+1], func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") || w.Text == "(" || w.Text == "!" }) {
+				s.Dirs = append(s.Dirs, w)
+			}
+		case (t == "-name" || t == "-iname") && i+2 < len(find):
+			s.only = append(s.only, Wide(find[i+2].Text))
+		case t == "-o" || t == "-or" || t == "!" || t == "-not" || t == ",":
+			narrow = false // a name that is looked for may not be the only one
 		}
-		if i > 0 && w.Known && w.Text != "" && c.Via[0].Text == "find" && len(s.only) == 0 && w.Text[0] != '-' && c.Via[i-1].Text == "find" {
-			s.Dirs = append(s.Dirs, w)
-		}
+	}
+	if !narrow {
+		s.only = nil
 	}
 	return s
 }
