@@ -91,6 +91,8 @@ func (w *walker) assign(st *state, a *syntax.Assign, from *[]int) (string, value
 	switch {
 	case a.Index != nil:
 		return name, value{num: word.number() && (old.integer() || !set && w.plainName(st, name)), from: union(v.from, old.from)}
+	case a.Append && w.plain():
+		v = value{from: union(v.from, old.from)} // a plain sh has no +=
 	case a.Append:
 		w.spend(len(old.text)/64 + len(word.Text))
 		if set && old.known && word.Known && len(old.text) < maxAppended {
@@ -196,6 +198,9 @@ func (w *walker) declareName(st *state, cmd *Command, d declaration, name string
 
 func (w *walker) declareValue(st *state, cmd *Command, d declaration, name string, v value, src string) {
 	v.exported = d.exports()
+	if w.plain() && (d.variant == "declare" || d.variant == "typeset") {
+		v = value{from: v.from} // a plain sh has no such command
+	}
 	w.put(st, name, v, src)
 	if d.readonly() {
 		v, _ = st.get(name)
@@ -259,6 +264,9 @@ func (w *walker) run(st *state, c Command, here []Word) *state {
 	return w.builtin(st, c)
 }
 
+// plain reports whether the shell may be a plain sh.
+func (w *walker) plain() bool { return w.opts.POSIX || w.either }
+
 // isFunc reports whether a command surely calls a function.
 func (w *walker) isFunc(st *state, c Command) bool {
 	_, ok := st.funcs.get(c.Name())
@@ -268,7 +276,7 @@ func (w *walker) isFunc(st *state, c Command) bool {
 // ownShell reports whether a builtin behind these wrappers changes this shell.
 func ownShell(wrappers []string) bool {
 	for _, n := range wrappers {
-		if n != "command" && n != "builtin" && n != "time" {
+		if n != "command" && n != "builtin" {
 			return false
 		}
 	}
@@ -292,6 +300,13 @@ func (w *walker) nested(st *state, c *Command, here []Word) bool {
 			st.forget(true)
 			st.funcs.root = nil
 			return true
+		}
+		switch outer := (Command{Redirects: c.Redirects, From: c.From}); {
+		case len(c.Assigns) > 0: // the text may see them
+			c.Code = true
+			w.emit(st, *c)
+		case len(c.Redirects) > 0:
+			w.emit(st, outer)
 		}
 		inner := st.clone()
 		inner.stdin = union(st.stdin, tidy(c.From))
@@ -373,9 +388,10 @@ func (w *walker) shell(st *state, c *Command, args []Word, here []Word) bool {
 		w.integers, w.arrays, w.evaluable, w.bracketed = false, nil, false, nil
 		if n := base(c); n == "sh" || n == "dash" || n == "ash" {
 			// Where sh is bash it reads more; both readings agree on the rest.
-			w.opts.POSIX = false
+			w.opts.POSIX, w.either = false, true
 		}
 		w.source(child, code)
+		w.either = old.either
 		w.declared, w.moves, w.opts = old.declared, old.moves, old.opts
 		w.integers, w.arrays, w.evaluable, w.bracketed = old.integers, old.arrays, old.evaluable, old.bracketed
 	}

@@ -60,6 +60,10 @@ func TestWrappers(t *testing.T) {
 		`xargs --replace=R a R`:               "[xargs] a ?R||",
 		`xargs -a f a`:                        "[xargs] a ?…|| <f",
 		`xargs --arg-file=f a`:                "[xargs] a ?…|| <f",
+		`eval a > f`:                          ">f; a",
+		`eval > f`:                            ">f",
+		`builtin eval a < f`:                  "<f; a",
+		`A=b eval a`:                          "{A=b} eval a CODE; a",
 		`xargs --process-slot-var=PATH a`:     "[xargs] a ?…|| CODE",
 		`sudo -zu me a`:                       "sudo -zu me a",
 		`sudo -s a`:                           "sudo -s a",
@@ -155,6 +159,20 @@ func TestWordFacts(t *testing.T) {
 	cs := parse(t, "a <<E\nb\rc\nE\nd > 'e\rf'")
 	if cs[1].Redirects[0].Target.Text != "e\rf" {
 		t.Errorf("%+v", cs[1].Redirects)
+	}
+}
+
+// A plain sh has fewer commands than bash: what those would set is not known.
+func TestPlainShell(t *testing.T) {
+	for _, line := range []string{
+		`sh -c 'd=../sib; declare d=.; cat $d'`, `sh -c 'd=../sib; typeset d=.; cat $d'`, `sh -c 'd=../sib; d+=x; cat $d'`, `dash -c 'd=../sib; printf -v d .; cat $d'`,
+		`\time cd sub && cat ../x`,
+	} {
+		cs := parse(t, line)
+		c := cs[len(cs)-1]
+		if c.Dir.Text != "/w" || c.Words[1].Known && strings.Contains(line, "sh -c") {
+			t.Errorf("%s: %+v", line, c)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ type walker struct {
 	arrays    map[string]bool
 	evaluable bool
 	bracketed []string
+	either    bool // it is walked as bash reads it, and a plain sh may run it
 	shaky     bool // an expansion of this line may fail
 }
 
