@@ -12,6 +12,7 @@ import (
 // it is sent back to the log for the stored ones.
 const (
 	maxEphemeral = 1024
+	maxPieces    = 4 << 20 // bytes of them: what a command prints comes in large ones
 	maxQueued    = 8192
 )
 
@@ -26,6 +27,7 @@ type queued struct {
 type subscriber struct {
 	mu    sync.Mutex
 	queue []queued
+	bytes int  // of the ephemeral events in queue
 	lag   bool // stored events were dropped: read them from the log
 	ended bool
 	wake  chan struct{} // capacity 1
@@ -34,15 +36,35 @@ type subscriber struct {
 func (q *subscriber) put(e event.Event, at int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	size := 0
+	if e.Seq == 0 {
+		size = pieceSize(e.Body)
+	}
 	switch {
-	case e.Seq == 0 && len(q.queue) >= maxEphemeral:
+	case e.Seq == 0 && (len(q.queue) >= maxEphemeral || q.bytes+size > maxPieces):
 		return
 	case len(q.queue) >= maxQueued:
-		q.queue, q.lag = nil, true
+		q.queue, q.bytes, q.lag = nil, 0, true
 	default:
 		q.queue = append(q.queue, queued{e, at})
+		q.bytes += size
 	}
 	q.signal()
+}
+
+// pieceSize is how much text an ephemeral event carries.
+func pieceSize(b event.Body) int {
+	switch d := b.(type) {
+	case event.TextDelta:
+		return len(d.Text)
+	case event.ReasoningDelta:
+		return len(d.Text)
+	case event.CallDelta:
+		return len(d.Text)
+	case event.OutputDelta:
+		return len(d.Text)
+	}
+	return 0
 }
 
 func (q *subscriber) end() {
@@ -63,7 +85,7 @@ func (q *subscriber) take() (es []queued, lag, ended bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	es, lag = q.queue, q.lag
-	q.queue, q.lag = nil, false
+	q.queue, q.bytes, q.lag = nil, 0, false
 	return es, lag, q.ended
 }
 

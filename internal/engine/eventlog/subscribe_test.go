@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,5 +61,34 @@ func TestLaggingReader(t *testing.T) {
 	}
 	if want := int(s.Last() - begin); seen != want {
 		t.Errorf("%d events seen of %d", seen, want)
+	}
+}
+
+// SPEC 19.3: a reader that does not read holds a bounded part of what a command
+// prints, however much that is; what is stored it gets all the same.
+func TestSlowReaderIsBounded(t *testing.T) {
+	s := opened(t, memory.New(time.Now))
+	events := s.Events(t.Context(), 0)
+	piece := strings.Repeat("x", 60<<10) + "\n"
+	for range 400 {
+		s.Publish(event.OutputDelta{Call: "c", Text: piece})
+	}
+	if err := s.Append(t.Context(), event.Draft{Body: event.Ticked{}}); err != nil {
+		t.Fatal(err)
+	}
+	s.EndReaders(true)
+	shown, stored := 0, 0
+	for e, err := range events {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := e.Body.(event.OutputDelta); ok {
+			shown += len(d.Text)
+		} else {
+			stored++
+		}
+	}
+	if shown > maxPieces || shown < maxPieces/2 || stored != 1 {
+		t.Errorf("%d bytes of pieces and %d events", shown, stored)
 	}
 }
