@@ -186,6 +186,37 @@ func TestStoppedCommandsAreJournaled(t *testing.T) {
 	}
 }
 
+// SPEC 11.1: of ignored files no copy is kept: a command that destroys one asks
+// first, and where none is asked it is said what cannot be undone.
+func TestIgnoredIsNotRestorable(t *testing.T) {
+	run := func(mode, command string) (*rig, []event.Event) {
+		r := newRig(t, mode, llmtest.New(llmtest.Use("bash", bash(command))), journaled(t, journal.Options{}))
+		r.put(".gitignore", "*.bin\nout/\n")
+		r.put("d.bin", "d\n")
+		if err := os.Mkdir(filepath.Join(r.dir, "out"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r.put("out/x", "x\n")
+		r.put("a.txt", "a\n")
+		return r, r.run("go", nil)
+	}
+	for _, command := range []string{"rm d.bin", "rm -f ./*.bin", "rm -r out", "rm out/x", "echo > d.bin", "cp a.txt d.bin", "mv a.txt d.bin", "true && rm d.bin"} {
+		r, es := run("auto", command)
+		if b := find[event.Blocked](es); len(b) != 1 || !strings.Contains(b[0].Reason, "can not be undone") || r.file("d.bin") != "d\n" || r.file("out/x") != "x\n" {
+			t.Errorf("%s: %+v", command, b)
+		}
+	}
+	for _, command := range []string{"rm a.txt", "rm -f nosuch.bin", "cp d.bin b.txt", "mkdir -p out", "touch d.bin", "echo more >> d.bin"} {
+		if _, es := run("auto", command); len(find[event.Blocked](es)) != 0 {
+			t.Errorf("%s: %+v", command, find[event.Blocked](es))
+		}
+	}
+	_, es := run("yolo", "rm d.bin")
+	if done := find[event.CallDone](es)[0].Result.Text; !strings.Contains(done, "[cannot be undone: d.bin: ignored files, of which no copy is kept]") {
+		t.Errorf("%s", done)
+	}
+}
+
 // SPEC 11.1: what is not restorable is said in the result, and a command that
 // names it asks first; the model is told what it could not know.
 func TestNotRestorable(t *testing.T) {

@@ -48,6 +48,7 @@ func (r *recordedShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 		s.watch.abandon()
 		return tool.Ran{}, err
 	}
+	ignored := s.ignoredOf(ctx, r.p.Footprint.Commands)
 	ran, err := r.Shell.Run(ctx, c)
 	ds, blind, lerr := s.watch.after(ctx, s, call, named)
 	if lerr == nil {
@@ -58,7 +59,7 @@ func (r *recordedShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	if lerr != nil {
 		return ran, lerr
 	}
-	r.tell(&ran, bodies(ds), blind, c.Out)
+	r.tell(&ran, bodies(ds), blind, s.destroyed(ctx, ignored), c.Out)
 	return ran, err
 }
 
@@ -71,8 +72,9 @@ func (w *watch) abandon() {
 
 // tell adds the notes to what a command printed. What can not be put back is
 // shown to the person too.
-func (r *recordedShell) tell(ran *tool.Ran, cs []event.FileChanged, blind bool, out func(string)) {
+func (r *recordedShell) tell(ran *tool.Ran, cs []event.FileChanged, blind bool, more string, out func(string)) {
 	told, lost := changeNotes(cs)
+	lost += more
 	if blind {
 		lost += "[what this command changed could not be recorded, and may not be put back by undo]\n"
 	}
@@ -125,7 +127,7 @@ func (r *recordedShell) harvest(ctx context.Context, id string, ran tool.Ran, er
 		return ran, err
 	}
 	cs, err := r.s.watch.harvest(ctx, r.s, id)
-	r.tell(&ran, cs, false, nil)
+	r.tell(&ran, cs, false, "", nil)
 	return ran, err
 }
 
@@ -303,19 +305,6 @@ func (s *Session) name(w *words, c shellsyntax.Command, x shellsyntax.Word, deep
 func (s *Session) inside(p string) (string, bool) {
 	rel, ok := strings.CutPrefix(p, strings.TrimSuffix(s.cfg.Dir, "/")+"/")
 	return rel, ok && rel != ""
-}
-
-// unrestorable lists files that a command is known to destroy and that could
-// not be put back (SPEC 11.1).
-func (s *Session) unrestorable(ctx context.Context, p *turn.Pending) []string {
-	if s.watch == nil || !p.Footprint.Unknown {
-		return nil
-	}
-	named := s.words(p.Footprint.Commands)
-	if len(named.strict) == 0 || s.watch.glance(ctx, s) != nil {
-		return nil
-	}
-	return s.watch.Lost(named.strict, 20)
 }
 
 // personal runs a person's own command and gives what it changed.
