@@ -97,6 +97,16 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 	return reply, shown, nil
 }
 
+// maxReply is the longest reply that is read, in bytes: far over what a model
+// writes, and little enough to be kept several times over.
+const maxReply = 32 << 20
+
+func tooLarge(m llm.Model) error {
+	f := fault.NewLLM("%s said more than %d MB in one reply, which was cut off", m.Info().Ref(), maxReply>>20)
+	f.Retryable = false
+	return f
+}
+
 // stream shows a reply as it comes. got is how many bytes of it came; shown
 // says whether any of them were text on the screen, which a retry must retract.
 // A reply that comes with an error is not taken: only its usage counts.
@@ -106,7 +116,9 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got
 		if err != nil {
 			return llm.Reply{}, got, shown, err
 		}
-		got += int64(len(d.Text))
+		if got += int64(len(d.Text)); got > maxReply {
+			return llm.Reply{}, got, shown, tooLarge(l.Model)
+		}
 		if err := watch.see(l.Model.Info().Ref(), d); err != nil {
 			return llm.Reply{}, got, true, err // no more is read: that ends the request
 		}

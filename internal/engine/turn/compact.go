@@ -182,7 +182,9 @@ func (l *Loop) summary(ctx context.Context, p window.Plan, maxTokens int) (strin
 			}
 			return "", l.guess(charged, p, got), err
 		}
-		got += int64(len(d.Text))
+		if got += int64(len(d.Text)); got > maxReply {
+			return "", l.guess(charged, p, got), tooLarge(l.Model)
+		}
 		if d.Kind != llm.Done {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -255,6 +256,31 @@ func TestRetriesBeforeFallback(t *testing.T) {
 		end, err := b.Run(t.Context())
 		if end != event.EndProvider || err == nil || len(first.Requests()) != c.tries || len(second.Requests()) != 16 || !took[0].Shown {
 			t.Errorf("%s: %v %v after %d and %d requests, %+v", name, end, err, len(first.Requests()), len(second.Requests()), took[0])
+		}
+	}
+}
+
+// SPEC 19.3: a reply has a bound: one that goes on for ever is cut off, and not
+// asked for again.
+func TestEndlessReply(t *testing.T) {
+	m := endless{llmtest.New()}
+	b := newBench(m)
+	end, err := b.Run(t.Context())
+	if end != event.EndProvider || err == nil || !strings.Contains(err.Error(), "32 MB") {
+		t.Errorf("%v %v", end, err)
+	}
+	if rs, _ := b.retries(); len(rs) != 0 {
+		t.Errorf("%+v", rs)
+	}
+}
+
+// endless is a model that does not stop.
+type endless struct{ *llmtest.Model }
+
+func (endless) Stream(context.Context, *llm.Request) iter.Seq2[llm.Delta, error] {
+	text := strings.Repeat("x", 1<<20)
+	return func(yield func(llm.Delta, error) bool) {
+		for yield(llm.Delta{Kind: llm.DeltaText, Text: text}, nil) {
 		}
 	}
 }
