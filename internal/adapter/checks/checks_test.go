@@ -203,6 +203,15 @@ func TestFindConfigured(t *testing.T) {
 	}
 }
 
+// SPEC 16.4: a makefile and the shell scripts that it calls define its targets.
+func TestScriptsOfTargets(t *testing.T) {
+	f := &Finder{Root: project(t, "-- Makefile --\ntest: main.c\n\tsh ./ci/t.sh --all\n-- ci/t.sh --\nexit 0\n-- main.c --\n")}
+	found, err := f.Find([]string{"main.c"})
+	if err != nil || len(found.Wide) != 1 || !slices.Equal(found.Wide[0].Defined, []string{"Makefile", "ci/t.sh"}) {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 // What can not be read, or is not a file, is not looked into.
 func TestFindInHostileFolder(t *testing.T) {
 	dir := project(t, "-- a/b.go --\npackage b\n")

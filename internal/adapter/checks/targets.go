@@ -105,6 +105,11 @@ func (t *tree) targetChecks(u unit) []Check {
 	for _, f := range targetFiles(u.kind) {
 		if name := path.Join(u.dir, f); t.isFile(name) {
 			defined = append(defined, name)
+			for _, script := range t.named(t.read(name)) { // what its recipes call
+				if ext := path.Ext(script); ext == ".sh" || ext == ".bash" || ext == ".mk" {
+					defined = append(defined, script)
+				}
+			}
 		}
 	}
 	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: defined}}
