@@ -149,10 +149,8 @@ func (b *batch) fill(f *os.File, j *job) error {
 	if err := b.w.step("sync", j.q.clean); err != nil {
 		return err
 	}
-	if !b.w.unsynced {
-		if err := f.Sync(); err != nil {
-			return err
-		}
+	if err := b.w.flush(f); err != nil {
+		return err
 	}
 	var err error
 	j.fresh, err = f.Stat()
@@ -234,8 +232,8 @@ func (b *batch) abandon() {
 func (b *batch) sync() error {
 	for _, r := range b.roots {
 		err := b.w.step("syncdir", r.Name())
-		if err == nil && !b.w.unsynced {
-			err = syncDir(r)
+		if err == nil {
+			err = syncDir(r, b.w.flush)
 		}
 		if err != nil {
 			return plain("write", b.jobs[0].q.clean, err)

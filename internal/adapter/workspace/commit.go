@@ -311,8 +311,8 @@ func (b *batch) rollback() string {
 	}
 	b.abandon()
 	for _, r := range b.roots {
-		if b.w.step("syncdir", r.Name()) == nil && !b.w.unsynced {
-			_ = syncDir(r) // best effort: what is visible is right already
+		if b.w.step("syncdir", r.Name()) == nil {
+			_ = syncDir(r, b.w.flush) // best effort: what is visible is right already
 		}
 	}
 	return strings.Join(left, "; ")

@@ -95,7 +95,7 @@ func clear(t testing.TB, root string) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	w.unsynced = true
+	w.flush = unsynced
 	w.now = func() time.Time { return time.Now().Add(tempAge + time.Minute) }
 	folders := []string{"."}
 	for p, v := range all(t, root) {
@@ -229,7 +229,7 @@ func (f *fault1) run(t *testing.T, tree map[string]string, ws []tool.Write, plai
 	t.Helper()
 	w, root := open(t, nil)
 	lay(t, root, tree)
-	w.plainRename, w.unsynced = plain, true
+	w.plainRename, w.flush = plain, unsynced
 	before := all(t, root)
 	after := target(before, ws)
 	w.hook = f.hook
@@ -336,7 +336,7 @@ func TestFaultsAtRandom(t *testing.T) {
 			}
 		}
 		w, root := open(outer, nil)
-		w.unsynced = true
+		w.flush = unsynced
 		lay(outer, root, tree)
 		before := all(outer, root)
 		var ws []tool.Write

@@ -71,13 +71,13 @@ func rmdir(above *os.Root, name string) error {
 
 // syncDir makes a rename in a folder durable. File systems that cannot sync
 // folders say EINVAL; there is nothing to be done about those.
-func syncDir(dir *os.Root) error {
+func syncDir(dir *os.Root, flush func(*os.File) error) error {
 	d, err := dir.Open(".")
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil && cause(err) != syscall.EINVAL && cause(err) != syscall.ENOTSUP {
+	if err := flush(d); err != nil && cause(err) != syscall.EINVAL && cause(err) != syscall.ENOTSUP {
 		return err
 	}
 	return nil

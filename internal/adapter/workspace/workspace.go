@@ -72,9 +72,9 @@ type shared struct {
 	between func(path string)
 	// plainRename, in tests, does without what only some systems have.
 	plainRename bool
-	// unsynced, in tests of many writes, leaves out what only a loss of power
-	// would show.
-	unsynced bool
+	// flush brings a file or folder to the disk: (*os.File).Sync. Tests of many
+	// writes leave it out: only a loss of power would show that.
+	flush func(*os.File) error
 }
 
 var _ tool.Files = (*Workspace)(nil)
@@ -94,7 +94,7 @@ func Open(root string, opts Options) (*Workspace, error) {
 		return nil, plain("open folder", root, err)
 	}
 	return &Workspace{
-		shared:  &shared{root: abs, dir: dir, folds: foldsCase(abs), noGit: opts.NoGit, parted: map[string]bool{}, swept: map[string]bool{}, now: time.Now},
+		shared:  &shared{root: abs, dir: dir, folds: foldsCase(abs), noGit: opts.NoGit, parted: map[string]bool{}, swept: map[string]bool{}, now: time.Now, flush: (*os.File).Sync},
 		outside: opts.Outside,
 	}, nil
 }

@@ -48,6 +48,11 @@ type Seen struct {
 	// removed is the last call that took a file away: what it creates may be
 	// that file moved, and was not shown by being created.
 	removed string
+	// step: the calls of a reply run. What their results show, the model has not
+	// read when it wrote the calls beside them: late is what it will have read in
+	// the next request.
+	step bool
+	late []tool.Span
 }
 
 // Verdict is the answer of Check. Need are the lines that must be shown before
@@ -61,9 +66,23 @@ type Verdict struct {
 // Apply folds one event.
 func (s *Seen) Apply(e event.Event) {
 	switch b := e.Body.(type) {
+	case event.CallAsked:
+		s.step = true
+	case event.Requested, event.Ended:
+		s.step = false
+		for _, sp := range s.late {
+			if f := s.files[sp.Path]; f != nil && f.Last == sp.Hash {
+				s.saw(sp)
+			}
+		}
+		s.late = nil
 	case event.FileSeen:
 		for _, sp := range b.Spans {
-			s.saw(sp)
+			if s.step && b.Call != "" {
+				s.glimpsed(sp)
+			} else {
+				s.saw(sp)
+			}
 		}
 	case event.FileChanged:
 		s.changed(b)
@@ -106,6 +125,20 @@ func (s *Seen) saw(sp tool.Span) {
 	case sp.From > 0 && sp.To >= sp.From:
 		f.Spans = join(f.Spans, lines{sp.From, sp.To})
 	}
+}
+
+// glimpsed folds what a call shows beside others of its step: enough to look for
+// a text there, not to name lines by their numbers.
+func (s *Seen) glimpsed(sp tool.Span) {
+	if sp.Path == "" || sp.Dir {
+		return
+	}
+	f := s.at(sp.Path)
+	if f.Last != sp.Hash {
+		*f = file{Last: sp.Hash}
+	}
+	f.Seen = true
+	s.late = append(s.late, sp)
 }
 
 // changed folds a write. The text of a file the agent wrote whole counts as
@@ -276,10 +309,12 @@ func (s *Seen) Paths() []string { return slices.Sorted(maps.Keys(s.files)) }
 type saved struct {
 	Files   map[string]*file `json:"files"`
 	Removed string           `json:"removed,omitempty"`
+	Step    bool             `json:"step,omitempty"`
+	Late    []tool.Span      `json:"late,omitempty"`
 }
 
 // Save gives the state for a checkpoint.
-func (s *Seen) Save() ([]byte, error) { return json.Marshal(saved{s.files, s.removed}) }
+func (s *Seen) Save() ([]byte, error) { return json.Marshal(saved{s.files, s.removed, s.step, s.late}) }
 
 // Load takes up a checkpoint.
 func (s *Seen) Load(b []byte) error {
@@ -287,6 +322,6 @@ func (s *Seen) Load(b []byte) error {
 	if err := json.Unmarshal(b, &v); err != nil {
 		return err
 	}
-	s.files, s.removed = v.Files, v.Removed
+	s.files, s.removed, s.step, s.late = v.Files, v.Removed, v.Step, v.Late
 	return nil
 }

@@ -128,6 +128,45 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// SPEC 4.6: what the results of a step show, the model has read in the next
+// request, not when it wrote the other calls of the step. A text may be looked
+// for there all the same.
+func TestSameStep(t *testing.T) {
+	t.Parallel()
+	var s Seen
+	apply := func(bs ...event.Body) {
+		for _, b := range bs {
+			s.Apply(event.Event{Body: b})
+		}
+		state, err := s.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = Seen{}
+		if err := s.Load(state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func(when string, text, numbers, whole bool) {
+		t.Helper()
+		if a, b, c := s.Check(edit("a", "h")).OK, s.Check(ranged("a", 2, 3, "h")).OK, s.Check(blind("a", 3, "h")).OK; a != text || b != numbers || c != whole {
+			t.Errorf("%s: by text %v, by numbers %v, whole %v", when, a, b, c)
+		}
+	}
+	shown := event.FileSeen{Call: "1", Spans: []tool.Span{{Path: "a", From: 1, To: 3, Hash: "h"}}}
+	apply(event.CallAsked{ID: "1"}, event.CallAsked{ID: "2"}, shown, event.CallDone{ID: "1"})
+	look("in the step", true, false, false)
+	apply(event.Requested{})
+	look("in the next", true, true, true)
+	apply(event.CallAsked{ID: "3"}, event.FileChanged{Call: "3", Tool: "bash", Path: "a", Before: "h", After: "g"}, shown, event.FileSeen{Call: "4", Spans: []tool.Span{{Path: "a", From: 1, To: 3, Hash: "g"}}}, event.Ended{})
+	if v := s.Check(ranged("a", 2, 3, "g")); !v.OK {
+		t.Errorf("what was shown last counts: %s", v.Reason)
+	}
+	if v := s.Check(ranged("a", 2, 3, "h")); v.OK {
+		t.Error("a content that is gone counts as shown")
+	}
+}
+
 // SPEC 4.6: files with changes by someone else since are named.
 func TestChangedSince(t *testing.T) {
 	t.Parallel()
