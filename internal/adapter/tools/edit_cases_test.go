@@ -166,6 +166,8 @@ var doubtfulCases = []editCase{
 	{"first line lost, rest at the margin", "class A:\n    def f(self):\n        a()\n        b()\n", "def f(self):\n            a()\n            b()\n", "def f(self):\nc()\n", refused},
 	{"brackets with quotes that do not pair", "    x = f(a, \"(\n          b)\n    if y:\n        z()\n", "x = f(a, \"(\n    b)\nif y:\n    z()\n", "x = f(a, \"(\n    b)\nif y:\n    w()\n", refused},
 	{"braces are no brackets", "def f():\n    d = {\n            1: 2,\n    }\n    if x:\n        a()\n", "d = {\n    1: 2,\n}\nif x:\n    a()\n", "d = {\n    1: 2,\n}\nif x:\n    b()\n", refused},
+	{"all depths lost", "\ta()\n\tb()\n", "a()\nb()\n", "a()\nif x {\nc()\n}\nb()\n", refused},
+	{"all depths lost, in Python", "    a()\n    b()\n", "a()\nb()\n", "a()\nif x:\nc()\nb()\n", refused},
 	{"line numbers in a part of new", "alpha\nbeta\n", "1\talpha\n2\tbeta", "1\talpha\nx\n2\tbeta", refused},
 	{"line numbers that do not count up", "alpha\nbeta\n", "1\talpha\n3\tbeta", "1\talpha\n3\tgamma", refused},
 	{"HTML escapes beside plain ones", "if a < b && x<y {\n", "if a &lt; b && x<y {", "if a &lt; c {", refused},

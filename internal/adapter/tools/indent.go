@@ -28,6 +28,9 @@ func (f *fitting) depths() ([]string, bool) {
 	if same || f.onlyKept() {
 		return out, same || f.steady(given, file)
 	}
+	if f.flattened() {
+		return nil, false
+	}
 	if f.sameBase() {
 		all := make([]bool, len(given))
 		if s, ok := shiftOf(given, file, all); ok {
@@ -76,6 +79,22 @@ func (f *fitting) sameBase() bool {
 		}
 	}
 	return len(f.new.lines) == 0 || indentOf(f.new.lines[0]) == indentOf(f.old.lines[0])
+}
+
+// flattened reports whether new lost what tells its depths apart: a line that
+// opens a block, and the next no deeper, all of them alike.
+func (f *fitting) flattened() bool {
+	opens := false
+	for t, l := range f.new.lines {
+		if indentOf(l) != indentOf(f.new.lines[0]) {
+			return false
+		}
+		end := strings.TrimRight(l, " \t")
+		if t+1 < len(f.new.lines) && strings.ContainsAny(end[len(end)-1:], "{([:") && !strings.ContainsAny(strip(f.new.lines[t+1])[:1], "})]") {
+			opens = true
+		}
+	}
+	return opens
 }
 
 // flat reports whether all new lines have this depth. One line of old says

@@ -48,9 +48,9 @@ type Seen struct {
 	// removed is the last call that took a file away: what it creates may be
 	// that file moved, and was not shown by being created.
 	removed string
-	// step: the calls of a reply run. What their results show, the model has not
-	// read when it wrote the calls beside them: late is what it will have read in
-	// the next request.
+	// step: the calls of a reply run. What their results show, the model had not
+	// read when it wrote the calls beside them: line numbers there are those of
+	// an earlier content. late is what it will have read in the next request.
 	step bool
 	late []tool.Span
 }
@@ -117,6 +117,11 @@ func (s *Seen) saw(sp tool.Span) {
 	if f.Last != sp.Hash {
 		*f = file{Last: sp.Hash}
 	}
+	f.saw(sp)
+}
+
+// saw takes in lines of the content that the file has now.
+func (f *file) saw(sp tool.Span) {
 	f.Seen = true
 	switch {
 	case f.Whole:
@@ -128,7 +133,7 @@ func (s *Seen) saw(sp tool.Span) {
 }
 
 // glimpsed folds what a call shows beside others of its step: enough to look for
-// a text there, not to name lines by their numbers.
+// a text there or to write it whole, not to name lines by their numbers.
 func (s *Seen) glimpsed(sp tool.Span) {
 	if sp.Path == "" || sp.Dir {
 		return
@@ -232,6 +237,16 @@ func (s *Seen) judge(w tool.Span, blind bool) (string, []tool.Span) {
 		f = &file{}
 	}
 	span := func(l lines) tool.Span { return tool.Span{Path: w.Path, From: l.From, To: l.To, Hash: w.Hash} }
+	if blind { // that a file is read before it is written whole is enough
+		g := *f
+		g.Spans = slices.Clone(f.Spans)
+		for _, sp := range s.late {
+			if sp.Path == w.Path && sp.Hash == g.Last {
+				g.saw(sp)
+			}
+		}
+		f = &g
+	}
 	ranged := w.From > 0 && w.To >= w.From
 	same := f.Last == w.Hash
 	if !blind && !ranged {
