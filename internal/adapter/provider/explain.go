@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // This file writes what went wrong between pawl and a server, for a reader who
@@ -169,9 +170,13 @@ func (c *Client) mask(f *fault.Error) *fault.Error {
 const masked = "[key]"
 
 // maskKey replaces what a text shares with the key over 8 bytes and more, and
-// words that look like a key of anyone.
+// words that look like a key of anyone. A key that is a short or a common word,
+// as local servers are given, is none: it would take words out of the text.
 func maskKey(s, key string) string {
 	const least = 8
+	if !secrets.Distinct(key) {
+		key = ""
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		n := 0
@@ -188,9 +193,6 @@ func maskKey(s, key string) string {
 		}
 		b.WriteByte(s[i])
 		i++
-	}
-	if 0 < len(key) && len(key) < least {
-		return strings.ReplaceAll(b.String(), key, masked)
 	}
 	return b.String()
 }

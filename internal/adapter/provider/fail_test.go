@@ -99,8 +99,12 @@ func TestMaskKey(t *testing.T) {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
-	if got := maskKey("tiny: abc", "abc"); got != "tiny: [key]" {
-		t.Error(got)
+	// SPEC 16.7: what local servers are given as a key is none.
+	for _, word := range []string{"x", "abc", "none", "key", "error", "internal", "placeholder", "not-needed", "lm-studio", "Development"} {
+		in := "internal error: max tokens; a key of none, a placeholder, not-needed in lm-studio or Development: " + word
+		if got := maskKey(in, word); got != in {
+			t.Errorf("%s: %q", word, got)
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
 
 // What of pawl's own environment a command sees (SPEC 16.7). A name passes if
 // it is in names or starts with one of prefixes, and does not look secret.
@@ -25,7 +29,7 @@ const (
 	// npm_config_//registry.npmjs.org/:_authToken.
 	secretEnds   = " KEY KEYS TOKEN TOKENS SECRET SECRETS PASSWORD PASSWORDS PASSWD PASS PASSPHRASE CREDENTIAL CREDENTIALS CREDS COOKIE "
 	secretStarts = " SECRET TOKEN PASSWORD CREDENTIAL APIKEY "
-	secretParts  = " AUTH PAT PWD CRED "
+	secretParts  = " AUTH PAT PATS PWD CRED BEARER JWT DSN PASSCODE "
 	// Values that are keys whatever their name says.
 	secretValues = " sk- sk_live_ ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA AIza hf_ npm_ pypi- "
 	// Proxy settings may hold a password: without it there is no network.
@@ -43,9 +47,10 @@ func fixed() []string {
 // unless they look secret.
 func environ(env, extra []string) []string {
 	out := make([]string, 0, len(env)+12)
+	known := secrets.New()
 	for _, kv := range env {
 		name, value, ok := strings.Cut(kv, "=")
-		if !ok || name == "" || !allowed(name, extra) || looksSecret(name, value) {
+		if !ok || name == "" || !allowed(name, extra) || looksSecret(name, value, known) {
 			continue
 		}
 		out = append(out, kv)
@@ -71,11 +76,12 @@ func allowed(name string, extra []string) bool {
 	return anyField(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-func looksSecret(name, value string) bool {
+func looksSecret(name, value string, known *secrets.Masker) bool {
 	secret := false
 	for part := range strings.FieldsFuncSeq(strings.ToUpper(name), func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < '0' || r > '9')
 	}) {
+		part = strings.TrimRight(part, "0123456789") // TOKEN2 is one as well
 		secret = secret || strings.Contains(secretParts, " "+part+" ") ||
 			anyField(secretEnds, func(w string) bool { return strings.HasSuffix(part, w) }) ||
 			anyField(secretStarts, func(w string) bool { return strings.HasPrefix(part, w) })
@@ -83,7 +89,7 @@ func looksSecret(name, value string) bool {
 	if secret || anyField(secretValues, func(p string) bool { return strings.HasPrefix(value, p) }) {
 		return true
 	}
-	return hasPassword(value) && !strings.Contains(proxies, " "+strings.ToUpper(name)+" ")
+	return (hasPassword(value) || known.String(value) != value) && !strings.Contains(proxies, " "+strings.ToUpper(name)+" ")
 }
 
 // hasPassword says whether an address in s carries a password or a token.

@@ -64,6 +64,7 @@ func usageError(format string, args ...any) error {
 
 // Main runs a command line and returns the exit code.
 func Main(ctx context.Context, a *App) int {
+	private()
 	root := a.root()
 	root.SetArgs(asRun(root, a.Args))
 	root.SetIn(a.In)

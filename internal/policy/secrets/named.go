@@ -129,7 +129,7 @@ func urlPassword(s string, i int) (span, bool) {
 			host = end
 		}
 	}
-	if host < 0 {
+	if host < 0 || strings.HasPrefix(s[from:], "[masked:") {
 		return span{}, false
 	}
 	user, pass := s[from:host], ""

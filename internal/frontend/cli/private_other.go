@@ -1,0 +1,6 @@
+//go:build !linux
+
+package cli
+
+// private does nothing where the system has no such switch.
+func private() {}
