@@ -31,6 +31,9 @@ func (w *walker) call(st *state, c *syntax.CallExpr, rs []*syntax.Redirect) *sta
 		}
 		cmd.Assigns = append(cmd.Assigns, name+"="+assignText(v, w.text(a)))
 		w.put(after, name, v, w.text(a))
+		if len(cmd.Words) > 0 && w.plain() {
+			st.set(name, value{from: v.from}) // before some builtins it stays
+		}
 	}
 	here := w.redirects(st, &cmd, rs)
 	if len(cmd.Words) == 0 {

@@ -166,6 +166,7 @@ func TestWordFacts(t *testing.T) {
 func TestPlainShell(t *testing.T) {
 	for _, line := range []string{
 		`sh -c 'd=../sib; declare d=.; cat $d'`, `sh -c 'd=../sib; typeset d=.; cat $d'`, `sh -c 'd=../sib; d+=x; cat $d'`, `dash -c 'd=../sib; printf -v d .; cat $d'`,
+		`sh -c 'd=.; d=../sib :; cat $d'`,
 		`\time cd sub && cat ../x`,
 	} {
 		cs := parse(t, line)
