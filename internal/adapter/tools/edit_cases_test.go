@@ -166,6 +166,7 @@ var doubtfulCases = []editCase{
 	{"first line lost, rest at the margin", "class A:\n    def f(self):\n        a()\n        b()\n", "def f(self):\n            a()\n            b()\n", "def f(self):\nc()\n", refused},
 	{"brackets with quotes that do not pair", "    x = f(a, \"(\n          b)\n    if y:\n        z()\n", "x = f(a, \"(\n    b)\nif y:\n    z()\n", "x = f(a, \"(\n    b)\nif y:\n    w()\n", refused},
 	{"braces are no brackets", "def f():\n    d = {\n            1: 2,\n    }\n    if x:\n        a()\n", "d = {\n    1: 2,\n}\nif x:\n    a()\n", "d = {\n    1: 2,\n}\nif x:\n    b()\n", refused},
+	{"a new line inside brackets of another depth", "import (\n\t\"a\"\n\t\"c\"\n)\n", "import (\n  \t\"a\"\n\t\"c\"\n)\n", "import (\n  \t\"a\"\n  \t\"b\"\n\t\"c\"\n)\n", refused},
 	{"all depths lost", "\ta()\n\tb()\n", "a()\nb()\n", "a()\nif x {\nc()\n}\nb()\n", refused},
 	{"all depths lost, in Python", "    a()\n    b()\n", "a()\nb()\n", "a()\nif x:\nc()\nb()\n", refused},
 	{"line numbers in a part of new", "alpha\nbeta\n", "1\talpha\n2\tbeta", "1\talpha\nx\n2\tbeta", refused},

@@ -43,7 +43,7 @@ func (f *fitting) depths() ([]string, bool) {
 			return mapped, true
 		}
 		if aside, ok := inBrackets(f.old.lines); ok {
-			if s, ok := shiftOf(given, file, aside); ok {
+			if s, ok := shiftOf(given, file, aside); ok && f.outsideBrackets() {
 				return f.shifted(s, out, file)
 			}
 		}
@@ -79,6 +79,18 @@ func (f *fitting) sameBase() bool {
 		}
 	}
 	return len(f.new.lines) == 0 || indentOf(f.new.lines[0]) == indentOf(f.old.lines[0])
+}
+
+// outsideBrackets reports whether no line that is new begins inside brackets:
+// the shift of the lines around says nothing of those.
+func (f *fitting) outsideBrackets() bool {
+	inside, _ := inBrackets(f.new.lines)
+	for t, j := range f.pairs {
+		if j < 0 && (inside == nil || inside[t]) {
+			return false
+		}
+	}
+	return true
 }
 
 // flattened reports whether new lost what tells its depths apart: a line that
@@ -227,8 +239,8 @@ func (f *fitting) firstLost(given, file, news []string) ([]string, bool) {
 }
 
 // inBrackets says which lines begin inside round or square brackets, where
-// indentation has no meaning. It gives up where quotes or comments make that
-// uncertain.
+// indentation has no meaning, and whether any does. It gives up, with nil, where
+// quotes or comments make that uncertain.
 func inBrackets(lines []string) ([]bool, bool) {
 	out := make([]bool, len(lines))
 	var open []byte
