@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
@@ -237,6 +238,28 @@ func (s spot) disk(p string) string {
 // lands follows a path component by component, as the kernel does. It gives
 // every place where the path may lead, and whether that is known.
 func (g *ground) lands(named string, follow bool) (out []string, known bool) {
+	ends, known := g.ends(named, follow)
+	for _, e := range ends {
+		if !slices.Contains(out, e.cur) {
+			out = append(out, e.cur)
+		}
+	}
+	return out, known
+}
+
+// holds gives the folders on the disk whose content may be found at a path.
+func (g *ground) holds(named string) (out []string) {
+	ends, _ := g.ends(named, true)
+	for _, e := range ends {
+		if d := e.disk(e.cur); !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// ends gives the spots at which a path may end.
+func (g *ground) ends(named string, follow bool) (out []spot, known bool) {
 	known = true
 	var walk func(s spot, rest []string)
 	walk = func(s spot, rest []string) {
@@ -271,7 +294,7 @@ func (g *ground) lands(named string, follow bool) (out []string, known bool) {
 				}
 				walk(t, append(strings.Split(target, "/"), rest...))
 			}
-			for _, n := range places {
+			for _, n := range g.behindCopies(places) {
 				if last && !follow {
 					break
 				}
@@ -300,12 +323,7 @@ func (g *ground) lands(named string, follow bool) (out []string, known bool) {
 			}
 			s.cur = next
 		}
-		for _, o := range out {
-			if o == s.cur {
-				return
-			}
-		}
-		out = append(out, s.cur)
+		out = append(out, s)
 	}
 	if rest, ok := strings.CutPrefix(named, g.root+"/"); ok && g.root != "" {
 		walk(spot{cur: g.root}, strings.Split(rest, "/")) // real itself
@@ -313,6 +331,22 @@ func (g *ground) lands(named string, follow bool) (out []string, known bool) {
 		walk(spot{cur: "/"}, strings.Split(named, "/"))
 	}
 	return out, known
+}
+
+// behindCopies adds to what may be at a place what may be where it was copied
+// or moved from.
+func (g *ground) behindCopies(nodes []node) []node {
+	for i := 0; i < len(nodes) && len(nodes) < maxMade; i++ {
+		if nodes[i].copy == "" {
+			continue
+		}
+		for _, n := range g.made[nodes[i].copy] {
+			if !slices.Contains(nodes, n) {
+				nodes = append(nodes[:len(nodes):len(nodes)], n)
+			}
+		}
+	}
+	return nodes
 }
 
 // harmlessDevice reports whether a path is a device that anyone may read or

@@ -98,9 +98,10 @@ func (g *ground) single(p string, want func(entry) bool) bool {
 // list gives the entries of a folder: those that are there, and those that the
 // line makes.
 func (g *ground) list(dir string) (out []entry, ok bool) {
-	lands, known := g.lands(dir+"/", true)
-	for _, real := range lands {
-		ents, more := g.readDir(real)
+	ends, known := g.ends(dir+"/", true)
+	for _, end := range ends {
+		real := end.cur
+		ents, more := g.readDir(end.disk(real))
 		if more {
 			return nil, false
 		}

@@ -42,7 +42,7 @@ func (g *ground) searches(c shellsyntax.Command, line []shellsyntax.Command, nam
 			named = all
 		}
 		for _, n := range named {
-			for _, real := range g.places(n, true) {
+			for _, real := range g.holds(n) {
 				if slices.ContainsFunc(strings.Split(strings.TrimPrefix(real, g.root), "/"), brought) {
 					continue
 				}

@@ -177,5 +177,53 @@ RRRRR busybox ln -s .git/hooks hk; echo x > hk/x
 ?d??? mkdir .vscode
 ?d??? rm AGENTS.md
 ?d??? rm *.md
+RRRRR echo x > .git/../hooks/y
+RRRRR echo x > HOOKS/../hooks/y
+RRRRR cat f.txt | while read l; do echo $l > hooks/x; done
+RRRRR find src -name a.go -exec cp {} hooks/ \;
+RRRRR find src -name a.go | xargs -I{} cp {} hooks/x
+RRRRR select x in a; do echo > hooks/x; done
+RRRRR case a in a) echo x > hooks/x;; esac
+RRRRR coproc tee hooks/x
+RRRRR trap 'echo x > hooks/x' EXIT
+RRRRR echo x | dd of=hooks/x
+RRRRR go build -o hooks/x .
+RRRRR go test -c -o hooks/x
+RRRRR gcc -ohooks/x a.c
+RRRRR make --output=hooks/x
+RRRRR sort f.txt -ohooks/x
+?d??a sed -n 'w hooks/x' f.txt
+?d??a awk '{print > "hooks/x"}' f.txt
+RRRRR tee -- hooks/x
+RRRRR mktemp hooks/XXXX
+RRRRR mkfifo hooks/x
+RRRRR cp f.txt hooks/../hooks/x
+RRRRR cp f.txt src/../in/../hooks/x
+RRRRR cp f.txt in/root/hooks/
+RRRRR ln -s "$(pwd)/.git/hooks" hk; echo x > hk/x
+RRRRR a=.git; ln -s $a/hooks hk; echo x > hk/x
+RRRRR readonly T=.git/hooks; ln -s $T hk; echo x > hk/x
+RRRRR ln -s .git/hooks hk; cd hk; echo x > post-commit
+RRRRR ln -s .git/hooks hk; cd hk && cp ../f.txt .
+RRRRR ln -s .git/hooks hk; tee h?/x < f.txt
+RRRRR ln -s .git/hooks hk; cp f.txt h*
+RRRRR ln -s .git/hooks hk; mv f.txt hk
+RRRRR ln -s .git/hooks hk; sed -i s/a/b/ hk/pre-push
+RRRRR ln -s .git/hooks hk; rm hk/pre-push
+RRRRR cp -a hooks hk && mv hk h3 && echo x > h3/y
+RRRRR mv hooks h1 && mv h1 h2 && mv h2 h3x && echo x > h3x/y
+RRRRR cp -R docs d2 && cp -R d2 d3 && echo x > d3/gh/hooks/y
+?.??a ln -s ../sib/secret.txt s; cat s
+?.??a cp -P outf o2; cat o2
+?.??a mv outf o2; cat o2
+?.??a mv out o2; cat o2/*
+?.??a cp -a out o2; grep -r x o2/
+?.??a ln -s .env e; cat e
+?.??a cp .env e; cat e
+?.??a mv .env e; cat e
+?.??a ln .env e; cat e
+?.??a cp -r certs c2; cat c2/server.pem
+?.??a cp -r certs c2; cat c2/*
+?.??a mv certs c2; grep -r x c2
 `)
 }
