@@ -45,7 +45,7 @@ func ReadOnly(cmds []shellsyntax.Command) bool {
 			return false
 		}
 		for _, r := range c.Redirects {
-			if r.Writes() && !(r.Target.Known && SafeDevice(r.Target.Text)) {
+			if r.Writes() && !r.Target.Proc && !(r.Target.Known && SafeDevice(r.Target.Text)) {
 				return false
 			}
 		}
