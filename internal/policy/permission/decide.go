@@ -133,6 +133,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	for i := range cmds {
 		out = append(out, p.commandUnits(cmds[i])...)
 		out = append(out, p.mentions(cmds[i])...)
+		out = append(out, p.searched(cmds[i])...)
 	}
 	for _, l := range c.Footprint.Lands {
 		out = append(out, p.landUnit(l)...)

@@ -89,6 +89,30 @@ func (p *Policy) mentions(c shellsyntax.Command) []unit {
 	return out
 }
 
+// searched gives the folders that a command searches with all below them, where
+// a deny rule on reading may name some of that.
+func (p *Policy) searched(c shellsyntax.Command) []unit {
+	s, ok := command.SearchOf(base(c), c, nil)
+	if !ok {
+		return nil
+	}
+	if len(s.Dirs) == 0 {
+		s.Dirs = []shellsyntax.Word{{Text: ".", Known: true}}
+	}
+	var out []unit
+	for _, w := range s.Dirs {
+		for _, abs := range forms(c, w) {
+			if slices.ContainsFunc(p.rules, func(r Rule) bool {
+				lit := p.literal(r.Pattern)
+				return r.List == Denies && !r.Bare && r.Tool == "read" && lit != "" && under(fold2(lit), fold2(abs))
+			}) {
+				out = append(out, unit{what: readUnit, path: abs, derived: true, guard: deniedGuard, why: "it searches " + p.shown(abs)})
+			}
+		}
+	}
+	return out
+}
+
 // unknownWord: a word that only run time knows may be what a deny rule names,
 // unless what it begins with leads elsewhere.
 func (p *Policy) unknownWord(c shellsyntax.Command, w shellsyntax.Word) (unit, bool) {

@@ -137,3 +137,18 @@ func TestWideFolder(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 4.15: a search of a folder that holds what a deny rule on reading names
+// asks in every mode; one beside it does not.
+func TestSearchOfDenied(t *testing.T) {
+	for line, want := range map[string]Verdict{
+		"grep -r x .": Ask, "grep -rn x": Ask, "rg x": Ask, "git grep x": Ask, "grep -r x a": Ask, "diff -r a b": Ask, "grep -r x a/secret": Deny,
+		"grep -r x src": Allow, "rg x src": Allow, "grep x f": Allow, "ls": Allow,
+	} {
+		for _, m := range []Mode{AcceptEdits, Auto, Yolo} {
+			if d := policy(t, m, User, nil, nil, []string{"read(a/secret/**)"}).Decide(bash(line)); d.Verdict != want {
+				t.Errorf("%s in %s: %s (%s)", line, m, d.Verdict, d.Reason)
+			}
+		}
+	}
+}
