@@ -47,6 +47,7 @@ func ApplyPatch() tool.Tool {
 		func(ctx context.Context, env tool.Env, in patchArgs) (tool.Result, error) {
 			return perform(ctx, env, func(g *stage) error { return g.patches(ctx, in.Patch) })
 		})
+	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"patch"}, Family: tool.EditFamily}
 	t.Example = `{"patch":"*** Begin Patch\n*** Update File: main.go\n@@ func main() {\n-\tprintln(1)\n+\tprintln(2)\n*** End Patch"}`
 	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
 		var in patchArgs

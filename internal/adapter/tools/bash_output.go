@@ -33,6 +33,7 @@ func BashOutput() tool.Tool {
 			}
 			return ranResult(ran, "", running), nil
 		})
+	t.Facts = tool.Facts{Kind: tool.Wait, Aliases: []string{"taskoutput"}}
 	t.ReadOnly = true
 	t.Timeout = shellLimit
 	t.Example = `{"id":"bg1","wait":30}`

@@ -60,6 +60,7 @@ func Edit() tool.Tool {
 		func(ctx context.Context, env tool.Env, in editArgs) (tool.Result, error) {
 			return perform(ctx, env, func(g *stage) error { return g.edit(ctx, in) })
 		})
+	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"editfile", "notebookedit", "replace", "searchreplace", "strreplace", "strreplacebasededittool", "strreplaceeditor"}, Family: tool.EditFamily}
 	t.Example = `{"path":"main.go","old":"\treturn nil\n}","new":"\treturn err\n}"}`
 	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
 		var in editArgs

@@ -54,6 +54,7 @@ func GitDiff() tool.Tool {
 				Note: plural(strings.Count("\n"+text, "\ndiff --git "), "file"),
 			}, nil
 		})
+	t.Facts = tool.Facts{Kind: tool.Read, Repeatable: true}
 	t.ReadOnly = true
 	t.Example = `{"path":"main.go","rev":"HEAD~1"}`
 	return t

@@ -44,6 +44,7 @@ func GitLog() tool.Tool {
 			}
 			return tool.Result{Text: text, Gap: ran.Gap, Note: plural(strings.Count(text, "\n")+1, "commit")}, nil
 		})
+	t.Facts = tool.Facts{Kind: tool.Read, Repeatable: true}
 	t.ReadOnly = true
 	t.Example = `{"path":"internal/server","count":10}`
 	return t

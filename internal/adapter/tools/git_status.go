@@ -29,6 +29,7 @@ func GitStatus() tool.Tool {
 			}
 			return tool.Result{Text: text, Gap: ran.Gap, Note: plural(n, "change")}, nil
 		})
+	t.Facts = tool.Facts{Kind: tool.Read, Repeatable: true}
 	t.ReadOnly = true
 	t.Example = `{}`
 	return t

@@ -44,6 +44,7 @@ func Ls() tool.Tool {
 			}
 			return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: fmt.Sprintf("%d entries", len(entries))}, nil
 		})
+	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"list", "listdir", "listdirectory", "listfiles"}, Family: tool.ReadFamily, Repeatable: true, Listing: true}
 	t.ReadOnly = true
 	t.Example = `{"path":"internal"}`
 	return t

@@ -95,6 +95,10 @@ type CallAsked struct {
 	Args json.RawMessage `json:"args"`
 	Sent string          `json:"sent,omitempty"` // as the model sent it, where it was repaired
 	Fix  string          `json:"fix,omitempty"`  // what was corrected, for the result
+	// What the tool says the call is about: see tool.About.
+	Does   tool.Kind `json:"does,omitempty"`
+	Target string    `json:"target,omitempty"`
+	Title  string    `json:"title,omitempty"`
 }
 
 // CallStarted says that a call passed its gates and runs now. A call that is
@@ -130,6 +134,10 @@ type CallDone struct {
 	Took    time.Duration `json:"took"`
 	Bytes   int64         `json:"bytes"`           // of the whole result, before truncation
 	Spill   string        `json:"spill,omitempty"` // where the whole result is
+	// What the tool says of its calls: see tool.Facts.
+	Does       tool.Kind `json:"does,omitempty"`
+	Listing    bool      `json:"listing,omitempty"`
+	Repeatable bool      `json:"repeatable,omitempty"`
 }
 
 // FileSeen says which lines of a file the model was shown.
@@ -161,6 +169,10 @@ type FileChanged struct {
 	// Loose: it changed while a command ran, and nothing says that the command
 	// did it. It is undone only when a person confirms it (SPEC 11.2).
 	Loose bool `json:"loose,omitempty"`
+	// Does is tool.Edit for a tool's own writes and tool.Exec for what a command
+	// did. Whole: the tool wrote all of it, so that the model knows the content.
+	Does  tool.Kind `json:"does,omitempty"`
+	Whole bool      `json:"whole,omitempty"`
 }
 
 // Unrestorable is the change as the log keeps it where a secret in its path was
@@ -178,6 +190,9 @@ type Writing struct {
 	Call  string        `json:"call,omitempty"`
 	Tool  string        `json:"tool"`
 	Files []FileChanged `json:"files"`
+	// Does and Whole are those of the changes that it leads to.
+	Does  tool.Kind `json:"does,omitempty"`
+	Whole bool      `json:"whole,omitempty"`
 	// Undone or Redone is what is recorded once an undo or a redo is through.
 	Undone *Undone `json:"undone,omitempty"`
 	Redone *Redone `json:"redone,omitempty"`

@@ -108,5 +108,5 @@ func Decode(kind string, version int, raw []byte) (Body, error) {
 	if err := json.Unmarshal(raw, p.Interface()); err != nil {
 		return nil, fmt.Errorf("decode %s: %w", kind, err)
 	}
-	return p.Elem().Interface().(Body), nil
+	return Completed(p.Elem().Interface().(Body)), nil
 }

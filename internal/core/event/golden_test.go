@@ -72,16 +72,17 @@ func full() []event.Body {
 			},
 			Cost: ptr(0.25), Took: 2 * time.Second,
 		},
-		event.CallAsked{ID: "call_1", Tool: "bash", Args: json.RawMessage(`{"command":"go test ./..."}`), Sent: "{'command'…", Fix: "quotes"},
+		event.CallAsked{ID: "call_1", Tool: "bash", Args: json.RawMessage(`{"command":"go test ./..."}`), Sent: "{'command'…", Fix: "quotes", Does: tool.Exec, Target: "./...", Title: "bash go test ./..."},
 		event.CallStarted{ID: "call_1"},
 		event.CallDone{
 			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
 			Command: "go test ./...", Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
+			Does: tool.Exec, Listing: true, Repeatable: true,
 		},
 		event.FileSeen{Call: "call_1", Spans: []tool.Span{{Path: "a.go", From: 1, To: 9, Hash: before}, {Path: "dir", Dir: true}}},
 		event.FileChanged{
 			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true,
-			Folders: []string{"sub", "sub/deep"},
+			Folders: []string{"sub", "sub/deep"}, Does: tool.Edit, Whole: true,
 		},
 		event.Undone{What: "turn", Prompt: 3, Changes: []int64{5, 7}, Paths: []string{"a.go", "b/<c>.go"}, Kept: []string{"a.go"}},
 		event.Asked{
@@ -122,7 +123,7 @@ func full() []event.Body {
 			Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
 		},
 		event.Writing{
-			Call: "call_1", Tool: "edit", Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true, Folders: []string{"sub"}}},
+			Call: "call_1", Tool: "edit", Does: tool.Edit, Whole: true, Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true, Folders: []string{"sub"}, Does: tool.Edit, Whole: true}},
 			Undone: &event.Undone{What: "file", Prompt: 3, Changes: []int64{5}, Paths: []string{"a.go"}, Kept: []string{"a.go"}},
 			Redone: &event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		},
@@ -267,6 +268,40 @@ func fields(v reflect.Value, set map[string]bool) {
 			name := v.Type().Name() + "." + v.Type().Field(i).Name
 			set[name] = set[name] || !v.Field(i).IsZero()
 			fields(v.Field(i), set)
+		}
+	}
+}
+
+// Logs that were written before tools recorded their facts still open, and say
+// the same of their calls as today's.
+func TestReleasedBodies(t *testing.T) {
+	for kind, want := range map[string]func(event.Body) bool{
+		"call_asked": func(b event.Body) bool {
+			c := b.(event.CallAsked)
+			return c.Does == tool.Exec && c.Title == "bash go test ./..."
+		},
+		"call_done": func(b event.Body) bool {
+			c := b.(event.CallDone)
+			return c.Does == tool.Exec && !c.Listing && !c.Repeatable
+		},
+		"file_changed": func(b event.Body) bool { c := b.(event.FileChanged); return c.Does == tool.Edit && !c.Whole },
+		"writing":      func(b event.Body) bool { return b.(event.Writing).Does == tool.Edit },
+	} {
+		raw, err := os.ReadFile("testdata/released/" + kind + ".v1.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := event.Decode(kind, 1, raw)
+		if err != nil || !want(b) {
+			t.Errorf("%s: %+v, %v", kind, b, err)
+		}
+	}
+	for name, want := range map[string]tool.Kind{
+		"read": tool.Read, "web_fetch": tool.Read, "grep": tool.Search, "glob": tool.Search, "ls": tool.Read, "write": tool.Edit, "apply_patch": tool.Edit,
+		"bash_output": tool.Wait, "todo": tool.Note, "mcp__x__y": tool.Exec,
+	} {
+		if c := event.Completed(event.CallAsked{Tool: name}).(event.CallAsked); c.Does != want {
+			t.Errorf("%s: %s, want %s", name, c.Does, want)
 		}
 	}
 }

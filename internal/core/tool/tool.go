@@ -5,17 +5,11 @@
 package tool
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
-	"strings"
-	"sync"
 	"time"
-
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
@@ -353,6 +347,7 @@ var ErrNobody = errors.New("nobody is there to answer")
 // Tool is one tool.
 type Tool struct {
 	Spec llm.ToolSpec
+	Facts
 	// Example is arguments that would work, shown where a required one is
 	// missing (SPEC 4.5).
 	Example string
@@ -370,58 +365,6 @@ type Tool struct {
 	Preview func(ctx context.Context, env Env, in json.RawMessage) (string, error)
 	// Check validates arguments before anything else looks at them.
 	Check func(in json.RawMessage) error
-}
-
-// New makes a tool from a typed function. In is a struct whose fields carry
-// `json:"name"` (omitempty: optional) and `doc:"one line"` tags, and
-// `enum:"a,b"` for a closed set. It panics on an In that has no schema, since
-// that is a mistake in the program.
-func New[In any](name, doc string, footprint func(Env, In) (Footprint, error), run func(context.Context, Env, In) (Result, error)) Tool {
-	// Schemas are worked out at first use: start-up pays for none.
-	resolved := sync.OnceValues(func() (*jsonschema.Resolved, error) {
-		s, err := schemaOf(reflect.TypeFor[In]())
-		if err != nil {
-			return nil, err
-		}
-		return s.Resolve(nil)
-	})
-	decode := func(in json.RawMessage) (v In, err error) {
-		d := json.NewDecoder(bytes.NewReader(in))
-		err = d.Decode(&v)
-		return v, err
-	}
-	return Tool{
-		Spec: llm.ToolSpec{Name: name, Doc: doc, Schema: mustSchema(name, reflect.TypeFor[In]())},
-		Check: func(in json.RawMessage) error {
-			r, err := resolved()
-			if err != nil {
-				return err
-			}
-			var v any
-			if err := json.Unmarshal(in, &v); err != nil {
-				return err
-			}
-			if err := r.Validate(v); err != nil {
-				return errors.New(plainValidation(err))
-			}
-			_, err = decode(in)
-			return err
-		},
-		Footprint: func(env Env, in json.RawMessage) (Footprint, error) {
-			v, err := decode(in)
-			if err != nil {
-				return Footprint{}, err
-			}
-			return footprint(env, v)
-		},
-		Run: func(ctx context.Context, env Env, in json.RawMessage) (Result, error) {
-			v, err := decode(in)
-			if err != nil {
-				return Result{}, err
-			}
-			return run(ctx, env, v)
-		},
-	}
 }
 
 // Set is the tools of a session, in the order the model is shown them.
@@ -453,12 +396,4 @@ func (s Set) Names() []string {
 		out[i] = t.Spec.Name
 	}
 	return out
-}
-
-func plainValidation(err error) string {
-	s := err.Error()
-	if i := strings.LastIndex(s, ": "); i > 0 && strings.HasPrefix(s, "validating") {
-		s = strings.TrimPrefix(s[strings.Index(s, ": ")+2:], "")
-	}
-	return s
 }

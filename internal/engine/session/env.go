@@ -14,7 +14,7 @@ import (
 func (s *Session) env(p *turn.Pending) tool.Env {
 	call := p.Call.ID
 	return tool.Env{
-		Files: &recordedFiles{Files: s.cfg.Files, s: s, call: call, tool: p.Tool.Spec.Name},
+		Files: &recordedFiles{Files: s.cfg.Files, s: s, call: call, tool: p.Tool},
 		Shell: s.shell(p), Web: s.cfg.Web,
 		Todo:  planner{s},
 		Notes: notes{s},
@@ -35,7 +35,7 @@ func (s *Session) runEnv(p *turn.Pending) tool.Env {
 		Only(reads, writes []tool.Span) tool.Files
 	}); ok {
 		only := b.Only(p.Footprint.Reads, p.Footprint.Writes)
-		e.Files = &recordedFiles{Files: only, s: s, call: p.Call.ID, tool: p.Tool.Spec.Name}
+		e.Files = &recordedFiles{Files: only, s: s, call: p.Call.ID, tool: p.Tool}
 	}
 	return e
 }
@@ -43,8 +43,9 @@ func (s *Session) runEnv(p *turn.Pending) tool.Env {
 // recordedFiles is the workspace with every write of a call recorded.
 type recordedFiles struct {
 	tool.Files
-	s          *Session
-	call, tool string
+	s    *Session
+	call string
+	tool tool.Tool
 }
 
 // Write is part of tool.Files.
@@ -59,7 +60,7 @@ func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, exp
 // WriteAll is part of tool.Files.
 func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	f.s.watch.turnEnds(ctx, f.s) // what background commands did comes before
-	return f.s.writeTo(ctx, f.Files, event.Writing{Call: f.call, Tool: f.tool}, ws)
+	return f.s.writeTo(ctx, f.Files, event.Writing{Call: f.call, Tool: f.tool.Spec.Name, Does: f.tool.Does(), Whole: f.tool.Whole}, ws)
 }
 
 type planner struct{ s *Session }

@@ -186,7 +186,7 @@ func (g *permissionGate) policy(p *turn.Pending) permission.Decision {
 }
 
 func asked(p *turn.Pending) permission.Call {
-	return permission.Call{Tool: p.Tool.Spec.Name, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args}
+	return permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Spoken: p.Tool.Spoken, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args}
 }
 
 // edits reports whether a call that is asked about is one that the mode for

@@ -144,12 +144,12 @@ func oldLines(c tool.Change) []tool.Span {
 // mayRead says whether a read of the lines would be allowed without a question:
 // a refusal must not show what a read would not.
 func (g *seenGate) mayRead(sp tool.Span) bool {
-	return g.decide(permission.Call{Tool: "read", ReadOnly: true, Footprint: tool.Footprint{Reads: []tool.Span{sp}}}) == permission.Allow
+	return g.decide(permission.Call{Tool: tool.ReadFamily, Family: tool.ReadFamily, ReadOnly: true, Footprint: tool.Footprint{Reads: []tool.Span{sp}}}) == permission.Allow
 }
 
 // mayRun says whether the call itself is allowed, or may be by a person.
 func (g *seenGate) mayRun(p *turn.Pending) bool {
-	v := g.decide(permission.Call{Tool: p.Tool.Spec.Name, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args})
+	v := g.decide(permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Spoken: p.Tool.Spoken, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args})
 	return v == permission.Allow || v == permission.Ask && g.s.cfg.Person
 }
 

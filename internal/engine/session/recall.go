@@ -42,9 +42,6 @@ type Look struct {
 	Sum   string
 }
 
-// looking are the tools whose results depend on nothing but the workspace.
-var looking = []string{"read", "grep", "glob", "ls", "git_status", "git_log", "git_diff"}
-
 // maxLooks is how many calls an answer may rest on: looking again must stay
 // much cheaper than asking.
 const maxLooks = 30
@@ -95,7 +92,7 @@ func (a *asking) apply(b event.Body) {
 
 func (a *asking) done(b event.CallDone) {
 	i := slices.IndexFunc(a.open, func(c event.CallAsked) bool { return c.ID == b.ID })
-	if i < 0 || b.Outcome != event.OK || b.Spill != "" || !slices.Contains(looking, b.Tool) || len(a.looks) == maxLooks {
+	if i < 0 || b.Outcome != event.OK || b.Spill != "" || !b.Repeatable || len(a.looks) == maxLooks {
 		a.spoiled = true
 		return
 	}
@@ -166,7 +163,7 @@ func (s *Session) keep(ctx context.Context) error {
 // be shown it. Nothing of it is recorded.
 func (s *Session) lookAgain(ctx context.Context, l Look) (string, bool) {
 	t, ok := s.cfg.Tools.Find(l.Tool)
-	if !ok || !t.ReadOnly || !slices.Contains(looking, l.Tool) {
+	if !ok || !t.ReadOnly || !t.Repeatable {
 		return "", false
 	}
 	r, err := t.Run(ctx, tool.Env{Files: s.cfg.Files, Out: func(string) {}, Limit: l.Limit}, l.Args)

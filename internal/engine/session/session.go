@@ -235,7 +235,7 @@ func (s *Session) takeUp(ctx context.Context) []event.Draft {
 	ds := s.unfinished(ctx)
 	for _, c := range s.open {
 		ds = append(ds, event.Draft{Body: event.CallDone{
-			ID: c.ID, Tool: c.Name, Outcome: event.UnknownDone,
+			ID: c.ID, Tool: c.Name, Outcome: event.UnknownDone, Does: s.does(c.Name),
 			Result: llm.Result{ID: c.ID, Name: c.Name, Error: true, Text: "[Outcome unknown: pawl was stopped before this call's result was recorded. What it did may stand; look before you repeat it.]"},
 		}})
 	}
@@ -248,6 +248,12 @@ func (s *Session) takeUp(ctx context.Context) []event.Draft {
 		}}})
 	}
 	return append(ds, event.Draft{Body: event.Resumed{Pawl: s.cfg.Version, Mode: string(s.perm.Mode())}})
+}
+
+// does returns the kind of the tool that a call names.
+func (s *Session) does(name string) tool.Kind {
+	t, _ := s.cfg.Tools.Resolve(name)
+	return t.Does()
 }
 
 // rebase freezes a new head where the stored one no longer fits: another

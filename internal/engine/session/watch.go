@@ -320,7 +320,7 @@ func (s *Session) changed(ctx context.Context, call string, es []tool.Effect, na
 	for _, e := range es {
 		b := event.FileChanged{
 			Call: call, Tool: bashTool, Path: e.Path, Before: e.Before, After: e.After, Mode: e.Mode, ModeBefore: e.ModeBefore,
-			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.name(e, gone),
+			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.name(e, gone), Does: tool.Exec,
 		}
 		if call == person {
 			b.Call, b.Tool = "", commandTool

@@ -133,7 +133,7 @@ func changed(w event.Writing, cs []tool.Change) []event.Draft {
 	for _, c := range cs {
 		b := event.FileChanged{
 			Call: w.Call, Tool: w.Tool, Path: c.Path, Before: c.Before, After: c.After, Mode: c.Mode, ModeBefore: c.ModeBefore,
-			Kept: c.Before == "", Added: c.Added, Removed: c.Removed, Folders: c.Folders,
+			Kept: c.Before == "", Added: c.Added, Removed: c.Removed, Folders: c.Folders, Does: w.Does, Whole: w.Whole,
 		}
 		if i := slices.IndexFunc(w.Files, func(f event.FileChanged) bool { return f.Path == c.Path }); i >= 0 {
 			b.Kept = b.Kept || w.Files[i].Kept && w.Files[i].Before == c.Before

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // ask gets the next reply and records it together with the calls it asks for.
@@ -88,7 +89,7 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 	whole := event.Replied{Reply: reply, Cost: l.Cost(reply.Usage), Took: l.Now().Sub(start)}
 	drafts := []event.Draft{{Body: whole}}
 	for _, c := range reply.Message.Calls() {
-		drafts = append(drafts, event.Draft{Body: event.CallAsked{ID: c.ID, Tool: c.Name, Args: c.Args, Sent: c.Sent}})
+		drafts = append(drafts, event.Draft{Body: l.asked(c)})
 	}
 	if err := l.Record(context.WithoutCancel(ctx), drafts...); err != nil {
 		return llm.Reply{}, shown, err
@@ -105,6 +106,19 @@ func tooLarge(m llm.Model) error {
 	f := fault.NewLLM("%s said more than %d MB in one reply, which was cut off", m.Info().Ref(), maxReply>>20)
 	f.Retryable = false
 	return f
+}
+
+// asked is a call as it is recorded: with what its tool says of it, so that
+// nobody who reads the log needs to know the tool.
+func (l *Loop) asked(c llm.Call) event.CallAsked {
+	about := tool.AboutCall(c.Name, c.Args)
+	if t, ok := l.Tools.Resolve(c.Name); ok {
+		args, _ := t.Accept(c.Args)
+		about = t.About(args)
+	}
+	return event.CallAsked{
+		ID: c.ID, Tool: c.Name, Args: c.Args, Sent: c.Sent, Does: about.Kind, Target: about.Target, Title: about.Title,
+	}
 }
 
 // stream shows a reply as it comes. got is how many bytes of it came; shown

@@ -22,38 +22,22 @@ func (g Exists) Check(_ context.Context, step []*Pending) error {
 		if p.Refused != nil {
 			continue
 		}
-		t, ok := g.Tools.Find(p.Call.Name)
-		if !ok {
-			t, ok = g.resolve(p.Call.Name)
-		}
+		t, ok := g.Tools.Resolve(p.Call.Name)
 		if !ok {
 			p.Refused = &Refusal{Outcome: event.Invalid, Text: fmt.Sprintf(
 				"There is no tool %q. The nearest are: %s.", cut(p.Call.Name, 80), strings.Join(nearest(p.Call.Name, g.Tools.Names(), 3), ", "))}
 			continue
 		}
 		p.Tool = t
-		p.Args = rename(t.Spec, p)
-	}
-	return nil
-}
-
-func (g Exists) resolve(name string) (tool.Tool, bool) {
-	plain := plainName(name)
-	for _, t := range g.Tools {
-		if plainName(t.Spec.Name) == plain {
-			return t, true
+		if p.Call.Bad != "" {
+			continue // the arguments gate says what is wrong with them
+		}
+		var renamed []string
+		if p.Args, renamed = t.Accept(p.Args); len(renamed) > 0 {
+			p.Fix = "arguments read as: " + strings.Join(renamed, ", ")
 		}
 	}
-	return g.Tools.Find(aliases[plain])
-}
-
-// plainName folds what models vary in a name: case, separators, a namespace
-// in front.
-func plainName(s string) string {
-	if i := strings.LastIndexAny(s, ".:/"); i >= 0 {
-		s = s[i+1:]
-	}
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s))
+	return nil
 }
 
 func cut(s string, n int) string {
@@ -69,11 +53,11 @@ func nearest(to string, names []string, n int) []string {
 		name string
 		d    int
 	}
-	to = plainName(cut(to, 80))
+	to = tool.PlainName(cut(to, 80))
 	all := make([]scored, len(names))
 	for i, name := range names {
-		d := typo.Distance(to, plainName(name))
-		if strings.Contains(to, plainName(name)) || strings.Contains(plainName(name), to) && to != "" {
+		d := typo.Distance(to, tool.PlainName(name))
+		if strings.Contains(to, tool.PlainName(name)) || strings.Contains(tool.PlainName(name), to) && to != "" {
 			d /= 2
 		}
 		all[i] = scored{name, d}

@@ -130,6 +130,7 @@ func refuse(p *Pending, r *Refusal) done {
 	return done{
 		CallDone: event.CallDone{
 			ID: p.Call.ID, Tool: name(p), Outcome: r.Outcome, Bytes: int64(len(r.Text)),
+			Does: p.Tool.Does(), Listing: p.Tool.Listing, Repeatable: p.Tool.Repeatable,
 			Result: llm.Result{ID: p.Call.ID, Name: p.Call.Name, Text: r.Text, Error: true},
 		},
 		seen: r.Seen, blocked: r.Blocked,
@@ -171,6 +172,7 @@ func (l *Loop) call(ctx context.Context, p *Pending) done {
 	d := done{CallDone: event.CallDone{
 		ID: p.Call.ID, Tool: p.Tool.Spec.Name, Outcome: event.OK, Note: r.Note, Diff: r.Diff,
 		Command: r.Command, Exit: r.Exit, Took: l.Now().Sub(start),
+		Does: p.Tool.Does(), Listing: p.Tool.Listing, Repeatable: p.Tool.Repeatable,
 	}}
 	switch {
 	case ctx.Err() != nil:

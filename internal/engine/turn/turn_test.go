@@ -164,6 +164,7 @@ func TestConflictsRunInOrder(t *testing.T) {
 func TestNamesAndArguments(t *testing.T) {
 	read := fileTool("look", false, func(_ context.Context, path string) (tool.Result, error) { return tool.Text("got " + path), nil })
 	bash := fileTool("bash", false, func(_ context.Context, path string) (tool.Result, error) { return tool.Text("ran " + path), nil })
+	bash.Aliases = []string{"runshellcommand"}
 	bad := llm.Call{Name: "look", Args: json.RawMessage(`{}`), Sent: `{"path`, Bad: "unexpected end at 6"}
 	b := newBench(llmtest.New(
 		llmtest.Use("LOOK", `{"path":"1"}`, "look", `{"file_path":"2"}`, "lok", `{"path":"3"}`, "look", `{}`, "run_shell_command", `{"path":"4"}`),

@@ -4,7 +4,6 @@
 package brief
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,34 +72,7 @@ func Spent(s budget.Spent) string {
 }
 
 // Call says what a call wants to do: the tool and the argument that tells most.
-func Call(name string, args json.RawMessage) string {
-	var a map[string]json.RawMessage
-	if json.Unmarshal(args, &a) != nil {
-		return plain.Line(name)
-	}
-	what := ""
-	for _, k := range []string{"command", "path", "pattern", "url", "question", "note", "id", "rev"} {
-		var s string
-		if json.Unmarshal(a[k], &s) == nil && s != "" {
-			what = s
-			break
-		}
-	}
-	var files []struct{ Path string }
-	if json.Unmarshal(a["files"], &files) == nil || json.Unmarshal(a["edits"], &files) == nil {
-		var paths []string
-		for _, f := range files {
-			if len(paths) == 0 || paths[len(paths)-1] != f.Path {
-				paths = append(paths, f.Path)
-			}
-		}
-		what = strings.Join(paths, ", ")
-	}
-	if first, _, more := strings.Cut(what, "\n"); more {
-		what = first + " …"
-	}
-	return plain.Line(strings.TrimSpace(name + " " + cut(what, 160)))
-}
+func Call(b event.CallAsked) string { return plain.Line(b.Title) }
 
 func cut(s string, n int) string {
 	r := []rune(s)

@@ -67,7 +67,8 @@ func TestCall(t *testing.T) {
 		{"write", `{"path":"\u001b]0;t\u0007\u202ea"}`, `write \u{202E}a`},
 		{"bash", `{"command":"` + strings.Repeat("é", 200) + `"}`, "bash " + strings.Repeat("é", 160) + "…"},
 	} {
-		if got := Call(c.name, json.RawMessage(c.args)); got != c.want {
+		asked := event.Completed(event.CallAsked{Tool: c.name, Args: json.RawMessage(c.args)}).(event.CallAsked)
+		if got := Call(asked); got != c.want {
 			t.Errorf("%s: %q, want %q", c.args, got, c.want)
 		}
 	}

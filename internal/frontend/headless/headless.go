@@ -189,7 +189,7 @@ func (v *view) progress(e event.Event) {
 		if v.calls == nil {
 			v.calls = map[string]string{}
 		}
-		v.calls[b.ID] = brief.Call(b.Tool, b.Args)
+		v.calls[b.ID] = brief.Call(b)
 	case event.CallDone:
 		line := "  " + v.calls[b.ID]
 		delete(v.calls, b.ID)

@@ -156,7 +156,7 @@ func TestOneLineACall(t *testing.T) {
 		event.Interrupted{By: "person"},
 		event.CallDone{ID: "3", Tool: "bash", Outcome: event.OK},
 	} {
-		v.show(event.Event{Body: b})
+		v.show(event.Event{Body: event.Completed(b)})
 	}
 	want := "  bash first  → fine\n  bash second  → cancelled\n  bash third\ninterrupted\n  bash third\n"
 	if got := p.String(); got != want {

@@ -66,7 +66,7 @@ func (v *view) show(e event.Event) {
 	case event.Waiting:
 		v.countDown(b)
 	case event.CallAsked:
-		v.calls = append(v.calls, call{id: b.ID, what: brief.Call(b.Tool, b.Args)})
+		v.calls = append(v.calls, call{id: b.ID, what: brief.Call(b)})
 	case event.CallStarted:
 		if i := v.find(b.ID); i >= 0 {
 			v.calls[i].started = true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -39,6 +40,8 @@ func (r *redactor) event(e event.Event) event.Event {
 		if secretArgs(b.Args) || secretText(b.Sent) {
 			r.calls[b.ID] = true
 			b.Args, b.Sent = args(b.Args), ""
+			about := tool.AboutCall(b.Tool, b.Args)
+			b.Target, b.Title = about.Target, about.Title
 			e.Body = b
 		}
 	case event.FileSeen:

@@ -79,7 +79,7 @@ func (t *writer) say(e event.Event) string {
 		if t.calls == nil {
 			t.calls = map[string]string{}
 		}
-		t.calls[b.ID] = brief.Call(b.Tool, b.Args)
+		t.calls[b.ID] = brief.Call(b)
 	case event.CallDone:
 		return t.done(b)
 	case event.PersonRan:

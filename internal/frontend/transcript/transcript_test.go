@@ -75,7 +75,7 @@ func conversation() []event.Body {
 func write(t *testing.T, to func(event.Event) error, bodies []event.Body) {
 	t.Helper()
 	for i, b := range bodies {
-		e := event.Event{Session: "s1", Seq: int64(i + 1), Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Body: b}
+		e := event.Event{Session: "s1", Seq: int64(i + 1), Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Body: event.Completed(b)}
 		if err := to(e); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestFences(t *testing.T) {
 func TestRedact(t *testing.T) {
 	const secret = "PASSWORD=plainword"
 	asked := func(id, name, args string) event.CallAsked {
-		return event.CallAsked{ID: id, Tool: name, Args: json.RawMessage(args), Sent: args}
+		return event.Completed(event.CallAsked{ID: id, Tool: name, Args: json.RawMessage(args), Sent: args}).(event.CallAsked)
 	}
 	changed := done("w", "edit", "ok")
 	changed.Diff = "+" + secret
@@ -178,7 +178,7 @@ func TestRedact(t *testing.T) {
 			redact := Redact()
 			var out []event.Body
 			for _, b := range bodies {
-				before := event.Event{Body: b}
+				before := event.Event{Body: event.Completed(b)}
 				out = append(out, redact(before).Body)
 			}
 			raw, err := json.Marshal(out)

@@ -157,9 +157,9 @@ func (s *Seen) changed(b event.FileChanged) {
 	case b.After == "":
 		delete(s.files, b.Path)
 		s.removed = b.Call
-	case b.Tool == "write":
+	case b.Whole:
 		*f = file{Last: b.After, Seen: true, Whole: true, Known: true}
-	case b.Tool == "edit", b.Tool == "multi_edit", b.Tool == "apply_patch":
+	case b.Does == tool.Edit:
 		created := b.Before == "" && (b.Call == "" || b.Call != s.removed)
 		knew := f.Last == b.Before && f.Known
 		*f = file{Last: b.After, Seen: true, Whole: created, Known: created || knew}

@@ -17,7 +17,7 @@ func saw(s *Seen, path string, from, to int, h tool.Hash) {
 }
 
 func changed(s *Seen, by, path string, before, after tool.Hash) {
-	s.Apply(event.Event{Body: event.FileChanged{Tool: by, Path: path, Before: before, After: after}})
+	s.Apply(event.Event{Body: event.Completed(event.FileChanged{Tool: by, Path: path, Before: before, After: after})})
 }
 
 func blind(path string, n int, h tool.Hash) tool.Footprint {
@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 		{"write over what a patch moved there", func(s *Seen) {
 			for _, c := range []event.FileChanged{{Path: "b", Before: "g"}, {Path: "a", After: "h"}} {
 				c.Call, c.Tool = "1", "apply_patch"
-				s.Apply(event.Event{Body: c})
+				s.Apply(event.Event{Body: event.Completed(c)})
 			}
 		}, blind("a", 9, "h"), false, "1-9"},
 		{"unreadable content", func(s *Seen) { saw(s, "a", 1, 3, "h") }, tool.Footprint{Blind: true, Writes: []tool.Span{{Path: "a", Hash: "h"}}}, false, "0-0"},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // Why begins Noted.Why of a hint; its kind follows.
@@ -105,10 +106,10 @@ func (f *Fold) Due() []event.Noted {
 }
 
 func (f *Fold) done(c llm.Call, d event.CallDone) {
-	switch d.Tool {
-	case "read", "grep", "glob", "ls":
+	switch d.Does {
+	case tool.Read, tool.Search:
 		f.row++
-	case "todo", "cleanup_tool_call", "remember":
+	case tool.Note:
 	default:
 		f.row = 0
 	}
@@ -118,7 +119,7 @@ func (f *Fold) done(c llm.Call, d event.CallDone) {
 	case is:
 		f.empty++
 	}
-	if d.Tool == "read" && d.Outcome == event.OK {
+	if d.Does == tool.Read && d.Outcome == event.OK {
 		f.read(c)
 	}
 }
@@ -126,10 +127,10 @@ func (f *Fold) done(c llm.Call, d event.CallDone) {
 // searched says whether a call was a search that ran, and whether it found
 // anything.
 func searched(d event.CallDone) (found, is bool) {
-	switch d.Tool {
-	case "grep", "glob":
+	switch d.Does {
+	case tool.Search:
 		return d.Note != "no matches" && d.Note != "no files", d.Outcome == event.OK
-	case "bash":
+	case tool.Exec:
 		words := strings.Fields(d.Command)
 		if len(words) == 0 || d.Exit == nil || *d.Exit > 1 || strings.ContainsAny(d.Command, "|;&\n") {
 			return false, false

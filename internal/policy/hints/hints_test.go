@@ -29,7 +29,7 @@ func begin(t *testing.T, tools ...string) *turn {
 
 func (x *turn) apply(bs ...event.Body) {
 	for _, b := range bs {
-		x.f.Apply(event.Event{Body: b})
+		x.f.Apply(event.Event{Body: event.Completed(b)})
 	}
 }
 

@@ -22,12 +22,13 @@ const (
 
 // unit is one part of a call that is judged by itself.
 type unit struct {
-	what what
-	tool string // of the call
-	cmd  shellsyntax.Command
-	path string // absolute; "" unknown; a pattern keeps its wildcards
-	glob bool
-	host string
+	what   what
+	tool   string // of the call
+	family string // of the call's tool
+	cmd    shellsyntax.Command
+	path   string // absolute; "" unknown; a pattern keeps its wildcards
+	glob   bool
+	host   string
 	// derived: a path that a command's own words name; the command speaks for
 	// it unless it is guarded.
 	derived  bool
@@ -87,7 +88,7 @@ func (p *Policy) decide(c Call) Decision {
 		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"}
 	}
 	for _, r := range p.rules {
-		if r.List == Denies && r.Bare && r.names(c.Tool) {
+		if r.List == Denies && r.Bare && r.names(c.Tool, c.Family) {
 			return denied(r)
 		}
 	}
@@ -159,7 +160,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 		out = append(out, u)
 	}
 	for i := range out {
-		out[i].tool = c.Tool
+		out[i].tool, out[i].family = c.Tool, c.Family
 	}
 	return out
 }

@@ -61,7 +61,7 @@ func (p *Policy) shownPath(named string) string {
 // known what it changes, where a deny rule may name them.
 func (p *Policy) mentions(c shellsyntax.Command) []unit {
 	if len(c.Words) < 2 || !slices.ContainsFunc(p.rules, func(r Rule) bool {
-		return r.List == Denies && !r.Bare && (r.Tool == "edit" || r.Tool == "write")
+		return r.List == Denies && !r.Bare && r.family() == tool.EditFamily
 	}) {
 		return nil
 	}

@@ -6,28 +6,31 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// names says whether a rule's tool is the call's, or a class that it is in.
-func (r Rule) names(tool string) bool {
+// names reports whether a rule's tool is the call's, or the family that it is
+// of.
+func (r Rule) names(name, family string) bool {
 	switch {
-	case r.Tool == tool:
+	case r.Tool == name, family != "" && r.family() == family:
 		return true
 	case strings.HasPrefix(r.Tool, "mcp__"):
-		return globMatch(r.Tool, tool) || strings.HasPrefix(tool, strings.TrimSuffix(r.Tool, "*")+"__")
-	case r.Tool == "edit" || r.Tool == "write":
-		switch tool {
-		case "edit", "write", "multi_edit", "apply_patch":
-			return true
-		}
-	case r.Tool == "read":
-		switch tool {
-		case "grep", "glob", "ls":
-			return true
-		}
+		return globMatch(r.Tool, name) || strings.HasPrefix(name, strings.TrimSuffix(r.Tool, "*")+"__")
 	}
 	return false
+}
+
+// family is the family that a rule speaks of, "" for one of a single tool.
+func (r Rule) family() string {
+	switch r.Tool {
+	case tool.ReadFamily, tool.EditFamily:
+		return r.Tool
+	case "write": // what other agents call it
+		return tool.EditFamily
+	}
+	return ""
 }
 
 // speaksOf says whether a rule's tool is about units of that kind.
@@ -36,13 +39,13 @@ func (r Rule) speaksOf(u unit) bool {
 	case commandUnit:
 		return r.Tool == "bash"
 	case writeUnit:
-		return r.Tool == "edit" || r.Tool == "write" || r.Tool == u.tool && u.tool != "bash"
+		return r.family() == tool.EditFamily || r.Tool == u.tool && u.tool != "bash"
 	case readUnit:
-		return r.Tool == "read" || r.Tool == u.tool && u.tool != "bash"
+		return r.family() == tool.ReadFamily || r.Tool == u.tool && u.tool != "bash"
 	case hostUnit:
 		return r.Tool == "web_fetch" || r.Tool == u.tool
 	default:
-		return r.names(u.tool)
+		return r.names(u.tool, u.family)
 	}
 }
 

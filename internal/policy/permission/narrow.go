@@ -74,7 +74,7 @@ func (n *narrowing) reads() string {
 // needs says which right a call needs beyond reading, and what for; "" for
 // none. Checks of the project and notes for later sessions need none.
 func (p *Policy) needs(c Call) (right, what string) {
-	if c.Footprint.Person || c.Tool == "remember" {
+	if c.Spoken {
 		return "", ""
 	}
 	cmds, err := p.commands(c.Footprint)

@@ -67,7 +67,7 @@ func TestRouteRights(t *testing.T) {
 		{bash("touch a"), "run", ""},
 		{bash("python x.py"), "run", ""},
 		{bash("(("), "run", ""},
-		{Call{Tool: "remember"}, "", ""},
+		{Call{Tool: "remember", Spoken: true}, "", ""},
 		{Call{Tool: "mcp__x__y"}, "edit", "edit"},
 		{Call{Tool: "todo", ReadOnly: true}, "", ""},
 	} {

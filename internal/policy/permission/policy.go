@@ -59,7 +59,9 @@ func (v Verdict) String() string { return [...]string{"deny", "ask", "allow"}[v]
 // says nothing; they may be nil.
 type Call struct {
 	Tool      string
-	ReadOnly  bool // the tool changes nothing, by its author's word
+	Family    string // see tool.Facts
+	Spoken    bool   // see tool.Facts
+	ReadOnly  bool   // the tool changes nothing, by its author's word
 	Footprint tool.Footprint
 	Args      json.RawMessage
 }

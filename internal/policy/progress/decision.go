@@ -74,8 +74,8 @@ func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
 	if len(f.ladder.blocked) == 0 {
 		return false, ""
 	}
-	ok, _ := f.ladder.Blocked(blockKey(tool, describe(tool, args).args))
-	if !ok {
+	same, _ := sameArgs(args)
+	if ok, _ := f.ladder.Blocked(blockKey(tool, same)); !ok {
 		return false, ""
 	}
 	return true, "This call did not run: it was made several times and came to the same each time, which its results above show. " +

@@ -67,7 +67,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Replied:
 		f.replied(b)
 	case event.CallAsked:
-		a := &asked{tool: b.Tool, c: describe(b.Tool, b.Args)}
+		a := &asked{tool: b.Tool, c: describe(b)}
 		a.blocked, _ = f.ladder.Blocked(blockKey(b.Tool, a.c.args))
 		f.open[b.ID] = a
 	case event.Blocked:
@@ -190,7 +190,7 @@ func (f *Fold) done(b event.CallDone) {
 	switch {
 	case !ok && normalize.RateLimited(text):
 		s.Kind, s.Patient = Wait, true
-	case a.tool == "bash_output":
+	case a.c.kind == Wait && a.c.command == "":
 		s.Patient = strings.Contains(text, "still running")
 	case a.c.kind == Edit && len(a.files) > 0:
 		s.Edit, s.State, s.Target = a.c.args, a.files[0].Hash, a.files[0].Path

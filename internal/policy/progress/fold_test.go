@@ -31,7 +31,7 @@ func newLive(t *testing.T) *live {
 }
 
 func (l *live) add(b event.Body) {
-	e := event.Event{Session: "s", Seq: int64(len(l.log) + 1), Time: time.Unix(int64(len(l.log)), 0), Body: b}
+	e := event.Event{Session: "s", Seq: int64(len(l.log) + 1), Time: time.Unix(int64(len(l.log)), 0), Body: event.Completed(b)}
 	l.log = append(l.log, e)
 	l.f.Apply(e)
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
@@ -19,86 +21,45 @@ type call struct {
 	command string
 }
 
-// describe reads the arguments of one of pawl's tools; those of any other tool
-// are taken as a command of unknown effect.
-func describe(tool string, raw json.RawMessage) call {
-	var in struct {
-		Path    string `json:"path"`
-		Pattern string `json:"pattern"`
-		Command string `json:"command"`
-		URL     string `json:"url"`
-		Files   []struct {
-			Path string `json:"path"`
-			From int    `json:"from"`
-			To   int    `json:"to"`
-		} `json:"files"`
-		Edits []struct {
-			Path string `json:"path"`
-		} `json:"edits"`
-	}
-	_ = json.Unmarshal(raw, &in) // what does not fit says nothing
-	c := call{kind: Exec, target: in.Path, args: normalize.CanonicalArgs(raw), brief: tool}
-	switch tool {
-	case "read":
-		c.kind = Read
-		if len(in.Files) > 0 {
-			c.target = in.Files[0].Path
-		}
-	case "write", "edit":
-		c.kind = Edit
-	case "multi_edit":
-		c.kind = Edit
-		if len(in.Edits) > 0 {
-			c.target = in.Edits[0].Path
-		}
-	case "apply_patch":
-		c.kind = Edit
-	case "ls", "git_status", "git_log", "git_diff":
-		c.kind = Read
-	case "glob", "grep":
-		c.kind, c.target = Search, in.Pattern
-	case "web_fetch":
-		c.kind, c.target = Read, in.URL
-	case "bash_output":
-		c.kind = Wait
-	case "todo", "remember", "ask_user", "cleanup_tool_call":
-		c.kind = Think
-	case "bash":
-		c.command = in.Command
-		c.kind = CommandKind(in.Command)
-		c.args = bashArgs(raw)
-	}
-	if strings.HasPrefix(tool, "lsp_") && tool != "lsp_rename" {
-		c.kind = Read
-	}
+// describe is a call as the rules see it. What a command does is told by its
+// line, whatever tool runs it.
+func describe(b event.CallAsked) call {
+	c := call{kind: kinds[b.Does], target: b.Target, brief: normalize.OneLine(b.Title, 140)}
+	c.args, c.command = sameArgs(b.Args)
 	switch {
-	case c.command != "":
-		c.brief += " " + normalize.OneLine(c.command, 120)
-	case c.target != "":
-		c.brief += " " + normalize.OneLine(c.target, 120)
+	case c.kind == "":
+		c.kind = Exec
+	case c.kind == Exec && c.command != "":
+		c.kind = CommandKind(c.command)
 	}
 	return c
 }
 
-// bashArgs leaves out what does not change what a command does.
-func bashArgs(raw json.RawMessage) string {
+// kinds are the rules' kinds of what tools say that they do.
+var kinds = map[tool.Kind]Kind{
+	tool.Read: Read, tool.Search: Search, tool.Edit: Edit, tool.Exec: Exec, tool.Wait: Wait, tool.Note: Think,
+}
+
+// sameArgs returns arguments in a form that is equal where calls do the same,
+// and the command line in them, if there is one: what does not change what a
+// command does is left out.
+func sameArgs(raw json.RawMessage) (args, command string) {
 	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
-		return normalize.CanonicalArgs(raw)
+	if json.Unmarshal(raw, &m) != nil || json.Unmarshal(m["command"], &command) != nil || command == "" {
+		return normalize.CanonicalArgs(raw), ""
 	}
 	delete(m, "description")
 	delete(m, "timeout")
-	var line string
-	if json.Unmarshal(m["command"], &line) == nil {
-		if raw, err := json.Marshal(normalize.CanonicalCommand(line)); err == nil {
-			m["command"] = raw
-		}
+	line, err := json.Marshal(normalize.CanonicalCommand(command))
+	if err != nil {
+		return normalize.CanonicalArgs(raw), command
 	}
+	m["command"] = line
 	out, err := json.Marshal(m)
 	if err != nil {
-		return normalize.CanonicalArgs(raw)
+		return normalize.CanonicalArgs(raw), command
 	}
-	return normalize.CanonicalArgs(out)
+	return normalize.CanonicalArgs(out), command
 }
 
 // CommandKind returns what a command line does.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
@@ -29,9 +31,9 @@ func TestCommandKind(t *testing.T) {
 			t.Errorf("%q is %s, want %s", line, got, want)
 		}
 	}
-	for tool, want := range map[string]Kind{"read": Read, "grep": Search, "multi_edit": Edit, "bash_output": Wait, "todo": Think, "agent": Exec, "lsp_hover": Read} {
-		if got := describe(tool, json.RawMessage(`{}`)).kind; got != want {
-			t.Errorf("%s is %s, want %s", tool, got, want)
+	for does, want := range map[tool.Kind]Kind{tool.Read: Read, tool.Search: Search, tool.Edit: Edit, tool.Wait: Wait, tool.Note: Think, tool.Exec: Exec, "": Exec} {
+		if got := describe(event.CallAsked{Does: does, Args: json.RawMessage(`{}`)}).kind; got != want {
+			t.Errorf("%q is %s, want %s", does, got, want)
 		}
 	}
 	for text, want := range map[string]bool{"HTTP 429": true, "Too Many Requests": true, "line 4290": false, "error": false} {
@@ -89,7 +91,10 @@ func TestFailedLooksWeigh(t *testing.T) {
 // SPEC 6.2: a command is the same whatever time limit and description it has.
 func TestSameCommand(t *testing.T) {
 	t.Parallel()
-	x, y := describe("bash", json.RawMessage(`{"command":"make","timeout":5,"description":"build"}`)), describe("bash", json.RawMessage(`{"command":"make","description":"build again"}`))
+	bash := func(args string) call {
+		return describe(event.CallAsked{Tool: "bash", Does: tool.Exec, Args: json.RawMessage(args)})
+	}
+	x, y := bash(`{"command":"make","timeout":5,"description":"build"}`), bash(`{"command":"make","description":"build again"}`)
 	if x.args != y.args || x.kind != Test {
 		t.Errorf("%+v\n%+v", x, y)
 	}

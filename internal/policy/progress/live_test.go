@@ -13,7 +13,7 @@ import (
 // feed applies bodies, a minute apart.
 func feed(f *Fold, bs ...event.Body) {
 	for _, b := range bs {
-		f.Apply(event.Event{Seq: 1, Time: f.phases.At().Add(time.Minute), Body: b})
+		f.Apply(event.Event{Seq: 1, Time: f.phases.At().Add(time.Minute), Body: event.Completed(b)})
 	}
 }
 

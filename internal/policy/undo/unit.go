@@ -3,7 +3,6 @@ package undo
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -123,7 +122,7 @@ func (f *Fold) brought(in func(*Change) bool) map[int64]bool {
 	return out
 }
 
-func (c *Change) command() bool { return c.Command != "" || strings.HasPrefix(c.Tool, "bash") }
+func (c *Change) command() bool { return c.Command != "" || c.Does == tool.Exec }
 
 func (c *Change) sameCall(o *Change) bool {
 	return c.Call != "" && c.Call == o.Call && c.step == o.step

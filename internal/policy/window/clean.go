@@ -72,11 +72,8 @@ func unhelpful(d event.CallDone, repeated bool) string {
 			}
 		}
 	}
-	switch d.Tool {
-	case "ls", "glob", "grep":
-		if strings.Count(text, "\n") >= longList {
-			return "too many entries"
-		}
+	if d.Listing && strings.Count(text, "\n") >= longList {
+		return "too many entries"
 	}
 	return ""
 }

@@ -43,7 +43,7 @@ func asks(id, name, args string) event.Replied {
 }
 
 func gives(id, name, text string) event.CallDone {
-	return event.CallDone{ID: id, Tool: name, Outcome: event.OK, Result: llm.Result{ID: id, Name: name, Text: text}}
+	return event.Completed(event.CallDone{ID: id, Tool: name, Outcome: event.OK, Result: llm.Result{ID: id, Name: name, Text: text}}).(event.CallDone)
 }
 
 func fails(id, command, text string) event.CallDone {

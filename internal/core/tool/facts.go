@@ -1,0 +1,156 @@
+package tool
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Kind is what a call does, whatever the tool is called.
+type Kind string
+
+// The kinds of calls. A tool that says none is taken for Exec.
+const (
+	Read   Kind = "read"   // it shows what is there
+	Search Kind = "search" // it looks for something, which may not be there
+	Edit   Kind = "edit"   // it changes files through Env.Files
+	Exec   Kind = "exec"   // it runs something of unknown effect
+	Wait   Kind = "wait"   // it looks how something that runs stands
+	Note   Kind = "note"   // it thinks, plans, remembers or asks, and changes no file
+)
+
+// The families of permission rules: a rule of read speaks of everything that
+// shows files, one of edit of everything that changes them.
+const (
+	ReadFamily = "read"
+	EditFamily = "edit"
+)
+
+// Facts is what a tool says of itself, so that permission, progress, hints,
+// compaction, undo and screens need not know it by its name. They are recorded
+// with each call. All are optional.
+type Facts struct {
+	Kind Kind
+	// Aliases are the names that other agents have for it: models were trained
+	// on those too. Case and separators do not matter.
+	Aliases []string
+	// Family is the family of permission rules that speak of it; empty: only
+	// those of its own name do.
+	Family string
+	// Adapt takes arguments in the form that other agents have into the tool's
+	// own, in place, and returns what it did, for the model to read.
+	Adapt func(args map[string]json.RawMessage) []string
+	// Whole: it writes whole files, so that the model knows what is in them.
+	Whole bool
+	// Repeatable: its result depends on nothing but the workspace's files and
+	// the arguments, so that looking again shows whether it still holds.
+	Repeatable bool
+	// Listing: its result is a list of entries rather than content.
+	Listing bool
+	// Spoken: the person in front answers it, or has it kept: what a route
+	// leaves of the rights does not concern it.
+	Spoken bool
+}
+
+// About is what one call is about.
+type About struct {
+	Kind   Kind
+	Target string // the path, pattern or address that tells most; "" where there is none
+	Title  string // the tool's name and the argument that tells most, in one line
+}
+
+// About returns what a call with these arguments is about.
+func (t Tool) About(args json.RawMessage) About {
+	a := AboutCall(t.Spec.Name, args)
+	a.Kind = t.Does()
+	return a
+}
+
+// Does returns the tool's kind, Exec where it says none.
+func (t Tool) Does() Kind {
+	if t.Kind == "" {
+		return Exec
+	}
+	return t.Kind
+}
+
+// titleLimit is how many runes of the telling argument a title has.
+const titleLimit = 160
+
+// AboutCall is About for a call of which only the name is known.
+func AboutCall(name string, args json.RawMessage) About {
+	out := About{Kind: Exec, Title: name}
+	var a map[string]json.RawMessage
+	if json.Unmarshal(args, &a) != nil {
+		return out
+	}
+	text := func(keys ...string) string {
+		for _, k := range keys {
+			var s string
+			if json.Unmarshal(a[k], &s) == nil && s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	out.Target = text("pattern", "path", "url")
+	tells := text("command", "path", "pattern", "url", "question", "note", "id", "rev")
+	for _, k := range [...]string{"files", "edits"} {
+		var files []struct {
+			Path string `json:"path"`
+		}
+		if json.Unmarshal(a[k], &files) != nil || len(files) == 0 {
+			continue
+		}
+		var paths []string
+		for _, f := range files {
+			if len(paths) == 0 || paths[len(paths)-1] != f.Path {
+				paths = append(paths, f.Path)
+			}
+		}
+		out.Target, tells = paths[0], strings.Join(paths, ", ")
+		break
+	}
+	if first, _, more := strings.Cut(tells, "\n"); more {
+		tells = first + " …"
+	}
+	if r := []rune(tells); len(r) > titleLimit {
+		tells = string(r[:titleLimit]) + "…"
+	}
+	out.Title = strings.TrimSpace(name + " " + tells)
+	return out
+}
+
+// Resolve returns the tool that a name means: its own, in any case and with any
+// separators, or one that other agents have for it.
+func (s Set) Resolve(name string) (Tool, bool) {
+	if t, ok := s.Find(name); ok {
+		return t, true
+	}
+	plain := PlainName(name)
+	for _, t := range s {
+		if PlainName(t.Spec.Name) == plain {
+			return t, true
+		}
+	}
+	for _, t := range s {
+		for _, a := range t.Aliases {
+			if a == plain {
+				return t, true
+			}
+		}
+	}
+	return Tool{}, false
+}
+
+// PlainName folds what models vary in a tool's name: case, separators, a
+// namespace in front. Names of tools from outside (mcp__server__tool) keep
+// their separators, since two of them may differ in nothing else.
+func PlainName(s string) string {
+	if strings.HasPrefix(s, "mcp__") {
+		return s
+	}
+	if i := strings.LastIndexAny(s, ".:/"); i >= 0 {
+		s = s[i+1:]
+	}
+	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s))
+}
