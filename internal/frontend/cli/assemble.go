@@ -49,6 +49,8 @@ type front struct {
 	look   bool // only to look at a session, or to undo: no model is needed
 	// model, if set, is used when nothing else says which: a person's answer.
 	choose func(context.Context) (string, error)
+	// confirm, if set, asks a person for a yes.
+	confirm func(question string) (bool, error)
 }
 
 // opened is a session with everything that must be closed after it.
@@ -91,7 +93,11 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
+	start := c.perm.Mode()
 	o.Session, err = session.Open(ctx, a.config(f, fr, c, w, t, o))
+	if err == nil {
+		err = a.settleMode(ctx, o, f, fr, start)
+	}
 	if err == nil && len(c.plan) > 0 {
 		_, err = o.Submit(ctx, session.Phase{Plan: c.plan})
 	}

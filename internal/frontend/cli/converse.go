@@ -36,9 +36,21 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 		if w.Resume != "" || cur != nil {
 			g.resume, g.fork, g.forkAt, g.continueLast, g.plan = w.Resume, w.Fork, w.At, false, ""
 		}
-		o, err := a.open(ctx, &g, front{name: "line", person: true, choose: func(ctx context.Context) (string, error) {
-			return a.chooseLocal(ctx, term)
-		}})
+		if cur != nil {
+			g.model = cur.Info().Ref() // /clear and /fork change neither
+			g.mode = ""
+			if w.Resume == "" || w.Resume == cur.ID() {
+				g.mode = string(cur.Mode())
+			}
+		}
+		o, err := a.open(ctx, &g, front{
+			name: "line", person: true,
+			choose: func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, term) },
+			confirm: func(question string) (bool, error) {
+				answer, err := term.Answer(question)
+				return yes(answer), err
+			},
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -229,6 +229,12 @@ func (p *Policy) Apply(e event.Event) {
 	}
 }
 
+// Wider reports whether a mode allows more than another one.
+func (m Mode) Wider(than Mode) bool {
+	order := []Mode{Plan, Ask4All, AcceptEdits, Auto, Yolo}
+	return slices.Index(order, m) > slices.Index(order, than)
+}
+
 func (p *Policy) setMode(s string) {
 	if m, err := ParseMode(s); err == nil && s != "" {
 		p.mode = m
