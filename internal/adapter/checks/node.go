@@ -58,6 +58,7 @@ func (t *tree) runner(dir string) string {
 // manager. jest and vitest can be asked for what belongs to the changed files.
 func (t *tree) nodeChecks(u unit) (narrow, wide []Check) {
 	run, defined := t.runner(u.dir), []string{path.Join(u.dir, "package.json")}
+	defined = append(defined, t.called(u.dir, "package.json")...)
 	for _, s := range t.scripts(u.dir) {
 		words := run + " run " + s
 		if s == "test" && run != "bun" {

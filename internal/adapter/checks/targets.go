@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // cargoChecks test the changed crate first, then the workspace that it is in.
@@ -105,12 +106,20 @@ func (t *tree) targetChecks(u unit) []Check {
 	for _, f := range targetFiles(u.kind) {
 		if name := path.Join(u.dir, f); t.isFile(name) {
 			defined = append(defined, name)
-			for _, script := range t.named(t.read(name)) { // what its recipes call
-				if ext := path.Ext(script); ext == ".sh" || ext == ".bash" || ext == ".mk" {
-					defined = append(defined, script)
-				}
-			}
 		}
 	}
+	defined = append(defined, t.called(u.dir, targetFiles(u.kind)...)...)
 	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: defined}}
+}
+
+// called returns the scripts that the files of a folder's checks call.
+func (t *tree) called(dir string, defined ...string) []string {
+	out := command.Called(defined, func(name string) (string, bool) {
+		name = path.Join(dir, name)
+		return t.read(name), t.isFile(name)
+	})
+	for i, name := range out {
+		out[i] = path.Join(dir, name)
+	}
+	return out
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -60,8 +62,33 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 	}
 	if env.Files != nil {
 		f.Lands = landings(env.Files, in.Command, cmds)
+		f.Defined = definitions(env.Files, cmds)
 	}
 	return f, nil
+}
+
+// maxDefinition is the size up to which a file that defines checks is read.
+const maxDefinition = 256 << 10
+
+// definitions returns the files that say what the checks of a line do (SPEC 16.4).
+func definitions(files tool.Files, cmds []shellsyntax.Command) []string {
+	var out []string
+	for _, c := range cmds {
+		names := command.DefinedBy(c)
+		if len(names) == 0 || !c.Dir.Known {
+			continue
+		}
+		for _, dir := range append([]string{c.Dir.Text}, c.Alt...) {
+			called := command.Called(names, func(name string) (string, bool) {
+				f, err := files.Read(context.Background(), path.Join(dir, name), maxDefinition)
+				return string(f.Data), err == nil
+			})
+			for _, name := range append(slices.Clone(names), called...) {
+				out = append(out, path.Join(dir, name))
+			}
+		}
+	}
+	return out
 }
 
 // parseLine takes a command line apart as the shell of env will run it.

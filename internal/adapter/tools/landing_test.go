@@ -20,6 +20,11 @@ type rootOnly struct {
 
 func (r rootOnly) Root() string { return r.root }
 
+// Read finds no file.
+func (r rootOnly) Read(context.Context, string, int64) (tool.File, error) {
+	return tool.File{}, os.ErrNotExist
+}
+
 // List takes .env for ignored, as git would.
 func (r rootOnly) List(_ context.Context, dir string) ([]tool.Entry, error) {
 	return []tool.Entry{{Name: ".env", Ignored: true}}, nil

@@ -42,6 +42,9 @@ type Footprint struct {
 	// Lands is where the paths that Commands name lead on this disk, of those
 	// whose words alone do not show it.
 	Lands []Landing
+	// Defined are the files of the workspace that say what checks among
+	// Commands do: makefiles, and the scripts that their targets call.
+	Defined []string
 	// Shell is the command line that Commands were parsed from.
 	Shell   string
 	Unknown bool

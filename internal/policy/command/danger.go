@@ -53,8 +53,25 @@ func Destroys(name string, c shellsyntax.Command) (d Destruction, ok bool) {
 			d.Targets = c.Words[1 : len(c.Words)-1]
 		}
 	case "rsync":
-		ok = slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "--del") })
-		d.Targets = c.Words[len(c.Words)-1:]
+		// Options may stand behind the operands.
+		var operands []shellsyntax.Word
+		source := false
+		for _, w := range c.Words[1:] {
+			switch {
+			case w.Known && strings.HasPrefix(w.Text, "--del"):
+				ok = true
+			case w.Known && strings.HasPrefix(w.Text, "--remove-s"):
+				source = true
+			case !w.Known || !strings.HasPrefix(w.Text, "-"):
+				operands = append(operands, w)
+			}
+		}
+		if n := len(operands); n > 0 && ok {
+			d.Targets = append(d.Targets, operands[n-1])
+		}
+		if n := len(operands); n > 1 && source {
+			d.Targets, ok = append(d.Targets, operands[:n-1]...), true
+		}
 	}
 	return d, ok
 }

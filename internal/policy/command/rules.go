@@ -94,7 +94,7 @@ func Spellings(c shellsyntax.Command) (words [][]shellsyntax.Word, texts []strin
 	}
 	if base == "git" {
 		g := ParseGit(args)
-		if g.Sub == "" { // behind -c and its like
+		if g.Sub == "" || g.Foreign { // behind -c and its like
 			for i := 0; i < len(args); i++ {
 				t := args[i].Text
 				if t == "-c" || t == "-C" || t == "--git-dir" || t == "--work-tree" || t == "--exec-path" || t == "--config-env" || t == "--namespace" {

@@ -133,6 +133,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	var out []unit
 	for i := range cmds {
 		out = append(out, p.commandUnits(cmds[i])...)
+		p.definedAnew(out, c.Footprint.Defined)
 		out = append(out, p.mentions(cmds[i])...)
 		out = append(out, p.searched(cmds[i])...)
 	}

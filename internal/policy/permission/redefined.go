@@ -37,6 +37,21 @@ func (p *Policy) isCheck(c shellsyntax.Command) bool {
 	return command.Checks{Changed: p.Redefined}.Is(c)
 }
 
+// definedAnew takes from checks what they are allowed as, where the agent
+// changed a file that says what they do.
+func (p *Policy) definedAnew(units []unit, defined []string) {
+	i := slices.IndexFunc(defined, func(f string) bool { return p.Redefined(path.Base(f)) })
+	if i < 0 {
+		return
+	}
+	for j := range units {
+		if u := &units[j]; u.class == command.Checking && len(command.DefinedBy(u.cmd)) > 0 {
+			u.class = command.Unsafe
+			u.why += ", and this session changed " + p.shown(p.abs(defined[i])) + ", which says what it does"
+		}
+	}
+}
+
 // ran takes a command that the agent ran: what it names as something that it
 // changes counts as changed. Files that git ignores are watched by nobody, and
 // may define a check all the same.

@@ -1,0 +1,104 @@
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// How far a check's definition is followed.
+const (
+	maxDefined = 64
+	maxCalled  = 4 // scripts that call scripts
+)
+
+// DefinedBy returns the names of the files, in the folder that it runs in, that
+// say what a check does (SPEC 16.4); none for one that names it itself.
+func DefinedBy(c shellsyntax.Command) []string {
+	switch name, _ := c.Program(); name {
+	case "make", "gmake":
+		return []string{"Makefile", "makefile", "GNUmakefile"}
+	case "just":
+		return []string{"justfile", "Justfile", ".justfile"}
+	case "npm", "pnpm", "yarn", "bun":
+		return []string{"package.json"}
+	case "tox":
+		return []string{"tox.ini"}
+	}
+	return nil
+}
+
+// Called returns the scripts that the files of a definition call, and the
+// scripts that those call. Read returns a file's text, and whether it is there;
+// names are relative to the folder that the check runs in.
+func Called(defined []string, read func(name string) (string, bool)) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, d := range defined {
+		seen[path.Clean(d)] = true
+	}
+	for range maxCalled {
+		var next []string
+		for _, d := range defined {
+			text, ok := read(d)
+			if !ok {
+				continue
+			}
+			if path.Base(d) == "package.json" {
+				text = scriptsOf(text)
+			}
+			for _, s := range scriptsIn(text) {
+				if _, ok := read(s); ok && !seen[s] && len(out) < maxDefined {
+					seen[s] = true
+					out = append(out, s)
+					if shellText(s) {
+						next = append(next, s)
+					}
+				}
+			}
+		}
+		defined = next
+	}
+	return out
+}
+
+// scriptsOf is the part of a package.json that says what its scripts run.
+func scriptsOf(text string) string {
+	_, after, _ := strings.Cut(text, `"scripts"`)
+	in, _, _ := strings.Cut(after, "}")
+	return in
+}
+
+// scriptsIn returns the words of a text that look like scripts of the workspace.
+func scriptsIn(text string) []string {
+	var out []string
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`;&|()<>{}=,:@\\", r) }) {
+		w = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(w, "$CURDIR/"), "$PWD/"), "-")
+		name := path.Clean(w)
+		if !path.IsAbs(name) && !strings.HasPrefix(name, "..") && !strings.ContainsAny(name, "*?$") && script(w) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func script(w string) bool {
+	switch path.Ext(w) {
+	case ".sh", ".bash", ".zsh", ".py", ".rb", ".pl", ".js", ".mjs", ".cjs", ".ts", ".mts", ".mk", ".awk", ".php", ".lua":
+		return true
+	case "":
+		return strings.Contains(w, "/")
+	}
+	return false
+}
+
+func shellText(name string) bool {
+	switch path.Ext(name) {
+	case ".sh", ".bash", ".zsh", ".mk", "":
+		return true
+	}
+	return false
+}
