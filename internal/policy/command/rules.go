@@ -132,3 +132,24 @@ func Spellings(c shellsyntax.Command) (words [][]shellsyntax.Word, texts []strin
 	}
 	return words, texts
 }
+
+// Waits names the programs that only let time pass.
+func Waits(name string) bool { return name == "sleep" || name == "wait" }
+
+// AsksState names the programs that ask a service or a process how it stands.
+func AsksState(name string) bool {
+	switch name {
+	case "curl", "nc", "ps", "pgrep", "jobs", "docker", "kubectl", "gh", "systemctl":
+		return true
+	}
+	return false
+}
+
+// Searches names the programs that look for files or for text in them.
+func Searches(name string) bool {
+	switch name {
+	case "grep", "rg", "find", "fd", "ag", "ls", "tree", "locate":
+		return true
+	}
+	return false
+}

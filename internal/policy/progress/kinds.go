@@ -75,16 +75,13 @@ func CommandKind(line string) Kind {
 	var rest []shellsyntax.Command
 	for _, c := range cmds {
 		name, _ := c.Program()
-		switch name {
-		case "sleep", "wait":
+		switch {
+		case command.Waits(name):
 			waits = true
 			continue
-		case "curl", "nc", "ps", "pgrep", "jobs", "docker", "kubectl", "gh", "systemctl":
-			// After a wait these ask how things stand.
-			if waits {
-				continue
-			}
-		case "grep", "rg", "find", "fd", "ag", "ls", "tree", "locate":
+		case waits && command.AsksState(name):
+			continue // after a wait these ask how things stand
+		case command.Searches(name):
 			searches = true
 		}
 		rest = append(rest, c)
