@@ -107,7 +107,7 @@ func said(kind string, raw json.RawMessage, open map[string]string) (event.Body,
 		return event.Replied{Reply: reply(b.Reply), Cost: new(float64), Took: b.Took}, nil
 	case event.CallAsked:
 		open[b.ID] = b.Tool
-		return event.CallAsked{ID: b.ID, Tool: b.Tool, Args: object(b.Args)}, nil
+		return event.Completed(event.CallAsked{ID: b.ID, Tool: b.Tool, Args: object(b.Args)}), nil
 	case event.CallDone:
 		if _, asked := open[b.ID]; !asked {
 			return nil, nil

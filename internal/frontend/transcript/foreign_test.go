@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 func foreign(t *testing.T, text string) (bodies []event.Body, times []time.Time, left int, err error) {
@@ -51,8 +52,8 @@ func TestForeignIsPlain(t *testing.T) {
 	want := []event.Body{
 		event.Prompted{Source: event.Person, Text: "do [key]"},
 		event.Replied{Cost: new(float64), Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("ok"), {Kind: llm.CallPart, Call: &llm.Call{ID: "1", Name: "bash", Args: []byte("{}")}}}}}},
-		event.CallAsked{ID: "1", Tool: "bash", Args: []byte("{}")},
-		event.CallDone{ID: "1", Tool: "bash", Outcome: event.OK, Result: llm.Result{ID: "1", Text: "t"}},
+		event.Completed(event.CallAsked{ID: "1", Tool: "bash", Args: []byte("{}")}),
+		event.CallDone{ID: "1", Tool: "bash", Outcome: event.OK, Result: llm.Result{ID: "1", Text: "t"}, Does: tool.Exec},
 		event.Ended{End: event.EndInterrupted}, // it broke off
 	}
 	if !reflect.DeepEqual(bodies, want) {
