@@ -22,6 +22,7 @@ func (b *batch) commit(j *job) (err error) {
 		if j.src, err = b.open(b.w.parent(j.p)); err != nil {
 			return plain("write", j.p.clean, err)
 		}
+		defer takeTurn(j.src)()
 		if err := b.unchanged(j); err != nil {
 			return err
 		}
