@@ -22,6 +22,7 @@ import (
 //
 //	hold FIFO    ignores what it can, says its pid into FIFO, keeps it open
 //	daemon FIFO  starts hold in a session of its own, twice removed, and ends
+//	ghost FIFO   does so without environment and output, thrice removed
 //	pawl FIFO    is a pawl with commands of every kind, until it is killed
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 {
@@ -32,6 +33,14 @@ func TestMain(m *testing.M) {
 			cmd := exec.Command(os.Args[0], "hold", os.Args[2])
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			cmd.Stdout = os.Stdout
+			if err := cmd.Start(); err != nil {
+				fmt.Println(err)
+			}
+			os.Exit(0)
+		case "ghost":
+			cmd := exec.Command(os.Args[0], "daemon", os.Args[2])
+			cmd.Env = []string{}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			if err := cmd.Start(); err != nil {
 				fmt.Println(err)
 			}
@@ -72,6 +81,9 @@ func bePawl(fifo string) {
 			fmt.Println(err)
 			os.Exit(1)
 		}
+	}
+	if marksSeen {
+		_, _ = s.Run(ctx, tool.Run{Command: self("ghost", fifo)})
 	}
 	_, _ = s.Run(ctx, tool.Run{Command: "trap '' TERM HUP; " + self("hold", fifo)})
 	os.Exit(1)

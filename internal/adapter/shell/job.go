@@ -20,8 +20,8 @@ type job struct {
 	id         string // of background commands
 	command    string
 	background bool
-	mark       string // NAME=value in the environment of all its processes
-	group      int    // process group, and pid of its first process
+	mark       mark // of all its processes
+	group      int  // process group, and pid of its first process
 	started    time.Time
 	out        func(string)
 	mask       func([]byte) []byte
@@ -53,7 +53,7 @@ func (j *job) spawn(cmd *exec.Cmd, sp *spawner) error {
 		return err
 	}
 	cmd.Stdout, cmd.Stderr = w, w
-	err = sp.start(cmd)
+	err = sp.start(cmd, j.mark)
 	_ = w.Close() // the command has its own; only its processes hold it now
 	if err != nil {
 		_ = r.Close()

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // spawner starts commands on one thread that lives until stop: the
@@ -19,11 +21,12 @@ type spawner struct {
 }
 
 type spawnReq struct {
-	cmd *exec.Cmd
-	err chan error
+	cmd  *exec.Cmd
+	mark mark
+	err  chan error
 }
 
-func (s *spawner) start(cmd *exec.Cmd) error {
+func (s *spawner) start(cmd *exec.Cmd, m mark) error {
 	detach(cmd)
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	s.mu.Lock()
@@ -34,7 +37,7 @@ func (s *spawner) start(cmd *exec.Cmd) error {
 			for {
 				select {
 				case r := <-reqs:
-					r.err <- r.cmd.Start()
+					r.err <- branded(r.cmd, r.mark)
 				case <-quit:
 					return
 				}
@@ -43,7 +46,7 @@ func (s *spawner) start(cmd *exec.Cmd) error {
 	}
 	reqs, quit := s.reqs, s.quit
 	s.mu.Unlock()
-	r := spawnReq{cmd, make(chan error, 1)}
+	r := spawnReq{cmd, m, make(chan error, 1)}
 	select {
 	case reqs <- r:
 		return <-r.err
@@ -110,23 +113,58 @@ func alive(pid int) bool {
 	return ok && !p.zombie
 }
 
-// marked says whether a process has an environment entry that is mark, or
-// starts with it where mark ends in a dot. Those of other users cannot be
-// read, and are not ours.
-func marked(p process, mark string) bool {
+// marked reports whether a process carries a mark. Those of other users cannot
+// be read, and are not ours.
+func marked(p process, m mark) bool {
 	if p.zombie {
 		return false
 	}
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
+	folder := "/proc/" + strconv.Itoa(p.pid)
+	if limits, err := os.ReadFile(folder + "/limits"); err == nil {
+		_, rest, _ := bytes.Cut(limits, []byte("\n"+limitName))
+		if soft := bytes.Fields(rest); len(soft) > 0 && m.hasLimit(string(soft[0])) {
+			return true
+		}
+	}
+	env, err := os.ReadFile(folder + "/environ")
 	if err != nil {
 		return false
 	}
-	env = append([]byte{0}, env...)
-	want := "\x00" + mark
-	if mark[len(mark)-1] != '.' {
-		want += "\x00"
+	for entry := range bytes.SplitSeq(env, []byte{0}) {
+		if m.hasEnv(string(entry)) {
+			return true
+		}
 	}
-	return bytes.Contains(env, []byte(want))
+	return false
+}
+
+// branding is held while pawl itself carries a command's limit. Limits are of
+// the process, so two commands of two shells must not start at once.
+var branding sync.Mutex
+
+// branded starts a command that carries the mark as a limit. There is no way
+// to set one on a child before its first instruction, so pawl takes the limit
+// on for as long as starting takes. Where that is refused, or somebody set the
+// limit, the mark in the environment must do.
+func branded(cmd *exec.Cmd, m mark) error {
+	branding.Lock()
+	defer branding.Unlock()
+	was := unix.Rlimit{}
+	n, err := strconv.ParseUint(m.limit, 10, 64)
+	if err != nil || unix.Prlimit(0, unix.RLIMIT_RTTIME, nil, &was) != nil || was.Max != unix.RLIM_INFINITY {
+		return cmd.Start()
+	}
+	if err := unix.Prlimit(0, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: n, Max: was.Max}, nil); err == nil {
+		defer func() { _ = unix.Prlimit(0, unix.RLIMIT_RTTIME, &was, nil) }()
+	}
+	return cmd.Start()
+}
+
+// unbranded starts a process that is none of a command's.
+func unbranded(cmd *exec.Cmd) error {
+	branding.Lock()
+	defer branding.Unlock()
+	return cmd.Start()
 }
 
 func processes() []process {

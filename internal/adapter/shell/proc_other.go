@@ -10,7 +10,7 @@ import (
 
 type family struct {
 	group int
-	mark  string
+	mark  mark
 }
 
 // end ends the first process of a command.
@@ -31,13 +31,13 @@ func tooLong(error) bool { return false }
 // spawner starts commands.
 type spawner struct{}
 
-func (*spawner) start(cmd *exec.Cmd) error { return cmd.Start() }
-func (*spawner) stop()                     {}
+func (*spawner) start(cmd *exec.Cmd, _ mark) error { return cmd.Start() }
+func (*spawner) stop()                             {}
 
 // supervisor does nothing here.
 type supervisor struct{}
 
-func newSupervisor(string) *supervisor { return nil }
-func (*supervisor) add(int)            {}
-func (*supervisor) remove(int)         {}
-func (*supervisor) close()             {}
+func newSupervisor(mark) *supervisor { return nil }
+func (*supervisor) add(int)          {}
+func (*supervisor) remove(int)       {}
+func (*supervisor) close()           {}

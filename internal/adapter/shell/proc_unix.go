@@ -14,11 +14,10 @@ import (
 )
 
 // family names the processes that belong together: those of a group (0: none)
-// and, where that can be seen, those with an entry in their environment that
-// starts with mark.
+// and, where that can be seen, those with a mark.
 type family struct {
 	group int
-	mark  string
+	mark  mark
 }
 
 // end ends a family: SIGTERM, up to grace to go by themselves, SIGKILL until

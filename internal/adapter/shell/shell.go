@@ -9,8 +9,8 @@
 //   - A command ends at its timeout, at the end of its context and at Close,
 //     with its whole group, within 200 ms: SIGTERM, 60 ms of grace, SIGKILL.
 //     Processes that left the group are found too: on Linux by descent and by
-//     a mark in their environment, on macOS by descent. One that has left its
-//     group, lost its parents and cleared its environment is out of reach.
+//     a mark that they inherit (mark.go), on macOS by descent. Out of reach is
+//     there what has left its group and lost its parents.
 //   - Run returns when the command itself has ended, also if something it left
 //     behind still holds its output open. What is left behind runs on until
 //     Close, and its further output is dropped.
@@ -26,8 +26,6 @@ package shell
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -92,7 +90,7 @@ const (
 // Shell runs commands until Close. It is safe for concurrent use.
 type Shell struct {
 	opt   Options
-	mark  string // in the environment of every command: PAWL_JOB=mark.N
+	mark  mark // of all commands
 	find  func() (shellPath, error)
 	spawn spawner
 	sup   *supervisor
@@ -128,14 +126,11 @@ func New(o Options) *Shell {
 	if o.Jobs <= 0 {
 		o.Jobs = 32
 	}
-	var id [12]byte
-	_, _ = rand.Read(id[:]) // never fails
-	mark := hex.EncodeToString(id[:])
 	s := &Shell{
-		opt: o, mark: mark, find: sync.OnceValues(findShell),
+		opt: o, mark: newMark(), find: sync.OnceValues(findShell),
 		live: map[*job]struct{}{}, jobs: map[string]*job{},
 	}
-	s.sup = newSupervisor("PAWL_JOB=" + mark + ".")
+	s.sup = newSupervisor(s.mark)
 	return s
 }
 
@@ -295,7 +290,7 @@ func (s *Shell) Close() error {
 	wg.Wait()
 	if started {
 		// What hid from its own command's end still carries the mark.
-		end(family{mark: "PAWL_JOB=" + s.mark + "."}, 0, nil)
+		end(family{mark: s.mark}, 0, nil)
 	}
 	for _, j := range jobs {
 		j.abandon()
@@ -346,7 +341,7 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 
 	j := &job{
 		command: c.Command, out: c.Out, mask: s.opt.Mask, background: background,
-		mark: fmt.Sprintf("PAWL_JOB=%s.%d", s.mark, n), started: time.Now(),
+		mark: s.mark.of(n), started: time.Now(),
 		dead: make(chan struct{}), done: make(chan struct{}), drained: make(chan struct{}),
 	}
 	j.spill = &spill{max: s.opt.SpillMax, create: func() (*os.File, error) { return s.spillFile(n) }}
@@ -357,7 +352,7 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 	}
 	cmd := &exec.Cmd{
 		Path: sh.path, Args: append([]string{filepath.Base(sh.path)}, append(sh.args, "-c", c.Command)...), Dir: dir,
-		Env: append(append(environ(s.opt.Env(), s.opt.Allow), "PWD="+dir, j.mark), c.Env...),
+		Env: append(append(environ(s.opt.Env(), s.opt.Allow), "PWD="+dir, j.mark.env), c.Env...),
 	}
 	if err := j.spawn(cmd, &s.spawn); err != nil {
 		return nil, startError(err, sh.path, dir, len(c.Command))

@@ -11,12 +11,15 @@ import (
 // spawner starts commands.
 type spawner struct{}
 
-func (*spawner) start(cmd *exec.Cmd) error {
+func (*spawner) start(cmd *exec.Cmd, _ mark) error {
 	detach(cmd)
 	return cmd.Start()
 }
 
 func (*spawner) stop() {}
+
+// unbranded starts a process that is none of a command's.
+func unbranded(cmd *exec.Cmd) error { return cmd.Start() }
 
 // alive says whether a process, or for a negative number a group, is there.
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

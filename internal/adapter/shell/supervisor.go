@@ -12,8 +12,9 @@ import (
 
 // watch is what the supervisor runs. It is told of groups that begin (+) and
 // end (-). When its input ends without a q, pawl is dead: it kills them, and
-// on Linux whatever carries the mark, which is its $0. It is a sh script, not
-// pawl again, so that it starts in a millisecond and survives "pkill pawl".
+// on Linux whatever carries the mark: $0 in the environment or $1 as a limit.
+// It is a sh script, not pawl again, so that it starts in a millisecond and
+// survives "pkill pawl".
 const watch = `g=' '
 while read -r op id; do
 	case $op in
@@ -24,10 +25,13 @@ while read -r op id; do
 done
 for round in 1 2 3; do
 	for id in $g; do kill -9 "-$id" 2>/dev/null; done
-	for f in $(grep -l -e "$0" /proc/[0-9]*/environ 2>/dev/null); do
+	for f in $(
+		grep -l -e "$0" /proc/[0-9]*/environ
+		grep -l -e "^Max realtime timeout  *$1" /proc/[0-9]*/limits
+	); do
 		f=${f#/proc/}
-		kill -9 "${f%/environ}" 2>/dev/null
-	done
+		kill -9 "${f%/*}"
+	done 2>/dev/null
 done
 `
 
@@ -35,7 +39,7 @@ done
 // started with the first command and started again should it be gone. It is
 // best effort: a command is never refused for want of it.
 type supervisor struct {
-	mark string
+	mark mark
 
 	mu     sync.Mutex
 	pipe   *os.File
@@ -43,8 +47,8 @@ type supervisor struct {
 	closed bool
 }
 
-func newSupervisor(mark string) *supervisor {
-	return &supervisor{mark: mark, groups: map[int]bool{}}
+func newSupervisor(m mark) *supervisor {
+	return &supervisor{mark: m, groups: map[int]bool{}}
 }
 
 func (s *supervisor) add(group int) {
@@ -103,11 +107,11 @@ func (s *supervisor) start() {
 		return
 	}
 	cmd := &exec.Cmd{
-		Path: sh, Args: []string{"sh", "-c", watch, s.mark}, Dir: "/",
+		Path: sh, Args: []string{"sh", "-c", watch, s.mark.env, s.mark.limit}, Dir: "/",
 		Env: []string{"PATH=/usr/bin:/bin:" + os.Getenv("PATH")}, Stdin: r,
 	}
 	detach(cmd)
-	err = cmd.Start()
+	err = unbranded(cmd)
 	_ = r.Close()
 	if err != nil {
 		_ = w.Close()

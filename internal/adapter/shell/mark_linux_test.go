@@ -1,0 +1,145 @@
+package shell
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// SPEC 4.11: nothing is left after a run, also nothing that cleared its
+// environment, left its session and lost all its parents.
+func TestGhosts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		command func(fifo string) string
+		procs   int
+	}{
+		"daemon without environment": {func(f string) string { return self("ghost", f) }, 1},
+		"env -i in the background":   {func(f string) string { return "env -i " + self("daemon", f) + " > /dev/null 2>&1 & :" }, 1},
+		"exec -c, fork by fork":      {func(f string) string { return "( ( (exec -c " + self("ghost", f) + ") & ) & )" }, 1},
+		"unset, variable by variable": {func(f string) string {
+			return "for v in $(compgen -e); do unset $v; done 2>/dev/null; " + self("ghost", f)
+		}, 1},
+		"a shell that goes on": {func(f string) string {
+			return "env -i /bin/sh -c \"" + self("ghost", f) + "; " + self("daemon", f) + "\" & disown; " + self("ghost", f)
+		}, 3},
+		"its files closed": {func(f string) string { return self("ghost", f) + " <&- >&- 2>&-" }, 1},
+		"in another folder, under another limit": {func(f string) string {
+			return "cd / && ulimit -c 0 -S -n 100; umask 0; " + self("ghost", f)
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, w := newShell(t, Options{}), watching(t)
+			run(t, s, c.command(w.path))
+			w.wait(c.procs)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			w.gone()
+		})
+		t.Run(name+", cancelled", func(t *testing.T) {
+			t.Parallel()
+			s, w := newShell(t, Options{}), watching(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				_, err := s.Run(ctx, tool.Run{Command: c.command(w.path) + "\n" + self("hold", w.path)})
+				ended <- err
+			}()
+			w.wait(c.procs + 1)
+			cancel()
+			if err := <-ended; err == nil {
+				t.Error("it was not cancelled")
+			}
+			w.gone()
+		})
+	}
+}
+
+// What one command, or one shell, ends is its own and nobody else's.
+func TestGhostsOfOthers(t *testing.T) {
+	t.Parallel()
+	s, other := newShell(t, Options{}), newShell(t, Options{})
+	mine, theirs := watching(t), watching(t)
+	run(t, s, self("ghost", mine.path))
+	run(t, other, self("ghost", theirs.path))
+	mine.wait(1)
+	theirs.wait(1)
+	if r, err := s.Run(t.Context(), tool.Run{Command: self("hold", t.TempDir()+"/nowhere/x") + "; cat <> <(:)", Timeout: 50 * time.Millisecond}); err != nil || !r.TimedOut {
+		t.Errorf("%+v, %v", r, err)
+	}
+	stillThere := func(w *watched) {
+		t.Helper()
+		select {
+		case _, ok := <-w.in:
+			if !ok {
+				t.Error("it was ended with another's command")
+			}
+		default:
+		}
+	}
+	stillThere(mine)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	mine.gone()
+	stillThere(theirs)
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	theirs.gone()
+}
+
+// The limit is pawl's only while a command starts, and a command's as soft
+// limit only.
+func TestMarkIsTheCommands(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, Options{})
+	r := run(t, s, "grep realtime.timeout /proc/self/limits")
+	f := strings.Fields(strings.TrimPrefix(r.Output, limitName))
+	if len(f) != 3 || !s.mark.hasLimit(f[0]) || f[1] != "unlimited" {
+		t.Errorf("the command's: %q", r.Output)
+	}
+	branding.Lock()
+	defer branding.Unlock()
+	b, err := os.ReadFile("/proc/self/limits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(b), s.mark.limit) {
+		t.Errorf("pawl's own:\n%s", b)
+	}
+	var l unix.Rlimit
+	if err := unix.Prlimit(0, unix.RLIMIT_RTTIME, nil, &l); err != nil || l.Cur != unix.RLIM_INFINITY {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	a, b := newMark(), newMark()
+	one, ten := a.of(1), a.of(10)
+	for _, c := range []struct {
+		what string
+		got  bool
+		want bool
+	}{
+		{"shell, its command", a.hasEnv(one.env) && a.hasLimit(one.limit), true},
+		{"shell, another's", b.hasEnv(one.env) || b.hasLimit(one.limit), false},
+		{"command, itself", one.hasEnv(one.env) && one.hasLimit(one.limit), true},
+		{"command, one whose number it begins", one.hasEnv(ten.env) || one.hasLimit(ten.limit), false},
+		{"no limit", a.hasLimit("unlimited") || a.hasLimit(""), false},
+		{"no environment", a.hasEnv("") || one.hasEnv(""), false},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %v", c.what, c.got)
+		}
+	}
+}
