@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/core/typo"
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
 )
 
 // This file knows which names can be meant at a place of a Go file, and how
@@ -220,7 +220,7 @@ func nearest(name string, names []string) []string {
 			continue
 		}
 		seen[n] = true
-		d := typo.Distance(strings.ToLower(name), strings.ToLower(n))
+		d := editdistance.Distance(strings.ToLower(name), strings.ToLower(n))
 		if len(name) < 3 && len(n) < 3 && d > 0 {
 			continue // x is not a misspelt y
 		}

@@ -9,8 +9,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/fault"
-	"github.com/pawl-agent/pawl/internal/core/typo"
 )
 
 // decode reads a file's JSON, comments blanked, into a value. An error says at
@@ -27,7 +27,7 @@ func decode(path string, raw []byte, into any) error {
 	}
 	if k := unknownKey(raw, reflect.TypeOf(into)); k != nil {
 		text := fmt.Sprintf("unknown key %q", k.name)
-		if near := typo.Nearest(k.name, k.known); near != "" {
+		if near := editdistance.Nearest(k.name, k.known); near != "" {
 			text += fmt.Sprintf(", did you mean %q?", near)
 		} else if len(k.known) > 0 {
 			text += ", there are " + strings.Join(k.known, ", ")

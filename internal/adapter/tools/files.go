@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/core/typo"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
@@ -250,7 +250,7 @@ func nearest(ctx context.Context, env tool.Env, p string) []string {
 	}
 	var ns []near
 	for _, e := range entries {
-		d := typo.Distance(strings.ToLower(e.Name), strings.ToLower(base))
+		d := editdistance.Distance(strings.ToLower(e.Name), strings.ToLower(base))
 		if d <= max(2, len(base)/3) && d < max(len(base), len(e.Name)) {
 			name := path.Join(dir, e.Name)
 			if e.Dir {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/core/typo"
 )
 
 // Exists finds the tool that a call names. Another case and the names that
@@ -56,7 +56,7 @@ func nearest(to string, names []string, n int) []string {
 	to = tool.PlainName(cut(to, 80))
 	all := make([]scored, len(names))
 	for i, name := range names {
-		d := typo.Distance(to, tool.PlainName(name))
+		d := editdistance.Distance(to, tool.PlainName(name))
 		if strings.Contains(to, tool.PlainName(name)) || strings.Contains(tool.PlainName(name), to) && to != "" {
 			d /= 2
 		}

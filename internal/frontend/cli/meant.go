@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-agent/pawl/internal/core/typo"
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
 )
 
 // noSubcommand refuses a word that is no subcommand and says which are.
@@ -25,7 +25,7 @@ func noSubcommand(c *cobra.Command, args []string) error {
 // meant is what is said where a name is close to what somebody typed, "" where
 // none is.
 func meant(name string, names []string, prefix string) string {
-	if near := typo.Nearest(name, names); near != "" {
+	if near := editdistance.Nearest(name, names); near != "" {
 		return " (did you mean " + prefix + near + "?)"
 	}
 	return ""

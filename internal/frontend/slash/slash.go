@@ -9,8 +9,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/typo"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -83,7 +83,7 @@ func Find(name string) (Command, error) {
 		for _, c := range All() {
 			names = append(names, c.Name)
 		}
-		if near := typo.Nearest(name, names); near != "" {
+		if near := editdistance.Nearest(name, names); near != "" {
 			return Command{}, fmt.Errorf("no command /%s, did you mean /%s? /help lists all", name, near)
 		}
 		return Command{}, fmt.Errorf("no command /%s; /help lists them", name)

@@ -1,6 +1,6 @@
-// Package typo tells how far two names are apart, so that what was mistyped
-// can be answered with what was meant.
-package typo
+// Package editdistance computes how far two names are apart, so that a mistyped
+// name can be answered with the one that was meant.
+package editdistance
 
 import "strings"
 
@@ -9,8 +9,7 @@ import "strings"
 const maxName = 80
 
 // Distance counts the insertions, deletions, substitutions and swaps of
-// neighbours between two names. What is behind their first 80 runes does not
-// count.
+// neighbours between two names. Only their first 80 runes count.
 func Distance(a, b string) int {
 	x, y := head(a), head(b)
 	// Three rows of the table are enough: a swap looks two back.
@@ -40,9 +39,8 @@ func head(s string) []rune {
 	return out[:min(len(out), maxName)]
 }
 
-// Nearest is the one of the names that somebody who typed name most likely
-// meant, "" where none is near: one letter in three may be wrong. Case does not
-// count.
+// Nearest returns the name that somebody who typed name most likely meant, or
+// "" if none is near: one letter in three may be wrong. Case does not count.
 func Nearest(name string, names []string) string {
 	low := strings.ToLower(name)
 	best, near := max(1, len([]rune(low))/3)+1, ""

@@ -1,4 +1,4 @@
-package typo
+package editdistance
 
 import (
 	"strings"
