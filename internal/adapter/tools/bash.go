@@ -105,7 +105,7 @@ func parseLine(env tool.Env, line string) ([]shellsyntax.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	return command.Resolve(cmds), nil
+	return command.Resolve(cmds, unbroken(env.Files)), nil
 }
 
 func checkCommand(in bashArgs) error {

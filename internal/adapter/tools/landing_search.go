@@ -117,3 +117,50 @@ func (g *ground) ignored(p string) bool {
 	entries, err := g.files.List(context.Background(), path.Dir(p))
 	return err == nil && slices.ContainsFunc(entries, func(e tool.Entry) bool { return e.Name == path.Base(p) && e.Ignored })
 }
+
+// unbroken is command.Unbroken for a workspace: one reading of the names below,
+// bounded as every look at a command line is.
+func unbroken(files tool.Files) command.Unbroken {
+	if files == nil {
+		return nil
+	}
+	return func(from shellsyntax.Command, patterns []shellsyntax.Word) bool {
+		g := &ground{files: files, root: files.Root(), made: map[string][]node{}, wild: -1}
+		for _, w := range patterns {
+			dir, name := path.Split(w.Text)
+			if dir == "" {
+				dir = "."
+			}
+			named := rawPaths(from, shellsyntax.Word{Text: dir, Known: true})
+			if len(named) == 0 {
+				return false
+			}
+			for _, n := range named {
+				if !g.plainBelow(n, command.Wide(name)) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+}
+
+// plainBelow reports whether every folder below one, and every file there whose
+// name matches, has a name that xargs takes for one word.
+func (g *ground) plainBelow(dir, pattern string) bool {
+	for queue := []string{dir}; len(queue) > 0; queue = queue[1:] {
+		ents, more := g.readDir(queue[0])
+		if more {
+			return false
+		}
+		for _, e := range ents {
+			if strings.ContainsAny(e.Name(), " \t\r\n\v\f'\"\\") && (e.IsDir() || command.Like(pattern, e.Name())) {
+				return false
+			}
+			if e.IsDir() {
+				queue = append(queue, path.Join(queue[0], e.Name()))
+			}
+		}
+	}
+	return true
+}

@@ -39,7 +39,7 @@ func other(why string) Effect { return Effect{Why: why} }
 // nothing unknown is where it could change that. It is no word on which files
 // are read, nor on where they are. The table is in doc/permissions.md.
 func ReadOnly(cmds []shellsyntax.Command) bool {
-	cmds = Resolve(cmds)
+	cmds = Resolve(cmds, nil)
 	for _, c := range cmds {
 		if Effects(c).Kind != Reads {
 			return false

@@ -8,11 +8,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
+// Unbroken reports whether no file below the folders of patterns, of those that
+// match, has a name that xargs would break: one with a blank, a quote or a
+// backslash. Patterns are relative to from's folders.
+type Unbroken func(from shellsyntax.Command, patterns []shellsyntax.Word) bool
+
 // Resolve puts in place of what find and xargs hand to a command the paths that
 // it can be: those below the folders that find is given, with the names that it
-// looks for. That is for commands that only read. What cannot be told stays as it is. The commands that are given
-// are not changed, and keep their places.
-func Resolve(cmds []shellsyntax.Command) []shellsyntax.Command {
+// looks for. That is for commands that only read. What cannot be told stays as
+// it is; unbroken nil: nothing is known of the names on the disk. The commands
+// that are given are not changed, and keep their places.
+func Resolve(cmds []shellsyntax.Command, unbroken Unbroken) []shellsyntax.Command {
 	out := slices.Clone(cmds)
 	for i, c := range out {
 		if len(c.Wrappers) == 0 {
@@ -26,7 +32,7 @@ func Resolve(cmds []shellsyntax.Command) []shellsyntax.Command {
 				names, _ = found(c.Via[at+1:])
 			}
 		case "xargs":
-			names = listed(cmds, c)
+			names = listed(cmds, c, unbroken)
 		default:
 			continue
 		}
@@ -122,8 +128,9 @@ func found(args []shellsyntax.Word) (names []shellsyntax.Word, null bool) {
 
 // listed returns the paths that xargs is given. A name with a blank in it is
 // several words to xargs, and may name any file: so that is told only of names
-// that end in NUL, or where the command shows nothing of the files.
-func listed(cmds []shellsyntax.Command, c shellsyntax.Command) []shellsyntax.Word {
+// that end in NUL, where the command shows nothing of the files, or where there
+// is no such name and the line makes none.
+func listed(cmds []shellsyntax.Command, c shellsyntax.Command, unbroken Unbroken) []shellsyntax.Word {
 	at := lastProgram(c.Via, "xargs")
 	if at < 0 || len(c.From) != 1 || c.From[0] >= len(cmds) {
 		return nil
@@ -141,6 +148,27 @@ func listed(cmds []shellsyntax.Command, c shellsyntax.Command) []shellsyntax.Wor
 	switch name {
 	case "find":
 		names, ends = found(from.Words[1:])
+	case "grep", "rg":
+		// Names of files with a match: those below what is searched.
+		if !slices.ContainsFunc(from.Words[1:], func(w shellsyntax.Word) bool {
+			return w.Text == "-l" || w.Text == "--files-with-matches" || w.Text == "--files" || cluster(w.Text, "l")
+		}) {
+			return nil
+		}
+		s, ok := SearchOf(name, from, cmds)
+		if !ok || s.Follow {
+			return nil
+		}
+		if len(s.Dirs) == 0 {
+			s.Dirs = []shellsyntax.Word{{Text: ".", Known: true}}
+		}
+		for _, d := range s.Dirs {
+			if !d.Known {
+				return nil
+			}
+			dir := strings.TrimSuffix(d.Text, "/") + "/"
+			names = append(names, shellsyntax.Word{Text: dir + "*", Glob: true, Prefix: dir, Blank: dir + "*"})
+		}
 	case "git":
 		g := ParseGit(from.Words[1:])
 		if g.Sub != "ls-files" || len(g.Dirs) > 0 {
@@ -156,11 +184,27 @@ func listed(cmds []shellsyntax.Command, c shellsyntax.Command) []shellsyntax.Wor
 			}
 		}
 	}
+	if null && ends {
+		return names
+	}
 	inner, _ := c.Program()
-	if null != ends || !null && !counts(inner) {
+	if null != ends || !counts(inner) && (unbroken == nil || !onlyReads(cmds) || !unbroken(from, names)) {
 		return nil
 	}
 	return names
+}
+
+// onlyReads reports whether no command of a line is known to do more than read,
+// those aside that are fed: they are what is to be found out.
+func onlyReads(cmds []shellsyntax.Command) bool {
+	for _, c := range cmds {
+		if !slices.Contains(c.Wrappers, "xargs") && effects(c).Kind != Reads || slices.ContainsFunc(c.Redirects, func(r shellsyntax.Redirect) bool {
+			return r.Writes() && !(r.Target.Known && SafeDevice(r.Target.Text))
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // counts names the programs that show of a file only how large it is, or what

@@ -42,8 +42,14 @@ func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s
 		}
 		if w == "xargs" {
 			s = Search{Hidden: true, Ignored: true}
-			if len(c.From) == 1 && c.From[0] >= 0 && c.From[0] < len(line) && line[c.From[0]].Name() == "find" {
-				s = fed(line[c.From[0]].Words)
+			if len(c.From) == 1 && c.From[0] >= 0 && c.From[0] < len(line) {
+				// What comes before names files below what it searches itself.
+				from := line[c.From[0]]
+				if by, _ := from.Program(); by == "find" {
+					s = fed(from.Words)
+				} else if lists, ok := SearchOf(by, from, nil); ok {
+					s = lists
+				}
 			}
 			return s, ShowsContent(name)
 		}

@@ -112,7 +112,7 @@ func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	return command.Resolve(cmds), nil
+	return command.Resolve(cmds, nil), nil
 }
 
 // unparsed answers for a command line that is not understood: never allowed,
