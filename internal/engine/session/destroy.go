@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
-	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // This file finds what a command line destroys that no undo brings back
@@ -24,11 +24,11 @@ func (s *Session) unrestorable(ctx context.Context, p *turn.Pending) []string {
 		return nil
 	}
 	out := s.ignoredOf(ctx, p.Footprint.Commands)
-	named := s.words(p.Footprint.Commands)
-	if len(named.strict) == 0 || s.watch.glance(ctx, s) != nil {
+	known := s.place().Names(p.Footprint.Commands).Known()
+	if len(known) == 0 || s.watch.glance(ctx, s) != nil {
 		return out
 	}
-	for _, name := range s.watch.Lost(named.strict, maxDestroyed) {
+	for _, name := range s.watch.Lost(known, maxDestroyed) {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -41,24 +41,9 @@ func (s *Session) unrestorable(ctx context.Context, p *turn.Pending) []string {
 func (s *Session) ignoredOf(ctx context.Context, cmds []shellsyntax.Command) []string {
 	var out []string
 	for _, c := range cmds {
-		e := command.Effects(c)
-		program, _ := c.Program()
-		gone, over := e.Removes, []shellsyntax.Word(nil)
-		if e.Kind != command.Writes || program == "mv" { // what is moved is there still
-			gone = nil
-		}
-		switch program {
-		case "mv", "cp", "install", "tee", "truncate", "dd", "shred":
-			over = slices.Clone(e.Writes)
-		}
-		for _, r := range c.Redirects {
-			if r.Writes() && r.Op != ">>" && r.Op != "&>>" {
-				over = append(over, r.Target)
-			}
-		}
-		for i, w := range append(slices.Clone(gone), over...) {
-			for _, name := range s.spelt(ctx, c, w) {
-				if len(out) < maxDestroyed && !slices.Contains(out, name) && s.isIgnored(ctx, name, i < len(gone)) {
+		for _, d := range s.place().Destroys(c) {
+			for _, name := range s.matches(ctx, d) {
+				if len(out) < maxDestroyed && !slices.Contains(out, name) && s.isIgnored(ctx, name, d.Folders) {
 					out = append(out, name)
 				}
 			}
@@ -67,32 +52,20 @@ func (s *Session) ignoredOf(ctx context.Context, cmds []shellsyntax.Command) []s
 	return out
 }
 
-// spelt gives the paths in the workspace that a word names, those that a
-// pattern fits included.
-func (s *Session) spelt(ctx context.Context, c shellsyntax.Command, w shellsyntax.Word) []string {
-	glob := w.Glob && !strings.ContainsAny(w.Text, "\\'\"$")
-	if !w.Known && !glob || w.Text == "" {
-		return nil
+// matches are the paths in the workspace that are meant, those that a pattern
+// fits included.
+func (s *Session) matches(ctx context.Context, d undo.Destroyed) []string {
+	if !d.Glob {
+		return []string{d.Path}
 	}
-	w.Known = true
-	paths, _ := c.Paths(w)
+	es, err := s.cfg.Files.List(ctx, path.Dir(d.Path))
+	if err != nil {
+		return nil // nothing there that it could fit
+	}
 	var out []string
-	for _, p := range paths {
-		rel, ok := s.inside(path.Clean(p))
-		switch {
-		case !ok:
-		case !glob:
-			out = append(out, rel)
-		default:
-			es, err := s.cfg.Files.List(ctx, path.Dir(rel))
-			if err != nil {
-				continue // nothing there that it could fit
-			}
-			for _, e := range es {
-				if fits, err := path.Match(path.Base(rel), e.Name); err == nil && fits {
-					out = append(out, path.Join(path.Dir(rel), e.Name))
-				}
-			}
+	for _, e := range es {
+		if fits, err := path.Match(path.Base(d.Path), e.Name); err == nil && fits {
+			out = append(out, path.Join(path.Dir(d.Path), e.Name))
 		}
 	}
 	return out

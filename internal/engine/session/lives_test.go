@@ -532,7 +532,7 @@ func (l *life) command(id string) string {
 		line = head + "; " + g.words + "; " + tail
 	}
 	p, run := l.bash(id, line, false)
-	before, from, named := l.disk(), l.s.Last(), l.s.words(p.Footprint.Commands)
+	before, from, named := l.disk(), l.s.Last(), l.s.place().Names(p.Footprint.Commands)
 	l.say("call %s runs %q", id, line)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -583,7 +583,7 @@ func (l *life) command(id string) string {
 }
 
 // recorded checks that what the log says is what happened.
-func (l *life) recorded(before, now map[string]content, from int64, call string, saved map[string]bool, jobbed bool, text string, named words) {
+func (l *life) recorded(before, now map[string]content, from int64, call string, saved map[string]bool, jobbed bool, text string, named undo.Named) {
 	l.t.Helper()
 	got := map[string]event.FileChanged{}
 	for _, c := range l.changes(from) {
@@ -595,7 +595,7 @@ func (l *life) recorded(before, now map[string]content, from int64, call string,
 			l.loose++
 		}
 		if saved[c.Path] && !c.Loose {
-			if !named.name(tool.Effect{Path: c.Path, Before: c.Before, After: c.After}, map[tool.Hash]bool{c.After: true}) {
+			if !named.Covers(tool.Effect{Path: c.Path, Before: c.Before, After: c.After}, map[tool.Hash]bool{c.After: true}) {
 				l.fail("%s was saved by the person, and is taken for the command's", c.Path)
 			}
 			for _, x := range linesOf(now[c.Path].data) {

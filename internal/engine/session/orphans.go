@@ -3,9 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -22,13 +19,10 @@ const (
 	compareLimit = 64 << 20 // bytes of contents
 )
 
-// goes are the lines that a plan takes from a file; comes are all that the file
-// has then.
-type flow struct{ goes, comes map[string]bool }
-
-// flows gives them for each file; ok is false where that is too much.
-func (s *Session) flows(ctx context.Context, files []undo.File) (_ []flow, ok bool, err error) {
-	out := make([]flow, len(files))
+// flows compares each file with what it becomes; ok is false where that is too
+// much.
+func (s *Session) flows(ctx context.Context, files []undo.File) (_ undo.Flows, ok bool, err error) {
+	out := make([]undo.Flow, len(files))
 	size := 0
 	for i, f := range files {
 		if f.Blocked() || f.Action == undo.Same {
@@ -36,20 +30,20 @@ func (s *Session) flows(ctx context.Context, files []undo.File) (_ []flow, ok bo
 		}
 		_, now, err := s.itself(ctx, f.Path)
 		if err != nil {
-			return nil, false, err
+			return undo.Flows{}, false, err
 		}
 		to := f.Data
 		if f.Action == undo.PutBack {
 			if to, err = s.had(ctx, f.To); err != nil {
-				return nil, false, err
+				return undo.Flows{}, false, err
 			}
 		}
 		if size += len(now) + len(to); size > compareLimit {
-			return nil, false, nil
+			return undo.Flows{}, false, nil
 		}
-		out[i] = flow{undo.Gone(now, to), undo.Gone(to, nil)}
+		out[i] = undo.FlowOf(now, to)
 	}
-	return out, true, nil
+	return undo.FlowsOf(out), true, nil
 }
 
 // had gives a content that may not be kept: then it is empty.
@@ -80,12 +74,6 @@ func (s *Session) askOrphans(ctx context.Context, p *undo.Plan) error {
 	if err != nil || !ok {
 		return err
 	}
-	back := map[string]bool{}
-	for _, fl := range flows {
-		for l := range fl.comes {
-			back[l] = true
-		}
-	}
 	for _, o := range loose { // what it brought may have gone on to another file
 		before, err := s.had(ctx, o.Before)
 		if err != nil {
@@ -95,12 +83,7 @@ func (s *Session) askOrphans(ctx context.Context, p *undo.Plan) error {
 		if err != nil {
 			return err
 		}
-		brought := undo.Gone(after, before)
-		for i := range p.Files {
-			if f := &p.Files[i]; (f.Path != o.Path || !f.Loose) && undo.Meet(flows[i].goes, brought, back) {
-				f.AskFor(fmt.Sprintf("it has lines that came to %s while a command ran, and may be somebody else's", o.Path))
-			}
-		}
+		flows.AskUnattributed(p.Files, o, before, after)
 	}
 	size := 0
 	for _, o := range others {
@@ -115,16 +98,7 @@ func (s *Session) askOrphans(ctx context.Context, p *undo.Plan) error {
 		if size += len(before) + len(now); size > compareLimit {
 			return nil
 		}
-		gone, all := undo.Gone(before, now), undo.Gone(before, nil)
-		for i := range p.Files {
-			f := &p.Files[i]
-			switch {
-			case f.Path != o.Path && undo.Meet(flows[i].goes, gone, back):
-				f.AskFor(fmt.Sprintf("it has lines that were taken from %s", o.Path))
-			case f.Path == o.Path && undo.Meet(flows[i].goes, all, back):
-				f.AskFor("it has lines that an earlier change took from it")
-			}
-		}
+		flows.AskTaken(p.Files, o, before, now)
 	}
 	return nil
 }
@@ -137,34 +111,21 @@ func (s *Session) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _ 
 		if err != nil || !ok {
 			return do, left, err
 		}
-		back := map[string]bool{}
-		for _, fl := range flows {
-			for l := range fl.comes {
-				back[l] = true
-			}
-		}
 		_, now, err := s.itself(ctx, left[i].Path)
 		if err != nil {
 			return do, left, err
 		}
-		gone := map[string]bool{}
+		var had [][]byte
 		for _, h := range left[i].Had {
-			had, err := s.had(ctx, h)
+			b, err := s.had(ctx, h)
 			if err != nil {
 				return do, left, err
 			}
-			maps.Copy(gone, undo.Gone(had, now))
+			had = append(had, b)
 		}
-		var stays []undo.File
-		for j, f := range do {
-			if undo.Meet(flows[j].goes, gone, back) {
-				f.With = append(slices.Clone(f.With), left[i].Path)
-				left = append(left, f)
-				continue
-			}
-			stays = append(stays, f)
-		}
-		do = stays
+		var goes []undo.File
+		do, goes = flows.Split(do, left[i], had, now)
+		left = append(left, goes...)
 	}
 	return do, left, nil
 }

@@ -241,7 +241,7 @@ func (s *Session) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone
 	if err := s.stillSo(ctx, p, do); err != nil {
 		return out, err
 	}
-	w, behind := s.outcome(p, do)
+	w, behind := p.Record(do)
 	ws, err := s.writes(ctx, do)
 	if err != nil {
 		return out, err
@@ -289,50 +289,7 @@ func (s *Session) stillSo(ctx context.Context, p undo.Plan, do []undo.File) erro
 	return nil
 }
 
-// outcome is what is recorded of an undo or a redo: the intent before, and what
-// comes behind the changes.
-func (s *Session) outcome(p undo.Plan, do []undo.File) (event.Writing, []event.Draft) {
-	paths, kept := []string{}, []string(nil)
-	var changes []int64
-	for _, f := range do {
-		changes = append(changes, f.Changes...)
-		if f.Action != undo.Same {
-			paths = append(paths, f.Path)
-		}
-		if f.Action == undo.Beside {
-			kept = append(kept, f.Path)
-		}
-	}
-	slices.Sort(changes)
-	if p.Sort == undo.ByRedo {
-		b := event.Redone{Undone: p.Undone, Paths: paths}
-		for _, f := range do { // what is so already is done again, too
-			if f.Action == undo.Same {
-				b.Paths = append(b.Paths, f.Path)
-			}
-		}
-		return event.Writing{Tool: undo.RedoTool, Redone: &b}, []event.Draft{{Body: b}, told("made again", paths)}
-	}
-	b := event.Undone{What: string(p.Sort), Prompt: p.Prompt, Changes: changes, Paths: paths, Kept: kept}
-	return event.Writing{Tool: undo.Tool, Undone: &b}, []event.Draft{{Body: b}, told("put back", paths)}
-}
-
-// told tells the model, which would take its changes for standing.
-func told(what string, paths []string) event.Draft {
-	const most = 20
-	names := strings.Join(paths[:min(len(paths), most)], ", ")
-	if more := len(paths) - most; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	if names == "" {
-		names = "no file: all was so already"
-	}
-	return event.Draft{Body: event.Noted{Why: "undo", Text: "[The user has " + what + " changes with pawl's undo, in " + names + ". Read a file again before you change it.]"}}
-}
-
-// writes is what a plan comes to for the workspace: first what brings contents
-// back, last what takes files away, so that a content which moves is on the disk
-// at every moment.
+// writes is what a plan comes to for the workspace.
 func (s *Session) writes(ctx context.Context, do []undo.File) ([]tool.Write, error) {
 	var ws []tool.Write
 	for _, f := range do {
@@ -353,18 +310,8 @@ func (s *Session) writes(ctx context.Context, do []undo.File) ([]tool.Write, err
 		}
 		ws = append(ws, w)
 	}
-	slices.SortStableFunc(ws, func(a, b tool.Write) int { return order(a) - order(b) })
+	undo.InOrder(ws)
 	return ws, nil
-}
-
-func order(w tool.Write) int {
-	switch {
-	case w.Remove:
-		return 2
-	case w.Expect != "":
-		return 1
-	}
-	return 0
 }
 
 // Diff shows what the newest turn with standing changes changed, as a unified

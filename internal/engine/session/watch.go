@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // What commands do to files is found by comparing the workspace before and
@@ -51,7 +52,7 @@ type watch struct {
 type job struct {
 	s        *Session
 	call, id string
-	words    words
+	words    undo.Named
 }
 
 // person is the call in the tag of a person's own command.
@@ -78,11 +79,11 @@ func lookContext(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // before looks before a command: what is found is not its doing.
-func (w *watch) before(ctx context.Context, s *Session, call string, named words) error {
+func (w *watch) before(ctx context.Context, s *Session, call string, named undo.Named) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.front++
-	if err := w.others(ctx, s, named.paths()); err != nil {
+	if err := w.others(ctx, s, named.Paths()); err != nil {
 		return err
 	}
 	return w.settle(s, s.tag(call))
@@ -151,7 +152,7 @@ func (w *watch) toJobs(ctx context.Context, es []tool.Effect) ([]event.FileChang
 	for _, e := range es {
 		at := w.jobs[len(w.jobs)-1]
 		for _, j := range w.jobs {
-			if j.words.name(e, nil) {
+			if j.words.Covers(e, nil) {
 				at = j
 			}
 		}
@@ -170,9 +171,11 @@ func (w *watch) toJobs(ctx context.Context, es []tool.Effect) ([]event.FileChang
 }
 
 func bodies(ds []event.Draft) []event.FileChanged {
-	out := make([]event.FileChanged, len(ds))
-	for i, d := range ds {
-		out[i] = d.Body.(event.FileChanged)
+	var out []event.FileChanged
+	for _, d := range ds {
+		if c, ok := d.Body.(event.FileChanged); ok {
+			out = append(out, c)
+		}
 	}
 	return out
 }
@@ -197,12 +200,12 @@ func jobTag(jobs []*job) string {
 
 // after looks after a command and gives what is to be recorded of it. blind:
 // it could not look, or had not before, and not all of it may be known.
-func (w *watch) after(ctx context.Context, s *Session, call string, named words) (_ []event.Draft, blind bool, _ error) {
+func (w *watch) after(ctx context.Context, s *Session, call string, named undo.Named) (_ []event.Draft, blind bool, _ error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.front--
 	alive, unsure := w.alive(nil), w.blind
-	l, err := w.look(ctx, s, named.paths())
+	l, err := w.look(ctx, s, named.Paths())
 	if err != nil || w.blind {
 		return nil, true, err
 	}
@@ -218,12 +221,12 @@ func (w *watch) after(ctx context.Context, s *Session, call string, named words)
 
 // ofJobs takes from what a look behind a command found what the words of a
 // background command of the session name, and those of the command do not.
-func (w *watch) ofJobs(ctx context.Context, s *Session, es []tool.Effect, named words) (ds []event.Draft, left []tool.Effect) {
+func (w *watch) ofJobs(ctx context.Context, s *Session, es []tool.Effect, named undo.Named) (ds []event.Draft, left []tool.Effect) {
 	byJob := map[*job][]tool.Effect{}
 	for _, e := range es {
 		i := -1
-		if !named.name(e, nil) {
-			i = slices.IndexFunc(w.jobs, func(j *job) bool { return j.s == s && j.words.name(e, nil) })
+		if !named.Covers(e, nil) {
+			i = slices.IndexFunc(w.jobs, func(j *job) bool { return j.s == s && j.words.Covers(e, nil) })
 		}
 		if i < 0 {
 			left = append(left, e)
@@ -310,7 +313,7 @@ func (w *watch) glance(ctx context.Context, s *Session) error {
 
 // changed keeps the contents of effects and makes their events. named says
 // which are the command's by its own words; nil: none.
-func (s *Session) changed(ctx context.Context, call string, es []tool.Effect, named *words) []event.Draft {
+func (s *Session) changed(ctx context.Context, call string, es []tool.Effect, named *undo.Named) []event.Draft {
 	before, after := int64(keptPerCommand), int64(afterPerCommand)
 	out := make([]event.Draft, 0, len(es))
 	gone := map[tool.Hash]bool{}
@@ -320,7 +323,7 @@ func (s *Session) changed(ctx context.Context, call string, es []tool.Effect, na
 	for _, e := range es {
 		b := event.FileChanged{
 			Call: call, Tool: bashTool, Path: e.Path, Before: e.Before, After: e.After, Mode: e.Mode, ModeBefore: e.ModeBefore,
-			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.name(e, gone), Does: tool.Exec,
+			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.Covers(e, gone), Does: tool.Exec,
 		}
 		if call == person {
 			b.Call, b.Tool = "", commandTool

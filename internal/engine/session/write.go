@@ -3,11 +3,9 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -163,31 +161,17 @@ func (s *Session) unfinished(ctx context.Context) []event.Draft {
 		}
 		done = append(done, s.partly(i.Writing, done)...)
 		ds = append(ds, done...)
-		if text := cutShort(i, fate); text != "" {
+		if text := fate.Explain(i); text != "" {
 			ds = append(ds, event.Draft{Body: event.Warned{What: "undo", Text: text}})
 		}
 	}
 	return ds
 }
 
-// partly is what is recorded behind the changes of an undo or a redo of which
+// partly is what is recorded after the changes of an undo or a redo of which
 // these are the only ones.
-func (s *Session) partly(w event.Writing, changes []event.Draft) []event.Draft {
-	paths := pathsOf(changes)
-	switch {
-	case len(paths) == 0:
-	case w.Undone != nil:
-		b, meant := *w.Undone, pathsOf(draftsOf(w.Files))
-		b.Paths = paths
-		// Files that were so already go with those that were done.
-		s.log.View(func() {
-			b.Changes = s.undo.Only(b.Changes, func(path string) bool { return slices.Contains(paths, path) || !slices.Contains(meant, path) })
-		})
-		return []event.Draft{{Body: b}}
-	case w.Redone != nil:
-		return []event.Draft{{Body: event.Redone{Undone: w.Redone.Undone, Paths: paths}}}
-	}
-	return nil
+func (s *Session) partly(w event.Writing, done []event.Draft) []event.Draft {
+	return eventlog.Look(s.log, func() []event.Draft { return s.undo.Partly(w, bodies(done)) })
 }
 
 // rollForward writes what an undo still has to write.
@@ -214,44 +198,4 @@ func (s *Session) rollForward(ctx context.Context, i undo.Intent, fate *undo.Fat
 		fate.Due = nil
 	}
 	return changed(i.Writing, cs)
-}
-
-// cutShort says what became of an intent; "" where there is nothing to say,
-// since it is whole or nothing.
-func cutShort(i undo.Intent, f undo.Fate) string {
-	var parts []string
-	add := func(what string, cs []event.FileChanged) {
-		if len(cs) > 0 {
-			var names []string
-			for _, c := range cs {
-				names = append(names, c.Path)
-			}
-			parts = append(parts, what+" "+strings.Join(names, ", "))
-		}
-	}
-	if len(f.Lost) == 0 && (len(f.Done) == 0 || len(f.Due) == 0) {
-		return ""
-	}
-	add("it had written", f.Done)
-	add("it had not written", f.Due)
-	add("somebody changed since", f.Lost)
-	return fmt.Sprintf("pawl was stopped in the middle of a write (%s): %s", i.Tool, strings.Join(parts, "; "))
-}
-
-func pathsOf(ds []event.Draft) []string {
-	paths := []string{}
-	for _, d := range ds {
-		if c, ok := d.Body.(event.FileChanged); ok {
-			paths = append(paths, c.Path)
-		}
-	}
-	return paths
-}
-
-func draftsOf(cs []event.FileChanged) []event.Draft {
-	var ds []event.Draft
-	for _, c := range cs {
-		ds = append(ds, event.Draft{Body: c})
-	}
-	return ds
 }

@@ -1,7 +1,9 @@
 package undo
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -65,4 +67,26 @@ func (i Intent) Settle(now func(path string) (h tool.Hash, ok bool)) Fate {
 		}
 	}
 	return out
+}
+
+// Explain tells what became of an intent, "" where there is nothing to tell,
+// since it is whole or nothing.
+func (f Fate) Explain(i Intent) string {
+	var parts []string
+	add := func(what string, cs []event.FileChanged) {
+		if len(cs) > 0 {
+			var names []string
+			for _, c := range cs {
+				names = append(names, c.Path)
+			}
+			parts = append(parts, what+" "+strings.Join(names, ", "))
+		}
+	}
+	if len(f.Lost) == 0 && (len(f.Done) == 0 || len(f.Due) == 0) {
+		return ""
+	}
+	add("it had written", f.Done)
+	add("it had not written", f.Due)
+	add("somebody changed since", f.Lost)
+	return fmt.Sprintf("pawl was stopped in the middle of a write (%s): %s", i.Tool, strings.Join(parts, "; "))
 }

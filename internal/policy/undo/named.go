@@ -1,0 +1,257 @@
+package undo
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+)
+
+// Named are the paths that the words of a command line name as what it
+// changes, relative to the workspace.
+type Named struct {
+	exact map[string]bool
+	taken map[string]bool // files that are removed or moved: not what comes in their place
+	below map[string]bool // folders that are removed or moved with all in them
+	// brought is where files are moved to, and where from: what is there then is
+	// what was there before, or what another command made of it. Else somebody
+	// saved the file just then. Nowhere: from outside of the workspace.
+	brought    map[string][]string
+	globs      []string
+	takenGlobs []string
+	known      []string
+}
+
+// Place is a workspace as command lines name its files.
+type Place struct {
+	Dir string // its absolute path
+	// Resolve follows the links on the way to a path. It returns the path
+	// relative to the workspace, and whether it is inside.
+	Resolve func(path string) (clean string, inside bool, err error)
+}
+
+// Inside returns an absolute path relative to the workspace.
+func (p Place) Inside(abs string) (string, bool) {
+	rel, ok := strings.CutPrefix(abs, strings.TrimSuffix(p.Dir, "/")+"/")
+	return rel, ok && rel != ""
+}
+
+// Known are the paths that the programs are known to write or remove: an
+// argument of an unknown program is not one.
+func (n Named) Known() []string { return n.known }
+
+// Paths are those that a journal of a large workspace needs to know.
+func (n Named) Paths() []string {
+	return slices.Concat(slices.Collect(maps.Keys(n.exact)), slices.Collect(maps.Keys(n.taken)), slices.Collect(maps.Keys(n.brought)))
+}
+
+// Covers reports whether the words name what happened to a file. gone are
+// contents that files which are not there any more had: what else comes up in a
+// folder that was removed or moved may be somebody's who saved it just then.
+func (n Named) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
+	p := e.Path
+	if n.exact[p] || n.taken[p] && e.After == "" {
+		return true
+	}
+	if from, ok := n.brought[p]; ok && (len(from) == 0 || e.After == "" || gone[e.After] || slices.ContainsFunc(from, func(f string) bool { return n.exact[f] })) {
+		return true
+	}
+	for up := path.Dir(p); up != "."; up = path.Dir(up) {
+		if n.below[up] && (e.After == "" || e.Before == "" && gone[e.After]) {
+			return true
+		}
+	}
+	globs := n.globs
+	if e.After == "" {
+		globs = slices.Concat(globs, n.takenGlobs)
+	}
+	for _, g := range globs {
+		if ok, err := path.Match(g, p); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Names gathers what commands name. A program that only reads changes nothing
+// that it names; of one that is known to write, what it writes counts; of any
+// other, each argument that is a path.
+func (p Place) Names(cmds []shellsyntax.Command) Named {
+	n := Named{exact: map[string]bool{}, taken: map[string]bool{}, below: map[string]bool{}, brought: map[string][]string{}}
+	for _, c := range cmds {
+		e := command.Effects(c)
+		for _, r := range c.Redirects {
+			if r.Writes() {
+				p.name(&n, c, r.Target, false, r.Op != ">>" && r.Op != "&>>")
+			}
+		}
+		switch e.Kind {
+		case command.Writes:
+			p.written(&n, c, e)
+		case command.Other:
+			p.arguments(&n, c)
+		}
+	}
+	return n
+}
+
+// written adds what a program is known to write and to remove.
+func (p Place) written(n *Named, c shellsyntax.Command, e command.Effect) {
+	program, _ := c.Program()
+	deep := e.Recursive || program == "mv"
+	for _, x := range e.Removes {
+		p.takes(n, c, x, deep)
+	}
+	if program == "mv" {
+		p.brings(n, c, e)
+		return
+	}
+	moved := e.Removes
+	if program == "cp" || program == "ln" {
+		moved = e.Reads
+	}
+	for _, x := range e.Writes {
+		p.name(n, c, x, deep && program != "cp", true)
+		for _, m := range moved { // into a folder
+			if x.Known && m.Known {
+				m.Text = path.Join(x.Text, path.Base(m.Text))
+				p.name(n, c, m, deep, true)
+			}
+		}
+	}
+}
+
+// arguments adds each argument of a program that is not known to write.
+func (p Place) arguments(n *Named, c shellsyntax.Command) {
+	if len(c.Words) < 2 {
+		return
+	}
+	program, _ := c.Program()
+	args := c.Words[1:]
+	g := command.ParseGit(args)
+	git := program == "git" && (g.Sub == "checkout" || g.Sub == "restore" || g.Sub == "rm" || g.Sub == "clean" || g.Sub == "mv")
+	for _, x := range args {
+		if strings.HasPrefix(x.Text, "-") {
+			continue
+		}
+		p.name(n, c, x, git && (g.Sub == "rm" || g.Sub == "mv"), git)
+	}
+}
+
+// takes adds a word for what goes away.
+func (p Place) takes(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep bool) {
+	t := Named{exact: n.taken, below: n.below}
+	p.name(&t, c, x, deep, true)
+	n.known, n.takenGlobs = append(n.known, t.known...), append(n.takenGlobs, t.globs...)
+}
+
+// brings adds the words for where a move puts files.
+func (p Place) brings(n *Named, c shellsyntax.Command, e command.Effect) {
+	from := Named{exact: map[string]bool{}, below: map[string]bool{}}
+	to := Named{exact: map[string]bool{}, below: n.below}
+	for _, m := range e.Removes {
+		p.name(&from, c, m, false, false)
+	}
+	for _, x := range e.Writes {
+		p.name(&to, c, x, true, true)
+		for _, m := range e.Removes { // into a folder
+			if x.Known && m.Known {
+				m.Text = path.Join(x.Text, path.Base(m.Text))
+				p.name(&to, c, m, true, true)
+			}
+		}
+	}
+	for at := range to.exact {
+		n.brought[at] = append(n.brought[at], slices.Collect(maps.Keys(from.exact))...)
+	}
+	n.known, n.globs = append(n.known, to.known...), append(n.globs, to.globs...)
+}
+
+// name adds a word. known: the program is known to change it.
+func (p Place) name(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep, known bool) {
+	if isGlob(x) {
+		x.Known = true
+		paths, _ := c.Paths(x)
+		for _, at := range paths {
+			if rel, ok := p.Inside(at); ok {
+				n.globs = append(n.globs, rel)
+			}
+		}
+		return
+	}
+	if !x.Known || x.Text == "" {
+		return
+	}
+	paths, _ := c.Paths(x)
+	for _, at := range paths {
+		rel, ok := p.Inside(at)
+		// Also what a link on the way leads to.
+		if clean, in, err := p.Resolve(at); err == nil && in && clean != rel {
+			n.exact[clean] = true
+			if known {
+				n.known = append(n.known, clean)
+			}
+		}
+		if !ok {
+			continue
+		}
+		n.exact[rel] = true
+		if deep {
+			n.below[rel] = true
+		}
+		if known {
+			n.known = append(n.known, rel)
+		}
+	}
+}
+
+// isGlob reports whether a word is a pattern, and of a kind that path.Match
+// knows.
+func isGlob(x shellsyntax.Word) bool { return x.Glob && !strings.ContainsAny(x.Text, "\\'\"$") }
+
+// Destroyed is a path, or a pattern of paths, that a command removes or writes
+// over.
+type Destroyed struct {
+	Path    string // relative to the workspace
+	Glob    bool   // the last part of Path is a pattern
+	Folders bool   // it may be a folder, which goes with all in it
+}
+
+// Destroys lists what a command is known to remove or to write over in the
+// workspace. What it moves is there still.
+func (p Place) Destroys(c shellsyntax.Command) []Destroyed {
+	e := command.Effects(c)
+	program, _ := c.Program()
+	gone, over := e.Removes, []shellsyntax.Word(nil)
+	if e.Kind != command.Writes || program == "mv" {
+		gone = nil
+	}
+	switch program {
+	case "mv", "cp", "install", "tee", "truncate", "dd", "shred":
+		over = slices.Clone(e.Writes)
+	}
+	for _, r := range c.Redirects {
+		if r.Writes() && r.Op != ">>" && r.Op != "&>>" {
+			over = append(over, r.Target)
+		}
+	}
+	var out []Destroyed
+	for i, w := range slices.Concat(gone, over) {
+		glob := isGlob(w)
+		if !w.Known && !glob || w.Text == "" {
+			continue
+		}
+		w.Known = true
+		paths, _ := c.Paths(w)
+		for _, at := range paths {
+			if rel, ok := p.Inside(path.Clean(at)); ok {
+				out = append(out, Destroyed{Path: rel, Glob: glob, Folders: i < len(gone)})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,96 @@
+package undo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// What is recorded of an undo or a redo.
+
+// Record returns the intent, which is recorded before the files are written,
+// and what comes after their changes.
+func (p Plan) Record(do []File) (event.Writing, []event.Draft) {
+	paths, kept := []string{}, []string(nil)
+	var changes []int64
+	for _, f := range do {
+		changes = append(changes, f.Changes...)
+		if f.Action != Same {
+			paths = append(paths, f.Path)
+		}
+		if f.Action == Beside {
+			kept = append(kept, f.Path)
+		}
+	}
+	slices.Sort(changes)
+	if p.Sort == ByRedo {
+		b := event.Redone{Undone: p.Undone, Paths: paths}
+		for _, f := range do { // what is so already is done again, too
+			if f.Action == Same {
+				b.Paths = append(b.Paths, f.Path)
+			}
+		}
+		return event.Writing{Tool: RedoTool, Redone: &b}, []event.Draft{{Body: b}, note("made again", paths)}
+	}
+	b := event.Undone{What: string(p.Sort), Prompt: p.Prompt, Changes: changes, Paths: paths, Kept: kept}
+	return event.Writing{Tool: Tool, Undone: &b}, []event.Draft{{Body: b}, note("put back", paths)}
+}
+
+// note tells the model, which would take its changes for standing.
+func note(what string, paths []string) event.Draft {
+	const most = 20
+	names := strings.Join(paths[:min(len(paths), most)], ", ")
+	if more := len(paths) - most; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	if names == "" {
+		names = "no file: all was so already"
+	}
+	return event.Draft{Body: event.Noted{Why: "undo", Text: "[The user has " + what + " changes with pawl's undo, in " + names + ". Read a file again before you change it.]"}}
+}
+
+// Partly is what is recorded after the changes of an undo or a redo of which
+// these are the only ones; nil where there are none, or where w is another
+// write.
+func (f *Fold) Partly(w event.Writing, done []event.FileChanged) []event.Draft {
+	paths := pathsOf(done)
+	switch {
+	case len(paths) == 0:
+	case w.Undone != nil:
+		b, meant := *w.Undone, pathsOf(w.Files)
+		b.Paths = paths
+		// Files that were so already go with those that were done.
+		b.Changes = f.Only(b.Changes, func(path string) bool { return slices.Contains(paths, path) || !slices.Contains(meant, path) })
+		return []event.Draft{{Body: b}}
+	case w.Redone != nil:
+		return []event.Draft{{Body: event.Redone{Undone: w.Redone.Undone, Paths: paths}}}
+	}
+	return nil
+}
+
+func pathsOf(cs []event.FileChanged) []string {
+	paths := []string{}
+	for _, c := range cs {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
+// InOrder sorts the writes of a plan: first what brings contents back, last
+// what takes files away, so that a content which moves is on the disk at every
+// moment.
+func InOrder(ws []tool.Write) {
+	order := func(w tool.Write) int {
+		switch {
+		case w.Remove:
+			return 2
+		case w.Expect != "":
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(ws, func(a, b tool.Write) int { return order(a) - order(b) })
+}
