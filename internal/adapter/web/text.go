@@ -2,40 +2,40 @@ package web
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
 )
 
 // decode turns a body into valid UTF-8. charset is what the header named; for
-// HTML a <meta> may name one. UTF-8, UTF-16 and the Latin family are known;
-// others come out with U+FFFD where they are not ASCII.
-func decode(body []byte, charset string, isHTML bool) string {
-	switch {
-	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
-		return strings.ToValidUTF8(string(body[3:]), "\uFFFD")
-	case bytes.HasPrefix(body, []byte("\xff\xfe")):
-		return fromUTF16(body[2:], binary.LittleEndian)
-	case bytes.HasPrefix(body, []byte("\xfe\xff")):
-		return fromUTF16(body[2:], binary.BigEndian)
-	}
-	if charset == "" && isHTML {
-		charset = metaCharset(body)
-	}
-	switch strings.ToLower(strings.TrimSpace(charset)) {
-	case "iso-8859-1", "latin1", "windows-1252", "cp1252", "us-ascii", "ascii", "iso-8859-15":
-		if !utf8.Valid(body) {
-			return fromLatin(body)
+// HTML a <meta> may name one. The encodings are those of browsers; what is in
+// none of them is read as UTF-8, with U+FFFD for what is not.
+func decode(body []byte, name string, isHTML bool) string {
+	for _, mark := range []struct{ bytes, name string }{{"\xef\xbb\xbf", "utf-8"}, {"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"}} {
+		if rest, ok := bytes.CutPrefix(body, []byte(mark.bytes)); ok {
+			return convert(rest, mark.name)
 		}
-	case "utf-16le", "utf-16":
-		return fromUTF16(body, binary.LittleEndian)
-	case "utf-16be":
-		return fromUTF16(body, binary.BigEndian)
 	}
-	// A limit may have cut the last rune: that is no error of the page.
+	if name == "" && isHTML {
+		name = metaCharset(body)
+	}
+	return convert(body, name)
+}
+
+func convert(body []byte, label string) string {
+	enc, name := charset.Lookup(label)
+	switch {
+	case enc == nil, name == "utf-8", name == "replacement":
+	case (name == "windows-1252" || name == "iso-8859-15") && utf8.Valid(body): // a server's default, and wrong
+	default:
+		if out, err := enc.NewDecoder().Bytes(body); err == nil {
+			// A limit may have cut the last character: that is no error of the page.
+			return string(bytes.TrimSuffix(out, []byte("\uFFFD")))
+		}
+	}
 	for n := 1; n < utf8.UTFMax && n <= len(body); n++ {
 		if c := body[len(body)-n]; utf8.RuneStart(c) {
 			if !utf8.FullRune(body[len(body)-n:]) {
@@ -47,43 +47,14 @@ func decode(body []byte, charset string, isHTML bool) string {
 	return strings.ToValidUTF8(string(body), "\uFFFD")
 }
 
-// metaCharset looks where a browser looks: in the first 1,024 bytes.
+// metaCharset returns what a page itself names, as a browser finds it in its
+// first 1,024 bytes. Where it names nothing, DetermineEncoding returns UTF-8 for
+// text that is UTF-8 beyond ASCII, and Windows-1252 for other text. The text is
+// made the first kind here: one broken byte is no reason to misread a page.
 func metaCharset(body []byte) string {
-	head := strings.ToLower(string(body[:min(len(body), 1024)]))
-	_, rest, ok := strings.Cut(head, "charset")
-	rest = strings.TrimLeft(rest, " \t\r\n")
-	if !ok || !strings.HasPrefix(rest, "=") {
-		return ""
-	}
-	rest = strings.TrimLeft(rest[1:], " \t\r\n\"'")
-	if i := strings.IndexAny(rest, " \t\r\n\"'>;/"); i >= 0 {
-		return rest[:i]
-	}
-	return ""
-}
-
-func fromUTF16(b []byte, order binary.ByteOrder) string {
-	u := make([]uint16, len(b)/2)
-	for i := range u {
-		u[i] = order.Uint16(b[2*i:])
-	}
-	return string(utf16.Decode(u))
-}
-
-// latin is what windows-1252 has where Latin-1 has control characters.
-const latin = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
-
-func fromLatin(b []byte) string {
-	high := []rune(latin)
-	var out strings.Builder
-	for _, c := range b {
-		if c >= 0x80 && c < 0xa0 {
-			out.WriteRune(high[c-0x80])
-		} else {
-			out.WriteRune(rune(c))
-		}
-	}
-	return out.String()
+	head := "\uFFFD" + strings.ToValidUTF8(string(body[:min(len(body), 1024)]), "\uFFFD")
+	_, name, _ := charset.DetermineEncoding([]byte(head), "")
+	return name
 }
 
 // Visible shows what a reader could not see as <U+200B>: format characters,

@@ -273,6 +273,13 @@ func TestUnicodeNames(t *testing.T) {
 	if got, _, _ := w.Resolve("\u1112\u1161\u11ab\u1100\u1173\u11af.md"); got != "\ud55c\uae00.md" {
 		t.Errorf("%q", got)
 	}
+	// Two marks in either order, one of several forms, bytes that are not UTF-8.
+	for asked, want := range map[string]string{"a\u0323\u0302": "a\u0302\u0323", "\u212b": "\u00c5", "\uf900": "\u8c48", "\xffe\u0301": "\xff\u00e9"} {
+		put(t, filepath.Join(root, want), "x")
+		if got, _, err := w.Resolve(asked); err != nil || got != want {
+			t.Errorf("%q: %q, %v", asked, got, err)
+		}
+	}
 	w.folds = true // as on a disk that ignores case
 	put(t, filepath.Join(root, "README.md"), "r")
 	if got, _, _ := w.Resolve("readme.md"); got != "README.md" {
