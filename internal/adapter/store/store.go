@@ -86,7 +86,7 @@ func item(d event.Draft) (Item, error) {
 	if d.Cause < 0 {
 		return Item{}, fmt.Errorf("%w: cause %d", ErrRefused, d.Cause)
 	}
-	it := Item{Cause: d.Cause, Kind: d.Body.Kind(), Version: d.Body.Version()}
+	it := Item{Cause: d.Cause, Kind: d.Body.Kind(), Version: event.VersionOf(d.Body)}
 	if it.Kind == "" || Ephemeral(it.Kind) {
 		return Item{}, fmt.Errorf("%w: %q is shown and never stored", ErrRefused, it.Kind)
 	}

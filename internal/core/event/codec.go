@@ -7,60 +7,9 @@ import (
 	"reflect"
 )
 
-// sample lists one value of every stored body, which is all that encoding
-// needs to know of it; the ephemeral ones are here for the live stream.
-var sample = []Body{
-	Opened{},
-	Resumed{},
-	Rebased{},
-	Prompted{},
-	Noted{},
-	Requested{},
-	Retried{},
-	Replied{},
-	CallAsked{},
-	CallStarted{},
-	CallDone{},
-	FileSeen{},
-	FileChanged{},
-	Undone{},
-	Asked{},
-	Answered{},
-	Granted{},
-	Blocked{},
-	ModeSet{},
-	Planned{},
-	Remembered{},
-	PersonRan{},
-	Interrupted{},
-	Stuck{},
-	Ended{},
-	Ticked{},
-	Compacted{},
-	Warned{},
-	Extended{},
-	Charged{},
-	Aside{},
-	Writing{},
-	Redone{},
-	Checking{},
-	Checked{},
-	Phased{},
-	Routed{},
-	Cleaned{},
-	Recalled{},
-	Forgotten{},
-	Progressed{},
-	TextDelta{},
-	ReasoningDelta{},
-	CallDelta{},
-	Waiting{},
-	OutputDelta{},
-}
-
 var types = func() map[string]reflect.Type {
-	m := make(map[string]reflect.Type, len(sample))
-	for _, b := range sample {
+	m := make(map[string]reflect.Type, len(bodies))
+	for _, b := range bodies {
 		m[b.Kind()] = reflect.TypeOf(b)
 	}
 	return m
@@ -68,14 +17,14 @@ var types = func() map[string]reflect.Type {
 
 // Kinds lists the kinds of all bodies that this pawl knows.
 func Kinds() []string {
-	out := make([]string, len(sample))
-	for i, b := range sample {
+	out := make([]string, len(bodies))
+	for i, b := range bodies {
 		out[i] = b.Kind()
 	}
 	return out
 }
 
-// New gives an empty body of a kind, nil for an unknown one.
+// New returns an empty body of a kind, nil for an unknown one.
 func New(kind string) Body {
 	if t, ok := types[kind]; ok {
 		return reflect.Zero(t).Interface().(Body)
@@ -83,7 +32,7 @@ func New(kind string) Body {
 	return nil
 }
 
-// Encode gives a body's JSON. An Unknown gives back what was read.
+// Encode returns a body's JSON; for an Unknown, what was read.
 func Encode(b Body) ([]byte, error) {
 	if u, ok := b.(Unknown); ok {
 		return u.Raw, nil
@@ -97,11 +46,11 @@ func Encode(b Body) ([]byte, error) {
 	return bytes.TrimRight(out.Bytes(), "\n"), nil
 }
 
-// Decode reads a body. A kind or a version that is not known gives Unknown and
-// no error; JSON that does not fit a known body is an error.
+// Decode reads a body. A kind or a version that is not known becomes an Unknown
+// and is no error; JSON that does not fit a known body is one.
 func Decode(kind string, version int, raw []byte) (Body, error) {
 	t, ok := types[kind]
-	if !ok || reflect.Zero(t).Interface().(Body).Version() < version {
+	if !ok || VersionOf(reflect.Zero(t).Interface().(Body)) < version {
 		return Unknown{Name: kind, V: version, Raw: bytes.Clone(raw)}, nil
 	}
 	p := reflect.New(t)

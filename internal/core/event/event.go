@@ -32,11 +32,22 @@ type Draft struct {
 	Body  Body
 }
 
-// Body is what happened. Kind is its name in the log; a change of its shape
-// that old readers would misread raises Version.
-type Body interface {
-	Kind() string
+// Body is what happened. Kind is its name in the log.
+type Body interface{ Kind() string }
+
+// Versioned is a body whose shape changed in a way that older readers would
+// misread. The version of other bodies is 1.
+type Versioned interface {
+	Body
 	Version() int
+}
+
+// VersionOf returns the version of a body's shape.
+func VersionOf(b Body) int {
+	if v, ok := b.(Versioned); ok {
+		return v.Version()
+	}
+	return 1
 }
 
 // Unknown is a body of a kind or version that this pawl does not know. A

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"testing"
 	"time"
 
@@ -145,7 +146,7 @@ func full() []event.Body {
 }
 
 func goldenPath(b event.Body) string {
-	return filepath.Join("testdata", "golden", fmt.Sprintf("%s.v%d.json", b.Kind(), b.Version()))
+	return filepath.Join("testdata", "golden", fmt.Sprintf("%s.v%d.json", b.Kind(), event.VersionOf(b)))
 }
 
 // A log that an older pawl wrote is read for ever: the JSON of every body is
@@ -180,7 +181,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, stored := range [][]byte{flat.Bytes(), raw} {
-				got, err := event.Decode(b.Kind(), b.Version(), stored)
+				got, err := event.Decode(b.Kind(), event.VersionOf(b), stored)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -243,12 +244,29 @@ func TestGoldenIsComplete(t *testing.T) {
 		if !have[kind] {
 			t.Errorf("kind %s has no golden file", kind)
 		}
-		if e := event.New(kind); e == nil || e.Kind() != kind || e.Version() < 1 {
+		if e := event.New(kind); e == nil || e.Kind() != kind || event.VersionOf(e) < 1 {
 			t.Errorf("New(%q) is %#v", kind, e)
 		}
 	}
 	if len(have) != len(event.Kinds()) {
 		t.Errorf("%d golden bodies, %d kinds", len(have), len(event.Kinds()))
+	}
+}
+
+// A body that is missing in the list would be read back as Unknown.
+func TestEveryBodyIsListed(t *testing.T) {
+	src, err := os.ReadFile("kinds.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := regexp.MustCompile(`(?m)^func \(\w+\) Kind\(\) string +\{ return "(\w+)" \}$`).FindAllSubmatch(src, -1)
+	for _, k := range kinds {
+		if event.New(string(k[1])) == nil {
+			t.Errorf("%s has a method and no line in the list", k[1])
+		}
+	}
+	if len(kinds) != len(event.Kinds()) {
+		t.Errorf("%d methods, %d kinds in the list", len(kinds), len(event.Kinds()))
 	}
 }
 

@@ -122,7 +122,7 @@ func (j *judge) line(line []byte) error {
 	if known == nil {
 		return nil // a newer pawl's event
 	}
-	body, err := event.Decode(e.Type, known.Version(), e.Body)
+	body, err := event.Decode(e.Type, event.VersionOf(known), e.Body)
 	if err != nil {
 		return err
 	}

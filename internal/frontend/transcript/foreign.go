@@ -96,7 +96,7 @@ func said(kind string, raw json.RawMessage, open map[string]string) (event.Body,
 	if empty == nil {
 		return nil, nil
 	}
-	body, err := event.Decode(kind, empty.Version(), raw)
+	body, err := event.Decode(kind, event.VersionOf(empty), raw)
 	if err != nil {
 		return nil, err
 	}

@@ -369,7 +369,7 @@ func TestReplay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Body, err = event.Decode(e.Body.Kind(), e.Body.Version(), raw); err != nil {
+		if e.Body, err = event.Decode(e.Body.Kind(), event.VersionOf(e.Body), raw); err != nil {
 			t.Fatal(err)
 		}
 		again.Apply(e)
