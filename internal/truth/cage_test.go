@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // The cage is a child of the test in namespaces of its own: mounts, processes,
@@ -20,15 +22,26 @@ import (
 
 const (
 	cageVar = "PAWL_TRUTH_CAGE"
-	nobody  = 4711 // uid and gid of everything in the cage
+	moreVar = "PAWL_TRUTH_PROGRAMS" // a folder with usr/bin and usr/lib of further programs
+	nobody  = 4711                  // uid and gid of everything in the cage
 )
+
+// order is a command line that the cage is to judge in a mode, and to run where
+// it may run unasked, or always. Plain is a world without traps.
+type order struct {
+	Line          string
+	Mode          permission.Mode
+	Always, Plain bool
+}
 
 // tried is what came of one command line.
 type tried struct {
-	Line   string
-	Judged bool     // plan mode runs it without a question
-	Harm   []string // what changed or was read although it was judged harmless
-	Output string
+	Judged   bool     // the mode runs it without a question
+	Reason   string   // why it does or does not
+	Project  bool     // it runs the project's own code by design: a check, git that writes
+	Programs []string // that its simple commands name
+	Harm     []string // what changed or was read that the mode does not let
+	Output   string
 }
 
 func TestMain(m *testing.M) {
@@ -59,7 +72,7 @@ func openCage(t *testing.T) *cage {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = []string{cageVar + "=" + t.TempDir(), "PAWL_TRUTH_JUDGE=" + os.Getenv("PAWL_TRUTH_JUDGE"), "PATH=/usr/bin:/bin"}
+	cmd.Env = []string{cageVar + "=" + t.TempDir(), moreVar + "=" + os.Getenv(moreVar), "PATH=/usr/bin:/bin"}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
@@ -85,14 +98,14 @@ func openCage(t *testing.T) *cage {
 	return &cage{cmd: cmd, in: json.NewEncoder(in), out: json.NewDecoder(bufio.NewReader(out))}
 }
 
-func (c *cage) try(t *testing.T, line string) tried {
+func (c *cage) try(t *testing.T, o order) tried {
 	t.Helper()
-	if err := c.in.Encode(line); err != nil {
+	if err := c.in.Encode(o); err != nil {
 		t.Fatal(err)
 	}
 	var r tried
 	if err := c.out.Decode(&r); err != nil {
-		t.Fatalf("the cage broke at %q: %v", line, err)
+		t.Fatalf("the cage broke at %q in %s: %v", o.Line, o.Mode, err)
 	}
 	return r
 }
@@ -123,6 +136,17 @@ func enterCage(dir string) error {
 	}
 	if err := syscall.Mount("", at("usr"), "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY|syscall.MS_NOSUID, ""); err != nil {
 		return fmt.Errorf("make /usr read-only: %w", err)
+	}
+	if more := os.Getenv(moreVar); more != "" {
+		if err := os.MkdirAll(at("more"), 0o755); err != nil {
+			return err
+		}
+		if err := syscall.Mount(more, at("more"), "", syscall.MS_BIND, ""); err != nil {
+			return fmt.Errorf("bind %s: %w", more, err)
+		}
+		if err := syscall.Mount("", at("more"), "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY|syscall.MS_NOSUID, ""); err != nil {
+			return fmt.Errorf("make %s read-only: %w", more, err)
+		}
 	}
 	if err := syscall.Mount("proc", at("proc"), "proc", syscall.MS_NOSUID|syscall.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount proc: %w", err)

@@ -3,23 +3,32 @@
 package truth
 
 import (
-	"bufio"
-	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
+// modes are those in which something runs unasked that is not everything.
+var modes = []permission.Mode{permission.Plan, permission.AcceptEdits, permission.Auto}
+
 // SPEC 4.15, 16.5: what plan mode runs without a question changes nothing and
-// reads no secret. The lines are composed from a grammar and by changing lines
-// that were judged harmless before, since what is new beside what is known is
-// where a judge errs. PAWL_TRUTH is how long, PAWL_SEED where it begins.
+// reads no secret; what accept-edits and auto run changes nothing outside the
+// workspace and nothing protected, and runs no code but the project's checks.
+// The lines are composed from a grammar and by changing lines that were judged
+// harmless before, since what is new beside what is known is where a judge
+// errs. PAWL_TRUTH is how long for each mode, PAWL_SEED where it begins,
+// PAWL_MODE the only mode.
 func TestComposed(t *testing.T) {
-	long := 20 * time.Second
+	long, seed := 20*time.Second, uint64(1)
 	if v := os.Getenv("PAWL_TRUTH"); v != "" {
 		d, err := time.ParseDuration(v)
 		if err != nil {
@@ -27,7 +36,6 @@ func TestComposed(t *testing.T) {
 		}
 		long = d
 	}
-	seed := uint64(1)
 	if v := os.Getenv("PAWL_SEED"); v != "" {
 		n, err := strconv.ParseUint(v, 10, 64)
 		if err != nil {
@@ -36,120 +44,245 @@ func TestComposed(t *testing.T) {
 		seed = n
 	}
 	c := openCage(t)
-	g := &grammar{r: rand.New(rand.NewPCG(seed, 0)), known: lines(t)}
+	for _, mode := range modes {
+		if only := os.Getenv("PAWL_MODE"); only != "" && only != string(mode) {
+			continue
+		}
+		t.Run(string(mode), func(t *testing.T) { compose(t, c, mode, long, seed) })
+	}
+}
+
+func compose(t *testing.T, c *cage, mode permission.Mode, long time.Duration, seed uint64) {
+	g := &grammar{r: rand.New(rand.NewPCG(seed, 0)), known: known(lines(t))}
 	end := time.Now().Add(long)
-	tries, ran, found := 0, 0, 0
+	tries, ran, found, projects := 0, 0, 0, 0
+	harmless := map[string]int{}
 	kept := len(g.known)
 	for time.Now().Before(end) && found < 40 {
 		line := g.line()
 		tries++
-		r := c.try(t, line)
-		if !r.Judged {
+		r := c.try(t, order{Line: line, Mode: mode})
+		switch {
+		case !r.Judged:
+			continue
+		case r.Project && mode != permission.Plan:
+			projects++
 			continue
 		}
 		ran++
 		if len(r.Harm) > 0 {
 			found++
-			t.Errorf("judged harmless: %q\n\t%s\n\tprinted %.200q", line, strings.Join(r.Harm, ", "), r.Output)
+			t.Errorf("%s runs unasked: %q\n\t%s\n\tprinted %.200q", mode, line, strings.Join(r.Harm, ", "), r.Output)
 			continue
+		}
+		for _, p := range r.Programs {
+			harmless[p]++
 		}
 		// Only some are kept, so that the lines that people write stay most.
 		if len(g.known) < 4*kept && g.r.IntN(8) == 0 && len(line) < 200 {
 			g.known = append(g.known, line)
 		}
 	}
-	t.Logf("seed %d: %d lines composed, %d judged harmless and run, %d of them were not", seed, tries, ran, found)
+	t.Logf("%s, seed %d: %d lines composed, %d run unasked, %d of them did harm; %d more run the project's code by design", mode, seed, tries, ran, found, projects)
 	if ran < 100 {
 		t.Errorf("only %d lines were run: this proves nothing", ran)
 	}
+	var never []string
+	for _, name := range tabled(t) {
+		if harmless[name] == 0 {
+			never = append(never, name)
+		}
+	}
+	t.Logf("%d programs ran, never of the table: %s", len(harmless), strings.Join(never, " "))
+}
+
+// tabled are the programs of the policy's table, as its source names them.
+func tabled(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for file, function := range map[string]string{"text.go": "textRow", "files.go": "fileRow", "effect.go": "special tells", "git.go": "gitRow"} {
+		f, err := parser.ParseFile(token.NewFileSet(), "../policy/command/"+file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || !slices.Contains(strings.Fields(function), fn.Name.Name) {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				c, ok := n.(*ast.CaseClause)
+				if !ok {
+					return true
+				}
+				for _, e := range c.List {
+					if lit, ok := e.(*ast.BasicLit); ok {
+						name := strings.Trim(lit.Value, `"`)
+						if file == "git.go" {
+							name = "git " + name
+						}
+						out = append(out, name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if len(out) < 100 {
+		t.Fatal("the table has only ", len(out), " programs")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Every line that is known to be harmless or to do harm, as it stands.
 func TestKnown(t *testing.T) {
 	c := openCage(t)
-	judged := 0
-	for _, line := range lines(t) {
-		r := c.try(t, line)
-		if !r.Judged {
+	all := lines(t)
+	for _, mode := range modes {
+		judged, projects := 0, 0
+		for _, l := range all {
+			r := c.try(t, order{Line: l.text, Mode: mode})
+			switch {
+			case !r.Judged:
+				continue
+			case r.Project && mode != permission.Plan:
+				projects++
+				continue
+			}
+			judged++
+			if len(r.Harm) > 0 {
+				t.Errorf("%s runs unasked: %q\n\t%s\n\tprinted %.200q", mode, l.text, strings.Join(r.Harm, ", "), r.Output)
+			}
+		}
+		t.Logf("%s: %d lines, %d of them run unasked and %d more of the project's code", mode, len(all), judged, projects)
+	}
+}
+
+// SPEC 4.15: the table of everyday commands against the truth: what is said
+// there to read changes nothing when it is run, and of what changes nothing
+// plan mode runs 95 of 100 unasked. The world is as a project's is: with the traps
+// of the others about, a search of the whole folder is refused, rightly.
+func TestEveryday(t *testing.T) {
+	c := openCage(t)
+	n, held := 0, []string(nil)
+	for _, l := range lines(t) {
+		if l.key != "read" {
 			continue
 		}
-		judged++
-		if len(r.Harm) > 0 {
-			t.Errorf("judged harmless: %q\n\t%s\n\tprinted %.200q", line, strings.Join(r.Harm, ", "), r.Output)
+		r := c.try(t, order{Line: l.text, Mode: permission.Plan, Always: true, Plain: true})
+		switch {
+		case len(r.Harm) > 0 && r.Judged:
+			t.Errorf("judged harmless: %q\n\t%s", l.text, strings.Join(r.Harm, ", "))
+		case len(r.Harm) > 0:
+			t.Logf("rightly refused: %q\n\t%s", l.text, strings.Join(r.Harm, ", "))
+		default:
+			if n++; !r.Judged {
+				held = append(held, l.text+" ("+r.Reason+")")
+			}
 		}
 	}
-	t.Logf("%d lines, %d of them judged harmless and run", len(lines(t)), judged)
+	t.Logf("%d everyday commands only read, %d of them (%.1f %%) are refused in plan:\n%s", n, len(held), 100*float64(len(held))/float64(n), strings.Join(held, "\n"))
+	if n < 200 || len(held)*20 > n {
+		t.Errorf("%d of %d everyday commands that only read are refused", len(held), n)
+	}
 }
 
 // The cage can tell: lines that do harm are seen to do it. They are run as
 // they are, whatever the judge says.
 func TestCageSees(t *testing.T) {
-	t.Setenv("PAWL_TRUTH_JUDGE", "off")
 	c := openCage(t)
-	for line, want := range map[string]string{
-		"zap":                      "made /w/RAN",
-		"echo x > a.txt":           "changed /w/a.txt",
-		"rm b.txt":                 "removed /w/b.txt",
-		"cat outdir/secret.txt":    "read /sib/secret.txt",
-		"cat .env | rev":           "read /w/.env",
-		"chmod 600 a.txt":          "changed /w/a.txt",
-		"touch -r b.txt a.txt":     "changed /w/a.txt",
-		"ln -s x y":                "made /w/y",
-		"mkdir -p /tmp/q":          "made /tmp/q",
-		"sort ~/.ssh/id_rsa":       "read /home/u/.ssh/id_rsa",
-		"git status":               "made /w/RAN",
-		"(sleep 0.01; zap) & wait": "made /w/RAN",
+	const p, e, a = permission.Plan, permission.AcceptEdits, permission.Auto
+	for _, x := range []struct {
+		mode       permission.Mode
+		line, want string
+	}{
+		{p, "zap", "made /w/RAN"},
+		{p, "echo x > a.txt", "changed /w/a.txt"},
+		{p, "rm b.txt", "removed /w/b.txt"},
+		{p, "cat outdir/secret.txt", "read /sib/secret.txt"},
+		{p, "cat .env | rev", "read /w/.env"},
+		{p, "chmod 600 a.txt", "changed /w/a.txt"},
+		{p, "chmod 700 sub", "changed /w/sub"},
+		{p, "touch -r b.txt a.txt", "changed /w/a.txt"},
+		{p, "touch sub/q; rm sub/q", "changed /w/sub"},
+		{p, "ln -s x y", "made /w/y"},
+		{p, "mkdir -p /tmp/q", "made /tmp/q"},
+		{p, "sort ~/.ssh/id_rsa", "read /home/u/.ssh/id_rsa"},
+		{p, "GIT_CONFIG_COUNT=0 git status", "made /w/RAN"},
+		{p, "GIT_CONFIG_COUNT=0 git diff --ext-diff", "made /w/RAN"},
+		{p, "cd bare && GIT_CONFIG_COUNT=0 git status", "made /w/RAN"},
+		{p, "bzip2 -td z.bz2", "removed /w/z.bz2"},
+		{p, "(sleep 0.01; zap) & wait", "made /w/RAN"},
+		{e, "zap", "made /w/RAN"},
+		{e, "echo x > outdir/f.txt", "changed /sib/f.txt"},
+		{e, "echo x > hk/post-commit", "made /w/.git/hooks/post-commit"},
+		{e, "echo x > ag", "changed /w/AGENTS.md"},
+		{e, "rm b.txt", "removed /w/b.txt"},
+		{e, "cp -P outdir up3; echo x > up3/new", "made /sib/new"},
+		{e, "echo x > .envrc", "changed /w/.envrc"},
+		{a, "mkdir .vscode", "made /w/.vscode"},
+		{a, "rm -r /tmp/../sib/sub", "removed /sib/sub"},
+		{a, "mv .git/config x", "removed /w/.git/config"},
 	} {
-		r := c.try(t, line)
-		if !strings.Contains(strings.Join(r.Harm, ", "), want) {
-			t.Errorf("%q: want %q, seen %q (printed %.300q)", line, want, r.Harm, r.Output)
+		r := c.try(t, order{Line: x.line, Mode: x.mode, Always: true})
+		if !slices.Contains(r.Harm, x.want) {
+			t.Errorf("%q in %s: want %q, seen %q (printed %.300q)", x.line, x.mode, x.want, r.Harm, r.Output)
 		}
 	}
-	if r := c.try(t, "cat a.txt; ls -la . sub; grep -rn one sub/n.txt"); len(r.Harm) > 0 {
-		t.Errorf("a harmless line: %q", r.Harm)
+	for _, x := range []order{
+		{Mode: p, Line: "cat a.txt; ls -la . sub; grep -rn one sub/n.txt"},
+		{Mode: p, Line: "cat a.txt | tac"},
+		{Mode: e, Line: "echo x > a.txt; mkdir q; cp a.txt q; sed -i s/x/y/ sub/n.txt"},
+		{Mode: a, Line: "mv a.txt q; rm b.txt; rm -r sub"},
+	} {
+		x.Always = true
+		if r := c.try(t, x); len(r.Harm) > 0 {
+			t.Errorf("%q in %s: seen %q", x.Line, x.Mode, r.Harm)
+		}
 	}
 }
 
-// lines are the lines of testdata and of the policy's own suite: a command line
-// each, "⏎" for a newline, what stands before a bar are verdicts.
-func lines(t *testing.T) []string {
+// line is a command line to try; key is what the table that it comes from says
+// of it.
+type line struct{ key, text string }
+
+func known(all []line) (texts []string) {
+	for _, l := range all {
+		texts = append(texts, l.text)
+	}
+	return texts
+}
+
+// lines are the lines of testdata and of the policy's own suites: a command
+// line each, "⏎" for a newline and "⇥" for a tab; what stands before a bar in
+// the suites says what it is.
+func lines(t *testing.T) []line {
 	t.Helper()
-	var out []string
-	names, err := filepath.Glob("testdata/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, err := filepath.Glob("../policy/*/testdata/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range append(names, more...) {
-		f, err := os.Open(name)
+	var out []line
+	for _, name := range []string{"testdata/lines.txt", "../policy/permission/testdata/held.txt", "../policy/permission/testdata/ordinary.txt"} {
+		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sc := bufio.NewScanner(f)
-		for sc.Scan() {
-			l := sc.Text()
+		before := len(out)
+		for l := range strings.SplitSeq(string(raw), "\n") {
+			if strings.TrimSpace(l) == "" || l[0] == '#' {
+				continue
+			}
+			key := ""
 			if strings.HasPrefix(name, "..") {
-				_, line, ok := strings.Cut(l, "|")
+				k, text, ok := strings.Cut(l, " | ")
 				if !ok {
-					continue
+					t.Fatalf("%s: %q is no row", name, l)
 				}
-				l = line
+				key, l = strings.TrimSpace(k), text
 			}
-			l = strings.NewReplacer("⏎", "\n", "⇥", "\t").Replace(strings.TrimSpace(l))
-			if l != "" && !strings.HasPrefix(l, "#") {
-				out = append(out, l)
-			}
+			out = append(out, line{key, strings.NewReplacer("⏎", "\n", "⇥", "\t").Replace(l)})
 		}
-		if err := sc.Err(); err != nil {
-			t.Fatal(err)
+		if len(out)-before < 100 {
+			t.Fatalf("only %d lines are in %s", len(out)-before, name)
 		}
-		_ = f.Close()
-	}
-	if len(out) < 50 {
-		t.Fatal(fmt.Sprint("only ", len(out), " lines were found"))
 	}
 	return out
 }

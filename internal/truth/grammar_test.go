@@ -72,7 +72,7 @@ func (g *grammar) shortened(w string) string {
 	switch {
 	case strings.HasPrefix(w, "--") && len(w) > 4:
 		name, v, has := strings.Cut(w, "=")
-		name = name[:3+g.r.IntN(len(name)-3)]
+		name = name[:min(len(name), 3+g.r.IntN(len(name)))]
 		if has {
 			return name + "=" + v
 		}

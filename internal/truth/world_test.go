@@ -3,25 +3,16 @@
 package truth
 
 import (
+	"archive/tar"
+	"archive/zip"
 	"bytes"
-	"context"
-	"encoding/json"
+	"compress/gzip"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
-	"time"
-	"unsafe"
-
-	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
-	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // marker is the program that shows that code ran: it makes a file.
@@ -53,6 +44,15 @@ var files = map[string]string{
 	"/w/-x":                             "dash\n",
 	"/w/--files0-from=names0":           "dash\n",
 	"/w/.hidden":                        "one\n",
+	"/w/README.md":                      "# one\n\ntwo TODO\n",
+	"/w/src/a.ts":                       "export const one = 1 // TODO\n",
+	"/w/src/b.go":                       "package src\n\nfunc One() int { return 1 }\n",
+	"/w/src/new.go":                     "package src\n",
+	"/w/a":                              "one\ntwo\n",
+	"/w/b":                              "one\nthree\n",
+	"/w/a.csv":                          "one,2\ntwo,1\n",
+	"/w/a.json":                         `{"a":{"b":1},"items":[{"name":"x","id":1}]}` + "\n",
+	"/w/log.txt":                        "an error\n",
 	"/w/.envrc":                         "zap\n",
 	"/w/l->":                            "../sib/sub",
 	"/w/out->":                          "/sib/secret.txt",
@@ -77,7 +77,18 @@ var files = map[string]string{
 	"/sib/f.txt":                        "sibling\n",
 	"/sib/sub/s.txt":                    "sibling\n",
 	"/home/u/x.txt":                     "home\n",
+	"/home/u/.npm/_logs/x":              "", // who has npm has its cache
 	"/home/u/.bashrc":                   "zap\n",
+}
+
+// trap reports whether a path is one that no project has: a link that leads out
+// of the workspace, a key among the sources, a file named like an option.
+func trap(p string) bool {
+	switch {
+	case strings.HasSuffix(p, "->") && p != "/w/inl->", strings.HasPrefix(p, "/w/-"), strings.HasPrefix(p, "/w/keys/"), strings.HasPrefix(p, "/w/bare/"), p == "/w/sub/.env", p == "/w/.git/config":
+		return true
+	}
+	return false
 }
 
 // secret files lie outside the workspace or look like secrets: nothing that is
@@ -93,249 +104,76 @@ var secret = map[string]string{
 	"/w/keys/id_ed25519":  "CANARY\n",
 }
 
-// world is the cage's files, with the state they had when they were made.
-type world struct {
-	before  map[string]stamp
-	watch   int // an inotify descriptor on the secret files
-	watched map[int32]string
-}
+// seeded is the part of the world that programs make: a repository with some
+// history, and archives.
+var seeded = map[string]string{}
 
-type stamp struct {
-	mode   fs.FileMode
-	size   int64
-	ctime  syscall.Timespec
-	ino    uint64
-	target string
-}
-
-var roots = []string{"/w", "/sib", "/home/u", "/tmp"}
-
-func makeWorld() (*world, error) {
-	for _, r := range roots {
-		es, err := os.ReadDir(r)
-		if err != nil {
-			return nil, err
+// seed makes it, once.
+func seed() error {
+	run := func(line string) error {
+		c := exec.Command("/bin/bash", "-c", line)
+		c.Dir, c.Env = "/tmp/seed", append(environ(), "GIT_AUTHOR_NAME=u", "GIT_AUTHOR_EMAIL=u@example.com", "GIT_COMMITTER_NAME=u", "GIT_COMMITTER_EMAIL=u@example.com", "GIT_TEMPLATE_DIR=")
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", line, err, out)
 		}
-		for _, e := range es {
-			p := filepath.Join(r, e.Name())
-			// A line that did harm may have taken the rights away.
-			_ = filepath.WalkDir(p, func(p string, d fs.DirEntry, err error) error {
-				if d != nil && d.IsDir() {
-					_ = os.Chmod(p, 0o700)
-				}
-				return nil
-			})
-			if err := os.RemoveAll(p); err != nil {
-				return nil, err
-			}
+		return nil
+	}
+	for _, name := range []string{"a.txt", "b.txt", "main.go", "sub/n.txt", ".gitattributes"} {
+		p := filepath.Join("/tmp/seed", name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(p, []byte("first\n"+files["/w/"+name]), 0o644); err != nil {
+			return err
 		}
 	}
-	for _, set := range []map[string]string{files, secret} {
-		for p, text := range set {
-			link, exec := strings.HasSuffix(p, "->"), strings.HasSuffix(p, "!")
-			p = strings.TrimSuffix(strings.TrimSuffix(p, "->"), "!")
-			if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-				return nil, err
-			}
-			if link {
-				if err := os.Symlink(text, p); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			mode := os.FileMode(0o644)
-			if exec {
-				mode = 0o755
-			}
-			if err := os.WriteFile(p, []byte(text), mode); err != nil {
-				return nil, err
-			}
+	if err := run("git init -q -b main && git add . && git commit -qm 'feat: first' && git tag v1 && echo second >> a.txt && git stash -q && echo more >> b.txt && git commit -qam 'fix: second' && git branch topic"); err != nil {
+		return err
+	}
+	var tarred, gzipped, zipped, targz bytes.Buffer
+	gz, zw := gzip.NewWriter(&gzipped), zip.NewWriter(&zipped)
+	tgz := gzip.NewWriter(&targz)
+	for _, to := range []*tar.Writer{tar.NewWriter(&tarred), tar.NewWriter(tgz)} {
+		if err := to.WriteHeader(&tar.Header{Name: "in/x.txt", Mode: 0o644, Size: 4}); err != nil {
+			return err
+		}
+		if _, err := to.Write([]byte("one\n")); err != nil {
+			return err
+		}
+		if err := to.Close(); err != nil {
+			return err
 		}
 	}
-	w := &world{watched: map[int32]string{}}
-	fd, err := syscall.InotifyInit1(syscall.IN_NONBLOCK | syscall.IN_CLOEXEC)
+	f, err := zw.Create("in/x.txt")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	w.watch = fd
-	for p := range secret {
-		wd, err := syscall.InotifyAddWatch(fd, p, syscall.IN_ACCESS)
+	_, _ = f.Write([]byte("one\n"))
+	_, _ = gz.Write([]byte("one\n"))
+	for _, c := range []interface{ Close() error }{zw, gz, tgz} {
+		if err := c.Close(); err != nil {
+			return err
+		}
+	}
+	for name, b := range map[string]*bytes.Buffer{"a.tar": &tarred, "a.gz": &gzipped, "a.zip": &zipped, "a.tar.gz": &targz} {
+		seeded["/w/"+name] = b.String()
+	}
+	// Those for which Go has no writer come from the programs, where there are any.
+	_ = run("echo one > c; for p in bzip2:bz2 xz:xz zstd:zst; do command -v ${p%:*} && ${p%:*} -k c && mv c.${p#*:} z.${p#*:}; done; true")
+	for _, name := range []string{"z.bz2", "z.xz", "z.zst"} {
+		if b, err := os.ReadFile("/tmp/seed/" + name); err == nil {
+			seeded["/w/"+name] = string(b)
+		}
+	}
+	return filepath.WalkDir("/tmp/seed/.git", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(p)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		w.watched[int32(wd)] = p
-	}
-	w.before, err = stamps()
-	return w, err
-}
-
-func stamps() (map[string]stamp, error) {
-	out := map[string]stamp{}
-	for _, r := range roots {
-		err := filepath.WalkDir(r, func(p string, d fs.DirEntry, err error) error {
-			if err != nil {
-				out[p] = stamp{}
-				return nil // a folder that was closed differs from before
-			}
-			i, err := d.Info()
-			if err != nil {
-				return nil
-			}
-			st := i.Sys().(*syscall.Stat_t)
-			s := stamp{mode: i.Mode(), size: i.Size(), ctime: st.Ctim, ino: st.Ino}
-			if i.Mode()&fs.ModeSymlink != 0 {
-				s.target, _ = os.Readlink(p)
-			}
-			out[p] = s
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// harm lists what is not as it was, and the secrets that were read.
-func (w *world) harm() []string {
-	var out []string
-	after, err := stamps()
-	if err != nil {
-		return []string{err.Error()}
-	}
-	for p, s := range after {
-		if old, ok := w.before[p]; !ok {
-			out = append(out, "made "+p)
-		} else if old != s {
-			out = append(out, "changed "+p)
-		}
-	}
-	for p := range w.before {
-		if _, ok := after[p]; !ok {
-			out = append(out, "removed "+p)
-		}
-	}
-	read := map[string]bool{}
-	buf := make([]byte, 4096)
-	for {
-		n, err := syscall.Read(w.watch, buf)
-		if n <= 0 || err != nil {
-			break
-		}
-		for at := 0; at+syscall.SizeofInotifyEvent <= n; {
-			e := (*syscall.InotifyEvent)(unsafe.Pointer(&buf[at]))
-			if e.Mask&syscall.IN_ACCESS != 0 {
-				read["read "+w.watched[e.Wd]] = true
-			}
-			at += syscall.SizeofInotifyEvent + int(e.Len)
-		}
-	}
-	out = append(out, slices.Collect(maps.Keys(read))...)
-	slices.Sort(out)
-	return out
-}
-
-// caged is a tool.Shell that runs a line in the cage as pawl's shell would:
-// bash without profile, no input, an environment without surprises.
-type caged struct{ output string }
-
-func (s *caged) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "/bin/bash", "--noprofile", "--norc", "-c", c.Command)
-	cmd.Dir = "/w"
-	cmd.Env = append([]string{
-		"PATH=/usr/bin:/bin:/traps", "HOME=/home/u", "PWD=/w", "LANG=C.UTF-8", "GIT_EDITOR=:", "GIT_PAGER=cat", "PAGER=cat",
-		"GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PAWL=1",
-	}, c.Env...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &limited{&out}, &limited{&out}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.WaitDelay = 100 * time.Millisecond
-	err := cmd.Run()
-	// What was left behind ends now; this process is the cage's first.
-	_ = syscall.Kill(-1, syscall.SIGKILL)
-	for {
-		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); pid <= 0 || err != nil {
-			break
-		}
-	}
-	s.output = out.String()
-	if cmd.ProcessState == nil {
-		return tool.Ran{}, err
-	}
-	code := cmd.ProcessState.ExitCode()
-	return tool.Ran{Output: s.output, Exit: &code}, nil
-}
-
-func (*caged) Start(context.Context, tool.Run) (string, error) {
-	return "", fmt.Errorf("no background here")
-}
-func (*caged) Output(context.Context, string, time.Duration) (tool.Ran, error) {
-	return tool.Ran{}, fmt.Errorf("no background here")
-}
-func (*caged) Kill(context.Context, string) (tool.Ran, error) {
-	return tool.Ran{}, fmt.Errorf("no background here")
-}
-
-type limited struct{ b *bytes.Buffer }
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.b.Len() < 1<<16 {
-		l.b.Write(p[:min(len(p), 1<<16)])
-	}
-	return len(p), nil
-}
-
-// serveCage judges and runs the lines that come on standard input.
-func serveCage() int {
-	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
-	w, err := makeWorld()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cage:", err)
-		return 3
-	}
-	ws, err := workspace.Open("/w", workspace.Options{})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cage:", err)
-		return 3
-	}
-	if err := os.Setenv("HOME", "/home/u"); err != nil {
-		return 3
-	}
-	shell := &caged{}
-	env := tool.Env{Files: ws, Shell: shell, Limit: 1 << 16, Out: func(string) {}}
-	bash := tools.Bash()
-	judge := os.Getenv("PAWL_TRUTH_JUDGE") != "off"
-	plan := permission.New(permission.Config{Mode: permission.Plan, Root: "/w", Home: "/home/u"})
-	for {
-		var line string
-		if err := in.Decode(&line); err != nil {
-			return 0
-		}
-		r := tried{Line: line}
-		args, err := json.Marshal(map[string]string{"command": line})
-		if err != nil {
-			return 3
-		}
-		if f, err := bash.Footprint(env, args); err == nil {
-			d := plan.Decide(permission.Call{Tool: "bash", Footprint: f, Args: args})
-			r.Judged = d.Verdict == permission.Allow || !judge
-		}
-		if r.Judged {
-			if _, err := bash.Run(context.Background(), env, args); err == nil {
-				r.Output = shell.output
-			}
-			if r.Harm = w.harm(); len(r.Harm) > 0 {
-				_ = syscall.Close(w.watch)
-				if w, err = makeWorld(); err != nil {
-					fmt.Fprintln(os.Stderr, "cage:", err)
-					return 3
-				}
-			}
-		}
-		if err := out.Encode(r); err != nil {
-			return 3
-		}
-	}
+		seeded["/w/.git"+strings.TrimPrefix(p, "/tmp/seed/.git")] = string(b)
+		return nil
+	})
 }

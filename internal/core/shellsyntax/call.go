@@ -147,6 +147,10 @@ func (w *walker) declare(st *state, d *syntax.DeclClause, rs []*syntax.Redirect)
 	dec := declaration{variant: d.Variant.Value, flags: declFlags(d)}
 	for _, a := range d.Args {
 		switch {
+		case a.Naked && a.Index != nil: // bash evaluates the subscript
+			w.index(st, a.Index, &cmd.From)
+			cmd.Code = true
+			st.forget(false)
 		case a.Naked && a.Name != nil:
 			cmd.Words = append(cmd.Words, Word{Text: a.Name.Value, Known: true})
 			w.declareName(st, &cmd, dec, a.Name.Value)

@@ -30,7 +30,7 @@ func GitSettings() [][2]string {
 func ClosedEnv(cmds []shellsyntax.Command) []string {
 	env := []string{
 		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat", "LESSOPEN=", "LESSCLOSE=", "LESSSECURE=1",
-		"GOTOOLCHAIN=local", "npm_config_update_notifier=false", "npm_config_onload_script=", "npm_config_node_options=", "npm_config_offline=true",
+		"GOTOOLCHAIN=local", "npm_config_update_notifier=false", "npm_config_logs_max=0", "npm_config_onload_script=", "npm_config_node_options=", "npm_config_offline=true",
 		"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1",
 	}
 	for _, c := range cmds {

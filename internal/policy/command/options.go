@@ -126,7 +126,9 @@ func (r row) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.W
 			case strings.ContainsAny(o.marks, "=<") && i+1 < len(args):
 				i++
 				o.value, o.has, o.late = args[i], true, len(operands) > 0
-				if many(args[i]) && !r.open() {
+				// Of several words the first is the value; where the rest are
+				// no files that are read, they may be anything.
+				if several(args[i]) && (!r.open() || r.operands != paths && r.operands != text) {
 					o.marks += "!"
 				}
 			}
@@ -211,6 +213,10 @@ func many(w shellsyntax.Word) bool {
 	return !w.Known && !w.One && !w.Num && !w.Proc && !(w.Glob && w.Prefix != "" && w.Prefix[0] != '-')
 }
 
+// several reports whether a word may be more than one, so that where one
+// operand ends and the next begins cannot be told.
+func several(w shellsyntax.Word) bool { return !w.Known && !w.One && !w.Num && !w.Proc }
+
 // effect returns what a program of the table does with its arguments.
 func (r row) effect(name string, args []shellsyntax.Word) Effect {
 	opts, operands, why := r.scan(args)
@@ -226,11 +232,11 @@ func (r row) effect(name string, args []shellsyntax.Word) Effect {
 		if o.is(r.recurse) {
 			e.Recursive = true
 		}
-		if o.has && o.value.Text != "-" && (strings.Contains(o.marks, "<") || o.late && (!o.value.Known || strings.ContainsAny(o.value.Text, "/~"))) {
+		if o.has && o.value.Text != "-" && (strings.Contains(o.marks, "<") || several(o.value) && r.operands != text || o.late && (!o.value.Known || strings.ContainsAny(o.value.Text, "/~"))) {
 			e.Reads = append(e.Reads, o.value)
 		}
 	}
-	if r.most > 0 && len(operands) > r.most-1 {
+	if r.most > 0 && (len(operands) > r.most-1 || slices.ContainsFunc(operands, several)) {
 		return other(name + " with that many operands may write")
 	}
 	switch r.operands {
@@ -240,7 +246,7 @@ func (r row) effect(name string, args []shellsyntax.Word) Effect {
 	case written:
 		e.Kind, e.Writes = Writes, operands
 	default:
-		if first && len(operands) > 0 {
+		if first && len(operands) > 0 && !several(operands[0]) {
 			operands = operands[1:]
 		}
 		e.Reads = append(e.Reads, operands...)

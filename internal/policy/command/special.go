@@ -48,7 +48,9 @@ func awk(args []shellsyntax.Word) Effect {
 	n := 0
 	for n < len(args) && args[n].Known && len(args[n].Text) > 1 && args[n].Text[0] == '-' {
 		if t := args[n].Text; t == "-F" || t == "-v" || t == "--field-separator" || t == "--assign" {
-			n++
+			if n++; n < len(args) && several(args[n]) {
+				return other("awk " + t + " with what may be several words: quote it")
+			}
 		} else if t == "--" {
 			n++
 			break
@@ -85,11 +87,14 @@ func jq(args []shellsyntax.Word) Effect {
 		case many(a):
 			return other("an argument that cannot be known before may be an option of jq: quote it")
 		case a.Known && (a.Text == "--arg" || a.Text == "--argjson"):
-			if i += 2; i < len(args) && (many(args[i]) || many(args[i-1])) {
+			if i += 2; i < len(args) && (several(args[i]) || several(args[i-1])) {
 				return other("jq " + a.Text + " with what may be several words: quote it")
 			}
 		case a.Known && (a.Text == "--slurpfile" || a.Text == "--rawfile" || a.Text == "--argfile"):
 			if i += 2; i < len(args) {
+				if several(args[i-1]) {
+					return other("jq " + a.Text + " with a name that may be several words: quote it")
+				}
 				e.Reads = append(e.Reads, args[i])
 			}
 		case a.Known && (a.Text == "--args" || a.Text == "--jsonargs"):
@@ -171,7 +176,7 @@ func find(args []shellsyntax.Word) Effect {
 			if arg == 0 {
 				continue
 			}
-			if i++; i >= len(args) || many(args[i]) {
+			if i++; i >= len(args) || several(args[i]) {
 				return other("find " + t + " without a value that is one word: quote it")
 			}
 			if arg == '<' {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
@@ -134,17 +135,17 @@ func archive(name string, args []shellsyntax.Word) Effect {
 		if len(args) == 0 || !args[0].Known || !strings.HasPrefix(args[0].Text, "-") || !strings.ContainsAny(args[0].Text, "lvtpcZ") {
 			return other("unzip writes files")
 		}
-		return row{short: "lvtpcZq12smhCzT", exact: true}.first(name, args)
+		return row{short: "lvtpcZq12smhCz", exact: true}.first(name, args) // -T sets the time of the archive
 	case "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd":
 		opts, operands, why := row{short: "cdtlvqkf", long: "stdout to-stdout decompress uncompress list test verbose quiet", exact: true}.scan(args)
 		if why != "" {
 			return other(name + " " + why)
 		}
-		for _, o := range opts {
-			if o.is("-c -l -t --stdout --to-stdout --list --test") {
-				e.Reads = operands
-				return e
-			}
+		has := func(names string) bool { return slices.ContainsFunc(opts, func(o opt) bool { return o.is(names) }) }
+		// Of -t and -d some take the last one, and -d writes.
+		if has("-c --stdout --to-stdout") || has("-l -t --list --test") && !has("-d --decompress --uncompress") {
+			e.Reads = operands
+			return e
 		}
 		return other(name + " writes files")
 	case "tar", "bsdtar":
@@ -192,6 +193,9 @@ func (r row) first(name string, args []shellsyntax.Word) Effect {
 	_, operands, why := r.scan(args)
 	if why != "" {
 		return other(name + " " + why)
+	}
+	if len(operands) > 0 && strings.ContainsAny(operands[0].Text, "*?[") && operands[0].Known {
+		return other(name + " looks for files by a pattern of its own")
 	}
 	return Effect{Kind: Reads, Reads: operands[:min(1, len(operands))]}
 }

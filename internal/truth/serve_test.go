@@ -1,0 +1,183 @@
+//go:build truth && linux
+
+package truth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// caged is a tool.Shell that runs a line in the cage as pawl's shell would:
+// bash without profile, no input, an environment without surprises.
+type caged struct{ output string }
+
+// environ is what a person's shell would give, with the traps last on PATH.
+func environ() []string {
+	env := []string{
+		"HOME=/home/u", "USER=u", "PWD=/w", "LANG=C.UTF-8", "GIT_EDITOR=:", "GIT_PAGER=cat", "PAGER=cat",
+		"GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PAWL=1", "GOTELEMETRY=off",
+	}
+	if os.Getenv(moreVar) != "" {
+		return append(env, "PATH=/more/usr/bin:/usr/local/go/bin:/usr/bin:/bin:/traps", "LD_LIBRARY_PATH=/more/usr/lib/x86_64-linux-gnu")
+	}
+	return append(env, "PATH=/usr/local/go/bin:/usr/bin:/bin:/traps")
+}
+
+func (s *caged) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/bash", "--noprofile", "--norc", "-c", c.Command)
+	cmd.Dir = "/w"
+	cmd.Env = append(environ(), c.Env...)
+	out := &limited{}
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.WaitDelay = 100 * time.Millisecond
+	err := cmd.Run()
+	// What was left behind ends now; this process is the cage's first.
+	_ = syscall.Kill(-1, syscall.SIGKILL)
+	for {
+		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); pid <= 0 || err != nil {
+			break
+		}
+	}
+	s.output = out.b.String()
+	if cmd.ProcessState == nil {
+		return tool.Ran{}, err
+	}
+	code := cmd.ProcessState.ExitCode()
+	return tool.Ran{Output: s.output, Bytes: int64(len(s.output)), Exit: &code}, nil
+}
+
+func (*caged) Start(context.Context, tool.Run) (string, error) {
+	return "", fmt.Errorf("no background here")
+}
+
+func (*caged) Output(context.Context, string, time.Duration) (tool.Ran, error) {
+	return tool.Ran{}, fmt.Errorf("no background here")
+}
+
+func (*caged) Kill(context.Context, string) (tool.Ran, error) {
+	return tool.Ran{}, fmt.Errorf("no background here")
+}
+
+type limited struct{ b bytes.Buffer }
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.b.Len() < 1<<16 {
+		l.b.Write(p[:min(len(p), 1<<16)])
+	}
+	return len(p), nil
+}
+
+// serveCage judges and runs the lines that come on standard input.
+func serveCage() int {
+	if err := serve(); err != nil {
+		fmt.Fprintln(os.Stderr, "cage:", err)
+		return 3
+	}
+	return 0
+}
+
+func serve() error {
+	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	if err := os.Setenv("HOME", "/home/u"); err != nil {
+		return err
+	}
+	if err := seed(); err != nil {
+		return err
+	}
+	w, err := makeWorld(false)
+	if err != nil {
+		return err
+	}
+	ws, err := workspace.Open("/w", workspace.Options{})
+	if err != nil {
+		return err
+	}
+	shell := &caged{}
+	env := tool.Env{Files: ws, Shell: shell, Limit: 1 << 16, Out: func(string) {}}
+	bash := tools.Bash()
+	policies := map[permission.Mode]*permission.Policy{}
+	for _, m := range permission.Modes() {
+		policies[m] = permission.New(permission.Config{Mode: m, Root: "/w", Home: "/home/u"})
+	}
+	for {
+		var o order
+		if err := in.Decode(&o); err != nil {
+			return nil
+		}
+		if o.Plain != w.plain {
+			if w, err = w.again(o.Plain); err != nil {
+				return err
+			}
+		}
+		var r tried
+		args, err := json.Marshal(map[string]string{"command": o.Line})
+		if err != nil {
+			return err
+		}
+		f, err := bash.Footprint(env, args)
+		if err == nil {
+			d := policies[o.Mode].Decide(permission.Call{Tool: "bash", Footprint: f, Args: args})
+			r.Judged, r.Reason = d.Verdict == permission.Allow, d.Reason
+			r.Programs, r.Project = programs(f.Commands)
+		} else {
+			r.Reason = err.Error()
+		}
+		if o.Always || r.Judged && (!r.Project || o.Mode == permission.Plan) {
+			w.drain()
+			if _, err := bash.Run(context.Background(), env, args); err == nil {
+				r.Output = shell.output
+			}
+			changes := w.changes()
+			r.Harm = harms(o.Mode, changes, f.Commands)
+			if len(changes) > 0 {
+				if w, err = w.again(o.Plain); err != nil {
+					return err
+				}
+			}
+		}
+		if err := out.Encode(r); err != nil {
+			return err
+		}
+	}
+}
+
+// programs names what the simple commands of a line run, and says whether one
+// of them is the project's own code by design: a check, or git that commits and
+// so runs hooks.
+func programs(cmds []shellsyntax.Command) (names []string, project bool) {
+	unchanged := command.Checks{Changed: func(...string) bool { return false }}
+	for _, c := range cmds {
+		name, _ := c.Program()
+		if name == "git" || name == "go" || name == "npm" {
+			if len(c.Words) > 1 && c.Words[1].Known {
+				name += " " + c.Words[1].Text
+			}
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		eff := command.Effects(c)
+		switch class := command.Classify(c, eff, unchanged.Is); {
+		case class == command.Checking, class == command.Safe && eff.Kind == command.Other:
+			project = true
+		}
+	}
+	return names, project
+}
