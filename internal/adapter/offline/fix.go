@@ -15,11 +15,11 @@ import (
 func planFix(h *hands, _ intent) {
 	dirs, err := modules(h)
 	if err != nil {
-		h.Say(stopWords(err))
+		h.Stop(err)
 		return
 	}
 	if len(dirs) == 0 {
-		h.Say(beyond("There is no go.mod here, and the built-in model repairs Go modules only"))
+		h.Decline(beyond("There is no go.mod here, and the built-in model repairs Go modules only"))
 		return
 	}
 	for i, dir := range dirs {

@@ -18,7 +18,17 @@ type refused struct {
 	tool, text string
 }
 
-func (e *refused) Error() string { return e.tool + ": " + firstLine(e.text) }
+// notAllowed begins the result of a call that a person or a rule did not allow.
+const notAllowed = "Not allowed, it did not run: "
+
+// Error says it in one line. The first may only name the file.
+func (e *refused) Error() string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(e.text), "\n")
+	if strings.HasPrefix(first, "== ") && rest != "" {
+		first = firstLine(rest)
+	}
+	return e.tool + ": " + strings.TrimPrefix(strings.TrimSpace(first), "error: ")
+}
 
 // errGone says that a file which was to be read is not there or not readable.
 var errGone = errors.New("cannot be read")
@@ -27,13 +37,12 @@ var errGone = errors.New("cannot be read")
 // plan until its result is there. It remembers what the plan changed, so that
 // all of it can be put back. It implements repair.Hands.
 type hands struct {
-	text  strings.Builder
+	text strings.Builder
+	// declined: the plan said that it does nothing.
+	declined bool
+
 	ask   func(ask) []llm.Result
 	tools []string // what may be called; empty: not said
-
-	queue []edit          // a repair's own files to be written (path, new) before the next command
-	drop  []string        // and to be deleted
-	disk  map[string]bool // which of them are there now
 
 	seen   map[string]string // content of files as this plan last saw or wrote them
 	origin map[string]*string
@@ -41,7 +50,7 @@ type hands struct {
 }
 
 func newHands(specs []llm.ToolSpec, stop func(ask) []llm.Result) *hands {
-	h := &hands{ask: stop, disk: map[string]bool{}, seen: map[string]string{}, origin: map[string]*string{}}
+	h := &hands{ask: stop, seen: map[string]string{}, origin: map[string]*string{}}
 	for _, s := range specs {
 		h.tools = append(h.tools, s.Name)
 	}
@@ -54,6 +63,21 @@ func (h *hands) Say(s string) {
 		h.text.WriteString("\n")
 	}
 	h.text.WriteString(s)
+}
+
+// Decline says why nothing of what was asked for is done. The reply is a
+// refusal then, so that whoever asked is not told that it is done.
+func (h *hands) Decline(why string) {
+	h.Say(why)
+	h.declined = true
+}
+
+// Stop ends a plan that did nothing yet at a call that failed. One that was not
+// allowed is the person's decision and no refusal of ours: the run says that.
+func (h *hands) Stop(err error) {
+	h.Say(stopWords(err))
+	r := (*refused)(nil)
+	h.declined = !errors.As(err, &r) || !strings.HasPrefix(r.text, notAllowed)
 }
 
 // step asks for calls, all in one reply.
@@ -92,30 +116,55 @@ func (h *hands) one(name string, args any) (string, error) {
 // (124 for one that was stopped at its time limit, 137 for one that was
 // killed).
 func (h *hands) Run(command string) (string, int, error) {
-	if err := h.can("bash"); err != nil {
+	return h.command(call("bash", map[string]any{"command": plain(command), "timeout": 300}))
+}
+
+// Overlay runs a command of the go tool on the workspace as it would be with
+// files. It is one call, and nothing of it is written in the workspace.
+func (h *hands) Overlay(command string, files map[string]string) (string, int, error) {
+	type file struct {
+		Path    string `json:"path"`
+		Content string `json:"content"`
+	}
+	var list []file
+	for _, p := range sortedKeys(files) {
+		list = append(list, file{p, files[p]})
+	}
+	return h.command(call("go_overlay", map[string]any{"command": plain(command), "timeout": 300, "with": list}))
+}
+
+// command makes a call that runs a command line.
+func (h *hands) command(c llm.Call) (string, int, error) {
+	if err := h.can(c.Name); err != nil {
 		return "", -1, err
 	}
-	c := call("bash", map[string]any{"command": plain(command), "timeout": 300})
-	results, err := h.withQueue(c)
-	if err != nil {
-		return "", -1, err
-	}
-	r := results[0]
+	var err error
+	r := h.step(c)[0]
 	if unknown(r) {
 		r = h.step(c)[0] // a crash took the result; a check may run twice
 	}
 	text := r.Text
 	if r.Error {
-		err = &refused{tool: "bash", text: text}
+		err = &refused{tool: c.Name, text: text}
 	}
 	out, exit, ok := splitExit(text)
 	if ok {
 		return out, exit, nil
 	}
 	if err == nil {
-		err = &refused{tool: "bash", text: "its result does not say how the command ended: " + lastLine(text)}
+		err = &refused{tool: c.Name, text: "its result does not say how the command ended: " + lastLine(text)}
 	}
 	return text, -1, err
+}
+
+// plain writes `go test -C DIR …` as `cd DIR && go test …`: the same thing in
+// the form that permission rules know.
+func plain(command string) string {
+	f := strings.SplitN(command, " ", 5)
+	if len(f) < 5 || f[0] != "go" || f[2] != "-C" || strings.ContainsAny(f[3], "'\"\\") {
+		return command
+	}
+	return "cd " + f[3] + " && go " + f[1] + " " + f[4]
 }
 
 // splitExit takes the outcome off a bash result. It is the last line; a few
@@ -244,10 +293,6 @@ func (h *hands) Edit(path, old, new string) error {
 
 // Write creates a file or replaces all of it.
 func (h *hands) Write(path, content string) error {
-	if own(path) {
-		h.enqueue(path, content)
-		return nil
-	}
 	if _, err := h.one("write", map[string]any{"path": path, "content": content}); err != nil {
 		return err
 	}
@@ -257,11 +302,7 @@ func (h *hands) Write(path, content string) error {
 
 // Remove deletes a file.
 func (h *hands) Remove(path string) error {
-	if own(path) {
-		h.dequeue(path)
-		return nil
-	}
-	if _, err := h.one("apply_patch", map[string]any{"patch": deletion(path)}); err != nil {
+	if _, err := h.one("apply_patch", map[string]any{"patch": "*** Begin Patch\n*** Delete File: " + path + "\n*** End Patch\n"}); err != nil {
 		return err
 	}
 	h.note(path)
@@ -332,9 +373,6 @@ func (h *hands) putBack() (left []string) {
 		if err := h.restore(path, h.origin[path]); err != nil {
 			left = append(left, path)
 		}
-	}
-	if _, err := h.withQueue(); err != nil {
-		left = append(left, "the files "+ownPrefix+"*")
 	}
 	h.settle()
 	return left

@@ -112,22 +112,6 @@ func (h *hands) undo(left []change) {
 			done = append(done, p)
 		}
 	}
-	// Files of a repair's own, named so that nobody else's is meant.
-	mine := map[string]bool{}
-	for _, c := range left {
-		if own(c.path) {
-			mine[c.path] = c.created
-		}
-	}
-	for _, p := range sortedKeys(mine) {
-		if mine[p] {
-			h.drop = append(h.drop, p)
-			done = append(done, p)
-		}
-	}
-	if _, err := h.withQueue(); err != nil {
-		h.Say("I could not remove what the last run left behind: " + err.Error() + ".")
-	}
 	h.settle()
 	if len(done) > 0 {
 		h.Say("The last run was cut short with trial changes in " + strings.Join(done, ", ") + "; I put them back first.")

@@ -14,7 +14,8 @@
 // plan (edited, compacted away), it says so and starts over from the
 // workspace as it is.
 //
-// It refuses what it cannot do, in one sentence: it runs and explains
+// It refuses what it cannot do, in one sentence and as a refusal (a run ends as
+// one that the model refused): it runs and explains
 // commands, finds where names are defined and used, replaces and renames,
 // repairs Go build errors and failing Go tests. What it tried without success
 // it puts back.
@@ -112,8 +113,12 @@ func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta,
 			yield(llm.Delta{}, fault.NewCancellation(context.Cause(ctx)))
 			return
 		}
+		refusal := ""
+		if a.declined {
+			stop, finish, refusal = llm.StopRefusal, "declined", "the built-in model can do nothing of this here"
+		}
 		yield(llm.Delta{Kind: llm.Done, Reply: &llm.Reply{
-			Message: msg, Stop: stop, Finish: finish, Model: "offline", Usage: llm.Usage{Known: true},
+			Message: msg, Stop: stop, Finish: finish, Refusal: refusal, Model: "offline", Usage: llm.Usage{Known: true},
 		}}, nil)
 	}
 }

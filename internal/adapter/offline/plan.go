@@ -24,8 +24,9 @@ type job struct {
 // ask is where a plan stopped: the text of its reply and the calls it waits
 // for. No calls means that it is done.
 type ask struct {
-	text  string
-	calls []llm.Call
+	text     string
+	calls    []llm.Call
+	declined bool // what was asked for is beyond the model, and nothing was done
 }
 
 // run is a plan under way, stopped at pending. It is not safe for concurrent
@@ -54,7 +55,7 @@ func start(j job, seed string) *run {
 			return r.results
 		})
 		contained(h, func() { perform(h, j) })
-		yield(ask{text: strings.TrimSpace(h.text.String())})
+		yield(ask{text: strings.TrimSpace(h.text.String()), declined: h.declined})
 	})
 	r.advance()
 	return r
@@ -125,9 +126,6 @@ func contained(h *hands, plan func()) {
 		h.Say(fmt.Sprintf("The built-in model stopped at a mistake of its own (%v). %s", v, putBackWords(left)))
 	}()
 	plan()
-	if _, err := h.withQueue(); err != nil {
-		h.Say("Files named " + ownPrefix + "* could not be removed: " + err.Error() + ".")
-	}
 }
 
 // perform carries out a job.
@@ -151,7 +149,7 @@ func perform(h *hands, j job) {
 	case intentFix:
 		planFix(h, in)
 	default:
-		h.Say(beyond(""))
+		h.Decline(beyond(""))
 	}
 }
 

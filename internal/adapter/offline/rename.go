@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -22,17 +23,26 @@ func planRename(h *hands, in intent) {
 		return
 	}
 	if token.IsKeyword(in.new) {
-		h.Say("`" + in.new + "` is a keyword of Go; nothing was changed.")
+		h.Decline("`" + in.new + "` is a keyword of Go; nothing was changed.")
 		return
 	}
 	r := &renamer{h: h, in: in, name: in.old[strings.LastIndexByte(in.old, '.')+1:]}
 	said, err := r.rename()
+	if no := declined(""); errors.As(err, &no) {
+		h.Decline(string(no))
+		return
+	}
 	if err != nil {
 		h.Say(stopWords(err) + " " + putBackWords(h.putBack()))
 		return
 	}
 	h.Say(said)
 }
+
+// declined is why a rename changes nothing.
+type declined string
+
+func (d declined) Error() string { return string(d) }
 
 // renamer renames one Go object.
 type renamer struct {
@@ -54,7 +64,7 @@ func (r *renamer) rename() (string, error) {
 		}
 	}
 	if len(dirs) == 0 {
-		return "`" + r.name + "` appears in no Go file here; for another language, name the file: rename X to Y in FILE.", nil
+		return "", declined("`" + r.name + "` appears in no Go file here; for another language, name the file: rename X to Y in FILE.")
 	}
 	module, err := r.moduleOf(dirs)
 	if err != nil {
@@ -70,11 +80,11 @@ func (r *renamer) rename() (string, error) {
 	}
 	targets, said := r.choose()
 	if said != "" {
-		return said, nil
+		return "", declined(said)
 	}
 	same := r.family(targets[0])
 	if said := r.conflict(same, targets[0]); said != "" {
-		return said, nil
+		return "", declined(said)
 	}
 	return r.apply(same, targets[0])
 }

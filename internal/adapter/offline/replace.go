@@ -11,12 +11,12 @@ import (
 func planReplace(h *hands, in intent) {
 	text, err := h.Read(in.file)
 	if err != nil {
-		h.Say(stopWords(err))
+		h.Stop(err)
 		return
 	}
 	n := strings.Count(text, in.old)
 	if in.old == "" || n == 0 {
-		h.Say(fmt.Sprintf("%s does not contain `%s`; nothing was changed.", in.file, in.old))
+		h.Decline(fmt.Sprintf("%s does not contain `%s`; nothing was changed.", in.file, in.old))
 		return
 	}
 	args := map[string]any{"path": in.file, "old": in.old, "new": in.new}
@@ -26,12 +26,12 @@ func planReplace(h *hands, in intent) {
 	v := &verifier{h: h}
 	if strings.HasSuffix(in.file, ".go") {
 		if err := v.before(); err != nil {
-			h.Say(stopWords(err))
+			h.Stop(err)
 			return
 		}
 	}
 	if _, err := h.one("edit", args); err != nil {
-		h.Say(stopWords(err))
+		h.Stop(err)
 		return
 	}
 	h.changed(in.file, strings.ReplaceAll(text, in.old, in.new))

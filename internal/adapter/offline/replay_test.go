@@ -253,7 +253,7 @@ func TestUsage(t *testing.T) {
 	if cost := llm.Cost(m.Info().Price, reply.Usage); cost == nil || *cost != 0 {
 		t.Errorf("cost %v", cost)
 	}
-	if got := m.Info().Ref(); got != "offline" || m.Info().From != "this process" || reply.Stop != llm.StopEnd {
+	if got := m.Info().Ref(); got != "offline" || m.Info().From != "this process" || reply.Stop != llm.StopRefusal || reply.Refusal == "" {
 		t.Errorf("%s, %+v", got, reply)
 	}
 }

@@ -11,11 +11,11 @@ func planRun(h *hands, in intent) {
 	if command == "" {
 		c, err := detectTests(h, in.build)
 		if err != nil {
-			h.Say(stopWords(err))
+			h.Stop(err)
 			return
 		}
 		if c == "" {
-			h.Say("I found nothing here that I know how to run: no go.mod, Cargo.toml, package.json, pyproject.toml or Makefile. Say which command, as in: run `make check`.")
+			h.Decline("I found nothing here that I know how to run: no go.mod, Cargo.toml, package.json, pyproject.toml or Makefile. Say which command, as in: run `make check`.")
 			return
 		}
 		command = c
@@ -23,7 +23,7 @@ func planRun(h *hands, in intent) {
 	h.Say("I run `" + command + "`.")
 	out, exit, err := h.Run(command)
 	if err != nil {
-		h.Say(stopWords(err))
+		h.Stop(err)
 		return
 	}
 	h.Say(explain(command, out, exit))

@@ -48,6 +48,7 @@ func (r *runner) run(c llm.Call) llm.Result {
 			From, To int
 		}
 		Edits []struct{ Path, Old, New string }
+		With  []struct{ Path, Content string }
 	}
 	if err := json.Unmarshal(c.Args, &a); err != nil {
 		r.t.Fatalf("arguments of %s: %v", c.Name, err)
@@ -96,13 +97,15 @@ func (r *runner) run(c llm.Call) llm.Result {
 		}
 	case "bash":
 		text = r.bash(a.Command)
+	case "go_overlay":
+		text = r.overlay(a.Command, a.With)
 	default:
 		r.t.Fatalf("unknown tool %s", c.Name)
 	}
 	if err != nil {
 		return llm.Result{ID: c.ID, Name: c.Name, Text: err.Error(), Error: true}
 	}
-	return llm.Result{ID: c.ID, Name: c.Name, Text: text, Error: c.Name == "bash" && !strings.HasSuffix(text, "exit code 0")}
+	return llm.Result{ID: c.ID, Name: c.Name, Text: text, Error: (c.Name == "bash" || c.Name == "go_overlay") && !strings.HasSuffix(text, "exit code 0")}
 }
 
 func (r *runner) read(path string, from, to int) (string, error) {
@@ -209,6 +212,26 @@ func (r *runner) bash(command string) string {
 		s += "\n"
 	}
 	return s + fmt.Sprintf("exit code %d", cmd.ProcessState.ExitCode())
+}
+
+// overlay runs a go command with files laid over the workspace.
+func (r *runner) overlay(command string, with []struct{ Path, Content string }) string {
+	dir, replace := r.t.TempDir(), map[string]string{}
+	for i, f := range with {
+		to := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(to, []byte(f.Content), 0o644); err != nil {
+			r.t.Fatal(err)
+		}
+		replace[filepath.Join(r.dir, f.Path)] = to
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "overlay.json"), list, 0o644)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.bash(strings.Replace(command, "go test ", "go test -overlay="+filepath.Join(dir, "overlay.json")+" ", 1))
 }
 
 // put writes files into the workspace: pairs of name and content.

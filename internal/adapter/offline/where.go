@@ -22,7 +22,7 @@ func planWhere(h *hands, in intent) {
 	name := in.name[strings.LastIndexByte(in.name, '.')+1:]
 	hits, more, err := h.Grep(`\b` + name + `\b`)
 	if err != nil {
-		h.Say(stopWords(err))
+		h.Stop(err)
 		return
 	}
 	var gofiles []string
@@ -36,7 +36,7 @@ func planWhere(h *hands, in intent) {
 	if len(gofiles) > 0 {
 		texts, err := h.ReadAll(gofiles)
 		if err != nil {
-			h.Say(stopWords(err))
+			h.Stop(err)
 			return
 		}
 		for _, p := range gofiles {

@@ -9,17 +9,17 @@ import (
 func renameWord(h *hands, in intent) {
 	text, err := h.Read(in.file)
 	if err != nil {
-		h.Say(stopWords(err))
+		h.Stop(err)
 		return
 	}
 	now, n := replaceWord(text, in.old, in.new)
 	if n == 0 {
-		h.Say(fmt.Sprintf("%s does not contain `%s`; nothing was changed.", in.file, in.old))
+		h.Decline(fmt.Sprintf("%s does not contain `%s`; nothing was changed.", in.file, in.old))
 		return
 	}
 	old, new := narrow(text, now)
 	if err := h.Edit(in.file, old, new); err != nil {
-		h.Say(stopWords(err))
+		h.Stop(err)
 		return
 	}
 	h.settle()

@@ -34,20 +34,12 @@ func TestGoOnAfterCrash(t *testing.T) {
 	// The same turn goes on: the file shows that the edit was made.
 	_, last := r.finish(m, slices.Clone(ms))
 	contains(t, last, "repaired", "exit code 0")
-	// Or a person comes back, after the repair's own files were left too.
-	r.put("x.go", "package x\n\nfunc Total(names []int) int { return len(names) }\n", ".pawl-repair-0.txt", "x", "mine.txt", "x")
-	w := call("write", map[string]any{"path": ".pawl-repair-0.txt", "content": "x"})
-	w.ID = idPrefix + "w"
-	mine := call("write", map[string]any{"path": "mine.txt", "content": "x"})
-	mine.ID = idPrefix + "m"
-	ms = append(ms, llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Kind: llm.CallPart, Call: &w}, {Kind: llm.CallPart, Call: &mine}}},
-		llm.Message{Role: llm.Tool, Parts: []llm.Part{
-			{Kind: llm.Output, Result: &llm.Result{ID: w.ID, Name: "write"}}, {Kind: llm.Output, Result: &llm.Result{ID: mine.ID, Name: "write"}},
-		}})
+	// Or a person comes back: the trial change is put back first.
+	r.put("x.go", "package x\n\nfunc Total(names []int) int { return len(names) }\n")
 	all, last := r.turn(m, ms, "continue")
-	contains(t, said(all), "trial changes in x.go, .pawl-repair-0.txt")
+	contains(t, said(all), "trial changes in x.go")
 	contains(t, last, "repaired")
-	if got := r.files(); !slices.Equal(got, []string{"go.mod", "mine.txt", "x.go"}) {
+	if got := r.files(); !slices.Equal(got, []string{"go.mod", "x.go"}) {
 		t.Errorf("files: %v", got)
 	}
 }
@@ -129,48 +121,30 @@ func FuzzResults(f *testing.F) {
 	})
 }
 
-// A repair's own files go out with the command that needs them, are not
-// written twice, and are all gone at the end.
-func TestQueue(t *testing.T) {
-	r := workspace(t, "mine.txt", "x")
-	var replies []int
+// A command with files laid over the workspace is one call, which a session
+// without that tool refuses; nothing is written in the workspace.
+func TestOverlay(t *testing.T) {
+	r := workspace(t, "go.mod", mod, "x_test.go", "package x\n")
+	var calls []llm.Call
 	h := newHands(nil, func(a ask) []llm.Result {
-		replies = append(replies, len(a.calls))
-		var out []llm.Result
-		for _, c := range a.calls {
-			out = append(out, r.run(c))
-		}
-		return out
+		calls = append(calls, a.calls...)
+		return []llm.Result{r.run(a.calls[0])}
 	})
-	contained(h, func() {
-		for _, text := range []string{"one", "one", "two"} {
-			_ = h.Write(".pawl-repair-a", text)
-			_ = h.Write("sub/.pawl-repair-b", "same")
-			out, exit, err := h.Run("cat .pawl-repair-a")
-			if out != text || exit != 0 || err != nil {
-				t.Errorf("%q, %d, %v", out, exit, err)
-			}
-		}
-		_ = h.Write(".pawl-repair-a", "three")
-		_ = h.Write(".pawl-repair-c", "never on disk")
-		for _, p := range []string{".pawl-repair-a", "sub/.pawl-repair-b", ".pawl-repair-c"} {
-			_ = h.Remove(p)
-		}
-	})
-	if want := []int{3, 1, 2, 1}; !slices.Equal(replies, want) {
-		t.Errorf("calls in the replies: %v, want %v", replies, want)
+	before := r.tree()
+	files := map[string]string{
+		"x_test.go": "package x\n\nimport \"testing\"\n\nfunc TestSeen(t *testing.T) { t.Log(word) }\n",
+		"new.go":    "package x\n\nconst word = \"laid over\"\n",
 	}
-	if got := r.files(); !slices.Equal(got, []string{"mine.txt"}) {
-		t.Errorf("left: %v", got)
+	out, exit, err := h.Overlay("go test -v ./...", files)
+	if exit != 0 || err != nil || !strings.Contains(out, "laid over") {
+		t.Errorf("%q, %d, %v", out, exit, err)
 	}
-	r.deny = func(c llm.Call) string {
-		if c.Name == "write" {
-			return "Denied: read-only."
-		}
-		return ""
+	if len(calls) != 1 || calls[0].Name != "go_overlay" {
+		t.Errorf("calls: %v", calls)
 	}
-	_ = h.Write(".pawl-repair-a", "x")
-	if _, _, err := h.Run("true"); err == nil || !strings.Contains(err.Error(), "read-only") {
+	same(t, before, r.tree())
+	h.tools = []string{"bash", "write"}
+	if _, _, err := h.Overlay("go test ./...", files); err == nil || !strings.Contains(err.Error(), "no such tool") {
 		t.Error(err)
 	}
 	if got := plain("go test -C 'a b' ./..."); got != "go test -C 'a b' ./..." {

@@ -46,7 +46,9 @@ type Footprint struct {
 	// Commands do: makefiles, and the scripts that their targets call.
 	Defined []string
 	// Shell is the command line that Commands were parsed from.
-	Shell   string
+	Shell string
+	// Besides says, for the person who is asked, what the command line does not.
+	Besides string
 	Unknown bool
 	// Blind marks writes that replace all of a file and so need all its
 	// current lines to have been shown (SPEC 4.6).
@@ -357,6 +359,8 @@ type Tool struct {
 	// ReadOnly tools change nothing and are never asked about inside the
 	// workspace.
 	ReadOnly bool
+	// Only is the provider whose models alone are offered it, "" for all.
+	Only string
 	// Timeout is the longest a call may take; 0 is the engine's default.
 	Timeout   time.Duration
 	Footprint func(env Env, in json.RawMessage) (Footprint, error)
@@ -381,6 +385,17 @@ func (s Set) Find(name string) (Tool, bool) {
 		}
 	}
 	return Tool{}, false
+}
+
+// For gives the tools that a provider's models are offered.
+func (s Set) For(provider string) Set {
+	out := make(Set, 0, len(s))
+	for _, t := range s {
+		if t.Only == "" || t.Only == provider {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // Specs lists what the model is shown.

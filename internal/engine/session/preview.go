@@ -47,6 +47,9 @@ func (g *permissionGate) question(ctx context.Context, p *turn.Pending, d permis
 	}
 	if p.Footprint.Shell != "" {
 		q.Preview = p.Footprint.Shell
+		if also := p.Footprint.Besides; also != "" {
+			q.Preview += "\n" + also
+		}
 	}
 	if preview != "" {
 		// Commands and arguments are shown whole, however long.

@@ -260,7 +260,7 @@ func (s *Session) does(name string) tool.Kind {
 // model, or other tools. The system prompt of a session stays as it was.
 func (s *Session) rebase(why string) []event.Draft {
 	info := s.model.Info()
-	head := llm.Head{Model: info.Model, System: s.cfg.System, Tools: s.cfg.Tools.Specs(), Effort: s.cfg.Effort}
+	head := llm.Head{Model: info.Model, System: s.cfg.System, Tools: s.cfg.Tools.For(info.Provider).Specs(), Effort: s.cfg.Effort}
 	if s.conv.Rebased() {
 		old := s.conv.Head()
 		head.System = old.System

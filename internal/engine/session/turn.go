@@ -98,8 +98,9 @@ func (s *Session) finish(r *run, end event.End, err error) {
 
 func (s *Session) loop() *turn.Loop {
 	model := s.inUse()
+	tools := s.cfg.Tools.For(model.Info().Provider)
 	l := &turn.Loop{
-		Model: model, Tools: s.cfg.Tools, Record: s.record, Live: s.log.Publish,
+		Model: model, Tools: tools, Record: s.record, Live: s.log.Publish,
 		Request: s.request, Locks: s.cfg.Locks, Mask: s.cfg.Mask.String,
 		Cost: func(u llm.Usage) *float64 { return llm.Cost(s.Info().Price, u) }, Over: s.over,
 		Fallback: s.chain(model), RetryFor: s.cfg.RetryFor, TimeLeft: s.timeLeft, Longer: s.longer,
@@ -125,7 +126,7 @@ func (s *Session) loop() *turn.Loop {
 	l.CutLoops = s.cutsLoops
 	// The order of SPEC 4.3.
 	l.Gates = []turn.Gate{
-		turn.Exists{Tools: s.cfg.Tools},
+		turn.Exists{Tools: tools},
 		turn.Arguments{Env: s.env},
 		turn.Repeated{},
 		&stuckGate{s: s},

@@ -311,7 +311,7 @@ func toolSet(i llm.Info) tool.Set {
 		set = append(set, tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch())
 	}
 	return append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
-		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember(), tools.CleanupToolCall())
+		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember(), tools.CleanupToolCall(), tools.GoOverlay())
 }
 
 func (a *App) openStore(ctx context.Context, f *flags, p settings.Paths, conf settings.Loaded) (event.Store, error) {

@@ -2,12 +2,14 @@ package repair
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -97,7 +99,30 @@ func (d *disk) Write(p, content string) error {
 	return os.WriteFile(d.file(p), []byte(content), 0o644)
 }
 
-func (d *disk) Remove(p string) error { return os.Remove(d.file(p)) }
+func (d *disk) Overlay(command string, files map[string]string) (string, int, error) {
+	dir, err := os.MkdirTemp("", "overlay")
+	if err != nil {
+		return "", 0, err
+	}
+	defer os.RemoveAll(dir)
+	replace := map[string]string{}
+	for p, text := range files {
+		to := filepath.Join(dir, strconv.Itoa(len(replace)))
+		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
+			return "", 0, err
+		}
+		replace[d.file(p)] = to
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", 0, err
+	}
+	to := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(to, list, 0o644); err != nil {
+		return "", 0, err
+	}
+	return d.Run(strings.Replace(command, " -vet=off ", " -overlay="+to+" -vet=off ", 1))
+}
 
 func (d *disk) Run(command string) (string, int, error) {
 	d.runs++

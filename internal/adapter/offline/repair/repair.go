@@ -10,7 +10,7 @@
 //
 // It promises that no source file of the project is touched before a candidate
 // has passed the tests: candidates are screened through the go command's
-// -overlay. What survives is then applied with Hands.Edit and validated for
+// -overlay, from files outside of the workspace. What survives is then applied with Hands.Edit and validated for
 // real. At the end only the chosen edit is in the tree, or nothing.
 //
 // It refuses to remove a statement, to edit a test, to branch on a test's
@@ -29,11 +29,13 @@ type Hands interface {
 	Edit(path, old, new string) error
 	// Write makes or replaces a file.
 	Write(path, content string) error
-	// Remove deletes a file.
-	Remove(path string) error
 	// Run runs a shell command in the workspace and gives its output, both
 	// streams together, and its exit code. err: it could not be run at all.
 	Run(command string) (out string, exit int, err error)
+	// Overlay runs a "go test" or "go vet" command line as Run does, on the
+	// workspace as it would be with files (path -> text), some of them new. The
+	// workspace itself stays as it is.
+	Overlay(command string, files map[string]string) (out string, exit int, err error)
 	// List gives the files that match a glob pattern; ** matches any folders.
 	List(pattern string) ([]string, error)
 	// Say tells the person what is being done, one sentence.

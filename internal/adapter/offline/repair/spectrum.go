@@ -135,11 +135,7 @@ func (w *work) panicked(st statement, stack []place) bool {
 
 // probe runs our probe among a package's tests, with files laid over the tree.
 func (w *work) probe(p *pkg, files map[string]string) (string, error) {
-	flag, err := w.overlay(files)
-	if err != nil {
-		return "", err
-	}
-	out, _, err := w.run(w.gotest(flag + " -vet=off -count=1 -v -timeout=280s -run='^TestPawlProbe$' " + quote(w.m.pattern(p.dir))))
+	out, _, err := w.with(files, w.gotest("-vet=off -count=1 -v -timeout=280s -run='^TestPawlProbe$' "+quote(w.m.pattern(p.dir))))
 	if err != nil {
 		return out, err
 	}

@@ -38,7 +38,6 @@ func Tests(h Hands, opt Options) (Report, error) {
 	if errors.Is(err, errBuild) {
 		r.Outcome, r.Why, err = NotFixed, "the tests do not build, or do not end, with what a repair adds to them", nil
 	}
-	err = errors.Join(err, w.clean())
 	if r.Outcome != Fixed && r.Outcome != Uncertain || err != nil {
 		err = errors.Join(err, w.restore())
 	}
@@ -174,9 +173,6 @@ func (w *work) choose(r *Report, specs []*spectrum, plausible []*candidate, v ve
 		if err != nil {
 			return err
 		}
-	}
-	if err := w.clean(); err != nil {
-		return err
 	}
 	rank(classes, inputs)
 	for len(classes) > 0 {

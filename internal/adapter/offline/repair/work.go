@@ -1,16 +1,10 @@
 package repair
 
 import (
-	"encoding/json"
 	"fmt"
-	"path"
 	"sort"
 	"strings"
 )
-
-// tempPrefix begins the name of every file that a repair writes for itself.
-// They lie in the module's root and are gone at the end.
-const tempPrefix = ".pawl-repair-"
 
 // work is one repair's use of the Hands: it counts commands and knows what to
 // put back.
@@ -19,7 +13,6 @@ type work struct {
 	opt     Options
 	m       *module
 	runs    int
-	temps   []string          // files written for the go command
 	applied map[string]string // changed source files -> their text before
 }
 
@@ -61,66 +54,18 @@ func quote(s string) string {
 	return s
 }
 
-// overlay writes what the go command shall see instead of the tree: file ->
-// text. It gives the flag that says so.
-func (w *work) overlay(files map[string]string) (string, error) {
-	paths := make([]string, 0, len(files))
-	for p := range files {
-		paths = append(paths, p)
+// with runs a go command on the workspace as it would be with files: path ->
+// text. Nothing is written there.
+func (w *work) with(files map[string]string, command string) (string, int, error) {
+	if w.runs >= w.opt.Runs {
+		return "", 0, errRuns
 	}
-	sort.Strings(paths)
-	replace := map[string]string{}
-	for i, p := range paths {
-		name := fmt.Sprintf("%s%d.txt", tempPrefix, i)
-		if err := w.temp(name, files[p]); err != nil {
-			return "", err
-		}
-		replace[strings.TrimPrefix(strings.TrimPrefix(p, w.opt.Dir), "/")] = name
-	}
-	b, err := json.MarshalIndent(map[string]any{"Replace": replace}, "", "\t")
+	w.runs++
+	out, exit, err := w.h.Overlay(command, files)
 	if err != nil {
-		return "", fmt.Errorf("encode the overlay: %w", err)
+		return out, exit, fmt.Errorf("%w: run %q: %w", ErrHands, command, err)
 	}
-	if err := w.temp(tempPrefix+"overlay.json", string(b)); err != nil {
-		return "", err
-	}
-	return "-overlay=" + tempPrefix + "overlay.json", nil
-}
-
-// temp writes a file of our own in the module's root.
-func (w *work) temp(name, text string) error {
-	p := path.Join(w.opt.Dir, name)
-	known := false
-	for _, t := range w.temps {
-		known = known || t == p
-	}
-	if !known {
-		w.temps = append(w.temps, p)
-	}
-	if err := w.h.Write(p, text); err != nil {
-		return fmt.Errorf("%w: write %s: %w", ErrHands, p, err)
-	}
-	return nil
-}
-
-// clean removes what temp wrote. It tries all, and says what is left.
-func (w *work) clean() error {
-	var left []string
-	var cause error
-	for _, t := range w.temps {
-		err := w.h.Remove(t)
-		if err == nil {
-			continue
-		}
-		if _, gone := w.h.Read(t); gone == nil { // it may never have been written
-			left, cause = append(left, t), err
-		}
-	}
-	w.temps = nil
-	if len(left) > 0 {
-		return fmt.Errorf("%w: left behind: %s: %w", ErrHands, strings.Join(left, ", "), cause)
-	}
-	return nil
+	return out, exit, nil
 }
 
 // apply makes an edit in the tree.

@@ -1,0 +1,48 @@
+package session_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// A tool of one provider's models is neither shown to another's nor run for
+// them, whatever it is called. SPEC 4.4, 5.2
+func TestToolOfOneProvider(t *testing.T) {
+	args := json.RawMessage(`{"command":"go test ./...","with":[]}`)
+	m := llmtest.New(
+		llmtest.Turn{Calls: []llm.Call{{ID: "a", Name: "go_overlay", Args: args}}},
+		llmtest.Turn{Calls: []llm.Call{{ID: "b", Name: "GoOverlay", Args: args}}},
+		llmtest.Turn{Text: "done"},
+	)
+	r := newRig(t, "yolo", m, func(c *session.Config) { c.Tools = append(slices.Clip(c.Tools), tools.GoOverlay()) })
+	for _, e := range r.run("go", func(event.Event) {}) {
+		switch b := e.Body.(type) {
+		case event.Rebased:
+			t.Errorf("a new head: %v", b.Head.Tools)
+		case event.CallDone:
+			if b.Outcome != event.Invalid || !strings.Contains(b.Result.Text, "There is no tool") {
+				t.Errorf("%s: %s %q", b.ID, b.Outcome, b.Result.Text)
+			}
+		}
+	}
+	for _, req := range m.Requests() {
+		for _, s := range req.Head.Tools {
+			if s.Name == "go_overlay" {
+				t.Error("the model is offered it")
+			}
+		}
+	}
+	set := tool.Set{tools.Read(), tools.GoOverlay()}
+	if got := len(set.For("offline")); got != 2 {
+		t.Errorf("the built-in model is offered %d tools", got)
+	}
+}
