@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -238,7 +239,32 @@ func (h *hands) Edit(p, old, new string) error {
 }
 
 func (h *hands) Write(p, content string) error { return write(h.dir, p, content) }
-func (h *hands) Remove(p string) error         { return os.Remove(h.file(p)) }
+
+// Overlay runs a go command with files, from a folder beside the project, in
+// place of its own.
+func (h *hands) Overlay(command string, files map[string]string) (string, int, error) {
+	dir, err := os.MkdirTemp("", "overlay")
+	if err != nil {
+		return "", 0, err
+	}
+	defer os.RemoveAll(dir)
+	replace := map[string]string{}
+	for p, text := range files {
+		name := fmt.Sprint(len(replace))
+		if err := write(dir, name, text); err != nil {
+			return "", 0, err
+		}
+		replace[h.file(p)] = filepath.Join(dir, name)
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err == nil {
+		err = write(dir, "overlay.json", string(list))
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	return h.Run(strings.Replace(command, " -vet=off ", " -overlay="+filepath.Join(dir, "overlay.json")+" -vet=off ", 1))
+}
 
 func (h *hands) Run(command string) (string, int, error) {
 	begin := time.Now()
