@@ -3,9 +3,6 @@
 package truth
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -53,7 +50,7 @@ func TestComposed(t *testing.T) {
 }
 
 func compose(t *testing.T, c *cage, mode permission.Mode, long time.Duration, seed uint64) {
-	g := &grammar{r: rand.New(rand.NewPCG(seed, 0)), known: known(lines(t))}
+	g := &grammar{r: rand.New(rand.NewPCG(seed, 0)), known: known(lines(t)), table: table(t)}
 	end := time.Now().Add(long)
 	tries, ran, found, projects := 0, 0, 0, 0
 	harmless := map[string]int{}
@@ -94,45 +91,6 @@ func compose(t *testing.T, c *cage, mode permission.Mode, long time.Duration, se
 		}
 	}
 	t.Logf("%d programs ran, never of the table: %s", len(harmless), strings.Join(never, " "))
-}
-
-// tabled are the programs of the policy's table, as its source names them.
-func tabled(t *testing.T) []string {
-	t.Helper()
-	var out []string
-	for file, function := range map[string]string{"text.go": "textRow", "files.go": "fileRow", "effect.go": "special tells", "git.go": "gitRow"} {
-		f, err := parser.ParseFile(token.NewFileSet(), "../policy/command/"+file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range f.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok || !slices.Contains(strings.Fields(function), fn.Name.Name) {
-				continue
-			}
-			ast.Inspect(fn, func(n ast.Node) bool {
-				c, ok := n.(*ast.CaseClause)
-				if !ok {
-					return true
-				}
-				for _, e := range c.List {
-					if lit, ok := e.(*ast.BasicLit); ok {
-						name := strings.Trim(lit.Value, `"`)
-						if file == "git.go" {
-							name = "git " + name
-						}
-						out = append(out, name)
-					}
-				}
-				return true
-			})
-		}
-	}
-	if len(out) < 100 {
-		t.Fatal("the table has only ", len(out), " programs")
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // Every line that is known to be harmless or to do harm, as it stands.

@@ -13,6 +13,7 @@ import (
 type grammar struct {
 	r     *rand.Rand
 	known []string
+	table []program
 	depth int
 }
 
@@ -233,7 +234,7 @@ func (g *grammar) payload() string {
 }
 
 func (g *grammar) plain() string {
-	return g.pick("a.txt", "b.txt", "sub", "sub/n.txt", ".", "f", "notes.md", "x.json", "one", "2", "1", "main.go", "names", "names0", "1,2p", "-", "--", "*.txt", "HEAD", "./...")
+	return g.pick("a.txt", "b.txt", "sub", "sub/n.txt", ".", "f", "notes.md", "x.json", "a.zip", "a.tar", "a.gz", "z.bz2", "z.xz", "one", "2", "1", "main.go", "names", "names0", "1,2p", "-", "--", "*.txt", "HEAD", "./...")
 }
 
 func (g *grammar) path() string {
@@ -320,6 +321,10 @@ func (g *grammar) simple() string {
 	if g.odds(10) {
 		b.WriteString(g.pick("env", "env -i", "env -C sub", "env -S", "time -p", "nice -n 5", "timeout 2", "command", "builtin", "exec", "stdbuf -o0", "nohup", "setsid", "xargs", "xargs -0", "xargs -I{}", "command -p", "env -u x", "time -po W", "exec -a x") + " ")
 	}
+	if g.odds(2) {
+		b.WriteString(g.tabled())
+		return b.String()
+	}
 	b.WriteString(g.pick("ls", "cat", "tac", "rev", "head", "tail", "wc", "sort", "uniq", "cut", "tr", "grep", "egrep", "fgrep", "sed", "awk", "find", "jq", "diff", "cmp", "comm", "paste", "join", "fold", "expand", "nl", "od", "hexdump", "xxd", "base64", "strings", "stat", "file", "readlink", "realpath",
 		"basename", "dirname", "echo", "printf", "test", "[", "[[", "true", "seq", "date", "du", "df", "md5sum", "sha256sum", "git status", "git diff", "git log", "git show", "git grep", "git ls-files", "git branch", "git blame", "git -C sub status", "git -C bare status", "git rev-parse", "git cat-file", "git describe", "git shortlog", "git config", "git remote", "git stash list", "git reflog", "git tag", "git worktree list", "git for-each-ref", "git check-ignore", "git archive", "git help",
 		"type", "which", "command -v", "hash", "read", "mapfile", "export", "declare", "local", "unset", "set", "shopt", "cd", "pushd", "eval", "alias", "trap", "wait", "jobs", "kill", "let", ":", "source", ".", "exec", "getopts", "shift", "help", "compgen", "bind", "enable", "complete", "history", "fc", "ulimit", "umask", "times", "dirs", "caller", "column", "less", "more", "man", "tar t", "tar tf", "unzip -l", "zcat", "gzip -l", "bc", "expr", "numfmt", "ps", "id", "uname", "free", "uptime", "env", "printenv", "make -n", "make", "python3 -V", "tee", "split", "csplit", "dd", "xargs", "tsort", "pr", "fmt", "iconv", "cksum", "shuf", "tree", "look", "getconf", "locale", "go version", "go list", "go vet", "perl -v", "node -v", "nm", "objdump", "readelf", "zdiff", "zgrep", "bzcat", "xzcat", "gunzip -c", "sdiff", "vi", "sleep", "yes", "watch", "script", "flock", "nproc", "arch", "tty", "lsof", "ss", "logname", "pathchk", "mktemp", "truncate", "touch", "mkdir", "zap"))
@@ -341,6 +346,39 @@ func (g *grammar) simple() string {
 		out += " ]]"
 	} else if strings.HasPrefix(out, "[ ") {
 		out += " ]"
+	}
+	return out
+}
+
+// tabled is a program of the policy's table, mostly with options of its own.
+func (g *grammar) tabled() string {
+	p := g.table[g.r.IntN(len(g.table))]
+	out := p.name
+	for range g.r.IntN(4) {
+		o := ""
+		if len(p.options) > 0 && !g.odds(8) {
+			o = p.options[g.r.IntN(len(p.options))]
+		} else {
+			o = g.option()
+		}
+		value := strings.HasSuffix(o, "=")
+		o = strings.TrimSuffix(o, "=")
+		if g.odds(6) {
+			o = g.shortened(o)
+		}
+		switch {
+		case !value:
+		case strings.HasPrefix(o, "--") && g.odds(2):
+			o += "=" + g.word()
+		case g.odds(3):
+			o += g.plain()
+		default:
+			o += " " + g.pick(g.plain(), "1", "2", g.word())
+		}
+		out += " " + o
+	}
+	for range g.r.IntN(3) {
+		out += " " + g.pick(g.plain(), g.plain(), g.path(), g.word(), "'"+g.program()+"'")
 	}
 	return out
 }

@@ -209,11 +209,7 @@ func harms(mode permission.Mode, changes []change, cmds []shellsyntax.Command) [
 func may(mode permission.Mode, c change, cmds []shellsyntax.Command) bool {
 	switch {
 	case c.what == "read":
-		// How large a file is, or what its sum is, is no secret.
-		return !slices.ContainsFunc(cmds, func(c shellsyntax.Command) bool {
-			name, _ := c.Program()
-			return len(c.Words) > 0 && command.ShowsContent(name)
-		})
+		return !slices.ContainsFunc(cmds, shows)
 	case path.Base(c.path) == "RAN":
 		return false
 	case c.path == "/tmp" && c.dir:
@@ -230,6 +226,18 @@ func may(mode permission.Mode, c change, cmds []shellsyntax.Command) bool {
 		return true
 	}
 	return false
+}
+
+// shows reports whether a command shows what the files it opens hold. How large
+// a file is, or what its sum is, is no secret; nor is a copy of a folder, in
+// which the names stay; "go version" looks whether a file is a program.
+func shows(c shellsyntax.Command) bool {
+	name, _ := c.Program()
+	switch {
+	case len(c.Words) == 0 || name == "cp" && command.Effects(c).Recursive || name == "go" && len(c.Words) > 1 && c.Words[1].Text == "version":
+		return false
+	}
+	return command.ShowsContent(name)
 }
 
 // bookkeeping: caches that Go keeps for itself in the home, whatever it is

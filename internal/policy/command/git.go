@@ -193,24 +193,32 @@ func git(args []shellsyntax.Word) Effect {
 	return e
 }
 
+// branchLists reports whether "git branch" lists: it has no name of a branch,
+// or an option that makes of names what is looked for.
 func branchLists(args []shellsyntax.Word) bool {
-	list := len(args) == 0
-	for i, a := range args {
+	list, names := false, false
+	for i := 0; i < len(args); i++ {
+		a := args[i]
 		if !a.Known {
 			return false
 		}
-		name, _, _ := strings.Cut(a.Text, "=")
+		name, _, has := strings.Cut(a.Text, "=")
 		switch name {
-		case "-a", "-r", "-l", "--list", "-v", "-vv", "--all", "--remotes", "--verbose", "--show-current", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at":
+		case "-a", "-r", "-l", "--list", "--all", "--remotes", "--show-current", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at":
 			list = true
-		case "--sort", "--format", "--color", "--no-color", "--column", "--no-column", "-i", "--ignore-case":
-		default:
-			if strings.HasPrefix(name, "-") || !list {
-				return i > 0 && strings.HasPrefix(args[i-1].Text, "--sort") && list
+		case "-v", "-vv", "--verbose", "--color", "--no-color", "--column", "--no-column", "-i", "--ignore-case":
+		case "--sort", "--format":
+			if !has {
+				i++
 			}
+		default:
+			if strings.HasPrefix(name, "-") {
+				return false
+			}
+			names = true
 		}
 	}
-	return list
+	return list || !names
 }
 
 func isOneOf(w shellsyntax.Word, names ...string) bool {

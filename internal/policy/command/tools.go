@@ -194,8 +194,8 @@ func (r row) first(name string, args []shellsyntax.Word) Effect {
 	if why != "" {
 		return other(name + " " + why)
 	}
-	if len(operands) > 0 && strings.ContainsAny(operands[0].Text, "*?[") && operands[0].Known {
-		return other(name + " looks for files by a pattern of its own")
+	if len(operands) > 0 && operands[0].Known && (operands[0].Text == "-" || strings.ContainsAny(operands[0].Text, "*?[")) {
+		return other(name + " looks for the archive itself")
 	}
 	return Effect{Kind: Reads, Reads: operands[:min(1, len(operands))]}
 }
