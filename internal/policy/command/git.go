@@ -239,6 +239,10 @@ func ConfigWrites(args []shellsyntax.Word) bool {
 		if !a.Known {
 			return true
 		}
+		if operands > 0 { // git takes what is behind a name as its value, dash or not
+			operands++
+			continue
+		}
 		name, _, has := strings.Cut(a.Text, "=")
 		switch name {
 		case "--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color", "--get-colorbool":
@@ -249,7 +253,7 @@ func ConfigWrites(args []shellsyntax.Word) bool {
 				i++
 			}
 		case "get", "list":
-			if operands == 0 && !reads {
+			if !reads {
 				reads = true
 				continue
 			}

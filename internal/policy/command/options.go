@@ -48,9 +48,9 @@ type opt struct {
 	marks string
 	value shellsyntax.Word
 	has   bool
-	// late: its value is a word of its own behind an operand, where tools of
-	// BSD read no options any more.
-	late bool
+	// behind: it stands behind an operand, where tools of BSD read no options
+	// any more; late: and its value is a word of its own.
+	behind, late bool
 }
 
 func (o opt) is(names string) bool { return slices.Contains(strings.Fields(names), o.name) }
@@ -119,13 +119,14 @@ func (r row) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.W
 			return opts, nil, "an argument that cannot be known before may be an option of it"
 		}
 		t := a.Text
+		behind := len(operands) > 0
 		next := func(o opt, attached string, has bool) opt {
 			switch {
 			case has:
 				o.value, o.has = shellsyntax.Word{Text: attached, Known: true}, true
 			case strings.ContainsAny(o.marks, "=<") && i+1 < len(args):
 				i++
-				o.value, o.has, o.late = args[i], true, len(operands) > 0
+				o.value, o.has, o.late = args[i], true, behind
 				// Of several words the first is the value; where the rest are
 				// no files that are read, they may be anything.
 				if several(args[i]) && (!r.open() || r.operands != paths && r.operands != text) {
@@ -139,18 +140,19 @@ func (r row) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.W
 			operands = append(operands, a)
 			continue
 		case t == "--":
-			return opts, append(operands, args[i+1:]...), ""
+			return append(opts, opt{name: t, behind: behind}), append(operands, args[i+1:]...), ""
 		case r.dash != "":
 			name, v, has := strings.Cut(strings.TrimPrefix(t[1:], "-"), "=")
 			full, marks, ok := r.word(r.dash, name)
 			switch {
 			case ok:
-				opts = append(opts, next(opt{name: "-" + full, marks: marks}, v, has))
+				opts = append(opts, next(opt{name: "-" + full, marks: marks, behind: behind}, v, has))
 			case r.digits && strings.Trim(t[1:], "0123456789") == "":
 			case t[1] != '-' && r.attached(t[1:]) != "":
 				_, marks, _ := r.word(r.dash, t[1:2])
-				opts = append(opts, opt{name: "-" + t[1:2], marks: marks, value: shellsyntax.Word{Text: t[2:], Known: true}, has: true})
+				opts = append(opts, opt{name: "-" + t[1:2], marks: marks, behind: behind, value: shellsyntax.Word{Text: t[2:], Known: true}, has: true})
 			case t[1] != '-' && r.letters(t[1:]):
+				opts = append(opts, opt{name: t, behind: behind})
 			default:
 				return opts, nil, t + " is not known to be harmless"
 			}
@@ -160,7 +162,7 @@ func (r row) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.W
 			if !ok {
 				return opts, nil, t + " is not known to be harmless"
 			}
-			opts = append(opts, next(opt{name: "--" + full, marks: marks}, v, has))
+			opts = append(opts, next(opt{name: "--" + full, marks: marks, behind: behind}, v, has))
 		case r.digits && strings.Trim(t[1:], "0123456789") == "":
 		default:
 			for j := 1; j < len(t); j++ {
@@ -171,7 +173,7 @@ func (r row) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.W
 				if !ok {
 					return opts, nil, "-" + t[j:j+1] + " is not known to be harmless"
 				}
-				o := opt{name: "-" + t[j:j+1], marks: marks}
+				o := opt{name: "-" + t[j:j+1], marks: marks, behind: behind}
 				if strings.ContainsAny(marks, "=<?") {
 					o = next(o, t[j+1:], j+1 < len(t))
 					opts = append(opts, o)
@@ -236,7 +238,7 @@ func (r row) effect(name string, args []shellsyntax.Word) Effect {
 			e.Reads = append(e.Reads, o.value)
 		}
 	}
-	if r.most > 0 && (len(operands) > r.most-1 || slices.ContainsFunc(operands, several)) {
+	if r.most > 0 && (len(operands) > r.most-1 || slices.ContainsFunc(operands, several) || slices.ContainsFunc(opts, func(o opt) bool { return o.behind })) {
 		return other(name + " with that many operands may write")
 	}
 	switch r.operands {

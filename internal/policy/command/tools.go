@@ -98,16 +98,28 @@ func npmTool(args []shellsyntax.Word) Effect {
 	return other("npm " + args[0].Text + " is not known to be harmless")
 }
 
-// pipTool: what tells of the packages that are installed.
+// pipTool: what tells of the packages that are installed. Each subcommand has
+// options of its own: pip takes one that is another's for a shortened one, and
+// --local for --local-log.
 func pipTool(args []shellsyntax.Word) Effect {
 	if len(args) == 0 || !args[0].Known {
 		return other("pip without a subcommand that is known")
 	}
+	r := row{short: "vq", long: "verbose quiet disable-pip-version-check no-color", operands: text, exact: true}
 	switch args[0].Text {
-	case "list", "freeze", "show", "check", "inspect", "help":
-		return row{short: "vqefl", long: "format= local user verbose quiet files all exclude= not-required disable-pip-version-check no-color", operands: text, exact: true}.effect("pip", args[1:])
+	case "list":
+		r.short, r.long = r.short+"el", r.long+" format= local user exclude= not-required editable"
+	case "freeze":
+		r.short, r.long = r.short+"l", r.long+" local user all exclude="
+	case "show":
+		r.short, r.long = r.short+"f", r.long+" files"
+	case "inspect":
+		r.long += " local user"
+	case "check", "help":
+	default:
+		return other("pip " + args[0].Text + " is not known to be harmless")
 	}
-	return other("pip " + args[0].Text + " is not known to be harmless")
+	return r.effect("pip", args[1:])
 }
 
 // python: only modules of its own that tell, and with -I, since the folder it
