@@ -82,11 +82,11 @@ func cut(s string, n int) string {
 	return string(r[:n]) + "…"
 }
 
-// Asking says what a permission question is about, and why it is asked unless
-// the call itself says so already: to run a command that stands there, or to
-// change the file that it names, is no further reason.
-func Asking(q event.Question) string {
-	title, whole := plain.Line(q.Title), q.Title+"\n"+q.Preview
+// Reason says why a permission question is asked, unless the call itself says
+// so already: to run a command that stands there, or to change the file that it
+// names, is no further reason.
+func Reason(q event.Question) string {
+	whole := q.Title + "\n" + q.Preview
 	var why []string
 	for part := range strings.SplitSeq(q.Reason, "; ") {
 		if run, ok := strings.CutPrefix(part, "it runs `"); ok && strings.HasSuffix(run, "`") && strings.Contains(whole, strings.TrimSuffix(run, "`")) {
@@ -97,10 +97,16 @@ func Asking(q event.Question) string {
 		}
 		why = append(why, part)
 	}
-	if len(why) == 0 {
-		return title
+	return plain.Line(strings.Join(why, "; "))
+}
+
+// Asking says what a permission question is about, and why it is asked.
+func Asking(q event.Question) string {
+	title := plain.Line(q.Title)
+	if why := Reason(q); why != "" {
+		return title + " (" + why + ")"
 	}
-	return title + " (" + plain.Line(strings.Join(why, "; ")) + ")"
+	return title
 }
 
 // Done says how a call went, to stand behind Call.

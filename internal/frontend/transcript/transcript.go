@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
-	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
 // form is how the kinds of text are written. Every text that it is given is
@@ -35,109 +34,102 @@ func Text(w io.Writer) func(event.Event) error { return (&writer{w: w, form: tex
 // as lists, and diffs and outputs as blocks.
 func Markdown(w io.Writer) func(event.Event) error { return (&writer{w: w, form: markdown{}}).event }
 
+// writer draws the blocks of a timeline as they finish.
 type writer struct {
 	w io.Writer
 	form
-	calls map[string]string // what open calls want, by id
-	proof evidence.Fold
+	timeline chat.Timeline
 }
 
 func (t *writer) event(e event.Event) error {
-	_, err := io.WriteString(t.w, t.say(e))
+	s := ""
+	for _, c := range t.timeline.Apply(e) {
+		if c.What == chat.Finished && !c.Block.Ephemeral {
+			s += t.draw(c.Block)
+		}
+	}
+	_, err := io.WriteString(t.w, s)
 	return err
 }
 
-func (t *writer) say(e event.Event) string {
-	t.proof.Apply(e)
-	switch b := e.Body.(type) {
-	case event.Opened:
-		return t.note(plain.Line(fmt.Sprintf("session %s in %s, %s", e.Session, b.Dir, e.Time.UTC().Format(time.DateTime+" MST"))))
-	case event.Rebased:
-		return t.note(brief.Model(b.Info))
-	case event.Checked:
-		if b.Command != "" {
-			return t.call(brief.Check(b.Command), brief.Checked(b)) + t.output(b.Output)
-		}
-	case event.Phased:
-		return t.phased(b)
-	case event.Prompted:
+func (t *writer) draw(b chat.Block) string {
+	switch b := b.Body.(type) {
+	case chat.Prompt:
 		if b.Source == event.Autofix {
 			return t.note(brief.Mending) + t.output(b.Text)
 		}
-		return t.person(plain.Text(b.Text))
-	case event.Replied:
-		if s := strings.TrimSpace(plain.Text(b.Reply.Message.Text())); s != "" {
+		return t.person(b.Text)
+	case chat.Reply:
+		s := b.Text
+		if b.Cached != "" {
+			return t.agent(s + "\n\n(" + b.Cached + ")")
+		}
+		if s = strings.TrimSpace(s); s != "" {
 			return t.agent(s)
 		}
-	case event.Recalled:
-		text := plain.Text(b.Text)
-		if b.Key != "" {
-			text += "\n\n(" + brief.Recalled(b) + ")"
+	case chat.Call:
+		s := t.call(b.Title, b.Said)
+		switch {
+		case b.Diff != "":
+			s += t.block("diff", b.Diff)
+		case b.Output == LeftOut, b.Command != "":
+			s += t.output(b.Output)
 		}
-		return t.agent(text)
-	case event.CallAsked:
-		if t.calls == nil {
-			t.calls = map[string]string{}
+		return s
+	case chat.Check:
+		return t.call(b.Title, b.Said) + t.output(b.Output)
+	case chat.Command:
+		return t.command(b.Line, b.Output)
+	case chat.Question:
+		if b.Answer != "" {
+			return t.note(plain.Line("answered: " + b.Answer))
 		}
-		t.calls[b.ID] = brief.Call(b)
-	case event.CallDone:
-		return t.done(b)
-	case event.PersonRan:
-		return t.command(plain.Text(b.Command), plain.Text(b.Output))
-	case event.Answered:
-		if b.Text != "" {
-			return t.note("answered: " + plain.Line(b.Text))
-		}
-	case event.Granted:
-		return t.note(plain.Line(fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule)))
-	case event.Routed:
-		if line := brief.Route(b); line != "" {
-			return t.note(line)
-		}
-	case event.Undone:
-		return t.note(plain.Line("put back: "+strings.Join(b.Paths, ", "))) + t.kept(b.Kept)
-	case event.Redone:
-		return t.note(plain.Line("done again: " + strings.Join(b.Paths, ", ")))
-	case event.Interrupted:
-		return t.note(b.Marker())
-	case event.Ended:
+	case chat.Phase:
+		return t.phase(b)
+	case chat.Note:
+		return t.remark(b)
+	case chat.Ending:
 		s := string(b.End)
-		if b.Error != nil && b.End != event.EndInterrupted {
-			s += ": " + plain.Line(b.Error.Message)
+		if b.Error != "" {
+			s += ": " + b.Error
 		}
-		if proof := brief.Evidence(t.proof.Report()); proof != "" {
-			return t.note(proof) + t.note(s)
+		if b.Proof != "" {
+			return t.note(b.Proof) + t.note(s)
 		}
 		return t.note(s)
 	}
 	return ""
 }
 
-// phased says that a phase began, or what plan is in force, or that the open
-// phase ended.
-func (t *writer) phased(b event.Phased) string {
-	if len(b.Plan) > 0 {
-		s := ""
-		for i, p := range b.Plan {
-			s += t.note(plain.Line(fmt.Sprintf("planned phase %d: %s", b.Number+i, p.Text)))
-		}
-		return s
+// remark draws what stays true; how a run went along is no part of what was
+// said.
+func (t *writer) remark(n chat.Note) string {
+	switch n.Kind {
+	case chat.OfSession, chat.OfModel, chat.OfGrant, chat.OfRoute, chat.OfUndo, chat.OfInterrupt:
+	default:
+		return ""
 	}
+	s := t.note(n.Text)
+	for _, l := range n.More {
+		s += t.note(l)
+	}
+	return s
+}
+
+// phase draws what a person or a plan file says of phases: those of the model's
+// own plan are in its calls.
+func (t *writer) phase(p chat.Phase) string {
 	switch {
-	case b.Number > 0:
-		return t.note(plain.Line(fmt.Sprintf("phase %d: %s", b.Number, b.Text)))
-	case b.Failed:
+	case p.By == "model" || p.ByNext:
+		return ""
+	case p.State == chat.Planned:
+		return t.note(fmt.Sprintf("planned phase %d: %s", p.Number, p.Text))
+	case p.State == chat.Begun:
+		return t.note(fmt.Sprintf("phase %d: %s", p.Number, p.Text))
+	case p.Failed:
 		return t.note("the phase is given up")
 	}
 	return t.note("the phase is done")
-}
-
-// kept are files that hold a later change beside what was put back.
-func (t *writer) kept(paths []string) string {
-	if len(paths) == 0 {
-		return ""
-	}
-	return t.note(plain.Line("with later changes kept in: " + strings.Join(paths, ", ")))
 }
 
 // output is a block of text, of which there may be none.
@@ -145,25 +137,7 @@ func (t *writer) output(s string) string {
 	if s == "" {
 		return ""
 	}
-	return t.block("", plain.Text(s))
-}
-
-func (t *writer) done(b event.CallDone) string {
-	what, ok := t.calls[b.ID]
-	if !ok {
-		what = plain.Line(b.Tool)
-	}
-	delete(t.calls, b.ID)
-	s := t.call(what, brief.Done(b))
-	switch {
-	case b.Diff != "":
-		s += t.block("diff", plain.Text(b.Diff))
-	case b.Result.Text == LeftOut:
-		s += t.block("", LeftOut)
-	case b.Command != "" && b.Result.Text != "":
-		s += t.block("", plain.Text(b.Result.Text))
-	}
-	return s
+	return t.block("", s)
 }
 
 // text is the form for a terminal.

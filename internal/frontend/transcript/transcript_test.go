@@ -61,7 +61,7 @@ func conversation() []event.Body {
 		event.Ended{End: event.EndInterrupted, Error: &event.Fault{Message: "interrupted (person)"}},
 		event.Undone{Paths: []string{"doc.md"}, Kept: []string{"doc.md"}},
 		event.Redone{Paths: []string{"do\x1bc.md"}},
-		event.Phased{Number: 1, Plan: []event.PhaseStep{{Text: "look"}, {Text: "mend\n> it"}}},
+		event.Phased{Number: 1, Text: "look", Plan: []event.PhaseStep{{Text: "look"}, {Text: "mend\n> it"}}},
 		event.Phased{Number: 1, Text: "look"},
 		event.Phased{},
 		event.Phased{Number: 2, Text: "mend"},

@@ -1,0 +1,87 @@
+package chat
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// stream is a text that comes in pieces and, at its end, whole: every part of
+// it is handed on once (SPEC 5.4).
+type stream struct {
+	shown strings.Builder
+	last  string       // the newest line, where shown is full
+	clean plain.Stream // keeps what is half of something between two pieces
+	begun bool
+}
+
+// shownLimit bounds what is remembered of a text to compare it with the whole.
+const shownLimit = 1 << 20
+
+// add returns the next piece sanitised.
+func (s *stream) add(piece string) string {
+	raw := piece
+	if !s.begun {
+		piece = strings.TrimLeft(piece, "\n") // many models begin with one
+	}
+	s.begun = true
+	if s.shown.Len() < shownLimit {
+		s.shown.WriteString(raw)
+	}
+	s.last += raw
+	s.last = s.last[max(0, len(s.last)-longLine):]
+	return s.clean.Add(piece)
+}
+
+// longLine is how much of the end of a text is compared.
+const longLine = 4 << 10
+
+// finish returns what of the whole text the pieces did not show: a model may
+// not stream, and a slow reader may have missed some. missed reports that it
+// missed some in the middle.
+func (s *stream) finish(whole string) (more string, missed bool) {
+	switch rest, fits := after(whole, s.shown.String()); {
+	case !s.begun:
+		more = s.add(whole)
+	case s.shown.Len() < shownLimit && fits:
+		more = s.clean.Add(rest)
+	default:
+		missed = true
+	}
+	return more + s.clean.End(), missed
+}
+
+// endsLike reports whether what was shown ends as the whole text does. A long
+// output is kept without its middle: that it ends the same means that all of it
+// was shown.
+func (s *stream) endsLike(whole string) bool { return lastLine(s.last) == lastLine(whole) }
+
+func lastLine(s string) string {
+	s = strings.TrimRight(s[max(0, len(s)-longLine):], " \r\n")
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// after returns what of whole comes after shown. Blanks count only where all is
+// the same: a provider may trim what it streamed. ok is false where shown is
+// not how whole begins.
+func after(whole, shown string) (rest string, ok bool) {
+	if rest, ok := strings.CutPrefix(whole, shown); ok {
+		return rest, true
+	}
+	rest = whole
+	for _, r := range shown {
+		if unicode.IsSpace(r) {
+			continue
+		}
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+		if rest, ok = strings.CutPrefix(rest, string(r)); !ok {
+			return "", false
+		}
+	}
+	if end, _ := utf8.DecodeLastRuneInString(shown); unicode.IsSpace(end) {
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+	}
+	return rest, true
+}

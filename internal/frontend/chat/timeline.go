@@ -1,0 +1,483 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
+)
+
+// Timeline folds events into blocks. The zero value is ready; it wants the
+// events of a session from the first one on, since proof, cost and phases are
+// of all that was before.
+type Timeline struct {
+	open    []*part // in the order they appeared
+	changes []Change
+
+	request place // the one on its way: what it streams is named after it
+	ran     int   // a person's own commands so far
+	// How many blocks the event last of the log led to besides its first, and
+	// how many blocks no event of the log led to.
+	last    int64
+	several int
+	passing int64
+
+	proof  evidence.Fold
+	meter  budget.Meter
+	phases phases
+}
+
+// place is where and when something began.
+type place struct {
+	seq  int64
+	time time.Time
+}
+
+// part is a block that is open.
+type part struct {
+	Block
+	stream stream
+	call   string // the id of a call
+}
+
+// Apply takes one event and returns what it changed, in order.
+func (t *Timeline) Apply(e event.Event) []Change {
+	t.proof.Apply(e)
+	t.meter.Apply(e)
+	t.changes = nil
+	switch b := e.Body.(type) {
+	case event.Prompted:
+		t.withdraw(e, isCommand)
+		t.whole(e, Prompt{Source: b.Source, Text: plain.Text(b.Text), Attached: attached(b), Images: len(b.Images)})
+	case event.Requested:
+		t.triedAgain(e)
+		t.request = place{e.Seq, e.Time}
+	case event.ReasoningDelta:
+		t.piece(t.streaming(e, "thinking", Thinking{}), b.Text)
+	case event.TextDelta:
+		t.piece(t.streaming(e, "reply", Reply{}), b.Text)
+	case event.Replied:
+		t.replied(e, b)
+	case event.Recalled:
+		r := Reply{Text: plain.Text(b.Text), Took: b.Took}
+		if b.Key != "" {
+			r.Cached = brief.Recalled(b)
+		}
+		t.whole(e, r)
+	case event.Retried:
+		t.withdraw(e, isThinking, isReply)
+		t.triedAgain(e)
+		t.add(&part{Block: Block{ID: id("retry", e.Seq), Began: e.Time, Body: Retry{Attempt: b.Attempt, Text: brief.Retry(b), Wait: b.Wait}}})
+	case event.Waiting:
+		if p := t.find(isRetry); p != nil {
+			r := p.Body.(Retry)
+			r.Left, r.Waiting = b.Left, brief.Waiting(b)
+			p.Body = r
+			t.change(Changed, p, "")
+		}
+	case event.CallAsked, event.CallStarted, event.CallDone:
+		t.call(e)
+	case event.OutputDelta:
+		t.output(e, b)
+	case event.Checking:
+		t.add(&part{Block: Block{ID: id("check", e.Seq), Began: e.Time, Body: Check{Title: brief.Check(b.Command)}}})
+	case event.Checked:
+		t.checked(e, b)
+	case event.PersonRan:
+		t.personRan(e, b)
+	case event.Asked:
+		t.asked(e, b)
+	case event.Answered:
+		t.answered(e, b)
+	case event.Planned:
+		items := make([]tool.Item, len(b.Items))
+		for i, it := range b.Items {
+			items[i] = tool.Item{Text: plain.Line(it.Text), Status: plain.Line(it.Status)}
+		}
+		t.whole(e, Plan{Items: items})
+	case event.Interrupted:
+		t.withdraw(e, isThinking, isReply)
+		t.triedAgain(e)
+		t.end(e, isQuestion)
+		t.note(e, Note{Kind: OfInterrupt, Text: plain.Line(b.Marker()), By: b.By})
+	case event.Ended:
+		t.ended(e, b)
+	default:
+		t.remark(e)
+	}
+	for _, p := range t.phases.apply(e) {
+		t.whole(e, p)
+	}
+	return t.changes
+}
+
+// Open returns the blocks that are open, in the order in which they appeared.
+func (t *Timeline) Open() []Block {
+	out := make([]Block, len(t.open))
+	for i, p := range t.open {
+		out[i] = p.Block
+	}
+	return out
+}
+
+func id(kind string, seq int64) string { return kind + "-" + strconv.FormatInt(seq, 10) }
+
+func (t *Timeline) change(what What, p *part, more string) {
+	t.changes = append(t.changes, Change{What: what, Block: p.Block, More: more})
+}
+
+func (t *Timeline) add(p *part) {
+	p.Open = true
+	t.open = append(t.open, p)
+	t.change(Added, p, "")
+}
+
+// whole is a block that nothing more will come of. One event may lead to
+// several.
+func (t *Timeline) whole(e event.Event, b Body) {
+	p := &part{Block: Block{ID: id("e", e.Seq), Began: e.Time, Body: b, Ephemeral: e.Seq == 0}}
+	if e.Seq == 0 {
+		t.passing++
+		p.ID = id("passing", t.passing)
+	} else if t.last == e.Seq {
+		t.several++
+		p.ID += "." + strconv.Itoa(t.several)
+	} else {
+		t.last, t.several = e.Seq, 0
+	}
+	t.finish(e, p, "", false)
+}
+
+func (t *Timeline) note(e event.Event, n Note) { t.whole(e, n) }
+
+func (t *Timeline) finish(e event.Event, p *part, more string, missed bool) {
+	p.Open, p.Ended = false, e.Time
+	t.open = slices.DeleteFunc(t.open, func(o *part) bool { return o == p })
+	t.changes = append(t.changes, Change{What: Finished, Block: p.Block, More: more, Missed: missed})
+}
+
+// find returns the first open block of which is holds.
+func (t *Timeline) find(is func(*part) bool) *part {
+	if i := slices.IndexFunc(t.open, is); i >= 0 {
+		return t.open[i]
+	}
+	return nil
+}
+
+func is[B Body](p *part) bool { _, ok := p.Body.(B); return ok }
+
+var (
+	isReply    = is[Reply]
+	isThinking = is[Thinking]
+	isCommand  = is[Command]
+	isCheck    = is[Check]
+	isRetry    = is[Retry]
+	isQuestion = is[Question]
+)
+
+// end finishes all open blocks of a kind as they are.
+func (t *Timeline) end(e event.Event, is func(*part) bool) {
+	for p := t.find(is); p != nil; p = t.find(is) {
+		t.finish(e, p, p.stream.clean.End(), false)
+	}
+}
+
+// triedAgain ends the count-down to the next try, which the log does not keep.
+func (t *Timeline) triedAgain(e event.Event) {
+	if p := t.find(isRetry); p != nil {
+		r := p.Body.(Retry)
+		r.Left, r.Waiting = 0, ""
+		p.Body = r
+		t.finish(e, p, "", false)
+	}
+}
+
+// withdraw ends open blocks of which the log has nothing: a reply that broke
+// off, a command whose end was not recorded.
+func (t *Timeline) withdraw(e event.Event, is ...func(*part) bool) {
+	for _, is := range is {
+		for p := t.find(is); p != nil; p = t.find(is) {
+			p.Ephemeral = true
+			t.finish(e, p, p.stream.clean.End(), false)
+		}
+	}
+	t.request = place{}
+}
+
+// piece hands on new text of an open block.
+func (t *Timeline) piece(p *part, text string) {
+	if text == "" {
+		return
+	}
+	if more := p.stream.add(text); more != "" {
+		t.change(Changed, p, more)
+	}
+}
+
+// streaming returns the open block of what a request streams, and begins it.
+func (t *Timeline) streaming(e event.Event, kind string, b Body) *part {
+	find := isReply
+	if kind == "thinking" {
+		find = isThinking
+	}
+	p := t.find(find)
+	if p == nil {
+		at := t.from(e)
+		p = &part{Block: Block{ID: id(kind, at.seq), Began: at.time, Body: b}}
+		if at.seq == 0 {
+			t.passing++
+			p.ID = kind + "-" + id("passing", t.passing)
+		}
+		t.add(p)
+	}
+	return p
+}
+
+// from is the request that a reply belongs to.
+func (t *Timeline) from(e event.Event) place {
+	if t.request.seq == 0 { // a log of somebody else's, or its middle
+		return place{e.Seq, e.Time}
+	}
+	return t.request
+}
+
+func (t *Timeline) replied(e event.Event, b event.Replied) {
+	m := b.Reply.Message
+	thought := ""
+	for _, p := range m.Parts {
+		if p.Kind == llm.Reasoning {
+			thought += p.Text
+		}
+	}
+	if thought != "" {
+		p := t.streaming(e, "thinking", Thinking{})
+		more, missed := p.stream.finish(thought)
+		p.Body = Thinking{Text: plain.Text(thought)}
+		t.finish(e, p, more, missed)
+	}
+	if text := m.Text(); text != "" {
+		p := t.streaming(e, "reply", Reply{})
+		more, missed := p.stream.finish(text)
+		p.Body = Reply{Text: plain.Text(text), Calls: len(m.Calls()), Cost: b.Cost, Took: b.Took}
+		t.finish(e, p, more, missed)
+	}
+	t.withdraw(e, isThinking, isReply) // what was streamed and is not in the reply
+	if b.Reply.Stop == llm.StopRefusal {
+		t.note(e, Note{Kind: OfRefusal, Text: plain.Line("the model refused: " + b.Reply.Refusal)})
+	}
+}
+
+// call takes what happens to a call. Ids are unique only among open calls.
+func (t *Timeline) call(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.CallAsked:
+		t.add(&part{call: b.ID, Block: Block{ID: id("call", e.Seq), Began: e.Time, Body: Call{
+			Tool: plain.Line(b.Tool), Kind: b.Does, Target: plain.Line(b.Target), Title: brief.Call(b),
+		}}})
+	case event.CallStarted:
+		if p := t.called(b.ID); p != nil {
+			c := p.Body.(Call)
+			c.Started = true
+			p.Body = c
+			t.change(Changed, p, "")
+		}
+	case event.CallDone:
+		p := t.called(b.ID)
+		if p == nil {
+			p = &part{Block: Block{ID: id("call", e.Seq), Began: e.Time, Body: Call{Tool: plain.Line(b.Tool), Kind: b.Does, Title: plain.Line(b.Tool)}}}
+		}
+		c := p.Body.(Call)
+		c.Outcome, c.Said, c.Command, c.Exit = b.Outcome, brief.Done(b), plain.Text(b.Command), b.Exit
+		c.Diff, c.Output, c.Took = plain.Text(b.Diff), plain.Text(b.Result.Text), b.Took
+		p.Body = c
+		t.finish(e, p, p.stream.clean.End(), false)
+	}
+}
+
+func (t *Timeline) called(id string) *part {
+	return t.find(func(p *part) bool { _, ok := p.Body.(Call); return ok && p.call == id })
+}
+
+// output is text that something prints while it runs: a person's own command,
+// one of pawl's checks, or a call.
+func (t *Timeline) output(e event.Event, b event.OutputDelta) {
+	var p *part
+	switch b.Call {
+	case "":
+		if p = t.find(isCommand); p == nil {
+			p = t.command(e)
+			t.add(p)
+		}
+	case "check":
+		p = t.find(isCheck)
+	default:
+		p = t.called(b.Call)
+	}
+	if p != nil {
+		t.piece(p, b.Text)
+	}
+}
+
+// command is a person's own command that begins. The log has only its end, so
+// it is named by how many there were.
+func (t *Timeline) command(e event.Event) *part {
+	return &part{Block: Block{ID: id("command", int64(t.ran)), Began: e.Time, Body: Command{}}}
+}
+
+func (t *Timeline) personRan(e event.Event, b event.PersonRan) {
+	p := t.find(isCommand)
+	if p == nil {
+		p = t.command(e)
+	}
+	t.ran++
+	p.Began = e.Time // the log has no other
+	more, missed := p.stream.finish(b.Output)
+	p.Body = Command{Line: plain.Text(b.Command), Output: plain.Text(b.Output), Exit: b.Exit}
+	t.finish(e, p, more, missed && !p.stream.endsLike(b.Output))
+}
+
+// checked ends a check of pawl's own. One without a command says why none ran:
+// the turn's ending says so too.
+func (t *Timeline) checked(e event.Event, b event.Checked) {
+	p := t.find(isCheck)
+	if b.Command == "" {
+		t.end(e, isCheck)
+		return
+	}
+	if p == nil {
+		p = &part{Block: Block{ID: id("check", e.Seq), Began: e.Time}}
+	}
+	p.Body = Check{Title: brief.Check(b.Command), Said: brief.Checked(b), Exit: b.Exit, Output: plain.Text(b.Output), Took: b.Took}
+	t.finish(e, p, p.stream.clean.End(), false)
+}
+
+func (t *Timeline) asked(e event.Event, b event.Asked) {
+	q := Question{ID: b.ID, Why: b.Why, Text: plain.Text(b.Text)}
+	for _, o := range b.Options {
+		q.Options = append(q.Options, plain.Line(o))
+	}
+	for _, c := range b.Questions {
+		q.Calls = append(q.Calls, t.consent(c))
+	}
+	if q.Why == "" && len(q.Calls) == 0 {
+		if p := t.find(func(p *part) bool { c, ok := p.Body.(Call); return ok && c.Started && c.Kind == tool.Note }); p != nil {
+			c := p.Body.(Call)
+			c.Asks = true
+			p.Body = c
+			t.change(Changed, p, "")
+		}
+	}
+	t.add(&part{Block: Block{ID: id("question", e.Seq), Began: e.Time, Body: q}})
+}
+
+func (t *Timeline) consent(q event.Question) Consent {
+	c := Consent{
+		Call: q.Call, Title: plain.Line(q.Title), Preview: plain.Text(q.Preview), Reason: brief.Reason(q),
+		Rule: plain.Line(q.Pattern), Always: q.Always, Edits: q.Edits,
+	}
+	text := q.Preview
+	if strings.HasPrefix(text, "(") { // a note
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	c.Diff = strings.HasPrefix(text, "--- ")
+	if p := t.called(q.Call); p != nil && p.Body.(Call).Kind == tool.Exec {
+		c.Diff = false
+	}
+	return c
+}
+
+func (t *Timeline) answered(e event.Event, b event.Answered) {
+	p := t.find(func(p *part) bool { q, ok := p.Body.(Question); return ok && q.ID == b.ID })
+	if p == nil { // the log begins after it
+		p = &part{Block: Block{ID: id("question", e.Seq), Began: e.Time, Body: Question{ID: b.ID}}}
+	}
+	q := p.Body.(Question)
+	q.Answer, q.Verdicts = plain.Text(b.Text), slices.Clone(b.Verdicts)
+	for i, v := range q.Verdicts {
+		q.Verdicts[i].Why = plain.Text(v.Why)
+	}
+	p.Body = q
+	t.finish(e, p, "", false)
+}
+
+func (t *Timeline) ended(e event.Event, b event.Ended) {
+	t.withdraw(e, isThinking, isReply)
+	t.triedAgain(e)
+	t.end(e, isQuestion)
+	t.end(e, isCheck)
+	out := Ending{End: b.End, Proof: brief.Evidence(t.proof.Report()), Spent: t.meter.Turn()}
+	if b.Error != nil && b.End != event.EndInterrupted {
+		out.Error = plain.Line(b.Error.Message)
+	}
+	t.whole(e, out)
+}
+
+// attached are the names of what the mentions of a prompt brought along.
+func attached(b event.Prompted) []string {
+	var names []string
+	for line := range strings.Lines(b.Attached) {
+		if name, ok := strings.CutPrefix(strings.TrimSuffix(line, " ==\n"), "== "); ok && strings.HasSuffix(line, " ==\n") {
+			names = append(names, plain.Line(name))
+		}
+	}
+	return names
+}
+
+// remark takes the events that are a line of pawl's own.
+func (t *Timeline) remark(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Opened:
+		t.note(e, Note{Kind: OfSession, Text: plain.Line(fmt.Sprintf("session %s in %s, %s", e.Session, b.Dir, e.Time.UTC().Format(time.DateTime+" MST")))})
+	case event.Rebased:
+		t.note(e, Note{Kind: OfModel, Text: brief.Model(b.Info)})
+	case event.Routed:
+		if text := brief.Route(b); text != "" {
+			t.note(e, Note{Kind: OfRoute, Text: text, Firm: b.Firm})
+		}
+	case event.ModeSet:
+		t.note(e, Note{Kind: OfMode, Text: plain.Line("mode " + b.Mode)})
+	case event.Granted:
+		t.note(e, Note{Kind: OfGrant, Text: plain.Line(fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule))})
+	case event.Warned:
+		t.note(e, Note{Kind: OfWarning, Text: plain.Line(b.Text)})
+	case event.Stuck:
+		if text := brief.Stuck(b, ""); text != "" {
+			n := Note{Kind: OfStuck, Text: text}
+			for _, l := range b.Evidence {
+				n.Evidence = append(n.Evidence, plain.Line(l))
+			}
+			t.note(e, n)
+		}
+	case event.Compacted:
+		said := brief.Shorter(b)
+		t.note(e, Note{Kind: OfCompaction, Text: said[0], More: said[1:]})
+	case event.Undone:
+		n := Note{Kind: OfUndo, Text: plain.Line("put back: " + strings.Join(b.Paths, ", "))}
+		if len(b.Kept) > 0 {
+			n.More = []string{plain.Line("with later changes kept in: " + strings.Join(b.Kept, ", "))}
+		}
+		t.note(e, n)
+	case event.Redone:
+		t.note(e, Note{Kind: OfUndo, Text: plain.Line("done again: " + strings.Join(b.Paths, ", "))})
+	case event.Noted:
+		if b.Why == "phase" || b.Why == "route" {
+			return // what the person sees of it is a block of its own
+		}
+		text := b.Text
+		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading tells which
+			text = strings.TrimSuffix(first, ":")
+		}
+		t.note(e, Note{Kind: OfTold, Text: plain.Line(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))})
+	case event.Progressed:
+		t.note(e, Note{Kind: OfProgress, Text: brief.Progressed(b)})
+	}
+}
