@@ -52,8 +52,8 @@ func (f bodyFold) Apply(e event.Event) { f(e.Body) }
 // folds lists the session's state. Those that look at others come after them.
 func (s *Session) folds() []event.Fold {
 	return []event.Fold{
-		&s.course, bodyFold(s.shellState.apply), bodyFold(s.guidance.apply), &s.memory, bodyFold(s.asking.apply), bodyFold(s.routing.apply),
-		&s.conv, &s.meter, &s.seen, s.perm, &s.evidence, s.progress, &s.undo, &s.hints, &s.agent, &s.activity,
+		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.asking.apply), bodyFold(s.routing.apply),
+		&s.conv, &s.meter, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		machinesFold{s}, milestones{s},
 	}
 }

@@ -14,8 +14,8 @@ import (
 func (s *Session) env(p *turn.Pending) tool.Env {
 	call := p.Call.ID
 	return tool.Env{
-		Files: &recordedFiles{Files: s.cfg.Files, s: s, call: call, tool: p.Tool},
-		Shell: s.shell(p), Web: s.cfg.Web,
+		Files: s.changes.Files(s.cfg.Files, call, p.Tool),
+		Shell: s.changes.Shell(p), Web: s.cfg.Web,
 		Todo:  planner{s},
 		Notes: notes{s},
 		Room:  room{s},
@@ -35,32 +35,9 @@ func (s *Session) runEnv(p *turn.Pending) tool.Env {
 		Only(reads, writes []tool.Span) tool.Files
 	}); ok {
 		only := b.Only(p.Footprint.Reads, p.Footprint.Writes)
-		e.Files = &recordedFiles{Files: only, s: s, call: p.Call.ID, tool: p.Tool}
+		e.Files = s.changes.Files(only, p.Call.ID, p.Tool)
 	}
 	return e
-}
-
-// recordedFiles is the workspace with every write of a call recorded.
-type recordedFiles struct {
-	tool.Files
-	s    *Session
-	call string
-	tool tool.Tool
-}
-
-// Write is part of tool.Files.
-func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, expect tool.Hash) (tool.Change, error) {
-	cs, err := f.WriteAll(ctx, []tool.Write{{Path: path, Data: data, Expect: expect}})
-	if err != nil {
-		return tool.Change{}, err
-	}
-	return cs[0], nil
-}
-
-// WriteAll is part of tool.Files.
-func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
-	f.s.watch.turnEnds(ctx, f.s) // what background commands did comes before
-	return f.s.writeTo(ctx, f.Files, event.Writing{Call: f.call, Tool: f.tool.Spec.Name, Does: f.tool.Does(), Whole: f.tool.Whole}, ws)
 }
 
 type planner struct{ s *Session }

@@ -169,11 +169,11 @@ func (g *permissionGate) decide(ctx context.Context, p *turn.Pending) permission
 	if d.Verdict == permission.Deny || g.s.Mode() == permission.Yolo {
 		return d
 	}
-	lost := g.s.unrestorable(ctx, p)
-	if len(lost) == 0 {
+	lost := g.s.changes.Unrestorable(ctx, p)
+	if lost == "" {
 		return d
 	}
-	why := "no copy of " + few(lost) + " is kept, so what it does there can not be undone"
+	why := "no copy of " + lost + " is kept, so what it does there can not be undone"
 	if d.Verdict == permission.Ask {
 		d.Reason += "; " + why
 		return d
@@ -192,7 +192,7 @@ func asked(p *turn.Pending) permission.Call {
 // edits reports whether a call that is asked about is one that the mode for
 // edits allows: then a person may allow all of its kind from now on.
 func (g *permissionGate) edits(ctx context.Context, p *turn.Pending) bool {
-	if p.Footprint.Shell != "" || g.beyond[p] != "" || len(g.s.unrestorable(ctx, p)) > 0 {
+	if p.Footprint.Shell != "" || g.beyond[p] != "" || g.s.changes.Unrestorable(ctx, p) != "" {
 		return false
 	}
 	return eventlog.Look(g.s.log, func() bool {

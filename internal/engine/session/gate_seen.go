@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
@@ -105,15 +106,16 @@ func (g *seenGate) around(ctx context.Context, p *turn.Pending, need []tool.Span
 	if p.Footprint.Blind || p.Tool.Preview == nil || !slices.ContainsFunc(need, func(sp tool.Span) bool { return sp.To == 0 && !fits(sp) }) {
 		return need
 	}
-	d := newDraft(g.s.cfg.Files)
+	d := changes.NewDrafts(g.s.cfg.Files)
 	r, err := p.Try(ctx, tool.Env{Files: d, Out: func(string) {}, Limit: limit, Correct: g.s.cfg.AutoCorrect})
 	if err != nil {
 		return need
 	}
+	changed := d.Changed()
 	var out []tool.Span
 	for _, sp := range need {
 		var at []tool.Span
-		for _, c := range d.changes {
+		for _, c := range changed {
 			if c.Path == sp.Path {
 				at = append(at, oldLines(c)...)
 			}

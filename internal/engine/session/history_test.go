@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -287,7 +288,7 @@ func (h *history) faults() {
 // putBack plans and does an undo, a redo or a rewind.
 func (h *history) putBack(w undo.What) {
 	ctx := context.Background()
-	p, err := h.s.PlanUndo(ctx, w)
+	p, err := h.s.Changes().Plan(ctx, w)
 	if errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo) {
 		return
 	}
@@ -311,7 +312,7 @@ func (h *history) putBack(w undo.What) {
 	redone := h.redone(p)
 	before := h.disk.snapshot()
 	h.faults()
-	u, err := h.s.Undo(ctx, p, c)
+	u, err := h.s.Changes().Undo(ctx, p, c)
 	h.say("undo %+v, consent %+v: %v", w, c, err)
 	agreed := func(path, line string) bool { return confirmed[path] || redone[line] }
 	h.onlyPlanned(before, p)
@@ -325,9 +326,9 @@ func (h *history) putBack(w undo.What) {
 		// it, or its redo, brings back what is between two files now.
 		h.life.fuel = -1
 		if !maps.Equal(before, h.disk.files) && w.Sort != undo.ByRedo {
-			again, err := h.s.PlanUndo(ctx, undo.What{Sort: undo.ByRedo})
+			again, err := h.s.Changes().Plan(ctx, undo.What{Sort: undo.ByRedo})
 			if err == nil {
-				_, err = h.s.Undo(ctx, again, undo.Consent{})
+				_, err = h.s.Changes().Undo(ctx, again, undo.Consent{})
 			}
 			if err != nil {
 				h.fail("the part that stands cannot be taken back: %v", err)
@@ -358,11 +359,11 @@ func (h *history) hash(path string) tool.Hash {
 }
 
 // backAgain does again what was just undone: the same bytes.
-func (h *history) backAgain(u Undone, before map[string]content) {
+func (h *history) backAgain(u changes.Undone, before map[string]content) {
 	if !slices.ContainsFunc(u.Done, func(f undo.File) bool { return f.Action != undo.Same }) {
 		return
 	}
-	p, err := h.s.PlanUndo(context.Background(), undo.What{Sort: undo.ByRedo})
+	p, err := h.s.Changes().Plan(context.Background(), undo.What{Sort: undo.ByRedo})
 	if err != nil {
 		h.fail("redo of %+v: %v", u.Done, err)
 	}
@@ -371,7 +372,7 @@ func (h *history) backAgain(u Undone, before map[string]content) {
 	}
 	h.redos++
 	h.life.fuel = -1
-	if _, err := h.s.Undo(context.Background(), p, undo.Consent{}); err != nil || !maps.Equal(before, h.disk.files) {
+	if _, err := h.s.Changes().Undo(context.Background(), p, undo.Consent{}); err != nil || !maps.Equal(before, h.disk.files) {
 		h.fail("undone and done again: %v; before %v", err, before)
 	}
 	h.say("done again")
@@ -461,7 +462,7 @@ func (h *history) wholeOrNothing(before map[string]content, p undo.Plan, do []un
 	if done > 0 && due > 0 {
 		h.fail("half an undo: %d files of it done, %d not", done, due)
 	}
-	if done > 0 && p.Sort != undo.ByRedo && slices.ContainsFunc(do, func(f undo.File) bool { return h.s.undo.Stand(f.Changes) }) {
+	if done > 0 && p.Sort != undo.ByRedo && slices.ContainsFunc(do, func(f undo.File) bool { return folded(h.s).Stand(f.Changes) }) {
 		h.fail("what was undone still stands")
 	}
 }
@@ -473,7 +474,7 @@ func (h *history) die(before map[string]content, agreed func(path, line string) 
 	h.open()
 	h.say("it died and was opened again")
 	h.kept(before, agreed)
-	if n := len(h.s.undo.Intents()); n > 0 {
+	if n := len(folded(h.s).Intents()); n > 0 {
 		h.fail("%d writes are still open", n)
 	}
 }
@@ -581,11 +582,11 @@ func TestEveryDeath(t *testing.T) {
 		})
 	}
 	undone := func(h *history, w undo.Sort) {
-		p, err := h.s.PlanUndo(ctx, undo.What{Sort: w})
+		p, err := h.s.Changes().Plan(ctx, undo.What{Sort: w})
 		if err != nil {
 			h.fail("%v", err)
 		}
-		_, _ = h.s.Undo(ctx, p, undo.Consent{})
+		_, _ = h.s.Changes().Undo(ctx, p, undo.Consent{})
 	}
 	ends := 0
 	for _, op := range []string{"write", "undo", "redo"} {
@@ -632,7 +633,7 @@ func TestEveryDeath(t *testing.T) {
 					h.fail("half a redo")
 				}
 			}
-			if _, err := h.s.PlanUndo(ctx, undo.What{Sort: undo.ByTurn}); err == nil {
+			if _, err := h.s.Changes().Plan(ctx, undo.What{Sort: undo.ByTurn}); err == nil {
 				undone(h, undo.ByTurn)
 			}
 			if op == "write" && !maps.Equal(h.disk.snapshot(), start) {
@@ -651,4 +652,14 @@ func TestEveryDeath(t *testing.T) {
 	if ends < 15 {
 		t.Errorf("only %d deaths", ends)
 	}
+}
+
+// folded is what policy/undo makes of a session's log.
+func folded(s *Session) *undo.Fold {
+	f := &undo.Fold{}
+	for e, err := range s.cfg.Store.Read(context.Background(), s.cfg.ID, 0) {
+		must(err)
+		f.Apply(e)
+	}
+	return f
 }

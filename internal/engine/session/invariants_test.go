@@ -412,7 +412,7 @@ func (w *world) sameAgain(all []event.Event) {
 	defer again.Close()
 	state := func(s *session.Session) string {
 		spent, turn := s.Spent()
-		standing, ok := s.Standing()
+		standing, ok := s.Changes().Standing()
 		at := s.States()
 		ph := s.Phases()
 		files := []any{ph.Totals.Files, ph.Totals.TestsOK}

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -30,7 +31,7 @@ func journaled(t *testing.T, opt journal.Options) func(*session.Config) {
 		}
 		j := journal.New(c.Dir, opt)
 		t.Cleanup(func() { _ = j.Close() })
-		c.Journal = session.Share(j)
+		c.Journal = changes.Share(j)
 		c.Tools = append(c.Tools, tools.BashOutput(), tools.BashKill())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -56,7 +57,7 @@ func (b *blind) Look(ctx context.Context, touched []string) (tool.Look, error) {
 func TestBlindJournal(t *testing.T) {
 	for sees := range 2 {
 		r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", bash("echo two > a.txt"))), journaled(t, journal.Options{}), func(c *session.Config) {
-			c.Journal = session.Share(&blind{c.Journal, sees})
+			c.Journal = changes.Share(&blind{c.Journal, sees})
 		})
 		r.put("a.txt", "one\n")
 		es := r.run("go", nil)

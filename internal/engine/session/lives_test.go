@@ -31,6 +31,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -188,7 +189,7 @@ func (l *life) open() {
 	must(err)
 	l.s, err = Open(context.Background(), Config{
 		Store: pulseStore{l.store, l.beat}, ID: "s", Dir: l.dir, Model: llmtest.New(), Files: pulseFiles{l.ws, l.beat},
-		Shell: l.sh, Journal: Share(l.j),
+		Shell: l.sh, Journal: changes.Share(l.j),
 		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: l.dir, Home: "/home/nobody"}), Locks: turn.NewLocks(8),
 		Mask: secrets.New(), Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
 	})
@@ -455,7 +456,7 @@ func (l *life) turn() {
 			return
 		}
 	}
-	l.s.watch.turnEnds(context.Background(), l.s)
+	l.s.changes.Gather(context.Background())
 	_ = l.rec(event.Ended{End: event.EndDone})
 }
 
@@ -532,7 +533,7 @@ func (l *life) command(id string) string {
 		line = head + "; " + g.words + "; " + tail
 	}
 	p, run := l.bash(id, line, false)
-	before, from, named := l.disk(), l.s.Last(), l.s.place().Names(p.Footprint.Commands)
+	before, from, named := l.disk(), l.s.Last(), undo.Place{Dir: l.s.cfg.Dir, Resolve: l.s.cfg.Files.Resolve}.Names(p.Footprint.Commands)
 	l.say("call %s runs %q", id, line)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -588,7 +589,7 @@ func (l *life) recorded(before, now map[string]content, from int64, call string,
 	got := map[string]event.FileChanged{}
 	for _, c := range l.changes(from) {
 		got[c.Path] = c.FileChanged
-		if !jobbed && (c.Call != call || c.Tool != bashTool) {
+		if !jobbed && (c.Call != call || c.Tool != undo.Shell) {
 			l.fail("%+v is not of %s", c, call)
 		}
 		if c.Loose {
@@ -807,7 +808,7 @@ func (l *life) die(before map[string]content, from int64, id string) {
 	if id != "" {
 		l.found(before, now, from, id)
 	}
-	if n := len(l.s.undo.Intents()); n > 0 {
+	if n := len(folded(l.s).Intents()); n > 0 {
 		l.fail("%d writes are still open", n)
 	}
 }
@@ -821,7 +822,7 @@ func (l *life) hash(p string) tool.Hash {
 
 func (l *life) putBack(w undo.What) {
 	ctx := context.Background()
-	p, err := l.s.PlanUndo(ctx, w)
+	p, err := l.s.Changes().Plan(ctx, w)
 	if errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo) {
 		return
 	}
@@ -845,7 +846,7 @@ func (l *life) putBack(w undo.What) {
 	redone := l.brought(p)
 	before := l.disk()
 	l.faults()
-	u, err := l.s.Undo(ctx, p, c)
+	u, err := l.s.Changes().Undo(ctx, p, c)
 	l.say("undo %+v, consent %+v: %v", w, c, err)
 	for _, f := range p.Files {
 		l.say("  %s %s %s%s", f.Action, f.Path, f.Why, f.Ask)
@@ -876,16 +877,16 @@ func (l *life) putBack(w undo.What) {
 	}
 }
 
-func (l *life) backAgain(u Undone, before map[string]content) {
+func (l *life) backAgain(u changes.Undone, before map[string]content) {
 	if !slices.ContainsFunc(u.Done, func(f undo.File) bool { return f.Action != undo.Same }) {
 		return
 	}
-	p, err := l.s.PlanUndo(context.Background(), undo.What{Sort: undo.ByRedo})
+	p, err := l.s.Changes().Plan(context.Background(), undo.What{Sort: undo.ByRedo})
 	if err != nil || !p.Sure() {
 		l.fail("redo of %+v: %v %+v", u.Done, err, p.Files)
 	}
 	l.redos++
-	if _, err := l.s.Undo(context.Background(), p, undo.Consent{}); err != nil || !maps.Equal(before, l.disk()) {
+	if _, err := l.s.Changes().Undo(context.Background(), p, undo.Consent{}); err != nil || !maps.Equal(before, l.disk()) {
 		l.fail("undone and done again: %v; before %v", err, before)
 	}
 	l.say("done again")

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // Guidance is what a session knows when it asks what the project's rules add
@@ -45,7 +46,7 @@ func (g *guidance) apply(b event.Body) {
 		if base := path.Base(b.Path); base == "AGENTS.md" || base == "CLAUDE.md" {
 			delete(g.met, path.Dir(b.Path)) // these rules are met anew
 		}
-		if b.Tool != bashTool && b.Tool != commandTool { // what a command wrote the model did not meet
+		if !undo.OfCommand(b) { // what a command wrote the model did not meet
 			g.meet(b.Path)
 		}
 	case event.Compacted:

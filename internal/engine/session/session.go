@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -33,7 +34,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
-	"github.com/pawl-agent/pawl/internal/policy/undo"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -58,7 +58,7 @@ type Config struct {
 	Web   tool.Web
 	Notes tool.Notes
 	// Journal finds what commands change; nil: nothing of it is recorded. Sessions
-	// of one workspace may have one together: see Share.
+	// of one workspace may have one together: see changes.Share.
 	Journal tool.Journal
 	// Rules, if set, gives the notes on the project's rules that the
 	// conversation lacks. It is asked before each request.
@@ -136,7 +136,6 @@ type Session struct {
 	seen     edits.Seen
 	perm     *permission.Policy
 	evidence evidence.Fold
-	undo     undo.Fold
 	progress *progress.Fold
 	agent    lifecycle.Agent
 	activity lifecycle.Activity
@@ -154,7 +153,8 @@ type Session struct {
 
 	turns sync.WaitGroup
 
-	shellState
+	changeFold changes.Fold
+	changes    *changes.Recorder
 }
 
 // run is the turn that is running.
@@ -173,7 +173,6 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 		cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress),
 		answers: map[string]chan Answer{}, allowedAs: map[string]string{},
 	}
-	s.watch, _ = Share(cfg.Journal).(*watch)
 	s.conv.Configure(cfg.Window)
 	if s.letGo, err = hold(cfg); err != nil {
 		return nil, err
@@ -188,6 +187,10 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}, s.folds()...); err != nil {
 		return nil, err
 	}
+	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
+		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
+		Locks: cfg.Locks, ReadOnly: cfg.Look, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Busy: s.Busy,
+	})
 	known := s.log.Began() > 0
 	if cfg.Look {
 		if s.turnOpen {
@@ -196,18 +199,20 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 		return s, nil
 	}
 	var drafts []event.Draft
+	recovered := func() error { return nil }
 	if !known {
 		drafts = append(drafts, event.Draft{Body: event.Opened{
 			Dir: cfg.Dir, Pawl: cfg.Version, Mode: string(s.perm.Mode()), Front: cfg.Front,
 		}})
 	} else {
-		drafts = append(s.tookUp(ctx), s.takeUp(ctx)...)
+		drafts, recovered = s.changes.Recover(ctx, s.open)
+		drafts = append(drafts, s.closeOpenCalls()...)
 	}
 	drafts = append(drafts, s.rebase("start")...)
 	if err := s.record(ctx, drafts...); err != nil {
 		return nil, err
 	}
-	if err := s.tookAll(); err != nil {
+	if err := recovered(); err != nil {
 		return nil, err
 	}
 	s.setBuilder()
@@ -230,9 +235,9 @@ func hold(cfg Config) (release func(), err error) {
 	return release, err
 }
 
-// takeUp closes what a process that died left open.
-func (s *Session) takeUp(ctx context.Context) []event.Draft {
-	ds := s.unfinished(ctx)
+// closeOpenCalls closes what a process that died left open.
+func (s *Session) closeOpenCalls() []event.Draft {
+	var ds []event.Draft
 	for _, c := range s.open {
 		ds = append(ds, event.Draft{Body: event.CallDone{
 			ID: c.ID, Tool: c.Name, Outcome: event.UnknownDone, Does: s.does(c.Name),
@@ -360,6 +365,9 @@ func (s *Session) Spent() (session, turn budget.Spent) {
 	return session, turn
 }
 
+// Changes are the changes of files as they can be shown and taken back.
+func (s *Session) Changes() *changes.History { return s.changes.History() }
+
 // Evidence is what the log proves of the running or last turn.
 func (s *Session) Evidence() evidence.Report {
 	return eventlog.Look(s.log, s.evidence.Report)
@@ -439,7 +447,7 @@ func (s *Session) Close() error {
 	s.mu.Unlock()
 	s.interrupt("close")
 	s.turns.Wait()
-	s.watch.leave(s)
+	s.changes.Close()
 	s.log.View(func() { _ = s.agent.Dispose(nil) }) // legal from every state
 	s.log.EndReaders(true)
 	s.letGo()

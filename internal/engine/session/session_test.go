@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -131,13 +132,13 @@ func (r *rig) file(name string) string {
 }
 
 // undo does what is planned for a unit.
-func (r *rig) undo(unit undo.Sort, leave ...string) (session.Undone, error) {
+func (r *rig) undo(unit undo.Sort, leave ...string) (changes.Undone, error) {
 	r.t.Helper()
-	p, err := r.PlanUndo(r.t.Context(), undo.What{Sort: unit})
+	p, err := r.Changes().Plan(r.t.Context(), undo.What{Sort: unit})
 	if err != nil {
-		return session.Undone{}, err
+		return changes.Undone{}, err
 	}
-	return r.Session.Undo(r.t.Context(), p, undo.Consent{LeaveOut: leave})
+	return r.Session.Changes().Undo(r.t.Context(), p, undo.Consent{LeaveOut: leave})
 }
 
 func (r *rig) put(name, text string) {
@@ -174,7 +175,7 @@ func TestEditAndUndo(t *testing.T) {
 	if len(proof.Files) != 1 || proof.Verified != nil {
 		t.Errorf("%+v", proof)
 	}
-	d, err := r.Diff(t.Context())
+	d, err := r.Changes().Diff(t.Context(), undo.What{Sort: undo.ByTurn})
 	if err != nil || !strings.Contains(d, "-one") || !strings.Contains(d, "+two") {
 		t.Errorf("diff %q %v", d, err)
 	}
@@ -526,16 +527,16 @@ func TestUndoElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := other.PlanUndo(t.Context(), undo.What{Sort: undo.ByTurn})
+	plan, err := other.Changes().Plan(t.Context(), undo.What{Sort: undo.ByTurn})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Undo(t.Context(), plan, undo.Consent{}); err != nil || !strings.HasPrefix(r.file("n.txt"), "error") {
+	if _, err := other.Changes().Undo(t.Context(), plan, undo.Consent{}); err != nil || !strings.HasPrefix(r.file("n.txt"), "error") {
 		t.Fatalf("%v; %q", err, r.file("n.txt"))
 	}
 	_ = other.Close()
 	r.run("go on", nil)
-	if _, ok := r.Standing(); ok {
+	if _, ok := r.Changes().Standing(); ok {
 		t.Error("the first process does not know of the undo")
 	}
 }

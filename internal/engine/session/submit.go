@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -219,18 +218,12 @@ func (s *Session) personRuns(ctx context.Context, command string) (int64, error)
 	if s.Busy() {
 		return 0, fault.NewConfiguration("interrupt it first, or wait", "a command can not be run while a turn runs")
 	}
-	ran, changes, err := s.personal(ctx, tool.Run{
+	run := tool.Run{
 		Command: command, Timeout: personTimeout,
 		Out: func(out string) { s.log.Publish(event.OutputDelta{Text: out}) },
+	}
+	err := s.changes.Person(ctx, run, func(ran tool.Ran) event.Body {
+		return event.PersonRan{Command: command, Output: ran.Output, Exit: ran.Exit}
 	})
-	if err != nil && ctx.Err() == nil {
-		return 0, fmt.Errorf("run %q: %w", command, err)
-	}
-	err = s.record(context.WithoutCancel(ctx), append(changes, event.Draft{Body: event.PersonRan{
-		Command: command, Output: ran.Output, Exit: ran.Exit,
-	}})...)
-	if err == nil && s.watch != nil {
-		err = s.watch.recorded(s)
-	}
 	return s.Last(), err
 }

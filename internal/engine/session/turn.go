@@ -84,7 +84,7 @@ func (s *Session) finish(r *run, end event.End, err error) {
 	if why := (*interruption)(nil); errors.As(err, &why) {
 		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.by}})
 	}
-	s.watch.turnEnds(ctx, s)
+	s.changes.Gather(ctx)
 	_, _ = s.warn(ctx), s.notes(ctx) // a log that can not be written fails below as well
 	ended := event.Ended{End: end}
 	if err != nil {

@@ -37,7 +37,7 @@ func wrote(t *testing.T) *rig {
 
 func (r *rig) plan(w undo.What) undo.Plan {
 	r.t.Helper()
-	p, err := r.PlanUndo(r.t.Context(), w)
+	p, err := r.Changes().Plan(r.t.Context(), w)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestUndoMoved(t *testing.T) {
 	r := wrote(t)
 	p := r.plan(undo.What{Sort: undo.ByAll})
 	r.put("sub/made.txt", "new\nmine\n")
-	if _, err := r.Undo(t.Context(), p, undo.Consent{}); err == nil || !strings.Contains(err.Error(), "sub/made.txt changed since the preview") {
+	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{}); err == nil || !strings.Contains(err.Error(), "sub/made.txt changed since the preview") {
 		t.Error(err)
 	}
 	if r.file("a.txt") != "ONE\ntwo\nTHREE\n" || r.file("sub/made.txt") != "new\nmine\n" {
@@ -92,14 +92,14 @@ func TestUndoMoved(t *testing.T) {
 	}
 	p = r.plan(undo.What{Sort: undo.ByAll})
 	var open *undo.OpenError
-	if _, err := r.Undo(t.Context(), p, undo.Consent{}); !errors.As(err, &open) || len(open.Files) != 1 || open.Files[0].Path != "sub/made.txt" {
+	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{}); !errors.As(err, &open) || len(open.Files) != 1 || open.Files[0].Path != "sub/made.txt" {
 		t.Errorf("%v", err)
 	}
-	u, err := r.Undo(t.Context(), p, undo.Consent{LeaveOut: []string{"sub/made.txt"}})
+	u, err := r.Changes().Undo(t.Context(), p, undo.Consent{LeaveOut: []string{"sub/made.txt"}})
 	if err != nil || len(u.Done) != 1 || len(u.Left) != 1 || r.file("a.txt") != "one\ntwo\nthree\n" || r.file("sub/made.txt") != "new\nmine\n" {
 		t.Errorf("%+v %v", u, err)
 	}
-	if _, err := r.Undo(t.Context(), p, undo.Consent{LeaveOut: []string{"sub/made.txt"}}); err == nil {
+	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{LeaveOut: []string{"sub/made.txt"}}); err == nil {
 		t.Error("a plan was done twice")
 	}
 	r.put("sub/made.txt", "new\n")
@@ -184,10 +184,10 @@ func TestUndoLoose(t *testing.T) {
 	if p.Sure() || !strings.Contains(p.Files[0].Ask, `while "make" ran`) {
 		t.Errorf("%+v", p)
 	}
-	if _, err := r.Undo(t.Context(), p, undo.Consent{}); err == nil || r.file("a.txt") != "mine\n" {
+	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{}); err == nil || r.file("a.txt") != "mine\n" {
 		t.Errorf("%v %q", err, r.file("a.txt"))
 	}
-	if _, err := r.Undo(t.Context(), p, undo.Consent{Confirmed: []string{"a.txt"}}); err != nil || r.file("a.txt") != "old\n" {
+	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{Confirmed: []string{"a.txt"}}); err != nil || r.file("a.txt") != "old\n" {
 		t.Errorf("%v %q", err, r.file("a.txt"))
 	}
 }
@@ -196,7 +196,7 @@ func TestUndoLoose(t *testing.T) {
 // calls with their results.
 func TestPoints(t *testing.T) {
 	r := wrote(t)
-	points, err := r.Points(t.Context())
+	points, err := r.Changes().Points(t.Context())
 	if err != nil || len(points) != 2 || points[0].Text != "first" || strings.Join(points[0].Files, " ") != "a.txt sub/made.txt" || points[1].Text != "second" {
 		t.Fatalf("%+v %v", points, err)
 	}
@@ -217,10 +217,10 @@ func TestPoints(t *testing.T) {
 	if text := args(sent); strings.Contains(text, `"second"`) || !strings.Contains(text, "first") {
 		t.Error(text)
 	}
-	if ps, err := f.Points(t.Context()); err != nil || len(ps) != 2 || ps[1].Text != "another second" {
+	if ps, err := f.Changes().Points(t.Context()); err != nil || len(ps) != 2 || ps[1].Text != "another second" {
 		t.Errorf("%+v %v", ps, err)
 	}
-	if ps, err := r.Points(t.Context()); err != nil || len(ps) != 2 || ps[1].Text != "second" {
+	if ps, err := r.Changes().Points(t.Context()); err != nil || len(ps) != 2 || ps[1].Text != "second" {
 		t.Errorf("the old session: %+v %v", ps, err)
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -271,7 +272,7 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 		Tools:       toolSet(o.model.info),
 		Files:       w.files,
 		Shell:       w.shell,
-		Journal:     session.Share(w.journal),
+		Journal:     changes.Share(w.journal),
 		Web:         web.New(web.Options{}),
 		Notes:       t.notes,
 		Prefer:      t.prefer,

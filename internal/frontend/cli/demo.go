@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 const demoPrompt = "The tests of this project fail. Find the bug and fix it."
@@ -61,7 +62,7 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	if err != nil {
 		return err
 	}
-	diff, err := s.Diff(ctx)
+	diff, err := s.Changes().Diff(ctx, undo.What{Sort: undo.ByTurn})
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
 		return err
 	}
 	defer o.close()
-	p, err := o.PlanUndo(ctx, w)
+	p, err := o.Changes().Plan(ctx, w)
 	if errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo) {
 		return usageError("%w", err)
 	}
@@ -141,7 +141,7 @@ func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
 			c.LeaveOut = nil // what is not named is refused, and said
 		}
 	}
-	u, err := o.Undo(ctx, p, c)
+	u, err := o.Changes().Undo(ctx, p, c)
 	if open := (*undo.OpenError)(nil); errors.As(err, &open) {
 		return fault.NewConfiguration("--yes leaves them out; --include PATH says that a file may be put back", "nothing was put back: %v", open)
 	}
@@ -184,7 +184,7 @@ func (a *App) diffCommand() *cobra.Command {
 			if w.Sort == undo.ByFile {
 				w.Sort = undo.ByAll // all that was done to the file
 			}
-			text, err := o.DiffOf(c.Context(), w)
+			text, err := o.Changes().Diff(c.Context(), w)
 			if err != nil {
 				return err
 			}

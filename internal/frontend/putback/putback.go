@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -205,7 +205,7 @@ func Verb(s undo.Sort) string {
 }
 
 // Done writes what was done, with the verb in front.
-func Done(w io.Writer, verb string, u session.Undone) {
+func Done(w io.Writer, verb string, u changes.Undone) {
 	for _, f := range u.Done {
 		if passing(f) {
 			continue

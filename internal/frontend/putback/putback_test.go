@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -76,7 +76,7 @@ func TestSettled(t *testing.T) {
 func TestShow(t *testing.T) {
 	var b bytes.Buffer
 	Show(&b, undo.Plan{Note: "it was stopped", Files: []undo.File{sure, loose, blocked, same, passed, {Path: "made", Action: undo.Delete}, {Path: "both", Action: undo.Beside}}})
-	Done(&b, "put back", session.Undone{Done: []undo.File{sure, same, passed}, Left: []undo.File{blocked, {Path: "half", With: []string{"other"}}}})
+	Done(&b, "put back", changes.Undone{Done: []undo.File{sure, same, passed}, Left: []undo.File{blocked, {Path: "half", With: []string{"other"}}}})
 	for _, want := range []string{
 		"it was stopped", "would put back sure\n    --- a/sure", "asks first: loose", "cannot put back blocked: the same lines", "line 3, as it is now", "mine", "theirs",
 		"is so already: same", "the agent had created it", "a later edit by someone else is kept", "put back sure", "same was so already",

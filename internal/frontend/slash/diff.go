@@ -22,7 +22,7 @@ func diff() Command {
 		if w.Sort == undo.ByFile {
 			w.Sort = undo.ByAll // all that was done to the file
 		}
-		text, err := h.Session().DiffOf(ctx, w)
+		text, err := h.Session().Changes().Diff(ctx, w)
 		if err == nil && text == "" {
 			text = "no change of the agent's stands\n"
 		}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -17,7 +17,7 @@ type Editor interface{ Edit(text string) }
 
 func rewind() Command {
 	return Command{Name: "rewind", Args: "[N] [conversation|files|both]", Doc: "go back to a prompt: list them, or go before the Nth", Run: func(ctx context.Context, h Host, args string) error {
-		points, err := h.Session().Points(ctx)
+		points, err := h.Session().Changes().Points(ctx)
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func rewind() Command {
 	}}
 }
 
-func list(h Host, points []session.Point) {
+func list(h Host, points []changes.Point) {
 	if len(points) == 0 {
 		fmt.Fprintln(h.Out(), "no prompt was given yet")
 	}
@@ -95,7 +95,7 @@ func which(ctx context.Context, a Asker, can bool) (string, error) {
 // back takes files, conversation or both to before a prompt. Files come first
 // and in the session that changed them, so that its log knows; the conversation
 // then goes on in a fork, and nothing of the old one is lost.
-func back(ctx context.Context, h Host, p session.Point, what string) error {
+func back(ctx context.Context, h Host, p changes.Point, what string) error {
 	switch what {
 	case "conversation", "files", "both":
 	default:

@@ -56,7 +56,7 @@ func unit(args string, otherwise undo.Sort) (undo.What, error) {
 
 // putBack shows, asks and does; false where the person wants nothing of it.
 func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
-	p, err := h.Session().PlanUndo(ctx, w)
+	p, err := h.Session().Changes().Plan(ctx, w)
 	if err != nil {
 		return false, err
 	}
@@ -72,7 +72,7 @@ func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
 		fmt.Fprintln(h.Out(), "nothing was changed")
 		return false, nil
 	}
-	u, err := h.Session().Undo(ctx, p, c)
+	u, err := h.Session().Changes().Undo(ctx, p, c)
 	if err != nil {
 		return false, err
 	}

@@ -23,12 +23,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// The names under which changes are recorded that are not the agent's.
+// The names under which changes are recorded that no tool for editing made.
 const (
 	Tool     = "undo"    // files that were put back
 	RedoTool = "redo"    // and changed again
+	Shell    = "bash"    // the model's commands
 	Person   = "command" // a person's own command: theirs, and never undone
 )
+
+// OfCommand reports whether a command made a change: the model's or a person's.
+func OfCommand(b event.FileChanged) bool { return b.Tool == Shell || b.Tool == Person }
 
 // Bounds of what a fold keeps: the newest of each.
 const (

@@ -99,11 +99,11 @@ func TestGo(t *testing.T) {
 	if n := len(r.model.Requests()); n != 6 {
 		t.Errorf("%d requests", n)
 	}
-	plan, err := r.PlanUndo(t.Context(), undo.What{Sort: undo.ByTurn})
+	plan, err := r.Changes().Plan(t.Context(), undo.What{Sort: undo.ByTurn})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Undo(t.Context(), plan, undo.Consent{}); err != nil || !strings.Contains(r.file("price/price.go"), "sum -= p") {
+	if _, err := r.Changes().Undo(t.Context(), plan, undo.Consent{}); err != nil || !strings.Contains(r.file("price/price.go"), "sum -= p") {
 		t.Errorf("undo does not put the whole turn back: %v\n%s", err, r.file("price/price.go"))
 	}
 }

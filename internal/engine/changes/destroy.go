@@ -1,4 +1,4 @@
-package session
+package changes
 
 import (
 	"context"
@@ -17,18 +17,22 @@ import (
 // maxDestroyed is how many such files are looked for and named.
 const maxDestroyed = 20
 
-// unrestorable lists files that a command is known to destroy and that could
-// not be put back.
-func (s *Session) unrestorable(ctx context.Context, p *turn.Pending) []string {
-	if s.watch == nil || !p.Footprint.Unknown {
+// Unrestorable names files that a call's command is known to destroy and that
+// could not be put back, "" where there are none.
+func (r *Recorder) Unrestorable(ctx context.Context, p *turn.Pending) string {
+	return few(r.unrestorable(ctx, p))
+}
+
+func (r *Recorder) unrestorable(ctx context.Context, p *turn.Pending) []string {
+	if r.tracker == nil || !p.Footprint.Unknown {
 		return nil
 	}
-	out := s.ignoredOf(ctx, p.Footprint.Commands)
-	known := s.place().Names(p.Footprint.Commands).Known()
-	if len(known) == 0 || s.watch.glance(ctx, s) != nil {
+	out := r.ignored(ctx, p.Footprint.Commands)
+	known := r.place().Names(p.Footprint.Commands).Known()
+	if len(known) == 0 || r.tracker.ensure(ctx, r) != nil {
 		return out
 	}
-	for _, name := range s.watch.Lost(known, maxDestroyed) {
+	for _, name := range r.tracker.Lost(known, maxDestroyed) {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -36,14 +40,14 @@ func (s *Session) unrestorable(ctx context.Context, p *turn.Pending) []string {
 	return out
 }
 
-// ignoredOf lists what commands remove or write over that is there and ignored:
+// ignored lists what commands remove or write over that is there and ignored:
 // no copy is ever made of it.
-func (s *Session) ignoredOf(ctx context.Context, cmds []shellsyntax.Command) []string {
+func (r *Recorder) ignored(ctx context.Context, cmds []shellsyntax.Command) []string {
 	var out []string
 	for _, c := range cmds {
-		for _, d := range s.place().Destroys(c) {
-			for _, name := range s.matches(ctx, d) {
-				if len(out) < maxDestroyed && !slices.Contains(out, name) && s.isIgnored(ctx, name, d.Folders) {
+		for _, d := range r.place().Destroys(c) {
+			for _, name := range r.matches(ctx, d) {
+				if len(out) < maxDestroyed && !slices.Contains(out, name) && r.isIgnored(ctx, name, d.Folders) {
 					out = append(out, name)
 				}
 			}
@@ -54,11 +58,11 @@ func (s *Session) ignoredOf(ctx context.Context, cmds []shellsyntax.Command) []s
 
 // matches are the paths in the workspace that are meant, those that a pattern
 // fits included.
-func (s *Session) matches(ctx context.Context, d undo.Destroyed) []string {
+func (r *Recorder) matches(ctx context.Context, d undo.Destroyed) []string {
 	if !d.Glob {
 		return []string{d.Path}
 	}
-	es, err := s.cfg.Files.List(ctx, path.Dir(d.Path))
+	es, err := r.cfg.Files.List(ctx, path.Dir(d.Path))
 	if err != nil {
 		return nil // nothing there that it could fit
 	}
@@ -73,13 +77,13 @@ func (s *Session) matches(ctx context.Context, d undo.Destroyed) []string {
 
 // isIgnored reports whether a path is there and it, or a folder above it, is
 // ignored.
-func (s *Session) isIgnored(ctx context.Context, name string, folders bool) bool {
+func (r *Recorder) isIgnored(ctx context.Context, name string, folders bool) bool {
 	if name == "." {
 		return false
 	}
 	parts, dir, ignored := strings.Split(name, "/"), ".", false
 	for i, part := range parts {
-		es, err := s.cfg.Files.List(ctx, dir)
+		es, err := r.cfg.Files.List(ctx, dir)
 		at := -1
 		if err == nil {
 			for j, e := range es {
@@ -102,8 +106,8 @@ func (s *Session) isIgnored(ctx context.Context, name string, folders bool) bool
 
 // destroyed words, for the person and the model, what became of ignored files
 // that a command was to destroy.
-func (s *Session) destroyed(ctx context.Context, names []string) string {
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.isIgnored(ctx, name, true) })
+func (r *Recorder) destroyed(ctx context.Context, names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return r.isIgnored(ctx, name, true) })
 	if len(names) == 0 {
 		return ""
 	}

@@ -1,11 +1,8 @@
-package session
+package changes
 
 import (
 	"context"
-	"errors"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -21,20 +18,20 @@ const (
 
 // flows compares each file with what it becomes; ok is false where that is too
 // much.
-func (s *Session) flows(ctx context.Context, files []undo.File) (_ undo.Flows, ok bool, err error) {
+func (h *History) flows(ctx context.Context, files []undo.File) (_ undo.Flows, ok bool, err error) {
 	out := make([]undo.Flow, len(files))
 	size := 0
 	for i, f := range files {
 		if f.Blocked() || f.Action == undo.Same {
 			continue
 		}
-		_, now, err := s.itself(ctx, f.Path)
+		_, now, err := h.r.current(ctx, f.Path)
 		if err != nil {
 			return undo.Flows{}, false, err
 		}
 		to := f.Data
 		if f.Action == undo.PutBack {
-			if to, err = s.had(ctx, f.To); err != nil {
+			if to, err = h.r.had(ctx, f.To); err != nil {
 				return undo.Flows{}, false, err
 			}
 		}
@@ -46,40 +43,30 @@ func (s *Session) flows(ctx context.Context, files []undo.File) (_ undo.Flows, o
 	return undo.FlowsOf(out), true, nil
 }
 
-// had gives a content that may not be kept: then it is empty.
-func (s *Session) had(ctx context.Context, h tool.Hash) ([]byte, error) {
-	if h == "" {
-		return nil, nil
-	}
-	b, err := s.blob(ctx, h)
-	if errors.Is(err, event.ErrNoBlob) {
-		err = nil
-	}
-	return b, err
-}
-
 // askOrphans asks about the files of a plan that hold lines which another file
-// lost to a change that stands, or which may be somebody else's.
-func (s *Session) askOrphans(ctx context.Context, p *undo.Plan) error {
+// lost to a change that stands, or which may be somebody else'h.
+func (h *History) askOrphans(ctx context.Context, p *undo.Plan) error {
 	var seqs []int64
 	for _, f := range p.Files {
 		seqs = append(seqs, f.Changes...)
 	}
-	var others, loose []undo.Change
-	s.log.View(func() { others, loose = s.undo.Others(seqs, otherChanges), s.undo.Loose(otherChanges) })
-	if len(others) == 0 && len(loose) == 0 {
+	var others, unattributed []undo.Change
+	h.r.log.View(func() {
+		others, unattributed = h.r.fold.undo.Others(seqs, otherChanges), h.r.fold.undo.Loose(otherChanges)
+	})
+	if len(others) == 0 && len(unattributed) == 0 {
 		return nil
 	}
-	flows, ok, err := s.flows(ctx, p.Files)
+	flows, ok, err := h.flows(ctx, p.Files)
 	if err != nil || !ok {
 		return err
 	}
-	for _, o := range loose { // what it brought may have gone on to another file
-		before, err := s.had(ctx, o.Before)
+	for _, o := range unattributed { // what it brought may have gone on to another file
+		before, err := h.r.had(ctx, o.Before)
 		if err != nil {
 			return err
 		}
-		after, err := s.had(ctx, o.After)
+		after, err := h.r.had(ctx, o.After)
 		if err != nil {
 			return err
 		}
@@ -87,11 +74,11 @@ func (s *Session) askOrphans(ctx context.Context, p *undo.Plan) error {
 	}
 	size := 0
 	for _, o := range others {
-		before, err := s.had(ctx, o.Before)
+		before, err := h.r.had(ctx, o.Before)
 		if err != nil {
 			return err
 		}
-		_, now, err := s.itself(ctx, o.Path)
+		_, now, err := h.r.current(ctx, o.Path)
 		if err != nil {
 			return err
 		}
@@ -105,19 +92,19 @@ func (s *Session) askOrphans(ctx context.Context, p *undo.Plan) error {
 
 // leaveOrphans leaves out the files that hold lines which a file that is left
 // out does not get back.
-func (s *Session) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _ []undo.File, err error) {
+func (h *History) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _ []undo.File, err error) {
 	for i := 0; i < len(left) && len(do) > 0; i++ {
-		flows, ok, err := s.flows(ctx, do)
+		flows, ok, err := h.flows(ctx, do)
 		if err != nil || !ok {
 			return do, left, err
 		}
-		_, now, err := s.itself(ctx, left[i].Path)
+		_, now, err := h.r.current(ctx, left[i].Path)
 		if err != nil {
 			return do, left, err
 		}
 		var had [][]byte
-		for _, h := range left[i].Had {
-			b, err := s.had(ctx, h)
+		for _, hash := range left[i].Had {
+			b, err := h.r.had(ctx, hash)
 			if err != nil {
 				return do, left, err
 			}

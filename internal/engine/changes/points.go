@@ -1,4 +1,4 @@
-package session
+package changes
 
 import (
 	"context"
@@ -23,19 +23,19 @@ func (p Point) Before() int64 { return p.Seq - 1 }
 
 // Points lists the prompts of persons, oldest first (SPEC 10.2). It reads the
 // log: that is done when somebody asks, and not kept.
-func (s *Session) Points(ctx context.Context) ([]Point, error) {
+func (h *History) Points(ctx context.Context) ([]Point, error) {
 	files := map[int64][]string{}
-	s.log.View(func() {
-		for _, t := range s.undo.Turns() {
+	h.r.log.View(func() {
+		for _, t := range h.r.fold.undo.Turns() {
 			for _, f := range t.Files {
 				files[t.Prompt] = append(files[t.Prompt], f.Path)
 			}
 		}
 	})
 	var out []Point
-	for e, err := range s.cfg.Store.Read(ctx, s.cfg.ID, 0) {
+	for e, err := range h.r.cfg.Store.Read(ctx, h.r.cfg.Session, 0) {
 		if err != nil {
-			return nil, fmt.Errorf("read session %s: %w", s.cfg.ID, err)
+			return nil, fmt.Errorf("read session %s: %w", h.r.cfg.Session, err)
 		}
 		if b, ok := e.Body.(event.Prompted); ok && b.Source == event.Person {
 			out = append(out, Point{Seq: e.Seq, Time: e.Time, Text: b.Text, Files: files[e.Seq]})

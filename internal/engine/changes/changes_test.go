@@ -1,0 +1,207 @@
+package changes_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// rig is a recorder on a log and a workspace, without a session.
+type rig struct {
+	t     *testing.T
+	dir   string
+	files tool.Files
+	store event.Store
+	log   *eventlog.Log
+	rec   *changes.Recorder
+	busy  bool
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	dir := t.TempDir()
+	ws, err := workspace.Open(dir, workspace.Options{NoGit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ws.Close() })
+	r := &rig{t: t, dir: dir, files: ws, store: memory.New(time.Now)}
+	r.open(nil)
+	return r
+}
+
+// open opens the log anew, as after the death of a process.
+func (r *rig) open(cut func([]event.Draft) error) {
+	r.t.Helper()
+	fold := &changes.Fold{}
+	var err error
+	if r.log, err = eventlog.Open(r.t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, fold); err != nil {
+		r.t.Fatal(err)
+	}
+	r.rec = changes.New(r.log, fold, changes.Config{
+		Session: "s", Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: r.log.CatchUp,
+		Busy: func() bool { return r.busy },
+		Record: func(ctx context.Context, ds ...event.Draft) error {
+			if cut != nil {
+				if err := cut(ds); err != nil {
+					return err
+				}
+			}
+			return r.log.Append(ctx, ds...)
+		},
+	})
+}
+
+func (r *rig) write(ws ...tool.Write) error {
+	_, err := r.rec.Files(r.files, "c1", tool.Tool{Spec: llm.ToolSpec{Name: "write"}}).WriteAll(r.t.Context(), ws)
+	return err
+}
+
+func (r *rig) read(name string) string {
+	b, err := os.ReadFile(filepath.Join(r.dir, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return "-"
+	}
+	if err != nil {
+		r.t.Error(err)
+	}
+	return string(b)
+}
+
+func (r *rig) kinds() string {
+	var out []string
+	for e, err := range r.store.Read(r.t.Context(), "s", 0) {
+		if errors.Is(err, event.ErrNoSession) {
+			break
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		out = append(out, e.Body.Kind())
+	}
+	return strings.Join(out, " ")
+}
+
+// SPEC 11.1, 11.2: a write is in the log before and after it is done, and is
+// taken back and done again, on a log alone.
+func TestWriteAndUndo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if err := r.log.Append(t.Context(), event.Draft{Body: event.Prompted{Source: event.Person, Text: "go"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.write(tool.Write{Path: "a", Data: []byte("one\n")}, tool.Write{Path: "d/b", Data: []byte("two\n")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.kinds(); got != "prompted writing file_changed file_changed" {
+		t.Error(got)
+	}
+	h := r.rec.History()
+	if d, err := h.Diff(t.Context(), undo.What{Sort: undo.ByTurn}); err != nil || !strings.Contains(d, "+one") || !strings.Contains(d, "+two") {
+		t.Errorf("%q, %v", d, err)
+	}
+	do := func(w undo.Sort) {
+		t.Helper()
+		p, err := h.Plan(t.Context(), undo.What{Sort: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u, err := h.Undo(t.Context(), p, undo.Consent{}); err != nil || len(u.Done) != 2 || len(u.Left) != 0 {
+			t.Fatalf("%+v, %v", u, err)
+		}
+	}
+	do(undo.ByTurn)
+	if _, err := os.Stat(filepath.Join(r.dir, "d")); r.read("a") != "-" || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a is %q, d %v", r.read("a"), err)
+	}
+	if _, err := h.Plan(t.Context(), undo.What{Sort: undo.ByTurn}); !errors.Is(err, undo.ErrNothing) {
+		t.Error(err)
+	}
+	do(undo.ByRedo)
+	if r.read("a") != "one\n" || r.read("d/b") != "two\n" {
+		t.Errorf("%q %q", r.read("a"), r.read("d/b"))
+	}
+	r.busy = true
+	if _, err := h.Plan(t.Context(), undo.What{Sort: undo.ByTurn}); err == nil || !strings.Contains(err.Error(), "while a turn runs") {
+		t.Error(err)
+	}
+}
+
+// SPEC 11.2: what a death between a write and its record left is found.
+func TestRecover(t *testing.T) {
+	t.Parallel()
+	died := errors.New("died")
+	for name, at := range map[string]string{"before the write": "writing", "after the write": "file_changed"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.open(func(ds []event.Draft) error {
+				if slices.ContainsFunc(ds, func(d event.Draft) bool { return d.Body.Kind() == at }) {
+					return died
+				}
+				return nil
+			})
+			if err := r.write(tool.Write{Path: "a", Data: []byte("one\n")}); !errors.Is(err, died) {
+				t.Fatal(err)
+			}
+			r.open(nil)
+			ds, recorded := r.rec.Recover(t.Context(), nil)
+			if err := errors.Join(r.log.Append(t.Context(), ds...), recorded()); err != nil {
+				t.Fatal(err)
+			}
+			want, log := "-", ""
+			if at == "file_changed" {
+				want, log = "one\n", "writing file_changed"
+			}
+			if r.read("a") != want || r.kinds() != log {
+				t.Errorf("a is %q, the log %s", r.read("a"), r.kinds())
+			}
+			if ds, _ := r.rec.Recover(t.Context(), nil); len(ds) > 0 {
+				t.Errorf("recovered twice: %+v", ds)
+			}
+		})
+	}
+}
+
+// SPEC 16.11: drafts change nothing, and later ones see earlier ones.
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if err := r.write(tool.Write{Path: "a", Data: []byte("one\n")}); err != nil {
+		t.Fatal(err)
+	}
+	d := changes.NewDrafts(r.files)
+	first, err := d.Write(t.Context(), "a", []byte("two\n"), undo.HashOf([]byte("one\n")))
+	if err != nil || first.Added != 1 || first.Removed != 1 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if _, err := d.WriteAll(t.Context(), []tool.Write{{Path: "a", Data: []byte("two\n"), Expect: first.After, MoveTo: "b"}}); err != nil {
+		t.Fatal(err)
+	}
+	if cs := d.Changed(); len(cs) != 3 || len(d.Changed()) != 0 {
+		t.Errorf("%+v", cs)
+	}
+	if f, err := d.Read(t.Context(), "b", 0); err != nil || string(f.Data) != "two\n" {
+		t.Errorf("%q, %v", f.Data, err)
+	}
+	if _, err := d.Read(t.Context(), "a", 0); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if r.read("a") != "one\n" || r.read("b") != "-" {
+		t.Errorf("%q %q", r.read("a"), r.read("b"))
+	}
+}

@@ -1,0 +1,99 @@
+package changes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// diffLimit is the largest content that gets a diff, bytes.
+const diffLimit = 8 << 20
+
+// Diff shows the changes of a unit, as a unified diff against the files as they
+// are now. It returns "" where none stands.
+func (h *History) Diff(ctx context.Context, w undo.What) (string, error) {
+	if !h.r.cfg.Busy() {
+		if err := h.r.cfg.CatchUp(ctx); err != nil {
+			return "", err
+		}
+		h.r.Gather(ctx)
+	}
+	u, err := h.unit(w)
+	if errors.Is(err, undo.ErrNothing) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for _, st := range u.Files {
+		now, data, err := h.r.current(ctx, st.Path)
+		if err != nil {
+			return "", err
+		}
+		before, keptBefore := st.Before()
+		var old []byte
+		switch {
+		case now.Err != "":
+			fmt.Fprintf(&out, "%s: %s\n", st.Path, now.Err)
+			continue
+		case before == now.Hash:
+			continue
+		case before != "" && keptBefore:
+			old, err = h.r.blob(ctx, before)
+			keptBefore = !errors.Is(err, event.ErrNoBlob)
+			if err != nil && keptBefore {
+				return "", fmt.Errorf("diff %s: %w", st.Path, err)
+			}
+		}
+		if !keptBefore {
+			fmt.Fprintf(&out, "%s: its content before was not kept\n", st.Path)
+			continue
+		}
+		out.WriteString(unified(st.Path, before, old, now.Hash, data))
+	}
+	return out.String(), nil
+}
+
+// Standing is the newest turn whose changes stand.
+func (h *History) Standing() (undo.Turn, bool) {
+	var t undo.Turn
+	var ok bool
+	h.r.log.View(func() { t, ok = h.r.fold.undo.Last() })
+	return t, ok
+}
+
+// unified is a diff with three lines of context.
+func unified(name string, from tool.Hash, before []byte, to tool.Hash, after []byte) string {
+	switch {
+	case from == to:
+		return ""
+	case len(before)+len(after) > diffLimit || before == nil && from != "":
+		return name + ": too large for a diff\n"
+	case !text(before) || !text(after):
+		return name + ": not text\n"
+	}
+	a, b := "a/"+name, "b/"+name
+	if from == "" {
+		a = "/dev/null"
+	}
+	if to == "" {
+		b = "/dev/null"
+	}
+	_, out, _ := bytes.Cut(diff.Diff(a, before, b, after), []byte("\n")) // less the line that says nothing
+	if len(out) == 0 {
+		out = fmt.Appendf(nil, "--- %s\n+++ %s\n", a, b) // of an empty file
+	}
+	return string(out)
+}
+
+func text(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }

@@ -1,0 +1,114 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// How what a snapshot found is recorded, and told to the model and the person.
+
+// Bounds of what is kept of one command, bytes.
+const (
+	keptPerCommand  = 256 << 20 // of contents before, then not restorable
+	afterPerCommand = 64 << 20  // of contents after, then only their hashes
+)
+
+// effects keeps the contents of what a snapshot found and makes its events. named
+// covers what is the command's by its own words; nil: nothing.
+func (r *Recorder) effects(ctx context.Context, call string, es []tool.Effect, named *undo.Named) []event.Draft {
+	before, after := int64(keptPerCommand), int64(afterPerCommand)
+	out := make([]event.Draft, 0, len(es))
+	gone := map[tool.Hash]bool{}
+	for _, e := range es {
+		gone[e.Before] = gone[e.Before] || e.After == "" && e.Before != ""
+	}
+	for _, e := range es {
+		b := event.FileChanged{
+			Call: call, Tool: undo.Shell, Path: e.Path, Before: e.Before, After: e.After, Mode: e.Mode, ModeBefore: e.ModeBefore,
+			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.Covers(e, gone), Does: tool.Exec,
+		}
+		if call == personCall {
+			b.Call, b.Tool = "", undo.Person
+		}
+		b.Kept = e.Before == "" || e.Kept && r.store(ctx, e.Before, &before)
+		if !b.Kept { // an edit of pawl's own may have stored it
+			_, err := r.cfg.Store.Get(ctx, string(e.Before))
+			b.Kept = err == nil
+		}
+		if e.Held && e.After != "" && e.After != e.Before {
+			r.store(ctx, e.After, &after) // its hash is known anyway
+		}
+		if clean := strings.ToValidUTF8(e.Path, "\uFFFD"); clean != e.Path {
+			b.Path, b.Kept = clean, false // the log keeps text: nobody could find it again
+		}
+		out = append(out, event.Draft{Body: b})
+	}
+	return out
+}
+
+// store takes a content of the journal into the session's store.
+func (r *Recorder) store(ctx context.Context, h tool.Hash, room *int64) bool {
+	data, err := r.tracker.Content(ctx, h)
+	if err != nil || int64(len(data)) > *room {
+		return false
+	}
+	*room -= int64(len(data))
+	got, err := r.cfg.Store.Put(ctx, data)
+	return err == nil && got == string(h)
+}
+
+// changeNotes tell the model which files a command changed where its words do not,
+// and which of them can not be put back: at most a line each.
+func changeNotes(cs []event.FileChanged) (told, lost string) {
+	var unattributed, gone []string
+	for _, c := range cs {
+		if c.Loose {
+			unattributed = append(unattributed, c.Path)
+		}
+		if !c.Kept {
+			gone = append(gone, c.Path)
+		}
+	}
+	if len(unattributed) > 0 {
+		told = "[changed while this ran: " + few(unattributed) + "]\n"
+	}
+	if len(gone) > 0 {
+		files := "1 file"
+		if len(gone) > 1 {
+			files = fmt.Sprintf("%d files", len(gone))
+		}
+		lost = "[" + files + " that this command changed can not be restored: " + few(gone) + "]\n"
+	}
+	return told, lost
+}
+
+// few lists some paths in a line.
+func few(paths []string) string {
+	const most, width = 6, 200
+	var b strings.Builder
+	for i, p := range paths {
+		if i == most || i > 0 && b.Len()+len(p) > width {
+			fmt.Fprintf(&b, " (+%d more)", len(paths)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if strings.ContainsAny(p, " ,()[]\n\t") {
+			p = shellsyntax.Quote(strings.Map(func(r rune) rune {
+				if r < ' ' {
+					return '?'
+				}
+				return r
+			}, p))
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}

@@ -1,0 +1,189 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// Limits of a preview.
+const (
+	shownLimit = 100 << 10 // bytes of diff in all
+)
+
+// underWay is how young an unfinished undo of another process must be to be
+// taken for one that still runs.
+const underWay = 5 * time.Second
+
+// History is the changes of a session as they can be shown and taken back.
+type History struct{ r *Recorder }
+
+// Plan returns what an undo, or a redo, would do, and changes nothing. It returns
+// undo.ErrNothing or undo.ErrNoRedo where there is nothing of that kind.
+func (h *History) Plan(ctx context.Context, w undo.What) (undo.Plan, error) {
+	if h.r.cfg.Busy() {
+		return undo.Plan{}, fault.NewConfiguration("interrupt it first, or wait", "nothing can be undone while a turn runs")
+	}
+	note, err := h.recover(ctx)
+	if err != nil {
+		return undo.Plan{}, err
+	}
+	h.r.Gather(ctx)
+	u, err := h.unit(w)
+	if err != nil {
+		return undo.Plan{Note: note}, fmt.Errorf("%w in session %s", err, h.r.cfg.Session)
+	}
+	p := undo.Plan{What: u.What, Text: u.Text, Undone: u.Undone, Note: note}
+	room := shownLimit
+	for _, st := range u.Files {
+		now, data, err := h.r.current(ctx, st.Path)
+		if err != nil {
+			return p, err
+		}
+		contents := map[tool.Hash][]byte{}
+		for _, hash := range st.Wants(now.Hash) {
+			if hash == now.Hash {
+				contents[hash] = data
+			} else if b, err := h.r.blob(ctx, hash); err == nil {
+				contents[hash] = b
+			} else if !errors.Is(err, event.ErrNoBlob) {
+				return p, err
+			}
+		}
+		f := st.Decide(now, contents)
+		if err := h.preview(ctx, &f, data, &room); err != nil {
+			return p, err
+		}
+		p.Files = append(p.Files, f)
+	}
+	if w.Sort == undo.ByRedo {
+		return p, nil
+	}
+	return p, h.askOrphans(ctx, &p)
+}
+
+// unit finds the changes that are meant. A path that no change is recorded
+// under is followed through symlinks.
+func (h *History) unit(w undo.What) (undo.Unit, error) {
+	if w.Path == "" {
+		return h.selected(w)
+	}
+	w.Path = path.Clean(w.Path)
+	u, err := h.selected(w)
+	if clean, _, rerr := h.r.cfg.Files.Resolve(w.Path); err != nil && rerr == nil {
+		w.Path = clean
+		return h.selected(w)
+	}
+	return u, err
+}
+
+func (h *History) selected(w undo.What) (u undo.Unit, err error) {
+	h.r.log.View(func() { u, err = h.r.fold.undo.Select(w) })
+	return u, err
+}
+
+// recover takes in what other processes appended, and finishes what one that died
+// had begun. It returns what it found.
+func (h *History) recover(ctx context.Context) (string, error) {
+	if err := h.r.cfg.CatchUp(ctx); err != nil {
+		return "", err
+	}
+	open := eventlog.Look(h.r.log, h.r.fold.undo.Intents)
+	if len(open) == 0 {
+		return "", nil
+	}
+	if h.r.cfg.ReadOnly && h.r.cfg.Now().Sub(open[len(open)-1].Time) < underWay {
+		return "", fault.NewConfiguration("try again in a moment", "files of session %s are being put back right now", h.r.cfg.Session)
+	}
+	ds := h.r.recoverWrites(ctx)
+	var said []string
+	for _, d := range ds {
+		if w, ok := d.Body.(event.Warned); ok {
+			said = append(said, w.Text)
+		}
+	}
+	return strings.Join(said, "\n"), h.r.cfg.Record(ctx, ds...)
+}
+
+// current is how a file is. The content is nil where it is too large to be
+// kept.
+func (r *Recorder) current(ctx context.Context, name string) (undo.Now, []byte, error) {
+	// What is recorded is recorded without links: it would be another file.
+	if dir := path.Dir(name); dir != "." {
+		if real, _, err := r.cfg.Files.Resolve(dir); err == nil && real != dir {
+			return undo.Now{Err: fmt.Sprintf("a folder above it is a symlink now: %s leads to %s", dir, real)}, nil, nil
+		}
+	}
+	f, err := r.cfg.Files.Itself(ctx, name, keepLimit)
+	switch {
+	case ctx.Err() != nil:
+		return undo.Now{}, nil, ctx.Err()
+	case errors.Is(err, fs.ErrNotExist):
+		return undo.Now{}, nil, nil
+	case err != nil:
+		return undo.Now{Err: err.Error()}, nil, nil
+	case f.Data == nil && f.Hash == undo.HashOf(nil):
+		f.Data = []byte{}
+	}
+	return undo.Now{Hash: f.Hash, Mode: f.Mode}, f.Data, nil
+}
+
+// blob returns a content by its hash, never nil.
+func (r *Recorder) blob(ctx context.Context, h tool.Hash) ([]byte, error) {
+	b, err := r.cfg.Store.Get(ctx, string(h))
+	if err == nil && b == nil {
+		b = []byte{}
+	}
+	return b, err
+}
+
+// had returns a content that may not be kept: then it is empty.
+func (r *Recorder) had(ctx context.Context, h tool.Hash) ([]byte, error) {
+	if h == "" {
+		return nil, nil
+	}
+	b, err := r.blob(ctx, h)
+	if errors.Is(err, event.ErrNoBlob) {
+		err = nil
+	}
+	return b, err
+}
+
+// preview gives a file of a plan its diff, and finds out whether the content
+// that it is to get can still be had.
+func (h *History) preview(ctx context.Context, f *undo.File, now []byte, room *int) error {
+	if f.Blocked() || f.Action == undo.Same {
+		return nil
+	}
+	to := f.Data
+	if f.Action == undo.PutBack {
+		var err error
+		if to, err = h.r.blob(ctx, f.To); errors.Is(err, event.ErrNoBlob) {
+			f.Action, f.Why, f.Ask = undo.Lost, "its content before is no longer kept", ""
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("undo %s: %w", f.Path, err)
+		}
+	}
+	f.Diff = unified(f.Path, f.Now.Hash, now, f.To, to)
+	if f.Diff == "" && f.Mode != 0 && f.Mode != f.Now.Mode {
+		f.Diff = fmt.Sprintf("mode %s becomes %s\n", fs.FileMode(f.Now.Mode), fs.FileMode(f.Mode))
+	}
+	if *room -= len(f.Diff); *room < 0 {
+		cut := f.Diff[:max(0, len(f.Diff)+*room)]
+		cut = cut[:strings.LastIndexByte(cut, '\n')+1]
+		f.Diff = cut + fmt.Sprintf("[%d more bytes of diff are not shown]\n", len(f.Diff)-len(cut))
+		*room = 0
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// What the death of an earlier process left open is found and closed here.
+
+// recent is what is recorded of a file since the last command ended, oldest
+// first: what a snapshot after a death finds is not recorded twice.
+type recent []event.FileChanged
+
+// begins reports whether what is recorded goes on from where an effect begins.
+func (r recent) begins(e tool.Effect) bool {
+	return slices.ContainsFunc(r, func(c event.FileChanged) bool { return c.Before == e.Before })
+}
+
+// has reports whether an effect is recorded: it ends where the record does, or the
+// file is as the record says, and has been as the effect says on the way.
+func (r recent) has(e tool.Effect, now tool.Hash) bool {
+	last := r[len(r)-1]
+	if e.After == last.After {
+		const link = uint32(fs.ModeSymlink)
+		return e.Mode == last.Mode || e.Mode&last.Mode&link != 0 || last.Mode == 0 && e.Before != e.After
+	}
+	return now == last.After && slices.ContainsFunc(r, func(c event.FileChanged) bool { return c.After == e.After })
+}
+
+// unrecorded leaves out what is recorded already of what a snapshot after a death
+// found.
+func (r *Recorder) unrecorded(ctx context.Context, es []tool.Effect) []tool.Effect {
+	known := eventlog.Look(r.log, func() map[string]recent { return maps.Clone(r.fold.recent) })
+	var out []tool.Effect
+	for _, e := range es {
+		if rec := known[e.Path]; rec.begins(e) {
+			now, _, err := r.current(ctx, e.Path)
+			if err == nil && rec.has(e, now.Hash) {
+				continue
+			}
+			last := rec[len(rec)-1]
+			e.Before, e.ModeBefore = last.After, cmp.Or(last.Mode, e.ModeBefore) // the rest came after it
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// Recover returns what is to be recorded of changes that an earlier process had
+// not recorded when it died: those of a command that ran, and of writes that
+// were cut short. open are the calls without a result. recorded is to be called
+// once the drafts are in the log.
+func (r *Recorder) Recover(ctx context.Context, open []llm.Call) (ds []event.Draft, recorded func() error) {
+	ds, looked := r.recoverCommandChanges(ctx, open)
+	recorded = func() error { return nil }
+	if looked {
+		recorded = func() error {
+			r.tracker.mu.Lock()
+			defer r.tracker.mu.Unlock()
+			return r.tracker.checkpoint(r, "")
+		}
+	}
+	return append(ds, r.recoverWrites(ctx)...), recorded
+}
+
+// recoverCommandChanges finds what the command that was running when pawl died
+// changed, or somebody else meanwhile. looked reports whether it took a
+// snapshot.
+func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (ds []event.Draft, looked bool) {
+	runs := func(name, args string) bool {
+		return strings.EqualFold(name, undo.Shell) || strings.Contains(args, `"command"`)
+	}
+	if r.tracker == nil || len(open) == 0 || !runs(open[0].Name, string(open[0].Args)) && len(open) == 1 {
+		return nil, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, recoverTime)
+	defer cancel()
+	r.tracker.mu.Lock()
+	defer r.tracker.mu.Unlock()
+	l, err := r.tracker.Look(ctx, nil)
+	if err != nil {
+		return nil, false // it can not be told: the call is closed as outcome unknown
+	}
+	r.tracker.began = true
+	// It is not always an open call's: a background command's may be over.
+	if id, call, ok := strings.Cut(l.Tag, "/"); ok && id == r.cfg.Session {
+		ds = r.effects(ctx, call, r.unrecorded(ctx, l.Effects), nil)
+	}
+	return ds, true
+}
+
+// recoverWrites looks at the writes that a death cut short. What was written is
+// recorded as changed; an undo of which a part was written is done to its end,
+// unless somebody changed one of its files since.
+func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
+	var ds []event.Draft
+	for _, i := range eventlog.Look(r.log, r.fold.undo.Intents) {
+		fate := i.Settle(func(path string) (tool.Hash, bool) {
+			f, err := r.cfg.Files.Itself(ctx, path, 0)
+			return f.Hash, err == nil || errors.Is(err, fs.ErrNotExist)
+		})
+		done := r.rollForward(ctx, i, &fate)
+		for _, c := range fate.Done {
+			c.Loose = len(fate.Lost) > 0 // what belongs together is not all there
+			done = append(done, event.Draft{Body: c})
+		}
+		if len(done) == 0 {
+			done = []event.Draft{{Body: event.Writing{Call: i.Call, Tool: i.Tool}}}
+		}
+		done = append(done, r.partly(i.Writing, done)...)
+		ds = append(ds, done...)
+		if text := fate.Explain(i); text != "" {
+			ds = append(ds, event.Draft{Body: event.Warned{What: "undo", Text: text}})
+		}
+	}
+	return ds
+}
+
+// rollForward writes what an undo still has to write.
+func (r *Recorder) rollForward(ctx context.Context, i undo.Intent, fate *undo.Fate) []event.Draft {
+	if i.Undone == nil && i.Redone == nil || len(fate.Done) == 0 || len(fate.Due) == 0 || len(fate.Lost) > 0 {
+		return nil
+	}
+	var ws []tool.Write
+	for _, c := range fate.Due {
+		w := tool.Write{Path: c.Path, Expect: c.Before, Remove: c.After == "", NoFollow: true, Mode: c.Mode}
+		if w.Remove {
+			w.Folders = c.Folders
+		} else {
+			data, err := r.cfg.Store.Get(ctx, string(c.After))
+			if err != nil {
+				return nil
+			}
+			w.Data = data
+		}
+		ws = append(ws, w)
+	}
+	cs, err := r.put(ctx, r.cfg.Files, ws)
+	if err == nil {
+		fate.Due = nil
+	}
+	return changed(i.Writing, cs)
+}

@@ -1,0 +1,166 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// recordedShell is the shell with what the commands of a call change recorded.
+// A call whose footprint is known needs no snapshot.
+type recordedShell struct {
+	tool.Shell
+	r *Recorder
+	p *turn.Pending
+}
+
+// Shell is the shell of a call.
+func (r *Recorder) Shell(p *turn.Pending) tool.Shell {
+	if r.cfg.Shell == nil || r.tracker == nil {
+		return r.cfg.Shell
+	}
+	return &recordedShell{Shell: r.cfg.Shell, r: r, p: p}
+}
+
+// POSIX is passed on: tools ask for it.
+func (sh *recordedShell) POSIX() bool {
+	p, ok := sh.Shell.(interface{ POSIX() bool })
+	return ok && p.POSIX()
+}
+
+// Run is part of tool.Shell. The snapshot after the command is also taken
+// where it failed or was cut short: what it did stands.
+func (sh *recordedShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
+	if !sh.p.Footprint.Unknown {
+		return sh.Shell.Run(ctx, c)
+	}
+	r, call, named := sh.r, sh.p.Call.ID, sh.r.place().Names(sh.p.Footprint.Commands)
+	if err := r.tracker.begin(ctx, r, call, named); err != nil {
+		r.tracker.abandon()
+		return tool.Ran{}, err
+	}
+	ignored := r.ignored(ctx, sh.p.Footprint.Commands)
+	ran, err := sh.Shell.Run(ctx, c)
+	ds, blind, lerr := r.tracker.end(ctx, r, call, named)
+	if lerr == nil {
+		if lerr = r.cfg.Record(context.WithoutCancel(ctx), ds...); lerr == nil {
+			lerr = r.tracker.recorded(r)
+		}
+	}
+	if lerr != nil {
+		return ran, lerr
+	}
+	sh.tell(&ran, bodies(ds), blind, r.destroyed(ctx, ignored), c.Out)
+	return ran, err
+}
+
+// tell adds the notes to what a command printed. What can not be put back is
+// shown to the person too.
+func (sh *recordedShell) tell(ran *tool.Ran, cs []event.FileChanged, blind bool, more string, out func(string)) {
+	told, lost := changeNotes(cs)
+	lost += more
+	if blind {
+		lost += "[what this command changed could not be recorded, and may not be put back by undo]\n"
+	}
+	if told+lost == "" {
+		return
+	}
+	if ran.Output != "" && !strings.HasSuffix(ran.Output, "\n") {
+		ran.Output += "\n"
+	}
+	ran.Output += told + lost
+	if lost != "" && out != nil {
+		out(lost)
+	}
+}
+
+// Start is part of tool.Shell.
+func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) {
+	if cmds := sh.p.Footprint.Commands; len(cmds) > 0 && command.ReadOnly(cmds) {
+		return sh.Shell.Start(ctx, c)
+	}
+	r, t, named := sh.r, sh.r.tracker, sh.r.place().Names(sh.p.Footprint.Commands)
+	if err := t.begin(ctx, r, sh.p.Call.ID, named); err != nil {
+		t.abandon()
+		return "", err
+	}
+	defer t.abandon()
+	id, err := sh.Shell.Start(ctx, c)
+	if err == nil {
+		t.started(&job{r: r, call: sh.p.Call.ID, id: id, words: named})
+	}
+	return id, err
+}
+
+// Output is part of tool.Shell.
+func (sh *recordedShell) Output(ctx context.Context, id string, wait time.Duration) (tool.Ran, error) {
+	ran, err := sh.Shell.Output(ctx, id, wait)
+	return sh.harvest(ctx, id, ran, err)
+}
+
+// Kill is part of tool.Shell.
+func (sh *recordedShell) Kill(ctx context.Context, id string) (tool.Ran, error) {
+	ran, err := sh.Shell.Kill(ctx, id)
+	return sh.harvest(ctx, id, ran, err)
+}
+
+func (sh *recordedShell) harvest(ctx context.Context, id string, ran tool.Ran, err error) (tool.Ran, error) {
+	if err != nil {
+		return ran, err
+	}
+	cs, err := sh.r.tracker.harvest(ctx, sh.r, id)
+	sh.tell(&ran, cs, false, "", nil)
+	return ran, err
+}
+
+// place is the workspace as command lines name its files.
+func (r *Recorder) place() undo.Place {
+	return undo.Place{Dir: r.cfg.Dir, Resolve: r.cfg.Files.Resolve}
+}
+
+// Person runs a person's own command, and records what it changed together with
+// what done makes of what it printed.
+func (r *Recorder) Person(ctx context.Context, c tool.Run, done func(tool.Ran) event.Body) error {
+	ran, ds, err := r.personal(ctx, c)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("run %q: %w", c.Command, err)
+	}
+	err = r.cfg.Record(context.WithoutCancel(ctx), append(ds, event.Draft{Body: done(ran)})...)
+	if err == nil && r.tracker != nil {
+		err = r.tracker.recorded(r)
+	}
+	return err
+}
+
+func (r *Recorder) personal(ctx context.Context, c tool.Run) (tool.Ran, []event.Draft, error) {
+	cmds, err := shellsyntax.Parse(c.Command, r.cfg.Dir)
+	if r.tracker == nil || err == nil && command.ReadOnly(cmds) {
+		ran, err := r.cfg.Shell.Run(ctx, c)
+		return ran, nil, err
+	}
+	named := r.place().Names(cmds)
+	if err := r.tracker.begin(ctx, r, personCall, named); err != nil {
+		r.tracker.abandon()
+		return tool.Ran{}, nil, err
+	}
+	ran, err := r.cfg.Shell.Run(ctx, c)
+	ds, _, lerr := r.tracker.end(ctx, r, personCall, named)
+	if err == nil {
+		err = lerr
+	}
+	return ran, ds, err
+}
+
+// Gather records what background commands of the session did until now.
+func (r *Recorder) Gather(ctx context.Context) { r.tracker.catchUp(ctx, r) }
+
+// Close records what background commands of the session did, and forgets them.
+func (r *Recorder) Close() { r.tracker.leave(r) }

@@ -1,0 +1,123 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// Undone is what an undo or a redo did.
+type Undone struct {
+	Done, Left []undo.File
+}
+
+// Undo does what a plan says: all of it, but for the files that c leaves out,
+// or nothing. It looks at every file again and refuses where one is not as it
+// was when the plan was made. *undo.OpenError says which files need a word
+// first.
+func (h *History) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone, error) {
+	if h.r.cfg.Busy() {
+		return Undone{}, fault.NewConfiguration("interrupt it first, or wait", "nothing can be undone while a turn runs")
+	}
+	do, left, err := p.Choose(c)
+	if err != nil {
+		return Undone{}, &fault.Error{
+			Category: fault.Configuration, Err: err, Message: "nothing was put back", Hint: "confirm these files, or leave them out",
+		}
+	}
+	if do, left, err = h.leaveOrphans(ctx, do, left); err != nil {
+		return Undone{}, err
+	}
+	out := Undone{Done: do, Left: left}
+	if len(do) == 0 {
+		return out, fault.NewConfiguration("", "nothing was put back: every file is left out")
+	}
+	if h.r.cfg.Locks != nil { // no child session writes meanwhile
+		ticket := h.r.cfg.Locks.Reserve(tool.Footprint{Unknown: true})
+		defer ticket.Release()
+		if err := ticket.Wait(ctx); err != nil {
+			return out, err
+		}
+	}
+	if err := h.stillSo(ctx, p, do); err != nil {
+		return out, err
+	}
+	w, after := p.Record(do)
+	ws, err := h.writes(ctx, do)
+	if err != nil {
+		return out, err
+	}
+	if len(ws) == 0 { // all is so already
+		return out, h.r.cfg.Record(ctx, after...)
+	}
+	_, err = h.r.write(ctx, h.r.cfg.Files, w, ws, after...)
+	if stale := (*tool.StaleError)(nil); errors.As(err, &stale) {
+		err = moved(stale.Path)
+	}
+	return out, err
+}
+
+func moved(paths ...string) error {
+	return fault.NewConfiguration("look again, then undo", "nothing was put back: %s changed since the preview", strings.Join(paths, ", "))
+}
+
+// stillSo looks again whether a plan holds.
+func (h *History) stillSo(ctx context.Context, p undo.Plan, do []undo.File) error {
+	if err := h.r.cfg.CatchUp(ctx); err != nil {
+		return err
+	}
+	if !eventlog.Look(h.r.log, func() bool {
+		if p.Sort == undo.ByRedo {
+			return h.r.fold.undo.CanRedo(p.Undone)
+		}
+		return !slices.ContainsFunc(do, func(f undo.File) bool { return !h.r.fold.undo.Stand(f.Changes) })
+	}) {
+		return fault.NewConfiguration("look again, then undo", "nothing was put back: this was put back, or done again, since the preview")
+	}
+	var paths []string
+	for _, f := range do {
+		now, _, err := h.r.current(ctx, f.Path)
+		if err != nil {
+			return err
+		}
+		if now != f.Now {
+			paths = append(paths, f.Path)
+		}
+	}
+	if len(paths) > 0 {
+		return moved(paths...)
+	}
+	return nil
+}
+
+// writes is what a plan comes to for the workspace.
+func (h *History) writes(ctx context.Context, do []undo.File) ([]tool.Write, error) {
+	var ws []tool.Write
+	for _, f := range do {
+		w := tool.Write{Path: f.Path, Expect: f.Now.Hash, NoFollow: true, Mode: f.Mode}
+		switch f.Action {
+		case undo.Same:
+			continue
+		case undo.Delete:
+			w.Remove, w.Folders, w.Mode = true, f.Folders, 0
+		case undo.Beside:
+			w.Data = f.Data
+		default:
+			data, err := h.r.blob(ctx, f.To)
+			if err != nil {
+				return nil, fmt.Errorf("undo %s: %w", f.Path, err)
+			}
+			w.Data = data
+		}
+		ws = append(ws, w)
+	}
+	undo.InOrder(ws)
+	return ws, nil
+}

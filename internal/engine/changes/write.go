@@ -1,0 +1,167 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+)
+
+// This file is how files are written: the contents are kept and the intent is
+// in the log before the first file is touched, and the changes are after the
+// last. There is no moment at which a change exists and undo does not know of
+// it: what a death in between left is found when the session is opened again.
+
+// keepLimit is the largest content that is kept, bytes: what tool.Files reads
+// at most by itself.
+const keepLimit = 16 << 20
+
+// write does writes through a view of the files. w says whose they are; after is
+// recorded together with the changes, where all went well.
+func (r *Recorder) write(ctx context.Context, files tool.Files, w event.Writing, ws []tool.Write, after ...event.Draft) ([]tool.Change, error) {
+	for _, req := range ws {
+		cs, err := r.keepBoth(ctx, w, req)
+		if err != nil {
+			return nil, err
+		}
+		w.Files = append(w.Files, cs...)
+	}
+	if err := r.cfg.Record(ctx, event.Draft{Body: w}); err != nil {
+		return nil, err
+	}
+	cs, err := r.put(ctx, files, ws)
+	ds := changed(w, cs)
+	switch {
+	case err == nil:
+		ds = append(ds, after...)
+	case len(cs) == 0:
+		ds = []event.Draft{{Body: event.Writing{Call: w.Call, Tool: w.Tool}}}
+	default: // what could not be taken back stands
+		ds = append(ds, r.partly(w, ds)...)
+	}
+	return cs, errors.Join(err, r.cfg.Record(context.WithoutCancel(ctx), ds...))
+}
+
+// put writes, and tells the journal so that it does not take it for the doing
+// of a command.
+func (r *Recorder) put(ctx context.Context, files tool.Files, ws []tool.Write) ([]tool.Change, error) {
+	cs, err := files.WriteAll(ctx, ws)
+	r.tracker.wrote(cs)
+	return cs, err
+}
+
+// keepBoth stores what a write replaces and what it brings, and says what the
+// write will change.
+func (r *Recorder) keepBoth(ctx context.Context, w event.Writing, req tool.Write) ([]event.FileChanged, error) {
+	c := event.FileChanged{Call: w.Call, Tool: w.Tool, Path: r.clean(req.Path, req.NoFollow), Before: req.Expect, Mode: req.Mode}
+	if c.Before == "" {
+		c.Kept = true
+	} else if f, err := r.content(ctx, req); err == nil {
+		h, err := r.cfg.Store.Put(ctx, f.Data)
+		if err != nil {
+			return nil, err
+		}
+		c.Kept, c.ModeBefore = tool.Hash(h) == c.Before, f.Mode
+	}
+	if req.Remove {
+		c.Folders = req.Folders
+		return []event.FileChanged{c}, nil
+	}
+	h, err := r.cfg.Store.Put(ctx, req.Data)
+	if err != nil {
+		return nil, err
+	}
+	if req.MoveTo == "" {
+		if c.After = tool.Hash(h); c.Before == "" {
+			c.Folders = r.missing(c.Path)
+		}
+		return []event.FileChanged{c}, nil
+	}
+	to := event.FileChanged{Call: w.Call, Tool: w.Tool, Path: r.clean(req.MoveTo, req.NoFollow), After: tool.Hash(h), Kept: true}
+	to.Folders = r.missing(to.Path)
+	return []event.FileChanged{c, to}, nil
+}
+
+// missing lists the folders that a new file needs and that are not there, the
+// outermost first: what is recorded where a death comes before the write tells.
+func (r *Recorder) missing(file string) []string {
+	var out []string
+	for dir := path.Dir(file); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if h, is, err := r.cfg.Files.Stat(dir); h != "" || is || err != nil {
+			break
+		}
+		out = slices.Insert(out, 0, dir)
+	}
+	return out
+}
+
+func (r *Recorder) content(ctx context.Context, req tool.Write) (tool.File, error) {
+	if req.NoFollow {
+		return r.cfg.Files.Itself(ctx, req.Path, keepLimit)
+	}
+	return r.cfg.Files.Read(ctx, req.Path, keepLimit)
+}
+
+// clean gives a path as it is recorded.
+func (r *Recorder) clean(p string, itself bool) string {
+	if !itself {
+		if clean, _, err := r.cfg.Files.Resolve(p); err == nil {
+			return clean
+		}
+	}
+	return path.Clean(p)
+}
+
+// changed is what happened, as it is recorded.
+func changed(w event.Writing, cs []tool.Change) []event.Draft {
+	var ds []event.Draft
+	for _, c := range cs {
+		b := event.FileChanged{
+			Call: w.Call, Tool: w.Tool, Path: c.Path, Before: c.Before, After: c.After, Mode: c.Mode, ModeBefore: c.ModeBefore,
+			Kept: c.Before == "", Added: c.Added, Removed: c.Removed, Folders: c.Folders, Does: w.Does, Whole: w.Whole,
+		}
+		if i := slices.IndexFunc(w.Files, func(f event.FileChanged) bool { return f.Path == c.Path }); i >= 0 {
+			b.Kept = b.Kept || w.Files[i].Kept && w.Files[i].Before == c.Before
+		}
+		ds = append(ds, event.Draft{Body: b})
+	}
+	return ds
+}
+
+// partly is what is recorded after the changes of an undo or a redo of which
+// these are the only ones.
+func (r *Recorder) partly(w event.Writing, done []event.Draft) []event.Draft {
+	return eventlog.Look(r.log, func() []event.Draft { return r.fold.undo.Partly(w, bodies(done)) })
+}
+
+// Files is a view of the workspace with every write of a call recorded, so that
+// no tool can forget undo.
+func (r *Recorder) Files(view tool.Files, call string, by tool.Tool) tool.Files {
+	return &recordedFiles{Files: view, r: r, call: call, tool: by}
+}
+
+type recordedFiles struct {
+	tool.Files
+	r    *Recorder
+	call string
+	tool tool.Tool
+}
+
+// Write is part of tool.Files.
+func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, expect tool.Hash) (tool.Change, error) {
+	cs, err := f.WriteAll(ctx, []tool.Write{{Path: path, Data: data, Expect: expect}})
+	if err != nil {
+		return tool.Change{}, err
+	}
+	return cs[0], nil
+}
+
+// WriteAll is part of tool.Files.
+func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
+	f.r.Gather(ctx) // what background commands did comes before
+	return f.r.write(ctx, f.Files, event.Writing{Call: f.call, Tool: f.tool.Spec.Name, Does: f.tool.Does(), Whole: f.tool.Whole}, ws)
+}
