@@ -27,6 +27,17 @@ func Model(i llm.Info) string {
 	return fmt.Sprintf("model %s from %s, %s", plain.Line(i.Ref()), plain.Line(i.From), Price(i.Price))
 }
 
+// ModelShort is Model where a person reads it before each prompt.
+func ModelShort(i llm.Info) string {
+	switch {
+	case i.Provider == "offline":
+		return "offline, the built-in planner without weights, free"
+	case i.Price == nil || i.Price.Input == 0 && i.Price.Output == 0:
+		return fmt.Sprintf("%s from %s, %s", plain.Line(i.Ref()), plain.Line(i.From), Price(i.Price))
+	}
+	return fmt.Sprintf("%s from %s, $%s/$%s per M tokens", plain.Line(i.Ref()), plain.Line(i.From), money(i.Price.Input), money(i.Price.Output))
+}
+
 // Price says a price.
 func Price(p *llm.Price) string {
 	switch {

@@ -159,7 +159,7 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 		}
 	}
 	if c.limits.Assumed && o.model.info.Price == nil {
-		o.warnings = append(o.warnings, fmt.Sprintf("the price of %s is not known: the default budget of $%.2f can not hold, and costs are not counted", o.model.info.Ref(), c.limits.USD))
+		o.warnings = append(o.warnings, fmt.Sprintf("no price is known: costs are not counted, and the budget of $%.2f does not hold", c.limits.USD))
 	}
 	c.posix = shell.New(shell.Options{Root: c.dir}).POSIX() // starts nothing
 	if c.perm, err = a.permissions(f, c.conf, c.paths, c.dir, fr, c.posix); err != nil {

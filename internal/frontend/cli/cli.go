@@ -70,13 +70,14 @@ func Main(ctx context.Context, a *App) int {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
+	wrapHelp(root, func() int { return columns(a.Out) })
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
 	}
 	code, said := exitCode(err)
 	if !said {
-		fmt.Fprintln(a.Err, "pawl: "+plain.Text(err.Error()))
+		fmt.Fprintln(wrapped(a.Err, false), "pawl: "+plain.Text(err.Error()))
 		if e := (*exitError)(nil); wantsJSON(a.Args) && !(errors.As(err, &e) && e.result) { // whoever reads it finds an object however it ends
 			if b, merr := json.Marshal(headless.Failure(code, turn.Describe(err))); merr == nil {
 				fmt.Fprintln(a.Out, string(b))

@@ -63,7 +63,7 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	}
 	exit, err := line.Run(ctx, line.Config{
 		In: term, Out: a.Out, Open: open, Signals: a.Signals(), Now: a.Now,
-		Theme: plain.ThemeOf(a.Terminal, a.Env), First: first,
+		Theme: plain.ThemeOf(a.Terminal, a.Env), First: first, Columns: func() int { return columns(a.Out) },
 		Sessions: func(ctx context.Context) ([]event.Row, error) {
 			dir, err := a.realDir(f)
 			if err != nil {
@@ -95,16 +95,17 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 // chooseLocal asks which model to use where nothing says so: the local servers
 // that are recognised by their answer, and the built-in one.
 func (a *App) chooseLocal(ctx context.Context, in line.Input) (string, error) {
-	fmt.Fprintln(a.Out, "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another (see pawl models), or choose one that needs no key:")
+	out := wrapped(a.Out, true)
+	fmt.Fprintln(out, "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another (see pawl models), or choose one that needs no key:")
 	var refs []string
 	for _, l := range a.probe(ctx) {
 		for _, m := range l.Models {
 			refs = append(refs, l.Provider+"/"+m)
-			fmt.Fprintf(a.Out, "  %d. %s at %s, on this machine\n", len(refs), plain.Line(refs[len(refs)-1]), l.URL)
+			fmt.Fprintf(out, "  %d. %s at %s, on this machine\n", len(refs), plain.Line(refs[len(refs)-1]), l.URL)
 		}
 	}
 	refs = append(refs, "offline")
-	fmt.Fprintf(a.Out, "  %d. offline, the built-in planner without weights\n", len(refs))
+	fmt.Fprintf(out, "  %d. offline, the built-in planner without weights\n", len(refs))
 	answer, err := in.Answer("which? ")
 	if err != nil {
 		return "", noModel()

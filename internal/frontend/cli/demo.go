@@ -36,7 +36,7 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	if bug < 0 || bug >= len(demo.Bugs()) {
 		return usageError("there is no bug %d: 0 to %d can be planted", bug, len(demo.Bugs())-1)
 	}
-	fmt.Fprintln(a.Out, "pawl demo: the model is the built-in one, a planner without weights; no key and no network are used")
+	fmt.Fprintln(wrapped(a.Out, false), "pawl demo: the model is the built-in one, a planner without weights; no key and no network are used")
 	dir, err := os.MkdirTemp("", "pawl-demo-*")
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	if err := demo.Write(dir, bug); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "a small broken project is in %s\n\n$ pawl run -C %s -m offline %q\n", dir, dir, demoPrompt)
+	fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s\n\n$ pawl run -C %s -m offline %q\n", dir, dir, demoPrompt)
 	f := &flags{dir: dir, model: "offline", format: "text"}
 	s, err := a.open(ctx, f, front{name: "demo"})
 	if err != nil {
@@ -55,9 +55,9 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	}
 	defer s.close()
 	live := *a
-	live.Err = a.Out // one screen: progress and answer belong together here
+	live.Err = wrapped(a.Out, false) // one screen: progress and answer belong together here
 	r, err := headless.Run(ctx, s.Session, demoPrompt, headless.Options{
-		Format: headless.Text, Out: live.Out, Err: live.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Format: headless.Text, Out: live.Out, Err: live.Err, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	}
 	_, spent := s.Spent()
 	fmt.Fprintf(a.Out, "The cost: %s.\n", brief.Spending(spent))
-	fmt.Fprintf(a.Out, `
+	fmt.Fprintf(wrapped(a.Out, true), `
 Next:
   1. put it back:          pawl undo -C %s
   2. plant another bug:    pawl demo --bug %d

@@ -354,7 +354,7 @@ func TestLineThreeInterrupts(t *testing.T) {
 	})
 	x.expect("> ")
 	x.send("hang\r")
-	x.expect("half an answer")
+	x.expect("half an")
 	x.send("\x03")
 	x.expect("interrupted")
 	x.expect("> ")

@@ -56,12 +56,13 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 
 // headless runs a prompt in an open session; the error carries the exit code.
 func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *flags, format headless.Format) error {
+	said := wrapped(a.Err, false)
 	for _, w := range s.warnings {
-		fmt.Fprintln(a.Err, "pawl: "+plain.Line(w))
+		fmt.Fprintln(said, "pawl: "+plain.Line(w))
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Piped: piped, Format: format, Verify: f.verify, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: a.Err, Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Piped: piped, Format: format, Verify: f.verify, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil && format != headless.Text && r.Type != "" { // the result says it
 		return &exitError{code: r.ExitCode, err: err, result: true}

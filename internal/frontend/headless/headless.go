@@ -46,6 +46,7 @@ type Options struct {
 	Piped   string        // data that belongs to the prompt
 	Out     io.Writer     // the answer, or JSON
 	Err     io.Writer     // progress
+	Columns int           // of the terminal that Out is; 0: its lines are not broken
 	Now     func() time.Time
 	// Signals gives the names of signals as they come; each interrupts.
 	Signals <-chan string
@@ -61,7 +62,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	start := o.Now()
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
-	v := &view{format: o.Format, undo: o.Undo, why: o.Why, out: out, err: o.Err, s: s}
+	v := &view{format: o.Format, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
 	events := s.Events(ctx, s.Began())
 	v.first(s)
 	cause, err := s.Submit(ctx, session.Prompt{Text: prompt, Piped: o.Piped})
@@ -148,15 +149,16 @@ func watch(ctx context.Context, s *session.Session, o Options) (stop func()) {
 
 // view writes events in one of the formats.
 type view struct {
-	format Format
-	undo   string
-	why    string
-	out    *bufio.Writer
-	err    io.Writer
-	calls  map[string]string // what open calls want, by id
-	said   string            // by the last reply
-	phases brief.Phases
-	s      *session.Session
+	format  Format
+	undo    string
+	why     string
+	out     *bufio.Writer
+	err     io.Writer
+	columns int
+	calls   map[string]string // what open calls want, by id
+	said    string            // by the last reply
+	phases  brief.Phases
+	s       *session.Session
 }
 
 func (v *view) first(s *session.Session) {
@@ -265,7 +267,7 @@ func (v *view) last(s *session.Session, r Result) error {
 		return err
 	}
 	if r.Text != "" {
-		fmt.Fprintln(v.out, plain.Text(r.Text))
+		fmt.Fprintln(v.out, plain.Wrap(plain.Text(r.Text), v.columns, false))
 	}
 	if err := v.out.Flush(); err != nil {
 		return err

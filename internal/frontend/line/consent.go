@@ -90,7 +90,7 @@ func (c *conversation) preview(q event.Question, most int) {
 		text = strings.Join(lines[:most], "") + fmt.Sprintf("[%d of %d lines; d shows all of them]\n", most, strings.Count(q.Preview, "\n"))
 	}
 	if text = plain.Diff(text, c.Theme); !strings.HasSuffix(plain.Line(q.Title), plain.Line(q.Tool)+" "+strings.TrimSpace(text)) {
-		c.view.line(indent(text)) // else the title says all of it
+		c.view.raw(indent(text)) // else the title says all of it
 	}
 }
 

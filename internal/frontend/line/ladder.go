@@ -2,8 +2,10 @@ package line
 
 import (
 	"context"
+	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
@@ -150,6 +152,12 @@ func (c *conversation) ask(prompt string, read func(string) (string, error), cut
 		return "", errGone
 	}
 	c.view.end()
+	// The editor draws one line: what does not fit stands above it.
+	if at := strings.LastIndexByte(plain.Wrap(prompt, c.view.width()-1, false), '\n'); at >= 0 {
+		prompt = plain.Wrap(prompt, c.view.width()-1, false)
+		c.view.write(prompt[:at+1])
+		prompt = prompt[at+1:]
+	}
 	c.waits(prompt)
 	defer c.waits("")
 	if c.reading == nil {

@@ -76,6 +76,9 @@ type Config struct {
 	// Signals gives the names of signals as they come: SIGINT, SIGTERM, SIGHUP.
 	Signals <-chan string
 	Now     func() time.Time
+	// Columns, if set, is how wide the terminal is: lines are broken between
+	// words there. 0: they are not.
+	Columns func() int
 	// Theme is how diffs are coloured; the zero value leaves them as they are.
 	Theme plain.Theme
 }
@@ -110,7 +113,7 @@ type conversation struct {
 
 // Run holds a conversation until the person leaves.
 func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
-	c := &conversation{Config: cfg, view: newView(cfg.Out), gone: make(chan struct{})}
+	c := &conversation{Config: cfg, view: newView(cfg.Out, cfg.Columns), gone: make(chan struct{})}
 	c.late, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer c.stop()
 	done := make(chan struct{})
@@ -319,7 +322,7 @@ func (c *conversation) Switch(ctx context.Context, w slash.Want) error {
 	s := o.Session
 	c.phases = brief.Phases{}
 	c.phases.News(s.Phases()) // those of before: /phase lists them
-	c.view.line(fmt.Sprintf("pawl: %s; mode %s; session %s; /help lists the commands", brief.Model(s.Info()), s.Mode(), plain.Line(s.ID())))
+	c.view.line(fmt.Sprintf("pawl: %s; mode %s; session %s; /help", brief.ModelShort(s.Info()), s.Mode(), plain.Line(s.ID())))
 	if w.Fork {
 		return nil // what was said stands above
 	}
@@ -387,7 +390,10 @@ func (c *conversation) Memory(ctx context.Context, words string) error {
 func (c *conversation) Rules() []string { return c.Config.Rules() }
 
 // Out is part of slash.Host.
-func (c *conversation) Out() io.Writer { return c.Config.Out }
+func (c *conversation) Out() io.Writer { return plain.Wrapped(c.Config.Out, c.view.width, true) }
+
+// Raw is part of slash.Rawer.
+func (c *conversation) Raw() io.Writer { return c.Config.Out }
 
 // Quit is part of slash.Host.
 func (c *conversation) Quit() { c.quit = true }

@@ -13,6 +13,7 @@ import (
 type stream struct {
 	v      *view
 	indent string // before each line
+	raw    bool   // its lines are not broken
 	shown  strings.Builder
 	clean  plain.Stream // keeps what is half of something between two pieces
 }
@@ -25,7 +26,16 @@ func (s *stream) add(piece string) {
 	} else {
 		s.shown.WriteString(piece)
 	}
-	s.v.print(s.clean.Add(piece), s.indent)
+	s.print(s.clean.Add(piece))
+}
+
+// print shows a piece, but for the word at its end.
+func (s *stream) print(piece string) {
+	if s.raw {
+		s.v.unbroken(piece)
+		return
+	}
+	s.v.piece(piece, s.indent)
 }
 
 // begun says whether anything was shown.
@@ -39,7 +49,7 @@ func (s *stream) finish(whole string) (shown string, ok bool) {
 	if !s.begun() {
 		s.add(whole)
 	} else if rest, fits := behind(whole, shown); fits {
-		s.v.print(s.clean.Add(rest), s.indent)
+		s.print(s.clean.Add(rest))
 	} else {
 		ok = false
 	}
@@ -49,7 +59,7 @@ func (s *stream) finish(whole string) (shown string, ok bool) {
 
 // end goes to a new line and is ready for another text.
 func (s *stream) end() {
-	s.v.print(s.clean.End(), s.indent)
+	s.print(s.clean.End())
 	if s.begun() {
 		s.v.end()
 	}

@@ -20,6 +20,9 @@ type view struct {
 	midline  bool // something stands before the cursor
 	counting bool // that is a count-down
 
+	columns func() int    // of the terminal; nil, or 0: lines are not broken
+	words   plain.Wrapper // what is printed word by word
+
 	reply, thought, output stream // of the model, of a person's own command
 
 	calls   []call // open ones, in the order they were asked
@@ -34,10 +37,11 @@ type call struct {
 	shown    bool // its line was begun
 }
 
-func newView(out io.Writer) *view {
-	v := &view{out: out}
+func newView(out io.Writer, columns func() int) *view {
+	v := &view{out: out, columns: columns}
 	v.reply.v, v.thought.v, v.output.v = v, v, v
 	v.thought.indent = "  "
+	v.output.raw = true
 	return v
 }
 
@@ -308,8 +312,14 @@ func (v *view) end() {
 	}
 }
 
-// print is the only way to the terminal.
+// print writes a text that may end anywhere but inside a word.
 func (v *view) print(text, indent string) {
+	v.piece(text, indent)
+	v.write(v.words.Flush(v.width()))
+}
+
+// piece writes what of a text came; a word at its end waits for what follows.
+func (v *view) piece(text, indent string) {
 	if text == "" {
 		return
 	}
@@ -322,5 +332,36 @@ func (v *view) print(text, indent string) {
 		b.WriteString(l)
 		v.midline = !strings.HasSuffix(l, "\n")
 	}
-	_, _ = io.WriteString(v.out, b.String()) // a terminal that is gone ends the next read
+	v.write(v.words.Add(b.String(), v.width()))
+}
+
+// raw writes lines as they are: what is copied from them must be right.
+func (v *view) raw(text string) {
+	v.end()
+	v.write(v.words.Flush(v.width()) + text + "\n")
+}
+
+// unbroken writes a piece of a text as it is.
+func (v *view) unbroken(text string) {
+	if text == "" {
+		return
+	}
+	v.counting = false
+	v.write(v.words.Flush(v.width()) + text)
+	v.midline = !strings.HasSuffix(text, "\n")
+	v.words = plain.Wrapper{}
+}
+
+func (v *view) width() int {
+	if v.columns == nil {
+		return 0
+	}
+	return v.columns()
+}
+
+// write is the only way to the terminal.
+func (v *view) write(text string) {
+	if text != "" {
+		_, _ = io.WriteString(v.out, text) // a terminal that is gone ends the next read
+	}
 }

@@ -3,6 +3,7 @@ package slash
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -11,6 +12,12 @@ import (
 // Coloured is a Host that shows diffs in colours.
 type Coloured interface {
 	Colours() plain.Theme
+}
+
+// Rawer is a Host whose Out breaks lines for the terminal; what is written to
+// Raw stays as it is.
+type Rawer interface {
+	Raw() io.Writer
 }
 
 func diff() Command {
@@ -30,7 +37,11 @@ func diff() Command {
 		if c, ok := h.(Coloured); ok {
 			theme = c.Colours()
 		}
-		fmt.Fprint(h.Out(), plain.Diff(text, theme))
+		out := h.Out()
+		if r, ok := h.(Rawer); ok {
+			out = r.Raw()
+		}
+		fmt.Fprint(out, plain.Diff(text, theme))
 		return err
 	}}
 }

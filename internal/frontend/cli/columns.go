@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// columns is how wide the terminal is that w is; 0 where it is none, and
+// nothing is to be broken.
+func columns(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	n, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// wrapped breaks lines between words on a terminal, and writes to anything else
+// what it is given.
+func wrapped(w io.Writer, hang bool) io.Writer {
+	if columns(w) == 0 {
+		return w
+	}
+	return plain.Wrapped(w, func() int { return columns(w) }, hang)
+}
+
+// wrapHelp lets the help of all commands fit the terminal.
+func wrapHelp(root *cobra.Command, columns func() int) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		out := c.OutOrStdout()
+		var b bytes.Buffer
+		c.SetOut(&b)
+		help(c, args)
+		c.SetOut(out)
+		_, _ = io.WriteString(out, plain.Wrap(b.String(), columns(), true)) // a terminal that is gone reads nothing
+	})
+}

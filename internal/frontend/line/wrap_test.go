@@ -1,0 +1,74 @@
+package line
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// On a terminal no word is cut at the margin, however the text comes: the
+// answer in pieces, thinking, a call and its outcome. What a person's own
+// command prints stays as it is, and so does everything without a terminal.
+// SPEC 18.1
+func TestWordsAreNotCut(t *testing.T) {
+	const text = "Some words of an answer that is longer than any terminal here, with 日本語の言葉 in it and e\u0301 and 🙂.\n\n- a list item that goes on and on\n"
+	for _, columns := range []int{0, 40, 80, 100} {
+		p := &paper{}
+		v := newView(p, func() int { return columns })
+		show := func(b event.Body) { v.show(event.Event{Body: b}) }
+		for i := 0; i < len(text); i += 3 {
+			show(event.TextDelta{Text: text[i:min(i+3, len(text))]})
+		}
+		show(event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart(text)}}}})
+		show(event.CallAsked{ID: "a", Tool: "bash", Title: "bash some command with several words that is long"})
+		show(event.CallStarted{ID: "a"})
+		show(event.CallDone{ID: "a", Tool: "bash", Outcome: event.OK, Note: "exit code 0, 3s, 12 lines and more words"})
+		out := strings.Repeat("column ", 30)
+		show(event.OutputDelta{Text: out})
+		show(event.PersonRan{Output: out + "\n"})
+		v.line("pawl: " + strings.Repeat("closing words ", 12))
+		shown := p.String()
+		words := strings.Fields(strings.ReplaceAll(text, "日本語の言葉", "")) // that may break anywhere
+		for _, w := range append(words, "several", "closing", "lines") {
+			if !strings.Contains(shown, w) {
+				t.Errorf("%d columns: %q was cut:\n%s", columns, w, shown)
+			}
+		}
+		if !strings.Contains(shown, strings.TrimSpace(out)) {
+			t.Errorf("%d columns: the output of the person's command was broken:\n%s", columns, shown)
+		}
+		wide := 0
+		for line := range strings.Lines(strings.Replace(shown, strings.TrimSpace(out), "", 1)) {
+			if n := plain.Width(strings.TrimRight(line, "\n ")); n > wide {
+				wide = n
+			}
+		}
+		if (columns > 0 && wide > columns) || (columns == 0 && wide < 90) {
+			t.Errorf("%d columns: a line of %d:\n%s", columns, wide, shown)
+		}
+	}
+}
+
+// The prompt of a question is broken before the editor draws it. SPEC 18.1
+func TestLongQuestion(t *testing.T) {
+	for _, columns := range []int{40, 80} {
+		p := &paper{}
+		c := &conversation{Config: Config{In: &typist{out: p, keys: keysOf("y")}, Out: p}, view: newView(p, func() int { return columns })}
+		const prompt = "allow? [y]es once, [e]dits from now on, [s]ession, [a]lways, [d]iff whole, [n]o, or no and why: "
+		if _, err := c.ask(prompt, c.In.Answer, nil); err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(p.String(), "\n") {
+			if plain.Width(line) > columns {
+				t.Errorf("%d columns: line %d: %q", columns, i, line)
+			}
+		}
+		if got := strings.Join(strings.Fields(p.String()), " "); !strings.Contains(got, strings.TrimSpace(prompt)) {
+			t.Errorf("%d columns: %s", columns, fmt.Sprintf("%q", got))
+		}
+	}
+}
