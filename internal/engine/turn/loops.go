@@ -34,14 +34,15 @@ func (e *judgedError) Error() string { return e.why.Error() }
 func (e *judgedError) Unwrap() error { return e.why }
 
 // watcher watches one reply: words and reasoning apart.
-type watcher struct{ text, reasoning progress.Runaway }
+type watcher struct{ text, reasoning progress.Repetition }
 
 // watch is nil where no reply is cut off.
 func (l *Loop) watch() *watcher {
 	if l.CutLoops == nil || l.Judge == nil || !l.CutLoops() {
 		return nil
 	}
-	return &watcher{}
+	certain := progress.Repetition{Evidence: progress.Certain}
+	return &watcher{text: certain, reasoning: certain}
 }
 
 // see takes the next piece; the error is that the reply must be cut off.

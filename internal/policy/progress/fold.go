@@ -116,8 +116,8 @@ func (f *Fold) replied(b event.Replied) {
 	if strings.TrimSpace(text) != "" {
 		f.told = normalize.Digest(text)
 	}
-	var s Stream
-	if f.d.c.on(streamRule) && s.Write(text) {
+	var r Repetition
+	if f.d.c.on(streamRule) && r.Write(text) != "" {
 		f.judged(Verdict{
 			Level: Warn, Rule: streamRule, Fingerprint: streamRule + ":" + f.told, Steps: []int{},
 			Text: "the reply says one passage over and over",

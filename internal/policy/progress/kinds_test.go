@@ -3,7 +3,6 @@ package progress
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -39,37 +38,6 @@ func TestCommandKind(t *testing.T) {
 	for text, want := range map[string]bool{"HTTP 429": true, "Too Many Requests": true, "line 4290": false, "error": false} {
 		if normalize.RateLimited(text) != want {
 			t.Errorf("normalize.RateLimited(%q) = %v", text, !want)
-		}
-	}
-}
-
-// SPEC 6.3: repeated text inside one stream.
-func TestStream(t *testing.T) {
-	t.Parallel()
-	feed := func(text string, k int) bool {
-		var s Stream
-		for len(text) > 0 {
-			n := min(k, len(text))
-			s.Write(text[:n])
-			text = text[n:]
-		}
-		return s.found
-	}
-	loop := "Now I will think about it again. "
-	long := strings.Repeat("I should check the configuration file before I change the other module, and then see.\n", 12)
-	for _, k := range []int{1, 7, 1000, 100000} {
-		if !feed("So. "+strings.Repeat(loop, 60), k) || !feed(long, k) {
-			t.Errorf("in pieces of %d, the loop is not seen", k)
-		}
-		if feed(strings.Repeat("-", 5000), k) || feed(strings.Repeat("| 0 | 1 |\n", 300), k) {
-			t.Errorf("in pieces of %d, a table is taken for a loop", k)
-		}
-		var b strings.Builder
-		for i := range 400 {
-			b.WriteString("line " + strings.Repeat("x", i%17) + " of the plan, which is a long one\n")
-		}
-		if feed(b.String(), k) {
-			t.Errorf("in pieces of %d, ordinary text is taken for a loop", k)
 		}
 	}
 }

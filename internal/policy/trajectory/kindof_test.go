@@ -82,7 +82,6 @@ func FuzzCall(f *testing.F) {
 	f.Add(`{"command":"cat > a <<EOF"}`)
 	f.Fuzz(func(_ *testing.T, s string) {
 		Call{Tool: s, Args: s, Command: s, Result: s}.Step()
-		var st progress.Stream
-		st.Write(s)
+		new(progress.Repetition).Write(s)
 	})
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// streamed writes a text as it would come and gives what came before the cut.
+// streamed writes a text as it would come and returns what came before the cut.
 func streamed(text string, piece int) (got int, passage string) {
-	var r Runaway
+	r := Repetition{Evidence: Certain}
 	for len(text) > 0 {
 		n := min(piece, len(text))
 		if p := r.Write(text[:n]); p != "" {
@@ -35,17 +35,48 @@ func proseOf(n int, seed uint64) string {
 	return b.String()[:n]
 }
 
+// SPEC 6.3: repeated text inside one stream.
+func TestRepetitionIsSuspected(t *testing.T) {
+	t.Parallel()
+	feed := func(text string, k int) bool {
+		var r Repetition
+		for len(text) > 0 {
+			n := min(k, len(text))
+			r.Write(text[:n])
+			text = text[n:]
+		}
+		return r.passage != ""
+	}
+	loop := "Now I will think about it again. "
+	long := strings.Repeat("I should check the configuration file before I change the other module, and then see.\n", 12)
+	for _, k := range []int{1, 7, 1000, 100000} {
+		if !feed("So. "+strings.Repeat(loop, 60), k) || !feed(long, k) {
+			t.Errorf("in pieces of %d, the loop is not seen", k)
+		}
+		if feed(strings.Repeat("-", 5000), k) || feed(strings.Repeat("| 0 | 1 |\n", 300), k) {
+			t.Errorf("in pieces of %d, a table is taken for a loop", k)
+		}
+		var b strings.Builder
+		for i := range 400 {
+			b.WriteString("line " + strings.Repeat("x", i%17) + " of the plan, which is a long one\n")
+		}
+		if feed(b.String(), k) {
+			t.Errorf("in pieces of %d, ordinary text is taken for a loop", k)
+		}
+	}
+}
+
 // SPEC 6.3: repeated text inside one stream is cut off, after some thousand
 // tokens at most, whatever the length of the passage and of the pieces, and
 // whatever came before it.
-func TestRunawayIsCut(t *testing.T) {
+func TestRepetitionIsCut(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int{20, 47, 150, 600, 1199, 1300, 2500, 4000, 8000} {
 		for _, piece := range []int{1, 7, 100, 5000} {
 			before := proseOf(10_000, 7)
 			text := before + strings.Repeat(proseOf(length, uint64(length)), 400_000/length)
 			got, passage := streamed(text, piece)
-			most := max(3*length, 6000) + runawayEvery + piece
+			most := max(3*length, 6000) + thresholds[Certain].every + piece
 			if len(passage) != length || got-len(before) > most {
 				t.Errorf("a passage of %d in pieces of %d: cut after %d of it, passage %d", length, piece, got-len(before), len(passage))
 			}
@@ -54,12 +85,12 @@ func TestRunawayIsCut(t *testing.T) {
 }
 
 // SPEC 6.3: a passage of a word or two is one too, however the pieces fall.
-func TestRunawayOfShortWords(t *testing.T) {
+func TestRepetitionOfShortWords(t *testing.T) {
 	t.Parallel()
 	for _, passage := range []string{"Thinking... Done. ", "ok\n", "the ", "I am done. ", "Done.\n\n", "ha ha ", "Wait! ", "готово ", "No. "} {
 		for _, piece := range []int{1, 7, 100, 5000} {
 			got, found := streamed(strings.Repeat(passage, 20_000), piece)
-			if found == "" || got > runawayLength+runawayEvery+piece {
+			if found == "" || got > thresholds[Certain].length+thresholds[Certain].every+piece {
 				t.Errorf("%q in pieces of %d: cut after %d, %q", passage, piece, got, found)
 			}
 		}
@@ -68,7 +99,7 @@ func TestRunawayOfShortWords(t *testing.T) {
 
 // SPEC 6.1: what only looks like it is not cut: tables, dumps, lists, filler,
 // numbered lines, a passage said a few times.
-func TestRunawayLeavesAlone(t *testing.T) {
+func TestRepetitionLeavesAlone(t *testing.T) {
 	t.Parallel()
 	count := func(line string, n int) string {
 		var b strings.Builder
@@ -103,7 +134,7 @@ func TestRunawayLeavesAlone(t *testing.T) {
 // No text that people and models really wrote is cut: the recorded replies of
 // the wire fixtures and this repository's own files, as if a model wrote them.
 // PAWL_WIRE names more recordings.
-func TestRunawayOnRealText(t *testing.T) {
+func TestRepetitionOnRealText(t *testing.T) {
 	t.Parallel()
 	files := 0
 	for _, dir := range []string{"../../adapter/provider/wiretest/testdata", "../../..", os.Getenv("PAWL_WIRE")} {
@@ -141,7 +172,7 @@ func TestRunawayOnRealText(t *testing.T) {
 	}
 }
 
-func BenchmarkRunaway(b *testing.B) {
+func BenchmarkRepetition(b *testing.B) {
 	text := proseOf(100_000, 1)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
