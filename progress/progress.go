@@ -166,18 +166,18 @@ type Config struct {
 
 // StateMachine follows one session. Make it with NewStateMachine.
 type StateMachine struct {
-	mu      sync.Mutex
-	c       Config
-	every   int
-	d       *progress.Detector
-	ladder  progress.Ladder
-	phases  phase.List
-	began   time.Time
-	state   AgentState
-	halted  string // why it is stuck, "" where it is not
-	said    bool   // the newest record was a message
-	queue   []func()
-	telling bool
+	mu         sync.Mutex
+	c          Config
+	every      int
+	d          *progress.Detector
+	escalation progress.Escalation
+	phases     phase.List
+	began      time.Time
+	state      AgentState
+	halted     string // why it is stuck, "" where it is not
+	said       bool   // the newest record was a message
+	queue      []func()
+	telling    bool
 }
 
 // NewStateMachine makes a machine in StateIdle.
@@ -230,7 +230,7 @@ func (m *StateMachine) record(s Step, blind bool) Verdict {
 		m.halted = ""
 	}
 	if m.d.Contents() > contents {
-		m.ladder.NewContent()
+		m.escalation.NewContent()
 	}
 	if step.OK && step.Kind == progress.Edit && step.Target != "" {
 		m.phases.Changed(step.Target)
@@ -275,9 +275,9 @@ func (m *StateMachine) judged(v progress.Verdict) Verdict {
 	if out.Level == OK {
 		return out
 	}
-	rung := m.ladder.Next(v)
-	m.ladder.Done(rung, v.Fingerprint, "", "")
-	out.Due = Action(rung)
+	action := m.escalation.Next(v)
+	m.escalation.Done(action, v.Fingerprint, "", "")
+	out.Due = Action(action)
 	if out.Level == Halt {
 		m.halted = out.Text
 	}
@@ -293,7 +293,7 @@ func (m *StateMachine) PersonSpoke(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.d.Person(text)
-	m.ladder.Person()
+	m.escalation.Person()
 	m.halted, m.said = "", false
 }
 

@@ -55,14 +55,14 @@ const (
 // block, or the end of the turn. A person is asked before the end.
 func (s *Session) judge(ctx context.Context) (event.End, error) {
 	d := eventlog.Look(s.log, s.progress.Next)
-	if d.Rung == progress.Nothing {
+	if d.Action == progress.Nothing {
 		return "", nil
 	}
 	stuck := d.Event()
 	if err := s.record(ctx, event.Draft{Body: stuck}); err != nil {
 		return event.EndFailed, err
 	}
-	if d.Rung != progress.Stop {
+	if d.Action != progress.Stop {
 		return "", nil
 	}
 	a, err := s.ask(ctx, event.Asked{Why: "stuck", Text: stuck.Text + " Go on all the same?", Options: []string{goOn, stopHere}})

@@ -106,7 +106,7 @@ type conversation struct {
 
 	mu     sync.Mutex // guards what signals touch
 	by     string
-	ladder lifecycle.Ladder
+	ladder lifecycle.InterruptPolicy
 	cancel func(by string) // cancels what runs; nil: nothing does
 	prompt string          // what In waits behind, "" for nothing
 }

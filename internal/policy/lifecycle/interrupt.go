@@ -7,7 +7,7 @@ import "time"
 // Action is what an interrupt key leads to.
 type Action int
 
-// The steps of the interrupt ladder (SPEC 10.3).
+// What interrupts lead to, one after the other (SPEC 10.3).
 const (
 	Cancel  Action = iota // cancel what runs
 	Clear                 // clear the input
@@ -22,8 +22,8 @@ type Situation struct {
 	Input   bool // the input has text
 }
 
-// Ladder decides what an interrupt does. The zero value is ready.
-type Ladder struct {
+// InterruptPolicy decides what an interrupt does. The zero value is ready.
+type InterruptPolicy struct {
 	recent    []time.Time
 	confirmed bool
 }
@@ -32,27 +32,27 @@ type Ladder struct {
 const rapid = 500 * time.Millisecond
 
 // Press takes an interrupt.
-func (l *Ladder) Press(now time.Time, s Situation) Action {
-	l.recent = append(l.recent, now)
-	if n := len(l.recent); n > 3 {
-		l.recent = l.recent[n-3:]
+func (p *InterruptPolicy) Press(now time.Time, s Situation) Action {
+	p.recent = append(p.recent, now)
+	if n := len(p.recent); n > 3 {
+		p.recent = p.recent[n-3:]
 	}
-	if len(l.recent) == 3 && now.Sub(l.recent[0]) <= rapid {
+	if len(p.recent) == 3 && now.Sub(p.recent[0]) <= rapid {
 		return Abort
 	}
 	switch {
 	case s.Running:
-		l.confirmed = false
+		p.confirmed = false
 		return Cancel
 	case s.Input:
-		l.confirmed = false
+		p.confirmed = false
 		return Clear
-	case l.confirmed:
+	case p.confirmed:
 		return Exit
 	}
-	l.confirmed = true
+	p.confirmed = true
 	return Confirm
 }
 
-// Typed says that a person entered something: the next interrupt asks again.
-func (l *Ladder) Typed() { l.confirmed = false }
+// Typed notes that a person entered something: the next interrupt asks again.
+func (p *InterruptPolicy) Typed() { p.confirmed = false }

@@ -21,14 +21,14 @@ func TestLadder(t *testing.T) {
 		"three not fast enough": {{0, run, Cancel}, {200, run, Cancel}, {501, run, Cancel}},
 		"text asks anew":        {{0, empty, Confirm}, {1000, text, Clear}, {2000, empty, Confirm}},
 	} {
-		var l Ladder
+		var l InterruptPolicy
 		for i, p := range presses {
 			if got := l.Press(at(p.ms), p.s); got != p.want {
 				t.Errorf("%s: press %d gives %v, want %v", name, i+1, got, p.want)
 			}
 		}
 	}
-	var l Ladder
+	var l InterruptPolicy
 	l.Press(at(0), empty)
 	l.Typed()
 	if got := l.Press(at(1000), empty); got != Confirm {

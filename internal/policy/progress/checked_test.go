@@ -41,8 +41,8 @@ func TestCheckedIsJudged(t *testing.T) {
 		l.add(event.Checked{Command: "go test ./...", Exit: &one, Output: "--- FAIL: TestX"})
 	}
 	d := l.f.Next()
-	if d.Rung != Recover || !strings.Contains(d.Text, "check go test ./...") || !strings.Contains(d.Text, "changed a.go") {
-		t.Errorf("%v: %s", d.Rung, d.Text)
+	if d.Action != Recover || !strings.Contains(d.Text, "check go test ./...") || !strings.Contains(d.Text, "changed a.go") {
+		t.Errorf("%v: %s", d.Action, d.Text)
 	}
 	l.add(event.Checked{Command: "go test ./...", Exit: &zero})
 	if l.f.Last().Level > Warn {

@@ -10,7 +10,7 @@ import (
 
 // Decision is what is due after a step.
 type Decision struct {
-	Rung    Rung
+	Action  Action
 	Verdict Verdict
 	// Text is for the model at Recover and Block, for the person at Stop.
 	Text string
@@ -22,22 +22,22 @@ type Decision struct {
 
 // Next says what is due now. Once its Event was applied, nothing is.
 func (f *Fold) Next() Decision {
-	d := Decision{Rung: f.ladder.Next(f.now), Verdict: f.now}
-	if d.Rung == Nothing {
+	d := Decision{Action: f.escalation.Next(f.now), Verdict: f.now}
+	if d.Action == Nothing {
 		return d
 	}
 	d.Evidence = f.evidence(f.now)
 	last := f.about(f.now)
-	if d.Rung == Block && last != nil && blockable(f.now.Rule, last) {
+	if d.Action == Block && last != nil && blockable(f.now.Rule, last) {
 		d.Call = blockKey(last.tool, last.c.args)
 	}
 	switch {
-	case d.Rung == Stop:
+	case d.Action == Stop:
 		d.Text = toPerson + f.now.Text + ". A recovery was tried and the calls were blocked, without effect."
-	case d.Rung == Block && d.Call == "":
+	case d.Action == Block && d.Call == "":
 		d.Text = f.recovery(f.now, Recover)
 	default:
-		d.Text = f.recovery(f.now, d.Rung)
+		d.Text = f.recovery(f.now, d.Action)
 	}
 	return d
 }
@@ -63,7 +63,7 @@ func Loop(b event.Stuck) string {
 // Event is the decision as the log keeps it.
 func (d Decision) Event() event.Stuck {
 	return event.Stuck{
-		Level: d.Rung.String(), Rule: d.Verdict.Rule, Text: d.Text, Evidence: d.Evidence,
+		Level: d.Action.String(), Rule: d.Verdict.Rule, Text: d.Text, Evidence: d.Evidence,
 		Fingerprint: d.Verdict.Fingerprint, Steps: d.Verdict.Steps, Call: d.Call,
 	}
 }
@@ -71,11 +71,11 @@ func (d Decision) Event() event.Stuck {
 // Blocked says whether a call must not run, and the reason to give the model
 // as its result.
 func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
-	if len(f.ladder.blocked) == 0 {
+	if len(f.escalation.blocked) == 0 {
 		return false, ""
 	}
 	same, _ := sameArgs(args)
-	if ok, _ := f.ladder.Blocked(blockKey(tool, same)); !ok {
+	if ok, _ := f.escalation.Blocked(blockKey(tool, same)); !ok {
 		return false, ""
 	}
 	return true, "This call did not run: it was made several times and came to the same each time, which its results above show. " +

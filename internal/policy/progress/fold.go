@@ -17,10 +17,10 @@ import (
 // what is due. What was then done is an event.Stuck; only its Apply moves the
 // ladder, so that a log that is read again decides nothing anew.
 type Fold struct {
-	d      *Detector
-	ladder Ladder
-	phases phase.Fold
-	live   running // see live.go
+	d          *Detector
+	escalation Escalation
+	phases     phase.Fold
+	live       running // see live.go
 
 	open map[string]*asked // calls that are not done
 	told string            // what the model said, for the first call of the reply
@@ -68,7 +68,7 @@ func (f *Fold) Apply(e event.Event) {
 		f.replied(b)
 	case event.CallAsked:
 		a := &asked{tool: b.Tool, c: describe(b)}
-		a.blocked, _ = f.ladder.Blocked(blockKey(b.Tool, a.c.args))
+		a.blocked, _ = f.escalation.Blocked(blockKey(b.Tool, a.c.args))
 		f.open[b.ID] = a
 	case event.Blocked:
 		if a := f.open[b.Call]; a != nil && b.By == BlockedBy {
@@ -91,7 +91,7 @@ func (f *Fold) Apply(e event.Event) {
 			f.judged(f.d.Compacted())
 		}
 	case event.Stuck:
-		f.ladder.Done(ParseRung(b.Level), b.Fingerprint, b.Call, b.Text)
+		f.escalation.Done(ParseAction(b.Level), b.Fingerprint, b.Call, b.Text)
 		f.now = Verdict{}
 	case event.Ended:
 		clear(f.open)
@@ -104,7 +104,7 @@ const BlockedBy = event.ByStuck
 
 func (f *Fold) person(text string) {
 	f.d.Person(text)
-	f.ladder.Person()
+	f.escalation.Person()
 	f.live.loops, f.live.asked = 0, AsksRepeats(text)
 	f.now = Verdict{}
 }
@@ -271,7 +271,7 @@ func (f *Fold) judge(s Step) {
 	epoch := f.d.epoch
 	v := f.d.Apply(s)
 	if f.d.epoch > epoch {
-		f.ladder.NewContent()
+		f.escalation.NewContent()
 		f.now = Verdict{} // what the earlier calls of the reply did is overtaken
 	}
 	f.judged(v)
@@ -280,7 +280,7 @@ func (f *Fold) judge(s Step) {
 func (f *Fold) judged(v Verdict) {
 	// Of two that weigh the same, the one that leads further up is heard, then
 	// the later one.
-	if v.Level > f.now.Level || v.Level == f.now.Level && f.ladder.Next(v) >= f.ladder.Next(f.now) {
+	if v.Level > f.now.Level || v.Level == f.now.Level && f.escalation.Next(v) >= f.escalation.Next(f.now) {
 		f.now = v
 	}
 }

@@ -80,10 +80,10 @@ func (l *live) step(said string, calls ...does) Decision {
 		l.add(event.CallDone{ID: id, Tool: c.tool, Outcome: out, Result: llm.Result{Text: c.result, Error: c.bad}})
 	}
 	d := l.f.Next()
-	if d.Rung != Nothing {
+	if d.Action != Nothing {
 		l.add(d.Event())
-		if again := l.f.Next(); again.Rung != Nothing {
-			l.t.Errorf("after its event was applied, %v is due again", again.Rung)
+		if again := l.f.Next(); again.Action != Nothing {
+			l.t.Errorf("after its event was applied, %v is due again", again.Action)
 		}
 	}
 	return d
@@ -91,25 +91,25 @@ func (l *live) step(said string, calls ...does) Decision {
 
 func (l *live) id(i int) string { return fmt.Sprintf("call_%d_%d", len(l.log), i) }
 
-// until plays a step over and over and gives the rungs that were taken.
-func (l *live) until(max int, f func(i int) (string, []does)) (rungs []Decision) {
+// until plays a step over and over and returns the decisions.
+func (l *live) until(max int, f func(i int) (string, []does)) (ds []Decision) {
 	for i := range max {
 		said, calls := f(i)
 		d := l.step(said, calls...)
-		if d.Rung != Nothing {
-			rungs = append(rungs, d)
+		if d.Action != Nothing {
+			ds = append(ds, d)
 		}
-		if d.Rung == Stop {
+		if d.Action == Stop {
 			break
 		}
 	}
-	return rungs
+	return ds
 }
 
 func names(ds []Decision) string {
 	var out []string
 	for _, d := range ds {
-		out = append(out, d.Rung.String())
+		out = append(out, d.Action.String())
 	}
 	return strings.Join(out, " ")
 }
@@ -123,7 +123,7 @@ func TestLadderLive(t *testing.T) {
 		name  string
 		calls func(i int) []does
 		said  func(i int) string
-		want  string   // the rungs, in order
+		want  string   // the actions, in order
 		words []string // in the first recovery
 	}{
 		{
@@ -194,7 +194,7 @@ func TestLadderLive(t *testing.T) {
 				return said, c.calls(i)
 			})
 			if got := names(ds); !strings.HasPrefix(got, c.want) {
-				t.Fatalf("rungs %q, want %q", got, c.want)
+				t.Fatalf("actions %q, want %q", got, c.want)
 			}
 			for _, w := range c.words {
 				if !strings.Contains(ds[0].Text, w) {
@@ -208,7 +208,7 @@ func TestLadderLive(t *testing.T) {
 				t.Errorf("%d calls ran before the halt", l.ran)
 			}
 			for _, d := range ds {
-				if d.Rung == Block && c.name != "words alone" && d.Call == "" {
+				if d.Action == Block && c.name != "words alone" && d.Call == "" {
 					t.Errorf("a block that blocks nothing: %+v", d)
 				}
 			}
@@ -349,7 +349,7 @@ func TestInnocentLive(t *testing.T) {
 	} {
 		l := newLive(t)
 		ds := l.until(120, func(i int) (string, []does) { return fmt.Sprint("step ", i), f(i) })
-		if slices.ContainsFunc(ds, func(d Decision) bool { return d.Rung > Recover }) {
+		if slices.ContainsFunc(ds, func(d Decision) bool { return d.Action > Recover }) {
 			t.Errorf("%s: %s: %+v", name, names(ds), ds[len(ds)-1])
 		}
 	}
@@ -374,8 +374,8 @@ func TestReplay(t *testing.T) {
 		}
 		again.Apply(e)
 	}
-	if d := again.Next(); d.Rung != Nothing {
-		t.Errorf("reading the log again decides %v", d.Rung)
+	if d := again.Next(); d.Action != Nothing {
+		t.Errorf("reading the log again decides %v", d.Action)
 	}
 	if diff := cmp.Diff(l.f.Stats(), again.Stats()); diff != "" {
 		t.Error(diff)
@@ -395,17 +395,17 @@ func TestSeveralCalls(t *testing.T) {
 	good := does{tool: "read", args: `{"files":[{"path":"b.go"}]}`, result: "1\tb"}
 	l := newLive(t)
 	d := l.step("", bad, bad, bad, good)
-	if d.Rung != Recover || !strings.Contains(d.Text, "a.go") {
-		t.Errorf("%v\n%s", d.Rung, d.Text)
+	if d.Action != Recover || !strings.Contains(d.Text, "a.go") {
+		t.Errorf("%v\n%s", d.Action, d.Text)
 	}
 	d = l.step("", bad, bad, bad, does{tool: "read", args: `{"files":[{"path":"c.go"}]}`, result: "1\tc"})
-	if d.Rung != Block || !strings.HasPrefix(d.Call, "edit:") {
-		t.Errorf("%v blocks %q", d.Rung, d.Call)
+	if d.Action != Block || !strings.HasPrefix(d.Call, "edit:") {
+		t.Errorf("%v blocks %q", d.Action, d.Call)
 	}
 	l = newLive(t)
 	d = l.step("", bad, bad, bad, does{tool: "write", args: `{"path":"a.go","content":"y"}`, result: "written", file: "a.go", now: "n"})
-	if d.Rung != Nothing {
-		t.Errorf("it found the way out in the same reply, and %v is due", d.Rung)
+	if d.Action != Nothing {
+		t.Errorf("it found the way out in the same reply, and %v is due", d.Action)
 	}
 }
 
@@ -415,15 +415,15 @@ func TestLadder(t *testing.T) {
 	warn := Verdict{Level: Warn, Fingerprint: "a"}
 	halt := Verdict{Level: Halt, Fingerprint: "b"}
 	soft := Verdict{Level: Warn, Fingerprint: "c", Soft: true}
-	take := func(l *Ladder, v Verdict) Rung {
+	take := func(l *Escalation, v Verdict) Action {
 		r := l.Next(v)
 		l.Done(r, v.Fingerprint, "x:1", "because")
 		return r
 	}
-	var l Ladder
+	var l Escalation
 	for i, c := range []struct {
 		v    Verdict
-		want Rung
+		want Action
 	}{{Verdict{}, Nothing}, {warn, Recover}, {warn, Block}, {warn, Block}, {halt, Stop}} {
 		if got := take(&l, c.v); got != c.want {
 			t.Errorf("%d: %v, want %v", i, got, c.want)
@@ -450,14 +450,14 @@ func TestLadder(t *testing.T) {
 	if take(&l, soft) != Nothing {
 		t.Error("a soft one recovers once, also after new content")
 	}
-	for i := range 2 * ladderLimit {
+	for i := range 2 * escalationLimit {
 		l.Done(Recover, fmt.Sprint(i), "", "")
 	}
-	if len(l.stage) > ladderLimit || len(l.order) > ladderLimit {
+	if len(l.stage) > escalationLimit || len(l.order) > escalationLimit {
 		t.Errorf("%d fingerprints are kept", len(l.stage))
 	}
-	for _, r := range []Rung{Recover, Block, Stop} {
-		if ParseRung(r.String()) != r {
+	for _, r := range []Action{Recover, Block, Stop} {
+		if ParseAction(r.String()) != r {
 			t.Errorf("%v", r)
 		}
 	}

@@ -70,8 +70,8 @@ func TestLoopedReplies(t *testing.T) {
 		for _, b := range c.events {
 			feed(f, b)
 			d := f.Next()
-			if _, ok := b.(event.Retried); ok && d.Rung != Nothing {
-				got = append(got, d.Rung.String())
+			if _, ok := b.(event.Retried); ok && d.Action != Nothing {
+				got = append(got, d.Action.String())
 				if len(d.Evidence) == 0 || d.Call != "" || d.Text == "" {
 					t.Errorf("%s: %+v", name, d)
 				}

@@ -77,7 +77,7 @@ func (r *record) trouble(rule string) trouble {
 
 // recovery is the message that the model gets: what loops, the evidence, and
 // the way out for this kind of trouble.
-func (f *Fold) recovery(v Verdict, r Rung) string {
+func (f *Fold) recovery(v Verdict, r Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, toModel+"%s.\n", v.Text)
 	if ev := f.evidence(v); len(ev) > 0 {

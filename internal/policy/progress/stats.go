@@ -17,13 +17,13 @@ type Stats struct {
 	Tests      map[string]bool
 	TestsRun   int
 	TestsOK    int
-	Actions    []Action // the newest, oldest first
-	Errors     []string // the newest, oldest first
-	FailStreak int      // failures in a row
+	Actions    []RecentStep // the newest, oldest first
+	Errors     []string     // the newest, oldest first
+	FailStreak int          // failures in a row
 }
 
-// Action is a step in brief.
-type Action struct {
+// RecentStep is a step in short.
+type RecentStep struct {
 	Step   int
 	Tool   string
 	Kind   Kind
@@ -49,7 +49,7 @@ func (t *stats) add(s *Step, f *facts) {
 		return
 	}
 	t.Calls++
-	t.Actions = last(t.Actions, Action{
+	t.Actions = last(t.Actions, RecentStep{
 		Step: f.n, Tool: s.Tool, Kind: s.Kind, Target: s.Target, OK: s.OK, Fresh: f.fresh,
 	}, t.actions)
 	if s.OK {
@@ -101,7 +101,7 @@ func keepIn[V any](m map[string]V, k string, v V) {
 func (d *Detector) Stats() Stats {
 	s := d.stats.Stats
 	s.Files, s.Commands, s.Tests = maps.Clone(s.Files), maps.Clone(s.Commands), maps.Clone(s.Tests)
-	s.Actions = append([]Action(nil), s.Actions...)
+	s.Actions = append([]RecentStep(nil), s.Actions...)
 	s.Errors = append([]string(nil), s.Errors...)
 	return s
 }

@@ -1,0 +1,114 @@
+package progress
+
+// Action is what is done about a verdict (SPEC 6.5).
+type Action int
+
+// The actions. Recover sends the model a message; Block does so as well and
+// keeps the call from running again; Stop pauses the run with a question where
+// a person is there, and ends it where none is.
+const (
+	Nothing Action = iota
+	Recover
+	Block
+	Stop
+)
+
+func (a Action) String() string { return [...]string{"none", "recovery", "block", "halt"}[a] }
+
+// ParseAction reads an action's name; an unknown one is Nothing.
+func ParseAction(s string) Action {
+	for _, a := range []Action{Recover, Block, Stop} {
+		if a.String() == s {
+			return a
+		}
+	}
+	return Nothing
+}
+
+// Escalation remembers which actions were taken and decides the next. Only Done
+// changes it, so that a log that is read again leads to the same decisions. The
+// zero value is ready.
+type Escalation struct {
+	stage   map[string]stage // by fingerprint
+	order   []string         // the fingerprints, oldest first
+	blocked map[string]string
+	blocks  int // since new content
+	epoch   int
+}
+
+type stage struct {
+	action Action
+	epoch  int
+}
+
+// escalationLimit bounds the fingerprints and the blocked calls that are kept.
+const escalationLimit = 256
+
+// Next returns what a verdict leads to.
+//
+// A warning leads to a recovery, once per loop; the same loop again to a block.
+// A halt leads to a stop only after a block had no effect, so that no run ends
+// without having been told why and how to go on.
+func (e *Escalation) Next(v Verdict) Action {
+	if v.Level == OK {
+		return Nothing
+	}
+	was, known := e.stage[v.Fingerprint]
+	if v.Level == Halt {
+		if e.blocks > 0 {
+			return Stop
+		}
+		return Block
+	}
+	switch {
+	case !known:
+		return Recover
+	case v.Soft:
+		return Nothing
+	case was.epoch != e.epoch:
+		return Recover // there was new content since: another situation
+	}
+	return Block
+}
+
+// Done notes that an action was taken for a verdict's fingerprint, and which call
+// is blocked for it, "" for none. Reason is for the model.
+func (e *Escalation) Done(a Action, fingerprint, call, reason string) {
+	if a == Nothing {
+		return
+	}
+	if e.stage == nil {
+		e.stage, e.blocked = map[string]stage{}, map[string]string{}
+	}
+	if _, ok := e.stage[fingerprint]; !ok {
+		if len(e.order) == escalationLimit {
+			delete(e.stage, e.order[0])
+			e.order = e.order[1:]
+		}
+		e.order = append(e.order, fingerprint)
+	}
+	e.stage[fingerprint] = stage{action: a, epoch: e.epoch}
+	if a == Block {
+		e.blocks++
+		if call != "" && len(e.blocked) < escalationLimit {
+			e.blocked[call] = reason
+		}
+	}
+}
+
+// Blocked reports whether a call must not run, and why.
+func (e *Escalation) Blocked(call string) (bool, string) {
+	reason, ok := e.blocked[call]
+	return ok, reason
+}
+
+// NewContent notes that there is a content never seen before: what was blocked
+// may run again.
+func (e *Escalation) NewContent() {
+	e.epoch++
+	e.blocks = 0
+	clear(e.blocked)
+}
+
+// Person notes that a person spoke: all is forgotten.
+func (e *Escalation) Person() { *e = Escalation{} }
