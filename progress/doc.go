@@ -19,7 +19,7 @@
 //	case progress.Stop: // end the run, or ask the person
 //	}
 //
-// And two calls at the places where repetition is no loop:
+// And two calls at the places where repetition is not a loop:
 //
 //	sm.PersonSpoke(text) // a person's message: all is forgiven
 //	sm.Compacted()       // you cut the model's context: it may read again
@@ -32,7 +32,7 @@
 // that is claimed. v.Fingerprint is the same for the same loop.
 //
 // If you do neither tell nor block, go by v.Level: Warn wants help, Halt says
-// that going on is waste. IsStuck gives the same as a yes or no, and OnStuck
+// that going on is waste. IsStuck returns the same as a yes or no, and OnStuck
 // calls you.
 //
 // # What counts
@@ -52,7 +52,7 @@
 //
 // Waiting is told by the command (sleep and look) or the tool's name, and is
 // given much longer. A limit of a host (429) warns and never halts. What a person
-// asked to repeat ("run it 50 times") is no loop.
+// asked to repeat ("run it 50 times") is not a loop.
 //
 // What it can not see: edits that always make new content and never help. A test
 // that fails the same way after each of them warns, and no more: some runs that

@@ -29,7 +29,7 @@ const (
 	None   Kind = "none"
 )
 
-// File is a content that a step left behind.
+// File is a content that a step left.
 type File struct {
 	Path string
 	Hash string // of the content; any string that differs where contents do
@@ -83,7 +83,7 @@ const (
 
 func (a Action) String() string { return [...]string{"nothing", "tell", "block", "stop"}[a] }
 
-// Verdict is what the rules say after a step.
+// Verdict is the result of the rules after a step.
 type Verdict struct {
 	// Due is what to do now. Each verdict counts on your having done what the
 	// ones before it said; who does not block or tell goes by Level alone.
@@ -115,7 +115,7 @@ type TotalProgress struct {
 	TestsPassed     int
 }
 
-// Options are the rules' numbers; zero is the default, which is behind each.
+// Options are the rules' numbers; zero is the default, named after each.
 // Without Enable no rule speaks. Off switches rules off by name. Begin with
 // DefaultOptions.
 type Options struct {
@@ -144,7 +144,7 @@ type Options struct {
 // DefaultOptions are the options of a Config that has none.
 func DefaultOptions() Options { return Options(progress.Default()) }
 
-// Check says what is wrong with options: names that no rule has, and numbers
+// Check returns what is wrong with options: names that no rule has, and numbers
 // that would stop runs which get somewhere.
 func (o Options) Check() error { return progress.Config(o).Defaults().Check() }
 
@@ -287,8 +287,8 @@ func (m *StateMachine) judged(v progress.Verdict) Verdict {
 	return out
 }
 
-// PersonSpoke says that a person's message came: all that was held against the
-// run is forgotten, and what the text asks to repeat is no loop.
+// PersonSpoke notes that a person's message came: all that was held against the
+// run is forgotten, and what the text asks to repeat is not a loop.
 func (m *StateMachine) PersonSpoke(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -297,7 +297,7 @@ func (m *StateMachine) PersonSpoke(text string) {
 	m.halted, m.said = "", false
 }
 
-// Compacted says that the model lost what it read before. Several in a row with
+// Compacted notes that the model lost what it read before. Several in a row with
 // no news between them are a loop.
 func (m *StateMachine) Compacted() Verdict {
 	m.mu.Lock()
@@ -307,7 +307,7 @@ func (m *StateMachine) Compacted() Verdict {
 	return out
 }
 
-// IsStuck says whether the run should stop for going in circles, and why: what
+// IsStuck reports whether the run should stop for going in circles, and why: what
 // the newest record that speaks for or against it says.
 func (m *StateMachine) IsStuck() (stuck bool, reason string) {
 	m.mu.Lock()
@@ -336,7 +336,7 @@ func (m *StateMachine) CompletePhase(success bool) {
 	m.phases.Complete(success, m.c.Now())
 }
 
-// GetTotalProgress gives the totals over all phases.
+// GetTotalProgress returns the totals over all phases.
 func (m *StateMachine) GetTotalProgress() TotalProgress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -347,7 +347,7 @@ func (m *StateMachine) GetTotalProgress() TotalProgress {
 // GetElapsedTime is the time since the machine was made.
 func (m *StateMachine) GetElapsedTime() time.Duration { return m.c.Now().Sub(m.began) }
 
-// Stats gives the statistics.
+// Stats returns the statistics.
 func (m *StateMachine) Stats() ProgressStats {
 	m.mu.Lock()
 	defer m.mu.Unlock()

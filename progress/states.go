@@ -33,7 +33,7 @@ func (e *InvalidTransitionError) Error() string {
 	return fmt.Sprintf("illegal transition %s → %s", e.From, e.To)
 }
 
-// CanTransition says whether the table has a transition.
+// CanTransition reports whether the table has a transition.
 func CanTransition(from, to AgentState) bool {
 	return lifecycle.ActivityTable().Allows(fsm.State(from), fsm.State(to))
 }

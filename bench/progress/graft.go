@@ -28,7 +28,7 @@ type grafted struct {
 	rules           map[string]int
 }
 
-// graft plays a pattern upon a start, and says after how many of its steps it
+// graft plays a pattern upon a start, and returns after how many of its steps it
 // first warned and halted; -1: never.
 func graft(c progress.Config, start []progress.Step, p pattern, v vocabulary, limit int) (warn, halt int, rule string) {
 	d := progress.New(c)

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
-// pattern is one way in which runs go on: round gives the calls of its i-th
+// pattern is one way in which runs go on: round returns the calls of its i-th
 // round.
 type pattern struct {
 	name  string

@@ -138,7 +138,7 @@ func (s sums) row(size int, loop string) {
 	fmt.Println()
 }
 
-// task gives the nth result: most are short, some are whole files.
+// task returns the nth result: most are short, some are whole files.
 type task struct{ r *rand.Rand }
 
 func newTask() *task { return &task{rand.New(rand.NewPCG(1, 2))} }
@@ -155,7 +155,7 @@ func (t *task) result(n int) string {
 	return b.String()
 }
 
-// step says how many calls the next step has.
+// step returns how many calls the next step has.
 func step(n, wide int) int {
 	if wide > 1 && n%10 == 9 {
 		return wide

@@ -36,7 +36,7 @@ func New(l Limits, now func() time.Time, folders ...string) *Machine {
 	return &Machine{limits: l, folders: folders, now: now, memory: memory, disk: disk}
 }
 
-// Pressure says what there is too little of (memory, disk) and why, in a
+// Pressure returns what there is too little of (memory, disk) and why, in a
 // sentence's start; both are empty where there is enough.
 func (m *Machine) Pressure() (what, why string) {
 	m.mu.Lock()

@@ -50,7 +50,7 @@ type Answer struct {
 }
 
 // Look is a call that only reads, and what it gave. The answer holds while the
-// same call gives the same.
+// same call has the same result.
 type Look struct {
 	Tool  string          `json:"tool"`
 	Args  json.RawMessage `json:"args"`
@@ -67,7 +67,7 @@ func Sum(text string) string {
 // maxAnswers are kept; the least used goes first.
 const maxAnswers = 500
 
-// Get gives the answer to a question; false where none is kept or it cannot be
+// Get returns the answer to a question; false where none is kept or it cannot be
 // read.
 func (a Answers) Get(key string) (Answer, bool) {
 	path := a.path(key)
@@ -104,7 +104,7 @@ func (a Answers) Drop(key string) error {
 	return nil
 }
 
-// Clear forgets all answers and says how many there were.
+// Clear forgets all answers and returns how many there were.
 func (a Answers) Clear() (int, error) {
 	es, err := a.entries()
 	for _, e := range es {

@@ -111,7 +111,7 @@ func (b Book) Forget(text string) (Entry, bool, error) {
 	return Entry{}, false, nil
 }
 
-// List gives what stands for the project and everywhere, oldest first.
+// List returns what stands for the project and everywhere, oldest first.
 func (b Book) List() ([]Entry, error) {
 	var out []Entry
 	err := b.read(func(e Entry) {
@@ -123,7 +123,7 @@ func (b Book) List() ([]Entry, error) {
 	return out, err
 }
 
-// History gives the newest 100 lines for the project and everywhere, oldest
+// History returns the newest 100 lines for the project and everywhere, oldest
 // first, those that take back included.
 func (b Book) History() ([]Entry, error) {
 	var out []Entry

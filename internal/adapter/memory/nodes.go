@@ -108,10 +108,10 @@ func (n *Nodes) trim() error {
 	return renameio.WriteFile(n.Path, raw, 0o600)
 }
 
-// Close says what could not be kept.
+// Close returns what could not be kept.
 func (n *Nodes) Close() error { return n.err }
 
-// List gives the newest 1,000, oldest first.
+// List returns the newest 1,000, oldest first.
 func (n *Nodes) List() ([]Node, error) {
 	raw, err := os.ReadFile(n.Path)
 	if errors.Is(err, fs.ErrNotExist) {

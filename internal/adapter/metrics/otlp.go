@@ -139,7 +139,7 @@ func (x *Exporter) post(ctx context.Context, body []byte) (again bool, err error
 	return false, nil
 }
 
-// Close sends what waits, for at most 3 s, and says what was not sent.
+// Close sends what waits, for at most 3 s, and reports what was not sent.
 func (x *Exporter) Close() error {
 	close(x.queue)
 	t := time.NewTimer(flushLimit)

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Server gives the counts to whoever asks GET /metrics.
+// Server serves the counts to whoever asks GET /metrics.
 type Server struct {
 	mu     sync.Mutex // guards counts
 	counts Counts

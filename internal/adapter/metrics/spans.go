@@ -86,7 +86,7 @@ func (s *Span) fail(kind string) {
 // it chat for each request and execute_tool for each call. It is not safe for
 // concurrent use.
 type Spans struct {
-	// NewID gives so many random bytes as hex.
+	// NewID returns so many random bytes as hex.
 	NewID func(n int) string
 	// Trace and Parent, if set, are what called pawl (TRACEPARENT).
 	Trace, Parent string
@@ -101,7 +101,7 @@ type Spans struct {
 // maxSpans bounds what a turn keeps before it is over.
 const maxSpans = 1000
 
-// Apply takes one event, and gives spans that are over, now and then.
+// Apply takes one event, and exports spans that are over, now and then.
 func (f *Spans) Apply(e event.Event) []Span {
 	if e.Seq == 0 {
 		return nil

@@ -96,7 +96,7 @@ func resource(env func(string) string, version string) []Attr {
 	return as
 }
 
-// pairs reads k=v,k=v with percent-encoded values; what is no pair is left out.
+// pairs reads k=v,k=v with percent-encoded values; what is not a pair is left out.
 func pairs(s string) map[string]string {
 	out := map[string]string{}
 	for p := range strings.SplitSeq(s, ",") {
@@ -122,7 +122,7 @@ func parent(s string) (trace, span string) {
 	return f[1], f[2]
 }
 
-// isHex says that s is n lower-case hex digits that are not all zero.
+// isHex reports whether s is n lower-case hex digits that are not all zero.
 func isHex(s string, n int) bool {
 	return len(s) == n && strings.Trim(s, "0123456789abcdef") == "" && strings.Trim(s, "0") != ""
 }

@@ -73,7 +73,7 @@ func (b *builder) check() (checked, error) {
 	if errs := readBuild(out, true); exit != 0 && len(errs) > 0 {
 		return checked{stage: 1, errs: errs, exit: exit, out: out}, nil
 	}
-	return checked{stage: 2, out: out}, nil // what else vet finds is no build error
+	return checked{stage: 2, out: out}, nil // what else vet finds is not a build error
 }
 
 // fix builds, repairs, builds again.
@@ -175,7 +175,7 @@ func (b *builder) try(e buildError) (bool, error) {
 	return false, nil
 }
 
-// better says whether a try removed error e and brought nothing new where it
+// better reports whether a try removed error e and brought nothing new where it
 // changed the text.
 func better(before, after checked, e buildError) bool {
 	if after.stage != before.stage {
@@ -209,7 +209,7 @@ func better(before, after checked, e buildError) bool {
 	return true
 }
 
-// fixes gives the ways to remove an error, likeliest first; nil where the
+// fixes returns the ways to remove an error, likeliest first; nil where the
 // error is not of a kind that can be repaired without knowing the intent.
 func (b *builder) fixes(e buildError) ([]fix, error) {
 	if strings.HasPrefix(e.file, "/") || strings.HasPrefix(e.file, "..") {
@@ -271,7 +271,7 @@ func parse(p, file, text string) *source {
 	return &source{path: p, file: file, text: text, fset: fset, ast: f}
 }
 
-// stopped says why the repair ended in the middle, and puts back.
+// stopped returns why the repair ended in the middle, and puts back.
 func (b *builder) stopped(err error) string {
 	left := b.h.putBack()
 	if !b.tried {
@@ -280,7 +280,7 @@ func (b *builder) stopped(err error) string {
 	return stopWords(err) + " " + putBackWords(left)
 }
 
-// report says what was done to the build and how it stands.
+// report returns what was done to the build and how it stands.
 func (b *builder) report() string {
 	command := in(b.dir, "go build ./...")
 	if b.last.stage == 2 {

@@ -14,7 +14,7 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// offset gives the byte offset of a line and column (from 1, in bytes).
+// offset returns the byte offset of a line and column (from 1, in bytes).
 func (s *source) offset(line, col int) int {
 	tf := s.fset.File(s.ast.Pos())
 	if line < 1 || line > tf.LineCount() {
@@ -25,7 +25,7 @@ func (s *source) offset(line, col int) int {
 
 func (s *source) at(p token.Pos) int { return s.fset.Position(p).Offset }
 
-// splice gives the text with a range replaced.
+// splice returns the text with a range replaced.
 func (s *source) splice(from, to int, new string) string {
 	return s.text[:from] + new + s.text[to:]
 }
@@ -46,7 +46,7 @@ func (s *source) ident(e buildError, name string) *ast.Ident {
 	return best
 }
 
-// nodesAt gives the nodes from the file down to a position.
+// nodesAt returns the nodes from the file down to a position.
 func (s *source) nodesAt(pos token.Pos) []ast.Node {
 	var out []ast.Node
 	ast.Inspect(s.ast, func(n ast.Node) bool {
@@ -223,7 +223,7 @@ func (s *source) addImport(p string) string {
 	return s.splice(at, at, "\n\nimport "+q)
 }
 
-// imports gives the local name of each import and its path.
+// imports returns the local name of each import and its path.
 func (s *source) imports() map[string]string {
 	out := map[string]string{}
 	for _, im := range s.ast.Imports {
@@ -249,7 +249,7 @@ func baseName(p string) string {
 	return strings.TrimPrefix(b, "go-")
 }
 
-// importsAt says whether an error is about an import that an import line of
+// importsAt reports whether an error is about an import that an import line of
 // the file names.
 func (s *source) importsAt(e buildError) bool {
 	for _, im := range s.ast.Imports {

@@ -111,7 +111,7 @@ func orDash(s string) string {
 	return s
 }
 
-// tellRepair says what was wrong, what was changed, what proves it, and how
+// tellRepair returns what was wrong, what was changed, what proves it, and how
 // far that proof goes.
 func tellRepair(rep repair.Report) string {
 	var b strings.Builder

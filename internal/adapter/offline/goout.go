@@ -120,7 +120,7 @@ type buildError struct {
 func (e buildError) where() string { return fmt.Sprintf("%s:%d", e.file, e.line) }
 
 // readBuild reads the errors in the output of go build or go vet. Findings of
-// vet that are no compile errors are left out: those lines do not begin with
+// vet that are not compile errors are left out: those lines do not begin with
 // "vet: " and vet prints them only for what compiles.
 func readBuild(out string, vet bool) []buildError {
 	var errs []buildError

@@ -112,7 +112,7 @@ func (h *hands) one(name string, args any) (string, error) {
 	return r.Text, nil
 }
 
-// Run runs a command line. A command that fails is no error: exit says so
+// Run runs a command line. A command that fails is not an error: exit says so
 // (124 for one that was stopped at its time limit, 137 for one that was
 // killed).
 func (h *hands) Run(command string) (string, int, error) {
@@ -192,7 +192,7 @@ func splitExit(text string) (out string, exit int, ok bool) {
 	return "", 0, false
 }
 
-// List gives the files that match a glob pattern, in alphabetical order.
+// List returns the files that match a glob pattern, in alphabetical order.
 func (h *hands) List(pattern string) ([]string, error) {
 	text, err := h.one("glob", map[string]any{"pattern": pattern})
 	if err != nil {
@@ -433,7 +433,7 @@ func putBackWords(left []string) string {
 	return "I could not put back " + strings.Join(left, ", ") + ": a trial change of mine is still there."
 }
 
-// unknown says that a call's result was lost in a crash.
+// unknown reports whether a call's result was lost in a crash.
 func unknown(r llm.Result) bool {
 	return r.Error && strings.HasPrefix(r.Text, "[Outcome unknown")
 }

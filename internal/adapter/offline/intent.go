@@ -49,7 +49,7 @@ func understand(prompt string) intent {
 	return intent{}
 }
 
-// goOn says whether a prompt only asks to continue.
+// goOn reports whether a prompt only asks to continue.
 func goOn(prompt string) bool {
 	switch strings.Join(fields(strings.ToLower(prompt)), " ") {
 	case "continue", "go on", "go ahead", "proceed", "resume", "try again", "again", "retry", "carry on", "please continue", "keep going":

@@ -35,7 +35,7 @@ func newLoader(h *hands, dir string) *loader {
 	}
 }
 
-// parsed gives the parsed Go files of a folder.
+// parsed returns the parsed Go files of a folder.
 func (l *loader) parsed(dir string) ([]string, error) {
 	files, err := l.b.h.List(path.Join(dir, "*.go"))
 	if err != nil {

@@ -51,7 +51,7 @@ type Model struct {
 // New makes a model. Close frees what its unfinished plans hold.
 func New() *Model { return &Model{live: map[string]*run{}} }
 
-// Info says what the built-in model is: free of charge, in this process. The
+// Info describes the built-in model: free of charge, in this process. The
 // window is larger than any session, since a plan keeps what it needs.
 func Info() llm.Info {
 	return llm.Info{
@@ -173,7 +173,7 @@ func (m *Model) advance(ctx context.Context, r *llm.Request) (*run, error) {
 	return co, nil
 }
 
-// take removes and gives the plan that waits for the call id.
+// take removes and returns the plan that waits for the call id.
 func (m *Model) take(id string) *run {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -346,7 +346,7 @@ func wrapped(s string) bool {
 }
 
 // promptText is what was asked: of the messages that stand together the first
-// that says something to do, else the first that is no note.
+// that says something to do, else the first that is not a note.
 func promptText(ms []llm.Message, at int) string {
 	first := ""
 	for i := firstOf(ms, at); i <= at; i++ {

@@ -63,7 +63,7 @@ func start(j job, seed string) *run {
 
 func (r *run) advance() { r.pending, _ = r.pull() }
 
-// calls gives what the plan waits for, with ids that follow from all it knows:
+// calls returns what the plan waits for, with ids that follow from all it knows:
 // a result for one of them belongs to this very state and to no other.
 func (r *run) calls() []llm.Call {
 	out := make([]llm.Call, len(r.pending.calls))
@@ -74,7 +74,7 @@ func (r *run) calls() []llm.Call {
 	return out
 }
 
-// fits says whether recorded calls are the ones that the plan waits for. Ids
+// fits reports whether recorded calls are the ones that the plan waits for. Ids
 // are not compared: an engine may have renamed them.
 func (r *run) fits(recorded []llm.Call) bool {
 	if len(recorded) != len(r.pending.calls) || len(recorded) == 0 {

@@ -26,7 +26,7 @@ func in(dir, command string) string {
 	return "cd " + quote(dir) + " && " + command
 }
 
-// modules gives the folders with a go.mod, the root ("") first.
+// modules returns the folders with a go.mod, the root ("") first.
 func modules(h *hands) ([]string, error) {
 	files, err := h.List("**/go.mod")
 	if err != nil {
@@ -70,7 +70,7 @@ func runGo(h *hands, command string) (string, int, error) {
 	return out, exit, err
 }
 
-// stopWords says why a plan ends at a call that was refused or failed.
+// stopWords returns why a plan ends at a call that was refused or failed.
 func stopWords(err error) string {
 	if errors.Is(err, errNoGo) {
 		return upper(errNoGo.Error()) + "."

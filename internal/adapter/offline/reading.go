@@ -23,7 +23,7 @@ type page struct {
 	whole int  // lines 1 to whole are there
 }
 
-// Read gives the whole content of a file.
+// Read returns the whole content of a file.
 func (h *hands) Read(path string) (string, error) {
 	m, err := h.ReadAll([]string{path})
 	if err != nil {

@@ -107,7 +107,7 @@ func (r *renamer) moduleOf(dirs []string) (string, error) {
 	return best, nil
 }
 
-// kindOf says what an object is, in the words of a prompt.
+// kindOf returns what an object is, in the words of a prompt.
 func kindOf(o types.Object) string {
 	switch x := o.(type) {
 	case *types.Func:
@@ -268,7 +268,7 @@ func typeName(t types.Type) string {
 	return ""
 }
 
-// joined says whether several methods have to be renamed together, since one
+// joined reports whether several methods have to be renamed together, since one
 // interface asks for all of them.
 func (r *renamer) joined(objs []types.Object) bool {
 	same := r.family(objs[0])
@@ -323,7 +323,7 @@ func (r *renamer) family(o types.Object) map[token.Pos]bool {
 	return same
 }
 
-// means says whether an identifier stands for one of the definitions.
+// means reports whether an identifier stands for one of the definitions.
 func means(o types.Object, same map[token.Pos]bool) bool {
 	if o == nil {
 		return false
@@ -344,7 +344,7 @@ func means(o types.Object, same map[token.Pos]bool) bool {
 	return false
 }
 
-// conflict says why the new name cannot be taken, "" where it can.
+// conflict returns why the new name cannot be taken, "" where it can.
 func (r *renamer) conflict(same map[token.Pos]bool, o types.Object) string {
 	taken := func(x types.Object) string {
 		p := r.l.fset.Position(x.Pos())

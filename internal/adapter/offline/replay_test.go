@@ -154,7 +154,7 @@ func (r *runner) results(reply llm.Message) llm.Message {
 	return tm
 }
 
-// Notes of pawl and markers are no prompts.
+// Notes of pawl and markers are not prompts.
 func TestNotesAreNoPrompts(t *testing.T) {
 	m := New()
 	defer m.Close()

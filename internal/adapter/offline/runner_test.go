@@ -269,7 +269,7 @@ func workspace(t testing.TB, pairs ...string) *runner {
 	return (&runner{t: t, dir: t.TempDir()}).put(pairs...)
 }
 
-// ask sends messages to a model and gives its reply.
+// ask sends messages to a model and returns its reply.
 func ask1(t testing.TB, m *Model, ms []llm.Message) llm.Reply {
 	t.Helper()
 	var reply *llm.Reply

@@ -47,7 +47,7 @@ func setBody(req *http.Request, parts [][]byte) {
 	req.Header["Idempotency-Key"] = nil
 }
 
-// bodyOf gives the parts of a request's body: those that the window keeps, or
+// bodyOf returns the parts of a request's body: those that the window keeps, or
 // all of it encoded here when there are none. An API whose end depends on the
 // head gets its say.
 func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {

@@ -113,7 +113,7 @@ func orElse(d, def time.Duration) time.Duration {
 	return d
 }
 
-// Info says what the model is.
+// Info describes the model.
 func (c *Client) Info() llm.Info { return c.cfg.Info }
 
 // Codec encodes requests for this client.

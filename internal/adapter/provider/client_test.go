@@ -83,7 +83,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// ask gives the text, the reply and the error of one request.
+// ask returns the text, the reply and the error of one request.
 func ask(ctx context.Context, c *provider.Client, r *llm.Request) (text string, reply *llm.Reply, err error) {
 	for d, e := range c.Stream(ctx, r) {
 		switch {
@@ -98,7 +98,7 @@ func ask(ctx context.Context, c *provider.Client, r *llm.Request) (text string, 
 	return text, reply, err
 }
 
-// faultOf gives an error as *fault.Error, and fails where it has the key.
+// faultOf returns an error as *fault.Error, and fails where it has the key.
 func faultOf(t *testing.T, err error) *fault.Error {
 	t.Helper()
 	var f *fault.Error
@@ -163,7 +163,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// A kept connection that the server has closed meanwhile is no failure.
+// A kept connection that the server has closed meanwhile is not a failure.
 func TestConnectionGone(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -20,7 +20,7 @@ import (
 // This file writes what went wrong between pawl and a server, for a reader who
 // must act on it. No message has a key in it.
 
-// cancelled says that the caller ended the exchange, not the stall watch.
+// cancelled reports whether the caller ended the exchange, not the stall watch.
 func cancelled(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), fault.ErrStalled)
 }
@@ -77,7 +77,7 @@ func (c *Client) scheme() string {
 	return scheme
 }
 
-// foreign explains an answer of 2xx that is no reply of a model.
+// foreign explains an answer of 2xx that is not a reply of a model.
 func (c *Client) foreign(resp *http.Response, why error, start []byte) error {
 	f := fault.NewProvider(c.cfg.Info.Provider, resp.StatusCode, "", nil)
 	if errors.Is(why, errNothing) {
@@ -141,7 +141,7 @@ func (c *Client) hint(f *fault.Error, body []byte) error {
 	return f
 }
 
-// setTo says what to set, by its name where there is one.
+// setTo returns what to set, by its name where there is one.
 func setTo(name, what string) string {
 	if name == "" {
 		return "configure " + what

@@ -231,7 +231,7 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// describe says what a body is that no API could take apart.
+// describe returns what a body is that no API could take apart.
 func describe(body []byte) string {
 	text := strings.TrimSpace(string(body[:min(len(body), 4096)]))
 	low := strings.ToLower(text)

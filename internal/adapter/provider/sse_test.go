@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// events reads a stream and gives its events, one a line, and how it ended.
+// events reads a stream and returns its events, one a line, and how it ended.
 func events(framing Framing, r io.Reader) (out []string, err error) {
 	f := frames{
 		framing: framing,

@@ -77,7 +77,7 @@ func (w *watch) stop() {
 	w.timer.Stop()
 }
 
-// read says in which wait the watch is, for a message.
+// read returns in which wait the watch is, for a message.
 func (w *watch) read() phase {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -119,7 +119,7 @@ func (s *ThinkSplitter) drop() string {
 	return held
 }
 
-// inside gives the thinking in the held text and keeps what may be part of the
+// inside returns the thinking in the held text and keeps what may be part of the
 // closing tag or blanks around the thinking, which belong to neither side.
 func (s *ThinkSplitter) inside(last bool) string {
 	if i := strings.Index(s.held, s.closing); i >= 0 {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// split pushes text in pieces and gives what came out.
+// split pushes text in pieces and returns what came out.
 func split(pieces ...string) (thinking, text string, s *ThinkSplitter) {
 	s = new(ThinkSplitter)
 	for _, p := range pieces {

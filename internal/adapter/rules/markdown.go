@@ -70,7 +70,7 @@ func imports(text string) []ref {
 	return refs
 }
 
-// indentation is how many columns a line is indented behind the marks of a
+// indentation is how many columns a line is indented after the marks of a
 // quotation, and the column where the text of a list item begins that it opens,
 // 0 where it opens none.
 func indentation(line string) (in, item int) {
@@ -164,7 +164,7 @@ func paragraph(text string, from, to int) []ref {
 
 func run(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 
-// closing is how far it is behind the next run of exactly n backticks, -1 if
+// closing is how far it is to the end of the next run of exactly n backticks, -1 if
 // there is none.
 func closing(s string, n int) int {
 	for i := 0; i < len(s); {
@@ -181,12 +181,12 @@ func closing(s string, n int) int {
 	return -1
 }
 
-// boundary says whether an import may begin behind a text.
+// boundary reports whether an import may begin after a text.
 func boundary(before string) bool {
 	return strings.ContainsAny(before[len(before)-1:], " \t\n([{\"'*>:")
 }
 
-// likely says whether somebody must have meant a file: then one that is not
+// likely reports whether somebody must have meant a file: then one that is not
 // there is worth a word. @types/node and @alice are not.
 func likely(ref string) bool {
 	for _, p := range [...]string{"./", "../", "~/", "/"} {

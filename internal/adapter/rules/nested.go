@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Below gives the rules of the folders between the workspace and a file below
+// Below returns the rules of the folders between the workspace and a file below
 // it, the nearest last, one set a folder. path is relative to the workspace or
 // absolute; one that is outside has none. What is vendored is passed over in
 // silence: it has rules for its own authors.

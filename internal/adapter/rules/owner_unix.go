@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// foreign says whether a folder belongs to somebody else than this user, root
+// foreign reports whether a folder belongs to somebody else than this user, root
 // and the owner of the workspace.
 func foreign(dir, workspace fs.FileInfo) bool {
 	d, ok := dir.Sys().(*syscall.Stat_t)

@@ -77,7 +77,7 @@ func (l *loader) real(path, bound string, own bool) (string, string, error) {
 	return rel, bound, others(bound, rel)
 }
 
-// others says whether a file is not the project's own word, or hidden.
+// others reports whether a file is not the project's own word, or hidden.
 func others(bound, rel string) error {
 	dir := bound
 	parts := strings.Split(filepath.ToSlash(rel), "/")
@@ -92,7 +92,7 @@ func others(bound, rel string) error {
 	return hidden(bound, rel)
 }
 
-// hidden says whether a file is one that no rules come from: git's own, and
+// hidden reports whether a file is one that no rules come from: git's own, and
 // secrets.
 func hidden(bound, rel string) error {
 	for p := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
@@ -185,7 +185,7 @@ type importer struct {
 	seen  map[string]bool // files in the text already: cycles end here
 }
 
-// clean makes a text safe to show, and says so where it hid something.
+// clean makes a text safe to show, and notes where it hid something.
 func (im *importer) clean(raw, name string) string {
 	text, hidden := visible(raw)
 	if hidden > 0 {
@@ -194,7 +194,7 @@ func (im *importer) clean(raw, name string) string {
 	return text
 }
 
-// expand puts what a text imports behind the lines that import it. path is
+// expand puts what a text imports after the lines that import it. path is
 // the text's file; depth is 0 for a rules file itself.
 func (im *importer) expand(text, path string, depth int) string {
 	refs := imports(text)
@@ -221,7 +221,7 @@ func (im *importer) expand(text, path string, depth int) string {
 	return b.String()
 }
 
-// one gives the text of one import, "" where there is none.
+// one returns the text of one import, "" where there is none.
 func (im *importer) one(ref, from string, depth int) string {
 	path := im.locate(ref, from)
 	info, err := os.Lstat(path)

@@ -37,7 +37,7 @@ const (
 	ImportDepth = 5
 )
 
-// Scope says whose rules a file holds.
+// Scope is whose rules a file holds.
 type Scope string
 
 // The scopes, lowest priority first.
@@ -48,7 +48,7 @@ const (
 	Nested  Scope = "nested" // of a folder below the workspace
 )
 
-// Options says where to look.
+// Options sets where to look.
 type Options struct {
 	Root   string // the workspace's real path
 	Home   string // the user's home, "" if not known
@@ -114,7 +114,7 @@ type candidate struct {
 	scope Scope
 }
 
-// firstOf gives the first of some names that exists in a folder.
+// firstOf returns the first of some names that exists in a folder.
 func firstOf(dir string, names ...string) (candidate, bool) {
 	for _, n := range names {
 		p := filepath.Join(dir, filepath.FromSlash(n))
@@ -214,7 +214,7 @@ func (l *loader) read(cs []candidate) (Set, error) {
 	return set, l.ctx.Err()
 }
 
-// cut gives the whole lines of the first n bytes, or the whole characters
+// cut returns the whole lines of the first n bytes, or the whole characters
 // where there is only one line.
 func cut(s string, n int) string {
 	if len(s) <= n {
@@ -251,7 +251,7 @@ func (l *loader) show(path string) string {
 	return strings.ReplaceAll(s, "\n", `\u{A}`)
 }
 
-// within gives a path relative to a folder it lies in.
+// within returns a path relative to a folder it lies in.
 func within(dir, path string) (string, bool) {
 	if dir == "" {
 		return "", false

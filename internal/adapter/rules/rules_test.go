@@ -122,7 +122,7 @@ func TestNoRepository(t *testing.T) {
 }
 
 // SPEC 11.3: empty skipped; unreadable ones reported once, never fatal;
-// invalid UTF-8 replaced. 16.8: folders and what is no text are refused.
+// invalid UTF-8 replaced. 16.8: folders and what is not text are refused.
 func TestBadFiles(t *testing.T) {
 	if s := project(t, map[string]string{"ws/AGENTS.md": " \n\n", "ws/.pawl/rules.md": "x"}); paths(s) != ".pawl/rules.md" || len(s.Warnings) > 0 {
 		t.Errorf("empty: %q %v", paths(s), s.Warnings)

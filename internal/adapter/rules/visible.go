@@ -57,7 +57,7 @@ func invisible(r rune) bool {
 	return false
 }
 
-// ofEmoji says whether a character does in an emoji what it is for: choose its
+// ofEmoji reports whether a character does in an emoji what it is for: choose its
 // look, or join two to one.
 func ofEmoji(r, prev rune, rest string) bool {
 	symbol := func(r rune) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// decode reads a file's JSON, comments blanked, into a value. An error says at
+// decode reads a file's JSON, comments blanked, into a value. An error tells at
 // which line what is wrong, and which key was probably meant.
 func decode(path string, raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -80,7 +80,7 @@ func people(t reflect.Type) string {
 // badKey is a key that is not known where it stands.
 type badKey struct {
 	name  string
-	at    int64    // the offset behind it
+	at    int64    // the offset after it
 	known []string // the keys that may stand there
 }
 
@@ -134,7 +134,7 @@ func (f *fields) get(name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// inside gives what a type holds: the fields of a struct, or the element of a
+// inside returns what a type holds: the fields of a struct, or the element of a
 // map or a list. A type that reads itself is not looked into.
 func inside(t reflect.Type) (*fields, reflect.Type) {
 	for t != nil && t.Kind() == reflect.Pointer {

@@ -17,13 +17,13 @@ import (
 // by a project's real path, and never in a repository (SPEC 4.15).
 type Grants struct{ Path string }
 
-// List gives the rules granted for a project.
+// List returns the rules granted for a project.
 func (g Grants) List(dir string) ([]string, error) {
 	all, err := g.load()
 	return all[dir], err
 }
 
-// All gives the rules of every project.
+// All returns the rules of every project.
 func (g Grants) All() (map[string][]string, error) { return g.load() }
 
 func (g Grants) load() (map[string][]string, error) {

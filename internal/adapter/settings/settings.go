@@ -34,7 +34,7 @@ type Settings struct {
 	Models      map[string]Model `json:"models,omitempty"` // by provider/model or model
 	Store       Store            `json:"store,omitzero"`
 	Budget      Budget           `json:"budget,omitzero"`
-	// Fallback lists the models to go on with when the one in use gives no
+	// Fallback lists the models to go on with when the one in use returns no
 	// answer, as provider/model.
 	Fallback []string `json:"fallback,omitempty"`
 	// RetryFor is how long a request that got no answer is tried again, such as
@@ -42,7 +42,7 @@ type Settings struct {
 	RetryFor string `json:"retry_for,omitempty"`
 	// Resources must be free for new work.
 	Resources Resources `json:"resources,omitzero"`
-	// QueryCache keeps answers to questions that only read, and gives them again
+	// QueryCache keeps answers to questions that only read, and returns them again
 	// while nothing that they rest on changed.
 	QueryCache bool `json:"query_cache,omitempty"`
 	// Progress is how runs that go in circles are found; a key that is not
@@ -176,8 +176,8 @@ func read(path string, into *Settings) (found bool, err error) {
 	return true, decode(path, plainJSON(raw), into)
 }
 
-// missing says that a file is not there, also because what should be a folder
-// on the way is a file.
+// missing reports whether a file is not there, also because what should be a
+// folder on the way is a file.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -193,7 +193,7 @@ func plainJSON(src []byte) []byte {
 			}
 		}
 	}
-	comma := -1 // a comma with nothing but space behind it so far
+	comma := -1 // a comma with nothing but space after it so far
 	for i := 0; i < len(out); i++ {
 		switch c := out[i]; {
 		case c == '"':

@@ -9,10 +9,10 @@ type Tools struct {
 	AutoCorrect string `json:"auto_correct,omitempty"`
 }
 
-// All says whether every correction is made.
+// All reports whether every correction is made.
 func (t Tools) All() bool { return t.AutoCorrect == "all" }
 
-// Check says what is wrong with the values.
+// Check returns what is wrong with the values.
 func (t Tools) Check() error {
 	if t.AutoCorrect != "" && t.AutoCorrect != "safe" && t.AutoCorrect != "all" {
 		return fmt.Errorf("auto_correct %q is not known: safe or all", t.AutoCorrect)

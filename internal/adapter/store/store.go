@@ -21,20 +21,20 @@ import (
 
 // Errors that stores give beside those of package event.
 var (
-	// ErrAmbiguous says that a prefix fits more than one session. It comes with
+	// ErrAmbiguous means that a prefix fits more than one session. It comes with
 	// event.ErrNoSession, since it names none.
 	ErrAmbiguous = errors.New("more than one session fits")
-	// ErrExists says that a session has that id already.
+	// ErrExists means that a session has that id already.
 	ErrExists = errors.New("the session exists already")
-	// ErrRefused says that a draft or an id can not be kept. Nothing was stored.
+	// ErrRefused means that a draft or an id can not be kept. Nothing was stored.
 	ErrRefused = errors.New("refused by the log")
-	// ErrCorrupt says that the stored data is damaged.
+	// ErrCorrupt means that the stored data is damaged.
 	ErrCorrupt = errors.New("the log is damaged")
-	// ErrFull says that the disk is full. What was acknowledged is kept.
+	// ErrFull means that the disk is full. What was acknowledged is kept.
 	ErrFull = errors.New("the disk is full")
-	// ErrLocked says that others held the log for too long.
+	// ErrLocked means that others held the log for too long.
 	ErrLocked = errors.New("the log is locked")
-	// ErrNewer says that a newer pawl wrote the log.
+	// ErrNewer means that a newer pawl wrote the log.
 	ErrNewer = errors.New("the log is from a newer pawl")
 )
 
@@ -112,7 +112,7 @@ func item(d event.Draft) (Item, error) {
 	return it, nil
 }
 
-// Ephemeral says whether bodies of a kind are shown and never stored.
+// Ephemeral reports whether bodies of a kind are shown and never stored.
 func Ephemeral(kind string) bool {
 	switch kind {
 	case "text_delta", "reasoning_delta", "call_delta", "output_delta", "progressed", "waiting":
@@ -179,7 +179,7 @@ func Title(prompt string) string {
 	return b.String()
 }
 
-// IsHash says whether s is a hash as Blobs gives it.
+// IsHash reports whether s is a hash as Blobs gives it.
 func IsHash(s string) bool {
 	if len(s) != 64 {
 		return false

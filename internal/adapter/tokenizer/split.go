@@ -52,7 +52,7 @@ func classOf(r rune) class {
 	return other
 }
 
-// at gives the class of the rune at i and its size; size 0 at the end.
+// at returns the class of the rune at i and its size; size 0 at the end.
 func at(s string, i int) (class, int) {
 	if i >= len(s) {
 		return other, 0
@@ -64,7 +64,7 @@ func at(s string, i int) (class, int) {
 	return classOf(r), n
 }
 
-// piece gives the length of the first piece of a text: tokens never cross
+// piece returns the length of the first piece of a text: tokens never cross
 // pieces. It is this expression, its alternatives in order, by hand:
 //
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -106,7 +106,7 @@ func piece(s string) int {
 
 // small is a word that ends in a small letter, or in one without case.
 func small(s string, i int) int {
-	last := 0 // behind the last rune that could be of the second half
+	last := 0 // after the last rune that could be of the second half
 	for {
 		c, n := at(s, i)
 		if n == 0 || c != upper && c != both && c != mark {
@@ -173,7 +173,7 @@ func suffix(s string, i int) int {
 	return i
 }
 
-// signs is what is neither letter, digit nor blank, with line ends behind it.
+// signs is what is neither letter, digit nor blank, with line ends after it.
 func signs(s string) int {
 	i := 0
 	if s[0] == ' ' {
@@ -197,7 +197,7 @@ func signs(s string) int {
 }
 
 // blanks is a run of white space: up to its last line end, or all but the
-// blank that goes with the word behind it.
+// blank that goes with the word after it.
 func blanks(s string) int {
 	i, lines, last := 0, 0, 0
 	for {

@@ -3,7 +3,7 @@
 // own the calibration makes up for (SPEC 9.1).
 //
 // It promises that nothing is unpacked before Load is called, that any text
-// has a count (bytes that are no UTF-8 too), and that counts are those of the
+// has a count (bytes that are not UTF-8 too), and that counts are those of the
 // reference implementation, but for runs of one kind that are longer than
 // 4,096 bytes: those are counted in pieces. It refuses to encode or decode:
 // nobody here needs to know which tokens they are.
@@ -81,10 +81,10 @@ func hash[T string | []byte](s T) int {
 	return int((h ^ h>>29) & (1<<62 - 1))
 }
 
-// none is no rank.
+// none is not a rank.
 const none = ^uint32(0)
 
-// rank gives the rank of a token, or none.
+// rank returns the rank of a token, or none.
 func (c *Counter) rank(s string) uint32 {
 	mask := len(c.table) - 1
 	for i := hash(s) & mask; ; i = (i + 1) & mask {
@@ -101,7 +101,7 @@ func (c *Counter) rank(s string) uint32 {
 // longest is how long a piece may be that is merged as one.
 const longest = 4096
 
-// Count gives how many tokens a text has.
+// Count returns how many tokens a text has.
 func (c *Counter) Count(text string) int {
 	n := 0
 	var m merger

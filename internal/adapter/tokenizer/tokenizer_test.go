@@ -36,7 +36,7 @@ func loaded(t testing.TB) *Counter {
 }
 
 // same compares counts, but where the reference departs from the vocabulary and
-// its expression: it leaves DEL out, reads bytes that are no UTF-8 as U+FFFD
+// its expression: it leaves DEL out, reads bytes that are not UTF-8 as U+FFFD
 // (no log of pawl's has them), and ends `\s*[\r\n]+` at the first line end.
 func same(t interface{ Fatalf(string, ...any) }, c *Counter, text string) {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x7f", "")

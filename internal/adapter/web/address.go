@@ -25,7 +25,7 @@ var special = sync.OnceValue(func() []netip.Prefix {
 	return out
 })
 
-// Public says whether an address belongs to the public internet: not to this
+// Public reports whether an address belongs to the public internet: not to this
 // machine, this network, a carrier's or a special purpose, also not in a form
 // that a gateway would turn into one of these.
 func Public(a netip.Addr) bool {

@@ -32,7 +32,7 @@ func convert(body []byte, label string) string {
 	case (name == "windows-1252" || name == "iso-8859-15") && utf8.Valid(body): // a server's default, and wrong
 	default:
 		if out, err := enc.NewDecoder().Bytes(body); err == nil {
-			// A limit may have cut the last character: that is no error of the page.
+			// A limit may have cut the last character: that is not an error of the page.
 			return string(bytes.TrimSuffix(out, []byte("\uFFFD")))
 		}
 	}
@@ -50,7 +50,7 @@ func convert(body []byte, label string) string {
 // metaCharset returns what a page itself names, as a browser finds it in its
 // first 1,024 bytes. Where it names nothing, DetermineEncoding returns UTF-8 for
 // text that is UTF-8 beyond ASCII, and Windows-1252 for other text. The text is
-// made the first kind here: one broken byte is no reason to misread a page.
+// made the first kind here: one broken byte is not a reason to misread a page.
 func metaCharset(body []byte) string {
 	head := "\uFFFD" + strings.ToValidUTF8(string(body[:min(len(body), 1024)]), "\uFFFD")
 	_, name, _ := charset.DetermineEncoding([]byte(head), "")

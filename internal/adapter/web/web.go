@@ -56,7 +56,7 @@ type Resolver interface {
 // Options change the defaults; the zero value is right outside tests.
 type Options struct {
 	Resolver Resolver // nil: the system's
-	// Allowed says whether an address may be dialled; nil: Public.
+	// Allowed reports whether an address may be dialled; nil: Public.
 	Allowed func(netip.Addr) bool
 	// Timeout bounds a whole fetch: 0 is 30 s.
 	Timeout time.Duration
@@ -67,7 +67,7 @@ type Options struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// TLS is for tests; nil: the system's certificates.
 	TLS *tls.Config
-	// Follow says whether a redirect may be followed at all; nil: SameSite.
+	// Follow reports whether a redirect may be followed at all; nil: SameSite.
 	Follow func(from, to *url.URL) bool
 	// Agent is the User-Agent; "" is "pawl".
 	Agent string
@@ -115,7 +115,7 @@ func New(o Options) *Client {
 }
 
 // Fetch gets a page and turns it into text: HTML into Markdown, other text as
-// it is. An HTTP error status is no error; the page says what it was.
+// it is. An HTTP error status is not an error; the page says what it was.
 func (c *Client) Fetch(ctx context.Context, address string) (tool.Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opt.Timeout, fmt.Errorf("no answer within %s", c.opt.Timeout))
 	defer cancel()
@@ -228,7 +228,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return nil, last
 }
 
-// resolve gives the addresses of a host, all of them allowed: a name that has
+// resolve returns the addresses of a host, all of them allowed: a name that has
 // one private address among public ones is not to be trusted with any.
 func (c *Client) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	var addrs []netip.Addr
@@ -375,8 +375,8 @@ func check(u *url.URL) (*url.URL, error) {
 	return u, nil
 }
 
-// SameSite says whether to is on the host of from, give or take "www.", and not
-// less protected: what holds for the one holds for the other.
+// SameSite reports whether to is on the host of from, give or take "www.", and
+// not less protected: what holds for the one holds for the other.
 func SameSite(from, to *url.URL) bool {
 	if strings.TrimPrefix(from.Hostname(), "www.") != strings.TrimPrefix(to.Hostname(), "www.") {
 		return false

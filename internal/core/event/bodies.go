@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Source says who is behind a prompt.
+// Source is who or what wrote a prompt.
 type Source string
 
 // The sources of prompts. Only Person clears what progress detection knows.
@@ -58,7 +58,7 @@ type Noted struct {
 	Text string `json:"text"`
 }
 
-// Requested says that a request goes out; Attempt counts from 1.
+// Requested records that a request goes out; Attempt counts from 1.
 type Requested struct {
 	Attempt int    `json:"attempt"`
 	Bytes   int64  `json:"bytes"`
@@ -67,7 +67,7 @@ type Requested struct {
 	Reserved *float64 `json:"reserved,omitempty"`
 }
 
-// Retried says that a request failed and is tried again after Wait. Shown is
+// Retried records that a request failed and is tried again after Wait. Shown is
 // true where text of the failed try was on the screen: it is retracted
 // (SPEC 3.4).
 type Retried struct {
@@ -88,20 +88,20 @@ type Replied struct {
 	Took  time.Duration `json:"took"`
 }
 
-// CallAsked says that a call of the reply is about to be checked.
+// CallAsked records that a call of the reply is about to be checked.
 type CallAsked struct {
 	ID   string          `json:"id"`
 	Tool string          `json:"tool"`
 	Args json.RawMessage `json:"args"`
 	Sent string          `json:"sent,omitempty"` // as the model sent it, where it was repaired
 	Fix  string          `json:"fix,omitempty"`  // what was corrected, for the result
-	// What the tool says the call is about: see tool.About.
+	// What the call is about, as its tool has it: see tool.About.
 	Does   tool.Kind `json:"does,omitempty"`
 	Target string    `json:"target,omitempty"`
 	Title  string    `json:"title,omitempty"`
 }
 
-// CallStarted says that a call passed its gates and runs now. A call that is
+// CallStarted records that a call passed its gates and runs now. A call that is
 // open at a crash and had started is closed as outcome unknown.
 type CallStarted struct {
 	ID string `json:"id"`
@@ -134,13 +134,13 @@ type CallDone struct {
 	Took    time.Duration `json:"took"`
 	Bytes   int64         `json:"bytes"`           // of the whole result, before truncation
 	Spill   string        `json:"spill,omitempty"` // where the whole result is
-	// What the tool says of its calls: see tool.Facts.
+	// Facts of the tool: see tool.Facts.
 	Does       tool.Kind `json:"does,omitempty"`
 	Listing    bool      `json:"listing,omitempty"`
 	Repeatable bool      `json:"repeatable,omitempty"`
 }
 
-// FileSeen says which lines of a file the model was shown.
+// FileSeen records which lines of a file the model was shown.
 type FileSeen struct {
 	Call  string      `json:"call,omitempty"`
 	Spans []tool.Span `json:"spans"`
@@ -182,7 +182,7 @@ func (c FileChanged) Unrestorable() any {
 	return c
 }
 
-// Writing says which writes come next, before the first of them: a process that
+// Writing records which writes come next, before the first of them: a process that
 // dies in between leaves a log that knows what to look for. Each file is then
 // as Before or as After; reopening records which. One without files says that
 // the one before it, of the same call and tool, came to nothing.
@@ -198,7 +198,7 @@ type Writing struct {
 	Redone *Redone `json:"redone,omitempty"`
 }
 
-// Undone says that changes were put back. Changes are the places of their
+// Undone records that changes were put back. Changes are the sequence numbers of their
 // events; none, in the logs of older pawls: all of the turn that began at
 // Prompt.
 type Undone struct {
@@ -211,13 +211,13 @@ type Undone struct {
 	Kept []string `json:"kept,omitempty"`
 }
 
-// Redone says that what an Undone put back was done again.
+// Redone records that what an Undone put back was done again.
 type Redone struct {
-	Undone int64    `json:"undone"` // the place of its event
+	Undone int64    `json:"undone"` // the sequence number of its event
 	Paths  []string `json:"paths"`
 }
 
-// Checking says that one of the project's checks begins to run. Part and
+// Checking records that one of the project's checks begins to run. Part and
 // Attempt are as in Checked.
 type Checking struct {
 	Name    string `json:"name"`
@@ -270,7 +270,7 @@ type PhaseStep struct {
 	Expected time.Duration `json:"expected,omitempty"` // 0: not said
 }
 
-// Routed says what a prompt was taken for: it sets the rights that the turn
+// Routed records what a prompt was taken for: it sets the rights that the turn
 // starts with (SPEC 13.1). A later one of the same turn stands in its place.
 type Routed struct {
 	Route string   `json:"route"`
@@ -312,7 +312,7 @@ type Remembered struct {
 	Sort string `json:"sort,omitempty"` // "" a note; preference
 }
 
-// Forgotten says that a note is no longer kept.
+// Forgotten records that a note is no longer kept.
 type Forgotten struct {
 	Text string `json:"text"`
 	Sort string `json:"sort,omitempty"`
@@ -416,7 +416,7 @@ type Charged struct {
 	Calls    int       `json:"calls,omitempty"`
 }
 
-// Aside says that a request beside the conversation goes out: a summary's, or
+// Aside records that a request beside the conversation goes out: a summary's, or
 // the question what a prompt is. The Charged of the same By closes it, or the
 // Compacted that it was for. One that is open when a session is taken up again
 // went out, and what it cost is not known.

@@ -47,7 +47,7 @@ func Encode(b Body) ([]byte, error) {
 }
 
 // Decode reads a body. A kind or a version that is not known becomes an Unknown
-// and is no error; JSON that does not fit a known body is one.
+// and is not an error; JSON that does not fit a known body is one.
 func Decode(kind string, version int, raw []byte) (Body, error) {
 	t, ok := types[kind]
 	if !ok || VersionOf(reflect.Zero(t).Interface().(Body)) < version {

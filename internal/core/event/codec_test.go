@@ -37,7 +37,7 @@ func TestUnknownSurvives(t *testing.T) {
 	}
 }
 
-// A field that this pawl does not know is no error: a newer pawl of the same
+// A field that this pawl does not know is not an error: a newer pawl of the same
 // version may have added it.
 func TestUnknownFieldIsRead(t *testing.T) {
 	b, err := event.Decode("mode_set", 1, []byte(`{"mode":"plan","by":"person"}`))

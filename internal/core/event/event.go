@@ -26,7 +26,7 @@ type Event struct {
 	Body       Body
 }
 
-// Draft is an event before the log gave it its place.
+// Draft is an event before the log gave it a sequence number.
 type Draft struct {
 	Cause int64
 	Body  Body
@@ -64,16 +64,16 @@ func (u Unknown) Kind() string { return u.Name }
 // Version is the unknown version.
 func (u Unknown) Version() int { return u.V }
 
-// ErrStale says that the session moved on since the caller looked.
+// ErrStale means that the session moved on since the caller looked.
 var ErrStale = errors.New("the session moved on")
 
-// ErrNoSession says that there is no such session.
+// ErrNoSession means that there is no such session.
 var ErrNoSession = errors.New("no such session")
 
 // Log stores events.
 //
-// Append stores drafts atomically behind the event with seq after (0: the
-// session must be empty) and returns them with their places; ErrStale when the
+// Append stores drafts atomically after the event with that seq (0: the
+// session must be empty) and returns them as events; ErrStale when the
 // session's last event is another one. When it returns without error the
 // events are as durable as the log's setting promises.
 //
@@ -92,7 +92,7 @@ type Holder interface {
 	Hold(session string) (release func(), err error)
 }
 
-// HeldError says who has a session. PID is 0 where that is not known.
+// HeldError reports who has a session. PID is 0 where that is not known.
 type HeldError struct {
 	Session string
 	PID     int
@@ -109,7 +109,7 @@ func (e *HeldError) Error() string {
 // Fold is a piece of state. Apply is the only way it changes.
 type Fold interface{ Apply(Event) }
 
-// Origin says where a forked session shares its parent's events up to.
+// Origin is up to where a forked session shares its parent's events up to.
 type Origin struct {
 	Session string `json:"session"`
 	At      int64  `json:"at"`
@@ -136,7 +136,7 @@ type Blobs interface {
 	Get(ctx context.Context, hash string) ([]byte, error)
 }
 
-// ErrNoBlob says that no content of that hash is kept.
+// ErrNoBlob means that no content of that hash is kept.
 var ErrNoBlob = errors.New("no such content")
 
 // Store is all that a session needs to be kept: the log, the blobs and the
@@ -146,7 +146,7 @@ type Store interface {
 	Blobs
 	// Sessions lists sessions, newest first; dir "" lists all.
 	Sessions(ctx context.Context, dir string) ([]Row, error)
-	// Session gives one row; a unique prefix of an ID is enough. ErrNoSession.
+	// Session returns one row; a unique prefix of an ID is enough. ErrNoSession.
 	Session(ctx context.Context, id string) (Row, error)
 	// Fork makes a session that shares the events of another up to and
 	// including seq at.

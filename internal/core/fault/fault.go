@@ -59,7 +59,7 @@ type Error struct {
 	Err     error // the cause
 }
 
-// Error gives message, cause and hint on one line.
+// Error returns message, cause and hint on one line.
 func (e *Error) Error() string {
 	s := e.Message
 	if e.Err != nil {
@@ -74,7 +74,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the sentinel and the cause.
+// Unwrap returns the sentinel and the cause.
 func (e *Error) Unwrap() []error {
 	var out []error
 	if e.Kind != nil {
@@ -101,7 +101,7 @@ func NewProvider(provider string, status int, message string, cause error) *Erro
 	}
 }
 
-// RetryableStatus says whether an HTTP status (0: no answer came) is worth
+// RetryableStatus reports whether an HTTP status (0: no answer came) is worth
 // another try.
 func RetryableStatus(status int) bool {
 	switch status {
@@ -156,7 +156,7 @@ func NewInternal(cause error, format string, args ...any) *Error {
 	return &Error{Category: Internal, Message: fmt.Sprintf(format, args...), Err: cause}
 }
 
-// CategoryOf gives the category of the outermost *Error in err; a bare
+// CategoryOf returns the category of the outermost *Error in err; a bare
 // context.Canceled or DeadlineExceeded is a cancellation, all else internal.
 func CategoryOf(err error) Category {
 	if e := (*Error)(nil); errors.As(err, &e) {
@@ -168,7 +168,7 @@ func CategoryOf(err error) Category {
 	return Internal
 }
 
-// Retryable says whether another try of what gave err is sensible.
+// Retryable reports whether another try of what gave err is sensible.
 func Retryable(err error) bool {
 	e := (*Error)(nil)
 	return errors.As(err, &e) && e.Retryable

@@ -9,7 +9,7 @@ import (
 // Formats lists the names that Draw knows.
 func Formats() []string { return []string{"text", "mermaid", "dot"} }
 
-// Draw gives a table as text, as a Mermaid state diagram or as a Graphviz
+// Draw returns a table as text, as a Mermaid state diagram or as a Graphviz
 // graph. The same table gives the same bytes every time. An unknown format is
 // an error that lists the known ones.
 func (t *Table) Draw(format string) (string, error) {
@@ -59,7 +59,7 @@ func (t *Table) counts() string {
 	return fmt.Sprintf("%d states, %d transitions", len(t.States), t.Len())
 }
 
-// Mermaid gives a Mermaid state diagram, without the fence around it.
+// Mermaid returns a Mermaid state diagram, without the fence around it.
 func (t *Table) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
@@ -80,7 +80,7 @@ func (t *Table) Mermaid() string {
 	return b.String()
 }
 
-// Dot gives a Graphviz graph. Both directions between two states are one edge
+// Dot returns a Graphviz graph. Both directions between two states are one edge
 // with two heads, so that large tables stay readable.
 func (t *Table) Dot() string {
 	var b strings.Builder

@@ -23,12 +23,12 @@ type Table struct {
 	Doc    string // one sentence: what it is the state of
 	States []State
 	Legal  map[State][]State
-	// When says on which condition a transition is taken, where that is to be
+	// When is the condition on which a transition is taken, where that is to be
 	// drawn: from, to, a few words.
 	When map[State]map[State]string
 }
 
-// Allows says whether from→to is legal.
+// Allows reports whether from→to is legal.
 func (t *Table) Allows(from, to State) bool { return slices.Contains(t.Legal[from], to) }
 
 // Len is how many transitions are legal.
@@ -51,7 +51,7 @@ func (t *Table) Arrows(yield func(from, to State) bool) {
 	}
 }
 
-// Sound says what is wrong with a table as such: no state, a state twice, a
+// Sound returns what is wrong with a table as such: no state, a state twice, a
 // transition of a state that is not listed or given twice, a state that nothing
 // leads to. It returns nil for a good one.
 func (t *Table) Sound() error {

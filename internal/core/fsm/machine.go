@@ -8,7 +8,7 @@ import (
 // maxHistory is how many transitions a machine remembers (SPEC 1.4).
 const maxHistory = 1000
 
-// Meta says more about a transition: what led to it. Listeners must not change
+// Meta tells more about a transition: what led to it. Listeners must not change
 // it.
 type Meta map[string]any
 
@@ -169,7 +169,7 @@ func (m *Machine) History() []Pair {
 }
 
 // Restart makes the machine a fresh one: in its first state and without a
-// history. It is no transition; listeners stay and are not told.
+// history. It is not a transition; listeners stay and are not told.
 func (m *Machine) Restart() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

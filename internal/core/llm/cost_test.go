@@ -3,7 +3,7 @@ package llm
 import "testing"
 
 // SPEC 5.5: every kind of token is priced: fresh input, output, what was read
-// from a cache and what was written to one. What is not known is no 0.
+// from a cache and what was written to one. What is not known is not 0.
 func TestCost(t *testing.T) {
 	p := &Price{Input: 1, Output: 10, CacheRead: 100, CacheWrite: 1000}
 	said := 0.5

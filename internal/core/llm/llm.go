@@ -11,7 +11,7 @@ import (
 	"iter"
 )
 
-// Role says who a message is from.
+// Role is who a message is from.
 type Role string
 
 // The roles. Tool messages carry the results of one step, in the order the
@@ -45,7 +45,7 @@ const (
 //
 // A provider that needs a part back byte for byte (signed reasoning, server
 // tool blocks) keeps it in Raw and names itself in Wire; a codec of the same
-// Wire sends Raw back as it came, every other codec drops what it cannot say.
+// Wire sends Raw back as it came, every other codec drops what it cannot express.
 type Part struct {
 	Kind   Kind    `json:"kind"`
 	Text   string  `json:"text,omitempty"`  // text, reasoning
@@ -121,7 +121,7 @@ type Codec interface {
 	Tail(Tail) []byte
 }
 
-// Request is one request to a model. Head and Messages say it in full; Body is
+// Request is one request to a model. Head and Messages hold all of it; Body is
 // the same encoded by the model's codec, in pieces that are sent one after the
 // other, and is empty for a model without one.
 type Request struct {
@@ -270,7 +270,7 @@ func Cost(p *Price, u Usage) *float64 {
 	return &c
 }
 
-// Info says what a model is. It never holds a secret.
+// Info describes a model. It never holds a secret.
 type Info struct {
 	Provider string `json:"provider"` // anthropic, openai, gemini, ollama, offline, …
 	Model    string `json:"model"`    // the provider's name for it

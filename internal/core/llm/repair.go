@@ -14,7 +14,7 @@ const (
 	maxArgsEncodings = 4
 )
 
-// ArgsError says where arguments stop being readable, also with every repair
+// ArgsError reports where arguments stop being readable, also with every repair
 // that pawl makes. Offset counts bytes of what was sent (of the decoded string
 // where the arguments came as one).
 type ArgsError struct {
@@ -149,7 +149,7 @@ func (r *repairer) space() {
 	}
 }
 
-// peek gives the next byte that is not space, 0 at the end.
+// peek returns the next byte that is not space, 0 at the end.
 func (r *repairer) peek() byte {
 	r.space()
 	if r.at < len(r.in) {
@@ -276,7 +276,7 @@ func (r *repairer) key() *ArgsError {
 	return nil
 }
 
-// word gives what comes up to the next space or delimiter, without taking it.
+// word returns what comes up to the next space or delimiter, without taking it.
 func (r *repairer) word() string {
 	end := r.at
 	for end < len(r.in) && strings.IndexByte(" \t\r\n{}[],:\"'`", r.in[end]) < 0 {

@@ -20,7 +20,7 @@ var argAliases = map[string]string{
 }
 
 // Accept returns arguments under the tool's own names, and what was renamed,
-// each as "theirs → ours" (SPEC 4.4, 4.5). Arguments that are no object come
+// each as "theirs → ours" (SPEC 4.4, 4.5). Arguments that are not an object come
 // back as they are.
 func (t Tool) Accept(raw json.RawMessage) (args json.RawMessage, renamed []string) {
 	var known struct {

@@ -6,7 +6,7 @@ import (
 )
 
 // Gap is an output whose middle is missing. Whoever shortens it further keeps
-// the counts and the place of the whole: what the reader is told is true
+// the counts and where the whole is: what the reader is told is true
 // however often it is cut.
 type Gap struct {
 	Head, Tail   string // what is left of it, byte for byte

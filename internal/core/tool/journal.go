@@ -17,16 +17,16 @@ type Journal interface {
 	// write: in a workspace too large to be watched whole, they and their
 	// folders are.
 	Look(ctx context.Context, touched []string) (Look, error)
-	// Settle says that all that the looks found is recorded, and keeps how the
+	// Settle tells the journal that all that its looks found is recorded, and keeps how the
 	// workspace was at the last one: should this process die, the next one's
 	// first look compares with that. tag names what runs from now on, "" for
 	// nothing; the next look gives it back, also one of another process. An
-	// error says that after a death it can not be told what changed.
+	// error means that after a crash it is not known what changed.
 	Settle(tag string) error
 	// Wrote says that a recorded write of pawl's own left a file like this, so
 	// that the next look does not report it.
 	Wrote(c Change)
-	// Content gives a content that one of the last looks reported, by its hash.
+	// Content returns a content that one of the last looks reported, by its hash.
 	Content(ctx context.Context, h Hash) ([]byte, error)
 	// Lost lists, of the files at and below paths, those whose content could
 	// not be had again, as the last look knows them; at most limit.
@@ -36,7 +36,7 @@ type Journal interface {
 // Look is what one look found.
 type Look struct {
 	Effects []Effect
-	// Bounds says, for the person, what is not watched: "" where all of the
+	// Bounds returns, for the person, what is not watched: "" where all of the
 	// workspace but ignored files is.
 	Bounds string
 	Files  int    // watched

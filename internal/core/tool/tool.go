@@ -42,7 +42,7 @@ type Footprint struct {
 	// Lands is where the paths that Commands name lead on this disk, of those
 	// whose words alone do not show it.
 	Lands []Landing
-	// Defined are the files of the workspace that say what checks among
+	// Defined are the files of the workspace that define what checks among
 	// Commands do: makefiles, and the scripts that their targets call.
 	Defined []string
 	// Shell is the command line that Commands were parsed from.
@@ -92,7 +92,7 @@ type Result struct {
 	Diff string
 	// Timeout: the call was stopped at its time limit; another try is sensible.
 	Timeout bool
-	// Gap says that Text begins with an output whose middle is missing.
+	// Gap means that Text begins with an output whose middle is missing.
 	Gap *Gap
 }
 
@@ -152,10 +152,10 @@ type Change struct {
 type Files interface {
 	// Root is the workspace's real absolute path.
 	Root() string
-	// Resolve gives a path as Span.Path wants it, and whether it is inside.
+	// Resolve returns a path as Span.Path wants it, and whether it is inside.
 	// It follows symlinks, also of a path that does not exist yet.
 	Resolve(path string) (clean string, inside bool, err error)
-	// Stat gives the current hash of a file ("" when it does not exist) and
+	// Stat returns the current hash of a file ("" when it does not exist) and
 	// whether the path is a folder.
 	Stat(path string) (h Hash, dir bool, err error)
 	// Read reads a regular file of at most max bytes (0: the default limit).
@@ -181,7 +181,7 @@ type Files interface {
 	// List lists a folder, sorted, ignored entries marked.
 	List(ctx context.Context, path string) ([]Entry, error)
 	// Glob lists files below dir that match pattern (doublestar), newest
-	// first, ignore rules honoured; more says that limit cut the list.
+	// first, ignore rules honoured; more reports whether limit cut the list.
 	Glob(ctx context.Context, dir, pattern string, limit int) (paths []string, more bool, err error)
 	// Grep searches below dir.
 	Grep(ctx context.Context, q Query) (Matches, error)
@@ -208,7 +208,7 @@ type Write struct {
 	Folders []string
 }
 
-// StaleError says that a file is not what the caller saw.
+// StaleError reports that a file is not what the caller saw.
 type StaleError struct {
 	Path      string
 	Want, Got Hash
@@ -265,7 +265,7 @@ type Shell interface {
 	Run(ctx context.Context, c Run) (Ran, error)
 	// Start starts one in the background and returns its id.
 	Start(ctx context.Context, c Run) (id string, err error)
-	// Output gives what a background command printed since the last call, and
+	// Output returns what a background command printed since the last call, and
 	// its exit code once it has ended. wait is how long to wait for more.
 	Output(ctx context.Context, id string, wait time.Duration) (Ran, error)
 	// Kill ends a background command with its whole group.
@@ -346,7 +346,7 @@ type Asker interface {
 	Question(ctx context.Context, text string, options []string) (string, error)
 }
 
-// ErrNobody says that no person is there to answer.
+// ErrNobody means that no person is there to answer.
 var ErrNobody = errors.New("nobody is there to answer")
 
 // Tool is one tool.
@@ -377,7 +377,7 @@ type Tool struct {
 // Set is the tools of a session, in the order the model is shown them.
 type Set []Tool
 
-// Find gives the tool of that exact name.
+// Find returns the tool of that exact name.
 func (s Set) Find(name string) (Tool, bool) {
 	for _, t := range s {
 		if t.Spec.Name == name {
@@ -387,7 +387,7 @@ func (s Set) Find(name string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// For gives the tools that a provider's models are offered.
+// For returns the tools that a provider's models are offered.
 func (s Set) For(provider string) Set {
 	out := make(Set, 0, len(s))
 	for _, t := range s {

@@ -1,4 +1,4 @@
-// Package budget counts what a session spends and says when a limit is
+// Package budget counts what a session spends and decides when a limit is
 // reached. It is a fold: what was spent is read off the log, so a resumed
 // session knows it, and retries, failed requests and child sessions count.
 //
@@ -30,7 +30,7 @@ type Spent struct {
 	Replies  int // of this session itself
 	Calls    int
 	Agents   int   // child sessions started
-	guessed  int64 // tokens behind Guessed
+	guessed  int64 // tokens counted in Guessed
 	// unbounded counts the replies of unknown cost that nothing limits: no
 	// reservation was made, or nothing has a price.
 	unbounded int

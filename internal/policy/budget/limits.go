@@ -35,7 +35,7 @@ const soft = 0.8
 // Presets lists the names of the presets, smallest first.
 func Presets() []string { return []string{"quick", "standard", "deep", "unlimited"} }
 
-// Preset gives the limits of a name. doc/budgets.md says why these.
+// Preset returns the limits of a name. doc/budgets.md says why these.
 func Preset(name string) (Limits, error) {
 	switch name {
 	case "quick":
@@ -50,7 +50,7 @@ func Preset(name string) (Limits, error) {
 	return Limits{}, fmt.Errorf("no budget %q: %s exist", name, strings.Join(Presets(), ", "))
 }
 
-// Allow says whether the limits can be kept with a model: a limit of money
+// Allow reports whether the limits can be kept with a model: a limit of money
 // that somebody set needs a price. The error is of category configuration.
 func (l Limits) Allow(i llm.Info) error {
 	if l.USD <= 0 || l.Assumed || i.Price != nil {
@@ -126,7 +126,7 @@ func (k Kind) say(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64) + " " + strings.TrimPrefix(string(k), "budget.")
 }
 
-// LimitError says that a hard limit is reached. It is a *fault.Error of
+// LimitError reports that a hard limit is reached. It is a *fault.Error of
 // category budget.
 type LimitError struct {
 	Kind        Kind
@@ -154,7 +154,7 @@ func (e *LimitError) text() string {
 	return s
 }
 
-// Unwrap gives the error as the loop acts on it.
+// Unwrap returns the error as the loop acts on it.
 func (e *LimitError) Unwrap() error {
 	return &fault.Error{Category: fault.Budget, Message: e.Error()}
 }
@@ -204,7 +204,7 @@ func (e *LimitError) Answer(text string) (to float64, ok bool) {
 	return e.Limit + add, true
 }
 
-// StepsError says that a turn reached its number of steps (--max-turns).
+// StepsError reports that a turn reached its number of steps (--max-turns).
 type StepsError struct{ Limit int }
 
 func (e *StepsError) Error() string {

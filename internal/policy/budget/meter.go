@@ -181,7 +181,7 @@ func (m *Meter) Left(l Limits) Limits {
 	}
 }
 
-// Check says whether a step's calls may run: they were counted when they were
+// Check reports whether a step's calls may run: they were counted when they were
 // asked for. The error is a *LimitError.
 func (m *Meter) Check(l Limits) error {
 	for _, k := range []Kind{Calls, Agents} {
@@ -263,8 +263,8 @@ func (c *clock) since(now time.Time) time.Duration {
 	return max(0, now.Sub(c.mark))
 }
 
-// crash says that an event closes what a process that died left open: nothing
-// ran between that and the event before it.
+// crash reports whether an event closes what a process that died left open:
+// nothing ran between that and the event before it.
 func (c *clock) crash(b event.Body) bool {
 	switch b := b.(type) {
 	case event.CallDone:

@@ -31,7 +31,7 @@ type Pool struct {
 	held map[int]Grant
 }
 
-// ErrWait says that it may fit when one of the requests in flight is over.
+// ErrWait means that it may fit when one of the requests in flight is over.
 var ErrWait = errors.New("other requests hold what is left of the budget")
 
 const (
@@ -119,7 +119,7 @@ type room struct {
 	limit, used, held float64
 }
 
-// fit gives the longest reply, in tokens, that still fits: at most output,
+// fit returns the longest reply, in tokens, that still fits: at most output,
 // whose every token costs each, on top of input.
 func (p *Pool) fit(r room, input, each float64, output int) (int, error) {
 	left := r.limit - r.used - input
@@ -156,7 +156,7 @@ func (p *Pool) hold(a Ask, output, longest int) Grant {
 	return g
 }
 
-// Release gives a reservation back: the request is over, and the meter knows
+// Release returns a reservation: the request is over, and the meter knows
 // what it cost. Twice is once.
 func (p *Pool) Release(id int) { delete(p.held, id) }
 

@@ -1,8 +1,8 @@
-// Package hints notices how a model uses its tools and says what would serve it
+// Package hints notices how a model uses its tools and suggests what would serve it
 // better (SPEC 4.13): a fold over a session's events and a table of hints.
 //
-// It promises at most one hint of a kind in a turn, told behind a step and
-// never inside a result, and that folding the same events gives the same hints.
+// It promises at most one hint of a kind in a turn, told after a step and
+// never inside a result, and that folding the same events has the same hints.
 // It refuses to judge: whether a run gets anywhere is policy/progress's.
 package hints
 
@@ -38,7 +38,7 @@ func table() []hint {
 	}
 }
 
-// hint gives a text where it applies.
+// hint returns a text where it applies.
 type hint struct {
 	kind string
 	text func(*Fold) string
@@ -124,7 +124,7 @@ func (f *Fold) done(c llm.Call, d event.CallDone) {
 	}
 }
 
-// searched says whether a call was a search that ran, and whether it found
+// searched reports whether a call was a search that ran, and whether it found
 // anything.
 func searched(d event.CallDone) (found, is bool) {
 	switch d.Does {

@@ -33,7 +33,7 @@ func (x *turn) apply(bs ...event.Body) {
 	}
 }
 
-// call makes a call and takes what hints are due behind it.
+// call makes a call and takes the hints that are due after it.
 func (x *turn) call(tool, args string, d event.CallDone) string {
 	x.n++
 	id := fmt.Sprint(x.n % 2) // ids repeat

@@ -122,7 +122,7 @@ func (a *Activity) Apply(e event.Event) {
 // stuckHalt is the Level of the last step of the ladder (SPEC 6.5).
 const stuckHalt = "halt"
 
-// halts says whether an end is a halt: the run was stopped by something other
+// halts reports whether an end is a halt: the run was stopped by something other
 // than its own completion or a person's will.
 func halts(end event.End) bool {
 	switch end {

@@ -74,7 +74,7 @@ func (c *Calls) Apply(e event.Event) {
 	}
 }
 
-// find gives the call of an id: the first one, since results come in the order
+// find returns the call of an id: the first one, since results come in the order
 // asked.
 func (c *Calls) find(id string) *call {
 	for _, o := range c.open {

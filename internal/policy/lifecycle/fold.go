@@ -28,7 +28,7 @@ type live struct {
 	violations []Violation
 }
 
-// of gives the machine, made at the first call.
+// of returns the machine, made at the first call.
 func (l *live) of(t *fsm.Table) *fsm.Machine {
 	l.once.Do(func() { l.m = fsm.NewMachine(t) })
 	return l.m
@@ -41,7 +41,7 @@ func (l *live) check(e event.Event, err error) {
 	}
 }
 
-// meta says of a transition which event led to it.
+// meta names the event that led to a transition.
 func meta(e event.Event) fsm.Meta {
 	return fsm.Meta{"event": e.Body.Kind(), "seq": e.Seq}
 }
@@ -61,7 +61,7 @@ type waiting struct {
 	open      int // calls without a result
 }
 
-// person says whether a person is waited for.
+// person reports whether a person is waited for.
 func (w *waiting) person() bool { return len(w.questions) > 0 }
 
 // apply takes one event.

@@ -171,7 +171,7 @@ func TestViolation(t *testing.T) {
 	}
 }
 
-// play applies bodies and gives what the run went through.
+// play applies bodies and returns what the run went through.
 func play(a *lifecycle.Activity, bs ...event.Body) []fsm.State {
 	for i, b := range bs {
 		a.Apply(event.Event{Seq: int64(i + 1), Body: b})

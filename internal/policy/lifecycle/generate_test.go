@@ -373,7 +373,7 @@ func (r *recording) done(id string, o event.Outcome) {
 	r.rec(append(bs, event.CallDone{ID: id, Tool: "x", Outcome: o})...)
 }
 
-// crash forgets what was recorded behind some moment of the last turn and takes
+// crash forgets what was recorded after some moment of the last turn and takes
 // the session up again, as session.Open does.
 func (r *recording) crash() {
 	begin := 0

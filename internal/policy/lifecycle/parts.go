@@ -44,7 +44,7 @@ func (w *Window) Set(percent float64, exhausted bool) fsm.State {
 	}
 }
 
-// Tier gives the tier of a percentage: normal < 70 ≤ moderate < 85 ≤
+// Tier returns the tier of a percentage: normal < 70 ≤ moderate < 85 ≤
 // aggressive < 95 ≤ critical.
 func Tier(percent float64) fsm.State {
 	switch {
@@ -128,7 +128,7 @@ func (s *Storage) Apply(e event.Event) {
 	s.live.check(e, s.machine().To(Saved, nil))
 }
 
-// Lost says that events could not be stored: the session is active, and what
+// Lost reports that events could not be stored: the session is active, and what
 // happened last is not kept.
 func (s *Storage) Lost() {
 	m := s.machine()

@@ -54,14 +54,14 @@ type Fold struct {
 	seen    map[string]int // a file: where it is in session.Files, which only grows until it is cut
 }
 
-// Working gives the first tier.
+// Working returns the first tier.
 func (f *Fold) Working() Working {
 	w := f.working
 	w.Feedback = slices.Clone(w.Feedback)
 	return w
 }
 
-// Session gives the second.
+// Session returns the second.
 func (f *Fold) Session() Session {
 	return Session{Files: slices.Clone(f.session.Files), Talks: slices.Clone(f.session.Talks)}
 }

@@ -14,7 +14,7 @@ func Digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// CanonicalArgs gives arguments in one form: keys sorted, no spaces. What is no
+// CanonicalArgs returns arguments in one form: keys sorted, no spaces. What is no
 // JSON is given back as it came.
 func CanonicalArgs(raw json.RawMessage) string {
 	d := json.NewDecoder(strings.NewReader(string(raw)))
@@ -47,7 +47,7 @@ func run(s string, is func(byte) bool) int {
 	return len(s)
 }
 
-// ends says that nothing of a word stands at s[n].
+// ends reports whether nothing of a word stands at s[n].
 func ends(s string, n int) bool { return n >= len(s) || !word(s[n]) }
 
 func uuid(s string) int {
@@ -214,7 +214,7 @@ func tempPath(s string) (int, string) {
 	return 0, ""
 }
 
-// random says that a file's name looks made up by a machine.
+// random reports whether a file's name looks made up by a machine.
 func random(name string) bool {
 	digits, upper, lower := 0, 0, 0
 	for i := range len(name) {
@@ -233,7 +233,7 @@ func random(name string) bool {
 // maxError bounds a normalised error.
 const maxError = 400
 
-// Error gives what stays the same of the result of a call that failed: its
+// Error returns what stays the same of the result of a call that failed: its
 // first and its last line that speak of an error (or just the first and the
 // last), volatile parts dropped, digits masked, paths cut to their base names.
 func Error(text string) string {
@@ -279,7 +279,7 @@ func heading(line string) bool {
 	return strings.HasPrefix(line, "== ") && strings.HasSuffix(line, " ==")
 }
 
-// complains says that a line speaks of an error.
+// complains reports whether a line speaks of an error.
 func complains(line string) bool {
 	l := strings.ToLower(line)
 	for _, w := range []string{

@@ -8,7 +8,7 @@ import (
 // Unwrap takes off what agents put around the result of a command: how it
 // ended, how long it took, where the shell stands now. Only whole lines at the
 // start and at the end go, and an object that has nothing in it but these. What
-// says in many words that there was no output is no output.
+// says in many words that there was no output is not output.
 func Unwrap(text string) string {
 	text = unwrapObject(text)
 	for {

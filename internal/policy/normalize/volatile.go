@@ -104,8 +104,8 @@ func escape(s string) int {
 	return 1
 }
 
-// leavesOut says that the line which s begins with tells how much of an output
-// is not shown.
+// leavesOut reports whether the line which s begins with tells how much of an
+// output is not shown.
 func leavesOut(s string) bool {
 	if len(s) > 240 {
 		s = s[:240]
@@ -122,7 +122,7 @@ func leavesOut(s string) bool {
 	return has("omitted", "truncated", "elided", "clipped", "not shown") && has("line", "char", "byte", "token", "output", "more")
 }
 
-// volatileAt says how many bytes at text[i:] are volatile, and what stands for
+// volatileAt returns how many bytes at text[i:] are volatile, and what stands for
 // them. No word goes on at i.
 func volatileAt(text string, i int) (n int, put string) {
 	s := text[i:]

@@ -168,7 +168,7 @@ func (f *Fold) planned(items []tool.Item, at time.Time) (opened bool) {
 	return opened
 }
 
-// stepped takes the model's plan where a plan file says what the phases are:
+// stepped takes the model's plan where a plan file defines the phases:
 // an item that is named like one of them is it, and others are steps within.
 func (f *Fold) stepped(items []tool.Item, at time.Time) (opened bool) {
 	for _, it := range items {

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// ErrNoPhases says that a text holds no plan.
+// ErrNoPhases means that a text holds no plan.
 var ErrNoPhases = errors.New("it has no phases: write them as headings (## Parse the file) or as a numbered list (1. Parse the file)")
 
 // maxPlan bounds a plan file's phases, titleLimit the runes of a title.
@@ -22,7 +22,7 @@ const (
 // say "Phase N", else its headings of level 2, else the numbered list that is
 // not indented, else the check list that is not. What is checked is done, and
 // left out. A duration in parentheses at the end of a title, such as (20m), is
-// what the phase is expected to take. What stands in fenced code is no plan.
+// what the phase is expected to take. What stands in fenced code is not a plan.
 func ParsePlan(text string) ([]event.PhaseStep, error) {
 	var said, headings, numbered, checks []event.PhaseStep
 	fence := ""

@@ -8,7 +8,7 @@ import (
 // openEnded is how many repetitions "in a loop" asks for.
 const openEnded = 1000
 
-// AsksRepeats says how often a person's words ask for things to be repeated: 0
+// AsksRepeats returns how often a person's words ask for things to be repeated: 0
 // where they do not. "Until it passes" asks for an outcome, not for
 // repetition.
 func AsksRepeats(text string) int {

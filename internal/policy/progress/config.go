@@ -60,7 +60,7 @@ func Default() Config {
 	}
 }
 
-// Defaults gives c with Default's numbers where c has none.
+// Defaults returns c with Default's numbers where c has none.
 func (c Config) Defaults() Config {
 	d := Default()
 	for _, p := range []struct{ v, d *int }{
@@ -90,7 +90,7 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Check says what is wrong with a configuration: numbers that would stop runs
+// Check returns what is wrong with a configuration: numbers that would stop runs
 // which get somewhere, and names that no rule has.
 func (c Config) Check() error {
 	for _, p := range []struct {

@@ -20,7 +20,7 @@ type Decision struct {
 	Call string
 }
 
-// Next says what is due now. Once its Event was applied, nothing is.
+// Next returns what is due now. Once its Event was applied, nothing is.
 func (f *Fold) Next() Decision {
 	d := Decision{Action: f.escalation.Next(f.now), Verdict: f.now}
 	if d.Action == Nothing {
@@ -68,7 +68,7 @@ func (d Decision) Event() event.Stuck {
 	}
 }
 
-// Blocked says whether a call must not run, and the reason to give the model
+// Blocked reports whether a call must not run, and the reason to give the model
 // as its result.
 func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
 	if len(f.escalation.blocked) == 0 {
@@ -84,8 +84,8 @@ func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
 
 func blockKey(tool, args string) string { return tool + ":" + normalize.Digest(args) }
 
-// blockable says that a call may be kept from running for a rule: to wait, to
-// plan and to ask are never the loop itself, and words are no call.
+// blockable reports whether a call may be kept from running for a rule: to
+// wait, to plan and to ask are never the loop itself, and words are not calls.
 func blockable(rule string, r *record) bool {
 	switch rule {
 	case "message", streamRule, compactRule:

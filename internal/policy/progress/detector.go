@@ -66,7 +66,7 @@ func New(c Config) *Detector {
 	return d
 }
 
-// Config gives the configuration with all its numbers.
+// Config returns the configuration with all its numbers.
 func (d *Detector) Config() Config { return d.c }
 
 // Steps is how many steps were judged.
@@ -75,7 +75,7 @@ func (d *Detector) Steps() int { return d.n }
 // Skip counts a step that is not judged.
 func (d *Detector) Skip() { d.n++ }
 
-// Apply judges the next step: what the strongest rule says of it.
+// Apply judges the next step and returns the verdict of the strongest rule.
 func (d *Detector) Apply(s Step) Verdict {
 	f := d.look(&s)
 	d.stats.add(&s, &f)
@@ -162,10 +162,11 @@ func (d *Detector) look(s *Step) facts {
 	return f
 }
 
-// content says whether a step left a content never seen before, and whether an
-// edit only brought back what was there, here or under another number. What a command that is no edit leaves counts
-// twice per file: a log that it appends to, or a file that it writes anew at
-// each run, is no progress. Nor is one content under many numbers.
+// content reports whether a step left a content never seen before, and whether
+// an edit only brought back what was there, here or under another number. What
+// a command that is not an edit leaves counts twice per file: a log that it appends
+// to, or a file that it writes anew at each run, is not progress. Nor is one
+// content under many numbers.
 func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 	for _, x := range s.Before {
 		d.contents.put(hash(x.Path, x.Hash), struct{}{})
@@ -209,8 +210,8 @@ func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 	return fresh, old && copies == 0, old && copies > 0
 }
 
-// wanted says that the person asked for things to be repeated, and that this
-// is within the number asked for.
+// wanted reports whether the person asked for things to be repeated, and that
+// this is within the number asked for.
 func (d *Detector) wanted(f *facts) bool {
 	if d.asked == 0 {
 		return false
@@ -264,8 +265,8 @@ func (d *Detector) reset(s scope) {
 	}
 }
 
-// Person says that a person spoke: all that was held against the run is
-// forgotten. What is asked to be repeated is no loop.
+// Person notes that a person spoke: all that was held against the run is
+// forgotten. What is asked to be repeated is not a loop.
 func (d *Detector) Person(text string) {
 	d.reset(byPerson)
 	d.edits.clear()
@@ -282,11 +283,11 @@ func (d *Detector) Person(text string) {
 	d.asked = AsksRepeats(text)
 }
 
-// Phase says that the model began a phase never seen before: streaks of errors
+// Phase notes that the model began a phase never seen before: streaks of errors
 // begin anew.
 func (d *Detector) Phase() { d.reset(byPhase) }
 
-// Compacted says that the model no longer has what it read before. Compactions
+// Compacted notes that the model no longer has what it read before. Compactions
 // that follow each other with no news in between are a loop.
 func (d *Detector) Compacted() Verdict {
 	d.reset(byCompact)

@@ -13,7 +13,7 @@ import (
 // Fold judges a session as its events come: it makes steps of them, keeps the
 // ladder, the phases and the statistics.
 //
-// After a reply's last CallDone (or after a reply without calls), Next says
+// After a reply's last CallDone (or after a reply without calls), Next returns
 // what is due. What was then done is an event.Stuck; only its Apply moves the
 // ladder, so that a log that is read again decides nothing anew.
 type Fold struct {
@@ -98,7 +98,7 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// BlockedBy is what event.Blocked.By says of a call that the ladder keeps from
+// BlockedBy is event.Blocked.By of a call that the escalation keeps from
 // running.
 const BlockedBy = event.ByStuck
 
@@ -254,7 +254,7 @@ func (f *Fold) record(step int) *record {
 	return nil
 }
 
-// about gives the call that a verdict came after.
+// about returns the call that a verdict came after.
 func (f *Fold) about(v Verdict) *record {
 	if n := len(v.Steps); n > 0 {
 		if r := f.record(v.Steps[n-1]); r != nil {
@@ -294,11 +294,11 @@ func (f *Fold) Last() Verdict { return f.now }
 // Stats returns the statistics.
 func (f *Fold) Stats() Stats { return f.d.Stats() }
 
-// Recent gives the statistics as numbers, at no cost.
+// Recent returns the statistics as numbers, at no cost.
 func (f *Fold) Recent() Brief { return f.d.Recent() }
 
 // Phases is the fold of the task's phases.
 func (f *Fold) Phases() *phase.Fold { return &f.phases }
 
-// Config gives the configuration with all its numbers.
+// Config returns the configuration with all its numbers.
 func (f *Fold) Config() Config { return f.d.Config() }

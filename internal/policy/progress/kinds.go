@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// call is what a call's arguments say of it.
+// call is what the arguments of a call tell about it.
 type call struct {
 	kind    Kind
 	target  string
@@ -35,7 +35,7 @@ func describe(b event.CallAsked) call {
 	return c
 }
 
-// kinds are the rules' kinds of what tools say that they do.
+// kinds maps what tools do to the kinds of the rules.
 var kinds = map[tool.Kind]Kind{
 	tool.Read: Read, tool.Search: Search, tool.Edit: Edit, tool.Exec: Exec, tool.Wait: Wait, tool.Note: Think,
 }

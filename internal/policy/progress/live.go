@@ -10,7 +10,7 @@ import (
 )
 
 // This file is what a live session adds to the fold: replies that were cut off
-// for saying one passage over and over, and answers that are no word on what
+// for saying one passage over and over, and answers that do not comment on what
 // the run does.
 
 type running struct {
@@ -45,8 +45,8 @@ func (l *running) apply(f *Fold, e event.Event) {
 	}
 }
 
-// option says that an answer only lets the run go on: it is no word of a person
-// on what the run does.
+// option reports whether an answer only lets the run go on: it is not a word of a
+// person on what the run does.
 func (l *running) option(b event.Answered) bool { return slices.Contains(l.asks[b.ID], b.Text) }
 
 // looped judges a reply that was cut off. That it happens again and again is a
@@ -90,7 +90,7 @@ func period(passage string) string {
 	return least
 }
 
-// CutsLoops says whether a reply that says one passage over and over is cut
+// CutsLoops reports whether a reply that says one passage over and over is cut
 // off: not where the rule is off, nor where the person wants things repeated.
 func (f *Fold) CutsLoops() bool { return f.d.c.on(streamRule) && f.live.asked == 0 }
 

@@ -54,7 +54,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// SPEC 6.4: what failed and then goes is no trouble any more.
+// SPEC 6.4: what failed and then goes is not trouble any more.
 func TestThrough(t *testing.T) {
 	t.Parallel()
 	if _, h, _ := play(Default(), times(50, func(i int) []Step {

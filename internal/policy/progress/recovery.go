@@ -210,7 +210,7 @@ func quote(s string) string {
 	return "> " + strings.ReplaceAll(s, "\n", "\n> ")
 }
 
-// nearest gives known paths like one that does not exist: the same base name
+// nearest returns known paths like one that does not exist: the same base name
 // first, then names that begin alike.
 func (f *Fold) nearest(target string) []string {
 	base := path.Base(target)

@@ -52,7 +52,7 @@ type facts struct {
 	prose, light bool
 }
 
-// finding is what one rule says of a step.
+// finding is the result of one rule for a step.
 type finding struct {
 	level Level
 	print uint64
@@ -79,7 +79,7 @@ type rule interface {
 	reset(s scope)
 }
 
-// newRules gives every rule. Where two speak at the same level, the first one
+// newRules returns every rule. Where two speak at the same level, the first one
 // is heard: the more that a rule knows of what goes wrong, the earlier.
 func newRules() []rule {
 	return []rule{

@@ -101,7 +101,7 @@ func weight(d *Detector, f *facts) int {
 	case !s.OK && f.faultKnown:
 		return staleEmpty // with new content since, it may have another cause
 	case !s.OK:
-		return 0 // an error never seen before says something, and is no progress
+		return 0 // an error never seen before says something, and is not progress
 	case s.Kind == Think && f.thoughts > d.c.Thoughts:
 		return staleEmpty
 	case s.Kind == Submit && f.resultSeen:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// play gives the first verdict of each level over steps, and its step.
+// play returns the first verdict of each level over steps, and its step.
 func play(c Config, steps ...Step) (warn, halt Verdict, raw Raw) {
 	d := New(c)
 	for i, s := range steps {
@@ -167,7 +167,7 @@ func TestSameThought(t *testing.T) {
 	think := func(i int) Step {
 		return Step{Tool: "think", Kind: Think, Args: fmt.Sprint(i), OK: true, Exact: "noted", Len: 5}
 	}
-	// Thoughts between the same calls hide nothing, and are no loop themselves.
+	// Thoughts between the same calls hide nothing, and are not a loop themselves.
 	if _, h, _ := play(only("identical"), times(6, func(i int) []Step { return []Step{run1("ls", "same"), think(i)} })...); h.Level != Halt || h.Steps[0] != 0 {
 		t.Errorf("between thoughts: %+v", h)
 	}
@@ -337,7 +337,7 @@ func TestResets(t *testing.T) {
 			t.Errorf("a person's message clears all; after %d: %+v", i, v)
 		}
 	}
-	// Compaction takes what was read, and to read it again is no repetition.
+	// Compaction takes what was read, and to read it again is not a repetition.
 	d = New(only("staleness"))
 	for range 20 {
 		for i := range 3 {

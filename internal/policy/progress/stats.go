@@ -9,7 +9,7 @@ type Stats struct {
 	Failures  int
 	// Contents is how many contents were never seen before.
 	Contents int
-	// Files gives the newest content of each file changed, Commands how often
+	// Files holds the newest content of each file changed, Commands how often
 	// each command ran, Tests the newest outcome of each test command. Each
 	// holds the first 10,000; the totals go on counting.
 	Files      map[string]string
@@ -97,7 +97,7 @@ func keepIn[V any](m map[string]V, k string, v V) {
 	}
 }
 
-// Stats gives a copy of what is kept.
+// Stats returns a copy of what is kept.
 func (d *Detector) Stats() Stats {
 	s := d.stats.Stats
 	s.Files, s.Commands, s.Tests = maps.Clone(s.Files), maps.Clone(s.Commands), maps.Clone(s.Tests)
@@ -112,7 +112,7 @@ type Brief struct {
 	OK, Failed                                  int // among the newest actions
 }
 
-// Recent gives the statistics as numbers.
+// Recent returns the statistics as numbers.
 func (d *Detector) Recent() Brief {
 	s := &d.stats
 	b := Brief{Calls: s.Calls, Files: len(s.Files), TestsRun: s.TestsRun, TestsOK: s.TestsOK, FailStreak: s.FailStreak}

@@ -18,7 +18,7 @@ const (
 	None   Kind = "none"
 )
 
-// File is a content that a step left behind. Hash is that of the content; a
+// File is a content that a step left. Hash is that of the content; a
 // file that was deleted has a hash of its own choosing, such as "deleted".
 type File struct {
 	Path, Hash string
@@ -40,7 +40,7 @@ type Step struct {
 	Shell  bool   // the edit is a command, which may be a log that grows
 	State  string // the content of Target after it
 	Files  []File // further contents it left behind
-	Before []File // contents that were there before it: to return to one is no progress
+	Before []File // contents that were there before it: to return to one is not progress
 	// Message is what the model said, on the first call of a reply; empty where
 	// it said nothing.
 	Message string

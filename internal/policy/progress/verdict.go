@@ -3,7 +3,7 @@ package progress
 // Level is how bad it looks.
 type Level int
 
-// The levels. Warn says that help is due; Halt that going on is waste.
+// The levels. Warn means that help is due; Halt that going on is waste.
 const (
 	OK Level = iota
 	Warn
@@ -12,7 +12,7 @@ const (
 
 func (l Level) String() string { return [...]string{"none", "warn", "halt"}[l] }
 
-// Verdict is what the rules say after a step. The zero value says nothing.
+// Verdict is the result of the rules after a step. The zero value is not a finding.
 type Verdict struct {
 	Level Level
 	// Rule is the rule's name.

@@ -31,7 +31,7 @@ func (c clause) word(i int) string {
 	return c.words[i]
 }
 
-// has says whether one of the words is among them.
+// has reports whether one of the words is among them.
 func (c clause) has(any ...string) bool {
 	return slices.ContainsFunc(c.words, func(w string) bool { return slices.Contains(any, w) })
 }
@@ -64,8 +64,8 @@ func clauses(s sentence) []clause {
 	return out
 }
 
-// joint says whether another request begins at i, and how many words there only
-// join it to what is before: "," or "and then".
+// joint reports whether another request begins at i, and how many words there
+// only join it to what is before: "," or "and then".
 func joint(words []string, i int) (n int, ok bool) {
 	for i+n < len(words) && joins(words[i+n]) {
 		n++
@@ -113,10 +113,10 @@ func asked(words []string) bool {
 	return len(words) > 2 && words[1] == "you" && (words[0] == "can" || words[0] == "could" || words[0] == "would" || words[0] == "will")
 }
 
-// subject: "it should …" behind a comma is a sentence of its own.
+// subject: "it should …" after a comma is a sentence of its own.
 func subject(w string) bool { return w == "i" || w == "we" || w == "it" || w == "they" || w == "you" }
 
-// object says that the word at i begins what a verb is done to.
+// object reports whether the word at i begins what a verb is done to.
 func object(words []string, i int) bool {
 	if i >= len(words) {
 		return false
@@ -128,10 +128,10 @@ func object(words []string, i int) bool {
 	return false
 }
 
-// imperative says that a word is a verb that a request begins with.
+// imperative reports whether a word is a verb that a request begins with.
 func imperative(w string) bool { return readVerb(w) || runVerb(w) || editVerb(w) }
 
-// asks says that a word begins a question.
+// asks reports whether a word begins a question.
 func asks(w string) bool {
 	switch w {
 	case "why", "what", "what's", "whats", "how", "how's", "hows", "where", "where's", "wheres", "who", "who's", "whose", "whom", "which", "when",
@@ -184,7 +184,7 @@ func polite(words []string) clause {
 		case "to":
 			n = 1
 		case "if":
-			// "if not make it so": what stands behind is the request.
+			// "if not make it so": what follows is the request.
 			if c.word(1) == "not" || c.word(1) == "so" || c.word(1) == "possible" {
 				n = 2
 			}

@@ -17,7 +17,7 @@ type Config struct {
 	Model bool   // a model may be asked what the patterns leave open
 }
 
-// ParseMode reads a mode as a person gives it; "" is auto.
+// ParseMode reads a mode as a person writes it; "" is auto.
 func ParseMode(s string) (string, error) {
 	switch s = strings.TrimSpace(s); s {
 	case "", Auto:

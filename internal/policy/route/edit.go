@@ -49,7 +49,7 @@ func gerund(w string) bool {
 	return editVerb(stem) || editVerb(stem+"e") || stem[len(stem)-1] == stem[len(stem)-2] && editVerb(stem[:len(stem)-1])
 }
 
-// editVerb says that a verb asks for a change.
+// editVerb reports whether a verb asks for a change.
 func editVerb(w string) bool {
 	switch w {
 	case "add", "fix", "refactor", "rename", "implement", "write", "update", "remove", "delete", "make", "change", "replace", "move", "create", "convert", "bump", "clean", "cleanup",
@@ -70,7 +70,7 @@ func editVerb(w string) bool {
 	return false
 }
 
-// reports says that a clause tells of something that does not work: where
+// reports reports whether a clause tells of something that does not work: where
 // nothing is asked, it is to be put right.
 func reports(c clause) bool {
 	return !c.question && c.has("bug", "bugs", "typo", "broken", "crash", "crashes", "crashed", "crashing", "fails", "fail", "failed", "failing", "error", "errors", "wrong", "leak", "leaks", "missing",

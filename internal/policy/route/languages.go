@@ -38,7 +38,7 @@ func courtesy(words []string) bool {
 	return true
 }
 
-// foreignWord gives the route of the word that a request begins with.
+// foreignWord returns the route of the word that a request begins with.
 func foreignWord(w, next string) string {
 	switch w {
 	case "warum", "wieso", "weshalb", "was", "wie", "wo", "wer", "welche", "welcher", "welches", "wann":
@@ -103,7 +103,7 @@ func forbidden(s sentence) negation {
 	return negation{}
 }
 
-// han says that a text is written without spaces.
+// han reports whether a text is written without spaces.
 func han(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool {
 		return r > 0x2E00 && (unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) || unicode.Is(unicode.Hangul, r))

@@ -31,7 +31,7 @@ func (n negation) apply(m Match) Match {
 	switch {
 	case (n.kind == constraint || n.kind == noFix) && m.Route == "":
 		// Where nothing else was said, "do not edit" may well stand in what was
-		// pasted: it is no ground to refuse anything.
+		// pasted: it is not a ground to refuse anything.
 		m.Route, m.Why = Edit, n.why
 	case n.kind == noChange && wants:
 		m.Route, m.Why = Read, n.why
@@ -41,7 +41,7 @@ func (n negation) apply(m Match) Match {
 	return m
 }
 
-// negative says that words begin with a no: "don't …", "without …".
+// negative reports whether words begin with a no: "don't …", "without …".
 func negative(words []string) bool {
 	if len(words) == 0 {
 		return false
@@ -67,7 +67,7 @@ func changes(w string) bool {
 	return false
 }
 
-// negated says what a clause forbids.
+// negated returns what a clause forbids.
 func negated(c clause) negation {
 	w := c.words
 	if len(w) == 0 || c.need {

@@ -74,8 +74,8 @@ func forEver(w []string) bool {
 	return lastingIn(w) || contains(w, "by", "default") || contains(w, "as", "a", "rule")
 }
 
-// tells says that a verb tells what something does or did (“always fails”), and
-// not what is to be done.
+// tells reports whether a verb tells what something does or did (“always
+// fails”), and not what is to be done.
 func tells(verb string) bool {
 	switch verb {
 	case "was", "were", "had", "did", "been", "got", "is", "has", "does":
@@ -95,12 +95,13 @@ func ends(word string, endings ...string) bool {
 	return false
 }
 
-// lastingIn says that words say anywhere that something is to hold from now on.
+// lastingIn reports whether words say anywhere that something is to hold from
+// now on.
 func lastingIn(w []string) bool {
 	return contains(w, "from", "now", "on") || contains(w, "going", "forward") || w[0] == "in" && (contains(w[:min(3, len(w))], "the", "future") || len(w) > 1 && w[1] == "future") || w[0] == "henceforth"
 }
 
-// namesFile says that a word looks like a file's name.
+// namesFile reports whether a word looks like a file's name.
 func namesFile(words []string) bool {
 	for _, w := range words {
 		for i := 1; i+1 < len(w); i++ {

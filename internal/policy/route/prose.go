@@ -28,7 +28,7 @@ const (
 // begins with a capital letter.
 const heading = 60
 
-// sentences gives what of a prompt the person said, without what they pasted.
+// sentences returns what of a prompt the person said, without what they pasted.
 func sentences(prompt string) []sentence {
 	out := typed(prompt)
 	if len(out) > 0 {
@@ -92,7 +92,7 @@ func typed(prompt string) []sentence {
 	return out
 }
 
-// opens gives the name of a tag that a line begins with, such as <issue>.
+// opens returns the name of a tag that a line begins with, such as <issue>.
 func opens(line string) string {
 	if len(line) < 3 || line[0] != '<' {
 		return ""
@@ -108,14 +108,15 @@ func opens(line string) string {
 	return name
 }
 
-// item says that a line is an entry of a list, which is a sentence by itself.
+// item reports whether a line is an entry of a list, which is a sentence by
+// itself.
 func item(line string) bool {
 	return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "#") ||
 		len(line) > 2 && line[0] >= '0' && line[0] <= '9' && (line[1] == '.' || line[1] == ')')
 }
 
-// machine says that a line was not typed as prose: code, a log, a stack trace,
-// a diff, a quotation.
+// machine reports whether a line was not typed as prose: code, a log, a stack
+// trace, a diff, a quotation.
 func machine(line, trimmed string) bool {
 	if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
 		return true
@@ -140,13 +141,14 @@ func machine(line, trimmed string) bool {
 	return false
 }
 
-// told says that a line begins as a request, and not as code.
+// told reports whether a line begins as a request, and not as code.
 func told(line string) bool {
 	w := strings.ToLower(firstWord(line))
 	return imperative(w) && w != "return" && w != "throw" && w != "type"
 }
 
-// fileLine says that a text goes on as "12:" or "12: " do behind a file name.
+// fileLine reports whether a text continues like "12:" or "12: " after a file
+// name.
 func fileLine(s string) bool {
 	i := 0
 	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
@@ -221,7 +223,7 @@ func split(text string) []sentence {
 	return out
 }
 
-// closing gives the place behind the mark that closes a quotation, -1 where
+// closing returns the index after the mark that closes a quotation, -1 where
 // there is none near.
 func closing(s string, open rune) int {
 	mark := string(open)

@@ -56,7 +56,7 @@ func claimsRead(c clause) (string, bool) {
 	return "", false
 }
 
-// wh says that a word asks for more than yes or no.
+// wh reports whether a word asks for more than yes or no.
 func wh(w string) bool {
 	switch w {
 	case "why", "what", "what's", "whats", "how", "how's", "hows", "where", "where's", "wheres", "who", "who's", "whose", "whom", "which", "when", "whether", "if":
@@ -65,7 +65,8 @@ func wh(w string) bool {
 	return false
 }
 
-// offers says that a question asks somebody to do something: "… you could fix".
+// offers reports whether a question asks somebody to do something: "… you could
+// fix".
 func offers(w []string) bool {
 	for i, x := range w {
 		if x == "you" || x == "we" {
@@ -137,7 +138,7 @@ func liveness() []string {
 	return []string{"running", "up", "pass", "passes", "passing", "compiles", "compile", "builds", "works", "green", "installed", "reachable"}
 }
 
-// readVerb says that a verb may ask for nothing but reading.
+// readVerb reports whether a verb may ask for nothing but reading.
 func readVerb(w string) bool {
 	switch w {
 	case "explain", "describe", "show", "tell", "list", "find", "search", "summarize", "summarise", "review", "analyze", "analyse", "compare", "read", "check", "look",
@@ -149,7 +150,7 @@ func readVerb(w string) bool {
 	return false
 }
 
-// writesTo says that the answer is to stand in a file or on a screen.
+// writesTo reports whether the answer is to stand in a file or on a screen.
 func writesTo(w []string) bool {
 	for i, x := range w {
 		if wh(x) {
@@ -169,8 +170,8 @@ func writesTo(w []string) bool {
 	return false
 }
 
-// conditional says that a clause describes how a program is to behave: "… when
-// the disk is full", where no question word stands before that.
+// conditional reports whether a clause describes how a program is to behave: "…
+// when the disk is full", where no question word stands before that.
 func conditional(w []string) bool {
 	for _, x := range w {
 		switch x {
@@ -183,7 +184,7 @@ func conditional(w []string) bool {
 	return false
 }
 
-// lasting says that words say for how long something is to hold.
+// lasting reports whether words say for how long something is to hold.
 func lasting(w []string) bool {
 	switch {
 	case len(w) == 0:

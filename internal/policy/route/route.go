@@ -7,7 +7,7 @@
 // promises that what it does not understand is an edit, with all rights: a
 // route takes rights away only where the words are plain, and never adds any.
 // It refuses to read what a person only quoted or pasted: code, logs, stack
-// traces and quotations are no instructions.
+// traces and quotations are not instructions.
 //
 // A trajectory is a file: its patterns, its rights, its note and its nodes. The
 // list in All is the only other place that names it. doc/routes.md is the page
@@ -76,7 +76,7 @@ func Lookup(name string) (Trajectory, bool) {
 // Path is the nodes that a prompt of this trajectory goes through.
 func (t Trajectory) Path() []string { return append([]string{"route"}, t.Nodes...) }
 
-// Wider gives the one of two routes that has more rights: what holds when a
+// Wider returns the one of two routes that has more rights: what holds when a
 // prompt joins a running turn. Names that are not known count as an edit.
 func Wider(a, b string) string {
 	x, ok := Lookup(a)
@@ -111,7 +111,7 @@ const (
 	longQuestion = 250
 )
 
-// Classify takes a prompt apart and says what it asks for. Its cost is bounded
+// Classify takes a prompt apart and returns what it asks for. Its cost is bounded
 // however long the prompt is.
 func Classify(prompt string) Match {
 	trimmed := strings.TrimSpace(prompt)

@@ -39,7 +39,7 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// SPEC 13.1: pawl's own commands are no prompts, nor is nothing.
+// SPEC 13.1: pawl's own commands are not prompts, nor is nothing.
 func TestNoPrompts(t *testing.T) {
 	for _, p := range []string{"", "  \n", "/undo", "/compact the port", "!go test ./...", "```\nadd x\n```", "> add a flag"} {
 		if m := route.Classify(p); m.Route != "" && m.Route != route.Edit {
@@ -51,7 +51,7 @@ func TestNoPrompts(t *testing.T) {
 	}
 }
 
-// SPEC 13.1: what is quoted or pasted is no instruction.
+// SPEC 13.1: what is quoted or pasted is not an instruction.
 func TestPasted(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"what does this do?\n```\n// add a flag, then fix it\nrun()\n```":           route.Read,
@@ -215,7 +215,7 @@ func TestLasting(t *testing.T) {
 }
 
 // SPEC 11.5: what tells how something behaves, or does not say what is to hold,
-// is no preference: it would be kept and never answered.
+// is not a preference: it would be kept and never answered.
 func TestTellsIsNoPreference(t *testing.T) {
 	for _, p := range []string{
 		"always fails on my machine", "never worked for me", "Always crashes after login.", "never was a problem before",

@@ -51,7 +51,7 @@ func claimsRun(c clause) (string, bool) {
 	return "", false
 }
 
-// target says that a word is a usual target of make.
+// target reports whether a word is a usual target of make.
 func target(w string) bool {
 	switch w {
 	case "", "test", "tests", "check", "lint", "build", "all", "install", "clean", "run", "fmt", "vet", "bench", "ci", "release", "docs", "deploy":
@@ -60,7 +60,7 @@ func target(w string) bool {
 	return false
 }
 
-// runVerb says that a verb may ask for a command.
+// runVerb reports whether a verb may ask for a command.
 func runVerb(w string) bool {
 	switch w {
 	case "run", "rerun", "re-run", "execute", "build", "rebuild", "compile", "start", "launch", "restart", "reload", "stop", "kill", "install", "uninstall", "deploy", "commit", "push", "pull", "rebase", "stash", "checkout", "benchmark":

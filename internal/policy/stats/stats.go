@@ -231,7 +231,7 @@ func (f *Fold) call(d event.CallDone) {
 	t.Min, t.Max = min(t.Min, d.Took), max(t.Max, d.Took)
 }
 
-// Report gives the counts so far.
+// Report returns the counts so far.
 func (f *Fold) Report() Report {
 	r := Report{Tools: []Tool{}, Models: []Model{}, Sessions: append([]Work{}, f.sessions.ws...), Days: append([]Work{}, f.days.ws...), All: f.all}
 	for _, t := range f.tools {

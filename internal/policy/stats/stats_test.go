@@ -13,7 +13,7 @@ import (
 func ptr[T any](v T) *T { return &v }
 
 // SPEC 4.12, 15.2: calls, successes, times, result tokens per tool; usage and
-// cost per model, session and day; what is not known is no 0 (SPEC 5.5).
+// cost per model, session and day; what is not known is not 0 (SPEC 5.5).
 func TestReport(t *testing.T) {
 	zone := time.FixedZone("far east", 9*3600)
 	f := Fold{Zone: zone}

@@ -16,7 +16,7 @@ func KindOf(tool, command string) progress.Kind {
 	return kindOfWords(nameWords(tool))
 }
 
-// nameWords splits a name at what is no letter or digit and where an upper-case
+// nameWords splits a name at what is neither letter nor digit and where an upper-case
 // letter begins a word, in lower case.
 func nameWords(name string) []string {
 	var out []string
@@ -107,8 +107,8 @@ func kindOfCommand(line string) progress.Kind {
 	return k
 }
 
-// writes says that a command line is made to write a file: an editor in place,
-// a patch, or a here-document that goes into one.
+// writes reports whether a command line is made to write a file: an editor in
+// place, a patch, or a here-document that goes into one.
 func writes(line string) bool {
 	l := " " + strings.ReplaceAll(line, "\n", " ")
 	switch {

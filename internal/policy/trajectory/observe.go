@@ -74,14 +74,14 @@ func (c Call) Step() progress.Step {
 	return s
 }
 
-// arguments is what the usual names say in a call's arguments.
+// arguments is what the usual names hold in a call's arguments.
 type arguments struct {
 	canonical, target, command string
 	verb                       string // of an editor that is many tools in one
 	input                      bool   // goes to a command that runs already
 }
 
-// parseArgs reads arguments by the names under which agents give them.
+// parseArgs reads arguments by the names that agents use.
 func parseArgs(raw string) arguments {
 	var a arguments
 	if !strings.HasPrefix(strings.TrimLeft(raw, " \t\r\n"), "{") {

@@ -63,7 +63,7 @@ func (r *Recorded) Step() progress.Step {
 	return s
 }
 
-// ErrNotTrajectory says that a line is something else.
+// ErrNotTrajectory means that a line is something else.
 var ErrNotTrajectory = errors.New("not a trajectory: it has no steps")
 
 // ParseTrajectory reads one line of the neutral format.
@@ -96,7 +96,7 @@ func Judge(c progress.Config, t *Trajectory) progress.Raw {
 	return out
 }
 
-// Differs says how a verdict differs from what a scenario expects, "" where it
+// Differs returns how a verdict differs from what a scenario expects, "" where it
 // does not.
 func (t *Trajectory) Differs(r progress.Raw) string {
 	got := progress.OK

@@ -231,7 +231,7 @@ func (f *Fold) Findings() []Finding {
 	return out
 }
 
-// says is what a call wants: the tool and its arguments on one line.
+// says describes what a call wants: the tool and its arguments on one line.
 func says(tool string, args json.RawMessage) string {
 	args = args[:min(len(args), 8*longest)] // a file's content may be among them
 	return cut(tool + " " + strings.Join(strings.Fields(strings.ToValidUTF8(string(args), "")), " "))
@@ -305,7 +305,7 @@ func (c *costs) charged(b event.Charged) {
 	}
 }
 
-// turn says what the running turn cost.
+// turn returns what the running turn cost.
 func (c *costs) turn() []string {
 	out := []string{fmt.Sprintf("this turn: %s in %d model replies; the session: %s", usd(c.turnUSD), c.turnReplies, usd(c.usd+c.children))}
 	return append(out, c.rest()...)

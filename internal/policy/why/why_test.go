@@ -21,7 +21,7 @@ func folded(bs ...event.Body) *Fold {
 	return f
 }
 
-// of gives the finding of a kind as one text.
+// of returns the finding of a kind as one text.
 func of(f *Fold, k Kind) string {
 	for _, x := range f.Findings() {
 		if x.Kind == k {

@@ -27,7 +27,7 @@ func NewBuilder(conv *Conversation, codec llm.Codec) *Builder {
 	return &Builder{codec: codec, conv: conv}
 }
 
-// Request gives the next request: all messages so far. Its body shares bytes
+// Request returns the next request: all messages so far. Its body shares bytes
 // with the requests before, which stay valid.
 func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 	msgs := b.conv.Messages()
@@ -74,7 +74,8 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 	return r, nil
 }
 
-// wide says that the parts of a step are more than a provider looks back over.
+// wide reports whether the parts of a step are more than a provider looks back
+// over.
 func wide(step []llm.Message) bool {
 	n := 0
 	for _, m := range step {
@@ -83,7 +84,7 @@ func wide(step []llm.Message) bool {
 	return n > lookback
 }
 
-// remark gives the prefix from a message on, with that message marked.
+// remark returns the prefix from a message on, with that message marked.
 func (b *Builder) remark(m llm.Message, from int) ([]byte, error) {
 	plain, err := b.codec.Step([]llm.Message{m}, false)
 	if err != nil {

@@ -33,7 +33,7 @@ type cleanups struct {
 	waiting map[int]string // the text that will stand for a result, by its number
 }
 
-// handled gives a result's text as the model is sent it: with its handle, and
+// handled returns a result's text as the model is sent it: with its handle, and
 // with a hint where it looks unhelpful.
 func (c *Conversation) handled(n int, d event.CallDone) string {
 	text := d.Result.Text
@@ -54,7 +54,7 @@ func (c *Conversation) handled(n int, d event.CallDone) string {
 // Handle names the nth result of a session.
 func Handle(n int) string { return "r" + strconv.Itoa(n) }
 
-// unhelpful says why a result looks as if it did not help: C's words for what
+// unhelpful returns why a result looks as if it did not help: C's words for what
 // was not found, in its first or last line alone, since files say them too; a
 // listing that is too long; the same result again.
 func unhelpful(d event.CallDone, repeated bool) string {
@@ -78,7 +78,7 @@ func unhelpful(d event.CallDone, repeated bool) string {
 	return ""
 }
 
-// Cleaned says what came of looking for handles.
+// Cleaned is what came of looking for handles.
 type Cleaned struct {
 	Unknown []string // no result has them
 	Gone    []string // left out already, or marked
@@ -86,7 +86,7 @@ type Cleaned struct {
 	Freed   int // tokens, once the results found are left out
 }
 
-// Look says which results handles name, and what summary and reason in their
+// Look returns which results handles name, and what summary and reason in their
 // place would free.
 func (c *Conversation) Look(handles []string, summary, reason string) (out Cleaned) {
 	for _, h := range handles {
@@ -163,8 +163,8 @@ func (c *Conversation) cleaned(b event.Cleaned) {
 	}
 }
 
-// find gives the place of the nth result, -1 where it is left out. Messages
-// count as Messages gives them.
+// find returns the index of the nth result, -1 where it is left out. Messages
+// count as Messages returns them.
 func (c *Conversation) find(n int) (message, part int) {
 	for i := len(c.about); i >= 0; i-- { // mostly a new one
 		if k := slices.Index(c.resultsOf(i), n); k >= 0 {
@@ -182,14 +182,14 @@ func (c *Conversation) part(message, part int) llm.Part {
 	return m.Parts[part]
 }
 
-// wins is what a text in the place of a result frees, as counted.
+// wins is what a text instead of a result frees, as counted.
 func (c *Conversation) wins(message, part int, text string) int {
 	p := c.part(message, part)
 	now := llm.Part{Kind: llm.Output, Result: &llm.Result{ID: p.Result.ID, Name: p.Result.Name, Text: text}}
 	return countPart(c.count(), p) - countPart(c.count(), now)
 }
 
-// pointers gives those of the cleaned results, from a message on, and what
+// pointers returns those of the cleaned results, from a message on, and what
 // they free. The oldest comes first, so that replay is the same.
 func (c *Conversation) pointers(from int) (ps []event.Pointer, freed int) {
 	for _, n := range c.waits() {

@@ -22,7 +22,7 @@ func offering(window int) (*Conversation, *time.Time) {
 	return &c, &at
 }
 
-// step is one call with its result; it gives the result as it is sent.
+// step is one call with its result; it returns the result as it is sent.
 func step(c *Conversation, at *time.Time, d event.CallDone) string {
 	feed(c, at, event.Requested{Attempt: 1}, asks(d.ID, d.Tool, `{}`), d)
 	ms := c.Messages()

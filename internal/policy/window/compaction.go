@@ -43,7 +43,7 @@ type compactions struct {
 	failed  string // why there is none of a model
 	// repeated: the last result was there before.
 	repeated bool
-	hashes   map[uint64]struct{} // of results, so that a repeated one is no news
+	hashes   map[uint64]struct{} // of results, so that a repeated one is not news
 }
 
 func (k *compactions) apply(b event.Body) {
@@ -85,7 +85,7 @@ func (k *compactions) apply(b event.Body) {
 	}
 }
 
-// fresh notes something found or done, and says whether it is new. FNV-1a.
+// fresh notes something found or done, and reports whether it is new. FNV-1a.
 func (k *compactions) fresh(s string) bool {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
@@ -180,7 +180,7 @@ func (c *Conversation) StillSeen() []tool.Span {
 	return out
 }
 
-// Due says why a compaction is due before the next request: WhyFull, or "".
+// Due returns why a compaction is due before the next request: WhyFull, or "".
 func (c *Conversation) Due() string {
 	p, d := c.Percent(), c.conf.filled()
 	switch {
@@ -192,12 +192,12 @@ func (c *Conversation) Due() string {
 	return WhyFull
 }
 
-// Spiral says that compacting leads nowhere: the window was filled again and
-// again with nothing new (SPEC 6.7).
+// Spiral reports whether compacting leads nowhere: the window was filled again
+// and again with nothing new (SPEC 6.7).
 func (c *Conversation) Spiral() bool { return c.compact.idle >= maxIdle && !c.compact.news }
 
-// Blocked says that calls must not run: the window is critical, and compaction
-// is off or could not help (SPEC 4.2).
+// Blocked reports whether calls must not run: the window is critical, and
+// compaction is off or could not help (SPEC 4.2).
 func (c *Conversation) Blocked() bool {
 	return (c.compact.stuck || c.conf.Off()) && c.Tier() == Critical
 }

@@ -11,10 +11,10 @@ import (
 type Config struct {
 	// Tokenizer counts: bpe (a byte-pair vocabulary) or estimate.
 	Tokenizer string `json:"tokenizer,omitempty"`
-	// Status says when the model is told how full the window is: auto (where
+	// Status sets when the model is told how full the window is: auto (where
 	// compaction is off or could not help) or always.
 	Status string `json:"status,omitempty"`
-	// Compact says whether room is made by itself: auto or off.
+	// Compact sets whether room is made automatically: auto or off.
 	Compact string `json:"compact,omitempty"`
 
 	// Borders of the tiers, in percent.
@@ -37,7 +37,7 @@ type Config struct {
 	CallsMost    int     `json:"calls_most,omitempty"`    // most calls left that are told of
 }
 
-// Check says what of a configuration can not be.
+// Check returns what is wrong with a configuration.
 func (c Config) Check() error {
 	d := c.filled()
 	switch {
@@ -71,13 +71,13 @@ func (c Config) filled() Config {
 	}
 }
 
-// BPE says that a byte-pair vocabulary is to count.
+// BPE reports whether a byte-pair vocabulary counts.
 func (c Config) BPE() bool { return c.filled().Tokenizer == "bpe" }
 
-// Off says that no room is made by itself.
+// Off reports whether no room is made automatically.
 func (c Config) Off() bool { return c.Compact == "off" }
 
-// Tier gives the tier of a window that is so many percent full.
+// Tier returns the tier of a window that is so many percent full.
 func (c Config) Tier(percent float64) Tier {
 	switch d := c.filled(); {
 	case percent < d.Moderate:

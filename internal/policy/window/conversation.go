@@ -3,8 +3,8 @@
 // once and appends it, so that every request is a prefix of the next
 // (SPEC 9.4).
 //
-// It promises that every call in a request has exactly one result behind it,
-// and that folding the same events gives the same bytes. It refuses to look at
+// It promises that every call in a request has exactly one result after it,
+// and that folding the same events has the same bytes. It refuses to look at
 // anything but events: a resumed session and a live one build alike.
 package window
 
@@ -27,7 +27,7 @@ type Conversation struct {
 	messages []llm.Message
 	about    []about // of each message
 	// tail is the message under construction: results of the running step and
-	// what was appended behind them. It joins messages when the next request
+	// what was appended after them. It joins messages when the next request
 	// goes out, so that all of a step is one message.
 	tail      llm.Message
 	tailAbout about
@@ -154,7 +154,7 @@ func (c *Conversation) Apply(e event.Event) {
 	}
 }
 
-// unique gives calls an id that no other call of the conversation has: some
+// unique assigns calls an id that no other call of the conversation has: some
 // models count from 0 in each reply, and others' APIs refuse that. The log
 // keeps what came.
 func (c *Conversation) unique(m llm.Message) llm.Message {
@@ -224,7 +224,7 @@ func (c *Conversation) push(m llm.Message, a about) {
 	c.bodyN += a.tokens
 }
 
-// tailed adds a part to what the tail counts, and gives what that is.
+// tailed adds a part to what the tail counts, and returns what that is.
 func (c *Conversation) tailed(p llm.Part) int {
 	n := countPart(c.count(), p)
 	if len(c.tail.Parts) == 0 {
@@ -235,7 +235,7 @@ func (c *Conversation) tailed(p llm.Part) int {
 	return n
 }
 
-// note appends a text to the step that is under construction, or behind the
+// note appends a text to the step that is under construction, or after the
 // last message where none is.
 func (c *Conversation) note(text string) {
 	if c.tail.Role == "" {
@@ -258,7 +258,7 @@ func (c *Conversation) result(d event.CallDone) {
 	p := llm.Part{Kind: llm.Output, Result: &r}
 	c.tailAbout.results = append(c.tailAbout.results, c.results[0])
 	c.results[1] += c.tailed(p)
-	// Results come before notes: providers want them right behind the calls.
+	// Results come before notes: providers want them right after the calls.
 	i := 0
 	for i < len(c.tail.Parts) && c.tail.Parts[i].Kind == llm.Output {
 		i++
@@ -291,10 +291,10 @@ func (c *Conversation) Head() llm.Head { return c.head }
 // Info is the model of the last rebase.
 func (c *Conversation) Info() llm.Info { return c.info }
 
-// Rebased says whether there is a head yet.
+// Rebased reports whether there is a head yet.
 func (c *Conversation) Rebased() bool { return c.rebases > 0 }
 
-// Messages gives the conversation as the next request would carry it, the step
+// Messages returns the conversation as the next request would carry it, the step
 // under construction included. Callers must not change it.
 func (c *Conversation) Messages() []llm.Message {
 	ms := c.messages

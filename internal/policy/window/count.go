@@ -22,7 +22,7 @@ type Counter interface{ Count(text string) int }
 //   - punctuation costs 0.6, the same again 0.12 (rules such as ----);
 //   - a line's end costs 0.35, other white space 0.04: indentation is merged;
 //   - beyond ASCII, a two-byte rune costs 0.5, a three-byte one 1 (CJK), a
-//     four-byte one 2 (emoji), and a byte that is no UTF-8 costs 1.
+//     four-byte one 2 (emoji), and a byte that is not UTF-8 costs 1.
 //
 // It is meant to be right within a fifth; calibration takes care of the rest.
 type Estimate struct{}
@@ -45,7 +45,7 @@ const (
 // hundredths of a token
 const unit = 100
 
-// weight is what a rune costs behind the two before it.
+// weight is what a rune costs after the two before it.
 func weight(first, before, r rune, size int) int {
 	switch {
 	case size > 1 || r == utf8.RuneError:
@@ -90,7 +90,7 @@ func lower(r rune) bool { return r >= 'a' && r <= 'z' }
 func upper(r rune) bool { return r >= 'A' && r <= 'Z' }
 func digit(r rune) bool { return r >= '0' && r <= '9' }
 
-// head gives how many bytes from the start of s are at most that many tokens,
+// head returns how many bytes from the start of s are at most that many tokens,
 // whole runes, and how many they are. limit -1 is none.
 func head(s string, limit int) (bytes, tokens int) {
 	sum, first, before := 0, rune(0), rune(0)
@@ -109,7 +109,7 @@ func head(s string, limit int) (bytes, tokens int) {
 	return len(s), (sum + unit - 1) / unit
 }
 
-// tail is head from the end: it gives where the last so many tokens begin.
+// tail is head from the end: it returns where the last so many tokens begin.
 func tail(s string, limit int) (start int) {
 	last := func(end int) (rune, int) {
 		switch {
@@ -192,7 +192,7 @@ type calibration struct {
 	sent   int     // the count of the request in flight
 }
 
-// Reports beyond these are no measure of the counts: a provider that leaves
+// Reports beyond these do not measure the counts: a provider that leaves
 // out what it cached, a gateway that counts by itself.
 const (
 	oddest  = 4.0
@@ -224,8 +224,8 @@ func (k *calibration) value() float64 {
 	return k.factor
 }
 
-// of gives tokens as the provider would count them.
+// of returns tokens as the provider would count them.
 func (k *calibration) of(counted int) int { return int(float64(counted)*k.value() + 0.5) }
 
-// to gives how much may be counted for that many of the provider's tokens.
+// to returns how much may be counted for that many of the provider's tokens.
 func (k *calibration) to(tokens int) int { return int(float64(tokens) / k.value()) }

@@ -7,7 +7,7 @@ import (
 )
 
 // Cut keeps the start and the end of a text within so many tokens, counted by
-// Estimate, and says in between how much was left out and what where says. It
+// Estimate, and notes in between how much was left out and what where returns. It
 // cuts at lines, except in a line over half the limit, which it marks, and
 // never inside a rune. cut is false where the text fits as it is.
 func Cut(s string, tokens int, where func() string) (out string, cut bool) {
@@ -24,7 +24,7 @@ func Narrow(g tool.Gap, tokens int) *tool.Gap {
 	rest := max(tokens-n-40, tokens/4, 1)
 	h := headLines(g.Head, rest*2/3)
 	before, behind := g.Head[len(h):], g.Tail
-	if g.Bytes == 0 { // no gap as yet: what is behind the head may be the tail
+	if g.Bytes == 0 { // no gap as yet: what follows the head may be the tail
 		before, behind = "", before+behind
 	}
 	t := tailLines(behind, rest/3, rest/2)
@@ -39,14 +39,14 @@ func Narrow(g tool.Gap, tokens int) *tool.Gap {
 
 func lineEnds(s string) int64 { return int64(strings.Count(s, "\n")) }
 
-// Fits says whether a text is at most so many tokens. It looks no further than
+// Fits reports whether a text is at most so many tokens. It looks no further than
 // it must.
 func Fits(s string, tokens int) bool {
 	n, _ := head(s, tokens)
 	return n == len(s)
 }
 
-// headLines gives whole lines of at most so many tokens, or a part of the
+// headLines returns whole lines of at most so many tokens, or a part of the
 // first ones where a line is too long for that.
 func headLines(s string, tokens int) string {
 	n, _ := head(s, tokens)

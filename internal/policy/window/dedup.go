@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// WhyDedup is why a compaction is made that only puts pointers in the place of
+// WhyDedup is why a compaction is made that only puts pointers instead of
 // reads that a newer one covers.
 const WhyDedup = "dedup"
 
@@ -86,7 +86,7 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 	return e, true
 }
 
-// resultsOf gives the numbers of a message's results.
+// resultsOf returns the numbers of a message's results.
 func (c *Conversation) resultsOf(i int) []int {
 	if i < len(c.about) {
 		return c.about[i].results
@@ -94,7 +94,7 @@ func (c *Conversation) resultsOf(i int) []int {
 	return c.tailAbout.results
 }
 
-// reread says whether all that a read asked for was read again later, and
+// reread reports whether all that a read asked for was read again later, and
 // notes what it read.
 func reread(newer map[string][]lines, in readArgs) bool {
 	all := true

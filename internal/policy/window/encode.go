@@ -2,7 +2,7 @@ package window
 
 import "github.com/pawl-agent/pawl/internal/core/llm"
 
-// Encode gives a request that stands by itself its bytes: the summary's is no
+// Encode encodes a request that stands by itself: the summary's is no
 // part of the conversation. A nil codec leaves it as it is.
 func Encode(codec llm.Codec, r *llm.Request) error {
 	if codec == nil {

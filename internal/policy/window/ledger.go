@@ -199,7 +199,7 @@ func (l *ledger) fail(f *failure) {
 	}
 }
 
-// targetOf says in one line what a call was about.
+// targetOf returns in one line what a call was about.
 func targetOf(c llm.Call, d event.CallDone) string {
 	if d.Command != "" {
 		return clip(d.Command, maxSaid/2)
@@ -248,7 +248,7 @@ func (f *failure) line() string {
 	return s
 }
 
-// text gives the ledger within so many tokens.
+// text returns the ledger within so many tokens.
 func (l *ledger) text(tokens int) string {
 	var open, solved, decisions, files, plan []string
 	for _, f := range l.failures {
@@ -323,7 +323,7 @@ func section(out *strings.Builder, title string, lines []string, tokens int) (us
 	return used
 }
 
-// said gives the prompts before the last kept ones, word for word, within so
+// said returns the prompts before the last kept ones, word for word, within so
 // many tokens: the first and the newest whole, long ones in between cut.
 func (l *ledger) said(kept, tokens int) string {
 	ps := l.prompts[:max(0, len(l.prompts)-kept)]

@@ -82,7 +82,7 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	return p
 }
 
-// boundary says how many of the oldest messages may go for the rest to be at
+// boundary returns how many of the oldest messages may go for the rest to be at
 // most so many tokens, and how many prompts are in the rest. Steps stay whole,
 // and the newest one stays.
 func (c *Conversation) boundary(tokens int) (older, prompts int) {
@@ -152,7 +152,7 @@ func (p *Plan) ask(body int) {
 	p.Input = int64(c.calib.of(countHead(Estimate{}, p.Ask.Head) + countMessage(Estimate{}, p.Ask.Messages[0])))
 }
 
-// record gives a message as the summary's request tells of it.
+// record returns a message as the summary's request tells of it.
 func record(m llm.Message, most int) string {
 	var b strings.Builder
 	short := func(s string, tokens int) string {
@@ -210,8 +210,8 @@ func (c *Conversation) fallback(older, tokens int) string {
 	return out
 }
 
-// Compacted gives the event: with a model's summary, or without one, where
-// failed says why there is none (nil: none was asked for).
+// Compacted returns the event: with a model's summary, or without one, where
+// failed is why there is none (nil: none was asked for).
 func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
 	c := p.conv
 	e := event.Compacted{Why: p.Why, Focus: p.Focus, By: ByPointers, Before: p.before, Error: failed}

@@ -14,7 +14,7 @@ type Share struct {
 	Tokens int
 }
 
-// Report says what fills the window, part by part (SPEC 9.7). Tokens are as
+// Report lists what fills the window, part by part (SPEC 9.7). Tokens are as
 // the provider would count them.
 type Report struct {
 	Window    int // the model's, 0: not known
@@ -29,7 +29,7 @@ type Report struct {
 	Results   []Share // of results, by tool, largest first
 	Biggest   []Share // the biggest single results
 	Cap       int     // of the next result
-	Factor    float64 // what usage says of the counts; 1: nothing yet
+	Factor    float64 // what usage tells about the counts; 1: nothing yet
 	Compacts  int     // compactions so far
 	Failed    string  // why the last one has no summary of a model, "" where it has or wants none
 	Cleaned   int     // results that are marked to be left out

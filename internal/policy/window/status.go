@@ -10,7 +10,7 @@ import (
 // follows.
 const WhyStatus = "window."
 
-// Status gives the message on how full the window is, where one is due
+// Status returns the message on how full the window is, where one is due
 // (SPEC 9.3): when the tier is another than the last one told, and only where
 // compaction is off or could not help, since percentages make models rush.
 // Status "always" gives C's: whenever the tier changes, and at the start.

@@ -41,7 +41,7 @@ func (c *Conversation) Limit() int {
 }
 
 // Tokens is how many tokens the next request has: as counted, by what reported
-// usage says of the counts.
+// usage tells about the counts.
 func (c *Conversation) Tokens() int { return c.calib.of(c.headN + c.bodyN) }
 
 // Percent is how full the window is, 0 where its size is not known. It may be
@@ -66,7 +66,7 @@ func (c *Conversation) Room() int {
 	return max(c.info.Window-c.Tokens()*102/100-64, 256)
 }
 
-// Urgency says how pressing a compaction is, in C's words (SPEC 9.8): none,
+// Urgency returns how pressing a compaction is, in C's words (SPEC 9.8): none,
 // low, medium, high, critical. A border belongs to the one below it.
 func Urgency(percent float64) string {
 	switch {

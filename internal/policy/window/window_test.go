@@ -79,7 +79,7 @@ func history(t *rapid.T) []event.Body {
 }
 
 // SPEC 9.4: the next request extends the bytes of the one before, and a
-// session folded again from its events gives the same bytes (10.4).
+// session folded again from its events has the same bytes (10.4).
 func TestEveryRequestIsAPrefixOfTheNext(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rebased := event.Rebased{Head: llm.Head{Model: "m", System: "s"}}
@@ -119,7 +119,7 @@ func TestEveryRequestIsAPrefixOfTheNext(t *testing.T) {
 	})
 }
 
-// paired checks that every call has exactly one result, right behind it.
+// paired checks that every call has exactly one result, right after it.
 func paired(t *rapid.T, ms []llm.Message) {
 	for i, m := range ms {
 		calls := m.Calls()

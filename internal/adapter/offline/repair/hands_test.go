@@ -47,7 +47,7 @@ func (d *disk) put(t *testing.T, name, text string) {
 	}
 }
 
-// tree gives every file of the folder with its text.
+// tree returns every file of the folder with its text.
 func (d *disk) tree(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}

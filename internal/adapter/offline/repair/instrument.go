@@ -34,7 +34,7 @@ type insertion struct {
 	text string
 }
 
-// inserted gives a text with insertions; those at one place keep their order.
+// inserted returns a text with insertions; those at one place keep their order.
 func inserted(text string, ins []insertion) string {
 	sort.SliceStable(ins, func(i, j int) bool { return ins[i].at < ins[j].at })
 	var b strings.Builder
@@ -54,7 +54,7 @@ func (m *module) importRT(s *source) insertion {
 	return insertion{m.offset(s.tree.Name.End()), "; import pawlrt " + strconv.Quote(m.path+"/pawlrt")}
 }
 
-// runtimeFiles gives the runtime, and the probe for the tests of a package.
+// runtimeFiles returns the runtime, and the probe for the tests of a package.
 func (m *module) runtimeFiles(p *pkg, c probeConfig) (map[string]string, error) {
 	b, err := json.Marshal(c)
 	if err != nil {
@@ -128,7 +128,7 @@ func eachStatement(body *ast.BlockStmt, f func(ast.Stmt)) {
 	})
 }
 
-// ticked gives a function's text under another name, with a step counted in
+// ticked returns a function's text under another name, with a step counted in
 // each turn of each loop and at its start. ok: it parses.
 func ticked(text, name string) (string, bool) {
 	const head = "package p\n"
@@ -230,7 +230,7 @@ func (m *module) variants(cs []*candidate, hooks []*function) (map[string]string
 	return out, spans
 }
 
-// dispatch gives the insertions at the start of a function.
+// dispatch returns the insertions at the start of a function.
 func (m *module) dispatch(fn *function, cs []*candidate, explore bool) []insertion {
 	f := fn.decl
 	src := fn.file.text

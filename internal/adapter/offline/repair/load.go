@@ -98,13 +98,13 @@ func folder(p string) string {
 	return ""
 }
 
-// importPath gives the import path of a folder.
+// importPath returns the import path of a folder.
 func (m *module) importPath(dir string) string {
 	rel := strings.TrimPrefix(strings.TrimPrefix(dir, m.dir), "/")
 	return path.Join(m.path, rel)
 }
 
-// folderOf gives the folder of an import path of this module.
+// folderOf returns the folder of an import path of this module.
 func (m *module) folderOf(imp string) (string, bool) {
 	if imp != m.path && !strings.HasPrefix(imp, m.path+"/") {
 		return "", false
@@ -258,7 +258,7 @@ func funcName(f *ast.FuncDecl) string {
 	}
 }
 
-// imports gives the folders of this module that a package's files import.
+// imports returns the folders of this module that a package's files import.
 func (m *module) imports(files []*source) []string {
 	seen := map[string]bool{}
 	var out []string
@@ -277,7 +277,7 @@ func (m *module) imports(files []*source) []string {
 	return out
 }
 
-// closure gives the packages that a folder's tests reach, itself first.
+// closure returns the packages that a folder's tests reach, itself first.
 func (m *module) closure(dir string) ([]*pkg, error) {
 	var out []*pkg
 	seen := map[string]bool{dir: true}

@@ -21,13 +21,13 @@ type candidate struct {
 	id       int
 }
 
-// patched gives the file's text with the change.
+// patched returns the file's text with the change.
 func (c *candidate) patched() string {
 	s := c.fn.file.text
 	return s[:c.from] + c.text + s[c.to:]
 }
 
-// body gives the function's text with the change.
+// body returns the function's text with the change.
 func (c *candidate) body(m *module) string {
 	from, to := m.offset(c.fn.decl.Pos()), m.offset(c.fn.decl.End())
 	return c.fn.file.text[from:c.from] + c.text + c.fn.file.text[c.to:to]
@@ -68,7 +68,7 @@ type site struct {
 	frags   []fragment
 }
 
-// mutate gives every candidate for a function, each once.
+// mutate returns every candidate for a function, each once.
 func mutate(m *module, fn *function) []candidate {
 	s := &site{
 		m: m, fn: fn, src: fn.file.text, info: fn.pkg.info,
@@ -173,7 +173,7 @@ func (s *site) loop() ast.Stmt {
 	return nil
 }
 
-// vars gives the local variables that may be used at a position, nearest
+// vars returns the local variables that may be used at a position, nearest
 // first.
 func (s *site) vars(pos token.Pos) []*types.Var {
 	if v, ok := s.cache[pos]; ok {
@@ -202,7 +202,7 @@ func (s *site) vars(pos token.Pos) []*types.Var {
 	return out
 }
 
-// varsOf gives those of a type.
+// varsOf returns those of a type.
 func (s *site) varsOf(pos token.Pos, t types.Type) []*types.Var {
 	var out []*types.Var
 	for _, v := range s.vars(pos) {
@@ -294,7 +294,7 @@ func (s *site) zero(t types.Type) string {
 	return ""
 }
 
-// results gives the types of the results of the nearest function around.
+// results returns the types of the results of the nearest function around.
 func (s *site) results() []types.Type {
 	ft := s.fn.decl.Type
 	if lit, ok := inner[*ast.FuncLit](s); ok {
@@ -350,7 +350,7 @@ type fragment struct {
 	pos  token.Pos
 }
 
-// fragments gives the function's index, selector and slice expressions with
+// fragments returns the function's index, selector and slice expressions with
 // their types, each text once.
 func (s *site) fragments() []fragment {
 	if s.frags != nil {

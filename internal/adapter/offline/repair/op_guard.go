@@ -19,7 +19,7 @@ func guardOps() []operator {
 	}
 }
 
-// tests gives conditions that are true when something usual is missing, with
+// tests returns conditions that are true when something usual is missing, with
 // the reverse.
 func (s *site) tests(pos token.Pos, used map[string]bool) [][2]string {
 	var out [][2]string
@@ -50,7 +50,7 @@ func (s *site) tests(pos token.Pos, used map[string]bool) [][2]string {
 	return out
 }
 
-// names gives the identifiers in a node.
+// names returns the identifiers in a node.
 func names(n ast.Node) map[string]bool {
 	out := map[string]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -137,7 +137,7 @@ func first(text string) string {
 	return ""
 }
 
-// names2 gives the identifiers in the text of a small condition. It holds at
+// names2 returns the identifiers in the text of a small condition. It holds at
 // most two beside len.
 func names2(text string) map[string]bool {
 	out := map[string]bool{}

@@ -108,7 +108,7 @@ func ordered(s *site, n ast.Node) {
 	}
 }
 
-// movable says how well a statement moves: 0 is not.
+// movable returns how well a statement moves: 0 is not.
 func movable(st ast.Stmt) float64 {
 	switch st.(type) {
 	case *ast.AssignStmt, *ast.ExprStmt, *ast.IncDecStmt:

@@ -106,7 +106,7 @@ func wrongVariable(s *site, n ast.Node) {
 	}
 }
 
-// fields gives the fields of a struct, or of a pointer to one, that have a
+// fields returns the fields of a struct, or of a pointer to one, that have a
 // type.
 func (s *site) fields(of, t types.Type) []string {
 	if p, ok := of.Underlying().(*types.Pointer); ok {
@@ -125,7 +125,7 @@ func (s *site) fields(of, t types.Type) []string {
 	return out
 }
 
-// globals gives the package's variables and constants of a type.
+// globals returns the package's variables and constants of a type.
 func (s *site) globals(t types.Type) []string {
 	var out []string
 	sc := s.fn.pkg.types.Scope()

@@ -76,7 +76,7 @@ func better(a, b *candidate) bool {
 // grows is by how much text a change makes the function longer.
 func (c *candidate) grows() int { return len(c.text) - (c.to - c.from) }
 
-// judge says whether the first class stands out, and if not, why.
+// judge reports whether the first class stands out, and if not, why.
 func judge(classes []class, inputs int) (Outcome, string) {
 	if len(classes) > 0 && classes[0].members[0].prior < rare {
 		return Uncertain, "what passes every test is a kind of change that is seldom right; look at it before you keep it"

@@ -23,20 +23,20 @@ import "errors"
 // Hands are the agent's tools, as far as a repair needs them. Paths are
 // relative to the workspace, with forward slashes.
 type Hands interface {
-	// Read gives a file's exact content.
+	// Read returns a file's exact content.
 	Read(path string) (string, error)
 	// Edit replaces old, which must occur exactly once, by new.
 	Edit(path, old, new string) error
 	// Write makes or replaces a file.
 	Write(path, content string) error
-	// Run runs a shell command in the workspace and gives its output, both
+	// Run runs a shell command in the workspace and returns its output, both
 	// streams together, and its exit code. err: it could not be run at all.
 	Run(command string) (out string, exit int, err error)
 	// Overlay runs a "go test" or "go vet" command line as Run does, on the
 	// workspace as it would be with files (path -> text), some of them new. The
 	// workspace itself stays as it is.
 	Overlay(command string, files map[string]string) (out string, exit int, err error)
-	// List gives the files that match a glob pattern; ** matches any folders.
+	// List returns the files that match a glob pattern; ** matches any folders.
 	List(pattern string) ([]string, error)
 	// Say tells the person what is being done, one sentence.
 	Say(text string)
@@ -97,6 +97,6 @@ type Report struct {
 	Why       string       // one sentence, for every outcome but Fixed
 }
 
-// ErrHands says that a tool failed in the middle; the text says what is left
+// ErrHands means that a tool failed in the middle; the text says what is left
 // in the tree.
 var ErrHands = errors.New("a tool failed")

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// generate gives the candidates for the suspicious functions, best first.
+// generate returns the candidates for the suspicious functions, best first.
 func (w *work) generate(s *spectrum) []*candidate {
 	fns := make([]*function, 0, len(s.sus))
 	for fn := range s.sus {
@@ -86,7 +86,7 @@ func (w *work) typed(cs []*candidate, n int) []*candidate {
 	return out
 }
 
-// illTyped type-checks a package with variants and gives the ids of those with
+// illTyped type-checks a package with variants and returns the ids of those with
 // an error that the package as it is does not have.
 func (w *work) illTyped(p *pkg, cs []*candidate) map[int]bool {
 	bad := map[int]bool{}
@@ -131,7 +131,7 @@ const (
 	batchBytes = 600_000
 )
 
-// batch gives how many of the candidates one compilation takes.
+// batch returns how many of the candidates one compilation takes.
 func (w *work) batch(cs []*candidate) int {
 	size := 0
 	for i, c := range cs {

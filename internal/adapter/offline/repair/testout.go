@@ -73,7 +73,7 @@ func stackLine(line string) (place, bool) {
 	return place{file + ".go", n}, true
 }
 
-// testNames gives the top-level tests of a package, in file order.
+// testNames returns the top-level tests of a package, in file order.
 func testNames(p *pkg) []string {
 	var out []string
 	for _, s := range p.tests {

@@ -33,7 +33,7 @@ type api struct{}
 
 var _ provider.Ender = api{}
 
-// New gives the API.
+// New returns the API.
 func New() provider.API { return api{} }
 
 func (api) Name() string { return Name }

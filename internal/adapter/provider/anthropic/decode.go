@@ -89,7 +89,7 @@ type wireDelta struct {
 	ending
 }
 
-// Finished says that message_stop was seen.
+// Finished reports whether message_stop was seen.
 func (d *decoder) Finished() bool { return d.finished }
 
 // Event reads one event of a stream. Kinds that are not known are left out, as
@@ -370,7 +370,7 @@ func (d *decoder) shut(b *block) []llm.Delta {
 	return deltas(thinking, text)
 }
 
-// End gives the reply.
+// End returns the reply.
 func (d *decoder) End() (llm.Reply, error) {
 	if !d.finished {
 		f := fault.NewProvider("", 0, "the reply broke off before its end", nil)

@@ -116,7 +116,7 @@ func (e *encoder) source(media string, data []byte) {
 	e.out = append(e.out, `"}`...)
 }
 
-// shows says which images the API takes.
+// shows returns which images the API takes.
 func shows(media string) bool {
 	switch media {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":

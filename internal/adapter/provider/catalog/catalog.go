@@ -88,7 +88,7 @@ func (c Choice) GoString() string { return c.String() }
 
 // Open makes the model. transport carries its requests; nil is one that keeps
 // its connection through long tool runs. For the offline model it is an error:
-// that is no provider, and whoever wants it makes it.
+// that is not a provider, and whoever wants it makes it.
 func (c Choice) Open(transport http.RoundTripper) (llm.Model, error) {
 	cfg := provider.Config{
 		BaseURL: c.BaseURL, Key: c.key.reveal(), KeyName: c.KeyName, URLName: c.URLName, Info: c.Info,
@@ -149,7 +149,7 @@ func choose(r row, name, why string, w Want) (Choice, error) {
 	return c, nil
 }
 
-// charged says whether a model of the table costs its maker's price in a
+// charged reports whether a model of the table costs its maker's price in a
 // provider's row. Another base URL changes nothing: a gateway passes on what the
 // maker charges. What others serve under the same name has prices of their own,
 // and a server on this machine may run open weights for nothing.
@@ -205,7 +205,7 @@ func describe(c *Choice, r row, w Want) {
 	}
 }
 
-// noKey says which variable to set, and which other provider could serve it.
+// noKey returns which variable to set, and which other provider could serve it.
 func noKey(r row, name string, env func(string) string) error {
 	hint := "set " + strings.Join(r.keys, " or ")
 	if router, ok := find("openrouter"); ok && r.name != "openrouter" {
@@ -224,7 +224,7 @@ func get(env func(string) string, name string) string {
 	return strings.TrimSpace(env(name))
 }
 
-// keyOf gives a provider's key, and the variable that holds it or would.
+// keyOf returns a provider's key, and the variable that holds it or would.
 func keyOf(r row, env func(string) string) (key, name string) {
 	for _, k := range r.keys {
 		if v := get(env, k); v != "" {
@@ -237,7 +237,7 @@ func keyOf(r row, env func(string) string) (key, name string) {
 	return "", name
 }
 
-// address gives a provider's base URL, and the variable that holds it or
+// address returns a provider's base URL, and the variable that holds it or
 // would.
 func address(r row, env func(string) string) (base, name string) {
 	for _, u := range r.urls {
@@ -304,7 +304,7 @@ func sameHost(a, b string) bool {
 	return err == nil && err2 == nil && strings.EqualFold(u.Host, v.Host)
 }
 
-// isHere says that an address is this machine's.
+// isHere reports whether an address is this machine's.
 func isHere(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -107,7 +107,7 @@ var models = []model{
 	{name: "kimi-", home: "moonshot"},
 }
 
-// passesThrough says that a router charges what the maker of a model does.
+// passesThrough reports whether a router charges what the maker of a model does.
 func passesThrough(provider string) bool { return provider == "openrouter" || provider == "vercel" }
 
 // lookup finds a model: by its exact name, else by the longest name it starts
@@ -126,7 +126,7 @@ func lookup(name string) (m model, priced bool) {
 	return m, m.priced && sameModel(name[len(m.name):])
 }
 
-// ends says that a name is used up at a word's end.
+// ends reports whether a name is used up at a word's end.
 func ends(row, name string) bool {
 	if strings.HasSuffix(row, "-") {
 		return true
@@ -135,8 +135,8 @@ func ends(row, name string) bool {
 	return c == '-' || c == '@' || c == ':'
 }
 
-// sameModel says that a suffix names a snapshot of the same model: a date or a
-// revision of three digits and more, latest, preview. A single digit is a
+// sameModel reports whether a suffix names a snapshot of the same model: a date
+// or a revision of three digits and more, latest, preview. A single digit is a
 // version of its own.
 func sameModel(suffix string) bool {
 	digits := 0

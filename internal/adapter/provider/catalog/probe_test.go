@@ -81,7 +81,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A closed port, a redirect, a huge answer and an ended context are no server.
+// A closed port, a redirect, a huge answer and an ended context are not a server.
 func TestProbeNobody(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Broken says which of an API's own rules a request's body breaks, so far as
+// Broken returns which of an API's own rules a request's body breaks, so far as
 // they are about the conversation: who speaks after whom, which result belongs
 // to which call, what must not be empty. They are the rules that providers
 // answer with 400; api is a wire API's name.

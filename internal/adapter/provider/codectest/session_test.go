@@ -217,7 +217,7 @@ func (r *run) reply() event.Replied {
 	return event.Replied{Reply: llm.Reply{Message: m, Usage: u}}
 }
 
-// nothing says that a reply is one that the loop would not take.
+// nothing reports whether a reply is one that the loop would not take.
 func nothing(m llm.Message) bool {
 	return len(m.Calls()) == 0 && strings.TrimSpace(m.Text()) == ""
 }

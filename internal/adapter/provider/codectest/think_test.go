@@ -17,7 +17,7 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// streamed gives the events, each "name|data", of a reply that is one text in
+// streamed returns the events, each "name|data", of a reply that is one text in
 // pieces, as the API streams it.
 func streamed(api string, pieces []string) (events []string) {
 	whole := strings.Join(pieces, "")

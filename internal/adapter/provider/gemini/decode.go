@@ -162,7 +162,7 @@ func (d *decoder) add(kind llm.Kind) *part {
 	return p
 }
 
-// last gives the last part if more of the same can be added to it.
+// last returns the last part if more of the same can be added to it.
 func (d *decoder) last(kind llm.Kind) *part {
 	if n := len(d.parts); n > 0 && d.parts[n-1].kind == kind && d.parts[n-1].signature == "" {
 		return d.parts[n-1]
@@ -187,7 +187,7 @@ func (d *decoder) show(thinking, text string) (out []llm.Delta) {
 	return out
 }
 
-// flush gives the text that was held because a tag might have begun in it.
+// flush returns the text that was held because a tag might have begun in it.
 func (d *decoder) flush() []llm.Delta { return d.show(d.think.Close()) }
 
 func (d *decoder) signed(s, signature string) []llm.Delta {
@@ -255,7 +255,7 @@ func (d *decoder) call(f functionCall, signature string) []llm.Delta {
 	return out
 }
 
-// made gives a call its id: unlike any other of the session, and the same each
+// made assigns a call its id: unlike any other of the session, and the same each
 // time the reply is read.
 func (d *decoder) made(n int) string {
 	base := d.id
@@ -283,10 +283,10 @@ func (d *decoder) shut() []llm.Delta {
 	return []llm.Delta{{Kind: llm.DeltaCall, Index: p.index, Text: sent}}
 }
 
-// Finished says that the reply has ended; usage may still follow.
+// Finished reports whether the reply has ended; usage may still follow.
 func (d *decoder) Finished() bool { return d.done }
 
-// End gives the reply.
+// End returns the reply.
 func (d *decoder) End() (llm.Reply, error) {
 	if !d.done {
 		return llm.Reply{}, fault.NewProvider("", 0, "the reply broke off before its end", nil)

@@ -27,7 +27,7 @@ type api struct{ ids func() string }
 
 var _ provider.Ender = api{}
 
-// New gives the API. Calls that come without an id get one made of the reply's
+// New returns the API. Calls that come without an id get one made of the reply's
 // own id, or of a random one where it has none.
 func New() provider.API { return NewWithIDs(rand.Text) }
 

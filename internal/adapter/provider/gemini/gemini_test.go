@@ -30,7 +30,7 @@ func TestCodec(t *testing.T) {
 	wiretest.TestCodec(t, gemini.New(), gemini.Name, "")
 }
 
-// read gives events to a decoder.
+// read returns events to a decoder.
 func read(a provider.API, events ...string) (llm.Reply, string, error) {
 	d := a.Decoder()
 	text := ""

@@ -141,7 +141,7 @@ func (c *converter) schema(b []byte, raw json.RawMessage, depth int) ([]byte, er
 	return append(w.b, '}'), w.err
 }
 
-// typeOf gives the one type of a schema; null among several makes it nullable.
+// typeOf returns the one type of a schema; null among several makes it nullable.
 func typeOf(s object) (kind string, nullable bool) {
 	raw := s.get("type")
 	if kind = text(raw); kind != "" {

@@ -116,7 +116,7 @@ func (o *Obj[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Present says whether a value was sent that is not null.
+// Present reports whether a value was sent that is not null.
 func Present(raw json.RawMessage) bool {
 	return len(raw) > 0 && string(raw) != "null"
 }
@@ -233,7 +233,7 @@ func Said(body []byte) (said provider.Said, status int) {
 	return said, status
 }
 
-// firstStatus gives the first word that is an HTTP status of a failure.
+// firstStatus returns the first word that is an HTTP status of a failure.
 func firstStatus(words ...Text) int {
 	for _, w := range words {
 		if n, err := strconv.Atoi(string(w)); err == nil && n >= 400 && n < 600 {

@@ -136,10 +136,10 @@ func (d *Decoder) say(out []llm.Delta, s string) []llm.Delta {
 	return append(out, llm.Delta{Kind: llm.DeltaText, Text: s})
 }
 
-// Finished says that the last line was seen.
+// Finished reports whether the last line was seen.
 func (d *Decoder) Finished() bool { return d.done }
 
-// End gives the reply.
+// End returns the reply.
 func (d *Decoder) End() (llm.Reply, error) {
 	if !d.done {
 		return llm.Reply{}, fault.NewProvider("ollama", 0, "the stream ended before the reply was complete", nil)

@@ -69,7 +69,7 @@ func (s *slot) write(args string) {
 	}
 }
 
-// said says that args is what the slot already has in full.
+// said reports whether args is what the slot already has in full.
 func (s *slot) said(args string) bool {
 	return s.whole && strings.TrimSpace(args) == strings.TrimSpace(string(s.args))
 }
@@ -112,7 +112,7 @@ func (c *calls) add(p callPiece, whole bool) (d llm.Delta, ok bool) {
 	return llm.Delta{Kind: llm.DeltaCall, Index: at, ID: s.id, Name: s.name, Text: args}, true
 }
 
-// find gives the slot that a piece belongs to. An index is only a hint: hosts
+// find returns the slot that a piece belongs to. An index is only a hint: hosts
 // leave it out, start anywhere, or give all calls the same one.
 func (c *calls) find(p callPiece) (at int, isNew bool) {
 	at = -1
@@ -152,7 +152,7 @@ func (c *calls) find(p callPiece) (at int, isNew bool) {
 	return at, false
 }
 
-// all gives the calls as parts. Each has an id of its own.
+// all returns the calls as parts. Each has an id of its own.
 func (c *calls) all(newID func() string) []llm.Part {
 	out := make([]llm.Part, 0, len(c.slots))
 	used := map[string]bool{}

@@ -130,7 +130,7 @@ func (d *Decoder) Whole(body []byte) ([]llm.Delta, error) {
 	})
 }
 
-// failed says that the chunk is an error, also one that is not called so.
+// failed reports whether the chunk is an error, also one that is not called so.
 func (c *chunk) failed(data []byte) bool {
 	switch string(c.Error) {
 	case "", "null", `""`, "{}", "false":
@@ -292,7 +292,7 @@ func (d *Decoder) pushText(out []llm.Delta, s string) []llm.Delta {
 	return d.say(out, said)
 }
 
-// closeText gives out the text that was held because it might be a tag.
+// closeText emits the text that was held because it might be a tag.
 func (d *Decoder) closeText(out []llm.Delta) []llm.Delta {
 	thought, said := d.think.Close()
 	if thought != "" {
@@ -309,10 +309,10 @@ func (d *Decoder) say(out []llm.Delta, s string) []llm.Delta {
 	return append(out, llm.Delta{Kind: llm.DeltaText, Text: s})
 }
 
-// Finished says that [DONE] was seen.
+// Finished reports whether [DONE] was seen.
 func (d *Decoder) Finished() bool { return d.done }
 
-// End gives the reply. A host that sent a finish reason or [DONE] sent all of
+// End returns the reply. A host that sent a finish reason or [DONE] sent all of
 // it.
 func (d *Decoder) End() (llm.Reply, error) {
 	if !d.seen || !d.done && d.finish == "" {

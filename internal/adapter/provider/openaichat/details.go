@@ -25,7 +25,7 @@ type member struct {
 	raw  json.RawMessage
 }
 
-// add takes the entries of a chunk and gives the text in them that is for
+// add takes the entries of a chunk and returns the text in them that is for
 // people.
 func (d *details) add(raws []json.RawMessage) (shown string) {
 	for _, raw := range raws {
@@ -43,7 +43,7 @@ func (d *details) add(raws []json.RawMessage) (shown string) {
 	return shown
 }
 
-// raw gives the joined entries as an array, nil where there are none.
+// raw returns the joined entries as an array, nil where there are none.
 func (d *details) raw() json.RawMessage {
 	if len(d.entries) == 0 {
 		return nil
@@ -121,8 +121,8 @@ func (e *detail) text(name string) string {
 	return s
 }
 
-// continues says that next is more of e: text or a summary of the same index
-// and id, until it is signed. Encrypted entries are whole.
+// continues reports whether next is more of e: text or a summary of the same
+// index and id, until it is signed. Encrypted entries are whole.
 func (e *detail) continues(next detail) bool {
 	if e.spoken == "" || e.spoken != next.spoken || string(e.get("index")) != string(next.get("index")) {
 		return false

@@ -125,7 +125,7 @@ func dialects(name string) (Dialect, bool) {
 	return Dialect{}, false
 }
 
-// DialectFor gives the dialect of a provider as far as it depends on the
+// DialectFor returns the dialect of a provider as far as it depends on the
 // model. A provider that is not in the table speaks the common ground.
 func DialectFor(name, model string) Dialect {
 	d, ok := dialects(name)

@@ -354,7 +354,7 @@ func (a *API) result(r llm.Result, mark bool) []byte {
 	return append(b, '}')
 }
 
-// Fit gives the id itself where the host accepts it, else one that it accepts
+// Fit returns the id itself where the host accepts it, else one that it accepts
 // and that is always the same for the same id.
 func (r IDRule) Fit(id string) string {
 	if r.Max == 0 || r.accepts(id) {

@@ -275,10 +275,10 @@ func (d *Decoder) end(r *response, status string) error {
 	return nil
 }
 
-// Finished says that the last event was seen.
+// Finished reports whether the last event was seen.
 func (d *Decoder) Finished() bool { return d.final != nil }
 
-// End gives the reply.
+// End returns the reply.
 func (d *Decoder) End() (llm.Reply, error) {
 	if d.reply != nil {
 		return *d.reply, nil
@@ -316,7 +316,7 @@ func (d *Decoder) End() (llm.Reply, error) {
 	return r, nil
 }
 
-// output gives the items of the reply: those of the last event, or the
+// output returns the items of the reply: those of the last event, or the
 // finished ones where it repeats none. Encrypted content that only the
 // finished item had is not lost.
 func (d *Decoder) output() []json.RawMessage {

@@ -176,7 +176,7 @@ func (a *API) assistant(items [][]byte, parts []llm.Part) [][]byte {
 	return items
 }
 
-// takes says that the host accepts a reasoning item back.
+// takes reports whether the host accepts a reasoning item back.
 func (a *API) takes(raw json.RawMessage) bool {
 	var item struct {
 		Sealed  lax.Text                  `json:"encrypted_content"`
@@ -188,7 +188,7 @@ func (a *API) takes(raw json.RawMessage) bool {
 	return item.Sealed != "" || !a.d.SealedOnly && len(item.Content) > 0
 }
 
-// unanswered says that an item asks for something of the client's that pawl
+// unanswered reports whether an item asks for something of the client's that pawl
 // does not do: without its output the host refuses it.
 func unanswered(raw json.RawMessage) bool {
 	var item struct {

@@ -38,7 +38,7 @@ type Dialect struct {
 	KeyHeader string
 }
 
-// DialectFor gives the dialect of a provider.
+// DialectFor returns the dialect of a provider.
 func DialectFor(name string) Dialect {
 	d := Dialect{Name: name}
 	switch name {

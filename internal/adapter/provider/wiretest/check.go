@@ -134,7 +134,7 @@ func (k *checker) reply(e Expected, o Outcome) {
 	}
 }
 
-// written gives a message's text as the model wrote it, and its native
+// written returns a message's text as the model wrote it, and its native
 // reasoning. Thinking that was cut out of the text counts as text: the index
 // keeps the model's text as it came (SPEC 5.3 splits it after that).
 func written(m llm.Message) (text, reasoning string) {
@@ -245,7 +245,8 @@ func (k *checker) calls(want []ExpectedCall, o Outcome) {
 	}
 }
 
-// sameString says that arguments that cannot be read were kept as they came.
+// sameString reports whether arguments that cannot be read were kept as they
+// came.
 func sameString(raw json.RawMessage, s string) bool {
 	var v string
 	return json.Unmarshal(raw, &v) == nil && v == s

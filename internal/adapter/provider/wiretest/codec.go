@@ -60,7 +60,7 @@ func TestCodec(t *testing.T, c llm.Codec, wire, marker string) {
 	})
 }
 
-// onlyMarked says what else than one marker was added.
+// onlyMarked returns what else than one marker was added.
 func onlyMarked(plain, marked []byte, marker string) error {
 	if bytes.Equal(plain, marked) {
 		return nil

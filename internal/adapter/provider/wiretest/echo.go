@@ -175,7 +175,7 @@ func (c *collector) call(v map[string]any) bool {
 	return false
 }
 
-// arguments gives arguments in one form, whether sent as object or as text.
+// arguments returns arguments in one form, whether sent as object or as text.
 func arguments(v any) string {
 	if s, ok := v.(string); ok {
 		if strings.TrimSpace(s) == "" {
@@ -206,7 +206,7 @@ func (c *collector) signature(v map[string]any) {
 	}
 }
 
-// missing gives the facts of theirs that ours lacks. Where a reply sealed the
+// missing returns the facts of theirs that ours lacks. Where a reply sealed the
 // same thing twice (OpenAI does, for an item and for the whole), either will
 // do.
 func missing(theirs, ours []fact, madeIDs bool, body string) (found []string) {

@@ -17,7 +17,7 @@ var waived = map[string]struct{ check, why string }{
 	},
 }
 
-// waives says whether a check is left out for a reply.
+// waives reports whether a check is left out for a reply.
 func waives(e Expected, check string) bool {
 	return slices.ContainsFunc(e.Quirks, func(q string) bool { return waived[q].check == check })
 }

@@ -54,7 +54,7 @@ func (s *Server) Client(t testing.TB, c Case) *provider.Client {
 	return client
 }
 
-// Asked gives the bodies of the requests so far.
+// Asked returns the bodies of the requests so far.
 func (s *Server) Asked() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -94,7 +94,7 @@ func drive(t *testing.T, chain []Case) {
 	}
 }
 
-// stored gives a message as it comes back from a log, and checks that it is
+// stored returns a message as it comes back from a log, and checks that it is
 // sent in the same bytes as before.
 func stored(t *testing.T, m llm.Message) llm.Message {
 	t.Helper()

@@ -200,12 +200,12 @@ func (c Case) Wire() (provider.API, bool) {
 	return make(c), true
 }
 
-// Info says what the case's model is.
+// Info returns what the case's model is.
 func (c Case) Info() llm.Info {
 	return llm.Info{Provider: c.Provider, Model: c.Model, API: c.API, From: c.Host}
 }
 
-// Chain gives the cases of a session that follow one another up to the last
+// Chain returns the cases of a session that follow one another up to the last
 // one, in order.
 func Chain(cases []Case, session string) []Case {
 	var in []Case

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// all gives every case there is: the fixtures of this folder, and the
+// all returns every case there is: the fixtures of this folder, and the
 // recordings where they are present.
 func all(t *testing.T) []Case {
 	t.Helper()
@@ -129,7 +129,7 @@ func TestReplayCutShort(t *testing.T) {
 	})
 }
 
-// shorter gives the places where a body is cut: all of a short one's, a sample
+// shorter returns the places where a body is cut: all of a short one's, a sample
 // of a long one's that is the same each time.
 func shorter(name string, size int) (out []int) {
 	sample := 24
@@ -204,7 +204,7 @@ func TestEcho(t *testing.T) {
 	})
 }
 
-// followed gives the case whose reply stands in c's request.
+// followed returns the case whose reply stands in c's request.
 func followed(cases []Case, c Case) (Case, bool) {
 	if c.Session == nil || c.Session.Follows == 0 {
 		return Case{}, false

@@ -63,7 +63,7 @@ func New(now func() time.Time) *Store {
 
 func (s *Store) instant() time.Time { return time.Unix(0, s.now().UnixNano()).UTC() }
 
-// live gives a session that is not deleted.
+// live returns a session that is not deleted.
 func (s *Store) live(id string) (*session, error) {
 	if t := s.sessions[id]; t != nil && !t.hidden {
 		return t, nil
@@ -131,7 +131,7 @@ func (s *Store) Append(ctx context.Context, id string, after int64, ds ...event.
 	return out, nil
 }
 
-// at gives the event with a seq, which exists, of a session or its ancestors.
+// at returns the event with a seq, which exists, of a session or its ancestors.
 func (t *session) at(seq int64) record {
 	for t.parent != nil && seq <= t.row.Origin.At {
 		t = t.parent
@@ -198,7 +198,7 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 	return hash, nil
 }
 
-// Get gives a content; see event.Blobs.
+// Get returns a content; see event.Blobs.
 func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -244,7 +244,7 @@ func (s *Store) Sessions(ctx context.Context, dir string) ([]event.Row, error) {
 	return out, nil
 }
 
-// Session gives one row; see event.Store. More than one that fits:
+// Session returns one row; see event.Store. More than one that fits:
 // store.ErrAmbiguous.
 func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {
 	s.mu.RLock()

@@ -81,8 +81,8 @@ func (s *Store) Append(ctx context.Context, session string, after int64, ds ...e
 	return out, nil
 }
 
-// at says whether a session stands at a seq: the append of nothing, which writes
-// nothing.
+// at reports whether a session stands at a seq: the append of nothing, which
+// writes nothing.
 func (s *Store) at(ctx context.Context, session string, seq int64) error {
 	return s.reader(ctx, func(c *conn) error { return stands(ctx, c, session, seq) })
 }
@@ -110,7 +110,7 @@ type body struct {
 	packed int64
 }
 
-// advance moves a session's row n events on and gives its num and the time of
+// advance moves a session's row n events on and returns its num and the time of
 // the new events.
 func advance(ctx context.Context, c *conn, session string, after, n, now int64, f store.Facts) (num, at int64, err error) {
 	row, err := c.one(ctx, sqlAdvance, session, after, n, now, f.Dir, f.Title, f.Model)

@@ -46,7 +46,7 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 	return hash, nil
 }
 
-// Get gives a content; see event.Blobs.
+// Get returns a content; see event.Blobs.
 func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 	if !store.IsHash(hash) {
 		return nil, fmt.Errorf("%w: %.70q", event.ErrNoBlob, hash)

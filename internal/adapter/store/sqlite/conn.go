@@ -81,7 +81,7 @@ func (c *conn) exec(ctx context.Context, sql string, args ...driver.Value) (int6
 	return r.RowsAffected()
 }
 
-// query runs a statement and gives its rows to each until it says to stop.
+// query runs a statement and passes its rows to each until it says to stop.
 // The values are its own to keep.
 func (c *conn) query(ctx context.Context, sql string, args []driver.Value, each func(row []driver.Value) (more bool, err error)) error {
 	s, err := c.stmt(sql)
@@ -116,7 +116,7 @@ func (c *conn) query(ctx context.Context, sql string, args []driver.Value, each 
 	return err
 }
 
-// one gives a copy of the first row, nil where there is none. The statement
+// one returns a copy of the first row, nil where there is none. The statement
 // runs to its end.
 func (c *conn) one(ctx context.Context, sql string, args ...driver.Value) ([]driver.Value, error) {
 	var out []driver.Value

@@ -46,7 +46,7 @@ func (s *Store) Fork(ctx context.Context, from event.Origin, id string) error {
 	return s.explain("fork a session in", err)
 }
 
-// shared gives the time of the last shared event, and sets what the shared
+// shared returns the time of the last shared event, and sets what the shared
 // events say of title and model where that is not what all of them say.
 func (s *Store) shared(ctx context.Context, c *conn, from event.Origin, last int64, facts *store.Facts) (at int64, err error) {
 	spans, err := lineage(ctx, c, from.Session)

@@ -145,7 +145,7 @@ func TestKill(t *testing.T) {
 	t.Logf("%d kills, %d events", kills, checked)
 }
 
-// run starts a writer, kills it after it printed some lines, and gives the
+// run starts a writer, kills it after it printed some lines, and returns the
 // last seq that it said was stored, also after the kill was on its way.
 func run(t *testing.T, self, path string, lines int) int64 {
 	t.Helper()

@@ -25,7 +25,7 @@ type packer struct {
 	encErr, decErr   error
 }
 
-// in gives what to store, and how it is kept.
+// in returns what to store, and how it is kept.
 func (p *packer) in(data []byte) ([]byte, int64, error) {
 	if data == nil {
 		data = []byte{} // the column is NOT NULL
@@ -47,7 +47,7 @@ func (p *packer) in(data []byte) ([]byte, int64, error) {
 	return out, zipped, nil
 }
 
-// out gives back what was stored.
+// out returns what was stored.
 func (p *packer) out(data []byte, how int64) ([]byte, error) {
 	switch how {
 	case plain:

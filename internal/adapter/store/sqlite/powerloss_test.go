@@ -20,7 +20,7 @@ import (
 
 const sector = 512
 
-// crash gives what may be on the disk after the power went at op n: all that
+// crash returns what may be on the disk after the power went at op n: all that
 // was synced, and of the rest whatever the disk liked, sector by sector.
 func crash(base map[string][]byte, ops []op, n int, rnd *rand.Rand) map[string][]byte {
 	files := map[string][]byte{}
@@ -225,7 +225,7 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// reopen opens what a crash left, checks it and gives the number of events.
+// reopen opens what a crash left, checks it and returns the number of events.
 func reopen(t *testing.T, files map[string][]byte, h history, rnd *rand.Rand) int64 {
 	ctx := context.Background()
 	dir := t.TempDir()

@@ -186,7 +186,7 @@ func (s *Store) Sessions(ctx context.Context, dir string) ([]event.Row, error) {
 	return out, s.explain("list the sessions of", err)
 }
 
-// Session gives one row; see event.Store. More than one that fits:
+// Session returns one row; see event.Store. More than one that fits:
 // store.ErrAmbiguous.
 func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {
 	if store.CheckID(id) != nil {

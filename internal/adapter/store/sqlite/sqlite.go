@@ -125,7 +125,7 @@ func open(ctx context.Context, path string, opt Options, vfs string) (*Store, er
 // Path is where the log is.
 func (s *Store) Path() string { return s.path }
 
-// Close gives the file back. What was acknowledged needs no Close.
+// Close releases the file. What was acknowledged needs no Close.
 func (s *Store) Close() error {
 	s.settling.Wait()
 	s.write <- struct{}{}
@@ -168,7 +168,7 @@ func (s *Store) dial(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// writer gives the one writing connection to f, inside a transaction that is
+// writer returns the one writing connection to f, inside a transaction that is
 // committed when f returns nil and gone when it does not. ctx counts until the
 // transaction has begun: what has begun is finished, so that no caller has to
 // wonder whether a commit happened.
@@ -221,7 +221,7 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// reader gives a read connection to f.
+// reader returns a read connection to f.
 func (s *Store) reader(ctx context.Context, f func(*conn) error) error {
 	c, err := s.takeReader(ctx)
 	if err != nil {

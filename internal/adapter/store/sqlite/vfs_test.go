@@ -65,7 +65,7 @@ type shimd struct {
 	methods  *sqlite3.Tsqlite3_io_methods
 }
 
-// at gives what lies at an address outside Go's heap.
+// at returns what lies at an address outside Go's heap.
 func at[T any](addr uintptr) *T { return *(**T)(unsafe.Pointer(&addr)) }
 
 // funcAddr is the address of a top-level function as SQLite's Go code calls it.

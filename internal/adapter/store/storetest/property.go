@@ -33,7 +33,7 @@ type node struct {
 	deleted   bool
 }
 
-// kept says whether a session's events are still there.
+// kept reports whether a session's events are still there.
 func (m *model) kept(n *node) bool {
 	if !n.deleted {
 		return true

@@ -59,7 +59,7 @@ func (t *Turn) pieces(text string, n int) []string {
 // Model is a scripted model. It is safe for concurrent use.
 type Model struct {
 	InfoValue llm.Info
-	// Next, if set, gives the answer to the nth request, counted from 0, once
+	// Next, if set, returns the answer to the nth request, counted from 0, once
 	// the script is used up.
 	Next func(n int, r *llm.Request) Turn
 	// CodecValue, if set, makes the requests carry a body.
@@ -70,7 +70,7 @@ type Model struct {
 	requests []*llm.Request
 }
 
-// New makes a model that gives these answers and then says "done".
+// New makes a model that replies with these answers and then with "done".
 func New(turns ...Turn) *Model {
 	return &Model{script: turns, InfoValue: llm.Info{
 		Provider: "scripted", Model: "script", API: "scripted", From: "this test",

@@ -12,7 +12,7 @@ import (
 // Server is a scripted model behind HTTP: it speaks just enough of the
 // Anthropic Messages API to drive the whole of pawl from outside the process.
 type Server struct {
-	// Reply gives the answer to the nth request, counted from 0. An Err in it
+	// Reply returns the answer to the nth request, counted from 0. An Err in it
 	// is answered as status 529.
 	Reply func(n int, body []byte) Turn
 	// Gone, if set, is called when the client went away in the nth reply.

@@ -95,7 +95,7 @@ func Of(ps []Prompt) Score {
 	return s
 }
 
-// covers says that a route has all the rights of another.
+// covers reports whether a route has all the rights of another.
 func covers(got, want string) bool {
 	g, _ := route.Lookup(got)
 	w, _ := route.Lookup(want)
