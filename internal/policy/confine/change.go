@@ -1,0 +1,140 @@
+package confine
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Act is what is done to a name.
+type Act int
+
+const (
+	Write  Act = iota // content or attributes of what is there
+	Create            // a name that was not there, or takes another's place
+	Remove            // the name goes away
+)
+
+// Verdict is what comes of a change.
+type Verdict int
+
+const (
+	Refused Verdict = iota
+	// Made: in the workspace, where the sandbox makes each change itself, since
+	// the system's rules cannot leave out the protected names.
+	Made
+	// Free: in a folder of Writes, where the system's rules decide alone.
+	Free
+)
+
+// protected are the names that tools take orders from, at any depth of the
+// workspace (SPEC 16.3). HEAD is what makes a folder a bare git repository,
+// whose configuration runs commands as soon as git is used in it.
+var protected = [...]string{".pawl", ".claude", ".mcp.json", "AGENTS.md", "CLAUDE.md", ".envrc", ".vscode", ".gitmodules"}
+
+// installed are folders of other people's packages. No tool takes orders from
+// what lies in them, and packages bring files of any name.
+var installed = [...]string{"node_modules", "vendor"}
+
+// In a .git, what ordinary use of git writes; all else is protected: hooks,
+// config, info, modules, worktrees, and the steps of a rebase, which may name
+// commands.
+var (
+	gitFolders = [...]string{"objects", "refs", "logs", "lfs"}
+	gitFiles   = [...]string{
+		"index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH",
+		"CHERRY_PICK_HEAD", "REVERT_HEAD", "COMMIT_EDITMSG", "SQUASH_MSG", "TAG_EDITMSG", "AUTO_MERGE", "packed-refs", "packed-refs.new",
+		"shallow", "gc.pid", "gc.log",
+	}
+)
+
+// Change judges a change of a file. The path is real but for its last name,
+// which is not followed.
+func (p Policy) Change(file string, act Act) Verdict {
+	switch {
+	case p.Level < Workspace:
+		return Refused
+	case within(p.Writes, file):
+		return Free
+	case p.Root == "" || !Within(p.Root, file) || file == p.Root:
+		return Refused
+	}
+	for _, g := range p.Guards {
+		if Within(g, file) && guarded(names(g, file), act) {
+			return Refused
+		}
+	}
+	return Made
+}
+
+// names are the parts of a path below a folder.
+func names(folder, file string) []string {
+	rel := strings.TrimPrefix(strings.TrimPrefix(file, folder), "/")
+	if rel == "" {
+		return nil
+	}
+	return strings.Split(rel, "/")
+}
+
+func guarded(parts []string, act Act) bool {
+	for i, name := range parts {
+		if foreign(name) {
+			return false
+		}
+		for _, n := range protected {
+			if strings.EqualFold(n, name) {
+				return true
+			}
+		}
+		if strings.EqualFold(name, ".git") {
+			return gitGuarded(parts[i+1:], act)
+		}
+	}
+	return len(parts) > 0 && parts[len(parts)-1] == "HEAD"
+}
+
+// gitGuarded judges a path below a .git, nil for the .git itself.
+func gitGuarded(parts []string, act Act) bool {
+	if len(parts) == 0 {
+		return true
+	}
+	if slices.Contains(gitFolders[:], parts[0]) {
+		// Without objects and refs it is no repository, and git looks for
+		// another; alternates are folders that git reads.
+		return len(parts) == 1 && act != Write || path.Join(parts...) == "objects/info/alternates"
+	}
+	if len(parts) > 1 {
+		return true
+	}
+	if parts[0] == "HEAD" {
+		return act != Create // git replaces it by HEAD.lock
+	}
+	return !slices.Contains(gitFiles[:], strings.TrimSuffix(parts[0], ".lock"))
+}
+
+func foreign(name string) bool { return slices.Contains(installed[:], name) }
+
+// Zone names the rules that hold for what lies below a path. A folder must not
+// be moved from one zone to another as it is: it would take along names that
+// were free where it was.
+func (p Policy) Zone(file string) string {
+	if within(p.Writes, file) {
+		return "free"
+	}
+	z := ""
+	for _, g := range p.Guards {
+		if !Within(g, file) {
+			continue
+		}
+		parts := names(g, file)
+		switch {
+		case slices.ContainsFunc(parts, foreign):
+			z += " installed"
+		case slices.ContainsFunc(parts, func(s string) bool { return strings.EqualFold(s, ".git") }):
+			z += " git"
+		default:
+			z += " guarded"
+		}
+	}
+	return z
+}

@@ -1,0 +1,196 @@
+// Package confine says what a command may touch: the policy that a sandbox
+// enforces (SPEC 16.12). It is a value: nothing here looks at the machine.
+//
+// It promises: what a policy refuses, no policy narrowed from it allows
+// (Narrow); the files that configure tools which run commands (.git/hooks,
+// .pawl, AGENTS.md and the other protected names) cannot be changed anywhere in
+// the workspace, nor taken away, nor can a folder become a git repository;
+// what is not in the lists is refused. Linux and Seatbelt give the policy as
+// each system takes it.
+//
+// It refuses: a policy whose readable folders hold a secret (Validate), since
+// neither system can be trusted to cut a hole into a folder for reading; so the
+// home folder itself cannot be the workspace.
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Level is how much a command may do. A smaller one is narrower.
+type Level int
+
+const (
+	// ReadOnly: no change of any file, no network.
+	ReadOnly Level = iota
+	// Workspace: changes in the workspace, in a temporary folder and in caches
+	// of the sandbox's own. No network.
+	Workspace
+	// Hosts is Workspace with the network to the hosts that were granted.
+	Hosts
+)
+
+var levels = [...]string{"read-only", "workspace", "hosts"}
+
+func (l Level) String() string { return levels[l] }
+
+// ParseLevel is the level that a person named.
+func ParseLevel(s string) (Level, error) {
+	if i := slices.Index(levels[:Hosts], s); i >= 0 {
+		return Level(i), nil
+	}
+	return 0, fmt.Errorf("no level %q: use read-only or workspace", s)
+}
+
+// Policy is what a command may touch. All paths are absolute, clean and real
+// (without symbolic links). The zero value allows nothing.
+type Policy struct {
+	Level Level
+	// Root is the workspace, "" for none. It is readable at every level.
+	Root string
+	// Reads are files and folders that can be read besides.
+	Reads []string
+	// Writes are folders that can be read and, from the level Workspace on,
+	// changed: each by a person's grant, and the sandbox's own. Protected names
+	// do not hold in them.
+	Writes []string
+	// Guards are the folders in which protected names hold: the workspace, and
+	// those of the policies that this one was narrowed from.
+	Guards []string
+	// Secrets are what nothing readable may hold: keys, pawl's own state.
+	Secrets []string
+	// Loopback allows connections among the sandbox's own processes.
+	Loopback bool
+	// Hosts are the names that can be reached, from the level Hosts on.
+	Hosts []string
+}
+
+// Facts are what a policy is made from.
+type Facts struct {
+	Root, Home string
+	// State are pawl's own folders.
+	State []string
+	// Reads are the toolchain folders of this machine that are elsewhere than
+	// usual, such as GOMODCACHE.
+	Reads []string
+	// Writes are the person's grants.
+	Writes []string
+}
+
+// New is the policy of a level in a workspace.
+func New(l Level, f Facts) Policy {
+	p := Policy{Level: l, Root: f.Root, Guards: []string{f.Root}, Secrets: slices.Clone(f.State)}
+	p.Reads = append(slices.Clone(system), f.Reads...)
+	if f.Home != "" {
+		for _, r := range toolchains {
+			p.Reads = append(p.Reads, path.Join(f.Home, r))
+		}
+		for _, s := range keys {
+			p.Secrets = append(p.Secrets, path.Join(f.Home, s))
+		}
+	}
+	p.Secrets = append(p.Secrets, "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh", "/etc/ssl/private", "/var/run", "/run", "/boot")
+	p.Writes = slices.Clone(f.Writes)
+	return p
+}
+
+// ErrPolicy is wrapped by the errors of Validate.
+var ErrPolicy = errors.New("this cannot be confined")
+
+// Validate says why a policy cannot be kept, nil where it can.
+func (p Policy) Validate() error {
+	if p.Root == "" {
+		return fmt.Errorf("%w: there is no workspace", ErrPolicy)
+	}
+	for _, r := range slices.Concat([]string{p.Root}, p.Reads, p.Writes) {
+		if !path.IsAbs(r) || path.Clean(r) != r {
+			return fmt.Errorf("%w: %q is not an absolute, clean path", ErrPolicy, r)
+		}
+		for _, s := range p.Secrets {
+			if Within(r, s) {
+				return fmt.Errorf("%w: %s holds %s, which no command may read; work in a folder that does not", ErrPolicy, r, s)
+			}
+		}
+	}
+	for _, w := range p.Writes {
+		for _, g := range p.Guards {
+			if Within(w, g) {
+				return fmt.Errorf("%w: a grant to write %s would open the protected files of %s; grant a folder inside or beside it", ErrPolicy, w, g)
+			}
+		}
+	}
+	if p.Level == Hosts && len(p.Hosts) > 0 {
+		return fmt.Errorf("%w: hosts cannot be granted yet", ErrPolicy)
+	}
+	return nil
+}
+
+// Within reports whether a path is a folder or below it.
+func Within(folder, p string) bool {
+	return p == folder || folder == "/" || strings.HasPrefix(p, folder) && p[len(folder)] == '/'
+}
+
+func within(folders []string, p string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool { return Within(f, p) })
+}
+
+// MayRead reports whether a file or folder can be read.
+func (p Policy) MayRead(file string) bool {
+	return p.Root != "" && Within(p.Root, file) || within(p.Reads, file) || within(p.Writes, file)
+}
+
+// Narrow gives what both allow. What runs inside a sandbox gets its policy by
+// it, so no child has more than its parent.
+func (p Policy) Narrow(q Policy) Policy {
+	r := Policy{
+		Level: min(p.Level, q.Level), Loopback: p.Loopback && q.Loopback,
+		Guards: union(p.Guards, q.Guards), Secrets: union(p.Secrets, q.Secrets),
+		Writes: meet(p.Writes, q.Writes), Hosts: slices.DeleteFunc(slices.Clone(p.Hosts), func(h string) bool { return !slices.Contains(q.Hosts, h) }),
+		Reads: meet(p.readable(), q.readable()),
+	}
+	switch {
+	case p.Root == "" || q.Root == "":
+	case Within(p.Root, q.Root) || within(p.Writes, q.Root):
+		r.Root = q.Root
+	case Within(q.Root, p.Root) || within(q.Writes, p.Root):
+		r.Root = p.Root
+	}
+	// A grant that is also the workspace of the other side is a workspace.
+	r.Writes = slices.DeleteFunc(r.Writes, func(w string) bool { return within([]string{w}, r.Root) })
+	return r
+}
+
+func (p Policy) readable() []string {
+	out := slices.Concat(p.Reads, p.Writes)
+	if p.Root != "" {
+		out = append(out, p.Root)
+	}
+	return out
+}
+
+// meet gives the folders that are in both lists, or in a folder of both.
+func meet(a, b []string) []string {
+	var out []string
+	for _, x := range a {
+		if within(b, x) {
+			out = append(out, x)
+		}
+	}
+	for _, x := range b {
+		if within(a, x) {
+			out = append(out, x)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func union(a, b []string) []string {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,144 @@
+package confine
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var facts = Facts{
+	Root: "/home/u/w", Home: "/home/u", State: []string{"/home/u/.local/state/pawl"},
+	Reads: []string{"/srv/gomod"}, Writes: []string{"/home/u/.cache/pawl/sandbox", "/tmp/pawl-1"},
+}
+
+// SPEC 16.12: one value says what each system is told.
+func TestGolden(t *testing.T) {
+	for name, p := range map[string]Policy{"read-only": New(ReadOnly, facts), "workspace": New(Workspace, facts)} {
+		var linux strings.Builder
+		for _, r := range p.Linux() {
+			linux.WriteString(r.String() + "\n")
+		}
+		for file, got := range map[string]string{name + ".linux": linux.String(), name + ".sb": p.Seatbelt()} {
+			file = filepath.Join("testdata", file)
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("%s is not what the policy gives:\n%s", file, got)
+			}
+		}
+	}
+}
+
+// SPEC 16.3, 16.12: which changes are the workspace's.
+func TestChange(t *testing.T) {
+	p := New(Workspace, facts)
+	for _, c := range []struct {
+		file string
+		act  Act
+		want Verdict
+	}{
+		{"a.go", Create, Made}, {"sub/deep/a.go", Remove, Made}, {".gitignore", Write, Made}, {".github/x", Create, Made},
+		{".gitx/hooks/y", Create, Made}, {"agents.md.txt", Create, Made}, {"head", Create, Made},
+		{"AGENTS.md", Write, Refused}, {"agents.MD", Create, Refused}, {"sub/CLAUDE.md", Create, Refused}, {".pawl/x/y", Create, Refused},
+		{".vscode", Create, Refused}, {"sub/.mcp.json", Write, Refused}, {".envrc", Remove, Refused}, {".gitmodules", Write, Refused},
+		{"HEAD", Create, Refused}, {"x/HEAD", Create, Refused}, {"HEAD/x", Create, Made},
+		{".git", Remove, Refused}, {".git", Create, Refused}, {".GIT/hooks/pre-commit", Create, Refused}, {".git/hooks", Remove, Refused},
+		{".git/config", Write, Refused}, {".git/config.lock", Create, Refused}, {".git/info/attributes", Create, Refused},
+		{".git/rebase-merge/git-rebase-todo", Create, Refused}, {".git/modules/x/config", Create, Refused}, {".git/commondir", Create, Refused},
+		{".git/index", Create, Made}, {".git/index.lock", Create, Made}, {".git/HEAD.lock", Create, Made}, {".git/HEAD", Create, Made},
+		{".git/HEAD", Write, Refused}, {".git/HEAD", Remove, Refused}, {".git/objects/ab/cd", Create, Made}, {".git/objects", Remove, Refused},
+		{".git/refs", Remove, Refused}, {".git/refs/heads/HEAD", Create, Made}, {".git/objects/info/alternates", Create, Refused},
+		{"sub/.git/hooks/x", Create, Refused}, {"node_modules/p/AGENTS.md", Create, Made}, {"vendor/x/.vscode/a", Create, Made},
+		{".git/hooks/node_modules/x", Create, Refused}, {"../x", Create, Refused}, {"", Remove, Refused},
+		{"../../u/wx/a", Create, Refused}, {"/tmp/pawl-1/AGENTS.md", Create, Free}, {"/tmp/pawl-2/a", Create, Refused}, {"/etc/passwd", Write, Refused},
+	} {
+		file := c.file
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(facts.Root, file)
+		}
+		if got := p.Change(file, c.act); got != c.want {
+			t.Errorf("Change(%s, %d) = %d, want %d", c.file, c.act, got, c.want)
+		}
+		if got := New(ReadOnly, facts).Change(file, c.act); got != Refused {
+			t.Errorf("read-only: Change(%s) = %d", c.file, got)
+		}
+	}
+}
+
+// SPEC 16.12: never keys, never pawl's state, whatever the workspace is.
+func TestValidate(t *testing.T) {
+	if err := New(Workspace, facts).Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, change := range []func(*Facts){
+		func(f *Facts) { f.Root = "/home/u" },
+		func(f *Facts) { f.Root = "/" },
+		func(f *Facts) { f.Root = "/home" },
+		func(f *Facts) { f.Root = "" },
+		func(f *Facts) { f.Root = "/home/u/.ssh" },
+		func(f *Facts) { f.Reads = []string{"/etc"} },
+		func(f *Facts) { f.Reads = []string{"/home/u/.config"} },
+		func(f *Facts) { f.Writes = []string{"/home/u/.local"} },
+		func(f *Facts) { f.Writes = []string{"/home/u/w"} },
+		func(f *Facts) { f.Writes = []string{"relative"} },
+	} {
+		f := facts
+		change(&f)
+		if err := New(Workspace, f).Validate(); err == nil {
+			t.Errorf("accepted: root %q, reads %q, writes %q", f.Root, f.Reads, f.Writes)
+		}
+	}
+}
+
+// SPEC 16.12: children only narrow. Whatever two policies are, what comes of
+// both allows nothing that one of them refuses.
+func TestNarrowOnlyNarrows(t *testing.T) {
+	part := rapid.SampledFrom([]string{"a", "b", ".git", "hooks", "objects", "AGENTS.md", "node_modules", "HEAD", ".pawl"})
+	file := rapid.Custom(func(t *rapid.T) string {
+		return "/" + strings.Join(rapid.SliceOfN(part, 0, 5).Draw(t, "parts"), "/")
+	})
+	policy := rapid.Custom(func(t *rapid.T) Policy {
+		p := Policy{
+			Level: Level(rapid.IntRange(0, 2).Draw(t, "level")), Root: file.Draw(t, "root"),
+			Reads: rapid.SliceOfN(file, 0, 3).Draw(t, "reads"), Writes: rapid.SliceOfN(file, 0, 3).Draw(t, "writes"),
+			Loopback: rapid.Bool().Draw(t, "loopback"), Hosts: rapid.SliceOfN(part, 0, 3).Draw(t, "hosts"),
+		}
+		p.Guards = []string{p.Root}
+		return p
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		p, q := policy.Draw(t, "p"), policy.Draw(t, "q")
+		r := p.Narrow(q)
+		if r.Level > min(p.Level, q.Level) || r.Loopback && !(p.Loopback && q.Loopback) {
+			t.Fatalf("%+v", r)
+		}
+		for _, h := range r.Hosts {
+			if !strings.Contains(strings.Join(p.Hosts, "\n"), h) || !strings.Contains(strings.Join(q.Hosts, "\n"), h) {
+				t.Fatalf("host %s", h)
+			}
+		}
+		for _, f := range rapid.SliceOfN(file, 30, 30).Draw(t, "files") {
+			if r.MayRead(f) && !(p.MayRead(f) && q.MayRead(f)) {
+				t.Fatalf("reads %s: %+v", f, r)
+			}
+			for _, act := range []Act{Write, Create, Remove} {
+				if r.Change(f, act) != Refused && (p.Change(f, act) == Refused || q.Change(f, act) == Refused) {
+					t.Fatalf("changes %s: %+v", f, r)
+				}
+			}
+		}
+	})
+}

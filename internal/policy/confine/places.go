@@ -1,0 +1,34 @@
+package confine
+
+// What a command can read besides its workspace: the system, and the toolchains
+// that live in a home folder. Of /etc only what is named: it holds keys as well.
+var system = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/proc",
+	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage",
+	"/etc/alternatives", "/etc/bash.bashrc", "/etc/bash_completion.d", "/etc/ca-certificates", "/etc/ca-certificates.conf", "/etc/debian_version",
+	"/etc/default/locale", "/etc/environment", "/etc/fonts", "/etc/gai.conf", "/etc/gitconfig", "/etc/group", "/etc/host.conf",
+	"/etc/hostname", "/etc/hosts", "/etc/inputrc", "/etc/java", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+	"/etc/ld.so.preload", "/etc/locale.alias", "/etc/locale.conf", "/etc/localtime", "/etc/login.defs", "/etc/lsb-release", "/etc/machine-id",
+	"/etc/magic", "/etc/magic.mime", "/etc/mime.types", "/etc/mke2fs.conf", "/etc/networks", "/etc/nsswitch.conf", "/etc/os-release",
+	"/etc/passwd", "/etc/perl", "/etc/php", "/etc/pki/ca-trust", "/etc/pki/tls/cert.pem", "/etc/pki/tls/certs", "/etc/profile", "/etc/profile.d",
+	"/etc/protocols", "/etc/python3", "/etc/redhat-release", "/etc/resolv.conf", "/etc/rpc", "/etc/services", "/etc/shells", "/etc/skel",
+	"/etc/ssl/cert.pem", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone", "/etc/vim", "/etc/xdg",
+}
+
+var toolchains = []string{
+	".asdf/installs", ".asdf/plugins", ".asdf/shims", ".bun/bin", ".cargo/bin", ".cargo/registry", ".cargo/git", ".cargo/env", ".config/git/ignore",
+	".config/git/config", ".config/go", ".deno/bin", ".gitconfig", ".gitignore_global", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/uv",
+	".m2/repository", ".nvm", ".pyenv", ".rbenv", ".rustup", ".sdkman/candidates", ".tool-versions", ".volta", ".gradle/wrapper", "go/bin", "go/pkg/mod", "go/pkg/sumdb",
+}
+
+// What holds keys. It is not in the lists above; these say that no folder which
+// holds them is put there.
+var keys = []string{
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf",
+	".config/gcloud", ".config/gh", ".config/git/credentials", ".config/op", ".config/pip", ".password-store", ".local/share/keyrings",
+	".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".thunderbird",
+	".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".gradle/gradle.properties", ".bash_history", ".zsh_history",
+}
+
+// devices are the device files that every command gets.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"}

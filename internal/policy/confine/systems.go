@@ -1,0 +1,129 @@
+package confine
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Rights is what a rule of Linux gives on all below a path.
+type Rights int
+
+const (
+	Read   Rights = iota // read and run
+	All                  // read, run and change
+	Device               // read, write, and the ioctls of devices
+)
+
+// Rule is a path and what can be done below it.
+type Rule struct {
+	Path   string
+	Rights Rights
+}
+
+func (r Rule) String() string {
+	return [...]string{"read  ", "change", "device"}[r.Rights] + " " + r.Path
+}
+
+// Linux is the policy as rules of Landlock, which only add up along a path. The
+// workspace has no right to be changed: those changes are made by the sandbox,
+// as Change judges them.
+func (p Policy) Linux() []Rule {
+	var out []Rule
+	if p.Root != "" {
+		out = append(out, Rule{p.Root, Read})
+	}
+	for _, r := range p.Reads {
+		out = append(out, Rule{r, Read})
+	}
+	for _, w := range p.Writes {
+		r := Rule{w, All}
+		if p.Level < Workspace {
+			r.Rights = Read
+		}
+		out = append(out, r)
+	}
+	for _, d := range devices {
+		out = append(out, Rule{d, Device})
+	}
+	return out
+}
+
+// Seatbelt is the policy as a profile for macOS' sandbox-exec. Later rules win.
+func (p Policy) Seatbelt() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("(version 1)")
+	line("(deny default)")
+	line("(allow process-fork process-exec)")
+	line("(allow process-info* signal (target same-sandbox))")
+	line("(allow sysctl-read)")
+	line("(allow ipc-posix-sem)")
+	line("(allow file-read-metadata)")
+	reads := slices.Concat([]string{p.Root}, p.Reads, p.Writes, []string{"/System", "/Library/Developer", "/Applications/Xcode.app", "/private/var/db/dyld", "/private/var/db/timezone"})
+	for _, r := range reads {
+		if r != "" && !strings.HasPrefix(r, "/proc") && !strings.HasPrefix(r, "/sys/") {
+			line("(allow file-read* (subpath %s))", quoted(r))
+		}
+	}
+	for _, d := range devices {
+		line("(allow file-read* file-write-data file-ioctl (subpath %s))", quoted(d))
+	}
+	if p.Level >= Workspace && p.Root != "" {
+		line("(allow file-write* (subpath %s))", quoted(p.Root))
+		for _, g := range p.Guards {
+			at := "^" + regexp.QuoteMeta(g) + "/"
+			for _, n := range protected {
+				line("(deny file-write* (regex %s))", matcher(at+"(.*/)?"+folded(n)+"(/|$)"))
+			}
+			line("(deny file-write* (regex %s))", matcher(at+"(.*/)?"+folded(".git")+"(/|$)"))
+			line("(deny file-write* (regex %s))", matcher(at+"(.*/)?HEAD$"))
+			for _, n := range gitFolders {
+				line("(allow file-write* (regex %s))", matcher(at+"\\.git/"+n+"/"))
+			}
+			for _, n := range gitFiles {
+				line("(allow file-write* (regex %s))", matcher(at+"\\.git/"+regexp.QuoteMeta(n)+"(\\.lock)?$"))
+			}
+			line("(deny file-write-unlink (regex %s))", matcher(at+"\\.git/HEAD$"))
+			line("(deny file-write* (regex %s))", matcher(at+"\\.git/objects/info/alternates$"))
+			// The folder itself must stay where it is, or its rules go astray.
+			line("(deny file-write-unlink (literal %s))", quoted(g))
+		}
+		for _, w := range p.Writes {
+			line("(allow file-write* (subpath %s))", quoted(w))
+		}
+	}
+	for _, s := range p.Secrets {
+		line("(deny file-read* file-write* (subpath %s))", quoted(s))
+	}
+	if p.Loopback {
+		line("(allow network-bind network-inbound (local ip \"localhost:*\"))")
+		line("(allow network-outbound (remote ip \"localhost:*\"))")
+	} else {
+		line("(deny network*)")
+	}
+	return b.String()
+}
+
+// quoted is a path as a string of the profile's language.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// matcher is a regular expression of the profile's language, where a quote
+// would end it.
+func matcher(re string) string { return `#"` + strings.ReplaceAll(re, `"`, `.`) + `"` }
+
+// folded matches a name in any case: macOS' file systems ignore it.
+func folded(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if u, l := strings.ToUpper(string(r)), strings.ToLower(string(r)); u != l {
+			b.WriteString("[" + u + l + "]")
+		} else {
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	return b.String()
+}
