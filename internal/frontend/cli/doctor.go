@@ -94,7 +94,7 @@ func (a *App) examine(ctx context.Context) []finding {
 	if !isRepository(a.Dir) {
 		where.is = a.Dir + ", not a git repository"
 	}
-	return append(append(out, where), a.toolchains()...)
+	return append(append(out, where, examineSandbox()), a.toolchains()...)
 }
 
 func (a *App) program(name, do string, must bool) finding {

@@ -2,6 +2,7 @@ package confine
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,7 @@ const (
 	Write  Act = iota // content or attributes of what is there
 	Create            // a name that was not there, or takes another's place
 	Remove            // the name goes away
+	Point             // as Create, and the name becomes a symbolic link
 )
 
 // Verdict is what comes of a change.
@@ -44,8 +46,9 @@ var (
 	gitFiles   = [...]string{
 		"index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH",
 		"CHERRY_PICK_HEAD", "REVERT_HEAD", "COMMIT_EDITMSG", "SQUASH_MSG", "TAG_EDITMSG", "AUTO_MERGE", "packed-refs", "packed-refs.new",
-		"shallow", "gc.pid", "gc.log",
+		"shallow", "gc.pid", "gc.log", "info/refs", "info/rev-cache",
 	}
+	gitTemporary = regexp.MustCompile(`^(index\.stash\.\d+(\.lock)?|info/refs_\w+)$`)
 )
 
 // Change judges a change of a file. The path is real but for its last name,
@@ -95,21 +98,19 @@ func guarded(parts []string, act Act) bool {
 
 // gitGuarded judges a path below a .git, nil for the .git itself.
 func gitGuarded(parts []string, act Act) bool {
-	if len(parts) == 0 {
-		return true
+	if len(parts) == 0 || act == Point {
+		return true // a person's git would write through the link
 	}
 	if slices.Contains(gitFolders[:], parts[0]) {
 		// Without objects and refs it is no repository, and git looks for
 		// another; alternates are folders that git reads.
-		return len(parts) == 1 && act != Write || path.Join(parts...) == "objects/info/alternates"
+		return len(parts) == 1 && act == Remove || path.Join(parts...) == "objects/info/alternates"
 	}
-	if len(parts) > 1 {
-		return true
-	}
-	if parts[0] == "HEAD" {
+	name := path.Join(parts...)
+	if name == "HEAD" {
 		return act != Create // git replaces it by HEAD.lock
 	}
-	return !slices.Contains(gitFiles[:], strings.TrimSuffix(parts[0], ".lock"))
+	return !slices.Contains(gitFiles[:], strings.TrimSuffix(name, ".lock")) && !gitTemporary.MatchString(name)
 }
 
 func foreign(name string) bool { return slices.Contains(installed[:], name) }

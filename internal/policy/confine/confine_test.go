@@ -60,7 +60,8 @@ func TestChange(t *testing.T) {
 		{".git/rebase-merge/git-rebase-todo", Create, Refused}, {".git/modules/x/config", Create, Refused}, {".git/commondir", Create, Refused},
 		{".git/index", Create, Made}, {".git/index.lock", Create, Made}, {".git/HEAD.lock", Create, Made}, {".git/HEAD", Create, Made},
 		{".git/HEAD", Write, Refused}, {".git/HEAD", Remove, Refused}, {".git/objects/ab/cd", Create, Made}, {".git/objects", Remove, Refused},
-		{".git/refs", Remove, Refused}, {".git/refs/heads/HEAD", Create, Made}, {".git/objects/info/alternates", Create, Refused},
+		{".git/refs", Remove, Refused}, {".git/logs", Create, Made}, {".git/logs/HEAD", Create, Made}, {".git/logs/HEAD", Point, Refused},
+		{".git/COMMIT_EDITMSG", Point, Refused}, {"link", Point, Made}, {"CLAUDE.md", Point, Refused}, {".git/refs/heads/HEAD", Create, Made}, {".git/objects/info/alternates", Create, Refused},
 		{"sub/.git/hooks/x", Create, Refused}, {"node_modules/p/AGENTS.md", Create, Made}, {"vendor/x/.vscode/a", Create, Made},
 		{".git/hooks/node_modules/x", Create, Refused}, {"../x", Create, Refused}, {"", Remove, Refused},
 		{"../../u/wx/a", Create, Refused}, {"/tmp/pawl-1/AGENTS.md", Create, Free}, {"/tmp/pawl-2/a", Create, Refused}, {"/etc/passwd", Write, Refused},
@@ -134,7 +135,7 @@ func TestNarrowOnlyNarrows(t *testing.T) {
 			if r.MayRead(f) && !(p.MayRead(f) && q.MayRead(f)) {
 				t.Fatalf("reads %s: %+v", f, r)
 			}
-			for _, act := range []Act{Write, Create, Remove} {
+			for _, act := range []Act{Write, Create, Remove, Point} {
 				if r.Change(f, act) != Refused && (p.Change(f, act) == Refused || q.Change(f, act) == Refused) {
 					t.Fatalf("changes %s: %+v", f, r)
 				}

@@ -85,7 +85,9 @@ func (p Policy) Seatbelt() string {
 			for _, n := range gitFiles {
 				line("(allow file-write* (regex %s))", matcher(at+"\\.git/"+regexp.QuoteMeta(n)+"(\\.lock)?$"))
 			}
-			line("(deny file-write-unlink (regex %s))", matcher(at+"\\.git/HEAD$"))
+			line("(allow file-write* (regex %s))", matcher(at+"\\.git/index\\.stash\\.[0-9]+(\\.lock)?$"))
+			line("(deny file-write-data file-write-unlink (regex %s))", matcher(at+"\\.git/HEAD$"))
+			line("(deny file-write-create (require-all (vnode-type SYMLINK) (regex %s)))", matcher(at+"(.*/)?\\.git/"))
 			line("(deny file-write* (regex %s))", matcher(at+"\\.git/objects/info/alternates$"))
 			// The folder itself must stay where it is, or its rules go astray.
 			line("(deny file-write-unlink (literal %s))", quoted(g))

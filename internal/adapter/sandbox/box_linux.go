@@ -1,0 +1,287 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// Box confines commands by one policy. Commands in it share its temporary
+// folder and nothing else.
+type Box struct {
+	policy  confine.Policy
+	temp    string // "" where nothing may be written
+	ruleset int
+	filter  []unix.SockFilter
+	names   sync.Mutex
+}
+
+// Open makes a box. Where the kernel cannot keep the package's promises, the
+// error is a *Lack.
+func Open(p confine.Policy) (*Box, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	v := version()
+	if v < minVersion {
+		return nil, &Lack{"that files outside cannot be read and written, and processes outside not signalled", fmt.Sprintf("this kernel has version %d of Landlock, %d is needed (0: none)", v, minVersion)}
+	}
+	b := &Box{policy: p, filter: filter(p)}
+	if p.Level >= confine.Workspace {
+		if err := oneLink(p.Root); err != nil {
+			return nil, err
+		}
+		temp, err := ownTemp()
+		if err != nil {
+			return nil, fmt.Errorf("make the sandbox's temporary folder: %w", err)
+		}
+		b.temp = temp
+		b.policy.Writes = append(slices.Clone(p.Writes), temp)
+	}
+	var err error
+	if b.ruleset, err = ruleset(b.policy, v); err != nil {
+		_ = os.RemoveAll(b.temp)
+		return nil, fmt.Errorf("make the sandbox's rules: %w", err)
+	}
+	// os looks once per process whether it has pidfds, on the thread that asks
+	// first: it must not be a confined one.
+	_, _ = os.FindProcess(os.Getpid())
+	return b, nil
+}
+
+// minVersion of Landlock is the one with scopes for signals and for abstract
+// sockets.
+const minVersion = 6
+
+// oneLink refuses a workspace whose protected files have a second name: writing
+// to that one could not be told from any other write.
+func oneLink(root string) error {
+	for _, pattern := range []string{"AGENTS.md", "CLAUDE.md", ".mcp.json", ".envrc", ".git/config", ".git/HEAD", ".git/hooks/*", ".pawl/*", ".claude/*", ".vscode/*"} {
+		dir, name := filepath.Split(pattern)
+		names := []string{name}
+		if name == "*" {
+			names = nil
+			entries, err := os.ReadDir(filepath.Join(root, dir))
+			if err != nil {
+				continue // not there, or nothing that is written to by its name
+			}
+			for _, e := range entries {
+				names = append(names, e.Name())
+			}
+		}
+		for _, n := range names {
+			file := filepath.Join(root, dir, n)
+			var st unix.Stat_t
+			if err := unix.Lstat(file, &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 {
+				return &Lack{"that protected files stay", file + " has a second hard link, by which it could be changed"}
+			}
+		}
+	}
+	return nil
+}
+
+func ownTemp() (string, error) {
+	dir, err := filepath.EvalSymlinks(os.TempDir())
+	if err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(dir, "pawl-sandbox-")
+}
+
+// Temp is the box's temporary folder, "" for none.
+func (b *Box) Temp() string { return b.temp }
+
+// Close removes the box's temporary folder. Its commands have ended.
+func (b *Box) Close() error {
+	err := unix.Close(b.ruleset)
+	if b.temp != "" {
+		err = errors.Join(err, os.RemoveAll(b.temp))
+	}
+	return err
+}
+
+// environ is what a command sees: the same, but for its temporary folder.
+func (b *Box) environ(env []string) []string {
+	if env == nil {
+		env = os.Environ()
+	}
+	if b.temp == "" {
+		return env
+	}
+	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		return strings.HasPrefix(kv, "TMPDIR=") || strings.HasPrefix(kv, "TMP=") || strings.HasPrefix(kv, "TEMP=")
+	})
+	return append(out, "TMPDIR="+b.temp, "TMP="+b.temp, "TEMP="+b.temp)
+}
+
+// Child is a confined command.
+type Child struct {
+	cmd     *exec.Cmd
+	do      chan func() // run on the confined thread
+	over    chan struct{}
+	end     sync.Once
+	tooMany bool
+	watch   *watch
+	sup     *supervisor
+}
+
+// Start starts a command in the box. Its standard input and output must not be
+// what the policy would refuse: they are given as they are. Wait must be called.
+func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
+	c := &Child{cmd: cmd, do: make(chan func()), over: make(chan struct{})}
+	cmd.Env = b.environ(cmd.Env)
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	if cmd.SysProcAttr.Pdeathsig == 0 {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
+	started := make(chan error, 1)
+	onThread(func() { c.run(b, started) })
+	if err := <-started; err != nil {
+		<-c.over
+		if c.sup != nil {
+			c.sup.stop()
+		}
+		return nil, err
+	}
+	// Where it dumps core, a handler of the machine may take it.
+	_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
+	c.watch = c.startWatch()
+	return c, nil
+}
+
+// run is the life of a confined thread: the parent-death signal of the command
+// comes when it ends, so it lasts as long as the command.
+func (c *Child) run(b *Box, started chan<- error) {
+	defer close(c.over)
+	sup, err := restrict(b)
+	if err == nil {
+		c.sup = sup
+		err = c.cmd.Start()
+	}
+	started <- err
+	if err != nil {
+		return
+	}
+	for f := range c.do {
+		f()
+	}
+}
+
+// onThread runs f on a thread of its own, which ends with f and is not the main
+// one: the runtime does not end that, and it would stay confined for good.
+func onThread(f func()) {
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() != unix.Getpid() {
+			f()
+			return // without unlocking: the thread ends
+		}
+		taken := make(chan struct{})
+		onThread(func() { close(taken); f() })
+		<-taken
+		runtime.UnlockOSThread()
+	}()
+}
+
+// keptCapabilities are what root needs to use files of others in the workspace.
+// With more it could look past Landlock (CAP_PERFMON reads the environment of
+// any process).
+const keptCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID
+
+// restrict takes the rights of a box's policy from the calling thread for good.
+func restrict(b *Box) (*supervisor, error) {
+	if err := dropCapabilities(); err != nil {
+		return nil, &Lack{"that root's privileges are gone", "capset: " + err.Error()}
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return nil, &Lack{"that no privilege is won", "no_new_privs: " + err.Error()}
+	}
+	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(b.ruleset), 0, 0); errno != 0 {
+		return nil, &Lack{"that files outside cannot be read and written", "landlock_restrict_self: " + errno.Error()}
+	}
+	if parent := unix.Getppid(); parent > 0 && unix.Kill(parent, 0) == nil {
+		return nil, &Lack{"that processes outside are not signalled", "a signal to pawl's parent was not refused"}
+	}
+	flags := uintptr(0)
+	if b.policy.Level >= confine.Workspace {
+		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+	}
+	prog := unix.SockFprog{Len: uint16(len(b.filter)), Filter: &b.filter[0]}
+	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
+	runtime.KeepAlive(b)
+	switch {
+	case errno == unix.EBUSY:
+		return nil, &Lack{"that protected files stay", "this pawl runs in a sandbox whose calls another one answers, and there can be only one"}
+	case errno != 0:
+		return nil, &Lack{"that the network and other processes are out of reach", "seccomp: " + errno.Error()}
+	case flags == 0:
+		return nil, nil
+	}
+	return supervise(int(fd), b)
+}
+
+func dropCapabilities() error {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&head, &data[0]); err != nil {
+		return err
+	}
+	for i := range data {
+		keep := uint32(uint64(keptCapabilities) >> (32 * i))
+		data[i].Effective &= keep
+		data[i].Permitted &= keep
+		data[i].Inheritable = 0
+	}
+	if err := unix.Capset(&head, &data[0]); err != nil {
+		return err
+	}
+	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+}
+
+// Wait waits for the command, ends what it left behind, and gives what
+// exec.Cmd.Wait gives.
+func (c *Child) Wait() error {
+	// Without reaping: what still runs may hold the output open, for which
+	// exec.Cmd.Wait would wait.
+	for {
+		var info unix.Siginfo
+		if err := unix.Waitid(unix.P_PID, c.cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT, nil); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	c.End()
+	err := c.cmd.Wait()
+	if c.tooMany {
+		return ErrProcesses
+	}
+	return err
+}
+
+// End ends all that runs in the sandbox, the command itself too. Wait calls it.
+func (c *Child) End() {
+	c.end.Do(func() {
+		c.watch.stop()
+		c.sweep()
+		close(c.do)
+		<-c.over
+		if c.sup != nil {
+			c.sup.stop()
+		}
+	})
+}

@@ -1,0 +1,268 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// caller is the thread whose call is made.
+type caller struct {
+	s *supervisor
+	n *notice
+}
+
+func (c caller) proc(rest string) string { return "/proc/" + strconv.Itoa(int(c.n.Task)) + rest }
+
+// read copies the caller's memory. Pages may end where the next is not there,
+// so it gives what it can.
+func (c caller) read(addr uint64, size int) ([]byte, error) {
+	buf := make([]byte, 0, size)
+	for len(buf) < size {
+		at := addr + uint64(len(buf))
+		want := min(size-len(buf), int(4096-at%4096))
+		part := buf[len(buf) : len(buf)+want]
+		local := []unix.Iovec{{Base: &part[0]}}
+		local[0].SetLen(want)
+		n, err := unix.ProcessVMReadv(int(c.n.Task), local, []unix.RemoteIovec{{Base: uintptr(at), Len: want}}, 0)
+		if n > 0 {
+			buf = buf[:len(buf)+n]
+		}
+		if err != nil || n < want {
+			break
+		}
+		if size == unix.PathMax && bytes.IndexByte(part, 0) >= 0 {
+			break
+		}
+	}
+	if len(buf) == 0 {
+		return nil, unix.EFAULT
+	}
+	return buf, nil
+}
+
+// text reads a string that ends in a zero byte.
+func (c caller) text(addr uint64) (string, error) {
+	b, err := c.read(addr, unix.PathMax)
+	if err != nil {
+		return "", err
+	}
+	i := bytes.IndexByte(b, 0)
+	switch {
+	case i < 0 && len(b) == unix.PathMax:
+		return "", unix.ENAMETOOLONG
+	case i < 0:
+		return "", unix.EFAULT
+	}
+	return string(b[:i]), nil
+}
+
+// times reads two times as the kernel takes them, nil for now. unit is the
+// second number of each in nanoseconds.
+func (c caller) times(addr uint64, unit int64) ([]unix.Timespec, error) {
+	if addr == 0 {
+		return nil, nil
+	}
+	b, err := c.read(addr, 32)
+	if err != nil || len(b) < 32 {
+		return nil, unix.EFAULT
+	}
+	var out []unix.Timespec
+	for i := range 2 {
+		sec, sub := int64(binary.NativeEndian.Uint64(b[16*i:])), int64(binary.NativeEndian.Uint64(b[16*i+8:]))
+		out = append(out, unix.Timespec{Sec: sec, Nsec: sub * unit})
+	}
+	return out, nil
+}
+
+// umask is what is taken from the mode of a new file.
+func (c caller) umask() uint32 {
+	b, err := os.ReadFile(c.proc("/status"))
+	if err != nil {
+		return 0o077
+	}
+	m, err := strconv.ParseUint(field(b, "Umask:"), 8, 32)
+	if err != nil {
+		return 0o077
+	}
+	return uint32(m)
+}
+
+// descriptor opens what one of the caller's descriptors leads to, without the
+// right to read or write it.
+func (c caller) descriptor(fd int32) (int, error) {
+	p := c.proc("/cwd")
+	if fd != unix.AT_FDCWD {
+		if fd < 0 {
+			return -1, unix.EBADF
+		}
+		p = c.proc("/fd/" + strconv.Itoa(int(fd)))
+	}
+	out, err := unix.Open(p, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		if errors.Is(err, unix.ENOENT) {
+			return -1, unix.EBADF
+		}
+		return -1, err
+	}
+	if !c.s.valid(c.n) {
+		_ = unix.Close(out)
+		return -1, unix.EBADF
+	}
+	return out, nil
+}
+
+// place is a name in a folder that was opened: nothing can be put between the
+// judgement and the change.
+type place struct {
+	dir  int    // O_PATH
+	name string // one name, never . or ..
+	path string // of the folder, and the name
+	// there is what the name was, when it was looked at.
+	there  bool
+	st     unix.Stat_t
+	folder bool // the path ended in a slash
+}
+
+func (p *place) close() { _ = unix.Close(p.dir) }
+
+// realPath is where an opened file is.
+func realPath(fd int) (string, error) {
+	return os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+}
+
+// at finds the place that a path of the caller names. follow says that a
+// symbolic link in the last name stands for what it leads to.
+func (c caller) at(dirfd int32, addr uint64, follow bool) (*place, error) {
+	file, err := c.text(addr)
+	if err != nil {
+		return nil, err
+	}
+	return c.find(dirfd, file, follow)
+}
+
+func (c caller) find(dirfd int32, file string, follow bool) (*place, error) {
+	if file == "" {
+		return nil, unix.ENOENT
+	}
+	dir := -1
+	defer func() {
+		if dir >= 0 {
+			_ = unix.Close(dir)
+		}
+	}()
+	if !strings.HasPrefix(file, "/") {
+		var err error
+		if dir, err = c.descriptor(dirfd); err != nil {
+			return nil, err
+		}
+	}
+	for range 40 {
+		p, err := step(dir, file)
+		if err != nil {
+			return nil, err
+		}
+		if !follow || !p.there || p.st.Mode&unix.S_IFMT != unix.S_IFLNK {
+			return p, nil
+		}
+		target, err := readlinkAt(p.dir, p.name)
+		if dir >= 0 {
+			_ = unix.Close(dir)
+		}
+		dir = p.dir
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(p.path, "/proc/") {
+			return nil, errGoOn // /proc/self is the caller's there, and pawl's here
+		}
+		file = target
+	}
+	return nil, unix.ELOOP
+}
+
+// step opens the folder of a path and looks at its last name.
+func step(dir int, file string) (*place, error) {
+	trimmed := strings.TrimRight(file, "/")
+	parent, name := path.Split(trimmed)
+	if trimmed == "" || name == "." || name == ".." {
+		return nil, errGoOn // a folder: it is not opened for writing, moved or removed by that name
+	}
+	if parent == "" {
+		parent = "."
+	}
+	if dir < 0 {
+		dir = unix.AT_FDCWD
+		if !strings.HasPrefix(parent, "/") {
+			return nil, unix.ENOENT
+		}
+	}
+	// Magic links of /proc lead where the caller's would not.
+	fd, err := unix.Openat2(dir, parent, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EAGAIN) {
+		return nil, errGoOn
+	}
+	if err != nil {
+		return nil, err
+	}
+	real, err := realPath(fd)
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, unix.EACCES
+	}
+	p := &place{dir: fd, name: name, path: path.Join(real, name), folder: trimmed != file}
+	switch err := unix.Fstatat(fd, name, &p.st, unix.AT_SYMLINK_NOFOLLOW); {
+	case err == nil:
+		p.there = true
+	case !errors.Is(err, unix.ENOENT):
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func readlinkAt(dir int, name string) (string, error) {
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(dir, name, buf)
+	return string(buf[:max(n, 0)]), err
+}
+
+// judge says whether pawl makes a change. errGoOn: Landlock decides alone, since
+// the place is free or has no rule.
+func (s *supervisor) judge(p *place, act confine.Act) error {
+	switch s.policy.Change(p.path, act) {
+	case confine.Made:
+		return nil
+	case confine.Refused:
+		if confine.Within(s.policy.Root, p.path) {
+			return unix.EACCES
+		}
+	}
+	return errGoOn
+}
+
+// only refuses a file with a name elsewhere, where its content may be trusted:
+// package managers link files from a store, and a protected file may be one.
+func (s *supervisor) only(st *unix.Stat_t) error {
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR || st.Nlink <= 1 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.linked[inode{uint64(st.Dev), st.Ino}] {
+		return nil
+	}
+	return unix.EACCES
+}

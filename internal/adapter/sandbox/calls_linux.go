@@ -1,0 +1,83 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// make makes a notified call.
+func (s *supervisor) make(n *notice) error {
+	c := caller{s, n}
+	a := n.Args
+	fd := func(i int) int32 { return int32(a[i]) }
+	switch n.Nr {
+	case unix.SYS_OPENAT:
+		return c.open(fd(0), a[1], int(int32(a[2])), uint32(a[3]))
+	case unix.SYS_TRUNCATE:
+		return c.cut(a[0], int64(a[1]))
+	case unix.SYS_MKDIRAT:
+		return c.mkdir(fd(0), a[1], uint32(a[2]))
+	case unix.SYS_MKNODAT:
+		return c.mknod(fd(0), a[1], uint32(a[2]))
+	case unix.SYS_RENAMEAT:
+		return c.rename(fd(0), a[1], fd(2), a[3], 0)
+	case unix.SYS_RENAMEAT2:
+		return c.rename(fd(0), a[1], fd(2), a[3], uint(uint32(a[4])))
+	case unix.SYS_LINKAT:
+		return c.link(fd(0), a[1], fd(2), a[3], int(int32(a[4])))
+	case unix.SYS_SYMLINKAT:
+		return c.symlink(a[0], fd(1), a[2])
+	case unix.SYS_UNLINKAT:
+		return c.unlink(fd(0), a[1], int(int32(a[2])))
+	case unix.SYS_FCHMOD:
+		return c.chmod(fd(0), 0, uint32(a[1]), 0)
+	case unix.SYS_FCHMODAT:
+		return c.chmod(fd(0), a[1], uint32(a[2]), 0)
+	case unix.SYS_FCHMODAT2:
+		return c.chmod(fd(0), a[1], uint32(a[2]), int(int32(a[3])))
+	case unix.SYS_FCHOWN:
+		return c.chown(fd(0), 0, uint32(a[1]), uint32(a[2]), 0)
+	case unix.SYS_FCHOWNAT:
+		return c.chown(fd(0), a[1], uint32(a[2]), uint32(a[3]), int(int32(a[4])))
+	case unix.SYS_UTIMENSAT:
+		ts, err := c.times(a[2], 1)
+		if err != nil {
+			return err
+		}
+		return c.utimes(fd(0), a[1], ts, int(int32(a[3])))
+	case unix.SYS_SETXATTR:
+		return c.xattrPath(a[0], true, a[1], a[2], size(a[3]), int(int32(a[4])))
+	case unix.SYS_LSETXATTR:
+		return c.xattrPath(a[0], false, a[1], a[2], size(a[3]), int(int32(a[4])))
+	case unix.SYS_FSETXATTR:
+		return c.xattrDescriptor(fd(0), a[1], a[2], size(a[3]), int(int32(a[4])))
+	case unix.SYS_REMOVEXATTR:
+		return c.xattrPath(a[0], true, a[1], 0, -1, 0)
+	case unix.SYS_LREMOVEXATTR:
+		return c.xattrPath(a[0], false, a[1], 0, -1, 0)
+	case unix.SYS_FREMOVEXATTR:
+		return c.xattrDescriptor(fd(0), a[1], 0, -1, 0)
+	}
+	return c.old()
+}
+
+// size is a size as xattr takes it, which must not be negative there.
+func size(n uint64) int { return int(min(n, 1<<20)) }
+
+// setTimes sets the times of what is opened, a symbolic link's own too; nil is
+// now.
+func setTimes(fd int, ts []unix.Timespec) error {
+	empty := []byte{0}
+	var at unsafe.Pointer
+	if ts != nil {
+		at = unsafe.Pointer(&ts[0])
+	}
+	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), uintptr(unsafe.Pointer(&empty[0])), uintptr(at), unix.AT_EMPTY_PATH, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+// Package sandbox runs a command so that the kernel refuses what its policy
+// (policy/confine) does not allow (SPEC 16.12).
+//
+// On Linux a thread of pawl gives up its rights for good and starts the
+// command; the rights are gone in it and in all that descends from it. Landlock
+// is the boundary for files, a seccomp filter for the network, other processes
+// and the machine. It needs no user namespace and no set-uid program, and works
+// as root, without privileges, and in containers.
+//
+// Landlock's rules add up along a path, so they cannot leave out a name inside
+// a folder that may be changed. So the workspace has no right to be changed at
+// all: the filter hands each such call to pawl, which reads its arguments once,
+// judges them, and makes the change itself on folders that it has opened.
+// Nothing is judged on memory or names that can change afterwards, and where
+// pawl lets a call go on, Landlock decides.
+//
+// It promises, where Start returns no error:
+//   - no file is changed outside the policy's folders, and no protected name in
+//     the workspace: content, name, attributes, or through another hard link;
+//   - nothing outside the policy's folders is read, but that a name exists, its
+//     attributes, and the command lines of processes;
+//   - no connection, no socket but between the sandbox's own processes;
+//   - no signal to, no look into and no change of a process outside; no kernel
+//     keys, shared memory of System V, mounts, namespaces, input pushed to a
+//     terminal;
+//   - no privilege is won by a set-uid program, and root keeps of its
+//     capabilities those to use its own files;
+//   - after Wait nothing of it runs, and more than MaxProcesses end all of it.
+//
+// It refuses: to run what it cannot confine. An error of Start and the list of
+// Probe name the promise that is gone and why; there is no partial sandbox that
+// looks whole.
+//
+// What it does not keep from a command: time and memory, covert channels, what
+// the descriptors given to it as standard input and output lead to, and what a
+// person later does with the files that it wrote.
+package sandbox

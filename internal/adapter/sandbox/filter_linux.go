@@ -1,0 +1,265 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// Where the fields of what a filter sees lie.
+const (
+	atNumber = 0
+	atArch   = 4
+	atArgs   = 16
+)
+
+func errnoAction(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
+
+const (
+	allow = unix.SECCOMP_RET_ALLOW
+	tell  = unix.SECCOMP_RET_USER_NOTIF
+)
+
+var (
+	eperm  = errnoAction(unix.EPERM)
+	enosys = errnoAction(unix.ENOSYS)
+)
+
+// Refused with EPERM at every level.
+var refused = []uint32{
+	// Other processes.
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE,
+	unix.SYS_KCMP, unix.SYS_PIDFD_GETFD, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
+	// Keys of the kernel, and what of it is rarely used and often attacked.
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
+	// Namespaces and mounts.
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
+	unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
+	// Files by another way than their path.
+	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
+	// The machine.
+	unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
+	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+	unix.SYS_LOOKUP_DCOOKIE, unix.SYS_NFSSERVCTL,
+	// Memory and messages that others share, which Landlock does not see.
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+}
+
+// Missing: with ENOSYS programs use an older call, whose arguments the filter
+// can see.
+var missing = []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3, unix.SYS_OPENAT2}
+
+// Of the newer numbers these are known to do no harm. What is not known is
+// missing: a kernel's new call must not be a way around.
+const firstUnknown = 335 // the calls from 424 on have one number everywhere
+
+var harmlessNew = []uint32{
+	unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_PIDFD_OPEN, unix.SYS_CLOSE_RANGE, unix.SYS_FACCESSAT2, unix.SYS_EPOLL_PWAIT2,
+	unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF, unix.SYS_MEMFD_SECRET,
+	unix.SYS_FUTEX_WAITV, unix.SYS_SET_MEMPOLICY_HOME_NODE, unix.SYS_CACHESTAT, unix.SYS_MAP_SHADOW_STACK,
+	unix.SYS_FUTEX_WAKE, unix.SYS_FUTEX_WAIT, unix.SYS_FUTEX_REQUEUE, unix.SYS_MSEAL, unix.SYS_GETXATTRAT, unix.SYS_LISTXATTRAT,
+}
+
+// Changes of attributes: Landlock does not look at them, so they are refused
+// where nothing may change, and else made by pawl.
+var attributes = []uint32{
+	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
+	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
+}
+
+// Changes of names and contents. Where nothing may change, Landlock refuses
+// them alone.
+var changes = []uint32{
+	unix.SYS_TRUNCATE, unix.SYS_MKDIRAT, unix.SYS_MKNODAT, unix.SYS_RENAMEAT2,
+	unix.SYS_LINKAT, unix.SYS_SYMLINKAT, unix.SYS_UNLINKAT,
+}
+
+const writing = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC | (unix.O_TMPFILE &^ unix.O_DIRECTORY)
+
+// program is a filter as it is written.
+type program []unix.SockFilter
+
+func (f *program) op(code uint16, k uint32) { *f = append(*f, unix.SockFilter{Code: code, K: k}) }
+func (f *program) load(at uint32)           { f.op(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, at) }
+func (f *program) arg(n uint32)             { f.load(atArgs + 8*n) } // its low half
+func (f *program) ret(action uint32)        { f.op(unix.BPF_RET|unix.BPF_K, action) }
+
+// jump goes over the next instructions: yes of them where the test holds, no
+// where it does not.
+func (f *program) jump(test uint16, k uint32, yes, no uint8) {
+	*f = append(*f, unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, Jt: yes, Jf: no, K: k})
+}
+
+// each answers calls by their number alone.
+func (f *program) each(calls []uint32, action uint32) {
+	for _, c := range calls {
+		f.jump(unix.BPF_JEQ, c, 0, 1)
+		f.ret(action)
+	}
+}
+
+// when answers a call by its arguments: body ends in ret on every way.
+func (f *program) when(call uint32, body func(*program)) {
+	var b program
+	body(&b)
+	f.jump(unix.BPF_JEQ, call, 0, uint8(len(b)))
+	*f = append(*f, b...)
+}
+
+// filter is the program for a policy.
+func filter(p confine.Policy) []unix.SockFilter {
+	var f program
+	f.load(atArch)
+	f.jump(unix.BPF_JEQ, arch, 1, 0)
+	f.ret(unix.SECCOMP_RET_KILL_PROCESS) // 32-bit calls have other numbers
+	f.load(atNumber)
+	// x32 has its numbers above, with the same arch.
+	f.jump(unix.BPF_JGE, 1<<30, 0, 1)
+	f.ret(enosys)
+
+	f.each(refused, eperm)
+	f.each(missing, enosys)
+	f.each(oldRefused, eperm)
+	if p.Level >= confine.Workspace {
+		f.each(attributes, tell)
+		f.each(oldAttributes, tell)
+		f.each(changes, tell)
+		f.each(oldChanges, tell)
+		f.opens()
+	} else {
+		f.each(attributes, eperm)
+		f.each(oldAttributes, eperm)
+	}
+	f.processes()
+	f.sockets()
+	f.each(harmlessNew, allow)
+	f.jump(unix.BPF_JGE, firstUnknown, 0, 1)
+	f.ret(enosys)
+	f.ret(allow)
+	return f
+}
+
+// opens hands over what opens for writing; reading is Landlock's alone.
+func (f *program) opens() {
+	flags := func(n uint32) func(*program) {
+		return func(b *program) {
+			b.arg(n)
+			b.jump(unix.BPF_JSET, writing, 0, 1)
+			b.ret(tell)
+			b.ret(allow)
+		}
+	}
+	f.when(unix.SYS_OPENAT, flags(2))
+	if oldOpen != 0 {
+		f.when(oldOpen, flags(1))
+	}
+}
+
+// processes keeps from others what Landlock's scope does not.
+func (f *program) processes() {
+	f.when(unix.SYS_CLONE, func(b *program) {
+		b.arg(0)
+		b.jump(unix.BPF_JSET, unix.CLONE_NEWNS|unix.CLONE_NEWCGROUP|unix.CLONE_NEWUTS|unix.CLONE_NEWIPC|unix.CLONE_NEWUSER|unix.CLONE_NEWPID|unix.CLONE_NEWNET, 0, 1)
+		b.ret(eperm)
+		b.ret(allow)
+	})
+	f.when(unix.SYS_IOCTL, func(b *program) {
+		b.arg(1)
+		// The high half is ignored by the kernel, so it is here.
+		for _, c := range []uint32{unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD, unix.FS_IOC_SETFLAGS, fsIocFSSetXattr} {
+			b.jump(unix.BPF_JEQ, c, 0, 1)
+			b.ret(eperm)
+		}
+		b.ret(allow)
+	})
+	f.when(unix.SYS_PRCTL, func(b *program) {
+		b.arg(0)
+		b.jump(unix.BPF_JEQ, unix.PR_SET_PTRACER, 0, 1)
+		b.ret(eperm)
+		b.ret(allow)
+	})
+	// With pid 0 they mean the caller.
+	own := func(n uint32) func(*program) {
+		return func(b *program) {
+			b.arg(n)
+			b.jump(unix.BPF_JEQ, 0, 0, 1)
+			b.ret(allow)
+			b.ret(eperm)
+		}
+	}
+	f.when(unix.SYS_PRLIMIT64, func(b *program) {
+		b.arg(0)
+		b.jump(unix.BPF_JEQ, 0, 0, 1)
+		b.ret(allow)
+		b.arg(2) // no new limit: only a look
+		b.jump(unix.BPF_JEQ, 0, 0, 3)
+		b.load(atArgs + 8*2 + 4)
+		b.jump(unix.BPF_JEQ, 0, 0, 1)
+		b.ret(allow)
+		b.ret(eperm)
+	})
+	f.when(unix.SYS_SCHED_SETPARAM, own(0))
+	f.when(unix.SYS_SCHED_SETSCHEDULER, own(0))
+	f.when(unix.SYS_SCHED_SETATTR, own(0))
+	f.when(unix.SYS_SCHED_SETAFFINITY, own(0))
+	f.when(unix.SYS_SETPRIORITY, func(b *program) { // of a process, not of a user's all
+		b.arg(0)
+		b.jump(unix.BPF_JEQ, unix.PRIO_PROCESS, 0, 3)
+		b.arg(1)
+		b.jump(unix.BPF_JEQ, 0, 0, 1)
+		b.ret(allow)
+		b.ret(eperm)
+	})
+	f.when(unix.SYS_IOPRIO_SET, func(b *program) {
+		b.arg(0)
+		b.jump(unix.BPF_JEQ, 1, 0, 3)
+		b.arg(1)
+		b.jump(unix.BPF_JEQ, 0, 0, 1)
+		b.ret(allow)
+		b.ret(eperm)
+	})
+}
+
+// sockets leaves pairs and streams of the sandbox's own processes. Datagrams
+// reach any socket that has a name, with an address in memory.
+func (f *program) sockets() {
+	streams := func(b *program) {
+		b.arg(0)
+		b.jump(unix.BPF_JEQ, unix.AF_UNIX, 1, 0)
+		b.ret(errnoAction(unix.EAFNOSUPPORT))
+		b.arg(1)
+		b.op(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf)
+		b.jump(unix.BPF_JEQ, unix.SOCK_STREAM, 1, 0)
+		b.jump(unix.BPF_JEQ, unix.SOCK_SEQPACKET, 0, 1)
+		b.ret(allow)
+		b.ret(eperm)
+	}
+	f.when(unix.SYS_SOCKET, streams)
+	f.when(unix.SYS_SOCKETPAIR, streams)
+	f.each([]uint32{unix.SYS_CONNECT}, errnoAction(unix.EACCES))
+	f.when(unix.SYS_SENDTO, func(b *program) {
+		for _, half := range []uint32{0, 4} { // any address
+			b.load(atArgs + 8*4 + half)
+			b.jump(unix.BPF_JEQ, 0, 1, 0)
+			b.ret(eperm)
+		}
+		b.arg(3)
+		b.jump(unix.BPF_JSET, unix.MSG_FASTOPEN, 0, 1)
+		b.ret(eperm)
+		b.ret(allow)
+	})
+	flags := func(n uint32) func(*program) {
+		return func(b *program) {
+			b.arg(n)
+			b.jump(unix.BPF_JSET, unix.MSG_FASTOPEN, 0, 1)
+			b.ret(eperm)
+			b.ret(allow)
+		}
+	}
+	f.when(unix.SYS_SENDMSG, flags(2))
+	f.when(unix.SYS_SENDMMSG, flags(3))
+}

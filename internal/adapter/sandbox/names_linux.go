@@ -1,0 +1,278 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+func self(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+var descriptorPath = regexp.MustCompile(`^/(?:dev/fd|proc/(self|thread-self|\d+)/fd)/(\d{1,9})$`)
+
+// ownDescriptor is the descriptor of the caller that a path names.
+func (c caller) ownDescriptor(file string) (int32, bool) {
+	switch file {
+	case "/dev/stdin":
+		return 0, true
+	case "/dev/stdout":
+		return 1, true
+	case "/dev/stderr":
+		return 2, true
+	}
+	if !strings.HasPrefix(file, "/dev/fd/") && !strings.HasPrefix(file, "/proc/") {
+		return 0, false
+	}
+	m := descriptorPath.FindStringSubmatch(file)
+	if m == nil {
+		return 0, false
+	}
+	if _, err := strconv.Atoi(m[1]); err == nil && m[1] != strconv.Itoa(int(c.n.Task)) {
+		return 0, false
+	}
+	fd, err := strconv.Atoi(m[2])
+	return int32(fd), err == nil
+}
+
+// mkdir makes a folder.
+func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
+	c.s.names.Lock()
+	defer c.s.names.Unlock()
+	p, err := c.at(dirfd, addr, false)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if p.there && c.s.policy.Change(p.path, confine.Create) != confine.Free {
+		return unix.EEXIST
+	}
+	if err := c.s.judge(p, confine.Create); err != nil {
+		return err
+	}
+	mode = mode &^ c.umask() & 0o1777
+	if err := unix.Mkdirat(p.dir, p.name, 0o700); err != nil {
+		return err
+	}
+	return c.mode(p, mode)
+}
+
+// mode gives a new name its mode.
+func (c caller) mode(p *place, mode uint32) error {
+	fd, err := unix.Openat(p.dir, p.name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return nil // another is there by now
+	}
+	if c.s.only(&st) != nil {
+		return nil
+	}
+	return unix.Fchmodat(unix.AT_FDCWD, self(fd), mode, 0)
+}
+
+// mknod makes a FIFO or an empty file.
+func (c caller) mknod(dirfd int32, addr uint64, mode uint32) error {
+	c.s.names.Lock()
+	defer c.s.names.Unlock()
+	p, err := c.at(dirfd, addr, false)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if err := c.s.judge(p, confine.Create); err != nil {
+		return err
+	}
+	kind := mode & unix.S_IFMT
+	if kind != unix.S_IFIFO && kind != unix.S_IFREG && kind != 0 {
+		return unix.EPERM
+	}
+	mode = mode &^ c.umask() & 0o777
+	if err := unix.Mknodat(p.dir, p.name, kind|mode, 0); err != nil {
+		return err
+	}
+	return c.mode(p, mode)
+}
+
+func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
+	c.s.names.Lock()
+	defer c.s.names.Unlock()
+	to, err := c.text(target)
+	if err != nil {
+		return err
+	}
+	p, err := c.at(dirfd, addr, false)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if err := c.s.judge(p, confine.Point); err != nil {
+		return err
+	}
+	return unix.Symlinkat(to, p.dir, p.name)
+}
+
+func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
+	c.s.names.Lock()
+	defer c.s.names.Unlock()
+	p, err := c.at(dirfd, addr, false)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if err := c.s.judge(p, confine.Remove); err != nil {
+		return err
+	}
+	if p.folder && p.there && p.st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return unix.ENOTDIR
+	}
+	return unix.Unlinkat(p.dir, p.name, flags)
+}
+
+// rename moves a name. A folder stays in its zone: with EXDEV programs copy
+// instead, and each copied name is judged.
+func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags uint) error {
+	c.s.names.Lock()
+	defer c.s.names.Unlock()
+	a, err := c.at(fromDir, from, false)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	b, err := c.at(toDir, to, false)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	if err := c.bothWays(a, b, flags); err != nil {
+		return err
+	}
+	if c.between(a, b) {
+		return unix.EXDEV
+	}
+	if !a.there {
+		return unix.ENOENT
+	}
+	exchange := flags&unix.RENAME_EXCHANGE != 0
+	if c.crosses(a, b) || exchange && c.crosses(b, a) {
+		return unix.EXDEV
+	}
+	if flags&unix.RENAME_WHITEOUT != 0 {
+		return unix.EINVAL
+	}
+	return unix.Renameat2(a.dir, a.name, b.dir, b.name, flags)
+}
+
+// bothWays judges a move: nil, pawl makes it.
+func (c caller) bothWays(a, b *place, flags uint) error {
+	type change struct {
+		at  *place
+		act confine.Act
+	}
+	all := []change{{a, confine.Remove}, {b, a.arrives()}}
+	if flags&unix.RENAME_EXCHANGE != 0 {
+		all = append(all, change{b, confine.Remove}, change{a, b.arrives()})
+	}
+	free := 0
+	for _, x := range all {
+		err := c.s.judge(x.at, x.act)
+		switch {
+		case c.s.policy.Change(x.at.path, x.act) == confine.Free:
+			free++
+		case err != nil:
+			return err
+		}
+	}
+	if free == len(all) {
+		return errGoOn
+	}
+	return nil
+}
+
+// arrives is what moving a place means where it gets to.
+func (p *place) arrives() confine.Act {
+	if p.st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return confine.Point
+	}
+	return confine.Create
+}
+
+// between reports whether one of two names is in a free folder and the other is
+// not. What is free changes behind pawl's back, so what would be moved need not
+// be what was looked at; programs copy instead, as between file systems.
+func (c caller) between(a, b *place) bool {
+	return (c.s.policy.Change(a.path, confine.Write) == confine.Free) != (c.s.policy.Change(b.path, confine.Write) == confine.Free)
+}
+
+// crosses reports whether a folder would leave its zone.
+func (c caller) crosses(a, b *place) bool {
+	return a.st.Mode&unix.S_IFMT == unix.S_IFDIR && c.s.policy.Zone(a.path) != c.s.policy.Zone(b.path)
+}
+
+// link gives a file of the workspace, or of a free folder, a second name.
+func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags int) error {
+	c.s.names.Lock()
+	defer c.s.names.Unlock()
+	if flags&unix.AT_EMPTY_PATH != 0 {
+		return unix.ENOENT // as the kernel says to whoever has no right to it
+	}
+	a, err := c.at(fromDir, from, flags&unix.AT_SYMLINK_FOLLOW != 0)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	b, err := c.at(toDir, to, false)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	// Whoever has a second name can write by it: to link is to write.
+	for p, act := range map[*place]confine.Act{a: confine.Write, b: confine.Create} {
+		if err := c.s.judge(p, act); err != nil && c.s.policy.Change(p.path, act) != confine.Free {
+			return err
+		}
+	}
+	if !a.there {
+		return unix.ENOENT
+	}
+	if c.s.policy.Change(a.path, confine.Write) == confine.Free && c.s.policy.Change(b.path, confine.Create) == confine.Free {
+		return errGoOn
+	}
+	if c.between(a, b) {
+		return unix.EXDEV
+	}
+	if err := c.s.only(&a.st); err != nil {
+		return err
+	}
+	return c.linkFile(a, b)
+}
+
+func (c caller) linkFile(a, b *place) error {
+	fd, err := unix.Openat(a.dir, a.name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return unix.EPERM
+	}
+	if err := c.s.only(&st); err != nil {
+		return err
+	}
+	c.s.mu.Lock()
+	c.s.linked[inode{uint64(st.Dev), st.Ino}] = true
+	c.s.mu.Unlock()
+	return unix.Linkat(unix.AT_FDCWD, self(fd), b.dir, b.name, unix.AT_SYMLINK_FOLLOW)
+}

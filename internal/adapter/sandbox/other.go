@@ -1,0 +1,41 @@
+//go:build !linux || !(amd64 || arm64)
+
+package sandbox
+
+import (
+	"os/exec"
+	"runtime"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// Box would confine commands; there is none here.
+type Box struct{}
+
+// Child would be a confined command.
+type Child struct{}
+
+func lack() error {
+	return &Lack{"anything", "pawl has no sandbox for " + runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+// Open says that there is no sandbox.
+func Open(confine.Policy) (*Box, error) { return nil, lack() }
+
+// Start says that there is no sandbox.
+func (*Box) Start(*exec.Cmd) (*Child, error) { return nil, lack() }
+
+// Temp is none.
+func (*Box) Temp() string { return "" }
+
+// Close does nothing.
+func (*Box) Close() error { return nil }
+
+// Wait says that there is no sandbox.
+func (*Child) Wait() error { return lack() }
+
+// End does nothing.
+func (*Child) End() {}
+
+// Probe says that there is no sandbox.
+func Probe() []Proof { return []Proof{{"sandbox", lack()}} }

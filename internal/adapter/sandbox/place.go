@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// caches are the settings that move the caches of toolchains. What the sandbox
+// writes there, a person's own builds must not trust.
+var caches = []string{
+	"GOCACHE=go-build", "npm_config_cache=npm", "PIP_CACHE_DIR=pip", "UV_CACHE_DIR=uv", "XDG_CACHE_HOME=xdg",
+	"CCACHE_DIR=ccache", "YARN_CACHE_FOLDER=yarn",
+}
+
+// Place gives what a policy for a workspace is made from on this machine, and
+// the settings that its commands need, after their own. Folders of the
+// sandbox's own caches are made below the user's cache folder.
+func Place(env func(string) string, root string, state ...string) (confine.Facts, []string, error) {
+	f := confine.Facts{Root: root}
+	if home := env("HOME"); home != "" {
+		if real, err := filepath.EvalSymlinks(home); err == nil {
+			f.Home = real
+		}
+	}
+	for _, s := range state {
+		f.State = append(f.State, real(s))
+	}
+	for _, name := range []string{"GOMODCACHE", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "VOLTA_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
+		if v := env(name); filepath.IsAbs(v) {
+			f.Reads = append(f.Reads, real(v))
+		}
+	}
+	for p := range strings.SplitSeq(env("GOPATH"), ":") {
+		if filepath.IsAbs(p) {
+			f.Reads = append(f.Reads, real(filepath.Join(p, "pkg/mod")))
+		}
+	}
+	user := env("XDG_CACHE_HOME")
+	if !filepath.IsAbs(user) {
+		if f.Home == "" {
+			return f, nil, nil
+		}
+		user = filepath.Join(f.Home, ".cache")
+	}
+	sum := sha256.Sum256([]byte(root))
+	own := filepath.Join(user, "pawl", "sandbox", hex.EncodeToString(sum[:8]))
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		return f, nil, fmt.Errorf("make the sandbox's caches: %w", err)
+	}
+	own = real(own)
+	f.Writes = append(f.Writes, own)
+	var set []string
+	for _, c := range caches {
+		name, folder, _ := strings.Cut(c, "=")
+		set = append(set, name+"="+filepath.Join(own, folder))
+	}
+	return f, set, nil
+}
+
+// real is a path without symbolic links, as far as it is there.
+func real(p string) string {
+	p = filepath.Clean(p)
+	if r, err := filepath.EvalSymlinks(p); err == nil {
+		return r
+	}
+	if dir := filepath.Dir(p); dir != p {
+		return filepath.Join(real(dir), filepath.Base(p))
+	}
+	return p
+}

@@ -1,0 +1,159 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// notice is a call that the kernel holds until it is answered
+// (struct seccomp_notif).
+type notice struct {
+	ID    uint64
+	Task  uint32 // the thread
+	Flags uint32
+	Nr    int32
+	Arch  uint32
+	IP    uint64
+	Args  [6]uint64
+}
+
+// answer is struct seccomp_notif_resp.
+type answer struct {
+	ID    uint64
+	Val   int64
+	Error int32
+	Flags uint32
+}
+
+// gift is struct seccomp_notif_addfd.
+type gift struct {
+	ID       uint64
+	Flags    uint32
+	From     uint32
+	To       uint32
+	NewFlags uint32
+}
+
+// errGoOn is the answer that lets a call run as it is. Its arguments may change
+// until then, so it is only given where Landlock refuses what the policy does.
+var errGoOn = errors.New("the kernel decides")
+
+// supervisor answers the notified calls of one command.
+type supervisor struct {
+	fd     int // of the listener
+	wake   int // an eventfd that ends the loop
+	policy confine.Policy
+	done   chan struct{}
+	calls  sync.WaitGroup
+	// names is held while names in the workspace change. Only pawl changes
+	// them for the box's commands, so what was looked at is what is moved.
+	names *sync.Mutex
+
+	mu     sync.Mutex
+	linked map[inode]bool // files to which the sandbox made its own second names
+}
+
+type inode struct{ dev, ino uint64 }
+
+// supervise answers on a listener until stop. It must run before the thread
+// makes a call that is notified.
+func supervise(fd int, b *Box) (*supervisor, error) {
+	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	s := &supervisor{fd: fd, wake: wake, policy: b.policy, names: &b.names, done: make(chan struct{}), linked: map[inode]bool{}}
+	go s.loop()
+	return s, nil
+}
+
+// stop closes the listener: calls that are still made get ENOSYS.
+func (s *supervisor) stop() {
+	one := [8]byte{1}
+	_, _ = unix.Write(s.wake, one[:])
+	<-s.done
+	s.calls.Wait()
+	_ = unix.Close(s.fd)
+	_ = unix.Close(s.wake)
+}
+
+func (s *supervisor) loop() {
+	defer close(s.done)
+	for {
+		fds := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}, {Fd: int32(s.wake), Events: unix.POLLIN}}
+		if _, err := unix.Poll(fds, -1); errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if fds[1].Revents != 0 || fds[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0 {
+			return
+		}
+		if fds[0].Revents&unix.POLLIN == 0 {
+			continue
+		}
+		var n notice
+		if s.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
+			continue // whoever asked is dead
+		}
+		s.calls.Add(1)
+		go func() {
+			defer s.calls.Done()
+			s.answer(&n)
+		}()
+	}
+}
+
+func (s *supervisor) ioctl(what uint, arg unsafe.Pointer) error {
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.fd), uintptr(what), uintptr(arg))
+	runtime.KeepAlive(arg)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// valid reports whether a call still waits: its thread lives, so the number of
+// the thread is still its own.
+func (s *supervisor) valid(n *notice) bool {
+	id := n.ID
+	return s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
+}
+
+// answer judges a call, makes it, and tells the kernel what came of it.
+func (s *supervisor) answer(n *notice) {
+	err := s.make(n)
+	r := answer{ID: n.ID}
+	var errno unix.Errno
+	switch {
+	case err == nil:
+	case errors.Is(err, errGiven):
+		return
+	case errors.Is(err, errGoOn):
+		r.Flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	case errors.As(err, &errno):
+		r.Error = -int32(errno)
+	default:
+		r.Error = -int32(unix.EPERM)
+	}
+	_ = s.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+}
+
+// errGiven says that the call was answered with a descriptor.
+var errGiven = errors.New("answered")
+
+// give answers an open with a file that pawl opened.
+func (s *supervisor) give(n *notice, fd int, flags int) error {
+	g := gift{ID: n.ID, Flags: unix.SECCOMP_ADDFD_FLAG_SEND, From: uint32(fd), NewFlags: uint32(flags & unix.O_CLOEXEC)}
+	if err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&g)); err != nil {
+		return err
+	}
+	return errGiven
+}
