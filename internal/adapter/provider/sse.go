@@ -6,13 +6,13 @@ import (
 	"errors"
 )
 
-// maxEvent bounds one event: a reply of one event may well be many MB (a whole
+// maxEvent bounds one event: a reply of one event may well be some MB (a whole
 // Responses object, an image), a server that never ends a line may not fill
 // the memory.
-const maxEvent = 256 << 20
+const maxEvent = 24 << 20
 
 var (
-	errTooLarge = errors.New("one event of the reply is larger than 256 MB")
+	errTooLarge = errors.New("one event of the reply is larger than 24 MB")
 	errCut      = errors.New("the reply was cut off")
 )
 

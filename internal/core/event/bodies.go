@@ -355,6 +355,7 @@ const (
 	EndFailed      End = "failed"
 	EndConfig      End = "configuration"
 	EndProvider    End = "provider"
+	EndRefused     End = "refused" // by the model
 	EndStuck       End = "stuck"
 	EndBudget      End = "budget"
 	EndTurns       End = "turns"

@@ -282,6 +282,8 @@ type Info struct {
 	MaxOutput int    `json:"max_output"` // largest reply in tokens, 0 unknown
 	Images    bool   `json:"images"`
 	Price     *Price `json:"price"` // nil unknown
+	// ListPrice: Price is what its maker asks, and requests go elsewhere.
+	ListPrice bool `json:"list_price,omitempty"`
 }
 
 // Ref is the name to give on a command line: provider/model.

@@ -223,7 +223,7 @@ func (s *Session) personRuns(ctx context.Context, command string) (int64, error)
 		Out: func(out string) { s.log.Publish(event.OutputDelta{Text: out}) },
 	}
 	err := s.changes.Person(ctx, run, func(ran tool.Ran) event.Body {
-		return event.PersonRan{Command: command, Output: ran.Output, Exit: ran.Exit}
+		return event.PersonRan{Command: command, Output: s.shorten(ctx, ran), Exit: ran.Exit}
 	})
 	return s.Last(), err
 }

@@ -36,6 +36,26 @@ func (s *Session) resultCapOf(text string) int {
 	return eventlog.Look(s.log, func() int { return s.conv.ResultCapOf(text) })
 }
 
+// shorten gives what a person's command printed as the model is shown it: as
+// much as of the result of a tool, with where the whole is.
+func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
+	limit := s.resultCapOf(ran.Output)
+	if ran.Gap == nil {
+		text, _ := window.Cut(ran.Output, limit, func() string {
+			file, err := s.spill(context.WithoutCancel(ctx), "command", ran.Output)
+			if err != nil {
+				return "the whole could not be kept: " + err.Error()
+			}
+			return "the whole is in " + file
+		})
+		return text
+	}
+	if window.Fits(ran.Output, limit) {
+		return ran.Output
+	}
+	return window.Narrow(*ran.Gap, limit).Text()
+}
+
 // replyRoom is how long a reply may be for it to fit the window, 0 where the
 // model's own longest one does.
 func (s *Session) replyRoom() int {

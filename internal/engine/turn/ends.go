@@ -22,12 +22,15 @@ var errPaused = fault.NewLLM("the model paused its reply %d times in a row and d
 
 var errCut = fault.NewLLM("the model's replies were cut at the output limit %d times in a row", maxCut+1)
 
+// errRefused is the kind of an error that is the model's own No.
+var errRefused = errors.New("the model refused to answer")
+
 func refused(r llm.Reply) error {
 	why := r.Refusal
 	if why == "" {
 		why = "it gave no reason"
 	}
-	return &fault.Error{Category: fault.LLM, Message: "the model refused to answer: " + why, Hint: "rephrase the request or use another model"}
+	return &fault.Error{Category: fault.LLM, Kind: errRefused, Message: "the model refused to answer: " + why, Hint: "rephrase the request or use another model"}
 }
 
 // keyRefused says that a provider did not take the key: no retry and no other
@@ -60,6 +63,8 @@ func ended(err error) (event.End, error) {
 		return judged.end, judged.why
 	case errors.As(err, &steps):
 		return event.EndTurns, err
+	case errors.Is(err, errRefused):
+		return event.EndRefused, err
 	case errors.Is(err, errSpiral):
 		return event.EndStuck, err
 	case errors.Is(err, fault.ErrTimeout):

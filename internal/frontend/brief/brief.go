@@ -24,7 +24,15 @@ func Model(i llm.Info) string {
 	if i.Provider == "offline" {
 		return "model offline: the built-in planner without weights, in this process, free"
 	}
-	return fmt.Sprintf("model %s from %s, %s", plain.Line(i.Ref()), plain.Line(i.From), Price(i.Price))
+	return fmt.Sprintf("model %s from %s, %s", plain.Line(i.Ref()), plain.Line(i.From), PriceOf(i))
+}
+
+// PriceOf says a model's price, and whether it is only its maker's.
+func PriceOf(i llm.Info) string {
+	if i.ListPrice {
+		return "list price " + Price(i.Price)
+	}
+	return Price(i.Price)
 }
 
 // ModelShort is Model where a person reads it before each prompt.

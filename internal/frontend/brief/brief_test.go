@@ -29,6 +29,9 @@ func TestMoney(t *testing.T) {
 	if got := Model(llm.Info{Provider: "p", Model: "m\x1b[2J", From: "h"}); got != "model p/m from h, price unknown" {
 		t.Errorf("%q", got)
 	}
+	if got := Model(llm.Info{Provider: "p", Model: "m", From: "gateway", Price: &llm.Price{Input: 3, Output: 15}, ListPrice: true}); got != "model p/m from gateway, list price $3 in / $15 out per million tokens" {
+		t.Errorf("%q", got)
+	}
 	if got := Model(llm.Info{Provider: "offline", Model: "offline"}); !strings.Contains(got, "without weights") {
 		t.Errorf("%q", got)
 	}

@@ -83,7 +83,7 @@ func (a *App) examine(ctx context.Context) []finding {
 	}
 	out = append(out, a.examineLog(ctx, paths))
 	if c, err := a.resolve("", conf); err == nil {
-		out = append(out, finding{ok: true, what: "model", is: c.info.Ref() + " (" + c.why + "), " + brief.Price(c.info.Price)})
+		out = append(out, finding{ok: true, what: "model", is: c.info.Ref() + " (" + c.why + "), " + brief.PriceOf(c.info)})
 	} else {
 		out = append(out, finding{what: "model", is: err.Error()})
 	}

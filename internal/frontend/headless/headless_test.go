@@ -131,6 +131,7 @@ func TestOutcomes(t *testing.T) {
 		{"stuck", outcome{end: event.EndStuck}, 0, false, 5},
 		{"budget", outcome{end: event.EndBudget}, 0, false, 6},
 		{"provider", outcome{end: event.EndProvider}, 0, false, 4},
+		{"refused by the model", outcome{end: event.EndRefused}, 0, false, 4},
 	} {
 		s, _ := open(t, llmtest.New())
 		_, spent := s.Spent()
@@ -139,12 +140,17 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: exit code %d, want %d", c.name, r.ExitCode, c.code)
 		}
 	}
-	seen := map[int]bool{}
+	// A refusal of the model has words of its own beside those of an outage,
+	// with which it shares the code.
+	seen := map[int]string{}
 	for _, c := range Codes() {
-		if seen[c.Code] {
+		if was, ok := seen[c.Code]; ok && (was != "provider" || c.Outcome != "refused" || !strings.Contains(c.Meaning, "the model refused to answer")) {
 			t.Errorf("exit code %d is listed twice", c.Code)
 		}
-		seen[c.Code] = true
+		seen[c.Code] = c.Outcome
+	}
+	if seen[4] != "refused" || Failure(4, event.Fault{}).Outcome != "provider" {
+		t.Errorf("%v, %s", seen, Failure(4, event.Fault{}).Outcome)
 	}
 }
 

@@ -81,7 +81,8 @@ func Codes() []Code {
 		{1, "failed", "the run failed: see error"},
 		{2, "usage", "the command line is wrong"},
 		{3, "configuration", "a setting or a key is missing or wrong: the message says what to set"},
-		{4, "provider", "the model's server gave no answer, also after retries; or the model refused to answer: the message says which"},
+		{4, "provider", "the model's server gave no answer, also after retries"},
+		{4, "refused", "the model refused to answer, and says why where it gave a reason: rephrase the request or use another model"},
 		{5, "stuck", "the run made no progress and was stopped"},
 		{6, "budget", "a limit of money or tokens was reached"},
 		{7, "turns", "--max-turns was reached"},
@@ -104,6 +105,7 @@ func Failure(code int, f event.Fault) Result {
 	for _, c := range Codes() {
 		if c.Code == code {
 			r.Outcome = c.Outcome
+			break // the first of several outcomes with one code
 		}
 	}
 	return r

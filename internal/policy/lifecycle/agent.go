@@ -133,7 +133,7 @@ func (a *Agent) start(e event.Event) {
 
 func (a *Agent) end(e event.Event, end event.End) {
 	switch end {
-	case event.EndFailed, event.EndConfig, event.EndProvider:
+	case event.EndFailed, event.EndConfig, event.EndProvider, event.EndRefused:
 		a.do(e, a.Fail)
 		return
 	}

@@ -97,7 +97,7 @@ func ended(t *testing.T, f *folds, end event.End) {
 	switch end {
 	case event.EndDone, event.EndInterrupted, event.EndPermission:
 		activity = lifecycle.Idle
-	case event.EndFailed, event.EndConfig, event.EndProvider:
+	case event.EndFailed, event.EndConfig, event.EndProvider, event.EndRefused:
 		agent = lifecycle.Error
 	}
 	if f.activity.State() != activity || f.agent.State() != agent || f.app.State() != lifecycle.UserInput || len(f.calls.Open()) > 0 {

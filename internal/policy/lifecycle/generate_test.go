@@ -177,7 +177,7 @@ func (r *recording) reply() []string {
 		r.rec(event.Noted{Why: "length"})
 	case 1: // paused by the provider: asked again at once
 	case 2:
-		panic(over{event.EndProvider}) // it refused
+		panic(over{event.EndRefused})
 	default:
 		r.checks()
 	}

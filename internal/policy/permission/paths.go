@@ -52,13 +52,15 @@ func protected(p string) string {
 
 // simple makes a shell pattern wider: a bracket becomes one character.
 func simple(s string) string {
+	var b strings.Builder
 	for {
-		i := strings.IndexByte(s, '[')
-		j := strings.IndexByte(s[i+1:], ']')
-		if i < 0 || j < 0 {
-			return s
+		before, in, ok := strings.Cut(s, "[")
+		_, after, closed := strings.Cut(in, "]")
+		if !ok || !closed {
+			return b.String() + s
 		}
-		s = s[:i] + "?" + s[i+1+j+1:]
+		b.WriteString(before + "?")
+		s = after
 	}
 }
 

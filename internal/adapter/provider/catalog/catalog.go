@@ -171,7 +171,7 @@ func describe(c *Choice, r row, w Want) {
 	switch {
 	case priced && charged(r, m, c.BaseURL):
 		price := m.price
-		c.Info.Price = &price
+		c.Info.Price, c.Info.ListPrice = &price, !sameHost(c.BaseURL, r.base)
 	case c.row.kind == local && isHere(c.BaseURL) && !strings.HasSuffix(c.Info.Model, "cloud"):
 		c.Info.Price = &llm.Price{} // it runs here
 	}
@@ -191,7 +191,7 @@ func describe(c *Choice, r row, w Want) {
 		}
 		if o.Price != nil {
 			price := *o.Price
-			c.Info.Price = &price
+			c.Info.Price, c.Info.ListPrice = &price, false
 		}
 		if o.Window > 0 {
 			c.Info.Window = o.Window

@@ -82,6 +82,32 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// SPEC 5.5: the price of a known model behind another address is its maker's
+// list price, and is called so.
+func TestListPrices(t *testing.T) {
+	for _, c := range []struct {
+		ref  string
+		env  func(string) string
+		cfg  Config
+		list bool
+	}{
+		{"anthropic/claude-sonnet-4-5", env("ANTHROPIC_API_KEY=k"), Config{}, false},
+		{"anthropic/claude-sonnet-4-5", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=https://api.anthropic.com"), Config{}, false},
+		{"anthropic/claude-sonnet-4-5", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://proxy"), Config{}, true},
+		{"anthropic/claude-sonnet-4-5", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://proxy"), Config{Models: map[string]Override{"claude-sonnet-4-5": {Price: &llm.Price{Input: 1}}}}, false},
+		{"openai-compatible/gpt-4o-mini", env("PAWL_BASE_URL=http://127.0.0.1:4000/v1"), Config{}, true},
+		{"openai-compatible/unheard-of", env("PAWL_BASE_URL=https://gateway.test/v1"), Config{}, false},
+		{"openrouter/anthropic/claude-sonnet-4.5", env("OPENROUTER_API_KEY=k"), Config{}, false},
+		{"ollama/llama3", env(), Config{}, false},
+		{"offline", env(), Config{}, false},
+	} {
+		got, err := Resolve(Want{Flag: c.ref, Env: c.env, Config: c.cfg})
+		if err != nil || got.Info.ListPrice != c.list {
+			t.Errorf("%s: %v, %v", c.ref, got.Info.ListPrice, err)
+		}
+	}
+}
+
 // SPEC 5.5: prices are known, unknown, or nothing; unknown is never nothing.
 func TestPrices(t *testing.T) {
 	keys := env("ANTHROPIC_API_KEY=k", "OPENAI_API_KEY=k", "OPENROUTER_API_KEY=k", "GROQ_API_KEY=k", "GEMINI_API_KEY=k")

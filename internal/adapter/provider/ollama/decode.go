@@ -41,8 +41,13 @@ type line struct {
 	Done   lax.Text        `json:"done"`
 	Reason lax.Text        `json:"done_reason"`
 	Error  json.RawMessage `json:"error"`
-	In     lax.Int         `json:"prompt_eval_count"`
-	Out    lax.Int         `json:"eval_count"`
+	counts
+}
+
+// counts are totals. What a line leaves out or says as null stays as it was.
+type counts struct {
+	In  json.RawMessage `json:"prompt_eval_count,omitempty"`
+	Out json.RawMessage `json:"eval_count,omitempty"`
 }
 
 type call struct {
@@ -69,6 +74,9 @@ func (d *Decoder) Event(_ string, data []byte) ([]llm.Delta, error) {
 	if d.model == "" {
 		d.model = string(l.Model)
 	}
+	if said, err := json.Marshal(l.counts); err == nil {
+		d.usage = lax.Overlay(d.usage, said)
+	}
 	var out []llm.Delta
 	if m := l.Message.V; m != nil {
 		d.seen = true
@@ -89,9 +97,6 @@ func (d *Decoder) Event(_ string, data []byte) ([]llm.Delta, error) {
 		d.done, d.finish = true, string(l.Reason)
 		thought, said := d.think.Close()
 		out = d.say(show(out, thought), said)
-		if l.In > 0 || l.Out > 0 {
-			d.usage = fmt.Appendf(nil, `{"prompt_eval_count":%d,"eval_count":%d}`, l.In, l.Out)
-		}
 	}
 	return out, nil
 }
@@ -144,12 +149,13 @@ func (d *Decoder) End() (llm.Reply, error) {
 	if !d.done {
 		return llm.Reply{}, fault.NewProvider("ollama", 0, "the stream ended before the reply was complete", nil)
 	}
-	r := llm.Reply{Message: llm.Message{Role: llm.Assistant}, Finish: d.finish, Model: d.model, UsageRaw: d.usage, Stop: d.stop()}
-	if len(d.usage) > 0 {
-		var l line
-		if json.Unmarshal(d.usage, &l) == nil {
-			r.Usage = llm.Usage{Known: true, Input: int64(l.In), Output: int64(l.Out)}
-		}
+	r := llm.Reply{Message: llm.Message{Role: llm.Assistant}, Finish: d.finish, Model: d.model, Stop: d.stop()}
+	var n struct {
+		In  lax.Int `json:"prompt_eval_count"`
+		Out lax.Int `json:"eval_count"`
+	}
+	if json.Unmarshal(d.usage, &n) == nil && n.In+n.Out > 0 {
+		r.UsageRaw, r.Usage = d.usage, llm.Usage{Known: true, Input: int64(n.In), Output: int64(n.Out)}
 	}
 	parts := &r.Message.Parts
 	if p, ok := d.think.Part(); ok {

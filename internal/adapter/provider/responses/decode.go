@@ -37,6 +37,7 @@ type Decoder struct {
 	summary   [2]int                  // the summary being streamed: output_index, summary_index
 	thought   bool                    // any reasoning was streamed
 	think     provider.ThinkSplitter
+	usage     json.RawMessage
 	final     *response
 	reply     *llm.Reply // made once: ids that a host left out are made with it
 }
@@ -186,6 +187,7 @@ func (d *Decoder) meet(r *response) {
 	if r.Model != "" && d.model == "" {
 		d.model = string(r.Model)
 	}
+	d.usage = lax.Overlay(d.usage, r.Usage)
 }
 
 // reasoning takes a piece of reasoning; a blank line parts one summary from
@@ -290,8 +292,8 @@ func (d *Decoder) End() (llm.Reply, error) {
 		Message: llm.Message{Role: llm.Assistant}, Finish: string(d.final.Status),
 		Model: d.model, Response: d.id,
 	}
-	if lax.Present(d.final.Usage) {
-		r.UsageRaw, r.Usage = d.final.Usage, d.d.usage(d.final.Usage)
+	if lax.Present(d.usage) {
+		r.UsageRaw, r.Usage = d.usage, d.d.usage(d.usage)
 	}
 	b := builder{newID: d.newID, used: map[string]bool{}}
 	for _, raw := range d.output() {

@@ -46,7 +46,8 @@ func (s *Store) hold(session string) (release func(), err error) {
 	sum := sha256.Sum256([]byte(session)) // an imported id may be no file name
 	dir := s.path + ".held"
 	path := filepath.Join(dir, hex.EncodeToString(sum[:16]))
-	for {
+	// What it finds can change between two looks, but not for ever.
+	for range 100 {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, s.explain("lock", err)
 		}
@@ -79,6 +80,7 @@ func (s *Store) hold(session string) (release func(), err error) {
 		}
 		_ = f.Close()
 	}
+	return nil, s.explain("lock", fmt.Errorf("%s changes at each look; is it a link, or is something removing it?", path))
 }
 
 // holder reads who has a lock. One that has it for a moment only has not said

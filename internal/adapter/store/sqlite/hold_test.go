@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"os/exec"
@@ -73,6 +75,27 @@ func TestHold(t *testing.T) {
 	other()
 	if _, err := os.Stat(path + ".held"); !os.IsNotExist(err) {
 		t.Error("the locks leave something behind", err)
+	}
+}
+
+// SPEC 3.4: a lock that can not be made is said, and not tried for ever.
+func TestHoldOfALink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	sum := sha256.Sum256([]byte("s"))
+	if err := os.Mkdir(path+".held", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(path+".held", hex.EncodeToString(sum[:16]))
+	if err := os.Symlink("no/such/folder", lock); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Hold("s"); err == nil || !strings.Contains(err.Error(), "is it a link") {
+		t.Error(err)
 	}
 }
 
