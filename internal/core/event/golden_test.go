@@ -31,7 +31,7 @@ func full() []event.Body {
 	info := llm.Info{
 		Provider: "anthropic", Model: "claude-x", API: "anthropic-messages", From: "api.anthropic.com", Family: "claude",
 		Window: 200000, MaxOutput: 32000, Images: true,
-		Price: &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75},
+		Price: &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}, ListPrice: true,
 	}
 	result := llm.Result{
 		ID: "call_1", Name: "bash", Text: "FAIL <a> & \u2028 ✓\nexit code 1", Error: true,

@@ -138,7 +138,7 @@ func write(t *testing.T, d *disk, path, durability string, rnd *rand.Rand) histo
 					t.Fatal(err)
 				}
 				h.blobs[hash] = content
-				ds = append(ds, event.Draft{Body: event.FileChanged{Tool: "write", Path: "a", After: tool.Hash(hash), Kept: true}})
+				ds = append(ds, event.Draft{Body: event.FileChanged{Tool: "write", Does: tool.Edit, Whole: true, Path: "a", After: tool.Hash(hash), Kept: true}})
 			case 1:
 				ds = append(ds, event.Draft{Body: event.Noted{Text: word(rnd.IntN(8000))}})
 			default:
