@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"runtime"
@@ -138,33 +139,41 @@ func marked(p process, m mark) bool {
 	return false
 }
 
-// branding is held while pawl itself carries a command's limit. Limits are of
-// the process, so two commands of two shells must not start at once.
-var branding sync.Mutex
-
-// branded starts a command that carries the mark as a limit. There is no way
-// to set one on a child before its first instruction, so pawl takes the limit
-// on for as long as starting takes. Where that is refused, or somebody set the
-// limit, the mark in the environment must do.
+// branded starts a command that carries the mark as a limit, which all that it
+// starts inherits. Limits are of the process, and there is no way to set one on
+// a child before its first instruction but to stop it there: the child is
+// traced until its exec, and let go. Never is the limit pawl's own, not even
+// for an instant: whatever another thread starts then, such as git, would be
+// ended with the command. The caller has locked its thread: it is the tracer.
 func branded(cmd *exec.Cmd, m mark) error {
-	branding.Lock()
-	defer branding.Unlock()
-	was := unix.Rlimit{}
-	n, err := strconv.ParseUint(m.limit, 10, 64)
-	if err != nil || unix.Prlimit(0, unix.RLIMIT_RTTIME, nil, &was) != nil || was.Max != unix.RLIM_INFINITY {
+	plain := exec.Cmd{
+		Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
+		ExtraFiles: cmd.ExtraFiles, WaitDelay: cmd.WaitDelay,
+	}
+	attr := *cmd.SysProcAttr
+	cmd.SysProcAttr.Ptrace = true
+	err := cmd.Start()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
+		// Tracing is forbidden here: the mark in the environment must do.
+		*cmd = plain
+		cmd.SysProcAttr = &attr
 		return cmd.Start()
 	}
-	if err := unix.Prlimit(0, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: n, Max: was.Max}, nil); err == nil {
-		defer func() { _ = unix.Prlimit(0, unix.RLIMIT_RTTIME, &was, nil) }()
+	if err != nil {
+		return err
 	}
-	return cmd.Start()
-}
-
-// unbranded starts a process that is none of a command's.
-func unbranded(cmd *exec.Cmd) error {
-	branding.Lock()
-	defer branding.Unlock()
-	return cmd.Start()
+	pid := cmd.Process.Pid
+	// It is only looked at: what is to be waited for is cmd's.
+	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
+	}
+	if n, err := strconv.ParseUint(m.limit, 10, 64); err == nil {
+		var was unix.Rlimit
+		if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &was) == nil && was.Max == unix.RLIM_INFINITY {
+			_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: n, Max: was.Max}, nil)
+		}
+	}
+	_ = syscall.PtraceDetach(pid) // fails where it was killed meanwhile
+	return nil
 }
 
 func processes() []process {

@@ -18,8 +18,5 @@ func (*spawner) start(cmd *exec.Cmd, _ mark) error {
 
 func (*spawner) stop() {}
 
-// unbranded starts a process that is none of a command's.
-func unbranded(cmd *exec.Cmd) error { return cmd.Start() }
-
 // alive says whether a process, or for a negative number a group, is there.
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -111,7 +111,7 @@ func (s *supervisor) start() {
 		Env: []string{"PATH=/usr/bin:/bin:" + os.Getenv("PATH")}, Stdin: r,
 	}
 	detach(cmd)
-	err = unbranded(cmd)
+	err = cmd.Start()
 	_ = r.Close()
 	if err != nil {
 		_ = w.Close()
