@@ -119,15 +119,6 @@ func Reason(q event.Question) string {
 	return plain.Line(strings.Join(why, "; "))
 }
 
-// Asking says what a permission question is about, and why it is asked.
-func Asking(q event.Question) string {
-	title := plain.Line(q.Title)
-	if why := Reason(q); why != "" {
-		return title + " (" + why + ")"
-	}
-	return title
-}
-
 // Done says how a call went, to stand behind Call.
 func Done(d event.CallDone) string {
 	s := ""
@@ -241,20 +232,6 @@ func Retry(r event.Retried) string {
 
 // Waiting counts down to the next try of a request.
 func Waiting(w event.Waiting) string { return "again in " + w.Left.Round(time.Second).String() }
-
-// Attached says what the mentions of a prompt brought along, "" for nothing.
-func Attached(b event.Prompted) string {
-	var names []string
-	for line := range strings.Lines(b.Attached) {
-		if name, ok := strings.CutPrefix(strings.TrimSuffix(line, " ==\n"), "== "); ok && strings.HasSuffix(line, " ==\n") {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return plain.Line("attached: " + strings.Join(names, ", "))
-}
 
 // Stuck says in one sentence that the model goes in circles and what was done
 // about it; look is the command that has the evidence, "" for none. What the

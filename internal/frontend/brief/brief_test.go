@@ -169,17 +169,17 @@ func TestRetry(t *testing.T) {
 
 // SPEC 18.2: a question says each thing once, and no reason is lost that the
 // call does not say itself.
-func TestAsking(t *testing.T) {
+func TestReason(t *testing.T) {
 	for _, c := range []struct{ title, preview, reason, want string }{
-		{"bash go vet ./...", "go vet ./...", "it runs `go vet ./...`", "bash go vet ./..."},
-		{"bash touch b …", "touch b\ntouch c", "it runs `touch b`; it runs `touch c`", "bash touch b …"},
-		{"edit a.go (+1 -1)", "--- a\n", "it changes a.go", "edit a.go (+1 -1)"},
-		{"bash rm -rf /x", "rm -rf /x", "it changes /x, which is outside the workspace; it runs `rm -rf /x`", "bash rm -rf /x (it changes /x, which is outside the workspace)"},
-		{"bash x", "x", "it runs `curl evil`", "bash x (it runs `curl evil`)"},
-		{"bash x", "x", "it changes y", "bash x (it changes y)"},
-		{"bash sh \x1b[2Jx", "sh \x1b[2Jx", "no one knows what it does\x1b[31m", "bash sh x (no one knows what it does)"},
+		{"bash go vet ./...", "go vet ./...", "it runs `go vet ./...`", ""},
+		{"bash touch b …", "touch b\ntouch c", "it runs `touch b`; it runs `touch c`", ""},
+		{"edit a.go (+1 -1)", "--- a\n", "it changes a.go", ""},
+		{"bash rm -rf /x", "rm -rf /x", "it changes /x, which is outside the workspace; it runs `rm -rf /x`", "it changes /x, which is outside the workspace"},
+		{"bash x", "x", "it runs `curl evil`", "it runs `curl evil`"},
+		{"bash x", "x", "it changes y", "it changes y"},
+		{"bash sh \x1b[2Jx", "sh \x1b[2Jx", "no one knows what it does\x1b[31m", "no one knows what it does"},
 	} {
-		if got := Asking(event.Question{Tool: "bash", Title: c.title, Preview: c.preview, Reason: c.reason}); got != c.want {
+		if got := Reason(event.Question{Tool: "bash", Title: c.title, Preview: c.preview, Reason: c.reason}); got != c.want {
 			t.Errorf("%q, %q: %q, want %q", c.title, c.reason, got, c.want)
 		}
 	}

@@ -11,31 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
-// Phases says what became of a session's phases since it was last asked. The
-// zero value has said nothing yet.
-type Phases struct{ opened, ended int }
-
-// News gives a line for each phase that began or ended since the last call.
-func (p *Phases) News(now session.Phases) []string {
-	var out []string
-	for _, d := range now.Done {
-		out = p.began(out, &d, now.Totals)
-		if d.Number > p.ended {
-			p.ended = d.Number
-			out = append(out, fmt.Sprintf("phase %d of %d %s", d.Number, now.Totals.TotalPhases, Ended(d)))
-		}
-	}
-	return p.began(out, now.Open, now.Totals)
-}
-
-func (p *Phases) began(out []string, d *phase.Phase, t phase.Totals) []string {
-	if d == nil || d.Number <= p.opened {
-		return out
-	}
-	p.opened = d.Number
-	return append(out, plain.Line(fmt.Sprintf("phase %d of %d: %s", d.Number, t.TotalPhases, d.Description)))
-}
-
 // Ended says how a phase ended and what came of it.
 func Ended(d phase.Phase) string {
 	how := "done"

@@ -15,6 +15,8 @@
 package chat
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -116,6 +118,7 @@ type Question struct {
 // Consent is one call that a question is about.
 type Consent struct {
 	Call    string // to answer with
+	Tool    string
 	Title   string
 	Preview string
 	Reason  string // why it is asked, "" where title and preview say so
@@ -237,3 +240,24 @@ const (
 	Changed  What = "changed"
 	Finished What = "finished"
 )
+
+// String is a phase that begins or ends in a line; "" for one that is planned.
+func (p Phase) String() string {
+	head := fmt.Sprintf("phase %d of %d", p.Number, p.Total)
+	switch p.State {
+	case Begun:
+		return head + ": " + p.Text
+	case Over:
+		return head + " " + p.How
+	}
+	return ""
+}
+
+// Attachments names what the mentions of a prompt brought along, "" for
+// nothing.
+func (p Prompt) Attachments() string {
+	if len(p.Attached) == 0 {
+		return ""
+	}
+	return "attached: " + strings.Join(p.Attached, ", ")
+}

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,6 +72,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 			r.Cached = brief.Recalled(b)
 		}
 		t.whole(e, r)
+		t.changes[len(t.changes)-1].More = r.Text
 	case event.Retried:
 		t.withdraw(e, isThinking, isReply)
 		t.triedAgain(e)
@@ -360,55 +360,6 @@ func (t *Timeline) checked(e event.Event, b event.Checked) {
 	t.finish(e, p, p.stream.clean.End(), false)
 }
 
-func (t *Timeline) asked(e event.Event, b event.Asked) {
-	q := Question{ID: b.ID, Why: b.Why, Text: plain.Text(b.Text)}
-	for _, o := range b.Options {
-		q.Options = append(q.Options, plain.Line(o))
-	}
-	for _, c := range b.Questions {
-		q.Calls = append(q.Calls, t.consent(c))
-	}
-	if q.Why == "" && len(q.Calls) == 0 {
-		if p := t.find(func(p *part) bool { c, ok := p.Body.(Call); return ok && c.Started && c.Kind == tool.Note }); p != nil {
-			c := p.Body.(Call)
-			c.Asks = true
-			p.Body = c
-			t.change(Changed, p, "")
-		}
-	}
-	t.add(&part{Block: Block{ID: id("question", e.Seq), Began: e.Time, Body: q}})
-}
-
-func (t *Timeline) consent(q event.Question) Consent {
-	c := Consent{
-		Call: q.Call, Title: plain.Line(q.Title), Preview: plain.Text(q.Preview), Reason: brief.Reason(q),
-		Rule: plain.Line(q.Pattern), Always: q.Always, Edits: q.Edits,
-	}
-	text := q.Preview
-	if strings.HasPrefix(text, "(") { // a note
-		_, text, _ = strings.Cut(text, "\n")
-	}
-	c.Diff = strings.HasPrefix(text, "--- ")
-	if p := t.called(q.Call); p != nil && p.Body.(Call).Kind == tool.Exec {
-		c.Diff = false
-	}
-	return c
-}
-
-func (t *Timeline) answered(e event.Event, b event.Answered) {
-	p := t.find(func(p *part) bool { q, ok := p.Body.(Question); return ok && q.ID == b.ID })
-	if p == nil { // the log begins after it
-		p = &part{Block: Block{ID: id("question", e.Seq), Began: e.Time, Body: Question{ID: b.ID}}}
-	}
-	q := p.Body.(Question)
-	q.Answer, q.Verdicts = plain.Text(b.Text), slices.Clone(b.Verdicts)
-	for i, v := range q.Verdicts {
-		q.Verdicts[i].Why = plain.Text(v.Why)
-	}
-	p.Body = q
-	t.finish(e, p, "", false)
-}
-
 func (t *Timeline) ended(e event.Event, b event.Ended) {
 	t.withdraw(e, isThinking, isReply)
 	t.triedAgain(e)
@@ -430,54 +381,4 @@ func attached(b event.Prompted) []string {
 		}
 	}
 	return names
-}
-
-// remark takes the events that are a line of pawl's own.
-func (t *Timeline) remark(e event.Event) {
-	switch b := e.Body.(type) {
-	case event.Opened:
-		t.note(e, Note{Kind: OfSession, Text: plain.Line(fmt.Sprintf("session %s in %s, %s", e.Session, b.Dir, e.Time.UTC().Format(time.DateTime+" MST")))})
-	case event.Rebased:
-		t.note(e, Note{Kind: OfModel, Text: brief.Model(b.Info)})
-	case event.Routed:
-		if text := brief.Route(b); text != "" {
-			t.note(e, Note{Kind: OfRoute, Text: text, Firm: b.Firm})
-		}
-	case event.ModeSet:
-		t.note(e, Note{Kind: OfMode, Text: plain.Line("mode " + b.Mode)})
-	case event.Granted:
-		t.note(e, Note{Kind: OfGrant, Text: plain.Line(fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule))})
-	case event.Warned:
-		t.note(e, Note{Kind: OfWarning, Text: plain.Line(b.Text)})
-	case event.Stuck:
-		if text := brief.Stuck(b, ""); text != "" {
-			n := Note{Kind: OfStuck, Text: text}
-			for _, l := range b.Evidence {
-				n.Evidence = append(n.Evidence, plain.Line(l))
-			}
-			t.note(e, n)
-		}
-	case event.Compacted:
-		said := brief.Shorter(b)
-		t.note(e, Note{Kind: OfCompaction, Text: said[0], More: said[1:]})
-	case event.Undone:
-		n := Note{Kind: OfUndo, Text: plain.Line("put back: " + strings.Join(b.Paths, ", "))}
-		if len(b.Kept) > 0 {
-			n.More = []string{plain.Line("with later changes kept in: " + strings.Join(b.Kept, ", "))}
-		}
-		t.note(e, n)
-	case event.Redone:
-		t.note(e, Note{Kind: OfUndo, Text: plain.Line("done again: " + strings.Join(b.Paths, ", "))})
-	case event.Noted:
-		if b.Why == "phase" || b.Why == "route" {
-			return // what the person sees of it is a block of its own
-		}
-		text := b.Text
-		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading tells which
-			text = strings.TrimSuffix(first, ":")
-		}
-		t.note(e, Note{Kind: OfTold, Text: plain.Line(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))})
-	case event.Progressed:
-		t.note(e, Note{Kind: OfProgress, Text: brief.Progressed(b)})
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -63,7 +64,11 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
 	v := &view{format: o.Format, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
-	events := s.Events(ctx, s.Began())
+	from := s.Began()
+	if o.Format == Text {
+		from = 0 // the timeline wants all that was before
+	}
+	events := s.Events(ctx, from)
 	v.first(s)
 	cause, err := s.Submit(ctx, session.Prompt{Text: prompt, Piped: o.Piped})
 	if err != nil {
@@ -155,10 +160,13 @@ type view struct {
 	out     *bufio.Writer
 	err     io.Writer
 	columns int
-	calls   map[string]string // what open calls want, by id
-	said    string            // by the last reply
-	phases  brief.Phases
 	s       *session.Session
+
+	timeline chat.Timeline
+	said     struct {
+		answer string // by the last reply
+		phases int64  // up to that event
+	}
 }
 
 func (v *view) first(s *session.Session) {
@@ -167,7 +175,7 @@ func (v *view) first(s *session.Session) {
 		if p := s.Phases(); p.Open != nil { // those of before are known
 			fmt.Fprintln(v.err, plain.Line(fmt.Sprintf("pawl: phase %d of %d: %s", p.Open.Number, p.Totals.TotalPhases, p.Open.Description)))
 		}
-		v.phases.News(s.Phases())
+		v.said.phases = s.Last()
 	}
 }
 
@@ -184,73 +192,100 @@ func (v *view) show(e event.Event) error {
 	return nil
 }
 
-// progress says on stderr what happens, a line each.
+// progress draws the timeline on stderr, a line each. The events of before this
+// run are folded and not drawn.
 func (v *view) progress(e event.Event) {
-	switch b := e.Body.(type) {
-	case event.CallAsked:
-		if v.calls == nil {
-			v.calls = map[string]string{}
-		}
-		v.calls[b.ID] = brief.Call(b)
-	case event.CallDone:
-		line := "  " + v.calls[b.ID]
-		delete(v.calls, b.ID)
-		if done := brief.Done(b); done != "" {
-			line += "  → " + done
-		}
-		fmt.Fprintln(v.err, line)
-	case event.Checked:
-		if b.Command != "" {
-			fmt.Fprintln(v.err, "  "+brief.Check(b.Command)+"  → "+brief.Checked(b))
-		}
-	case event.Prompted:
-		if b.Source == event.Autofix {
-			// What was said until now is not the answer any more.
-			if v.said != "" {
-				fmt.Fprintln(v.err, plain.Text(v.said))
-			}
-			fmt.Fprintln(v.err, "pawl: "+brief.Mending)
-		}
-		if text := brief.Attached(b); text != "" {
-			fmt.Fprintln(v.err, "pawl: "+text)
-		}
-	case event.Warned:
-		fmt.Fprintln(v.err, plain.Line("pawl: "+b.Text))
-	case event.Compacted:
-		for _, line := range brief.Shorter(b) {
-			fmt.Fprintln(v.err, "pawl: "+line)
-		}
-	case event.Stuck:
-		if text := brief.Stuck(b, v.why); text != "" {
-			fmt.Fprintln(v.err, "pawl: "+text)
-		}
-	case event.Routed:
-		if line := brief.Route(b); line != "" {
-			fmt.Fprintln(v.err, "pawl: "+line)
-		}
-	case event.Retried:
-		fmt.Fprintln(v.err, "pawl: "+brief.Retry(b))
-	case event.Waiting:
-		if b.Left%(10*time.Second) == 0 { // these lines stay, in a log
-			fmt.Fprintln(v.err, "pawl: "+brief.Waiting(b))
-		}
-	case event.Progressed:
-		fmt.Fprintln(v.err, "pawl: "+brief.Progressed(b))
-	case event.Planned, event.Phased:
-		for _, line := range v.phases.News(v.s.Phases()) {
-			fmt.Fprintln(v.err, "pawl: "+line)
-		}
-	case event.Recalled:
-		if b.Key != "" {
-			fmt.Fprintln(v.err, "pawl: "+brief.Recalled(b))
-		}
-	case event.Replied:
-		// Words beside calls are progress; the last reply's are the answer.
-		v.said = b.Reply.Message.Text()
-		if v.said != "" && len(b.Reply.Message.Calls()) > 0 {
-			fmt.Fprintln(v.err, plain.Text(v.said))
-		}
+	changes := v.timeline.Apply(e)
+	if e.Seq != 0 && e.Seq <= v.s.Began() {
+		return
 	}
+	for _, c := range changes {
+		if _, ok := c.Block.Body.(chat.Phase); ok && e.Seq <= v.said.phases {
+			continue // the first lines had it
+		}
+		v.draw(c)
+	}
+}
+
+func (v *view) draw(c chat.Change) {
+	if b, ok := c.Block.Body.(chat.Retry); ok {
+		switch {
+		case c.What == chat.Added:
+			v.line(b.Text)
+		case b.Left%(10*time.Second) == 0: // these lines stay, in a log
+			v.line(b.Waiting)
+		}
+		return
+	}
+	if c.What != chat.Finished {
+		return
+	}
+	switch b := c.Block.Body.(type) {
+	case chat.Call:
+		v.did(b.Title, b.Said)
+	case chat.Check:
+		v.did(b.Title, b.Said)
+	case chat.Prompt:
+		if b.Source == event.Autofix {
+			if v.said.answer != "" { // it is not the answer any more
+				fmt.Fprintln(v.err, v.said.answer)
+			}
+			v.said.answer = ""
+			v.line(brief.Mending)
+		}
+		v.line(b.Attachments())
+	case chat.Reply:
+		v.reply(c.Block, b)
+	case chat.Phase:
+		v.line(b.String())
+	case chat.Note:
+		v.note(b)
+	}
+}
+
+// reply shows words beside calls; the last reply's are the answer.
+func (v *view) reply(at chat.Block, b chat.Reply) {
+	switch {
+	case at.Ephemeral:
+	case b.Calls > 0:
+		fmt.Fprintln(v.err, b.Text)
+		v.said.answer = ""
+	default:
+		v.said.answer = b.Text
+		v.line(b.Cached)
+	}
+}
+
+func (v *view) note(b chat.Note) {
+	text := b.Text
+	switch b.Kind {
+	case chat.OfStuck:
+		if v.why != "" {
+			text += " (evidence: " + plain.Line(v.why) + ")"
+		}
+	case chat.OfWarning, chat.OfCompaction, chat.OfRoute, chat.OfProgress:
+	default:
+		return
+	}
+	v.line(text)
+	for _, l := range b.More {
+		v.line(l)
+	}
+}
+
+// line writes a line of pawl's own; "" is none.
+func (v *view) line(text string) {
+	if text != "" {
+		fmt.Fprintln(v.err, "pawl: "+text)
+	}
+}
+
+func (v *view) did(what, said string) {
+	line := "  " + what
+	if said != "" {
+		line += "  → " + said
+	}
+	fmt.Fprintln(v.err, line)
 }
 
 func (v *view) last(s *session.Session, r Result) error {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"unicode/utf8"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
@@ -47,17 +46,6 @@ func (c *conversation) ahead(ctx context.Context) (stop func()) {
 		}
 		return true
 	})
-}
-
-// phased says which phases began and ended.
-func (c *conversation) phased(e event.Event) {
-	switch e.Body.(type) {
-	case event.Planned, event.Phased:
-		for _, l := range c.phases.News(c.open.Session.Phases()) {
-			c.view.aside("pawl: " + l)
-		}
-		c.view.flush()
-	}
 }
 
 // Ahead is part of Ahead.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -26,20 +26,20 @@ const shownDiff = 60
 
 // consent asks about the calls of a step: all at once where there are several,
 // with every preview before anything is asked (SPEC 4.7, 16.11).
-func (c *conversation) consent(ctx context.Context, qs []event.Question, cut <-chan struct{}) ([]event.Verdict, error) {
+func (c *conversation) consent(ctx context.Context, qs []chat.Consent, cut <-chan struct{}) ([]event.Verdict, error) {
 	for i, q := range qs {
 		head := "permission: "
 		if len(qs) > 1 {
 			head = fmt.Sprintf("permission %d of %d: ", i+1, len(qs))
 		}
-		c.view.line(head + brief.Asking(q))
+		c.view.line(head + asking(q))
 		c.preview(q, shownDiff)
 	}
 	if len(qs) == 1 {
 		return c.oneByOne(ctx, qs, cut)
 	}
 	keys, prompt := "y, o or n", "[y]es once, [o]ne by one"
-	if slices.ContainsFunc(qs, func(q event.Question) bool { return q.Edits }) {
+	if slices.ContainsFunc(qs, func(q chat.Consent) bool { return q.Edits }) {
 		keys, prompt = "y, o, e or n", prompt+", [e]dits from now on"
 	}
 	if slices.ContainsFunc(qs, long) {
@@ -71,7 +71,7 @@ func (c *conversation) consent(ctx context.Context, qs []event.Question, cut <-c
 		case word == "d" && strings.Contains(prompt, "[d]"):
 			for _, q := range qs {
 				if long(q) {
-					c.view.line(brief.Asking(q))
+					c.view.line(asking(q))
 					c.preview(q, 0)
 				}
 			}
@@ -83,28 +83,32 @@ func (c *conversation) consent(ctx context.Context, qs []event.Question, cut <-c
 
 // preview shows what a call would do; of a long diff at most that many lines, 0
 // for all.
-func (c *conversation) preview(q event.Question, most int) {
+func (c *conversation) preview(q chat.Consent, most int) {
 	text := q.Preview
 	if most > 0 && long(q) {
 		lines := strings.SplitAfter(text, "\n")
 		text = strings.Join(lines[:most], "") + fmt.Sprintf("[%d of %d lines; d shows all of them]\n", most, strings.Count(q.Preview, "\n"))
 	}
-	if text = plain.Diff(text, c.Theme); !strings.HasSuffix(plain.Line(q.Title), plain.Line(q.Tool)+" "+strings.TrimSpace(text)) {
+	if text = plain.Diff(text, c.Theme); !strings.HasSuffix(q.Title, q.Tool+" "+strings.TrimSpace(text)) {
 		c.view.raw(indent(text)) // else the title says all of it
 	}
 }
 
 // long reports whether a preview is a diff of which only the beginning is
 // shown. The counts in its title are of all of it.
-func long(q event.Question) bool {
-	text := q.Preview
-	if strings.HasPrefix(text, "(") { // a note
-		_, text, _ = strings.Cut(text, "\n")
-	}
-	return q.Tool != "bash" && strings.HasPrefix(text, "--- ") && strings.Count(q.Preview, "\n") > shownDiff+shownDiff/4
+func long(q chat.Consent) bool {
+	return q.Diff && strings.Count(q.Preview, "\n") > shownDiff+shownDiff/4
 }
 
-func all(qs []event.Question, scope event.Scope, why string) []event.Verdict {
+// asking says what a question is about, and why it is asked.
+func asking(q chat.Consent) string {
+	if q.Reason == "" {
+		return q.Title
+	}
+	return q.Title + " (" + q.Reason + ")"
+}
+
+func all(qs []chat.Consent, scope event.Scope, why string) []event.Verdict {
 	var out []event.Verdict
 	for _, q := range qs {
 		out = append(out, event.Verdict{Call: q.Call, Scope: scope, Why: why})
@@ -114,7 +118,7 @@ func all(qs []event.Question, scope event.Scope, why string) []event.Verdict {
 
 // oneByOne asks about each call. Each answer stands; a plain No cancels those
 // behind it (SPEC 4.7, 18.3).
-func (c *conversation) oneByOne(ctx context.Context, qs []event.Question, cut <-chan struct{}) ([]event.Verdict, error) {
+func (c *conversation) oneByOne(ctx context.Context, qs []chat.Consent, cut <-chan struct{}) ([]event.Verdict, error) {
 	var out []event.Verdict
 	for i, q := range qs {
 		if q.Edits && c.edits() {
@@ -122,7 +126,7 @@ func (c *conversation) oneByOne(ctx context.Context, qs []event.Question, cut <-
 			continue
 		}
 		if len(qs) > 1 {
-			c.view.line(fmt.Sprintf("%d of %d: %s", i+1, len(qs), plain.Line(q.Title)))
+			c.view.line(fmt.Sprintf("%d of %d: %s", i+1, len(qs), q.Title))
 		}
 		v, err := c.one(ctx, q, cut)
 		if err != nil {
@@ -136,13 +140,13 @@ func (c *conversation) oneByOne(ctx context.Context, qs []event.Question, cut <-
 	return out, nil
 }
 
-func (c *conversation) one(ctx context.Context, q event.Question, cut <-chan struct{}) (event.Verdict, error) {
+func (c *conversation) one(ctx context.Context, q chat.Consent, cut <-chan struct{}) (event.Verdict, error) {
 	prompt, keys := "allow? [y]es once", "y"
 	if q.Edits {
 		prompt, keys = prompt+", [e]dits from now on", keys+", e"
 	}
-	if q.Pattern != "" {
-		what := "s allows " + plain.Line(q.Pattern) + " for this session"
+	if q.Rule != "" {
+		what := "s allows " + q.Rule + " for this session"
 		prompt, keys = prompt+", [s]ession", keys+", s"
 		if q.Always {
 			what += ", a for always"
@@ -172,7 +176,7 @@ func (c *conversation) one(ctx context.Context, q event.Question, cut <-chan str
 		case scope == edits && q.Edits:
 			v.Scope = event.Once
 			return v, c.acceptEdits(ctx)
-		case scope == event.Once, scope == event.No, scope == event.Session && q.Pattern != "", scope == event.Always && q.Pattern != "" && q.Always:
+		case scope == event.Once, scope == event.No, scope == event.Session && q.Rule != "", scope == event.Always && q.Rule != "" && q.Always:
 			return v, nil
 		case strings.EqualFold(strings.TrimSpace(in), "d") && long(q):
 			c.preview(q, 0)

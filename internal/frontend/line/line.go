@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
@@ -93,8 +94,6 @@ type conversation struct {
 	open *Opened
 	view *view
 	quit bool
-
-	phases brief.Phases // what was said of them
 
 	// gone is closed when a signal, or three interrupts at once, end it all;
 	// by is then its name. late ends when nothing is waited for any more.
@@ -214,10 +213,18 @@ func (c *conversation) take(ctx context.Context, text string) error {
 	return c.turn(ctx, text)
 }
 
+// events are what happens in the session from now on, behind what came since
+// the last time: that is folded, and a command that led to it said so.
+func (c *conversation) events(ctx context.Context) iter.Seq2[event.Event, error] {
+	s := c.open.Session
+	c.view.drawn = s.Last()
+	return s.Events(ctx, c.view.seen)
+}
+
 // turn runs a prompt and shows what happens until it ends.
 func (c *conversation) turn(ctx context.Context, text string) error {
 	s := c.open.Session
-	events := s.Events(c.late, s.Last())
+	events := c.events(c.late)
 	defer c.ahead(ctx)()
 	c.runs(func(by string) {
 		_, _ = s.Submit(ctx, session.Interrupt{By: by}) // an interrupt cannot fail
@@ -240,17 +247,18 @@ func (c *conversation) follow(ctx context.Context, events iter.Seq2[event.Event,
 		if err != nil {
 			return err
 		}
-		c.view.show(e)
-		c.phased(e)
-		switch b := e.Body.(type) {
-		case event.Asked:
-			if err := c.question(ctx, b); err != nil {
-				return err
+		for _, ch := range c.view.show(e) {
+			switch b := ch.Block.Body.(type) {
+			case chat.Question:
+				if ch.What != chat.Added {
+					break
+				}
+				if err := c.question(ctx, b); err != nil {
+					return err
+				}
+			case chat.Ending:
+				return nil
 			}
-		case event.Ended:
-			_, spent := c.open.Session.Spent()
-			c.view.closing(b, c.open.Session.Evidence(), spent)
-			return nil
 		}
 	}
 	if c.isGone() {
@@ -268,7 +276,7 @@ func (c *conversation) command(ctx context.Context, line string) error {
 	s := c.open.Session
 	reading, stop := context.WithCancel(c.late)
 	defer stop()
-	events := s.Events(reading, s.Last())
+	events := c.events(reading)
 	return c.running(ctx, func(ctx context.Context) error {
 		failed := make(chan error, 1)
 		go func() {
@@ -282,9 +290,10 @@ func (c *conversation) command(ctx context.Context, line string) error {
 			if err != nil {
 				return err
 			}
-			c.view.show(e)
-			if _, ok := e.Body.(event.PersonRan); ok {
-				return <-failed
+			for _, ch := range c.view.show(e) {
+				if _, ok := ch.Block.Body.(chat.Command); ok && ch.What == chat.Finished {
+					return <-failed
+				}
 			}
 		}
 		c.view.forget()
@@ -320,46 +329,45 @@ func (c *conversation) Switch(ctx context.Context, w slash.Want) error {
 		c.view.line("pawl: " + plain.Line(n))
 	}
 	s := o.Session
-	c.phases = brief.Phases{}
-	c.phases.News(s.Phases()) // those of before: /phase lists them
+	c.view.opened()
 	c.view.line(fmt.Sprintf("pawl: %s; mode %s; session %s; /help", brief.ModelShort(s.Info()), s.Mode(), plain.Line(s.ID())))
-	if w.Fork {
-		return nil // what was said stands above
+	prompt, answer, err := c.fold(ctx)
+	if err != nil || prompt == "" || w.Fork { // of a fork, what was said stands above
+		return err
 	}
-	return c.recall(ctx)
+	prompt = "> " + strings.ReplaceAll(strings.TrimSpace(prompt), "\n", "\n> ")
+	c.view.line("it was left at:\n" + indent(prompt+"\n"+strings.TrimSpace(answer)))
+	return nil
 }
 
-// recall shows the last prompt and answer of a session that is taken up again.
-func (c *conversation) recall(ctx context.Context) error {
-	s := c.open.Session
-	if s.Began() == 0 {
-		return nil
+// fold takes in what there is of a session that was opened, without drawing it,
+// and returns the last prompt and what the model said last.
+func (c *conversation) fold(ctx context.Context) (prompt, answer string, err error) {
+	last := c.open.Session.Last()
+	if last == 0 {
+		return "", "", nil
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var prompt, answer string
-	last := s.Last()
-	for e, err := range s.Events(ctx, 0) {
+	for e, err := range c.events(ctx) {
 		if err != nil {
-			return err
+			return "", "", err
 		}
-		switch b := e.Body.(type) {
-		case event.Prompted:
-			if b.Source != event.Autofix {
-				prompt, answer = b.Text, ""
+		for _, ch := range c.view.timeline.Apply(e) {
+			switch b := ch.Block.Body.(type) {
+			case chat.Prompt:
+				if b.Source != event.Autofix {
+					prompt, answer = b.Text, ""
+				}
+			case chat.Reply:
+				answer = b.Text
 			}
-		case event.Replied:
-			answer = b.Reply.Message.Text()
 		}
-		if e.Seq >= last {
+		if c.view.seen = e.Seq; e.Seq >= last {
 			break
 		}
 	}
-	if prompt != "" {
-		prompt = "> " + strings.ReplaceAll(strings.TrimSpace(prompt), "\n", "\n> ")
-		c.view.line("it was left at:\n" + indent(plain.Text(prompt+"\n"+strings.TrimSpace(answer))))
-	}
-	return nil
+	return prompt, answer, nil
 }
 
 // Sessions is part of slash.Host.

@@ -143,7 +143,7 @@ func TestCountDown(t *testing.T) {
 func TestOneLineACall(t *testing.T) {
 	p := &paper{}
 	v := newView(p, nil)
-	for _, b := range []event.Body{
+	for i, b := range []event.Body{
 		event.CallAsked{ID: "1", Tool: "bash", Args: []byte(`{"command":"first"}`)},
 		event.CallAsked{ID: "2", Tool: "bash", Args: []byte(`{"command":"second"}`)},
 		event.CallAsked{ID: "3", Tool: "bash", Args: []byte(`{"command":"third"}`)},
@@ -156,7 +156,7 @@ func TestOneLineACall(t *testing.T) {
 		event.Interrupted{By: "person"},
 		event.CallDone{ID: "3", Tool: "bash", Outcome: event.OK},
 	} {
-		v.show(event.Event{Body: event.Completed(b)})
+		v.show(event.Event{Seq: int64(i + 1), Body: event.Completed(b)})
 	}
 	want := "  bash first  → fine\n  bash second  → cancelled\n  bash third\ninterrupted\n  bash third\n"
 	if got := p.String(); got != want {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -20,7 +20,7 @@ var errCut = errors.New("the question was cancelled")
 // question puts a question to the person and submits the answer. An interrupt
 // or the end of input cancels the turn: the session hears it, and the turn's
 // end follows as an event.
-func (c *conversation) question(ctx context.Context, q event.Asked) error {
+func (c *conversation) question(ctx context.Context, q chat.Question) error {
 	s := c.open.Session
 	cut := make(chan struct{})
 	var once sync.Once
@@ -35,8 +35,8 @@ func (c *conversation) question(ctx context.Context, q event.Asked) error {
 
 	a := session.Answer{ID: q.ID}
 	var err error
-	if len(q.Questions) > 0 {
-		a.Verdicts, err = c.consent(ctx, q.Questions, cut)
+	if len(q.Calls) > 0 {
+		a.Verdicts, err = c.consent(ctx, q.Calls, cut)
 	} else {
 		a.Text, err = c.choice(ctx, q, cut)
 	}
@@ -81,15 +81,15 @@ func (c *conversation) Edit(text string) {
 }
 
 // choice asks a question of the model, or of pawl itself.
-func (c *conversation) choice(ctx context.Context, q event.Asked, cut <-chan struct{}) (string, error) {
+func (c *conversation) choice(ctx context.Context, q chat.Question, cut <-chan struct{}) (string, error) {
 	who := "pawl asks: " // about the budget, or whether to go on
-	if q.Why == "" && c.view.asking() {
+	if q.Why == "" {
 		who = "the model asks: "
 	}
-	c.view.line(who + plain.Text(q.Text))
+	c.view.line(who + q.Text)
 	prompt := "answer: "
 	for i, o := range q.Options {
-		c.view.line(fmt.Sprintf("  %d. %s", i+1, plain.Line(o)))
+		c.view.line(fmt.Sprintf("  %d. %s", i+1, o))
 		prompt = "answer (a number, or your own words): "
 	}
 	for {

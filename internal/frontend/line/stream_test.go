@@ -3,7 +3,6 @@ package line
 import (
 	"strings"
 	"testing"
-	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -83,14 +82,4 @@ func TestOutputOnce(t *testing.T) {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
-}
-
-func TestBehind(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		whole := rapid.String().Draw(t, "whole")
-		rest, ok := behind(whole, whole)
-		if !ok || strings.TrimLeftFunc(rest, unicode.IsSpace) != "" {
-			t.Fatalf("behind all of %q stands %q, %v", whole, rest, ok)
-		}
-	})
 }

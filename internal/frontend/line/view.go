@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
-	"github.com/pawl-agent/pawl/internal/policy/budget"
-	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
-// view writes events as lines.
+// view writes the blocks of a timeline as lines. What it wrote it never touches
+// again, but for the count-down on the last line.
 type view struct {
 	out      io.Writer
 	midline  bool // something stands before the cursor
@@ -23,7 +23,11 @@ type view struct {
 	columns func() int    // of the terminal; nil, or 0: lines are not broken
 	words   plain.Wrapper // what is printed word by word
 
-	reply, thought, output stream // of the model, of a person's own command
+	timeline chat.Timeline
+	seen     int64  // the last event that was folded
+	drawn    int64  // what is not after this event is not drawn
+	text     string // the block whose text stands last
+	begun    bool   // text of a reply stands there
 
 	calls   []call // open ones, in the order they were asked
 	hanging bool   // the line of the first one waits for its outcome
@@ -32,98 +36,89 @@ type view struct {
 
 // call is one that is not done.
 type call struct {
-	id, what string
-	started  bool
-	shown    bool // its line was begun
+	chat.Call
+	id    string
+	shown bool // its line was begun
 }
 
-func newView(out io.Writer, columns func() int) *view {
-	v := &view{out: out, columns: columns}
-	v.reply.v, v.thought.v, v.output.v = v, v, v
-	v.thought.indent = "  "
-	v.output.raw = true
-	return v
+func newView(out io.Writer, columns func() int) *view { return &view{out: out, columns: columns} }
+
+// show folds an event, draws what it changed and returns that: nothing where it
+// is of before.
+func (v *view) show(e event.Event) []chat.Change {
+	changes := v.timeline.Apply(e)
+	v.seen = max(v.seen, e.Seq)
+	if e.Seq != 0 && e.Seq <= v.drawn {
+		return nil
+	}
+	for _, c := range changes {
+		v.draw(c)
+	}
+	return changes
 }
 
-func (v *view) show(e event.Event) {
+// opened is for another session: nothing of it was seen.
+func (v *view) opened() {
+	v.forget()
+	*v = view{out: v.out, columns: v.columns, midline: v.midline}
+}
+
+func (v *view) draw(c chat.Change) {
 	defer v.flush()
-	switch b := e.Body.(type) {
-	case event.ReasoningDelta:
-		v.think(b.Text)
-	case event.TextDelta:
-		v.thought.end()
-		v.reply.add(b.Text)
-	case event.OutputDelta:
-		if b.Call == "" { // of a person's own command: a tool's is one line
-			v.output.add(b.Text)
+	whole := c.What == chat.Finished
+	switch b := c.Block.Body.(type) {
+	case chat.Thinking:
+		v.thinking(c)
+	case chat.Reply:
+		v.reply(c, b)
+	case chat.Command:
+		v.ran(c, b)
+	case chat.Call:
+		v.call(c, b)
+	case chat.Check:
+		v.check(c, b)
+	case chat.Retry:
+		v.retry(c, b)
+	case chat.Phase:
+		if text := b.String(); text != "" {
+			v.aside("pawl: " + text)
 		}
-	case event.Replied:
-		v.replied(b.Reply)
-	case event.Recalled:
-		v.line(plain.Text(b.Text))
-		if b.Key != "" {
-			v.line("pawl: " + brief.Recalled(b))
-		}
-	case event.Retried:
-		v.forget()
-		v.line("pawl: " + brief.Retry(b))
-	case event.Waiting:
-		v.countDown(b)
-	case event.CallAsked:
-		v.calls = append(v.calls, call{id: b.ID, what: brief.Call(b)})
-	case event.CallStarted:
-		if i := v.find(b.ID); i >= 0 {
-			v.calls[i].started = true
-		}
-		v.hang()
-	case event.CallDone:
-		v.done(b)
-		v.flush() // what the call led to stands below it, and not below the next
-		v.hang()
-	case event.Checking:
-		v.forget()
-		v.print("  "+brief.Check(b.Command), "")
-		v.hanging = true
-	case event.Checked:
-		v.checked(b)
-	case event.Prompted:
+	case chat.Prompt:
 		if b.Source == event.Autofix {
 			v.line("pawl: " + brief.Mending)
 		}
-		if text := brief.Attached(b); text != "" {
+		if text := b.Attachments(); text != "" {
 			v.line("pawl: " + text)
 		}
-	case event.PersonRan:
-		v.ran(b)
-	case event.Warned:
-		v.line("pawl: " + plain.Line(b.Text))
-	case event.Stuck:
-		if text := brief.Stuck(b, "/why"); text != "" {
-			v.line("pawl: " + text)
+	case chat.Note:
+		v.note(b)
+	case chat.Ending:
+		if whole {
+			v.ending(b)
 		}
-	case event.Progressed:
-		v.aside("  (" + brief.Progressed(b) + ")")
-	case event.Compacted:
-		said := brief.Shorter(b)
-		said[0] += "; /context shows it"
-		for _, text := range said {
-			v.line("pawl: " + text)
+	}
+}
+
+func (v *view) note(b chat.Note) {
+	switch b.Kind {
+	case chat.OfWarning, chat.OfRefusal:
+		v.line("pawl: " + b.Text)
+	case chat.OfStuck:
+		v.line("pawl: " + b.Text + " (evidence: /why)")
+	case chat.OfCompaction:
+		v.line("pawl: " + b.Text + "; /context shows it")
+		for _, l := range b.More {
+			v.line("pawl: " + l)
 		}
-	case event.Routed:
+	case chat.OfRoute:
 		if b.Firm { // else a question says so, where it matters
-			v.line("pawl: " + brief.Route(b))
+			v.line("pawl: " + b.Text)
 		}
-	case event.Noted:
-		if b.Why == "phase" || b.Why == "route" {
-			return // what is told to the model of what the person sees
-		}
-		text := b.Text
-		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading says which
-			text = strings.TrimSuffix(first, ":")
-		}
-		v.line("  [" + plain.Line(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")) + "]")
-	case event.Interrupted:
-		v.forget()
+	case chat.OfTold:
+		v.line("  [" + b.Text + "]")
+	case chat.OfProgress:
+		v.aside("  (" + b.Text + ")")
+	case chat.OfInterrupt:
 		if b.By == "permission" {
 			v.line("you did not allow it, so the turn ends here; say what to do instead")
 		} else {
@@ -136,128 +131,76 @@ func (v *view) show(e event.Event) {
 func (v *view) aside(text string) { v.asides = append(v.asides, text) }
 
 func (v *view) flush() {
-	if v.hanging {
+	if v.hanging || len(v.calls) > 0 && v.calls[0].Started && v.calls[0].Kind == tool.Note && !v.calls[0].Asks {
 		return
 	}
-	for _, text := range v.asides {
+	asides := v.asides
+	v.asides = nil
+	for _, text := range asides {
 		v.line(text)
 	}
-	v.asides = nil
 }
 
-// think shows reasoning apart from the answer: under a heading, indented.
-func (v *view) think(text string) {
-	if text == "" {
-		return
-	}
-	if !v.thought.begun() {
-		v.line("(thinking)")
-	}
-	v.thought.add(text)
-}
-
-// countDown writes how long it takes until the next try, each time over the
-// last one.
-func (v *view) countDown(b event.Waiting) {
-	text := fmt.Sprintf("  %-16s", brief.Waiting(b)) // blanks over a longer one
-	if v.counting {
-		text = "\r" + text
-	} else {
-		v.end()
-	}
-	v.print(text, "")
-	v.counting = true
-}
-
-func (v *view) replied(r llm.Reply) {
-	if !v.thought.begun() && !v.reply.begun() {
-		for _, p := range r.Message.Parts {
-			if p.Kind == llm.Reasoning {
-				v.think(p.Text)
-			}
-		}
-	}
-	v.thought.end()
-	if text := r.Message.Text(); text != "" {
-		if _, ok := v.reply.finish(text); !ok {
-			v.line("pawl: the screen missed a part of that; here it is again, whole:")
-			v.line(plain.Text(text))
-		}
-	}
-	if r.Stop == llm.StopRefusal {
-		v.line(plain.Line("pawl: the model refused: " + r.Refusal))
-	}
-}
-
-// A call is one line: what it wants as soon as it runs, how it went as soon as
-// it is done. Results come in the order the calls were asked, so the first
-// open call is the only one whose line may wait.
-
-func (v *view) find(id string) int {
-	return slices.IndexFunc(v.calls, func(c call) bool { return c.id == id })
-}
-
-func (v *view) hang() {
-	if len(v.calls) == 0 || !v.calls[0].started || v.calls[0].shown || isQuestion(v.calls[0].what) {
-		return
+// onto goes to where the text of a block goes on, and reports whether it begins
+// there anew.
+func (v *view) onto(id string) (anew bool) {
+	if v.text == id {
+		return false
 	}
 	v.end()
-	v.print("  "+v.calls[0].what, "")
-	v.calls[0].shown, v.hanging = true, true
+	v.text = id
+	return true
 }
 
-func (v *view) done(d event.CallDone) {
-	what := plain.Line(d.Tool)
-	i := v.find(d.ID)
-	waits := i == 0 && v.hanging
-	if i >= 0 {
-		what = v.calls[i].what
-		v.calls = slices.Delete(v.calls, i, i+1)
+// thinking shows reasoning apart from the answer: under a heading, indented.
+func (v *view) thinking(c chat.Change) {
+	if c.More != "" && !(c.What == chat.Finished && v.begun && v.text != c.Block.ID) {
+		if v.onto(c.Block.ID) {
+			v.line("(thinking)")
+		}
+		v.piece(c.More, "  ")
 	}
-	if isQuestion(what) && d.Outcome == event.OK {
-		return // question and answer stand there
+	if c.What == chat.Finished {
+		v.leave(c.Block.ID)
 	}
-	text := ""
-	if done := brief.Done(d); done != "" {
-		text = "  → " + done
+}
+
+func (v *view) reply(c chat.Change, b chat.Reply) {
+	if c.More != "" {
+		v.onto(c.Block.ID)
+		v.begun = true
+		v.piece(c.More, "")
 	}
-	if waits {
-		v.print(text+"\n", "")
-		v.hanging = false
+	if c.What != chat.Finished {
 		return
 	}
-	v.line("  " + what + text)
-}
-
-// checked ends the line of one of pawl's own checks, or is a line of its own
-// where it did not run.
-func (v *view) checked(b event.Checked) {
-	text := "  → " + brief.Checked(b) + "\n"
-	switch {
-	case b.Command == "": // the closing line says why none ran
-	case v.hanging:
-		v.print(text, "")
-		v.hanging = false
-	default:
-		v.end()
-		v.print("  "+brief.Check(b.Command)+text, "")
+	v.leave(c.Block.ID)
+	v.begun = false
+	if c.Missed {
+		v.line("pawl: the screen missed a part of that; here it is again, whole:")
+		v.line(b.Text)
+	}
+	if b.Cached != "" {
+		v.line("pawl: " + b.Cached)
 	}
 }
 
-// asking says whether an open call is a question of the model.
-func (v *view) asking() bool {
-	return slices.ContainsFunc(v.calls, func(c call) bool { return isQuestion(c.what) })
-}
-
-func isQuestion(what string) bool { return strings.HasPrefix(what, "ask_user ") }
-
-// ran ends a person's own command.
-func (v *view) ran(b event.PersonRan) {
-	shown, ok := v.output.finish(b.Output)
-	if last := lastLine(b.Output); !ok && lastLine(shown) != last {
-		// A long output is kept without its middle: that it ends the same says
-		// that the screen has all of it.
-		v.line("pawl: the screen missed a part of that; it ends in: " + plain.Line(last))
+// ran shows what a person's own command prints, as it is.
+func (v *view) ran(c chat.Change, b chat.Command) {
+	if c.More != "" {
+		v.onto(c.Block.ID)
+		v.unbroken(c.More)
+	}
+	if c.What != chat.Finished {
+		return
+	}
+	v.leave(c.Block.ID)
+	switch {
+	case c.Block.Ephemeral:
+		return
+	case c.Missed:
+		out := strings.TrimRight(b.Output, " \n")
+		v.line("pawl: the screen missed a part of that; it ends in: " + plain.Line(out[strings.LastIndexByte(out, '\n')+1:]))
 	}
 	v.end()
 	if b.Exit == nil {
@@ -267,34 +210,119 @@ func (v *view) ran(b event.PersonRan) {
 	}
 }
 
-func lastLine(s string) string {
-	s = strings.TrimRight(s, " \r\n")
-	return s[strings.LastIndexByte(s, '\n')+1:]
+// leave ends the text of a block, if that stands last.
+func (v *view) leave(id string) {
+	if v.text == id {
+		v.text = ""
+		v.end()
+	}
 }
 
-// closing says how a turn ended: evidence, cost, how to undo (SPEC 13.3).
-func (v *view) closing(b event.Ended, proof evidence.Report, spent budget.Spent) {
+// retry shows why a request is tried again, and counts down to the next try,
+// each time over the last count.
+func (v *view) retry(c chat.Change, b chat.Retry) {
+	switch c.What {
+	case chat.Added:
+		v.line("pawl: " + b.Text)
+	case chat.Changed:
+		text := fmt.Sprintf("  %-16s", b.Waiting) // blanks over a longer one
+		if v.counting {
+			text = "\r" + text
+		} else {
+			v.end()
+		}
+		v.print(text, "")
+		v.counting = true
+	}
+}
+
+// A call is one line: what it wants as soon as it runs, how it went as soon as
+// it is done. Results come in the order the calls were asked, so the first
+// open call is the only one whose line may wait. A call that thinks, plans or
+// asks is over at once, or its question stands there.
+
+func (v *view) call(c chat.Change, b chat.Call) {
+	i := slices.IndexFunc(v.calls, func(c2 call) bool { return c2.id == c.Block.ID })
+	switch {
+	case c.What == chat.Finished:
+		v.done(i, b)
+		v.flush() // what the call led to stands below it, and not below the next
+	case i < 0:
+		v.calls = append(v.calls, call{Call: b, id: c.Block.ID})
+		return
+	case c.More != "":
+		return // what it prints: a call is one line
+	default:
+		v.calls[i].Call = b
+	}
+	v.hang()
+}
+
+func (v *view) hang() {
+	if len(v.calls) == 0 || !v.calls[0].Started || v.calls[0].shown || v.calls[0].Kind == tool.Note {
+		return
+	}
+	v.end()
+	v.print("  "+v.calls[0].Title, "")
+	v.calls[0].shown, v.hanging = true, true
+}
+
+func (v *view) done(i int, b chat.Call) {
+	waits := i == 0 && v.hanging
+	if i >= 0 {
+		v.calls = slices.Delete(v.calls, i, i+1)
+	}
+	if b.Asks && b.Outcome == event.OK {
+		return // question and answer stand there
+	}
+	v.outcome(waits, b.Title, b.Said)
+}
+
+// outcome ends the line that waits for it, or is a line of its own.
+func (v *view) outcome(waits bool, title, said string) {
+	if said != "" {
+		said = "  → " + said
+	}
+	if waits {
+		v.print(said+"\n", "")
+		v.hanging = false
+		return
+	}
+	v.line("  " + title + said)
+}
+
+func (v *view) check(c chat.Change, b chat.Check) {
+	switch c.What {
+	case chat.Added:
+		v.end()
+		v.print("  "+b.Title, "")
+		v.hanging = true
+	case chat.Finished:
+		v.outcome(v.hanging, b.Title, b.Said)
+	}
+}
+
+// ending says how a turn ended: evidence, cost, how to undo (SPEC 13.3).
+func (v *view) ending(b chat.Ending) {
 	v.forget()
 	v.flush()
-	if b.Error != nil && b.End != event.EndInterrupted && b.End != event.EndPermission {
-		text := fmt.Sprintf("pawl: %s: %s", b.End, b.Error.Message)
+	if b.Error != "" && b.End != event.EndPermission {
+		text := fmt.Sprintf("pawl: %s: %s", b.End, b.Error)
 		if b.End == event.EndStuck {
 			text += "; /why has the evidence"
 		}
-		v.line(plain.Line(text))
+		v.line(text)
 	}
-	text := brief.Spending(spent)
-	if e := brief.Evidence(proof); e != "" {
-		text = e + "; " + text + "; /diff shows it, /undo turn puts it back"
+	text := brief.Spending(b.Spent)
+	if b.Proof != "" {
+		text = b.Proof + "; " + text + "; /diff shows it, /undo turn puts it back"
 	}
 	v.line("pawl: " + text)
 }
 
 // forget leaves what was on its way as it stands.
 func (v *view) forget() {
-	for _, s := range []*stream{&v.thought, &v.reply, &v.output} {
-		s.end()
-	}
+	v.text, v.begun = "", false
 	v.end()
 }
 

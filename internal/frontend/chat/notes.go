@@ -1,0 +1,61 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// remark takes the events that are a line of pawl's own.
+func (t *Timeline) remark(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Opened:
+		t.note(e, Note{Kind: OfSession, Text: plain.Line(fmt.Sprintf("session %s in %s, %s", e.Session, b.Dir, e.Time.UTC().Format(time.DateTime+" MST")))})
+	case event.Rebased:
+		t.note(e, Note{Kind: OfModel, Text: brief.Model(b.Info)})
+	case event.Routed:
+		if text := brief.Route(b); text != "" {
+			t.note(e, Note{Kind: OfRoute, Text: text, Firm: b.Firm})
+		}
+	case event.ModeSet:
+		t.note(e, Note{Kind: OfMode, Text: plain.Line("mode " + b.Mode)})
+	case event.Granted:
+		t.note(e, Note{Kind: OfGrant, Text: plain.Line(fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule))})
+	case event.Warned:
+		t.note(e, Note{Kind: OfWarning, Text: plain.Line(b.Text)})
+	case event.Stuck:
+		if text := brief.Stuck(b, ""); text != "" {
+			n := Note{Kind: OfStuck, Text: text}
+			for _, l := range b.Evidence {
+				n.Evidence = append(n.Evidence, plain.Line(l))
+			}
+			t.note(e, n)
+		}
+	case event.Compacted:
+		said := brief.Shorter(b)
+		t.note(e, Note{Kind: OfCompaction, Text: said[0], More: said[1:]})
+	case event.Undone:
+		n := Note{Kind: OfUndo, Text: plain.Line("put back: " + strings.Join(b.Paths, ", "))}
+		if len(b.Kept) > 0 {
+			n.More = []string{plain.Line("with later changes kept in: " + strings.Join(b.Kept, ", "))}
+		}
+		t.note(e, n)
+	case event.Redone:
+		t.note(e, Note{Kind: OfUndo, Text: plain.Line("done again: " + strings.Join(b.Paths, ", "))})
+	case event.Noted:
+		if b.Why == "phase" || b.Why == "route" {
+			return // what the person sees of it is a block of its own
+		}
+		text := b.Text
+		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading tells which
+			text = strings.TrimSuffix(first, ":")
+		}
+		t.note(e, Note{Kind: OfTold, Text: plain.Line(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))})
+	case event.Progressed:
+		t.note(e, Note{Kind: OfProgress, Text: brief.Progressed(b)})
+	}
+}

@@ -1,0 +1,80 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+func (t *Timeline) asked(e event.Event, b event.Asked) {
+	q := Question{ID: b.ID, Why: b.Why, Text: plain.Text(b.Text)}
+	for _, o := range b.Options {
+		q.Options = append(q.Options, plain.Line(o))
+	}
+	for _, c := range b.Questions {
+		q.Calls = append(q.Calls, t.consent(c))
+	}
+	if q.Why == "" && len(q.Calls) == 0 {
+		t.asks(b.Text)
+	}
+	t.add(&part{Block: Block{ID: id("question", e.Seq), Began: e.Time, Body: q}})
+}
+
+// asks marks the call that asks a question: it runs, changes no file, and of
+// several it is about these words.
+func (t *Timeline) asks(question string) {
+	first, _, _ := strings.Cut(question, "\n")
+	if r := []rune(first); len(r) > 100 { // a title is cut
+		first = string(r[:100])
+	}
+	var asks *part
+	for _, p := range t.open {
+		c, ok := p.Body.(Call)
+		if !ok || !c.Started || c.Asks || c.Kind != tool.Note {
+			continue
+		}
+		if asks == nil || strings.Contains(c.Title, plain.Line(first)) && !strings.Contains(asks.Body.(Call).Title, plain.Line(first)) {
+			asks = p
+		}
+	}
+	if asks != nil {
+		c := asks.Body.(Call)
+		c.Asks = true
+		asks.Body = c
+		t.change(Changed, asks, "")
+	}
+}
+
+func (t *Timeline) consent(q event.Question) Consent {
+	c := Consent{
+		Call: q.Call, Tool: plain.Line(q.Tool), Title: plain.Line(q.Title), Preview: plain.Text(q.Preview), Reason: brief.Reason(q),
+		Rule: plain.Line(q.Pattern), Always: q.Always, Edits: q.Edits,
+	}
+	text := q.Preview
+	if strings.HasPrefix(text, "(") { // a note
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	c.Diff = strings.HasPrefix(text, "--- ")
+	if p := t.called(q.Call); p != nil && p.Body.(Call).Kind == tool.Exec {
+		c.Diff = false
+	}
+	return c
+}
+
+func (t *Timeline) answered(e event.Event, b event.Answered) {
+	p := t.find(func(p *part) bool { q, ok := p.Body.(Question); return ok && q.ID == b.ID })
+	if p == nil { // the log begins after it
+		p = &part{Block: Block{ID: id("question", e.Seq), Began: e.Time, Body: Question{ID: b.ID}}}
+	}
+	q := p.Body.(Question)
+	q.Answer, q.Verdicts = plain.Text(b.Text), slices.Clone(b.Verdicts)
+	for i, v := range q.Verdicts {
+		q.Verdicts[i].Why = plain.Text(v.Why)
+	}
+	p.Body = q
+	t.finish(e, p, "", false)
+}

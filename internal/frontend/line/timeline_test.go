@@ -1,0 +1,160 @@
+package line
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+)
+
+// SPEC 18.1: what a session's log holds at its end is what was seen of it while
+// it ran: prompts, replies, calls, questions with their answers, commands,
+// phases, undone turns, ends.
+func TestTheLogIsWhatWasSeen(t *testing.T) {
+	half := llmtest.Turn{Text: "Half a reply", Wait: make(chan struct{})}
+	r := newRig(t, llmtest.New(
+		llmtest.Use("todo", `{"items":[{"text":"look","status":"in_progress"},{"text":"write","status":"pending"}]}`, "ask_user", `{"question":"Which?","options":["a","b"]}`),
+		llmtest.Use("write", `{"path":"a.txt","content":"1\n"}`, "bash", `{"command":"echo out; exit 3"}`),
+		llmtest.Use("nothing", `{}`),
+		llmtest.Say("written"),
+		half,
+	), keysOf("go", "2", "y", "!echo mine", "/phase by hand", "/undo turn", "y", "/mode yolo", "again")...)
+	var mu sync.Mutex
+	var live []chat.Block
+	var watching sync.WaitGroup
+	cfg := r.config()
+	cfg.Open = func(ctx context.Context, w slash.Want) (*Opened, error) {
+		o, err := r.open(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		events := o.Session.Events(context.WithoutCancel(ctx), 0)
+		watching.Add(1)
+		go func() {
+			defer watching.Done()
+			var seen chat.Timeline
+			for e, err := range events {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				live = append(live, kept(seen.Apply(e))...)
+				mu.Unlock()
+			}
+		}()
+		return o, nil
+	}
+	r.paper.on("\nHalf", func() { r.signals <- "SIGINT" })
+	if _, err := Run(t.Context(), cfg, slash.Want{}); err != nil {
+		t.Fatal(err)
+	}
+	watching.Wait()
+	var again chat.Timeline
+	var stored []chat.Block
+	for e, err := range r.store.Read(t.Context(), "s1", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored = append(stored, kept(again.Apply(e))...)
+	}
+	if d := cmp.Diff(stored, live, cmpopts.IgnoreUnexported(budget.Spent{})); d != "" {
+		t.Errorf("the log differs from what was seen (-log +live):\n%s", d)
+	}
+	kinds := map[string]int{}
+	for _, b := range stored {
+		switch b := b.Body.(type) {
+		case chat.Call:
+			kinds["call"]++
+			if b.Asks {
+				kinds["asks"]++
+			}
+		case chat.Question:
+			if b.Answer != "" || len(b.Verdicts) > 0 {
+				kinds["answered"]++
+			}
+		case chat.Command:
+			kinds["command"]++
+		case chat.Phase:
+			kinds["phase"]++
+		case chat.Note:
+			kinds[string(b.Kind)]++
+		case chat.Ending:
+			kinds["end"]++
+		}
+	}
+	for kind, n := range map[string]int{"call": 5, "asks": 1, "answered": 2, "command": 1, "phase": 3, "undo": 1, "interrupt": 1, "end": 2} {
+		if kinds[kind] != n {
+			t.Errorf("%d of %s, want %d: %v\n%s", kinds[kind], kind, n, kinds, r.paper)
+		}
+	}
+}
+
+func kept(cs []chat.Change) (out []chat.Block) {
+	for _, c := range cs {
+		if c.What == chat.Finished && !c.Block.Ephemeral {
+			out = append(out, c.Block)
+		}
+	}
+	return out
+}
+
+// A call's own question stands for it, whatever else runs beside it and
+// whatever its tool is called; what a call led to stands below it.
+func TestCallsBesideAQuestion(t *testing.T) {
+	p := &paper{}
+	v := newView(p, nil)
+	for i, b := range []event.Body{
+		event.CallAsked{ID: "1", Tool: "todo", Title: "todo", Does: tool.Note},
+		event.CallAsked{ID: "2", Tool: "mcp__x__survey", Title: "mcp__x__survey Which colour?", Does: tool.Note},
+		event.CallStarted{ID: "1"},
+		event.CallStarted{ID: "2"},
+		event.Asked{ID: "q", Text: "Which colour?"},
+		event.Planned{Items: []tool.Item{{Text: "look", Status: "in_progress"}}},
+		event.Answered{ID: "q", Text: "blue"},
+		event.CallDone{ID: "1", Tool: "todo", Outcome: event.OK, Note: "0 of 1 done", Does: tool.Note},
+		event.CallDone{ID: "2", Tool: "mcp__x__survey", Outcome: event.OK, Note: "answered", Does: tool.Note},
+	} {
+		v.show(event.Event{Seq: int64(i + 1), Body: b})
+	}
+	if got, want := p.String(), "  todo  → 0 of 1 done\npawl: phase 1 of 1: look\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// What a slash command did between two turns was told by the command: the next
+// turn tells it no second time. SPEC 18.1
+func TestToldOnce(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("todo", `{"items":[{"text":"write","status":"in_progress"}]}`)), keysOf("/phase look", "/phase read", "go")...)
+	r.mode = "yolo"
+	_, seen := r.run()
+	if strings.Contains(seen, "pawl: phase 1") || !strings.Contains(seen, "pawl: phase 3 of 3: write") {
+		t.Error(seen)
+	}
+}
+
+// Thoughts between words are shown as they come, each part under a heading.
+func TestThoughtsBetweenWords(t *testing.T) {
+	p := &paper{}
+	v := newView(p, nil)
+	for _, b := range []event.Body{
+		event.ReasoningDelta{Text: "one"}, event.TextDelta{Text: "Two\n"}, event.TextDelta{Text: "three"},
+		event.ReasoningDelta{Text: "four"}, event.TextDelta{Text: "five"},
+	} {
+		v.show(event.Event{Body: b})
+	}
+	v.show(event.Event{Seq: 1, Body: event.Interrupted{By: "person"}})
+	if got, want := p.String(), "(thinking)\n  one\nTwo\nthree\n(thinking)\n  four\nfive\ninterrupted\n"; got != want {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+}
