@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
@@ -146,11 +147,13 @@ func git(args []shellsyntax.Word) Effect {
 		}
 		return Effect{Kind: Reads, Reads: g.Dirs}
 	case "tag":
-		r = row{dash: "l= list n? sort= format= contains? no-contains? merged? no-merged? points-at= column? no-column i ignore-case color? omit-empty", exact: true, operands: text}
-		if len(rest) > 0 && !isOneOf(rest[0], "-l", "--list", "-n", "--contains", "--points-at", "--merged", "--no-merged", "--no-contains") && !strings.HasPrefix(rest[0].Text, "--sort") && !strings.HasPrefix(rest[0].Text, "--format") {
+		r = row{dash: "l list n? sort= format= contains? no-contains? merged? no-merged? points-at= column? no-column i ignore-case color? omit-empty", exact: true, operands: text}
+		opts, names, why := r.scan(rest)
+		if why == "" && len(names) > 0 && !slices.ContainsFunc(opts, func(o opt) bool {
+			return o.is("-l -list -n -contains -no-contains -merged -no-merged -points-at")
+		}) {
 			return other("git tag makes a tag")
 		}
-		r.dash = strings.Replace(r.dash, "l= ", "l ", 1)
 	case "stash":
 		switch {
 		case len(rest) > 0 && isOneOf(rest[0], "list"):

@@ -37,8 +37,14 @@ func anyLike(patterns []string, name string) bool {
 // folder. line has the commands that c.From names. An option that is not known narrows nothing.
 func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s Search, ok bool) {
 	for _, w := range c.Wrappers {
+		inner := c
+		inner.Wrappers = nil
+		own, searches := SearchOf(name, inner, nil)
 		if w == "find" {
-			return fed(c.Via), ShowsContent(name)
+			if s = fed(c.Via); searches {
+				s = deeper(s, own)
+			}
+			return s, ShowsContent(name)
 		}
 		if w == "xargs" {
 			s = Search{Hidden: true, Ignored: true}
@@ -50,6 +56,11 @@ func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s
 				} else if lists, ok := SearchOf(by, from, nil); ok {
 					s = lists
 				}
+			}
+			if searches {
+				// Where nothing comes before, xargs runs it once all the same.
+				own.Dirs = append(own.Dirs, shellsyntax.Word{Text: ".", Known: true})
+				s = deeper(s, own)
 			}
 			return s, ShowsContent(name)
 		}
@@ -79,6 +90,15 @@ func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s
 		}
 	}
 	return s, ok
+}
+
+// deeper widens what find or xargs hand to a command by what that searches
+// itself: all of a folder that it is handed, and what it names beside.
+func deeper(s, own Search) Search {
+	s.Hidden, s.Ignored, s.Follow = s.Hidden || own.Hidden, s.Ignored || own.Ignored, s.Follow || own.Follow
+	s.only, s.without, s.Pruned = nil, nil, nil
+	s.Dirs = append(slices.Clone(s.Dirs), own.Dirs...)
+	return s
 }
 
 // option reports whether a word is an option; a pattern may stand in its value.
