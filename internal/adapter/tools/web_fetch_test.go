@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -70,8 +71,13 @@ func TestWebFetchFootprint(t *testing.T) {
 			t.Errorf("%q: %+v %v", u, f, err)
 		}
 		w := &fixedWeb{}
-		if r := procCall(t, WebFetch(), tool.Env{Web: w}, string(args)); host == "" && (!r.Error || w.got != "") {
+		r := procCall(t, WebFetch(), tool.Env{Web: w}, string(args))
+		got, err := url.Parse(w.got)
+		switch {
+		case host == "" && (!r.Error || w.got != ""):
 			t.Errorf("%q was fetched: %+v", u, r)
+		case host != "" && (err != nil || strings.TrimSuffix(strings.ToLower(got.Hostname()), ".") != host):
+			t.Errorf("%q: asked about %s, fetched %q", u, host, w.got)
 		}
 	}
 }

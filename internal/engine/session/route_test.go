@@ -142,10 +142,14 @@ func TestRouteRights(t *testing.T) {
 		llmtest.Use("bash", `{"command":"echo hello > out.txt"}`), llmtest.Use("write", writeIt), llmtest.Say("done"),
 	)
 	r := routedRig(t, "accept-edits", route.Auto, false, m)
-	if got := routes(r.run("why does go vet complain?", nil)); !slices.Equal(got, []string{"read pattern"}) {
+	es := r.run("why does go vet complain?", nil)
+	if got := routes(es); !slices.Equal(got, []string{"read pattern"}) {
 		t.Error(got)
 	}
-	es := r.run("run the seed script", nil)
+	if done := find[event.CallDone](es); len(done) != 1 || done[0].Command != "go vet ./..." || done[0].Exit == nil {
+		t.Errorf("go vet did not run: %+v", done)
+	}
+	es = r.run("run the seed script", nil)
 	if got := routes(es); !slices.Equal(got, []string{"run_command pattern", "edit model asked"}) {
 		t.Error(got)
 	}

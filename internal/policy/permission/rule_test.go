@@ -233,10 +233,24 @@ func TestTools(t *testing.T) {
 
 // SPEC 4.15: among allow and ask the most specific speaks.
 func TestMostSpecific(t *testing.T) {
-	p := policy(t, AcceptEdits, User, []string{"bash(git *)", "bash(git push origin main)"}, []string{"bash(git push *)"}, nil)
-	for line, want := range map[string]Verdict{"git pull": Allow, "git push origin dev": Ask, "git push origin main": Allow} {
-		if d := p.Decide(bash(line)); d.Verdict != want {
-			t.Errorf("%s: %v", line, d)
+	for _, c := range []struct {
+		allow, ask []string
+		want       map[string]Verdict
+	}{
+		{[]string{"bash(git *)", "bash(git push origin main)"}, []string{"bash(git push *)"}, map[string]Verdict{
+			"git pull": Allow, "git push origin dev": Ask, "git push origin main": Allow,
+		}},
+		// Of equal rank the stricter wins.
+		{[]string{"bash(git push *)"}, []string{"bash(git push *)"}, map[string]Verdict{"git push origin dev": Ask, "git pull": Ask}},
+		{[]string{"bash(make deploy)", "bash"}, []string{"bash(make deploy)"}, map[string]Verdict{"make deploy": Ask, "make clean": Allow}},
+		{[]string{"bash"}, []string{"bash"}, map[string]Verdict{"make deploy": Ask}},
+		{[]string{"edit(out/**)"}, []string{"edit(out/**)"}, map[string]Verdict{"echo x > out/a": Ask}},
+	} {
+		p := policy(t, AcceptEdits, User, c.allow, c.ask, nil)
+		for line, want := range c.want {
+			if d := p.Decide(bash(line)); d.Verdict != want {
+				t.Errorf("%s with allow %q and ask %q: %v", line, c.allow, c.ask, d)
+			}
 		}
 	}
 }
