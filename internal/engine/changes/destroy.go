@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -47,8 +48,17 @@ func (r *Recorder) ignored(ctx context.Context, cmds []shellsyntax.Command) []st
 	for _, c := range cmds {
 		for _, d := range r.place().Destroys(c) {
 			for _, name := range r.matches(ctx, d) {
-				if len(out) < maxDestroyed && !slices.Contains(out, name) && r.isIgnored(ctx, name, d.Folders) {
-					out = append(out, name)
+				found := []string{name}
+				if !r.isIgnored(ctx, name, d.Folders) {
+					found = nil
+					if d.Folders {
+						found = r.ignoredBelow(ctx, name)
+					}
+				}
+				for _, name := range found {
+					if len(out) < maxDestroyed && !slices.Contains(out, name) {
+						out = append(out, name)
+					}
 				}
 			}
 		}
@@ -104,10 +114,55 @@ func (r *Recorder) isIgnored(ctx context.Context, name string, folders bool) boo
 	return false
 }
 
+// maxFolders is in how many folders ignored files are looked for before a
+// command is asked about because of what may be in the others.
+const maxFolders = 2000
+
+// notLooked ends the name of a folder that was not looked through whole.
+const notLooked = "/"
+
+// ignoredBelow lists what is ignored in a folder that goes with all in it.
+func (r *Recorder) ignoredBelow(ctx context.Context, name string) (out []string) {
+	if !r.isFolder(ctx, name) {
+		return nil
+	}
+	folders := []string{name}
+	for n := 0; n < len(folders); n++ {
+		if n == maxFolders {
+			return append(out, name+notLooked)
+		}
+		es, err := r.cfg.Files.List(ctx, folders[n])
+		if err != nil {
+			return append(out, name+notLooked)
+		}
+		for _, e := range es {
+			switch at := path.Join(folders[n], e.Name); {
+			case e.Name == ".git" || len(out) == maxDestroyed:
+			case e.Ignored:
+				out = append(out, at)
+			case e.Dir && e.Link == "":
+				folders = append(folders, at)
+			}
+		}
+	}
+	return out
+}
+
+// isFolder reports whether a path is a folder itself, and no link to one.
+func (r *Recorder) isFolder(ctx context.Context, name string) bool {
+	if name == "." {
+		return true
+	}
+	es, err := r.cfg.Files.List(ctx, path.Dir(name))
+	return err == nil && slices.ContainsFunc(es, func(e tool.Entry) bool { return e.Name == path.Base(name) && e.Dir && e.Link == "" })
+}
+
 // destroyed words, for the person and the model, what became of ignored files
 // that a command was to destroy.
 func (r *Recorder) destroyed(ctx context.Context, names []string) string {
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return r.isIgnored(ctx, name, true) })
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return strings.HasSuffix(name, notLooked) || r.isIgnored(ctx, name, true)
+	})
 	if len(names) == 0 {
 		return ""
 	}

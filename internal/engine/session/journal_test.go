@@ -199,7 +199,36 @@ func TestIgnoredIsNotRestorable(t *testing.T) {
 		}
 		r.put("out/x", "x\n")
 		r.put("a.txt", "a\n")
+		if err := os.MkdirAll(filepath.Join(r.dir, "src/deep/er"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r.put("src/deep/er/y.bin", "y\n")
+		r.put("src/a.go", "package src\n")
+		if err := os.Mkdir(filepath.Join(r.dir, "plain"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r.put("plain/a.go", "package plain\n")
+		if err := os.Symlink("../src", filepath.Join(r.dir, "plain/link")); err != nil {
+			t.Fatal(err)
+		}
 		return r, r.run("go", nil)
+	}
+	for _, command := range []string{
+		"rm -rf src", "rm -r src/deep/", "cd src && rm -rf deep", "rm -rf s*", "rm -rf plain src", "rm -rf out/",
+	} {
+		r, es := run("auto", command)
+		if b := find[event.Blocked](es); len(b) != 1 || !strings.Contains(b[0].Reason, "can not be undone") || r.file("src/deep/er/y.bin") != "y\n" {
+			t.Errorf("%s: %+v", command, b)
+		}
+	}
+	for _, command := range []string{"rm -rf plain", "rm -rf nosuch", "rm plain/link", "rm src/a.go"} {
+		r, es := run("auto", command) // some are asked about, for another reason
+		if b := find[event.Blocked](es); len(b) != 0 && strings.Contains(b[0].Reason, "undone") || r.file("src/deep/er/y.bin") != "y\n" {
+			t.Errorf("%s: %+v", command, b)
+		}
+	}
+	if _, es := run("yolo", "rm -rf src"); !strings.Contains(find[event.CallDone](es)[0].Result.Text, "[cannot be undone: src/deep/er/y.bin: ignored files, of which no copy is kept]") {
+		t.Errorf("%s", find[event.CallDone](es)[0].Result.Text)
 	}
 	for _, command := range []string{"rm d.bin", "rm -f ./*.bin", "rm -r out", "rm out/x", "echo > d.bin", "cp a.txt d.bin", "mv a.txt d.bin", "true && rm d.bin"} {
 		r, es := run("auto", command)
