@@ -19,7 +19,11 @@ type Tests struct {
 // RunsNone is Tests.None of a check that is not there to run tests.
 const RunsNone = "it runs no tests"
 
-const notShown = "its output does not show that a test ran"
+// What is said where a test may have run, and may not.
+const (
+	notShown = "its output does not show that a test ran"
+	notClear = "without -v it does not show whether a test ran or all were skipped"
+)
 
 // Count reads from what a check printed before it ended with exit code 0 how
 // many tests ran in it. env is NAME=value that it was given beside the line.
@@ -134,6 +138,8 @@ func tally(lines []string, forms []form) Tests {
 		return Tests{None: "its output tells of failures, whatever its exit code"}
 	case sum.passed > 0:
 		return Tests{Ran: sum.passed}
+	case sum.unclear:
+		return Tests{None: notClear}
 	case sum.skipped > 0:
 		return Tests{None: "every test in it was skipped"}
 	case sum.told:

@@ -269,7 +269,8 @@ func (f *Fold) command(line string, exit *int, output string, rewrote []string) 
 
 // judge says of a check that ended with exit code 0 what that shows.
 func (f *Fold) judge(c *Check, t Tests) {
-	c.Tests, c.Untested, c.Built = t.Ran, t.None, Builds(c.Command)
+	// It is called built, and that no test ran, only where that is known.
+	c.Tests, c.Untested, c.Built = t.Ran, t.None, Builds(c.Command) && t.None != notShown && t.None != notClear
 	if t.Ran == 0 && t.None == "" { // the log of an older pawl
 		c.Untested = notShown
 	}

@@ -24,8 +24,8 @@ func edit(path, before, after string) event.FileChanged {
 	return event.FileChanged{Tool: "edit", Path: path, Before: tool.Hash(before), After: tool.Hash(after)}
 }
 
-// passing is what go test prints.
-const passing = "ok  \texample.com/x\t0.003s\nexit code 0"
+// passing is what go test -v prints.
+const passing = "=== RUN   TestX\n--- PASS: TestX (0.00s)\nPASS\nok  \texample.com/x\t0.003s\nexit code 0"
 
 func bash(command string, exit int) event.CallDone {
 	return event.CallDone{Tool: "bash", Command: command, Exit: ptr(exit), Result: llm.Result{Text: passing}}

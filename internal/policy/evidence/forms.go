@@ -13,6 +13,7 @@ import (
 type counts struct {
 	passed, skipped, failed int
 	told                    bool // it tells anything of them
+	unclear                 bool // it does not tell whether some ran or were skipped
 }
 
 func (c *counts) add(o counts) {
@@ -20,6 +21,7 @@ func (c *counts) add(o counts) {
 	c.skipped += o.skipped
 	c.failed += o.failed
 	c.told = c.told || o.told
+	c.unclear = c.unclear || o.unclear
 }
 
 // form reads one way of telling.
@@ -147,7 +149,7 @@ func goLines(lines []string) (c counts) {
 		case strings.HasPrefix(l, "ok  \t"):
 			c.told = true
 			if !strings.Contains(l, "[no tests to run]") && !strings.Contains(l, "[no test files]") {
-				c.passed++
+				c.unclear = true // its tests passed, or all of them were skipped
 			}
 		case strings.HasPrefix(l, "?   \t"):
 			c.told = true
@@ -172,7 +174,7 @@ func goEither(lines []string) counts {
 // in it says nothing itself: it passes where all of them were skipped.
 func goNames(lines []string) counts {
 	c := goLines(lines)
-	c.passed = 0
+	c.unclear = false
 	went := map[string]string{}
 	end := func() {
 		parents := map[string]bool{}

@@ -109,7 +109,7 @@ func TestLongSuite(t *testing.T) {
 // again; what it proved before is.
 func TestSkipsWhatIsProven(t *testing.T) {
 	t.Parallel()
-	all := llmtest.Use("bash", `{"command":"go test -count=1 ./... 2>&1"}`)
+	all := llmtest.Use("bash", `{"command":"go test -v -count=1 ./... 2>&1"}`)
 	r := newRig(t, shop, write("price/price.go", total("sum += p")), all, llmtest.Say("done"))
 	r.fakeGo()
 	r.told(r.run(nil), "done")

@@ -237,7 +237,7 @@ func (r *rig) fakeGo() {
 case "$*" in
 "test ./report") echo "ok  	example.com/shop/report	0.001s"; exit 0 ;;
 esac
-grep -qE 'sum [+]= p( [+] 0)?$' price/price.go && { echo "ok  	example.com/shop/price	0.001s"; exit 0; }
+grep -qE 'sum [+]= p( [+] 0)?$' price/price.go && { printf "=== RUN   TestTotal\n--- PASS: TestTotal (0.00s)\nPASS\nok  \texample.com/shop/price\t0.001s\n"; exit 0; }
 printf -- '--- FAIL: TestTotal (0.00s)\n    price_test.go:7: Total = -30, want 30\nFAIL\nFAIL\texample.com/shop/price\t0.001s\nFAIL\n'
 exit 1
 `)
