@@ -188,16 +188,16 @@ func (w *world) drain() (read []string) {
 }
 
 // harms words the changes that a mode does not let a line make.
-func harms(mode permission.Mode, changes []change, cmds []shellsyntax.Command) []string {
+func harms(mode permission.Mode, changes []change, cmds []shellsyntax.Command, output string) []string {
 	var out []string
 	let := map[string]bool{} // folders of which something may have changed
 	for _, c := range changes {
-		if may(mode, c, cmds) {
+		if may(mode, c, cmds, output) {
 			let[path.Dir(c.path)] = true
 		}
 	}
 	for _, c := range changes {
-		if !may(mode, c, cmds) && !(c.dir && let[c.path]) {
+		if !may(mode, c, cmds, output) && !(c.dir && let[c.path]) {
 			out = append(out, c.what+" "+c.path)
 		}
 	}
@@ -205,11 +205,12 @@ func harms(mode permission.Mode, changes []change, cmds []shellsyntax.Command) [
 	return out
 }
 
-// may reports whether a mode lets a line of these commands change that unasked.
-func may(mode permission.Mode, c change, cmds []shellsyntax.Command) bool {
+// may reports whether a mode lets a line of these commands, which printed that,
+// change or read something unasked.
+func may(mode permission.Mode, c change, cmds []shellsyntax.Command, output string) bool {
 	switch {
 	case c.what == "read":
-		return !slices.ContainsFunc(cmds, shows)
+		return slices.ContainsFunc(cmds, opens) && !strings.Contains(output, "CANARY")
 	case path.Base(c.path) == "RAN":
 		return false
 	case c.path == "/tmp" && c.dir:
@@ -228,16 +229,19 @@ func may(mode permission.Mode, c change, cmds []shellsyntax.Command) bool {
 	return false
 }
 
-// shows reports whether a command shows what the files it opens hold. How large
-// a file is, or what its sum is, is no secret; nor is a copy of a folder, in
-// which the names stay; "go version" looks whether a file is a program.
-func shows(c shellsyntax.Command) bool {
-	name, _ := c.Program()
-	switch {
-	case len(c.Words) == 0 || name == "cp" && command.Effects(c).Recursive || name == "go" && len(c.Words) > 1 && c.Words[1].Text == "version":
-		return false
+// opens reports whether a command opens files without showing what they hold.
+// How large a file is, or what its sum is, is no secret; nor is a copy of a
+// folder, in which the names stay; "go version" looks whether it is a program.
+func opens(c shellsyntax.Command) bool {
+	switch name, _ := c.Program(); name {
+	case "cp":
+		return command.Effects(c).Recursive
+	case "go":
+		return len(c.Words) > 1 && c.Words[1].Text == "version"
+	case "wc", "file", "cksum", "sum", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "shasum":
+		return true
 	}
-	return command.ShowsContent(name)
+	return false
 }
 
 // bookkeeping: caches that Go keeps for itself in the home, whatever it is

@@ -145,7 +145,7 @@ func serve() error {
 				r.Output = shell.output
 			}
 			changes := w.changes()
-			r.Harm = harms(o.Mode, changes, f.Commands)
+			r.Harm = harms(o.Mode, changes, f.Commands, r.Output)
 			if len(changes) > 0 {
 				if w, err = w.again(o.Plain); err != nil {
 					return err

@@ -76,6 +76,11 @@ func TestEnvironment(t *testing.T) {
 			}
 		}
 	}
+	for _, key := range []string{"sk-x", "sk_live_x", "ghp_x", "gho_x", "ghs_x", "github_pat_x", "glpat-x", "xoxb-x", "xoxp-x", "AKIAX", "AIzax", "hf_x", "npm_x", "pypi-x"} {
+		if len(environ([]string{"NODE_SETTING=" + key}, nil)) > len(fixed()) {
+			t.Errorf("leaked: a value %s", key)
+		}
+	}
 	for _, kv := range []string{"GO_PATH=x", "GO_PATTERN=x", "NODE_PATH=x", "CARGO_AUTHORS=x", "GO_KEYWORD=x", "PIP_COMPASS=x", "GO_AUTHOR=x", "GO111MODULE=on"} {
 		if len(environ([]string{kv}, nil)) == len(fixed()) && kv != "PIP_COMPASS=x" { // it ends in PASS: rather one too many
 			t.Errorf("missing: %s", kv)

@@ -7,6 +7,12 @@ func TestLandingSisters(t *testing.T) {
 	dir, files := pathRig(t)
 	pathRows(t, dir, files, nil, `
 ????a cat -- outf
+????a grep -n out/*
+????a grep -e out*
+????a grep -c o*tf a
+RRRRR find . -name zz | xargs grep -R x
+?d??a xargs grep -R x < /dev/null
+RRRRR find . -exec grep -R x {} +
 ????a cat ./out/../sib/f
 ????a cat $(echo outf)
 ????a x=outf; cat $x

@@ -26,6 +26,13 @@ func unknown(cmds []Command) bool {
 // command, f for a file of the repository.
 func TestUnknownCode(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(`
+readonly a[$(zap)] ls
+readonly a[zap]
+declare x a[$(zap)]
+declare -x a[$(zap)]
+typeset a[y]
+export a[$(zap)]
+f() { local a[$(zap)]; }; f
 x='a[$(zap)]'; echo ${!x}
 x='a[$(zap)]'; echo "${!x}"
 x='a[$(zap)]'; echo ${!x:-1}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,4 +92,25 @@ func FuzzEffects(f *testing.F) {
 		}
 		ReadOnly(cs)
 	})
+}
+
+// SPEC 16.5: what only reads keeps no log, fetches nothing and writes no index.
+func TestClosedEnv(t *testing.T) {
+	for line, want := range map[string]string{
+		"npm ls":     "npm_config_logs_max=0 npm_config_update_notifier=false npm_config_offline=true npm_config_onload_script= npm_config_node_options=",
+		"git status": "GIT_OPTIONAL_LOCKS=0 GIT_NO_LAZY_FETCH=1 GIT_TERMINAL_PROMPT=0 GIT_PAGER=cat",
+		"pip list":   "PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1",
+		"less a":     "LESSOPEN= LESSCLOSE= LESSSECURE=1",
+		"go list":    "GOPROXY=off GOVCS=*:off GOFLAGS=-buildvcs=false GOTOOLCHAIN=local",
+	} {
+		cmds := parse(t, line)
+		if !Closed(cmds) {
+			t.Errorf("%s is not closed", line)
+		}
+		for kv := range strings.FieldsSeq(want) {
+			if !slices.Contains(ClosedEnv(cmds), kv) {
+				t.Errorf("%s runs without %s", line, kv)
+			}
+		}
+	}
 }

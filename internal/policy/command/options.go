@@ -129,7 +129,7 @@ func (r row) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.W
 				o.value, o.has, o.late = args[i], true, behind
 				// Of several words the first is the value; where the rest are
 				// no files that are read, they may be anything.
-				if several(args[i]) && (!r.open() || r.operands != paths && r.operands != text) {
+				if several(args[i]) && (!r.open() || r.operands == written || r.operands == removed) {
 					o.marks += "!"
 				}
 			}
