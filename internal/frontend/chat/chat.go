@@ -10,6 +10,14 @@
 // a frontend may write them to paper. All text in a block is sanitised (package
 // plain); nothing is cut, wrapped, indented or coloured.
 //
+// A frontend on an open session uses Follow: CatchUp takes in what is there (of a
+// session that was opened again, the whole conversation, to draw or to skip),
+// Next waits for what comes. A frontend that writes once and never redraws
+// draws a block when it is Finished, and may write what a text grows by (More)
+// as it comes. One that has a live area draws there what Open returns. One that
+// reads a stored log needs only a Timeline. A question is a block: it is
+// answered with its ID through the session, and Finished when it is.
+//
 // It refuses: to know a tool by its name, to keep finished blocks (memory stays
 // flat however long a session is), and to look at a clock.
 package chat

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 	"sync"
 	"time"
@@ -92,6 +91,7 @@ type Exit struct{ By string }
 type conversation struct {
 	Config
 	open *Opened
+	talk *chat.Conversation // over it
 	view *view
 	quit bool
 
@@ -148,6 +148,9 @@ var (
 
 func (c *conversation) converse(ctx context.Context) error {
 	for !c.quit {
+		if err := c.between(); err != nil {
+			return err
+		}
 		c.pressing()
 		text, err := c.read()
 		switch {
@@ -208,46 +211,38 @@ func (c *conversation) take(ctx context.Context, text string) error {
 		if err != nil {
 			return err
 		}
-		return c.running(ctx, func(ctx context.Context) error { return cmd.Run(ctx, c, args) })
+		return c.quietly(ctx, func(ctx context.Context) error { return cmd.Run(ctx, c, args) })
 	}
 	return c.turn(ctx, text)
-}
-
-// events are what happens in the session from now on, behind what came since
-// the last time: that is folded, and a command that led to it said so.
-func (c *conversation) events(ctx context.Context) iter.Seq2[event.Event, error] {
-	s := c.open.Session
-	c.view.drawn = s.Last()
-	return s.Events(ctx, c.view.seen)
 }
 
 // turn runs a prompt and shows what happens until it ends.
 func (c *conversation) turn(ctx context.Context, text string) error {
 	s := c.open.Session
-	events := c.events(c.late)
 	defer c.ahead(ctx)()
 	c.runs(func(by string) {
 		_, _ = s.Submit(ctx, session.Interrupt{By: by}) // an interrupt cannot fail
 	})
 	defer c.runs(nil)
 	if _, err := s.Submit(ctx, session.Prompt{Text: text}); err != nil {
-		for range events { // ends the subscription
-			break
-		}
 		return err
 	}
-	return c.follow(ctx, events)
+	return c.follow(ctx)
 }
 
-func (c *conversation) follow(ctx context.Context, events iter.Seq2[event.Event, error]) error {
-	for e, err := range events {
-		if c.isGone() && c.late.Err() != nil {
+// follow shows what happens until the turn ends.
+func (c *conversation) follow(ctx context.Context) error {
+	for {
+		changes, err := c.talk.Next(context.WithoutCancel(ctx))
+		switch {
+		case c.isGone() && (err != nil || c.late.Err() != nil):
+			c.view.end()
 			return errGone
+		case err != nil:
+			return fmt.Errorf("the session ended: its log could not be read or written: %w", err)
 		}
-		if err != nil {
-			return err
-		}
-		for _, ch := range c.view.show(e) {
+		for _, ch := range changes {
+			c.view.draw(ch)
 			switch b := ch.Block.Body.(type) {
 			case chat.Question:
 				if ch.What != chat.Added {
@@ -261,11 +256,22 @@ func (c *conversation) follow(ctx context.Context, events iter.Seq2[event.Event,
 			}
 		}
 	}
-	if c.isGone() {
-		c.view.end()
-		return errGone
+}
+
+// between shows what happened since the last turn.
+func (c *conversation) between() error {
+	if err := c.talk.CatchUp(c.late, c.view.draw); err != nil && !c.isGone() {
+		return err
 	}
-	return errors.New("the session ended: its log could not be written")
+	return nil
+}
+
+// quietly does what a slash command does: the command tells what came of it,
+// and the timeline does not tell it again.
+func (c *conversation) quietly(ctx context.Context, do func(context.Context) error) error {
+	err := c.running(ctx, do)
+	_ = c.talk.CatchUp(c.late, func(chat.Change) {}) // where the log cannot be read, the next turn says so
+	return err
 }
 
 // command runs a person's own command; its output is shown as it comes.
@@ -276,7 +282,6 @@ func (c *conversation) command(ctx context.Context, line string) error {
 	s := c.open.Session
 	reading, stop := context.WithCancel(c.late)
 	defer stop()
-	events := c.events(reading)
 	return c.running(ctx, func(ctx context.Context) error {
 		failed := make(chan error, 1)
 		go func() {
@@ -286,11 +291,13 @@ func (c *conversation) command(ctx context.Context, line string) error {
 				stop() // nothing was recorded: no event will come
 			}
 		}()
-		for e, err := range events {
-			if err != nil {
+		for reading.Err() == nil {
+			changes, err := c.talk.Next(reading)
+			if err != nil && reading.Err() == nil {
 				return err
 			}
-			for _, ch := range c.view.show(e) {
+			for _, ch := range changes {
+				c.view.draw(ch)
 				if _, ok := ch.Block.Body.(chat.Command); ok && ch.What == chat.Finished {
 					return <-failed
 				}
@@ -322,52 +329,33 @@ func (c *conversation) Switch(ctx context.Context, w slash.Want) error {
 		return err
 	}
 	if c.open != nil {
+		c.talk.Stop()
 		c.open.Close()
 	}
-	c.open = o
+	c.open, c.talk = o, chat.Follow(c.late, o.Session)
 	for _, n := range o.Notes {
 		c.view.line("pawl: " + plain.Line(n))
 	}
 	s := o.Session
 	c.view.opened()
 	c.view.line(fmt.Sprintf("pawl: %s; mode %s; session %s; /help", brief.ModelShort(s.Info()), s.Mode(), plain.Line(s.ID())))
-	prompt, answer, err := c.fold(ctx)
+	prompt, answer := "", ""
+	err = c.talk.CatchUp(ctx, func(ch chat.Change) {
+		switch b := ch.Block.Body.(type) {
+		case chat.Prompt:
+			if b.Source != event.Autofix {
+				prompt, answer = b.Text, ""
+			}
+		case chat.Reply:
+			answer = b.Text
+		}
+	})
 	if err != nil || prompt == "" || w.Fork { // of a fork, what was said stands above
 		return err
 	}
 	prompt = "> " + strings.ReplaceAll(strings.TrimSpace(prompt), "\n", "\n> ")
 	c.view.line("it was left at:\n" + indent(prompt+"\n"+strings.TrimSpace(answer)))
 	return nil
-}
-
-// fold takes in what there is of a session that was opened, without drawing it,
-// and returns the last prompt and what the model said last.
-func (c *conversation) fold(ctx context.Context) (prompt, answer string, err error) {
-	last := c.open.Session.Last()
-	if last == 0 {
-		return "", "", nil
-	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	for e, err := range c.events(ctx) {
-		if err != nil {
-			return "", "", err
-		}
-		for _, ch := range c.view.timeline.Apply(e) {
-			switch b := ch.Block.Body.(type) {
-			case chat.Prompt:
-				if b.Source != event.Autofix {
-					prompt, answer = b.Text, ""
-				}
-			case chat.Reply:
-				answer = b.Text
-			}
-		}
-		if c.view.seen = e.Seq; e.Seq >= last {
-			break
-		}
-	}
-	return prompt, answer, nil
 }
 
 // Sessions is part of slash.Host.

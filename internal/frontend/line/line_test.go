@@ -104,7 +104,7 @@ func (d discard) Write(b []byte) (int, error) {
 // A model that does not stream is shown all the same, thinking apart.
 func TestReplyWithoutStream(t *testing.T) {
 	p := &paper{}
-	v := newView(p, nil)
+	v := newSeen(p, nil)
 	v.show(event.Event{Body: event.Replied{Reply: llm.Reply{Message: llm.Message{Parts: []llm.Part{
 		{Kind: llm.Reasoning, Text: "a thought"}, llm.TextPart("a reply"),
 	}}}}})
@@ -117,7 +117,7 @@ func TestReplyWithoutStream(t *testing.T) {
 // lines of their own.
 func TestCountDown(t *testing.T) {
 	p := &paper{}
-	v := newView(p, nil)
+	v := newSeen(p, nil)
 	down := event.Fault{Message: "a is overloaded"}
 	for _, b := range []event.Body{
 		event.TextDelta{Text: "half a"},
@@ -142,7 +142,7 @@ func TestCountDown(t *testing.T) {
 // several run at once and start in another order.
 func TestOneLineACall(t *testing.T) {
 	p := &paper{}
-	v := newView(p, nil)
+	v := newSeen(p, nil)
 	for i, b := range []event.Body{
 		event.CallAsked{ID: "1", Tool: "bash", Args: []byte(`{"command":"first"}`)},
 		event.CallAsked{ID: "2", Tool: "bash", Args: []byte(`{"command":"second"}`)},
@@ -167,7 +167,7 @@ func TestOneLineACall(t *testing.T) {
 // SPEC 13.3: a check of pawl's own is one line, which stands while it runs.
 func TestOneLineACheck(t *testing.T) {
 	p := &paper{}
-	v := newView(p, nil)
+	v := newSeen(p, nil)
 	zero, one := 0, 1
 	v.show(event.Event{Body: event.TextDelta{Text: "All tests pass"}})
 	v.show(event.Event{Body: event.Checking{Command: "go test ./\x1b[2Ja"}})

@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -312,5 +313,21 @@ func safe(t *testing.T, seen string) {
 		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0 || c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
 			t.Errorf("%q reached the terminal in %q", c, seen[max(0, i-40):min(len(seen), i+40)])
 		}
+	}
+}
+
+// seen is a view over events.
+type seen struct {
+	*view
+	timeline chat.Timeline
+}
+
+func newSeen(out io.Writer, columns func() int) *seen {
+	return &seen{view: newView(out, columns)}
+}
+
+func (s *seen) show(e event.Event) {
+	for _, c := range s.timeline.Apply(e) {
+		s.draw(c)
 	}
 }

@@ -21,7 +21,7 @@ func TestStreamShowsEachPieceOnce(t *testing.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("ab é漢\n\t "))).Draw(t, "text")
 		upTo := rapid.IntRange(0, len(text)).Draw(t, "streamed")
 		p := &paper{}
-		v := newView(p, nil)
+		v := newSeen(p, nil)
 		for at := 0; at < upTo; {
 			n := rapid.IntRange(1, upTo-at).Draw(t, "piece")
 			v.show(event.Event{Body: event.TextDelta{Text: text[at : at+n]}})
@@ -51,7 +51,7 @@ func TestStreamThatDiffers(t *testing.T) {
 		{"Hel world", "Hello world", "Hel world\npawl: the screen missed a part of that; here it is again, whole:\nHello world\n"},
 	} {
 		p := &paper{}
-		v := newView(p, nil)
+		v := newSeen(p, nil)
 		v.show(event.Event{Body: event.TextDelta{Text: c.streamed}})
 		v.show(reply(c.whole))
 		if got := p.String(); got != c.want {
@@ -75,7 +75,7 @@ func TestOutputOnce(t *testing.T) {
 		{"1\n3\n", "1\n2\n3\n4\n", nil, "1\n3\npawl: the screen missed a part of that; it ends in: 4\nit did not end by itself\n"},
 	} {
 		p := &paper{}
-		v := newView(p, nil)
+		v := newSeen(p, nil)
 		v.show(event.Event{Body: event.OutputDelta{Text: c.streamed}})
 		v.show(event.Event{Body: event.PersonRan{Command: "x", Output: c.output, Exit: c.exit}})
 		if got := p.String(); got != c.want {

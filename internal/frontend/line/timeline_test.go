@@ -2,6 +2,7 @@ package line
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -113,7 +115,7 @@ func kept(cs []chat.Change) (out []chat.Block) {
 // whatever its tool is called; what a call led to stands below it.
 func TestCallsBesideAQuestion(t *testing.T) {
 	p := &paper{}
-	v := newView(p, nil)
+	v := newSeen(p, nil)
 	for i, b := range []event.Body{
 		event.CallAsked{ID: "1", Tool: "todo", Title: "todo", Does: tool.Note},
 		event.CallAsked{ID: "2", Tool: "mcp__x__survey", Title: "mcp__x__survey Which colour?", Does: tool.Note},
@@ -146,7 +148,7 @@ func TestToldOnce(t *testing.T) {
 // Thoughts between words are shown as they come, each part under a heading.
 func TestThoughtsBetweenWords(t *testing.T) {
 	p := &paper{}
-	v := newView(p, nil)
+	v := newSeen(p, nil)
 	for _, b := range []event.Body{
 		event.ReasoningDelta{Text: "one"}, event.TextDelta{Text: "Two\n"}, event.TextDelta{Text: "three"},
 		event.ReasoningDelta{Text: "four"}, event.TextDelta{Text: "five"},
@@ -156,5 +158,67 @@ func TestThoughtsBetweenWords(t *testing.T) {
 	v.show(event.Event{Seq: 1, Body: event.Interrupted{By: "person"}})
 	if got, want := p.String(), "(thinking)\n  one\nTwo\nthree\n(thinking)\n  four\nfive\ninterrupted\n"; got != want {
 		t.Errorf("%q\nwant\n%q", got, want)
+	}
+}
+
+// What happens in a session between two turns is seen, before the next prompt
+// and once. SPEC 18.1
+func TestBetweenTurns(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Say("one"), llmtest.Say("two")), keysOf("go", "go on")...)
+	cfg := r.config()
+	cfg.Open = func(ctx context.Context, w slash.Want) (*Opened, error) {
+		o, err := r.open(ctx, w)
+		if err == nil {
+			r.paper.on("1 model reply", func() {
+				if _, err := o.Session.Submit(t.Context(), session.Phase{Text: "by somebody"}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		return o, err
+	}
+	if _, err := Run(t.Context(), cfg, slash.Want{}); err != nil {
+		t.Fatal(err)
+	}
+	if seen := r.paper.String(); strings.Count(seen, "pawl: phase 1 of 1: by somebody\n> go on\n") != 1 || strings.Count(seen, "by somebody") != 1 {
+		t.Error(seen)
+	}
+}
+
+// A conversation that is no longer followed ends for its reader, and so does
+// one whose session is closed; the session does not wait for it.
+func TestFollowingEnds(t *testing.T) {
+	for name, end := range map[string]func(*chat.Conversation, *Opened){
+		"stopped": func(c *chat.Conversation, _ *Opened) { c.Stop() },
+		"closed":  func(_ *chat.Conversation, o *Opened) { o.Close() },
+	} {
+		r := newRig(t, llmtest.New(llmtest.Say("hello")))
+		o, err := r.open(t.Context(), slash.Want{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := chat.Follow(t.Context(), o.Session)
+		if _, err := o.Session.Submit(t.Context(), session.Prompt{Text: "go"}); err != nil {
+			t.Fatal(err)
+		}
+		for ended := false; !ended; {
+			changes, err := c.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, ch := range changes {
+				_, ended = ch.Block.Body.(chat.Ending)
+			}
+		}
+		if err := c.CatchUp(t.Context(), func(ch chat.Change) { t.Errorf("%s: %+v after the end", name, ch) }); err != nil || len(c.Open()) != 0 {
+			t.Errorf("%s: %v, open %+v", name, err, c.Open())
+		}
+		end(c, o)
+		if _, err := c.Next(t.Context()); !errors.Is(err, chat.ErrOver) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "stopped" {
+			o.Close()
+		}
 	}
 }

@@ -23,11 +23,8 @@ type view struct {
 	columns func() int    // of the terminal; nil, or 0: lines are not broken
 	words   plain.Wrapper // what is printed word by word
 
-	timeline chat.Timeline
-	seen     int64  // the last event that was folded
-	drawn    int64  // what is not after this event is not drawn
-	text     string // the block whose text stands last
-	begun    bool   // text of a reply stands there
+	text  string // the block whose text stands last
+	begun bool   // text of a reply stands there
 
 	calls   []call // open ones, in the order they were asked
 	hanging bool   // the line of the first one waits for its outcome
@@ -43,21 +40,7 @@ type call struct {
 
 func newView(out io.Writer, columns func() int) *view { return &view{out: out, columns: columns} }
 
-// show folds an event, draws what it changed and returns that: nothing where it
-// is of before.
-func (v *view) show(e event.Event) []chat.Change {
-	changes := v.timeline.Apply(e)
-	v.seen = max(v.seen, e.Seq)
-	if e.Seq != 0 && e.Seq <= v.drawn {
-		return nil
-	}
-	for _, c := range changes {
-		v.draw(c)
-	}
-	return changes
-}
-
-// opened is for another session: nothing of it was seen.
+// opened is for another session: nothing of it is on its way.
 func (v *view) opened() {
 	v.forget()
 	*v = view{out: v.out, columns: v.columns, midline: v.midline}

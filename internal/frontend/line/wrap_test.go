@@ -18,7 +18,7 @@ func TestWordsAreNotCut(t *testing.T) {
 	const text = "Some words of an answer that is longer than any terminal here, with 日本語の言葉 in it and e\u0301 and 🙂.\n\n- a list item that goes on and on\n"
 	for _, columns := range []int{0, 40, 80, 100} {
 		p := &paper{}
-		v := newView(p, func() int { return columns })
+		v := newSeen(p, func() int { return columns })
 		show := func(b event.Body) { v.show(event.Event{Body: b}) }
 		for i := 0; i < len(text); i += 3 {
 			show(event.TextDelta{Text: text[i:min(i+3, len(text))]})
