@@ -76,19 +76,19 @@ func measure(name, root, state string, n int) error {
 	defer j.Close()
 	ctx := context.Background()
 	start := time.Now()
-	l, err := j.Look(ctx, nil)
+	l, err := j.Snapshot(ctx, nil)
 	if err != nil {
 		return err
 	}
 	first := time.Since(start)
-	if err := j.Settle("bench"); err != nil { // written to disk once
+	if err := j.Checkpoint("bench"); err != nil { // written to disk once
 		return err
 	}
 	memory := heap() - before
 	var looks, walks []time.Duration
 	for range n {
 		start := time.Now()
-		if l, err = j.Look(ctx, nil); err != nil {
+		if l, err = j.Snapshot(ctx, nil); err != nil {
 			return err
 		}
 		looks = append(looks, time.Since(start))

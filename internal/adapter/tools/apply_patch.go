@@ -156,7 +156,7 @@ func (g *stage) patches(ctx context.Context, text string) error {
 func (g *stage) patch(ctx context.Context, f patchFile) error {
 	path := f.locate(g.env, f.path)
 	if f.remove || f.moveTo != "" {
-		if l, err := g.env.Files.Itself(ctx, path, 0); err == nil && fs.FileMode(l.Mode)&fs.ModeSymlink != 0 {
+		if l, err := g.env.Files.ReadNoFollow(ctx, path, 0); err == nil && fs.FileMode(l.Mode)&fs.ModeSymlink != 0 {
 			return failf("%s is a symlink to %s: name the file itself, or change the link in a shell; nothing was written", path, l.Data)
 		}
 	}

@@ -118,7 +118,7 @@ func (m *memFiles) Write(ctx context.Context, p string, data []byte, expect tool
 	return cs[0], nil
 }
 
-func (m *memFiles) Itself(ctx context.Context, p string, limit int64) (tool.File, error) {
+func (m *memFiles) ReadNoFollow(ctx context.Context, p string, limit int64) (tool.File, error) {
 	return m.Read(ctx, p, limit)
 }
 

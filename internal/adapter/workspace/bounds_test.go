@@ -93,7 +93,7 @@ func TestOnly(t *testing.T) {
 		if _, err := view.Read(t.Context(), p, 0); (err == nil) != ok {
 			t.Errorf("read %s: %v", p, err)
 		}
-		if _, err := view.Itself(t.Context(), p, 10); (err == nil) != ok {
+		if _, err := view.ReadNoFollow(t.Context(), p, 10); (err == nil) != ok {
 			t.Errorf("itself %s: %v", p, err)
 		}
 	}

@@ -86,13 +86,13 @@ func TestItself(t *testing.T) {
 	if err != nil || what(t, filepath.Join(root, "new/l")) != "link ../file" || what(t, filepath.Join(root, "run")) != "file rwxr-xr-x r" || !slices.Equal(cs[0].Folders, []string{"new"}) {
 		t.Errorf("%+v, %v", cs, err)
 	}
-	if f, err := w.Itself(ctx, "new/l", 0); err != nil || f.Mode != link || string(f.Data) != "../file" || f.Hash != hashText("../file") || f.Path != "new/l" {
+	if f, err := w.ReadNoFollow(ctx, "new/l", 0); err != nil || f.Mode != link || string(f.Data) != "../file" || f.Hash != hashText("../file") || f.Path != "new/l" {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if f, err := w.Itself(ctx, "file", 0); err != nil || f.Data != nil || f.Hash != hashText("f") || f.Mode != 0o644 {
+	if f, err := w.ReadNoFollow(ctx, "file", 0); err != nil || f.Data != nil || f.Hash != hashText("f") || f.Mode != 0o644 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if _, err := w.Itself(ctx, "none", 0); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := w.ReadNoFollow(ctx, "none", 0); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	// A folder is never taken for a file, nor a file for a folder.

@@ -170,9 +170,9 @@ func (w *Workspace) Stat(path string) (tool.Hash, bool, error) {
 	return sumOf(h), false, nil
 }
 
-// Itself reads what is at a path without following a symlink there. See
+// ReadNoFollow reads what is at a path without following a symlink there. See
 // tool.Files.
-func (w *Workspace) Itself(ctx context.Context, path string, max int64) (tool.File, error) {
+func (w *Workspace) ReadNoFollow(ctx context.Context, path string, max int64) (tool.File, error) {
 	if err := ctx.Err(); err != nil {
 		return tool.File{}, err
 	}

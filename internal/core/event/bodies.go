@@ -166,9 +166,9 @@ type FileChanged struct {
 	// Folders were made for it, the outermost first: undoing it takes them
 	// away where they are empty.
 	Folders []string `json:"folders,omitempty"`
-	// Loose: it changed while a command ran, and nothing says that the command
-	// did it. It is undone only when a person confirms it (SPEC 11.2).
-	Loose bool `json:"loose,omitempty"`
+	// Unattributed: it changed while a command ran, and nothing tells that the
+	// command did it. It is undone only when a person confirms it (SPEC 11.2).
+	Unattributed bool `json:"loose,omitempty"`
 	// Does is tool.Edit for a tool's own writes and tool.Exec for what a command
 	// did. Whole: the tool wrote all of it, so that the model knows the content.
 	Does  tool.Kind `json:"does,omitempty"`

@@ -82,7 +82,7 @@ func full() []event.Body {
 		},
 		event.FileSeen{Call: "call_1", Spans: []tool.Span{{Path: "a.go", From: 1, To: 9, Hash: before}, {Path: "dir", Dir: true}}},
 		event.FileChanged{
-			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true,
+			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Unattributed: true,
 			Folders: []string{"sub", "sub/deep"}, Does: tool.Edit, Whole: true,
 		},
 		event.Undone{What: "turn", Prompt: 3, Changes: []int64{5, 7}, Paths: []string{"a.go", "b/<c>.go"}, Kept: []string{"a.go"}},
@@ -124,7 +124,7 @@ func full() []event.Body {
 			Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
 		},
 		event.Writing{
-			Call: "call_1", Tool: "edit", Does: tool.Edit, Whole: true, Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Loose: true, Folders: []string{"sub"}, Does: tool.Edit, Whole: true}},
+			Call: "call_1", Tool: "edit", Does: tool.Edit, Whole: true, Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Unattributed: true, Folders: []string{"sub"}, Does: tool.Edit, Whole: true}},
 			Undone: &event.Undone{What: "file", Prompt: 3, Changes: []int64{5}, Paths: []string{"a.go"}, Kept: []string{"a.go"}},
 			Redone: &event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		},

@@ -160,11 +160,11 @@ type Files interface {
 	Stat(path string) (h Hash, dir bool, err error)
 	// Read reads a regular file of at most max bytes (0: the default limit).
 	Read(ctx context.Context, path string, max int64) (File, error)
-	// Itself reads what is at a path, where Read follows a symlink there: of
+	// ReadNoFollow reads what is at a path, where Read follows a symlink there: of
 	// one, Data is its target, Hash the target's and Mode has fs.ModeSymlink. A
 	// content of more than max bytes (0: of any) is hashed, and Data is nil. A
 	// folder is an error, and nothing there fs.ErrNotExist.
-	Itself(ctx context.Context, path string, max int64) (File, error)
+	ReadNoFollow(ctx context.Context, path string, max int64) (File, error)
 	// Lines reads a range of lines, 1-based and inclusive, of a file of any
 	// size: File.Data is those lines, at most max bytes, and File.Hash that of
 	// the whole file. first and last are the lines that were read, total how
@@ -200,7 +200,7 @@ type Write struct {
 	// target. A file that is read-only is written only where Mode is set.
 	Mode uint32
 	// NoFollow: Path and MoveTo are meant themselves, also where a symlink is:
-	// Expect is then the hash of its target, as Itself has it. Mode with
+	// Expect is then the hash of its target, as ReadNoFollow has it. Mode with
 	// fs.ModeSymlink implies it.
 	NoFollow bool
 	// Folders, of Remove and MoveTo, are folders above Path that go as well

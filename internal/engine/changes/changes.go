@@ -65,7 +65,7 @@ func New(log *eventlog.Log, fold *Fold, cfg Config) *Recorder {
 // History returns the changes as they can be shown and taken back.
 func (r *Recorder) History() *History { return &History{r} }
 
-// Fold is what the log says of changes. The zero value is ready.
+// Fold is what a log has of changes. The zero value is ready.
 type Fold struct {
 	undo   undo.Fold
 	recent map[string]recent // by path

@@ -72,12 +72,12 @@ func (d *Drafts) Read(ctx context.Context, path string, max int64) (tool.File, e
 	return tool.File{Path: clean, Data: f.data, Hash: edits.HashOf(f.data), Mode: f.mode}, nil
 }
 
-// Itself is part of tool.Files.
-func (d *Drafts) Itself(ctx context.Context, path string, max int64) (tool.File, error) {
+// ReadNoFollow is part of tool.Files.
+func (d *Drafts) ReadNoFollow(ctx context.Context, path string, max int64) (tool.File, error) {
 	if _, _, ok := d.at(path); ok {
 		return d.Read(ctx, path, max)
 	}
-	return d.Files.Itself(ctx, path, max)
+	return d.Files.ReadNoFollow(ctx, path, max)
 }
 
 // Write is part of tool.Files.

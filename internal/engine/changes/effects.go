@@ -31,7 +31,7 @@ func (r *Recorder) effects(ctx context.Context, call string, es []tool.Effect, n
 	for _, e := range es {
 		b := event.FileChanged{
 			Call: call, Tool: undo.Shell, Path: e.Path, Before: e.Before, After: e.After, Mode: e.Mode, ModeBefore: e.ModeBefore,
-			Added: e.Added, Removed: e.Removed, Loose: named == nil || !named.Covers(e, gone), Does: tool.Exec,
+			Added: e.Added, Removed: e.Removed, Unattributed: named == nil || !named.Covers(e, gone), Does: tool.Exec,
 		}
 		if call == personCall {
 			b.Call, b.Tool = "", undo.Person
@@ -68,7 +68,7 @@ func (r *Recorder) store(ctx context.Context, h tool.Hash, room *int64) bool {
 func changeNotes(cs []event.FileChanged) (told, lost string) {
 	var unattributed, gone []string
 	for _, c := range cs {
-		if c.Loose {
+		if c.Unattributed {
 			unattributed = append(unattributed, c.Path)
 		}
 		if !c.Kept {

@@ -52,7 +52,7 @@ func (h *History) askOrphans(ctx context.Context, p *undo.Plan) error {
 	}
 	var others, unattributed []undo.Change
 	h.r.log.View(func() {
-		others, unattributed = h.r.fold.undo.Others(seqs, otherChanges), h.r.fold.undo.Loose(otherChanges)
+		others, unattributed = h.r.fold.undo.Others(seqs, otherChanges), h.r.fold.undo.Unattributed(otherChanges)
 	})
 	if len(others) == 0 && len(unattributed) == 0 {
 		return nil

@@ -66,7 +66,7 @@ func (h *History) Plan(ctx context.Context, w undo.What) (undo.Plan, error) {
 		}
 		p.Files = append(p.Files, f)
 	}
-	if w.Sort == undo.ByRedo {
+	if w.Kind == undo.ByRedo {
 		return p, nil
 	}
 	return p, h.askOrphans(ctx, &p)
@@ -124,7 +124,7 @@ func (r *Recorder) current(ctx context.Context, name string) (undo.Now, []byte, 
 			return undo.Now{Err: fmt.Sprintf("a folder above it is a symlink now: %s leads to %s", dir, real)}, nil, nil
 		}
 	}
-	f, err := r.cfg.Files.Itself(ctx, name, keepLimit)
+	f, err := r.cfg.Files.ReadNoFollow(ctx, name, keepLimit)
 	switch {
 	case ctx.Err() != nil:
 		return undo.Now{}, nil, ctx.Err()
@@ -159,7 +159,7 @@ func (r *Recorder) had(ctx context.Context, h tool.Hash) ([]byte, error) {
 	return b, err
 }
 
-// preview gives a file of a plan its diff, and finds out whether the content
+// preview adds to a file of a plan its diff, and finds out whether the content
 // that it is to get can still be had.
 func (h *History) preview(ctx context.Context, f *undo.File, now []byte, room *int) error {
 	if f.Blocked() || f.Action == undo.Same {

@@ -10,7 +10,7 @@ import (
 
 // Point is a prompt of a person, to which the session can be taken back.
 type Point struct {
-	Seq   int64 // the place of the prompt's event
+	Seq   int64 // the sequence number of the prompt's event
 	Time  time.Time
 	Text  string
 	Files []string // that its turn changed and that were not put back since

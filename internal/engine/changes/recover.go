@@ -28,7 +28,7 @@ func (r recent) begins(e tool.Effect) bool {
 }
 
 // has reports whether an effect is recorded: it ends where the record does, or the
-// file is as the record says, and has been as the effect says on the way.
+// file is as recorded, and has been on the way as the effect has it.
 func (r recent) has(e tool.Effect, now tool.Hash) bool {
 	last := r[len(r)-1]
 	if e.After == last.After {
@@ -88,7 +88,7 @@ func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (
 	defer cancel()
 	r.tracker.mu.Lock()
 	defer r.tracker.mu.Unlock()
-	l, err := r.tracker.Look(ctx, nil)
+	l, err := r.tracker.Snapshot(ctx, nil)
 	if err != nil {
 		return nil, false // it can not be told: the call is closed as outcome unknown
 	}
@@ -106,13 +106,13 @@ func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (
 func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
 	var ds []event.Draft
 	for _, i := range eventlog.Look(r.log, r.fold.undo.Intents) {
-		fate := i.Settle(func(path string) (tool.Hash, bool) {
-			f, err := r.cfg.Files.Itself(ctx, path, 0)
+		fate := i.Fate(func(path string) (tool.Hash, bool) {
+			f, err := r.cfg.Files.ReadNoFollow(ctx, path, 0)
 			return f.Hash, err == nil || errors.Is(err, fs.ErrNotExist)
 		})
 		done := r.rollForward(ctx, i, &fate)
 		for _, c := range fate.Done {
-			c.Loose = len(fate.Lost) > 0 // what belongs together is not all there
+			c.Unattributed = len(fate.Lost) > 0 // what belongs together is not all there
 			done = append(done, event.Draft{Body: c})
 		}
 		if len(done) == 0 {

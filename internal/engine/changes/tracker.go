@@ -109,10 +109,10 @@ func (t *tracker) recordOthers(ctx context.Context, r *Recorder, touched []strin
 }
 
 // snapshot is Journal.Look, and tells of its limits once.
-func (t *tracker) snapshot(ctx context.Context, r *Recorder, touched []string) (tool.Look, error) {
+func (t *tracker) snapshot(ctx context.Context, r *Recorder, touched []string) (tool.Snapshot, error) {
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
-	l, err := t.Look(ctx, touched)
+	l, err := t.Snapshot(ctx, touched)
 	if t.blind = err != nil; t.blind {
 		return l, r.warnOfLimit("what commands change is not recorded and can not be undone: " + err.Error())
 	}
@@ -135,7 +135,7 @@ func (t *tracker) checkpoint(r *Recorder, tag string) error {
 	if t.blind {
 		return nil
 	}
-	if err := t.Settle(tag); err != nil {
+	if err := t.Checkpoint(tag); err != nil {
 		return r.warnOfLimit("what commands change could not be told if pawl were killed now: " + err.Error())
 	}
 	return nil
@@ -297,7 +297,7 @@ func (t *tracker) leave(r *Recorder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if slices.ContainsFunc(t.jobs, func(j *job) bool { return j.r == r }) {
-		// A log that is broken says so itself.
+		// A broken log is reported where it is written next.
 		_, _ = t.gather(context.Background(), r, t.alive(r))
 	}
 	t.jobs = slices.DeleteFunc(t.jobs, func(j *job) bool { return j.r == r })

@@ -18,9 +18,9 @@ type Undone struct {
 	Done, Left []undo.File
 }
 
-// Undo does what a plan says: all of it, but for the files that c leaves out,
+// Undo does a plan: all of it, but for the files that c leaves out,
 // or nothing. It looks at every file again and refuses where one is not as it
-// was when the plan was made. *undo.OpenError says which files need a word
+// was when the plan was made. *undo.OpenError lists the files that need a word
 // first.
 func (h *History) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone, error) {
 	if h.r.cfg.Busy() {
@@ -74,7 +74,7 @@ func (h *History) stillSo(ctx context.Context, p undo.Plan, do []undo.File) erro
 		return err
 	}
 	if !eventlog.Look(h.r.log, func() bool {
-		if p.Sort == undo.ByRedo {
+		if p.Kind == undo.ByRedo {
 			return h.r.fold.undo.CanRedo(p.Undone)
 		}
 		return !slices.ContainsFunc(do, func(f undo.File) bool { return !h.r.fold.undo.Stand(f.Changes) })

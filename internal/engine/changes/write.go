@@ -20,7 +20,7 @@ import (
 // at most by itself.
 const keepLimit = 16 << 20
 
-// write does writes through a view of the files. w says whose they are; after is
+// write does writes through a view of the files. w tells whose they are; after is
 // recorded together with the changes, where all went well.
 func (r *Recorder) write(ctx context.Context, files tool.Files, w event.Writing, ws []tool.Write, after ...event.Draft) ([]tool.Change, error) {
 	for _, req := range ws {
@@ -54,8 +54,8 @@ func (r *Recorder) put(ctx context.Context, files tool.Files, ws []tool.Write) (
 	return cs, err
 }
 
-// keepBoth stores what a write replaces and what it brings, and says what the
-// write will change.
+// keepBoth stores what a write replaces and what it brings, and returns
+// what the write will change.
 func (r *Recorder) keepBoth(ctx context.Context, w event.Writing, req tool.Write) ([]event.FileChanged, error) {
 	c := event.FileChanged{Call: w.Call, Tool: w.Tool, Path: r.clean(req.Path, req.NoFollow), Before: req.Expect, Mode: req.Mode}
 	if c.Before == "" {
@@ -101,12 +101,12 @@ func (r *Recorder) missing(file string) []string {
 
 func (r *Recorder) content(ctx context.Context, req tool.Write) (tool.File, error) {
 	if req.NoFollow {
-		return r.cfg.Files.Itself(ctx, req.Path, keepLimit)
+		return r.cfg.Files.ReadNoFollow(ctx, req.Path, keepLimit)
 	}
 	return r.cfg.Files.Read(ctx, req.Path, keepLimit)
 }
 
-// clean gives a path as it is recorded.
+// clean returns a path as it is recorded.
 func (r *Recorder) clean(p string, itself bool) string {
 	if !itself {
 		if clean, _, err := r.cfg.Files.Resolve(p); err == nil {

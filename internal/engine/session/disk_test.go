@@ -118,9 +118,9 @@ func (d *disk) Root() string { return "/" }
 
 func (d *disk) Resolve(p string) (string, bool, error) { return path.Clean(p), true, nil }
 
-func (d *disk) Itself(ctx context.Context, p string, limit int64) (tool.File, error) {
+func (d *disk) ReadNoFollow(ctx context.Context, p string, limit int64) (tool.File, error) {
 	if d.real != nil {
-		return d.real.Itself(ctx, p, limit)
+		return d.real.ReadNoFollow(ctx, p, limit)
 	}
 	f, ok := d.files[p]
 	if !ok {
@@ -134,7 +134,7 @@ func (d *disk) Itself(ctx context.Context, p string, limit int64) (tool.File, er
 }
 
 func (d *disk) Read(ctx context.Context, p string, limit int64) (tool.File, error) {
-	return d.Itself(ctx, p, limit)
+	return d.ReadNoFollow(ctx, p, limit)
 }
 
 func (d *disk) Stat(p string) (tool.Hash, bool, error) {

@@ -236,7 +236,7 @@ func (h *history) command(id string) {
 		if old == now && was == is {
 			continue
 		}
-		c := event.FileChanged{Call: id, Tool: "bash", Path: p, Kept: true, Loose: loose}
+		c := event.FileChanged{Call: id, Tool: "bash", Path: p, Kept: true, Unattributed: loose}
 		if was {
 			c.Before, c.ModeBefore = hashOf(old.data), old.mode
 			if c.Kept = h.chance(90); c.Kept {
@@ -325,8 +325,8 @@ func (h *history) putBack(w undo.What) {
 		// A part stands that could not be taken back. It is recorded: the rest of
 		// it, or its redo, brings back what is between two files now.
 		h.life.fuel = -1
-		if !maps.Equal(before, h.disk.files) && w.Sort != undo.ByRedo {
-			again, err := h.s.Changes().Plan(ctx, undo.What{Sort: undo.ByRedo})
+		if !maps.Equal(before, h.disk.files) && w.Kind != undo.ByRedo {
+			again, err := h.s.Changes().Plan(ctx, undo.What{Kind: undo.ByRedo})
 			if err == nil {
 				_, err = h.s.Changes().Undo(ctx, again, undo.Consent{})
 			}
@@ -343,7 +343,7 @@ func (h *history) putBack(w undo.What) {
 				h.fail("%s is not what was planned", f.Path)
 			}
 		}
-		if w.Sort != undo.ByRedo && h.chance(30) {
+		if w.Kind != undo.ByRedo && h.chance(30) {
 			h.backAgain(u, before)
 		}
 	case !maps.Equal(before, h.disk.files):
@@ -363,7 +363,7 @@ func (h *history) backAgain(u changes.Undone, before map[string]content) {
 	if !slices.ContainsFunc(u.Done, func(f undo.File) bool { return f.Action != undo.Same }) {
 		return
 	}
-	p, err := h.s.Changes().Plan(context.Background(), undo.What{Sort: undo.ByRedo})
+	p, err := h.s.Changes().Plan(context.Background(), undo.What{Kind: undo.ByRedo})
 	if err != nil {
 		h.fail("redo of %+v: %v", u.Done, err)
 	}
@@ -382,7 +382,7 @@ func (h *history) backAgain(u changes.Undone, before map[string]content) {
 // it brought back.
 func (h *history) redone(p undo.Plan) map[string]bool {
 	out := map[string]bool{}
-	if p.Sort != undo.ByRedo {
+	if p.Kind != undo.ByRedo {
 		return out
 	}
 	for e, err := range h.store.Read(context.Background(), "s", 0) {
@@ -462,7 +462,7 @@ func (h *history) wholeOrNothing(before map[string]content, p undo.Plan, do []un
 	if done > 0 && due > 0 {
 		h.fail("half an undo: %d files of it done, %d not", done, due)
 	}
-	if done > 0 && p.Sort != undo.ByRedo && slices.ContainsFunc(do, func(f undo.File) bool { return folded(h.s).Stand(f.Changes) }) {
+	if done > 0 && p.Kind != undo.ByRedo && slices.ContainsFunc(do, func(f undo.File) bool { return folded(h.s).Stand(f.Changes) }) {
 		h.fail("what was undone still stands")
 	}
 }
@@ -489,8 +489,8 @@ func (h *history) live(steps int) {
 		case n < 50:
 			h.person()
 		case n < 85:
-			w := undo.What{Sort: pick(h, []undo.Sort{undo.ByChange, undo.ByTurn, undo.ByFile, undo.ByCommand, undo.ByAll, undo.ByRewind})}
-			switch w.Sort {
+			w := undo.What{Kind: pick(h, []undo.Kind{undo.ByChange, undo.ByTurn, undo.ByFile, undo.ByCommand, undo.ByAll, undo.ByRewind})}
+			switch w.Kind {
 			case undo.ByFile:
 				w.Path = pick(h, paths)
 			case undo.ByRewind:
@@ -501,7 +501,7 @@ func (h *history) live(steps int) {
 			}
 			h.putBack(w)
 		case n < 95:
-			h.putBack(undo.What{Sort: undo.ByRedo})
+			h.putBack(undo.What{Kind: undo.ByRedo})
 		default:
 			h.die(h.disk.snapshot(), notAgreed)
 		}
@@ -581,8 +581,8 @@ func TestEveryDeath(t *testing.T) {
 			{Path: "b", Data: []byte("x\n"), Expect: hashOf("x\n"), MoveTo: "new/b"},
 		})
 	}
-	undone := func(h *history, w undo.Sort) {
-		p, err := h.s.Changes().Plan(ctx, undo.What{Sort: w})
+	undone := func(h *history, w undo.Kind) {
+		p, err := h.s.Changes().Plan(ctx, undo.What{Kind: w})
 		if err != nil {
 			h.fail("%v", err)
 		}
@@ -633,7 +633,7 @@ func TestEveryDeath(t *testing.T) {
 					h.fail("half a redo")
 				}
 			}
-			if _, err := h.s.Changes().Plan(ctx, undo.What{Sort: undo.ByTurn}); err == nil {
+			if _, err := h.s.Changes().Plan(ctx, undo.What{Kind: undo.ByTurn}); err == nil {
 				undone(h, undo.ByTurn)
 			}
 			if op == "write" && !maps.Equal(h.disk.snapshot(), start) {

@@ -403,7 +403,7 @@ func (w *world) legal() {
 // sameAgain folds the log again and compares.
 func (w *world) sameAgain(all []event.Event) {
 	cfg := w.cfg
-	cfg.Store, cfg.Look = copyOf(w.rt, all), true
+	cfg.Store, cfg.ReadOnly = copyOf(w.rt, all), true
 	cfg.Permission = modeIn(w.rt, string(w.Mode()), w.dir)
 	again, err := session.Open(context.Background(), cfg)
 	if err != nil {

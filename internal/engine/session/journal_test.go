@@ -62,7 +62,7 @@ func (r *rig) said(c event.FileChanged) string {
 	if fs.FileMode(c.Mode)&fs.ModeSymlink != 0 {
 		s += " link"
 	}
-	if c.Loose {
+	if c.Unattributed {
 		s += " loose"
 	}
 	return s
@@ -350,7 +350,7 @@ func TestPersonsCommandIsTheirs(t *testing.T) {
 
 // SPEC 11.2: what a person saves while a command runs is not taken for the
 // command's, where its words say what that is.
-func TestSavedMeanwhileIsLoose(t *testing.T) {
+func TestSavedMeanwhileIsUnattributed(t *testing.T) {
 	r := (*rig)(nil)
 	m := llmtest.New(llmtest.Use("bash", bash("echo ready; while [ ! -e go ]; do sleep 0.01; done; echo two > a.txt")))
 	r = newRig(t, "yolo", m, journaled(t, journal.Options{}))
@@ -373,7 +373,7 @@ func TestSavedMeanwhileIsLoose(t *testing.T) {
 
 // SPEC 11.2: a file that a person saves and the running command then moves is
 // theirs where it comes to lie; what the command itself made is not.
-func TestSavedAndMovedIsLoose(t *testing.T) {
+func TestSavedAndMovedIsUnattributed(t *testing.T) {
 	for command, want := range map[string]string{
 		"mv a.txt c.txt": "- > my own loose",
 		"sed -i s/own/new/ a.txt; mv a.txt c.txt": "- > my new",

@@ -45,11 +45,11 @@ type blind struct {
 	sees int
 }
 
-func (b *blind) Look(ctx context.Context, touched []string) (tool.Look, error) {
+func (b *blind) Snapshot(ctx context.Context, touched []string) (tool.Snapshot, error) {
 	if b.sees--; b.sees < 0 {
-		return tool.Look{}, context.DeadlineExceeded
+		return tool.Snapshot{}, context.DeadlineExceeded
 	}
-	return b.Journal.Look(ctx, touched)
+	return b.Journal.Snapshot(ctx, touched)
 }
 
 // SPEC 11.1: a command runs also where the workspace can not be looked at, and

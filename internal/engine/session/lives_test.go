@@ -230,7 +230,7 @@ func (l *life) fail(format string, args ...any) {
 		for e, err := range l.store.Read(context.Background(), "s", 0) {
 			switch b := e.Body.(type) {
 			case event.FileChanged:
-				log = append(log, fmt.Sprintf("%d %s %s %s: %.6s %o > %.6s %o kept %v loose %v", e.Seq, b.Tool, b.Call, b.Path, b.Before, b.ModeBefore, b.After, b.Mode, b.Kept, b.Loose))
+				log = append(log, fmt.Sprintf("%d %s %s %s: %.6s %o > %.6s %o kept %v loose %v", e.Seq, b.Tool, b.Call, b.Path, b.Before, b.ModeBefore, b.After, b.Mode, b.Kept, b.Unattributed))
 			case event.Undone, event.Redone, event.Warned, event.Writing:
 				log = append(log, fmt.Sprintf("%d %T %+v %v", e.Seq, b, b, err))
 			}
@@ -592,10 +592,10 @@ func (l *life) recorded(before, now map[string]content, from int64, call string,
 		if !jobbed && (c.Call != call || c.Tool != undo.Shell) {
 			l.fail("%+v is not of %s", c, call)
 		}
-		if c.Loose {
+		if c.Unattributed {
 			l.loose++
 		}
-		if saved[c.Path] && !c.Loose {
+		if saved[c.Path] && !c.Unattributed {
 			if !named.Covers(tool.Effect{Path: c.Path, Before: c.Before, After: c.After}, map[tool.Hash]bool{c.After: true}) {
 				l.fail("%s was saved by the person, and is taken for the command's", c.Path)
 			}
@@ -776,7 +776,7 @@ func (l *life) found(before, now map[string]content, from int64, id string) {
 	for _, c := range l.changes(from) {
 		if c.Call == id {
 			got[c.Path] = c
-			if !c.Loose {
+			if !c.Unattributed {
 				l.fail("%+v is taken for certain", c)
 			}
 		}
@@ -869,7 +869,7 @@ func (l *life) putBack(w undo.What) {
 				l.fail("%s is not what was planned", f.Path)
 			}
 		}
-		if w.Sort != undo.ByRedo && l.chance(40) {
+		if w.Kind != undo.ByRedo && l.chance(40) {
 			l.backAgain(u, before)
 		}
 	case !maps.Equal(before, l.disk()):
@@ -881,7 +881,7 @@ func (l *life) backAgain(u changes.Undone, before map[string]content) {
 	if !slices.ContainsFunc(u.Done, func(f undo.File) bool { return f.Action != undo.Same }) {
 		return
 	}
-	p, err := l.s.Changes().Plan(context.Background(), undo.What{Sort: undo.ByRedo})
+	p, err := l.s.Changes().Plan(context.Background(), undo.What{Kind: undo.ByRedo})
 	if err != nil || !p.Sure() {
 		l.fail("redo of %+v: %v %+v", u.Done, err, p.Files)
 	}
@@ -895,7 +895,7 @@ func (l *life) backAgain(u changes.Undone, before map[string]content) {
 // brought are the lines that the undo before a redo brought back.
 func (l *life) brought(p undo.Plan) map[string]bool {
 	out := map[string]bool{}
-	if p.Sort != undo.ByRedo {
+	if p.Kind != undo.ByRedo {
 		return out
 	}
 	for _, c := range l.changes(0) {
@@ -961,7 +961,7 @@ func (l *life) onlyPlanned(before map[string]content, p undo.Plan, confirmed map
 		if i < 0 || p.Files[i].Blocked() || l.hash(path) != p.Files[i].To || p.Files[i].Ask != "" && !confirmed[path] {
 			l.fail("%s is neither as it was nor as planned; before %v", path, before)
 		}
-		if _, is := now[path]; !is && (p.Files[i].Action != undo.Delete || p.Sort != undo.ByRedo && !created[path]) {
+		if _, is := now[path]; !is && (p.Files[i].Action != undo.Delete || p.Kind != undo.ByRedo && !created[path]) {
 			l.fail("%s was deleted; planned %+v", path, p.Files[i])
 		}
 	}
@@ -1011,8 +1011,8 @@ func (l *life) live(steps int) {
 		case n < 50:
 			l.person()
 		case n < 85:
-			w := undo.What{Sort: pickOf(l.rnd, []undo.Sort{undo.ByChange, undo.ByTurn, undo.ByFile, undo.ByCommand, undo.ByCommand, undo.ByAll, undo.ByRewind})}
-			switch w.Sort {
+			w := undo.What{Kind: pickOf(l.rnd, []undo.Kind{undo.ByChange, undo.ByTurn, undo.ByFile, undo.ByCommand, undo.ByCommand, undo.ByAll, undo.ByRewind})}
+			switch w.Kind {
 			case undo.ByFile:
 				w.Path = l.some()
 			case undo.ByRewind:
@@ -1023,7 +1023,7 @@ func (l *life) live(steps int) {
 			}
 			l.putBack(w)
 		case n < 93:
-			l.putBack(undo.What{Sort: undo.ByRedo})
+			l.putBack(undo.What{Kind: undo.ByRedo})
 		case n < 97 && l.job != "":
 			l.jobStep()
 			if l.chance(50) {

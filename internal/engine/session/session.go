@@ -70,10 +70,10 @@ type Config struct {
 
 	Permission *permission.Policy
 	Person     bool // somebody is there to answer questions
-	// Look opens a session to look at it and to undo: nothing is recorded at
+	// ReadOnly opens a session to look at it and to undo: nothing is recorded at
 	// opening, and nothing is asked of a model.
-	Look   bool
-	Limits budget.Limits
+	ReadOnly bool
+	Limits   budget.Limits
 	// Progress is how runs that go in circles are found: progress.Default().
 	Progress progress.Config
 	// Window holds the numbers of the context window. Counter, if set, gives
@@ -189,10 +189,10 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
-		Locks: cfg.Locks, ReadOnly: cfg.Look, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Busy: s.Busy,
+		Locks: cfg.Locks, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Busy: s.Busy,
 	})
 	known := s.log.Began() > 0
-	if cfg.Look {
+	if cfg.ReadOnly {
 		if s.turnOpen {
 			return nil, fault.NewConfiguration("wait for it, or take it up with --resume", "a turn of session %s is running, or was cut short", cfg.ID)
 		}
@@ -222,7 +222,7 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 // hold takes the session for this process. Who only looks at it takes nothing.
 func hold(cfg Config) (release func(), err error) {
 	h, ok := cfg.Store.(event.Holder)
-	if !ok || cfg.Look {
+	if !ok || cfg.ReadOnly {
 		return func() {}, nil
 	}
 	release, err = h.Hold(cfg.ID)

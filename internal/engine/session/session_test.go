@@ -132,9 +132,9 @@ func (r *rig) file(name string) string {
 }
 
 // undo does what is planned for a unit.
-func (r *rig) undo(unit undo.Sort, leave ...string) (changes.Undone, error) {
+func (r *rig) undo(unit undo.Kind, leave ...string) (changes.Undone, error) {
 	r.t.Helper()
-	p, err := r.Changes().Plan(r.t.Context(), undo.What{Sort: unit})
+	p, err := r.Changes().Plan(r.t.Context(), undo.What{Kind: unit})
 	if err != nil {
 		return changes.Undone{}, err
 	}
@@ -175,7 +175,7 @@ func TestEditAndUndo(t *testing.T) {
 	if len(proof.Files) != 1 || proof.Verified != nil {
 		t.Errorf("%+v", proof)
 	}
-	d, err := r.Changes().Diff(t.Context(), undo.What{Sort: undo.ByTurn})
+	d, err := r.Changes().Diff(t.Context(), undo.What{Kind: undo.ByTurn})
 	if err != nil || !strings.Contains(d, "-one") || !strings.Contains(d, "+two") {
 		t.Errorf("diff %q %v", d, err)
 	}
@@ -522,12 +522,12 @@ func TestUndoElsewhere(t *testing.T) {
 	r := newRig(t, "accept-edits", m)
 	r.run("make it", nil)
 	cfg := r.cfg
-	cfg.Look, cfg.Permission = true, policy(t, "ask", r.dir)
+	cfg.ReadOnly, cfg.Permission = true, policy(t, "ask", r.dir)
 	other, err := session.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := other.Changes().Plan(t.Context(), undo.What{Sort: undo.ByTurn})
+	plan, err := other.Changes().Plan(t.Context(), undo.What{Kind: undo.ByTurn})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -250,7 +250,7 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 	user := c.conf.User
 	return session.Config{
 		Store: o.store, ID: w.id, Dir: c.dir, Front: fr.name, Version: Version,
-		Person: fr.person, Look: fr.look,
+		Person: fr.person, ReadOnly: fr.look,
 
 		Model:    w.model,
 		Fallback: fallback(f, c.conf),

@@ -69,7 +69,7 @@ func (a *App) redoCommand() *cobra.Command {
 shown first, asked about on a terminal, and never over someone else's later edit.
 It is a new change, which can be undone.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.putBack(c.Context(), f, undo.What{Sort: undo.ByRedo})
+			return a.putBack(c.Context(), f, undo.What{Kind: undo.ByRedo})
 		},
 	}
 	f.add(c)
@@ -91,16 +91,16 @@ func (f *flags) which(c *cobra.Command) {
 	fs.StringVarP(&f.resume, "session", "s", "", "of this session instead of the folder's newest")
 }
 
-func (f *putBackFlags) unit(otherwise undo.Sort) undo.What {
+func (f *putBackFlags) unit(otherwise undo.Kind) undo.What {
 	switch {
 	case f.file != "":
-		return undo.What{Sort: undo.ByFile, Path: f.file}
+		return undo.What{Kind: undo.ByFile, Path: f.file}
 	case f.last:
-		return undo.What{Sort: undo.ByCommand}
+		return undo.What{Kind: undo.ByCommand}
 	case f.all:
-		return undo.What{Sort: undo.ByAll}
+		return undo.What{Kind: undo.ByAll}
 	}
-	return undo.What{Sort: otherwise}
+	return undo.What{Kind: otherwise}
 }
 
 // putBack shows a plan, asks where somebody can answer, and does it.
@@ -148,7 +148,7 @@ func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
 	if err != nil {
 		return err
 	}
-	putback.Done(a.Out, putback.Verb(w.Sort), u)
+	putback.Done(a.Out, putback.Verb(w.Kind), u)
 	if len(u.Left) > 0 && !asks {
 		return &exitError{code: 1}
 	}
@@ -181,8 +181,8 @@ func (a *App) diffCommand() *cobra.Command {
 			}
 			defer o.close()
 			w := f.unit(undo.ByTurn)
-			if w.Sort == undo.ByFile {
-				w.Sort = undo.ByAll // all that was done to the file
+			if w.Kind == undo.ByFile {
+				w.Kind = undo.ByAll // all that was done to the file
 			}
 			text, err := o.Changes().Diff(c.Context(), w)
 			if err != nil {

@@ -42,7 +42,7 @@ func passing(f undo.File) bool { return f.Action == undo.Same && f.Now.Hash == "
 
 func verb(p undo.Plan, f undo.File) string {
 	do := "put back "
-	if p.Sort == undo.ByRedo {
+	if p.Kind == undo.ByRedo {
 		do = "do again: "
 	}
 	switch {
@@ -197,7 +197,7 @@ func choose(q, known string, ask func(string) (string, error), answers ...string
 }
 
 // Verb says what an undo, or a redo, did to a file.
-func Verb(s undo.Sort) string {
+func Verb(s undo.Kind) string {
 	if s == undo.ByRedo {
 		return "done again:"
 	}

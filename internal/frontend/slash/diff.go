@@ -26,8 +26,8 @@ func diff() Command {
 		if err != nil {
 			return err
 		}
-		if w.Sort == undo.ByFile {
-			w.Sort = undo.ByAll // all that was done to the file
+		if w.Kind == undo.ByFile {
+			w.Kind = undo.ByAll // all that was done to the file
 		}
 		text, err := h.Session().Changes().Diff(ctx, w)
 		if err == nil && text == "" {

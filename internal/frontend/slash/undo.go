@@ -29,27 +29,27 @@ func undoCommand() Command {
 
 func redo() Command {
 	return Command{Name: "redo", Doc: "do again what the last undo put back", Run: func(ctx context.Context, h Host, _ string) error {
-		_, err := putBack(ctx, h, undo.What{Sort: undo.ByRedo})
+		_, err := putBack(ctx, h, undo.What{Kind: undo.ByRedo})
 		return err
 	}}
 }
 
 // unit reads which changes are meant.
-func unit(args string, otherwise undo.Sort) (undo.What, error) {
+func unit(args string, otherwise undo.Kind) (undo.What, error) {
 	word, rest, _ := strings.Cut(args, " ")
 	rest = strings.TrimSpace(rest)
 	switch {
 	case word == "":
-		return undo.What{Sort: otherwise}, nil
+		return undo.What{Kind: otherwise}, nil
 	case word == "file" && rest != "":
-		return undo.What{Sort: undo.ByFile, Path: rest}, nil
+		return undo.What{Kind: undo.ByFile, Path: rest}, nil
 	case rest != "":
 	case word == "turn":
-		return undo.What{Sort: undo.ByTurn}, nil
+		return undo.What{Kind: undo.ByTurn}, nil
 	case word == "command":
-		return undo.What{Sort: undo.ByCommand}, nil
+		return undo.What{Kind: undo.ByCommand}, nil
 	case word == "all":
-		return undo.What{Sort: undo.ByAll}, nil
+		return undo.What{Kind: undo.ByAll}, nil
 	}
 	return undo.What{}, errors.New("say which: nothing, turn, file PATH, command or all")
 }
@@ -76,6 +76,6 @@ func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	putback.Done(h.Out(), putback.Verb(w.Sort), u)
+	putback.Done(h.Out(), putback.Verb(w.Kind), u)
 	return true, nil
 }

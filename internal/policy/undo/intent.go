@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Intent is a write that was begun: what an event.Writing says.
+// Intent is a write that was begun: what an event.Writing tells.
 type Intent struct {
 	event.Writing
 	Seq  int64
@@ -19,7 +19,7 @@ type Intent struct {
 
 // follow keeps the intents that are open. One is over when a change of its
 // files is recorded (all changes of a write are recorded at once), when its
-// call is done, and when an empty one says that nothing came of it.
+// call is done, and when an empty one tells that nothing came of it.
 func (f *Fold) follow(e event.Event) {
 	over := func(call, tool string) {
 		f.intents = slices.DeleteFunc(f.intents, func(i Intent) bool { return i.Call == call && i.Tool == tool })
@@ -52,9 +52,9 @@ type Fate struct {
 	Lost []event.FileChanged // neither: somebody else wrote them since
 }
 
-// Settle sorts the files of an intent by how they are now. One of which only
+// Fate sorts the files of an intent by how they are now. One of which only
 // the mode was to change is taken as due: doing it again changes nothing.
-func (i Intent) Settle(now func(path string) (h tool.Hash, ok bool)) Fate {
+func (i Intent) Fate(now func(path string) (h tool.Hash, ok bool)) Fate {
 	var out Fate
 	for _, c := range i.Files {
 		switch h, ok := now(c.Path); {

@@ -38,7 +38,7 @@ func FlowsOf(each []Flow) Flows {
 func (f Flows) AskUnattributed(files []File, o Change, before, after []byte) {
 	brought := Gone(after, before)
 	for i := range files {
-		if file := &files[i]; (file.Path != o.Path || !file.Loose) && Meet(f.each[i].Goes, brought, f.back) {
+		if file := &files[i]; (file.Path != o.Path || !file.Unattributed) && Meet(f.each[i].Goes, brought, f.back) {
 			file.AskFor(fmt.Sprintf("it has lines that came to %s while a command ran, and may be somebody else's", o.Path))
 		}
 	}

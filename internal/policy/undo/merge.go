@@ -54,7 +54,7 @@ type side struct {
 	hunks []hunk
 }
 
-// hunk says that lines from to to of the base became lines lo to hi: half open,
+// hunk: lines from to to of the base became lines lo to hi: half open,
 // counted from 0. Hunks of one side do not touch.
 type hunk struct{ from, to, lo, hi int }
 
@@ -108,13 +108,13 @@ func (m *merger) first() (hunk, bool) {
 	return o, true
 }
 
-// overlap says whether a hunk changes lines from to to of the base, which the
+// overlap reports whether a hunk changes lines from to to of the base, which the
 // hunk first began, or puts something in at the same place as it does.
 func overlap(h hunk, from, to int, first hunk) bool {
 	return h.from < to && from < h.to || h.from == first.from && h.to == first.to
 }
 
-// take gives what lines from to to of the base are on this side, and uses up
+// take returns what lines from to to of the base are on this side, and uses up
 // the n hunks that say so.
 func (s *side) take(base [][]byte, n, from, to int) [][]byte {
 	var out [][]byte
@@ -158,7 +158,7 @@ func join(ls [][]byte) []byte { return bytes.Join(ls, nil) }
 // again, and so the cost: each level costs the number of lines.
 const maxDepth = 32
 
-// compare says how to come from a to b. It looks for lines that both have just
+// compare returns how to come from a to b. It looks for lines that both have just
 // once (patience diff), which are what a person would recognise.
 func compare(a, b [][]byte) []hunk {
 	c := &comparison{a: a, b: b}
@@ -207,7 +207,7 @@ func (c *comparison) add(h hunk) {
 // pair is a line of a and the same line of b.
 type pair struct{ a, b int }
 
-// unique gives the lines that are once in either part, in the order of a.
+// unique returns the lines that are once in either part, in the order of a.
 func (c *comparison) unique(from, to, lo, hi int) []pair {
 	type seen struct{ inA, inB, a, b int }
 	at := make(map[string]*seen, to-from)
@@ -233,7 +233,7 @@ func (c *comparison) unique(from, to, lo, hi int) []pair {
 	return out
 }
 
-// rising gives the longest part of pairs whose places in b rise.
+// rising returns the longest part of pairs whose positions in b rise.
 func rising(ps []pair) []pair {
 	var ends []int // ends[n] is the pair that the best run of length n+1 ends in
 	before := make([]int, len(ps))

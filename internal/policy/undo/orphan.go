@@ -10,7 +10,7 @@ import (
 // What an agent moves from one file to another is in none of them where only
 // one half of that is put back. Lines are compared to see it.
 
-// Gone gives the lines of before that after has not, of those that can be told
+// Gone returns the lines of before that after has not, of those that can be told
 // from others: a blank one, a brace, a "1" is nobody's.
 func Gone(before, after []byte) map[string]bool {
 	out := map[string]bool{}
@@ -37,7 +37,7 @@ func distinctive(l []byte) bool {
 	return len(word) >= fewest || strings.ContainsFunc(word, unicode.IsLetter)
 }
 
-// Meet says whether two sets of lines have one in common that but has not.
+// Meet reports whether two sets of lines have one in common that but has not.
 func Meet(a, b, but map[string]bool) bool {
 	if len(b) < len(a) {
 		a, b = b, a
@@ -50,7 +50,7 @@ func Meet(a, b, but map[string]bool) bool {
 	return false
 }
 
-// Others gives the newest changes that stand and are not these, of contents
+// Others returns the newest changes that stand and are not these, of contents
 // that are kept: at most n.
 func (f *Fold) Others(seqs []int64, n int) []Change {
 	var out []Change
@@ -65,12 +65,12 @@ func (f *Fold) Others(seqs []int64, n int) []Change {
 	return out
 }
 
-// Loose gives the newest changes that may be somebody else's, also those that
-// do not stand: what they brought may have gone on. At most n.
-func (f *Fold) Loose(n int) []Change {
+// Unattributed returns the newest changes that may be somebody else's, also
+// those that do not stand: what they brought may have gone on. At most n.
+func (f *Fold) Unattributed(n int) []Change {
 	var out []Change
 	for _, c := range slices.Backward(f.changes) {
-		if c.Loose && len(out) < n {
+		if c.Unattributed && len(out) < n {
 			out = append(out, c)
 		}
 	}

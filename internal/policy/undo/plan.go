@@ -29,33 +29,33 @@ const (
 type Now struct {
 	Hash tool.Hash // empty: it does not exist
 	Mode uint32    // as event.FileChanged; 0: not known
-	// Err says why the file could not be looked at.
+	// Err is why the file could not be looked at.
 	Err string
 }
 
 // File is what is to be done to one file.
 type File struct {
-	Path    string
-	Action  Action
-	Ask     string      // it is done only when a person confirms it, and why
-	Why     string      // of Clash and Lost
-	Now     Now         // as it was looked at
-	Had     []tool.Hash // what its changes began with, the newest first
-	To      tool.Hash
-	Mode    uint32   // the mode it gets; 0 keeps it
-	Data    []byte   // of Merge; else the content is kept under To
-	Folders []string // above it, that go with it where they are empty
-	Loose   bool
-	Command string
-	Changes []int64
-	With    []string // done only together with these: they moved here
+	Path         string
+	Action       Action
+	Ask          string      // it is done only when a person confirms it, and why
+	Why          string      // of Clash and Lost
+	Now          Now         // as it was looked at
+	Had          []tool.Hash // what its changes began with, the newest first
+	To           tool.Hash
+	Mode         uint32   // the mode it gets; 0 keeps it
+	Data         []byte   // of Merge; else the content is kept under To
+	Folders      []string // above it, that go with it where they are empty
+	Unattributed bool
+	Command      string
+	Changes      []int64
+	With         []string // done only together with these: they moved here
 	// Places of a Clash where both sides changed the same lines.
 	Places []Conflict
 	// Diff is what it will change, for the preview: set by who shows it.
 	Diff string
 }
 
-// Blocked says that nothing can be done to the file.
+// Blocked reports whether nothing can be done to the file.
 func (f File) Blocked() bool { return f.Action == Clash || f.Action == Lost }
 
 // Plan is what an undo will do, before it is done.
@@ -75,7 +75,7 @@ type Consent struct {
 	LeaveOut  []string // paths that stay as they are
 }
 
-// OpenError says which files of a plan need a word: nothing is done before they
+// OpenError lists the files of a plan that need a word: nothing is done before they
 // are confirmed or left out.
 type OpenError struct{ Files []File }
 
@@ -122,7 +122,7 @@ func (p Plan) Choose(c Consent) (do, left []File, err error) {
 	return do, left, nil
 }
 
-// Sure says that all of the plan can be done without asking.
+// Sure reports whether all of the plan can be done without asking.
 func (p Plan) Sure() bool {
 	return !slices.ContainsFunc(p.Files, func(f File) bool { return f.Blocked() || f.Ask != "" })
 }
@@ -156,11 +156,11 @@ func (s Steps) Wants(now tool.Hash) []tool.Hash {
 	return nil
 }
 
-// Decide says what is to be done to the file. The steps are taken back one by
+// Decide returns what is to be done to the file. The steps are taken back one by
 // one, the newest first, so that what someone else wrote between two of them
 // stays. contents holds those of Wants that are kept.
 func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
-	f := File{Path: s.Path, Now: now, Loose: s.Loose, Command: s.Command, Changes: s.Changes}
+	f := File{Path: s.Path, Now: now, Unattributed: s.Unattributed, Command: s.Command, Changes: s.Changes}
 	for _, st := range s.steps {
 		f.Had = append(f.Had, st.from)
 	}
@@ -205,13 +205,13 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 			}
 		}
 	}
-	if s.Loose && f.Action != Same {
-		f.AskFor(looseWhy(s.Command))
+	if s.Unattributed && f.Action != Same {
+		f.AskFor(unattributedWhy(s.Command))
 	}
 	return f
 }
 
-func looseWhy(command string) string {
+func unattributedWhy(command string) string {
 	if command == "" {
 		return "nothing says for certain that the agent changed it"
 	}
@@ -230,7 +230,7 @@ func (f *File) AskFor(why string) {
 	f.Ask += why
 }
 
-// stop says why it goes no further.
+// stop records why it goes no further.
 func (f *File) stop(a Action, format string, args ...any) bool {
 	f.Action, f.Why, f.Ask = a, fmt.Sprintf(format, args...), ""
 	return false
@@ -316,7 +316,7 @@ func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 }
 
 // plain leaves out the permissions of a link: they say nothing, and not
-// everybody gives the same.
+// every system has the same.
 func plain(mode uint32) uint32 {
 	if link(mode) {
 		return uint32(fs.ModeSymlink)

@@ -26,7 +26,7 @@ func (p Plan) Record(do []File) (event.Writing, []event.Draft) {
 		}
 	}
 	slices.Sort(changes)
-	if p.Sort == ByRedo {
+	if p.Kind == ByRedo {
 		b := event.Redone{Undone: p.Undone, Paths: paths}
 		for _, f := range do { // what is so already is done again, too
 			if f.Action == Same {
@@ -35,7 +35,7 @@ func (p Plan) Record(do []File) (event.Writing, []event.Draft) {
 		}
 		return event.Writing{Tool: RedoTool, Redone: &b}, []event.Draft{{Body: b}, note("made again", paths)}
 	}
-	b := event.Undone{What: string(p.Sort), Prompt: p.Prompt, Changes: changes, Paths: paths, Kept: kept}
+	b := event.Undone{What: string(p.Kind), Prompt: p.Prompt, Changes: changes, Paths: paths, Kept: kept}
 	return event.Writing{Tool: Tool, Undone: &b}, []event.Draft{{Body: b}, note("put back", paths)}
 }
 

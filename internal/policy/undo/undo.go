@@ -1,11 +1,11 @@
 // Package undo knows which changes of files stand, and what it takes to put
 // them back (SPEC 11.2).
 //
-// Fold gathers what the log says: each change with its place, content before
+// Fold gathers what the log has: each change with its number, content before
 // and after, tool, call and command; what was undone, what can be done again,
 // and which writes were begun and not ended. Select names the changes of a
 // unit (the newest change, a turn, a file, a command, everything since a
-// prompt), Steps.Decide says for each file, given how it is now, what is to be
+// prompt), Steps.Decide tells for each file, given how it is now, what is to be
 // done. Merge merges lines.
 //
 // It promises that a change is undone once; that what somebody else wrote is
@@ -44,21 +44,21 @@ const (
 // Change is one change of one file.
 type Change struct {
 	event.FileChanged
-	Seq     int64 // the place of its event
-	Prompt  int64 // the place of the person's prompt that led to it
+	Seq     int64 // the sequence number of its event
+	Prompt  int64 // the sequence number of the person's prompt that led to it
 	Time    time.Time
 	Command string // the command line that did it, if one did
 
-	step   int64 // the place of the reply whose call it is of
-	group  int64 // the same for changes that were recorded at once
-	loose  bool  // of an undo's: what it put back was Loose
-	came   bool  // a redo brought the file back, which somebody had removed
-	undone bool
+	step         int64 // the sequence number of the reply whose call it is of
+	group        int64 // the same for changes that were recorded at once
+	unattributed bool  // of an undo's: what it put back was Unattributed
+	came         bool  // a redo brought the file back, which somebody had removed
+	undone       bool
 }
 
 // Put is what one undo put back, which can be done again.
 type Put struct {
-	Seq     int64 // the place of its event
+	Seq     int64 // the sequence number of its event
 	What    string
 	Prompt  int64
 	Changes []Change // what the undo itself changed
@@ -138,7 +138,7 @@ func (f *Fold) change(e event.Event, b event.FileChanged) {
 }
 
 // join puts a change into the group of the one before it, where both were
-// recorded at once: one write, or what one look at a command's effects found.
+// recorded at once: one write, or what one snapshot found of a command.
 func (c *Change) join(before []Change) {
 	c.group = c.Seq
 	if n := len(before); n > 0 {
@@ -177,7 +177,7 @@ func (f *Fold) undone(e event.Event, b event.Undone) {
 		if c := f.at(seq); c != nil {
 			c.undone = true
 			for i := range f.putting {
-				f.putting[i].loose = f.putting[i].loose || c.Loose && f.putting[i].Path == c.Path
+				f.putting[i].unattributed = f.putting[i].unattributed || c.Unattributed && f.putting[i].Path == c.Path
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (f *Fold) redone(b event.Redone) {
 		c := &f.changes[n]
 		c.Prompt = p.Prompt
 		for _, o := range p.Changes {
-			c.Loose = c.Loose || o.Path == c.Path && o.loose
+			c.Unattributed = c.Unattributed || o.Path == c.Path && o.unattributed
 			c.came = c.came || o.Path == c.Path && c.Before == "" && o.After != ""
 		}
 	}
@@ -221,7 +221,7 @@ func (f *Fold) at(seq int64) *Change {
 	return &f.changes[i]
 }
 
-// Stand says whether all these changes stand.
+// Stand reports whether all these changes stand.
 func (f *Fold) Stand(seqs []int64) bool {
 	for _, seq := range seqs {
 		if c := f.at(seq); c == nil || c.undone {
@@ -231,7 +231,7 @@ func (f *Fold) Stand(seqs []int64) bool {
 	return true
 }
 
-// Only gives those of these changes that are of files which keep says yes to.
+// Only returns those of these changes that are of files for which keep is true.
 func (f *Fold) Only(seqs []int64, keep func(path string) bool) []int64 {
 	var out []int64
 	for _, seq := range seqs {
@@ -242,7 +242,7 @@ func (f *Fold) Only(seqs []int64, keep func(path string) bool) []int64 {
 	return out
 }
 
-// CanRedo says whether an undo can still be done again.
+// CanRedo reports whether an undo can still be done again.
 func (f *Fold) CanRedo(undone int64) bool {
 	return slices.ContainsFunc(f.puts, func(p Put) bool { return p.Seq == undone })
 }
@@ -258,12 +258,12 @@ type Restore struct {
 
 // Turn is the changes of one turn that stand, in the order they were made.
 type Turn struct {
-	Prompt int64 // the place of the prompt that led to them
+	Prompt int64 // the sequence number of the prompt that led to them
 	Text   string
 	Files  []Restore
 }
 
-// Last gives the newest turn whose changes stand; ok is false where there is
+// Last returns the newest turn whose changes stand; ok is false where there is
 // none. Files that are back to what they were are left out.
 func (f *Fold) Last() (t Turn, ok bool) {
 	ts := f.Turns()

@@ -8,44 +8,44 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Sort is which changes are meant.
-type Sort string
+// Kind is which changes are meant.
+type Kind string
 
 // The units of undo; their names are in the log (event.Undone.What).
 const (
-	ByChange  Sort = "change"  // what was written last, in one go
-	ByTurn    Sort = "turn"    // the newest turn with changes that stand
-	ByFile    Sort = "file"    // the newest change of What.Path
-	ByCommand Sort = "command" // the newest command's
-	ByRewind  Sort = "rewind"  // all since the prompt What.Prompt, it included
-	ByAll     Sort = "all"     // all that stand, of What.Path if it is set
-	ByRedo    Sort = "redo"    // what the newest undo put back
+	ByChange  Kind = "change"  // what was written last, in one go
+	ByTurn    Kind = "turn"    // the newest turn with changes that stand
+	ByFile    Kind = "file"    // the newest change of What.Path
+	ByCommand Kind = "command" // the newest command's
+	ByRewind  Kind = "rewind"  // all since the prompt What.Prompt, it included
+	ByAll     Kind = "all"     // all that stand, of What.Path if it is set
+	ByRedo    Kind = "redo"    // what the newest undo put back
 )
 
-// What says what to undo.
+// What is what to undo.
 type What struct {
-	Sort   Sort
+	Kind   Kind
 	Path   string // as Span.Path
-	Prompt int64  // the place of its event
+	Prompt int64  // the sequence number of its event
 }
 
-// ErrNothing says that no change of that kind stands.
+// ErrNothing: no change of that kind stands.
 var ErrNothing = errors.New("there is nothing to undo")
 
-// ErrNoRedo says that nothing was undone that could be done again.
+// ErrNoRedo: nothing was undone that could be done again.
 var ErrNoRedo = errors.New("there is nothing to redo")
 
 // Unit is changes that are put back together.
 type Unit struct {
 	What
 	Text   string // of the prompt that led to them, its beginning
-	Undone int64  // of ByRedo: the place of the undo's event
+	Undone int64  // of ByRedo: the sequence number of the undo's event
 	Files  []Steps
 }
 
 // Select finds the changes of a unit. ErrNothing and ErrNoRedo.
 func (f *Fold) Select(w What) (Unit, error) {
-	if w.Sort == ByRedo {
+	if w.Kind == ByRedo {
 		return f.again()
 	}
 	in, last := f.members(w)
@@ -66,10 +66,10 @@ func (f *Fold) Select(w What) (Unit, error) {
 	return Unit{What: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.goners(cs))}, nil
 }
 
-// members says which changes are of a unit, and gives the newest of them.
+// members tells which changes are of a unit, and returns the newest of them.
 func (f *Fold) members(w What) (in func(*Change) bool, last *Change) {
 	in = func(*Change) bool { return true }
-	switch w.Sort {
+	switch w.Kind {
 	case ByFile:
 		in = func(c *Change) bool { return c.Path == w.Path }
 	case ByAll:
@@ -82,7 +82,7 @@ func (f *Fold) members(w What) (in func(*Change) bool, last *Change) {
 	if last = f.newest(in); last == nil {
 		return in, nil
 	}
-	switch w.Sort {
+	switch w.Kind {
 	case ByChange:
 		in = func(c *Change) bool { return c.group == last.group }
 	case ByFile:
@@ -111,7 +111,7 @@ func (f *Fold) newest(in func(*Change) bool) *Change {
 	return nil
 }
 
-// brought gives the groups with changes of a unit that brought new files.
+// brought returns the groups with changes of a unit that brought new files.
 func (f *Fold) brought(in func(*Change) bool) map[int64]bool {
 	out := map[int64]bool{}
 	for i := range f.changes {
@@ -134,15 +134,15 @@ func (f *Fold) again() (Unit, error) {
 		return Unit{}, ErrNoRedo
 	}
 	p := f.puts[len(f.puts)-1]
-	return Unit{What: What{Sort: ByRedo, Prompt: p.Prompt}, Text: f.text(p.Prompt), Undone: p.Seq, Files: f.steps(p.Changes, nil)}, nil
+	return Unit{What: What{Kind: ByRedo, Prompt: p.Prompt}, Text: f.text(p.Prompt), Undone: p.Seq, Files: f.steps(p.Changes, nil)}, nil
 }
 
 // Steps are the changes of one file in a unit.
 type Steps struct {
-	Path    string
-	Changes []int64 // their places
-	Loose   bool
-	Command string // the command that did the newest of them, if one did
+	Path         string
+	Changes      []int64 // their places
+	Unattributed bool
+	Command      string // the command that did the newest of them, if one did
 	// With are files that were taken away by the writes that brought this one:
 	// it is deleted only together with their coming back.
 	With []string
@@ -171,7 +171,7 @@ type step struct {
 }
 
 // steps sorts changes, which are in the order they were made, by file. goners
-// is as the method of that name gives it.
+// is as the method of that name returns it.
 func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
 	var out []Steps
 	index := map[string]int{}
@@ -189,7 +189,7 @@ func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
 		}
 		s := &out[i]
 		s.Changes = append(s.Changes, c.Seq)
-		s.Loose = s.Loose || c.Loose
+		s.Unattributed = s.Unattributed || c.Unattributed
 		s.Command = c.Command
 		s.came = s.came || c.came
 		s.add(c.FileChanged)
@@ -201,7 +201,7 @@ func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
 	return out
 }
 
-// goners gives, by their content, files that lost it to a change that stands
+// goners returns, by their content, files that lost it to a change that stands
 // and is not one of cs.
 func (f *Fold) goners(cs []Change) map[tool.Hash]string {
 	in := make(map[int64]bool, len(cs))

@@ -52,7 +52,7 @@ func (l *log) want(t *testing.T, w What, want string) Unit {
 // since a prompt.
 func TestUnits(t *testing.T) {
 	var l log
-	l.want(t, What{Sort: ByChange}, "")
+	l.want(t, What{Kind: ByChange}, "")
 	l.add(event.Prompted{Source: event.Person, Text: "first"}, by("edit", "1", "a", "1", "2"))                                                  // 2
 	l.add(event.Prompted{Source: event.Person, Text: "second"}, event.Replied{}, by("edit", "2", "a", "2", "3"), by("edit", "2", "b", "", "x")) // 5, 6
 	l.add(event.Writing{Call: "3", Tool: "bash"}, by("bash", "3", "c", "", "y"), by("bash", "3", "d", "z", ""))                                 // 8, 9
@@ -60,26 +60,26 @@ func TestUnits(t *testing.T) {
 	l.add(event.Prompted{Source: event.Autofix}, by("write", "4", "e", "", "e")) // 13
 	l.add(event.Prompted{Source: event.Person, Text: "nothing comes of it"})
 
-	l.want(t, What{Sort: ByChange}, "e:13")
-	u := l.want(t, What{Sort: ByTurn}, "a:5 b:6 c:8 d:9 e:13")
+	l.want(t, What{Kind: ByChange}, "e:13")
+	u := l.want(t, What{Kind: ByTurn}, "a:5 b:6 c:8 d:9 e:13")
 	if u.Prompt != 3 || u.Text != "second" {
 		t.Errorf("%+v", u)
 	}
-	l.want(t, What{Sort: ByFile, Path: "a"}, "a:5")
-	l.want(t, What{Sort: ByFile, Path: "c"}, "c:8 d:9") // a move goes back whole
-	l.want(t, What{Sort: ByFile, Path: "p"}, "")        // a person's own
-	if u := l.want(t, What{Sort: ByCommand}, "c:8 d:9"); u.Files[0].Command != "mv d c" || !slices.Equal(u.Files[0].With, []string{"d"}) {
+	l.want(t, What{Kind: ByFile, Path: "a"}, "a:5")
+	l.want(t, What{Kind: ByFile, Path: "c"}, "c:8 d:9") // a move goes back whole
+	l.want(t, What{Kind: ByFile, Path: "p"}, "")        // a person's own
+	if u := l.want(t, What{Kind: ByCommand}, "c:8 d:9"); u.Files[0].Command != "mv d c" || !slices.Equal(u.Files[0].With, []string{"d"}) {
 		t.Errorf("%+v", u.Files)
 	}
-	l.want(t, What{Sort: ByRewind, Prompt: 1}, "a:2,5 b:6 c:8 d:9 e:13")
-	l.want(t, What{Sort: ByAll}, "a:2,5 b:6 c:8 d:9 e:13")
-	l.want(t, What{Sort: ByAll, Path: "a"}, "a:2,5")
+	l.want(t, What{Kind: ByRewind, Prompt: 1}, "a:2,5 b:6 c:8 d:9 e:13")
+	l.want(t, What{Kind: ByAll}, "a:2,5 b:6 c:8 d:9 e:13")
+	l.want(t, What{Kind: ByAll, Path: "a"}, "a:2,5")
 
 	l.add(by(Tool, "", "e", "e", ""), event.Undone{What: "change", Prompt: 3, Changes: []int64{13}, Paths: []string{"e"}})
-	l.want(t, What{Sort: ByChange}, "c:8 d:9") // what was written in one go
-	l.want(t, What{Sort: ByTurn}, "a:5 b:6 c:8 d:9")
+	l.want(t, What{Kind: ByChange}, "c:8 d:9") // what was written in one go
+	l.want(t, What{Kind: ByTurn}, "a:5 b:6 c:8 d:9")
 	l.add(event.Undone{Prompt: 3, Paths: []string{"a"}}) // an older pawl's: the whole turn
-	l.want(t, What{Sort: ByTurn}, "a:2")
+	l.want(t, What{Kind: ByTurn}, "a:2")
 	if l.Stand([]int64{5}) || !l.Stand([]int64{2}) || l.Stand([]int64{99}) {
 		t.Error("what stands is wrong")
 	}
@@ -88,33 +88,33 @@ func TestUnits(t *testing.T) {
 // SPEC 11.2: a change is undone once; redo is a new change, of the same turn.
 func TestRedo(t *testing.T) {
 	var l log
-	if _, err := l.Select(What{Sort: ByRedo}); !errors.Is(err, ErrNoRedo) {
+	if _, err := l.Select(What{Kind: ByRedo}); !errors.Is(err, ErrNoRedo) {
 		t.Error(err)
 	}
-	loose := by("bash", "1", "b", "1", "2")
-	loose.Loose = true
-	l.add(event.Prompted{Source: event.Person}, by("edit", "1", "a", "1", "2"), loose)
+	unattributed := by("bash", "1", "b", "1", "2")
+	unattributed.Unattributed = true
+	l.add(event.Prompted{Source: event.Person}, by("edit", "1", "a", "1", "2"), unattributed)
 	l.add(event.Prompted{Source: event.Person}, by("edit", "2", "x", "1", "2"))
 	undone := l.add(by(Tool, "", "a", "2", "1"), by(Tool, "", "b", "2", "1"), event.Undone{What: "turn", Prompt: 1, Changes: []int64{2, 3}, Paths: []string{"a", "b"}})
-	l.want(t, What{Sort: ByAll}, "x:5")
-	u, err := l.Select(What{Sort: ByRedo})
-	if err != nil || u.Undone != undone || places(u) != "a:6 b:7" || u.Files[1].Loose {
+	l.want(t, What{Kind: ByAll}, "x:5")
+	u, err := l.Select(What{Kind: ByRedo})
+	if err != nil || u.Undone != undone || places(u) != "a:6 b:7" || u.Files[1].Unattributed {
 		t.Errorf("%+v %v", u, err)
 	}
 	l.add(by(RedoTool, "", "b", "1", "2"), event.Redone{Undone: undone, Paths: []string{"b"}}) // 9: a part of it
-	if u, err = l.Select(What{Sort: ByRedo}); err != nil || places(u) != "a:6" || !l.CanRedo(undone) {
+	if u, err = l.Select(What{Kind: ByRedo}); err != nil || places(u) != "a:6" || !l.CanRedo(undone) {
 		t.Errorf("%+v %v", u, err)
 	}
 	l.add(by(RedoTool, "", "a", "1", "2"), event.Redone{Undone: undone, Paths: []string{"a"}}) // 11
 	if l.CanRedo(undone) {
 		t.Error("done again twice")
 	}
-	l.want(t, What{Sort: ByTurn}, "x:5")
-	if u := l.want(t, What{Sort: ByRewind, Prompt: 1}, "x:5 b:9 a:11"); !u.Files[1].Loose || u.Files[2].Loose {
-		t.Errorf("what was loose is not any more: %+v", u.Files)
+	l.want(t, What{Kind: ByTurn}, "x:5")
+	if u := l.want(t, What{Kind: ByRewind, Prompt: 1}, "x:5 b:9 a:11"); !u.Files[1].Unattributed || u.Files[2].Unattributed {
+		t.Errorf("what was unattributed is not any more: %+v", u.Files)
 	}
 	l.add(event.Undone{Prompt: 4, Changes: []int64{5}})
-	l.want(t, What{Sort: ByTurn}, "b:9 a:11")
+	l.want(t, What{Kind: ByTurn}, "b:9 a:11")
 }
 
 // SPEC 4.8, 11.2: writes that were begun and not ended are known.
@@ -129,7 +129,7 @@ func TestIntents(t *testing.T) {
 	if len(got) != 1 || got[0].Call != "2" || got[0].Seq != 2 {
 		t.Fatalf("%+v", got)
 	}
-	fate := got[0].Settle(func(p string) (tool.Hash, bool) {
+	fate := got[0].Fate(func(p string) (tool.Hash, bool) {
 		return map[string]tool.Hash{"a": "1", "b": "2", "c": "3"}[p], true
 	})
 	if len(fate.Due) != 1 || fate.Due[0].Path != "a" || fate.Done[0].Path != "b" || fate.Lost[0].Path != "c" {
@@ -151,7 +151,7 @@ func TestBounds(t *testing.T) {
 	if len(l.changes) > maxChanges+maxChanges/10 || len(l.puts) > maxPuts || len(l.turns) > len(l.changes)/4+2 {
 		t.Errorf("%d changes, %d puts, %d turns", len(l.changes), len(l.puts), len(l.turns))
 	}
-	if u, err := l.Select(What{Sort: ByTurn}); err != nil || len(u.Files) != 3 || len(u.Text) > maxText+3 {
+	if u, err := l.Select(What{Kind: ByTurn}); err != nil || len(u.Files) != 3 || len(u.Text) > maxText+3 {
 		t.Errorf("%v %v", places(u), err)
 	}
 }
@@ -194,7 +194,7 @@ func TestDecide(t *testing.T) {
 		{name: "binary", changes: []event.FileChanged{fc("a\x00\n", "b\x00\n")}, now: "b\x00\nmine\n", action: Clash, why: "not text"},
 		{name: "not kept", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Kept = false })}, now: "b\n", action: Lost, why: "not kept"},
 		{name: "not kept, but back already", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Kept = false })}, now: "a\n", action: Same, to: "a\n"},
-		{name: "loose", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Loose = true })}, now: "b\n", action: PutBack, to: "a\n", ask: "nothing says"},
+		{name: "unattributed", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Unattributed = true })}, now: "b\n", action: PutBack, to: "a\n", ask: "nothing says"},
 		{name: "mode comes back", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = 0o755, 0o644 })}, now: "b\n", mode: 0o644, action: PutBack, to: "a\n", toMode: 0o755},
 		{name: "only the mode", changes: []event.FileChanged{with(fc("a\n", "a\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = 0o644, 0o755 })}, now: "a\nmine\n", mode: 0o755, action: PutBack, to: "a\nmine\n", toMode: 0o644},
 		{name: "a later mode stays", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = 0o755, 0o644 })}, now: "b\n", mode: 0o600, action: PutBack, to: "a\n"},
@@ -214,7 +214,7 @@ func TestDecide(t *testing.T) {
 		for _, s := range []string{"a\n", "b\n", "c\n", "a\n1\n2\n", "b\n1\n2\n", "c\n1\n2\nmine\n", "b\n1\n2\nmine\n", "a\x00\n", "b\x00\n"} {
 			contents[h(s)] = []byte(s)
 		}
-		u, err := l.Select(What{Sort: ByTurn})
+		u, err := l.Select(What{Kind: ByTurn})
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -237,7 +237,7 @@ func TestDecide(t *testing.T) {
 func TestDeleteKeepsContent(t *testing.T) {
 	var l log
 	l.add(event.Prompted{Source: event.Person}, by("bash", "1", "copy", "", "x"), event.Replied{}, by("bash", "2", "orig", "x", ""))
-	u, err := l.Select(What{Sort: ByFile, Path: "copy"})
+	u, err := l.Select(What{Kind: ByFile, Path: "copy"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestDeleteKeepsContent(t *testing.T) {
 	// A move whose old name is in use stays as it is, both halves of it.
 	var m log
 	m.add(event.Prompted{Source: event.Person}, by("bash", "1", "old", "x", ""), by("bash", "1", "new", "", "x"), by("bash", "1", "other", "1", "2"))
-	if u, err = m.Select(What{Sort: ByChange}); err != nil {
+	if u, err = m.Select(What{Kind: ByChange}); err != nil {
 		t.Fatal(err)
 	}
 	p := Plan{Files: []File{u.Files[0].Decide(Now{Hash: "mine"}, nil), u.Files[1].Decide(Now{Hash: "x"}, nil), u.Files[2].Decide(Now{Hash: "2"}, nil)}}

@@ -99,7 +99,7 @@ func TestGo(t *testing.T) {
 	if n := len(r.model.Requests()); n != 6 {
 		t.Errorf("%d requests", n)
 	}
-	plan, err := r.Changes().Plan(t.Context(), undo.What{Sort: undo.ByTurn})
+	plan, err := r.Changes().Plan(t.Context(), undo.What{Kind: undo.ByTurn})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,31 +151,31 @@ func (j *Journal) take(ctx context.Context) error {
 	}
 }
 
-// Look is part of tool.Journal.
-func (j *Journal) Look(ctx context.Context, touched []string) (tool.Look, error) {
+// Snapshot is part of tool.Journal.
+func (j *Journal) Snapshot(ctx context.Context, touched []string) (tool.Snapshot, error) {
 	if err := j.take(ctx); err != nil {
-		return tool.Look{}, err
+		return tool.Snapshot{}, err
 	}
 	defer func() { <-j.turn }()
 	root, err := openRoot(j.root)
 	if err != nil {
-		return tool.Look{}, fmt.Errorf("look at the workspace: %w", err)
+		return tool.Snapshot{}, fmt.Errorf("look at the workspace: %w", err)
 	}
 	defer root.close()
 	l := &look{j: j, ctx: ctx, root: root, p: pather{root: root}, now: j.now()}
 	defer l.p.close()
 	out, err := l.run(touched)
 	if err != nil {
-		return tool.Look{}, fmt.Errorf("look at the workspace: %w", err)
+		return tool.Snapshot{}, fmt.Errorf("look at the workspace: %w", err)
 	}
 	out.Tag = j.tag
 	_ = j.pack.clean(j.looks - reported) // what is too much stays until the next look
 	return out, nil
 }
 
-// Settle is part of tool.Journal. Nothing is written before: until its effects
+// Checkpoint is part of tool.Journal. Nothing is written before: until its effects
 // are recorded, a process that dies must find them again.
-func (j *Journal) Settle(tag string) error {
+func (j *Journal) Checkpoint(tag string) error {
 	if err := j.take(context.Background()); err != nil {
 		return err
 	}

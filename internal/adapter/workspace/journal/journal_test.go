@@ -59,7 +59,7 @@ func paths(es []tool.Effect) []string {
 	return out
 }
 
-func expect(t *testing.T, what string, l tool.Look, want ...string) {
+func expect(t *testing.T, what string, l tool.Snapshot, want ...string) {
 	t.Helper()
 	if got := paths(l.Effects); !slices.Equal(got, append([]string{}, want...)) {
 		t.Errorf("%s: got %q, want %q", what, got, want)
@@ -306,7 +306,7 @@ func TestInTheWay(t *testing.T) {
 	if err := os.Rename(root, root+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Look(t.Context(), nil); err == nil {
+	if _, err := j.Snapshot(t.Context(), nil); err == nil {
 		t.Error("a workspace that is gone is looked at")
 	}
 	if err := os.Rename(root+".away", root); err != nil {
@@ -317,7 +317,7 @@ func TestInTheWay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	put(t, root, "a", "3")
-	if _, err := j.Look(ctx, nil); err == nil {
+	if _, err := j.Snapshot(ctx, nil); err == nil {
 		t.Error("a look after its context ended")
 	}
 	expect(t, "after a look that was cut short", see(t, j, ""), "a")
@@ -535,7 +535,7 @@ func TestFolder(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil {
 		t.Errorf("%s is left behind", dir)
 	}
-	if _, err := k.Look(t.Context(), nil); err == nil {
+	if _, err := k.Snapshot(t.Context(), nil); err == nil {
 		t.Error("a closed journal looks")
 	}
 	// Pawl's own folder in the workspace is none of its files.
@@ -563,7 +563,7 @@ func TestLooksAtOnce(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(root, fmt.Sprint("f", w*50+i)), []byte("22"), 0o644); err != nil {
 					t.Error(err)
 				}
-				l, err := j.Look(context.Background(), nil)
+				l, err := j.Snapshot(context.Background(), nil)
 				if err != nil {
 					t.Error(err)
 				}

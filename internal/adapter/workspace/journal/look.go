@@ -53,33 +53,33 @@ type gone struct {
 	was  file
 }
 
-func (l *look) run(touched []string) (tool.Look, error) {
+func (l *look) run(touched []string) (tool.Snapshot, error) {
 	j := l.j
 	j.looks++
 	fresh := false
 	if !j.begun {
 		var err error
 		if fresh, err = l.begin(); err != nil {
-			return tool.Look{}, err
+			return tool.Snapshot{}, err
 		}
 	}
 	j.noRoom = 0
 	if fresh {
 		l.first()
 	} else if err := l.again(); err != nil {
-		return tool.Look{}, err
+		return tool.Snapshot{}, err
 	}
 	if j.partial {
 		l.watch(touched)
 	}
 	if err := l.readAll(); err != nil {
-		return tool.Look{}, err
+		return tool.Snapshot{}, err
 	}
 	effects, err := l.settle()
 	if err != nil {
-		return tool.Look{}, err
+		return tool.Snapshot{}, err
 	}
-	return tool.Look{Effects: effects, Bounds: j.bounds(), Files: j.x.files}, nil
+	return tool.Snapshot{Effects: effects, Bounds: j.bounds(), Files: j.x.files}, nil
 }
 
 func (j *Journal) bounds() string {

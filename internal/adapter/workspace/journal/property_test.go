@@ -275,14 +275,14 @@ func put(t testing.TB, root, name, text string) {
 	}
 }
 
-func see(t testing.TB, j *Journal, tag string, touched ...string) tool.Look {
+func see(t testing.TB, j *Journal, tag string, touched ...string) tool.Snapshot {
 	t.Helper()
-	l, err := j.Look(context.Background(), touched)
+	l, err := j.Snapshot(context.Background(), touched)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if tag != "" {
-		err = j.Settle(tag)
+		err = j.Checkpoint(tag)
 	} else {
 		j.tag = "" // not kept, as by a process that dies
 	}

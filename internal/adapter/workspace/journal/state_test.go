@@ -46,19 +46,19 @@ func TestNoState(t *testing.T) {
 			_ = os.Remove(filepath.Join(root, "b"))
 			j := open(t, root, Options{Dir: filepath.Join(file, "state")})
 			past(&j.opt)
-			first, err := j.Look(t.Context(), nil)
+			first, err := j.Snapshot(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := j.Settle("x"); err == nil {
+			if err := j.Checkpoint("x"); err == nil {
 				t.Error("nobody is told")
 			}
-			if err := j.Settle("x"); err != nil {
+			if err := j.Checkpoint("x"); err != nil {
 				t.Errorf("told again: %v", err)
 			}
 			put(t, root, "a", "two\n")
 			put(t, root, "b", "new\n")
-			l, err := j.Look(t.Context(), nil)
+			l, err := j.Snapshot(t.Context(), nil)
 			if err != nil || len(l.Effects) != 2 {
 				t.Fatalf("%+v %v", l, err)
 			}
@@ -104,7 +104,7 @@ func TestStateFails(t *testing.T) {
 			breaks(t, j)
 			for i, text := range []string{"two\n", "three\n", "four\n"} {
 				put(t, root, "a", text)
-				l, err := j.Look(t.Context(), nil)
+				l, err := j.Snapshot(t.Context(), nil)
 				if err != nil || len(l.Effects) != 1 || l.Effects[0].After != sum(text) {
 					t.Fatalf("%d: %+v %v", i, l, err)
 				}
@@ -112,7 +112,7 @@ func TestStateFails(t *testing.T) {
 				if strings.HasPrefix(name, "copies can not be written") && !strings.Contains(l.Bounds, "could not be copied") {
 					t.Errorf("%d: %q", i, l.Bounds)
 				}
-				_ = j.Settle("x")
+				_ = j.Checkpoint("x")
 			}
 			_ = j.Close()
 			k := open(t, root, Options{Dir: state})
@@ -166,7 +166,7 @@ func TestDamaged(t *testing.T) {
 				put(t, dir, name, string(broken))
 				k := New(root, Options{Dir: state})
 				past(&k.opt)
-				l, err := k.Look(t.Context(), nil)
+				l, err := k.Snapshot(t.Context(), nil)
 				if err != nil {
 					t.Fatalf("%s at %d: %v", name, at, err)
 				}
