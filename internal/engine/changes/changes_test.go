@@ -184,7 +184,7 @@ func TestDrafts(t *testing.T) {
 	if err := r.write(tool.Write{Path: "a", Data: []byte("one\n")}); err != nil {
 		t.Fatal(err)
 	}
-	d := changes.NewDrafts(r.files)
+	d := changes.NewDrafts(r.files, false)
 	first, err := d.Write(t.Context(), "a", []byte("two\n"), undo.HashOf([]byte("one\n")))
 	if err != nil || first.Added != 1 || first.Removed != 1 {
 		t.Fatalf("%+v, %v", first, err)

@@ -14,11 +14,12 @@ type Drafts struct {
 	tool.Files
 	files   map[string]draft
 	changes []tool.Change
+	correct bool
 }
 
-// NewDrafts has no changes yet.
-func NewDrafts(files tool.Files) *Drafts {
-	return &Drafts{Files: files, files: map[string]draft{}}
+// NewDrafts has no changes yet. correct is tool.Env's.
+func NewDrafts(files tool.Files, correct bool) *Drafts {
+	return &Drafts{Files: files, files: map[string]draft{}, correct: correct}
 }
 
 // Changed returns the changes since it was called last.

@@ -1,9 +1,7 @@
 package session
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -85,7 +83,8 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	}
 	r := &turn.Refusal{Outcome: event.Denied, Text: v.Reason}
 	limit := window.Bytes(g.s.resultCap()) / 2
-	lines, seen := tools.Lines(ctx, g.s.cfg.Files, g.around(ctx, p, need, limit), limit)
+	d := changes.NewDrafts(g.s.cfg.Files, g.s.cfg.AutoCorrect)
+	lines, seen := tools.Lines(ctx, g.s.cfg.Files, d.Narrow(ctx, p, need, limit), limit)
 	if len(seen) > 0 {
 		r.Text += "\n" + lines + "These lines now count as read: the same call may be made again."
 	}
@@ -94,53 +93,6 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	}
 	r.Seen = seen
 	return r
-}
-
-// around narrows what a refusal shows of files that do not fit into limit bytes
-// to the lines that the call would change, or that are most like what it seeks.
-func (g *seenGate) around(ctx context.Context, p *turn.Pending, need []tool.Span, limit int) []tool.Span {
-	fits := func(sp tool.Span) bool {
-		f, err := g.s.cfg.Files.Read(ctx, sp.Path, int64(limit))
-		return err == nil && len(f.Data)+8*bytes.Count(f.Data, []byte("\n")) < limit
-	}
-	if p.Footprint.Blind || p.Tool.Preview == nil || !slices.ContainsFunc(need, func(sp tool.Span) bool { return sp.To == 0 && !fits(sp) }) {
-		return need
-	}
-	d := changes.NewDrafts(g.s.cfg.Files)
-	r, err := p.Try(ctx, tool.Env{Files: d, Out: func(string) {}, Limit: limit, Correct: g.s.cfg.AutoCorrect})
-	if err != nil {
-		return need
-	}
-	changed := d.Changed()
-	var out []tool.Span
-	for _, sp := range need {
-		var at []tool.Span
-		for _, c := range changed {
-			if c.Path == sp.Path {
-				at = append(at, oldLines(c)...)
-			}
-		}
-		if r.Error {
-			at = append(at, slices.DeleteFunc(slices.Clone(r.Seen), func(s tool.Span) bool { return s.Path != sp.Path })...)
-		}
-		if sp.To > 0 || len(at) == 0 {
-			at = []tool.Span{sp}
-		}
-		out = append(out, at...)
-	}
-	return out
-}
-
-// oldLines are the lines of the content before that a change's diff shows.
-func oldLines(c tool.Change) []tool.Span {
-	var out []tool.Span
-	for l := range strings.Lines(c.Diff) {
-		var at, n int
-		if _, err := fmt.Sscanf(l, "@@ -%d,%d ", &at, &n); err == nil && n > 0 {
-			out = append(out, tool.Span{Path: c.Path, From: at, To: at + n - 1, Hash: c.Before})
-		}
-	}
-	return out
 }
 
 // mayRead says whether a read of the lines would be allowed without a question:

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -23,14 +22,14 @@ const previewLimit = 100 << 10
 
 // questions words the question for each asked call of a step, in order.
 func (g *permissionGate) questions(ctx context.Context, step []*turn.Pending, asked map[*turn.Pending]permission.Decision) []event.Question {
-	d := changes.NewDrafts(g.s.cfg.Files)
+	d := changes.NewDrafts(g.s.cfg.Files, g.s.cfg.AutoCorrect)
 	var out []event.Question
 	unknown := false
 	for _, p := range step {
 		if p.Refused != nil || len(out) == len(asked) {
 			continue
 		}
-		text, counts := g.preview(ctx, p, d)
+		text, counts := d.Preview(ctx, p, previewLimit)
 		if decision, ok := asked[p]; ok {
 			out = append(out, g.question(ctx, p, decision, text, counts, unknown))
 		}
@@ -79,44 +78,4 @@ func (g *permissionGate) bounded(ctx context.Context, p *turn.Pending, text stri
 	}
 	return fmt.Sprintf("%s[%d of %d lines are shown here. All of it is in %s]\n",
 		text[:n], strings.Count(text[:n], "\n"), strings.Count(text, "\n"), path)
-}
-
-// preview says what a call would do to the files of d and does it there.
-// counts names each file with the lines that come and go. A call without a
-// preview gives neither.
-func (g *permissionGate) preview(ctx context.Context, p *turn.Pending, d *changes.Drafts) (text, counts string) {
-	if p.Tool.Preview == nil {
-		return "", ""
-	}
-	env := tool.Env{Files: d, Out: func(string) {}, Limit: previewLimit, Correct: g.s.cfg.AutoCorrect}
-	text, err := p.Preview(ctx, env)
-	if err != nil {
-		// It must not hide what is asked: the arguments follow.
-		return "as things are it would fail: " + err.Error() + "\n" + string(p.Args), ""
-	}
-	d.Changed()
-	if _, err := p.Try(ctx, env); err != nil {
-		return text, ""
-	}
-	return text, counted(d.Changed())
-}
-
-// counted lists what would happen to each file.
-func counted(cs []tool.Change) string {
-	var out []string
-	for _, c := range cs {
-		what := fmt.Sprintf("+%d -%d", c.Added, c.Removed)
-		switch {
-		case c.Before == "":
-			what = fmt.Sprintf("new, +%d", c.Added)
-		case c.After == "":
-			what = fmt.Sprintf("deleted, -%d", c.Removed)
-		case c.Diff == "" && c.Before != c.After:
-			what = "binary"
-		case c.Diff == "":
-			what = "mode"
-		}
-		out = append(out, fmt.Sprintf("%s (%s)", c.Path, what))
-	}
-	return strings.Join(out, ", ")
 }

@@ -1,0 +1,102 @@
+package changes
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+)
+
+func (d *Drafts) env(limit int) tool.Env {
+	return tool.Env{Files: d, Out: func(string) {}, Limit: limit, Correct: d.correct}
+}
+
+// Preview returns what a call would do to the files, and does it to the drafts.
+// counts names each file with the lines that come and go. Both are empty for a
+// call without a preview.
+func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text, counts string) {
+	if p.Tool.Preview == nil {
+		return "", ""
+	}
+	text, err := p.Preview(ctx, d.env(limit))
+	if err != nil {
+		// It must not hide what is asked: the arguments follow.
+		return "as things are it would fail: " + err.Error() + "\n" + string(p.Args), ""
+	}
+	d.Changed()
+	if _, err := p.Try(ctx, d.env(limit)); err != nil {
+		return text, ""
+	}
+	return text, counted(d.Changed())
+}
+
+// counted lists what would happen to each file.
+func counted(cs []tool.Change) string {
+	var out []string
+	for _, c := range cs {
+		what := fmt.Sprintf("+%d -%d", c.Added, c.Removed)
+		switch {
+		case c.Before == "":
+			what = fmt.Sprintf("new, +%d", c.Added)
+		case c.After == "":
+			what = fmt.Sprintf("deleted, -%d", c.Removed)
+		case c.Diff == "" && c.Before != c.After:
+			what = "binary"
+		case c.Diff == "":
+			what = "mode"
+		}
+		out = append(out, fmt.Sprintf("%s (%s)", c.Path, what))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Narrow narrows lines that are to be shown, of files that do not fit into limit
+// bytes, to those that the call would change, or that are most like what it
+// looks for. It does the call to the drafts.
+func (d *Drafts) Narrow(ctx context.Context, p *turn.Pending, need []tool.Span, limit int) []tool.Span {
+	fits := func(sp tool.Span) bool {
+		f, err := d.Files.Read(ctx, sp.Path, int64(limit))
+		return err == nil && len(f.Data)+8*bytes.Count(f.Data, []byte("\n")) < limit
+	}
+	if p.Footprint.Blind || p.Tool.Preview == nil || !slices.ContainsFunc(need, func(sp tool.Span) bool { return sp.To == 0 && !fits(sp) }) {
+		return need
+	}
+	r, err := p.Try(ctx, d.env(limit))
+	if err != nil {
+		return need
+	}
+	changed := d.Changed()
+	var out []tool.Span
+	for _, sp := range need {
+		var at []tool.Span
+		for _, c := range changed {
+			if c.Path == sp.Path {
+				at = append(at, oldLines(c)...)
+			}
+		}
+		if r.Error {
+			at = append(at, slices.DeleteFunc(slices.Clone(r.Seen), func(s tool.Span) bool { return s.Path != sp.Path })...)
+		}
+		if sp.To > 0 || len(at) == 0 {
+			at = []tool.Span{sp}
+		}
+		out = append(out, at...)
+	}
+	return out
+}
+
+// oldLines are the lines of the content before that a change's diff shows.
+func oldLines(c tool.Change) []tool.Span {
+	var out []tool.Span
+	for l := range strings.Lines(c.Diff) {
+		var at, n int
+		if _, err := fmt.Sscanf(l, "@@ -%d,%d ", &at, &n); err == nil && n > 0 {
+			out = append(out, tool.Span{Path: c.Path, From: at, To: at + n - 1, Hash: c.Before})
+		}
+	}
+	return out
+}
