@@ -28,6 +28,7 @@ type Box struct {
 	ruleset int
 	filter  []unix.SockFilter
 	names   sync.Mutex
+	most    int // processes and threads of a command
 }
 
 // Open makes a box. Where the kernel cannot keep the package's promises, the
@@ -40,7 +41,7 @@ func Open(p confine.Policy) (*Box, error) {
 	if v < minVersion {
 		return nil, &Lack{"that files outside cannot be read and written, and processes outside not signalled", fmt.Sprintf("this kernel has version %d of Landlock, %d is needed (0: none)", v, minVersion)}
 	}
-	b := &Box{policy: p, filter: filter(p)}
+	b := &Box{policy: p, filter: filter(p), most: MaxProcesses}
 	if p.Level >= confine.Workspace {
 		if err := oneLink(p.Root); err != nil {
 			return nil, err
@@ -161,7 +162,7 @@ func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
 	}
 	// Where it dumps core, a handler of the machine may take it.
 	_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
-	c.watch = c.startWatch()
+	c.watch = c.startWatch(b.most)
 	return c, nil
 }
 

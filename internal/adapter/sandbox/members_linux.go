@@ -105,7 +105,7 @@ func (c *Child) sweep() {
 // RLIMIT_NPROC, and for others it counts what runs outside as well.
 type watch struct{ quit, done chan struct{} }
 
-func (c *Child) startWatch() *watch {
+func (c *Child) startWatch(most int) *watch {
 	w := &watch{make(chan struct{}), make(chan struct{})}
 	before := tasks()
 	go func() {
@@ -119,10 +119,10 @@ func (c *Child) startWatch() *watch {
 			case <-tick.C:
 			}
 			// The count of the whole machine is one small read.
-			if tasks() < before+MaxProcesses/4 {
+			if tasks() < before+most/4 {
 				continue
 			}
-			if _, threads := c.members(); threads > MaxProcesses {
+			if _, threads := c.members(); threads > most {
 				c.tooMany = true
 				c.sweep()
 				return

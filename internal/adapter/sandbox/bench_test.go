@@ -1,0 +1,52 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// What a confined command costs more than a plain one, in pairs, since the
+// machine is never quiet: medians of both, their difference and their ratio.
+func BenchmarkStart(b *testing.B) {
+	for _, level := range []confine.Level{confine.ReadOnly, confine.Workspace} {
+		b.Run(level.String(), func(b *testing.B) {
+			box, err := Open(confine.New(level, confine.Facts{Root: real(b.TempDir())}))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer box.Close()
+			var plain, confined, more []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				if err := exec.Command("/bin/true").Run(); err != nil {
+					b.Fatal(err)
+				}
+				middle := time.Now()
+				c, err := box.Start(exec.Command("/bin/true"))
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := c.Wait(); err != nil {
+					b.Fatal(err)
+				}
+				p, c2 := middle.Sub(start), time.Since(middle)
+				plain, confined, more = append(plain, p), append(confined, c2), append(more, c2-p)
+			}
+			b.ReportMetric(median(plain), "plain-µs")
+			b.ReportMetric(median(confined), "confined-µs")
+			b.ReportMetric(median(more), "more-µs")
+			b.ReportMetric(median(confined)/median(plain), "ratio")
+		})
+	}
+}
+
+func median(ds []time.Duration) float64 {
+	slices.Sort(ds)
+	return float64(ds[len(ds)/2].Nanoseconds()) / 1000
+}
