@@ -5,6 +5,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,6 +152,11 @@ func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
 	if cmd.SysProcAttr.Pdeathsig == 0 {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
+	// Whoever started pawl may have left descriptors open. Those that the
+	// command is to have (Cmd.ExtraFiles) are made for it alone.
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return nil, &Lack{"that no descriptor of pawl's is inherited", "close_range: " + err.Error()}
+	}
 	started := make(chan error, 1)
 	onThread(func() { c.run(b, started) })
 	if err := <-started; err != nil {
@@ -280,9 +286,8 @@ func (c *Child) End() {
 		c.watch.stop()
 		c.sweep()
 		close(c.do)
-		<-c.over
 		if c.sup != nil {
-			c.sup.stop()
+			go c.sup.stop() // nobody is left whose calls it would answer
 		}
 	})
 }

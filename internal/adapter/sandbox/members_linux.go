@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,34 +18,36 @@ import (
 // its own domain. Its word is not taken alone, since a kernel that does not
 // scope signals would name every process.
 func (c *Child) members() (pids []int, threads int) {
-	self := os.Getpid()
-	var all []int
-	if d, err := os.Open("/proc"); err == nil {
-		names, _ := d.Readdirnames(-1)
-		d.Close()
-		for _, n := range names {
-			if pid, err := strconv.Atoi(n); err == nil && pid > 1 && pid != self {
-				all = append(all, pid)
-			}
-		}
-	}
-	done := make(chan []int, 1)
+	done := make(chan struct{})
 	c.do <- func() {
-		var reached []int
-		for _, pid := range all {
-			if unix.Kill(pid, 0) == nil {
-				reached = append(reached, pid)
+		defer close(done)
+		for _, pid := range signallable() {
+			if n, ok := confined(pid); ok {
+				pids = append(pids, pid)
+				threads += n
 			}
 		}
-		done <- reached
 	}
-	for _, pid := range <-done {
-		if n, ok := confined(pid); ok {
-			pids = append(pids, pid)
-			threads += n
+	<-done
+	return pids, threads
+}
+
+// signallable are the processes that the calling thread can signal.
+func signallable() []int {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	self := os.Getpid()
+	var out []int
+	names, _ := d.Readdirnames(-1)
+	for _, n := range names {
+		if pid, err := strconv.Atoi(n); err == nil && pid > 1 && pid != self && unix.Kill(pid, 0) == nil {
+			out = append(out, pid)
 		}
 	}
-	return pids, threads
+	return out
 }
 
 // confined reports whether a living process is in a sandbox of any kind, and
@@ -76,17 +79,17 @@ func field(status []byte, name string) string {
 // stopped does not fork, so each look finds fewer new ones.
 func (c *Child) sweep() {
 	stopped := map[int]bool{}
-	for {
+	for fresh := true; fresh; {
+		fresh = false
 		pids, _ := c.members()
-		fresh := false
+		if len(pids) == 0 {
+			return
+		}
 		for _, pid := range pids {
 			if !stopped[pid] {
 				stopped[pid], fresh = true, true
 				_ = unix.Kill(pid, unix.SIGSTOP)
 			}
-		}
-		if !fresh {
-			break
 		}
 	}
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
@@ -103,38 +106,53 @@ func (c *Child) sweep() {
 
 // watch ends a child that has too many processes. Root is not bound by
 // RLIMIT_NPROC, and for others it counts what runs outside as well.
-type watch struct{ quit, done chan struct{} }
+type watch struct {
+	child *Child
+	most  int
+	low   int // the fewest threads that the machine had
+	mu    sync.Mutex
+	timer *time.Timer // nil: it is over
+}
+
+const watchEvery = 50 * time.Millisecond
 
 func (c *Child) startWatch(most int) *watch {
-	w := &watch{make(chan struct{}), make(chan struct{})}
-	before := tasks()
-	go func() {
-		defer close(w.done)
-		tick := time.NewTicker(50 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-w.quit:
-				return
-			case <-tick.C:
-			}
-			// The count of the whole machine is one small read.
-			if tasks() < before+most/4 {
-				continue
-			}
-			if _, threads := c.members(); threads > most {
-				c.tooMany = true
-				c.sweep()
-				return
-			}
-		}
-	}()
+	w := &watch{child: c, most: most}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(watchEvery, w.look)
 	return w
 }
 
+func (w *watch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer == nil {
+		return
+	}
+	// The count of the whole machine is one small read.
+	now := tasks()
+	if first := w.low == 0; first || now >= w.low+w.most/4 {
+		if _, threads := w.child.members(); threads > w.most {
+			w.child.tooMany = true
+			w.child.sweep()
+			w.timer = nil
+			return
+		}
+	}
+	if w.low == 0 || now < w.low {
+		w.low = now
+	}
+	w.timer.Reset(watchEvery)
+}
+
 func (w *watch) stop() {
-	close(w.quit)
-	<-w.done
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
 }
 
 // tasks is how many threads the machine has.
