@@ -2,7 +2,7 @@
 // taken back: writing with the intent in the log before the first file is
 // touched (write.go), what commands change (tracker.go, effects.go, shell.go),
 // what a death cut short (recover.go), undo and redo (plan.go, undo.go,
-// orphans.go, diff.go), and previews (drafts.go).
+// orphans.go, diff.go), and previews (drafts.go, preview.go).
 //
 // It promises that there is no moment at which a change of pawl's exists and the
 // log does not know of it; that what a command changed is recorded with what was
