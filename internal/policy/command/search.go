@@ -111,9 +111,32 @@ func cluster(t, letters string) bool {
 	return len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.ContainsAny(t[1:], letters)
 }
 
+// patternFirst reports whether the first operand of a search is the pattern: no
+// option stands for it, also none behind the operands. Valued are the letters
+// that take a value.
+func patternFirst(args []shellsyntax.Word, valued string) bool {
+	for _, w := range args {
+		if !option(w) {
+			continue
+		}
+		name, _, _ := strings.Cut(w.Text, "=")
+		switch {
+		case name == "--":
+			return true
+		case name == "--file", len(name) > 4 && strings.HasPrefix("--regexp", name):
+			return false
+		case name[1] != '-':
+			if j := strings.IndexAny(name[1:], valued); j >= 0 && (name[j+1] == 'e' || name[j+1] == 'f') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // grep reads grep's arguments.
 func (s *Search) grep(args []shellsyntax.Word) (recursive bool) {
-	pattern := true
+	pattern := patternFirst(args, "efmABCdD")
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
 		name, value, has := strings.Cut(t, "=")
@@ -174,7 +197,7 @@ func (s *Search) grep(args []shellsyntax.Word) (recursive bool) {
 // rg reads ripgrep's arguments: it searches folders by itself and passes over
 // hidden and ignored files.
 func (s *Search) rg(args []shellsyntax.Word) bool {
-	pattern := true
+	pattern := patternFirst(args, "efgtTABCmdrEMj")
 	var types []string
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
@@ -221,6 +244,9 @@ func (s *Search) rg(args []shellsyntax.Word) bool {
 			s.Hidden = s.Hidden || strings.ContainsAny(t, "u.")
 			s.Ignored = s.Ignored || strings.Contains(t, "u")
 			s.Follow = s.Follow || strings.Contains(t, "L")
+			if j := strings.IndexAny(t, "efgtTABCmdrEMj"); j == len(t)-1 {
+				i++ // its value
+			}
 		}
 	}
 	for _, t := range types {
@@ -264,12 +290,14 @@ func ofType(t string) string {
 
 // gitGrep reads git grep's arguments: tracked files, unless it is told otherwise.
 func (s *Search) gitGrep(args []shellsyntax.Word) bool {
-	pattern, paths := true, false
+	pattern, paths := patternFirst(args, "efABCmO"), false
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
 		switch {
 		case t == "--":
 			paths = true
+		case !paths && len(t) > 2 && t[0] == '-' && t[1] != '-' && strings.IndexAny(t, "efABCm") == len(t)-1:
+			i++ // the value of the last of its letters
 		case paths || args[i].Known && t != "" && t[0] != '-' && !pattern:
 			if strings.HasPrefix(t, ":") {
 				v := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(t, ":(exclude)"), ":!"), ":^")
