@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -23,6 +24,7 @@ type attempt struct {
 	name string
 	do   func(spot) error
 	root bool // without the sandbox it needs root
+	some bool // not every kernel has it
 }
 
 var errHeld = errors.New("held")
@@ -101,6 +103,14 @@ func primitives() []primitive {
 		{"chown", true, func(d int, p string, _ spot) error { return unix.Fchownat(d, p, os.Getuid(), os.Getgid(), 0) }},
 		{"times", true, func(d int, p string, _ spot) error {
 			return unix.UtimesNanoAt(d, p, []unix.Timespec{{Sec: 1}, {Sec: 1}}, 0)
+		}},
+		{"flags by ioctl", true, func(d int, p string, _ spot) error {
+			fd, err := unix.Openat(d, p, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, unix.STATX_ATTR_NODUMP)
 		}},
 		{"fchmod", true, func(d int, p string, _ spot) error {
 			fd, err := unix.Openat(d, p, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -562,7 +572,7 @@ func kernels() []attempt {
 			return c.Run()
 		})
 	}
-	return []attempt{
+	out := []attempt{
 		asRoot("mount a tmpfs", func(at spot) error {
 			private(at)
 			return unix.Mount("none", filepath.Join(at.in, "sub"), "tmpfs", 0, "")
@@ -690,6 +700,33 @@ func kernels() []attempt {
 			return unix.Close(int(fd))
 		}),
 		asRoot("fanotify", func(spot) error { fd, err := unix.FanotifyInit(unix.FAN_CLOEXEC, 0); _ = unix.Close(fd); return err }),
+		all("another terminal", func(at spot) error {
+			fd, err := unix.Open(at.Terminal, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+			if err == nil {
+				_ = unix.Close(fd)
+			}
+			return err
+		}),
+		all("a child of pawl's", func(at spot) error {
+			// clone(CLONE_PARENT) that fails for another reason after the flags
+			// are judged: it has no thread group without CLONE_SIGHAND.
+			err := raw(unix.SYS_CLONE, unix.CLONE_PARENT|unix.CLONE_THREAD)
+			if errors.Is(err, unix.EINVAL) {
+				return nil
+			}
+			return err
+		}),
+		all("calls of 32 bits", func(at spot) error {
+			p := filepath.Join(at.in, "i386")
+			if err := os.WriteFile(p, exits42(), 0o755); err != nil {
+				return err
+			}
+			var exit *exec.ExitError
+			if err := exec.Command(p).Run(); !errors.As(err, &exit) || exit.ExitCode() != 42 {
+				return fmt.Errorf("%w: %v", errHeld, err)
+			}
+			return nil
+		}),
 		all("openat2", func(at spot) error {
 			_, err := unix.Openat2(unix.AT_FDCWD, filepath.Join(at.in, ".git/hooks/file"), &unix.OpenHow{Flags: unix.O_WRONLY})
 			return err
@@ -712,4 +749,27 @@ func kernels() []attempt {
 			return err
 		}),
 	}
+	for i := range out {
+		out[i].some = strings.Contains(" io_uring; keys of the kernel; a keyring; input of a terminal; input of a terminal, with high bits; bpf; userfaultfd; fanotify; calls of 32 bits; perf; ", " "+out[i].name+"; ")
+	}
+	return out
+}
+
+// exits42 is a program of 32 bits for x86 that makes one call: exit(42).
+func exits42() []byte {
+	code := []byte{0xb8, 1, 0, 0, 0, 0xbb, 42, 0, 0, 0, 0xcd, 0x80}
+	le := binary.LittleEndian
+	h := append([]byte{0x7f, 'E', 'L', 'F', 1, 1, 1}, make([]byte, 9)...)
+	h = le.AppendUint16(le.AppendUint16(h, 2), 3) // executable, 386
+	for _, v := range []uint32{1, 0x8048054, 52, 0, 0} {
+		h = le.AppendUint32(h, v)
+	}
+	for _, v := range []uint16{52, 32, 1, 0, 0, 0} {
+		h = le.AppendUint16(h, v)
+	}
+	size := uint32(52 + 32 + len(code))
+	for _, v := range []uint32{1, 0, 0x8048000, 0x8048000, size, size, 5, 0x1000} {
+		h = le.AppendUint32(h, v)
+	}
+	return append(h, code...)
 }

@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	arch            = unix.AUDIT_ARCH_X86_64
-	oldOpen         = unix.SYS_OPEN
-	fsIocFSSetXattr = 0x401c5820
+	arch    = unix.AUDIT_ARCH_X86_64
+	oldOpen = unix.SYS_OPEN
 )
 
 // The calls that only older architectures have.

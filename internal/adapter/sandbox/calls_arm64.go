@@ -5,9 +5,8 @@ package sandbox
 import "golang.org/x/sys/unix"
 
 const (
-	arch            = unix.AUDIT_ARCH_AARCH64
-	oldOpen         = 0
-	fsIocFSSetXattr = 0x401c5820
+	arch    = unix.AUDIT_ARCH_AARCH64
+	oldOpen = 0
 )
 
 var (

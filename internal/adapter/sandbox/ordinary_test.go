@@ -104,6 +104,8 @@ func tree(t *testing.T, root string) string {
 // SPEC 16.12: ordinary work is the same inside as outside: what is printed, and
 // what lies in the workspace afterwards.
 func TestOrdinary(t *testing.T) {
+	start := folder(t)
+	bash(t, nil, start, "git init -q -b main .; rm -r .git/hooks; git config user.name x; mkdir sub; echo f > f; echo s > sub/f; echo rules > AGENTS.md; git add -A; git commit -qm zero")
 	for _, line := range []string{
 		"echo a > a; echo b >> a; cat a; ls",
 		"umask 077; touch private; mkdir -p x/y/z; umask 022; touch open; stat -c '%a %n' private open x/y",
@@ -136,7 +138,9 @@ func TestOrdinary(t *testing.T) {
 			var said, left [2]string
 			for i := range 2 {
 				root := folder(t)
-				bash(t, nil, root, "git init -q -b main .; rm -r .git/hooks; git config user.name x; mkdir sub; echo f > f; echo s > sub/f; echo rules > AGENTS.md; git add -A; git commit -qm zero")
+				if err := os.CopyFS(root, os.DirFS(start)); err != nil {
+					t.Fatal(err)
+				}
 				box := (*Box)(nil)
 				if i == 1 {
 					box = open(t, confine.Workspace, root)
