@@ -16,7 +16,9 @@
 // draws a block when it is Finished, and may write what a text grows by (More)
 // as it comes. One that has a live area draws there what Open returns. One that
 // reads a stored log needs only a Timeline. A question is a block: it is
-// answered with its ID through the session, and Finished when it is.
+// answered with its ID through the session, and Finished when it is. What a
+// person enters is told apart by ReadInput, an answer by Meaning; Interrupts
+// knows what the interrupt key means and cancels.
 //
 // It refuses: to know a tool by its name, to keep finished blocks (memory stays
 // flat however long a session is), and to look at a clock.

@@ -37,6 +37,9 @@ func Follow(ctx context.Context, s *session.Session) *Conversation {
 	go func() {
 		defer close(c.events)
 		for e, err := range events {
+			if ctx.Err() != nil {
+				return // that it was stopped is no error
+			}
 			select {
 			case c.events <- arrived{e, err}:
 			case <-ctx.Done():

@@ -16,10 +16,6 @@ import (
 
 // This file asks what may run.
 
-// edits is the answer that allows this edit and all later ones: it changes the
-// mode, and is no scope of a grant.
-const edits event.Scope = "edits"
-
 // A diff that is longer than this is shown by its beginning, until the person
 // asks for all of it. Commands and arguments are always whole.
 const shownDiff = 60
@@ -50,7 +46,7 @@ func (c *conversation) consent(ctx context.Context, qs []chat.Consent, cut <-cha
 		if err != nil {
 			return nil, err
 		}
-		scope, why := meaning(in)
+		scope, why := chat.Meaning(in)
 		word := strings.ToLower(strings.TrimSpace(in))
 		switch {
 		case c.commanded(ctx, in):
@@ -61,7 +57,7 @@ func (c *conversation) consent(ctx context.Context, qs []chat.Consent, cut <-cha
 			return all(qs, event.Once, ""), nil
 		case scope == event.No:
 			return all(qs, event.No, why), nil
-		case scope == edits && strings.Contains(prompt, "[e]"):
+		case scope == chat.Edits && strings.Contains(prompt, "[e]"):
 			if err := c.acceptEdits(ctx); err != nil {
 				return nil, err
 			}
@@ -165,7 +161,7 @@ func (c *conversation) one(ctx context.Context, q chat.Consent, cut <-chan struc
 		if err != nil {
 			return event.Verdict{}, err
 		}
-		scope, why := meaning(in)
+		scope, why := chat.Meaning(in)
 		v := event.Verdict{Call: q.Call, Scope: scope, Why: why}
 		switch {
 		case c.commanded(ctx, in):
@@ -173,7 +169,7 @@ func (c *conversation) one(ctx context.Context, q chat.Consent, cut <-chan struc
 				v.Scope = event.Once
 				return v, nil
 			}
-		case scope == edits && q.Edits:
+		case scope == chat.Edits && q.Edits:
 			v.Scope = event.Once
 			return v, c.acceptEdits(ctx)
 		case scope == event.Once, scope == event.No, scope == event.Session && q.Rule != "", scope == event.Always && q.Rule != "" && q.Always:
@@ -226,41 +222,4 @@ func (c *conversation) commanded(ctx context.Context, in string) bool {
 		c.view.line("pawl: " + plain.Text(err.Error()))
 	}
 	return true
-}
-
-// meaning reads an answer to a permission question. Only a word that stands
-// alone allows anything. A sentence that does not begin as a yes is a no with
-// its reason, since that is what people type who want something else. The
-// scope is empty for what is neither.
-func meaning(in string) (scope event.Scope, why string) {
-	in = strings.TrimSpace(in)
-	switch strings.ToLower(strings.TrimRight(in, ".!")) {
-	case "e", "edits", "all edits", "every edit", "edits from now on", "all edits from now on", "every edit from now on", "yes to all edits", "accept edits", "accept-edits":
-		return edits, ""
-	}
-	word, rest := in, ""
-	if i := strings.IndexAny(in, " ,:;.\n"); i >= 0 {
-		word, rest = in[:i], strings.TrimLeft(in[i:], " ,:;.\n")
-	}
-	switch strings.ToLower(word) {
-	case "y", "yes":
-		scope = event.Once
-	case "s", "session":
-		scope = event.Session
-	case "a", "always":
-		scope = event.Always
-	case "n", "no":
-		return event.No, rest
-	case "", "o", "one", "ok", "okay", "sure", "yep", "yeah", "allow":
-		return "", ""
-	default:
-		if rest == "" {
-			return "", "" // a slip of the finger is not a reason
-		}
-		return event.No, in
-	}
-	if rest != "" {
-		return "", "" // "yes, but …" is not a yes
-	}
-	return scope, ""
 }

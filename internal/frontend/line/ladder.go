@@ -22,14 +22,10 @@ const (
 
 // pressed takes an interrupt and says whether it means to leave.
 func (c *conversation) pressed(input bool) error {
-	c.mu.Lock()
-	action := c.ladder.Press(c.Now(), lifecycle.Situation{Running: c.cancel != nil, Input: input})
-	cancel := c.cancel
-	c.mu.Unlock()
-	switch action {
+	switch c.interrupts.Press(c.Now(), input) {
 	case lifecycle.Cancel:
 		c.In.Drop() // what was typed ahead was for what is now cancelled
-		cancel("person")
+		c.interrupts.Cancel("person")
 	case lifecycle.Confirm:
 		c.say("press Ctrl+C again to leave")
 	case lifecycle.Exit:
@@ -52,13 +48,6 @@ func (c *conversation) say(text string) {
 		text += "\n"
 	}
 	_, _ = c.Config.Out.Write([]byte(text)) // a terminal that is gone ends the next read
-}
-
-// typed says that something was entered: the next interrupt asks again.
-func (c *conversation) typed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ladder.Typed()
 }
 
 // watch takes signals.
@@ -86,9 +75,7 @@ func (c *conversation) leave(by string, grace time.Duration) {
 		return
 	}
 	c.by = by
-	if c.cancel != nil {
-		c.cancel(by)
-	}
+	c.interrupts.Cancel(by)
 	time.AfterFunc(grace, c.stop)
 	close(c.gone)
 }
@@ -122,19 +109,11 @@ func (c *conversation) close() {
 	}
 }
 
-// runs says what an interrupt cancels from here on; nil for nothing.
-func (c *conversation) runs(cancel func(by string)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cancel = cancel
-}
-
 // running does something that an interrupt cancels.
 func (c *conversation) running(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c.runs(func(string) { cancel() })
-	defer c.runs(nil)
+	defer c.interrupts.Runs(func(string) { cancel() })()
 	return do(ctx)
 }
 

@@ -28,7 +28,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
-	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
 // Input asks the person for a line.
@@ -103,11 +102,11 @@ type conversation struct {
 
 	reading chan entry // a read of In that nobody has taken the result of
 
+	interrupts chat.Interrupts
+
 	mu     sync.Mutex // guards what signals touch
 	by     string
-	ladder lifecycle.InterruptPolicy
-	cancel func(by string) // cancels what runs; nil: nothing does
-	prompt string          // what In waits behind, "" for nothing
+	prompt string // what In waits behind, "" for nothing
 }
 
 // Run holds a conversation until the person leaves.
@@ -164,7 +163,7 @@ func (c *conversation) converse(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		c.typed()
+		c.interrupts.Typed()
 		if err := c.take(ctx, text); errors.Is(err, errGone) || errors.Is(err, errLeft) {
 			return err
 		} else if err != nil {
@@ -195,35 +194,31 @@ func (c *conversation) read() (string, error) {
 
 // take does what was entered.
 func (c *conversation) take(ctx context.Context, text string) error {
-	text = strings.TrimSpace(text)
-	switch text {
-	case "":
-		return nil
-	case "exit", "quit": // what people type to leave, everywhere
+	switch in := chat.ReadInput(text); {
+	case in.Leave:
 		c.Quit()
 		return nil
-	}
-	if command, ok := strings.CutPrefix(text, "!"); ok {
-		return c.command(ctx, strings.TrimSpace(command))
-	}
-	if name, args, ok := slash.Parse(text); ok {
-		cmd, err := slash.Find(name)
+	case in.Shell:
+		return c.command(ctx, in.Text)
+	case in.Command != "":
+		cmd, err := slash.Find(in.Command)
 		if err != nil {
 			return err
 		}
-		return c.quietly(ctx, func(ctx context.Context) error { return cmd.Run(ctx, c, args) })
+		return c.quietly(ctx, func(ctx context.Context) error { return cmd.Run(ctx, c, in.Text) })
+	case in.Text != "":
+		return c.turn(ctx, in.Text)
 	}
-	return c.turn(ctx, text)
+	return nil
 }
 
 // turn runs a prompt and shows what happens until it ends.
 func (c *conversation) turn(ctx context.Context, text string) error {
 	s := c.open.Session
 	defer c.ahead(ctx)()
-	c.runs(func(by string) {
+	defer c.interrupts.Runs(func(by string) {
 		_, _ = s.Submit(ctx, session.Interrupt{By: by}) // an interrupt cannot fail
-	})
-	defer c.runs(nil)
+	})()
 	if _, err := s.Submit(ctx, session.Prompt{Text: text}); err != nil {
 		return err
 	}

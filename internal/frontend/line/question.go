@@ -24,14 +24,7 @@ func (c *conversation) question(ctx context.Context, q chat.Question) error {
 	s := c.open.Session
 	cut := make(chan struct{})
 	var once sync.Once
-	c.mu.Lock()
-	cancel := c.cancel
-	c.mu.Unlock()
-	c.runs(func(by string) {
-		cancel(by)
-		once.Do(func() { close(cut) })
-	})
-	defer c.runs(cancel)
+	defer c.interrupts.Waits(func() { once.Do(func() { close(cut) }) })()
 
 	a := session.Answer{ID: q.ID}
 	var err error
@@ -44,7 +37,7 @@ func (c *conversation) question(ctx context.Context, q chat.Question) error {
 	case errors.Is(err, ErrInterrupt):
 		return c.pressed(false)
 	case errors.Is(err, io.EOF):
-		cancel("person")
+		c.interrupts.Cancel("person")
 		return nil
 	case errors.Is(err, errCut) || errors.Is(err, errGone):
 		return nil // it was cancelled; the turn's end follows

@@ -10,26 +10,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// Only a word that stands alone allows anything.
-func TestMeaning(t *testing.T) {
-	for in, want := range map[string]struct {
-		scope event.Scope
-		why   string
-	}{
-		"y": {event.Once, ""}, " YES ": {event.Once, ""}, "yes.": {event.Once, ""},
-		"s": {event.Session, ""}, "always": {event.Always, ""}, "A": {event.Always, ""},
-		"n": {event.No, ""}, "No": {event.No, ""}, "no, use make": {event.No, "use make"}, "n because": {event.No, "because"},
-		"use npm instead": {event.No, "use npm instead"}, "nothing like that": {event.No, "nothing like that"},
-		"yes but carefully": {}, "always, please": {}, "e": {edits, ""}, "All edits from now on.": {edits, ""}, "every edit": {edits, ""}, "edit it by hand": {event.No, "edit it by hand"},
-		"ok": {}, "ok then": {}, "": {}, "x": {}, "yn": {}, "  ": {}, "sure thing": {}, "o": {},
-	} {
-		scope, why := meaning(in)
-		if scope != want.scope || why != want.why {
-			t.Errorf("%q means %q %q, want %q %q", in, scope, why, want.scope, want.why)
-		}
-	}
-}
-
 // SPEC 4.7: several calls of a step are asked about once, with every preview
 // and a count; all, none, or one by one.
 func TestConsent(t *testing.T) {

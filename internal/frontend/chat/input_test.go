@@ -1,0 +1,83 @@
+package chat
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+)
+
+// Only a word that stands alone allows anything.
+func TestMeaning(t *testing.T) {
+	for in, want := range map[string]struct {
+		scope event.Scope
+		why   string
+	}{
+		"y": {event.Once, ""}, " YES ": {event.Once, ""}, "yes.": {event.Once, ""},
+		"s": {event.Session, ""}, "always": {event.Always, ""}, "A": {event.Always, ""},
+		"n": {event.No, ""}, "No": {event.No, ""}, "no, use make": {event.No, "use make"}, "n because": {event.No, "because"},
+		"use npm instead": {event.No, "use npm instead"}, "nothing like that": {event.No, "nothing like that"},
+		"yes but carefully": {}, "always, please": {}, "e": {Edits, ""}, "All edits from now on.": {Edits, ""}, "every edit": {Edits, ""}, "edit it by hand": {event.No, "edit it by hand"},
+		"ok": {}, "ok then": {}, "": {}, "x": {}, "yn": {}, "  ": {}, "sure thing": {}, "o": {},
+	} {
+		scope, why := Meaning(in)
+		if scope != want.scope || why != want.why {
+			t.Errorf("%q means %q %q, want %q %q", in, scope, why, want.scope, want.why)
+		}
+	}
+}
+
+// SPEC 10.1: a command of the shell, a slash command, a word to leave, nothing,
+// or else a prompt: a path is no command.
+func TestReadInput(t *testing.T) {
+	for in, want := range map[string]Input{
+		"": {}, " \n ": {}, "exit": {Leave: true}, " quit ": {Leave: true}, "exit now": {Text: "exit now"},
+		"!ls -l": {Shell: true, Text: "ls -l"}, " ! ": {Shell: true}, "/mode  auto": {Command: "mode", Text: "auto"}, "/": {Command: "help"},
+		"/etc/hosts is wrong": {Text: "/etc/hosts is wrong"}, "/a\nb": {Text: "/a\nb"}, " fix it ": {Text: "fix it"},
+	} {
+		if got := ReadInput(in); got != want {
+			t.Errorf("%q: %+v, want %+v", in, got, want)
+		}
+	}
+}
+
+// SPEC 10.3: what runs is cancelled; a question that it put ends with it, and
+// after the question what runs is cancelled as before; nothing runs: the next
+// one leaves, unless something was entered between.
+func TestInterrupts(t *testing.T) {
+	var i Interrupts
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	press := func(input bool) lifecycle.Action {
+		now = now.Add(time.Second)
+		return i.Press(now, input)
+	}
+	i.Cancel("person") // nothing runs: nothing happens
+	got := ""
+	done := i.Runs(func(by string) { got += "run:" + by + " " })
+	answered := i.Waits(func() { got += "question " })
+	if a := press(false); a != lifecycle.Cancel {
+		t.Errorf("while it runs: %v", a)
+	}
+	i.Cancel("SIGTERM")
+	answered()
+	i.Cancel("person")
+	done()
+	i.Cancel("person")
+	if got != "run:SIGTERM question run:person " {
+		t.Errorf("%q", got)
+	}
+	for n, want := range []lifecycle.Action{lifecycle.Confirm, lifecycle.Exit} {
+		if a := press(false); a != want {
+			t.Errorf("press %d: %v, want %v", n, a, want)
+		}
+	}
+	press(false)
+	i.Typed()
+	if a := press(false); a != lifecycle.Confirm {
+		t.Errorf("after something was entered: %v", a)
+	}
+	if a := press(true); a != lifecycle.Clear {
+		t.Errorf("with text: %v", a)
+	}
+}
