@@ -260,7 +260,7 @@ func (s *source) importsAt(e buildError) bool {
 	return false
 }
 
-// selected lists the identifiers that stand behind a dot.
+// selected lists the identifiers that follow a dot.
 func (s *source) selected() map[*ast.Ident]bool {
 	out := map[*ast.Ident]bool{}
 	ast.Inspect(s.ast, func(n ast.Node) bool {

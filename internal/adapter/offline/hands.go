@@ -30,7 +30,7 @@ func (e *refused) Error() string {
 	return e.tool + ": " + strings.TrimPrefix(strings.TrimSpace(first), "error: ")
 }
 
-// errGone says that a file which was to be read is not there or not readable.
+// errGone means that a file which was to be read is not there or not readable.
 var errGone = errors.New("cannot be read")
 
 // hands is how a plan acts: each method asks for a tool call and stops the
@@ -65,7 +65,7 @@ func (h *hands) Say(s string) {
 	h.text.WriteString(s)
 }
 
-// Decline says why nothing of what was asked for is done. The reply is a
+// Decline tells why nothing of what was asked for is done. The reply is a
 // refusal then, so that whoever asked is not told that it is done.
 func (h *hands) Decline(why string) {
 	h.Say(why)
@@ -220,7 +220,7 @@ type hit struct {
 	text string
 }
 
-// Grep searches for lines; more says that not all are listed.
+// Grep searches for lines; more reports that not all are listed.
 func (h *hands) Grep(pattern string) (out []hit, more bool, err error) {
 	text, err := h.one("grep", map[string]any{"pattern": pattern})
 	if err != nil {
@@ -366,7 +366,7 @@ func (h *hands) settle() {
 }
 
 // putBack undoes every change since the last settle, newest file first. It
-// gives the files that it had to leave as they are.
+// returns the files that it had to leave as they are.
 func (h *hands) putBack() (left []string) {
 	for i := len(h.order) - 1; i >= 0; i-- {
 		path := h.order[i]

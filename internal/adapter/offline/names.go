@@ -12,7 +12,7 @@ import (
 // member of a package or type, or a package that is not imported.
 
 // rename replaces an identifier at every place where the build complains of it
-// in the same words. The compiler gives one error a line, so all of the same
+// in the same words. The compiler reports one error a line, so all of the same
 // role on such a line are meant.
 func (b *builder) rename(f *source, e buildError, name, to string) []fix {
 	type place struct{ from, to int }

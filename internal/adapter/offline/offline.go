@@ -321,7 +321,7 @@ func lastPrompt(ms []llm.Message) int {
 }
 
 // firstOf is the first of the messages that stand together with the one at
-// index at: a prompt may have notes before and behind it.
+// index at: a prompt may have notes before and after it.
 func firstOf(ms []llm.Message, at int) int {
 	for at > 0 && ms[at-1].Role == llm.User {
 		at--

@@ -88,7 +88,7 @@ func (r *run) fits(recorded []llm.Call) bool {
 	return true
 }
 
-// feed gives the plan its results and runs it to the next stop.
+// feed passes the plan its results and runs it to the next stop.
 func (r *run) feed(results []llm.Result) {
 	parts := []string{r.chain}
 	for _, x := range results {

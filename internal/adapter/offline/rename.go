@@ -133,7 +133,7 @@ func kindOf(o types.Object) string {
 	return "local"
 }
 
-// choose finds the one object that is meant, or says why there is none.
+// choose finds the one object that is meant, or tells why there is none.
 func (r *renamer) choose() ([]types.Object, string) {
 	matches := func(o types.Object) bool {
 		kind := kindOf(o)

@@ -78,7 +78,7 @@ func (v *verifier) before() error {
 	return nil
 }
 
-// after looks again; what got worse puts everything back. It gives what to
+// after looks again; what got worse puts everything back. It returns what to
 // say.
 func (v *verifier) after(done string) string {
 	if len(v.dirs) == 0 {

@@ -212,7 +212,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A reader that goes away leaves nothing behind (goleak), and many sessions
+// A reader that goes away leaves nothing running (goleak), and many sessions
 // share one model.
 func TestManySessions(t *testing.T) {
 	m := New()

@@ -29,7 +29,7 @@ func planRun(h *hands, in intent) {
 	h.Say(explain(command, out, exit))
 }
 
-// explain says in plain words what a command came to.
+// explain returns in plain words what a command came to.
 func explain(command, out string, exit int) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }

@@ -296,7 +296,7 @@ func user(text string) llm.Message {
 	return llm.Message{Role: llm.User, Parts: []llm.Part{llm.TextPart(text)}}
 }
 
-// turn runs a prompt to its end; it gives all messages and what was said last.
+// turn runs a prompt to its end; it returns all messages and what was said last.
 func (r *runner) turn(m *Model, ms []llm.Message, prompt string) ([]llm.Message, string) {
 	r.t.Helper()
 	ms = append(slices.Clone(ms), user(prompt))

@@ -138,7 +138,7 @@ func (s *source) topLevel() []string {
 	return out
 }
 
-// members lists the fields and methods that a file gives to a named type, and
+// members lists the fields and methods that a file declares for a named type, and
 // the types that it embeds.
 func (s *source) members(typ string) (names, embedded []string) {
 	for _, d := range s.ast.Decls {

@@ -17,7 +17,7 @@ type place struct {
 	what string // "func", "method of T", …
 }
 
-// planWhere says where a name is defined and used, quoting the lines.
+// planWhere tells where a name is defined and used, quoting the lines.
 func planWhere(h *hands, in intent) {
 	name := in.name[strings.LastIndexByte(in.name, '.')+1:]
 	hits, more, err := h.Grep(`\b` + name + `\b`)

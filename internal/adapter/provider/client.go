@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Config says which model a Client talks to, and how. API, BaseURL and Info
+// Config sets which model a Client talks to, and how. API, BaseURL and Info
 // are needed, the rest has defaults.
 type Config struct {
 	API     API
@@ -39,7 +39,7 @@ type Config struct {
 	AfterFunc func(time.Duration, func()) Timer
 }
 
-// Client is a model behind a wire API: an llm.Encoded. It keeps one connection
+// Client is a model reached through a wire API: an llm.Encoded. It keeps one connection
 // for a whole session and is safe for use by several goroutines.
 type Client struct {
 	cfg  Config

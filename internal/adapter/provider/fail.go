@@ -17,7 +17,7 @@ import (
 type Said struct {
 	Type, Code string // the provider's words: overloaded_error, context_length_exceeded, 429, …
 	Message    string
-	RetryAfter time.Duration // where the body says it
+	RetryAfter time.Duration // where the body names it
 }
 
 // Fail builds the error of an answer that is not 2xx, or (status 200) of an

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// frames reads a whole body, finds out by its first byte what it is, and gives
+// frames reads a whole body, finds out by its first byte what it is, and returns
 // its events to a decoder as they come.
 type frames struct {
 	framing Framing

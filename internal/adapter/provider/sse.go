@@ -198,7 +198,7 @@ func (t *texts) feed(chunk []byte, out emit) error {
 	return nil
 }
 
-// between handles a byte outside all values and says if one begins with it.
+// between handles a byte outside all values and reports whether one begins with it.
 func (t *texts) between(c byte) (begins bool, err error) {
 	switch c {
 	case ' ', '\t', '\r', '\n', ',', 0xEF, 0xBB, 0xBF: // also a BOM

@@ -114,7 +114,7 @@ func TestFramesSplitAnywhere(t *testing.T) {
 	})
 }
 
-// drawn gives its bytes in chunks of drawn sizes.
+// drawn returns its bytes in chunks of drawn sizes.
 type drawn struct {
 	t    *rapid.T
 	rest []byte

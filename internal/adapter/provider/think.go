@@ -56,7 +56,7 @@ func (s *ThinkSplitter) Push(piece string) (thinking, text string) {
 	return thinking, text
 }
 
-// Close says that no more text comes and returns what was held.
+// Close ends the text and returns what was held.
 func (s *ThinkSplitter) Close() (thinking, text string) {
 	switch s.state {
 	case thinkStart:
@@ -70,7 +70,7 @@ func (s *ThinkSplitter) Close() (thinking, text string) {
 	return thinking, text
 }
 
-// Native says that the reply has native reasoning: what is text stays text. It
+// Native notes that the reply has native reasoning: what is text stays text. It
 // returns text that was held, which comes before anything pushed later.
 func (s *ThinkSplitter) Native() (text string) {
 	if s.state != thinkStart {

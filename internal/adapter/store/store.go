@@ -145,7 +145,7 @@ func (f *Facts) add(b event.Body) {
 	}
 }
 
-// Of folds what one stored body says, for a store that reads it back.
+// Of folds the facts of one stored body, for a store that reads it back.
 func Of(b event.Body) Facts {
 	var f Facts
 	f.add(b)
@@ -179,7 +179,7 @@ func Title(prompt string) string {
 	return b.String()
 }
 
-// IsHash reports whether s is a hash as Blobs gives it.
+// IsHash reports whether s is a hash as Blobs returns it.
 func IsHash(s string) bool {
 	if len(s) != 64 {
 		return false

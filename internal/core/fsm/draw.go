@@ -10,7 +10,7 @@ import (
 func Formats() []string { return []string{"text", "mermaid", "dot"} }
 
 // Draw returns a table as text, as a Mermaid state diagram or as a Graphviz
-// graph. The same table gives the same bytes every time. An unknown format is
+// graph. The same table has the same bytes every time. An unknown format is
 // an error that lists the known ones.
 func (t *Table) Draw(format string) (string, error) {
 	switch format {

@@ -61,7 +61,7 @@ type Part struct {
 }
 
 // Call is a tool call that a model asked for. Args is always a JSON object;
-// what a model sent in another form is in Sent as it came, and Bad says why it
+// what a model sent in another form is in Sent as it came, and Bad is why it
 // could not be repaired (Args is then {} and the call is never run, SPEC 4.4).
 type Call struct {
 	ID   string          `json:"id"`

@@ -8,7 +8,7 @@ import (
 // Kind is what a call does, whatever the tool is called.
 type Kind string
 
-// The kinds of calls. A tool that says none is taken for Exec.
+// The kinds of calls. A tool without one is taken for Exec.
 const (
 	Read   Kind = "read"   // it shows what is there
 	Search Kind = "search" // it looks for something, which may not be there
@@ -25,7 +25,7 @@ const (
 	EditFamily = "edit"
 )
 
-// Facts is what a tool says of itself, so that permission, progress, hints,
+// Facts is what a tool declares about itself, so that permission, progress, hints,
 // compaction, undo and screens need not know it by its name. They are recorded
 // with each call. All are optional.
 type Facts struct {
@@ -65,7 +65,7 @@ func (t Tool) About(args json.RawMessage) About {
 	return a
 }
 
-// Does returns the tool's kind, Exec where it says none.
+// Does returns the tool's kind, Exec where it has none.
 func (t Tool) Does() Kind {
 	if t.Kind == "" {
 		return Exec

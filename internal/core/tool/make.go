@@ -62,7 +62,7 @@ func New[In any](name, doc string, footprint func(Env, In) (Footprint, error), r
 // Raw makes a tool from outside: one whose arguments have a JSON schema and no
 // Go type, such as an MCP server's. run gets arguments that fit the schema. Its
 // footprint is unknown, so that it asks and is alone in the workspace, unless
-// footprint says better; nil is allowed.
+// footprint knows better; nil is allowed.
 func Raw(spec llm.ToolSpec, footprint func(Env, json.RawMessage) (Footprint, error), run func(context.Context, Env, json.RawMessage) (Result, error)) Tool {
 	resolved := sync.OnceValues(func() (*jsonschema.Resolved, error) {
 		var s jsonschema.Schema

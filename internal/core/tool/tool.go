@@ -47,7 +47,7 @@ type Footprint struct {
 	Defined []string
 	// Shell is the command line that Commands were parsed from.
 	Shell string
-	// Besides says, for the person who is asked, what the command line does not.
+	// Besides tells the person who is asked what the command line does not.
 	Besides string
 	Unknown bool
 	// Blind marks writes that replace all of a file and so need all its
@@ -68,7 +68,7 @@ type Landing struct {
 	Maybe bool
 	// Name: no more than that it is there, and how large, is shown of it.
 	Name bool
-	// Why says why Path is "".
+	// Why is the reason why Path is "".
 	Why string
 }
 
@@ -365,7 +365,7 @@ type Tool struct {
 	Timeout   time.Duration
 	Footprint func(env Env, in json.RawMessage) (Footprint, error)
 	Run       func(ctx context.Context, env Env, in json.RawMessage) (Result, error)
-	// Preview says what a call would do, for a permission question; nil where
+	// Preview returns what a call would do, for a permission question; nil where
 	// the arguments say it. A tool that has one changes nothing but by
 	// Env.Files: it is also run on files in memory, so that the preview of a
 	// later call in the same step stands on it.

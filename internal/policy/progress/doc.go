@@ -2,7 +2,7 @@
 // forward is free, slipping back is caught (SPEC 6).
 //
 // It knows steps: what a call was, what it was given, what came back and what
-// content it left behind, as hashes. From them it makes verdicts (none, warn,
+// content it left, as hashes. From them it makes verdicts (none, warn,
 // halt), each by a named rule and with evidence; a ladder turns verdicts into
 // what is done about them (recovery, block, halt); statistics are kept beside.
 // Fold makes steps of a session's events and keeps the phases (package phase).

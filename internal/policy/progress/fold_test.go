@@ -44,7 +44,7 @@ type does struct {
 	file, before, now  string // a change
 }
 
-// step is one reply with its calls; it gives what is due after it.
+// step is one reply with its calls; it returns what is due after it.
 func (l *live) step(said string, calls ...does) Decision {
 	l.t.Helper()
 	msg := llm.Message{Role: llm.Assistant}
@@ -115,7 +115,7 @@ func names(ds []Decision) string {
 }
 
 // SPEC 6.5: warn → recovery, once → the call is blocked → halt; each recovery
-// names the loop, shows the evidence and gives the way out of its kind of
+// names the loop, shows the evidence and names the way out of its kind of
 // trouble.
 func TestLadderLive(t *testing.T) {
 	t.Parallel()

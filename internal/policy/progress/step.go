@@ -32,14 +32,14 @@ type Step struct {
 	Target string // the file or the thing it is about
 	Args   string // the arguments, canonical
 	OK     bool
-	Error  string // of a failed one: what Error gives
+	Error  string // of a failed one: what Error returns
 	Exact  string // the result as it came
-	Norm   string // the result as Result gives it; Exact where empty
+	Norm   string // the result as Result returns it; Exact where empty
 	Len    int    // of the result, in bytes
 	Edit   string // the arguments of an edit
 	Shell  bool   // the edit is a command, which may be a log that grows
 	State  string // the content of Target after it
-	Files  []File // further contents it left behind
+	Files  []File // further contents it left
 	Before []File // contents that were there before it: to return to one is not progress
 	// Message is what the model said, on the first call of a reply; empty where
 	// it said nothing.

@@ -21,7 +21,7 @@ type Verdict struct {
 	Fingerprint string
 	// Steps are the steps that show it, oldest first, counted from 0.
 	Steps []int
-	// Text says it in one line.
+	// Text is the finding in one line.
 	Text string
 	// Soft: it never leads to more than a recovery.
 	Soft bool

@@ -1,6 +1,6 @@
 package route
 
-// negation is what a prompt says is not to be done.
+// negation is what a prompt forbids.
 type negation struct {
 	kind forbids
 	why  string
@@ -120,7 +120,7 @@ func changing(verb string) bool {
 	return false
 }
 
-// generic says of how much the object of a no speaks: anything at all, the code
+// generic returns how much the object of a negation covers: anything at all, the code
 // as such, or some one thing.
 func generic(words []string) forbids {
 	kind := noFix

@@ -1,4 +1,4 @@
-// Package route says what a person's prompt asks for, and with which rights the
+// Package route decides what a person's prompt asks for, and with which rights the
 // turn starts that answers it (SPEC 13.1): a question is answered by reading, a
 // command is run, a preference is kept, and everything else is an edit.
 //
@@ -38,19 +38,19 @@ const (
 // Trajectory is one way through the graph.
 type Trajectory struct {
 	Name string
-	// When says on which condition a prompt goes this way, for the drawing.
+	// When is the condition on which a prompt goes this way, for the drawing.
 	When string
-	// Nodes are the steps behind route, in order.
+	// Nodes are the steps after route, in order.
 	Nodes []string
 	// Rights are those that the turn starts with. The trajectory with more of
 	// them wins where a prompt has words for several.
 	Rights []string
 	// Note is told to the model, "" where nothing is to be said.
 	Note string
-	// Reads is the same as a clause that says what the request was taken for:
+	// Reads is the same as a clause that tells what the request was taken for:
 	// "the request reads as a question".
 	Reads string
-	// claims says whether a clause asks for this, and by which of its words.
+	// claims reports whether a clause asks for this, and by which of its words.
 	claims func(c clause) (why string, ok bool)
 }
 

@@ -28,7 +28,7 @@ type source struct {
 }
 
 // pkg is one folder of the module. Types are best effort: what an unknown
-// import gives has no type.
+// import yields has no type.
 type pkg struct {
 	dir   string // relative to the workspace
 	path  string // import path
@@ -189,7 +189,7 @@ func (m *module) check(imp string, trees []*ast.File, bad func(string, token.Pos
 }
 
 // importer finds packages of the module by reading them, those of the standard
-// library in std.txt, and gives an empty package for any other.
+// library in std.txt, and returns an empty package for any other.
 type importer struct{ m *module }
 
 func (i importer) Import(imp string) (*types.Package, error) {

@@ -329,7 +329,7 @@ func divided(s *site, n ast.Node) {
 	}
 }
 
-// start gives an accumulator another value to start from.
+// start lets an accumulator begin with another value to start from.
 func start(s *site, n ast.Node) {
 	var names []*ast.Ident
 	var value ast.Expr

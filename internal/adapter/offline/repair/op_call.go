@@ -132,7 +132,7 @@ func unwrapped(s *site, n ast.Node) {
 }
 
 // wrapped calls what this package has for a value: a function from T to T, or
-// a method of T that gives a T.
+// a method of T that returns a T.
 func wrapped(s *site, n ast.Node) {
 	e, ok := n.(ast.Expr)
 	if !ok || !s.value(e) || s.info.Types[e].Value != nil || !s.info.Types[e].IsValue() {

@@ -34,7 +34,7 @@ func branch(s *site, n ast.Node) {
 	}
 }
 
-// endless gives a loop without a condition one.
+// endless adds a condition to a loop without one.
 func endless(s *site, n ast.Node) {
 	f, ok := n.(*ast.ForStmt)
 	if !ok || f.Cond != nil || f.Init != nil || f.Post != nil {

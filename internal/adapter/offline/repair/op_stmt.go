@@ -119,8 +119,8 @@ func movable(st ast.Stmt) float64 {
 	return 0
 }
 
-// moved takes the last statement of a block out of it, to just behind, or the
-// statement behind a block into it.
+// moved takes the last statement of a block out of it, to just after, or the
+// statement after a block into it.
 func moved(s *site, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {

@@ -6,7 +6,7 @@
 // to compare the variations that pass, and the code as it was, on inputs that
 // no test has: the one that leaves alone what was right is likelier right. All
 // input and output goes through Hands; what is computed in the process is a
-// function of what Hands returned, so that the same tree gives the same report.
+// function of what Hands returned, so that the same tree leads to the same report.
 //
 // It promises that no source file of the project is touched before a candidate
 // has passed the tests: candidates are screened through the go command's
@@ -80,7 +80,7 @@ type Edit struct {
 type Difference struct {
 	Func    string
 	Input   string
-	Outputs map[string]string // the edit's New, trimmed -> what the function then gives
+	Outputs map[string]string // the edit's New, trimmed -> what the function then returns
 }
 
 // Report is what a repair found and did.

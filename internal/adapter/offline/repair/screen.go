@@ -145,7 +145,7 @@ func (w *work) batch(cs []*candidate) int {
 }
 
 // screen runs candidates against a package's tests, the failing ones first,
-// and gives those that pass. tried counts those that ran.
+// and returns those that pass. tried counts those that ran.
 func (w *work) screen(s *spectrum, cs []*candidate) (passed []*candidate, tried int, err error) {
 	for range 6 {
 		if len(cs) == 0 {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// errRuns says that the commands that may be run are used up.
+// errRuns means that the commands that may be run are used up.
 var errRuns = errors.New("no more commands")
 
-// errBuild says that what was generated does not compile, or did not come to
+// errBuild means that what was generated does not compile, or did not come to
 // its end.
 var errBuild = errors.New("the instrumented tests do not build or do not end")
 
@@ -98,7 +98,7 @@ func (w *work) spectrum(p *pkg, stack []place) (*spectrum, error) {
 	return s, nil
 }
 
-// score gives each statement that a failing test runs its Ochiai suspicion,
+// score assigns each statement that a failing test runs its Ochiai suspicion,
 // relative to the highest.
 func (w *work) score(s *spectrum, all []statement, ef, ep map[int]int, nf int, stack []place) {
 	val := make([]float64, len(all))

@@ -92,7 +92,7 @@ func testNames(p *pkg) []string {
 	return out
 }
 
-// compileErrors gives, by base name of the file, the lines that the compiler
+// compileErrors returns, by base name of the file, the lines that the compiler
 // complains about.
 func compileErrors(out string) map[string][]int {
 	found := map[string][]int{}

@@ -132,7 +132,7 @@ func budget(effort string) int {
 	return 24576
 }
 
-// thinking says how a model is told to think.
+// thinking is how a model is told to think.
 type thinking int
 
 const (
@@ -142,7 +142,7 @@ const (
 )
 
 // thinks reads a model's generation out of its name: claude-3-5-haiku-…,
-// claude-sonnet-4-5-20250929, claude-opus-4-6. A name that says nothing is of
+// claude-sonnet-4-5-20250929, claude-opus-4-6. A name that tells nothing is of
 // a newer one.
 func thinks(model string) thinking {
 	_, name, ok := strings.Cut(strings.ToLower(model), "claude-")

@@ -175,7 +175,7 @@ func (e *encoder) assistant(parts []llm.Part) {
 	}
 }
 
-// skipped says of the last part of a message that it is not sent: thinking, or
+// skipped marks the last part of a message as not sent: thinking, or
 // what has no words here anyway.
 func skipped(p llm.Part) bool {
 	switch p.Kind {

@@ -1,6 +1,6 @@
 // Package catalog knows the model providers and their models: names, wire
 // APIs, addresses, the variables that hold keys, windows and prices. It turns
-// what a person asked for into one model to talk to, and says of every other
+// what a person asked for into one model to talk to, and reports of every other
 // why it is not usable. Prices are public list prices; what is not known has
 // no price, never 0. A price of 0 is only for what runs on this machine.
 //
@@ -34,7 +34,7 @@ var ErrNone = errors.New("no model is configured")
 // own default is too small for an agent, and it cuts without a word.
 const defaultContext = 32768
 
-// Override is what a person's configuration says of a model. Zero fields say
+// Override is what a person's configuration sets for a model. Zero fields set
 // nothing.
 type Override struct {
 	Price     *llm.Price
@@ -43,7 +43,7 @@ type Override struct {
 	Images    *bool
 }
 
-// Config is what a person's configuration says of models.
+// Config is what a person's configuration sets for models.
 type Config struct {
 	Model  string              // as after -m
 	Models map[string]Override // by provider/model or model

@@ -28,7 +28,7 @@ type knock struct {
 }
 
 // Probe asks the usual ports of local model servers who they are: small GETs
-// without content, in parallel, 300 ms each. An open port that gives another
+// without content, in parallel, 300 ms each. An open port with another
 // answer is not listed, and no other request is ever sent to a port that was
 // not recognised.
 func Probe(ctx context.Context, transport http.RoundTripper) []Local {
@@ -141,7 +141,7 @@ func askLMStudio(get func(string, any) bool) ([]string, bool) {
 		return nil, false
 	}
 	for _, m := range l.Data {
-		if m.OwnedBy != "organization_owner" { // what only LM Studio says
+		if m.OwnedBy != "organization_owner" { // what only LM Studio sends
 			return nil, false
 		}
 		if !strings.Contains(m.ID, "embed") {

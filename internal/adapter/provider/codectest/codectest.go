@@ -188,7 +188,7 @@ func anyPart(t *rapid.T, role llm.Role, wire string, i int) llm.Part {
 }
 
 // Decoding fuzzes an API's decoder: whatever a server sends, it does not
-// panic, and a reply that it gives is one that the rest of pawl can rely on
+// panic, and a reply that it returns is one that the rest of pawl can rely on
 // and that the API itself can send back.
 func Decoding(f *testing.F, api provider.API, seeds ...string) {
 	f.Helper()

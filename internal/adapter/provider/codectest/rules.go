@@ -54,7 +54,7 @@ type block struct {
 }
 
 // anthropic: the first message is a user's, none is empty; each tool_use has
-// its tool_result in the message right behind, before all else in it, and no
+// its tool_result in the message right after, before all else in it, and no
 // other message has one; ids are unique in the whole request; a text is not
 // blank, thinking is signed and does not end a message; at most 4 markers.
 func (r *rules) anthropic(body []byte) {
@@ -192,7 +192,7 @@ func (r *rules) chat(body []byte, ordered bool) {
 	}
 }
 
-// responses: each function_call has one output behind it, and each output its
+// responses: each function_call has one output after it, and each output its
 // call before it; reasoning stands before the item it belongs to, and not
 // before what a user says; no message is empty.
 func (r *rules) responses(body []byte) {
@@ -248,8 +248,8 @@ func (r *rules) responses(body []byte) {
 }
 
 // gemini: the first content is the user's, none is empty; calls come right
-// behind what a user said or a function answered, and as many answers, by the
-// same names in the same order, come right behind them and nowhere else; the
+// after what a user said or a function answered, and as many answers, by the
+// same names in the same order, come right after them and nowhere else; the
 // first call of a content is signed.
 func (r *rules) gemini(body []byte) {
 	type function struct{ ID, Name string }

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
 )
 
-// Arguments in pieces: each says by a path where its value belongs; a string
+// Arguments in pieces: each names by a path where its value belongs; a string
 // may itself come in pieces.
 
 // maxGap bounds by how much a path may lengthen an array: items come in order.

@@ -54,7 +54,7 @@ type call struct {
 	ID       lax.Text `json:"id"`
 	Function struct {
 		Name lax.Text `json:"name"`
-		Args lax.Text `json:"arguments"` // an object; lax.Text gives its JSON
+		Args lax.Text `json:"arguments"` // an object; lax.Text holds its JSON
 	} `json:"function"`
 }
 

@@ -7,7 +7,7 @@ import "strings"
 type Dialect struct {
 	Name string // the provider's name, for errors
 
-	// CompletionTokens says which name the limit of a reply has:
+	// CompletionTokens sets which name the limit of a reply has:
 	// max_completion_tokens always, or only for OpenAI's reasoning models
 	// (which refuse max_tokens), or never.
 	CompletionTokens When
@@ -30,11 +30,11 @@ type Dialect struct {
 	// CallExtra sends a call's extra_content back: the host is, or may be,
 	// Google's, which signs calls in it.
 	CallExtra bool
-	// ReasoningApart says that completion_tokens leaves reasoning_tokens out.
+	// ReasoningApart means that completion_tokens leaves reasoning_tokens out.
 	ReasoningApart bool
 	// CacheKey sends a prompt_cache_key, made from the frozen head.
 	CacheKey bool
-	// CostUSD says that usage.cost is what was charged, in USD.
+	// CostUSD means that usage.cost is what was charged, in USD.
 	CostUSD bool
 	// KeyHeader is the header of the key where it is not Authorization.
 	KeyHeader string
@@ -42,7 +42,7 @@ type Dialect struct {
 	Extra string
 }
 
-// When says to which models something applies.
+// When selects the models that something applies to.
 type When int
 
 // The answers of When.
@@ -55,7 +55,7 @@ const (
 // Effort is a way to ask for reasoning effort.
 type Effort int
 
-// The ways. EffortNone says nothing: the host has no words for it.
+// The ways. EffortNone sends nothing: the host has no words for it.
 const (
 	EffortNone   Effort = iota
 	EffortField         // reasoning_effort, sent where the person asked for an effort

@@ -24,7 +24,7 @@ const Name = "openai-responses"
 // the common ground of compatible hosts.
 type Dialect struct {
 	Name string // the provider's name, for errors
-	// OpenAI says that it is OpenAI itself or Azure: options of reasoning are
+	// OpenAI means that it is OpenAI itself or Azure: options of reasoning are
 	// refused for models that do not reason, results may hold images, and
 	// reasoning without encrypted content is refused.
 	OpenAI bool
@@ -32,7 +32,7 @@ type Dialect struct {
 	SealedOnly bool
 	// CacheKey sends a prompt_cache_key, made from the frozen head.
 	CacheKey bool
-	// CostUSD says that usage.cost is what was charged, in USD.
+	// CostUSD means that usage.cost is what was charged, in USD.
 	CostUSD bool
 	// KeyHeader is the header of the key where it is not Authorization.
 	KeyHeader string

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Check compares an outcome with what the index expects and gives every
+// Check compares an outcome with what the index expects and returns every
 // difference, one a line.
 func Check(c Case, o Outcome) []string {
 	var k checker
@@ -69,7 +69,7 @@ func (k *checker) digest(what string, want *Digest, got string) {
 	}
 }
 
-// failure checks that an error is one the loop can act on and says what the
+// failure checks that an error is one the loop can act on and tells what the
 // provider said.
 func (k *checker) failure(c Case, err error) {
 	var f *fault.Error
@@ -252,7 +252,7 @@ func sameString(raw json.RawMessage, s string) bool {
 	return json.Unmarshal(raw, &v) == nil && v == s
 }
 
-// blocks checks the order of content blocks where the index gives it. Text
+// blocks checks the order of content blocks where the index has it. Text
 // blocks without text are not kept.
 func (k *checker) blocks(e Expected, parts []llm.Part) {
 	var got []string

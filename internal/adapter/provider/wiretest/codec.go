@@ -111,7 +111,7 @@ func drawPart(t *rapid.T, wire string) llm.Part {
 	return p
 }
 
-// CheckDecoder gives a decoder lines of anything as events. Whatever it makes
+// CheckDecoder passes a decoder lines of anything as events. Whatever it makes
 // of them, it does not panic, its deltas add up to the reply, the reply's raw
 // parts are JSON, and it can be sent back.
 func CheckDecoder(t *testing.T, api interface {

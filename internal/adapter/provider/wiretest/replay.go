@@ -84,7 +84,7 @@ func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// cuts gives a body in pieces whose sizes next says, and ends with end.
+// cuts passes on a body in pieces whose sizes next returns, and ends with end.
 type cuts struct {
 	rest string
 	next func() int

@@ -1,5 +1,5 @@
 // Package wiretest replays recorded HTTP exchanges with model providers
-// through the real client, and says whether what came out is what the
+// through the real client, and reports whether what came out is what the
 // recordings' index expects. It knows the recordings' format, not their
 // content: what is right for one file is right for all, and what cannot be is
 // listed with a reason (known.go).
@@ -35,7 +35,7 @@ var apis = map[string]func(Case) provider.API{
 	ollama.Name:     func(Case) provider.API { return ollama.New(0, nil) },
 }
 
-// hosts names the provider behind a host that speaks an API of another's.
+// hosts names the provider of a host that speaks an API of another's.
 var hosts = map[string]string{
 	"ai-gateway.vercel.sh": "vercel", "api.deepseek.com": "deepseek", "api.groq.com": "groq", "api.mistral.ai": "mistral",
 	"api.openai.com": "openai", "api.x.ai": "xai", "api.z.ai": "zai", "openrouter.ai": "openrouter", "ollama.com": "ollama",
@@ -123,7 +123,7 @@ type Recording struct {
 	} `json:"response"`
 }
 
-// Dir finds the recordings, or gives "" where there are none. It is an error
+// Dir finds the recordings, or returns "" where there are none. It is an error
 // that PAWL_WIRE names a place without any.
 func Dir() (string, error) {
 	if dir := os.Getenv("PAWL_WIRE"); dir != "" {

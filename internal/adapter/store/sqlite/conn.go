@@ -68,7 +68,7 @@ func (c *conn) bind(args []driver.Value) []driver.NamedValue {
 	return c.args
 }
 
-// exec runs a statement without rows and says how many rows it changed.
+// exec runs a statement without rows and returns how many rows it changed.
 func (c *conn) exec(ctx context.Context, sql string, args ...driver.Value) (int64, error) {
 	s, err := c.stmt(sql)
 	if err != nil {

@@ -220,7 +220,7 @@ UPDATE blobs SET data = 'CONTENT'`); err != nil {
 	clear(t, err, fault.Internal, store.ErrCorrupt, hash)
 }
 
-// Issue 2, "Bad input": a full disk gives one sentence and loses nothing.
+// Issue 2, "Bad input": a full disk leads to one sentence and loses nothing.
 func TestFullDisk(t *testing.T) {
 	for _, durability := range []string{"normal", "full"} {
 		ctx := context.Background()

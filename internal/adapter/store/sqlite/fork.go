@@ -91,7 +91,7 @@ func (s *Store) shared(ctx context.Context, c *conn, from event.Origin, last int
 	return integer(row[0]), nil
 }
 
-// facts folds the events of a kind in a span, one by one, until stop says so.
+// facts folds the events of a kind in a span, one by one, until stop returns true.
 func (s *Store) facts(ctx context.Context, c *conn, sp span, kind, order string, stop func(store.Facts) bool) error {
 	return c.query(ctx, "SELECT id, kind, version, packed, body FROM events WHERE id > ? AND id <= ? AND kind = ? ORDER BY id "+order,
 		[]driver.Value{sp.num<<seqBits | sp.from, sp.num<<seqBits | sp.to, kind},
@@ -142,7 +142,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return s.explain("delete a session from", err)
 }
 
-// purge removes a session that nobody was forked from. It gives the num of a
+// purge removes a session that nobody was forked from. It returns the num of a
 // parent that waits to be removed, 0 for none.
 func (s *Store) purge(ctx context.Context, c *conn, num int64) (int64, error) {
 	row, err := c.one(ctx, "SELECT p.num FROM sessions s JOIN sessions p ON p.num = s.parent AND p.state = 1 WHERE s.num = ?", num)
@@ -185,7 +185,7 @@ func (s *Store) purge(ctx context.Context, c *conn, num int64) (int64, error) {
 	return parent, nil
 }
 
-// tidy gives space back after a deletion that was committed. Where others use
+// tidy frees space after a deletion that was committed. Where others use
 // the file just now it cannot, and the next deletion does it.
 func (s *Store) tidy(ctx context.Context) {
 	if ctx.Err() != nil {

@@ -216,7 +216,7 @@ func TestDeletedIsGone(t *testing.T) {
 	}
 }
 
-// A large deletion gives the space back.
+// A large deletion frees the space.
 func TestSpaceComesBack(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "log.db")

@@ -16,7 +16,7 @@ import (
 
 var _ event.Holder = (*Store)(nil)
 
-// errLocked says that another open file has the lock.
+// errLocked means that another open file has the lock.
 var errLocked = errors.New("locked")
 
 // How long a lock that is held is asked for again. A process that dies in the

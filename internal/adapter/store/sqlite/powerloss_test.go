@@ -69,7 +69,7 @@ func crash(base map[string][]byte, ops []op, n int, rnd *rand.Rand) map[string][
 	return files
 }
 
-// change applies an operation. keep says which sectors of a write arrive; nil
+// change applies an operation. keep selects the sectors of a write that arrive; nil
 // is all.
 func change(files map[string][]byte, o op, keep func() bool) {
 	switch o.kind {

@@ -13,7 +13,7 @@ import (
 )
 
 // This file puts a layer under the real SQLite that notes every write, truncate
-// and sync of its files in order, and fails where a test says so. It is a copy
+// and sync of its files in order, and fails where a test asks for it. It is a copy
 // of SQLite's own file layer with a few methods replaced: what SQLite does and
 // when it syncs is what it does in production. Not seen: the shared memory
 // (-shm), which SQLite rebuilds after a crash, and syncs of folders, which it

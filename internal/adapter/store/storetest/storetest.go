@@ -21,7 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Run runs the suite. open gives a new, empty store that it closes itself when
+// Run runs the suite. open returns a new, empty store that it closes itself when
 // the test ends; closing twice must be fine.
 func Run(t *testing.T, open func(t *testing.T) event.Store) {
 	for _, c := range []struct {
@@ -307,7 +307,7 @@ func unknownKept(t *testing.T, s event.Store) {
 	}
 }
 
-// What Append returns is what Read gives later, times included, also for
+// What Append returns is what Read returns later, times included, also for
 // large bodies and odd bytes.
 func returnedAsRead(t *testing.T, s event.Store) {
 	exit, cost := 2, 0.25

@@ -18,7 +18,7 @@ type Prompt struct {
 	Text  string
 }
 
-// Parse reads a list: lines of "LABEL: PROMPT", with "!" behind the label for
+// Parse reads a list: lines of "LABEL: PROMPT", with "!" after the label for
 // Firm, \n for a line break, and # in front of comments.
 func Parse(list string) ([]Prompt, error) {
 	var out []Prompt
