@@ -54,7 +54,7 @@ func run(list string, misses bool) error {
 		return nil
 	}
 	for _, m := range s.Misses {
-		fmt.Printf("  is %s (firm: %v), taken for %q (firm: %v, by %q): %q\n", m.Route, m.Firm, m.Got.Route, m.Got.Firm, m.Got.Why, m.Text)
+		fmt.Printf("  is %s (firm: %v), taken for %q (firm: %v, by %q): %q\n", m.Route, m.Explicit, m.Got.Route, m.Got.Explicit, m.Got.Why, m.Text)
 	}
 	return nil
 }

@@ -279,8 +279,8 @@ type Routed struct {
 	Path  []string `json:"path,omitempty"`
 	// Rights are those of the turn: read, run, edit. None given: all.
 	Rights []string `json:"rights,omitempty"`
-	// Firm: somebody said so, and only a person widens it.
-	Firm bool `json:"firm,omitempty"`
+	// Explicit: somebody said so, and only a person grants more rights.
+	Explicit bool `json:"firm,omitempty"`
 }
 
 // Cleaned marks results that the model no longer needs: at the next rebase
@@ -417,11 +417,11 @@ type Charged struct {
 	Calls    int       `json:"calls,omitempty"`
 }
 
-// Aside records that a request beside the conversation goes out: a summary's, or
+// SideRequest records that a request beside the conversation goes out: a summary's, or
 // the question what a prompt is. The Charged of the same By closes it, or the
-// Compacted that it was for. One that is open when a session is taken up again
+// Compacted that it was for. One that is open when a session is resumed
 // went out, and what it cost is not known.
-type Aside struct {
+type SideRequest struct {
 	By       string   `json:"by"` // as in Charged
 	Model    string   `json:"model"`
 	Input    int64    `json:"input"`              // tokens, as pawl counts

@@ -110,7 +110,7 @@ func full() []event.Body {
 		event.Warned{What: "budget.usd", Text: "80 % of the budget of $5.00 is spent"},
 		event.Extended{What: "budget.usd", To: 10},
 		event.Charged{By: "child", Child: true, Model: "anthropic/m", Usage: llm.Usage{Known: true, Input: 7000, CacheRead: 5, CacheWrite: 6, Output: 300, Reasoning: 7, CostUSD: ptr(0.25)}, USD: ptr(0.25), Guess: true, Unknown: true, Requests: 2, Calls: 3},
-		event.Aside{By: "compaction", Model: "anthropic/m", Input: 7000, Reserved: ptr(0.125)},
+		event.SideRequest{By: "compaction", Model: "anthropic/m", Input: 7000, Reserved: ptr(0.125)},
 		event.Compacted{
 			Why: "person", Focus: "the port", By: "model", Older: 40, Summary: "The port is <8080>.",
 			Start: []llm.Message{{Role: llm.User, Parts: []llm.Part{
@@ -132,7 +132,7 @@ func full() []event.Body {
 		event.Checking{Name: "go test", Command: "go test ./...", Part: true, Attempt: 2},
 		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Failures: 3, Tests: 4, Untested: "it ran no tests", Wrapped: true, Changed: []string{"a.go"}},
 		event.Phased{Number: 2, Text: "wire it", Expected: 60, Failed: true, By: "person", Plan: []event.PhaseStep{{Text: "wire it", Expected: 60}}},
-		event.Routed{Route: "read", By: "pattern", Why: "what does", Path: []string{"route", "plan_read", "read"}, Rights: []string{"read"}, Firm: true},
+		event.Routed{Route: "read", By: "pattern", Why: "what does", Path: []string{"route", "plan_read", "read"}, Rights: []string{"read"}, Explicit: true},
 		event.Cleaned{Results: []string{"r17"}, Summary: "two hits in <a.go>", Reason: "not needed"},
 		event.Recalled{Key: "9f", Text: "it is in <a.go>", Age: 60, Took: 7},
 		event.Forgotten{Text: "tabs", Sort: "preference"},

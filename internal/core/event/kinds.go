@@ -33,7 +33,7 @@ func (Compacted) Kind() string   { return "compacted" }
 func (Warned) Kind() string      { return "warned" }
 func (Extended) Kind() string    { return "extended" }
 func (Charged) Kind() string     { return "charged" }
-func (Aside) Kind() string       { return "aside" }
+func (SideRequest) Kind() string { return "aside" }
 func (Writing) Kind() string     { return "writing" }
 func (Redone) Kind() string      { return "redone" }
 func (Checking) Kind() string    { return "checking" }
@@ -58,7 +58,7 @@ var bodies = []Body{
 	Opened{}, Resumed{}, Rebased{}, Prompted{}, Noted{}, Requested{}, Retried{}, Replied{}, CallAsked{},
 	CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{}, Granted{}, Blocked{},
 	ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
-	Warned{}, Extended{}, Charged{}, Aside{}, Writing{}, Redone{}, Checking{}, Checked{}, Phased{}, Routed{},
+	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Phased{}, Routed{},
 	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
 	OutputDelta{},
 }

@@ -13,7 +13,7 @@ type course struct {
 	turnOpen bool
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
-	aside    *event.Aside // a request beside the conversation that is in flight
+	aside    *event.SideRequest // a request beside the conversation that is in flight
 }
 
 // Apply is part of event.Fold.
@@ -32,7 +32,7 @@ func (c *course) Apply(e event.Event) {
 		}
 	case event.Planned:
 		c.plan = b.Items
-	case event.Aside:
+	case event.SideRequest:
 		c.aside = &b
 	case event.Charged:
 		if c.aside != nil && c.aside.By == b.By {

@@ -60,7 +60,7 @@ func (c *logCheck) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.Opened, event.Rebased, event.ModeSet, event.PersonRan, event.Resumed:
 		return
-	case event.Warned, event.Charged, event.Aside, event.Phased:
+	case event.Warned, event.Charged, event.SideRequest, event.Phased:
 		return
 	case event.Noted:
 		if b.Why == "phase" { // never between a call and its result

@@ -180,7 +180,7 @@ func TestCrashDuringSummary(t *testing.T) {
 	log := stored(t, r.cfg.Store, r.cfg.ID)
 	asides := 0
 	for i, e := range log {
-		a, ok := e.Body.(event.Aside)
+		a, ok := e.Body.(event.SideRequest)
 		if !ok {
 			continue
 		}

@@ -99,8 +99,8 @@ func join(now, r event.Routed) event.Routed {
 		return r
 	case r.By == "default", r.Route != now.Route && route.Wider(now.Route, r.Route) == now.Route:
 		return now
-	case now.Firm && r.Route != route.Edit:
-		r.Firm, r.Why = true, now.Why // to run something is no leave to change it
+	case now.Explicit && r.Route != route.Edit:
+		r.Explicit, r.Why = true, now.Why // to run something is no leave to change it
 	}
 	return r
 }
@@ -109,12 +109,12 @@ func join(now, r event.Routed) event.Routed {
 func note(before, now event.Routed) string {
 	t, _ := route.Lookup(now.Route)
 	switch {
-	case before.Firm && !now.Firm:
+	case before.Explicit && !now.Explicit:
 		return "[The user's new request comes without the restriction: changes are allowed again as before.]"
-	case before.Route == now.Route && before.Firm == now.Firm:
+	case before.Route == now.Route && before.Explicit == now.Explicit:
 		return "" // it was told
-	case now.Firm && now.Route == route.Read:
-		return route.FirmNote
+	case now.Explicit && now.Route == route.Read:
+		return route.ExplicitNote
 	}
 	return t.Note
 }
@@ -129,7 +129,7 @@ func (s *Session) classify(ctx context.Context, prompt string, joins bool) (even
 	m := route.Classify(prompt)
 	switch {
 	case m.Route != "":
-		return routed(m.Route, "pattern", m.Why, m.Firm), nil
+		return routed(m.Route, "pattern", m.Why, m.Explicit), nil
 	case joins || m.Words < 3 || !s.worthAsking():
 		return routed(route.Edit, "default", "", false), nil
 	}
@@ -145,7 +145,7 @@ func (s *Session) classify(ctx context.Context, prompt string, joins bool) (even
 
 func routed(name, by, why string, firm bool) event.Routed {
 	t, _ := route.Lookup(name)
-	return event.Routed{Route: t.Name, By: by, Why: why, Path: t.Path(), Rights: t.Rights, Firm: firm}
+	return event.Routed{Route: t.Name, By: by, Why: why, Path: t.Path(), Rights: t.Rights, Explicit: firm}
 }
 
 // worthAsking says that a model's answer could change anything: in a run
@@ -178,7 +178,7 @@ func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string
 		return "", err.Error(), context.Cause(ctx) // the turn's own request says that the budget is used up
 	}
 	// Before it goes out: a process that dies meanwhile has spent it.
-	aside := event.Aside{By: byRoute, Model: model.Info().Ref(), Input: input, Reserved: usd}
+	aside := event.SideRequest{By: byRoute, Model: model.Info().Ref(), Input: input, Reserved: usd}
 	if err := s.record(ctx, event.Draft{Body: aside}); err != nil {
 		return "", "", errors.Join(err, settle(nil))
 	}

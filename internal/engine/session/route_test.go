@@ -205,9 +205,9 @@ func TestRouteOfAJoiningPrompt(t *testing.T) {
 		written bool
 	}{
 		"ok, now fix it":         {event.Routed{Route: route.Edit}, true},
-		"the one in b_test.go":   {event.Routed{Route: route.Read, Firm: true}, false},
-		"and how is it measured": {event.Routed{Route: route.Read, Firm: true}, false},
-		"run the tests":          {event.Routed{Route: route.Run, Firm: true}, false},
+		"the one in b_test.go":   {event.Routed{Route: route.Read, Explicit: true}, false},
+		"and how is it measured": {event.Routed{Route: route.Read, Explicit: true}, false},
+		"run the tests":          {event.Routed{Route: route.Run, Explicit: true}, false},
 	} {
 		var r *rig
 		first := llmtest.Use("bash", `{"command":"ls"}`)
@@ -218,7 +218,7 @@ func TestRouteOfAJoiningPrompt(t *testing.T) {
 		}
 		r = routedRig(t, "accept-edits", route.Auto, false, llmtest.New(first, llmtest.Use("write", writeIt), llmtest.Say("done")))
 		es := r.run("explain the test, but do not change anything", nil)
-		if got := r.Route(); got.Route != want.route.Route || got.Firm != want.route.Firm {
+		if got := r.Route(); got.Route != want.route.Route || got.Explicit != want.route.Explicit {
 			t.Errorf("%s: %+v", joins, got)
 		}
 		if got := r.file("a.txt") == "two\n"; len(find[event.Prompted](es)) != 2 || got != want.written {
@@ -308,11 +308,11 @@ func TestCrashDuringRoute(t *testing.T) {
 		r := routedRig(t, "accept-edits", route.Auto, true, llmtest.New(turn, llmtest.Say("done")))
 		r.run("the thing with the blue header and the three boxes", nil)
 		log := stored(t, r.cfg.Store, r.cfg.ID)
-		at := slices.IndexFunc(log, func(e event.Event) bool { _, ok := e.Body.(event.Aside); return ok })
+		at := slices.IndexFunc(log, func(e event.Event) bool { _, ok := e.Body.(event.SideRequest); return ok })
 		if at < 0 {
 			t.Fatalf("%s: not recorded before it went out", name)
 		}
-		aside := log[at].Body.(event.Aside)
+		aside := log[at].Body.(event.SideRequest)
 		for n, want := range map[int]int{at: 0, at + 1: 1, at + 2: 0, len(log): 0} {
 			cfg := r.cfg
 			cfg.Store = copied(t, log[:n])
@@ -358,7 +358,7 @@ func TestRouteAfterReopening(t *testing.T) {
 	}
 	r.cfg.Permission = policy(t, "accept-edits", r.dir)
 	r.open()
-	if got := r.Route(); got.Route != route.Read || !got.Firm {
+	if got := r.Route(); got.Route != route.Read || !got.Explicit {
 		t.Errorf("%+v", got)
 	}
 	r.run("make it faster", nil)

@@ -142,7 +142,7 @@ func (s *Session) payAside(ctx context.Context, p window.Plan) (int, *float64, f
 
 // lost is what a request beside the conversation cost that was in flight when
 // the process died: at most what was set aside.
-func lost(a event.Aside) event.Charged {
+func lost(a event.SideRequest) event.Charged {
 	return event.Charged{
 		By: a.By, Model: a.Model, Usage: llm.Usage{Known: true, Input: a.Input}, USD: a.Reserved,
 		Guess: true, Unknown: true, Requests: 1,

@@ -116,7 +116,7 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 			var charged *event.Charged
 			settle = func() error { return pay(charged) }
 			// Before it goes out: a process that dies meanwhile has spent it.
-			aside := event.Aside{By: bySummary, Model: l.Model.Info().Ref(), Input: p.Input, Reserved: usd}
+			aside := event.SideRequest{By: bySummary, Model: l.Model.Info().Ref(), Input: p.Input, Reserved: usd}
 			if err := l.Record(ctx, event.Draft{Body: aside}); err != nil {
 				return event.Compacted{}, errors.Join(err, settle())
 			}

@@ -268,9 +268,9 @@ func Route(r event.Routed) string {
 		return plain.Line("route " + r.Route + " from here on: " + r.By + why)
 	case !known || len(r.Rights) == 0 || slices.Contains(r.Rights, route.RightEdit):
 		return ""
-	case r.Firm && r.By == "flag":
+	case r.Explicit && r.By == "flag":
 		return plain.Line("route " + r.Route + ", as was asked for: what goes beyond it is not done unasked")
-	case r.Firm:
+	case r.Explicit:
 		return plain.Line("route " + r.Route + ": the request says not to change anything" + why)
 	}
 	return plain.Line("route " + r.Route + ": " + t.Reads + why)

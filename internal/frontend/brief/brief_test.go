@@ -42,7 +42,7 @@ func TestMoney(t *testing.T) {
 func TestRoute(t *testing.T) {
 	read := event.Routed{Route: "read", By: "pattern", Why: "why\x1b[2J does", Rights: []string{"read"}}
 	firm, flag := read, read
-	firm.Firm, flag.Firm, flag.By, flag.Why = true, true, "flag", ""
+	firm.Explicit, flag.Explicit, flag.By, flag.Why = true, true, "flag", ""
 	for want, r := range map[string]event.Routed{
 		"route read: the request reads as a question (“why does”)":              {Route: "read", By: "pattern", Why: read.Why, Rights: read.Rights},
 		"route read: the request says not to change anything (“why does”)":      firm,

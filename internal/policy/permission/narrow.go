@@ -48,7 +48,7 @@ func (p *Policy) narrow(c Call, d Decision) Decision {
 	} else {
 		d = Decision{Verdict: Ask, By: "route", Reason: reason}
 	}
-	d.Beyond, d.Firm = need, p.turn.route.Firm
+	d.Beyond, d.Firm = need, p.turn.route.Explicit
 	return d
 }
 
@@ -56,9 +56,9 @@ func (p *Policy) narrow(c Call, d Decision) Decision {
 func (n *narrowing) reads() string {
 	r := n.route
 	switch {
-	case r.Firm && r.By == "flag":
+	case r.Explicit && r.By == "flag":
 		return "this turn has the route " + r.Route + ", as was asked for"
-	case r.Firm:
+	case r.Explicit:
 		return "the request says not to change anything (“" + shorten(r.Why) + "”)"
 	}
 	reads := "the request was routed to " + r.Route

@@ -36,7 +36,7 @@ func (n negation) apply(m Match) Match {
 	case n.kind == noChange && wants:
 		m.Route, m.Why = Read, n.why
 	case (n.kind == noChange || n.kind == noFix) && !wants && m.Route != Run:
-		m.Route, m.Why, m.Firm = Read, n.why, true
+		m.Route, m.Why, m.Explicit = Read, n.why, true
 	}
 	return m
 }

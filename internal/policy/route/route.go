@@ -94,15 +94,15 @@ func Wider(a, b string) string {
 type Match struct {
 	Route string // "" where the patterns do not tell
 	Why   string // the words that decided
-	// Firm: the prompt says in so many words that nothing is to be changed.
-	Firm bool
+	// Explicit: the prompt says in so many words that nothing is to be changed.
+	Explicit bool
 	// Words is how many words of the person's own there were.
 	Words int
 }
 
-// FirmNote is told to the model in place of the route's note where the prompt
+// ExplicitNote is told to the model in place of the route's note where the prompt
 // asks for no changes.
-const FirmNote = "[The user asked for no changes: in this turn what would change a file is not allowed. Answer, and say what you would change instead of changing it.]"
+const ExplicitNote = "[The user asked for no changes: in this turn what would change a file is not allowed. Answer, and say what you would change instead of changing it.]"
 
 // How many words of its own a prompt may have to be a command or a preference,
 // or a question: a longer one that nothing else was found in asks for more.

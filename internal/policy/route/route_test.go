@@ -74,7 +74,7 @@ func TestNo(t *testing.T) {
 		"don’t change anything. why is it slow?", "Tell me why. Don't touch the code.", "explain, no code changes", "without modifying anything, find the leak", "list the flags; do not edit any file",
 		"just tell me what you would do, don't do it, don't change any code", "Warum ist das langsam? Ändere nichts.", "不要修改代码，解释一下", "Please do not make changes yet. How would you split this?",
 	} {
-		if m := route.Classify(p); m.Route != route.Read || !m.Firm {
+		if m := route.Classify(p); m.Route != route.Read || !m.Explicit {
 			t.Errorf("%q: %+v", p, m)
 		}
 	}
@@ -84,7 +84,7 @@ func TestNo(t *testing.T) {
 		"never write to stdout here, use stderr", "Ändere nichts anderes, behebe nur den Fehler", "rename it, but don't update the docs", "why is it slow? fix it but don't edit generated files",
 		"translate \"ne change rien\" in fr.json and add it",
 	} {
-		if m := route.Classify(p); m.Firm || m.Route == route.Read {
+		if m := route.Classify(p); m.Explicit || m.Route == route.Read {
 			t.Errorf("%q: %+v", p, m)
 		}
 	}
@@ -94,7 +94,7 @@ func TestNo(t *testing.T) {
 // take no rights.
 func TestLongPrompt(t *testing.T) {
 	rules := strings.Repeat("Each report names the file and the line that it is about. ", 40) + "Do not change anything in place. Is that clear?"
-	if m := route.Classify("You are the reviewer agent. " + rules); m.Firm || m.Route == route.Read {
+	if m := route.Classify("You are the reviewer agent. " + rules); m.Explicit || m.Route == route.Read {
 		t.Errorf("%+v", m)
 	}
 	if m := route.Classify(strings.Repeat("Some context that nobody asks about. ", 10) + "Run the tests."); m.Route != "" {
@@ -174,7 +174,7 @@ func FuzzClassify(f *testing.F) {
 		if again := route.Classify(s); again != m {
 			t.Errorf("%q: %+v, then %+v", s, m, again)
 		}
-		if _, ok := route.Lookup(m.Route); m.Route != "" && !ok || m.Firm && m.Route != route.Read {
+		if _, ok := route.Lookup(m.Route); m.Route != "" && !ok || m.Explicit && m.Route != route.Read {
 			t.Errorf("%q: %+v", s, m)
 		}
 	})

@@ -29,7 +29,7 @@ func TestLabelledPrompts(t *testing.T) {
 		for _, m := range s.Trapped {
 			t.Errorf("nothing but a person would widen it, by %q: %q", m.Got.Why, m.Text)
 		}
-		for _, m := range s.NotFirm {
+		for _, m := range s.NotExplicit {
 			t.Errorf("it asks for no changes and was taken for %q: %q", m.Got.Route, m.Text)
 		}
 		if s.Prompts < 150 || s.Right*100 < s.Prompts*94 || s.Undecided*100 > s.Prompts*6 {

@@ -13,13 +13,13 @@ import (
 
 // Prompt is a prompt and what it is.
 type Prompt struct {
-	Route string
-	Firm  bool // it says that nothing is to be changed
-	Text  string
+	Route    string
+	Explicit bool // it says that nothing is to be changed
+	Text     string
 }
 
 // Parse reads a list: lines of "LABEL: PROMPT", with "!" after the label for
-// Firm, \n for a line break, and # in front of comments.
+// Explicit, \n for a line break, and # in front of comments.
 func Parse(list string) ([]Prompt, error) {
 	var out []Prompt
 	n := 0
@@ -34,7 +34,7 @@ func Parse(list string) ([]Prompt, error) {
 		if _, known := route.Lookup(name); !ok || !known || text == "" {
 			return nil, fmt.Errorf("line %d: %q is not LABEL: PROMPT", n, line)
 		}
-		out = append(out, Prompt{Route: name, Firm: firm, Text: strings.ReplaceAll(text, `\n`, "\n")})
+		out = append(out, Prompt{Route: name, Explicit: firm, Text: strings.ReplaceAll(text, `\n`, "\n")})
 	}
 	return out, nil
 }
@@ -55,10 +55,10 @@ type Score struct {
 	Confusion map[string]map[string]int
 	// Narrowed are those that began with fewer rights than they need: the
 	// person is asked once, a run without one widens by itself. Trapped are
-	// those of them that nothing but a person widens. NotFirm are those whose
+	// those of them that nothing but a person widens. NotExplicit are those whose
 	// "don't change anything" was not understood.
-	Narrowed, Trapped, NotFirm []Miss
-	Misses                     []Miss
+	Narrowed, Trapped, NotExplicit []Miss
+	Misses                         []Miss
 }
 
 // Of scores a list.
@@ -77,7 +77,7 @@ func Of(ps []Prompt) Score {
 			if p.Route == route.Edit {
 				s.Default++
 			}
-		case m.Route == p.Route && m.Firm == p.Firm:
+		case m.Route == p.Route && m.Explicit == p.Explicit:
 			s.Right++
 			continue
 		}
@@ -85,11 +85,11 @@ func Of(ps []Prompt) Score {
 		if m.Route != "" && !covers(m.Route, p.Route) {
 			s.Narrowed = append(s.Narrowed, miss)
 		}
-		if m.Firm && !p.Firm {
+		if m.Explicit && !p.Explicit {
 			s.Trapped = append(s.Trapped, miss)
 		}
-		if p.Firm && !m.Firm {
-			s.NotFirm = append(s.NotFirm, miss)
+		if p.Explicit && !m.Explicit {
+			s.NotExplicit = append(s.NotExplicit, miss)
 		}
 	}
 	return s
@@ -107,7 +107,7 @@ func (s Score) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d prompts: %d right by the patterns (%s), %d undecided (%s), of which %d are edits: right with the default %s\n",
 		s.Prompts, s.Right, share(s.Right, s.Prompts), s.Undecided, share(s.Undecided, s.Prompts), s.Default, share(s.Right+s.Default, s.Prompts))
-	fmt.Fprintf(&b, "too narrow %d, trapped %d, a no to changes not understood %d\n", len(s.Narrowed), len(s.Trapped), len(s.NotFirm))
+	fmt.Fprintf(&b, "too narrow %d, trapped %d, a no to changes not understood %d\n", len(s.Narrowed), len(s.Trapped), len(s.NotExplicit))
 	names := []string{route.Read, route.Edit, route.Run, route.Profile, ""}
 	fmt.Fprintf(&b, "%-12s", "is \\ taken")
 	for _, n := range names {
