@@ -161,7 +161,7 @@ func (s *Session) weigh(b event.Body) {
 			return // the estimate does
 		}
 		for {
-			w := eventlog.Look(s.log, func() *window.Weighing { return s.conv.Weigh(with) })
+			w := eventlog.Look(s.log, func() *window.Recount { return s.conv.Recount(with) })
 			w.Run()
 			if eventlog.Look(s.log, func() bool { return s.conv.Adopt(w) }) {
 				return
@@ -192,7 +192,7 @@ type room struct{ s *Session }
 func (r room) Clean(ctx context.Context, handles []string, summary, reason string) (tool.Cleaned, error) {
 	var out tool.Cleaned
 	r.s.log.View(func() {
-		c := r.s.conv.Look(handles, summary, reason)
+		c := r.s.conv.FindResults(handles, summary, reason)
 		out = tool.Cleaned{Unknown: c.Unknown, Gone: c.Gone, Marked: c.Found, Tokens: c.Freed}
 		if len(c.Unknown) > 0 {
 			out.Known = r.s.conv.Handles(20)

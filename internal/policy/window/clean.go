@@ -86,9 +86,9 @@ type Cleaned struct {
 	Freed   int // tokens, once the results found are left out
 }
 
-// Look returns which results handles name, and what summary and reason in their
+// FindResults returns which results handles name, and what summary and reason in their
 // place would free.
-func (c *Conversation) Look(handles []string, summary, reason string) (out Cleaned) {
+func (c *Conversation) FindResults(handles []string, summary, reason string) (out Cleaned) {
 	for _, h := range handles {
 		n, ok := number(h)
 		switch {

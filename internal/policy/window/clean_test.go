@@ -98,7 +98,7 @@ func TestCleanup(t *testing.T) {
 	for i := range 6 {
 		step(c, at, gives(fmt.Sprint(i), "bash", strings.Repeat(fmt.Sprintf("output %d\n", i), 500)))
 	}
-	if got := c.Look([]string{"r2", "[R3]", "r2", "r99", "nonsense", "r0"}, "s", ""); fmt.Sprint(got.Found, got.Gone, got.Unknown) != "[r2 r3] [r2] [r99 nonsense r0]" || got.Freed < 2000 {
+	if got := c.FindResults([]string{"r2", "[R3]", "r2", "r99", "nonsense", "r0"}, "s", ""); fmt.Sprint(got.Found, got.Gone, got.Unknown) != "[r2 r3] [r2] [r99 nonsense r0]" || got.Freed < 2000 {
 		t.Errorf("%+v", got)
 	}
 	if got := fmt.Sprint(c.Handles(3)); got != "[r4 r5 r6]" {
@@ -109,7 +109,7 @@ func TestCleanup(t *testing.T) {
 	if all(c.Messages()) != before || c.Tokens() != tokens {
 		t.Error("a cleanup moved the prefix")
 	}
-	if got := c.Look([]string{"r2", "r4"}, "", ""); fmt.Sprint(got.Found, got.Gone) != "[r4] [r2]" {
+	if got := c.FindResults([]string{"r2", "r4"}, "", ""); fmt.Sprint(got.Found, got.Gone) != "[r4] [r2]" {
 		t.Errorf("%+v", got)
 	}
 	if got := fmt.Sprint(c.Handles(5)); got != "[r1 r4 r5 r6]" {
@@ -123,7 +123,7 @@ func TestCleanup(t *testing.T) {
 	if text := all(c.Messages()); strings.Contains(text, "output 1\\n") || strings.Contains(text, "output 2\\n") || e.Older == 0 && !strings.Contains(text, "[Cleaned up - no results]: they were dull") {
 		t.Errorf("%.2000s", text)
 	}
-	if got := c.Look([]string{"r3"}, "", ""); len(got.Gone) != 1 {
+	if got := c.FindResults([]string{"r3"}, "", ""); len(got.Gone) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -304,7 +304,7 @@ func TestAnotherCounter(t *testing.T) {
 		work(c, at, i, 3000)
 	}
 	feed(c, at, event.Requested{}, event.Replied{Reply: llm.Reply{Usage: llm.Usage{Known: true, Input: int64(c.Tokens()) * 3 / 2}}})
-	w := c.Weigh(exact{})
+	w := c.Recount(exact{})
 	work(c, at, 7, 3000) // meanwhile
 	feed(c, at, event.Requested{}, asks("o", "read", `{}`))
 	w.Run()
@@ -326,7 +326,7 @@ func TestAnotherCounter(t *testing.T) {
 	if got := c.Tokens(); got < was*9/10 || got > was*11/10 {
 		t.Errorf("%d tokens, were %d: the request in flight was counted by the other", got, was)
 	}
-	w = c.Weigh(Estimate{})
+	w = c.Recount(Estimate{})
 	feed(c, at, c.Plan(WhyPerson, "").Compacted("", nil))
 	if w.Run(); c.Adopt(w) {
 		t.Error("adopted over a rebase")
@@ -351,7 +351,7 @@ func TestCapByTheCounter(t *testing.T) {
 func TestForgedHandle(t *testing.T) {
 	c, at := offering(200_000)
 	step(c, at, gives("0", "read", "short\n[r7]"))
-	if got := c.Look([]string{"r7"}, "", ""); len(got.Unknown) != 1 || len(c.Handles(5)) != 0 {
+	if got := c.FindResults([]string{"r7"}, "", ""); len(got.Unknown) != 1 || len(c.Handles(5)) != 0 {
 		t.Errorf("%+v, %v", got, c.Handles(5))
 	}
 	feed(c, at, event.Cleaned{Results: []string{"r7", "x", ""}, Summary: "s"})

@@ -109,9 +109,9 @@ func TestAnySequence(t *testing.T) {
 		}
 		request := func() {
 			// Another counter takes over in the middle, and back.
-			w := live.Weigh(Counter(Estimate{}))
+			w := live.Recount(Counter(Estimate{}))
 			if rapid.Bool().Draw(t, "counter") {
-				w = live.Weigh(exact{})
+				w = live.Recount(exact{})
 			}
 			compact()
 			w.Run()

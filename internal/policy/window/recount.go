@@ -2,9 +2,9 @@ package window
 
 import "github.com/pawl-agent/pawl/internal/core/llm"
 
-// Weighing is a conversation counted anew with another counter, beside the
-// conversation that goes on. Each part is still counted once by each counter.
-type Weighing struct {
+// Recount counts a conversation with another counter, while the conversation
+// goes on. Each counter still counts each part once.
+type Recount struct {
 	with     Counter
 	rebases  int
 	head     llm.Head
@@ -13,13 +13,14 @@ type Weighing struct {
 	counts   []int
 }
 
-// Weigh begins to count with another counter: Run does it, Adopt takes it.
-func (c *Conversation) Weigh(with Counter) *Weighing {
-	return &Weighing{with: with, rebases: c.rebases, head: c.head, messages: c.messages[:len(c.messages):len(c.messages)]}
+// Recount prepares to count with another counter: Run counts, Adopt takes the
+// counts over.
+func (c *Conversation) Recount(with Counter) *Recount {
+	return &Recount{with: with, rebases: c.rebases, head: c.head, messages: c.messages[:len(c.messages):len(c.messages)]}
 }
 
 // Run counts. The conversation may change meanwhile.
-func (w *Weighing) Run() {
+func (w *Recount) Run() {
 	w.headN = countHead(w.with, w.head)
 	w.counts = make([]int, len(w.messages))
 	for i, m := range w.messages {
@@ -27,12 +28,12 @@ func (w *Weighing) Run() {
 	}
 }
 
-// Adopt goes on with what Run counted. What came since is counted here. It is
-// false, and nothing changed, where there was a rebase since: weigh again.
+// Adopt takes over what Run counted, and counts what came since. It returns
+// false and changes nothing if there was a rebase since: count again then.
 //
-// What usage said of the old counts is kept: the factor is that of the same
+// What usage told about the old counts is kept: the factor is that of the same
 // tokens by other counts.
-func (c *Conversation) Adopt(w *Weighing) bool {
+func (c *Conversation) Adopt(w *Recount) bool {
 	if w.rebases != c.rebases {
 		return false
 	}
