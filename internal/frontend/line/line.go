@@ -3,13 +3,13 @@
 // cursor but the line editor's and draws nothing twice, so it serves screen
 // readers, dumb terminals and logs, and it stays when a full-screen mode comes.
 //
-// The rules are: everything shown comes from events; everything a person does
-// becomes an operation of the session or a slash command; nothing but drawing
-// lives here. What a model, a tool or a file says is sanitised before it is
-// written (SPEC 16.11).
+// The rules are: everything shown is a block of package chat; everything a
+// person does becomes an operation of the session or a slash command; nothing
+// but typing and drawing lives here. What a model, a tool or a file says is
+// sanitised before it is written (SPEC 16.11).
 //
 // Where to look: line.go holds the conversation, ladder.go what interrupts and
-// signals do to it, question.go what it asks, view.go and stream.go what it
+// signals do to it, question.go and consent.go what it asks, view.go what it
 // shows; terminal.go and the files it names are the keyboard.
 package line
 
