@@ -158,6 +158,10 @@ func (b *batch) swap(j *job) error {
 	if err := exchange(j.dst, name, j.p.base()); err != nil {
 		return b.theirs(j, name, err)
 	}
+	if !j.stillNew(j.dst, name) {
+		// Somebody saved between the two exchanges: what is here now is theirs.
+		return b.theirs(j, name, stale)
+	}
 	return stale
 }
 

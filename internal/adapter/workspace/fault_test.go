@@ -461,3 +461,30 @@ func TestSavedMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// Someone saves twice: just before a file is replaced, so that the write is
+// taken back, and again before it is. Neither version is lost. SPEC 11.2.
+func TestSavedTwiceMeanwhile(t *testing.T) {
+	t.Parallel()
+	w, root := open(t, map[string]string{"a": "a0"})
+	w.hook = func(step, _ string) error {
+		switch step {
+		case "rename":
+			save(t, root, "a", "mine", false)
+		case "restore":
+			save(t, root, "a", "mine again", false)
+		}
+		return nil
+	}
+	_, err, _ := attempt(w, []tool.Write{{Path: "a", Data: []byte("a1"), Expect: hashText("a0")}})
+	if err == nil {
+		t.Fatal("it was written over what somebody saved")
+	}
+	held := map[string]bool{}
+	for _, text := range files(all(t, root)) {
+		held[text[strings.LastIndex(text, "- ")+2:]] = true
+	}
+	if !held["mine"] || !held["mine again"] {
+		t.Errorf("%v: %q", err, all(t, root))
+	}
+}
