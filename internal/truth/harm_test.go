@@ -213,7 +213,7 @@ func may(mode permission.Mode, c change, cmds []shellsyntax.Command, output stri
 		return slices.ContainsFunc(cmds, opens) && !strings.Contains(output, "CANARY")
 	case path.Base(c.path) == "RAN":
 		return false
-	case c.path == "/tmp" && c.dir:
+	case c.path == "/tmp" && c.dir, c.what == "made" && strings.HasPrefix(c.path, "/tmp/go-build"):
 		return true // a file of a program's own, gone again
 	case bookkeeping(c.path):
 		return true

@@ -26,6 +26,8 @@ func TestLandingSisters(t *testing.T) {
 RRRRR find . -name zz | xargs grep -R x
 ?d??a xargs grep -R x < /dev/null
 RRRRR find . -exec grep -R x {} +
+RRRRR nice find . -exec grep -R x {} +
+RRRRR find src -name zz | xargs grep -R x
 ????a cat ./out/../sib/f
 ????a cat $(echo outf)
 ????a x=outf; cat $x

@@ -41,7 +41,7 @@ func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s
 		inner.Wrappers = nil
 		own, searches := SearchOf(name, inner, nil)
 		if w == "find" {
-			if s = fed(c.Via); searches {
+			if s = fed(c.Via[max(0, lastProgram(c.Via, "find")):]); searches {
 				s = deeper(s, own)
 			}
 			return s, ShowsContent(name)
