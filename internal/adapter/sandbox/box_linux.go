@@ -152,6 +152,20 @@ func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
 	if cmd.SysProcAttr.Pdeathsig == 0 {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
+	if cmd.Stdout == nil || cmd.Stderr == nil {
+		// On the confined thread each would be opened by a notified call.
+		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer null.Close()
+		if cmd.Stdout == nil {
+			cmd.Stdout = null
+		}
+		if cmd.Stderr == nil {
+			cmd.Stderr = null
+		}
+	}
 	// Whoever started pawl may have left descriptors open. Those that the
 	// command is to have (Cmd.ExtraFiles) are made for it alone.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
