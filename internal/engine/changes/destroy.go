@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -160,11 +161,36 @@ func (r *Recorder) isFolder(ctx context.Context, name string) bool {
 // destroyed words, for the person and the model, what became of ignored files
 // that a command was to destroy.
 func (r *Recorder) destroyed(ctx context.Context, names []string) string {
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return strings.HasSuffix(name, notLooked) || r.isIgnored(ctx, name, true)
-	})
-	if len(names) == 0 {
+	if names = r.goneOf(ctx, names); len(names) == 0 {
 		return ""
 	}
 	return "[cannot be undone: " + few(names) + ": ignored files, of which no copy is kept]\n"
+}
+
+// goneOf returns those of ignored files that are there no more.
+func (r *Recorder) goneOf(ctx context.Context, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return strings.HasSuffix(name, notLooked) || r.isIgnored(ctx, name, true)
+	})
+}
+
+// notRestorable records, for the end of the turn and for an undo, what a command
+// destroyed: ignored files, and changed ones whose content could not be kept.
+func notRestorable(ignored []string, cs []event.FileChanged) []event.Draft {
+	var parts, lost []string
+	for _, c := range cs {
+		if !c.Kept && c.Before != "" && !slices.Contains(lost, c.Path) {
+			lost = append(lost, c.Path)
+		}
+	}
+	if len(ignored) > 0 {
+		parts = append(parts, few(ignored)+" (ignored by git)")
+	}
+	if len(lost) > 0 {
+		parts = append(parts, few(lost)+" (no copy could be kept)")
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []event.Draft{{Body: event.Warned{What: undo.NotRestorable, Text: "cannot be undone: " + strings.Join(parts, ", ")}}}
 }

@@ -51,6 +51,7 @@ func (sh *recordedShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) 
 	ran, err := sh.Shell.Run(ctx, c)
 	ds, blind, lerr := r.tracker.end(ctx, r, call, named)
 	if lerr == nil {
+		ds = append(ds, notRestorable(r.goneOf(ctx, ignored), bodies(ds))...)
 		if lerr = r.cfg.Record(context.WithoutCancel(ctx), ds...); lerr == nil {
 			lerr = r.tracker.recorded(r)
 		}

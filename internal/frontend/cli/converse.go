@@ -71,6 +71,7 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 			}
 			return cur.store.Sessions(ctx, dir)
 		},
+		About:  func(ctx context.Context, r event.Row) string { return a.about(ctx, cur.store, r) },
 		Models: func(ctx context.Context) error { return a.models(ctx, conf) },
 		Rules:  func() []string { return cur.Rules() },
 		Memory: func(_ context.Context, words string) error { return a.remember(f, a.Out, words, false) },

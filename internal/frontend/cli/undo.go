@@ -113,11 +113,12 @@ func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
 	defer o.close()
 	p, err := o.Changes().Plan(ctx, w)
 	if errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo) {
-		return usageError("%w", err)
+		return usageError("%w", putback.Nothing(ctx, o.Session, w.Kind, err))
 	}
 	if err != nil {
 		return err
 	}
+	lost := putback.Lost(ctx, o.Session, w.Kind)
 	asks := a.Terminal && !f.yes
 	if f.dry || asks || !p.Sure() {
 		putback.Show(a.Out, p)
@@ -149,6 +150,9 @@ func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
 		return err
 	}
 	putback.Done(a.Out, putback.Verb(w.Kind), u)
+	if lost != "" {
+		fmt.Fprintln(a.Out, lost)
+	}
 	if len(u.Left) > 0 && !asks {
 		return &exitError{code: 1}
 	}

@@ -63,6 +63,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	start := o.Now()
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
+	lost := brief.Lost{}
 	v := &view{format: o.Format, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
 	from := s.Began()
 	if o.Format == Text {
@@ -89,6 +90,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 			continue // how the session was opened
 		}
 		res.apply(e)
+		lost.Apply(e.Body)
 		if res.finished {
 			break
 		}
@@ -96,6 +98,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	_, spent := s.Spent()
 	r := res.result(s.ID(), s.Info(), spent, s.Evidence(), o.Now().Sub(start), o.Verify)
 	r.Phases = phasesOf(s.Phases())
+	r.NotRestorable = lost.String()
 	if !res.finished {
 		err := s.Close()
 		if err == nil {
@@ -313,6 +316,9 @@ func (v *view) last(s *session.Session, r Result) error {
 			line += "; put it back with: " + plain.Line(v.undo)
 		}
 		fmt.Fprintln(v.err, "pawl: "+line)
+	}
+	if r.NotRestorable != "" {
+		fmt.Fprintln(v.err, "pawl: "+r.NotRestorable)
 	}
 	for _, d := range r.Denials {
 		fmt.Fprintln(v.err, plain.Line(fmt.Sprintf("pawl: not allowed: %s (%s)", d.What, d.Reason)))

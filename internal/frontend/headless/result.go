@@ -42,6 +42,8 @@ type Result struct {
 	Error       *event.Fault     `json:"error"`
 	ExitCode    int              `json:"exit_code"`
 	Cached      bool             `json:"cached,omitempty"` // the answer was given before, and no model was asked
+	// NotRestorable names what the run destroyed that no undo brings back.
+	NotRestorable string `json:"not_restorable,omitempty"`
 	// Fallbacks are the models that took over because another gave no answer.
 	Fallbacks []Fallback `json:"fallbacks,omitempty"`
 }

@@ -64,7 +64,10 @@ type Config struct {
 	Open func(context.Context, slash.Want) (*Opened, error)
 	// Sessions, Models and Rules serve the slash commands.
 	Sessions func(context.Context) ([]event.Row, error)
-	Models   func(context.Context) error
+	// About, if set, says of a session with which model and mode it was and what
+	// it cost.
+	About  func(context.Context, event.Row) string
+	Models func(context.Context) error
 	// RuleFiles, if set, lists the project's rules files.
 	RuleFiles func(context.Context) error
 	// Memory, if set, does what `pawl memory` does with those words.
@@ -356,6 +359,15 @@ func (c *conversation) Switch(ctx context.Context, w slash.Want) error {
 // Sessions is part of slash.Host.
 func (c *conversation) Sessions(ctx context.Context) ([]event.Row, error) {
 	return c.Config.Sessions(ctx)
+}
+
+// About is part of slash.Knower.
+func (c *conversation) About(ctx context.Context, r event.Row) (age, about string) {
+	age = brief.Age(c.Now().Sub(r.Updated))
+	if c.Config.About != nil {
+		about = c.Config.About(ctx, r)
+	}
+	return age, about
 }
 
 // Models is part of slash.Host.

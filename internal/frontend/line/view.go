@@ -26,6 +26,8 @@ type view struct {
 	text  string // the block whose text stands last
 	begun bool   // text of a reply stands there
 
+	lost brief.Lost // by the turn
+
 	calls   []call // open ones, in the order they were asked
 	hanging bool   // the line of the first one waits for its outcome
 	asides  []string
@@ -48,6 +50,16 @@ func (v *view) opened() {
 
 func (v *view) draw(c chat.Change) {
 	defer v.flush()
+	switch b := c.Block.Body.(type) {
+	case chat.Prompt:
+		if b.Source != event.Autofix {
+			v.lost.Forget()
+		}
+	case chat.Note:
+		if c.What == chat.Finished && b.Kind == chat.OfWarning {
+			v.lost.Add(b.Text)
+		}
+	}
 	whole := c.What == chat.Finished
 	switch b := c.Block.Body.(type) {
 	case chat.Thinking:
@@ -299,6 +311,9 @@ func (v *view) ending(b chat.Ending) {
 	text := brief.Spending(b.Spent)
 	if b.Proof != "" {
 		text = b.Proof + "; " + text + "; /diff shows it, /undo turn puts it back"
+	}
+	if lost := v.lost.String(); lost != "" {
+		text += "; " + lost
 	}
 	v.line("pawl: " + text)
 }

@@ -4,8 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
+
+// Knower is a Host that knows more of a session than its row: its age, and with
+// which model and mode it was and what it cost.
+type Knower interface {
+	About(ctx context.Context, r event.Row) (age, about string)
+}
+
+// shownSessions is how many sessions are listed: what each cost is in its
+// events.
+const shownSessions = 30
 
 func resume() Command {
 	return Command{Name: "resume", Args: "[ID]", Doc: "list this folder's sessions, or go on with one", Run: func(ctx context.Context, h Host, args string) error {
@@ -16,12 +27,23 @@ func resume() Command {
 		if err != nil {
 			return err
 		}
-		for _, r := range rows {
+		more := max(0, len(rows)-shownSessions)
+		for _, r := range rows[:len(rows)-more] {
 			here := ""
 			if r.ID == h.Session().ID() {
 				here = "  (this one)"
 			}
-			fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf("  %s  %s  %s%s", r.ID, r.Updated.Local().Format("2006-01-02 15:04"), r.Title, here)))
+			when, about := r.Updated.Local().Format("2006-01-02 15:04"), ""
+			if k, ok := h.(Knower); ok {
+				when, about = k.About(ctx, r)
+			}
+			fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf("  %s  %9s  %s%s", r.ID, when, r.Title, here)))
+			if about != "" {
+				fmt.Fprintln(h.Out(), plain.Line("      "+about))
+			}
+		}
+		if more > 0 {
+			fmt.Fprintf(h.Out(), "  and %d older ones; pawl sessions list --limit 0 lists all\n", more)
 		}
 		return nil
 	}}

@@ -58,8 +58,9 @@ func unit(args string, otherwise undo.Kind) (undo.What, error) {
 func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
 	p, err := h.Session().Changes().Plan(ctx, w)
 	if err != nil {
-		return false, err
+		return false, putback.Nothing(ctx, h.Session(), w.Kind, err)
 	}
+	lost := putback.Lost(ctx, h.Session(), w.Kind)
 	putback.Show(h.Out(), p)
 	c, ok := putback.Settled(p, nil), true
 	if a, can := h.(Asker); can {
@@ -77,5 +78,8 @@ func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
 		return false, err
 	}
 	putback.Done(h.Out(), putback.Verb(w.Kind), u)
+	if lost != "" {
+		fmt.Fprintln(h.Out(), lost)
+	}
 	return true, nil
 }

@@ -29,6 +29,10 @@ type What struct {
 	Prompt int64  // the sequence number of its event
 }
 
+// NotRestorable is event.Warned.What of what a command destroyed and no undo
+// brings back.
+const NotRestorable = "not-restorable"
+
 // ErrNothing: no change of that kind stands.
 var ErrNothing = errors.New("there is nothing to undo")
 

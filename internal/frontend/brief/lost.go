@@ -1,0 +1,52 @@
+package brief
+
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// Lost is what a turn destroyed that no undo brings back (SPEC 11.1). The zero
+// Lost is ready. All: of every turn, and not of the last one alone.
+type Lost struct {
+	All   bool
+	files []string
+}
+
+const cannot = "cannot be undone: "
+
+// Apply takes an event and reports whether it says that something is lost.
+func (l *Lost) Apply(b event.Body) bool {
+	switch b := b.(type) {
+	case event.Prompted:
+		if b.Source != event.Autofix && !l.All {
+			l.files = nil
+		}
+	case event.Warned:
+		if b.What == undo.NotRestorable {
+			l.files = append(l.files, plain.Line(strings.TrimPrefix(b.Text, cannot)))
+			return true
+		}
+	}
+	return false
+}
+
+// Add takes a line of pawl's own and keeps it where it says what is lost.
+func (l *Lost) Add(line string) {
+	if text, ok := strings.CutPrefix(line, cannot); ok {
+		l.files = append(l.files, text)
+	}
+}
+
+// Forget begins another turn.
+func (l *Lost) Forget() { l.files = nil }
+
+// String names it, "" where nothing is lost.
+func (l *Lost) String() string {
+	if len(l.files) == 0 {
+		return ""
+	}
+	return cannot + strings.Join(l.files, ", ")
+}

@@ -1,0 +1,44 @@
+package putback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// Lost names what the last turn of a session (all of them, for undo.ByAll)
+// destroyed that is not put back, "" for nothing.
+func Lost(ctx context.Context, s *session.Session, kind undo.Kind) string {
+	lost := brief.Lost{All: kind == undo.ByAll}
+	if kind == undo.ByRedo || s.Last() == 0 {
+		return ""
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	last := s.Last()
+	for e, err := range s.Events(ctx, 0) {
+		if err != nil {
+			break // what an undo does does not hang on it
+		}
+		lost.Apply(e.Body)
+		if e.Seq >= last {
+			break
+		}
+	}
+	return lost.String()
+}
+
+// Nothing says why there is nothing to undo; any other error stays as it is.
+func Nothing(ctx context.Context, s *session.Session, kind undo.Kind, err error) error {
+	if !errors.Is(err, undo.ErrNothing) {
+		return err
+	}
+	if lost := Lost(ctx, s, kind); lost != "" {
+		return fmt.Errorf("%w; %s", err, lost)
+	}
+	return fmt.Errorf("%w (what commands do to ignored files and outside of the workspace is not recorded)", err)
+}
