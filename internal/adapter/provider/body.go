@@ -81,10 +81,10 @@ func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
 	return append(out, before, ender.End(r.Head, tail)), nil
 }
 
-// join appends an API's path to a base URL. A version in the base URL's path
+// Join appends an API's path to a base URL. A version in the base URL's path
 // counts instead of the one that the path starts with: both
 // https://host and https://host/v1 are a base for /v1/messages.
-func join(base, path string) string {
+func Join(base, path string) string {
 	base = strings.TrimRight(base, "/")
 	_, after, ok := strings.Cut(base, "://")
 	if !ok {

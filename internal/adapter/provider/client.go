@@ -191,7 +191,7 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 
 func (c *Client) request(ctx context.Context, r *llm.Request, parts [][]byte) (*http.Request, error) {
 	model := firstOf(r.Head.Model, c.cfg.Info.Model)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, join(c.cfg.BaseURL, c.cfg.API.Path(model)), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, Join(c.cfg.BaseURL, c.cfg.API.Path(model)), nil)
 	if err != nil {
 		return nil, fault.NewConfiguration(setTo(c.cfg.URLName, "another address"), "cannot address %s: %v", c.cfg.Info.From, err)
 	}

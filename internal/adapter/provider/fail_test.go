@@ -119,8 +119,8 @@ func TestJoin(t *testing.T) {
 		{"https://a/v1beta1/projects/p/locations/l/publishers/google", "/v1beta/models/m:s?alt=sse", "https://a/v1beta1/projects/p/locations/l/publishers/google/models/m:s?alt=sse"},
 		{"https://a/openai", "/api/chat", "https://a/openai/api/chat"},
 	} {
-		if got := join(c[0], c[1]); got != c[2] {
-			t.Errorf("join(%q, %q) = %q, want %q", c[0], c[1], got, c[2])
+		if got := Join(c[0], c[1]); got != c[2] {
+			t.Errorf("Join(%q, %q) = %q, want %q", c[0], c[1], got, c[2])
 		}
 	}
 }

@@ -422,6 +422,10 @@ type modelChoice struct {
 	info llm.Info
 	why  string
 	open func() (llm.Model, error)
+	// tryKey asks whether the key in the variable keyName is right; nil where
+	// none is needed.
+	tryKey  func(context.Context) (catalog.Tried, bool)
+	keyName string
 }
 
 func offlineChoice(why string) modelChoice {
@@ -450,7 +454,10 @@ func (a *App) resolve(ref string, conf settings.Loaded) (modelChoice, error) {
 	if c.Info.Provider == "offline" {
 		return offlineChoice(c.Why), nil
 	}
-	return modelChoice{info: c.Info, why: c.Why, open: func() (llm.Model, error) { return c.Open(nil) }}, nil
+	return modelChoice{
+		info: c.Info, why: c.Why, open: func() (llm.Model, error) { return c.Open(nil) },
+		tryKey: func(ctx context.Context) (catalog.Tried, bool) { return c.TryKey(ctx, nil) }, keyName: c.KeyName,
+	}, nil
 }
 
 func isRepository(dir string) bool {

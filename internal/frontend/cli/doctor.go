@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,12 +31,17 @@ type finding struct {
 }
 
 func (a *App) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var offline bool
+	c := &cobra.Command{
 		Use: "doctor", Short: "What is found, what is missing, what to do", Args: exactly(0),
+		Long: `Say what is found, what is missing and what to do. The key of the model in use is
+tried by asking the provider to list its models, which is free of charge; with
+--offline nothing is asked but this machine.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			broken := false
-			fmt.Fprintf(a.Out, "pawl %s, %s/%s, %s\n\n", Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
-			for _, f := range a.examine(c.Context()) {
+			out := wrapped(a.Out, true)
+			fmt.Fprintf(out, "pawl %s, %s/%s, %s\n\n", Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
+			for _, f := range a.examine(c.Context(), offline) {
 				mark := "ok  "
 				if !f.ok {
 					mark = "note"
@@ -47,7 +53,7 @@ func (a *App) doctorCommand() *cobra.Command {
 				if !f.ok && f.do != "" {
 					line += "; " + f.do
 				}
-				fmt.Fprintln(a.Out, plain.Line(line))
+				fmt.Fprintln(out, plain.Line(line))
 			}
 			if broken {
 				return &exitError{code: 3}
@@ -55,9 +61,32 @@ func (a *App) doctorCommand() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&offline, "offline", false, "do not try the key")
+	return c
 }
 
-func (a *App) examine(ctx context.Context) []finding {
+// keyTime is how long a provider may take to say whether a key is right.
+const keyTime = 3 * time.Second
+
+// examineKey tries the key of a model, where that costs nothing.
+func examineKey(ctx context.Context, c modelChoice) []finding {
+	if c.tryKey == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, keyTime)
+	defer cancel()
+	t, ok := c.tryKey(ctx)
+	if !ok {
+		return nil
+	}
+	f := finding{ok: t.Right, what: "key", is: c.keyName + " at " + t.Where + ": " + t.Said}
+	if t.Known && !t.Right {
+		f.do = "set the right one"
+	}
+	return []finding{f}
+}
+
+func (a *App) examine(ctx context.Context, offline bool) []finding {
 	out := []finding{a.program("git", "install git: changes, logs and ignore files are read with it", true), a.program("bash", "sh is used instead", false)}
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
@@ -84,6 +113,9 @@ func (a *App) examine(ctx context.Context) []finding {
 	out = append(out, a.examineLog(ctx, paths))
 	if c, err := a.resolve("", conf); err == nil {
 		out = append(out, finding{ok: true, what: "model", is: c.info.Ref() + " (" + c.why + "), " + brief.PriceOf(c.info)})
+		if !offline {
+			out = append(out, examineKey(ctx, c)...)
+		}
 	} else {
 		out = append(out, finding{what: "model", is: err.Error()})
 	}

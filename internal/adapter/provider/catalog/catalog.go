@@ -96,29 +96,35 @@ func (c Choice) Open(transport http.RoundTripper) (llm.Model, error) {
 	if transport != nil {
 		cfg.HTTP = &http.Client{Transport: transport}
 	}
-	name := c.row.dialectName()
-	switch c.Info.API {
-	case anthropic.Name:
-		cfg.API = anthropic.New()
-		if c.KeyName == authToken { // a token is sent another way than a key
-			cfg.Header = http.Header{"Authorization": {"Bearer " + cfg.Key}, "X-Api-Key": nil}
-		}
-	case gemini.Name:
-		cfg.API = gemini.New()
-	case responses.Name:
-		cfg.API = responses.New(responses.DialectFor(name), nil)
-	case openaichat.Name:
-		cfg.API = openaichat.New(openaichat.DialectFor(name, c.Info.Model), nil)
-	case ollama.Name:
-		cfg.API = ollama.New(c.Info.Window, nil)
-	default:
-		return nil, fault.NewInternal(nil, "%s is not a provider to connect to", c.Info.Provider)
+	var err error
+	if cfg.API, err = c.api(); err != nil {
+		return nil, err
+	}
+	if c.KeyName == authToken { // a token is sent another way than a key
+		cfg.Header = http.Header{"Authorization": {"Bearer " + cfg.Key}, "X-Api-Key": nil}
 	}
 	m, err := provider.New(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return m, nil
+}
+
+func (c Choice) api() (provider.API, error) {
+	name := c.row.dialectName()
+	switch c.Info.API {
+	case anthropic.Name:
+		return anthropic.New(), nil
+	case gemini.Name:
+		return gemini.New(), nil
+	case responses.Name:
+		return responses.New(responses.DialectFor(name), nil), nil
+	case openaichat.Name:
+		return openaichat.New(openaichat.DialectFor(name, c.Info.Model), nil), nil
+	case ollama.Name:
+		return ollama.New(c.Info.Window, nil), nil
+	}
+	return nil, fault.NewInternal(nil, "%s is not a provider to connect to", c.Info.Provider)
 }
 
 // choose completes a choice of a provider and a model.
