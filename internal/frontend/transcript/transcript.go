@@ -58,7 +58,14 @@ func (t *writer) draw(b chat.Block) string {
 		if b.Source == event.Autofix {
 			return t.note(brief.Mending) + t.output(b.Text)
 		}
-		return t.person(b.Text)
+		s := t.person(b.Text)
+		if len(b.Attached) > 0 {
+			s += t.note("attached: " + strings.Join(b.Attached, ", "))
+		}
+		if b.Images > 0 {
+			s += t.note(brief.Plural(b.Images, "image", "images"))
+		}
+		return s
 	case chat.Reply:
 		s := b.Text
 		if b.Cached != "" {
