@@ -119,6 +119,7 @@ const (
 	TimedOut    Outcome = "timeout"
 	UnknownDone Outcome = "unknown" // the process died while it ran
 	Invalid     Outcome = "invalid" // arguments or name: never ran
+	NothingDone Outcome = "nothing" // of an operation: there was nothing to do
 )
 
 // CallDone closes a call: exactly one for every CallAsked (SPEC 4.8).

@@ -100,6 +100,8 @@ func full() []event.Body {
 		event.Planned{Items: []tool.Item{{Text: "write a test", Status: "in_progress"}}},
 		event.Remembered{Sort: "preference", Text: "tests need -race"},
 		event.PersonRan{Command: "git status", Output: "clean\n", Exit: ptr(0)},
+		event.OpStarted{Op: "command", Text: "make"},
+		event.OpDone{Op: "command", Outcome: event.Cancelled, Error: &event.Fault{Category: "cancellation", Retryable: true, Message: "interrupted"}},
 		event.Interrupted{By: "person"},
 		event.Stuck{
 			Level: "block", Rule: "identical", Text: "You are going in circles: <again>", Evidence: []string{"call 3: bash go test → FAIL"},

@@ -25,6 +25,8 @@ func (ModeSet) Kind() string     { return "mode_set" }
 func (Planned) Kind() string     { return "planned" }
 func (Remembered) Kind() string  { return "remembered" }
 func (PersonRan) Kind() string   { return "person_ran" }
+func (OpStarted) Kind() string   { return "op_started" }
+func (OpDone) Kind() string      { return "op_done" }
 func (Interrupted) Kind() string { return "interrupted" }
 func (Stuck) Kind() string       { return "stuck" }
 func (Ended) Kind() string       { return "ended" }
@@ -59,6 +61,6 @@ var bodies = []Body{
 	CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{}, Granted{}, Blocked{},
 	ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
 	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Phased{}, Routed{},
-	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
+	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, OpStarted{}, OpDone{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
 	OutputDelta{},
 }

@@ -39,6 +39,7 @@ var (
 	ErrStalled       = errors.New("stream stalled")
 	ErrInterrupted   = errors.New("interrupted")
 	ErrTimeout       = errors.New("time limit reached")
+	ErrBusy          = errors.New("something else runs")
 )
 
 // Error is an error with what the loop needs to act on it (SPEC 3.3).

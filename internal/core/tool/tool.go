@@ -55,6 +55,9 @@ type Footprint struct {
 	Blind bool
 	// Person: the call does nothing but ask the person in front.
 	Person bool
+	// Child: the call runs in a session of its own, whose calls say themselves
+	// what they touch. It has nothing else in its footprint.
+	Child bool
 }
 
 // Landing is where a path of a command line leads when links are followed as

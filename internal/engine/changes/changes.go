@@ -43,8 +43,10 @@ type Config struct {
 	// CatchUp takes in what other processes appended. It is an error where one
 	// of them runs a turn.
 	CatchUp func(context.Context) error
-	// Busy reports whether something runs, so that nothing can be undone.
-	Busy func() bool
+	// Exclusive gives the session to its caller until done is called, with what
+	// others appended taken in. Where something else runs it is fault.ErrBusy,
+	// in a sentence that begins with what can not be done.
+	Exclusive func(ctx context.Context, cannot string) (_ context.Context, done func(), err error)
 }
 
 // Recorder records what one session does to files. Its methods may be called

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
@@ -54,7 +55,12 @@ func (r *rig) open(cut func([]event.Draft) error) {
 	}
 	r.rec = changes.New(r.log, fold, changes.Config{
 		Session: "s", Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: r.log.CatchUp,
-		Busy: func() bool { return r.busy },
+		Exclusive: func(ctx context.Context, cannot string) (context.Context, func(), error) {
+			if r.busy {
+				return nil, nil, &fault.Error{Kind: fault.ErrBusy, Message: cannot + " while a turn runs"}
+			}
+			return ctx, func() {}, r.log.CatchUp(ctx)
+		},
 		Record: func(ctx context.Context, ds ...event.Draft) error {
 			if cut != nil {
 				if err := cut(ds); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -21,11 +22,14 @@ const diffLimit = 8 << 20
 // Diff shows the changes of a unit, as a unified diff against the files as they
 // are now. It returns "" where none stands.
 func (h *History) Diff(ctx context.Context, w undo.What) (string, error) {
-	if !h.r.cfg.Busy() {
-		if err := h.r.cfg.CatchUp(ctx); err != nil {
-			return "", err
-		}
+	own, release, err := h.r.cfg.Exclusive(ctx, "")
+	switch {
+	case err == nil:
+		defer release()
+		ctx = own
 		h.r.Gather(ctx)
+	case !errors.Is(err, fault.ErrBusy):
+		return "", err
 	}
 	u, err := h.unit(w)
 	if errors.Is(err, undo.ErrNothing) {

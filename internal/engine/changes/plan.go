@@ -31,9 +31,11 @@ type History struct{ r *Recorder }
 // Plan returns what an undo, or a redo, would do, and changes nothing. It returns
 // undo.ErrNothing or undo.ErrNoRedo where there is nothing of that kind.
 func (h *History) Plan(ctx context.Context, w undo.What) (undo.Plan, error) {
-	if h.r.cfg.Busy() {
-		return undo.Plan{}, fault.NewConfiguration("interrupt it first, or wait", "nothing can be undone while a turn runs")
+	ctx, release, err := h.r.cfg.Exclusive(ctx, "nothing can be undone")
+	if err != nil {
+		return undo.Plan{}, err
 	}
+	defer release()
 	note, err := h.recover(ctx)
 	if err != nil {
 		return undo.Plan{}, err

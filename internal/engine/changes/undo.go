@@ -23,9 +23,11 @@ type Undone struct {
 // was when the plan was made. *undo.OpenError lists the files that need a word
 // first.
 func (h *History) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone, error) {
-	if h.r.cfg.Busy() {
-		return Undone{}, fault.NewConfiguration("interrupt it first, or wait", "nothing can be undone while a turn runs")
+	ctx, release, err := h.r.cfg.Exclusive(ctx, "nothing can be undone")
+	if err != nil {
+		return Undone{}, err
 	}
+	defer release()
 	do, left, err := p.Choose(c)
 	if err != nil {
 		return Undone{}, &fault.Error{

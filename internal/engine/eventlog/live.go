@@ -95,6 +95,8 @@ func (l *live) before(b event.Body) (out []event.Body) {
 		out = append(l.ended("check"), l.ended("")...)
 	case event.PersonRan:
 		out = l.ended("")
+	case event.OpDone:
+		delete(l.output, "") // of a command that was not recorded
 	}
 	return out
 }

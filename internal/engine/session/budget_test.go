@@ -186,13 +186,13 @@ func TestModelWithoutAPrice(t *testing.T) {
 	free.InfoValue.Price, free.InfoValue.Model = nil, "local"
 	open := func(string) (llm.Model, error) { return free, nil }
 	r := newRig(t, "ask", llmtest.New(), func(c *session.Config) { c.OpenModel, c.Limits = open, budget.Limits{USD: 1} })
-	if _, err := r.Submit(t.Context(), session.SetModel{Ref: "local"}); fault.CategoryOf(err) != fault.Configuration {
+	if _, err := r.do(session.SetModel{Ref: "local"}); fault.CategoryOf(err) != fault.Configuration {
 		t.Errorf("%v", err)
 	}
 	r = newRig(t, "ask", llmtest.New(), func(c *session.Config) {
 		c.OpenModel, c.Limits = open, budget.Limits{USD: 1, Assumed: true}
 	})
-	if _, err := r.Submit(t.Context(), session.SetModel{Ref: "local"}); err != nil {
+	if _, err := r.do(session.SetModel{Ref: "local"}); err != nil {
 		t.Fatal(err)
 	}
 	if end := find[event.Ended](r.run("go", nil))[0].End; end != event.EndDone {

@@ -8,9 +8,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// course folds what is going on: the open turn, its open calls, and the plan.
+// course folds what is going on: the open turn, its open calls, the open
+// operation, and the plan.
 type course struct {
+	began    int64 // the sequence number of the newest prompt or operation
 	turnOpen bool
+	op       string     // the operation that is open, "" for none
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
 	aside    *event.SideRequest // a request beside the conversation that is in flight
@@ -20,7 +23,11 @@ type course struct {
 func (c *course) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		c.turnOpen = true
+		c.turnOpen, c.began = true, e.Seq
+	case event.OpStarted:
+		c.op, c.began = b.Op, e.Seq
+	case event.OpDone:
+		c.op = ""
 	case event.Ended:
 		c.turnOpen = false
 	case event.Replied:
@@ -42,6 +49,9 @@ func (c *course) Apply(e event.Event) {
 		c.aside = nil
 	}
 }
+
+// changesFiles reports whether something is open that may change files.
+func (c *course) changesFiles() bool { return c.turnOpen || c.op == opCommand }
 
 // bodyFold is a fold that needs no more of an event than its body.
 type bodyFold func(event.Body)

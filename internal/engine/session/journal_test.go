@@ -334,7 +334,7 @@ func TestBackgroundCommandsAreJournaled(t *testing.T) {
 func TestPersonsCommandIsTheirs(t *testing.T) {
 	r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", bash("echo 1 > b.txt"))), journaled(t, journal.Options{}))
 	r.put("a.txt", "one\n")
-	if _, err := r.Submit(t.Context(), session.RunCommand{Command: "echo two > a.txt"}); err != nil {
+	if _, err := r.do(session.RunCommand{Command: "echo two > a.txt"}); err != nil {
 		t.Fatal(err)
 	}
 	r.put("a.txt", "an editor's\n")
@@ -517,7 +517,7 @@ func TestSessionsShareAJournal(t *testing.T) {
 	a.put("stop", "")
 	a.run("wait", nil)
 	a.put("later.txt", "a person's\n")
-	if _, err := a.Submit(t.Context(), session.RunCommand{Command: "echo > p.txt"}); err != nil {
+	if _, err := a.do(session.RunCommand{Command: "echo > p.txt"}); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}

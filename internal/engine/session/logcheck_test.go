@@ -58,7 +58,7 @@ func (c *logCheck) apply(b event.Body) {
 		c.fail("%s, and the call %s of the reply was not asked", b.Kind(), c.due[0].ID)
 	}
 	switch b := b.(type) {
-	case event.Opened, event.Rebased, event.ModeSet, event.PersonRan, event.Resumed:
+	case event.Opened, event.Rebased, event.ModeSet, event.PersonRan, event.Resumed, event.OpStarted, event.OpDone:
 		return
 	case event.Warned, event.Charged, event.SideRequest, event.Phased:
 		return

@@ -21,7 +21,12 @@ type Prompt struct {
 
 // Interrupt cancels what runs: the model's request, calls, or a question. By
 // is person, timeout, or a signal's name. Nothing runs: nothing happens.
+//
+// As the cause of a context's end it says who ended what waits with it.
 type Interrupt struct{ By string }
+
+// Error makes it a context's cause.
+func (i Interrupt) Error() string { return "interrupted (" + i.By + ")" }
 
 // Answer answers the open question of that id.
 type Answer struct {
@@ -33,16 +38,24 @@ type Answer struct {
 // SetMode changes the permission mode from the next check on.
 type SetMode struct{ Mode string }
 
-// SetModel changes the model from the next request on: a rebase.
+// SetModel changes the model from the next request on: a rebase. It may take
+// its time: OpDone is its end, and says whether the model can be had.
 type SetModel struct{ Ref string }
 
 // RunCommand runs a person's "!" command and records both sides. It is the
-// person's own act and asks nobody. It returns when the command has ended.
+// person's own act and asks nobody. OpDone is its end, behind the PersonRan.
 type RunCommand struct{ Command string }
 
 // Compact makes the conversation shorter now: older steps are summed up. Focus
-// is what the summary must keep. It returns when that is done.
+// is what the summary must keep. OpDone is its end, behind the Compacted.
 type Compact struct{ Focus string }
+
+// OpStarted.Op of the operations that have a start and an end.
+const (
+	opModel   = "model"
+	opCommand = "command"
+	opCompact = "compact"
+)
 
 func (Compact) op()    {}
 func (Prompt) op()     {}

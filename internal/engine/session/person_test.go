@@ -24,7 +24,7 @@ func TestPersonRunsLong(t *testing.T) {
 			m := llmtest.New()
 			m.InfoValue.Window = 16_000
 			r := newRig(t, "ask", m)
-			if _, err := r.Submit(t.Context(), session.RunCommand{Command: command}); err != nil {
+			if _, err := r.do(session.RunCommand{Command: command}); err != nil {
 				t.Fatal(err)
 			}
 			ran := find[event.PersonRan](r.log())[0]

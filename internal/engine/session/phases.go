@@ -73,8 +73,7 @@ func (s *Session) phase(ctx context.Context, op Phase) (int64, error) {
 	if !running {
 		ds = append(ds, told)
 	}
-	err = s.record(ctx, ds...)
-	return s.Last(), err
+	return s.meanwhile(ctx, ds...)
 }
 
 // phased is an operation as it is recorded, and what the model is told. Both

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -166,7 +167,9 @@ func (s *Session) lookAgain(ctx context.Context, l Look) (string, bool) {
 	if !ok || !t.ReadOnly || !t.Repeatable {
 		return "", false
 	}
-	r, err := t.Run(ctx, tool.Env{Files: s.cfg.Files, Out: func(string) {}, Limit: l.Limit}, l.Args)
+	r, err := turn.Invoke(ctx, t, func() tool.Env {
+		return tool.Env{Files: s.cfg.Files, Out: func(string) {}, Limit: l.Limit}
+	}, l.Args)
 	if err != nil || r.Error {
 		return "", false
 	}

@@ -53,7 +53,7 @@ func TestModelCleansUp(t *testing.T) {
 	if w := r.Window(); w.Cleaned != 2 {
 		t.Errorf("%d wait", w.Cleaned)
 	}
-	if _, err := r.Submit(t.Context(), session.Compact{}); err != nil {
+	if _, err := r.do(session.Compact{}); err != nil {
 		t.Fatal(err)
 	}
 	n = 20

@@ -60,7 +60,7 @@ func TestRulesAreAppended(t *testing.T) {
 		t.Errorf("%d notes after reopening", n)
 	}
 	before := len(stored(t, r.cfg.Store, r.cfg.ID))
-	if _, err := r.Submit(t.Context(), session.Compact{}); err != nil {
+	if _, err := r.do(session.Compact{}); err != nil {
 		t.Fatal(err)
 	}
 	// SPEC 9.6: rules in force are told again at once, also where nothing that

@@ -157,15 +157,6 @@ type Session struct {
 	changes    *changes.Recorder
 }
 
-// run is the turn that is running.
-type run struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	cause  int64
-	pause  bool   // before the next request
-	first  Prompt // what it begins with, where it is a turn
-}
-
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
 // else the one that is there, taken up again.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
@@ -189,11 +180,11 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
-		Locks: cfg.Locks, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Busy: s.Busy,
+		Locks: cfg.Locks, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.exclusive,
 	})
 	known := s.log.Began() > 0
 	if cfg.ReadOnly {
-		if s.turnOpen {
+		if s.changesFiles() {
 			return nil, fault.NewConfiguration("wait for it, or take it up with --resume", "a turn of session %s is running, or was cut short", cfg.ID)
 		}
 		return s, nil
@@ -246,6 +237,11 @@ func (s *Session) closeOpenCalls() []event.Draft {
 	}
 	if s.aside != nil {
 		ds = append(ds, event.Draft{Body: lost(*s.aside)})
+	}
+	if s.op != "" {
+		ds = append(ds, event.Draft{Cause: s.course.began, Body: event.OpDone{Op: s.op, Outcome: event.UnknownDone, Error: &event.Fault{
+			Category: string(fault.Cancellation), Message: "pawl was stopped while this ran",
+		}}})
 	}
 	if s.turnOpen {
 		ds = append(ds, event.Draft{Body: event.Ended{End: event.EndInterrupted, Error: &event.Fault{
@@ -324,7 +320,7 @@ func (s *Session) catchUp(ctx context.Context) error {
 	if err := s.log.CatchUp(ctx); err != nil {
 		return err
 	}
-	if eventlog.Look(s.log, func() bool { return s.turnOpen }) {
+	if eventlog.Look(s.log, s.changesFiles) {
 		return fault.NewConfiguration("wait for it, or fork with --fork-session", "another pawl runs a turn of session %s", s.cfg.ID)
 	}
 	return nil
@@ -386,58 +382,6 @@ func (s *Session) Last() int64 {
 // Began is the last sequence number before this process opened the session: 0
 // for a new one.
 func (s *Session) Began() int64 { return s.log.Began() }
-
-// Busy reports whether a turn runs. One whose end is recorded does not: what is
-// left of it is put away without another event.
-func (s *Session) Busy() bool {
-	running, leaving := s.runs()
-	return running && !leaving
-}
-
-// runs reports whether something runs, and whether it is a turn that has ended
-// with no other to follow.
-func (s *Session) runs() (running, leaving bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running == nil {
-		return false, false
-	}
-	return true, s.running.cause != 0 && len(s.queue) == 0 && !eventlog.Look(s.log, func() bool { return s.turnOpen })
-}
-
-// start makes r what runs. Where something runs already, a prompt waits for it,
-// and busy is true.
-func (s *Session) start(r *run) (busy bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closing:
-		return false, fault.NewInternal(nil, "session %s is closed", s.cfg.ID)
-	case s.running != nil:
-		if r.first.Source != "" {
-			s.queue = append(s.queue, r.first)
-		}
-		return true, nil
-	}
-	s.running = r
-	s.turns.Add(1) // under the lock, so that Close waits for it
-	return false, nil
-}
-
-// causes makes the last event the cause of what r does.
-func (s *Session) causes(r *run) {
-	last := s.log.Last()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.cause = last
-}
-
-// stop says that nothing runs any more.
-func (s *Session) stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running = nil
-}
 
 // Close cancels what runs, waits for it to be recorded, and ends all readers.
 // It does not close the store.

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -111,6 +112,20 @@ func (r *rig) run(prompt string, on func(event.Event)) []event.Event {
 	}
 	r.t.Fatal("the events ended before the turn")
 	return nil
+}
+
+// do does an operation and waits for its end. Its error is that end's.
+func (r *rig) do(op session.Op) (event.OpDone, error) {
+	r.t.Helper()
+	started, err := r.Submit(r.t.Context(), op)
+	if err != nil {
+		return event.OpDone{}, err
+	}
+	done, err := r.Await(r.t.Context(), started)
+	if err == nil && done.Error != nil {
+		err = &fault.Error{Category: fault.Category(done.Error.Category), Message: done.Error.Message}
+	}
+	return done, err
 }
 
 func find[B event.Body](es []event.Event) []B {
@@ -482,7 +497,7 @@ func TestRebase(t *testing.T) {
 	if n := len(rebases()); n != 1 {
 		t.Errorf("%d rebases after reopening, want 1", n)
 	}
-	if _, err := r.Submit(t.Context(), session.SetModel{Ref: "other"}); err != nil {
+	if _, err := r.do(session.SetModel{Ref: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	es := r.run("hello", nil)
@@ -501,7 +516,7 @@ func TestPersonRuns(t *testing.T) {
 	r := newRig(t, "ask", m)
 	// What it prints is nowhere in the command itself.
 	const command = "printf 'stdout %d\\n' $((600+66)); printf 'stderr %d\\n' $((700+77)) >&2; exit 3"
-	if _, err := r.Submit(t.Context(), session.RunCommand{Command: command}); err != nil {
+	if _, err := r.do(session.RunCommand{Command: command}); err != nil {
 		t.Fatal(err)
 	}
 	r.run("what did I run?", nil)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -13,9 +14,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// Submit does an operation. cause is the place of the event that it led to, 0
-// where it led to none yet (a prompt that waits for the running turn). An
-// error means that nothing was done.
+// Submit does an operation, or starts it: it waits for none. cause is the
+// sequence number of the event that it led to, 0 where it led to none yet (a
+// prompt that waits for what runs). What follows has that cause: the turn of a
+// prompt, and the OpDone that ends a SetModel, Compact or RunCommand. An error
+// means that nothing was done.
 func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	switch op := op.(type) {
 	case Prompt:
@@ -30,7 +33,7 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		return s.recordOne(ctx, event.ModeSet{Mode: string(mode)})
+		return s.meanwhile(ctx, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
 	case SetModel:
 		return s.setModel(ctx, op.Ref)
 	case Compact:
@@ -45,8 +48,14 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	return 0, fault.NewInternal(nil, "unknown operation %T", op)
 }
 
-func (s *Session) recordOne(ctx context.Context, b event.Body) (int64, error) {
-	err := s.record(ctx, event.Draft{Body: b})
+// meanwhile records what holds from now on, beside whatever runs.
+func (s *Session) meanwhile(ctx context.Context, ds ...event.Draft) (int64, error) {
+	if _, done, err := s.exclusive(ctx, ""); err == nil {
+		defer done() // nothing runs: another process may have appended
+	} else if !errors.Is(err, fault.ErrBusy) {
+		return 0, err
+	}
+	err := s.record(ctx, ds...)
 	return s.Last(), err
 }
 
@@ -55,33 +64,22 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 		p.Source = event.Person
 	}
 	p = s.attach(ctx, p)
-	rctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	r := &run{ctx: rctx, cancel: cancel, first: p}
-	if busy, err := s.start(r); busy || err != nil {
-		cancel(nil)
+	r := newRun(context.WithoutCancel(ctx), turnRuns)
+	if queued, err := s.begin(ctx, r, &p, ""); queued || err != nil {
+		r.cancel(nil)
 		return 0, err
 	}
-	err := s.catchUp(ctx)
-	if err == nil {
-		err = s.record(ctx, s.prompted(p)...)
-	}
-	if err != nil {
-		s.stop()
-		cancel(nil)
-		s.turns.Done()
+	if err := s.record(ctx, s.prompted(p)...); err != nil {
+		s.goOnAfter(r)
 		return 0, err
 	}
-	s.causes(r)
-	if p.attached != nil && len(p.attached.seen) > 0 {
-		s.mu.Lock()
-		r.cause-- // what was seen stands behind the prompt
-		s.mu.Unlock()
-	}
+	s.caused(r)
+	cause := r.cause
 	go func() {
 		defer s.turns.Done()
 		s.turn(r)
 	}()
-	return r.cause, nil
+	return cause, nil
 }
 
 // prompted is a prompt as it is recorded. A key in it is masked like
@@ -109,29 +107,6 @@ func (s *Session) prompted(p Prompt) []event.Draft {
 		}
 	}
 	return append(append(out, event.Draft{Body: prompt}), behind...)
-}
-
-// interruption is why a turn was cut short. It wraps a cancellation of kind
-// ErrInterrupted, or ErrTimeout for the run's time limit.
-type interruption struct {
-	why *fault.Error
-	by  string
-}
-
-func (i *interruption) Error() string { return i.why.Error() }
-func (i *interruption) Unwrap() error { return i.why }
-
-func (s *Session) interrupt(by string) {
-	why := &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "interrupted (" + by + ")"}
-	if by == "timeout" {
-		why.Kind, why.Message = fault.ErrTimeout, "the run reached its time limit (--timeout)"
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.queue = nil
-	if s.running != nil {
-		s.running.cancel(&interruption{why: why, by: by})
-	}
 }
 
 func (s *Session) answer(a Answer) error {
@@ -175,18 +150,17 @@ func (s *Session) ask(ctx context.Context, q event.Asked) (event.Answered, error
 }
 
 func (s *Session) setModel(ctx context.Context, ref string) (int64, error) {
-	if s.Busy() {
-		return 0, fault.NewConfiguration("interrupt it first, or wait", "the model can not be changed while a turn runs")
-	}
-	m, err := s.cfg.OpenModel(ref)
-	if err != nil {
-		return 0, err
-	}
-	if err := s.cfg.Limits.Allow(m.Info()); err != nil {
-		return 0, err
-	}
-	err = s.use(ctx, m, "model")
-	return s.Last(), err
+	op := event.OpStarted{Op: opModel, Text: ref}
+	return s.operate(ctx, op, "the model can not be changed", modelChanges, func(ctx context.Context) error {
+		m, err := s.cfg.OpenModel(ref)
+		if err != nil {
+			return err
+		}
+		if err := s.cfg.Limits.Allow(m.Info()); err != nil {
+			return err
+		}
+		return s.use(ctx, m, "model")
+	})
 }
 
 // use goes on with another model: a rebase, behind first.
@@ -215,15 +189,25 @@ func (s *Session) personRuns(ctx context.Context, command string) (int64, error)
 	if s.cfg.Shell == nil {
 		return 0, fault.NewConfiguration("", "this session has no shell")
 	}
-	if s.Busy() {
-		return 0, fault.NewConfiguration("interrupt it first, or wait", "a command can not be run while a turn runs")
-	}
-	run := tool.Run{
-		Command: command, Timeout: personTimeout,
-		Out: func(out string) { s.log.Publish(event.OutputDelta{Text: out}) },
-	}
-	err := s.changes.Person(ctx, run, func(ran tool.Ran) event.Body {
-		return event.PersonRan{Command: command, Output: s.shorten(ctx, ran), Exit: ran.Exit}
+	op := event.OpStarted{Op: opCommand, Text: command}
+	return s.operate(ctx, op, "a command can not be run", commandRuns, func(ctx context.Context) error {
+		if s.cfg.Locks != nil { // no other session of the workspace writes meanwhile
+			ticket := s.cfg.Locks.Reserve(tool.Footprint{Unknown: true})
+			defer ticket.Release()
+			if err := ticket.Wait(ctx); err != nil {
+				return context.Cause(ctx)
+			}
+		}
+		run := tool.Run{
+			Command: command, Timeout: personTimeout,
+			Out: func(out string) { s.log.Publish(event.OutputDelta{Text: out}) },
+		}
+		err := s.changes.Person(ctx, run, func(ran tool.Ran) event.Body {
+			return event.PersonRan{Command: command, Output: s.shorten(ctx, ran), Exit: ran.Exit}
+		})
+		if err == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return err
 	})
-	return s.Last(), err
 }

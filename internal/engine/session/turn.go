@@ -15,15 +15,11 @@ import (
 
 // turn runs one turn after another until no prompt waits.
 func (s *Session) turn(r *run) {
-	for {
+	for ; r != nil; r = s.next(r) {
 		stop := s.watchWall(r)
 		end, err := s.answered(r.ctx)
 		stop()
 		s.finish(r, end, err)
-		r.cancel(nil)
-		if r = s.next(context.WithoutCancel(r.ctx)); r == nil {
-			return
-		}
 	}
 }
 
@@ -47,32 +43,6 @@ func (s *Session) answered(ctx context.Context) (event.End, error) {
 		}
 	}
 	return end, err
-}
-
-// next begins the turn of the next prompt that waits; nil where none does, and
-// nothing runs then.
-func (s *Session) next(ctx context.Context) *run {
-	broken := s.log.Broken()
-	s.mu.Lock()
-	if len(s.queue) == 0 || broken != nil {
-		s.running = nil
-		s.mu.Unlock()
-		return nil
-	}
-	p := s.queue[0]
-	s.queue = s.queue[1:]
-	ctx, cancel := context.WithCancelCause(ctx)
-	r := &run{ctx: ctx, cancel: cancel}
-	s.running = r
-	s.mu.Unlock()
-	// Also where an interrupt came in between: the turn then says so.
-	if s.record(context.WithoutCancel(ctx), s.prompted(p)...) != nil {
-		cancel(nil)
-		s.stop()
-		return nil
-	}
-	s.causes(r)
-	return r
 }
 
 // finish records how a turn ended. The context may be cancelled by now, the

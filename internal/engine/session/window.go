@@ -2,10 +2,8 @@ package session
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -209,34 +207,11 @@ func (r room) Clean(ctx context.Context, handles []string, summary, reason strin
 // compact makes the conversation shorter because a person asks for it. Prompts
 // that come meanwhile wait.
 func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
-	for _, leaving := s.runs(); leaving; _, leaving = s.runs() {
-		runtime.Gosched() // the turn has ended and is being put away: that is a matter of moments
-	}
-	rctx, cancel := context.WithCancelCause(ctx)
-	r := &run{ctx: rctx, cancel: cancel}
-	busy, err := s.start(r)
-	if busy {
-		err = fault.NewConfiguration("interrupt it first, or wait", "the conversation can not be compacted while a turn runs")
-	}
-	if err != nil {
-		cancel(nil)
-		return 0, err
-	}
-	err = s.catchUp(ctx)
-	if err == nil {
-		_, err = s.loop().Compact(rctx, window.WhyPerson, focus)
-	}
-	cancel(nil)
-	last := s.Last()
-	if r = s.next(context.WithoutCancel(ctx)); r == nil {
-		s.turns.Done()
-		return last, err
-	}
-	go func() {
-		defer s.turns.Done()
-		s.turn(r)
-	}()
-	return last, err
+	op := event.OpStarted{Op: opCompact, Text: focus}
+	return s.operate(ctx, op, "the conversation can not be compacted", compacting, func(ctx context.Context) error {
+		_, err := s.loop().Compact(ctx, window.WhyPerson, focus)
+		return err
+	})
 }
 
 // windowGate keeps calls from running where their results could not be shown

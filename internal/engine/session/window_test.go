@@ -21,7 +21,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -325,8 +324,8 @@ func TestCompactByHand(t *testing.T) {
 	m := llmtest.New()
 	m.Next = readOn(t, 20)
 	r := windowed(t, 200_000, m)
-	if _, err := r.Submit(t.Context(), session.Compact{}); !errors.Is(err, turn.ErrNothingToCompact) {
-		t.Errorf("an empty session: %v", err)
+	if done, _ := r.do(session.Compact{}); done.Outcome != event.NothingDone {
+		t.Errorf("an empty session: %+v", done)
 	}
 	r.run("read", nil)
 	before := r.Window()
@@ -337,7 +336,7 @@ func TestCompactByHand(t *testing.T) {
 		x.Before = func(*llm.Request) { _, _ = r.Submit(context.Background(), session.Interrupt{By: "person"}) }
 		return x
 	}
-	if _, err := r.Submit(t.Context(), session.Compact{}); !errors.Is(err, fault.ErrInterrupted) || r.Window().Tokens != before.Tokens || r.Busy() {
+	if done, err := r.do(session.Compact{}); done.Outcome != event.Cancelled || r.Window().Tokens != before.Tokens || r.Busy() {
 		t.Errorf("interrupted: %v, %d → %d tokens, busy %v", err, before.Tokens, r.Window().Tokens, r.Busy())
 	}
 	m.Next = func(n int, q *llm.Request) llmtest.Turn {
@@ -355,7 +354,7 @@ func TestCompactByHand(t *testing.T) {
 		return x
 	}
 	events := r.Events(t.Context(), r.Last())
-	if _, err := r.Submit(t.Context(), session.Compact{Focus: "the dull ones"}); err != nil {
+	if _, err := r.do(session.Compact{Focus: "the dull ones"}); err != nil {
 		t.Fatal(err)
 	}
 	var order []string
@@ -468,7 +467,7 @@ func TestSeenAfterCompaction(t *testing.T) {
 	r.put("old.txt", "old\n")
 	r.put("new.txt", "new\n")
 	r.run("read", nil)
-	if _, err := r.Submit(t.Context(), session.Compact{}); err != nil {
+	if _, err := r.do(session.Compact{}); err != nil {
 		t.Fatal(err)
 	}
 	done := find[event.CallDone](r.run("write", nil))

@@ -62,9 +62,8 @@ func (p *Pending) Preview(ctx context.Context, env tool.Env) (text string, err e
 }
 
 // Try runs a call that has a preview in an env where it changes nothing.
-func (p *Pending) Try(ctx context.Context, env tool.Env) (r tool.Result, err error) {
-	defer caught(&err)
-	return p.Tool.Run(ctx, env, p.Args)
+func (p *Pending) Try(ctx context.Context, env tool.Env) (tool.Result, error) {
+	return Invoke(ctx, p.Tool, func() tool.Env { return env }, p.Args)
 }
 
 // caught makes a panic of a tool an error: one broken tool must not take the

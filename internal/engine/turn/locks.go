@@ -15,7 +15,7 @@ import (
 type Locks struct {
 	mu      sync.Mutex
 	tickets []*Ticket // in the order reserved, held ones included
-	running int
+	running int       // of those that do the work of a call
 	// Most is how many calls run at once (SPEC 4.1).
 	Most int
 }
@@ -67,32 +67,42 @@ func (t *Ticket) Release() {
 		return
 	}
 	l.tickets = slices.Delete(l.tickets, i, i+1)
-	if t.held {
+	if t.held && !waits(t.fp) {
 		l.running--
 	}
 	l.admit()
 }
 
 // admit lets every ticket run that conflicts with none before it. A call that
-// only asks a person takes no place among the running ones.
+// only waits, for a person or for the calls of a child session, takes no place
+// among the running ones: the calls that it waits for need them.
 func (l *Locks) admit() {
 	for i, t := range l.tickets {
-		if t.held || l.running >= l.Most {
+		if t.held || !waits(t.fp) && l.running >= l.Most {
 			continue
 		}
 		if slices.ContainsFunc(l.tickets[:i], func(o *Ticket) bool { return Conflict(o.fp, t.fp) }) {
 			continue
 		}
 		t.held = true
-		l.running++
+		if !waits(t.fp) {
+			l.running++
+		}
 		close(t.ready)
 	}
 }
 
+func waits(fp tool.Footprint) bool { return fp.Person || fp.Child }
+
 // Conflict says whether two calls must not run together: one writes what the
 // other reads or writes. An unknown footprint conflicts with everything but a
-// question to a person.
+// question to a person. A child session conflicts with nothing: its calls take
+// their own places, behind those that are reserved by then, and would else wait
+// for what waits for them.
 func Conflict(a, b tool.Footprint) bool {
+	if a.Child || b.Child {
+		return false
+	}
 	if a.Person || b.Person {
 		return a.Person && b.Person // two questions at once confuse
 	}

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -168,7 +169,7 @@ func (l *Loop) call(ctx context.Context, p *Pending) done {
 	cctx, cancel := context.WithTimeoutCause(ctx, limit, fault.NewToolTimeout(p.Tool.Spec.Name, limit))
 	defer cancel()
 	start := l.Now()
-	r, err := l.invoke(cctx, p)
+	r, err := Invoke(cctx, p.Tool, func() tool.Env { return l.Env(p) }, p.Args)
 	d := done{CallDone: event.CallDone{
 		ID: p.Call.ID, Tool: p.Tool.Spec.Name, Outcome: event.OK, Note: r.Note, Diff: r.Diff,
 		Command: r.Command, Exit: r.Exit, Took: l.Now().Sub(start),
@@ -196,15 +197,15 @@ func (l *Loop) call(ctx context.Context, p *Pending) done {
 	return d
 }
 
-// invoke runs a tool and turns a panic in it into an error: one broken tool
-// must not take the session with it.
-func (l *Loop) invoke(ctx context.Context, p *Pending) (r tool.Result, err error) {
+// Invoke runs a tool: nothing else does. A panic in it is an error: one broken
+// tool must not take the session with it.
+func Invoke(ctx context.Context, t tool.Tool, env func() tool.Env, args json.RawMessage) (r tool.Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fault.NewInternal(nil, "the %s tool broke: %v", p.Tool.Spec.Name, v)
+			r, err = tool.Result{}, fault.NewInternal(nil, "the %s tool broke: %v", t.Spec.Name, v)
 		}
 	}()
-	return p.Tool.Run(ctx, l.Env(p), p.Args)
+	return t.Run(ctx, env(), args)
 }
 
 // finish masks, bounds and keeps a result. Here and nowhere else it is decided

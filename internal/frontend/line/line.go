@@ -278,40 +278,69 @@ func (c *conversation) command(ctx context.Context, line string) error {
 		return errors.New("no command: give one behind the !, such as !git status")
 	}
 	s := c.open.Session
+	defer c.interrupts.Runs(func(by string) {
+		_, _ = s.Submit(ctx, session.Interrupt{By: by}) // an interrupt cannot fail
+	})()
+	started, err := s.Submit(ctx, session.RunCommand{Command: line})
+	if err != nil {
+		return err
+	}
+	type outcome struct {
+		event.OpDone
+		err error
+	}
 	reading, stop := context.WithCancel(c.late)
 	defer stop()
-	return c.running(ctx, func(ctx context.Context) error {
-		failed := make(chan error, 1)
-		go func() {
-			_, err := s.Submit(ctx, session.RunCommand{Command: line})
-			failed <- err
-			if err != nil {
-				stop() // nothing was recorded: no event will come
-			}
-		}()
-		for reading.Err() == nil {
-			changes, err := c.talk.Next(reading)
-			if err != nil && reading.Err() == nil {
-				return err
-			}
-			for _, ch := range changes {
-				c.view.draw(ch)
-				if _, ok := ch.Block.Body.(chat.Command); ok && ch.What == chat.Finished {
-					return <-failed
-				}
-			}
+	ended := make(chan outcome, 1)
+	go func() {
+		done, err := s.Await(context.WithoutCancel(ctx), started)
+		ended <- outcome{done, err}
+		stop()
+	}()
+	ran := false
+	draw := func(ch chat.Change) {
+		c.view.draw(ch)
+		if _, ok := ch.Block.Body.(chat.Command); ok && ch.What == chat.Finished {
+			ran = true
 		}
+	}
+	for reading.Err() == nil {
+		changes, err := c.talk.Next(reading)
+		if err != nil && reading.Err() == nil {
+			return err
+		}
+		for _, ch := range changes {
+			draw(ch)
+		}
+	}
+	if err := c.talk.CatchUp(c.late, draw); c.isGone() {
 		c.view.forget()
-		if c.isGone() {
-			return errGone
-		}
-		err := <-failed
-		if ctx.Err() != nil {
-			c.view.line("interrupted")
-			return nil
-		}
+		return errGone
+	} else if err != nil {
 		return err
-	})
+	}
+	o := <-ended
+	if o.err != nil {
+		return o.err
+	}
+	return c.commandEnded(o.OpDone, ran)
+}
+
+// commandEnded says how a command ended, where that was not said with what it
+// printed.
+func (c *conversation) commandEnded(done event.OpDone, ran bool) error {
+	c.view.forget()
+	switch {
+	case c.isGone():
+		return errGone
+	case done.Outcome == event.Cancelled:
+		if !ran {
+			c.view.line("interrupted")
+		}
+	case done.Error != nil:
+		return errors.New(done.Error.Message)
+	}
+	return nil
 }
 
 // Session is part of slash.Host.

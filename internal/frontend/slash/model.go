@@ -2,6 +2,7 @@ package slash
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -13,7 +14,15 @@ func model() Command {
 		if args == "" {
 			return h.Models(ctx)
 		}
-		if _, err := h.Session().Submit(ctx, session.SetModel{Ref: args}); err != nil {
+		started, err := h.Session().Submit(ctx, session.SetModel{Ref: args})
+		if err != nil {
+			return err
+		}
+		done, err := h.Session().Await(ctx, started)
+		if err == nil && done.Error != nil {
+			err = errors.New(done.Error.Message)
+		}
+		if err != nil {
 			return err
 		}
 		fmt.Fprintln(h.Out(), brief.Model(h.Session().Info()))
