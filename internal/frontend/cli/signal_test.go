@@ -298,7 +298,7 @@ func TestSignals(t *testing.T) {
 func TestOutputClosed(t *testing.T) {
 	t.Parallel()
 	r := begin(t, &llmtest.Server{Reply: func(int, []byte) llmtest.Turn {
-		return llmtest.Use("bash", `{"command":"echo $$ > parent; echo started; for i in 1 2 3 4 5 6 7 8 9; do seq 1 200; done; sleep 1000; true"}`)
+		return llmtest.Use("bash", `{"command":"echo $$ > parent; echo started; for i in $(seq 1 20000); do seq 1 20; sleep 0.05; done; true"}`)
 	}}, "--output-format", "stream-json", "hello")
 	r.until("call_started")
 	r.hangUp()
