@@ -197,7 +197,6 @@ func TestHunkProperties(t *testing.T) {
 		var b strings.Builder
 		b.WriteString("*** Begin Patch\n*** Update File: f\n")
 		shift := rapid.SampledFrom([]string{" ", "    ", "\t"}).Draw(t, "shift")
-		var want []string
 		next := 0
 		for range rapid.IntRange(1, 2).Draw(t, "hunks") {
 			if next >= len(lines) {
@@ -205,7 +204,6 @@ func TestHunkProperties(t *testing.T) {
 			}
 			from := rapid.IntRange(next, len(lines)-1).Draw(t, "from")
 			to := rapid.IntRange(from, min(len(lines)-1, from+3)).Draw(t, "to")
-			want = append(want, lines[next:from]...)
 			b.WriteString("@@\n")
 			side := plainLines(bent(t, strings.Join(lines[from:to+1], "\n"), shift))
 			for i, l := range side {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -161,7 +162,7 @@ func (r *blockReader) line(l string) error {
 		r.blanks = 0
 		return nil
 	case f.remove:
-		return fmt.Errorf("nothing belongs under *** Delete File:")
+		return errors.New("nothing belongs under *** Delete File")
 	}
 	if rest, ok := strings.CutPrefix(l, "@@"); ok {
 		r.blanks = 0

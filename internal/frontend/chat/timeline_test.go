@@ -25,7 +25,6 @@ type life struct {
 	seq    int64
 	now    time.Time
 	calls  int
-	live   bool // a request may stream
 }
 
 func (l *life) put(b event.Body) {
