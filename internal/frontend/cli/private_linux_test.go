@@ -52,7 +52,9 @@ func TestOwnProcessIsNotReadable(t *testing.T) {
 	}
 	var stderr strings.Builder
 	tries := make(chan string, 1)
-	var pid func() int
+	var c *exec.Cmd
+	started := make(chan struct{})
+	pid := func() int { <-started; return c.Process.Pid }
 	web := httptest.NewServer(&llmtest.Server{Reply: func(n int, _ []byte) llmtest.Turn {
 		if n == 0 {
 			return llmtest.Use("bash", `{"command":"test -O /proc/self/maps && cat /proc/self/maps > maps && echo fine > fine"}`)
@@ -70,11 +72,9 @@ func TestOwnProcessIsNotReadable(t *testing.T) {
 		return llmtest.Say("over")
 	}})
 	defer web.Close()
-	c := exec.Command(bin, "run", "--permission-mode", "yolo", "-m", "anthropic/claude-script", "hello")
+	c = exec.Command(bin, "run", "--permission-mode", "yolo", "-m", "anthropic/claude-script", "hello")
 	c.Dir, c.SysProcAttr, c.Stderr = dir, as, &stderr
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, asPawl + "=1", "ANTHROPIC_API_KEY=test-key-000000", "ANTHROPIC_BASE_URL=" + web.URL}
-	started := make(chan struct{})
-	pid = func() int { <-started; return c.Process.Pid }
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
