@@ -53,8 +53,9 @@ func step(s string) (size, columns int, joined bool) {
 	return size, 1, false
 }
 
-// Wrap breaks the lines of a text at words so that each fits into columns. What
-// goes on is indented as its line is; hang, where a line is a table's row (its
+// Wrap breaks the lines of a text at words so that each fits into columns, but
+// for a word that is longer and an indentation that leaves no room: both stay.
+// What goes on is indented as its line is; hang, where a line is a table's row (its
 // last column begins behind two blanks), to that column.
 func Wrap(text string, columns int, hang bool) string {
 	if columns <= 0 {
