@@ -26,6 +26,11 @@ func unknown(cmds []Command) bool {
 // command, f for a file of the repository.
 func TestUnknownCode(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(`
+echo "${x:-'$(zap)'}"
+echo "a ${x:+${y:-'$(zap)'}} b"
+: "${x/a/'$(zap)'}"
+x="${y:-'$(zap)'}"
+[[ -n "${x:-'$(zap)'}" ]]
 readonly a[$(zap)] ls
 readonly a[zap]
 declare x a[$(zap)]

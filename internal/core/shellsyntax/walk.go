@@ -78,6 +78,9 @@ func (w *walker) source(st *state, src string) {
 		w.fail(err)
 		return
 	}
+	if code := quotesThatDoNot(file); code != nil {
+		w.unknownCode(st, w.text(code))
+	}
 	w.lookAhead(st, file)
 	w.lines(st, file.Stmts)
 	w.src = old
