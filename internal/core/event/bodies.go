@@ -419,9 +419,9 @@ type Charged struct {
 }
 
 // SideRequest records that a request beside the conversation goes out: a summary's, or
-// the question what a prompt is. The Charged of the same By closes it, or the
-// Compacted that it was for. One that is open when a session is resumed
-// went out, and what it cost is not known.
+// the question what a prompt is. The Charged of the same By closes it, also where
+// it cost nothing; in old logs the Compacted that it was for. One that is open
+// when a session is resumed went out, and what it cost is not known.
 type SideRequest struct {
 	By       string   `json:"by"` // as in Charged
 	Model    string   `json:"model"`

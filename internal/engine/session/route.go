@@ -2,19 +2,16 @@ package session
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/route"
-	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // whyRoute is Noted.Why of a note on what a request was taken for.
@@ -157,84 +154,29 @@ func (s *Session) worthAsking() bool {
 }
 
 // askRoute asks the model in use, once. name is "" where it gave no answer, and
-// why says then what was wrong. An error means that the turn can not go on.
+// why is then what was wrong. An error means that the turn can not go on.
 func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
-	model := s.inUse()
-	r := &llm.Request{
-		Head:     llm.Head{Model: model.Info().Model, System: route.Question},
+	ask := llm.Request{
+		Head:     llm.Head{Model: s.Info().Model, System: route.Question},
 		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(route.Fenced(prompt))}}},
 		Tail:     llm.Tail{MaxTokens: routeTokens},
 	}
-	var codec llm.Codec
-	if m, ok := model.(llm.Encoded); ok {
-		codec = m.Codec()
+	reply, err := s.complete(ctx, sideRequest{
+		by: byRoute, ask: ask, input: budget.Guess(int64(len(route.Question) + len(ask.Messages[0].Text()))), limit: routeTime,
+	})
+	if broken := s.log.Broken(); broken != nil {
+		return "", "", broken
 	}
-	if err := window.Encode(codec, r); err != nil {
-		return "", err.Error(), nil
-	}
-	input := budget.Guess(int64(len(route.Question) + len(r.Messages[0].Text())))
-	_, usd, settle, err := s.payAside(ctx, window.Plan{Ask: r, Input: input})
-	if err != nil {
-		return "", err.Error(), context.Cause(ctx) // the turn's own request says that the budget is used up
-	}
-	// Before it goes out: a process that dies meanwhile has spent it.
-	aside := event.SideRequest{By: byRoute, Model: model.Info().Ref(), Input: input, Reserved: usd}
-	if err := s.record(ctx, event.Draft{Body: aside}); err != nil {
-		return "", "", errors.Join(err, settle(nil))
-	}
-	text, charged, err := s.oneWord(ctx, model, r, input)
-	closing := charged
-	if closing == nil {
-		closing = &event.Charged{By: byRoute, Model: aside.Model, Usage: llm.Usage{Known: true}, USD: new(float64), Requests: 1}
-	}
-	if rerr := s.record(context.WithoutCancel(ctx), event.Draft{Body: *closing}); rerr != nil {
-		return "", "", errors.Join(rerr, settle(charged))
-	}
-	if serr := settle(charged); serr != nil {
-		return "", "", serr
-	}
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return "", "", context.Cause(ctx)
-	case err != nil:
+	}
+	if err != nil { // a budget that is used up is said by the turn's own request
 		return "", "the model could not be asked: " + err.Error(), nil
 	}
-	if name, ok := route.Answer(text); ok {
+	if name, ok := route.Answer(reply.Message.Text()); ok {
 		return name, "", nil
 	}
 	return "", "the model gave no route", nil
-}
-
-// oneWord sends a request and gives the reply's text, and what it cost.
-func (s *Session) oneWord(ctx context.Context, model llm.Model, r *llm.Request, input int64) (string, *event.Charged, error) {
-	ctx, cancel := context.WithTimeout(ctx, routeTime)
-	defer cancel()
-	info := model.Info()
-	charged := &event.Charged{By: byRoute, Model: info.Ref(), Requests: 1}
-	guess := func(got int64) *event.Charged {
-		charged.Usage, charged.Guess = llm.Usage{Known: true, Input: input, Output: budget.Guess(got)}, true
-		charged.USD = llm.Cost(info.Price, charged.Usage)
-		return charged
-	}
-	var got int64
-	for d, err := range model.Stream(ctx, r) {
-		if err != nil {
-			if got == 0 {
-				return "", nil, err // refused: it cost nothing
-			}
-			return "", guess(got), err
-		}
-		got += int64(len(d.Text))
-		if d.Kind != llm.Done {
-			continue
-		}
-		if charged.Usage = d.Reply.Usage; !charged.Usage.Known {
-			return d.Reply.Message.Text(), guess(got), nil
-		}
-		charged.USD = llm.Cost(info.Price, charged.Usage)
-		return d.Reply.Message.Text(), charged, nil
-	}
-	return "", guess(got), fault.NewLLM("%s ended its reply without finishing it", info.Ref())
 }
 
 // routed decides about a call that needs what its turn's route lacks. A person

@@ -345,6 +345,10 @@ func TestRouteInterrupted(t *testing.T) {
 	if end := find[event.Ended](es)[0].End; end != event.EndInterrupted || len(m.Requests()) != 1 {
 		t.Errorf("%s after %d requests", end, len(m.Requests()))
 	}
+	// SPEC 8.1: the provider may have read it.
+	if cs := find[event.Charged](es); len(cs) != 1 || !cs[0].Guess || cs[0].Usage.Input == 0 {
+		t.Errorf("charged %+v", cs)
+	}
 }
 
 // SPEC 10.4: a session that is opened again has the rights that its log says,

@@ -2,13 +2,14 @@ package session
 
 import (
 	"context"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
-	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -94,49 +95,29 @@ func (s *Session) compaction() *turn.Compaction {
 			}
 			return s.guide(ctx)
 		},
-		Pay: s.payAside,
+		Summary: s.summary,
 	}
 	if s.Info().API == "offline" {
-		c.Pay = nil // it plans and runs; it does not write prose
+		c.Summary = nil // it plans and runs; it does not write prose
 	}
 	return c
 }
 
-// payAside sets aside what a request beside the conversation may cost.
-func (s *Session) payAside(ctx context.Context, p window.Plan) (int, *float64, func(*event.Charged) error, error) {
-	a := budget.Ask{Price: s.Info().Price, Input: p.Input, MaxOutput: p.Ask.Tail.MaxTokens, Child: true}
-	g, err := s.reserve(ctx, a)
+// summary asks the model for the summary of a plan.
+func (s *Session) summary(ctx context.Context, p window.Plan) (string, error) {
+	reply, err := s.complete(ctx, sideRequest{by: bySummary, ask: *p.Ask, input: p.Input})
 	if err != nil {
-		return 0, nil, nil, err
+		return "", err
 	}
-	most, usd := g.MaxTokens, g.USD
-	up := budget.Grant{}
-	if s.cfg.Payer != nil {
-		if most > 0 {
-			a.MaxOutput = most
-		}
-		if up, err = s.cfg.Payer.Reserve(ctx, a); err != nil {
-			s.release(g.ID)
-			return 0, nil, nil, err
-		}
-		if usd = up.USD; up.MaxTokens > 0 {
-			most = up.MaxTokens
-		}
+	text := strings.TrimSpace(reply.Message.Text())
+	if text == "" || reply.Stop == llm.StopRefusal {
+		return "", fault.NewLLM("%s gave no summary", s.Info().Ref())
 	}
-	return most, usd, func(c *event.Charged) error {
-		s.release(g.ID)
-		if s.cfg.Payer == nil {
-			return nil
-		}
-		var cs []event.Charged
-		if c != nil {
-			own := *c
-			own.By = s.cfg.ID
-			cs = append(cs, own)
-		}
-		return s.cfg.Payer.Settle(context.WithoutCancel(ctx), up.ID, cs...)
-	}, nil
+	return text, nil
 }
+
+// bySummary is Charged.By of a summary.
+const bySummary = "compaction"
 
 // lost is what a request beside the conversation cost that was in flight when
 // the process died: at most what was set aside.

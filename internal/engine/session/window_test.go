@@ -311,8 +311,16 @@ func TestWithoutSummary(t *testing.T) {
 					t.Errorf("%s %+v", e.By, e.Error)
 				}
 			}
-			if got := len(find[event.Charged](events)); (got > 0) != (c.name == "breaks" || c.name == "empty") {
-				t.Errorf("%d charged", got)
+			asked := 0
+			for _, got := range find[event.Charged](events) {
+				asked += got.Requests
+				// SPEC 8.1: a request that is refused costs nothing, and is one all the same.
+				if free := got.USD != nil && *got.USD == 0 && !got.Guess && got.Usage == (llm.Usage{Known: true}); free != (c.name == "fails") {
+					t.Errorf("charged %+v", got)
+				}
+			}
+			if (asked > 0) != (c.name != "offline") {
+				t.Errorf("%d requests are counted", asked)
 			}
 		})
 	}

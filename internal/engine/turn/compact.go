@@ -3,12 +3,9 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
-	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -23,11 +20,10 @@ type Compaction struct {
 	Dedup func() (e event.Compacted, ok bool)
 	// Plan makes the plan.
 	Plan func(why, focus string) window.Plan
-	// Pay sets aside what the summary may cost, and says how long it may be;
-	// usd is what it set aside, where that is known. settle gives it back, with
-	// what was spent (nil: nothing), which is recorded by then. A nil Pay: no
-	// model is asked, and what the log says is the summary.
-	Pay func(ctx context.Context, p window.Plan) (maxTokens int, usd *float64, settle func(*event.Charged) error, err error)
+	// Summary asks the model for the summary. What it cost is recorded and
+	// settled when it returns, also with an error. A nil one: no model is asked,
+	// and what the log says is the summary.
+	Summary func(ctx context.Context, p window.Plan) (string, error)
 	// Rebase gives the head that goes on. After records what a shorter
 	// conversation must be told again.
 	Rebase func() event.Rebased
@@ -101,9 +97,7 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 	p := c.Plan(why, focus)
 	var text string
 	var failed *event.Fault
-	var spent []event.Draft
-	settle := func() error { return nil }
-	if p.Summarise && c.Pay != nil {
+	if p.Summarise && c.Summary != nil {
 		say := event.Warned{What: "window", Text: "the context window is getting full: what was said first is summed up"}
 		if why == window.WhyPerson {
 			say.Text = "what was said first is summed up"
@@ -111,26 +105,10 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 		if err := l.Record(ctx, event.Draft{Body: say}); err != nil {
 			return event.Compacted{}, err
 		}
-		max, usd, pay, err := c.Pay(ctx, p)
-		if err == nil {
-			var charged *event.Charged
-			settle = func() error { return pay(charged) }
-			// Before it goes out: a process that dies meanwhile has spent it.
-			aside := event.SideRequest{By: bySummary, Model: l.Model.Info().Ref(), Input: p.Input, Reserved: usd}
-			if err := l.Record(ctx, event.Draft{Body: aside}); err != nil {
-				return event.Compacted{}, errors.Join(err, settle())
-			}
-			text, charged, err = l.summary(ctx, p, max)
-			if charged == nil && ctx.Err() != nil {
-				zero := 0.0
-				charged = &event.Charged{By: bySummary, Model: aside.Model, Usage: llm.Usage{Known: true}, USD: &zero, Requests: 1}
-			}
-			if charged != nil {
-				spent = append(spent, event.Draft{Body: *charged})
-			}
-		}
+		var err error
+		text, err = c.Summary(ctx, p)
 		if ctx.Err() != nil {
-			return event.Compacted{}, errors.Join(context.Cause(ctx), l.Record(context.WithoutCancel(ctx), spent...), settle())
+			return event.Compacted{}, context.Cause(ctx)
 		}
 		if err != nil {
 			f := Describe(err)
@@ -140,71 +118,17 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 	e := p.Compacted(text, failed)
 	nothing := len(e.Start) == 0 && len(e.Pointers) == 0
 	if nothing && why != window.WhyFull {
-		return e, errors.Join(ErrNothingToCompact, settle())
+		return e, ErrNothingToCompact
 	}
-	ds := append(spent, event.Draft{Body: e}, event.Draft{Body: c.Rebase()})
 	ctx = context.WithoutCancel(ctx)
-	if err := l.Record(ctx, ds...); err != nil {
-		return e, errors.Join(err, settle())
+	if err := l.Record(ctx, event.Draft{Body: e}, event.Draft{Body: c.Rebase()}); err != nil {
+		return e, err
 	}
-	if err := errors.Join(c.After(ctx), settle()); err != nil {
+	if err := c.After(ctx); err != nil {
 		return e, err
 	}
 	if nothing {
 		return e, ErrNothingToCompact
 	}
 	return e, nil
-}
-
-// bySummary is Charged.By of a summary.
-const bySummary = "compaction"
-
-// summary asks the model for the summary. charged is what it cost, also where
-// there is none.
-func (l *Loop) summary(ctx context.Context, p window.Plan, maxTokens int) (string, *event.Charged, error) {
-	r := *p.Ask
-	if maxTokens > 0 {
-		r.Tail.MaxTokens = min(maxTokens, r.Tail.MaxTokens)
-	}
-	var codec llm.Codec
-	if m, ok := l.Model.(llm.Encoded); ok {
-		codec = m.Codec()
-	}
-	if err := window.Encode(codec, &r); err != nil {
-		return "", nil, err
-	}
-	charged := &event.Charged{By: bySummary, Model: l.Model.Info().Ref(), Requests: 1}
-	var got int64
-	for d, err := range l.Model.Stream(ctx, &r) {
-		if err != nil {
-			if got == 0 {
-				return "", nil, err // refused: it cost nothing
-			}
-			return "", l.guess(charged, p, got), err
-		}
-		if got += int64(len(d.Text)); got > maxReply {
-			return "", l.guess(charged, p, got), tooLarge(l.Model)
-		}
-		if d.Kind != llm.Done {
-			continue
-		}
-		charged.Usage = d.Reply.Usage
-		charged.USD = l.Cost(charged.Usage)
-		if !charged.Usage.Known {
-			charged = l.guess(charged, p, got)
-		}
-		text := strings.TrimSpace(d.Reply.Message.Text())
-		if text == "" || d.Reply.Stop == llm.StopRefusal {
-			return "", charged, fault.NewLLM("%s gave no summary", l.Model.Info().Ref())
-		}
-		return text, charged, nil
-	}
-	return "", l.guess(charged, p, got), fmt.Errorf("%s ended its summary without finishing it", l.Model.Info().Ref())
-}
-
-// guess fills in what was not reported.
-func (l *Loop) guess(c *event.Charged, p window.Plan, got int64) *event.Charged {
-	u := llm.Usage{Known: true, Input: p.Input, Output: got / 3}
-	c.Usage, c.Guess, c.USD = u, true, l.Cost(u)
-	return c
 }
