@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -49,17 +48,6 @@ func ApplyPatch() tool.Tool {
 		})
 	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"patch"}, Family: tool.EditFamily}
 	t.Example = `{"patch":"*** Begin Patch\n*** Update File: main.go\n@@ func main() {\n-\tprintln(1)\n+\tprintln(2)\n*** End Patch"}`
-	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
-		var in patchArgs
-		if err := json.Unmarshal(raw, &in); err != nil {
-			return "", err
-		}
-		g, err := planned(env, func(g *stage) error { return g.patches(ctx, in.Patch) })
-		if err != nil {
-			return "", err
-		}
-		return g.preview(), nil
-	}
 	return t
 }
 

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -62,17 +61,6 @@ func Edit() tool.Tool {
 		})
 	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"editfile", "notebookedit", "replace", "searchreplace", "strreplace", "strreplacebasededittool", "strreplaceeditor"}, Family: tool.EditFamily}
 	t.Example = `{"path":"main.go","old":"\treturn nil\n}","new":"\treturn err\n}"}`
-	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
-		var in editArgs
-		if err := json.Unmarshal(raw, &in); err != nil {
-			return "", err
-		}
-		g, err := planned(env, func(g *stage) error { return g.edit(ctx, in) })
-		if err != nil {
-			return "", err
-		}
-		return g.preview(), nil
-	}
 	return t
 }
 

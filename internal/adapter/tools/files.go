@@ -268,15 +268,6 @@ func nearest(ctx context.Context, env tool.Env, p string) []string {
 	return out
 }
 
-// unified is a diff for a preview, three lines of context.
-func unified(from, to string, before, after []byte) string {
-	if binary(before) || binary(after) {
-		return fmt.Sprintf("--- %s\n+++ %s\n(binary)\n", from, to)
-	}
-	text, _, _ := edits.Diff(from, to, before, after)
-	return text
-}
-
 // load reads a file that is to be changed; exists is false for a new one.
 func load(ctx context.Context, env tool.Env, p string) (f tool.File, exists bool, err error) {
 	clean, _, err := env.Files.Resolve(p)

@@ -250,7 +250,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// call runs a tool as the engine would: check, footprint, preview, run.
+// call runs a tool as the engine would: check, footprint, run.
 func call(t fataler, env tool.Env, tl tool.Tool, args any) tool.Result {
 	t.Helper()
 	raw, ok := args.(string)
@@ -292,8 +292,8 @@ func TestExamples(t *testing.T) {
 		if !strings.HasPrefix(string(tl.Spec.Schema), `{"type":"object"`) || tl.Spec.Doc == "" {
 			t.Errorf("%s: %s", tl.Spec.Name, tl.Spec.Schema)
 		}
-		if tl.ReadOnly == (tl.Preview != nil) {
-			t.Errorf("%s: writers have previews, readers none", tl.Spec.Name)
+		if tl.ReadOnly == (tl.Does() == tool.Edit) {
+			t.Errorf("%s: a writer is of kind edit, a reader is not", tl.Spec.Name)
 		}
 	}
 }

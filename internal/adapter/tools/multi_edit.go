@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -44,17 +43,6 @@ func MultiEdit() tool.Tool {
 		})
 	t.Facts = tool.Facts{Kind: tool.Edit, Family: tool.EditFamily}
 	t.Example = `{"edits":[{"path":"a.go","old":"oldName(","new":"newName(","replace_all":true},{"path":"b.go","old":"oldName(1)","new":"newName(1)"}]}`
-	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
-		var in multiEditArgs
-		if err := json.Unmarshal(raw, &in); err != nil {
-			return "", err
-		}
-		g, err := planned(env, func(g *stage) error { return g.edits(ctx, in) })
-		if err != nil {
-			return "", err
-		}
-		return g.preview(), nil
-	}
 	return t
 }
 

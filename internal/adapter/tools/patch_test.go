@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 func TestApplyPatch(t *testing.T) {
@@ -93,7 +95,7 @@ func TestPatchOfDiff(t *testing.T) {
 		if eol == "\r\n" && (!strings.Contains(from, "\n") || !strings.HasSuffix(from, "\n") != !strings.HasSuffix(to, "\n")) {
 			return // no line ending to keep
 		}
-		patch := unified("a/f", "b/f", []byte(from), []byte(to))
+		patch, _, _ := edits.Diff("a/f", "b/f", []byte(from), []byte(to))
 		env, fs := memEnv(map[string]string{"f": withEnding(from, eol)})
 		r := call(t, env, ApplyPatch(), m{"patch": patch})
 		if r.Error || fs.files["f"] != withEnding(to, eol) {

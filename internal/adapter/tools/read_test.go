@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 const png = "\x89PNG\x0d\x0a\x1a\x0a\x00\x00\x00\x0dIHDR"
@@ -106,28 +104,6 @@ func TestWrite(t *testing.T) {
 		r := call(t, env, Write(), c.args)
 		if r.Error != c.fails || fs.files[p] != c.want || !strings.Contains(r.Text, c.says) {
 			t.Errorf("%s: %q %+v", c.name, fs.files, r)
-		}
-	}
-}
-
-// Previews are diffs, change nothing, and fail where the call would.
-func TestPreviews(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		tl         tool.Tool
-		args, want string
-	}{
-		{Write(), `{"path":"new","content":"x\n"}`, "--- /dev/null\n+++ b/new\n@@ -0,0 +1,1 @@\n+x\n"},
-		{Write(), `{"path":"f","content":"b\n"}`, "--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-a\n+b\n"},
-		{Edit(), `{"path":"f","old":"a","new":"b"}`, "--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-a\n+b\n"},
-		{Edit(), `{"path":"f","old":"none","new":"b"}`, ""},
-		{MultiEdit(), `{"edits":[{"path":"f","old":"a","new":"b"}]}`, "--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-a\n+b\n"},
-		{ApplyPatch(), `{"patch":"*** Begin Patch\n*** Delete File: f\n*** End Patch"}`, "--- a/f\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n"},
-	} {
-		env, fs := memEnv(map[string]string{"f": "a\n"})
-		got, err := c.tl.Preview(t.Context(), env, []byte(c.args))
-		if got != c.want || (err != nil) != (c.want == "") || fs.files["f"] != "a\n" || len(fs.files) != 1 {
-			t.Errorf("%s: %q, %v", c.args, got, err)
 		}
 	}
 }

@@ -282,43 +282,6 @@ func (g *stage) writes() []tool.Write {
 	return out
 }
 
-// preview is the diff of what would be written.
-func (g *stage) preview() string {
-	var b strings.Builder
-	for _, s := range g.files {
-		if !s.changed() {
-			continue
-		}
-		from, to := "a/"+s.file.Path, "b/"+s.file.Path
-		after := s.data(s.body)
-		if s.mode != 0 {
-			fmt.Fprintf(&b, "mode of %s becomes %04o\n", s.file.Path, s.mode)
-		}
-		if s.moveTo != "" {
-			to = "b/" + s.moveTo
-			fmt.Fprintf(&b, "rename %s to %s\n", s.file.Path, s.moveTo)
-		}
-		if !s.exists {
-			from = "/dev/null"
-			if s.body == "" {
-				fmt.Fprintf(&b, "new empty file %s\n", s.file.Path)
-			}
-		}
-		if s.remove {
-			to, after = "/dev/null", nil
-			if s.text == "" {
-				fmt.Fprintf(&b, "delete the empty file %s\n", s.file.Path)
-			}
-		}
-		var before []byte
-		if s.exists {
-			before = s.data(s.text)
-		}
-		b.WriteString(unified(from, to, before, after))
-	}
-	return b.String()
-}
-
 // snippetLines is how many lines of a changed file a result shows.
 const snippetLines = 60
 

@@ -59,21 +59,6 @@ func Write() tool.Tool {
 		}
 		return strict(in)
 	}
-	t.Preview = func(ctx context.Context, env tool.Env, raw json.RawMessage) (string, error) {
-		var in writeArgs
-		if err := json.Unmarshal(raw, &in); err != nil {
-			return "", err
-		}
-		w, err := planWrite(ctx, env, in)
-		if err != nil {
-			return "", err
-		}
-		from := "a/" + w.file.Path
-		if !w.exists {
-			from = "/dev/null"
-		}
-		return unified(from, "b/"+w.file.Path, w.file.Data, []byte(w.content)), nil
-	}
 	return t
 }
 

@@ -12,10 +12,12 @@ type Kind string
 const (
 	Read   Kind = "read"   // it shows what is there
 	Search Kind = "search" // it looks for something, which may not be there
-	Edit   Kind = "edit"   // it changes files through Env.Files
-	Exec   Kind = "exec"   // it runs something of unknown effect
-	Wait   Kind = "wait"   // it looks how something that runs stands
-	Note   Kind = "note"   // it thinks, plans, remembers or asks, and changes no file
+	// Edit changes files, through Env.Files and in no other way, and has no other
+	// effect: to show what a call would do, it is run on files in memory.
+	Edit Kind = "edit"
+	Exec Kind = "exec" // it runs something of unknown effect
+	Wait Kind = "wait" // it looks how something that runs stands
+	Note Kind = "note" // it thinks, plans, remembers or asks, and changes no file
 )
 
 // The families of permission rules: a rule of read speaks of everything that

@@ -368,11 +368,6 @@ type Tool struct {
 	Timeout   time.Duration
 	Footprint func(env Env, in json.RawMessage) (Footprint, error)
 	Run       func(ctx context.Context, env Env, in json.RawMessage) (Result, error)
-	// Preview returns what a call would do, for a permission question; nil where
-	// the arguments say it. A tool that has one changes nothing but by
-	// Env.Files: it is also run on files in memory, so that the preview of a
-	// later call in the same step stands on it.
-	Preview func(ctx context.Context, env Env, in json.RawMessage) (string, error)
 	// Check validates arguments before anything else looks at them.
 	Check func(in json.RawMessage) error
 }

@@ -182,32 +182,3 @@ func TestRecover(t *testing.T) {
 		})
 	}
 }
-
-// SPEC 16.11: drafts change nothing, and later ones see earlier ones.
-func TestDrafts(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	if err := r.write(tool.Write{Path: "a", Data: []byte("one\n")}); err != nil {
-		t.Fatal(err)
-	}
-	d := changes.NewDrafts(r.files, false)
-	first, err := d.Write(t.Context(), "a", []byte("two\n"), undo.HashOf([]byte("one\n")))
-	if err != nil || first.Added != 1 || first.Removed != 1 {
-		t.Fatalf("%+v, %v", first, err)
-	}
-	if _, err := d.WriteAll(t.Context(), []tool.Write{{Path: "a", Data: []byte("two\n"), Expect: first.After, MoveTo: "b"}}); err != nil {
-		t.Fatal(err)
-	}
-	if cs := d.Changed(); len(cs) != 3 || len(d.Changed()) != 0 {
-		t.Errorf("%+v", cs)
-	}
-	if f, err := d.Read(t.Context(), "b", 0); err != nil || string(f.Data) != "two\n" {
-		t.Errorf("%q, %v", f.Data, err)
-	}
-	if _, err := d.Read(t.Context(), "a", 0); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
-	if r.read("a") != "one\n" || r.read("b") != "-" {
-		t.Errorf("%q %q", r.read("a"), r.read("b"))
-	}
-}

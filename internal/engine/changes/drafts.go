@@ -1,8 +1,11 @@
 package changes
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
@@ -13,7 +16,7 @@ import (
 type Drafts struct {
 	tool.Files
 	files   map[string]draft
-	changes []tool.Change
+	writes  []drafted
 	correct bool
 }
 
@@ -22,10 +25,10 @@ func NewDrafts(files tool.Files, correct bool) *Drafts {
 	return &Drafts{Files: files, files: map[string]draft{}, correct: correct}
 }
 
-// Changed returns the changes since it was called last.
-func (d *Drafts) Changed() []tool.Change {
-	out := d.changes
-	d.changes = nil
+// written returns the writes since it was called last.
+func (d *Drafts) written() []drafted {
+	out := d.writes
+	d.writes = nil
 	return out
 }
 
@@ -94,34 +97,29 @@ func (d *Drafts) Write(ctx context.Context, path string, data []byte, expect too
 func (d *Drafts) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	var out []tool.Change
 	for _, w := range ws {
-		from, to := w.Path, w.Path
-		from, _, _ = d.at(from)
-		if w.MoveTo != "" {
-			to = w.MoveTo
+		n := drafted{mode: w.Mode}
+		n.from, _, _ = d.at(w.Path)
+		if n.to = n.from; w.MoveTo != "" {
+			n.to, _, _ = d.at(w.MoveTo)
 		}
-		to, _, _ = d.at(to)
-		var before tool.File
 		if w.Expect != "" {
 			var err error
-			if before, err = d.Read(ctx, from, maxDraft); err != nil {
+			if n.before, err = d.Read(ctx, n.from, maxDraft); err != nil {
 				return nil, err
 			}
 		}
-		mode := before.Mode
-		if w.Mode != 0 {
-			mode = w.Mode
+		if w.Remove || n.to != n.from {
+			d.files[n.from] = draft{gone: true}
 		}
-		if w.Remove || from != to {
-			d.files[from] = draft{gone: true}
-			out = append(out, drafted(from, before, tool.File{}))
-			before = tool.File{}
+		if w.Remove {
+			n.to = ""
+		} else {
+			n.after = tool.File{Data: w.Data, Hash: edits.HashOf(w.Data), Mode: cmp.Or(w.Mode, n.before.Mode)}
+			d.files[n.to] = draft{data: w.Data, mode: n.after.Mode}
 		}
-		if !w.Remove {
-			d.files[to] = draft{data: w.Data, mode: mode}
-			out = append(out, drafted(to, before, tool.File{Data: w.Data, Hash: edits.HashOf(w.Data), Mode: mode}))
-		}
+		d.writes = append(d.writes, n)
+		out = append(out, n.changes()...)
 	}
-	d.changes = append(d.changes, out...)
 	return out, nil
 }
 
@@ -129,10 +127,58 @@ func (d *Drafts) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, 
 // edit tool takes is larger.
 const maxDraft = 1 << 30
 
-func drafted(path string, before, after tool.File) tool.Change {
+// drafted is one write to the drafts. to is empty where the file is deleted, and
+// another path than from where it is moved.
+type drafted struct {
+	from, to      string
+	before, after tool.File // without a hash: it does not exist
+	mode          uint32    // the mode that the write asks for, 0: none
+}
+
+func (n drafted) moved() bool { return n.to != "" && n.to != n.from }
+
+// changes is the write as tool.Files reports it: a move is two changes.
+func (n drafted) changes() []tool.Change {
+	if n.moved() {
+		return []tool.Change{changeOf(n.from, n.before, tool.File{}), changeOf(n.to, tool.File{}, n.after)}
+	}
+	return []tool.Change{changeOf(n.from, n.before, n.after)}
+}
+
+func changeOf(path string, before, after tool.File) tool.Change {
 	c := tool.Change{Path: path, Before: before.Hash, After: after.Hash, ModeBefore: before.Mode, Mode: after.Mode}
 	if edits.Text(before.Data) && edits.Text(after.Data) {
 		c.Diff, c.Added, c.Removed = edits.Diff("a/"+path, "b/"+path, before.Data, after.Data)
 	}
 	return c
+}
+
+// preview is the write as a person is shown it: one diff, also of a move.
+func (n drafted) preview() string {
+	var b strings.Builder
+	from, to := "a/"+n.from, "b/"+n.to
+	if n.mode != 0 {
+		fmt.Fprintf(&b, "mode of %s becomes %04o\n", n.from, n.mode)
+	}
+	if n.moved() {
+		fmt.Fprintf(&b, "rename %s to %s\n", n.from, n.to)
+	}
+	if n.before.Hash == "" {
+		from = "/dev/null"
+		if len(n.after.Data) == 0 {
+			fmt.Fprintf(&b, "new empty file %s\n", n.to)
+		}
+	}
+	if n.to == "" {
+		to = "/dev/null"
+		if len(n.before.Data) == 0 {
+			fmt.Fprintf(&b, "delete the empty file %s\n", n.from)
+		}
+	}
+	if !edits.Text(n.before.Data) || !edits.Text(n.after.Data) {
+		fmt.Fprintf(&b, "--- %s\n+++ %s\n(binary)\n", from, to)
+		return b.String()
+	}
+	text, _, _ := edits.Diff(from, to, n.before.Data, n.after.Data)
+	return b.String() + text
 }

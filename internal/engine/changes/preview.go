@@ -15,23 +15,36 @@ func (d *Drafts) env(limit int) tool.Env {
 	return tool.Env{Files: d, Out: func(string) {}, Limit: limit, Correct: d.correct}
 }
 
-// Preview returns what a call would do to the files, and does it to the drafts.
-// counts names each file with the lines that come and go. Both are empty for a
-// call without a preview.
+// drafts reports whether a call can be done to the drafts: it changes nothing but
+// files, and those through its tool.Env alone.
+func drafts(p *turn.Pending) bool {
+	return p.Tool.Does() == tool.Edit && !p.Footprint.Unknown
+}
+
+// Preview does a call that edits files to the drafts, and returns the diff of
+// what that changed. counts names each file with the lines that come and go.
+// Both are empty for any other call, and for one that changes nothing.
 func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text, counts string) {
-	if p.Tool.Preview == nil {
+	if !drafts(p) {
 		return "", ""
 	}
-	text, err := p.Preview(ctx, d.env(limit))
-	if err != nil {
+	d.written()
+	r, err := p.Try(ctx, d.env(limit))
+	if err != nil || r.Error {
 		// It must not hide what is asked: the arguments follow.
-		return "as things are it would fail: " + err.Error() + "\n" + string(p.Args), ""
+		why := r.Text
+		if err != nil {
+			why = err.Error()
+		}
+		return "as things are it would fail: " + why + "\n" + string(p.Args), ""
 	}
-	d.Changed()
-	if _, err := p.Try(ctx, d.env(limit)); err != nil {
-		return text, ""
+	var diffs strings.Builder
+	var cs []tool.Change
+	for _, n := range d.written() {
+		diffs.WriteString(n.preview())
+		cs = append(cs, n.changes()...)
 	}
-	return text, counted(d.Changed())
+	return diffs.String(), counted(cs)
 }
 
 // counted lists what would happen to each file.
@@ -62,14 +75,17 @@ func (d *Drafts) Narrow(ctx context.Context, p *turn.Pending, need []tool.Span, 
 		f, err := d.Files.Read(ctx, sp.Path, int64(limit))
 		return err == nil && len(f.Data)+8*bytes.Count(f.Data, []byte("\n")) < limit
 	}
-	if p.Footprint.Blind || p.Tool.Preview == nil || !slices.ContainsFunc(need, func(sp tool.Span) bool { return sp.To == 0 && !fits(sp) }) {
+	if p.Footprint.Blind || !drafts(p) || !slices.ContainsFunc(need, func(sp tool.Span) bool { return sp.To == 0 && !fits(sp) }) {
 		return need
 	}
 	r, err := p.Try(ctx, d.env(limit))
 	if err != nil {
 		return need
 	}
-	changed := d.Changed()
+	var changed []tool.Change
+	for _, n := range d.written() {
+		changed = append(changed, n.changes()...)
+	}
 	var out []tool.Span
 	for _, sp := range need {
 		var at []tool.Span

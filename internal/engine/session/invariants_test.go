@@ -44,7 +44,13 @@ func wild(release <-chan struct{}) tool.Set {
 	look.ReadOnly = true
 	measured := made("unmeasured", nil)
 	measured.Footprint = func(tool.Env, json.RawMessage) (tool.Footprint, error) { panic("no measure") }
-	later := made("later", func(context.Context, tool.Env) (tool.Result, error) { return tool.Text("x"), nil })
+	later := made("later", func(_ context.Context, e tool.Env) (tool.Result, error) {
+		if e.Shell == nil { // a preview, on drafts
+			panic("no preview")
+		}
+		return tool.Text("x"), nil
+	})
+	later.Kind = tool.Edit
 	n := 0
 	later.Footprint = func(tool.Env, json.RawMessage) (tool.Footprint, error) {
 		if n++; n%2 == 0 { // only when it is measured again
@@ -52,7 +58,6 @@ func wild(release <-chan struct{}) tool.Set {
 		}
 		return tool.Footprint{Writes: []tool.Span{{Path: "later"}}}, nil
 	}
-	later.Preview = func(context.Context, tool.Env, json.RawMessage) (string, error) { panic("no preview") }
 	return tool.Set{
 		look, measured, later,
 		made("fails", func(context.Context, tool.Env) (tool.Result, error) { return tool.Errorf("no"), nil }),

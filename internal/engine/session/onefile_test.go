@@ -100,6 +100,27 @@ func TestNewToolThatEdits(t *testing.T) {
 	}
 }
 
+// SPEC 4.3: the question shows what it would do, without a word of its own.
+func TestNewToolIsPreviewed(t *testing.T) {
+	m := llmtest.New(llmtest.Use("mcp__office__stamp", `{"path":"a.txt"}`), llmtest.Say("done"))
+	r := newRig(t, "ask", m, withTools(stamp()), func(c *session.Config) { c.Person = true })
+	var q event.Question
+	r.run("stamp it", func(e event.Event) {
+		if a, ok := e.Body.(event.Asked); ok {
+			q = a.Questions[0]
+			if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: q.Call, Scope: event.No}}}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if q.Preview != "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,1 @@\n+stamped\n" || q.Title != "mcp__office__stamp a.txt (new, +1)" {
+		t.Errorf("%+v", q)
+	}
+	if got := r.file("a.txt"); !strings.Contains(got, "no such file") {
+		t.Errorf("the preview wrote %q", got)
+	}
+}
+
 // SPEC 4.15: a rule about editing speaks of it as of every tool that edits.
 func TestNewToolIsOfItsFamily(t *testing.T) {
 	for rule, want := range map[string]event.Outcome{"edit(a.txt)": event.Denied, "edit": event.Denied, "mcp__office__stamp": event.Denied, "edit(b.txt)": event.OK, "mcp__office__other": event.OK} {

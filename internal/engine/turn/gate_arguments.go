@@ -52,16 +52,7 @@ func (p *Pending) Measure(env tool.Env) (err error) {
 	return err
 }
 
-// Preview says what the call would do, "" where its arguments say it.
-func (p *Pending) Preview(ctx context.Context, env tool.Env) (text string, err error) {
-	if p.Tool.Preview == nil {
-		return "", nil
-	}
-	defer caught(&err)
-	return p.Tool.Preview(ctx, env, p.Args)
-}
-
-// Try runs a call that has a preview in an env where it changes nothing.
+// Try runs a call that edits files in an env where it changes nothing.
 func (p *Pending) Try(ctx context.Context, env tool.Env) (tool.Result, error) {
 	return Invoke(ctx, p.Tool, func() tool.Env { return env }, p.Args)
 }
