@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"errors"
+	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -92,8 +93,13 @@ func (c caller) checked(fd int) (int, error) {
 		}
 	}
 	switch {
-	case err != nil || verdict == confine.Refused:
+	case err != nil:
 		err = unix.EPERM
+	case verdict == confine.Refused:
+		err = unix.EPERM
+		if st.Uid == uint32(os.Geteuid()) || os.Geteuid() == 0 {
+			c.s.refusals.add("write", file)
+		}
 	case verdict == confine.Made:
 		err = c.s.only(&st)
 	}

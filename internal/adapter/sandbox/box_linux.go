@@ -294,6 +294,14 @@ func (c *Child) Wait() error {
 	return err
 }
 
+// Refusals are what the command was refused up to now, as far as pawl knows.
+func (c *Child) Refusals() []Refusal {
+	if c.sup == nil {
+		return nil
+	}
+	return c.sup.refusals.all()
+}
+
 // End ends all that runs in the sandbox, the command itself too. Wait calls it.
 func (c *Child) End() {
 	c.end.Do(func() {

@@ -246,11 +246,33 @@ func (s *supervisor) judge(p *place, act confine.Act) error {
 	case confine.Made:
 		return nil
 	case confine.Refused:
+		if s.couldElse(p, act) {
+			s.refusals.add(actName(act), p.path)
+		}
 		if confine.Within(s.policy.Root, p.path) {
 			return unix.EACCES
 		}
 	}
 	return errGoOn
+}
+
+func actName(a confine.Act) string {
+	if a == confine.Remove {
+		return "remove"
+	}
+	return "write"
+}
+
+// couldElse reports whether a refused change would be possible without the
+// sandbox: only then is it a refusal of the sandbox's.
+func (s *supervisor) couldElse(p *place, act confine.Act) bool {
+	if strings.HasPrefix(p.path, "/dev/") || strings.HasPrefix(p.path, "/proc/") {
+		return false // devices have rules of their own, and nobody grants these
+	}
+	if p.there && act == confine.Write {
+		return unix.Faccessat(p.dir, p.name, unix.W_OK, 0) == nil
+	}
+	return (p.there || act != confine.Remove) && unix.Access(self(p.dir), unix.W_OK|unix.X_OK) == nil
 }
 
 // only refuses a file with a name elsewhere, where its content may be trusted:

@@ -34,6 +34,9 @@ func (*Box) Close() error { return nil }
 // Wait says that there is no sandbox.
 func (*Child) Wait() error { return lack() }
 
+// Refusals are none.
+func (*Child) Refusals() []Refusal { return nil }
+
 // End does nothing.
 func (*Child) End() {}
 

@@ -55,7 +55,8 @@ type supervisor struct {
 	calls  sync.WaitGroup
 	// names is held while names in the workspace change. Only pawl changes
 	// them for the box's commands, so what was looked at is what is moved.
-	names *sync.Mutex
+	names    *sync.Mutex
+	refusals refusals
 
 	mu     sync.Mutex
 	linked map[inode]bool // files to which the sandbox made its own second names

@@ -1,0 +1,46 @@
+package sandbox
+
+import (
+	"slices"
+	"sync"
+)
+
+// Refusal is something that the sandbox refused a command. Act and Target read
+// as one line:
+//
+//	write /home/u/.npmrc        a file's content, name or attributes
+//	remove /home/u/x            a name
+//	connect 10.0.0.5:5432       an address, or the path of a unix socket
+//	listen 10.0.0.5:80          likewise
+//	host registry.npmjs.org     a host that a proxy was asked for, with its
+//	                            port where that is not 80 or 443
+//
+// What Landlock or the filter refuses alone is not known: reading a file, a
+// kind of socket, all at the level read-only. That a refusal is listed does not
+// say that the command failed by it: programs try more than they need.
+type Refusal struct{ Act, Target string }
+
+func (r Refusal) String() string { return r.Act + " " + r.Target }
+
+// maxRefusals is how many refusals of a command are kept, the first ones.
+const maxRefusals = 100
+
+// refusals collects what a command was refused, each once, in order.
+type refusals struct {
+	mu   sync.Mutex
+	list []Refusal
+}
+
+func (r *refusals) add(act, target string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := (Refusal{act, target}); len(r.list) < maxRefusals && !slices.Contains(r.list, n) {
+		r.list = append(r.list, n)
+	}
+}
+
+func (r *refusals) all() []Refusal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.list)
+}

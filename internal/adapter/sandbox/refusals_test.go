@@ -1,0 +1,69 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// refusedBy runs a line and gives what it was refused.
+func refusedBy(t *testing.T, box *Box, root, line string) string {
+	t.Helper()
+	cmd := exec.Command("bash", "-c", line)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = root, io.Discard, io.Discard
+	c, err := box.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // what failed is not of interest
+	var out []string
+	for _, r := range c.Refusals() {
+		out = append(out, strings.ReplaceAll(r.String(), filepath.Dir(root), "T"))
+	}
+	return strings.Join(out, "; ")
+}
+
+// SPEC 16.12: what was refused is known by its name, once, and only what would
+// work without the sandbox.
+func TestRefusals(t *testing.T) {
+	root := folder(t)
+	out := filepath.Join(filepath.Dir(root), "out")
+	for _, d := range []string{filepath.Join(root, ".git/hooks"), out} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(out, "f"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	box := open(t, confine.Workspace, root)
+	for _, c := range []struct{ line, want string }{
+		{"echo x > a; mkdir d; mv a d; rm -r d; echo > /dev/null; echo $TMPDIR > $TMPDIR/x", ""},
+		{"echo x > ../out/new; echo x > ../out/new", "write T/out/new"},
+		{"echo x >> ../out/f", "write T/out/f"},
+		{"rm -f ../out/f", "remove T/out/f"},
+		{"rm -f ../out/missing; mkdir -p ../out; echo x > ../no/such; rmdir ../out/x", ""},
+		{"mkdir ../out/d", "write T/out/d"},
+		{"ln -s /x ../out/l", "write T/out/l"},
+		{"chmod 600 ../out/f", "write T/out/f"},
+		{"touch m; mv m ../out/m; rm m", "write T/out/m"},
+		{"echo x > .git/hooks/pre-commit; echo y > AGENTS.md", "write T/w/.git/hooks/pre-commit; write T/w/AGENTS.md"},
+		{"ln -s ../out o; echo x > o/by-link; rm o", "write T/out/by-link"},
+		{"echo x > /proc/self/oom_score_adj; echo x > /dev/nothing", ""},
+	} {
+		if got := refusedBy(t, box, root, c.line); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.line, got, c.want)
+		}
+	}
+	box = open(t, confine.ReadOnly, root)
+	if got := refusedBy(t, box, root, "echo x > a"); got != "" {
+		t.Error(got)
+	}
+}
