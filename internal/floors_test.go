@@ -18,7 +18,7 @@ const module = "github.com/pawl-agent/pawl/"
 var floors = []string{"core", "policy", "adapter", "engine", "team", "frontend"}
 
 // core's packages, lowest first: each may import those before it.
-var core = []string{"fsm", "fault", "shellsyntax", "llm", "tool", "event"}
+var core = []string{"fsm", "fault", "process", "shellsyntax", "llm", "tool", "event"}
 
 // badNames are package names that say nothing of what is inside.
 var badNames = []string{"util", "utils", "common", "helper", "helpers", "manager", "misc", "base"}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -26,7 +27,7 @@ func atoi(s string) int {
 
 func start(t *testing.T, s *Shell, command string) string {
 	t.Helper()
-	id, err := s.Start(t.Context(), tool.Run{Command: command})
+	id, err := s.Start(t.Context(), tool.Run{Confine: process.Free, Command: command})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestBackgroundOutlivesItsCall(t *testing.T) {
 	s := newShell(t, Options{})
 	w := watching(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	id, err := s.Start(ctx, tool.Run{Command: "echo up; " + self("hold", w.path)})
+	id, err := s.Start(ctx, tool.Run{Confine: process.Free, Command: "echo up; " + self("hold", w.path)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestBackgroundTimeout(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, Options{})
 	w := watching(t)
-	id, err := s.Start(t.Context(), tool.Run{Command: self("hold", w.path), Timeout: time.Millisecond})
+	id, err := s.Start(t.Context(), tool.Run{Confine: process.Free, Command: self("hold", w.path), Timeout: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestUnknownJob(t *testing.T) {
 	if _, err := s.Kill(t.Context(), "nope"); !errors.Is(err, ErrNoJob) || !strings.Contains(err.Error(), id) {
 		t.Error(err)
 	}
-	if _, err := s.Start(t.Context(), tool.Run{Command: "true"}); !errors.Is(err, ErrTooMany) {
+	if _, err := s.Start(t.Context(), tool.Run{Confine: process.Free, Command: "true"}); !errors.Is(err, ErrTooMany) {
 		t.Error(err)
 	}
 }

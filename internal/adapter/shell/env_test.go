@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -88,7 +89,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	// SPEC 4.11: and the command really sees that and nothing else.
 	s := newShell(t, Options{Env: func() []string { return append(stop, pass...) }})
-	r, err := s.Run(t.Context(), tool.Run{Command: "env", Env: []string{"EXTRA=1"}})
+	r, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "env", Env: []string{"EXTRA=1"}})
 	if err != nil {
 		t.Fatal(err)
 	}

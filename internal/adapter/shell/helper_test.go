@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -77,15 +78,15 @@ func bePawl(fifo string) {
 		self("daemon", fifo),
 		self("hold", fifo) + " & " + self("hold", fifo) + "; true",
 	} {
-		if _, err := s.Start(ctx, tool.Run{Command: c}); err != nil {
+		if _, err := s.Start(ctx, tool.Run{Confine: process.Free, Command: c}); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
 	}
 	if marksSeen {
-		_, _ = s.Run(ctx, tool.Run{Command: self("ghost", fifo)})
+		_, _ = s.Run(ctx, tool.Run{Confine: process.Free, Command: self("ghost", fifo)})
 	}
-	_, _ = s.Run(ctx, tool.Run{Command: "trap '' TERM HUP; " + self("hold", fifo)})
+	_, _ = s.Run(ctx, tool.Run{Confine: process.Free, Command: "trap '' TERM HUP; " + self("hold", fifo)})
 	os.Exit(1)
 }
 
@@ -110,7 +111,7 @@ func newShell(t *testing.T, o Options) *Shell {
 
 func run(t *testing.T, s *Shell, command string) tool.Ran {
 	t.Helper()
-	r, err := s.Run(t.Context(), tool.Run{Command: command})
+	r, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: command})
 	if err != nil {
 		t.Fatalf("%s: %v", command, err)
 	}

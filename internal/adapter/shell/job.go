@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -20,22 +21,20 @@ type job struct {
 	id         string // of background commands
 	command    string
 	background bool
-	mark       mark // of all its processes
-	group      int  // process group, and pid of its first process
+	*proc      // once it is started
 	started    time.Time
 	out        func(string)
 	mask       func([]byte) []byte
 	spill      *spill
 
-	dead    chan struct{} // closed: the first process has ended
+	dead    chan struct{} // closed: the first process has ended, and state and took are set
 	drained chan struct{} // closed: what it printed has been read
-	done    chan struct{} // closed: both, and state and took are set
+	done    chan struct{} // closed: both
 
 	state    *os.ProcessState
 	took     time.Duration
 	timedOut atomic.Bool
 	killing  sync.Mutex
-	gone     atomic.Bool // ended with its whole group: the number may be another's by now
 
 	pipe *os.File
 	tape *tape
@@ -47,22 +46,22 @@ type job struct {
 	changed chan struct{} // closed at the next output; nil: nobody waits
 }
 
-func (j *job) spawn(cmd *exec.Cmd, sp *spawner) error {
+func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine) error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	cmd.Stdout, cmd.Stderr = w, w
-	err = sp.start(cmd, j.mark)
+	j.proc, err = s.launch(cmd, c)
 	_ = w.Close() // the command has its own; only its processes hold it now
 	if err != nil {
 		_ = r.Close()
 		return err
 	}
-	j.group, j.pipe = cmd.Process.Pid, r
+	j.pipe = r
 	go j.read()
 	go func() {
-		_ = cmd.Wait() // the state says it all
+		<-j.proc.dead
 		j.state, j.took = cmd.ProcessState, time.Since(j.started)
 		// What it printed is in the pipe by now. Whoever else holds the pipe
 		// open gets a moment to finish, unless kill, which waits for dead,
@@ -183,11 +182,7 @@ func (j *job) ended() bool {
 func (j *job) kill(grace time.Duration) {
 	j.killing.Lock()
 	defer j.killing.Unlock()
-	f := family{group: j.group, mark: j.mark}
-	if j.gone.Load() {
-		f.group = 0
-	}
-	end(f, grace, j.dead)
+	j.proc.kill(grace)
 	select {
 	case <-j.dead: // and so are all who held its output open
 		_ = j.pipe.SetReadDeadline(time.Now())
@@ -247,6 +242,7 @@ func (j *job) takeFresh() *tape {
 func (j *job) ran(t *tape) tool.Ran {
 	r := tool.Ran{Spill: j.spill.name(), Bytes: t.bytes(), Duration: time.Since(j.started)}
 	r.Output, r.Gap = t.text(j.spill)
+	r.Refused = j.refused()
 	if !j.ended() {
 		return r
 	}
@@ -255,6 +251,9 @@ func (j *job) ran(t *tape) tool.Ran {
 	r.Signal = signal
 	if signal == "" && !r.TimedOut {
 		r.Exit = &code
+	}
+	if exit := (*exec.ExitError)(nil); j.confined != nil && j.err != nil && !errors.As(j.err, &exit) {
+		r.Stopped = j.err.Error()
 	}
 	return r
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -49,7 +50,7 @@ func TestGhosts(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() {
-				_, err := s.Run(ctx, tool.Run{Command: c.command(w.path) + "\n" + self("hold", w.path)})
+				_, err := s.Run(ctx, tool.Run{Confine: process.Free, Command: c.command(w.path) + "\n" + self("hold", w.path)})
 				ended <- err
 			}()
 			w.wait(c.procs + 1)
@@ -71,7 +72,7 @@ func TestGhostsOfOthers(t *testing.T) {
 	run(t, other, self("ghost", theirs.path))
 	mine.wait(1)
 	theirs.wait(1)
-	if r, err := s.Run(t.Context(), tool.Run{Command: self("hold", t.TempDir()+"/nowhere/x") + "; cat <> <(:)", Timeout: 50 * time.Millisecond}); err != nil || !r.TimedOut {
+	if r, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: self("hold", t.TempDir()+"/nowhere/x") + "; cat <> <(:)", Timeout: 50 * time.Millisecond}); err != nil || !r.TimedOut {
 		t.Errorf("%+v, %v", r, err)
 	}
 	stillThere := func(w *watched) {
@@ -124,7 +125,7 @@ func TestMarkIsTheCommands(t *testing.T) {
 	for range 50 {
 		r := run(t, s, "sleep 0; grep realtime.timeout /proc/self/limits")
 		f := strings.Fields(strings.TrimPrefix(r.Output, limitName))
-		if len(f) != 3 || !s.mark.hasLimit(f[0]) || f[1] != "unlimited" {
+		if len(f) != 3 || !s.starter.mark.hasLimit(f[0]) || f[1] != "unlimited" {
 			t.Fatalf("the command's: %q", r.Output)
 		}
 	}

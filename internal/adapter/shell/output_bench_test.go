@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -19,7 +20,7 @@ func BenchmarkOutput(b *testing.B) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		start := time.Now()
-		r, err := s.Run(b.Context(), tool.Run{Command: fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x", mb<<20)})
+		r, err := s.Run(b.Context(), tool.Run{Confine: process.Free, Command: fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x", mb<<20)})
 		if err != nil || r.Bytes != int64(mb)<<20 {
 			b.Fatal(r.Bytes, err)
 		}

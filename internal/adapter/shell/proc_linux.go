@@ -65,7 +65,7 @@ func (s *spawner) stop() {
 	close(s.quit)
 }
 
-type process struct {
+type entry struct {
 	pid, parent, group, session int
 	zombie                      bool
 	start                       uint64 // in ticks since boot
@@ -116,7 +116,7 @@ func alive(pid int) bool {
 
 // marked reports whether a process carries a mark. Those of other users cannot
 // be read, and are not ours.
-func marked(p process, m mark) bool {
+func marked(p entry, m mark) bool {
 	if p.zombie {
 		return false
 	}
@@ -166,24 +166,31 @@ func branded(cmd *exec.Cmd, m mark) error {
 	// It is only looked at: what is to be waited for is cmd's.
 	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
-	if n, err := strconv.ParseUint(m.limit, 10, 64); err == nil {
-		var was unix.Rlimit
-		if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &was) == nil && was.Max == unix.RLIM_INFINITY {
-			_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: n, Max: was.Max}, nil)
-		}
-	}
+	brand(pid, m)
 	_ = syscall.PtraceDetach(pid) // fails where it was killed meanwhile
 	return nil
 }
 
-func processes() []process {
+// brand gives a process the mark as a limit.
+func brand(pid int, m mark) {
+	n, err := strconv.ParseUint(m.limit, 10, 64)
+	if err != nil {
+		return
+	}
+	var was unix.Rlimit
+	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &was) == nil && was.Max == unix.RLIM_INFINITY {
+		_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: n, Max: was.Max}, nil)
+	}
+}
+
+func processes() []entry {
 	d, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	defer d.Close()
 	names, _ := d.Readdirnames(-1)
-	out := make([]process, 0, len(names))
+	out := make([]entry, 0, len(names))
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
@@ -196,20 +203,20 @@ func processes() []process {
 	return out
 }
 
-func stat(pid int) (process, bool) {
+func stat(pid int) (entry, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return process{}, false
+		return entry{}, false
 	}
 	// The name in parentheses may hold anything, also parentheses.
 	i := bytes.LastIndexByte(b, ')')
 	f := bytes.Fields(b[i+1:])
 	if i < 0 || len(f) < 20 {
-		return process{}, false
+		return entry{}, false
 	}
 	num := func(i int) int { n, _ := strconv.Atoi(string(f[i])); return n }
 	start, _ := strconv.ParseUint(string(f[19]), 10, 64)
-	return process{
+	return entry{
 		pid: pid, parent: num(1), group: num(2), session: num(3),
 		zombie: f[0][0] == 'Z' || f[0][0] == 'X', start: start,
 	}, true

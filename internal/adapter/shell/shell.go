@@ -36,6 +36,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -55,6 +56,9 @@ type Options struct {
 	// SpillDir takes outputs that are over Limit, one file each; it is created
 	// when needed. Empty: a temporary folder, which Close removes.
 	SpillDir string
+	// Starter starts the commands; nil: one of the shell's own, with Env and
+	// Allow, which Close closes, and which starts nothing that must be confined.
+	Starter *Starter
 	// Env is what the environment is filtered from; nil: os.Environ.
 	Env func() []string
 	// Allow names variables that pass besides the usual ones.
@@ -89,11 +93,9 @@ const (
 
 // Shell runs commands until Close. It is safe for concurrent use.
 type Shell struct {
-	opt   Options
-	mark  mark // of all commands
-	find  func() (shellPath, error)
-	spawn spawner
-	sup   *supervisor
+	opt     Options
+	starter *Starter
+	find    func() (shellPath, error)
 
 	mu     sync.Mutex
 	closed bool
@@ -108,9 +110,6 @@ var _ tool.Shell = (*Shell)(nil)
 
 // New makes a Shell. It starts nothing.
 func New(o Options) *Shell {
-	if o.Env == nil {
-		o.Env = os.Environ
-	}
 	if o.Limit <= 0 {
 		o.Limit = 30_000
 	}
@@ -127,10 +126,12 @@ func New(o Options) *Shell {
 		o.Jobs = 32
 	}
 	s := &Shell{
-		opt: o, mark: newMark(), find: sync.OnceValues(findShell),
+		opt: o, starter: o.Starter, find: sync.OnceValues(findShell),
 		live: map[*job]struct{}{}, jobs: map[string]*job{},
 	}
-	s.sup = newSupervisor(s.mark)
+	if s.starter == nil {
+		s.starter = NewStarter(StarterOptions{Env: o.Env, Allow: o.Allow})
+	}
 	return s
 }
 
@@ -280,7 +281,7 @@ func (s *Shell) Close() error {
 	for j := range s.live {
 		jobs = append(jobs, j)
 	}
-	started, temp := s.seq > 0, s.temp
+	temp := s.temp
 	s.mu.Unlock()
 
 	var wg sync.WaitGroup
@@ -288,15 +289,12 @@ func (s *Shell) Close() error {
 		wg.Go(func() { j.kill(cancelGrace) })
 	}
 	wg.Wait()
-	if started {
-		// What hid from its own command's end still carries the mark.
-		end(family{mark: s.mark}, 0, nil)
+	if s.opt.Starter == nil {
+		_ = s.starter.Close() // has no error
 	}
 	for _, j := range jobs {
 		j.abandon()
 	}
-	s.sup.close()
-	s.spawn.stop()
 	if temp != "" {
 		return os.RemoveAll(temp)
 	}
@@ -341,8 +339,8 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 
 	j := &job{
 		command: c.Command, out: c.Out, mask: s.opt.Mask, background: background,
-		mark: s.mark.of(n), started: time.Now(),
-		dead: make(chan struct{}), done: make(chan struct{}), drained: make(chan struct{}),
+		started: time.Now(),
+		dead:    make(chan struct{}), done: make(chan struct{}), drained: make(chan struct{}),
 	}
 	j.spill = &spill{max: s.opt.SpillMax, create: func() (*os.File, error) { return s.spillFile(n) }}
 	j.tape = newTape(s.opt.Limit, j.spill)
@@ -352,12 +350,11 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 	}
 	cmd := &exec.Cmd{
 		Path: sh.path, Args: append([]string{filepath.Base(sh.path)}, append(sh.args, "-c", c.Command)...), Dir: dir,
-		Env: append(append(environ(s.opt.Env(), s.opt.Allow), "PWD="+dir, j.mark.env), c.Env...),
+		Env: append(append(environ(s.starter.opt.Env(), s.starter.opt.Allow), "PWD="+dir), c.Env...),
 	}
-	if err := j.spawn(cmd, &s.spawn); err != nil {
+	if err := j.spawn(cmd, s.starter, c.Confine); err != nil {
 		return nil, startError(err, sh.path, dir, len(c.Command))
 	}
-	s.sup.add(j.group)
 
 	s.mu.Lock()
 	s.live[j] = struct{}{}
@@ -383,8 +380,7 @@ func (s *Shell) settleLive(j *job) {
 	for o := range s.live {
 		if (o == j || o.ended()) && !groupAlive(o.group) {
 			delete(s.live, o)
-			o.gone.Store(true)
-			s.sup.remove(o.group)
+			s.starter.settle(o.proc)
 		}
 	}
 }
@@ -428,6 +424,9 @@ func findShell() (shellPath, error) {
 }
 
 func startError(err error, sh, dir string, size int) error {
+	if errors.Is(err, process.ErrUnconfined) || errors.Is(err, ErrClosed) {
+		return err
+	}
 	if st, e := os.Stat(dir); e != nil {
 		if errors.Is(e, os.ErrNotExist) {
 			return fmt.Errorf("%w: %s", ErrNoFolder, dir)

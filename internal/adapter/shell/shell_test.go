@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -64,21 +65,21 @@ func TestFolder(t *testing.T) {
 	}
 	s := newShell(t, Options{Root: root})
 	for dir, want := range map[string]string{"": root, "sub": root + "/sub", root + "/sub": root + "/sub"} {
-		r, err := s.Run(t.Context(), tool.Run{Command: "pwd; echo $PWD", Dir: dir})
+		r, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "pwd; echo $PWD", Dir: dir})
 		if err != nil || r.Output != want+"\n"+want+"\n" {
 			t.Errorf("%q: %q %v", dir, r.Output, err)
 		}
 	}
-	if _, err := s.Run(t.Context(), tool.Run{Command: "pwd", Dir: "gone"}); !errors.Is(err, ErrNoFolder) {
+	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "pwd", Dir: "gone"}); !errors.Is(err, ErrNoFolder) {
 		t.Errorf("a missing folder: %v", err)
 	}
-	if _, err := s.Run(t.Context(), tool.Run{Command: "pwd", Dir: "file"}); err == nil || !strings.Contains(err.Error(), "not a folder") {
+	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "pwd", Dir: "file"}); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("a file as folder: %v", err)
 	}
-	if _, err := s.Run(t.Context(), tool.Run{Command: "echo a\x00b"}); err == nil || !strings.Contains(err.Error(), "NUL") {
+	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "echo a\x00b"}); err == nil || !strings.Contains(err.Error(), "NUL") {
 		t.Errorf("a NUL: %v", err)
 	}
-	if _, err := s.Run(t.Context(), tool.Run{Command: "echo " + strings.Repeat("x", 4<<20)}); err == nil || !strings.Contains(err.Error(), "too long") {
+	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "echo " + strings.Repeat("x", 4<<20)}); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("a long line: %.200v", err)
 	}
 }
@@ -119,7 +120,7 @@ func TestCancelKillsAll(t *testing.T) {
 			}
 			got := make(chan result, 1)
 			go func() {
-				r, err := s.Run(ctx, tool.Run{Command: "echo before; " + c.command(w.path)})
+				r, err := s.Run(ctx, tool.Run{Confine: process.Free, Command: "echo before; " + c.command(w.path)})
 				got <- result{r, err}
 			}()
 			w.wait(c.procs)
@@ -139,13 +140,13 @@ func TestTimeout(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, Options{MaxTimeout: time.Second})
 	w := watching(t)
-	r, err := s.Run(t.Context(), tool.Run{Command: "echo start; " + self("hold", w.path), Timeout: time.Hour})
+	r, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "echo start; " + self("hold", w.path), Timeout: time.Hour})
 	if err != nil || !r.TimedOut || r.Exit != nil || r.Output != "start\n" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	w.gone()
 	// Going by itself at SIGTERM is still a timeout.
-	r, err = s.Run(t.Context(), tool.Run{Command: "trap 'echo bye; exit 0' TERM; echo on; while :; do read -t 1 <> <(:); done"})
+	r, err = s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "trap 'echo bye; exit 0' TERM; echo on; while :; do read -t 1 <> <(:); done"})
 	if err != nil || !r.TimedOut || r.Exit != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -352,6 +353,7 @@ func TestStream(t *testing.T) {
 	gate := fifo(t)
 	var got []string
 	r, err := s.Run(t.Context(), tool.Run{
+		Confine: process.Free,
 		Command: `printf 'x\342\202'; read go < '` + gate + `'; printf '\254y\342'; printf '\377z\342'`,
 		Out: func(c string) {
 			got = append(got, c)
@@ -392,6 +394,7 @@ func TestMask(t *testing.T) {
 		return []byte(strings.ReplaceAll(string(p), "hunter2", "***"))
 	}})
 	r, err := s.Run(t.Context(), tool.Run{
+		Confine: process.Free,
 		Command: "for i in $(seq 20); do printf 'is hunt'; printf 'er2\\n'; done; printf hunter2",
 		Out:     func(c string) { shown.WriteString(c) },
 	})
@@ -414,10 +417,10 @@ func TestClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Run(t.Context(), tool.Run{Command: "true"}); !errors.Is(err, ErrClosed) {
+	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "true"}); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := s.Start(t.Context(), tool.Run{Command: "true"}); !errors.Is(err, ErrClosed) {
+	if _, err := s.Start(t.Context(), tool.Run{Confine: process.Free, Command: "true"}); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 	fresh := New(Options{Root: t.TempDir()})
@@ -432,7 +435,7 @@ func TestCloseDuringStarts(t *testing.T) {
 	w := watching(t)
 	var wg sync.WaitGroup
 	for range 8 {
-		wg.Go(func() { _, _ = s.Run(t.Context(), tool.Run{Command: self("hold", w.path)}) })
+		wg.Go(func() { _, _ = s.Run(t.Context(), tool.Run{Confine: process.Free, Command: self("hold", w.path)}) })
 	}
 	w.wait(1)
 	if err := s.Close(); err != nil {
@@ -447,7 +450,7 @@ func TestCancelledBefore(t *testing.T) {
 	s := newShell(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Run(ctx, tool.Run{Command: "touch made"}); !errors.Is(err, context.Canceled) {
+	if _, err := s.Run(ctx, tool.Run{Confine: process.Free, Command: "touch made"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(s.opt.Root, "made")); err == nil {
@@ -459,7 +462,7 @@ func BenchmarkRun(b *testing.B) {
 	s := New(Options{Root: b.TempDir()})
 	defer s.Close()
 	for b.Loop() {
-		if _, err := s.Run(b.Context(), tool.Run{Command: ":"}); err != nil {
+		if _, err := s.Run(b.Context(), tool.Run{Confine: process.Free, Command: ":"}); err != nil {
 			b.Fatal(err)
 		}
 	}

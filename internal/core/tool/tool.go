@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
@@ -283,6 +284,12 @@ type Run struct {
 	Out     func(string)
 	// Env entries are added to the allow-listed environment.
 	Env []string
+	// Reads are files and folders outside the workspace that the tool itself
+	// made for the command: it may read them.
+	Reads []string
+	// Confine is what the command may touch. For a call the engine sets it, as
+	// permission decided; the zero value is the narrowest.
+	Confine process.Confine
 }
 
 // Ran is what a command came to. Output is all that it printed where Gap is
@@ -296,6 +303,10 @@ type Ran struct {
 	Signal   string
 	TimedOut bool
 	Duration time.Duration
+	// Refused is what the sandbox is known to have refused, the first of it.
+	Refused []process.Refusal
+	// Stopped says why the sandbox ended the command, "" where it did not.
+	Stopped string
 }
 
 // Web fetches pages under the rules of SPEC 16.10.

@@ -3,10 +3,12 @@ package changes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -22,12 +24,45 @@ type recordedShell struct {
 	p *turn.Pending
 }
 
-// Shell is the shell of a call.
+// Shell is the shell of a call: what it runs is confined as the call is.
 func (r *Recorder) Shell(p *turn.Pending) tool.Shell {
-	if r.cfg.Shell == nil || r.tracker == nil {
-		return r.cfg.Shell
+	if r.cfg.Shell == nil {
+		return nil
 	}
-	return &recordedShell{Shell: r.cfg.Shell, r: r, p: p}
+	sh := confinedShell{r.cfg.Shell, p}
+	if r.tracker == nil {
+		return sh
+	}
+	return &recordedShell{Shell: sh, r: r, p: p}
+}
+
+// confinedShell is a shell that confines what a call runs as permission decided
+// for the call, whatever its tool says.
+type confinedShell struct {
+	tool.Shell
+	p *turn.Pending
+}
+
+func (sh confinedShell) confine(c tool.Run) tool.Run {
+	c.Confine = sh.p.Confine
+	c.Confine.Reads = slices.Concat(c.Confine.Reads, c.Reads)
+	return c
+}
+
+// Run is part of tool.Shell.
+func (sh confinedShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
+	return sh.Shell.Run(ctx, sh.confine(c))
+}
+
+// Start is part of tool.Shell.
+func (sh confinedShell) Start(ctx context.Context, c tool.Run) (string, error) {
+	return sh.Shell.Start(ctx, sh.confine(c))
+}
+
+// POSIX is passed on: tools ask for it.
+func (sh confinedShell) POSIX() bool {
+	p, ok := sh.Shell.(interface{ POSIX() bool })
+	return ok && p.POSIX()
 }
 
 // POSIX is passed on: tools ask for it.
@@ -142,6 +177,7 @@ func (r *Recorder) Person(ctx context.Context, c tool.Run, done func(tool.Ran) e
 }
 
 func (r *Recorder) personal(ctx context.Context, c tool.Run) (tool.Ran, []event.Draft, error) {
+	c.Confine = process.Free // the person's own word
 	cmds, err := shellsyntax.Parse(c.Command, r.cfg.Dir)
 	if r.tracker == nil || err == nil && command.ReadOnly(cmds) {
 		ran, err := r.cfg.Shell.Run(ctx, c)

@@ -96,6 +96,7 @@ func (e ending) mayCheck(ctx context.Context, c Check) (_ *turn.Pending, why str
 	}
 	g := &permissionGate{s: e.s}
 	d := e.s.decideCheck(g, p, c)
+	p.Confine = d.Confine
 	if d.Verdict == permission.Ask && e.s.cfg.Person {
 		if err := e.Consent(ctx, []Check{c}); err != nil {
 			return nil, "", err

@@ -43,6 +43,7 @@ func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error 
 		if err != nil {
 			return err
 		}
+		p.Confine = d.Confine
 		switch d.Verdict {
 		case permission.Deny:
 			why := d.Reason
@@ -131,6 +132,7 @@ func (g *permissionGate) Recheck(ctx context.Context, p *turn.Pending) *turn.Ref
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
 	d := g.decide(ctx, p)
+	p.Confine = d.Confine
 	switch {
 	case d.Verdict == permission.Deny:
 		return refusal(p, d.Reason, d.By)
@@ -178,7 +180,7 @@ func (g *permissionGate) decide(ctx context.Context, p *turn.Pending) permission
 		d.Reason += "; " + why
 		return d
 	}
-	return permission.Decision{Verdict: permission.Ask, By: "journal", Reason: why}
+	return permission.Decision{Verdict: permission.Ask, By: "journal", Reason: why, Confine: d.Confine}
 }
 
 func (g *permissionGate) policy(p *turn.Pending) permission.Decision {

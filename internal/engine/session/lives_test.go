@@ -30,6 +30,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	proc "github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -501,7 +502,7 @@ func (l *life) bash(id, command string, background bool) (*turn.Pending, func(co
 	args, err := json.Marshal(map[string]any{"command": command, "background": background})
 	must(err)
 	t := tools.Bash()
-	p := &turn.Pending{Call: llm.Call{ID: id, Name: "bash", Args: args}, Args: args, Tool: t}
+	p := &turn.Pending{Call: llm.Call{ID: id, Name: "bash", Args: args}, Args: args, Tool: t, Confine: proc.Free}
 	p.Footprint, err = t.Footprint(l.s.env(p), args)
 	must(err)
 	env := l.s.env(p)

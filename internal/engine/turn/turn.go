@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -28,6 +29,9 @@ type Pending struct {
 	Fix       string   // what was corrected, told to the model with the result
 	Refused   *Refusal // set by a gate; the call does not run
 	Allowed   bool     // a person was asked about this very call and allowed it
+	// Confine is what the processes of the call may touch, set by the gate that
+	// lets it pass. Without one it is the narrowest.
+	Confine process.Confine
 }
 
 // Refusal is why a call does not run. Text is for the model.

@@ -2,7 +2,6 @@ package headless
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,37 +69,41 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	if o.Format == Text {
 		from = 0 // the timeline wants all that was before
 	}
+	events := s.Events(ctx, from)
 	v.first(s)
-	opened, begun := s.Last(), false
-	ctx, stop := interrupts(ctx, o)
+	cause, err := s.Submit(ctx, session.Prompt{Text: prompt, Piped: o.Piped})
+	if err != nil {
+		return Result{}, err
+	}
+	stop := watch(ctx, s, o)
 	defer stop()
 	res := outcome{}
-	run, err := s.RunPrompt(ctx, session.Prompt{Text: prompt, Piped: o.Piped}, session.Watch{After: from, See: func(e event.Event) error {
+	for e, err := range events {
+		if err != nil {
+			return Result{}, err
+		}
 		if err := v.show(e); err != nil {
-			return unwritten{err}
+			s.Close()
+			return Result{}, fmt.Errorf("write the output: %w", err)
 		}
-		if _, ok := e.Body.(event.Prompted); ok && e.Seq > opened {
-			begun = true // what was before is how the session was opened
+		if e.Seq != 0 && e.Seq < cause {
+			continue // how the session was opened
 		}
-		if begun {
-			res.apply(e)
-			lost.Apply(e.Body)
+		res.apply(e)
+		lost.Apply(e.Body)
+		if res.finished {
+			break
 		}
-		return nil
-	}})
-	if out := (unwritten{}); errors.As(err, &out) {
-		s.Close()
-		return Result{}, out
-	}
-	if err != nil && run.Began == 0 {
-		return Result{}, err
 	}
 	_, spent := s.Spent()
 	r := res.result(s.ID(), s.Info(), spent, s.Evidence(), o.Now().Sub(start), o.Verify)
 	r.Phases = phasesOf(s.Phases())
 	r.NotRestorable = lost.String()
 	if !res.finished {
-		err = cmp.Or(s.Close(), err)
+		err := s.Close()
+		if err == nil {
+			err = fault.NewInternal(nil, "the run ended without an end")
+		}
 		f := turn.Describe(err)
 		r.Outcome, r.ExitCode, r.Error = string(event.EndFailed), 1, &f
 		if fault.CategoryOf(err) == fault.Configuration {
@@ -114,25 +117,17 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	return r, v.last(s, r)
 }
 
-// unwritten is why the output can not be written.
-type unwritten struct{ error }
-
-func (u unwritten) Error() string { return "write the output: " + u.error.Error() }
-func (u unwritten) Unwrap() error { return u.error }
-
-// interrupts returns a context that ends on a signal, at the time limit or with
-// ctx. Its cause says which.
-func interrupts(ctx context.Context, o Options) (_ context.Context, stop func()) {
-	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+// watch interrupts the session on a signal or at the time limit.
+func watch(ctx context.Context, s *session.Session, o Options) (stop func()) {
 	var limit <-chan time.Time
+	timer := (*time.Timer)(nil)
 	if o.Timeout > 0 {
-		timer := time.NewTimer(o.Timeout)
-		context.AfterFunc(out, func() { timer.Stop() })
+		timer = time.NewTimer(o.Timeout)
 		limit = timer.C
 	}
 	done := make(chan struct{})
 	go func() {
-		ends, signals := ctx.Done(), 0
+		signals := 0
 		for {
 			by := "timeout"
 			select {
@@ -141,17 +136,22 @@ func interrupts(ctx context.Context, o Options) (_ context.Context, stop func())
 				if signals++; signals == 3 && o.Abort != nil {
 					o.Abort(codeOf(event.EndInterrupted, by))
 				}
-			case <-ends:
-				by, ends = "SIGTERM", nil
+			case <-ctx.Done():
+				by = "SIGTERM"
 			case <-done:
 				return
 			}
-			cancel(session.Interrupt{By: by})
+			_, _ = s.Submit(context.WithoutCancel(ctx), session.Interrupt{By: by}) // an interrupt cannot fail
+			if ctx.Err() != nil {
+				return
+			}
 		}
 	}()
-	return out, func() {
+	return func() {
 		close(done)
-		cancel(nil)
+		if timer != nil {
+			timer.Stop()
+		}
 	}
 }
 

@@ -63,7 +63,9 @@ func (p *Policy) Decide(c Call) Decision {
 	if p.mode == Plan && d.Verdict == Deny && d.By == "mode" {
 		d.Flag = p.beyondPlan(c)
 	}
-	return p.narrow(c, d)
+	d = p.narrow(c, d)
+	d.Confine = p.confine()
+	return d
 }
 
 // beyondPlan returns what a run would need for a call that plan mode denies:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -85,6 +86,8 @@ type Decision struct {
 	// needs, "" where it has it. Firm: somebody said that it must not.
 	Beyond string
 	Firm   bool
+	// Confine is what the processes of the call may touch where it runs.
+	Confine process.Confine
 }
 
 // Config is what a Policy starts with.

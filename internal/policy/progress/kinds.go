@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
@@ -63,7 +64,7 @@ func sameArgs(raw json.RawMessage) (args, command string) {
 
 // CommandKind returns what a command line does.
 func CommandKind(line string) Kind {
-	if command.IsCheck(line) {
+	if evidence.IsCheck(line) {
 		return Test
 	}
 	cmds, err := shellsyntax.Parse(line, "")

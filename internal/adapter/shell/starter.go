@@ -1,0 +1,291 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+)
+
+// StarterOptions say how processes are started. The zero value starts what need
+// not be confined, and nothing else.
+type StarterOptions struct {
+	// Env is what the environment is filtered from; nil: os.Environ.
+	Env func() []string
+	// Allow names variables that pass besides the usual ones.
+	Allow []string
+	// Confiner confines; nil: what must be confined is not started.
+	Confiner process.Confiner
+}
+
+// Starter starts every process of a session until Close: it implements
+// process.Starter, and a Shell starts its commands by it. It is safe for
+// concurrent use.
+type Starter struct {
+	opt   StarterOptions
+	mark  mark // of all processes
+	spawn spawner
+	sup   *supervisor
+
+	mu     sync.Mutex
+	closed bool
+	seq    int
+	ghosts bool // something ran that can leave unconfined processes behind
+	live   map[*proc]struct{}
+}
+
+var _ process.Starter = (*Starter)(nil)
+
+// NewStarter makes a Starter. It starts nothing.
+func NewStarter(o StarterOptions) *Starter {
+	if o.Env == nil {
+		o.Env = os.Environ
+	}
+	s := &Starter{opt: o, mark: newMark(), live: map[*proc]struct{}{}}
+	s.sup = newSupervisor(s.mark)
+	return s
+}
+
+// proc is a process group that was started.
+type proc struct {
+	cmd      *exec.Cmd
+	mark     mark
+	group    int              // and the pid of its first process
+	confined process.Confined // nil: it is not
+	dead     chan struct{}    // closed: the first process has ended; then err is set
+	err      error
+	gone     atomic.Bool // ended with its whole group: the number may be another's by now
+}
+
+// launch starts cmd, whose environment it completes, confined or not.
+func (s *Starter) launch(cmd *exec.Cmd, c process.Confine) (*proc, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, ErrClosed
+	}
+	s.seq++
+	p := &proc{cmd: cmd, mark: s.mark.of(s.seq), dead: make(chan struct{})}
+	s.ghosts = s.ghosts || c.Level == process.Unconfined
+	s.mu.Unlock()
+
+	cmd.Env = append(cmd.Env, p.mark.env)
+	if c.Level == process.Unconfined {
+		if err := s.spawn.start(cmd, p.mark); err != nil {
+			return nil, err
+		}
+	} else if err := s.confine(p, c); err != nil {
+		return nil, err
+	}
+	p.group = cmd.Process.Pid
+	s.sup.add(p.group)
+	go func() {
+		if p.confined != nil {
+			p.err = p.confined.Wait()
+		} else {
+			p.err = cmd.Wait()
+		}
+		close(p.dead)
+	}()
+	return p, nil
+}
+
+// confine starts a process that the kernel confines. There is no way from here
+// to an unconfined one.
+func (s *Starter) confine(p *proc, c process.Confine) (err error) {
+	if s.opt.Confiner == nil {
+		return fmt.Errorf("%w: this pawl has no sandbox", process.ErrUnconfined)
+	}
+	detach(p.cmd)
+	if p.confined, err = s.opt.Confiner.Confine(p.cmd, c); err != nil {
+		return err
+	}
+	// What is confined is found and ended by the sandbox. The mark is for
+	// after a kill -9 of pawl; a shell has forked nothing by now.
+	brand(p.cmd.Process.Pid, p.mark)
+	return nil
+}
+
+// settle takes a process off the supervisor's list.
+func (s *Starter) settle(p *proc) {
+	p.gone.Store(true)
+	s.sup.remove(p.group)
+}
+
+// kill ends a process and all that descends from it.
+func (p *proc) kill(grace time.Duration) {
+	f := family{group: p.group, mark: p.mark}
+	if p.gone.Load() {
+		f.group = 0
+	}
+	end(f, grace, p.dead)
+	select {
+	case <-p.dead:
+	case <-time.After(time.Second): // a process that even SIGKILL does not end
+	}
+}
+
+func (p *proc) ended() bool {
+	select {
+	case <-p.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+// Start is part of process.Starter.
+func (s *Starter) Start(ctx context.Context, prog process.Program) (process.Process, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	r := &running{s: s}
+	cmd, err := r.command(prog)
+	if err != nil {
+		return nil, err
+	}
+	r.proc, err = s.launch(cmd, prog.Confine)
+	r.started(err == nil)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", prog.Path, err)
+	}
+	s.mu.Lock()
+	s.live[r.proc] = struct{}{}
+	closed := s.closed
+	s.mu.Unlock()
+	if closed { // Close came in between and has not seen it
+		r.Kill(0)
+		return nil, ErrClosed
+	}
+	stop := context.AfterFunc(ctx, func() { r.Kill(cancelGrace) })
+	go func() {
+		<-r.dead
+		stop()
+		s.mu.Lock()
+		delete(s.live, r.proc)
+		s.mu.Unlock()
+		s.settle(r.proc)
+	}()
+	return r, nil
+}
+
+// running is a process.Process.
+type running struct {
+	*proc
+	s      *Starter
+	in     *os.File // of Program.Pipes
+	out    *os.File
+	theirs []*os.File // the program's ends of them
+}
+
+func (r *running) command(p process.Program) (*exec.Cmd, error) {
+	path := p.Path
+	if !strings.ContainsRune(path, filepath.Separator) {
+		found, err := exec.LookPath(path)
+		if err != nil {
+			return nil, fmt.Errorf("start %s: %w", p.Path, err)
+		}
+		path = found
+	}
+	cmd := &exec.Cmd{
+		Path: path, Args: append([]string{p.Path}, p.Args...), Dir: p.Dir,
+		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, WaitDelay: leftGrace,
+	}
+	if !p.Exact {
+		cmd.Env = environ(r.s.opt.Env(), r.s.opt.Allow)
+		if p.Dir != "" {
+			cmd.Env = append(cmd.Env, "PWD="+p.Dir)
+		}
+	}
+	cmd.Env = append(cmd.Env, p.Env...)
+	if !p.Pipes {
+		return cmd, nil
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	r.in, r.theirs = write, append(r.theirs, read)
+	cmd.Stdin = read
+	if read, write, err = os.Pipe(); err != nil {
+		r.started(false)
+		return nil, err
+	}
+	r.out, r.theirs = read, append(r.theirs, write)
+	cmd.Stdout = write
+	return cmd, nil
+}
+
+// started closes the program's ends of the pipes, and ours where it was not.
+func (r *running) started(ok bool) {
+	for _, f := range r.theirs {
+		_ = f.Close()
+	}
+	if ok {
+		return
+	}
+	for _, f := range []*os.File{r.in, r.out} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+func (r *running) In() io.WriteCloser { return r.in }
+func (r *running) Out() io.ReadCloser { return r.out }
+func (r *running) Pid() int           { return r.group }
+
+// Wait is part of process.Process.
+func (r *running) Wait() error {
+	<-r.dead
+	return r.err
+}
+
+// Kill is part of process.Process.
+func (r *running) Kill(grace time.Duration) { r.kill(grace) }
+
+// Refused is part of process.Process.
+func (r *running) Refused() []process.Refusal { return r.proc.refused() }
+
+func (p *proc) refused() []process.Refusal {
+	if p.confined == nil {
+		return nil
+	}
+	return p.confined.Refused()
+}
+
+// Close kills everything that still runs and refuses further processes.
+func (s *Starter) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	var live []*proc
+	for p := range s.live {
+		live = append(live, p)
+	}
+	ghosts := s.ghosts
+	s.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, p := range live {
+		wg.Go(func() { p.kill(cancelGrace) })
+	}
+	wg.Wait()
+	if ghosts {
+		// What hid from its own command's end still carries the mark.
+		end(family{mark: s.mark}, 0, nil)
+	}
+	s.sup.close()
+	s.spawn.stop()
+	return nil
+}

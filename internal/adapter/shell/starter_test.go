@@ -1,0 +1,117 @@
+//go:build unix
+
+package shell
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+func newStarter(t *testing.T, o StarterOptions) *Starter {
+	t.Helper()
+	s := NewStarter(o)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// SPEC 16.12: nothing runs unconfined by forgetting to say how it is to run.
+func TestNothingIsUnconfinedByDefault(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/ran"
+	s := newStarter(t, StarterOptions{})
+	for _, c := range []process.Confine{{}, {Level: process.Workspace}, {Writes: []string{"/"}}} {
+		if _, err := s.Start(t.Context(), process.Program{Path: "touch", Args: []string{file}, Confine: c}); !errors.Is(err, process.ErrUnconfined) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		sh := New(Options{Starter: s, Root: t.TempDir()})
+		if _, err := sh.Run(t.Context(), tool.Run{Command: "touch " + file, Confine: c}); !errors.Is(err, process.ErrUnconfined) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if _, err := sh.Start(t.Context(), tool.Run{Command: "touch " + file, Confine: c}); !errors.Is(err, process.ErrUnconfined) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		_ = sh.Close()
+	}
+	if _, err := exec.Command("ls", file).Output(); err == nil {
+		t.Error("it ran")
+	}
+}
+
+type brokenConfiner struct{}
+
+func (brokenConfiner) Confine(*exec.Cmd, process.Confine) (process.Confined, error) {
+	return nil, errors.Join(process.ErrUnconfined, errors.New("the kernel is too old"))
+}
+
+// A sandbox that fails never leads to a run without it.
+func TestABrokenSandboxRunsNothing(t *testing.T) {
+	t.Parallel()
+	s := newStarter(t, StarterOptions{Confiner: brokenConfiner{}})
+	out, err := process.Output(t.Context(), s, process.Program{Path: "echo", Args: []string{"ran"}, Confine: process.Confine{Level: process.Workspace}})
+	if !errors.Is(err, process.ErrUnconfined) || len(out) > 0 {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
+func TestPipes(t *testing.T) {
+	t.Parallel()
+	s := newStarter(t, StarterOptions{Env: func() []string { return []string{"PATH=/usr/bin:/bin", "ANTHROPIC_API_KEY=sk-x"} }})
+	p, err := s.Start(t.Context(), process.Program{Path: "sh", Args: []string{"-c", "cat; env"}, Env: []string{"MINE=1"}, Pipes: true, Confine: process.Free})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(p.In(), "hello\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.In().Close()
+	got, err := io.ReadAll(p.Out())
+	if err != nil || p.Wait() != nil || p.Wait() != nil {
+		t.Fatal(err)
+	}
+	if out := string(got); !strings.HasPrefix(out, "hello\n") || !strings.Contains(out, "MINE=1") || strings.Contains(out, "sk-x") {
+		t.Errorf("%s", out)
+	}
+	if err := p.Out().Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Kill, the end of the context and Close take all that a process started.
+func TestStarterEndsAll(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]func(p process.Process, cancel func(), s *Starter){
+		"kill":    func(p process.Process, _ func(), _ *Starter) { p.Kill(cancelGrace) },
+		"context": func(p process.Process, cancel func(), _ *Starter) { cancel(); _ = p.Wait() },
+		"close":   func(_ process.Process, _ func(), s *Starter) { _ = s.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := watching(t)
+			s := newStarter(t, StarterOptions{})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			p, err := s.Start(ctx, process.Program{Path: "sh", Args: []string{"-c", self("hold", w.path) + " & " + self("hold", w.path)}, Confine: process.Free})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.wait(2)
+			stop(p, cancel, s)
+			w.gone()
+			if p.Wait() == nil {
+				t.Error("it ended well")
+			}
+		})
+	}
+	s := newStarter(t, StarterOptions{})
+	_ = s.Close()
+	if _, err := s.Start(t.Context(), process.Program{Path: "true", Confine: process.Free}); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
