@@ -47,7 +47,7 @@ func full() []event.Body {
 			Model: "claude-x", System: "You are <pawl>.", Effort: "high",
 			Tools: []llm.ToolSpec{{Name: "read", Doc: "Read files", Schema: json.RawMessage(`{"type":"object"}`)}},
 		}},
-		event.Prompted{Source: event.Person, Text: "fix the <test> && run it", Images: []llm.Media{{Type: "image/png", Data: []byte{1}}}, Attached: "== a.go =="},
+		event.Prompted{ID: "1", Source: event.Person, Text: "fix the <test> && run it", Images: []llm.Media{{Type: "image/png", Data: []byte{1}}}, Attached: "== a.go =="},
 		event.Noted{Why: "rules", Text: "AGENTS.md changed"},
 		event.Requested{Attempt: 1, Bytes: 9000, Model: "anthropic/claude-x", Reserved: ptr(0.125)},
 		event.Retried{

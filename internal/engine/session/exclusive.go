@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -259,7 +260,7 @@ func interrupted(by string) *interruption {
 func (s *Session) interrupt(by string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue = nil
+	s.forgetPrompts()
 	if s.running != nil {
 		s.running.cancel(interrupted(by))
 	}
@@ -270,7 +271,17 @@ func (s *Session) interruptRun(cause int64, by string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running != nil && s.running.cause == cause {
-		s.queue = nil
+		s.forgetPrompts()
 		s.running.cancel(interrupted(by))
 	}
+}
+
+// forgetPrompts forgets the prompts that wait, but for those with an ID: their
+// sender takes back what is not to run (Withdraw), so that no word is lost
+// between the two. Callers hold mu.
+func (s *Session) forgetPrompts() {
+	if s.closing {
+		s.queue = nil
+	}
+	s.queue = slices.DeleteFunc(s.queue, func(p Prompt) bool { return p.ID == "" })
 }

@@ -10,6 +10,9 @@ type Op interface{ op() }
 
 // Prompt starts a turn, or joins the running one at its next request.
 type Prompt struct {
+	// ID is recorded with it, so that its sender sees when a prompt that waited
+	// has reached the model. Withdraw takes it back before that.
+	ID     string
 	Source event.Source // "": a person
 	Text   string
 	Images []llm.Media

@@ -26,6 +26,8 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	case Interrupt:
 		s.interrupt(op.By)
 		return 0, nil
+	case Withdraw:
+		return 0, s.withdraw(op.ID)
 	case Answer:
 		return 0, s.answer(op)
 	case SetMode:
@@ -88,7 +90,7 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 func (s *Session) prompted(p Prompt) []event.Draft {
 	// The log keeps text: other bytes would come back as others.
 	text := strings.ToValidUTF8(p.Text, "\uFFFD")
-	prompt := event.Prompted{Source: p.Source, Text: text, Images: p.Images}
+	prompt := event.Prompted{ID: p.ID, Source: p.Source, Text: text, Images: p.Images}
 	var out, behind []event.Draft
 	if s.log.Masked(prompt).(event.Prompted).Text != text {
 		out = append(out, event.Draft{Body: event.Warned{What: "secret", Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}})

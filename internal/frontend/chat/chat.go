@@ -10,18 +10,41 @@
 // a frontend may write them to paper. All text in a block is sanitised (package
 // plain); nothing is cut, wrapped, indented or coloured.
 //
-// A frontend on an open session uses Follow: CatchUp takes in what is there (of a
-// session that was opened again, the whole conversation, to draw or to skip),
-// Next waits for what comes. A frontend that writes once and never redraws
-// draws a block when it is Finished, and may write what a text grows by (More)
-// as it comes. One that has a live area draws there what Open returns. One that
-// reads a stored log needs only a Timeline. A question is a block: it is
-// answered with its ID through the session, and Finished when it is. What a
-// person enters is told apart by ReadInput, an answer by Meaning; Interrupts
-// knows what the interrupt key means and cancels.
+// # A frontend for people
+//
+// Conversation is its model and its controller. Begin opens a session; Next
+// returns what changed, one Change after the other, and is the only source of
+// what is drawn: of the session, of slash commands, and of what could not be
+// done. All else returns at once:
+//
+//   - Enter takes what was typed: a prompt (Say), "!command", "/command". While a
+//     turn runs, a prompt is delivered into it before its next request. Queue is
+//     what has not been delivered yet, TakeBack takes an entry of it back; a
+//     Prompt block with that id tells that it has reached the model.
+//   - Press takes the interrupt key, Interrupt cancels what runs. What waited is
+//     given back as a TakenBack block: it belongs in the input.
+//   - Question is what waits for an answer: a call that needs consent, a question
+//     of the model, of pawl itself, or of a slash command. Ask returns its Form:
+//     which answers there are at the moment, with the exact rule that each
+//     allows, and what a key or a typed answer means. Answer sends the whole
+//     answer, SetMode what a form or a key says of the mode.
+//   - Session is what a status line asks: model, mode, cost, window, phases.
+//
+// A frontend draws a Change so: one that writes once draws a block when it is
+// Finished, and may write what a text grows by (More) as it comes; one that has
+// a live area draws there what Open returns. What is Past was before the session
+// was opened: it is drawn or skipped; what was Told stands in the output of a
+// slash command already. The Start block is Added before what is Past and
+// Finished after it.
+//
+// One that knows when all is done (for a line editor to ask again) asks Resting
+// after each Next; Settled is the same while a question waits.
+//
+// A frontend without a person uses Follow on an open session, and one that reads
+// a stored log needs only a Timeline.
 //
 // It refuses: to know a tool by its name, to keep finished blocks (memory stays
-// flat however long a session is), and to look at a clock.
+// flat however long a session is), and to measure time.
 package chat
 
 import (
@@ -54,6 +77,11 @@ type Body interface{ body() }
 
 // Prompt is what was asked for.
 type Prompt struct {
+	// Queued is the id that Conversation.Enter returned for it, "" for a prompt
+	// from elsewhere.
+	Queued string
+	// Joined: it was delivered into a turn that ran, before its next request.
+	Joined   bool
 	Source   event.Source
 	Text     string
 	Attached []string // what its mentions brought along
@@ -114,8 +142,11 @@ type Command struct {
 // Question is something a person is asked. It is open until it is answered or
 // the turn ends without.
 type Question struct {
-	ID      string // to answer it
-	Why     string // what pawl itself asks about; empty where a call or the model asks
+	ID   string // to answer it
+	From string // the child session that asks; empty where it is the session itself
+	// Why is what pawl itself asks about, or AskedByCommand; empty where a call or
+	// the model asks.
+	Why     string
 	Text    string
 	Options []string
 	Calls   []Consent // calls that need consent
@@ -174,6 +205,37 @@ const (
 	Over    PhaseState = "over"
 )
 
+// AskedByCommand is the Why of a question that a slash command puts: Text is the
+// whole of it, and an empty answer is one.
+const AskedByCommand = "command"
+
+// Start is a session that was opened. It is open while what was before is folded
+// and finished after that; both are ephemeral.
+type Start struct {
+	ID    string
+	Model string // which one, from where, at what price
+	Mode  string
+	Notes []string // what to say of it
+	Fork  bool     // a copy, to go on with: what was said stands above
+	// What was asked last before it was opened and what was answered, once the
+	// block is finished.
+	Prompt, Answer string
+}
+
+// Output is what a slash command writes. While it is open its text comes as
+// Change.More.
+type Output struct {
+	Command string // such as /status; empty for what opening a session writes
+	Text    string
+}
+
+// Patch is a diff that a slash command shows.
+type Patch struct{ Text string }
+
+// TakenBack is what was entered and is to be edited: an interrupt gave it back,
+// or a rewind. It belongs in the input.
+type TakenBack struct{ Texts []string }
+
 // Note is a line of pawl's own.
 type Note struct {
 	Kind NoteKind
@@ -203,6 +265,7 @@ const (
 	OfRefusal    NoteKind = "refusal"    // of the model
 	OfInterrupt  NoteKind = "interrupt"
 	OfProgress   NoteKind = "progress" // how far the run has come; ephemeral
+	OfFailure    NoteKind = "failure"  // something was not done
 )
 
 // Ending is how a turn ended.
@@ -227,6 +290,11 @@ func (Phase) body()    {}
 func (Note) body()     {}
 func (Ending) body()   {}
 
+func (Start) body()     {}
+func (Output) body()    {}
+func (Patch) body()     {}
+func (TakenBack) body() {}
+
 // Change is what an event did to a block.
 type Change struct {
 	What  What
@@ -238,6 +306,9 @@ type Change struct {
 	// Missed: pieces were lost on the way to a slow reader. The finished block
 	// has the whole text.
 	Missed bool
+	// Past: it happened before the session was opened. Told: the output of a slash
+	// command tells it already. Of a Conversation.
+	Past, Told bool
 }
 
 // What happened to a block.

@@ -3,90 +3,323 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
-// Conversation follows an open session: one subscription from its first event
-// to its end, so that what happens between two turns is seen as well. It is
-// read by one goroutine: Next for what comes, CatchUp for what is there.
+// Opened is an open session and how to close it.
+type Opened struct {
+	Session *session.Session
+	Close   func()
+	Notes   []string // what to say when it is opened
+	// Again is the command line that goes on with the session later, "" for one
+	// that is not kept.
+	Again string
+}
+
+// Person is whom Open asks what it must know first.
+type Person interface {
+	// Ask waits for an answer, which may be empty.
+	Ask(ctx context.Context, question string) (string, error)
+	// Out is shown to the person.
+	Out() io.Writer
+}
+
+// Config is what a conversation is made of.
+type Config struct {
+	// Open opens a session.
+	Open func(context.Context, slash.Want, Person) (*Opened, error)
+	// What follows serves the slash commands. Sessions, About, Models and Rules
+	// are those of the folder; each may be nil.
+	Sessions  func(context.Context) ([]event.Row, error)
+	About     func(context.Context, event.Row) string
+	Models    func(context.Context, io.Writer) error
+	Rules     func() []string
+	RuleFiles func(context.Context, io.Writer) error
+	Memory    func(ctx context.Context, out io.Writer, words string) error
+
+	Now func() time.Time
+}
+
+// Conversation is what a frontend for people is made of: it opens sessions,
+// follows the open one, takes what a person enters and answers, and knows what
+// waits and what is asked. Its methods may be called from anywhere, but for
+// Next, which is for one goroutine. None but Next and Close waits: what comes of
+// a call is a Change that Next returns.
 type Conversation struct {
-	s        *session.Session
-	timeline Timeline
-	events   chan arrived
-	stop     context.CancelFunc
-	seen     int64 // the last event of the log that was folded
+	cfg  Config
+	ctx  context.Context // of all that it does
+	stop context.CancelFunc
+	wake chan struct{} // capacity 1: Next looks again
+
+	mu        sync.Mutex
+	open      *Opened
+	follower  *Follower
+	start     Start    // of the open session
+	before    int64    // the last event of before it was opened
+	told      []told   // oldest first
+	local     []Change // that no log keeps
+	waiting   []*entry
+	working   bool
+	beside    int           // what is done beside the worker
+	submitted chan struct{} // closed when the last submit is done
+	cancel    context.CancelCauseFunc
+	questions []Question
+	asks      map[string]chan<- string // of slash commands
+	ids       int
+	presses   lifecycle.InterruptPolicy
+	err       error // why there is nothing more
 }
 
-type arrived struct {
-	event.Event
-	err error
+// told is which events a slash command tells of by itself.
+type told struct {
+	from, to int64 // sequence numbers
+	running  bool  // to is not known yet
 }
 
-// ErrOver is what Next returns after a conversation's last event.
-var ErrOver = errors.New("the session has ended")
+// ErrLeft is what Next returns after the person left (/quit).
+var ErrLeft = errors.New("the person left")
 
-// Follow begins to follow a session, until ctx ends, the session is closed or
-// Stop is called. A reader that is slow loses pieces of what is on its way,
-// never a block.
-func Follow(ctx context.Context, s *session.Session) *Conversation {
-	ctx, stop := context.WithCancel(ctx)
-	c := &Conversation{s: s, events: make(chan arrived), stop: stop}
-	events := s.Events(ctx, 0)
-	go func() {
-		defer close(c.events)
-		for e, err := range events {
-			if ctx.Err() != nil {
-				return // that it was stopped is no error
-			}
-			select {
-			case c.events <- arrived{e, err}:
-			case <-ctx.Done():
-				return
-			}
+// Begin begins a conversation and opens a session for it. Where that fails,
+// Next returns why. ctx is for values: Close ends the conversation.
+func Begin(ctx context.Context, cfg Config, want slash.Want) *Conversation {
+	c := &Conversation{cfg: cfg, wake: make(chan struct{}, 1), asks: map[string]chan<- string{}}
+	c.ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	c.enter(&entry{work: func(ctx context.Context) error {
+		h := c.host("")
+		defer h.out.end()
+		if err := h.Switch(ctx, want); err != nil {
+			c.over(err)
 		}
-	}()
+		return nil
+	}})
 	return c
 }
 
-// Next waits for an event and returns what it changed, which may be nothing.
+// Next waits for what happens and returns what it changed, which may be
+// nothing: a reader that wants to know whether all is done asks Resting then.
+// Its errors are final: ErrLeft, why the session could not be opened, or why its
+// log cannot be read or written.
 func (c *Conversation) Next(ctx context.Context) ([]Change, error) {
-	var e arrived
-	ok := false
+	c.mu.Lock()
+	f, local, err := c.follower, c.local, c.err
+	c.local = nil
+	if len(local) > 0 {
+		c.note(local)
+	}
+	c.mu.Unlock()
+	var events <-chan arrived
+	switch {
+	case len(local) > 0:
+		return local, nil
+	case err != nil:
+		return nil, err
+	case f != nil:
+		events = f.events
+	}
 	select {
-	case e, ok = <-c.events:
+	case e, ok := <-events:
+		return c.take(f, e, ok)
+	case <-c.wake:
+		return nil, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if !ok {
-		return nil, ErrOver
-	}
-	if e.err != nil {
-		return nil, e.err
-	}
-	c.seen = max(c.seen, e.Seq)
-	return c.timeline.Apply(e.Event), nil
 }
 
-// CatchUp takes in what the session's log holds by now, and hands each change to
-// see: what was before a session was opened again, and what came since the last
-// Next.
-func (c *Conversation) CatchUp(ctx context.Context, see func(Change)) error {
-	for last := c.s.Last(); c.seen < last; {
-		changes, err := c.Next(ctx)
-		if err != nil {
-			return err
-		}
-		for _, ch := range changes {
-			see(ch)
-		}
+// take folds an event of a session.
+func (c *Conversation) take(f *Follower, e arrived, ok bool) ([]Change, error) {
+	changes, err := f.fold(e, ok)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f != c.follower {
+		return nil, nil // of the session that was open before
 	}
-	return nil
+	if err != nil {
+		return nil, fmt.Errorf("the session ended: its log could not be read or written: %w", err)
+	}
+	tells := slices.ContainsFunc(c.told, func(t told) bool {
+		return t.running && (e.Seq == 0 || e.Seq > t.from) || e.Seq > t.from && e.Seq <= t.to
+	})
+	c.told = slices.DeleteFunc(c.told, func(t told) bool { return !t.running && t.to <= f.seen })
+	for i := range changes {
+		changes[i].Past, changes[i].Told = e.Seq != 0 && e.Seq <= c.before, tells
+	}
+	c.note(changes)
+	if c.start.ID != "" && f.seen >= c.before {
+		changes = append(changes, c.started())
+	}
+	return changes, nil
 }
 
-// Open returns the blocks that are open, in the order in which they appeared.
-func (c *Conversation) Open() []Block { return c.timeline.Open() }
+// note keeps what changes mean for what waits and what is asked. Callers hold
+// mu.
+func (c *Conversation) note(changes []Change) {
+	for _, ch := range changes {
+		switch b := ch.Block.Body.(type) {
+		case Prompt:
+			c.waiting = slices.DeleteFunc(c.waiting, func(e *entry) bool { return b.Queued != "" && e.id == b.Queued })
+			if ch.Past && b.Source != event.Autofix {
+				c.start.Prompt, c.start.Answer = b.Text, ""
+			}
+		case Reply:
+			if ch.Past {
+				c.start.Answer = b.Text
+			}
+		case Question:
+			switch ch.What {
+			case Added:
+				c.questions = append(c.questions, b)
+			case Finished:
+				c.questions = slices.DeleteFunc(c.questions, func(q Question) bool { return q.ID == b.ID })
+			}
+		}
+	}
+}
 
-// Stop ends it; the session stays open.
-func (c *Conversation) Stop() { c.stop() }
+// started is that all of before was returned. Callers hold mu.
+func (c *Conversation) started() Change {
+	s := c.start
+	c.start = Start{}
+	return Change{What: Finished, Block: Block{ID: "start-" + s.ID, Ephemeral: true, Body: s}}
+}
+
+// Open returns the blocks of the session that are open, in the order in which
+// they appeared. It is for the goroutine that calls Next.
+func (c *Conversation) Open() []Block {
+	c.mu.Lock()
+	f := c.follower
+	c.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	return f.Open()
+}
+
+// Session returns the open session, nil where none is open yet: what a status
+// line shows is asked of it.
+func (c *Conversation) Session() *session.Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		return nil
+	}
+	return c.open.Session
+}
+
+// Again is the command line that goes on with the open session later, "" where
+// there is nothing to go on with.
+func (c *Conversation) Again() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil || c.open.Session.Last() == 0 {
+		return ""
+	}
+	return c.open.Again
+}
+
+// Question returns the question that waits for an answer, the oldest first.
+func (c *Conversation) Question() (Question, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.questions) == 0 {
+		return Question{}, false
+	}
+	return c.questions[0], true
+}
+
+// Busy reports whether something runs that an interrupt would cancel.
+func (c *Conversation) Busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.busy()
+}
+
+// busy is Busy for callers that hold mu.
+func (c *Conversation) busy() bool {
+	return c.working || c.open != nil && c.open.Session.Busy()
+}
+
+// Resting reports whether nothing runs, nothing waits, and Next has returned all
+// that happened. It is for the goroutine that calls Next.
+func (c *Conversation) Resting() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy() || c.beside > 0 || len(c.waiting) > 0 || len(c.local) > 0 || c.err != nil {
+		return false
+	}
+	return c.open != nil && c.follower.seen >= c.open.Session.Last()
+}
+
+// Settled reports whether all that was answered and run beside a turn has been
+// done, and Next has returned all that happened. It is for the goroutine that
+// calls Next.
+func (c *Conversation) Settled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.beside == 0 && len(c.local) == 0 && c.err == nil && c.open != nil && c.follower.seen >= c.open.Session.Last()
+}
+
+// Close closes the session and waits for that. Next returns nothing more.
+func (c *Conversation) Close() {
+	c.mu.Lock()
+	open, f := c.open, c.follower
+	c.mu.Unlock()
+	c.stop()
+	if open != nil {
+		f.Stop()
+		open.Close()
+	}
+}
+
+// emit has Next return changes that no log keeps.
+func (c *Conversation) emit(changes ...Change) {
+	c.mu.Lock()
+	c.local = append(c.local, changes...)
+	c.mu.Unlock()
+	c.look()
+}
+
+// say emits a whole block.
+func (c *Conversation) say(b Body) {
+	c.emit(Change{What: Finished, Block: Block{ID: c.id("local"), Ephemeral: true, Body: b}})
+}
+
+// failed tells why something was not done.
+func (c *Conversation) failed(err error) {
+	c.say(Note{Kind: OfFailure, Text: plain.Text(err.Error())})
+}
+
+func (c *Conversation) look() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// over ends the conversation: Next returns err after what is there.
+func (c *Conversation) over(err error) {
+	c.mu.Lock()
+	if c.err == nil {
+		c.err = err
+	}
+	c.mu.Unlock()
+	c.look()
+}
+
+func (c *Conversation) id(kind string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ids++
+	return kind + "-" + strconv.Itoa(c.ids)
+}

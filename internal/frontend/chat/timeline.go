@@ -23,7 +23,10 @@ type Timeline struct {
 	changes []Change
 
 	request place // the one on its way: what it streams is named after it
+	turn    bool  // one runs
 	ran     int   // a person's own commands so far
+	// How many of them there were when the last operation began.
+	ranBefore int
 	// How many blocks the event last of the log led to besides its first, and
 	// how many blocks no event of the log led to.
 	last    int64
@@ -56,7 +59,10 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		t.withdraw(e, isCommand)
-		t.whole(e, Prompt{Source: b.Source, Text: plain.Text(b.Text), Attached: attached(b), Images: len(b.Images)})
+		t.whole(e, Prompt{
+			Queued: b.ID, Joined: t.turn && b.Source != event.Autofix, Source: b.Source, Text: plain.Text(b.Text), Attached: attached(b), Images: len(b.Images),
+		})
+		t.turn = true
 	case event.Requested:
 		t.triedAgain(e)
 		t.request = place{e.Seq, e.Time}
@@ -94,6 +100,8 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.checked(e, b)
 	case event.PersonRan:
 		t.personRan(e, b)
+	case event.OpStarted, event.OpDone:
+		t.operation(e)
 	case event.Asked:
 		t.asked(e, b)
 	case event.Answered:
@@ -333,6 +341,24 @@ func (t *Timeline) command(e event.Event) *part {
 	return &part{Block: Block{ID: id("command", int64(t.ran)), Began: e.Time, Body: Command{}}}
 }
 
+// operation takes the ends of what is no turn, where nothing else tells them: a
+// command that was cancelled before it ran, and what failed.
+func (t *Timeline) operation(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.OpStarted:
+		t.ranBefore = t.ran
+	case event.OpDone:
+		switch {
+		case b.Outcome == event.Cancelled && b.Op == "command" && t.ran == t.ranBefore:
+			t.withdraw(e, isCommand)
+			t.note(e, Note{Kind: OfInterrupt, Text: "interrupted", By: "person"})
+		case b.Outcome == event.Failed && b.Error != nil:
+			t.withdraw(e, isCommand)
+			t.note(e, Note{Kind: OfFailure, Text: plain.Line(b.Error.Message)})
+		}
+	}
+}
+
 func (t *Timeline) personRan(e event.Event, b event.PersonRan) {
 	p := t.find(isCommand)
 	if p == nil {
@@ -363,6 +389,7 @@ func (t *Timeline) checked(e event.Event, b event.Checked) {
 func (t *Timeline) ended(e event.Event, b event.Ended) {
 	t.withdraw(e, isThinking, isReply)
 	t.triedAgain(e)
+	t.turn = false
 	t.end(e, isQuestion)
 	t.end(e, isCheck)
 	out := Ending{End: b.End, Proof: brief.Evidence(t.proof.Report()), Spent: t.meter.Turn()}

@@ -93,7 +93,7 @@ type Exit struct{ By string }
 type conversation struct {
 	Config
 	open *Opened
-	talk *chat.Conversation // over it
+	talk *chat.Follower // over it
 	view *view
 	quit bool
 
@@ -297,13 +297,7 @@ func (c *conversation) command(ctx context.Context, line string) error {
 		ended <- outcome{done, err}
 		stop()
 	}()
-	ran := false
-	draw := func(ch chat.Change) {
-		c.view.draw(ch)
-		if _, ok := ch.Block.Body.(chat.Command); ok && ch.What == chat.Finished {
-			ran = true
-		}
-	}
+	draw := c.view.draw
 	for reading.Err() == nil {
 		changes, err := c.talk.Next(reading)
 		if err != nil && reading.Err() == nil {
@@ -323,20 +317,17 @@ func (c *conversation) command(ctx context.Context, line string) error {
 	if o.err != nil {
 		return o.err
 	}
-	return c.commandEnded(o.OpDone, ran)
+	return c.commandEnded(o.OpDone)
 }
 
 // commandEnded says how a command ended, where that was not said with what it
 // printed.
-func (c *conversation) commandEnded(done event.OpDone, ran bool) error {
+func (c *conversation) commandEnded(done event.OpDone) error {
 	c.view.forget()
 	switch {
 	case c.isGone():
 		return errGone
 	case done.Outcome == event.Cancelled:
-		if !ran {
-			c.view.line("interrupted")
-		}
 	case done.Error != nil:
 		return errors.New(done.Error.Message)
 	}

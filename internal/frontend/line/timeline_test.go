@@ -188,9 +188,9 @@ func TestBetweenTurns(t *testing.T) {
 // A conversation that is no longer followed ends for its reader, and so does
 // one whose session is closed; the session does not wait for it.
 func TestFollowingEnds(t *testing.T) {
-	for name, end := range map[string]func(*chat.Conversation, *Opened){
-		"stopped": func(c *chat.Conversation, _ *Opened) { c.Stop() },
-		"closed":  func(_ *chat.Conversation, o *Opened) { o.Close() },
+	for name, end := range map[string]func(*chat.Follower, *Opened){
+		"stopped": func(c *chat.Follower, _ *Opened) { c.Stop() },
+		"closed":  func(_ *chat.Follower, o *Opened) { o.Close() },
 	} {
 		r := newRig(t, llmtest.New(llmtest.Say("hello")))
 		o, err := r.open(t.Context(), slash.Want{})

@@ -1,0 +1,364 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// This file is what a person enters: what is done at once, what joins the
+// running turn, and what waits for its end.
+
+// Queued is what was entered and has not reached the model yet.
+type Queued struct {
+	ID, Text string
+	// After: it waits for the end of what runs, and is not delivered before: a
+	// command, or what was entered after one.
+	After bool
+}
+
+// entry is what waits.
+type entry struct {
+	id, text string
+	images   []llm.Media
+	work     func(context.Context) error // nil: a prompt
+	idle     bool                        // work waits for the end of what runs
+	waits    bool                        // something ran when it was entered
+	taken    bool                        // the worker has it in hand
+	sent     bool                        // the session has it
+}
+
+// Enter takes what was entered (ReadInput tells what it is) and returns the id
+// that Queue and the Prompt block know it by. A prompt starts a turn; while one
+// runs it is delivered into it, before its next request. A command that means
+// something meanwhile is run at once. Every other one, and what is entered after
+// it, waits for the end of what runs.
+func (c *Conversation) Enter(text string) (id string) {
+	in := ReadInput(text)
+	switch {
+	case in.Leave:
+		c.over(ErrLeft)
+	case in.Shell && in.Text == "":
+		c.failed(errors.New("no command: write one after the !, such as !git status"))
+	case in.Shell:
+		return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error { return c.shell(ctx, in.Text) }})
+	case in.Command != "":
+		return c.command(text, in)
+	case in.Text != "":
+		return c.Say(in.Text)
+	}
+	return ""
+}
+
+// Say enters a prompt, whatever its text looks like.
+func (c *Conversation) Say(text string, images ...llm.Media) (id string) {
+	return c.enter(&entry{text: text, images: images})
+}
+
+// Queue returns what was entered and has not reached the model yet.
+func (c *Conversation) Queue() []Queued {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []Queued
+	after := false
+	for _, e := range c.waiting {
+		if begun := e.taken && e.work != nil || !e.sent && !e.waits; e.text == "" || begun {
+			continue
+		}
+		after = after || e.work != nil
+		out = append(out, Queued{ID: e.id, Text: e.text, After: after})
+	}
+	return out
+}
+
+// TakeBack takes back what waits under that id, to be edited. It reports false
+// where it has been delivered, or is about to be.
+func (c *Conversation) TakeBack(id string) (text string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range slices.Clone(c.waiting) {
+		if e.id == id && c.withdrawn(e) {
+			return e.text, true
+		}
+	}
+	return "", false
+}
+
+// withdrawn takes an entry back, if it still waits. Callers hold mu.
+func (c *Conversation) withdrawn(e *entry) bool {
+	if e.text == "" || e.taken && !e.sent {
+		return false
+	}
+	if e.sent {
+		if _, err := c.open.Session.Submit(c.ctx, session.Withdraw{ID: e.id}); err != nil {
+			return false
+		}
+	}
+	c.waiting = slices.DeleteFunc(c.waiting, func(o *entry) bool { return o == e })
+	return true
+}
+
+// Interrupt cancels what runs; by is a person, or the name of a signal. What
+// waited is given back as a TakenBack block, to be edited. Nothing runs: nothing
+// happens.
+func (c *Conversation) Interrupt(by string) {
+	c.mu.Lock()
+	var texts []string
+	for _, e := range slices.Clone(c.waiting) {
+		if c.withdrawn(e) {
+			texts = append(texts, e.text)
+		}
+	}
+	open, cancel := c.open, c.cancel
+	c.mu.Unlock()
+	if cancel != nil {
+		cancel(session.Interrupt{By: by})
+	}
+	if open != nil {
+		_, _ = open.Session.Submit(c.ctx, session.Interrupt{By: by}) // an interrupt cannot fail
+	}
+	if len(texts) > 0 {
+		c.say(TakenBack{Texts: texts})
+	}
+}
+
+// Press takes the interrupt key (SPEC 10.3); input: there is text that was not
+// entered yet. What is to be cancelled is cancelled; all else is the frontend's.
+func (c *Conversation) Press(input bool) lifecycle.Action {
+	now := c.cfg.Now()
+	c.mu.Lock()
+	action := c.presses.Press(now, lifecycle.Situation{Running: c.busy(), Input: input})
+	c.mu.Unlock()
+	if action == lifecycle.Cancel {
+		c.Interrupt("person")
+	}
+	return action
+}
+
+// Typed notes that something was entered: the next interrupt asks again before
+// it leaves.
+func (c *Conversation) Typed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.presses.Typed()
+}
+
+func (c *Conversation) enter(e *entry) (id string) {
+	e.id = c.id("entry")
+	c.Typed()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e.waits = c.busy()
+	c.waiting = append(c.waiting, e)
+	if !c.working {
+		c.working = true
+		go c.work()
+	}
+	return e.id
+}
+
+// work does what was entered, in that order.
+func (c *Conversation) work() {
+	for {
+		c.mu.Lock()
+		i := slices.IndexFunc(c.waiting, func(e *entry) bool { return !e.taken })
+		if i < 0 || c.err != nil {
+			c.working = false
+			c.mu.Unlock()
+			c.look()
+			return
+		}
+		e := c.waiting[i]
+		if e.idle && c.open.Session.Busy() {
+			s := c.open.Session
+			c.mu.Unlock()
+			c.rest(s)
+			continue // it may have been taken back meanwhile
+		}
+		e.taken = true
+		ctx, cancel := context.WithCancelCause(c.ctx)
+		c.cancel = cancel
+		c.mu.Unlock()
+
+		err := c.do(ctx, e)
+		c.mu.Lock()
+		c.cancel = nil
+		if !e.sent || err != nil {
+			c.waiting = slices.DeleteFunc(c.waiting, func(o *entry) bool { return o == e })
+		}
+		c.mu.Unlock()
+		cancel(nil)
+		if err != nil {
+			c.failed(err)
+		}
+	}
+}
+
+func (c *Conversation) do(ctx context.Context, e *entry) error {
+	if e.work != nil {
+		return e.work(ctx)
+	}
+	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.images})
+	c.mu.Lock()
+	e.sent = err == nil && seq == 0
+	c.mu.Unlock()
+	c.look()
+	return err
+}
+
+// rest waits until nothing runs in a session.
+func (c *Conversation) rest(s *session.Session) {
+	ctx, stop := context.WithCancel(c.ctx)
+	defer stop()
+	events := s.Events(ctx, s.Last())
+	if !s.Busy() {
+		stop() // what is subscribed to must be read to its end
+	}
+	for _, err := range events {
+		if err != nil || !s.Busy() {
+			return
+		}
+	}
+}
+
+// shell runs a command of the person's own; what it prints and how it ended are
+// events.
+func (c *Conversation) shell(ctx context.Context, line string) error {
+	s := c.Session()
+	started, err := s.Submit(ctx, session.RunCommand{Command: line})
+	if err == nil {
+		_, err = s.Await(context.WithoutCancel(ctx), started)
+	}
+	return err
+}
+
+// command takes a slash command.
+func (c *Conversation) command(text string, in Input) (id string) {
+	cmd, err := slash.Find(in.Command)
+	if err != nil {
+		c.failed(err)
+		return ""
+	}
+	if s := c.Session(); s != nil && s.Busy() && c.besides(s, cmd, in.Text) {
+		c.Typed()
+		return ""
+	}
+	return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error {
+		s := c.Session()
+		c.tell(s, true)
+		err := c.run(ctx, cmd, in.Text)
+		c.tell(s, false)
+		return err
+	}})
+}
+
+// besides runs a command beside a turn, and reports whether it may be.
+func (c *Conversation) besides(s *session.Session, cmd slash.Command, args string) bool {
+	do := func(ctx context.Context) error { return c.run(ctx, cmd, args) }
+	if !cmd.Anytime {
+		if cmd.Meanwhile == nil {
+			return false
+		}
+		op := cmd.Meanwhile(args)
+		if op == nil {
+			return false
+		}
+		do = func(ctx context.Context) error {
+			_, err := s.Submit(ctx, op)
+			return err
+		}
+	}
+	c.aside(do)
+	return true
+}
+
+// aside does something beside what runs.
+func (c *Conversation) aside(do func(context.Context) error) {
+	c.mu.Lock()
+	c.beside++
+	c.mu.Unlock()
+	go func() { c.besideDone(do(c.ctx)) }()
+}
+
+func (c *Conversation) besideDone(err error) {
+	if err != nil {
+		c.failed(err)
+	}
+	c.mu.Lock()
+	c.beside--
+	c.mu.Unlock()
+	c.look()
+}
+
+func (c *Conversation) run(ctx context.Context, cmd slash.Command, args string) error {
+	h := c.host("/" + cmd.Name)
+	defer h.out.end()
+	return cmd.Run(ctx, h, args)
+}
+
+// tell notes that a command tells by itself what comes of it, from here or up to
+// here.
+func (c *Conversation) tell(s *session.Session, begins bool) {
+	last := s.Last()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if begins {
+		c.told = append(c.told, told{from: last, running: true})
+	} else if n := len(c.told); n > 0 { // else another session is open
+		c.told[n-1] = told{from: c.told[n-1].from, to: last}
+	}
+}
+
+// Answered is a person's answer to a question.
+type Answered struct {
+	Text     string
+	Verdicts []event.Verdict
+}
+
+// Answer answers the open question of that id. The answer is an event of the
+// session; the question's block is then finished.
+func (c *Conversation) Answer(id string, a Answered) {
+	c.mu.Lock()
+	ask, own := c.asks[id]
+	delete(c.asks, id)
+	c.mu.Unlock()
+	if own {
+		ask <- a.Text
+		return
+	}
+	c.submit(session.Answer{ID: id, Text: a.Text, Verdicts: a.Verdicts})
+}
+
+// SetMode changes the permission mode from the next check on.
+func (c *Conversation) SetMode(mode permission.Mode) {
+	c.submit(session.SetMode{Mode: string(mode)})
+}
+
+// submit has the open session do something that is done at once, in the order
+// of the calls.
+func (c *Conversation) submit(op session.Op) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		return
+	}
+	s, before := c.open.Session, c.submitted
+	done := make(chan struct{})
+	c.submitted = done
+	c.beside++
+	go func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		_, err := s.Submit(c.ctx, op)
+		c.besideDone(err)
+	}()
+}

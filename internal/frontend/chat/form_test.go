@@ -1,0 +1,105 @@
+package chat
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// SPEC 4.7, 18.3: what each answer of a question means, and that it stands.
+func TestForm(t *testing.T) {
+	run := Consent{Call: "a", Tool: "bash", Title: "bash ls", Rule: "bash(ls *)", Always: true}
+	edit := Consent{Call: "b", Tool: "edit", Title: "edit x.go", Rule: "edit(x.go)", Edits: true}
+	bare := Consent{Call: "c", Tool: "x", Title: "x"}
+	v := func(call string, scope event.Scope, why ...string) event.Verdict {
+		return event.Verdict{Call: call, Scope: scope, Why: append(why, "")[0]}
+	}
+	type in struct {
+		text string
+		want Heard
+	}
+	for name, c := range map[string]struct {
+		calls  []Consent
+		allows bool // the mode in force does not ask for edits
+		in     []in
+		want   []event.Verdict
+		mode   string
+	}{
+		"yes":                  {[]Consent{run}, false, []in{{"y", Complete}}, []event.Verdict{v("a", event.Once)}, ""},
+		"Enter allows nothing": {[]Consent{run}, false, []in{{"", NotHeard}, {"ok", NotHeard}, {"x", NotHeard}, {"yes but", NotHeard}}, nil, ""},
+		"session":              {[]Consent{run}, false, []in{{"session", Complete}}, []event.Verdict{v("a", event.Session)}, ""},
+		"always":               {[]Consent{run}, false, []in{{"A", Complete}}, []event.Verdict{v("a", event.Always)}, ""},
+		"not always":           {[]Consent{edit}, false, []in{{"a", NotHeard}, {"s", Complete}}, []event.Verdict{v("b", event.Session)}, ""},
+		"no rule":              {[]Consent{bare}, false, []in{{"s", NotHeard}, {"a", NotHeard}, {"e", NotHeard}, {"o", NotHeard}, {"d", NotHeard}, {"n", Complete}}, []event.Verdict{v("c", event.No)}, ""},
+		"no and why":           {[]Consent{run}, false, []in{{"no, use make", Complete}}, []event.Verdict{v("a", event.No, "use make")}, ""},
+		"why alone":            {[]Consent{run}, false, []in{{"use make instead", Complete}}, []event.Verdict{v("a", event.No, "use make instead")}, ""},
+		"a command":            {[]Consent{run}, false, []in{{"/mode auto", IsCommand}}, nil, ""},
+		"edits":                {[]Consent{edit}, false, []in{{"e", ModeAndAll}}, []event.Verdict{v("b", event.Once)}, "accept-edits"},
+		"all":                  {[]Consent{run, edit}, false, []in{{"s", NotHeard}, {"y", Complete}}, []event.Verdict{v("a", event.Once), v("b", event.Once)}, ""},
+		"none":                 {[]Consent{run, edit}, false, []in{{"n not now", Complete}}, []event.Verdict{v("a", event.No, "not now"), v("b", event.No, "not now")}, ""},
+		"one by one": {
+			[]Consent{run, edit, bare}, false, []in{{"o", AsksNext}, {"s", AsksNext}, {"no why", AsksNext}, {"y", Complete}},
+			[]event.Verdict{v("a", event.Session), v("b", event.No, "why"), v("c", event.Once)}, "",
+		},
+		"a plain no cancels the rest": {
+			[]Consent{run, edit, bare}, false, []in{{"one by one", AsksNext}, {"y", AsksNext}, {"n", Complete}},
+			[]event.Verdict{v("a", event.Once), v("b", event.No), v("c", event.No)}, "",
+		},
+		"edits among others": {
+			[]Consent{edit, run, edit}, false, []in{{"e", ModeNow}, {"y", Complete}},
+			[]event.Verdict{v("b", event.Once), v("a", event.Once), v("b", event.Once)}, "accept-edits",
+		},
+		"edits are allowed meanwhile": {
+			[]Consent{run, edit}, true, []in{{"o", AsksNext}, {"y", Complete}},
+			[]event.Verdict{v("a", event.Once), v("b", event.Once)}, "",
+		},
+	} {
+		f := newForm(Question{ID: "q", Calls: c.calls}, func() bool { return c.allows })
+		for _, i := range c.in {
+			if got := f.Read(i.text); got != i.want {
+				t.Errorf("%s: %q is %s, want %s", name, i.text, got, i.want)
+			}
+		}
+		if d := cmp.Diff(c.want, f.Answer().Verdicts); d != "" || f.Mode() != c.mode {
+			t.Errorf("%s: mode %q (-want +got):\n%s", name, f.Mode(), d)
+		}
+	}
+}
+
+// SPEC 4.7: the answers are shown with the exact rule that each allows.
+func TestChoices(t *testing.T) {
+	for name, c := range map[string]struct {
+		q              Question
+		prompt, allows string
+	}{
+		"one": {
+			Question{Calls: []Consent{{Rule: "bash(ls *)", Always: true}}},
+			"allow? [y]es once, [s]ession, [a]lways, [n]o, or no and why: ", "s allows bash(ls *) for this session, a for always",
+		},
+		"an edit": {
+			Question{Calls: []Consent{{Rule: "edit(x)", Edits: true}}},
+			"allow? [y]es once, [e]dits from now on, [s]ession, [n]o, or no and why: ", "s allows edit(x) for this session; e changes to the mode accept-edits",
+		},
+		"several": {Question{Calls: []Consent{{}, {Edits: true}}}, "allow all 2? [y]es once, [o]ne by one, [e]dits from now on, [n]o, or no and why: ", ""},
+		"options": {Question{Options: []string{"a", "b"}}, "answer (a number, or your own words): ", ""},
+		"words":   {Question{}, "answer: ", ""},
+	} {
+		f := newForm(c.q, func() bool { return false })
+		if f.Prompt() != c.prompt || f.Allows() != c.allows {
+			t.Errorf("%s: %q %q", name, f.Prompt(), f.Allows())
+		}
+		for _, ch := range f.Choices() {
+			if ch.Rule != "" && ch.Rule != c.q.Calls[0].Rule {
+				t.Errorf("%s: %+v", name, ch)
+			}
+		}
+	}
+	for in, want := range map[string]string{"2": "b", "b, I think": "b, I think", "3": "3"} {
+		f := newForm(Question{Options: []string{"a", "b"}}, nil)
+		if h := f.Read(in); h != Complete || f.Answer().Text != want {
+			t.Errorf("%q is %s %q", in, h, f.Answer().Text)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+)
+
+// ErrCancelled is why a question of a slash command has no answer.
+var ErrCancelled = errors.New("the question was cancelled")
+
+// host is the conversation as one slash command sees it: slash.Host, and the
+// Person of Config.Open.
+type host struct {
+	c   *Conversation
+	out *output
+}
+
+func (c *Conversation) host(command string) *host {
+	return &host{c: c, out: &output{c: c, command: command}}
+}
+
+// Session is part of slash.Host.
+func (h *host) Session() *session.Session { return h.c.Session() }
+
+// Switch is part of slash.Host.
+func (h *host) Switch(ctx context.Context, w slash.Want) error {
+	c := h.c
+	c.mu.Lock()
+	old, follower := c.open, c.follower
+	c.mu.Unlock()
+	if old != nil && w.Resume != "" && !w.Fork && strings.HasPrefix(old.Session.ID(), w.Resume) {
+		return fmt.Errorf("session %s is open already", old.Session.ID())
+	}
+	o, err := c.cfg.Open(ctx, w, h)
+	if err != nil {
+		return err
+	}
+	s := o.Session
+	start := Start{
+		ID: plain.Line(s.ID()), Model: brief.ModelShort(s.Info()), Mode: string(s.Mode()), Fork: w.Fork,
+	}
+	for _, n := range o.Notes {
+		start.Notes = append(start.Notes, plain.Line(n))
+	}
+	h.out.end()
+	added := Change{What: Added, Block: Block{ID: "start-" + start.ID, Open: true, Ephemeral: true, Body: start}}
+	c.mu.Lock()
+	c.open, c.follower, c.before, c.start = o, Follow(c.ctx, s), s.Last(), start
+	c.questions, c.told = nil, nil
+	c.local = append(c.local, added)
+	if c.before == 0 {
+		c.local = append(c.local, c.started())
+	}
+	c.mu.Unlock()
+	c.look()
+	if old != nil {
+		follower.Stop()
+		old.Close()
+	}
+	return nil
+}
+
+// Sessions is part of slash.Host.
+func (h *host) Sessions(ctx context.Context) ([]event.Row, error) {
+	if h.c.cfg.Sessions == nil {
+		return nil, nil
+	}
+	return h.c.cfg.Sessions(ctx)
+}
+
+// About is part of slash.Knower.
+func (h *host) About(ctx context.Context, r event.Row) (age, about string) {
+	if h.c.cfg.About != nil {
+		about = h.c.cfg.About(ctx, r)
+	}
+	return brief.Age(h.c.cfg.Now().Sub(r.Updated)), about
+}
+
+// Models is part of slash.Host.
+func (h *host) Models(ctx context.Context) error {
+	if h.c.cfg.Models == nil {
+		return nil
+	}
+	return h.c.cfg.Models(ctx, h.out)
+}
+
+// Rules is part of slash.Host.
+func (h *host) Rules() []string {
+	if h.c.cfg.Rules == nil {
+		return nil
+	}
+	return h.c.cfg.Rules()
+}
+
+// RuleFiles is part of slash.Ruled.
+func (h *host) RuleFiles(ctx context.Context) error {
+	if h.c.cfg.RuleFiles == nil {
+		return nil
+	}
+	return h.c.cfg.RuleFiles(ctx, h.out)
+}
+
+// Memory is part of slash.Remembers.
+func (h *host) Memory(ctx context.Context, words string) error {
+	if h.c.cfg.Memory == nil {
+		return nil
+	}
+	return h.c.cfg.Memory(ctx, h.out, words)
+}
+
+// Out is part of slash.Host and Person.
+func (h *host) Out() io.Writer { return h.out }
+
+// Raw is part of slash.Rawer: what is written there is a diff.
+func (h *host) Raw() io.Writer {
+	h.out.end()
+	return patch{h.c}
+}
+
+// Quit is part of slash.Host.
+func (h *host) Quit() { h.c.over(ErrLeft) }
+
+// Edit is part of slash.Editor.
+func (h *host) Edit(text string) { h.c.say(TakenBack{Texts: []string{plain.Text(text)}}) }
+
+// Ask is part of slash.Asker and Person.
+func (h *host) Ask(ctx context.Context, question string) (string, error) {
+	c := h.c
+	h.out.end()
+	q := Question{ID: c.id("ask"), Why: AskedByCommand, Text: plain.Text(question)}
+	answer := make(chan string, 1)
+	block := Block{ID: q.ID, Open: true, Ephemeral: true, Body: q}
+	c.mu.Lock()
+	c.asks[q.ID] = answer
+	c.mu.Unlock()
+	c.emit(Change{What: Added, Block: block})
+	err := error(nil)
+	select {
+	case q.Answer = <-answer:
+	case <-ctx.Done():
+		err = ErrCancelled
+	}
+	c.mu.Lock()
+	delete(c.asks, q.ID)
+	c.mu.Unlock()
+	block.Open, block.Body = false, q
+	c.emit(Change{What: Finished, Block: block})
+	return q.Answer, err
+}
+
+// output makes a block of what a slash command writes.
+type output struct {
+	c       *Conversation
+	command string
+	block   Block // its ID is empty before the first word
+	clean   plain.Stream
+	text    strings.Builder
+}
+
+// Write is part of io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	if o.block.ID == "" {
+		o.block = Block{ID: o.c.id("output"), Open: true, Ephemeral: true, Body: Output{Command: o.command}}
+		o.c.emit(Change{What: Added, Block: o.block})
+	}
+	o.piece(o.clean.Add(string(p)))
+	return len(p), nil
+}
+
+func (o *output) piece(text string) {
+	if text != "" {
+		o.text.WriteString(text)
+		o.c.emit(Change{What: Changed, Block: o.block, More: text})
+	}
+}
+
+// end finishes the block: what is written next is another one.
+func (o *output) end() {
+	if o.block.ID == "" {
+		return
+	}
+	o.piece(o.clean.End())
+	o.block.Open, o.block.Body = false, Output{Command: o.command, Text: o.text.String()}
+	o.c.emit(Change{What: Finished, Block: o.block})
+	o.block = Block{}
+	o.text.Reset()
+}
+
+// patch makes a block of each diff that is written.
+type patch struct{ c *Conversation }
+
+// Write is part of io.Writer.
+func (p patch) Write(b []byte) (int, error) {
+	if len(b) > 0 {
+		p.c.say(Patch{Text: plain.Text(string(b))})
+	}
+	return len(b), nil
+}
