@@ -44,8 +44,7 @@ type Rebased struct {
 
 // Prompted starts a turn.
 type Prompted struct {
-	// ID is how whoever gave the prompt knows it again, "" where nobody wants to.
-	ID     string      `json:"id,omitempty"`
+	ID     string      `json:"id,omitempty"` // its sender's
 	Source Source      `json:"source"`
 	Text   string      `json:"text"`
 	Images []llm.Media `json:"images,omitempty"`
