@@ -61,27 +61,41 @@ func (s *Session) meanwhile(ctx context.Context, ds ...event.Draft) (int64, erro
 	return s.Last(), err
 }
 
+// prompt starts a turn, or has the prompt join the one that runs.
 func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
+	r, err := s.start(ctx, p, "")
+	if r == nil || err != nil {
+		return 0, err
+	}
+	return r.cause, nil
+}
+
+// start starts a prompt's turn. Where something else runs, the prompt waits for
+// it, and the run is nil; or it is refused, where cannot has the words for that.
+func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*run, error) {
 	if p.Source == "" {
 		p.Source = event.Person
 	}
 	p = s.attach(ctx, p)
+	waits := &p
+	if cannot != "" {
+		waits = nil
+	}
 	r := newRun(context.WithoutCancel(ctx), turnRuns)
-	if queued, err := s.begin(ctx, r, &p, ""); queued || err != nil {
+	if queued, err := s.begin(ctx, r, waits, cannot); queued || err != nil {
 		r.cancel(nil)
-		return 0, err
+		return nil, err
 	}
 	if err := s.record(ctx, s.prompted(p)...); err != nil {
 		s.goOnAfter(r)
-		return 0, err
+		return nil, err
 	}
 	s.caused(r)
-	cause := r.cause
 	go func() {
 		defer s.turns.Done()
 		s.turn(r)
 	}()
-	return cause, nil
+	return r, nil
 }
 
 // prompted is a prompt as it is recorded. A key in it is masked like

@@ -2,6 +2,7 @@ package headless
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,41 +70,37 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	if o.Format == Text {
 		from = 0 // the timeline wants all that was before
 	}
-	events := s.Events(ctx, from)
 	v.first(s)
-	cause, err := s.Submit(ctx, session.Prompt{Text: prompt, Piped: o.Piped})
-	if err != nil {
-		return Result{}, err
-	}
-	stop := watch(ctx, s, o)
+	opened, begun := s.Last(), false
+	ctx, stop := interrupts(ctx, o)
 	defer stop()
 	res := outcome{}
-	for e, err := range events {
-		if err != nil {
-			return Result{}, err
-		}
+	run, err := s.RunPrompt(ctx, session.Prompt{Text: prompt, Piped: o.Piped}, session.Watch{After: from, See: func(e event.Event) error {
 		if err := v.show(e); err != nil {
-			s.Close()
-			return Result{}, fmt.Errorf("write the output: %w", err)
+			return unwritten{err}
 		}
-		if e.Seq != 0 && e.Seq < cause {
-			continue // how the session was opened
+		if _, ok := e.Body.(event.Prompted); ok && e.Seq > opened {
+			begun = true // what was before is how the session was opened
 		}
-		res.apply(e)
-		lost.Apply(e.Body)
-		if res.finished {
-			break
+		if begun {
+			res.apply(e)
+			lost.Apply(e.Body)
 		}
+		return nil
+	}})
+	if out := (unwritten{}); errors.As(err, &out) {
+		s.Close()
+		return Result{}, out
+	}
+	if err != nil && run.Began == 0 {
+		return Result{}, err
 	}
 	_, spent := s.Spent()
 	r := res.result(s.ID(), s.Info(), spent, s.Evidence(), o.Now().Sub(start), o.Verify)
 	r.Phases = phasesOf(s.Phases())
 	r.NotRestorable = lost.String()
 	if !res.finished {
-		err := s.Close()
-		if err == nil {
-			err = fault.NewInternal(nil, "the run ended without an end")
-		}
+		err = cmp.Or(s.Close(), err)
 		f := turn.Describe(err)
 		r.Outcome, r.ExitCode, r.Error = string(event.EndFailed), 1, &f
 		if fault.CategoryOf(err) == fault.Configuration {
@@ -117,17 +114,25 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	return r, v.last(s, r)
 }
 
-// watch interrupts the session on a signal or at the time limit.
-func watch(ctx context.Context, s *session.Session, o Options) (stop func()) {
+// unwritten is why the output can not be written.
+type unwritten struct{ error }
+
+func (u unwritten) Error() string { return "write the output: " + u.error.Error() }
+func (u unwritten) Unwrap() error { return u.error }
+
+// interrupts returns a context that ends on a signal, at the time limit or with
+// ctx. Its cause says which.
+func interrupts(ctx context.Context, o Options) (_ context.Context, stop func()) {
+	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	var limit <-chan time.Time
-	timer := (*time.Timer)(nil)
 	if o.Timeout > 0 {
-		timer = time.NewTimer(o.Timeout)
+		timer := time.NewTimer(o.Timeout)
+		context.AfterFunc(out, func() { timer.Stop() })
 		limit = timer.C
 	}
 	done := make(chan struct{})
 	go func() {
-		signals := 0
+		ends, signals := ctx.Done(), 0
 		for {
 			by := "timeout"
 			select {
@@ -136,22 +141,17 @@ func watch(ctx context.Context, s *session.Session, o Options) (stop func()) {
 				if signals++; signals == 3 && o.Abort != nil {
 					o.Abort(codeOf(event.EndInterrupted, by))
 				}
-			case <-ctx.Done():
-				by = "SIGTERM"
+			case <-ends:
+				by, ends = "SIGTERM", nil
 			case <-done:
 				return
 			}
-			_, _ = s.Submit(context.WithoutCancel(ctx), session.Interrupt{By: by}) // an interrupt cannot fail
-			if ctx.Err() != nil {
-				return
-			}
+			cancel(session.Interrupt{By: by})
 		}
 	}()
-	return func() {
+	return out, func() {
 		close(done)
-		if timer != nil {
-			timer.Stop()
-		}
+		cancel(nil)
 	}
 }
 

@@ -23,82 +23,8 @@ func (k Checks) Is(c shellsyntax.Command) bool {
 	if !plain || len(c.Words) == 0 {
 		return false
 	}
-	args := c.Words[1:]
-	switch name {
-	case "go":
-		return goCheck(args)
-	case "npm", "pnpm", "yarn", "bun":
-		return nodeCheck(name, args) && !k.Changed("package.json", ".npmrc", "pnpm-workspace.yaml", ".yarnrc.yml")
-	case "pytest":
-		return pytestCheck(args) && !k.pytestChanged()
-	case "python", "python3":
-		return len(args) > 1 && args[0].Text == "-m" && (args[1].Text == "pytest" && pytestCheck(args[2:]) || args[1].Text == "unittest" && unittestCheck(args[2:])) && !k.pytestChanged()
-	case "cargo":
-		return cargoCheck(args) && !k.Changed("build.rs", "config.toml", "cargo.toml")
-	case "make", "gmake":
-		return (targets(args, "-j", "-k", "-s", "-B") || noTarget(args)) && !k.Changed("makefile", "gnumakefile", "makefile.am", "*.mk")
-	case "just":
-		return targets(args) && !k.Changed("justfile", ".justfile")
-	case "npx":
-		return len(args) > 0 && nodeTool(args[0].Text, args[1:]) && !k.nodeToolChanged()
-	case "tsc", "eslint", "jest", "vitest", "prettier":
-		return nodeTool(name, args) && !k.nodeToolChanged()
-	case "bundle":
-		return len(args) > 1 && args[0].Text == "exec" && args[1].Text == "rspec" && plainArgs(args[2:]) && !k.Changed("gemfile", ".rspec", "spec_helper.rb", "rakefile")
-	}
-	t, ok := linter(name)
-	return ok && t.is(args) && !k.Changed(t.defined...)
-}
-
-// checker is a program that checks a project and nothing else.
-type checker struct {
-	subs    string // subcommands, one of which it must be given; "" none
-	row     row    // options
-	defined []string
-}
-
-func (t checker) is(args []shellsyntax.Word) bool {
-	if t.subs != "" {
-		if len(args) == 0 || !slices.Contains(strings.Fields(t.subs), args[0].Text) {
-			return false
-		}
-		args = args[1:]
-	}
-	_, _, why := t.row.scan(args)
-	return why == ""
-}
-
-// linter returns what is known of a program that checks.
-func linter(name string) (checker, bool) {
-	switch name {
-	case "staticcheck":
-		return checker{row: row{exact: true}, defined: []string{"staticcheck.conf"}}, true
-	case "golangci-lint":
-		return checker{subs: "run", row: row{short: "vE=D=p=jn", long: "fast fast-only fix timeout= enable= disable= enable-all disable-all new new-from-rev= color= verbose tests build-tags= max-issues-per-linter= max-same-issues= concurrency= allow-parallel-runners out-format= show-stats sort-results", exact: true}, defined: []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json", ".custom-gcl.yml"}}, true
-	case "ruff":
-		return checker{subs: "check format", row: row{short: "qvsn", long: "fix no-fix unsafe-fixes check diff quiet verbose silent select= ignore= extend-select= line-length= target-version= output-format= exit-zero statistics show-fixes no-cache preview exclude= force-exclude respect-gitignore", exact: true}}, true
-	case "mypy":
-		return checker{row: row{short: "pvm=", long: "strict ignore-missing-imports show-error-codes pretty no-incremental python-version= namespace-packages explicit-package-bases check-untyped-defs disallow-untyped-defs no-implicit-optional warn-unused-ignores no-error-summary no-color-output package= module= exclude= follow-imports= verbose", exact: true}, defined: []string{"mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"}}, true
-	case "black", "isort":
-		return checker{row: row{short: "qvl=ct=Scf", long: "check check-only diff color quiet verbose line-length= target-version= skip-string-normalization fast safe exclude= include= profile= preview", exact: true}}, true
-	case "flake8", "pylint":
-		return checker{row: row{short: "vqj=E", long: "max-line-length= ignore= select= extend-ignore= exclude= count statistics show-source max-complexity= disable= enable= errors-only jobs= score= quiet verbose", exact: true}, defined: []string{".flake8", "setup.cfg", "tox.ini", ".pylintrc", "pylintrc", "pyproject.toml"}}, true
-	case "tox":
-		return checker{row: row{short: "qve=p?", exact: true, most: 1}, defined: []string{"tox.ini", "setup.cfg", "pyproject.toml", "setup.py", "conftest.py"}}, true
-	case "mvn":
-		return checker{subs: "test verify compile", row: row{short: "qBoe", exact: true}, defined: []string{"pom.xml", "settings.xml", "maven.config", "jvm.config", "extensions.xml"}}, true
-	case "gradle":
-		return checker{subs: "test build check", row: row{short: "qi", long: "quiet info offline stacktrace console= no-daemon continue tests=", exact: true}, defined: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties"}}, true
-	case "dotnet":
-		return checker{subs: "test build", row: row{short: "c=v=", long: "configuration= verbosity= no-build no-restore nologo filter=", exact: true}, defined: []string{"*.csproj", "*.fsproj", "*.props", "*.targets", "*.sln"}}, true
-	case "rspec", "phpunit":
-		return checker{row: row{short: "fc", long: "format= color no-color fail-fast filter= testdox", exact: true}, defined: []string{".rspec", "spec_helper.rb", "phpunit.xml", "phpunit.xml.dist", "bootstrap.php"}}, true
-	case "ctest":
-		return checker{row: row{short: "VR=j=", long: "output-on-failure verbose parallel= rerun-failed test-dir<", exact: true}, defined: []string{"cmakelists.txt", "ctesttestfile.cmake"}}, true
-	case "swift", "mix", "zig":
-		return checker{subs: map[string]string{"swift": "test build", "mix": "test compile", "zig": "test"}[name], row: row{long: "filter= parallel", exact: true}, defined: []string{"package.swift", "mix.exs", "test_helper.exs", "config.exs", "build.zig"}}, true
-	}
-	return checker{}, false
+	p := checkProgramOf(name)
+	return p != nil && p.isClosed(name, c.Words[1:]) && (p.changed == "" || !k.Changed(strings.Fields(p.changed)...))
 }
 
 // nodeTool: a checker of the node world, in the forms that run no other file
@@ -129,18 +55,22 @@ func nodeTool(name string, args []shellsyntax.Word) bool {
 	return why == ""
 }
 
-func (k Checks) nodeToolChanged() bool {
-	return k.Changed("package.json", ".npmrc", ".babelrc", "babel.config.js", "babel.config.json", "babel.config.cjs", "jest.config.js", "jest.config.ts", "jest.config.mjs", "jest.config.cjs", "jest.setup.js", "jest.setup.ts",
-		"vitest.config.ts", "vitest.config.js", "vite.config.ts", "vite.config.js", "eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts", ".eslintrc.js", ".eslintrc.cjs", ".eslintrc.json", ".eslintrc.yml", ".eslintrc", "prettier.config.js", ".prettierrc.js", ".prettierrc")
-}
-
 // plainArgs: files only.
 func plainArgs(args []shellsyntax.Word) bool {
 	return !slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") })
 }
 
-func (k Checks) pytestChanged() bool {
-	return k.Changed("conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "sitecustomize.py")
+// pythonCheck: a module that tests.
+func pythonCheck(_ string, args []shellsyntax.Word) bool {
+	if len(args) < 2 || args[0].Text != "-m" {
+		return false
+	}
+	return args[1].Text == "pytest" && pytestCheck(args[2:]) || args[1].Text == "unittest" && unittestCheck(args[2:])
+}
+
+// bundleCheck: rspec on files.
+func bundleCheck(_ string, args []shellsyntax.Word) bool {
+	return len(args) > 1 && args[0].Text == "exec" && args[1].Text == "rspec" && plainArgs(args[2:])
 }
 
 // unittestCheck: all tests, or those of a folder of the workspace by a pattern
@@ -171,7 +101,7 @@ func unittestCheck(args []shellsyntax.Word) bool {
 }
 
 // goCheck: go test, build, vet and fmt with flags from a closed list.
-func goCheck(args []shellsyntax.Word) bool {
+func goCheck(_ string, args []shellsyntax.Word) bool {
 	if len(args) == 0 {
 		return false
 	}
@@ -292,7 +222,7 @@ func pytestCheck(args []shellsyntax.Word) bool {
 	return true
 }
 
-func cargoCheck(args []shellsyntax.Word) bool {
+func cargoCheck(_ string, args []shellsyntax.Word) bool {
 	if len(args) == 0 {
 		return false
 	}

@@ -18,17 +18,31 @@ const (
 // DefinedBy returns the names of the files, in the folder that it runs in, that
 // say what a check does (SPEC 16.4); none for one that names it itself.
 func DefinedBy(c shellsyntax.Command) []string {
-	switch name, _ := c.Program(); name {
-	case "make", "gmake":
-		return []string{"Makefile", "makefile", "GNUmakefile"}
-	case "just":
-		return []string{"justfile", "Justfile", ".justfile"}
-	case "npm", "pnpm", "yarn", "bun":
-		return []string{"package.json"}
-	case "tox":
-		return []string{"tox.ini"}
+	name, _ := c.Program()
+	if p := checkProgramOf(name); p != nil {
+		return strings.Fields(p.definition)
 	}
 	return nil
+}
+
+// Defines reports whether a file is of those that say what a check runs that is
+// what the project's own files make of it.
+func Defines(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	switch base {
+	case "makefile", "gnumakefile", "justfile", ".justfile", "package.json", ".npmrc", ".yarnrc.yml", "pnpm-workspace.yaml", "tox.ini", "noxfile.py",
+		"rakefile", "composer.json", "build.zig", "cmakelists.txt", "dockerfile":
+		return true
+	}
+	switch base {
+	case "license", "readme", "changelog", "notice", "authors", "copying", "codeowners", "version":
+		return false
+	}
+	switch path.Ext(base) {
+	case ".sh", ".bash", ".zsh", ".fish", ".mk", ".just", ".cmake", ".awk", ".pl", ".ps1", ".bat", ".cmd":
+		return true
+	}
+	return path.Ext(base) == "" // a script without an extension
 }
 
 // Called returns the scripts that the files of a definition call, and the

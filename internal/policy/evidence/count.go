@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Tests is how many tests a check that passed is known to have run.
@@ -31,34 +32,34 @@ const (
 // It counts only what a program is known to print at its end, and nothing where
 // another command of the line could have printed the same.
 func Count(line, output string, env ...string) Tests {
-	before, last, ok := lastCheck(line)
+	before, last, ok := command.LastCheck(line, "/")
 	if !ok {
-		if strings.TrimSpace(line) != "" && onlyAnd(strings.TrimSpace(line)) { // a person's own check
+		if strings.TrimSpace(line) != "" && command.OnlyAnd(strings.TrimSpace(line)) { // a person's own check
 			t := tally(Lines(output), everyForm)
 			t.Wrapped = true
 			return t
 		}
 		return Tests{None: "its exit code is not that of a check"}
 	}
-	forms, compiled := formsOf(last, env), last.does
+	known, compiled := formsOf(last, env), last.Proof
 	for _, c := range before {
 		if c.Name() == "cd" && len(c.Redirects) == 0 {
 			continue
 		}
-		k, ok := checkOf(c)
-		if !ok || k.does == wraps || strings.HasPrefix(k.program.words, "npm ") {
+		k, ok := command.CheckOf(c)
+		if !ok || k.Proof == command.Wraps || k.Output == command.ScriptsOutput {
 			return Tests{None: "other commands of the line print too, so its output proves no test"}
 		}
-		forms = append(forms, formsOf(k, env)...)
-		compiled = max(compiled, k.does)
+		known = slices.Concat(known, formsOf(k, env))
+		compiled = max(compiled, k.Proof)
 	}
 	lines := Lines(output)
 	switch {
-	case compiled < tests:
+	case compiled < command.Tests:
 		return Tests{None: RunsNone}
-	case last.does != wraps:
-		return tally(lines, forms)
-	case strings.HasPrefix(last.program.words, "npm "):
+	case last.Proof != command.Wraps:
+		return tally(lines, known)
+	case last.Output == command.ScriptsOutput:
 		if scripts := shownScripts(lines); len(scripts) > 0 {
 			return ofScripts(lines, scripts)
 		}
@@ -69,17 +70,11 @@ func Count(line, output string, env ...string) Tests {
 }
 
 // formsOf are the forms of what a check prints.
-func formsOf(c checkLine, env []string) []form {
-	if c.program.words != "go test" {
-		return c.forms
-	}
-	verbose := slices.ContainsFunc(c.words, func(w string) bool {
-		return w == "-v" || w == "--v" || w == "-v=true" || w == "-test.v" || w == "-json" || w == "--json"
-	}) || slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "GOFLAGS=") && strings.Contains(e, "-v") })
-	if verbose {
+func formsOf(c command.Check, env []string) []form {
+	if c.Verbose(env) {
 		return goVerbose
 	}
-	return goPlain
+	return forms[c.Output]
 }
 
 // shownScripts are the scripts that a package manager says it runs: what stands
@@ -100,27 +95,27 @@ func shownScripts(lines []string) []string {
 // ofScripts counts where the scripts are shown: where each is a check itself,
 // in its own form.
 func ofScripts(lines []string, scripts []string) Tests {
-	var forms []form
+	var known []form
 	for _, s := range scripts {
-		before, last, ok := lastCheck(s)
+		before, last, ok := command.LastCheck(s, "/")
 		switch {
-		case !onlyAnd(s):
+		case !command.OnlyAnd(s):
 			return Tests{None: "its script hides the exit code of what it runs: " + s}
-		case !ok || last.does == wraps:
+		case !ok || last.Proof == command.Wraps:
 			t := tally(lines, everyForm)
 			t.Wrapped = true
 			return t
 		}
-		forms = append(forms, formsOf(last, nil)...)
+		known = slices.Concat(known, formsOf(last, nil))
 		for _, c := range before {
-			if k, ok := checkOf(c); !ok && c.Name() != "cd" || ok && k.does == wraps {
+			if k, ok := command.CheckOf(c); !ok && c.Name() != "cd" || ok && k.Proof == command.Wraps {
 				t := tally(lines, everyForm)
 				t.Wrapped = true
 				return t
 			}
 		}
 	}
-	return tally(lines, forms)
+	return tally(lines, known)
 }
 
 // tally adds up what forms read.
@@ -148,26 +143,11 @@ func tally(lines []string, forms []form) Tests {
 	return Tests{None: notShown}
 }
 
-// Builds reports of a check whether its exit code 0 says that the project
-// compiles.
+// Builds reports whether exit code 0 of a check shows that the project compiles.
 func Builds(line string) bool {
-	before, last, ok := lastCheck(line)
-	if !ok {
-		return false
-	}
-	if last.does == builds || last.compiles || target(last) {
-		return true
-	}
-	return slices.ContainsFunc(before, func(c shellsyntax.Command) bool {
-		k, ok := checkOf(c)
-		return ok && (k.does == builds || k.compiles)
-	})
-}
-
-// target reports of make or just that it is told to build.
-func target(c checkLine) bool {
-	if c.does != wraps || !slices.Contains([]string{"make", "gmake", "just"}, c.words[0]) {
-		return false
-	}
-	return slices.ContainsFunc(c.words[1:], func(w string) bool { return w == "build" || w == "all" || w == "compile" })
+	before, last, ok := command.LastCheck(line, "/")
+	return ok && (last.Compiled() || slices.ContainsFunc(before, func(c shellsyntax.Command) bool {
+		k, ok := command.CheckOf(c)
+		return ok && (k.Proof == command.Builds || k.Compiles)
+	}))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // outputs are what programs print of runs that end with exit code 0, and how
@@ -124,6 +125,15 @@ var outputs = []struct {
 	{"its output is elsewhere", "go test ./... > out.txt", "", 0},
 }
 
+// Whatever a check is known to print is read.
+func TestForms(t *testing.T) {
+	for _, o := range command.Outputs() {
+		if fs, ok := forms[o]; !ok || len(fs) == 0 && o != command.ScriptsOutput {
+			t.Errorf("nobody reads output %d", o)
+		}
+	}
+}
+
 // SPEC 13.3: tests are counted from what the program prints, or none is
 // claimed; one that was skipped did not run.
 func TestCount(t *testing.T) {
@@ -141,7 +151,7 @@ func TestCount(t *testing.T) {
 // a test ran in it.
 func TestWhoeverRanIt(t *testing.T) {
 	for _, c := range outputs {
-		if !IsCheck(c.command) {
+		if !command.IsCheck(c.command) {
 			continue
 		}
 		tests := Count(c.command, c.out)

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // This file is what keeps a check from proving something of other files than
@@ -37,7 +38,7 @@ func (f *Fold) byAgent(b event.FileChanged) {
 func (f *Fold) definers(line string, wrapped bool) string {
 	var out []string
 	for name := range f.agents {
-		if wrapped && defines(name) || f.isProgram(line, name) {
+		if wrapped && command.Defines(name) || f.isProgram(line, name) {
 			out = append(out, name)
 		}
 	}
@@ -45,25 +46,6 @@ func (f *Fold) definers(line string, wrapped bool) string {
 		return ""
 	}
 	return slices.Min(out)
-}
-
-// defines reports whether a file is of those that say what runners run.
-func defines(name string) bool {
-	base := strings.ToLower(path.Base(name))
-	switch base {
-	case "makefile", "gnumakefile", "justfile", ".justfile", "package.json", ".npmrc", ".yarnrc.yml", "pnpm-workspace.yaml", "tox.ini", "noxfile.py",
-		"rakefile", "composer.json", "build.zig", "cmakelists.txt", "dockerfile":
-		return true
-	}
-	switch base {
-	case "license", "readme", "changelog", "notice", "authors", "copying", "codeowners", "version":
-		return false
-	}
-	switch path.Ext(base) {
-	case ".sh", ".bash", ".zsh", ".fish", ".mk", ".just", ".cmake", ".awk", ".pl", ".ps1", ".bat", ".cmd":
-		return true
-	}
-	return path.Ext(base) == "" // a script without an extension
 }
 
 // isProgram reports whether a line's words name a file as what is run.
@@ -74,7 +56,7 @@ func (f *Fold) isProgram(line, name string) bool {
 	}
 	return slices.ContainsFunc(cmds, func(c shellsyntax.Command) bool {
 		for i, w := range c.Words {
-			script := i > 0 && defines(w.Text) && w.Text != "." && !strings.Contains(w.Text, "...")
+			script := i > 0 && command.Defines(w.Text) && w.Text != "." && !strings.Contains(w.Text, "...")
 			if (i == 0 && strings.Contains(w.Text, "/") || script) && f.relative(c.Dir.Text, w.Text) == name {
 				return true
 			}
@@ -83,55 +65,40 @@ func (f *Fold) isProgram(line, name string) bool {
 	})
 }
 
-// elsewhere says of a check that somebody else than pawl chose why it says
-// nothing of the changed files: it looks at another folder. "" where it may.
+// elsewhere returns why a check that somebody else than pawl chose tells nothing
+// of the changed files: it looks at another folder. "" where it may tell.
 func (f *Fold) elsewhere(line string) string {
-	_, last, ok := lastCheckIn(line, f.base())
+	_, last, ok := command.LastCheck(line, f.base())
 	if !ok {
 		return ""
 	}
-	dir := last.command.Dir
+	dir := last.Command.Dir
 	if !dir.Known {
-		return "it can not be told in which folder it ran"
+		return "it cannot be told in which folder it ran"
 	}
-	at, up := dir.Text, false
-	for i, w := range last.words[1:] {
-		if name, value, has := strings.Cut(w, "="); folderFlag(name) {
-			if !has && i+2 < len(last.words) {
-				value = last.words[i+2]
-			}
-			at = join(at, value)
-			if strings.HasSuffix(value, ".toml") || strings.HasSuffix(value, ".json") || path.Base(value) == "Makefile" {
-				at = path.Dir(at)
-			}
-			continue
+	at := dir.Text
+	in, others := last.Looked()
+	for _, folder := range in {
+		at = join(at, folder)
+		if strings.HasSuffix(folder, ".toml") || strings.HasSuffix(folder, ".json") || path.Base(folder) == "Makefile" {
+			at = path.Dir(at)
 		}
-		if strings.HasPrefix(w, "..") || strings.HasPrefix(w, "/") {
-			up = true
-			if f.relative(dir.Text, strings.TrimSuffix(w, "...")) == "" {
-				return "it looks at " + w + ", outside of the workspace"
-			}
+	}
+	for _, w := range others {
+		if f.relative(dir.Text, strings.TrimSuffix(w, "...")) == "" {
+			return "it looks at " + w + ", outside of the workspace"
 		}
 	}
 	under := f.relative(at, ".")
 	switch {
 	case under == "":
 		return "it looks at " + at + ", outside of the workspace"
-	case under == "." || up || len(f.files) == 0:
+	case under == "." || len(others) > 0 || len(f.files) == 0:
 		return ""
 	case slices.ContainsFunc(f.files, func(x File) bool { return !x.product && strings.HasPrefix(x.Path, under+"/") }):
 		return ""
 	}
 	return "it looks at " + under + ", where nothing was changed"
-}
-
-// folderFlag reports whether a flag says in which folder a check looks.
-func folderFlag(name string) bool {
-	switch name {
-	case "-C", "--directory", "--prefix", "--cwd", "--dir", "--manifest-path", "--project", "--rootDir", "--root", "--rootdir":
-		return true
-	}
-	return false
 }
 
 // base is the folder that lines run in.

@@ -86,7 +86,7 @@ func (r Report) Changed() []File {
 // test, is run again: the way in which pawl runs it may show more.
 func (r Report) Passed(line string) bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool {
-		return c.OK && !c.Part && (c.Own || c.Tests > 0 || !canTest(c.Command)) && Covers(c.Command, line)
+		return c.OK && !c.Part && (c.Own || c.Tests > 0 || !canTest(c.Command)) && command.Covers(c.Command, line)
 	})
 }
 
@@ -217,7 +217,7 @@ const shellTool = "bash"
 func (f *Fold) ran(b event.CallDone) {
 	w := f.open[b.ID]
 	delete(f.open, b.ID)
-	check := b.Command != "" && IsCheck(b.Command)
+	check := b.Command != "" && command.IsCheck(b.Command)
 	if w != nil && w.wrote && (!check || len(w.rewrote) > 0) {
 		for _, i := range w.own {
 			f.files[i].product = false
@@ -248,8 +248,8 @@ func (f *Fold) command(line string, exit *int, output string, rewrote []string) 
 	if readOnly(line) {
 		return
 	}
-	check := IsCheck(line)
-	if !check || mayWrite(line) {
+	check := command.IsCheck(line)
+	if !check || command.MayWrite(line) {
 		f.changed()
 	}
 	if exit == nil || !check {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // This file knows in which lines programs say at their end how many tests ran.
@@ -75,6 +77,13 @@ var (
 	swift = []form{summary("swift", `Executed (?P<t>\d+) tests?, with (?:(?P<s>\d+) tests? skipped and )?(?P<f>\d+) failures? .*`, `. Test [^ ]+\(\) (?P<p1>passed) after .*`, `. Test [^ ]+\(\) (?P<f1>failed) after .*`)}
 	zig   = []form{summary("zig", `All (?P<p>\d+) tests? passed\.`, `(?P<p>\d+) passed; (?P<s>\d+) skipped; (?P<f>\d+) failed\.`)}
 )
+
+// forms are those of each output.
+var forms = map[command.Output][]form{
+	command.GoOutput: goPlain, command.RustOutput: rust, command.ScriptsOutput: nil, command.JavaScriptOutput: javascript, command.TAPOutput: tap,
+	command.PytestOutput: pytest, command.UnittestOutput: unittest, command.JVMOutput: jvm, command.DotnetOutput: dotnet, command.CTestOutput: ctest,
+	command.BazelOutput: bazel, command.RubyOutput: ruby, command.PHPOutput: php, command.SwiftOutput: swift, command.ZigOutput: zig,
+}
 
 // everyForm is for what may run any of them.
 var everyForm = func() []form {

@@ -3,6 +3,8 @@ package evidence
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // This file is what a turn's changes come to, in one place for every closing
@@ -169,6 +171,6 @@ func (f *Fold) newest() (decides, built *Check, why string) {
 
 // canTest reports whether a check is one that runs tests where there are any.
 func canTest(line string) bool {
-	_, last, ok := lastCheck(line)
-	return ok && last.does >= tests
+	_, last, ok := command.LastCheck(line, "/")
+	return ok && last.Proof >= command.Tests
 }

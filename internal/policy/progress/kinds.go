@@ -8,7 +8,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
-	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
@@ -64,7 +63,7 @@ func sameArgs(raw json.RawMessage) (args, command string) {
 
 // CommandKind returns what a command line does.
 func CommandKind(line string) Kind {
-	if evidence.IsCheck(line) {
+	if command.IsCheck(line) {
 		return Test
 	}
 	cmds, err := shellsyntax.Parse(line, "")

@@ -1,0 +1,98 @@
+package session
+
+import (
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// Outcome is what a prompt came to.
+type Outcome struct {
+	Began int64 // the sequence number of its Prompted
+	Ended event.Ended
+	Reply string // the last words of the model, or the answer from the cache
+	By    string // who interrupted it, "" where nobody did
+}
+
+// Watch is how a run is looked at as it goes. The zero value looks at nothing.
+type Watch struct {
+	After int64 // the stored events after this sequence number come first
+	// See is shown each event, ephemeral ones too. An error interrupts the run.
+	See func(event.Event) error
+}
+
+// RunPrompt runs a prompt to its end. It leaves no run behind: however it
+// returns, the turn's end is recorded, or the log can not be written, and nothing
+// of the turn runs any more. When ctx ends, the turn is interrupted and its end
+// waited for; an Interrupt that is the cause of ctx's end names who did it.
+//
+// The error is why the prompt was not run, w.See's, or that of the log. A turn
+// that did not end well is not an error: Outcome.Ended tells. A session that has
+// something else to do refuses the prompt (fault.ErrBusy), for one that joined
+// another turn would have no end of its own.
+func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Watch) (Outcome, error) {
+	after := s.Last()
+	if w.See != nil {
+		after = min(after, w.After)
+	}
+	// What ends ctx interrupts the turn; its end is still to be seen.
+	reading, done := context.WithCancel(context.WithoutCancel(ctx))
+	defer done()
+	events := s.Events(reading, after)
+	r, err := s.start(ctx, p, "the prompt can not be run")
+	if err != nil {
+		done()
+		for range events { // a subscription ends with its loop
+			break
+		}
+		return Outcome{}, err
+	}
+	out := Outcome{Began: r.cause}
+	ended := false
+	defer func() {
+		if !ended { // a panic of w.See leaves nothing behind either
+			s.interruptRun(r.cause, "caller")
+		}
+		<-r.gone
+	}()
+	defer context.AfterFunc(ctx, func() { s.interruptRun(r.cause, by(ctx)) })()
+	for e, err := range events {
+		if err != nil {
+			return out, err
+		}
+		if w.See != nil {
+			if err := w.See(e); err != nil {
+				return out, err
+			}
+		}
+		if e.Seq > r.cause && e.Cause == r.cause {
+			if ended = out.apply(e.Body); ended {
+				return out, nil
+			}
+		}
+	}
+	ended = true // its end could not be recorded
+	if err := s.log.Broken(); err != nil {
+		return out, err
+	}
+	return out, fault.NewInternal(nil, "session %s was closed", s.cfg.ID)
+}
+
+// apply takes an event of the run in, and reports whether it is the last one.
+func (o *Outcome) apply(b event.Body) bool {
+	switch b := b.(type) {
+	case event.Replied:
+		if t := b.Reply.Message.Text(); t != "" {
+			o.Reply = t
+		}
+	case event.Recalled:
+		o.Reply = b.Text
+	case event.Interrupted:
+		o.By = b.By
+	case event.Ended:
+		o.Ended = b
+		return true
+	}
+	return false
+}

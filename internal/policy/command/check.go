@@ -1,0 +1,236 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// Proof is what a check's exit code 0 tells of a project.
+type Proof int
+
+const (
+	Styled Proof = iota // nothing is wrong with how it is written: a linter
+	Builds              // it compiles
+	Tests               // its tests pass, where there are any
+	Wraps               // whatever the project's own files make of it
+)
+
+// Output is the program whose way of printing tests a check has.
+type Output int
+
+// The outputs that are known. Scripts is that of a package manager, which shows
+// what the project's script runs before it runs it.
+const (
+	NoOutput Output = iota
+	GoOutput
+	RustOutput
+	ScriptsOutput
+	JavaScriptOutput
+	TAPOutput
+	PytestOutput
+	UnittestOutput
+	JVMOutput
+	DotnetOutput
+	CTestOutput
+	BazelOutput
+	RubyOutput
+	PHPOutput
+	SwiftOutput
+	ZigOutput
+	lastOutput
+)
+
+// Outputs lists all but NoOutput.
+func Outputs() []Output {
+	var out []Output
+	for o := NoOutput + 1; o < lastOutput; o++ {
+		out = append(out, o)
+	}
+	return out
+}
+
+// Check is a command whose exit code tells whether a project is sound.
+type Check struct {
+	Proof    Proof
+	Compiles bool // of one that tests: it has compiled the project as well
+	Output   Output
+	Command  shellsyntax.Command
+	Words    []string
+
+	program *checkProgram
+	line    *checkLine
+	through string   // the runners before it that may make another check of it
+	rest    []string // the words after those that name the check
+}
+
+// CheckOf returns a command as a check. ok is false where it is not one, or
+// where its exit code may be another command's.
+func CheckOf(c shellsyntax.Command) (k Check, ok bool) {
+	k.Command = c
+	if c.Background || c.Piped || c.Func || c.Code || !Transparent(c) {
+		return k, false
+	}
+	for _, w := range c.Words {
+		if !w.Known {
+			return k, false
+		}
+		k.Words = append(k.Words, w.Text)
+	}
+	for _, a := range c.Assigns {
+		if name, _, _ := strings.Cut(a, "="); !SafeVariable(name) && name != "PYTHONPATH" {
+			return k, false // it may make another program of it
+		}
+	}
+	line, through := spelled(strings.Join(k.Words, " "))
+	for i := range checkPrograms {
+		p := &checkPrograms[i]
+		for j := range p.lines {
+			l := &p.lines[j]
+			if rest, fits := afterWords(line, l.words); fits && (k.line == nil || len(l.words) > len(k.line.words)) {
+				k.program, k.line, k.rest = p, l, strings.Fields(rest)
+			}
+		}
+	}
+	if k.line == nil {
+		return k, false
+	}
+	k.Proof, k.Compiles, k.Output, k.through = k.line.proof, k.line.compiles, k.line.output, through
+	for i, w := range k.Words {
+		next := ""
+		if i+1 < len(k.Words) {
+			next = k.Words[i+1]
+		}
+		if k.program.hollow(w, next) {
+			return k, false
+		}
+	}
+	return k, true
+}
+
+// spelled returns a line as the table of checks spells it, and what was taken
+// off it that may make it another check.
+func spelled(line string) (_, through string) {
+	for again := true; again; {
+		again = false
+		for _, s := range spellings {
+			if rest, ok := afterWords(line, s.typed); ok {
+				line, again = strings.TrimSpace(s.means+" "+rest), true
+				if !s.same {
+					through += s.typed + " "
+				}
+				break
+			}
+		}
+	}
+	return line, through
+}
+
+// afterWords returns what follows words at the start of a line.
+func afterWords(line, words string) (string, bool) {
+	rest, ok := strings.CutPrefix(line, words)
+	return strings.TrimPrefix(rest, " "), ok && (rest == "" || rest[0] == ' ')
+}
+
+// hollow reports whether nothing is checked with a word on a check's command
+// line: a build of other contents than those on disk, a program that runs
+// nothing or something else in place of the tests, or whose exit code tells
+// nothing of them.
+func (p *checkProgram) hollow(word, next string) bool {
+	if !strings.HasPrefix(word, "-") {
+		name, _, ok := strings.Cut(word, "=")
+		return p.targets && ok && name != "V" && name != "VERBOSE" // any other variable may change what is run
+	}
+	name, value, has := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	if !has {
+		value = next
+	}
+	if slices.Contains(hollowAnywhere, name) || slices.Contains(strings.Fields(p.hollowFlags), name) {
+		return true
+	}
+	if p.noTests != "" && name == p.noTests && (value == "^$" || value == "$^") {
+		return true
+	}
+	return p.hollowLetters != "" && !strings.HasPrefix(word, "--") && onlyLetters(name) && strings.ContainsAny(name, p.hollowLetters)
+}
+
+func onlyLetters(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || r > 'z' })
+}
+
+// IsCheck reports whether a command line's exit code is that of a check: the
+// last command is one, it is not in the background, and nothing can hide its
+// failure (a pipe into another command, `|| true`, `; echo`).
+func IsCheck(line string) bool {
+	_, _, ok := LastCheck(line, "/")
+	return ok
+}
+
+// LastCheck takes a line apart that runs in a folder and whose exit code is that
+// of its last command, a check; before are the commands in front of it.
+func LastCheck(line, dir string) (before []shellsyntax.Command, last Check, ok bool) {
+	line = strings.TrimSpace(line)
+	if !OnlyAnd(line) {
+		return nil, last, false
+	}
+	cmds, err := shellsyntax.Parse(line, dir)
+	if err != nil || len(cmds) == 0 {
+		return nil, last, false
+	}
+	last, ok = CheckOf(cmds[len(cmds)-1])
+	return cmds[:len(cmds)-1], last, ok
+}
+
+// OnlyAnd reports whether the only operators of a line are && and redirections of
+// file descriptors: the line's exit code is then the last command's, or that
+// of an earlier one that failed.
+func OnlyAnd(line string) bool {
+	line = strings.ReplaceAll(line, "&&", "")
+	line = strings.ReplaceAll(line, "2>&1", "")
+	return !strings.ContainsAny(line, "|&;\n!") &&
+		!strings.Contains(strings.ReplaceAll(line, " ", ""), "()") && !strings.Contains(line, "function ") // a name of its own for something else
+}
+
+// Compiled reports whether exit code 0 of the check shows that the project
+// compiles.
+func (k Check) Compiled() bool {
+	return k.Proof == Builds || k.Compiles ||
+		k.program.targets && slices.ContainsFunc(k.rest, func(w string) bool { return w == "build" || w == "all" || w == "compile" })
+}
+
+// Verbose reports whether the check is told to name each test. env is
+// NAME=value that it is given beside its words.
+func (k Check) Verbose(env []string) bool {
+	return k.Output == GoOutput && (slices.ContainsFunc(k.Words, func(w string) bool {
+		return w == "-v" || w == "--v" || w == "-v=true" || w == "-test.v" || w == "-json" || w == "--json"
+	}) || slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "GOFLAGS=") && strings.Contains(e, "-v") }))
+}
+
+// Looked returns the folders and the files that the check's words name, as far
+// as they differ from its own folder: in, for each flag that says in which
+// folder it looks, its value; others, the words that lead out of the folder.
+func (k Check) Looked() (in, others []string) {
+	for i, w := range k.Words[1:] {
+		if name, value, has := strings.Cut(w, "="); folderFlag(name) {
+			if !has && i+2 < len(k.Words) {
+				value = k.Words[i+2]
+			}
+			in = append(in, value)
+			continue
+		}
+		if strings.HasPrefix(w, "..") || strings.HasPrefix(w, "/") {
+			others = append(others, w)
+		}
+	}
+	return in, others
+}
+
+// folderFlag reports whether a flag says in which folder a check looks.
+func folderFlag(name string) bool {
+	switch name {
+	case "-C", "--directory", "--prefix", "--cwd", "--dir", "--manifest-path", "--project", "--rootDir", "--root", "--rootdir":
+		return true
+	}
+	return false
+}
