@@ -106,7 +106,7 @@ func (g *ground) command(i int, c shellsyntax.Command, line []shellsyntax.Comman
 	for _, w := range e.Writes {
 		// A link that ln and mv put there is replaced, not followed; what is a
 		// folder is seen to by into.
-		g.word(i, c, w, use{write: true, follow: name != "ln" && name != "mv"})
+		g.word(i, c, w, use{write: true, follow: !command.ReplacesLink(name)})
 	}
 	for _, w := range e.Removes {
 		g.word(i, c, w, use{write: true})
@@ -115,7 +115,7 @@ func (g *ground) command(i int, c shellsyntax.Command, line []shellsyntax.Comman
 	case e.Kind == command.Reads:
 		g.searches(c, line, name)
 	case e.Kind == command.Writes:
-		g.into(i, c, name)
+		g.into(i, c)
 	case name != "git" && len(c.Words) > 1: // git follows no link on the way
 		g.given(i, c)
 	}

@@ -19,31 +19,19 @@ func (g *ground) makes(i int, c shellsyntax.Command) {
 	if len(c.Words) == 0 {
 		return
 	}
-	name, _ := c.Program()
-	switch name {
-	case "ln", "link", "cp", "mv", "rsync", "gcp", "gmv", "gln":
-		g.copies(i, c, strings.TrimPrefix(name, "g"))
-	case "tar", "bsdtar", "gtar", "unzip", "7z", "7za", "7zr", "cpio", "pax", "patch", "unrar", "stow", "bunzip", "ditto":
-		g.anywhere(i, name)
-	case "git":
-		g.checkouts(i, c)
+	if k, ok := command.CopyingOf(c); ok && (k.Symbolic || k.Hard || k.Copies) {
+		g.copies(i, c, k)
+	}
+	if by := command.LinksAnywhere(c); by != "" {
+		g.anywhere(i, by)
 	}
 }
 
 // removes notes which places a command takes something away from.
 func (g *ground) removes(c shellsyntax.Command) {
-	var words []shellsyntax.Word
-	switch name, _ := c.Program(); {
-	case len(c.Words) == 0:
-	case !c.Words[0].Known, name == "find", name == "git" && command.Effects(c).Kind != command.Reads, name == "rsync":
-		g.lost = true
-	case name == "mv":
-		words = operandsOf(c, name).src
-	case name == "rm" || name == "rmdir" || name == "unlink":
-		words = c.Words[1:]
-	}
+	words, anything := command.TakesAway(c)
+	g.lost = g.lost || anything
 	for _, w := range words {
-		g.lost = g.lost || !w.Known
 		for _, p := range rawPaths(c, w) {
 			for _, real := range g.places(p, false) {
 				g.gone[real] = true
@@ -70,55 +58,24 @@ func (g *ground) anywhere(i int, by string) {
 	}
 }
 
-// checkouts: git brings links along where it writes files of another commit.
-func (g *ground) checkouts(i int, c shellsyntax.Command) {
-	if command.Effects(c).Kind == command.Reads {
-		return
-	}
-	sub := command.ParseGit(c.Words[1:])
-	switch sub.Sub {
-	case "mv":
-		g.copies(i, shellsyntax.Command{Words: append([]shellsyntax.Word{c.Words[0]}, sub.Args...), Dir: c.Dir, Alt: c.Alt}, "mv")
-	case "checkout", "switch":
-		if len(sub.Args) == 2 && sub.Args[0].Known && (sub.Args[0].Text == "-b" || sub.Args[0].Text == "-c") {
-			return // a new branch at the same commit
-		}
-		g.anywhere(i, "git "+sub.Sub)
-	case "stash":
-		if len(sub.Args) == 0 || sub.Args[0].Text == "push" || sub.Args[0].Text == "save" {
-			return // what comes back is what was committed
-		}
-		g.anywhere(i, "git stash")
-	case "", "pull", "merge", "rebase", "cherry-pick", "revert", "reset", "restore", "apply", "am", "clone", "worktree", "submodule", "read-tree", "checkout-index", "bisect":
-		g.anywhere(i, strings.TrimSpace("git "+sub.Sub))
-	}
-}
-
-// copies notes what ln, cp, mv and rsync put where.
-func (g *ground) copies(i int, c shellsyntax.Command, name string) {
-	o := operandsOf(c, name)
-	if len(o.dst) == 0 && len(o.src) > 0 {
-		if name != "ln" || len(o.src) > 1 {
-			return
-		}
-		o.dst = []shellsyntax.Word{{Text: ".", Known: true}}
-	}
-	for _, dst := range o.dst {
+// copies notes what a command that links, copies or moves puts where.
+func (g *ground) copies(i int, c shellsyntax.Command, k command.Copying) {
+	for _, dst := range k.Dst {
 		tos := rawPaths(c, dst)
 		if !dst.Known || len(tos) == 0 {
-			g.anywhere(i, name)
+			g.anywhere(i, k.Program)
 			return
 		}
 		for _, to := range tos {
-			for _, src := range o.src {
-				g.puts(c, o, name, src, to)
+			for _, src := range k.Src {
+				g.puts(c, k, src, to)
 			}
 		}
 	}
 }
 
 // puts notes what one operand may become at a target.
-func (g *ground) puts(c shellsyntax.Command, o operands, name string, src shellsyntax.Word, to string) {
+func (g *ground) puts(c shellsyntax.Command, k command.Copying, src shellsyntax.Word, to string) {
 	if !src.Known {
 		for _, from := range rawPaths(c, src) {
 			matches, ok := g.matches(from, func(entry) bool { return true })
@@ -126,7 +83,7 @@ func (g *ground) puts(c shellsyntax.Command, o operands, name string, src shells
 				g.put(to, node{any: true})
 			}
 			for _, m := range matches {
-				g.putAs(to, m, o.replaces, node{copy: m})
+				g.putAs(to, m, k.Replaces, node{copy: m})
 			}
 		}
 		if !src.Glob {
@@ -134,20 +91,20 @@ func (g *ground) puts(c shellsyntax.Command, o operands, name string, src shells
 		}
 		return
 	}
-	if name == "ln" && o.symbolic || name == "cp" && o.symbolic {
-		g.putAs(to, src.Text, o.replaces, node{link: src.Text})
+	if k.Symbolic {
+		g.putAs(to, src.Text, k.Replaces, node{link: src.Text})
 	}
 	for _, from := range rawPaths(c, src) {
 		lands, known := g.lands(from, false)
 		if !known {
-			g.putAs(to, src.Text, o.replaces, node{any: true})
+			g.putAs(to, src.Text, k.Replaces, node{any: true})
 		}
 		for _, real := range lands {
 			switch {
-			case name == "ln" && !o.symbolic, name == "link", o.hard:
-				g.putAs(to, src.Text, o.replaces, node{hard: real})
-			case name != "ln":
-				g.putAs(to, src.Text, o.replaces, node{copy: real})
+			case k.Hard:
+				g.putAs(to, src.Text, k.Replaces, node{hard: real})
+			case k.Copies:
+				g.putAs(to, src.Text, k.Replaces, node{copy: real})
 			}
 		}
 	}
@@ -205,81 +162,21 @@ func (g *ground) note(at string, n node) {
 	g.made[at] = append(g.made[at], n)
 }
 
-// operands are what ln, cp and mv are given.
-type operands struct {
-	src, dst       []shellsyntax.Word
-	symbolic, hard bool
-	replaces       bool // a folder, or a link to one, where it goes is replaced
-}
-
-func operandsOf(c shellsyntax.Command, name string) operands {
-	var o operands
-	rest := c.Words[1:]
-	ended := false
-	for i := 0; i < len(rest); i++ {
-		w := rest[i]
-		t := w.Text
-		switch {
-		case ended || !w.Known || t == "" || t == "-" || t[0] != '-':
-			o.src = append(o.src, w)
-		case t == "--":
-			ended = true
-		case strings.HasPrefix(t, "--t"):
-			if _, v, ok := strings.Cut(t, "="); ok {
-				o.dst = append(o.dst, shellsyntax.Word{Text: v, Known: true})
-			} else if i+1 < len(rest) {
-				i++
-				o.dst = append(o.dst, rest[i])
-			}
-		case strings.HasPrefix(t, "--"):
-			o.symbolic = o.symbolic || strings.HasPrefix("--symbolic-link", t) && len(t) > 3
-			o.hard = o.hard || strings.HasPrefix("--link", t) && name == "cp"
-			o.replaces = o.replaces || strings.HasPrefix(t, "--no")
-		default:
-			letters, v, t := cutLetter(t[1:], 't')
-			o.symbolic = o.symbolic || strings.Contains(letters, "s")
-			o.hard = o.hard || strings.Contains(letters, "l") && name == "cp"
-			o.replaces = o.replaces || strings.ContainsAny(letters, "Tnh")
-			if t && v != "" {
-				o.dst = append(o.dst, shellsyntax.Word{Text: v, Known: true})
-			} else if t && name != "rsync" && i+1 < len(rest) {
-				i++
-				o.dst = append(o.dst, rest[i])
-			}
-		}
-	}
-	if len(o.dst) == 0 && len(o.src) > 1 {
-		last := len(o.src) - 1
-		o.src, o.dst = o.src[:last], o.src[last:]
-	}
-	return o
-}
-
-// cutLetter cuts a cluster of options at one that takes a value.
-func cutLetter(cluster string, letter byte) (before, value string, found bool) {
-	i := strings.IndexByte(cluster, letter)
-	if i < 0 {
-		return cluster, "", false
-	}
-	return cluster[:i], cluster[i+1:], true
-}
-
-// into adds where cp, mv and ln write: into a folder, what is there of that
-// name may be a link. A hard link lends the right to change what it names.
-func (g *ground) into(i int, c shellsyntax.Command, name string) {
-	switch name {
-	case "cp", "mv", "ln", "install":
-	default:
+// into adds where a command that links, copies or moves writes: into a folder,
+// what is there of that name may be a link. A hard link lends the right to
+// change what it names.
+func (g *ground) into(i int, c shellsyntax.Command) {
+	k, ok := command.CopyingOf(c)
+	if !ok {
 		return
 	}
-	o := operandsOf(c, name)
-	for _, src := range o.src {
-		if name == "ln" && !o.symbolic || o.hard {
+	for _, src := range k.Src {
+		if k.Hard {
 			g.lends(i, c, src)
 		}
-		for _, dst := range o.dst {
+		for _, dst := range k.Dst {
 			for _, to := range rawPaths(c, dst) {
-				g.under(c, src, dst, to, name == "cp")
+				g.under(c, src, dst, to, k.Follows)
 			}
 		}
 	}

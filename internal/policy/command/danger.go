@@ -80,6 +80,21 @@ func hasWord(words []shellsyntax.Word, texts ...string) bool {
 	return slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return slices.Contains(texts, w.Text) })
 }
 
+// Deletes returns the words that name what a command removes or empties, whatever
+// its other words are.
+func Deletes(name string, c shellsyntax.Command) []shellsyntax.Word {
+	switch name {
+	case "rm", "rmdir", "unlink", "shred", "truncate":
+		return c.Words[1:]
+	case "find":
+		if !slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return w.Text == "-delete" }) {
+			return nil
+		}
+		return c.Words[1:2]
+	}
+	return Effects(c).Removes
+}
+
 // Reader reports whether a program writes no file it names, whatever its options.
 func Reader(name string) bool {
 	switch name {

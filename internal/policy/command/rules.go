@@ -27,12 +27,17 @@ func Interpreter(name string) bool {
 	return false
 }
 
-// Subcommands is how many words after the program say what it does.
-func Subcommands(name string) int {
-	switch name {
+// Subcommands returns how many words after the program say what it does, at most.
+func Subcommands(c shellsyntax.Command) int {
+	switch name, _ := c.Program(); name {
 	case "go", "git", "cargo", "make", "just", "pip", "pip3", "uv", "poetry", "bundle", "rake", "mix", "dotnet", "gradle", "./gradlew", "mvn", "brew", "apt", "apt-get", "terraform", "helm", "rustup", "composer", "golangci-lint", "swift", "deno", "bun":
 		return 1
-	case "npm", "pnpm", "yarn", "docker", "podman", "kubectl", "gh", "aws", "gcloud":
+	case "npm", "pnpm", "yarn", "docker", "kubectl":
+		if len(c.Words) > 1 && isOneOf(c.Words[1], "run", "compose", "exec") {
+			return 2
+		}
+		return 1
+	case "podman", "gh", "aws", "gcloud":
 		return 2
 	}
 	return 0
@@ -44,7 +49,8 @@ func Assignment(s string) bool {
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// Transparent reports whether a command's wrappers neither what runs nor with which rights.
+// Transparent reports whether a command's wrappers change neither what runs nor
+// with which rights.
 func Transparent(c shellsyntax.Command) bool {
 	for _, n := range c.Wrappers {
 		switch n {
@@ -152,4 +158,10 @@ func Searches(name string) bool {
 		return true
 	}
 	return false
+}
+
+// FindsText reports whether a command looks for text, and ends with exit code 1
+// where it finds none.
+func FindsText(words []string) bool {
+	return len(words) > 0 && slices.Contains([]string{"grep", "egrep", "rg", "ag"}, words[0]) || len(words) > 1 && words[0] == "git" && words[1] == "grep"
 }

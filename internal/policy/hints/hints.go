@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Why begins Noted.Why of a hint; its kind follows.
@@ -132,11 +133,10 @@ func searched(d event.CallDone) (found, is bool) {
 		return d.Note != "no matches" && d.Note != "no files", d.Outcome == event.OK
 	case tool.Exec:
 		words := strings.Fields(d.Command)
-		if len(words) == 0 || d.Exit == nil || *d.Exit > 1 || strings.ContainsAny(d.Command, "|;&\n") {
+		if d.Exit == nil || *d.Exit > 1 || strings.ContainsAny(d.Command, "|;&\n") {
 			return false, false
 		}
-		search := slices.Contains([]string{"grep", "egrep", "rg", "ag"}, words[0]) || words[0] == "git" && len(words) > 1 && words[1] == "grep"
-		return *d.Exit == 0, search
+		return *d.Exit == 0, command.FindsText(words)
 	}
 	return false, false
 }

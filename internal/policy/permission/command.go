@@ -229,15 +229,8 @@ func proposal(c shellsyntax.Command) string {
 		return exactRule(words)
 	}
 	keep := 1
-	if i := command.Subcommands(name); i > 0 {
-		for keep < len(c.Words) && keep <= i && c.Words[keep].Known && plainSub(c.Words[keep].Text) {
-			keep++
-		}
-		if name == "npm" || name == "pnpm" || name == "yarn" || name == "docker" || name == "kubectl" || name == "gh" {
-			if keep > 2 && !(c.Words[1].Text == "run" || c.Words[1].Text == "compose" || name == "gh" || c.Words[1].Text == "exec") {
-				keep = 2
-			}
-		}
+	for n := command.Subcommands(c); keep < len(c.Words) && keep <= n && c.Words[keep].Known && plainSub(c.Words[keep].Text); {
+		keep++
 	}
 	var b strings.Builder
 	for _, w := range c.Words[:keep] {

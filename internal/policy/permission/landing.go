@@ -166,18 +166,7 @@ func (p *Policy) destroying(units []unit) {
 // removesOutside reports whether a command removes what is not in the
 // workspace, or what cannot be known.
 func (p *Policy) removesOutside(c shellsyntax.Command) bool {
-	name := base(c)
-	words := command.Effects(c).Removes
-	switch name {
-	case "rm", "rmdir", "unlink", "shred", "truncate":
-		words = c.Words[1:]
-	case "find":
-		if !slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return w.Text == "-delete" }) {
-			return false
-		}
-		words = c.Words[1:2]
-	}
-	for _, w := range words {
+	for _, w := range command.Deletes(base(c), c) {
 		if w.Known && strings.HasPrefix(w.Text, "-") {
 			continue
 		}

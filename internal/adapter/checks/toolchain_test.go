@@ -1,4 +1,4 @@
-package cli
+package checks
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 )
 
 // SPEC 13.3: the doctor knows the kinds of projects that have checks.
-func TestKindsOfProjects(t *testing.T) {
+func TestToolchains(t *testing.T) {
 	for _, c := range []struct{ file, text, program string }{
 		{"go.mod", "", "go"}, {"Cargo.toml", "", "cargo"}, {"package.json", "", "node"}, {"pyproject.toml", "", "python3"},
 		{"test_m.py", "", "python3"}, {"m_test.py", "", "python3"}, {"tests/test_m.py", "", "python3"}, {"setup.cfg", "", "python3"},
@@ -22,10 +22,8 @@ func TestKindsOfProjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		for _, k := range kinds {
-			if k.shownBy(dir) != "" {
-				got += k.program
-			}
+		for _, k := range Toolchains(dir) {
+			got += k.Program
 		}
 		if got != c.program {
 			t.Errorf("%s: %q, want %q", c.file, got, c.program)

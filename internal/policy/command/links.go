@@ -1,0 +1,163 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// This file knows what programs do with links: which make them, which bring them
+// along with what they copy or unpack, and which take away what is at a place.
+
+// Copying is what a command that links, copies or moves does with each of Src
+// at each of Dst.
+type Copying struct {
+	Program  string
+	Src, Dst []shellsyntax.Word
+	Symbolic bool // Dst becomes a link with the text of Src
+	Hard     bool // Dst becomes a further name of the file Src
+	Copies   bool // what is at Src comes to Dst, links as links
+	Replaces bool // a folder at Dst, or a link to one, is replaced
+	Follows  bool // it writes through a link that is in the folder Dst
+}
+
+// CopyingOf returns what a command does with links at places that it names. ok
+// is false for one that does nothing of the kind.
+func CopyingOf(c shellsyntax.Command) (k Copying, ok bool) {
+	name, _ := c.Program()
+	switch name {
+	case "ln", "link", "cp", "mv", "rsync", "install":
+	case "gcp", "gmv", "gln":
+		name = name[1:]
+	case "git":
+		if Effects(c).Kind == Reads {
+			return k, false
+		}
+		g := ParseGit(c.Words[1:])
+		if g.Sub != "mv" {
+			return k, false
+		}
+		name, c.Words = "mv", append([]shellsyntax.Word{c.Words[0]}, g.Args...)
+	default:
+		return k, false
+	}
+	k = copyingOf(c, name)
+	if name == "ln" && len(k.Src) == 1 && len(k.Dst) == 0 {
+		k.Dst = []shellsyntax.Word{{Text: ".", Known: true}}
+	}
+	return k, true
+}
+
+func copyingOf(c shellsyntax.Command, name string) Copying {
+	k := Copying{Program: name}
+	symbolic, hard := false, false
+	rest := c.Words[1:]
+	ended := false
+	for i := 0; i < len(rest); i++ {
+		w := rest[i]
+		t := w.Text
+		switch {
+		case ended || !w.Known || t == "" || t == "-" || t[0] != '-':
+			k.Src = append(k.Src, w)
+		case t == "--":
+			ended = true
+		case strings.HasPrefix(t, "--t"):
+			if _, v, ok := strings.Cut(t, "="); ok {
+				k.Dst = append(k.Dst, shellsyntax.Word{Text: v, Known: true})
+			} else if i+1 < len(rest) {
+				i++
+				k.Dst = append(k.Dst, rest[i])
+			}
+		case strings.HasPrefix(t, "--"):
+			symbolic = symbolic || strings.HasPrefix("--symbolic-link", t) && len(t) > 3
+			hard = hard || strings.HasPrefix("--link", t)
+			k.Replaces = k.Replaces || strings.HasPrefix(t, "--no")
+		default:
+			letters, v, target := cutLetter(t[1:], 't')
+			symbolic = symbolic || strings.Contains(letters, "s")
+			hard = hard || strings.Contains(letters, "l")
+			k.Replaces = k.Replaces || strings.ContainsAny(letters, "Tnh")
+			if target && v != "" {
+				k.Dst = append(k.Dst, shellsyntax.Word{Text: v, Known: true})
+			} else if target && name != "rsync" && i+1 < len(rest) {
+				i++
+				k.Dst = append(k.Dst, rest[i])
+			}
+		}
+	}
+	if len(k.Dst) == 0 && len(k.Src) > 1 {
+		last := len(k.Src) - 1
+		k.Src, k.Dst = k.Src[:last], k.Src[last:]
+	}
+	k.Symbolic = symbolic && (name == "ln" || name == "cp")
+	k.Hard = name == "ln" && !symbolic || name == "link" || name == "cp" && hard
+	k.Copies = !k.Hard && (name == "cp" || name == "mv" || name == "rsync")
+	k.Follows = name == "cp"
+	return k
+}
+
+// cutLetter cuts a cluster of options at one that takes a value.
+func cutLetter(cluster string, letter byte) (before, value string, found bool) {
+	i := strings.IndexByte(cluster, letter)
+	if i < 0 {
+		return cluster, "", false
+	}
+	return cluster[:i], cluster[i+1:], true
+}
+
+// ReplacesLink reports whether a program that writes to a link replaces it, and
+// does not follow it.
+func ReplacesLink(name string) bool { return name == "ln" || name == "mv" }
+
+// LinksAnywhere returns the program of a command that may make links at places
+// which its words do not name, as what unpacks an archive; "" for none.
+func LinksAnywhere(c shellsyntax.Command) string {
+	switch name, _ := c.Program(); name {
+	case "tar", "bsdtar", "gtar", "unzip", "7z", "7za", "7zr", "cpio", "pax", "patch", "unrar", "stow", "bunzip", "ditto":
+		return name
+	case "git":
+		if Effects(c).Kind == Reads {
+			return ""
+		}
+		return checksOut(ParseGit(c.Words[1:]))
+	}
+	return ""
+}
+
+// checksOut returns a subcommand of git that writes files of another commit, and
+// brings links along.
+func checksOut(g Git) string {
+	switch g.Sub {
+	case "checkout", "switch":
+		if len(g.Args) == 2 && g.Args[0].Known && (g.Args[0].Text == "-b" || g.Args[0].Text == "-c") {
+			return "" // a new branch at the same commit
+		}
+	case "stash":
+		if len(g.Args) == 0 || g.Args[0].Text == "push" || g.Args[0].Text == "save" {
+			return "" // what comes back is what was committed
+		}
+	case "", "pull", "merge", "rebase", "cherry-pick", "revert", "reset", "restore", "apply", "am", "clone", "worktree", "submodule", "read-tree", "checkout-index", "bisect":
+	default:
+		return ""
+	}
+	return strings.TrimSpace("git " + g.Sub)
+}
+
+// TakesAway returns the words that name what a command may take away from its
+// place, also where its options are not known. anything: it may be what no word
+// names.
+func TakesAway(c shellsyntax.Command) (words []shellsyntax.Word, anything bool) {
+	if len(c.Words) == 0 {
+		return nil, false
+	}
+	switch name, _ := c.Program(); {
+	case !c.Words[0].Known, name == "find", name == "rsync", name == "git" && Effects(c).Kind != Reads:
+		return nil, true
+	case name == "mv":
+		words = copyingOf(c, name).Src
+	case name == "rm" || name == "rmdir" || name == "unlink":
+		words = c.Words[1:]
+	}
+	return words, slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return !w.Known })
+}
