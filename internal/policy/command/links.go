@@ -154,9 +154,9 @@ func TakesAway(c shellsyntax.Command) (words []shellsyntax.Word, anything bool) 
 	switch name, _ := c.Program(); {
 	case !c.Words[0].Known, name == "find", name == "rsync", name == "git" && Effects(c).Kind != Reads:
 		return nil, true
-	case name == "mv":
-		words = copyingOf(c, name).Src
-	case name == "rm" || name == "rmdir" || name == "unlink":
+	case name == "mv" || name == "gmv":
+		words = copyingOf(c, "mv").Src
+	case slices.Contains([]string{"rm", "rmdir", "unlink", "grm", "grmdir", "gunlink"}, name):
 		words = c.Words[1:]
 	}
 	return words, slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return !w.Known })

@@ -167,7 +167,7 @@ func (f *Fold) changed() {
 // result: only then is it known for a check.
 func (f *Fold) change(b event.FileChanged) {
 	w := f.open[b.Call]
-	if b.Tool != shellTool {
+	if b.Does != tool.Exec {
 		w = nil
 	}
 	if !f.checking {
@@ -204,9 +204,6 @@ func (f *Fold) change(b event.FileChanged) {
 		w.rewrote = append(w.rewrote, b.Path)
 	}
 }
-
-// shellTool is the tool under which the effects of commands are recorded.
-const shellTool = "bash"
 
 // ran takes the result of a command. A check is evidence; any other command
 // that may have changed something ends what evidence there was.

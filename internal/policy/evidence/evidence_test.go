@@ -15,7 +15,7 @@ func fold(bs ...event.Body) Report {
 	var f Fold
 	f.Apply(event.Event{Body: event.Prompted{Source: event.Person}})
 	for _, b := range bs {
-		f.Apply(event.Event{Body: b})
+		f.Apply(event.Event{Body: event.Completed(b)})
 	}
 	return f.Report()
 }

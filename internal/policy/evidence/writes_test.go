@@ -44,7 +44,7 @@ func TestChecksThatChangeFiles(t *testing.T) {
 		turn := [][]event.Body{{event.Prompted{Source: event.Person}, wrote("1", "edit", "a.go", "x", "y"), event.CallDone{ID: "1", Tool: "edit"}}}
 		for _, bs := range append(turn, c.events...) {
 			for _, b := range bs {
-				f.Apply(event.Event{Body: b})
+				f.Apply(event.Event{Body: event.Completed(b)})
 			}
 		}
 		r := f.Report()
