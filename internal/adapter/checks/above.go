@@ -63,6 +63,9 @@ func (f *Finder) aboveChecks(t *tree, files []string) (wide []Check, why string)
 		_, cs := at.nodeChecks(u)
 		wide = append(wide, cs...)
 	}
+	for i := range wide {
+		wide[i].Dir = dir
+	}
 	if len(wide) == 0 {
 		why = "no check found in this folder; there are some in " + dir + ", where pawl runs them if it is started there"
 	}

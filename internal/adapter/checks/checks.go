@@ -40,6 +40,7 @@ type Check struct {
 	Command string
 	Kind    string // how its output is read; see Read
 	Unit    string // the project that it checks: the same for narrow and wide
+	Dir     string // the project's folder; absolute where it is above the workspace
 	Part    bool   // it looks only at what the change can affect
 	Own     bool   // a person's configuration names it
 	// Defined are the files that say what it does, relative to the workspace.
@@ -92,7 +93,7 @@ func (f *Finder) Find(changed []string) (Found, error) {
 		return Found{}, err
 	}
 	defer root.Close()
-	t := &tree{root: root, look: f.LookPath, goEnv: []string{"GOFLAGS=" + strings.TrimSpace(f.GoFlags+" -v")}}
+	t := f.tree(root)
 	var out Found
 	var units []unit
 	var documents, left []string
@@ -118,7 +119,7 @@ func (f *Finder) Find(changed []string) (Found, error) {
 		narrow, wide := t.checks(u)
 		for _, cs := range [][]Check{narrow, wide} {
 			for i := range cs {
-				cs[i].Unit = u.kind + " " + u.dir
+				cs[i].Unit, cs[i].Dir = u.kind+" "+u.dir, u.dir
 			}
 		}
 		out.Narrow = appendNew(out.Narrow, narrow...)
@@ -171,9 +172,13 @@ func (f *Finder) own(t *tree, name string) []Check {
 		if len(c.Paths) > 0 && !slices.ContainsFunc(c.Paths, func(p string) bool { return doublestar.MatchUnvalidated(p, name) }) {
 			continue
 		}
-		out = append(out, Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: t.named(c.Command)})
+		out = append(out, f.ownCheck(t, c))
 	}
 	return out
+}
+
+func (f *Finder) ownCheck(t *tree, c Configured) Check {
+	return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: t.named(c.Command)}
 }
 
 func within(dir, parent string) bool {
@@ -244,6 +249,10 @@ type tree struct {
 
 // maxFile is the longest file that is read, in bytes.
 const maxFile = 1 << 20
+
+func (f *Finder) tree(root *os.Root) *tree {
+	return &tree{root: root, look: f.LookPath, goEnv: []string{"GOFLAGS=" + strings.TrimSpace(f.GoFlags+" -v")}}
+}
 
 func (t *tree) isFile(name string) bool {
 	st, err := t.root.Stat(name)

@@ -37,6 +37,9 @@ func (t *tree) goChecks(u unit) (narrow, wide []Check) {
 // affected are the packages that a change can affect, as ./folder, nil where
 // that is all of them or can not be told.
 func (t *tree) affected(u unit) []string {
+	if len(u.files) == 0 {
+		return nil
+	}
 	imports := map[string][]string{} // folder in the module: what it imports
 	module := modulePath(t.read(path.Join(u.dir, "go.mod")))
 	if module == "" {

@@ -94,6 +94,9 @@ func (t *tree) inWork(u unit, narrow, wide []Check) ([]Check, []Check) {
 		}
 		return narrow, wide
 	}
+	if len(u.files) == 0 {
+		return narrow, wide
+	}
 	for _, m := range t.dependents(u.dir, uses) {
 		wide = append(wide, Check{Name: "go test", Command: in(m, "go test ./..."), Kind: kindGo, Env: t.goEnv})
 	}

@@ -163,6 +163,9 @@ func (t *tree) unittest(name string) bool {
 // the changed test files; nil where a changed file has none, or the project has
 // no others.
 func (t *tree) testsFor(u unit) []string {
+	if len(u.files) == 0 {
+		return nil
+	}
 	var tests []string
 	if !t.walk(u.dir, maxTestFiles, func(name string) {
 		if pythonTest(name) {

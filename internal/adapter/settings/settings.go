@@ -9,7 +9,6 @@
 package settings
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -173,60 +173,11 @@ func read(path string, into *Settings) (found bool, err error) {
 	if err != nil {
 		return false, &fault.Error{Category: fault.Configuration, Message: "cannot read the configuration", Err: err, Hint: "correct or remove the file"}
 	}
-	return true, decode(path, plainJSON(raw), into)
+	return true, decode(path, jsonc.Plain(raw), into)
 }
 
 // missing reports whether a file is not there, also because what should be a
 // folder on the way is a file.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-}
-
-// plainJSON blanks comments and trailing commas, so that positions in errors
-// stay true.
-func plainJSON(src []byte) []byte {
-	out := bytes.Clone(src)
-	blank := func(from, to int) {
-		for i := from; i < to && i < len(out); i++ {
-			if out[i] != '\n' {
-				out[i] = ' '
-			}
-		}
-	}
-	comma := -1 // a comma with nothing but space after it so far
-	for i := 0; i < len(out); i++ {
-		switch c := out[i]; {
-		case c == '"':
-			for i++; i < len(out) && out[i] != '"'; i++ {
-				if out[i] == '\\' {
-					i++
-				}
-			}
-			comma = -1
-		case c == '/' && i+1 < len(out) && out[i+1] == '/':
-			end := i
-			for end < len(out) && out[end] != '\n' {
-				end++
-			}
-			blank(i, end)
-			i = end - 1
-		case c == '/' && i+1 < len(out) && out[i+1] == '*':
-			end := bytes.Index(out[i+2:], []byte("*/"))
-			if end < 0 {
-				return out
-			}
-			blank(i, i+2+end+2)
-			i += end + 3
-		case c == ',':
-			comma = i
-		case c == '}' || c == ']':
-			if comma >= 0 {
-				out[comma] = ' '
-			}
-			comma = -1
-		case c != ' ' && c != '\t' && c != '\n' && c != '\r':
-			comma = -1
-		}
-	}
-	return out
 }

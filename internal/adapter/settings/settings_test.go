@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,21 +96,6 @@ func TestPaths(t *testing.T) {
 	if p, _ = PathsFrom(get); p.State != "/opt/pawl" || p.Config != "/opt/pawl" {
 		t.Errorf("%+v", p)
 	}
-}
-
-func FuzzPlainJSON(f *testing.F) {
-	for _, s := range []string{`{"a":1,}`, `[1,2,/*x*/]`, "{\"a\":\"//\\\"\"}//", `/*`, `"\`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, in []byte) {
-		out := plainJSON(in)
-		if len(out) != len(in) {
-			t.Fatalf("the length changed: %q → %q", in, out)
-		}
-		if json.Valid(in) && string(out) != string(in) {
-			t.Fatalf("valid JSON changed: %q → %q", in, out)
-		}
-	})
 }
 
 // SPEC 13.3, 16.2: checks and limits are the user's to set, and are looked at.

@@ -73,3 +73,21 @@ type Blocked struct {
 type ModeSet struct {
 	Mode string `json:"mode"`
 }
+
+// FolderTrust says, as a process opens the session, what of the folder's own
+// programs pawl runs by itself (SPEC 16.1).
+type FolderTrust struct {
+	State string `json:"state"`        // nothing, trusted, untrusted, changed
+	By    string `json:"by,omitempty"` // who trusts it: the person, flag, pawl
+	// Inert are the parts that do not run.
+	Inert []InertPart `json:"inert,omitempty"`
+}
+
+// InertPart is something executable that a folder configures and pawl does not
+// run.
+type InertPart struct {
+	Kind string   `json:"kind"` // check, hook, mcp, lsp, env, git, editor
+	Name string   `json:"name"`
+	Runs []string `json:"runs,omitempty"`
+	Why  string   `json:"why"`
+}

@@ -139,6 +139,7 @@ func full() []event.Body {
 		event.Recalled{Key: "9f", Text: "it is in <a.go>", Age: 60, Took: 7},
 		event.Forgotten{Text: "tabs", Sort: "preference"},
 		event.Progressed{Calls: 10, Files: 2, Tests: 1, Errors: 3, Since: 4, Phase: "wire it", PhasesDone: 1, PhasesTotal: 3, Elapsed: 90},
+		event.FolderTrust{State: "changed", By: "person", Inert: []event.InertPart{{Kind: "check", Name: "node in .", Runs: []string{"npm test"}, Why: "it is new"}}},
 		event.TextDelta{Text: "I will"},
 		event.ReasoningDelta{Text: "let me"},
 		event.CallDelta{Index: 1, Name: "bash", Text: `{"comm`},

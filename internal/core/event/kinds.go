@@ -46,6 +46,7 @@ func (Cleaned) Kind() string     { return "cleaned" }
 func (Recalled) Kind() string    { return "recalled" }
 func (Forgotten) Kind() string   { return "forgotten" }
 func (Progressed) Kind() string  { return "progressed" }
+func (FolderTrust) Kind() string { return "folder_trust" }
 
 // Events that are shown and never stored.
 
@@ -61,6 +62,6 @@ var bodies = []Body{
 	CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{}, Granted{}, Blocked{},
 	ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
 	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Phased{}, Routed{},
-	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, OpStarted{}, OpDone{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
+	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, OpStarted{}, OpDone{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
 	OutputDelta{},
 }

@@ -57,6 +57,12 @@ type Check struct {
 	// Defined are the files that say what it does. When the agent changed one
 	// of that name in this session, it asks again (SPEC 16.4).
 	Defined []string
+	// Untrusted says why the folder's word is not enough to run it, "" where it
+	// is trusted (SPEC 16.1): a person is asked, whatever the mode and the rules,
+	// and without one it is not run.
+	Untrusted string
+	// Stamp stands for the contents of what defines it besides Defined.
+	Stamp string
 	// Env is added to its environment, as NAME=value.
 	Env []string
 	// Read says what matters of all that it printed where it failed.

@@ -36,17 +36,18 @@ func (e ending) Consent(ctx context.Context, cs []Check) error {
 			continue
 		}
 		d := e.s.decideCheck(g, p, c)
-		if d.Verdict != permission.Ask || e.asked(c.Command, d) {
+		if d.Verdict != permission.Ask || e.asked(c, d) {
 			continue
 		}
 		q := g.question(ctx, p, d, "", "", false)
 		q.Title = "check the changes: " + q.Title
 		same := 0
-		for same < len(qs) && (q.Pattern == "" || qs[same].Pattern != q.Pattern || by[same] != d.By) {
+		what := e.what(c, d)
+		for same < len(qs) && (q.Pattern == "" || qs[same].Pattern != q.Pattern || by[same] != what) {
 			same++
 		}
 		if same == len(qs) {
-			step, qs, about, by = append(step, p), append(qs, q), append(about, nil), append(by, d.By)
+			step, qs, about, by = append(step, p), append(qs, q), append(about, nil), append(by, what)
 		} else {
 			qs[same].Preview += "\n" + q.Preview
 			qs[same].Reason += "; " + q.Reason
@@ -70,7 +71,7 @@ func (e ending) Consent(ctx context.Context, cs []Check) error {
 		for _, c := range about[i] {
 			if g.allowed[p] {
 				e.allowed[c.Command] = by[i]
-				if lasts && by[i] == byRedefined {
+				if lasts && (by[i] == byRedefined || strings.HasPrefix(by[i], byUntrusted)) {
 					e.s.allowedAs[c.Command] = e.s.definition(c)
 				}
 			} else {
@@ -82,9 +83,18 @@ func (e ending) Consent(ctx context.Context, cs []Check) error {
 }
 
 // asked says that the person has answered about a check already.
-func (e ending) asked(command string, d permission.Decision) bool {
-	by, ok := e.allowed[command]
-	return ok && by == d.By || slices.Contains(e.s.refusedChecks, command)
+func (e ending) asked(c Check, d permission.Decision) bool {
+	by, ok := e.allowed[c.Command]
+	return ok && by == e.what(c, d) || slices.Contains(e.s.refusedChecks, c.Command)
+}
+
+// what names what asks. A yes to a check that is not trusted is for what the
+// person was shown, so that its definition is part of it.
+func (e ending) what(c Check, d permission.Decision) string {
+	if d.By == byUntrusted {
+		return byUntrusted + "\n" + e.s.definition(c)
+	}
+	return d.By
 }
 
 // mayCheck passes a check through the permission gate. why says why it may not
@@ -101,7 +111,7 @@ func (e ending) mayCheck(ctx context.Context, c Check) (_ *turn.Pending, why str
 		if err := e.Consent(ctx, []Check{c}); err != nil {
 			return nil, "", err
 		}
-		if e.allowed[c.Command] != d.By {
+		if by, ok := e.allowed[c.Command]; !ok || by != e.what(c, d) {
 			return nil, "you did not allow it", nil
 		}
 		return p, "", nil
@@ -111,6 +121,9 @@ func (e ending) mayCheck(ctx context.Context, c Check) (_ *turn.Pending, why str
 		return p, "", nil
 	case permission.Deny:
 		return nil, "not allowed: " + d.Reason, nil
+	}
+	if d.By == byUntrusted {
+		return nil, "not run: " + d.Reason + " (pawl trust, or --trust for one run)", nil
 	}
 	why = "not allowed: " + d.Reason + ", and nobody was there to allow it"
 	if d.Flag != "" {
@@ -159,6 +172,16 @@ func (s *Session) decideDefined(d permission.Decision, c Check, definition strin
 	mode := s.perm.Mode()
 	standing := d.By == "rule" && !slices.ContainsFunc(s.perm.Rules(), func(r permission.Rule) bool { return r.From == permission.Granted && r.Text == d.Rule })
 	switch {
+	case c.Untrusted != "":
+		if known, ok := s.allowedAs[c.Command]; ok && known == definition {
+			d.Verdict = permission.Allow
+			return d
+		}
+		d.Verdict, d.By, d.Pattern, d.CanAlways, d.Flag = permission.Ask, byUntrusted, "bash("+c.Command+")", false, "--trust"
+		if strings.ContainsAny(c.Command, "*()\n") {
+			d.Pattern = ""
+		}
+		d.Reason = c.Untrusted
 	case s.perm.Redefined(names...) && mode != permission.Yolo && !(d.Verdict == permission.Allow && standing):
 		if known, ok := s.allowedAs[c.Command]; ok && known == definition {
 			d.Verdict = permission.Allow
@@ -175,8 +198,12 @@ func (s *Session) decideDefined(d permission.Decision, c Check, definition strin
 	return d
 }
 
-// byRedefined is Decision.By of a check that the agent made another one.
-const byRedefined = "redefined"
+// Decision.By of a check that the agent made another one, and of one whose
+// folder is not trusted.
+const (
+	byRedefined = "redefined"
+	byUntrusted = "untrusted"
+)
 
 // changedOf gives, of files that define a check, those of whose name the agent
 // changed one. Callers hold the lock.
@@ -193,6 +220,7 @@ func (s *Session) changedOf(files []string) []string {
 // definition stands for the contents of the files that define a check.
 func (s *Session) definition(c Check) string {
 	var b strings.Builder
+	b.WriteString(c.Stamp + "\n")
 	for _, f := range c.Defined {
 		if s.cfg.Files != nil {
 			h, _, _ := s.cfg.Files.Stat(f) // one that can not be read is as one that is not there

@@ -68,6 +68,9 @@ type Config struct {
 	// Answers, if set, is the cache of answers.
 	Answers Answers
 
+	// Trust, if set, is what of the folder's own programs may run by itself; it is
+	// recorded at opening.
+	Trust      *event.FolderTrust
 	Permission *permission.Policy
 	Person     bool // somebody is there to answer questions
 	// ReadOnly opens a session to look at it and to undo: nothing is recorded at
@@ -198,6 +201,9 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	} else {
 		drafts, recovered = s.changes.Recover(ctx, s.open)
 		drafts = append(drafts, s.closeOpenCalls()...)
+	}
+	if cfg.Trust != nil {
+		drafts = append(drafts, event.Draft{Body: *cfg.Trust})
 	}
 	drafts = append(drafts, s.rebase("start")...)
 	if err := s.record(ctx, drafts...); err != nil {

@@ -50,6 +50,8 @@ type front struct {
 	look   bool // only to look at a session, or to undo: no model is needed
 	// model, if set, is used when nothing else says which: a person's answer.
 	choose func(context.Context) (string, error)
+	// made: pawl made the folder itself.
+	made bool
 	// confirm, if set, asks a person for a yes.
 	confirm func(question string) (bool, error)
 }
@@ -59,6 +61,7 @@ type opened struct {
 	*session.Session
 	store    event.Store
 	model    modelChoice
+	trust    *folderTrust
 	warnings []string
 	closers  []func() error
 }
@@ -86,6 +89,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
+	o.trust = c.trust
 	w, err := a.world(ctx, f, c, o)
 	if err != nil {
 		return nil, err
@@ -120,6 +124,7 @@ type choices struct {
 	posix  bool
 	perm   *permission.Policy
 	routes route.Config
+	trust  *folderTrust
 }
 
 func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c choices, err error) {
@@ -165,7 +170,10 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.perm, err = a.permissions(f, c.conf, c.paths, c.dir, fr, c.posix); err != nil {
 		return c, err
 	}
-	c.routes, err = routes(f, c.conf.User)
+	if c.routes, err = routes(f, c.conf.User); err != nil || fr.look {
+		return c, err
+	}
+	c.trust, err = a.trustOf(f, c, fr, o)
 	return c, err
 }
 
@@ -287,7 +295,8 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 		Route:      c.routes,
 		Limits:     c.limits,
 		Progress:   user.Progress,
-		Fixer:      f.fixing.fixer(user, c.dir, a.Env),
+		Fixer:      fixer(user, c.trust),
+		Trust:      c.trust.event(),
 		Pressure:   pressure(user.Resources, a.Now, c.dir, c.paths.State),
 
 		Now: a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,

@@ -24,12 +24,16 @@ func (f *fixing) add(c *cobra.Command) {
 	exclude(c, "autofix", "no-autofix")
 }
 
-// fixer is what brings turns that changed files to their end, nil for nothing.
-func (f *fixing) fixer(conf settings.Settings, dir string, env func(string) string) func() session.Fixer {
-	a := conf.Autofix
-	if f.off || !f.on && a.Enable != nil && !*a.Enable {
+// finder finds the checks that are run after changes, nil where none is.
+func (f *fixing) finder(conf settings.Settings, dir string, env func(string) string) *checks.Finder {
+	if a := conf.Autofix; f.off || !f.on && a.Enable != nil && !*a.Enable {
 		return nil
 	}
+	return finderOf(conf, dir, env)
+}
+
+// finderOf finds the checks of a folder.
+func finderOf(conf settings.Settings, dir string, env func(string) string) *checks.Finder {
 	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath, GoFlags: goFlags(env)}
 	for _, c := range conf.Checks {
 		in := c.In
@@ -39,7 +43,16 @@ func (f *fixing) fixer(conf settings.Settings, dir string, env func(string) stri
 		name := first(c.Name, c.Command)
 		finder.Configured = append(finder.Configured, checks.Configured{Name: name, Command: c.Command, Paths: c.Paths, In: in})
 	}
-	run := autofix.Config{Find: finder.Find, Timeout: time.Duration(a.TimeoutSeconds) * time.Second}
+	return finder
+}
+
+// fixer is what brings turns that changed files to their end, nil for nothing.
+func fixer(conf settings.Settings, t *folderTrust) func() session.Fixer {
+	if t == nil || t.finder == nil {
+		return nil
+	}
+	a := conf.Autofix
+	run := autofix.Config{Find: t.finder.Find, Trusted: t.trusted, Timeout: time.Duration(a.TimeoutSeconds) * time.Second}
 	if a.Attempts != nil {
 		run.Attempts = *a.Attempts
 		if run.Attempts == 0 {

@@ -131,6 +131,7 @@ type flags struct {
 	resume       string
 	fork         bool
 	fixing       fixing
+	trust        bool
 	forkAt       int64 // the last event of the copy; 0 is all
 	plan         string
 }
@@ -173,7 +174,7 @@ without asking anything, as "pawl run" does.`,
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(), a.versionCommand(),
-		a.sandboxCommand(),
+		a.sandboxCommand(), a.trustCommand(),
 	)
 	return root
 }
@@ -211,6 +212,7 @@ func (f *flags) addRun(c *cobra.Command) {
 	fs.IntVar(&f.maxTurns, "max-turns", 0, "stop after this many model replies")
 	fs.DurationVar(&f.timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
 	fs.StringVar(&f.format, "output-format", "text", "text, json or stream-json")
+	fs.BoolVar(&f.trust, "trust", false, "for this run, trust what the folder has pawl run by itself, its checks (see pawl trust)")
 	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
 	fs.Bool("verbose", false, "") // what it asks for is on stderr anyway
 	_ = fs.MarkHidden("verbose")

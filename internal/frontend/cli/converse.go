@@ -48,7 +48,7 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 			choose: func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, term) },
 			confirm: func(question string) (bool, error) {
 				answer, err := term.Answer(question)
-				return yes(answer), err
+				return answeredYes(answer), err
 			},
 		})
 		if err != nil {

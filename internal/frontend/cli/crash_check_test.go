@@ -51,7 +51,7 @@ func TestKilledDuringCheck(t *testing.T) {
 	}()
 	env := []string{"ANTHROPIC_API_KEY=test-key-000000", "ANTHROPIC_BASE_URL=" + web.URL}
 	run := func(args ...string) []string {
-		return append([]string{"run", "--output-format", "stream-json", "-m", "anthropic/claude-script"}, args...)
+		return append([]string{"run", "--trust", "--output-format", "stream-json", "-m", "anthropic/claude-script"}, args...)
 	}
 	cmd := pawl(t, dir, home, env, run("change it")...)
 	out, err := cmd.StdoutPipe()

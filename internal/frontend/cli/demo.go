@@ -49,7 +49,7 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	}
 	fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s\n\n$ pawl run -C %s -m offline %q\n", dir, dir, demoPrompt)
 	f := &flags{dir: dir, model: "offline", format: "text"}
-	s, err := a.open(ctx, f, front{name: "demo"})
+	s, err := a.open(ctx, f, front{name: "demo", made: true})
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	live := *a
 	live.Err = wrapped(a.Out, false) // one screen: progress and answer belong together here
 	r, err := headless.Run(ctx, s.Session, demoPrompt, headless.Options{
-		Format: headless.Text, Out: live.Out, Err: live.Err, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.trust.event(), Format: headless.Text, Out: live.Out, Err: live.Err, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil {
 		return err

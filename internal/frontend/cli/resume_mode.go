@@ -37,7 +37,7 @@ func (a *App) settleMode(ctx context.Context, o *opened, f *flags, fr front, sta
 	return err
 }
 
-func yes(answer string) bool {
+func answeredYes(answer string) bool {
 	w := strings.ToLower(strings.TrimSpace(answer))
 	return w == "y" || w == "yes"
 }

@@ -62,7 +62,7 @@ func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Piped: piped, Format: format, Verify: f.verify, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.trust.event(), Piped: piped, Format: format, Verify: f.verify, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil && format != headless.Text && r.Type != "" { // the result says it
 		return &exitError{code: r.ExitCode, err: err, result: true}

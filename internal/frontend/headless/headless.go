@@ -41,6 +41,7 @@ func ParseFormat(s string) (Format, error) {
 // Options of a run.
 type Options struct {
 	Format  Format
+	Trust   *event.FolderTrust // what of the folder's programs does not run; nil: not known
 	Verify  bool
 	Timeout time.Duration // 0: none
 	Undo    string        // the command that puts changes back, "" for none
@@ -65,7 +66,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
 	lost := brief.Lost{}
-	v := &view{format: o.Format, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
+	v := &view{format: o.Format, trust: o.Trust, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
 	from := s.Began()
 	if o.Format == Text {
 		from = 0 // the timeline wants all that was before
@@ -99,6 +100,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	r := res.result(s.ID(), s.Info(), spent, s.Evidence(), o.Now().Sub(start), o.Verify)
 	r.Phases = phasesOf(s.Phases())
 	r.NotRestorable = lost.String()
+	r.Trust = o.Trust
 	if !res.finished {
 		err = cmp.Or(s.Close(), err)
 		f := turn.Describe(err)
@@ -158,6 +160,7 @@ func interrupts(ctx context.Context, o Options) (_ context.Context, stop func())
 // view writes events in one of the formats.
 type view struct {
 	format  Format
+	trust   *event.FolderTrust
 	undo    string
 	why     string
 	out     *bufio.Writer
@@ -174,12 +177,23 @@ type view struct {
 
 func (v *view) first(s *session.Session) {
 	if v.format == Text {
-		fmt.Fprintf(v.err, "pawl: %s; mode %s; session %s\n", brief.Model(s.Info()), s.Mode(), s.ID())
+		fmt.Fprintf(v.err, "pawl: %s; mode %s; session %s%s\n", brief.Model(s.Info()), s.Mode(), s.ID(), v.inert())
 		if p := s.Phases(); p.Open != nil { // those of before are known
 			fmt.Fprintln(v.err, plain.Line(fmt.Sprintf("pawl: phase %d of %d: %s", p.Open.Number, p.Totals.TotalPhases, p.Open.Description)))
 		}
 		v.said.phases = s.Last()
 	}
+}
+
+// inert is what the first line says of programs of the folder that do not run.
+func (v *view) inert() string {
+	if v.trust == nil {
+		return ""
+	}
+	if text := brief.Inert(*v.trust); text != "" {
+		return "; " + text
+	}
+	return ""
 }
 
 func (v *view) show(e event.Event) error {

@@ -38,10 +38,13 @@ type Result struct {
 	Checks      []evidence.Check `json:"checks"`
 	FixAttempts int              `json:"fix_attempts"` // that pawl asked for, because a check failed
 	Denials     []Denial         `json:"denials"`
-	Phases      *Phases          `json:"phases"` // null where the task has none
-	Error       *event.Fault     `json:"error"`
-	ExitCode    int              `json:"exit_code"`
-	Cached      bool             `json:"cached,omitempty"` // the answer was given before, and no model was asked
+	// Trust is whether the folder's own programs may run by themselves, and which
+	// did not: null where the run did not come so far.
+	Trust    *event.FolderTrust `json:"trust"`
+	Phases   *Phases            `json:"phases"` // null where the task has none
+	Error    *event.Fault       `json:"error"`
+	ExitCode int                `json:"exit_code"`
+	Cached   bool               `json:"cached,omitempty"` // the answer was given before, and no model was asked
 	// NotRestorable names what the run destroyed that no undo brings back.
 	NotRestorable string `json:"not_restorable,omitempty"`
 	// Fallbacks are the models that took over because another gave no answer.

@@ -33,6 +33,9 @@ const (
 type Config struct {
 	// Find finds the checks for changed files: a checks.Finder's.
 	Find func(changed []string) (checks.Found, error)
+	// Trusted, if set, says of a check why the folder's word is not enough to run
+	// it, "" where it is, and what stands for all that defines it.
+	Trusted func(checks.Check) (untrusted, stamp string)
 	// Attempts is how many fixes are asked for in a turn; 0 is 3, less than 0
 	// none: checks are run and reported.
 	Attempts int
@@ -192,7 +195,12 @@ func (f *fixer) check(ctx context.Context, t session.Ending, c checks.Check) (ev
 
 // session is a check as the session runs it.
 func (f *fixer) session(c checks.Check) session.Check {
+	untrusted, stamp := "", ""
+	if f.Trusted != nil {
+		untrusted, stamp = f.Trusted(c)
+	}
 	return session.Check{
+		Untrusted: untrusted, Stamp: stamp,
 		Name: c.Name, Command: c.Command, Timeout: f.Timeout, Part: c.Part, Attempt: len(f.tries), Own: c.Own, Defined: c.Defined, Env: c.Env,
 		Read: func(output string, exit int) session.Reading {
 			return session.Reading(checks.Read(c.Kind, output, exit))

@@ -1,0 +1,196 @@
+package checks
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// This file tells of checks what a person trusts (SPEC 16.1): what they run,
+// and what defines that.
+
+// maxDefinition is how much of a file that defines a check is read, in bytes.
+// A longer one can not be trusted.
+const maxDefinition = 4 << 20
+
+// How much of a workspace is looked at for projects.
+const (
+	maxFolders  = 2000
+	maxProjects = 200
+)
+
+// PartName names what a person trusts for a check: its project, or for a
+// command of their own configuration the command.
+func (c Check) PartName() string {
+	if c.Own {
+		return "your own check: " + c.Command
+	}
+	return c.Kind + " in " + cmp.Or(c.Dir, ".")
+}
+
+// Here finds the checks that changes in the workspace's own folder could lead
+// to: of its projects, of the larger project that it is a folder of, and those
+// of a person's configuration.
+func (f *Finder) Here() ([]Check, error) {
+	var out []Check
+	err := f.inTree(func(t *tree) {
+		for _, c := range f.Configured {
+			if c.In == "" || within(f.Root, c.In) {
+				out = append(out, f.ownCheck(t, c))
+			}
+		}
+		for _, kind := range t.kindsIn(".") {
+			out = append(out, t.project(".", kind)...)
+		}
+		if len(out) == 0 {
+			out, _ = f.aboveChecks(t, []string{"x.go", "x.js"})
+		}
+	})
+	return out, err
+}
+
+// Everywhere is Here with the projects of the folders below, the nearest first.
+// whole reports whether all folders were looked at: at most maxFolders are, and
+// maxProjects are taken.
+func (f *Finder) Everywhere() (found []Check, whole bool, err error) {
+	if found, err = f.Here(); err != nil {
+		return nil, false, err
+	}
+	whole, projects := true, 0
+	err = f.inTree(func(t *tree) {
+		folders := []string{"."}
+		for i := 0; i < len(folders); i++ {
+			if i > 0 {
+				for _, kind := range t.kindsIn(folders[i]) {
+					found = append(found, t.project(folders[i], kind)...)
+					projects++
+				}
+			}
+			if projects >= maxProjects {
+				whole = false
+				return
+			}
+			for _, e := range t.list(folders[i]) {
+				if !e.IsDir() || hidden(e.Name()) {
+					continue
+				}
+				if len(folders) >= maxFolders {
+					whole = false
+					break
+				}
+				folders = append(folders, path.Join(folders[i], e.Name()))
+			}
+		}
+	})
+	return found, whole, err
+}
+
+func (f *Finder) inTree(do func(*tree)) error {
+	root, err := os.OpenRoot(f.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	do(f.tree(root))
+	return nil
+}
+
+// project gives the wide checks of a project. No file is named, so that nothing
+// is looked for that a change could affect.
+func (t *tree) project(dir, kind string) []Check {
+	_, wide := t.checks(unit{dir: dir, kind: kind})
+	for i := range wide {
+		wide[i].Unit, wide[i].Dir = kind+" "+dir, dir
+	}
+	return wide
+}
+
+// Parts makes of checks what a person trusts, a part for each project.
+func (f *Finder) Parts(cs []Check) []trust.Part {
+	var names []string
+	by := map[string][]Check{}
+	for _, c := range cs {
+		name := c.PartName()
+		if by[name] == nil {
+			names = append(names, name)
+		}
+		by[name] = append(by[name], c)
+	}
+	var out []trust.Part
+	for _, name := range names {
+		var runs, defined []string
+		for _, c := range by[name] {
+			runs = append(runs, c.Command)
+			for _, d := range c.Defined {
+				if !slices.Contains(defined, d) {
+					defined = append(defined, d)
+				}
+			}
+		}
+		out = append(out, trust.Define(trust.Check, name, runs, f.sources(by[name][0], defined)))
+	}
+	return out
+}
+
+// sources reads the files that define a check.
+func (f *Finder) sources(c Check, defined []string) []trust.Source {
+	at, dir, above := f.Root, cmp.Or(c.Dir, "."), []string(nil)
+	if filepath.IsAbs(dir) { // the larger project that the workspace is in
+		at, dir, defined = dir, ".", nil
+	}
+	if dir != "." {
+		above = up(dir)
+	}
+	root, err := os.OpenRoot(at)
+	if err != nil {
+		return []trust.Source{{Name: at, Unread: true}}
+	}
+	defer root.Close()
+	var out []trust.Source
+	for _, name := range trust.Defining(c.Kind, dir, above, defined) {
+		if s, there := source(root, name); there {
+			if at != f.Root {
+				s.Name = path.Join(at, s.Name)
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// source reads a file that defines something. One that is there and can not be
+// read whole, leads out of the folder or is no regular file is Unread; a folder
+// of that name defines nothing.
+func source(root *os.Root, name string) (s trust.Source, there bool) {
+	s = trust.Source{Name: name, Unread: true}
+	st, err := root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return s, false
+	case err != nil:
+		return s, true
+	case st.IsDir():
+		return s, false
+	}
+	if st, err = root.Stat(name); err != nil || !st.Mode().IsRegular() || st.Size() > maxDefinition {
+		return s, err != nil || !st.IsDir()
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return s, true
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxDefinition+1))
+	if err == nil && len(text) <= maxDefinition {
+		s.Text, s.Unread = string(text), false
+	}
+	return s, true
+}

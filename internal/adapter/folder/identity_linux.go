@@ -1,0 +1,24 @@
+package folder
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// Identity tells a folder from another one that is put in its place: its number
+// in its file system and the time at which it was made, which a repository can
+// not choose. The device's number is left out: it is another after a restart
+// on some systems.
+func Identity(dir string) (string, error) {
+	var st unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, dir, unix.AT_STATX_SYNC_AS_STAT, unix.STATX_INO|unix.STATX_BTIME, &st)
+	if err != nil {
+		return "", fmt.Errorf("look at %s: %w", dir, err)
+	}
+	made := "unknown"
+	if st.Mask&unix.STATX_BTIME != 0 {
+		made = fmt.Sprintf("%d.%09d", st.Btime.Sec, st.Btime.Nsec)
+	}
+	return fmt.Sprintf("%d %s", st.Ino, made), nil
+}

@@ -1,0 +1,152 @@
+package settings
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// Trust is what a person said of folders (SPEC 16.1): a file for each folder,
+// named by the hash of its real path, so that two pawls at once never write the
+// same one but about the same folder, and then whole.
+type Trust struct{ Dir string }
+
+// Trust is the folder of what a person said of folders.
+func (p Paths) Trust() Trust { return Trust{Dir: filepath.Join(p.State, "trust")} }
+
+// Within reports whether what is kept lies in a workspace, where a repository
+// could bring it along. A workspace that holds the home is none's repository.
+func (t Trust) Within(workspace, home string) bool {
+	return below(t.Dir, workspace) && (home == "" || !below(home, workspace))
+}
+
+func below(path, dir string) bool {
+	if real, err := filepath.EvalSymlinks(nearest(path)); err == nil {
+		path = real
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// nearest is the first folder of a path, from its end, that is there.
+func nearest(path string) string {
+	for {
+		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+// Of returns what was said of a folder, nil for nothing. folder is what tells it
+// from others: where the path is written in other letters, as some file systems
+// allow, it is found by that.
+func (t Trust) Of(path, folder string) (*trust.Entry, error) {
+	e, err := t.read(t.file(path))
+	if err != nil || e != nil && e.Path == path {
+		return e, err
+	}
+	all, err := t.All()
+	for _, e := range all {
+		if folder != "" && e.Folder == folder && strings.EqualFold(e.Path, path) {
+			return &e, nil
+		}
+	}
+	return nil, err
+}
+
+// All returns what was said of every folder, by path.
+func (t Trust) All() ([]trust.Entry, error) {
+	files, err := os.ReadDir(t.Dir)
+	if missing(err) {
+		return nil, nil
+	}
+	var out []trust.Entry
+	for _, f := range files {
+		if filepath.Ext(f.Name()) != ".json" {
+			continue
+		}
+		e, rerr := t.read(filepath.Join(t.Dir, f.Name()))
+		if rerr != nil || e == nil {
+			err = errors.Join(err, rerr)
+			continue
+		}
+		out = append(out, *e)
+	}
+	slices.SortFunc(out, func(a, b trust.Entry) int { return strings.Compare(a.Path, b.Path) })
+	return out, err
+}
+
+// Keep stores what a person said.
+func (t Trust) Keep(e trust.Entry) error {
+	raw, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
+		return fmt.Errorf("keep what is trusted: %w", err)
+	}
+	return renameio.WriteFile(t.file(e.Path), append(raw, '\n'), 0o600)
+}
+
+// Revoke forgets what was said of a folder, and reports whether anything was.
+func (t Trust) Revoke(path string) (bool, error) {
+	err := os.Remove(t.file(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (t Trust) file(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return filepath.Join(t.Dir, hex.EncodeToString(sum[:16])+".json")
+}
+
+// read reads a file that only its owner can have written; nil for none.
+func (t Trust) read(name string) (*trust.Entry, error) {
+	bad := func(err error) error {
+		return &fault.Error{Category: fault.Configuration, Message: "cannot read what is trusted: " + name, Err: err, Hint: "remove the file; pawl trust asks again"}
+	}
+	st, err := os.Lstat(name)
+	switch {
+	case missing(err):
+		return nil, nil
+	case err != nil:
+		return nil, bad(err)
+	case !st.Mode().IsRegular():
+		return nil, bad(errors.New("it is no regular file"))
+	case st.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows": // there it says nothing
+		return nil, bad(errors.New("others may write it"))
+	case st.Size() > 4<<20:
+		return nil, bad(errors.New("it is too long"))
+	}
+	raw, err := os.ReadFile(name)
+	if missing(err) { // revoked in between
+		return nil, nil
+	}
+	var e trust.Entry
+	if err == nil {
+		err = json.Unmarshal(raw, &e)
+	}
+	if err == nil && t.file(e.Path) != name {
+		err = errors.New("it is of another folder")
+	}
+	if err != nil {
+		return nil, bad(err)
+	}
+	return &e, nil
+}

@@ -1,0 +1,66 @@
+package brief
+
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// kindNames are the kinds of programs of a folder, one and many.
+var kindNames = []struct{ kind, one, many string }{
+	{"hook", "hook", "hooks"},
+	{"mcp", "MCP server", "MCP servers"},
+	{"lsp", "language server", "language servers"},
+	{"env", "environment file", "environment files"},
+	{"git", "git hook or setting", "git hooks or settings"},
+	{"editor", "editor's task", "editors' tasks"},
+}
+
+// Inert says what of a folder's programs does not run because nobody trusts it,
+// "" where that is nothing. Environment files, git's own and an editor's are
+// told of beside others only: nearly every folder has some.
+func Inert(t event.FolderTrust) string {
+	var parts, checks []string
+	counts := map[string]int{}
+	for _, p := range t.Inert {
+		if counts[p.Kind]++; p.Kind == "check" {
+			checks = append(checks, p.Runs...)
+		}
+	}
+	if t.State == "trusted" || counts["check"]+counts["hook"]+counts["mcp"]+counts["lsp"] == 0 {
+		return ""
+	}
+	if len(checks) > 0 {
+		more := ""
+		if len(checks) > 3 {
+			checks, more = checks[:3], ", …"
+		}
+		parts = append(parts, "its checks ("+plain.Line(cut(strings.Join(checks, ", "), 200))+more+")")
+	}
+	for _, k := range kindNames {
+		if n := counts[k.kind]; n > 0 {
+			parts = append(parts, Plural(n, k.one, k.many))
+		}
+	}
+	is := "are"
+	if len(t.Inert) == 1 && len(checks) == 0 {
+		is = "is"
+	}
+	why := "this folder is not trusted: "
+	switch t.State {
+	case "changed":
+		why = "this folder changed since it was trusted: "
+	case "nothing":
+		why = ""
+	}
+	return why + list(parts) + " " + is + " inert (see pawl trust)"
+}
+
+// list joins words as a sentence does.
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}

@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/adapter/checks"
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// folderTrust is what of one folder's own programs pawl may run by itself
+// (SPEC 16.1), for one session. At the start the folder itself is looked at;
+// the projects below it when a check of theirs is about to run.
+type folderTrust struct {
+	dir, home string
+	store     settings.Trust
+	finder    *checks.Finder // nil: no checks are run
+	// by is who trusts the folder whatever is stored: "flag", "pawl", or "".
+	by      string
+	folder  string // see folder.Identity
+	verdict trust.Verdict
+
+	mu sync.Mutex
+	// first are the hashes of the parts as they were first met, where the folder
+	// is trusted whatever is stored: what the run makes of them is not.
+	first map[string]string
+}
+
+// trustOf looks at what the folder configures, and asks a person about it where
+// it would be used and they were not asked.
+func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, error) {
+	t := &folderTrust{
+		dir: c.dir, home: a.Env("HOME"), store: c.paths.Trust(),
+		finder: f.fixing.finder(c.conf.User, c.dir, a.Env), first: map[string]string{},
+	}
+	switch {
+	case fr.made:
+		t.by = "pawl"
+	case f.trust && a.inPawl():
+		return nil, usageError("--trust is for a person, and this was started by pawl itself")
+	case f.trust:
+		t.by = "flag"
+	}
+	var parts []trust.Part
+	if t.finder != nil && c.perm.Mode() != permission.Plan { // which runs no check
+		found, err := t.finder.Here()
+		if err != nil {
+			return nil, err
+		}
+		parts = t.finder.Parts(found)
+	}
+	warn := func(err error) { o.warnings = append(o.warnings, err.Error()) }
+	if err := t.judge(parts); err != nil {
+		warn(err)
+	}
+	if t.verdict.State != trust.Trusted {
+		more, err := folder.Look(t.dir)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, more...)
+		if err := t.judge(parts); err != nil && t.verdict.State == "" {
+			warn(err)
+		}
+	}
+	if fr.person && fr.confirm != nil && len(t.verdict.Asks()) > 0 && !t.verdict.Declined {
+		if err := a.askTrust(t, fr.confirm); err != nil {
+			return nil, err
+		}
+	}
+	if fr.person {
+		if text := inert(t.event()); text != "" {
+			o.warnings = append(o.warnings, text)
+		}
+	}
+	return t, nil
+}
+
+// judge compares parts of the folder with what is stored. What can not be read
+// is as if it was not there, and told.
+func (t *folderTrust) judge(parts []trust.Part) error {
+	v, err := t.compare(parts)
+	t.verdict = v
+	return err
+}
+
+func (t *folderTrust) compare(parts []trust.Part) (trust.Verdict, error) {
+	if t.by != "" {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		e := trust.Accept(t.dir, "", noTime, true, nil)
+		for _, p := range parts {
+			if h, met := t.first[p.Key()]; !met {
+				t.first[p.Key()] = p.Hash
+			} else if h != p.Hash {
+				e.Parts[p.Key()] = trust.Stored{Hash: h}
+				continue
+			}
+			e.Parts[p.Key()] = trust.Stored{Hash: p.Hash}
+		}
+		return trust.Judge(&e, "", parts), nil
+	}
+	if t.store.Within(t.dir, t.home) {
+		return trust.Judge(nil, "", parts), t.misplaced()
+	}
+	id, err := folder.Identity(t.dir)
+	if err != nil {
+		return trust.Judge(nil, "", parts), err
+	}
+	t.folder = id
+	e, err := t.store.Of(t.dir, id)
+	return trust.Judge(e, id, parts), err
+}
+
+// misplaced is the error of a store that the folder could bring along.
+func (t *folderTrust) misplaced() error {
+	return fault.NewConfiguration("set PAWL_HOME to a folder elsewhere", "%s is within the folder that it would speak of, so nothing is trusted by it", t.store.Dir)
+}
+
+// trusted is autofix.Config.Trusted: it looks at what defines a check as it is
+// now.
+func (t *folderTrust) trusted(c checks.Check) (untrusted, stamp string) {
+	parts := t.finder.Parts([]checks.Check{c})
+	v, err := t.compare(parts)
+	stamp = parts[0].Hash
+	open := v.Asks()
+	switch {
+	case len(open) == 0:
+		return "", stamp
+	case err != nil:
+		return err.Error(), stamp
+	case t.by != "":
+		return "what defines it changed in this run", stamp
+	}
+	untrusted = open[0].Why
+	if diff := open[0].Difference(); len(diff) > 0 {
+		if len(diff) > 3 {
+			diff = append(diff[:3], "…")
+		}
+		untrusted += ": " + strings.Join(diff, "; ")
+	}
+	return untrusted, stamp
+}
+
+// event is what the log and the result say of it, nil for nothing.
+func (t *folderTrust) event() *event.FolderTrust {
+	if t == nil {
+		return nil
+	}
+	e := &event.FolderTrust{State: string(t.verdict.State)}
+	if t.verdict.State == trust.Trusted {
+		if e.By = t.by; e.By == "" {
+			e.By = "person"
+		}
+		return e
+	}
+	for _, p := range t.verdict.Inert() {
+		e.Inert = append(e.Inert, event.InertPart{Kind: string(p.Kind), Name: p.Name, Runs: p.Runs, Why: p.Why})
+	}
+	return e
+}
+
+// askTrust shows a person what of the folder would run, and stores what they
+// say. All the projects in it are looked at for that.
+func (a *App) askTrust(t *folderTrust, confirm func(string) (bool, error)) error {
+	parts, whole, err := t.everything()
+	if err != nil {
+		return err
+	}
+	if err := t.judge(parts); err != nil {
+		return err // it was told; nothing could be stored
+	}
+	out := wrapped(a.Out, true)
+	t.show(out, whole)
+	yes, err := confirm("trust this folder? [y]es, [n]o: ")
+	if err != nil {
+		return err
+	}
+	if err := t.keep(a, yes, parts); err != nil {
+		return err
+	}
+	return t.judge(parts)
+}
+
+// everything is all that the folder configures; whole is false where it has
+// more projects than are looked at.
+func (t *folderTrust) everything() (parts []trust.Part, whole bool, err error) {
+	found, whole, err := t.finder.Everywhere()
+	if err != nil {
+		return nil, false, err
+	}
+	more, err := folder.Look(t.dir)
+	return append(t.finder.Parts(found), more...), whole, err
+}
+
+func (t *folderTrust) keep(a *App, yes bool, parts []trust.Part) error {
+	if t.store.Within(t.dir, t.home) {
+		return t.misplaced()
+	}
+	return t.store.Keep(trust.Accept(t.dir, t.folder, a.Now(), yes, parts))
+}
+
+// How many parts, and lines of each, a person is shown.
+const (
+	shownParts = 20
+	shownLines = 8
+)
+
+// show says what of the folder runs, in which words, and what changed.
+func (t *folderTrust) show(out io.Writer, whole bool) {
+	say := func(format string, args ...any) { fmt.Fprintln(out, plain.Line(fmt.Sprintf(format, args...))) }
+	v := t.verdict
+	is := map[trust.State]string{
+		trust.Nothing: "there is nothing in it that pawl would run by itself", trust.Trusted: "trusted", trust.Untrusted: "not trusted", trust.Changed: "changed since it was trusted",
+	}[v.State]
+	switch {
+	case v.Replaced:
+		is = "another folder than the one that was trusted at this path"
+	case v.Declined:
+		is = "not trusted: you said no"
+	}
+	say("%s: %s", t.dir, is)
+	head := true
+	n := 0
+	for _, p := range v.Parts {
+		if !p.Kind.Runs() {
+			continue
+		}
+		if head {
+			say("after changes to files pawl runs by itself, as you:")
+			head = false
+		}
+		if n++; n > shownParts {
+			continue
+		}
+		mark := ""
+		if !p.Trusted && v.State == trust.Changed {
+			mark = " (" + p.Why + ")"
+		}
+		say("  %s: %s%s", p.Name, strings.Join(p.Runs, ", "), mark)
+		lines := p.Lines
+		if p.Was != nil && !p.Trusted {
+			lines = p.Difference()
+		}
+		for i, l := range lines {
+			if i == shownLines {
+				say("      … and %d lines more", len(lines)-i)
+				break
+			}
+			say("      %s", l)
+		}
+	}
+	if n > shownParts {
+		say("  … and %d more; pawl trust status --json lists all", n-shownParts)
+	}
+	if !whole {
+		say("  there are more projects than were looked at; pawl asks about a check of theirs when it would run")
+	}
+	if n > 0 {
+		say("to trust it is to trust the code that these run, tests too: an edit of source does not ask again, a change of what is shown here does")
+	}
+	head = true
+	for i, p := range v.Parts {
+		if p.Kind.Runs() {
+			continue
+		}
+		if head {
+			say("not run by this pawl, trusted or not:")
+			head = false
+		}
+		if i-n >= shownParts {
+			say("  … and more; pawl trust status --json lists all")
+			break
+		}
+		line := "  " + string(p.Kind) + ": " + p.Name
+		if len(p.Runs) > 0 {
+			line += ": " + strings.Join(p.Runs, ", ")
+		}
+		say("%s", line)
+	}
+}

@@ -1,0 +1,140 @@
+package trust
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// This file knows what of a file decides what runs. What is not known to decide
+// nothing is taken for something that does; a file of no known form is taken
+// whole.
+
+// executable returns the lines of a file that decide what runs.
+func executable(s Source) []string {
+	switch path.Base(s.Name) {
+	case "package.json":
+		return packageLines(s.Text)
+	case "go.mod", "go.work":
+		return linesThat(s.Text, func(l string) bool { return strings.HasPrefix(l, "toolchain") })
+	case "Cargo.toml":
+		return cargoLines(s.Text)
+	case "pyproject.toml", "setup.cfg", "tox.ini":
+		return sectionLines(s.Text, describing)
+	}
+	return strings.Split(s.Text, "\n")
+}
+
+func linesThat(text string, keep func(string) bool) []string {
+	var out []string
+	for l := range strings.Lines(text) {
+		if l = strings.TrimSpace(l); keep(l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// plainKeys are the keys of a package.json that run nothing: what it is called,
+// who made it, and what it needs. Packages run when they are installed, which
+// pawl does not, and when code that imports them runs, as source does.
+var plainKeys = map[string]bool{
+	"name": true, "version": true, "description": true, "keywords": true, "homepage": true, "bugs": true, "license": true,
+	"author": true, "contributors": true, "maintainers": true, "funding": true, "repository": true, "private": true,
+	"files": true, "publishConfig": true, "main": true, "module": true, "types": true, "typings": true, "exports": true, "sideEffects": true,
+	"dependencies": true, "devDependencies": true, "peerDependencies": true, "peerDependenciesMeta": true,
+	"optionalDependencies": true, "bundledDependencies": true, "bundleDependencies": true,
+	"engines": true, "os": true, "cpu": true, "browserslist": true, "workspaces": true, "$schema": true,
+}
+
+// packageLines are the keys of a package.json but the plain ones, scripts by
+// name. One that is no object is taken whole.
+func packageLines(text string) []string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &all) != nil {
+		return strings.Split(text, "\n")
+	}
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if plainKeys[k] {
+			continue
+		}
+		var scripts map[string]string
+		if k == "scripts" && json.Unmarshal(all[k], &scripts) == nil {
+			for _, name := range slices.Sorted(maps.Keys(scripts)) {
+				out = append(out, "scripts."+name+" = "+scripts[name])
+			}
+			continue
+		}
+		var flat bytes.Buffer
+		if json.Compact(&flat, all[k]) != nil {
+			flat.Write(all[k])
+		}
+		out = append(out, k+" = "+flat.String())
+	}
+	return out
+}
+
+// cargoLines are the lines of a Cargo.toml that name a program, or that are in
+// a table which is not known to describe only.
+func cargoLines(text string) []string {
+	plain := func(table string) bool {
+		for _, t := range strings.Split(table, ".") {
+			if strings.HasSuffix(strings.Trim(t, `"' `), "dependencies") {
+				return true
+			}
+		}
+		return table == "features" || strings.HasPrefix(table, "profile.") || strings.HasPrefix(table, "lints")
+	}
+	return slices.DeleteFunc(sectionLines(text, plain), func(l string) bool {
+		key, _, ok := strings.Cut(l, "=")
+		return ok && describes[strings.TrimSpace(key)]
+	})
+}
+
+// describes are the keys of a crate that say who and what it is.
+var describes = map[string]bool{
+	"name": true, "version": true, "authors": true, "edition": true, "rust-version": true, "description": true, "license": true,
+	"license-file": true, "readme": true, "homepage": true, "repository": true, "documentation": true, "keywords": true,
+	"categories": true, "publish": true, "exclude": true, "include": true,
+}
+
+// describing reports whether a table of a Python project's files says only who
+// and what it is, or is read by tools that pawl does not run as a check.
+func describing(table string) bool {
+	for _, t := range []string{
+		"project", "dependency-groups", "build-system", "metadata", "options",
+		"tool.black", "tool.ruff", "tool.isort", "tool.mypy", "tool.poetry", "tool.coverage",
+	} {
+		if table == t || strings.HasPrefix(table, t+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// sectionLines are the lines of a file in sections, but for the sections that
+// are plain. A line that could begin a section and is not the plain heading of
+// a plain one ends what is left out, also within a text or a list over several
+// lines: what is no heading is then taken too, never left out.
+func sectionLines(text string, plain func(table string) bool) []string {
+	var out []string
+	skip, quoted := false, false
+	for l := range strings.Lines(text) {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "[") {
+			table, ends := strings.CutSuffix(l[1:], "]")
+			skip = ends && !quoted && !strings.ContainsAny(table, "[]#;") && plain(table)
+		}
+		if (strings.Count(l, `"""`)+strings.Count(l, "'''"))%2 == 1 {
+			quoted = !quoted
+		}
+		if !skip && l != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}

@@ -1,0 +1,279 @@
+package trust
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/jsonc"
+)
+
+// This file knows the files in which other tools and pawl have a folder name
+// programs: what is looked for, and what parts a file has. A file of which
+// nothing can be read is one part, so that it is told of.
+
+// defines is what a file of a folder configures.
+type defines struct {
+	name  string
+	parts func(Source) []Part
+}
+
+var files = []defines{
+	{".claude/settings.json", claudeSettings},
+	{".claude/settings.local.json", claudeSettings},
+	{".gemini/settings.json", claudeSettings},
+	{".mcp.json", servers("mcpServers")},
+	{".cursor/mcp.json", servers("mcpServers")},
+	{".vscode/mcp.json", servers("servers")},
+	{"opencode.json", opencode},
+	{"opencode.jsonc", opencode},
+	{".codex/config.toml", codexServers},
+	{".envrc", whole(Env)},
+	{".env", whole(Env)},
+	{".env.local", whole(Env)},
+	{"mise.toml", whole(Env)},
+	{".mise.toml", whole(Env)},
+	{".vscode/tasks.json", whole(Editor)},
+	{".vscode/settings.json", whole(Editor)},
+	{".vscode/launch.json", whole(Editor)},
+	{".devcontainer/devcontainer.json", whole(Editor)},
+	{".devcontainer.json", whole(Editor)},
+	{".git/config", gitConfig},
+	{".git/config.worktree", gitConfig},
+	{".pre-commit-config.yaml", whole(Git)},
+	{"lefthook.yml", whole(Git)},
+}
+
+// Files are the files, relative to a folder, in which it may name programs,
+// besides those that define checks.
+func Files() []string {
+	out := make([]string, len(files))
+	for i, f := range files {
+		out[i] = f.name
+	}
+	return out
+}
+
+// GitHooks are the folders whose executable files git runs.
+var GitHooks = []string{".git/hooks", ".husky"}
+
+// Parts are what a file of Files, or one in a folder of GitHooks, configures.
+func Parts(s Source) []Part {
+	for _, f := range files {
+		if f.name != s.Name {
+			continue
+		}
+		if s.Unread {
+			return whole(Editor)(s)
+		}
+		return f.parts(s)
+	}
+	if slices.Contains(GitHooks, path.Dir(s.Name)) {
+		return whole(Git)(s)
+	}
+	return nil
+}
+
+func whole(k Kind) func(Source) []Part {
+	return func(s Source) []Part { return []Part{Define(k, s.Name, nil, []Source{s})} }
+}
+
+// object reads a file's JSON, also with comments and commas too many as their
+// tools take them. ok is false for a file that is not such.
+func object(s Source) (out map[string]json.RawMessage, ok bool) {
+	err := json.Unmarshal(jsonc.Plain([]byte(s.Text)), &out)
+	return out, err == nil && out != nil
+}
+
+// server is an MCP server in any of the forms that agents have for it.
+type server struct {
+	Type        string            `json:"type"`
+	Command     json.RawMessage   `json:"command"` // a text, or opencode's list
+	Args        []string          `json:"args"`
+	Env         map[string]string `json:"env"`
+	Environment map[string]string `json:"environment"`
+	URL         string            `json:"url"`
+	HTTPURL     string            `json:"httpUrl"`
+}
+
+// run is what starts a server, as a line.
+func (s server) run() string {
+	var line []string
+	var one string
+	if json.Unmarshal(s.Command, &one) == nil && one != "" {
+		line = append(line, one)
+	} else {
+		_ = json.Unmarshal(s.Command, &line) // neither: it has none
+	}
+	return cmp.Or(strings.Join(append(line, s.Args...), " "), s.URL, s.HTTPURL, "no command")
+}
+
+// servers reads the MCP servers under a key. A server's part is all that its
+// configuration says.
+func servers(key string) func(Source) []Part {
+	return func(s Source) []Part {
+		all, ok := object(s)
+		var byName map[string]json.RawMessage
+		if !ok || all[key] != nil && json.Unmarshal(all[key], &byName) != nil {
+			return whole(MCP)(s)
+		}
+		var out []Part
+		for _, name := range slices.Sorted(maps.Keys(byName)) {
+			out = append(out, serverPart(s.Name, name, byName[name]))
+		}
+		return out
+	}
+}
+
+func serverPart(file, name string, raw json.RawMessage) Part {
+	var sv server
+	run := "of a form that is not known"
+	if json.Unmarshal(raw, &sv) == nil {
+		run = sv.run()
+	}
+	return Define(MCP, name+" ("+file+")", []string{run}, []Source{{Name: file, Text: string(raw)}})
+}
+
+// opencode reads servers, language servers and formatters of opencode.
+func opencode(s Source) []Part {
+	all, ok := object(s)
+	if !ok {
+		return whole(MCP)(s)
+	}
+	out := servers("mcp")(s)
+	for _, k := range []struct {
+		key  string
+		kind Kind
+	}{{"lsp", LSP}, {"formatter", Hook}} {
+		if all[k.key] != nil {
+			out = append(out, Define(k.kind, k.key+" ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(all[k.key])}}))
+		}
+	}
+	return out
+}
+
+// codexServers finds the servers of codex's configuration: the tables, each as
+// it stands.
+func codexServers(s Source) []Part {
+	var out []Part
+	name, text := "", ""
+	flush := func() {
+		if name != "" {
+			out = append(out, Define(MCP, name+" ("+s.Name+")", nil, []Source{{Name: s.Name, Text: text}}))
+		}
+	}
+	for l := range strings.Lines(s.Text) {
+		if strings.HasPrefix(strings.TrimSpace(l), "[") {
+			flush()
+			text = ""
+			name, _ = strings.CutPrefix(strings.Trim(strings.TrimSpace(l), "[] "), "mcp_servers.")
+			if !strings.Contains(l, "mcp_servers") && !strings.Contains(l, "hook") && !strings.Contains(l, "notify") {
+				name = ""
+			}
+		}
+		text += l
+	}
+	flush()
+	if out == nil && (strings.Contains(s.Text, "mcp_servers") || strings.Contains(s.Text, "notify")) {
+		return whole(MCP)(s)
+	}
+	return out
+}
+
+// claudeSettings finds the hooks of a settings file, each command by itself,
+// and the other keys that name programs or environment.
+func claudeSettings(s Source) []Part {
+	all, ok := object(s)
+	if !ok {
+		return whole(Hook)(s)
+	}
+	out := hookParts(s, all["hooks"])
+	for _, k := range []string{"statusLine", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "otelHeadersHelper", "fileSuggestion", "tools", "toolDiscoveryCommand", "toolCallCommand"} {
+		if all[k] != nil {
+			out = append(out, Define(Hook, k+" ("+s.Name+")", []string{string(all[k])}, []Source{{Name: s.Name, Text: string(all[k])}}))
+		}
+	}
+	if all["env"] != nil {
+		out = append(out, Define(Env, "env ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(all["env"])}}))
+	}
+	return append(out, servers("mcpServers")(s)...)
+}
+
+// hookParts finds the commands of hooks by event. Each is told from the others
+// by its place among them.
+func hookParts(s Source, raw json.RawMessage) []Part {
+	if raw == nil {
+		return nil
+	}
+	var byEvent map[string][]struct {
+		Matcher string            `json:"matcher"`
+		Hooks   []json.RawMessage `json:"hooks"`
+	}
+	if json.Unmarshal(raw, &byEvent) != nil {
+		return []Part{Define(Hook, "hooks ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(raw)}})}
+	}
+	var out []Part
+	for _, event := range slices.Sorted(maps.Keys(byEvent)) {
+		n := 0
+		for _, m := range byEvent[event] {
+			for _, h := range m.Hooks {
+				n++
+				var c struct {
+					Command string `json:"command"`
+					URL     string `json:"url"`
+				}
+				_ = json.Unmarshal(h, &c) // one of another form is told as it stands
+				name := fmt.Sprintf("%s %d (%s)", event, n, s.Name)
+				out = append(out, Define(Hook, name, []string{cmp.Or(c.Command, c.URL, string(h))}, []Source{{Name: s.Name, Text: m.Matcher + "\n" + string(h)}}))
+			}
+		}
+	}
+	return out
+}
+
+// plainGit are the sections of a git configuration in which no key runs a
+// program, reads another file, or sends anything anywhere else.
+var plainGit = map[string]bool{"user": true, "branch": true, "init": true, "push": true, "pull": true, "fetch": true, "merge": true, "color": true, "advice": true, "extensions": true, "rerere": true, "log": true, "status": true, "tag": true, "gc": true, "pack": true, "index": true, "feature": true, "column": true, "commit": true}
+
+// plainCore are the keys of [core], and plainRemote those of [remote], that
+// every repository has.
+var (
+	plainCore   = map[string]bool{"repositoryformatversion": true, "filemode": true, "bare": true, "logallrefupdates": true, "ignorecase": true, "precomposeunicode": true, "symlinks": true, "autocrlf": true, "eol": true, "safecrlf": true, "quotepath": true}
+	plainRemote = map[string]bool{"url": true, "fetch": true, "pushurl": true, "push": true, "tagopt": true, "prune": true, "mirror": true}
+)
+
+// gitConfig is the settings of a repository but those that run nothing: one
+// part for all.
+func gitConfig(s Source) []Part {
+	var kept []string
+	section := ""
+	for l := range strings.Lines(s.Text) {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "[") {
+			head, rest, _ := strings.Cut(l[1:], "]")
+			name, _, _ := strings.Cut(head, " ")
+			section = strings.ToLower(strings.TrimSpace(name))
+			l = strings.TrimSpace(rest)
+		}
+		if l == "" || strings.HasPrefix(l, "#") || strings.HasPrefix(l, ";") {
+			continue
+		}
+		key, value, _ := strings.Cut(l, "=")
+		key = strings.ToLower(strings.TrimSpace(key))
+		switch {
+		case plainGit[section], section == "core" && plainCore[key]:
+			continue
+		case section == "remote" && plainRemote[key] && !strings.Contains(value, "ext::"):
+			continue
+		}
+		kept = append(kept, section+"."+l)
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return []Part{Define(Git, s.Name, kept[:min(len(kept), 5)], []Source{{Name: s.Name, Text: strings.Join(kept, "\n")}})}
+}

@@ -1,0 +1,265 @@
+// Package trust judges what a folder may have pawl run by itself (SPEC 16.1).
+//
+// A folder configures programs: checks, hooks, MCP servers, language servers,
+// environment files. Each is a Part, with a hash of what in its files decides
+// what runs and of nothing else, so that an ordinary edit of source is no
+// change. A person trusts the parts that they were shown: an Entry. Judge says
+// of the parts as they are now which of them are those.
+//
+// It promises that a part which is new, changed, or could not be read is never
+// trusted, that an entry holds for one folder and for none below or beside it,
+// and that a folder put in the place of another is another. Trusting checks
+// means trusting the code that they run: a test is source, and an edit of it
+// does not ask again.
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kind is what a part is.
+type Kind string
+
+// The kinds of parts.
+const (
+	Check  Kind = "check"
+	Hook   Kind = "hook"
+	MCP    Kind = "mcp"    // an MCP server
+	LSP    Kind = "lsp"    // a language server
+	Env    Kind = "env"    // an environment file
+	Git    Kind = "git"    // a git hook, or a git setting that runs a program
+	Editor Kind = "editor" // an editor's task, a container's start
+)
+
+// Runs reports whether this pawl runs parts of a kind by itself once they are
+// trusted. The others are told of and not asked about: trust is given to what
+// a person was asked about, so a pawl that begins to run a kind asks then.
+func (k Kind) Runs() bool { return k == Check }
+
+// Part is something executable that a folder configures.
+type Part struct {
+	Kind Kind
+	Name string   // what tells it from others of its kind
+	Runs []string // the command lines that it is run as, or what it says
+	From []string // the files that define it, relative to the folder
+	// Lines are what of the files decides what runs, for a person to compare;
+	// bounded, so that what differs may lie beyond.
+	Lines []string
+	// Hash is of all that decides what runs; "" where a file could not be read.
+	Hash string
+}
+
+// Key identifies a part within a folder.
+func (p Part) Key() string { return string(p.Kind) + ":" + p.Name }
+
+// Entry is what a person said of a folder.
+type Entry struct {
+	Path string `json:"path"` // real
+	// Folder tells the folder from another one at the same path.
+	Folder string    `json:"folder"`
+	At     time.Time `json:"at"`
+	// No: the person was asked and said no. Parts are those that they saw.
+	No    bool              `json:"no,omitempty"`
+	Parts map[string]Stored `json:"parts"`
+}
+
+// Stored is a part as it was when the person saw it.
+type Stored struct {
+	Hash  string   `json:"hash"`
+	Runs  []string `json:"runs,omitempty"`
+	Lines []string `json:"lines,omitempty"`
+}
+
+// State is how a folder stands.
+type State string
+
+// The states of a folder.
+const (
+	Nothing   State = "nothing" // it configures nothing that pawl would run
+	Trusted   State = "trusted"
+	Untrusted State = "untrusted" // nobody was asked, or said no
+	Changed   State = "changed"   // it was trusted, and is not as it was
+)
+
+// Verdict is what is trusted of a folder.
+type Verdict struct {
+	State State
+	// Declined: the person said no to all of it as it is.
+	Declined bool
+	// Replaced: another folder stands at the path.
+	Replaced bool
+	Parts    []Judged
+}
+
+// Judged is a part and what is to be said of it.
+type Judged struct {
+	Part
+	Trusted bool
+	// Why says why it is not trusted.
+	Why string
+	// Was is the part as it was trusted, nil where it was not there.
+	Was *Stored
+}
+
+// Judge compares the parts of a folder with what was said of it: e is nil where
+// nothing was. folder is what tells it from another at its path. Parts that the
+// entry has and the folder has not are no change: less runs.
+func Judge(e *Entry, folder string, parts []Part) Verdict {
+	v := Verdict{State: Trusted}
+	v.Replaced = e != nil && e.Folder != folder
+	asked, open, seen := 0, 0, 0
+	for _, p := range parts {
+		j := Judged{Part: p}
+		if !p.Kind.Runs() {
+			j.Why = "pawl does not run it"
+			v.Parts = append(v.Parts, j)
+			continue
+		}
+		asked++
+		j.Trusted, j.Why, j.Was = judge(e, v.Replaced, p)
+		if !j.Trusted {
+			open++
+		}
+		if e != nil && e.No && !v.Replaced && p.Hash != "" && e.Parts[p.Key()].Hash == p.Hash {
+			seen++
+		}
+		v.Parts = append(v.Parts, j)
+	}
+	switch {
+	case asked == 0:
+		v.State = Nothing
+	case open == 0:
+	case e == nil || e.No:
+		v.State = Untrusted
+		v.Declined = e != nil && seen == asked
+	default:
+		v.State = Changed
+	}
+	return v
+}
+
+func judge(e *Entry, replaced bool, p Part) (trusted bool, why string, was *Stored) {
+	if e == nil || e.No {
+		return false, "this folder is not trusted", nil
+	}
+	s, known := e.Parts[p.Key()]
+	if known {
+		was = &s
+	}
+	switch {
+	case replaced:
+		return false, "another folder was trusted at this path", nil
+	case p.Hash == "":
+		return false, "a file that defines it can not be read, is no regular file or is too long", was
+	case !known:
+		return false, "it is new since this folder was trusted", nil
+	case s.Hash != p.Hash:
+		return false, "it changed since this folder was trusted", was
+	}
+	return true, "", was
+}
+
+// Asks lists the parts that a person is to be asked about.
+func (v Verdict) Asks() []Judged {
+	var out []Judged
+	for _, j := range v.Parts {
+		if j.Kind.Runs() && !j.Trusted {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// Inert lists the parts that do not run: those that are not trusted, and those
+// that pawl runs in no folder.
+func (v Verdict) Inert() []Judged {
+	return slices.DeleteFunc(slices.Clone(v.Parts), func(j Judged) bool { return j.Trusted })
+}
+
+// Accept makes the entry of a person who was shown these parts and said yes, or
+// no. One that could not be read is not in it, so that it stays untrusted.
+func Accept(path, folder string, at time.Time, yes bool, parts []Part) Entry {
+	e := Entry{Path: path, Folder: folder, At: at.UTC().Truncate(time.Second), No: !yes, Parts: map[string]Stored{}}
+	for _, p := range parts {
+		if p.Kind.Runs() && p.Hash != "" {
+			e.Parts[p.Key()] = Stored{Hash: p.Hash, Runs: p.Runs, Lines: p.Lines}
+		}
+	}
+	return e
+}
+
+// Difference says line by line how a part differs from what was trusted.
+func (j Judged) Difference() []string {
+	if j.Was == nil {
+		return nil
+	}
+	var out []string
+	for _, l := range j.Was.Lines {
+		if !slices.Contains(j.Lines, l) {
+			out = append(out, "- "+l)
+		}
+	}
+	for _, l := range j.Lines {
+		if !slices.Contains(j.Was.Lines, l) {
+			out = append(out, "+ "+l)
+		}
+	}
+	if len(out) == 0 && j.Hash != j.Was.Hash {
+		out = append(out, "what changed is in "+strings.Join(j.From, ", ")+", beyond the lines that are kept to compare")
+	}
+	return out
+}
+
+// Source is a file that defines something, as it was read.
+type Source struct {
+	Name string // relative to the folder, with /
+	Text string
+	// Unread: it is there and could not be read whole.
+	Unread bool
+}
+
+// How much is kept of a part for people to compare.
+const (
+	maxLines = 60
+	maxLine  = 300
+)
+
+// Define makes a part of the files that define it.
+func Define(kind Kind, name string, runs []string, sources []Source) Part {
+	p := Part{Kind: kind, Name: name, Runs: runs}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q\n", kind, name)
+	whole := true
+	for _, s := range sources {
+		p.From = append(p.From, s.Name)
+		if s.Unread {
+			whole = false
+			p.Lines = append(p.Lines, s.Name+": can not be read")
+			continue
+		}
+		lines := executable(s)
+		fmt.Fprintf(h, "%q %d\n", s.Name, len(lines))
+		for _, l := range lines {
+			fmt.Fprintf(h, "%q\n", l)
+			if l = strings.TrimSpace(l); l != "" && len(p.Lines) < maxLines {
+				p.Lines = append(p.Lines, s.Name+": "+cut(l))
+			}
+		}
+	}
+	if whole {
+		p.Hash = hex.EncodeToString(h.Sum(nil))
+	}
+	return p
+}
+
+func cut(l string) string {
+	if r := []rune(strings.ToValidUTF8(l, "\uFFFD")); len(r) > maxLine {
+		return string(r[:maxLine]) + "…"
+	}
+	return strings.ToValidUTF8(l, "\uFFFD")
+}
