@@ -48,6 +48,15 @@ func (Forgotten) Kind() string   { return "forgotten" }
 func (Progressed) Kind() string  { return "progressed" }
 func (FolderTrust) Kind() string { return "folder_trust" }
 
+// Events of a swarm's log.
+
+func (SwarmPlanned) Kind() string   { return "swarm_planned" }
+func (TaskTaken) Kind() string      { return "task_taken" }
+func (TaskReturned) Kind() string   { return "task_returned" }
+func (TaskMerged) Kind() string     { return "task_merged" }
+func (TaskConflicted) Kind() string { return "task_conflicted" }
+func (SwarmEnded) Kind() string     { return "swarm_ended" }
+
 // Events that are shown and never stored.
 
 func (TextDelta) Kind() string      { return "text_delta" }
@@ -62,6 +71,7 @@ var bodies = []Body{
 	CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{}, Granted{}, Blocked{},
 	ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
 	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Phased{}, Routed{},
-	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, OpStarted{}, OpDone{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
+	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, OpStarted{}, OpDone{},
+	SwarmPlanned{}, TaskTaken{}, TaskReturned{}, TaskMerged{}, TaskConflicted{}, SwarmEnded{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
 	OutputDelta{},
 }

@@ -1,0 +1,108 @@
+package event
+
+import "time"
+
+// Task is one task of a swarm: what a worker is told, and how it is known to be
+// done.
+type Task struct {
+	ID    string `json:"id" jsonschema:"a short name, unique in the graph: letters, digits, - and _"`
+	Title string `json:"title,omitempty" jsonschema:"one line for people"`
+	Goal  string `json:"goal" jsonschema:"what is to be done, told to the worker"`
+	// After lists the tasks whose merged results this one builds on.
+	After []string `json:"after,omitempty" jsonschema:"ids of tasks that must be merged first"`
+	// Accept are command lines. Each must succeed in the task's own tree before
+	// its result is taken.
+	Accept []string `json:"accept" jsonschema:"command lines that must succeed before the result is taken"`
+	// Size is how much work it is beside the others; 0 counts as 1.
+	Size  int    `json:"size,omitempty" jsonschema:"how much work it is beside the others, 1 to 1000; 1 if absent"`
+	Agent string `json:"agent,omitempty" jsonschema:"the kind of agent that works on it"`
+	Model string `json:"model,omitempty" jsonschema:"the model that works on it"`
+	// Resolves names the task whose result could not be merged; this one merges
+	// it by hand.
+	Resolves string `json:"resolves,omitempty" jsonschema:"-"`
+}
+
+// SwarmPlanned begins a swarm, or gives it more tasks.
+type SwarmPlanned struct {
+	Goal   string   `json:"goal,omitempty"`
+	Base   string   `json:"base,omitempty"` // the commit that everything starts from
+	Tasks  []Task   `json:"tasks"`
+	Verify []string `json:"verify,omitempty"` // command lines that the merged tree must pass
+}
+
+// TaskTaken leases a task to a worker.
+type TaskTaken struct {
+	Task   string `json:"task"`
+	Worker string `json:"worker"`
+	// Fence is higher than that of every lease before. A result with another
+	// one is of a lease that is over.
+	Fence int64     `json:"fence"`
+	Until time.Time `json:"until"`          // when the lease ends unless it is renewed
+	Base  string    `json:"base,omitempty"` // the commit that the worker starts from
+}
+
+// TaskReturned ends a lease.
+type TaskReturned struct {
+	Task    string      `json:"task"`
+	Worker  string      `json:"worker"`
+	Fence   int64       `json:"fence"`
+	Outcome TaskEnd     `json:"outcome"`
+	Commit  string      `json:"commit,omitempty"`  // of the result; empty where nothing changed
+	Session string      `json:"session,omitempty"` // the worker's log
+	Model   string      `json:"model,omitempty"`
+	Error   string      `json:"error,omitempty"`
+	Checks  []TaskCheck `json:"checks,omitempty"`
+	USD     *float64    `json:"usd,omitempty"` // nil: unknown
+	Tokens  int64       `json:"tokens,omitempty"`
+}
+
+// TaskCheck is one command line that was run to see whether work is done.
+type TaskCheck struct {
+	Command string        `json:"command"`
+	Exit    *int          `json:"exit,omitempty"` // nil: it did not run to its end
+	Took    time.Duration `json:"took"`
+	Output  string        `json:"output,omitempty"` // its end
+}
+
+// TaskEnd is how a lease ended.
+type TaskEnd string
+
+// The ends of a lease.
+const (
+	TaskDone    TaskEnd = "done"    // the acceptance checks passed
+	TaskFailed  TaskEnd = "failed"  // they did not, or the worker gave up
+	TaskExpired TaskEnd = "expired" // nothing was heard of the worker
+	TaskStopped TaskEnd = "stopped" // by a person, or since all workers went in circles
+)
+
+// TaskMerged: a result is in the merged tree.
+type TaskMerged struct {
+	Task   string `json:"task"`
+	Commit string `json:"commit"` // of the merged tree
+}
+
+// TaskConflicted: a result could not be merged. By is the task that does it.
+type TaskConflicted struct {
+	Task  string   `json:"task"`
+	Files []string `json:"files,omitempty"`
+	By    string   `json:"by"`
+}
+
+// SwarmEnded ends a swarm.
+type SwarmEnded struct {
+	Outcome SwarmEnd    `json:"outcome"`
+	Commit  string      `json:"commit,omitempty"` // of the merged tree
+	Checks  []TaskCheck `json:"checks,omitempty"`
+	Error   string      `json:"error,omitempty"`
+}
+
+// SwarmEnd is how a swarm ended.
+type SwarmEnd string
+
+// The ends of a swarm.
+const (
+	SwarmVerified   SwarmEnd = "verified"   // all merged, and Verify passed
+	SwarmUnverified SwarmEnd = "unverified" // all merged, and Verify failed
+	SwarmIncomplete SwarmEnd = "incomplete" // tasks failed, or were never begun
+	SwarmCancelled  SwarmEnd = "cancelled"
+)

@@ -1,0 +1,91 @@
+package swarm
+
+import "slices"
+
+// GlobalLoop is how often workers together make the same call with the same
+// result before it counts as one loop of all (SPEC 14.3).
+const GlobalLoop = 10
+
+// Call is a call of a worker with its result.
+type Call struct {
+	Worker string
+	Key    string // tool, arguments and result in one
+	Failed bool
+	New    bool // it changed a file or brought content that the worker had not seen
+}
+
+// Circles finds workers that make the same call over and over together, such
+// as against a service that is down for all. The zero value is ready.
+//
+// Each worker that builds or tests once makes the same call as the others with
+// the same result, and nothing is wrong: a call that did not fail counts only
+// where its worker repeats it. What is new to a worker begins its count again.
+type Circles struct {
+	calls map[string]map[string]repeats // by key and worker
+	keys  map[string][]string           // of a worker since it saw something new
+	told  map[string]bool
+}
+
+type repeats struct{ n, failed int }
+
+// Loop is a call that workers repeat together.
+type Loop struct {
+	Key     string
+	Times   int
+	Workers []string
+	Again   bool // it was reported before: those in it are to be stopped
+}
+
+// Apply notes a call, and returns the loop that it is part of, if any. A loop
+// is returned when it is found, and for each call that continues it after that.
+func (c *Circles) Apply(call Call) (Loop, bool) {
+	if c.calls == nil {
+		c.calls, c.keys, c.told = map[string]map[string]repeats{}, map[string][]string{}, map[string]bool{}
+	}
+	if call.New {
+		c.begin(call.Worker)
+		return Loop{}, false
+	}
+	by := c.calls[call.Key]
+	if by == nil {
+		by = map[string]repeats{}
+		c.calls[call.Key] = by
+	}
+	r, known := by[call.Worker]
+	if !known {
+		c.keys[call.Worker] = append(c.keys[call.Worker], call.Key)
+	}
+	r.n++
+	if call.Failed {
+		r.failed++
+	}
+	by[call.Worker] = r
+
+	l := Loop{Key: call.Key}
+	for w, r := range by {
+		if r.n > 1 || r.failed > 0 {
+			l.Times += r.n
+			l.Workers = append(l.Workers, w)
+		}
+	}
+	if l.Times <= GlobalLoop || len(l.Workers) < 2 || !slices.Contains(l.Workers, call.Worker) {
+		return Loop{}, false
+	}
+	slices.Sort(l.Workers)
+	l.Again = c.told[call.Key]
+	c.told[call.Key] = true
+	return l, true
+}
+
+// Leave forgets a worker whose task is over.
+func (c *Circles) Leave(worker string) { c.begin(worker) }
+
+func (c *Circles) begin(worker string) {
+	for _, k := range c.keys[worker] {
+		if delete(c.calls[k], worker); len(c.calls[k]) == 0 {
+			delete(c.calls, k)
+			delete(c.told, k)
+		}
+	}
+	delete(c.keys, worker)
+}

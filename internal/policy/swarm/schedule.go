@@ -1,0 +1,389 @@
+package swarm
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// State is where a task stands.
+type State string
+
+// The states of a task.
+const (
+	Waiting    State = "waiting"    // for other tasks to be merged
+	Ready      State = "ready"      // a worker may take it
+	Taken      State = "taken"      // a worker has a lease on it
+	Returned   State = "returned"   // its result waits for the merge
+	Conflicted State = "conflicted" // another task merges its result by hand
+	Merged     State = "merged"
+	Failed     State = "failed"  // after all tries
+	Skipped    State = "skipped" // a task that it waits for failed
+)
+
+// Over reports whether nothing can change any more.
+func (s State) Over() bool { return s == Merged || s == Failed || s == Skipped }
+
+// Tries is how often a task is worked on before it counts as failed. A lease
+// that expired is a try too: what kills each worker must not go on for ever.
+const Tries = 3
+
+// Progress is one task with what became of it.
+type Progress struct {
+	event.Task
+	State  State
+	Tries  int                  // leases that ended without a result
+	Lease  event.TaskTaken      // the newest; in force while State is Taken
+	Result event.TaskReturned   // the newest
+	Commit string               // the merged tree, once it is Merged
+	By     string               // the task that merges its result by hand
+	Failed []event.TaskReturned // earlier results that did not count, newest last
+
+	missing int   // tasks that it waits for and that are not merged
+	needed  []int // tasks that wait for it
+	path    int   // size of the longest way from its begin to the end of all work
+	place   int   // in the heap of ready tasks; -1 outside
+	order   int   // in which it was planned
+}
+
+// Schedule is a fold: the tasks of a swarm, which may be taken next, and what
+// became of each. The zero value is ready. Each event costs O(log n) for each
+// task that it sets free.
+type Schedule struct {
+	Goal   string
+	Base   string
+	Verify []string
+	Ended  *event.SwarmEnded
+
+	tasks []*Progress
+	index map[string]int
+	ready queue
+	fence int64
+	count map[State]int
+	taken map[*Progress]struct{}
+	merge []int // results that wait for the merge, in the order of their return
+	tip   string
+	usd   float64
+	// Tasks whose cost is not known, at least in part.
+	unpriced int
+	tokens   int64
+}
+
+// Apply takes an event of the swarm's log. What contradicts the state, such as
+// a result of a lease that is over, changes nothing: see Accepts.
+func (s *Schedule) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.SwarmPlanned:
+		s.planned(b)
+	case event.TaskTaken:
+		if t := s.task(b.Task); t != nil && t.State == Ready && b.Fence > s.fence {
+			s.fence = b.Fence
+			t.Lease = b
+			s.set(t, Taken)
+		}
+	case event.TaskReturned:
+		s.returned(b)
+	case event.TaskMerged:
+		if t := s.task(b.Task); t != nil && t.State == Returned {
+			s.merged(t, b.Commit)
+		}
+	case event.TaskConflicted:
+		if t := s.task(b.Task); t != nil && t.State == Returned && s.task(b.By) != nil {
+			t.By = b.By
+			s.unqueue(t)
+			s.set(t, Conflicted)
+		}
+	case event.SwarmEnded:
+		s.Ended = &b
+	}
+}
+
+func (s *Schedule) planned(b event.SwarmPlanned) {
+	if s.index == nil {
+		s.index, s.count, s.taken = map[string]int{}, map[State]int{}, map[*Progress]struct{}{}
+		s.Goal, s.Base, s.Verify, s.tip = b.Goal, b.Base, b.Verify, b.Base
+	}
+	from := len(s.tasks)
+	for _, t := range b.Tasks {
+		if _, twice := s.index[t.ID]; twice {
+			continue
+		}
+		s.index[t.ID] = len(s.tasks)
+		s.tasks = append(s.tasks, &Progress{Task: t, State: Waiting, place: -1, order: len(s.tasks)})
+		s.count[Waiting]++
+	}
+	for i := from; i < len(s.tasks); i++ {
+		for _, id := range s.tasks[i].After {
+			j, ok := s.index[id]
+			if !ok {
+				continue
+			}
+			s.tasks[j].needed = append(s.tasks[j].needed, i)
+			if s.tasks[j].State != Merged {
+				s.tasks[i].missing++
+			}
+		}
+	}
+	s.measure(from)
+	for _, t := range s.tasks[from:] {
+		if t.missing == 0 {
+			s.set(t, Ready)
+		}
+	}
+}
+
+// measure computes the longest ways of the tasks from an index on: tasks that
+// come later are needed by none that came before.
+func (s *Schedule) measure(from int) {
+	left := make(map[int]int, len(s.tasks)-from)
+	var open []int
+	for i := from; i < len(s.tasks); i++ {
+		if left[i] = len(s.tasks[i].needed); left[i] == 0 {
+			open = append(open, i)
+		}
+	}
+	for len(open) > 0 {
+		i := open[len(open)-1]
+		open = open[:len(open)-1]
+		t := s.tasks[i]
+		t.path = max(1, t.Size)
+		for _, j := range t.needed {
+			t.path = max(t.path, max(1, t.Size)+s.tasks[j].path)
+		}
+		for _, id := range t.After {
+			if j, ok := s.index[id]; ok && j >= from {
+				if left[j]--; left[j] == 0 {
+					open = append(open, j)
+				}
+			}
+		}
+	}
+	// A task that merges another one's result holds up all that waits for that.
+	for _, t := range s.tasks[from:] {
+		if of := s.task(t.Resolves); of != nil {
+			t.path = max(t.path, of.path)
+		}
+	}
+}
+
+func (s *Schedule) returned(b event.TaskReturned) {
+	t := s.task(b.Task)
+	if t == nil || s.Accepts(b.Task, b.Fence) != nil {
+		return
+	}
+	s.tokens += b.Tokens
+	if b.USD != nil {
+		s.usd += *b.USD
+	} else {
+		s.unpriced++
+	}
+	t.Result = b
+	switch {
+	case b.Outcome == event.TaskDone:
+		s.merge = append(s.merge, s.index[t.ID])
+		s.set(t, Returned)
+		return
+	case b.Outcome != event.TaskStopped:
+		t.Tries++
+		t.Failed = append(t.Failed, b)
+	}
+	if b.Outcome == event.TaskStopped || t.Tries >= Tries {
+		s.fail(t)
+		return
+	}
+	s.set(t, Ready)
+}
+
+// merged sets free what waited for the task, and closes the one whose result
+// it merged by hand.
+func (s *Schedule) merged(t *Progress, commit string) {
+	s.tip, t.Commit = commit, commit
+	s.unqueue(t)
+	s.set(t, Merged)
+	for _, i := range t.needed {
+		n := s.tasks[i]
+		if n.missing--; n.missing == 0 && n.State == Waiting {
+			s.set(n, Ready)
+		}
+	}
+	if of := s.task(t.Resolves); of != nil && of.State == Conflicted && of.By == t.ID {
+		s.merged(of, commit)
+	}
+}
+
+// fail ends a task, and with it all that waits for it.
+func (s *Schedule) fail(t *Progress) {
+	s.set(t, Failed)
+	if of := s.task(t.Resolves); of != nil && of.State == Conflicted && of.By == t.ID {
+		s.fail(of)
+	}
+	open := slices.Clone(t.needed)
+	for len(open) > 0 {
+		n := s.tasks[open[len(open)-1]]
+		open = open[:len(open)-1]
+		if !n.State.Over() {
+			s.set(n, Skipped)
+			open = append(open, n.needed...)
+		}
+	}
+}
+
+func (s *Schedule) unqueue(t *Progress) {
+	i := s.index[t.ID]
+	s.merge = slices.DeleteFunc(s.merge, func(j int) bool { return j == i })
+}
+
+func (s *Schedule) set(t *Progress, to State) {
+	s.count[t.State]--
+	s.count[to]++
+	t.State = to
+	if delete(s.taken, t); to == Taken {
+		s.taken[t] = struct{}{}
+	}
+	switch {
+	case to == Ready && t.place < 0:
+		heap.Push(&s.ready, t)
+	case to != Ready && t.place >= 0:
+		heap.Remove(&s.ready, t.place)
+	}
+}
+
+func (s *Schedule) task(id string) *Progress {
+	if i, ok := s.index[id]; ok && id != "" {
+		return s.tasks[i]
+	}
+	return nil
+}
+
+// Task returns a task by its id.
+func (s *Schedule) Task(id string) (Progress, bool) {
+	if t := s.task(id); t != nil {
+		return *t, true
+	}
+	return Progress{}, false
+}
+
+// Tasks returns all tasks in the order in which they were planned.
+func (s *Schedule) Tasks() []Progress {
+	out := make([]Progress, len(s.tasks))
+	for i, t := range s.tasks {
+		out[i] = *t
+	}
+	return out
+}
+
+// Count returns how many tasks are in a state.
+func (s *Schedule) Count(st State) int { return s.count[st] }
+
+// Len returns how many tasks there are.
+func (s *Schedule) Len() int { return len(s.tasks) }
+
+// Tip returns the commit of the merged tree.
+func (s *Schedule) Tip() string { return s.tip }
+
+// Spent returns what the results say that they cost. known is false where one
+// of them did not know: usd is then a lower bound.
+func (s *Schedule) Spent() (usd float64, tokens int64, known bool) {
+	return s.usd, s.tokens, s.unpriced == 0
+}
+
+// Next returns the task that a worker takes next: of those that are ready, the
+// one with the longest way to the end of all work.
+func (s *Schedule) Next() (Progress, bool) {
+	if len(s.ready) == 0 || s.Ended != nil {
+		return Progress{}, false
+	}
+	return *s.ready[0], true
+}
+
+// Fence returns the fence of the next lease.
+func (s *Schedule) Fence() int64 { return s.fence + 1 }
+
+// Accepts returns nil where a result of this lease is to be taken, and else why
+// it is not. An expired lease that nobody else has taken over is one that has
+// been ended by its event, so its result comes too late.
+func (s *Schedule) Accepts(id string, fence int64) error {
+	switch t := s.task(id); {
+	case t == nil:
+		return fmt.Errorf("%w: there is no task %.64q", ErrStale, id)
+	case t.State != Taken:
+		return fmt.Errorf("%w: task %s is %s, not taken", ErrStale, id, t.State)
+	case t.Lease.Fence != fence:
+		return fmt.Errorf("%w: task %s was given to another worker (lease %d, now %d)", ErrStale, id, fence, t.Lease.Fence)
+	}
+	return nil
+}
+
+// Merge returns the result that is merged next: the order is that of the
+// graph's dependencies, since a task is only taken once all before it are
+// merged, and of their return among those.
+func (s *Schedule) Merge() (Progress, bool) {
+	if len(s.merge) == 0 || s.Ended != nil {
+		return Progress{}, false
+	}
+	return *s.tasks[s.merge[0]], true
+}
+
+// Taken returns the tasks that workers have a lease on, the oldest lease first.
+func (s *Schedule) Taken() []Progress {
+	out := make([]Progress, 0, len(s.taken))
+	for t := range s.taken {
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b Progress) int { return cmp.Compare(a.Lease.Fence, b.Lease.Fence) })
+	return out
+}
+
+// Over reports whether no task can change any more, or none can be taken, is
+// worked on or waits for its merge.
+func (s *Schedule) Over() bool {
+	return s.Ended != nil || s.count[Ready]+s.count[Taken]+s.count[Returned] == 0
+}
+
+// Resolve returns the task that merges a task's result by hand: its id is new,
+// and it waits for nothing, since its work begins from the merged tree.
+func (s *Schedule) Resolve(of Progress, files []string) event.Task {
+	id := ""
+	for n := 1; ; n++ {
+		id = fmt.Sprintf("merge-%d-%.48s", n, of.ID)
+		if s.task(id) == nil {
+			break
+		}
+	}
+	return event.Task{
+		ID: id, Title: "merge the result of " + of.ID, Resolves: of.ID, Accept: of.Accept, Agent: of.Agent, Model: of.Model,
+		Goal: conflictGoal(of, files),
+	}
+}
+
+// queue is a heap of ready tasks, the longest way first; of equal ones the one
+// that was planned first.
+type queue []*Progress
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	if q[i].path != q[j].path {
+		return q[i].path > q[j].path
+	}
+	return q[i].order < q[j].order
+}
+func (q queue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].place, q[j].place = i, j
+}
+func (q *queue) Push(x any) {
+	t := x.(*Progress)
+	t.place = len(*q)
+	*q = append(*q, t)
+}
+func (q *queue) Pop() any {
+	old := *q
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*q = old[:len(old)-1]
+	t.place = -1
+	return t
+}

@@ -1,0 +1,117 @@
+package swarm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+)
+
+// WorkerLimits bound one worker on one task where nobody says otherwise
+// (SPEC 14.3).
+func WorkerLimits() budget.Limits { return budget.Limits{Tokens: 300_000, Steps: 50} }
+
+// Same is how many identical calls in a row end a worker's task, and Kept how
+// many of its calls are looked at.
+const (
+	Same = 3
+	Kept = 20
+)
+
+// Repeats watches one worker's calls for identical ones in a row. The zero
+// value is ready.
+type Repeats struct{ keys []string }
+
+// Apply notes a call, and reports whether it is the same as those before it for
+// Same times or more.
+func (r *Repeats) Apply(key string) bool {
+	if len(r.keys) == Kept {
+		r.keys = append(r.keys[:0], r.keys[1:]...)
+	}
+	r.keys = append(r.keys, key)
+	n := 0
+	for i := len(r.keys) - 1; i >= 0 && r.keys[i] == key; i-- {
+		n++
+	}
+	return n >= Same
+}
+
+// preamble begins the first prompt of every worker. It is the same for all
+// tasks of all swarms, so that a provider's cache serves all workers: what
+// differs comes after it (SPEC 14.4).
+const preamble = `You are one of several workers. Each works on one task of a larger goal, in a copy of the project of its own.
+- Do your task and nothing else: what others do is merged with yours, and each line changed without need is a conflict.
+- The acceptance checks at the end of this message decide whether your result is taken. Run them before you finish.
+- What you cannot do, say in your last message: what is missing, and what you found out.
+
+`
+
+// Prompt returns what a worker is told: the same beginning for all workers,
+// what was learned from failures and found by others, and the goal last.
+func Prompt(s *Schedule, l *Lessons, t Progress) string {
+	var b strings.Builder
+	b.WriteString(preamble)
+	if s.Goal != "" {
+		fmt.Fprintf(&b, "# The goal of all\n%s\n\n", strings.TrimSpace(s.Goal))
+	}
+	if g := l.Guidance(); g != "" {
+		fmt.Fprintf(&b, "# What failed for the workers so far\n%s\n", g)
+	}
+	if refs := related(l, t.Task); len(refs) > 0 {
+		b.WriteString("# What other workers found\n")
+		for _, r := range refs {
+			fmt.Fprintf(&b, "- %s: %s\n", r.Value, r.Note)
+		}
+		b.WriteByte('\n')
+	}
+	if n := len(t.Failed); n > 0 {
+		last := t.Failed[n-1]
+		fmt.Fprintf(&b, "# An earlier try of your task\nIt ended as %s", last.Outcome)
+		if last.Error != "" {
+			fmt.Fprintf(&b, ": %s", last.Error)
+		}
+		b.WriteString("\n")
+		for _, c := range last.Checks {
+			if c.Exit == nil || *c.Exit != 0 {
+				fmt.Fprintf(&b, "`%s` did not succeed:\n%s\n", c.Command, c.Output)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "# Your task: %s\n%s\n\nAcceptance checks:\n", title(t.Task), strings.TrimSpace(t.Goal))
+	for _, line := range t.Accept {
+		fmt.Fprintf(&b, "- `%s`\n", line)
+	}
+	return b.String()
+}
+
+func title(t event.Task) string {
+	if t.Title != "" {
+		return t.Title
+	}
+	return t.ID
+}
+
+// related returns the references whose value or note the task's goal names.
+func related(l *Lessons, t event.Task) []Reference {
+	var out []Reference
+	for i := len(l.references) - 1; i >= 0 && len(out) < maxTold; i-- {
+		if r := l.references[i]; strings.Contains(t.Goal, r.Value) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// conflictGoal is the goal of a task that merges a result by hand.
+func conflictGoal(of Progress, files []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The result of task %s (commit %s) conflicts with what was merged since it began (commit %s).\n", of.ID, of.Result.Commit, of.Lease.Base)
+	b.WriteString("Your tree is the merged one. Bring the change of that commit into it, so that both intentions hold.\n")
+	if len(files) > 0 {
+		fmt.Fprintf(&b, "Files in conflict: %s\n", strings.Join(files, ", "))
+	}
+	fmt.Fprintf(&b, "\nWhat that task was to do:\n%s", strings.TrimSpace(of.Goal))
+	return b.String()
+}
