@@ -514,9 +514,6 @@ func networks() []attempt {
 		to("UDP by sendmsg", func(at spot) error {
 			return sock(unix.AF_INET, unix.SOCK_DGRAM, 0, func(fd int) error { return unix.Sendmsg(fd, []byte("x"), nil, udp(at), 0) })
 		}),
-		to("listen", func(spot) error {
-			return sock(unix.AF_INET, unix.SOCK_STREAM, 0, func(fd int) error { return errors.Join(unix.Bind(fd, &unix.SockaddrInet4{}), unix.Listen(fd, 1)) })
-		}),
 		{name: "raw", root: true, do: func(spot) error { return sock(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP, nil) }},
 		{name: "packet", root: true, do: func(spot) error { return sock(unix.AF_PACKET, unix.SOCK_DGRAM, 0, nil) }},
 		to("netlink", func(spot) error { return sock(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE, nil) }),

@@ -29,6 +29,7 @@ type Box struct {
 	ruleset int
 	filter  []unix.SockFilter
 	names   sync.Mutex
+	net     network
 	most    int // processes and threads of a command
 }
 
@@ -52,6 +53,7 @@ func Open(p confine.Policy) (*Box, error) {
 			return nil, fmt.Errorf("make the sandbox's temporary folder: %w", err)
 		}
 		b.temp = temp
+		b.net.init(temp)
 		b.policy.Writes = append(slices.Clone(p.Writes), temp)
 	}
 	var err error

@@ -19,7 +19,10 @@
 //     the workspace: content, name, attributes, or through another hard link;
 //   - nothing outside the policy's folders is read, but that a name exists, its
 //     attributes, and the command lines of processes;
-//   - no connection, no socket but between the sandbox's own processes;
+//   - no connection but between processes of the same Box: over the loopback,
+//     and by unix sockets in its temporary folder and the workspace. pawl makes
+//     each bind, listen, connect and accept, so a server of the machine is not
+//     reached, and a client of the machine not answered;
 //   - no signal to, no look into and no change of a process outside; no kernel
 //     keys, shared memory of System V, mounts, namespaces, input pushed to a
 //     terminal;

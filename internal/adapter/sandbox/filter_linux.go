@@ -135,7 +135,7 @@ func filter(p confine.Policy) []unix.SockFilter {
 		f.each(oldAttributes, eperm)
 	}
 	f.processes()
-	f.sockets()
+	f.sockets(p.Loopback && p.Level >= confine.Workspace)
 	f.each(harmlessNew, allow)
 	f.jump(unix.BPF_JGE, firstUnknown, 0, 1)
 	f.ret(enosys)
@@ -241,44 +241,4 @@ func (f *program) ioctls() {
 		}
 		b.ret(allow)
 	})
-}
-
-// sockets leaves pairs and streams of the sandbox's own processes. Datagrams
-// reach any socket that has a name, with an address in memory.
-func (f *program) sockets() {
-	streams := func(b *program) {
-		b.arg(0)
-		b.jump(unix.BPF_JEQ, unix.AF_UNIX, 1, 0)
-		b.ret(errnoAction(unix.EAFNOSUPPORT))
-		b.arg(1)
-		b.op(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf)
-		b.jump(unix.BPF_JEQ, unix.SOCK_STREAM, 1, 0)
-		b.jump(unix.BPF_JEQ, unix.SOCK_SEQPACKET, 0, 1)
-		b.ret(allow)
-		b.ret(eperm)
-	}
-	f.when(unix.SYS_SOCKET, streams)
-	f.when(unix.SYS_SOCKETPAIR, streams)
-	f.each([]uint32{unix.SYS_CONNECT}, errnoAction(unix.EACCES))
-	f.when(unix.SYS_SENDTO, func(b *program) {
-		for _, half := range []uint32{0, 4} { // any address
-			b.load(atArgs + 8*4 + half)
-			b.jump(unix.BPF_JEQ, 0, 1, 0)
-			b.ret(eperm)
-		}
-		b.arg(3)
-		b.jump(unix.BPF_JSET, unix.MSG_FASTOPEN, 0, 1)
-		b.ret(eperm)
-		b.ret(allow)
-	})
-	flags := func(n uint32) func(*program) {
-		return func(b *program) {
-			b.arg(n)
-			b.jump(unix.BPF_JSET, unix.MSG_FASTOPEN, 0, 1)
-			b.ret(eperm)
-			b.ret(allow)
-		}
-	}
-	f.when(unix.SYS_SENDMSG, flags(2))
-	f.when(unix.SYS_SENDMMSG, flags(3))
 }

@@ -5,6 +5,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 
@@ -36,6 +37,11 @@ func Probe() []Proof {
 		return []Proof{{"sandbox", err}}
 	}
 	defer box.Close()
+	server, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return []Proof{{"sandbox", err}}
+	}
+	defer server.Close()
 	out := make(chan []Proof)
 	onThread(func() {
 		sup, err := restrict(box)
@@ -43,7 +49,7 @@ func Probe() []Proof {
 			out <- []Proof{{"sandbox", err}}
 			return
 		}
-		proofs := attempts(work, key, secret)
+		proofs := attempts(work, key, secret, server.Addr().(*net.TCPAddr).Port)
 		sup.stop()
 		out <- proofs
 	})
@@ -51,7 +57,7 @@ func Probe() []Proof {
 }
 
 // attempts are made on the confined thread.
-func attempts(work, key, secret string) []Proof {
+func attempts(work, key, secret string, port int) []Proof {
 	write := func(file string) error {
 		fd, err := unix.Open(file, unix.O_WRONLY|unix.O_CREAT|unix.O_CLOEXEC, 0o600)
 		if err == nil {
@@ -62,6 +68,14 @@ func attempts(work, key, secret string) []Proof {
 	socket := func(family, kind int) error {
 		fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC, 0)
 		if err == nil {
+			_ = unix.Close(fd)
+		}
+		return err
+	}
+	connect := func(port int) error {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err == nil {
+			err = unix.Connect(fd, &unix.SockaddrInet4{Port: port, Addr: local4.As4()})
 			_ = unix.Close(fd)
 		}
 		return err
@@ -93,10 +107,28 @@ func attempts(work, key, secret string) []Proof {
 	refuses("no write outside", write(filepath.Join(key, "new")), unix.Chmod(secret, 0o644), unix.Unlink(secret))
 	refuses("protected files stay", write(filepath.Join(work, ".git/hooks/pre-commit")), write(filepath.Join(work, "AGENTS.md")), unix.Rename(filepath.Join(work, ".git"), filepath.Join(work, "g")))
 	refuses("no read of a key", read(secret))
-	refuses("no network", socket(unix.AF_INET, unix.SOCK_STREAM), socket(unix.AF_INET6, unix.SOCK_DGRAM), socket(unix.AF_NETLINK, unix.SOCK_RAW), socket(unix.AF_UNIX, unix.SOCK_DGRAM))
+	works("commands connect to servers of their own", ownServer(connect))
+	refuses("no network", connect(port), socket(unix.AF_INET6, unix.SOCK_DGRAM), socket(unix.AF_NETLINK, unix.SOCK_RAW), socket(unix.AF_UNIX, unix.SOCK_DGRAM))
 	refuses("no signal to processes outside", outside())
 	refuses("no mounts, namespaces and privileges", unix.Unshare(unix.CLONE_NEWUSER), unix.Mount("none", work, "tmpfs", 0, ""), unix.Chroot(work))
 	return out
+}
+
+// ownServer makes a server and connects to it.
+func ownServer(connect func(port int) error) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.Listen(fd, 1); err != nil {
+		return err
+	}
+	at, err := unix.Getsockname(fd)
+	if err != nil {
+		return err
+	}
+	return connect(int(addrPort(at).Port()))
 }
 
 // outside asks whether pawl's parent could be signalled.

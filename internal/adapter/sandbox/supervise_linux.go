@@ -56,6 +56,7 @@ type supervisor struct {
 	// names is held while names in the workspace change. Only pawl changes
 	// them for the box's commands, so what was looked at is what is moved.
 	names    *sync.Mutex
+	net      *network
 	refusals refusals
 
 	mu     sync.Mutex
@@ -72,7 +73,7 @@ func supervise(fd int, b *Box) (*supervisor, error) {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	s := &supervisor{fd: fd, wake: wake, policy: b.policy, names: &b.names, done: make(chan struct{}), linked: map[inode]bool{}}
+	s := &supervisor{fd: fd, wake: wake, policy: b.policy, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}}
 	go s.loop()
 	return s, nil
 }

@@ -28,7 +28,7 @@ const (
 	// ReadOnly: no change of any file, no network.
 	ReadOnly Level = iota
 	// Workspace: changes in the workspace, in a temporary folder and in caches
-	// of the sandbox's own. No network.
+	// of the sandbox's own. No network but among its own processes.
 	Workspace
 	// Hosts is Workspace with the network to the hosts that were granted.
 	Hosts
@@ -83,7 +83,7 @@ type Facts struct {
 
 // New is the policy of a level in a workspace.
 func New(l Level, f Facts) Policy {
-	p := Policy{Level: l, Root: f.Root, Guards: []string{f.Root}, Secrets: slices.Clone(f.State)}
+	p := Policy{Level: l, Root: f.Root, Loopback: l >= Workspace, Guards: []string{f.Root}, Secrets: slices.Clone(f.State)}
 	p.Reads = append(slices.Clone(system), f.Reads...)
 	if f.Home != "" {
 		for _, r := range toolchains {

@@ -1,0 +1,225 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// The states of TCP that matter here.
+const (
+	established = 1
+	closed      = 7
+	closeWait   = 8
+)
+
+func (t *took) state() int {
+	info, err := unix.GetsockoptTCPInfo(t.fd, unix.SOL_TCP, unix.TCP_INFO)
+	if err != nil {
+		return -1
+	}
+	return int(info.State)
+}
+
+// errBusy says that a server has no room for a connection now.
+var errBusy = errors.New("busy")
+
+// atOnce calls f while the socket does not block.
+func (t *took) atOnce(f func() error) (blocks bool, err error) {
+	flags, err := unix.FcntlInt(uintptr(t.fd), unix.F_GETFL, 0)
+	if err != nil {
+		return false, err
+	}
+	if flags&unix.O_NONBLOCK != 0 {
+		return false, f()
+	}
+	if _, err := unix.FcntlInt(uintptr(t.fd), unix.F_SETFL, flags|unix.O_NONBLOCK); err != nil {
+		return true, err
+	}
+	err = f()
+	_, _ = unix.FcntlInt(uintptr(t.fd), unix.F_SETFL, flags)
+	return true, err
+}
+
+// reach connects to an address of this machine, at once or not at all: what
+// waits for room would be retried by the kernel when the port may be another's.
+func (t *took) reach(at netip.AddrPort) error {
+	_, err := t.atOnce(func() error {
+		err := unix.Connect(t.fd, t.sockaddr(at))
+		if !errors.Is(err, unix.EINPROGRESS) {
+			return err
+		}
+		fds := []unix.PollFd{{Fd: int32(t.fd), Events: unix.POLLOUT}}
+		for {
+			if _, err = unix.Poll(fds, 20); !errors.Is(err, unix.EINTR) {
+				break
+			}
+		}
+		if code, err := unix.GetsockoptInt(t.fd, unix.SOL_SOCKET, unix.SO_ERROR); err == nil && code != 0 {
+			return unix.Errno(code)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if s := t.state(); s != established && s != closeWait {
+		_ = t.disconnect()
+		return errBusy
+	}
+	return nil
+}
+
+// disconnect ends a connection, or the attempt at one.
+func (t *took) disconnect() error {
+	var none [16]byte // AF_UNSPEC
+	_, _, errno := unix.Syscall(unix.SYS_CONNECT, uintptr(t.fd), uintptr(unsafe.Pointer(&none)), 16)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// find gives the server of the sandbox that has an address, or that has the
+// place of one: a socket that was bound to any address has only one here.
+// ECONNREFUSED: nobody has it; EACCES: somebody outside.
+func (n *network) find(to netip.AddrPort) (at netip.AddrPort, ino uint64, err error) {
+	all := listening(to.Port())
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	own := func(l listener) bool { return n.servers[l.ino].listens }
+	exact := slices.DeleteFunc(slices.Clone(all), func(l listener) bool { return l.ip != to.Addr() })
+	if len(exact) == 0 {
+		for _, l := range all {
+			s := n.servers[l.ino]
+			switch {
+			case l.ip.IsUnspecified():
+				return to, 0, unix.EACCES
+			case s.listens && s.any && l.ip == local4 && (s.both || to.Addr().Is4()):
+				exact = append(exact, l)
+			}
+		}
+	}
+	switch {
+	case len(exact) == 0:
+		return to, 0, unix.ECONNREFUSED
+	case len(exact) > 1 || !own(exact[0]):
+		return to, 0, unix.EACCES
+	}
+	return netip.AddrPortFrom(exact[0].ip, to.Port()), exact[0].ino, nil
+}
+
+// listener is a listening socket of this machine.
+type listener struct {
+	ip  netip.Addr
+	ino uint64
+}
+
+// listening are the listening sockets with a port. The kernel lists them before
+// all other sockets.
+func listening(port uint16) []listener {
+	var out []listener
+	suffix := ":" + strings.ToUpper(hex.EncodeToString(binary.BigEndian.AppendUint16(nil, port)))
+	for _, file := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
+		f, err := os.Open(file)
+		if err != nil {
+			continue // no IPv6
+		}
+		lines := bufio.NewScanner(f)
+		lines.Scan() // the heading
+		for lines.Scan() {
+			v := strings.Fields(lines.Text())
+			if len(v) < 10 || v[3] != "0A" {
+				break
+			}
+			if !strings.HasSuffix(v[1], suffix) {
+				continue
+			}
+			ip, ok := kernelAddr(strings.TrimSuffix(v[1], suffix))
+			ino, err := strconv.ParseUint(v[9], 10, 64)
+			if ok && err == nil {
+				out = append(out, listener{ip, ino})
+			}
+		}
+		_ = f.Close()
+	}
+	return out
+}
+
+// kernelAddr reads an address as the kernel prints it: words in its own order.
+func kernelAddr(s string) (netip.Addr, bool) {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b)%4 != 0 {
+		return netip.Addr{}, false
+	}
+	for i := 0; i < len(b); i += 4 {
+		binary.NativeEndian.PutUint32(b[i:], binary.BigEndian.Uint32(b[i:]))
+	}
+	ip, ok := netip.AddrFromSlice(b)
+	return ip.Unmap(), ok
+}
+
+// socketAt is what a place in the file system has been made.
+func socketAt(p *place) (socketFile, error) {
+	fd, err := unix.Openat(p.dir, p.name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return socketFile{}, err
+	}
+	defer unix.Close(fd)
+	return socketOf(fd)
+}
+
+func socketOf(fd int) (socketFile, error) {
+	var st unix.Statx_t
+	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_TYPE|unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {
+		return socketFile{}, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return socketFile{}, unix.ECONNREFUSED
+	}
+	return socketFile{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino, st.Btime}, nil
+}
+
+// own reports whether an opened name is a socket that the sandbox made: pawl
+// made it for a command, or it is in the box's temporary folder, where nobody
+// else makes any.
+func (n *network) own(fd int) bool {
+	f, err := socketOf(fd)
+	if err != nil {
+		return false
+	}
+	if at, err := realPath(fd); err == nil && n.temp != "" && confine.Within(n.temp, at) {
+		return true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.files[f]
+}
+
+// reachUnix connects to the socket that an opened name leads to.
+func (t *took) reachUnix(c caller, fd int) error {
+	for {
+		blocks, err := t.atOnce(func() error { return unix.Connect(t.fd, &unix.SockaddrUnix{Name: self(fd)}) })
+		if !blocks || !errors.Is(err, unix.EAGAIN) {
+			return err
+		}
+		if !c.s.valid(c.n) {
+			return unix.EINTR
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
