@@ -1,0 +1,400 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// can is nil, or says what a server cannot do.
+func (c *client) can(f feature, method, what string) error {
+	if f.on {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.dynamic {
+		if r.Method == method {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %s has no %s", errCan, c.server.Name, what)
+}
+
+// Definition is part of tool.Code.
+func (s *Servers) Definition(ctx context.Context, at tool.CodeAt) ([]tool.Spot, error) {
+	sp, err := s.resolve(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := sp.c.can(sp.c.caps.Definition, "textDocument/definition", "definitions"); err != nil {
+		return nil, err
+	}
+	var raw json.RawMessage
+	if err := sp.c.call(ctx, "textDocument/definition", sp.params(), &raw); err != nil {
+		return nil, err
+	}
+	return s.spots(sp.c, locations(raw)), nil
+}
+
+// References is part of tool.Code.
+func (s *Servers) References(ctx context.Context, at tool.CodeAt) ([]tool.Spot, error) {
+	sp, err := s.resolve(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := sp.c.can(sp.c.caps.References, "textDocument/references", "references"); err != nil {
+		return nil, err
+	}
+	p := referenceParams{positionParams: sp.params()}
+	p.Context.IncludeDeclaration = true
+	var raw json.RawMessage
+	if err := sp.c.call(ctx, "textDocument/references", p, &raw); err != nil {
+		return nil, err
+	}
+	out := s.spots(sp.c, locations(raw))
+	slices.SortStableFunc(out, func(a, b tool.Spot) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return slices.Compact(out), nil
+}
+
+// locations reads what answers a question for places, in each of its forms.
+func locations(raw json.RawMessage) []location {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		list = []json.RawMessage{raw}
+	}
+	var out []location
+	for _, r := range list {
+		var link locationLink
+		var l location
+		switch {
+		case json.Unmarshal(r, &link) == nil && link.TargetURI != "":
+			out = append(out, location{link.TargetURI, link.TargetSelectionRange})
+		case json.Unmarshal(r, &l) == nil && l.URI != "":
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// spots turns places of the protocol into those that are shown. What is no
+// local file is left out.
+func (s *Servers) spots(c *client, ls []location) []tool.Spot {
+	texts := s.texts(c)
+	var out []tool.Spot
+	for _, l := range ls {
+		path, ok := fromURI(l.URI)
+		if !ok {
+			continue
+		}
+		out = append(out, s.spotAt(texts, c.enc, path, l.Range))
+	}
+	return out
+}
+
+func (s *Servers) spotAt(texts func(string) *text, enc encoding, path string, r textRange) tool.Spot {
+	t := texts(path)
+	return tool.Spot{Path: s.rel(path), Line: r.Start.Line + 1, Column: t.column(r.Start, enc), EndLine: r.End.Line + 1}
+}
+
+// texts returns the text of files, each read once. What cannot be read is empty.
+func (s *Servers) texts(c *client) func(path string) *text {
+	known := map[string]*text{}
+	return func(path string) *text {
+		if t := known[path]; t != nil {
+			return t
+		}
+		c.docs.mu.Lock()
+		d := c.docs.open[path]
+		c.docs.mu.Unlock()
+		var t *text
+		if d != nil {
+			t = d.text
+		} else if content, _, err := load(path); err == nil {
+			t = newText(content)
+		} else {
+			t = newText("")
+		}
+		known[path] = t
+		return t
+	}
+}
+
+// Hover is part of tool.Code.
+func (s *Servers) Hover(ctx context.Context, at tool.CodeAt) (string, error) {
+	sp, err := s.resolve(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	if err := sp.c.can(sp.c.caps.Hover, "textDocument/hover", "documentation"); err != nil {
+		return "", err
+	}
+	var h *hover
+	if err := sp.c.call(ctx, "textDocument/hover", sp.params(), &h); err != nil || h == nil {
+		return "", err
+	}
+	return markup(h.Contents), nil
+}
+
+// markup is the text of each form in which documentation comes.
+func markup(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return strings.TrimSpace(s)
+	}
+	var m struct {
+		Language string `json:"language"`
+		Value    string `json:"value"`
+	}
+	if json.Unmarshal(raw, &m) == nil {
+		if m.Language != "" {
+			return "```" + m.Language + "\n" + m.Value + "\n```"
+		}
+		return strings.TrimSpace(m.Value)
+	}
+	var list []json.RawMessage
+	_ = json.Unmarshal(raw, &list) // anything else says nothing
+	var out []string
+	for _, r := range list {
+		if t := markup(r); t != "" {
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// Complete is part of tool.Code.
+func (s *Servers) Complete(ctx context.Context, at tool.CodeAt, limit int) ([]tool.Completion, bool, error) {
+	sp, err := s.resolve(ctx, at)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := sp.c.can(sp.c.caps.Completion, "textDocument/completion", "completion"); err != nil {
+		return nil, false, err
+	}
+	var raw json.RawMessage
+	if err := sp.c.call(ctx, "textDocument/completion", sp.params(), &raw); err != nil {
+		return nil, false, err
+	}
+	var list struct {
+		Incomplete bool             `json:"isIncomplete"`
+		Items      []completionItem `json:"items"`
+	}
+	if json.Unmarshal(raw, &list.Items) != nil {
+		_ = json.Unmarshal(raw, &list) // null: there is nothing
+	}
+	slices.SortStableFunc(list.Items, func(a, b completionItem) int {
+		return strings.Compare(cmp.Or(a.SortText, a.Label), cmp.Or(b.SortText, b.Label))
+	})
+	more := list.Incomplete
+	if limit > 0 && len(list.Items) > limit {
+		list.Items, more = list.Items[:limit], true
+	}
+	var out []tool.Completion
+	for _, it := range list.Items {
+		out = append(out, tool.Completion{Text: strings.TrimSpace(it.Label), Kind: kindName(completionKinds[:], it.Kind), Detail: it.Detail})
+	}
+	return out, more, nil
+}
+
+// Symbols is part of tool.Code.
+func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.Spot, error) {
+	if path == "" {
+		if query == "" {
+			return nil, fmt.Errorf("give a path, or a query for the whole workspace")
+		}
+		clients, err := s.workspaceClients(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var out []tool.Spot
+		for _, c := range clients {
+			syms, err := s.workspaceSymbols(ctx, c, query)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, slices.DeleteFunc(syms, func(sp tool.Spot) bool { return filepath.IsAbs(sp.Path) })...)
+		}
+		return out, nil
+	}
+	file := s.abs(path)
+	c, err := s.server(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.bring(file, c.language(file)); err != nil {
+		return nil, err
+	}
+	if err := c.can(c.caps.DocumentSymbol, "textDocument/documentSymbol", "symbols of a file"); err != nil {
+		return nil, err
+	}
+	syms, err := s.documentSymbols(ctx, c, file)
+	if query != "" {
+		syms = slices.DeleteFunc(syms, func(sp tool.Spot) bool { return !strings.Contains(strings.ToLower(sp.Name), strings.ToLower(query)) })
+	}
+	return syms, err
+}
+
+// documentSymbols lists the symbols of an open document, each with what it is
+// part of.
+func (s *Servers) documentSymbols(ctx context.Context, c *client, file string) ([]tool.Spot, error) {
+	var syms []documentSymbol
+	if err := c.call(ctx, "textDocument/documentSymbol", documentParams{documentID{URI: toURI(file)}}, &syms); err != nil {
+		return nil, err
+	}
+	texts := s.texts(c)
+	var out []tool.Spot
+	var walk func(in string, syms []documentSymbol, depth int)
+	walk = func(in string, syms []documentSymbol, depth int) {
+		if depth > 50 {
+			return
+		}
+		for _, sym := range syms {
+			full := sym.Range
+			at := sym.SelectionRange
+			within := in
+			if sym.Location != nil {
+				full, at, within = sym.Location.Range, sym.Location.Range, sym.ContainerName
+			}
+			sp := s.spotAt(texts, c.enc, file, at)
+			sp.EndLine = full.End.Line + 1
+			sp.Name, sp.In, sp.Kind, sp.Detail = sym.Name, within, kindName(symbolKinds[:], sym.Kind), sym.Detail
+			out = append(out, sp)
+			walk(strings.TrimPrefix(in+"."+sym.Name, "."), sym.Children, depth+1)
+		}
+	}
+	walk("", syms, 0)
+	return out, nil
+}
+
+// workspaceSymbols asks one server for the symbols that match.
+func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string) ([]tool.Spot, error) {
+	if err := c.can(c.caps.WorkspaceSymbol, "workspace/symbol", "symbols of a workspace"); err != nil {
+		return nil, nil // another one may
+	}
+	var syms []workspaceSymbol
+	if err := c.call(ctx, "workspace/symbol", symbolParams{query}, &syms); err != nil {
+		return nil, err
+	}
+	texts := s.texts(c)
+	var out []tool.Spot
+	for _, sym := range syms {
+		path, ok := fromURI(sym.Location.URI)
+		if !ok {
+			continue
+		}
+		sp := s.spotAt(texts, c.enc, path, sym.Location.Range)
+		sp.Name, sp.In, sp.Kind = sym.Name, sym.ContainerName, kindName(symbolKinds[:], sym.Kind)
+		if strings.HasPrefix(sp.Name, sp.In+".") { // gopls says it twice
+			sp.Name = strings.TrimPrefix(sp.Name, sp.In+".")
+		}
+		out = append(out, sp)
+	}
+	return out, nil
+}
+
+// Diagnostics is part of tool.Code.
+func (s *Servers) Diagnostics(ctx context.Context, paths []string) ([]tool.Diagnostic, error) {
+	if len(paths) == 0 {
+		clients, err := s.workspaceClients(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var out []tool.Diagnostic
+		for _, c := range clients {
+			s.wait(ctx, c)
+			out = append(out, s.diagnosed(c, c.diags.all())...)
+		}
+		sortDiagnostics(out)
+		return out, nil
+	}
+	var out []tool.Diagnostic
+	for _, p := range paths {
+		file := s.abs(p)
+		posts := s.postsFor(file)
+		if len(posts) == 0 {
+			return nil, fmt.Errorf("%w: %s (%s)", errNoServer, p, s.knows())
+		}
+		for i, post := range posts {
+			c, err := post.get(ctx)
+			if err != nil {
+				if i > 0 {
+					continue
+				}
+				return nil, err
+			}
+			c.refresh(false)
+			if _, err := c.bring(file, c.language(file)); err != nil {
+				return nil, err
+			}
+			s.wait(ctx, c)
+			out = append(out, s.diagnosed(c, map[string][]diagnostic{file: c.diags.all()[file]})...)
+		}
+	}
+	sortDiagnostics(out)
+	return out, nil
+}
+
+// wait waits for a server to have said what is wrong just now.
+func (s *Servers) wait(ctx context.Context, c *client) {
+	limit := checkTime
+	if c.diags.never() {
+		limit = loadTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(limit, s.opt.Hung))
+	defer cancel()
+	if c.pulls() {
+		if c.pull(ctx, c.opened()) != nil {
+			return
+		}
+	}
+	still := quiet
+	if c.diags.never() {
+		still = quietLoad
+	}
+	c.settle(ctx, still)
+}
+
+func (d *diagnostics) all() map[string][]diagnostic {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := map[string][]diagnostic{}
+	for p, ds := range d.now {
+		out[p] = slices.Clone(ds)
+	}
+	return out
+}
+
+// diagnosed turns diagnostics of the protocol into those that are shown. Files
+// outside of the workspace are left out.
+func (s *Servers) diagnosed(c *client, by map[string][]diagnostic) []tool.Diagnostic {
+	texts := s.texts(c)
+	var out []tool.Diagnostic
+	for path, ds := range by {
+		if !within(s.opt.Root, path) {
+			continue
+		}
+		for _, d := range ds {
+			out = append(out, tool.Diagnostic{
+				Path: s.rel(path), Line: d.Range.Start.Line + 1, Column: texts(path).column(d.Range.Start, c.enc),
+				Severity: tool.Severity(cmp.Or(d.Severity, 1)), Source: d.Source, Code: codeText(d.Code), Message: d.Message,
+			})
+		}
+	}
+	return out
+}
+
+// sortDiagnostics puts errors first.
+func sortDiagnostics(ds []tool.Diagnostic) {
+	slices.SortStableFunc(ds, func(a, b tool.Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Message, b.Message))
+	})
+}

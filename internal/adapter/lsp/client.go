@@ -1,0 +1,357 @@
+package lsp
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// Errors that callers branch on.
+var (
+	errHung = errors.New("the language server does not answer")
+	errGone = errors.New("the language server ended")
+	errCan  = errors.New("the language server cannot do that")
+)
+
+// Codes with which a server says that the same request may be made again.
+const (
+	contentModified = -32801
+	serverCancelled = -32802
+)
+
+// client is one running server: the connection, what was agreed on, and the
+// documents that it was told of.
+type client struct {
+	server *Server
+	root   string
+	opt    *Options
+	proc   Process
+	stream *stream
+	conn   *jsonrpc2.Conn
+	began  time.Time
+
+	caps   serverCapabilities
+	enc    encoding
+	sync   syncOptions
+	ids    atomic.Uint64
+	heard  atomic.Int64 // when the server was last heard of, in ns
+	used   atomic.Int64 // when it was last needed
+	busy   atomic.Int32 // requests under way
+	log    tail
+	ready  atomic.Bool
+	ending atomic.Bool // it was told to go
+
+	docs  documents
+	diags diagnostics
+
+	mu       sync.Mutex
+	why      error // why it ended, the first reason
+	dynamic  map[string]registration
+	progress map[string]string // work under way, by token
+	grants   map[int]*grant    // who lets the server change files just now
+	grantSeq int
+}
+
+// grant collects what a server asks to change while a command of ours runs.
+type grant struct{ edits []workspaceEdit }
+
+// connect speaks to a started process. The handshake is not made yet.
+func connect(srv *Server, root string, opt *Options, proc Process) *client {
+	c := &client{
+		server: srv, root: root, opt: opt, proc: proc, began: opt.Now(),
+		dynamic: map[string]registration{}, progress: map[string]string{}, grants: map[int]*grant{}, enc: utf16Units,
+	}
+	c.docs.init()
+	c.diags.init()
+	c.touch()
+	c.heard.Store(opt.Now().UnixNano())
+	c.stream = newStream(heardReader{proc.Stdout(), c}, proc.Stdin(), func() error { proc.Kill(); return nil })
+	c.stream.skipped = c.log.add
+	go c.drain(proc.Stderr())
+	c.conn = jsonrpc2.NewConn(context.Background(), c.stream, handler{c}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+	go func() {
+		select {
+		case <-proc.Done():
+		case <-c.conn.DisconnectNotify():
+		}
+		c.fail(errGone)
+	}()
+	return c
+}
+
+// heardReader notes that the server is alive with each byte.
+type heardReader struct {
+	io.Reader
+	c *client
+}
+
+func (r heardReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if n > 0 {
+		r.c.heard.Store(r.c.opt.Now().UnixNano())
+	}
+	return n, err
+}
+
+func (c *client) drain(r io.Reader) {
+	s := bufio.NewReader(r)
+	for {
+		line, err := s.ReadSlice('\n')
+		if len(line) > 0 {
+			c.log.add(string(line))
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
+		}
+	}
+}
+
+func (c *client) touch() { c.used.Store(c.opt.Now().UnixNano()) }
+
+// fail ends the server for a reason, of which the first one counts.
+func (c *client) fail(why error) {
+	c.mu.Lock()
+	if c.why == nil {
+		c.why = why
+	}
+	c.mu.Unlock()
+	_ = c.conn.Close() // kills the process
+	c.diags.wake()
+}
+
+// alive is nil, or why the server ended.
+func (c *client) alive() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.why
+}
+
+// call makes a request. One that nobody answers ends at Options.Hung; where the
+// server was silent all that time it is ended as well.
+func (c *client) call(ctx context.Context, method string, params, result any) error {
+	for try := 0; ; try++ {
+		err := c.callOnce(ctx, method, params, result)
+		var e *jsonrpc2.Error
+		if try < 3 && errors.As(err, &e) && (e.Code == contentModified || e.Code == serverCancelled) {
+			if c.opt.Sleep(ctx, time.Duration(try+1)*50*time.Millisecond) == nil {
+				continue
+			}
+		}
+		return err
+	}
+}
+
+func (c *client) callOnce(ctx context.Context, method string, params, result any) error {
+	if err := c.alive(); err != nil {
+		return err
+	}
+	c.touch()
+	c.busy.Add(1)
+	defer func() { c.busy.Add(-1); c.touch() }()
+	asked := c.opt.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, c.opt.Hung, errHung)
+	defer cancel()
+	id := jsonrpc2.ID{Num: c.ids.Add(1)} // from 1: an answer without an id reads as 0
+	err := c.conn.Call(limited, method, params, result, jsonrpc2.PickID(id))
+	var answered *jsonrpc2.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &answered):
+		return fmt.Errorf("%s: %w", c.server.Name, answered)
+	case limited.Err() != nil:
+		_ = c.notify("$/cancelRequest", map[string]any{"id": id})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if c.heard.Load() <= asked.UnixNano() {
+			c.fail(errHung)
+		}
+		return fmt.Errorf("%w: %s for %s on %s", errHung, c.server.Name, c.opt.Hung, method)
+	case c.alive() != nil:
+		return c.alive()
+	case errors.Is(err, jsonrpc2.ErrClosed):
+		return errGone
+	}
+	return fmt.Errorf("%s answered %s with what cannot be read: %w", c.server.Name, method, err)
+}
+
+func (c *client) notify(method string, params any) error {
+	return c.conn.Notify(context.Background(), method, params)
+}
+
+// syncOptions are how the server wants to hear of documents.
+type syncOptions struct {
+	openClose   bool
+	change      int // 0 not, 1 whole texts, 2 edits
+	save        bool
+	saveContent bool
+}
+
+func parseSync(raw json.RawMessage) syncOptions {
+	var kind int
+	if json.Unmarshal(raw, &kind) == nil {
+		return syncOptions{openClose: true, change: kind, save: true}
+	}
+	var o struct {
+		OpenClose bool    `json:"openClose"`
+		Change    int     `json:"change"`
+		Save      feature `json:"save"`
+	}
+	if json.Unmarshal(raw, &o) != nil {
+		return syncOptions{openClose: true, change: 1, save: true}
+	}
+	out := syncOptions{openClose: o.OpenClose, change: o.Change, save: o.Save.on}
+	var s struct {
+		IncludeText bool `json:"includeText"`
+	}
+	out.saveContent = json.Unmarshal(o.Save.options, &s) == nil && s.IncludeText
+	return out
+}
+
+// start makes the handshake.
+func (c *client) start(ctx context.Context) error {
+	var answer struct {
+		Capabilities serverCapabilities `json:"capabilities"`
+	}
+	if err := c.call(ctx, "initialize", c.hello(), &answer); err != nil {
+		c.fail(err)
+		return err
+	}
+	c.caps, c.sync = answer.Capabilities, parseSync(answer.Capabilities.Sync)
+	c.enc = cmp.Or(encoding(c.caps.PositionEncoding), utf16Units)
+	if c.enc != utf8Units && c.enc != utf16Units {
+		err := fmt.Errorf("%s counts characters in %s, which was not offered", c.server.Name, c.enc)
+		c.fail(err)
+		return err
+	}
+	if err := c.notify("initialized", struct{}{}); err != nil {
+		return err
+	}
+	if c.server.Settings != nil { // some read nothing else
+		if err := c.notify("workspace/didChangeConfiguration", map[string]any{"settings": c.server.Settings}); err != nil {
+			return err
+		}
+	}
+	c.ready.Store(true)
+	return nil
+}
+
+// hello is what is told at the handshake.
+func (c *client) hello() map[string]any {
+	folder := map[string]any{"uri": toURI(c.root), "name": filepath.Base(c.root)}
+	document := map[string]any{
+		"synchronization":    map[string]any{"didSave": true, "dynamicRegistration": false},
+		"publishDiagnostics": map[string]any{"versionSupport": true, "relatedInformation": false, "codeDescriptionSupport": false},
+		"definition":         map[string]any{"linkSupport": true},
+		"references":         map[string]any{},
+		"hover":              map[string]any{"contentFormat": []string{"markdown", "plaintext"}},
+		"completion":         map[string]any{"completionItem": map[string]any{"snippetSupport": false}, "contextSupport": true},
+		"documentSymbol":     map[string]any{"hierarchicalDocumentSymbolSupport": true},
+		"rename":             map[string]any{"prepareSupport": false},
+		"codeAction": map[string]any{
+			"codeActionLiteralSupport": map[string]any{"codeActionKind": map[string]any{"valueSet": []string{"quickfix", "refactor", "source"}}},
+			"isPreferredSupport":       true, "disabledSupport": true, "dataSupport": true,
+			"resolveSupport": map[string]any{"properties": []string{"edit", "command"}},
+		},
+	}
+	if c.server.Pull {
+		document["diagnostic"] = map[string]any{"dynamicRegistration": c.server.PullDynamic, "relatedDocumentSupport": true}
+	}
+	return map[string]any{
+		"processId":  nil, // its end is the starter's affair, inside a sandbox the number means nothing
+		"clientInfo": map[string]any{"name": "pawl", "version": c.opt.Version},
+		"rootUri":    toURI(c.root), "rootPath": c.root, "workspaceFolders": []any{folder},
+		"initializationOptions": c.server.Options,
+		"capabilities": map[string]any{
+			"general":      map[string]any{"positionEncodings": []encoding{utf8Units, utf16Units}},
+			"textDocument": document,
+			"window":       map[string]any{"workDoneProgress": true, "showMessage": map[string]any{}, "showDocument": map[string]any{"support": false}},
+			"workspace": map[string]any{
+				"applyEdit": true, "configuration": true, "workspaceFolders": true,
+				"workspaceEdit":          map[string]any{"documentChanges": true, "resourceOperations": []string{"create", "rename", "delete"}, "failureHandling": "abort"},
+				"didChangeWatchedFiles":  map[string]any{"dynamicRegistration": true, "relativePatternSupport": true},
+				"didChangeConfiguration": map[string]any{"dynamicRegistration": true},
+				"symbol":                 map[string]any{}, "executeCommand": map[string]any{},
+			},
+		},
+	}
+}
+
+// stop ends the server: asked first, then killed.
+func (c *client) stop(ctx context.Context) {
+	c.ending.Store(true)
+	if c.ready.Load() && c.alive() == nil {
+		ctx, cancel := context.WithTimeout(ctx, c.opt.Goodbye)
+		if c.conn.Call(ctx, "shutdown", nil, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: c.ids.Add(1)})) == nil {
+			_ = c.notify("exit", nil)
+			select {
+			case <-c.proc.Done():
+			case <-ctx.Done():
+			}
+		}
+		cancel()
+	}
+	c.fail(errGone)
+	c.proc.Kill()
+}
+
+// work is what the server says it is busy with, sorted.
+func (c *client) work() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []string
+	for _, w := range c.progress {
+		out = append(out, w)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// logLines is how much of what a server printed is kept.
+const (
+	logLines = 200
+	logWidth = 500
+)
+
+// tail keeps the last lines of a log.
+type tail struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (t *tail) add(line string) {
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	if line == "" {
+		return
+	}
+	if len(line) > logWidth {
+		line = line[:logWidth] + "…"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.lines) == logLines {
+		t.lines = slices.Delete(t.lines, 0, 1)
+	}
+	t.lines = append(t.lines, line)
+}
+
+func (t *tail) all() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.lines)
+}

@@ -1,0 +1,161 @@
+package lsp
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// place is where a file belongs: the server that knows it, and its root.
+type place struct {
+	server *Server
+	root   string // absolute
+	lang   string
+}
+
+// places returns the servers for a file, absolute and in the workspace, with the
+// root of each. Only their project files are looked for: nothing is started.
+func (s *Servers) places(file string) []place {
+	var out []place
+	for i := range s.table {
+		srv := &s.table[i]
+		lang := srv.Language(filepath.ToSlash(file))
+		if lang == "" {
+			continue
+		}
+		if root := s.rootOf(srv, filepath.Dir(file)); root != "" {
+			out = append(out, place{srv, root, lang})
+		}
+	}
+	return out
+}
+
+// rootOf is where the project of a folder begins for a server: the outermost
+// folder with one of Outer, else the nearest with one of Roots, never outside
+// of the workspace. "" where there is none and the server wants one.
+func (s *Servers) rootOf(srv *Server, dir string) string {
+	nearest, outermost := "", ""
+	for at := dir; ; at = filepath.Dir(at) {
+		if !within(s.opt.Root, at) {
+			break
+		}
+		if nearest == "" && holds(at, srv.Roots) {
+			nearest = at
+		}
+		if holds(at, srv.Outer) {
+			outermost = at
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	switch {
+	case outermost != "":
+		return outermost
+	case nearest != "":
+		return nearest
+	case srv.Anywhere:
+		return s.opt.Root
+	}
+	return ""
+}
+
+// holds reports whether a folder has a file of one of these names.
+func holds(dir string, names []string) bool {
+	for _, n := range names {
+		if strings.ContainsAny(n, "*?[") {
+			if m, err := filepath.Glob(filepath.Join(escape(dir), n)); err == nil && len(m) > 0 {
+				return true
+			}
+			continue
+		}
+		if st, err := os.Stat(filepath.Join(dir, n)); err == nil && !st.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// escape makes a folder's name stand for itself in a pattern.
+func escape(dir string) string {
+	if os.PathSeparator == '\\' {
+		return dir
+	}
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(dir)
+}
+
+// within reports whether a path is dir or below it.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Bounds of a look at the files of a project.
+const (
+	scanLimit = 50_000 // entries
+	scanTime  = 2 * time.Second
+)
+
+// passed are folders that hold what others made: dependencies and results.
+var passed = []string{"node_modules", "vendor", "target", "dist", "build", "out", "__pycache__", "venv", "bin", "obj"}
+
+// stamp is how a file is told from what it was before.
+type stamp struct {
+	size int64
+	mod  time.Time
+}
+
+// scan lists the files below a root that a server knows, or that match, with
+// their stamps. whole is false where a bound was met.
+func scan(root string, match func(path string) bool) (found map[string]stamp, whole bool) {
+	found, whole = map[string]stamp{}, true
+	end, n := time.Now().Add(scanTime), 0
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil { // what cannot be read is not watched
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if n++; n > scanLimit || n%512 == 0 && time.Now().After(end) {
+			whole = false
+			return fs.SkipAll
+		}
+		if d.IsDir() {
+			if path != root && (strings.HasPrefix(d.Name(), ".") || slices.Contains(passed, d.Name())) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() || !match(path) {
+			return nil
+		}
+		if st, err := d.Info(); err == nil {
+			found[path] = stamp{st.Size(), st.ModTime()}
+		}
+		return nil
+	})
+	return found, whole
+}
+
+// Covered lists the names of the servers of which the workspace has files, the
+// absent and untrusted ones included. It stops at the first file of each.
+func (s *Servers) Covered() []string {
+	seen := map[string]bool{}
+	scan(s.opt.Root, func(path string) bool {
+		for _, p := range s.places(path) {
+			seen[p.server.Name] = true
+		}
+		return false
+	})
+	var out []string
+	for i := range s.table {
+		if seen[s.table[i].Name] {
+			out = append(out, s.table[i].Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,308 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// diagnostics are what a server says is wrong, and what of it was there before
+// or was told already. What a change caused is the difference.
+type diagnostics struct {
+	mu      sync.Mutex
+	now     map[string][]diagnostic // by path
+	told    map[string][]diagnostic
+	want    map[string]int // versions of documents that no diagnostics came for yet
+	version map[string]int // of the newest that came
+	results map[string]string
+	last    time.Time     // of the last that came
+	woken   chan struct{} // closed and made anew when something came
+}
+
+func (d *diagnostics) init() {
+	d.now, d.told, d.want = map[string][]diagnostic{}, map[string][]diagnostic{}, map[string]int{}
+	d.version, d.results = map[string]int{}, map[string]string{}
+	d.woken = make(chan struct{})
+}
+
+func (d *diagnostics) wake() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.wakeLocked()
+}
+
+func (d *diagnostics) wakeLocked() {
+	close(d.woken)
+	d.woken = make(chan struct{})
+}
+
+// refresh forgets what was pulled: the server says that it no longer holds.
+func (d *diagnostics) refresh() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.results)
+	d.wakeLocked()
+}
+
+// expect waits for the diagnostics of a version of a document.
+func (d *diagnostics) expect(path string, version int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.want[path] = version
+}
+
+func (d *diagnostics) forget(path string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.now, path)
+	delete(d.told, path)
+	delete(d.want, path)
+	delete(d.version, path)
+	delete(d.results, path)
+}
+
+// diagnosticLimit is how many of one file are kept.
+const diagnosticLimit = 1000
+
+// published takes diagnostics that the server pushed. Those of an older version
+// than a document has are late, and newer ones will come.
+func (c *client) published(p publishDiagnostics) {
+	path, ok := fromURI(p.URI)
+	if !ok {
+		return
+	}
+	c.diags.mu.Lock()
+	defer c.diags.mu.Unlock()
+	d := &c.diags
+	want, waited := d.want[path]
+	if p.Version != nil && (waited && *p.Version < want || *p.Version < d.version[path]) {
+		return
+	}
+	if p.Version != nil {
+		d.version[path] = *p.Version
+	}
+	delete(d.want, path)
+	d.setLocked(path, p.Diagnostics, c.opt.Now())
+}
+
+// never reports whether none came yet.
+func (d *diagnostics) never() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.last.IsZero()
+}
+
+func (d *diagnostics) setLocked(path string, ds []diagnostic, now time.Time) {
+	if len(ds) > diagnosticLimit {
+		ds = ds[:diagnosticLimit]
+	}
+	if len(ds) == 0 {
+		delete(d.now, path)
+	} else {
+		d.now[path] = ds
+	}
+	d.last = now
+	d.wakeLocked()
+}
+
+// moved moves what is known of a document's lines with an edit of it, so that
+// what was wrong before is recognised where it stands afterwards.
+func (d *diagnostics) moved(path string, e contentEdit, _ encoding) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delta := strings.Count(e.Text, "\n") - (e.Range.End.Line - e.Range.Start.Line)
+	for i := range d.told[path] {
+		r := &d.told[path][i].Range
+		if r.Start.Line >= e.Range.End.Line && (r.Start.Line > e.Range.End.Line || r.Start.Character >= e.Range.End.Character) {
+			r.Start.Line += delta
+			r.End.Line += delta
+		}
+	}
+}
+
+// absorb takes all that is wrong now for known: nobody is told of it.
+func (d *diagnostics) absorb(except map[string]bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.told = map[string][]diagnostic{}
+	for p, ds := range d.now {
+		if !except[p] {
+			d.told[p] = slices.Clone(ds)
+		}
+	}
+}
+
+// fresh returns what is wrong and was neither before nor told, and takes it for
+// told. Places move and messages stay, so that what cannot be matched where it
+// stood is matched by what it says.
+func (d *diagnostics) fresh() map[string][]diagnostic {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := map[string][]diagnostic{}
+	for p, ds := range d.now {
+		if left := without(ds, d.told[p]); len(left) > 0 {
+			out[p] = left
+		}
+	}
+	d.told = map[string][]diagnostic{}
+	for p, ds := range d.now {
+		d.told[p] = slices.Clone(ds)
+	}
+	return out
+}
+
+// without are those of ds that have no counterpart in old.
+func without(ds, old []diagnostic) []diagnostic {
+	left := slices.Clone(ds)
+	rest := slices.Clone(old)
+	for _, same := range []func(a, b diagnostic) bool{
+		func(a, b diagnostic) bool { return says(a, b) && a.Range.Start == b.Range.Start },
+		func(a, b diagnostic) bool { return says(a, b) && a.Range.Start.Line == b.Range.Start.Line },
+		says,
+	} {
+		left = slices.DeleteFunc(left, func(a diagnostic) bool {
+			i := slices.IndexFunc(rest, func(b diagnostic) bool { return same(a, b) })
+			if i >= 0 {
+				rest = slices.Delete(rest, i, i+1)
+			}
+			return i >= 0
+		})
+	}
+	return left
+}
+
+func says(a, b diagnostic) bool {
+	return a.Message == b.Message && a.Severity == b.Severity && a.Source == b.Source && bytes.Equal(a.Code, b.Code)
+}
+
+// Times of waiting for diagnostics.
+const (
+	quiet     = 120 * time.Millisecond // without another one, after all that are expected
+	quietLoad = 400 * time.Millisecond // the same, after the server has read its project
+)
+
+// settle waits until the server has said all that it has to say of the documents
+// as they are: every expected one has come, no work is under way, and nothing
+// more came for a while. It reports whether that is so.
+func (c *client) settle(ctx context.Context, still time.Duration) bool {
+	for {
+		c.diags.mu.Lock()
+		open, last, woken := len(c.diags.want), c.diags.last, c.diags.woken
+		c.diags.mu.Unlock()
+		if c.alive() != nil {
+			return false
+		}
+		wait := time.Duration(-1)
+		if open == 0 && len(c.work()) == 0 {
+			if wait = still - c.opt.Now().Sub(last); wait <= 0 {
+				return true
+			}
+		}
+		if !waitFor(ctx, woken, wait) {
+			return false
+		}
+	}
+}
+
+// waitFor waits for a channel, a time (below 0: for ever), or the end of ctx, which
+// it reports as false.
+func waitFor(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
+	var after <-chan time.Time
+	if d >= 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		after = t.C
+	}
+	select {
+	case <-ch:
+	case <-after:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// pulls reports whether diagnostics are asked for rather than pushed.
+func (c *client) pulls() bool {
+	if c.caps.Diagnostic.on {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.dynamic {
+		if r.Method == "textDocument/diagnostic" {
+			return true
+		}
+	}
+	return false
+}
+
+// pull asks for the diagnostics of documents that are open.
+func (c *client) pull(ctx context.Context, paths []string) error {
+	var o struct {
+		Identifier string `json:"identifier"`
+	}
+	_ = json.Unmarshal(c.caps.Diagnostic.options, &o) // without options there is no identifier
+	for _, p := range paths {
+		c.diags.mu.Lock()
+		previous := c.diags.results[p]
+		c.diags.mu.Unlock()
+		var r documentReport
+		err := c.call(ctx, "textDocument/diagnostic", pullParams{TextDocument: documentID{URI: toURI(p)}, Identifier: o.Identifier, PreviousResultID: previous}, &r)
+		if err != nil {
+			return err
+		}
+		c.take(p, r)
+		for uri, rel := range r.Related {
+			if q, ok := fromURI(uri); ok {
+				c.take(q, rel)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *client) take(path string, r documentReport) {
+	c.diags.mu.Lock()
+	defer c.diags.mu.Unlock()
+	delete(c.diags.want, path)
+	if r.Kind != "unchanged" {
+		c.diags.setLocked(path, r.Items, c.opt.Now())
+	}
+	if r.ResultID != "" {
+		c.diags.results[path] = r.ResultID
+	}
+}
+
+// opened lists the open documents.
+func (c *client) opened() []string {
+	c.docs.mu.Lock()
+	defer c.docs.mu.Unlock()
+	var out []string
+	for p := range c.docs.open {
+		out = append(out, p)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// codeText is a diagnostic's code, which is a number or a text.
+func codeText(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var n json.Number
+	if json.Unmarshal(raw, &n) == nil {
+		return n.String()
+	}
+	return ""
+}
+
+// language of a path for this server.
+func (c *client) language(path string) string { return c.server.Language(filepath.ToSlash(path)) }

@@ -1,0 +1,324 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// documentLimit is the largest file that a server is shown, openLimit how many
+// are open at once: the ones used longest ago are closed.
+const (
+	documentLimit = 4 << 20
+	openLimit     = 128
+	// scanEvery is how old a look at the project's files may be where a question
+	// is asked.
+	scanEvery = 2 * time.Second
+)
+
+const bom = "\ufeff"
+
+// documents are what a server was told of files. The disk is the truth: there
+// are no editors' buffers. A document is open with the content that its file
+// had when it was looked at last, and files that are not open are told of when
+// their stamps change.
+type documents struct {
+	mu      sync.Mutex // held while the server is told, so that it hears in order
+	open    map[string]*document
+	files   map[string]stamp // files of the project, as the server knows them
+	scanned time.Time
+	clock   int64
+}
+
+type document struct {
+	lang    string
+	version int
+	text    *text
+	stamp   stamp
+	used    int64
+}
+
+func (d *documents) init() { d.open = map[string]*document{} }
+
+// load reads a file as a server is shown it: without the mark at its beginning,
+// which no editor sends.
+func load(path string) (string, stamp, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", stamp{}, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return "", stamp{}, err
+	}
+	if !st.Mode().IsRegular() {
+		return "", stamp{}, fmt.Errorf("%s is no regular file", path)
+	}
+	if st.Size() > documentLimit {
+		return "", stamp{}, fmt.Errorf("%s has %d bytes: language servers are shown files of up to %d", path, st.Size(), documentLimit)
+	}
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(f); err != nil {
+		return "", stamp{}, err
+	}
+	return strings.TrimPrefix(b.String(), bom), stamp{st.Size(), st.ModTime()}, nil
+}
+
+// bring makes the server know a file as it is on disk, and returns its text.
+func (c *client) bring(path, lang string) (*text, error) {
+	c.docs.mu.Lock()
+	defer c.docs.mu.Unlock()
+	return c.bringLocked(path, lang)
+}
+
+func (c *client) bringLocked(path, lang string) (*text, error) {
+	if d := c.docs.open[path]; d != nil {
+		if st, err := os.Stat(path); err == nil && d.stamp == (stamp{st.Size(), st.ModTime()}) && time.Since(d.stamp.mod) > time.Second {
+			c.used1(d)
+			return d.text, nil // a file just written may change again within its time's grain
+		}
+	}
+	content, st, err := load(path)
+	if err != nil {
+		if os.IsNotExist(err) {
+			c.closeLocked(path)
+		}
+		return nil, err
+	}
+	return c.showLocked(path, lang, content, st)
+}
+
+func (c *client) used1(d *document) { c.docs.clock++; d.used = c.docs.clock }
+
+// showLocked makes a document have a content: it is opened, or changed.
+func (c *client) showLocked(path, lang, content string, st stamp) (*text, error) {
+	d := c.docs.open[path]
+	if d == nil {
+		d = &document{lang: lang, version: 1, text: newText(content), stamp: st}
+		c.docs.open[path] = d
+		c.used1(d)
+		c.diags.expect(path, d.version)
+		err := c.notify("textDocument/didOpen", didOpen{textDocument{toURI(path), lang, d.version, content}})
+		c.evictLocked()
+		return d.text, err
+	}
+	c.used1(d)
+	d.stamp = st
+	if d.text.s == content {
+		return d.text, nil
+	}
+	d.version++
+	edit := d.text.change(content, c.enc)
+	next := newText(content)
+	c.diags.moved(path, edit, c.enc)
+	c.diags.expect(path, d.version)
+	if c.sync.change != 2 {
+		edit = contentEdit{Text: content}
+	}
+	d.text = next
+	v := d.version
+	if err := c.notify("textDocument/didChange", didChange{documentID{toURI(path), &v}, []contentEdit{edit}}); err != nil {
+		return nil, err
+	}
+	if !c.sync.save {
+		return d.text, nil
+	}
+	saved := didSave{TextDocument: documentID{URI: toURI(path)}}
+	if c.sync.saveContent {
+		saved.Text = &content
+	}
+	return d.text, c.notify("textDocument/didSave", saved)
+}
+
+func (c *client) closeLocked(path string) {
+	if c.docs.open[path] == nil {
+		return
+	}
+	delete(c.docs.open, path)
+	c.diags.forget(path)
+	_ = c.notify("textDocument/didClose", didClose{documentID{URI: toURI(path)}}) // a connection that is gone is met elsewhere
+}
+
+// evictLocked closes the documents used longest ago.
+func (c *client) evictLocked() {
+	for len(c.docs.open) > openLimit {
+		oldest := ""
+		for p, d := range c.docs.open {
+			if oldest == "" || d.used < c.docs.open[oldest].used {
+				oldest = p
+			}
+		}
+		c.closeLocked(oldest)
+	}
+}
+
+// version is that of an open document; 0 where it is not open.
+func (c *client) version(path string) int {
+	c.docs.mu.Lock()
+	defer c.docs.mu.Unlock()
+	if d := c.docs.open[path]; d != nil {
+		return d.version
+	}
+	return 0
+}
+
+// refresh tells the server what changed on disk since it was told last. It is
+// made before a question is answered; a server that follows its files by itself
+// hears twice, which does no harm.
+func (c *client) refresh(force bool) {
+	c.docs.mu.Lock()
+	defer c.docs.mu.Unlock()
+	now := c.opt.Now()
+	if !force && !c.docs.scanned.IsZero() && now.Sub(c.docs.scanned) < scanEvery {
+		return
+	}
+	found, whole := scan(c.root, c.watches)
+	c.docs.scanned = now
+	if c.docs.files == nil { // the server reads the project by itself when it starts
+		c.docs.files = found
+		return
+	}
+	var events []fileEvent
+	for p, st := range found {
+		was, known := c.docs.files[p]
+		switch {
+		case !known:
+			events = append(events, fileEvent{toURI(p), fileCreated})
+		case was != st:
+			events = append(events, fileEvent{toURI(p), fileChanged})
+		}
+	}
+	for p := range c.docs.files {
+		if _, there := found[p]; !there && whole {
+			events = append(events, fileEvent{toURI(p), fileDeleted})
+		}
+	}
+	if !whole { // what was not looked at is as it was
+		for p, st := range c.docs.files {
+			if _, there := found[p]; !there {
+				found[p] = st
+			}
+		}
+	}
+	c.docs.files = found
+	for p, d := range c.docs.open {
+		if st, err := os.Stat(p); err != nil || d.stamp != (stamp{st.Size(), st.ModTime()}) {
+			_, _ = c.bringLocked(p, d.lang) // a file that is gone is closed
+		}
+	}
+	c.tellLocked(events)
+}
+
+// tellLocked tells of files that are not open.
+func (c *client) tellLocked(events []fileEvent) {
+	if len(events) == 0 {
+		return
+	}
+	slices.SortFunc(events, func(a, b fileEvent) int { return strings.Compare(a.URI, b.URI) })
+	_ = c.notify("workspace/didChangeWatchedFiles", didChangeWatched{events}) // as in closeLocked
+}
+
+// changed tells the server of files that were changed, as they are on disk now.
+// before are the contents with which files are opened first that are not open
+// yet, so that what is wrong in them already is known: see post.settle.
+func (c *client) changed(paths []string) {
+	c.docs.mu.Lock()
+	defer c.docs.mu.Unlock()
+	var events []fileEvent
+	for _, p := range paths {
+		lang := c.server.Language(filepath.ToSlash(p))
+		st, err := os.Stat(p)
+		_, known := c.docs.files[p]
+		open := c.docs.open[p] != nil
+		switch {
+		case err != nil:
+			c.closeLocked(p)
+			delete(c.docs.files, p)
+			events = append(events, fileEvent{toURI(p), fileDeleted})
+			continue
+		case !st.Mode().IsRegular():
+			continue
+		case known || open:
+			events = append(events, fileEvent{toURI(p), fileChanged})
+		default:
+			events = append(events, fileEvent{toURI(p), fileCreated})
+		}
+		if c.docs.files != nil {
+			c.docs.files[p] = stamp{st.Size(), st.ModTime()}
+		}
+		if lang != "" {
+			_, _ = c.bringLocked(p, lang) // too large, or gone again: the event says all there is to say
+		}
+	}
+	c.tellLocked(slices.DeleteFunc(events, func(e fileEvent) bool { p, _ := fromURI(e.URI); return !c.watches(p) }))
+}
+
+// openOld opens a document with what its file held before a change.
+func (c *client) openOld(path, lang, content string) bool {
+	c.docs.mu.Lock()
+	defer c.docs.mu.Unlock()
+	if c.docs.open[path] != nil || len(content) > documentLimit {
+		return false
+	}
+	_, err := c.showLocked(path, lang, strings.TrimPrefix(content, bom), stamp{})
+	return err == nil
+}
+
+// dependents lists files that probably use one of these: those whose text has
+// the name by which they would be imported. Servers that diagnose nothing but
+// open files would not tell what broke in them.
+func (c *client) dependents(ctx context.Context, changed []string, limit int) []string {
+	var names [][]byte
+	for _, p := range changed {
+		stem := strings.TrimSuffix(filepath.Base(p), filepath.Ext(p))
+		stem = strings.TrimSuffix(stem, ".d")
+		switch stem {
+		case "index", "__init__", "mod", "lib", "main":
+			stem = filepath.Base(filepath.Dir(p))
+		}
+		if stem != "" {
+			names = append(names, []byte(stem))
+		}
+	}
+	found, _ := scan(c.root, func(p string) bool {
+		return c.server.Language(filepath.ToSlash(p)) != "" && !slices.Contains(changed, p)
+	})
+	var paths []string
+	for p := range found {
+		paths = append(paths, p)
+	}
+	slices.SortFunc(paths, func(a, b string) int {
+		if n := found[b].mod.Compare(found[a].mod); n != 0 {
+			return n
+		}
+		return strings.Compare(a, b)
+	})
+	var out []string
+	for i, p := range paths {
+		if len(out) == limit || i == dependentScan || ctx.Err() != nil {
+			break
+		}
+		if found[p].size > dependentSize {
+			continue
+		}
+		b, err := os.ReadFile(p)
+		if err == nil && slices.ContainsFunc(names, func(n []byte) bool { return bytes.Contains(b, n) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Bounds of dependents.
+const (
+	dependentScan  = 5_000
+	dependentSize  = 512 << 10
+	dependentLimit = 30
+)

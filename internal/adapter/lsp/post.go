@@ -1,0 +1,340 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// post is one server at one root, through all its lives: it is started at the
+// first need, started again when it died, and stopped when nobody needs it.
+type post struct {
+	s    *Servers
+	alts []*Server // what may do it, the best one first
+	root string
+
+	mu       sync.Mutex
+	client   *client
+	starting chan struct{} // closed when a start has come to its end
+	failures int           // starts and crashes in a row
+	retry    time.Time     // not before
+	broken   error         // why there is none
+	starts   int
+	at       int // of alts, the one in use
+
+	queue   []tool.CodeChange
+	working bool
+	idle    chan struct{} // closed while no change waits
+	owing   bool          // a change was made whose diagnostics may not all be told
+}
+
+// Restarting: how often in a row, and after which waits.
+const restarts = 3
+
+var backoff = [restarts]time.Duration{500 * time.Millisecond, 2 * time.Second, 8 * time.Second}
+
+// steady is how long a server must live for what went wrong before to be
+// forgotten.
+const steady = 5 * time.Minute
+
+func newPost(s *Servers, alts []*Server, root string) *post {
+	p := &post{s: s, alts: alts, root: root, idle: make(chan struct{})}
+	close(p.idle)
+	return p
+}
+
+// get returns the running server, and starts one where there is none.
+func (p *post) get(ctx context.Context) (*client, error) {
+	for {
+		p.mu.Lock()
+		p.buryLocked()
+		if p.client != nil {
+			c := p.client
+			p.mu.Unlock()
+			return c, nil
+		}
+		starting := p.starting
+		if starting == nil {
+			if p.failures > restarts {
+				err := fmt.Errorf("%s is not started any more, after %d failures in a row: %w; the person can start it with /lsp restart", p.alts[p.at].Name, p.failures, p.broken)
+				p.mu.Unlock()
+				return nil, err
+			}
+			starting = make(chan struct{})
+			p.starting = starting
+			go p.start(starting, max(p.retry.Sub(p.s.opt.Now()), 0))
+		}
+		p.mu.Unlock()
+		select {
+		case <-starting:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		p.mu.Lock()
+		err := p.broken
+		ok := p.client != nil
+		p.mu.Unlock()
+		if !ok && err != nil {
+			return nil, err
+		}
+	}
+}
+
+// buryLocked takes a server that ended out of use. How it ended decides how
+// soon the next one may be started.
+func (p *post) buryLocked() {
+	c := p.client
+	if c == nil {
+		return
+	}
+	why := c.alive()
+	if why == nil {
+		return
+	}
+	p.client = nil
+	if !c.ending.Load() {
+		if p.s.opt.Now().Sub(c.began) >= steady {
+			p.failures = 0
+		}
+		p.failedLocked(why)
+	}
+	p.s.remember(p, c)
+}
+
+func (p *post) failedLocked(why error) {
+	p.broken = why
+	p.failures++
+	p.retry = p.s.opt.Now().Add(backoff[min(p.failures, restarts)-1])
+}
+
+// start starts the first alternative that can be had.
+func (p *post) start(done chan struct{}, wait time.Duration) {
+	ctx, cancel := p.s.living()
+	defer cancel()
+	var c *client
+	err := p.s.opt.Sleep(ctx, wait)
+	if err == nil {
+		c, err = p.startFirst(ctx)
+	}
+	p.mu.Lock()
+	p.starting = nil
+	if err == nil {
+		p.client, p.broken = c, nil
+		p.starts++
+	} else {
+		p.failedLocked(err)
+		if absent := (*AbsentError)(nil); errors.As(err, &absent) || errors.Is(err, errUntrusted) {
+			p.failures, p.retry = 0, time.Time{} // it may be installed, or trusted, at any time
+		}
+	}
+	p.mu.Unlock()
+	close(done)
+}
+
+func (p *post) startFirst(ctx context.Context) (*client, error) {
+	var first error
+	for i, srv := range p.alts {
+		c, err := p.s.launch(ctx, srv, p.root)
+		if err == nil {
+			p.mu.Lock()
+			p.at = i
+			p.mu.Unlock()
+			return c, nil
+		}
+		if absent := (*AbsentError)(nil); first == nil || errors.As(first, &absent) && !errors.As(err, &absent) {
+			first = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, first
+}
+
+// stop ends the server that runs, if any, and lets a new one be started.
+func (p *post) stop(ctx context.Context) {
+	p.mu.Lock()
+	c := p.client
+	p.failures, p.retry, p.broken = 0, time.Time{}, nil
+	p.mu.Unlock()
+	if c != nil {
+		c.stop(ctx)
+		p.mu.Lock()
+		p.buryLocked()
+		p.mu.Unlock()
+	}
+}
+
+// running is the client that runs just now, nil where none does.
+func (p *post) running() *client {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.buryLocked()
+	return p.client
+}
+
+// enqueue takes changes that the server shall be told of.
+func (p *post) enqueue(cs []tool.CodeChange) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queue = append(p.queue, cs...)
+	if !p.working && !p.s.closed() {
+		p.working = true
+		p.idle = make(chan struct{})
+		p.s.work.Add(1)
+		go p.work()
+	}
+}
+
+// work tells the server of changes until none waits.
+func (p *post) work() {
+	defer p.s.work.Done()
+	ctx, cancel := p.s.living()
+	defer cancel()
+	for {
+		p.mu.Lock()
+		cs := p.queue
+		p.queue = nil
+		if len(cs) == 0 || ctx.Err() != nil {
+			p.working = false
+			close(p.idle)
+			p.mu.Unlock()
+			return
+		}
+		p.mu.Unlock()
+		if c, err := p.get(ctx); err == nil {
+			p.tell(ctx, c, cs)
+		}
+	}
+}
+
+// Times that a server is given to say what is wrong. They bound work in the
+// background; who waits for it waits for Options.Wait.
+const (
+	loadTime  = 60 * time.Second // with its project read for the first time
+	baseTime  = 5 * time.Second  // of documents as they were before a change
+	checkTime = 20 * time.Second // after a change
+)
+
+// tell tells a server of changes, and waits for what it says. What is wrong in
+// files as they were before is learnt first: only then can it be told what the
+// changes caused.
+func (p *post) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
+	var paths []string
+	made := map[string]bool{}
+	for _, ch := range cs {
+		path := p.s.abs(ch.Path)
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+			made[path] = !ch.Existed
+		}
+	}
+	p.mu.Lock()
+	owing := p.owing
+	p.mu.Unlock()
+	if !owing { // what came since then was caused by no change of ours
+		if opened := p.before(ctx, c, cs, paths); opened {
+			limit := baseTime
+			if c.opt.Now().Sub(c.began) < loadTime {
+				limit = loadTime
+			}
+			p.check(ctx, c, limit, quietLoad)
+		}
+		c.diags.absorb(made)
+	}
+	p.mu.Lock()
+	p.owing = true
+	p.mu.Unlock()
+	c.changed(paths)
+	done := p.check(ctx, c, checkTime, quiet)
+	c.diags.mu.Lock()
+	if !done { // a server that says nothing of some document would be waited for each time
+		clear(c.diags.want)
+	}
+	c.diags.mu.Unlock()
+}
+
+// before opens documents as they were before the changes, and those that may
+// depend on them. It reports whether there is anything to wait for.
+func (p *post) before(ctx context.Context, c *client, cs []tool.CodeChange, paths []string) bool {
+	opened := c.diags.never()
+	done := map[string]bool{}
+	for _, ch := range cs {
+		path := p.s.abs(ch.Path)
+		lang := c.language(path)
+		if done[path] || lang == "" {
+			continue
+		}
+		done[path] = true
+		if ch.HasOld && c.openOld(path, lang, string(ch.Before)) {
+			opened = true
+		}
+	}
+	if c.server.OpenOnly {
+		for _, d := range c.dependents(ctx, paths, dependentLimit) {
+			if c.version(d) == 0 {
+				if _, err := c.bring(d, c.language(d)); err == nil {
+					opened = true
+				}
+			}
+		}
+	}
+	return opened
+}
+
+// check waits for the diagnostics of the documents as they are, and asks for
+// them where they are not pushed.
+func (p *post) check(ctx context.Context, c *client, limit, still time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if c.pulls() {
+		if err := c.pull(ctx, c.opened()); err != nil {
+			return false
+		}
+	}
+	return c.settle(ctx, still)
+}
+
+// caught waits until all changes are told and answered, for at most a time.
+func (p *post) caught(ctx context.Context) bool {
+	p.mu.Lock()
+	idle := p.idle
+	p.mu.Unlock()
+	select {
+	case <-idle:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// fresh returns what changes caused and nobody was told of.
+func (p *post) fresh() []tool.Diagnostic {
+	p.mu.Lock()
+	owing, working, c := p.owing, p.working, p.client
+	if !working {
+		p.owing = false
+	}
+	p.mu.Unlock()
+	if !owing || c == nil {
+		return nil
+	}
+	return p.s.diagnosed(c, c.diags.fresh())
+}
+
+// able reports whether a server can be had: waiting for one that is absent would
+// be in vain.
+func (p *post) able() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.client != nil {
+		return true
+	}
+	absent := (*AbsentError)(nil)
+	return p.failures <= restarts && !errors.As(p.broken, &absent) && !errors.Is(p.broken, errUntrusted)
+}

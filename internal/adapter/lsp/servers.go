@@ -1,0 +1,415 @@
+// Package lsp runs language servers and asks them about code.
+//
+// What is promised:
+//   - A server is started at the first need, one for each project root, and
+//     shared by all that ask; it is stopped when nobody asked for ten minutes,
+//     started again at most three times in a row when it dies or hangs, and gone
+//     when Close returns. Nothing is started where no code is touched.
+//   - Its program comes from the table (table.go) or the person's configuration,
+//     never from a repository; what runs a project's own code is started in
+//     trusted folders only.
+//   - Places are counted from 1 and in characters outside, and in the units that
+//     were agreed on with the server inside (text.go).
+//   - It changes no file. What a server wants changed is returned as writes.
+//   - A server that floods, stalls, prints rubbish or answers what was not asked
+//     is an error for who asks it, and hangs nobody (stream.go, client.go).
+//
+// The pieces: table.go and detect.go say which servers there are and for which
+// files; post.go holds one through its lives; client.go, handle.go and stream.go
+// speak the protocol; documents.go tells of files; diagnostics.go knows what was
+// wrong before; ask.go, names.go and edits.go answer questions; status.go tells.
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Options say how servers are run. Root, Table and Start are needed.
+type Options struct {
+	Root  string // the workspace's real path
+	Table []Server
+	Start Starter
+	// Trusted reports whether what the project says may be run; nil: it may not.
+	Trusted func() bool
+	// Find finds a program on the person's PATH; nil: exec.LookPath.
+	Find func(name string) (string, error)
+	// Version is pawl's, told to servers.
+	Version string
+	// Hung is how long a request may take (0: 30 s), Idle how long a server is
+	// kept that nobody asks (0: 10 min), Wait how long a call waits for what it
+	// broke (0: 1.5 s), Goodbye how long a server may take to end (0: 500 ms).
+	Hung, Idle, Wait, Goodbye time.Duration
+	// Memory is how many bytes a server with all its processes may use (0: 4 GB).
+	Memory int64
+	// Usage returns how many bytes a process and its children use; nil where
+	// that cannot be told.
+	Usage func(pid int) int64
+	Now   func() time.Time
+	Sleep func(context.Context, time.Duration) error
+}
+
+func (o *Options) defaults() {
+	o.Hung = cmp.Or(o.Hung, 30*time.Second)
+	o.Idle = cmp.Or(o.Idle, 10*time.Minute)
+	o.Wait = cmp.Or(o.Wait, 1500*time.Millisecond)
+	o.Goodbye = cmp.Or(o.Goodbye, 500*time.Millisecond)
+	o.Memory = cmp.Or(o.Memory, 4<<30)
+	if o.Find == nil {
+		o.Find = exec.LookPath
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Usage == nil {
+		o.Usage = memoryOf
+	}
+	if o.Trusted == nil {
+		o.Trusted = func() bool { return false }
+	}
+	if o.Sleep == nil {
+		o.Sleep = func(ctx context.Context, d time.Duration) error {
+			waitFor(ctx, nil, d)
+			return ctx.Err()
+		}
+	}
+}
+
+// Servers are the language servers of a workspace. It is safe for concurrent
+// use.
+type Servers struct {
+	opt   Options
+	table []Server
+	life  context.Context
+	end   context.CancelFunc
+	work  sync.WaitGroup
+
+	mu       sync.Mutex
+	posts    map[postKey]*post
+	order    []postKey
+	reported map[string]bool // absent servers that the person was told of
+	sweeping bool
+	logs     map[string][]string // of servers that ended
+}
+
+type postKey struct{ group, root string }
+
+var (
+	_ tool.Code      = (*Servers)(nil)
+	_ tool.CodeWatch = (*Servers)(nil)
+)
+
+// Errors that callers branch on.
+var (
+	errUntrusted = errors.New("this folder is not trusted")
+	errNoServer  = errors.New("no language server knows this file")
+	errOver      = errors.New("the session has ended: no language server is asked")
+)
+
+// AbsentError says that a server is not installed.
+type AbsentError struct{ Name, Install string }
+
+func (e *AbsentError) Error() string {
+	return fmt.Sprintf("the language server %s is not installed; the person can install it with: %s", e.Name, e.Install)
+}
+
+// New makes the servers of a workspace. It starts nothing and reads nothing.
+func New(o Options) *Servers {
+	o.defaults()
+	s := &Servers{opt: o, table: o.Table, posts: map[postKey]*post{}, reported: map[string]bool{}, logs: map[string][]string{}}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// living is a context that ends with the servers.
+func (s *Servers) living() (context.Context, context.CancelFunc) { return context.WithCancel(s.life) }
+
+func (s *Servers) closed() bool { return s.life.Err() != nil }
+
+// Close ends all servers and waits for that.
+func (s *Servers) Close() error {
+	s.end()
+	s.mu.Lock()
+	posts := s.listLocked()
+	s.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, p := range posts {
+		wg.Go(func() { p.stop(context.Background()) })
+	}
+	wg.Wait()
+	s.work.Wait()
+	for _, p := range posts { // a start that was under way
+		p.mu.Lock()
+		starting := p.starting
+		p.mu.Unlock()
+		if starting != nil {
+			<-starting
+		}
+		p.stop(context.Background())
+	}
+	return nil
+}
+
+func (s *Servers) listLocked() []*post {
+	var out []*post
+	for _, k := range s.order {
+		out = append(out, s.posts[k])
+	}
+	return out
+}
+
+func (s *Servers) list() []*post {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listLocked()
+}
+
+// abs is the absolute path of one as tool.Span has it.
+func (s *Servers) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(s.opt.Root, filepath.FromSlash(path))
+}
+
+// rel is the reverse: relative to the workspace where it is inside.
+func (s *Servers) rel(path string) string {
+	if r, err := filepath.Rel(s.opt.Root, path); err == nil && within(s.opt.Root, path) {
+		return filepath.ToSlash(r)
+	}
+	return filepath.ToSlash(path)
+}
+
+// postsFor are the posts of a file: one for each group of servers that know it.
+func (s *Servers) postsFor(file string) []*post {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var keys []postKey
+	alts := map[postKey][]*Server{}
+	if !within(s.opt.Root, file) {
+		return nil
+	}
+	for _, pl := range s.places(file) {
+		k := postKey{cmp.Or(pl.server.Group, pl.server.Name), pl.root}
+		if alts[k] == nil {
+			keys = append(keys, k)
+		}
+		alts[k] = append(alts[k], pl.server)
+	}
+	var out []*post
+	for _, k := range keys {
+		if s.posts[k] == nil {
+			s.posts[k] = newPost(s, alts[k], k.root)
+			s.order = append(s.order, k)
+		}
+		out = append(out, s.posts[k])
+	}
+	return out
+}
+
+// concerned are the posts that hear of a changed file: those that know it, and
+// those that run and watch it, as a settings file of theirs.
+func (s *Servers) concerned(file string) []*post {
+	out := s.postsFor(file)
+	for _, p := range s.list() {
+		if slices.Contains(out, p) || !within(p.root, file) {
+			continue
+		}
+		if c := p.running(); c != nil && c.watches(file) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// server returns a running server for a file, started where none is.
+func (s *Servers) server(ctx context.Context, file string) (*client, error) {
+	if s.closed() {
+		return nil, errOver
+	}
+	posts := s.postsFor(file)
+	if len(posts) == 0 {
+		return nil, fmt.Errorf("%w: %s (%s)", errNoServer, s.rel(file), s.knows())
+	}
+	return posts[0].get(ctx)
+}
+
+// knows says for which files there are servers.
+func (s *Servers) knows() string {
+	var names []string
+	for _, srv := range s.table {
+		names = append(names, srv.Name)
+	}
+	return "there are " + strings.Join(names, ", ")
+}
+
+// program finds the program of a server: below the project where that is
+// trusted, else on the PATH, and there never inside the workspace.
+func (s *Servers) program(srv *Server, root string) (argv []string, err error) {
+	for _, cmd := range srv.Commands {
+		name := cmd[0]
+		if srv.Local != "" && s.opt.Trusted() {
+			for _, dir := range []string{root, s.opt.Root} {
+				p := filepath.Join(dir, srv.Local, name)
+				if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+					return append([]string{p}, cmd[1:]...), nil
+				}
+			}
+		}
+		found, err := s.opt.Find(name)
+		if err != nil {
+			continue
+		}
+		if !filepath.IsAbs(found) || !s.opt.Trusted() && s.ofProject(found) {
+			continue
+		}
+		return append([]string{found}, cmd[1:]...), nil
+	}
+	return nil, &AbsentError{Name: srv.Name, Install: srv.Install}
+}
+
+// ofProject reports whether a program lies in the workspace, under its name or
+// where that leads.
+func (s *Servers) ofProject(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	return err != nil || within(s.opt.Root, path) || within(s.opt.Root, real)
+}
+
+// closedGit keeps the git that servers and their tools run from running what a
+// repository's configuration names.
+var closedGit = []string{
+	"GIT_OPTIONAL_LOCKS=0", "GIT_CONFIG_COUNT=2",
+	"GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",
+	"GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",
+}
+
+// launch starts a server and makes the handshake.
+func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client, error) {
+	if srv.Runs && !s.opt.Trusted() {
+		return nil, fmt.Errorf("%w: %s would run what the project says", errUntrusted, srv.Name)
+	}
+	argv, err := s.program(srv, root)
+	if err != nil {
+		return nil, err
+	}
+	proc, err := s.opt.Start.Start(ctx, Command{Argv: argv, Dir: root, Env: slices.Concat(closedGit, srv.Env)})
+	if err != nil {
+		return nil, fmt.Errorf("start the language server %s: %w", srv.Name, err)
+	}
+	c := connect(srv, root, &s.opt, proc)
+	if err := c.start(ctx); err != nil {
+		c.fail(err)
+		proc.Kill()
+		if last := c.log.all(); len(last) > 0 {
+			err = fmt.Errorf("%w; it said: %s", err, last[len(last)-1])
+		}
+		s.remember(nil, c)
+		return nil, fmt.Errorf("start the language server %s: %w", srv.Name, err)
+	}
+	c.refresh(true)
+	s.sweep()
+	return c, nil
+}
+
+// remember keeps what an ended server said.
+func (s *Servers) remember(_ *post, c *client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.logs[c.server.Name+" "+s.rel(c.root)] = c.log.all()
+}
+
+// sweepEvery is how often it is looked who is idle or too large.
+const sweepEvery = 5 * time.Second
+
+// sweep begins to look after the servers until none runs.
+func (s *Servers) sweep() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sweeping || s.closed() {
+		return
+	}
+	s.sweeping = true
+	s.work.Add(1)
+	go func() {
+		defer s.work.Done()
+		for s.opt.Sleep(s.life, sweepEvery) == nil {
+			if !s.inspect() {
+				s.mu.Lock()
+				s.sweeping = false
+				s.mu.Unlock()
+				return
+			}
+		}
+	}()
+}
+
+// inspect stops servers that nobody needs and ends those that use too much. It
+// reports whether any still runs, or starts.
+func (s *Servers) inspect() bool {
+	any := false
+	for _, p := range s.list() {
+		p.mu.Lock()
+		starting := p.starting != nil
+		p.mu.Unlock()
+		c := p.running()
+		any = any || c != nil || starting
+		if c == nil {
+			continue
+		}
+		idle := s.opt.Now().Sub(time.Unix(0, c.used.Load()))
+		switch used := s.opt.Usage(c.proc.PID()); {
+		case used > s.opt.Memory:
+			c.fail(fmt.Errorf("it used %d MB of memory, over the limit of %d", used>>20, s.opt.Memory>>20))
+		case idle >= s.opt.Idle && c.busy.Load() == 0:
+			c.stop(s.life)
+		}
+	}
+	return any
+}
+
+// Changed is part of tool.CodeWatch.
+func (s *Servers) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diagnostic {
+	if s.closed() {
+		return nil
+	}
+	by := map[*post][]tool.CodeChange{}
+	var touched []*post
+	for _, ch := range cs {
+		for _, p := range s.concerned(s.abs(ch.Path)) {
+			if by[p] == nil {
+				touched = append(touched, p)
+			}
+			by[p] = append(by[p], ch)
+		}
+	}
+	for _, p := range touched {
+		p.enqueue(by[p])
+	}
+	if len(touched) > 0 {
+		ctx, cancel := context.WithTimeout(ctx, s.opt.Wait)
+		defer cancel()
+		for _, p := range touched {
+			if !p.able() {
+				continue
+			}
+			p.caught(ctx)
+		}
+	}
+	var out []tool.Diagnostic
+	for _, p := range s.list() {
+		out = append(out, p.fresh()...)
+	}
+	sortDiagnostics(out)
+	return out
+}

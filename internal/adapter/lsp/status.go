@@ -1,0 +1,183 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Status is how one server stands.
+type Status struct {
+	Name, Root string
+	State      string // starting, running, working, stopped, failed, absent, not trusted
+	Problem    string // why it failed, or what it is busy with
+	PID        int
+	Memory     int64 // bytes
+	Documents  int   // open
+	Starts     int
+	Idle       time.Duration
+	Can        []string // what it can do
+	Install    string
+}
+
+// Status lists the servers that were needed so far.
+func (s *Servers) Status() []Status {
+	var out []Status
+	for _, p := range s.list() {
+		out = append(out, p.status())
+	}
+	return out
+}
+
+func (p *post) status() Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.buryLocked()
+	srv := p.alts[p.at]
+	st := Status{Name: srv.Name, Root: p.s.rel(p.root), Starts: p.starts, State: "stopped", Install: srv.Install}
+	absent := (*AbsentError)(nil)
+	switch c := p.client; {
+	case c != nil:
+		st.State, st.PID, st.Documents = "running", c.proc.PID(), len(c.opened())
+		st.Memory = p.s.opt.Usage(st.PID)
+		st.Idle = p.s.opt.Now().Sub(time.Unix(0, c.used.Load()))
+		st.Can = c.abilities()
+		if work := c.work(); len(work) > 0 {
+			st.State, st.Problem = "working", strings.Join(work, ", ")
+		}
+	case p.starting != nil:
+		st.State = "starting"
+	case errors.As(p.broken, &absent):
+		st.State, st.Problem = "absent", p.broken.Error()
+	case errors.Is(p.broken, errUntrusted):
+		st.State, st.Problem = "not trusted", p.broken.Error()
+	case p.broken != nil:
+		st.State, st.Problem = "failed", p.broken.Error()
+	}
+	return st
+}
+
+// abilities names what a server can do.
+func (c *client) abilities() []string {
+	var out []string
+	for _, a := range []struct {
+		f            feature
+		method, name string
+	}{
+		{c.caps.Definition, "textDocument/definition", "definition"},
+		{c.caps.References, "textDocument/references", "references"},
+		{c.caps.Hover, "textDocument/hover", "hover"},
+		{c.caps.Completion, "textDocument/completion", "completion"},
+		{c.caps.DocumentSymbol, "textDocument/documentSymbol", "symbols"},
+		{c.caps.WorkspaceSymbol, "workspace/symbol", "workspace symbols"},
+		{c.caps.Rename, "textDocument/rename", "rename"},
+		{c.caps.CodeAction, "textDocument/codeAction", "actions"},
+	} {
+		if c.can(a.f, a.method, "") == nil {
+			out = append(out, a.name)
+		}
+	}
+	if c.pulls() {
+		return append(out, "diagnostics (asked for)")
+	}
+	return append(out, "diagnostics")
+}
+
+// Restart stops the servers of a name, or all with "", and forgets what went
+// wrong: the next need starts them. It returns how many there were.
+func (s *Servers) Restart(ctx context.Context, name string) int {
+	n := 0
+	for _, p := range s.list() {
+		if name == "" || slices.ContainsFunc(p.alts, func(srv *Server) bool { return srv.Name == name }) {
+			p.stop(ctx)
+			n++
+		}
+	}
+	return n
+}
+
+// Logs are the last lines that each server said, by name and root.
+func (s *Servers) Logs() map[string][]string {
+	out := map[string][]string{}
+	s.mu.Lock()
+	for k, l := range s.logs {
+		out[k] = l
+	}
+	s.mu.Unlock()
+	for _, p := range s.list() {
+		if c := p.running(); c != nil {
+			out[c.server.Name+" "+s.rel(c.root)] = c.log.all()
+		}
+	}
+	return out
+}
+
+// Absent lists the servers that were needed and are not installed, each once.
+func (s *Servers) Absent() []AbsentError {
+	var out []AbsentError
+	for _, p := range s.list() {
+		p.mu.Lock()
+		absent := (*AbsentError)(nil)
+		is := errors.As(p.broken, &absent)
+		p.mu.Unlock()
+		if !is {
+			continue
+		}
+		s.mu.Lock()
+		if !s.reported[absent.Name] {
+			s.reported[absent.Name] = true
+			out = append(out, *absent)
+		}
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// Bounds of Offered: it is asked where a session opens.
+const offeredEntries = 400
+
+// Offered reports whether the workspace has files, at its top or one folder
+// below, of a server that can be had here. Nothing is started.
+func (s *Servers) Offered() bool {
+	known := map[string]bool{}
+	have := func(name string, dir string) bool {
+		for _, pl := range s.places(dir + string(os.PathSeparator) + name) {
+			is, asked := known[pl.server.Name]
+			if !asked {
+				_, err := s.program(pl.server, pl.root)
+				is = err == nil && (!pl.server.Runs || s.opt.Trusted())
+				known[pl.server.Name] = is
+			}
+			if is {
+				return true
+			}
+		}
+		return false
+	}
+	n := 0
+	var look func(dir string, depth int) bool
+	look = func(dir string, depth int) bool {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return false
+		}
+		for _, e := range entries {
+			if n++; n > offeredEntries {
+				return false
+			}
+			if !e.IsDir() && have(e.Name(), dir) {
+				return true
+			}
+		}
+		for _, e := range entries {
+			if depth > 0 && e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(passed, e.Name()) && look(dir+string(os.PathSeparator)+e.Name(), depth-1) {
+				return true
+			}
+		}
+		return false
+	}
+	return look(s.opt.Root, 1)
+}

@@ -1,0 +1,235 @@
+package lsp
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// encoding is the unit in which a server counts the characters of a line.
+type encoding string
+
+const (
+	utf8Units  encoding = "utf-8"
+	utf16Units encoding = "utf-16" // what the protocol says where nothing is agreed
+)
+
+// text is a document's content with the starts of its lines. Lines end with
+// \n, \r\n or a lone \r, as the protocol has them. It need not be valid UTF-8:
+// a bad byte counts as one character of any encoding, as it does when it is
+// sent as U+FFFD.
+type text struct {
+	s      string
+	starts []int
+}
+
+func newText(s string) *text {
+	t := &text{s: s, starts: []int{0}}
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\n':
+			t.starts = append(t.starts, i+1)
+		case '\r':
+			if i+1 == len(s) || s[i+1] != '\n' {
+				t.starts = append(t.starts, i+1)
+			}
+		}
+	}
+	return t
+}
+
+// lines is how many lines there are; the last one may be empty.
+func (t *text) lines() int { return len(t.starts) }
+
+// line returns a line without its end, 0-based; "" where there is none.
+func (t *text) line(n int) string {
+	if n < 0 || n >= len(t.starts) {
+		return ""
+	}
+	end := len(t.s)
+	if n+1 < len(t.starts) {
+		end = t.starts[n+1]
+	}
+	return strings.TrimRight(t.s[t.starts[n]:end], "\r\n")
+}
+
+// offset is the byte at which a position lies. A position behind a line's end
+// is its end, one behind the text's end the text's end: the protocol says so.
+func (t *text) offset(p position, enc encoding) int {
+	if p.Line < 0 {
+		return 0
+	}
+	if p.Line >= len(t.starts) {
+		return len(t.s)
+	}
+	return t.starts[p.Line] + unitsToBytes(t.line(p.Line), p.Character, enc)
+}
+
+// position is the reverse of offset.
+func (t *text) position(offset int, enc encoding) position {
+	offset = min(max(offset, 0), len(t.s))
+	n, found := slices.BinarySearch(t.starts, offset)
+	if !found {
+		n--
+	}
+	line := t.line(n)
+	return position{Line: n, Character: units(line[:min(offset-t.starts[n], len(line))], enc)}
+}
+
+// units is how many characters a string has in an encoding.
+func units(s string, enc encoding) int {
+	if enc == utf8Units && utf8.ValidString(s) {
+		return len(s)
+	}
+	n := 0
+	for _, r := range s {
+		n += width(r, enc)
+	}
+	return n
+}
+
+// width is how many units a rune has. A byte that is no UTF-8 is sent as
+// U+FFFD, and counts as that.
+func width(r rune, enc encoding) int {
+	switch {
+	case enc == utf8Units:
+		return utf8.RuneLen(r)
+	case r > 0xFFFF:
+		return 2
+	}
+	return 1
+}
+
+// unitsToBytes is the byte of a line at which its nth unit begins. A unit in
+// the middle of a character is the character's begin.
+func unitsToBytes(line string, n int, enc encoding) int {
+	for i, r := range line {
+		if n < width(r, enc) {
+			return i
+		}
+		n -= width(r, enc)
+	}
+	return len(line)
+}
+
+// at turns a place as people count it, line and column from 1 and columns in
+// characters, into the server's.
+func (t *text) at(line, col int, enc encoding) position {
+	p := position{Line: max(line-1, 0)}
+	s := t.line(p.Line)
+	for i := range s {
+		if col--; col < 1 {
+			s = s[:i]
+			break
+		}
+	}
+	p.Character = units(s, enc)
+	return p
+}
+
+// column is the column of a server's position as people count it.
+func (t *text) column(p position, enc encoding) int {
+	line := t.line(p.Line)
+	return utf8.RuneCountInString(line[:unitsToBytes(line, p.Character, enc)]) + 1
+}
+
+// change is the least edit, of whole lines but for its ends, that makes to out
+// of t: what both begin and end with stays.
+func (t *text) change(to string, enc encoding) contentEdit {
+	from, begin := t.s, 0
+	for begin < len(from) && begin < len(to) && from[begin] == to[begin] {
+		begin++
+	}
+	tail := 0
+	for tail < len(from)-begin && tail < len(to)-begin && from[len(from)-1-tail] == to[len(to)-1-tail] {
+		tail++
+	}
+	begin = boundary(from, to, begin)
+	for tail > 0 && !clean(from, to, len(from)-tail, len(to)-tail) {
+		tail--
+	}
+	return contentEdit{
+		Range: &textRange{Start: t.position(begin, enc), End: t.position(len(from)-tail, enc)},
+		Text:  to[begin : len(to)-tail],
+	}
+}
+
+// boundary moves an offset at which both texts are still the same back to where
+// a cut tears neither a character nor a line's end.
+func boundary(from, to string, at int) int {
+	for at > 0 && !clean(from, to, at, at) {
+		at--
+	}
+	return at
+}
+
+func clean(from, to string, i, j int) bool {
+	return starts(from, i) && starts(to, j)
+}
+
+// starts reports whether a cut before byte i tears nothing.
+func starts(s string, i int) bool {
+	if i <= 0 || i >= len(s) {
+		return true
+	}
+	return utf8.RuneStart(s[i]) && !(s[i-1] == '\r' && s[i] == '\n')
+}
+
+// apply makes edits on a text. They refer to the text as it is, and must not
+// overlap.
+func (t *text) apply(edits []textEdit, enc encoding) (string, error) {
+	type cut struct {
+		from, to int
+		text     string
+	}
+	cuts := make([]cut, len(edits))
+	for i, e := range edits {
+		cuts[i] = cut{t.offset(e.Range.Start, enc), t.offset(e.Range.End, enc), e.NewText}
+		if cuts[i].from > cuts[i].to {
+			return "", fmt.Errorf("an edit ends before it begins, at line %d", e.Range.Start.Line+1)
+		}
+	}
+	// Several at one place come in the order given.
+	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	var b strings.Builder
+	done := 0
+	for _, c := range cuts {
+		if c.from < done {
+			return "", fmt.Errorf("two edits overlap, at line %d", t.position(c.from, enc).Line+1)
+		}
+		b.WriteString(t.s[done:c.from])
+		b.WriteString(c.text)
+		done = c.to
+	}
+	b.WriteString(t.s[done:])
+	return b.String(), nil
+}
+
+// toURI is the address of an absolute path.
+func toURI(path string) string {
+	p := filepath.ToSlash(path)
+	if runtime.GOOS == "windows" && !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	return (&url.URL{Scheme: "file", Path: p}).String()
+}
+
+// fromURI is the path of an address; ok is false for one that is no local file.
+// Servers write the same path in several ways (%3A, upper-case drives): paths
+// are compared, and never addresses.
+func fromURI(uri string) (path string, ok bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || u.Path == "" {
+		return "", false
+	}
+	p := u.Path
+	if runtime.GOOS == "windows" {
+		p = strings.TrimPrefix(p, "/")
+	}
+	return filepath.Clean(filepath.FromSlash(p)), true
+}
