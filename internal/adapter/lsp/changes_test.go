@@ -10,13 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // checker makes a fake that finds "bad" on lines of documents, and in every open
 // document that uses what is not in any: a change of one file breaks another.
-func checker(b *bench, delay time.Duration) func(Command) (*fake, error) {
-	return func(Command) (*fake, error) {
+func checker(b *bench, delay time.Duration) func(process.Program) (*fake, error) {
+	return func(process.Program) (*fake, error) {
 		f := newFake(b.t)
 		check := func() any {
 			time.Sleep(delay)
@@ -153,7 +154,7 @@ func TestStaleDiagnostics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, map[string]string{"project.x": "", "a.x": "one\n"}, nil)
 		defer b.Close()
-		b.make = func(Command) (*fake, error) {
+		b.make = func(process.Program) (*fake, error) {
 			f := newFake(t)
 			f.answers["textDocument/didOpen"] = func(json.RawMessage) any { f.publish(b.path("a.x"), 1); return nil }
 			f.answers["textDocument/didChange"] = func(json.RawMessage) any {
@@ -178,7 +179,7 @@ func TestPulled(t *testing.T) {
 			o.Table[0].Pull, o.Table[0].OpenOnly = true, true
 		})
 		defer b.Close()
-		b.make = func(Command) (*fake, error) {
+		b.make = func(process.Program) (*fake, error) {
 			f := newFake(t)
 			f.caps = `{"textDocumentSync":2,"hoverProvider":true,"diagnosticProvider":{"identifier":"x","interFileDependencies":true}}`
 			f.answers["textDocument/diagnostic"] = func(raw json.RawMessage) any {

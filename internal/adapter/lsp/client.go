@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,11 +10,14 @@ import (
 	"log"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
 // Errors that callers branch on.
@@ -31,13 +33,17 @@ const (
 	serverCancelled = -32802
 )
 
+// silent takes what the library would print.
+var silent = log.New(io.Discard, "", 0)
+
 // client is one running server: the connection, what was agreed on, and the
 // documents that it was told of.
 type client struct {
 	server *Server
 	root   string
 	opt    *Options
-	proc   Process
+	proc   process.Process
+	dead   chan struct{} // closed when the process has ended
 	stream *stream
 	conn   *jsonrpc2.Conn
 	began  time.Time
@@ -49,7 +55,7 @@ type client struct {
 	heard  atomic.Int64 // when the server was last heard of, in ns
 	used   atomic.Int64 // when it was last needed
 	busy   atomic.Int32 // requests under way
-	log    tail
+	log    *tail
 	ready  atomic.Bool
 	ending atomic.Bool // it was told to go
 
@@ -68,24 +74,25 @@ type client struct {
 type grant struct{ edits []workspaceEdit }
 
 // connect speaks to a started process. The handshake is not made yet.
-func connect(srv *Server, root string, opt *Options, proc Process) *client {
+func connect(srv *Server, root string, opt *Options, proc process.Process, log *tail) *client {
 	c := &client{
-		server: srv, root: root, opt: opt, proc: proc, began: opt.Now(),
+		server: srv, root: root, opt: opt, proc: proc, dead: make(chan struct{}), log: log, began: opt.Now(),
 		dynamic: map[string]registration{}, progress: map[string]string{}, grants: map[int]*grant{}, enc: utf16Units,
 	}
 	c.docs.init()
 	c.diags.init()
 	c.touch()
 	c.heard.Store(opt.Now().UnixNano())
-	c.stream = newStream(heardReader{proc.Stdout(), c}, proc.Stdin(), func() error { proc.Kill(); return nil })
+	c.stream = newStream(heardReader{proc.Out(), c}, proc.In(), c.kill)
 	c.stream.skipped = c.log.add
-	go c.drain(proc.Stderr())
-	c.conn = jsonrpc2.NewConn(context.Background(), c.stream, handler{c}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+	c.conn = jsonrpc2.NewConn(context.Background(), c.stream, handler{c}, jsonrpc2.SetLogger(silent))
 	go func() {
-		select {
-		case <-proc.Done():
-		case <-c.conn.DisconnectNotify():
-		}
+		_ = proc.Wait() // how it ended is nobody's question: it should not have
+		close(c.dead)
+		c.fail(errGone)
+	}()
+	go func() {
+		<-c.conn.DisconnectNotify()
 		c.fail(errGone)
 	}()
 	return c
@@ -105,17 +112,10 @@ func (r heardReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *client) drain(r io.Reader) {
-	s := bufio.NewReader(r)
-	for {
-		line, err := s.ReadSlice('\n')
-		if len(line) > 0 {
-			c.log.add(string(line))
-		}
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return
-		}
-	}
+// kill ends the process with all that it started.
+func (c *client) kill() error {
+	c.proc.Kill(0)
+	return errors.Join(c.proc.In().Close(), c.proc.Out().Close())
 }
 
 func (c *client) touch() { c.used.Store(c.opt.Now().UnixNano()) }
@@ -298,14 +298,14 @@ func (c *client) stop(ctx context.Context) {
 		if c.conn.Call(ctx, "shutdown", nil, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: c.ids.Add(1)})) == nil {
 			_ = c.notify("exit", nil)
 			select {
-			case <-c.proc.Done():
+			case <-c.dead:
 			case <-ctx.Done():
 			}
 		}
 		cancel()
 	}
 	c.fail(errGone)
-	c.proc.Kill()
+	<-c.dead
 }
 
 // work is what the server says it is busy with, sorted.
@@ -330,6 +330,14 @@ const (
 type tail struct {
 	mu    sync.Mutex
 	lines []string
+}
+
+// Write is part of io.Writer: what a server prints to its standard error.
+func (t *tail) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		t.add(line)
+	}
+	return len(p), nil
 }
 
 func (t *tail) add(line string) {

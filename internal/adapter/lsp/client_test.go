@@ -163,7 +163,7 @@ func TestAnswers(t *testing.T) {
 // SPEC 12.3: a server that dies, or speaks no protocol, ends its requests.
 func TestDeath(t *testing.T) {
 	for name, end := range map[string]func(f *fake){
-		"killed":   func(f *fake) { f.Kill() },
+		"killed":   func(f *fake) { f.Kill(0) },
 		"rubbish":  func(f *fake) { go f.raw(strings.Repeat("panic: runtime error\n", 100_000)) },
 		"a length": func(f *fake) { go f.raw("Content-Length: 999999999999\r\n\r\n") },
 	} {

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
 // fake is a language server in this process: what it answers is a function for
@@ -26,8 +29,6 @@ type fake struct {
 	inW  *io.PipeWriter
 	outR *io.PipeReader
 	outW *io.PipeWriter
-	errR *io.PipeReader
-	errW *io.PipeWriter
 	done chan struct{}
 	once sync.Once
 	wmu  sync.Mutex
@@ -58,28 +59,26 @@ func newFake(t *testing.T) *fake {
 	f.caps = `{"textDocumentSync":{"openClose":true,"change":2,"save":true},"definitionProvider":true,"referencesProvider":true,"hoverProvider":true,"renameProvider":true,"documentSymbolProvider":true,"workspaceSymbolProvider":true,"codeActionProvider":true,"completionProvider":{}}`
 	f.inR, f.inW = io.Pipe()
 	f.outR, f.outW = io.Pipe()
-	f.errR, f.errW = io.Pipe()
 	return f
 }
 
-func (f *fake) Stdin() io.WriteCloser { return f.inW }
-func (f *fake) Stdout() io.Reader     { return f.outR }
-func (f *fake) Stderr() io.Reader     { return f.errR }
-func (f *fake) PID() int              { return 1 }
-func (f *fake) Done() <-chan struct{} { return f.done }
-func (f *fake) Err() error            { return nil }
+func (f *fake) In() io.WriteCloser         { return f.inW }
+func (f *fake) Out() io.ReadCloser         { return f.outR }
+func (f *fake) Pid() int                   { return 1 }
+func (f *fake) Wait() error                { <-f.done; return nil }
+func (f *fake) Refused() []process.Refusal { return nil }
 
-// Kill is part of Process, and what a crash does.
-func (f *fake) Kill() {
+// Kill is part of process.Process, and what a crash does.
+func (f *fake) Kill(time.Duration) {
 	f.once.Do(func() {
-		_, _, _ = f.inR.Close(), f.outW.Close(), f.errW.Close()
+		_, _ = f.inR.Close(), f.outW.Close()
 		close(f.done)
 	})
 }
 
 // run answers until it is killed.
 func (f *fake) run() {
-	defer f.Kill()
+	defer f.Kill(0)
 	r := bufio.NewReader(f.inR)
 	for {
 		length := 0
@@ -206,17 +205,6 @@ func (f *fake) publish(path string, version int, messages ...string) {
 	f.send(map[string]any{"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": p})
 }
 
-// methods lists what was heard, in order.
-func (f *fake) methods() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var out []string
-	for _, m := range f.all {
-		out = append(out, m.Method)
-	}
-	return out
-}
-
 // last is the newest message of a method.
 func (f *fake) last(method string) (m message, n int) {
 	f.mu.Lock()
@@ -241,14 +229,14 @@ type bench struct {
 	*Servers
 	t      *testing.T
 	dir    string
-	make   func(c Command) (*fake, error)
+	make   func(process.Program) (*fake, error)
 	mu     sync.Mutex
 	fakes  []*fake
-	starts []Command
+	starts []process.Program
 }
 
-// Start is part of Starter.
-func (b *bench) Start(_ context.Context, c Command) (Process, error) {
+// Start is part of process.Starter.
+func (b *bench) Start(_ context.Context, c process.Program) (process.Process, error) {
 	f, err := b.make(c)
 	if err != nil {
 		return nil, err
@@ -284,12 +272,12 @@ func newBench(t *testing.T, files map[string]string, change func(*Options)) *ben
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, dir: dir, make: func(Command) (*fake, error) { return newFake(t), nil }}
+	b := &bench{t: t, dir: dir, make: func(process.Program) (*fake, error) { return newFake(t), nil }}
 	for n, s := range files {
 		b.write(n, s)
 	}
 	o := Options{
-		Root: dir, Start: b, Trusted: func() bool { return true },
+		Root: dir, Start: b, Trusted: func(string) bool { return true },
 		Table: []Server{{Name: "x", Commands: [][]string{{"x-server"}}, Files: map[string]string{".x": "x"}, Roots: []string{"project.x"}, Anywhere: true, Install: "get x"}},
 		Find:  func(name string) (string, error) { return "/programs/" + name, nil },
 		Usage: func(int) int64 { return 0 },
@@ -323,5 +311,5 @@ func connected(t *testing.T, f *fake, srv *Server, opt *Options) *client {
 		srv = &Server{Name: "x", Files: map[string]string{".x": "x"}}
 	}
 	go f.run()
-	return connect(srv, opt.Root, opt, f)
+	return connect(srv, opt.Root, opt, f, &tail{})
 }

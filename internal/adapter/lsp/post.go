@@ -103,7 +103,7 @@ func (p *post) buryLocked() {
 		}
 		p.failedLocked(why)
 	}
-	p.s.remember(p, c)
+	p.s.remember(c)
 }
 
 func (p *post) failedLocked(why error) {

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -59,7 +60,7 @@ func TestRestarts(t *testing.T) {
 				t.Fatal(err)
 			}
 			at = append(at, time.Since(began))
-			b.fake(b.started() - 1).Kill()
+			b.fake(b.started() - 1).Kill(0)
 			synctest.Wait()
 		}
 		if at[0] != 0 || at[1] != backoff[0] || at[2] != at[1]+backoff[1] || at[3] != at[2]+backoff[2] {
@@ -76,7 +77,7 @@ func TestRestarts(t *testing.T) {
 		// What went wrong long ago does not count.
 		for range 6 {
 			time.Sleep(steady + time.Minute)
-			b.fake(b.started() - 1).Kill()
+			b.fake(b.started() - 1).Kill(0)
 			synctest.Wait()
 			if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
 				t.Fatal(err)
@@ -98,7 +99,7 @@ func TestFiftyRestarts(t *testing.T) {
 				continue
 			}
 			time.Sleep(steady + time.Second)
-			b.fake(b.started() - 1).Kill()
+			b.fake(b.started() - 1).Kill(0)
 			synctest.Wait()
 		}
 		_ = b.Close()
@@ -178,10 +179,10 @@ func TestMemory(t *testing.T) {
 // as they are installed.
 func TestAbsent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		there := false
+		var there atomic.Bool
 		b := newBench(t, project, func(o *Options) {
 			o.Find = func(n string) (string, error) {
-				if !there {
+				if !there.Load() {
 					return "", exec.ErrNotFound
 				}
 				return "/programs/" + n, nil
@@ -202,7 +203,7 @@ func TestAbsent(t *testing.T) {
 		if got := b.Absent(); len(got) != 1 || len(b.Absent()) != 0 {
 			t.Errorf("reported %v", got)
 		}
-		there = true
+		there.Store(true)
 		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
 			t.Error(err)
 		}
@@ -213,26 +214,27 @@ func TestAbsent(t *testing.T) {
 // trusted, and a repository's own programs are never used there.
 func TestUntrusted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		trusted := false
-		where := ""
+		var trusted atomic.Bool
+		var where atomic.Value
 		b := newBench(t, map[string]string{"project.x": "", "a.x": "a", "a.y": "y", "bin/y-server": "#!/bin/sh\n"}, func(o *Options) {
-			o.Trusted = func() bool { return trusted }
+			o.Trusted = func(string) bool { return trusted.Load() }
 			o.Table[0].Runs = true
 			o.Table = append(o.Table, Server{Name: "y", Commands: [][]string{{"y-server"}}, Files: map[string]string{".y": "y"}, Anywhere: true})
-			o.Find = func(n string) (string, error) { return where + "/" + n, nil }
+			o.Find = func(n string) (string, error) { return where.Load().(string) + "/" + n, nil }
 		})
 		defer b.Close()
-		where = "/programs"
+		where.Store("/programs")
 		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); !errors.Is(err, errUntrusted) {
 			t.Errorf("got %v", err)
 		}
 		for _, w := range []string{b.path("bin"), "bin", b.path("bin/../bin"), b.path("nothing")} {
-			where = w
+			where.Store(w)
 			if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.y", Line: 1}); err == nil || b.started() != 0 {
 				t.Errorf("%s was started: %v", w, err)
 			}
 		}
-		trusted, where = true, "/programs"
+		trusted.Store(true)
+		where.Store("/programs")
 		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
 			t.Error(err)
 		}
@@ -250,9 +252,9 @@ func TestAlternatives(t *testing.T) {
 			o.Table[0].Group, o.Table[1].Group = "x", "x"
 		})
 		defer b.Close()
-		b.make = func(c Command) (*fake, error) {
+		b.make = func(c process.Program) (*fake, error) {
 			f := newFake(t)
-			if strings.HasSuffix(c.Argv[0], "x-server") {
+			if strings.HasSuffix(c.Path, "x-server") {
 				f.answers["initialize"] = func(json.RawMessage) any { return fakeError{-32603, "no valid installation found"} }
 			}
 			return f, nil
@@ -271,7 +273,7 @@ func TestInterruptedStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, project, nil)
 		defer b.Close()
-		b.make = func(Command) (*fake, error) {
+		b.make = func(process.Program) (*fake, error) {
 			f := newFake(t)
 			f.answers["initialize"] = func(json.RawMessage) any {
 				time.Sleep(5 * time.Second)

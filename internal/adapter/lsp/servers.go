@@ -33,6 +33,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -40,9 +41,12 @@ import (
 type Options struct {
 	Root  string // the workspace's real path
 	Table []Server
-	Start Starter
-	// Trusted reports whether what the project says may be run; nil: it may not.
-	Trusted func() bool
+	Start process.Starter
+	// Confine is how servers are confined.
+	Confine process.Confine
+	// Trusted reports whether a server may run what the project says, and be the
+	// project's own copy; nil: none may.
+	Trusted func(server string) bool
 	// Find finds a program on the person's PATH; nil: exec.LookPath.
 	Find func(name string) (string, error)
 	// Version is pawl's, told to servers.
@@ -76,7 +80,7 @@ func (o *Options) defaults() {
 		o.Usage = memoryOf
 	}
 	if o.Trusted == nil {
-		o.Trusted = func() bool { return false }
+		o.Trusted = func(string) bool { return false }
 	}
 	if o.Sleep == nil {
 		o.Sleep = func(ctx context.Context, d time.Duration) error {
@@ -259,7 +263,7 @@ func (s *Servers) knows() string {
 func (s *Servers) program(srv *Server, root string) (argv []string, err error) {
 	for _, cmd := range srv.Commands {
 		name := cmd[0]
-		if srv.Local != "" && s.opt.Trusted() {
+		if srv.Local != "" && s.opt.Trusted(srv.Name) {
 			for _, dir := range []string{root, s.opt.Root} {
 				p := filepath.Join(dir, srv.Local, name)
 				if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
@@ -271,7 +275,7 @@ func (s *Servers) program(srv *Server, root string) (argv []string, err error) {
 		if err != nil {
 			continue
 		}
-		if !filepath.IsAbs(found) || !s.opt.Trusted() && s.ofProject(found) {
+		if !filepath.IsAbs(found) || s.ofProject(found) && !s.opt.Trusted(srv.Name) {
 			continue
 		}
 		return append([]string{found}, cmd[1:]...), nil
@@ -296,25 +300,29 @@ var closedGit = []string{
 
 // launch starts a server and makes the handshake.
 func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client, error) {
-	if srv.Runs && !s.opt.Trusted() {
+	if srv.Runs && !s.opt.Trusted(srv.Name) {
 		return nil, fmt.Errorf("%w: %s would run what the project says", errUntrusted, srv.Name)
 	}
 	argv, err := s.program(srv, root)
 	if err != nil {
 		return nil, err
 	}
-	proc, err := s.opt.Start.Start(ctx, Command{Argv: argv, Dir: root, Env: slices.Concat(closedGit, srv.Env)})
+	said := &tail{}
+	// Its life is the post's: it goes on when the one call that began it ends.
+	proc, err := s.opt.Start.Start(context.WithoutCancel(ctx), process.Program{
+		Path: argv[0], Args: argv[1:], Dir: root, Env: slices.Concat(closedGit, srv.Env), Pipes: true, Stderr: said, Confine: s.opt.Confine,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("start the language server %s: %w", srv.Name, err)
 	}
-	c := connect(srv, root, &s.opt, proc)
+	c := connect(srv, root, &s.opt, proc, said)
 	if err := c.start(ctx); err != nil {
 		c.fail(err)
-		proc.Kill()
-		if last := c.log.all(); len(last) > 0 {
+		<-c.dead
+		if last := said.all(); len(last) > 0 {
 			err = fmt.Errorf("%w; it said: %s", err, last[len(last)-1])
 		}
-		s.remember(nil, c)
+		s.remember(c)
 		return nil, fmt.Errorf("start the language server %s: %w", srv.Name, err)
 	}
 	c.refresh(true)
@@ -323,7 +331,7 @@ func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client
 }
 
 // remember keeps what an ended server said.
-func (s *Servers) remember(_ *post, c *client) {
+func (s *Servers) remember(c *client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logs[c.server.Name+" "+s.rel(c.root)] = c.log.all()
@@ -368,7 +376,7 @@ func (s *Servers) inspect() bool {
 			continue
 		}
 		idle := s.opt.Now().Sub(time.Unix(0, c.used.Load()))
-		switch used := s.opt.Usage(c.proc.PID()); {
+		switch used := s.opt.Usage(c.proc.Pid()); {
 		case used > s.opt.Memory:
 			c.fail(fmt.Errorf("it used %d MB of memory, over the limit of %d", used>>20, s.opt.Memory>>20))
 		case idle >= s.opt.Idle && c.busy.Load() == 0:

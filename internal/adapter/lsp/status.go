@@ -41,7 +41,7 @@ func (p *post) status() Status {
 	absent := (*AbsentError)(nil)
 	switch c := p.client; {
 	case c != nil:
-		st.State, st.PID, st.Documents = "running", c.proc.PID(), len(c.opened())
+		st.State, st.PID, st.Documents = "running", c.proc.Pid(), len(c.opened())
 		st.Memory = p.s.opt.Usage(st.PID)
 		st.Idle = p.s.opt.Now().Sub(time.Unix(0, c.used.Load()))
 		st.Can = c.abilities()
@@ -148,7 +148,7 @@ func (s *Servers) Offered() bool {
 			is, asked := known[pl.server.Name]
 			if !asked {
 				_, err := s.program(pl.server, pl.root)
-				is = err == nil && (!pl.server.Runs || s.opt.Trusted())
+				is = err == nil && (!pl.server.Runs || s.opt.Trusted(pl.server.Name))
 				known[pl.server.Name] = is
 			}
 			if is {
