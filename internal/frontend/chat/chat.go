@@ -236,6 +236,15 @@ type Patch struct{ Text string }
 // or a rewind. It belongs in the input.
 type TakenBack struct{ Texts []string }
 
+// Queued is what was entered while something runs. It waits: Conversation.Queue
+// lists what does, and a Prompt block with that id tells that it was delivered.
+type Queued struct {
+	ID, Text string
+	// After: it waits for the end of what runs, and is not delivered before: a
+	// command, or what was entered after one.
+	After bool
+}
+
 // Note is a line of pawl's own.
 type Note struct {
 	Kind NoteKind
@@ -294,6 +303,7 @@ func (Start) body()     {}
 func (Output) body()    {}
 func (Patch) body()     {}
 func (TakenBack) body() {}
+func (Queued) body()    {}
 
 // Change is what an event did to a block.
 type Change struct {

@@ -72,7 +72,7 @@ type Conversation struct {
 	waiting   []*entry
 	working   bool
 	beside    int           // what is done beside the worker
-	submitted chan struct{} // closed when the last submit is done
+	asides    chan struct{} // closed when the last of it is
 	cancel    context.CancelCauseFunc
 	questions []Question
 	asks      map[string]chan<- string // of slash commands

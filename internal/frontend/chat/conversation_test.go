@@ -230,7 +230,11 @@ func TestCommands(t *testing.T) {
 	d.Enter("/resume nope")
 	d.until(d.Resting)
 	d.Enter("quit")
-	if _, err := d.Next(t.Context()); !errors.Is(err, ErrLeft) {
+	err := error(nil)
+	for err == nil {
+		_, err = d.Next(t.Context())
+	}
+	if !errors.Is(err, ErrLeft) {
 		t.Errorf("%v", err)
 	}
 }
@@ -259,6 +263,43 @@ func TestQuestion(t *testing.T) {
 	if d.Session().Mode() != permission.Plan {
 		t.Errorf("the mode is %s", d.Session().Mode())
 	}
+}
+
+// SPEC 10.3: what runs is cancelled, and the question that it put ends with it,
+// also one of a slash command; nothing runs: the next interrupt leaves, unless
+// something was entered between.
+func TestPress(t *testing.T) {
+	d := newDesk(t, llmtest.New(llmtest.Use("ask_user", `{"question":"tabs?"}`)))
+	d.until(d.Resting)
+	press := func(input bool, want lifecycle.Action) {
+		t.Helper()
+		if a := d.Press(input); a != want {
+			t.Errorf("%v, want %v", a, want)
+		}
+	}
+	press(true, lifecycle.Clear)
+	press(false, lifecycle.Confirm)
+	press(false, lifecycle.Exit)
+	d.Enter("begin")
+	d.until(d.asked)
+	press(false, lifecycle.Cancel)
+	d.until(d.Resting)
+	if e := finished[Ending](d); d.asked() || len(e) != 1 || e[0].End != event.EndInterrupted {
+		t.Errorf("%+v", e)
+	}
+	press(false, lifecycle.Confirm)
+	d.Enter("/rewind")
+	d.until(d.asked)
+	press(false, lifecycle.Cancel)
+	d.until(d.Resting)
+	if n := finished[Note](d); d.asked() || n[len(n)-1].Text != ErrCancelled.Error() {
+		t.Errorf("%+v", n)
+	}
+	press(false, lifecycle.Confirm)
+	d.Typed()
+	press(false, lifecycle.Confirm)
+	d.Interrupt("SIGTERM") // nothing runs: nothing happens
+	d.until(d.Resting)
 }
 
 // A session that cannot be opened ends the conversation with the reason.

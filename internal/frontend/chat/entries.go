@@ -3,11 +3,13 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -15,14 +17,6 @@ import (
 
 // This file is what a person enters: what is done at once, what joins the
 // running turn, and what waits for its end.
-
-// Queued is what was entered and has not reached the model yet.
-type Queued struct {
-	ID, Text string
-	// After: it waits for the end of what runs, and is not delivered before: a
-	// command, or what was entered after one.
-	After bool
-}
 
 // entry is what waits.
 type entry struct {
@@ -44,7 +38,10 @@ func (c *Conversation) Enter(text string) (id string) {
 	in := ReadInput(text)
 	switch {
 	case in.Leave:
-		c.over(ErrLeft)
+		return c.enter(&entry{text: text, idle: true, work: func(context.Context) error {
+			c.over(ErrLeft)
+			return nil
+		}})
 	case in.Shell && in.Text == "":
 		c.failed(errors.New("no command: write one after the !, such as !git status"))
 	case in.Shell:
@@ -155,8 +152,12 @@ func (c *Conversation) enter(e *entry) (id string) {
 	c.Typed()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e.waits = c.busy()
 	c.waiting = append(c.waiting, e)
+	if e.waits = c.busy(); e.waits && e.text != "" {
+		q := Queued{ID: e.id, Text: plain.Text(e.text), After: slices.ContainsFunc(c.waiting, func(e *entry) bool { return e.work != nil && e.text != "" })}
+		c.local = append(c.local, Change{What: Finished, Block: Block{ID: "queued-" + e.id, Ephemeral: true, Body: q}})
+		defer c.look()
+	}
 	if !c.working {
 		c.working = true
 		go c.work()
@@ -246,9 +247,15 @@ func (c *Conversation) command(text string, in Input) (id string) {
 		c.failed(err)
 		return ""
 	}
-	if s := c.Session(); s != nil && s.Busy() && c.besides(s, cmd, in.Text) {
+	if s := c.Session(); s != nil && s.Busy() {
 		c.Typed()
-		return ""
+		if c.besides(s, cmd, in.Text) {
+			return ""
+		}
+		if _, asked := c.Question(); asked { // it would wait for an answer that nobody expects to hold it up
+			c.failed(fmt.Errorf("/%s waits for the end of the turn: answer the question first, or end the turn with Ctrl+C", cmd.Name))
+			return ""
+		}
 	}
 	return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error {
 		s := c.Session()
@@ -279,12 +286,21 @@ func (c *Conversation) besides(s *session.Session, cmd slash.Command, args strin
 	return true
 }
 
-// aside does something beside what runs.
+// aside does something beside what runs, in the order of the calls.
 func (c *Conversation) aside(do func(context.Context) error) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.asides
+	done := make(chan struct{})
+	c.asides = done
 	c.beside++
-	c.mu.Unlock()
-	go func() { c.besideDone(do(c.ctx)) }()
+	go func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		c.besideDone(do(c.ctx))
+	}()
 }
 
 func (c *Conversation) besideDone(err error) {
@@ -341,24 +357,12 @@ func (c *Conversation) SetMode(mode permission.Mode) {
 	c.submit(session.SetMode{Mode: string(mode)})
 }
 
-// submit has the open session do something that is done at once, in the order
-// of the calls.
+// submit has the open session do something that is done at once.
 func (c *Conversation) submit(op session.Op) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open == nil {
-		return
+	if s := c.Session(); s != nil {
+		c.aside(func(ctx context.Context) error {
+			_, err := s.Submit(ctx, op)
+			return err
+		})
 	}
-	s, before := c.open.Session, c.submitted
-	done := make(chan struct{})
-	c.submitted = done
-	c.beside++
-	go func() {
-		defer close(done)
-		if before != nil {
-			<-before
-		}
-		_, err := s.Submit(c.ctx, op)
-		c.besideDone(err)
-	}()
 }

@@ -77,7 +77,7 @@ func (h *host) Sessions(ctx context.Context) ([]event.Row, error) {
 	return h.c.cfg.Sessions(ctx)
 }
 
-// About is part of slash.Knower.
+// About is part of slash.Host.
 func (h *host) About(ctx context.Context, r event.Row) (age, about string) {
 	if h.c.cfg.About != nil {
 		about = h.c.cfg.About(ctx, r)
@@ -101,7 +101,7 @@ func (h *host) Rules() []string {
 	return h.c.cfg.Rules()
 }
 
-// RuleFiles is part of slash.Ruled.
+// RuleFiles is part of slash.Host.
 func (h *host) RuleFiles(ctx context.Context) error {
 	if h.c.cfg.RuleFiles == nil {
 		return nil
@@ -109,7 +109,7 @@ func (h *host) RuleFiles(ctx context.Context) error {
 	return h.c.cfg.RuleFiles(ctx, h.out)
 }
 
-// Memory is part of slash.Remembers.
+// Memory is part of slash.Host.
 func (h *host) Memory(ctx context.Context, words string) error {
 	if h.c.cfg.Memory == nil {
 		return nil
@@ -120,19 +120,21 @@ func (h *host) Memory(ctx context.Context, words string) error {
 // Out is part of slash.Host and Person.
 func (h *host) Out() io.Writer { return h.out }
 
-// Raw is part of slash.Rawer: what is written there is a diff.
-func (h *host) Raw() io.Writer {
+// Diff is part of slash.Host.
+func (h *host) Diff(text string) {
 	h.out.end()
-	return patch{h.c}
+	if text != "" {
+		h.c.say(Patch{Text: plain.Text(text)})
+	}
 }
 
 // Quit is part of slash.Host.
 func (h *host) Quit() { h.c.over(ErrLeft) }
 
-// Edit is part of slash.Editor.
+// Edit is part of slash.Host.
 func (h *host) Edit(text string) { h.c.say(TakenBack{Texts: []string{plain.Text(text)}}) }
 
-// Ask is part of slash.Asker and Person.
+// Ask is part of slash.Host and Person.
 func (h *host) Ask(ctx context.Context, question string) (string, error) {
 	c := h.c
 	h.out.end()
@@ -193,15 +195,4 @@ func (o *output) end() {
 	o.c.emit(Change{What: Finished, Block: o.block})
 	o.block = Block{}
 	o.text.Reset()
-}
-
-// patch makes a block of each diff that is written.
-type patch struct{ c *Conversation }
-
-// Write is part of io.Writer.
-func (p patch) Write(b []byte) (int, error) {
-	if len(b) > 0 {
-		p.c.say(Patch{Text: plain.Text(string(b))})
-	}
-	return len(b), nil
 }

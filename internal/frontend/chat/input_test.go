@@ -2,10 +2,8 @@ package chat
 
 import (
 	"testing"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
 // Only a word that stands alone allows anything.
@@ -39,45 +37,5 @@ func TestReadInput(t *testing.T) {
 		if got := ReadInput(in); got != want {
 			t.Errorf("%q: %+v, want %+v", in, got, want)
 		}
-	}
-}
-
-// SPEC 10.3: what runs is cancelled; a question that it put ends with it, and
-// after the question what runs is cancelled as before; nothing runs: the next
-// one leaves, unless something was entered between.
-func TestInterrupts(t *testing.T) {
-	var i Interrupts
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	press := func(input bool) lifecycle.Action {
-		now = now.Add(time.Second)
-		return i.Press(now, input)
-	}
-	i.Cancel("person") // nothing runs: nothing happens
-	got := ""
-	done := i.Runs(func(by string) { got += "run:" + by + " " })
-	answered := i.Waits(func() { got += "question " })
-	if a := press(false); a != lifecycle.Cancel {
-		t.Errorf("while it runs: %v", a)
-	}
-	i.Cancel("SIGTERM")
-	answered()
-	i.Cancel("person")
-	done()
-	i.Cancel("person")
-	if got != "run:SIGTERM question run:person " {
-		t.Errorf("%q", got)
-	}
-	for n, want := range []lifecycle.Action{lifecycle.Confirm, lifecycle.Exit} {
-		if a := press(false); a != want {
-			t.Errorf("press %d: %v, want %v", n, a, want)
-		}
-	}
-	press(false)
-	i.Typed()
-	if a := press(false); a != lifecycle.Confirm {
-		t.Errorf("after something was entered: %v", a)
-	}
-	if a := press(true); a != lifecycle.Clear {
-		t.Errorf("with text: %v", a)
 	}
 }

@@ -3,13 +3,16 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/line"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
@@ -30,8 +33,25 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 		return fault.NewConfiguration("use pawl run without a terminal", "the terminal cannot be used: %v", err)
 	}
 	defer term.Close()
+	exit, err := line.Run(ctx, line.Config{
+		Config: a.chat(f, "line", conf, paths),
+		In:     term, Out: a.Out, Signals: a.Signals(), First: first,
+		Theme: plain.ThemeOf(a.Terminal, a.Env), Columns: func() int { return columns(a.Out) },
+	}, slash.Want{})
+	if err != nil {
+		return err
+	}
+	codes := map[string]int{"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
+	if code := codes[exit.By]; code != 0 {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// chat is what the conversations of a frontend for people are made of.
+func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.Paths) chat.Config {
 	var cur *opened
-	open := func(ctx context.Context, w slash.Want) (*line.Opened, error) {
+	open := func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
 		g := *f
 		if w.Resume != "" || cur != nil {
 			g.resume, g.fork, g.forkAt, g.continueLast, g.plan = w.Resume, w.Fork, w.At, false, ""
@@ -44,10 +64,10 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 			}
 		}
 		o, err := a.open(ctx, &g, front{
-			name: "line", person: true,
-			choose: func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, term) },
+			name: name, person: true,
+			choose: func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, person) },
 			confirm: func(question string) (bool, error) {
-				answer, err := term.Answer(question)
+				answer, err := person.Ask(ctx, question)
 				return answeredYes(answer), err
 			},
 		})
@@ -59,11 +79,10 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 		if f.noSession {
 			again = ""
 		}
-		return &line.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Again: again}, nil
+		return &chat.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Again: again}, nil
 	}
-	exit, err := line.Run(ctx, line.Config{
-		In: term, Out: a.Out, Open: open, Signals: a.Signals(), Now: a.Now,
-		Theme: plain.ThemeOf(a.Terminal, a.Env), First: first, Columns: func() int { return columns(a.Out) },
+	return chat.Config{
+		Open: open, Now: a.Now,
 		Sessions: func(ctx context.Context) ([]event.Row, error) {
 			dir, err := a.realDir(f)
 			if err != nil {
@@ -72,31 +91,23 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 			return cur.store.Sessions(ctx, dir)
 		},
 		About:  func(ctx context.Context, r event.Row) string { return a.about(ctx, cur.store, r) },
-		Models: func(ctx context.Context) error { return a.models(ctx, conf) },
+		Models: func(ctx context.Context, out io.Writer) error { return a.models(ctx, out, conf) },
 		Rules:  func() []string { return cur.Rules() },
-		Memory: func(_ context.Context, words string) error { return a.remember(f, a.Out, words, false) },
-		RuleFiles: func(ctx context.Context) error {
+		Memory: func(_ context.Context, out io.Writer, words string) error { return a.remember(f, out, words, false) },
+		RuleFiles: func(ctx context.Context, out io.Writer) error {
 			dir, err := a.realDir(f)
 			if err != nil {
 				return err
 			}
-			return a.rulebook(dir, paths, strings.Clone).list(ctx, a.Out, a.Out, false, nil)
+			return a.rulebook(dir, paths, strings.Clone).list(ctx, out, out, false, nil)
 		},
-	}, slash.Want{})
-	if err != nil {
-		return err
 	}
-	codes := map[string]int{"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
-	if code := codes[exit.By]; code != 0 {
-		return &exitError{code: code}
-	}
-	return nil
 }
 
 // chooseLocal asks which model to use where nothing says so: the local servers
 // that are recognised by their answer, and the built-in one.
-func (a *App) chooseLocal(ctx context.Context, in line.Input) (string, error) {
-	out := wrapped(a.Out, true)
+func (a *App) chooseLocal(ctx context.Context, person chat.Person) (string, error) {
+	out := person.Out()
 	fmt.Fprintln(out, "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another (see pawl models), or choose one that needs no key:")
 	var refs []string
 	for _, l := range a.probe(ctx) {
@@ -107,7 +118,7 @@ func (a *App) chooseLocal(ctx context.Context, in line.Input) (string, error) {
 	}
 	refs = append(refs, "offline")
 	fmt.Fprintf(out, "  %d. offline, the built-in planner without weights\n", len(refs))
-	answer, err := in.Answer("which? ")
+	answer, err := person.Ask(ctx, "which? ")
 	if err != nil {
 		return "", noModel()
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"text/tabwriter"
 	"time"
@@ -23,7 +24,7 @@ func (a *App) modelsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.models(c.Context(), conf)
+			return a.models(c.Context(), a.Out, conf)
 		},
 	}
 }
@@ -37,12 +38,12 @@ func (a *App) settings() (settings.Loaded, settings.Paths, error) {
 	return conf, paths, err
 }
 
-func (a *App) models(ctx context.Context, conf settings.Loaded) error {
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if c, err := a.resolve("", conf); err == nil {
-		fmt.Fprintf(a.Out, "in use: %s (%s)\n\n", plain.Line(c.info.Ref()), plain.Line(c.why))
+		fmt.Fprintf(out, "in use: %s (%s)\n\n", plain.Line(c.info.Ref()), plain.Line(c.why))
 	} else {
-		fmt.Fprintf(a.Out, "in use: none; %s\n\n", plain.Line(err.Error()))
+		fmt.Fprintf(out, "in use: none; %s\n\n", plain.Line(err.Error()))
 	}
 	for _, l := range catalog.Usable(a.Env, a.catalogConfig(conf)) {
 		state := "usable: " + l.Model + ", " + brief.Price(l.Price)

@@ -2,48 +2,41 @@ package line
 
 import (
 	"bytes"
-	"context"
+	"strings"
 	"unicode/utf8"
-
-	"github.com/pawl-agent/pawl/internal/frontend/plain"
-	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
 // This file is what a person can do while a turn runs, besides interrupting it.
 
-// Ahead is an Input that can say what is typed while nobody asks it for a line.
+// Ahead is an Input that tells what is typed while nobody asks it for a line.
 type Ahead interface {
-	// Ahead gives take each whole line that is typed from now on, until stop
-	// is called. A line that take wants is not given to the next Line. take is
+	// Ahead hands take each whole line that is typed from now on, until stop
+	// is called. A line that take wants is not returned by the next Line. take is
 	// called from another goroutine, one line at a time.
 	Ahead(take func(line string) bool) (stop func())
 }
 
-// ahead takes commands that mean something while a turn runs, such as /pause.
-// What they lead to is an event; why one is
-// refused is said. What else is typed waits for the next prompt, as ever.
-func (c *conversation) ahead(ctx context.Context) (stop func()) {
+// ahead has what is typed while something runs entered at once: a prompt is
+// delivered into the running turn, a command that means something meanwhile is
+// run, and all else waits its turn (SPEC 10.1). A line that ends in a backslash
+// goes on in the next one. Where nothing runs, the next prompt gets it.
+func (c *conversation) ahead() (stop func()) {
 	in, ok := c.In.(Ahead)
 	if !ok {
 		return func() {}
 	}
-	s := c.open.Session
+	begun := ""
 	return in.Ahead(func(line string) bool {
-		name, args, ok := slash.Parse(line)
-		if !ok {
+		keys := strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' })
+		if begun == "" && (!c.talk.Busy() || strings.TrimSpace(line) == "" || keys) {
 			return false
 		}
-		cmd, err := slash.Find(name)
-		if err != nil || cmd.Meanwhile == nil {
-			return false
+		if head, more := strings.CutSuffix(line, `\`); more {
+			begun += head + "\n"
+			return true
 		}
-		op := cmd.Meanwhile(args)
-		if op == nil {
-			return false
-		}
-		if _, err := s.Submit(ctx, op); err != nil {
-			c.say("pawl: " + plain.Text(err.Error()))
-		}
+		c.talk.Enter(begun + line)
+		begun = ""
 		return true
 	})
 }
@@ -62,7 +55,7 @@ func (k *keys) ahead(take func(string) bool) (stop func()) {
 	}
 }
 
-// heard gives what came without the lines that somebody takes. What is pasted
+// heard returns what came without the lines that somebody takes. What is pasted
 // is no line that was typed.
 func (k *keys) heard(raw []byte) []byte {
 	for at := 0; k.take != nil && !k.asking && !k.inside; {

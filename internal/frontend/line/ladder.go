@@ -1,7 +1,6 @@
 package line
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -20,12 +19,12 @@ const (
 	abortGrace  = time.Second
 )
 
-// pressed takes an interrupt and says whether it means to leave.
+// pressed takes an interrupt; its error reports that it means to leave.
 func (c *conversation) pressed(input bool) error {
-	switch c.interrupts.Press(c.Now(), input) {
+	switch c.talk.Press(input) {
 	case lifecycle.Cancel:
 		c.In.Drop() // what was typed ahead was for what is now cancelled
-		c.interrupts.Cancel("person")
+		c.cuts(nil)
 	case lifecycle.Confirm:
 		c.say("press Ctrl+C again to leave")
 	case lifecycle.Exit:
@@ -75,7 +74,7 @@ func (c *conversation) leave(by string, grace time.Duration) {
 		return
 	}
 	c.by = by
-	c.interrupts.Cancel(by)
+	c.talk.Interrupt(by)
 	time.AfterFunc(grace, c.stop)
 	close(c.gone)
 }
@@ -92,16 +91,13 @@ func (c *conversation) isGone() bool {
 // close closes the session. Where the conversation was ended from outside it
 // waits only so long: what is stored is safe at any moment.
 func (c *conversation) close() {
-	if c.open == nil {
-		return
-	}
-	if again := c.open.Again; again != "" && c.open.Session.Last() > 0 {
+	if again := c.talk.Again(); again != "" {
 		c.view.line("pawl: to go on with this session: " + again)
 	}
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		c.open.Close()
+		c.talk.Close()
 	}()
 	select {
 	case <-closed:
@@ -109,23 +105,26 @@ func (c *conversation) close() {
 	}
 }
 
-// running does something that an interrupt cancels.
-func (c *conversation) running(ctx context.Context, do func(context.Context) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer c.interrupts.Runs(func(string) { cancel() })()
-	return do(ctx)
+// cuts sets what an interrupt closes while a question is asked, and closes what
+// was set before.
+func (c *conversation) cuts(cut chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cut != nil {
+		close(c.cut)
+	}
+	c.cut = cut
 }
 
-// entry is what a read of In gave.
+// entry is what a read of In returned.
 type entry struct {
 	text string
 	err  error
 }
 
-// ask reads a line. It gives errGone when the conversation ends first, and
+// ask reads a line. It returns errGone when the conversation ends first, and
 // errCut when cut is closed first; the read then goes on, and the next ask
-// takes what it gives.
+// takes what it returns.
 func (c *conversation) ask(prompt string, read func(string) (string, error), cut <-chan struct{}) (string, error) {
 	if c.isGone() {
 		return "", errGone

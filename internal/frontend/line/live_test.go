@@ -43,7 +43,8 @@ func (h *hearing) types(line string) {
 }
 
 // SPEC 1.5: /pause is typed while a turn runs; the turn waits before its next
-// request and goes on as the person says. Other lines wait for the next prompt.
+// request and goes on as the person says. SPEC 10.1: a prompt is delivered into
+// the turn, once; of one that was stopped it is the next turn.
 func TestPauseWhileATurnRuns(t *testing.T) {
 	for answer, want := range map[string]event.End{"1": event.EndDone, "2": event.EndInterrupted, "use b.txt": event.EndDone} {
 		h := &hearing{}
@@ -63,10 +64,20 @@ func TestPauseWhileATurnRuns(t *testing.T) {
 		}
 		seen := r.paper.String()
 		asked, ended := events[event.Asked](r, "s1"), events[event.Ended](r, "s1")
-		if len(asked) != 1 || asked[0].Why != "pause" || len(ended) != 1 || ended[0].End != want {
+		turns := 1
+		if want == event.EndInterrupted {
+			turns = 2
+		}
+		if len(asked) != 1 || asked[0].Why != "pause" || len(ended) != turns || ended[0].End != want {
 			t.Errorf("%s: asked %+v, ended %+v", answer, asked, ended)
 		}
-		if len(h.kept) != 2 || !strings.Contains(seen, "pawl: phase 1 of 1: wire it") || !strings.Contains(seen, "the turn pauses before the next request") || !strings.Contains(seen, "pawl asks: Paused. Go on?") {
+		if p := events[event.Prompted](r, "s1"); len(p) != 2 || p[1].Text != "look at b.txt too" || p[1].ID == "" {
+			t.Errorf("%s: prompted %+v", answer, p)
+		}
+		if turns == 1 && !strings.Contains(seen, "(told the model: look at b.txt too)") {
+			t.Errorf("%s: its delivery is not seen:\n%s", answer, seen)
+		}
+		if len(h.kept) != 0 || !strings.Contains(seen, "(waits: look at b.txt too)") || !strings.Contains(seen, "mode plan") || !strings.Contains(seen, "pawl: phase 1 of 1: wire it") || !strings.Contains(seen, "the turn pauses before the next request") || !strings.Contains(seen, "pawl asks: Paused. Go on?") {
 			t.Errorf("%s: kept %q, seen:\n%s", answer, h.kept, seen)
 		}
 	}

@@ -1,103 +1,154 @@
 package line
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"sync"
 
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// errCut says that what asked was interrupted while it waited for the answer.
+// errCut reports that what asked was interrupted while it waited for the answer.
 var errCut = errors.New("the question was cancelled")
 
-// question puts a question to the person and submits the answer. An interrupt
-// or the end of input cancels the turn: the session hears it, and the turn's
-// end follows as an event.
-func (c *conversation) question(ctx context.Context, q chat.Question) error {
-	s := c.open.Session
+// question puts a question to the person and sends the answer. An interrupt or
+// the end of input cancels what asks: its end follows as a block.
+func (c *conversation) question(q chat.Question) error {
+	c.asking = q.ID
 	cut := make(chan struct{})
-	var once sync.Once
-	defer c.interrupts.Waits(func() { once.Do(func() { close(cut) }) })()
-
-	a := session.Answer{ID: q.ID}
-	var err error
-	if len(q.Calls) > 0 {
-		a.Verdicts, err = c.consent(ctx, q.Calls, cut)
-	} else {
-		a.Text, err = c.choice(ctx, q, cut)
-	}
+	c.cuts(cut)
+	defer c.cuts(nil)
+	f := c.talk.Ask(q)
+	c.put(f)
+	err := c.answer(f, cut)
 	switch {
 	case errors.Is(err, ErrInterrupt):
 		return c.pressed(false)
 	case errors.Is(err, io.EOF):
-		c.interrupts.Cancel("person")
+		c.talk.Interrupt("person")
 		return nil
 	case errors.Is(err, errCut) || errors.Is(err, errGone):
-		return nil // it was cancelled; the turn's end follows
-	case err != nil:
-		return err
+		return nil // it was cancelled; the end of what asked follows
 	}
-	_, err = s.Submit(ctx, a)
 	return err
 }
 
-// Colours is part of slash.Coloured.
-func (c *conversation) Colours() plain.Theme { return c.Theme }
-
-// Ask is part of slash.Asker. An interrupt, or the end of input, ends the
-// command that asks.
-func (c *conversation) Ask(ctx context.Context, question string) (string, error) {
-	in, err := c.ask(question, c.In.Answer, ctx.Done())
-	if errors.Is(err, ErrInterrupt) {
-		if err := c.pressed(false); err != nil {
-			return "", err
+// put shows a question, with every preview before anything is asked (SPEC 4.7,
+// 16.11).
+func (c *conversation) put(f *chat.Form) {
+	q := f.Question()
+	who := ""
+	if q.From != "" {
+		who = q.From + ": "
+	}
+	for i, call := range q.Calls {
+		head := "permission: "
+		if len(q.Calls) > 1 {
+			head = fmt.Sprintf("permission %d of %d: ", i+1, len(q.Calls))
 		}
+		c.view.line(who + head + about(call))
+		c.preview(call, chat.LongDiff)
 	}
-	if errors.Is(err, ErrInterrupt) || errors.Is(err, io.EOF) {
-		return "", errCut
+	switch {
+	case len(q.Calls) > 0 || q.Why == chat.AskedByCommand:
+		return
+	case q.Why != "":
+		c.view.line(who + "pawl asks: " + q.Text) // about the budget, or whether to go on
+	default:
+		c.view.line(who + "the model asks: " + q.Text)
 	}
-	return in, err
-}
-
-// Edit is part of slash.Editor.
-func (c *conversation) Edit(text string) {
-	if in, ok := c.In.(interface{ Prefill(string) bool }); !ok || !in.Prefill(text) {
-		c.view.line("the prompt was:\n" + indent(plain.Text(text)))
-	}
-}
-
-// choice asks a question of the model, or of pawl itself.
-func (c *conversation) choice(ctx context.Context, q chat.Question, cut <-chan struct{}) (string, error) {
-	who := "pawl asks: " // about the budget, or whether to go on
-	if q.Why == "" {
-		who = "the model asks: "
-	}
-	c.view.line(who + q.Text)
-	prompt := "answer: "
 	for i, o := range q.Options {
 		c.view.line(fmt.Sprintf("  %d. %s", i+1, o))
-		prompt = "answer (a number, or your own words): "
 	}
+}
+
+// answer asks until the form is complete, and sends the answer.
+func (c *conversation) answer(f *chat.Form, cut <-chan struct{}) error {
+	c.next(f)
 	for {
-		in, err := c.ask(prompt, c.In.Answer, cut)
+		in, err := c.ask(f.Prompt(), c.In.Answer, cut)
 		if err != nil {
-			return "", err
+			return err
 		}
-		in = strings.TrimSpace(in)
-		if n, err := strconv.Atoi(in); err == nil && n >= 1 && n <= len(q.Options) {
-			return q.Options[n-1], nil
+		heard := f.Read(in)
+		if heard == chat.IsCommand {
+			c.talk.Enter(in)
+			if err := c.until(c.talk.Settled); err != nil {
+				return err
+			}
+			place := f.Place()
+			if heard = f.Refresh(); heard == chat.AsksNext && place == f.Place() {
+				continue
+			}
 		}
-		if in != "" && !c.commanded(ctx, in) {
-			return in, nil
+		switch heard {
+		case chat.ModeNow, chat.ModeAndAll:
+			c.talk.SetMode(permission.Mode(f.Mode()))
+			c.view.line("mode " + f.Mode() + " from here on; /mode ask asks again")
+		case chat.ShowsWhole:
+			c.whole(f)
+		case chat.NotHeard:
+			if len(f.Calls()) > 0 {
+				c.view.line(f.Please())
+			}
+		}
+		switch heard {
+		case chat.Complete, chat.ModeAndAll:
+			c.talk.Answer(f.Question().ID, f.Answer())
+			return nil
+		case chat.AsksNext, chat.ModeNow:
+			c.next(f)
 		}
 	}
+}
+
+// next shows which call is asked about, and what its answers allow.
+func (c *conversation) next(f *chat.Form) {
+	if f.Place() == 0 || len(f.Calls()) == 0 {
+		return
+	}
+	if of := len(f.Question().Calls); of > 1 {
+		c.view.line(fmt.Sprintf("%d of %d: %s", f.Place(), of, f.Calls()[0].Title))
+	}
+	if allows := f.Allows(); allows != "" {
+		c.view.line("  " + allows)
+	}
+}
+
+// whole shows the diffs of which only the beginning stands there.
+func (c *conversation) whole(f *chat.Form) {
+	for _, q := range f.Calls() {
+		if q.Long() {
+			if f.Place() == 0 {
+				c.view.line(about(q))
+			}
+			c.preview(q, 0)
+		}
+	}
+}
+
+// preview shows what a call would do; of a long diff at most that many lines, 0
+// for all.
+func (c *conversation) preview(q chat.Consent, most int) {
+	text := q.Preview
+	if most > 0 && q.Long() {
+		lines := strings.SplitAfter(text, "\n")
+		text = strings.Join(lines[:most], "") + fmt.Sprintf("[%d of %d lines; d shows all of them]\n", most, strings.Count(q.Preview, "\n"))
+	}
+	if text = plain.Diff(text, c.Theme); !strings.HasSuffix(q.Title, q.Tool+" "+strings.TrimSpace(text)) {
+		c.view.raw(indent(text)) // else the title says all of it
+	}
+}
+
+// about is what is asked about, and why it is asked.
+func about(q chat.Consent) string {
+	if q.Reason == "" {
+		return q.Title
+	}
+	return q.Title + " (" + q.Reason + ")"
 }
 
 func indent(s string) string {

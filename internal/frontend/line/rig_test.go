@@ -217,7 +217,7 @@ func (r *rig) file(name string) string {
 }
 
 // open opens a session as the command line does.
-func (r *rig) open(ctx context.Context, w slash.Want) (*Opened, error) {
+func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
 	r.opened++
 	id := fmt.Sprint("s", r.opened)
 	if w.Resume != "" {
@@ -262,7 +262,7 @@ func (r *rig) open(ctx context.Context, w slash.Want) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Opened{Session: s, Close: func() {
+	return &chat.Opened{Session: s, Close: func() {
 		_ = s.Close()
 		_ = sh.Close()
 		_ = ws.Close()
@@ -274,10 +274,16 @@ func (r *rig) open(ctx context.Context, w slash.Want) (*Opened, error) {
 
 func (r *rig) config() Config {
 	return Config{
-		In: r.typist, Out: r.paper, Open: r.open, Signals: r.signals, Now: r.clock, Theme: r.theme,
-		Sessions: func(ctx context.Context) ([]event.Row, error) { return r.store.Sessions(ctx, r.dir) },
-		Models:   func(context.Context) error { fmt.Fprintln(r.paper, "scripted/script"); return nil },
-		Rules:    func() []string { return []string{"allow bash(ls *)", "deny bash(\x1b[31mrm *)"} },
+		In: r.typist, Out: r.paper, Signals: r.signals, Theme: r.theme,
+		Config: chat.Config{
+			Open: r.open, Now: r.clock,
+			Sessions: func(ctx context.Context) ([]event.Row, error) { return r.store.Sessions(ctx, r.dir) },
+			Models: func(_ context.Context, out io.Writer) error {
+				_, err := fmt.Fprintln(out, "scripted/script")
+				return err
+			},
+			Rules: func() []string { return []string{"allow bash(ls *)", "deny bash(\x1b[31mrm *)"} },
+		},
 	}
 }
 

@@ -35,8 +35,8 @@ func TestTheLogIsWhatWasSeen(t *testing.T) {
 	var live []chat.Block
 	var watching sync.WaitGroup
 	cfg := r.config()
-	cfg.Open = func(ctx context.Context, w slash.Want) (*Opened, error) {
-		o, err := r.open(ctx, w)
+	cfg.Open = func(ctx context.Context, w slash.Want, p chat.Person) (*chat.Opened, error) {
+		o, err := r.open(ctx, w, p)
 		if err != nil {
 			return nil, err
 		}
@@ -166,8 +166,8 @@ func TestThoughtsBetweenWords(t *testing.T) {
 func TestBetweenTurns(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Say("one"), llmtest.Say("two")), keysOf("go", "go on")...)
 	cfg := r.config()
-	cfg.Open = func(ctx context.Context, w slash.Want) (*Opened, error) {
-		o, err := r.open(ctx, w)
+	cfg.Open = func(ctx context.Context, w slash.Want, p chat.Person) (*chat.Opened, error) {
+		o, err := r.open(ctx, w, p)
 		if err == nil {
 			r.paper.on("1 model reply", func() {
 				if _, err := o.Session.Submit(t.Context(), session.Phase{Text: "by somebody"}); err != nil {
@@ -188,12 +188,12 @@ func TestBetweenTurns(t *testing.T) {
 // A conversation that is no longer followed ends for its reader, and so does
 // one whose session is closed; the session does not wait for it.
 func TestFollowingEnds(t *testing.T) {
-	for name, end := range map[string]func(*chat.Follower, *Opened){
-		"stopped": func(c *chat.Follower, _ *Opened) { c.Stop() },
-		"closed":  func(_ *chat.Follower, o *Opened) { o.Close() },
+	for name, end := range map[string]func(*chat.Follower, *chat.Opened){
+		"stopped": func(c *chat.Follower, _ *chat.Opened) { c.Stop() },
+		"closed":  func(_ *chat.Follower, o *chat.Opened) { o.Close() },
 	} {
 		r := newRig(t, llmtest.New(llmtest.Say("hello")))
-		o, err := r.open(t.Context(), slash.Want{})
+		o, err := r.open(t.Context(), slash.Want{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

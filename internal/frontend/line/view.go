@@ -26,7 +26,8 @@ type view struct {
 	text  string // the block whose text stands last
 	begun bool   // text of a reply stands there
 
-	lost brief.Lost // by the turn
+	lost  brief.Lost // by the turn
+	theme plain.Theme
 
 	calls   []call // open ones, in the order they were asked
 	hanging bool   // the line of the first one waits for its outcome
@@ -45,10 +46,13 @@ func newView(out io.Writer, columns func() int) *view { return &view{out: out, c
 // opened is for another session: nothing of it is on its way.
 func (v *view) opened() {
 	v.forget()
-	*v = view{out: v.out, columns: v.columns, midline: v.midline}
+	*v = view{out: v.out, columns: v.columns, theme: v.theme, midline: v.midline}
 }
 
 func (v *view) draw(c chat.Change) {
+	if c.Past || c.Told { // it stands above, or a command's output tells it
+		return
+	}
 	defer v.flush()
 	switch b := c.Block.Body.(type) {
 	case chat.Prompt:
@@ -82,11 +86,22 @@ func (v *view) draw(c chat.Change) {
 		if b.Source == event.Autofix {
 			v.line("pawl: " + brief.Mending)
 		}
+		if b.Joined {
+			v.line("  (told the model: " + short(b.Text) + ")")
+		}
 		if text := b.Attachments(); text != "" {
 			v.line("pawl: " + text)
 		}
 	case chat.Note:
 		v.note(b)
+	case chat.Start:
+		v.start(c, b)
+	case chat.Output:
+		v.output(c)
+	case chat.Patch:
+		v.raw(strings.TrimSuffix(plain.Diff(b.Text, v.theme), "\n"))
+	case chat.Queued:
+		v.aside("  (waits: " + short(b.Text) + ")")
 	case chat.Ending:
 		if whole {
 			v.ending(b)
@@ -96,7 +111,7 @@ func (v *view) draw(c chat.Change) {
 
 func (v *view) note(b chat.Note) {
 	switch b.Kind {
-	case chat.OfWarning, chat.OfRefusal:
+	case chat.OfWarning, chat.OfRefusal, chat.OfFailure:
 		v.line("pawl: " + b.Text)
 	case chat.OfStuck:
 		v.line("pawl: " + b.Text + " (evidence: /why)")
@@ -120,6 +135,39 @@ func (v *view) note(b chat.Note) {
 			v.line("interrupted")
 		}
 	}
+}
+
+// start shows which session was opened, and where the one that is gone on with
+// was left.
+func (v *view) start(c chat.Change, b chat.Start) {
+	if c.What == chat.Added {
+		v.opened()
+		for _, n := range b.Notes {
+			v.line("pawl: " + n)
+		}
+		v.line(fmt.Sprintf("pawl: %s; mode %s; session %s; /help", b.Model, b.Mode, b.ID))
+	}
+	if c.What == chat.Finished && b.Prompt != "" && !b.Fork { // of a fork, what was said stands above
+		prompt := "> " + strings.ReplaceAll(strings.TrimSpace(b.Prompt), "\n", "\n> ")
+		v.line("it was left at:\n" + indent(prompt+"\n"+strings.TrimSpace(b.Answer)))
+	}
+}
+
+// output shows what a slash command writes, which is whole lines.
+func (v *view) output(c chat.Change) {
+	if c.What == chat.Added {
+		v.end()
+	}
+	v.unbroken(plain.Wrap(c.More, v.width(), true))
+}
+
+// short is the beginning of a text, for a line that tells of it.
+func short(text string) string {
+	text = plain.Line(text)
+	if r := []rune(text); len(r) > 100 {
+		text = string(r[:100]) + "…"
+	}
+	return text
 }
 
 // aside shows a line as soon as no line of a call waits for its outcome.

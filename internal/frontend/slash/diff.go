@@ -2,23 +2,9 @@ package slash
 
 import (
 	"context"
-	"fmt"
-	"io"
 
-	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
-
-// Coloured is a Host that shows diffs in colours.
-type Coloured interface {
-	Colours() plain.Theme
-}
-
-// Rawer is a Host whose Out breaks lines for the terminal; what is written to
-// Raw stays as it is.
-type Rawer interface {
-	Raw() io.Writer
-}
 
 func diff() Command {
 	return Command{Name: "diff", Anytime: true, Args: "[turn|file PATH|command|all]", Doc: "show what the last turn changed", Run: func(ctx context.Context, h Host, args string) error {
@@ -33,15 +19,7 @@ func diff() Command {
 		if err == nil && text == "" {
 			text = "no change of the agent's stands\n"
 		}
-		theme := plain.None
-		if c, ok := h.(Coloured); ok {
-			theme = c.Colours()
-		}
-		out := h.Out()
-		if r, ok := h.(Rawer); ok {
-			out = r.Raw()
-		}
-		fmt.Fprint(out, plain.Diff(text, theme))
+		h.Diff(text)
 		return err
 	}}
 }

@@ -8,12 +8,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// Remembers is what a Host has besides where it keeps things across sessions.
-type Remembers interface {
-	// Memory does what `pawl memory` does with those words.
-	Memory(ctx context.Context, words string) error
-}
-
 func memory() Command {
 	return Command{
 		Name: "memory", Args: "[add TEXT | forget N | turns | history]",
@@ -22,11 +16,7 @@ func memory() Command {
 			if args == "" {
 				now(h)
 			}
-			if r, ok := h.(Remembers); ok {
-				return r.Memory(ctx, args)
-			}
-			_, err := fmt.Fprintln(h.Out(), "see: pawl memory")
-			return err
+			return h.Memory(ctx, args)
 		},
 	}
 }

@@ -4,15 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
-
-// Knower is a Host that knows more of a session than its row: its age, and with
-// which model and mode it was and what it cost.
-type Knower interface {
-	About(ctx context.Context, r event.Row) (age, about string)
-}
 
 // shownSessions is how many sessions are listed: what each cost is in its
 // events.
@@ -33,10 +26,7 @@ func resume() Command {
 			if r.ID == h.Session().ID() {
 				here = "  (this one)"
 			}
-			when, about := r.Updated.Local().Format("2006-01-02 15:04"), ""
-			if k, ok := h.(Knower); ok {
-				when, about = k.About(ctx, r)
-			}
+			when, about := h.About(ctx, r)
 			fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf("  %s  %9s  %s%s", r.ID, when, r.Title, here)))
 			if about != "" {
 				fmt.Fprintln(h.Out(), plain.Line("      "+about))

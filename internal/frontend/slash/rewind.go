@@ -12,9 +12,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Editor is a Host whose input can be given a text to begin with.
-type Editor interface{ Edit(text string) }
-
 func rewind() Command {
 	return Command{Name: "rewind", Args: "[N] [conversation|files|both]", Doc: "go back to a prompt: list them, or go before the Nth", Run: func(ctx context.Context, h Host, args string) error {
 		points, err := h.Session().Changes().Points(ctx)
@@ -22,13 +19,12 @@ func rewind() Command {
 			return err
 		}
 		number, what, _ := strings.Cut(args, " ")
-		asker, can := h.(Asker)
 		if number == "" {
 			list(h, points)
-			if !can || len(points) == 0 {
+			if len(points) == 0 {
 				return nil
 			}
-			if number, err = asker.Ask(ctx, "go back to before which? (a number, or nothing to stay): "); err != nil || strings.TrimSpace(number) == "" {
+			if number, err = h.Ask(ctx, "go back to before which? (a number, or nothing to stay): "); err != nil || strings.TrimSpace(number) == "" {
 				return err
 			}
 		}
@@ -38,7 +34,7 @@ func rewind() Command {
 		}
 		p := points[n-1]
 		if what = strings.TrimSpace(what); what == "" {
-			if what, err = which(ctx, asker, can); err != nil || what == "" {
+			if what, err = which(ctx, h); err != nil || what == "" {
 				return err
 			}
 		}
@@ -70,12 +66,9 @@ func short(s string, most int) string {
 	return s
 }
 
-func which(ctx context.Context, a Asker, can bool) (string, error) {
-	if !can {
-		return "", errors.New("say what goes back: /rewind N conversation, files or both")
-	}
+func which(ctx context.Context, h Host) (string, error) {
 	for {
-		in, err := a.Ask(ctx, "what goes back: [c]onversation, [f]iles, [b]oth, or nothing to stay: ")
+		in, err := h.Ask(ctx, "what goes back: [c]onversation, [f]iles, [b]oth, or nothing to stay: ")
 		if err != nil {
 			return "", err
 		}
@@ -116,10 +109,6 @@ func back(ctx context.Context, h Host, p changes.Point, what string) error {
 	if err := h.Switch(ctx, Want{Resume: h.Session().ID(), Fork: true, At: p.Before()}); err != nil {
 		return err
 	}
-	if e, can := h.(Editor); can {
-		e.Edit(p.Text)
-		return nil
-	}
-	fmt.Fprintln(h.Out(), plain.Text("the prompt was:\n"+p.Text))
+	h.Edit(p.Text)
 	return nil
 }

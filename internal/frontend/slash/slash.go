@@ -21,7 +21,8 @@ type Want struct {
 	At     int64  // of a copy: the last event that it has; 0 is all
 }
 
-// Host is what a command may use of the frontend that runs it.
+// Host is what a command may use of the conversation that it is part of
+// (chat.Conversation).
 type Host interface {
 	// Session is the open one.
 	Session() *session.Session
@@ -29,11 +30,26 @@ type Host interface {
 	Switch(ctx context.Context, w Want) error
 	// Sessions lists those of this folder, newest first.
 	Sessions(ctx context.Context) ([]event.Row, error)
+	// About tells a session's age, with which model and mode it was, and what it
+	// cost.
+	About(ctx context.Context, r event.Row) (age, about string)
 	// Models writes which models are usable.
 	Models(ctx context.Context) error
 	// Rules lists the permission rules in force.
 	Rules() []string
+	// RuleFiles writes which rules files are loaded, and what is wrong with them.
+	RuleFiles(ctx context.Context) error
+	// Memory does what `pawl memory` does with those words.
+	Memory(ctx context.Context, words string) error
+	// Ask asks the person and waits for the answer, which may be empty.
+	Ask(ctx context.Context, question string) (string, error)
+	// Edit puts a text into the person's input.
+	Edit(text string)
+	// Diff shows a diff, in colours where there are any.
+	Diff(text string)
+	// Out is shown to the person; its lines are broken where they do not fit.
 	Out() io.Writer
+	// Quit leaves once the command has ended.
 	Quit()
 }
 

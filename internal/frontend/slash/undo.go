@@ -10,12 +10,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Asker is a Host that can ask the person a question. Without it a command does
-// what needs no answer, and says what it left.
-type Asker interface {
-	Ask(ctx context.Context, question string) (string, error)
-}
-
 func undoCommand() Command {
 	return Command{Name: "undo", Args: "[turn|file PATH|command|all]", Doc: "put back the last change, or all of the turn's", Run: func(ctx context.Context, h Host, args string) error {
 		w, err := unit(args, undo.ByChange)
@@ -62,10 +56,7 @@ func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
 	}
 	lost := putback.Lost(ctx, h.Session(), w.Kind)
 	putback.Show(h.Out(), p)
-	c, ok := putback.Settled(p, nil), true
-	if a, can := h.(Asker); can {
-		c, ok, err = putback.Agree(p, func(q string) (string, error) { return a.Ask(ctx, q) })
-	}
+	c, ok, err := putback.Agree(p, func(q string) (string, error) { return h.Ask(ctx, q) })
 	if err != nil {
 		return false, err
 	}
