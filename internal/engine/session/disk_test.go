@@ -13,66 +13,15 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
-
-// mortal is a process that dies at a chosen moment: fuel counts the steps that
-// are left to it (writes of a file, appends to the log); below 0 it lives on.
-// What it does once it is dead comes to nothing.
-type mortal struct {
-	fuel int
-	dead bool
-}
-
-var errDead = errors.New("the process is dead")
-
-func (m *mortal) step() error {
-	if m.fuel == 0 {
-		m.dead = true
-	}
-	if m.dead {
-		return errDead
-	}
-	if m.fuel > 0 {
-		m.fuel--
-	}
-	return nil
-}
-
-// mortalStore is a store whose process can die.
-type mortalStore struct {
-	event.Store
-	*mortal
-}
-
-func (s mortalStore) Append(ctx context.Context, id string, after int64, ds ...event.Draft) ([]event.Event, error) {
-	if err := s.step(); err != nil {
-		return nil, err
-	}
-	return s.Store.Append(ctx, id, after, ds...)
-}
-
-func (s mortalStore) Put(ctx context.Context, data []byte) (string, error) {
-	if s.dead {
-		return "", errDead
-	}
-	return s.Store.Put(ctx, data)
-}
-
-// content is a file of a disk.
-type content struct {
-	data string
-	mode uint32
-}
 
 // disk is tool.Files in memory, as its contract says: WriteAll does one step
 // after the other, takes all back where one fails, and stops where it stands
 // when its process dies.
 type disk struct {
 	tool.Files // what undo does not use
-	*mortal
+	*crash
 	files map[string]content
 	dirs  map[string]bool
 	real  *workspace.Workspace // where the files are, for a real disk
@@ -82,11 +31,9 @@ type disk struct {
 
 var errDisk = errors.New("the disk is full")
 
-func newDisk(m *mortal) *disk {
-	return &disk{mortal: m, files: map[string]content{}, dirs: map[string]bool{".": true}}
+func newDisk(c *crash) *disk {
+	return &disk{crash: c, files: map[string]content{}, dirs: map[string]bool{".": true}}
 }
-
-func hashOf(s string) tool.Hash { return undo.HashOf([]byte(s)) }
 
 func (d *disk) snapshot() map[string]content { return maps.Clone(d.files) }
 
@@ -106,12 +53,6 @@ func (d *disk) load() {
 		d.files[filepath.ToSlash(rel)] = content{string(data), uint32(info.Mode().Perm())}
 		return nil
 	}))
-}
-
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }
 
 func (d *disk) Root() string { return "/" }

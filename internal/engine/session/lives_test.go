@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path"
@@ -17,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -39,65 +37,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// pulse is a process that can die: fuel counts the writes and appends that are
-// left to it, below 0 it lives on. What it does once it is dead comes to
-// nothing. It may be used from several goroutines.
-type pulse struct {
-	mu   sync.Mutex
-	fuel int
-	dead bool
-}
-
-func (p *pulse) step() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.dead = p.dead || p.fuel == 0; p.dead {
-		return errDead
-	}
-	if p.fuel > 0 {
-		p.fuel--
-	}
-	return nil
-}
-
-func (p *pulse) set(fuel int, dead bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.fuel, p.dead = fuel, dead
-}
-
-func (p *pulse) gone() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.dead
-}
-
-type pulseStore struct {
-	event.Store
-	*pulse
-}
-
-func (s pulseStore) Append(ctx context.Context, id string, after int64, ds ...event.Draft) ([]event.Event, error) {
-	if err := s.step(); err != nil {
-		return nil, err
-	}
-	return s.Store.Append(ctx, id, after, ds...)
-}
-
-func (s pulseStore) Put(ctx context.Context, data []byte) (string, error) {
-	if s.gone() {
-		return "", errDead
-	}
-	return s.Store.Put(ctx, data)
-}
-
-// pulseFiles are the files of a process that dies before or behind a write.
-type pulseFiles struct {
+// crashFiles are the files of a process that can die before or after a write.
+type crashFiles struct {
 	tool.Files
-	*pulse
+	*crash
 }
 
-func (f pulseFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
+func (f crashFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	if err := f.step(); err != nil {
 		return nil, err
 	}
@@ -108,35 +54,24 @@ func (f pulseFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Chang
 	return cs, err
 }
 
-// life is one random life of a real folder: file tools, real commands of a real
-// shell, found by the real journal, a person who saves files between and while
-// commands run, undo, redo, rewind, and death. Every line has its own text; a
-// line of a person begins with P.
+// life is a random session on a real folder: file tools, real commands of a real
+// shell, found by the real journal, and a person who saves files between and
+// while commands run.
 type life struct {
-	t       *testing.T
-	rnd     *rand.Rand
-	base    string // all is below it
-	dir     string
-	root    *os.Root // of dir: nothing random is written but through it
-	store   event.Store
-	repo    bool
-	lines   int
-	calls   int
-	gates   int
-	states  int
-	prompts []int64
-	removed map[string]bool // lines that the person took away
-	risked  map[string]bool // lines saved in a file while a command that names it ran
-	others  map[string][]int64
-	trace   []string
+	*randomSession
+	base   string // all is below it
+	dir    string
+	root   *os.Root // of dir: nothing random is written but through it
+	repo   bool
+	gates  int
+	states int
+	others map[string][]int64 // files that somebody else than the agent changed, and when
 
 	// of the process
-	beat  *pulse
 	state string
 	j     *journal.Journal
 	sh    *shell.Shell
 	ws    *workspace.Workspace
-	s     *Session
 	job   string
 	// orphan: a background command was alive at the last death, and what changed
 	// since may be its.
@@ -144,15 +79,14 @@ type life struct {
 	wasOrphan bool
 	jobGo     func(last bool)
 
-	commands, loose, plans, redos, deaths, middles, jobs, saves int
+	commands, loose, middles, jobs, saves int
 }
 
 func newLife(t *testing.T, seed uint64, base string) *life {
 	l := &life{
-		t: t, rnd: rand.New(rand.NewPCG(seed, 2)), base: base, dir: filepath.Join(base, "work"), store: memory.New(time.Now),
-		removed: map[string]bool{}, risked: map[string]bool{}, others: map[string][]int64{},
+		randomSession: newRandomSession(t, seed, 2, memory.New(time.Now)), base: base, dir: filepath.Join(base, "work"), others: map[string][]int64{},
 	}
-	l.say("seed %d", seed)
+	l.folder = l
 	must(os.Mkdir(l.dir, 0o755))
 	var err error
 	l.root, err = os.OpenRoot(l.dir)
@@ -182,14 +116,14 @@ func (l *life) newState() string {
 }
 
 func (l *life) open() {
-	l.beat = &pulse{fuel: -1}
+	l.crash = &crash{steps: -1}
 	l.j = journal.New(l.dir, journal.Options{Dir: l.state})
 	l.sh = shell.New(shell.Options{Root: l.dir, SpillDir: filepath.Join(l.base, "spill")})
 	var err error
 	l.ws, err = workspace.Open(l.dir, workspace.Options{NoGit: true})
 	must(err)
 	l.s, err = Open(context.Background(), Config{
-		Store: pulseStore{l.store, l.beat}, ID: "s", Dir: l.dir, Model: llmtest.New(), Files: pulseFiles{l.ws, l.beat},
+		Store: crashStore{l.store, l.crash}, ID: "s", Dir: l.dir, Model: llmtest.New(), Files: crashFiles{l.ws, l.crash},
 		Shell: l.sh, Journal: changes.Share(l.j),
 		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: l.dir, Home: "/home/nobody"}), Locks: turn.NewLocks(8),
 		Mask: secrets.New(), Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
@@ -224,41 +158,8 @@ func (l *life) end() {
 	must(l.root.Close())
 }
 
-func (l *life) fail(format string, args ...any) {
-	l.t.Helper()
-	var log []string
-	if l.s != nil {
-		for e, err := range l.store.Read(context.Background(), "s", 0) {
-			switch b := e.Body.(type) {
-			case event.FileChanged:
-				log = append(log, fmt.Sprintf("%d %s %s %s: %.6s %o > %.6s %o kept %v loose %v", e.Seq, b.Tool, b.Call, b.Path, b.Before, b.ModeBefore, b.After, b.Mode, b.Kept, b.Unattributed))
-			case event.Undone, event.Redone, event.Warned, event.Writing:
-				log = append(log, fmt.Sprintf("%d %T %+v %v", e.Seq, b, b, err))
-			}
-		}
-	}
-	l.t.Fatalf("%s\n%s\ndisk %v\nlog\n%s", fmt.Sprintf(format, args...), strings.Join(l.trace, "\n"), l.disk(), strings.Join(log, "\n"))
-}
-
-func (l *life) say(format string, args ...any) {
-	l.trace = append(l.trace, fmt.Sprintf(format, args...))
-}
-func (l *life) chance(percent int) bool { return l.rnd.IntN(100) < percent }
-func (l *life) rec(bs ...event.Body) error {
-	var ds []event.Draft
-	for _, b := range bs {
-		ds = append(ds, event.Draft{Body: b})
-	}
-	return l.s.record(context.Background(), ds...)
-}
-
-func (l *life) line(who string) string {
-	l.lines++
-	return who + strconv.Itoa(l.lines) + "\n"
-}
-
-// disk is what is there, but for git's own.
-func (l *life) disk() map[string]content {
+// files is what is there, but for git's own.
+func (l *life) files() map[string]content {
 	out := map[string]content{}
 	must(fs.WalkDir(l.root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -294,45 +195,20 @@ func (l *life) put(p, data string) bool {
 	return l.root.WriteFile(p, []byte(data), 0o644) == nil
 }
 
-func link2(c content) bool { return fs.FileMode(c.mode)&fs.ModeSymlink != 0 }
-
 // some gives a file that is there, or one of the usual names.
 func (l *life) some() string {
-	have := slices.Sorted(maps.Keys(l.disk()))
+	have := slices.Sorted(maps.Keys(l.files()))
 	if len(have) > 0 && l.chance(60) {
 		return have[l.rnd.IntN(len(have))]
 	}
 	return paths[l.rnd.IntN(len(paths))]
 }
 
-func (l *life) edited(who, data string) string {
-	ls := linesOf(data)
-	for range 1 + l.rnd.IntN(2) {
-		i := l.rnd.IntN(len(ls) + 1)
-		switch {
-		case i == len(ls) || l.chance(50):
-			ls = slices.Insert(ls, i, l.line(who))
-			continue
-		case !strings.HasPrefix(ls[i], who) && l.chance(80):
-			continue
-		}
-		if who == "P" && strings.HasPrefix(ls[i], "P") {
-			l.removed[ls[i]] = true
-		}
-		if l.chance(50) {
-			ls[i] = l.line(who)
-		} else {
-			ls = slices.Delete(ls, i, i+1)
-		}
-	}
-	return strings.Join(ls, "")
-}
-
 // person edits, makes or removes a file, and gives its path.
 func (l *life) person() string {
 	p := l.some()
-	was, ok := l.disk()[p]
-	if ok && link2(was) {
+	was, ok := l.files()[p]
+	if ok && was.link() {
 		return ""
 	}
 	if ok && l.chance(10) {
@@ -429,50 +305,43 @@ func (l *life) script() string {
 }
 
 func (l *life) turn() {
-	if l.rec(event.Prompted{Source: event.Person, Text: "go on"}) != nil {
+	if !l.prompt("go on") {
 		return
 	}
-	l.prompts = append(l.prompts, l.s.Last())
 	for range 1 + l.rnd.IntN(3) {
-		l.calls++
-		id := strconv.Itoa(l.calls)
-		name := pickOf(l.rnd, []string{"write", "bash", "bash"})
-		call := llm.Call{ID: id, Name: name, Args: []byte("{}")}
-		if l.rec(event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Kind: llm.CallPart, Call: &call}}}}},
-			event.CallAsked{ID: id, Tool: name}, event.CallStarted{ID: id}) != nil {
+		name := pick(l.randomSession, []string{"write", "bash", "bash"})
+		done, err := l.asks(name)
+		if err != nil {
 			return
 		}
-		done := event.CallDone{ID: id, Tool: name, Outcome: event.OK, Result: llm.Result{ID: id, Name: name}}
 		if name == "bash" {
-			if done.Command = l.command(id); done.Command == "" {
+			if done.Command = l.command(done.ID); done.Command == "" {
 				return // it died
 			}
 		} else {
-			l.write(id)
+			l.write(done.ID)
 		}
 		if l.chance(15) {
 			l.person()
 		}
-		if l.rec(done) != nil {
+		if l.record(done) != nil {
 			return
 		}
 	}
 	l.s.changes.Gather(context.Background())
-	_ = l.rec(event.Ended{End: event.EndDone})
+	_ = l.record(event.Ended{End: event.EndDone})
 }
-
-func pickOf[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
 func (l *life) write(id string) {
 	ctx := context.Background()
 	env := l.s.env(&turn.Pending{Call: llm.Call{ID: id}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}})
 	var ws []tool.Write
 	used := map[string]bool{}
-	before := l.disk()
+	before := l.files()
 	for range 1 + l.rnd.IntN(2) {
 		p := l.some()
 		f, ok := before[p]
-		if used[p] || ok && link2(f) {
+		if used[p] || ok && f.link() {
 			continue
 		}
 		used[p] = true
@@ -486,14 +355,14 @@ func (l *life) write(id string) {
 	l.faults()
 	_, err := env.Files.WriteAll(ctx, ws)
 	l.say("call %s writes %v: %v", id, ws, err)
-	if err != nil && !l.beat.gone() && !maps.Equal(before, l.disk()) {
+	if err != nil && !l.crash.died() && !maps.Equal(before, l.files()) {
 		l.fail("a write that failed changed something: %v", err)
 	}
 }
 
 func (l *life) faults() {
 	if l.chance(6) {
-		l.beat.set(l.rnd.IntN(5), false)
+		l.crash.after(l.rnd.IntN(5))
 	}
 }
 
@@ -534,7 +403,7 @@ func (l *life) command(id string) string {
 		line = head + "; " + g.words + "; " + tail
 	}
 	p, run := l.bash(id, line, false)
-	before, from, named := l.disk(), l.s.Last(), undo.Place{Dir: l.s.cfg.Dir, Resolve: l.s.cfg.Files.Resolve}.Names(p.Footprint.Commands)
+	before, from, named := l.files(), l.s.Last(), undo.Place{Dir: l.s.cfg.Dir, Resolve: l.s.cfg.Files.Resolve}.Names(p.Footprint.Commands)
 	l.say("call %s runs %q", id, line)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -545,7 +414,7 @@ func (l *life) command(id string) string {
 	l.orphan = false
 	if !gated {
 		if l.chance(4) {
-			l.beat.set(0, false) // between the command and its record
+			l.crash.after(0) // between the command and its record
 		}
 		r, err = run(ctx)
 	} else {
@@ -573,14 +442,14 @@ func (l *life) command(id string) string {
 		}
 		<-done
 	}
-	if l.beat.gone() {
+	if l.crash.died() {
 		l.die(before, from, id)
 		return ""
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		l.fail("%q: %v", line, err)
 	}
-	l.recorded(before, l.disk(), from, id, saved, jobbed, r.Text, named)
+	l.recorded(before, l.files(), from, id, saved, jobbed, r.Text, named)
 	return line
 }
 
@@ -645,22 +514,6 @@ func (l *life) recorded(before, now map[string]content, from int64, call string,
 	}
 }
 
-type numbered struct {
-	event.FileChanged
-	seq int64
-}
-
-func (l *life) changes(from int64) []numbered {
-	var out []numbered
-	for e, err := range l.store.Read(context.Background(), "s", from) {
-		must(err)
-		if c, ok := e.Body.(event.FileChanged); ok {
-			out = append(out, numbered{c, e.Seq})
-		}
-	}
-	return out
-}
-
 // background starts a job that does something each time it is told to.
 func (l *life) background(id string) {
 	l.jobs++
@@ -700,10 +553,9 @@ func (l *life) jobStep() {
 
 // jobEnds tells the job to end, and looks at its output.
 func (l *life) jobEnds() {
-	if l.rec(event.Prompted{Source: event.Person, Text: "and the job?"}) != nil {
+	if !l.prompt("and the job?") {
 		return
 	}
-	l.prompts = append(l.prompts, l.s.Last())
 	l.calls++
 	id := strconv.Itoa(l.calls)
 	l.jobGo(true)
@@ -715,7 +567,7 @@ func (l *life) jobEnds() {
 	}
 	l.say("the job ends")
 	l.job = ""
-	_ = l.rec(event.Ended{End: event.EndDone})
+	_ = l.record(event.Ended{End: event.EndDone})
 }
 
 // dieInside is the death of pawl in the middle of a command; the command may go
@@ -723,7 +575,7 @@ func (l *life) jobEnds() {
 func (l *life) dieInside(id string, before map[string]content, g gate, cancel func(), done chan struct{}) {
 	l.middles++
 	old, from := l.process(), l.s.Last()
-	l.beat.set(-1, true)
+	l.crash.now()
 	l.copyState()
 	goesOn := l.chance(50)
 	if !goesOn {
@@ -735,15 +587,15 @@ func (l *life) dieInside(id string, before map[string]content, g gate, cancel fu
 		l.person()
 	}
 	l.deaths++
-	then := l.disk()
+	then := l.files()
 	l.open()
 	l.say("pawl died in the middle of %s and was opened again; the command goes on: %v", id, goesOn)
 	l.found(before, then, from, id)
 	if goesOn {
-		atRest := l.disk()
+		atRest := l.files()
 		g.release()
 		<-done
-		for p, c := range l.disk() {
+		for p, c := range l.files() {
 			if atRest[p] != c {
 				l.touch(p)
 			}
@@ -773,7 +625,7 @@ func (l *life) copyState() {
 // after a death in it.
 func (l *life) found(before, now map[string]content, from int64, id string) {
 	l.t.Helper()
-	got := map[string]numbered{}
+	got := map[string]changeAt{}
 	for _, c := range l.changes(from) {
 		if c.Call == id {
 			got[c.Path] = c
@@ -800,199 +652,26 @@ func (l *life) found(before, now map[string]content, from int64, id string) {
 // die is the death of the process between commands.
 func (l *life) die(before map[string]content, from int64, id string) {
 	l.deaths++
-	l.beat.set(-1, true)
+	l.crash.now()
 	l.copyState()
 	l.process().end()
-	now := l.disk()
+	now := l.files()
 	l.open()
 	l.say("it died and was opened again")
 	if id != "" {
 		l.found(before, now, from, id)
 	}
-	if n := len(folded(l.s).Intents()); n > 0 {
-		l.fail("%d writes are still open", n)
-	}
+	l.nothingOpen()
 }
 
-func (l *life) hash(p string) tool.Hash {
-	if c, ok := l.disk()[p]; ok {
-		return hashOf(c.data)
-	}
-	return ""
-}
+func (l *life) restart() { l.die(nil, 0, "") }
 
-func (l *life) putBack(w undo.What) {
-	ctx := context.Background()
-	p, err := l.s.Changes().Plan(ctx, w)
-	if errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo) {
-		return
-	}
-	if err != nil {
-		l.fail("plan %+v: %v", w, err)
-	}
-	var c undo.Consent
-	confirmed := map[string]bool{}
-	for _, f := range p.Files {
-		switch {
-		case f.Blocked() && l.chance(80), f.Ask != "" && l.chance(40):
-			c.LeaveOut = append(c.LeaveOut, f.Path)
-		case f.Ask != "" && l.chance(85):
-			c.Confirmed = append(c.Confirmed, f.Path)
-			confirmed[f.Path] = true
-		}
-	}
-	if l.chance(10) {
-		l.person()
-	}
-	redone := l.brought(p)
-	before := l.disk()
-	l.faults()
-	u, err := l.s.Changes().Undo(ctx, p, c)
-	l.say("undo %+v, consent %+v: %v", w, c, err)
-	for _, f := range p.Files {
-		l.say("  %s %s %s%s", f.Action, f.Path, f.Why, f.Ask)
-	}
-	agreed := func(path, line string) bool { return confirmed[path] || redone[line] }
-	died := l.beat.gone()
-	if died {
-		l.die(before, 0, "")
-	}
-	l.kept(before, agreed)
-	l.onlyPlanned(before, p, confirmed)
-	switch {
-	case died:
-		l.wholeOrNothing(before, u.Done)
-	case err == nil:
-		l.beat.set(-1, false)
-		l.plans++
-		for _, f := range u.Done {
-			if l.hash(f.Path) != f.To {
-				l.fail("%s is not what was planned", f.Path)
-			}
-		}
-		if w.Kind != undo.ByRedo && l.chance(40) {
-			l.backAgain(u, before)
-		}
-	case !maps.Equal(before, l.disk()):
-		l.fail("an undo that failed (%v) changed something", err)
-	}
-}
-
-func (l *life) backAgain(u changes.Undone, before map[string]content) {
-	if !slices.ContainsFunc(u.Done, func(f undo.File) bool { return f.Action != undo.Same }) {
-		return
-	}
-	p, err := l.s.Changes().Plan(context.Background(), undo.What{Kind: undo.ByRedo})
-	if err != nil || !p.Sure() {
-		l.fail("redo of %+v: %v %+v", u.Done, err, p.Files)
-	}
-	l.redos++
-	if _, err := l.s.Changes().Undo(context.Background(), p, undo.Consent{}); err != nil || !maps.Equal(before, l.disk()) {
-		l.fail("undone and done again: %v; before %v", err, before)
-	}
-	l.say("done again")
-}
-
-// brought are the lines that the undo before a redo brought back.
-func (l *life) brought(p undo.Plan) map[string]bool {
-	out := map[string]bool{}
-	if p.Kind != undo.ByRedo {
-		return out
-	}
-	for _, c := range l.changes(0) {
-		if c.Tool != undo.Tool || c.After == "" {
-			continue
-		}
-		now, _ := l.store.Get(context.Background(), string(c.After))
-		old, _ := l.store.Get(context.Background(), string(c.Before))
-		for _, x := range linesOf(string(now)) {
-			if !slices.Contains(linesOf(string(old)), x) {
-				out[x] = true
-			}
-		}
-	}
-	return out
-}
-
-// kept checks that no line of a person's is gone from the disk, unless it was
-// agreed to. One that was saved in a file while a command that names the file
-// ran can be had again.
-func (l *life) kept(before map[string]content, agreed func(path, line string) bool) {
-	l.t.Helper()
-	all := map[string]bool{}
-	for _, f := range l.disk() {
-		for _, x := range linesOf(f.data) {
-			all[x] = true
-		}
-	}
-	for p, f := range before {
-		if link2(f) {
-			continue
-		}
-		for _, x := range linesOf(f.data) {
-			if !strings.HasPrefix(x, "P") || l.removed[x] || agreed(p, x) || all[x] {
-				continue
-			}
-			if !l.risked[x] {
-				l.fail("the line %q of %s is gone; before %v", x, p, before)
-			}
-			if data, err := l.store.Get(context.Background(), string(hashOf(f.data))); err != nil || string(data) != f.data {
-				l.fail("the line %q of %s can not be had again: %v", x, p, err)
-			}
-		}
-	}
-}
-
-func (l *life) onlyPlanned(before map[string]content, p undo.Plan, confirmed map[string]bool) {
-	l.t.Helper()
-	now := l.disk()
-	all := maps.Clone(before)
-	maps.Copy(all, now)
-	created := map[string]bool{}
-	for _, c := range l.changes(0) {
-		if c.Before == "" && c.Tool != undo.Tool {
-			created[c.Path] = true
-		}
-	}
-	for path := range all {
-		if now[path].data == before[path].data && (now[path] == content{}) == (before[path] == content{}) {
-			continue
-		}
-		i := slices.IndexFunc(p.Files, func(f undo.File) bool { return f.Path == path })
-		if i < 0 || p.Files[i].Blocked() || l.hash(path) != p.Files[i].To || p.Files[i].Ask != "" && !confirmed[path] {
-			l.fail("%s is neither as it was nor as planned; before %v", path, before)
-		}
-		if _, is := now[path]; !is && (p.Files[i].Action != undo.Delete || p.Kind != undo.ByRedo && !created[path]) {
-			l.fail("%s was deleted; planned %+v", path, p.Files[i])
-		}
-	}
-}
-
-func (l *life) wholeOrNothing(before map[string]content, do []undo.File) {
-	l.t.Helper()
-	done, due := 0, 0
-	for _, f := range do {
-		was := tool.Hash("")
-		if b, ok := before[f.Path]; ok {
-			was = hashOf(b.data)
-		}
-		switch now := l.hash(f.Path); {
-		case f.To == was:
-		case now == f.To:
-			done++
-		default:
-			due++
-		}
-	}
-	if done > 0 && due > 0 {
-		l.fail("half an undo: %d files of it done, %d not", done, due)
-	}
-}
+func (l *life) partly(error) bool { return false }
 
 // chains checks that what is recorded of each path hangs together, unless
 // somebody else wrote it in between.
 func (l *life) chains() {
-	last := map[string]numbered{}
+	last := map[string]changeAt{}
 	for _, c := range l.changes(0) {
 		if was, ok := last[c.Path]; ok && was.After != c.Before {
 			// What a background command did after a death comes when there is a look.
@@ -1004,7 +683,15 @@ func (l *life) chains() {
 	}
 }
 
+// calm takes back a death that was to come, where an undo went well.
+func (l *life) calm(done bool) {
+	if done {
+		l.crash.never()
+	}
+}
+
 func (l *life) live(steps int) {
+	o := odds{leaveBlocked: 80, confirm: 85, meanwhile: 10, again: 40}
 	for range steps {
 		switch n := l.rnd.IntN(100); {
 		case n < 40:
@@ -1012,32 +699,22 @@ func (l *life) live(steps int) {
 		case n < 50:
 			l.person()
 		case n < 85:
-			w := undo.What{Kind: pickOf(l.rnd, []undo.Kind{undo.ByChange, undo.ByTurn, undo.ByFile, undo.ByCommand, undo.ByCommand, undo.ByAll, undo.ByRewind})}
-			switch w.Kind {
-			case undo.ByFile:
-				w.Path = l.some()
-			case undo.ByRewind:
-				if len(l.prompts) == 0 {
-					continue
-				}
-				w.Prompt = pickOf(l.rnd, l.prompts)
-			}
-			l.putBack(w)
+			l.calm(l.putBackSomething([]undo.Kind{undo.ByChange, undo.ByTurn, undo.ByFile, undo.ByCommand, undo.ByCommand, undo.ByAll, undo.ByRewind}, l.some, o))
 		case n < 93:
-			l.putBack(undo.What{Kind: undo.ByRedo})
+			l.calm(l.putBack(undo.What{Kind: undo.ByRedo}, o))
 		case n < 97 && l.job != "":
 			l.jobStep()
 			if l.chance(50) {
 				l.jobEnds()
 			}
 		default:
-			l.die(nil, 0, "")
+			l.restart()
 		}
-		if l.beat.gone() {
+		if l.crash.died() {
 			if l.chance(30) {
 				l.person()
 			}
-			l.die(nil, 0, "")
+			l.restart()
 		}
 	}
 	l.chains()
@@ -1082,7 +759,7 @@ func TestLives(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	var s life
+	s := life{randomSession: &randomSession{}}
 	for _, l := range sums {
 		s.commands, s.loose, s.plans, s.redos = s.commands+l.commands, s.loose+l.loose, s.plans+l.plans, s.redos+l.redos
 		s.deaths, s.middles, s.jobs, s.saves = s.deaths+l.deaths, s.middles+l.middles, s.jobs+l.jobs, s.saves+l.saves
