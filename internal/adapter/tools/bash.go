@@ -187,7 +187,7 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 	if out != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"
 	}
-	r.Text = out + last
+	r.Text, r.Last = out+last, last
 	if r.Note == "" {
 		r.Note = last + ", " + seconds(ran.Duration)
 		if n := lineCount(ran); n > 0 {

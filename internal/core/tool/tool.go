@@ -86,6 +86,9 @@ type Result struct {
 	// Seen are the spans whose lines Text shows in full: what the model really
 	// got, before any truncation by the engine.
 	Seen []Span
+	// Last is the last line of Text, where one says how the call ended: what is
+	// noted on the result stands above it.
+	Last string
 	// Exit is the exit code, of tools that run a command.
 	Exit *int
 	// Command is what was run, of tools that run a command.

@@ -1,6 +1,6 @@
 // Package changes is how the files of a session are changed, and how that is
 // taken back: writing with the intent in the log before the first file is
-// touched (write.go), what commands change (tracker.go, effects.go, shell.go),
+// touched (write.go), what commands change (look.go, tracker.go, effects.go, shell.go),
 // what a death cut short (recover.go), undo and redo (plan.go, undo.go,
 // orphans.go, diff.go), and previews (drafts.go, preview.go).
 //
@@ -16,6 +16,7 @@ package changes
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -56,12 +57,15 @@ type Recorder struct {
 	log     *eventlog.Log
 	fold    *Fold    // read in a View of the log
 	tracker *tracker // nil without a journal
+
+	mu    sync.Mutex
+	looks map[*turn.Pending]*look // calls between their snapshots
 }
 
 // New makes the recorder of a session. fold is one of log's.
 func New(log *eventlog.Log, fold *Fold, cfg Config) *Recorder {
 	t, _ := Share(cfg.Journal).(*tracker)
-	return &Recorder{cfg: cfg, log: log, fold: fold, tracker: t}
+	return &Recorder{cfg: cfg, log: log, fold: fold, tracker: t, looks: map[*turn.Pending]*look{}}
 }
 
 // History returns the changes as they can be shown and taken back.

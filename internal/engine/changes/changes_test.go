@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -73,7 +74,7 @@ func (r *rig) open(cut func([]event.Draft) error) {
 }
 
 func (r *rig) write(ws ...tool.Write) error {
-	_, err := r.rec.Files(r.files, "c1", tool.Tool{Spec: llm.ToolSpec{Name: "write"}}).WriteAll(r.t.Context(), ws)
+	_, err := r.rec.Files(r.files, &turn.Pending{Call: llm.Call{ID: "c1"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}}).WriteAll(r.t.Context(), ws)
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -16,8 +15,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// recordedShell is the shell with what the commands of a call change recorded.
-// A call whose footprint is known needs no snapshot.
+// recordedShell is the shell with the background commands of a call recorded.
+// What else a call changes is found by the stage around it (look.go).
 type recordedShell struct {
 	tool.Shell
 	r *Recorder
@@ -71,64 +70,21 @@ func (sh *recordedShell) POSIX() bool {
 	return ok && p.POSIX()
 }
 
-// Run is part of tool.Shell. The snapshot after the command is also taken
-// where it failed or was cut short: what it did stands.
-func (sh *recordedShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
-	if !sh.p.Footprint.Unknown {
-		return sh.Shell.Run(ctx, c)
-	}
-	r, call, named := sh.r, sh.p.Call.ID, sh.r.place().Names(sh.p.Footprint.Commands)
-	if err := r.tracker.begin(ctx, r, call, named); err != nil {
-		r.tracker.abandon()
-		return tool.Ran{}, err
-	}
-	ignored := r.ignored(ctx, sh.p.Footprint.Commands)
-	ran, err := sh.Shell.Run(ctx, c)
-	ds, blind, lerr := r.tracker.end(ctx, r, call, named)
-	if lerr == nil {
-		ds = append(ds, notRestorable(r.goneOf(ctx, ignored), bodies(ds))...)
-		if lerr = r.cfg.Record(context.WithoutCancel(ctx), ds...); lerr == nil {
-			lerr = r.tracker.recorded(r)
-		}
-	}
-	if lerr != nil {
-		return ran, lerr
-	}
-	sh.tell(&ran, bodies(ds), blind, r.destroyed(ctx, ignored), c.Out)
-	return ran, err
-}
-
-// tell adds the notes to what a command printed. What can not be put back is
-// shown to the person too.
-func (sh *recordedShell) tell(ran *tool.Ran, cs []event.FileChanged, blind bool, more string, out func(string)) {
-	told, lost := changeNotes(cs)
-	lost += more
-	if blind {
-		lost += "[what this command changed could not be recorded, and may not be put back by undo]\n"
-	}
-	if told+lost == "" {
-		return
-	}
-	if ran.Output != "" && !strings.HasSuffix(ran.Output, "\n") {
-		ran.Output += "\n"
-	}
-	ran.Output += told + lost
-	if lost != "" && out != nil {
-		out(lost)
-	}
-}
-
 // Start is part of tool.Shell.
 func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) {
 	if cmds := sh.p.Footprint.Commands; len(cmds) > 0 && command.ReadOnly(cmds) {
 		return sh.Shell.Start(ctx, c)
 	}
 	r, t, named := sh.r, sh.r.tracker, sh.r.place().Names(sh.p.Footprint.Commands)
-	if err := t.begin(ctx, r, sh.p.Call.ID, named); err != nil {
-		t.abandon()
-		return "", err
+	if l := r.lookOf(sh.p); l != nil {
+		l.background = true // it is a background command's from here on
+	} else {
+		if err := t.begin(ctx, r, sh.p.Call.ID, named); err != nil {
+			t.abandon()
+			return "", err
+		}
+		defer t.abandon()
 	}
-	defer t.abandon()
 	id, err := sh.Shell.Start(ctx, c)
 	if err == nil {
 		t.started(&job{r: r, call: sh.p.Call.ID, id: id, words: named})
@@ -153,7 +109,10 @@ func (sh *recordedShell) harvest(ctx context.Context, id string, ran tool.Ran, e
 		return ran, err
 	}
 	cs, err := sh.r.tracker.harvest(ctx, sh.r, id)
-	sh.tell(&ran, cs, false, "", nil)
+	told, lost := changeNotes(cs)
+	if told+lost != "" {
+		sh.p.Note(told + lost)
+	}
 	return ran, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
 // This file is how files are written: the contents are kept and the intent is
@@ -140,15 +141,14 @@ func (r *Recorder) partly(w event.Writing, done []event.Draft) []event.Draft {
 
 // Files is a view of the workspace with every write of a call recorded, so that
 // no tool can forget undo.
-func (r *Recorder) Files(view tool.Files, call string, by tool.Tool) tool.Files {
-	return &recordedFiles{Files: view, r: r, call: call, tool: by}
+func (r *Recorder) Files(view tool.Files, p *turn.Pending) tool.Files {
+	return &recordedFiles{Files: view, r: r, p: p}
 }
 
 type recordedFiles struct {
 	tool.Files
-	r    *Recorder
-	call string
-	tool tool.Tool
+	r *Recorder
+	p *turn.Pending
 }
 
 // Write is part of tool.Files.
@@ -163,5 +163,13 @@ func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, exp
 // WriteAll is part of tool.Files.
 func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	f.r.Gather(ctx) // what background commands did comes before
-	return f.r.write(ctx, f.Files, event.Writing{Call: f.call, Tool: f.tool.Spec.Name, Does: f.tool.Does(), Whole: f.tool.Whole}, ws)
+	by := f.p.Tool
+	cs, err := f.r.write(ctx, f.Files, event.Writing{Call: f.p.Call.ID, Tool: by.Spec.Name, Does: by.Does(), Whole: by.Whole}, ws)
+	for _, c := range cs {
+		f.p.Changed(event.FileChanged{
+			Call: f.p.Call.ID, Tool: by.Spec.Name, Path: c.Path, Before: c.Before, After: c.After, Mode: c.Mode, ModeBefore: c.ModeBefore,
+			Added: c.Added, Removed: c.Removed, Folders: c.Folders, Does: by.Does(), Whole: by.Whole,
+		})
+	}
+	return cs, err
 }

@@ -172,9 +172,9 @@ func (s *Session) Settle(ctx context.Context, grant int, cs ...event.Charged) er
 	return s.warn(ctx)
 }
 
-// over settles the own request. A reply that broke off is paid for as well:
+// requestDone settles the own request. A reply that broke off is paid for as well:
 // what came of it is charged by what pawl counted, as a guess.
-func (s *Session) over(ctx context.Context, o turn.Over) error {
+func (s *Session) requestDone(ctx context.Context, o turn.RequestResult) error {
 	settle, input, most, info := s.take()
 	if settle == nil {
 		return nil

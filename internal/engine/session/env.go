@@ -14,7 +14,7 @@ import (
 func (s *Session) env(p *turn.Pending) tool.Env {
 	call := p.Call.ID
 	return tool.Env{
-		Files: s.changes.Files(s.cfg.Files, call, p.Tool),
+		Files: s.changes.Files(s.cfg.Files, p),
 		Shell: s.changes.Shell(p), Web: s.cfg.Web,
 		Todo:  planner{s},
 		Notes: notes{s},
@@ -35,7 +35,7 @@ func (s *Session) runEnv(p *turn.Pending) tool.Env {
 		Only(reads, writes []tool.Span) tool.Files
 	}); ok {
 		only := b.Only(p.Footprint.Reads, p.Footprint.Writes)
-		e.Files = s.changes.Files(only, p.Call.ID, p.Tool)
+		e.Files = s.changes.Files(only, p)
 	}
 	return e
 }

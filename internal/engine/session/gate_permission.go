@@ -33,7 +33,6 @@ type permissionGate struct {
 func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error {
 	g.allowed, g.beyond = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
 	g.places = map[*turn.Pending][]string{}
-	var asks []*turn.Pending
 	decided := map[*turn.Pending]permission.Decision{}
 	for _, p := range step {
 		if p.Refused != nil {
@@ -46,35 +45,59 @@ func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error 
 		p.Confine = d.Confine
 		switch d.Verdict {
 		case permission.Deny:
-			why := d.Reason
-			if d.Flag != "" {
-				why += "; a run with " + d.Flag + " may do it"
-			}
-			p.Refused = refusal(p, why, d.By)
+			p.Refused = denial(p, d)
 		case permission.Ask:
 			if !g.s.cfg.Person {
-				p.Refused = refusal(p, nobody(d), "headless")
+				p.Refused = denial(p, d)
 				continue
 			}
-			asks = append(asks, p)
-			decided[p], g.places[p] = d, places(p.Footprint)
+			g.places[p] = places(p.Footprint)
+			if k := checkOf(p); k != nil {
+				if allowed, known := k.remembered(d); allowed {
+					g.allowed[p] = true
+					continue
+				} else if known {
+					p.Refused = refusedByPerson()
+					continue
+				}
+			}
+			decided[p] = d
 		}
 	}
-	if len(asks) == 0 {
+	if len(decided) == 0 {
 		return nil
 	}
-	questions := g.questions(ctx, step, decided)
-	a, err := g.s.ask(ctx, event.Asked{Questions: questions})
+	asks := g.questions(ctx, step, decided)
+	asked := event.Asked{}
+	for _, c := range asks {
+		asked.Questions = append(asked.Questions, c.Question)
+	}
+	a, err := g.s.ask(ctx, asked)
 	if ctx.Err() != nil {
 		return nil // the loop sees it and cancels the step
 	}
 	if err != nil && !errors.Is(err, tool.ErrNobody) {
 		return err
 	}
-	return g.take(ctx, asks, questions, a)
+	return g.take(ctx, asks, decided, a)
 }
 
-// nobody says why a call that needs consent does not run without a person.
+// denial refuses a call that is denied, or would need consent without a person.
+func denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
+	if k := checkOf(p); k != nil {
+		return k.why(d)
+	}
+	if d.Verdict == permission.Ask {
+		return refusal(p, nobody(d), "headless")
+	}
+	why := d.Reason
+	if d.Flag != "" {
+		why += "; a run with " + d.Flag + " may do it"
+	}
+	return refusal(p, why, d.By)
+}
+
+// nobody words why a call that needs consent does not run without a person.
 func nobody(d permission.Decision) string {
 	why := d.Reason + "; nobody is there to allow it. Do not try it another way; say at the end what is needed"
 	if d.Flag != "" {
@@ -84,60 +107,83 @@ func nobody(d permission.Decision) string {
 }
 
 // take applies a person's answers.
-func (g *permissionGate) take(ctx context.Context, asked []*turn.Pending, qs []event.Question, a event.Answered) error {
+func (g *permissionGate) take(ctx context.Context, asks []consent, decided map[*turn.Pending]permission.Decision, a event.Answered) error {
 	verdicts := map[string]event.Verdict{}
 	for _, v := range a.Verdicts {
 		verdicts[v.Call] = v
 	}
-	for i, p := range asked {
-		v := verdicts[p.Call.ID]
-		switch v.Scope {
-		case event.Once:
-			g.allowed[p], p.Allowed = true, true
-		case event.Session, event.Always:
-			if v.Scope == event.Always && !qs[i].Always {
-				v.Scope = event.Session
-			}
-			if err := g.s.record(ctx, event.Draft{Body: event.Granted{Rule: qs[i].Pattern, Scope: v.Scope}}); err != nil {
+	for _, c := range asks {
+		v := verdicts[c.Call]
+		lasts := v.Scope == event.Session || v.Scope == event.Always
+		if v.Scope == event.Always && !c.Always {
+			v.Scope = event.Session
+		}
+		if lasts {
+			if err := g.grant(ctx, c.Pattern, v.Scope); err != nil {
 				return err
 			}
-			if v.Scope == event.Always && g.s.cfg.Keep != nil {
-				if err := g.s.cfg.Keep(qs[i].Pattern); err != nil {
+		}
+		for _, p := range c.of {
+			allowed := lasts || v.Scope == event.Once
+			g.allowed[p], p.Allowed = allowed, allowed
+			k := checkOf(p)
+			switch {
+			case k != nil:
+				k.answered(decided[p], allowed, lasts)
+				if !allowed {
+					p.Refused = refusedByPerson()
+				}
+			case !allowed:
+				p.Refused = refusedBy(p, v)
+			}
+			if right := g.beyond[p]; right != "" && allowed {
+				if err := g.s.widen(ctx, right, "person", title(p)); err != nil {
 					return err
 				}
-			}
-			g.allowed[p], p.Allowed = true, true
-		default:
-			reason := "The user did not allow it."
-			if v.Why != "" {
-				reason = "The user did not allow it and says: " + v.Why
-			}
-			p.Refused = refusal(p, reason, "person")
-			p.Refused.EndTurn = v.Why == ""
-		}
-		if right := g.beyond[p]; right != "" && g.allowed[p] {
-			if err := g.s.widen(ctx, right, "person", title(p)); err != nil {
-				return err
 			}
 		}
 	}
 	return nil
 }
 
-// Recheck is part of turn.Rechecker: an earlier call of the step may have made
+// grant keeps a yes that holds for more than one call.
+func (g *permissionGate) grant(ctx context.Context, rule string, scope event.Scope) error {
+	if err := g.s.record(ctx, event.Draft{Body: event.Granted{Rule: rule, Scope: scope}}); err != nil {
+		return err
+	}
+	if scope == event.Always && g.s.cfg.Keep != nil {
+		return g.s.cfg.Keep(rule)
+	}
+	return nil
+}
+
+// refusedBy is a person's No. Without a word of why, it ends the turn.
+func refusedBy(p *turn.Pending, v event.Verdict) *turn.Refusal {
+	reason := "The user did not allow it."
+	if v.Why != "" {
+		reason = "The user did not allow it and says: " + v.Why
+	}
+	r := refusal(p, reason, "person")
+	r.EndTurn = v.Why == ""
+	return r
+}
+
+// Start is part of turn.Starter: an earlier call of the step may have made
 // the same words mean something else, such as a path that is a link now. What
 // would ask now does not run, and a person's yes is for where a call led then.
-func (g *permissionGate) Recheck(ctx context.Context, p *turn.Pending) *turn.Refusal {
+func (g *permissionGate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if err := p.Measure(g.s.env(p)); err != nil {
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
 	d := g.decide(ctx, p)
 	p.Confine = d.Confine
 	switch {
-	case d.Verdict == permission.Deny:
-		return refusal(p, d.Reason, d.By)
 	case d.Verdict == permission.Allow:
 		return nil
+	case checkOf(p) != nil && !g.allowed[p]:
+		return denial(p, d)
+	case d.Verdict == permission.Deny:
+		return refusal(p, d.Reason, d.By)
 	case !g.allowed[p]:
 		return refusal(p, d.Reason+"; a call before it changed what it does. Call it again to have it asked about", d.By)
 	}
@@ -184,6 +230,9 @@ func (g *permissionGate) decide(ctx context.Context, p *turn.Pending) permission
 }
 
 func (g *permissionGate) policy(p *turn.Pending) permission.Decision {
+	if k := checkOf(p); k != nil {
+		return k.decide(p)
+	}
 	return g.s.decide(asked(p))
 }
 

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -44,15 +43,12 @@ func (g *seenGate) Check(ctx context.Context, step []*turn.Pending) error {
 func (g *seenGate) name(p *turn.Pending) {
 	others := eventlog.Look(g.s.log, func() []string { return g.s.seen.ChangedSince(g.s.known(p.Footprint)) })
 	for _, path := range others {
-		note := path + " changed since you saw it: someone else, or a command, wrote it"
-		if !strings.Contains(p.Fix, note) {
-			p.Fix = strings.TrimPrefix(p.Fix+"; "+note, "; ")
-		}
+		p.Corrected(path + " changed since you saw it: someone else, or a command, wrote it")
 	}
 }
 
-// Recheck is part of turn.Rechecker.
-func (g *seenGate) Recheck(ctx context.Context, p *turn.Pending) *turn.Refusal {
+// Start is part of turn.Starter.
+func (g *seenGate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if len(p.Footprint.Writes) == 0 {
 		return nil
 	}
@@ -95,13 +91,13 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	return r
 }
 
-// mayRead says whether a read of the lines would be allowed without a question:
+// mayRead reports whether a read of the lines would be allowed without a question:
 // a refusal must not show what a read would not.
 func (g *seenGate) mayRead(sp tool.Span) bool {
 	return g.decide(permission.Call{Tool: tool.ReadFamily, Family: tool.ReadFamily, ReadOnly: true, Footprint: tool.Footprint{Reads: []tool.Span{sp}}}) == permission.Allow
 }
 
-// mayRun says whether the call itself is allowed, or may be by a person.
+// mayRun reports whether the call itself is allowed, or may be by a person.
 func (g *seenGate) mayRun(p *turn.Pending) bool {
 	v := g.decide(permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Spoken: p.Tool.Spoken, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args})
 	return v == permission.Allow || v == permission.Ask && g.s.cfg.Person

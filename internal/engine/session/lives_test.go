@@ -375,7 +375,16 @@ func (l *life) bash(id, command string, background bool) (*turn.Pending, func(co
 	p.Footprint, err = t.Footprint(l.s.env(p), args)
 	must(err)
 	env := l.s.env(p)
-	return p, func(ctx context.Context) (tool.Result, error) { return t.Run(ctx, env, args) }
+	return p, func(ctx context.Context) (tool.Result, error) {
+		if no := l.s.changes.Start(ctx, p); no != nil {
+			return tool.Result{}, errors.New(no.Text)
+		}
+		r, err := t.Run(ctx, env, args)
+		if aerr := l.s.changes.After(ctx, &turn.Ran{Pending: p, Started: true, Result: r}); err == nil {
+			err = aerr
+		}
+		return r, err
+	}
 }
 
 // command runs a command and checks what was recorded of it. It gives "" when

@@ -15,10 +15,10 @@ const (
 	pressureMost = 10 * time.Minute
 )
 
-// breathe waits while the machine has too little memory or disk for more work,
+// waitForResources waits while the machine has too little memory or disk for more work,
 // and says why. What runs already runs on. Where no room comes, the turn ends:
 // the session can be taken up again.
-func (s *Session) breathe(ctx context.Context) (event.End, error) {
+func (s *Session) waitForResources(ctx context.Context) (event.End, error) {
 	if s.cfg.Pressure == nil {
 		return "", nil
 	}

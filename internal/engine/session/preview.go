@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -20,21 +21,52 @@ import (
 // of reach (SPEC 16.11), and no log or screen drowns in it.
 const previewLimit = 100 << 10
 
-// questions words the question for each asked call of a step, in order.
-func (g *permissionGate) questions(ctx context.Context, step []*turn.Pending, asked map[*turn.Pending]permission.Decision) []event.Question {
+// consent is a question and the calls that it is about: one, or the checks that
+// one grant would allow.
+type consent struct {
+	event.Question
+	of []*turn.Pending
+	d  permission.Decision
+}
+
+// questions words the questions for the asked calls of a step, in order.
+func (g *permissionGate) questions(ctx context.Context, step []*turn.Pending, asked map[*turn.Pending]permission.Decision) []consent {
 	d := changes.NewDrafts(g.s.cfg.Files, g.s.cfg.AutoCorrect)
-	var out []event.Question
+	var out []consent
 	unknown := false
-	for _, p := range step {
-		if p.Refused != nil || len(out) == len(asked) {
+	for left := len(asked); left > 0; step = step[1:] {
+		p := step[0]
+		if p.Refused != nil {
 			continue
 		}
 		text, counts := d.Preview(ctx, p, previewLimit)
 		if decision, ok := asked[p]; ok {
-			out = append(out, g.question(ctx, p, decision, text, counts, unknown))
+			left--
+			out = addTo(out, consent{g.question(ctx, p, decision, text, counts, unknown), []*turn.Pending{p}, decision})
 		}
 		unknown = unknown || p.Footprint.Unknown
 	}
+	return out
+}
+
+// addTo adds a question: that about a check to one about checks with the same
+// grant, where there is one.
+func addTo(out []consent, c consent) []consent {
+	k := checkOf(c.of[0])
+	if k == nil {
+		return append(out, c)
+	}
+	c.Title = "check the changes: " + c.Title
+	i := slices.IndexFunc(out, func(o consent) bool {
+		other := checkOf(o.of[0])
+		return c.Pattern != "" && o.Pattern == c.Pattern && other != nil && other.asks(o.d) == k.asks(c.d)
+	})
+	if i < 0 {
+		return append(out, c)
+	}
+	out[i].Preview += "\n" + c.Preview
+	out[i].Reason += "; " + c.Reason
+	out[i].of = append(out[i].of, c.of...)
 	return out
 }
 

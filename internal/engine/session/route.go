@@ -185,7 +185,7 @@ func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string
 // asked for holds.
 func (g *permissionGate) routed(ctx context.Context, p *turn.Pending, d permission.Decision) (permission.Decision, error) {
 	switch {
-	case d.Beyond == "":
+	case d.Beyond == "", checkOf(p) != nil && !g.s.cfg.Person: // no check is worth a right
 	case g.s.cfg.Person:
 		g.beyond[p] = d.Beyond
 	case d.Firm:

@@ -98,6 +98,9 @@ type Config struct {
 	// Fixer, if set, makes what checks a turn's changes before it ends.
 	Fixer func() Fixer
 	Locks *turn.Locks
+	// Stages come after the session's own of their kind, but for the journal: a
+	// language server's, a hook's.
+	Stages turn.Stages
 	// Pressure, if set, says what the machine has too little of, and why; both
 	// are empty where there is enough.
 	Pressure func() (what, why string)
@@ -149,10 +152,7 @@ type Session struct {
 	memory   memory.Fold
 	asking   asking
 	routing  routing
-	// What the person said of checks, by command: a no, and a yes to one that
-	// the agent had redefined, with its definition. The turn's own.
-	refusedChecks []string
-	allowedAs     map[string]string
+	checks   checkAnswers
 
 	turns sync.WaitGroup
 
@@ -165,7 +165,7 @@ type Session struct {
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s := &Session{
 		cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress),
-		answers: map[string]chan Answer{}, allowedAs: map[string]string{},
+		answers: map[string]chan Answer{}, checks: checkAnswers{allowedAs: map[string]string{}},
 	}
 	s.conv.Configure(cfg.Window)
 	if s.letGo, err = hold(cfg); err != nil {

@@ -66,48 +66,6 @@ func (s *Session) finish(r *run, end event.End, err error) {
 	}
 }
 
-func (s *Session) loop() *turn.Loop {
-	model := s.inUse()
-	tools := s.cfg.Tools.For(model.Info().Provider)
-	l := &turn.Loop{
-		Model: model, Tools: tools, Record: s.record, Live: s.log.Publish,
-		Request: s.request, Locks: s.cfg.Locks, Mask: s.cfg.Mask.String,
-		Cost: func(u llm.Usage) *float64 { return llm.Cost(s.Info().Price, u) }, Over: s.over,
-		Fallback: s.chain(model), RetryFor: s.cfg.RetryFor, TimeLeft: s.timeLeft, Longer: s.longer,
-		Cap: s.resultCapOf, Spill: s.spill, Compaction: s.compaction(),
-		Now: s.cfg.Now, Sleep: s.cfg.Sleep, Jitter: s.cfg.Jitter,
-	}
-	l.Env = s.runEnv
-	l.Judge = func(ctx context.Context) (event.End, error) {
-		if end, err := s.breathe(ctx); end != "" || err != nil {
-			return end, err
-		}
-		if err := s.guide(ctx); err != nil {
-			return event.EndFailed, err
-		}
-		if err := s.advise(ctx); err != nil {
-			return event.EndFailed, err
-		}
-		if err := errors.Join(s.notes(ctx), s.paused(ctx)); err != nil {
-			return turn.EndOf(err)
-		}
-		return s.judge(ctx)
-	}
-	l.CutLoops = s.cutsLoops
-	// The order of SPEC 4.3.
-	l.Gates = []turn.Gate{
-		turn.Exists{Tools: tools},
-		turn.Arguments{Env: s.env},
-		turn.Repeated{},
-		&stuckGate{s: s},
-		budgetGate{s: s},
-		windowGate{s: s},
-		&seenGate{s: s},
-		&permissionGate{s: s},
-	}
-	return l
-}
-
 // request takes waiting prompts into the turn, reserves the budget and builds
 // the next request.
 func (s *Session) request() (*llm.Request, *float64, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -53,7 +54,7 @@ func BenchmarkWrite(b *testing.B) {
 		})
 	}
 	run(b, "alone", func(w []tool.Write) error { _, err := ws.WriteAll(ctx, w); return err })
-	recorded := s.changes.Files(ws, "", tool.Tool{Spec: llm.ToolSpec{Name: "write"}})
+	recorded := s.changes.Files(ws, &turn.Pending{Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}})
 	run(b, "recorded", func(w []tool.Write) error { _, err := recorded.WriteAll(ctx, w); return err })
 	run(b, "event", func([]tool.Write) error {
 		return s.record(ctx, event.Draft{Body: event.Writing{Tool: "write", Files: []event.FileChanged{{Tool: "write", Path: "a", Kept: true}}}})

@@ -59,17 +59,17 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 
 // try sends one request and records what came of it.
 func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown bool, err error) {
-	r, reserved, err := l.Request()
+	r, reserved, err := l.Requests.Build()
 	if err != nil {
 		return llm.Reply{}, false, err
 	}
-	var over Over
+	var came RequestResult
 	defer func() {
-		if l.Over == nil {
+		if l.Requests.Done == nil {
 			return
 		}
-		if oerr := l.Over(context.WithoutCancel(ctx), over); err == nil {
-			err = oerr
+		if derr := l.Requests.Done(context.WithoutCancel(ctx), came); err == nil {
+			err = derr
 		}
 	}()
 	size := int64(0)
@@ -77,29 +77,29 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 		size += int64(len(p))
 	}
 	sent := event.Requested{Attempt: attempt, Bytes: size, Model: l.Model.Info().Ref(), Reserved: reserved}
-	if err := l.Record(ctx, event.Draft{Body: sent}); err != nil {
+	if err := l.Log.Record(ctx, event.Draft{Body: sent}); err != nil {
 		return llm.Reply{}, false, err
 	}
-	start := l.Now()
-	reply, over.Got, shown, err = l.stream(ctx, r)
+	start := l.Clock.Now()
+	reply, came.Got, shown, err = l.stream(ctx, r)
 	if err != nil {
-		over.Usage, over.Cut = reply.Usage, ctx.Err() != nil
+		came.Usage, came.Cut = reply.Usage, ctx.Err() != nil
 		return llm.Reply{}, shown, err
 	}
-	whole := event.Replied{Reply: reply, Cost: l.Cost(reply.Usage), Took: l.Now().Sub(start)}
+	whole := event.Replied{Reply: reply, Cost: l.Requests.Cost(reply.Usage), Took: l.Clock.Now().Sub(start)}
 	drafts := []event.Draft{{Body: whole}}
 	for _, c := range reply.Message.Calls() {
 		drafts = append(drafts, event.Draft{Body: l.asked(c)})
 	}
-	if err := l.Record(context.WithoutCancel(ctx), drafts...); err != nil {
+	if err := l.Log.Record(context.WithoutCancel(ctx), drafts...); err != nil {
 		return llm.Reply{}, shown, err
 	}
-	over.Replied = &whole
+	came.Replied = &whole
 	return reply, shown, nil
 }
 
 // maxReply is the longest reply that is read, in bytes: far over what a model
-// writes, and little enough to be kept several times over.
+// writes, and little enough to be kept several times came.
 const maxReply = 32 << 20
 
 func tooLarge(m llm.Model) error {
@@ -139,12 +139,12 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got
 		switch d.Kind {
 		case llm.DeltaText:
 			shown = shown || d.Text != ""
-			l.Live(event.TextDelta{Text: d.Text})
+			l.Log.Live(event.TextDelta{Text: d.Text})
 		case llm.DeltaReasoning:
 			shown = shown || d.Text != ""
-			l.Live(event.ReasoningDelta{Text: d.Text})
+			l.Log.Live(event.ReasoningDelta{Text: d.Text})
 		case llm.DeltaCall:
-			l.Live(event.CallDelta{Index: d.Index, Name: d.Name, Text: d.Text})
+			l.Log.Live(event.CallDelta{Index: d.Index, Name: d.Name, Text: d.Text})
 		case llm.Done:
 			reply = *d.Reply
 			if empty(reply) {

@@ -54,9 +54,9 @@ func (l *Loop) room(ctx context.Context) error {
 			return nil
 		}
 		if e.Why != window.WhyClean { // all that was shown still is, further down
-			return l.Record(ctx, event.Draft{Body: e})
+			return l.Log.Record(ctx, event.Draft{Body: e})
 		}
-		if err := l.Record(ctx, event.Draft{Body: e}, event.Draft{Body: l.Compaction.Rebase()}); err != nil {
+		if err := l.Log.Record(ctx, event.Draft{Body: e}, event.Draft{Body: l.Compaction.Rebase()}); err != nil {
 			return err
 		}
 		return l.Compaction.After(ctx)
@@ -80,7 +80,7 @@ func (l *Loop) tooLong(ctx context.Context, attempt int, err error, shown bool) 
 		return false, errSpiral
 	}
 	again := event.Retried{Attempt: attempt, Error: Describe(err), Shown: shown}
-	if rerr := l.Record(ctx, event.Draft{Body: again}); rerr != nil {
+	if rerr := l.Log.Record(ctx, event.Draft{Body: again}); rerr != nil {
 		return false, rerr
 	}
 	_, cerr := l.Compact(ctx, window.WhyLength, "")
@@ -102,7 +102,7 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 		if why == window.WhyPerson {
 			say.Text = "what was said first is summed up"
 		}
-		if err := l.Record(ctx, event.Draft{Body: say}); err != nil {
+		if err := l.Log.Record(ctx, event.Draft{Body: say}); err != nil {
 			return event.Compacted{}, err
 		}
 		var err error
@@ -121,7 +121,7 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 		return e, ErrNothingToCompact
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err := l.Record(ctx, event.Draft{Body: e}, event.Draft{Body: c.Rebase()}); err != nil {
+	if err := l.Log.Record(ctx, event.Draft{Body: e}, event.Draft{Body: c.Rebase()}); err != nil {
 		return e, err
 	}
 	if err := c.After(ctx); err != nil {

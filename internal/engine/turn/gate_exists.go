@@ -34,7 +34,7 @@ func (g Exists) Check(_ context.Context, step []*Pending) error {
 		}
 		var renamed []string
 		if p.Args, renamed = t.Accept(p.Args); len(renamed) > 0 {
-			p.Fix = "arguments read as: " + strings.Join(renamed, ", ")
+			p.Corrected("arguments read as: " + strings.Join(renamed, ", "))
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ type watcher struct{ text, reasoning progress.Repetition }
 
 // watch is nil where no reply is cut off.
 func (l *Loop) watch() *watcher {
-	if l.CutLoops == nil || l.Judge == nil || !l.CutLoops() {
+	if l.Requests.CutLoops == nil || len(l.Stages.Before) == 0 || !l.Requests.CutLoops() {
 		return nil
 	}
 	certain := progress.Repetition{Evidence: progress.Certain}
@@ -69,11 +69,11 @@ const maxPassage = 2000
 // looped records a reply that was cut off and lets the ladder speak. The error
 // is why the turn must end.
 func (l *Loop) looped(ctx context.Context, attempt int, loop *loopError, shown bool) error {
-	cut := event.Retried{Attempt: attempt, Error: Describe(loop), Shown: shown, Loop: cutHead(l.Mask(loop.passage), maxPassage)}
-	if err := l.Record(ctx, event.Draft{Body: cut}); err != nil {
+	cut := event.Retried{Attempt: attempt, Error: Describe(loop), Shown: shown, Loop: cutHead(l.Log.Mask(loop.passage), maxPassage)}
+	if err := l.Log.Record(ctx, event.Draft{Body: cut}); err != nil {
 		return err
 	}
-	end, err := l.Judge(ctx)
+	end, err := l.Stages.before(ctx)
 	switch {
 	case end == "" && err == nil:
 		return nil

@@ -34,7 +34,7 @@ type patience struct {
 }
 
 func (l *Loop) patience() *patience {
-	p := &patience{limit: l.RetryFor}
+	p := &patience{limit: l.Retry.For}
 	if p.limit == 0 {
 		p.limit = RetryFor
 	}
@@ -54,7 +54,7 @@ func (p *patience) failed(now time.Time) (left time.Duration) {
 // model that it returns, or the end, which is the error. r is what is recorded
 // of it, err is why the try failed.
 func (l *Loop) again(ctx context.Context, p *patience, r event.Retried, err error) (llm.Model, error) {
-	left := p.failed(l.Now())
+	left := p.failed(l.Clock.Now())
 	asked := retryAfter(err)
 	long := left > 0 && asked > left
 	if fault.CategoryOf(err) != fault.Provider {
@@ -70,10 +70,10 @@ func (l *Loop) again(ctx context.Context, p *patience, r event.Retried, err erro
 		return nil, gaveUp(err, p)
 	case long:
 		r.Wait = asked
-		if l.Longer == nil {
+		if l.Retry.Longer == nil {
 			return nil, tooLate(err, asked)
 		}
-		ok, lerr := l.Longer(ctx, r)
+		ok, lerr := l.Retry.Longer(ctx, r)
 		if lerr != nil {
 			return nil, lerr
 		}
@@ -86,23 +86,23 @@ func (l *Loop) again(ctx context.Context, p *patience, r event.Retried, err erro
 		// once" would be asked a thousand times.
 		r.Wait = max(asked, min(l.backoff(p.tries), left))
 		p.waited += r.Wait
-		if l.TimeLeft != nil {
-			if rest, ok := l.TimeLeft(); ok && r.Wait >= rest {
+		if l.Retry.TimeLeft != nil {
+			if rest, ok := l.Retry.TimeLeft(); ok && r.Wait >= rest {
 				return nil, gaveUp(err, p)
 			}
 		}
 	}
-	if err := l.Record(ctx, event.Draft{Body: r}); err != nil {
+	if err := l.Log.Record(ctx, event.Draft{Body: r}); err != nil {
 		return nil, err
 	}
 	return nil, l.countDown(ctx, r.Attempt, r.Wait)
 }
 
 func (l *Loop) fallback(ctx context.Context, r event.Retried) (llm.Model, error) {
-	if l.Fallback == nil {
+	if l.Retry.Fallback == nil {
 		return nil, nil
 	}
-	return l.Fallback(ctx, r)
+	return l.Retry.Fallback(ctx, r)
 }
 
 // backoff is how long to wait before the next try by our own measure: doubling,
@@ -112,7 +112,7 @@ func (l *Loop) backoff(tries int) time.Duration {
 	if tries < 8 { // 500 ms << 7 is over maxWait
 		d = min(firstWait<<(tries-1), maxWait)
 	}
-	return d/2 + time.Duration(l.Jitter()*float64(d/2))
+	return d/2 + time.Duration(l.Retry.Jitter()*float64(d/2))
 }
 
 // countDown waits, and shows how long it still takes: each second in the last
@@ -124,11 +124,11 @@ func (l *Loop) countDown(ctx context.Context, attempt int, left time.Duration) e
 			unit = 10 * time.Second
 		}
 		step := min(left, unit+left%unit) // whole units from the first look on
-		if err := l.Sleep(ctx, step); err != nil {
+		if err := l.Clock.Sleep(ctx, step); err != nil {
 			return context.Cause(ctx)
 		}
 		if left -= step; left > 0 {
-			l.Live(event.Waiting{Attempt: attempt, Left: left})
+			l.Log.Live(event.Waiting{Attempt: attempt, Left: left})
 		}
 	}
 	return nil

@@ -89,9 +89,9 @@ func TestRetriesEnd(t *testing.T) {
 	} {
 		m := failing(c.err)
 		b := newBench(m)
-		b.RetryFor = c.limit
+		b.Retry.For = c.limit
 		still := time.Now()
-		b.Now = func() time.Time { return still }
+		b.Clock.Now = func() time.Time { return still }
 		end, err := b.Run(t.Context())
 		if err == nil || end == event.EndDone || len(m.Requests()) != c.tries || b.slept != c.waited {
 			t.Errorf("%s: %v %v after %d requests and %s, want %d and %s", name, end, err, len(m.Requests()), b.slept, c.tries, c.waited)
@@ -111,7 +111,7 @@ func TestSlowFailures(t *testing.T) {
 		return llmtest.Turn{Err: overloaded}
 	}
 	b := newBench(m)
-	b.Now = func() time.Time { return now }
+	b.Clock.Now = func() time.Time { return now }
 	if _, err := b.Run(t.Context()); err == nil || len(m.Requests()) != 4 {
 		t.Errorf("%v after %d requests, want 4", err, len(m.Requests()))
 	}
@@ -122,7 +122,7 @@ func TestSlowFailures(t *testing.T) {
 func TestRetriesWithinATimeLimit(t *testing.T) {
 	m := failing(overloaded)
 	b := newBench(m)
-	b.TimeLeft = func() (time.Duration, bool) { return 4*time.Second - b.slept, true }
+	b.Retry.TimeLeft = func() (time.Duration, bool) { return 4*time.Second - b.slept, true }
 	if end, err := b.Run(t.Context()); end != event.EndProvider || err == nil || len(m.Requests()) != 4 || b.slept != 3500*time.Millisecond {
 		t.Errorf("%v %v after %d requests and %s", end, err, len(m.Requests()), b.slept)
 	}
@@ -178,7 +178,7 @@ func TestInterruptedWait(t *testing.T) {
 	why := &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "stop"}
 	m := failing(overloaded)
 	b := newBench(m)
-	b.Sleep = func(ctx context.Context, _ time.Duration) error {
+	b.Clock.Sleep = func(ctx context.Context, _ time.Duration) error {
 		cancel(why)
 		<-ctx.Done()
 		return ctx.Err()
@@ -214,7 +214,7 @@ func TestLongerWaits(t *testing.T) {
 		b := newBench(m)
 		asked := 0
 		if c.longer != nil {
-			b.Longer = func(_ context.Context, why event.Retried) (bool, error) {
+			b.Retry.Longer = func(_ context.Context, why event.Retried) (bool, error) {
 				if asked++; why.Wait != time.Hour {
 					t.Errorf("%s: asked to wait %s", name, why.Wait)
 				}
@@ -247,7 +247,7 @@ func TestRetriesBeforeFallback(t *testing.T) {
 		second := failing(overloaded)
 		b := newBench(first)
 		var took []event.Retried
-		b.Fallback = func(_ context.Context, why event.Retried) (llm.Model, error) {
+		b.Retry.Fallback = func(_ context.Context, why event.Retried) (llm.Model, error) {
 			if took = append(took, why); len(took) == 1 {
 				return second, nil
 			}

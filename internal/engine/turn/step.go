@@ -14,9 +14,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// done is a finished call on its way to the log.
+// done is a call that is over, on its way to the log.
 type done struct {
 	event.CallDone
+	p       *Pending
+	ran     Ran
 	seen    []tool.Span
 	blocked *event.Blocked
 }
@@ -28,12 +30,13 @@ func (l *Loop) step(ctx context.Context, calls []llm.Call) (event.End, error) {
 	for i, c := range calls {
 		pending[i] = &Pending{Call: c, Args: c.Args}
 	}
-	var broken error
-	for _, g := range l.Gates {
-		if broken = g.Check(ctx, pending); broken != nil {
-			break
-		}
-	}
+	return l.Step(ctx, pending)
+}
+
+// Step passes calls through all stages and runs them: those of a reply, or
+// pawl's own (Pending.Records). It returns an end where the turn must not go on.
+func (l *Loop) Step(ctx context.Context, pending []*Pending) (event.End, error) {
+	broken := l.Stages.Check(ctx, pending)
 	// A person's No cancels the rest, and what was allowed before or beside it
 	// stands, together with the calls that it builds on (SPEC 4.7, 18.3).
 	no, stands := false, 0
@@ -61,7 +64,7 @@ func (l *Loop) step(ctx context.Context, calls []llm.Call) (event.End, error) {
 		return ended(broken)
 	case no:
 		mark := event.Interrupted{By: "permission"}
-		if err := l.Record(context.WithoutCancel(ctx), event.Draft{Body: mark}); err != nil {
+		if err := l.Log.Record(context.WithoutCancel(ctx), event.Draft{Body: mark}); err != nil {
 			return event.EndFailed, err
 		}
 		return event.EndPermission, nil
@@ -91,7 +94,7 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 	for i, p := range pending {
 		results[i] = make(chan done, 1)
 		if p.Refused != nil {
-			results[i] <- refuse(p, p.Refused)
+			results[i] <- refuse(p, p.Refused) // the stages around a call have not begun
 			continue
 		}
 		ticket := l.Locks.Reserve(p.Footprint)
@@ -116,6 +119,10 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 }
 
 func (l *Loop) record(ctx context.Context, d done) error {
+	ctx = context.WithoutCancel(ctx)
+	if d.p.Records != nil {
+		return l.Log.Record(ctx, d.p.Records.Done(d.ran)...)
+	}
 	var drafts []event.Draft
 	if d.blocked != nil {
 		drafts = append(drafts, event.Draft{Body: *d.blocked})
@@ -124,7 +131,7 @@ func (l *Loop) record(ctx context.Context, d done) error {
 		drafts = append(drafts, event.Draft{Body: event.FileSeen{Call: d.ID, Spans: d.seen}})
 	}
 	drafts = append(drafts, event.Draft{Body: d.CallDone})
-	return l.Record(context.WithoutCancel(ctx), drafts...)
+	return l.Log.Record(ctx, drafts...)
 }
 
 func refuse(p *Pending, r *Refusal) done {
@@ -135,6 +142,7 @@ func refuse(p *Pending, r *Refusal) done {
 			Result: llm.Result{ID: p.Call.ID, Name: p.Call.Name, Text: r.Text, Error: true},
 		},
 		seen: r.Seen, blocked: r.Blocked,
+		p: p, ran: Ran{Pending: p, Outcome: r.Outcome, Result: tool.Result{Text: r.Text, Error: true}},
 	}
 }
 
@@ -147,20 +155,39 @@ func name(p *Pending) string {
 	return p.Call.Name
 }
 
-// call runs one call that has its lock.
+// call runs one call that has its lock, with the stages around it.
 func (l *Loop) call(ctx context.Context, p *Pending) done {
-	for _, g := range l.Gates {
-		if r, ok := g.(Rechecker); ok {
-			if no := r.Recheck(ctx, p); no != nil {
-				return refuse(p, no)
-			}
+	d, no := l.invoke(ctx, p)
+	if no != nil {
+		d = refuse(p, no)
+	}
+	if err := l.Stages.after(ctx, &d.ran); err != nil && no == nil {
+		if d.Outcome == event.OK {
+			d.Outcome = event.Failed
 		}
+		d.ran.Outcome, d.ran.Result.Error = d.Outcome, true
+		d.ran.Result.Text = join(d.ran.Result.Text, err.Error())
+	}
+	if no == nil {
+		l.finish(ctx, &d)
+	}
+	return d
+}
+
+// invoke runs one call that has its lock, or returns why it does not run.
+func (l *Loop) invoke(ctx context.Context, p *Pending) (done, *Refusal) {
+	if no := l.Stages.start(ctx, p); no != nil {
+		return done{}, no
 	}
 	if ctx.Err() != nil {
-		return refuse(p, &Refusal{Outcome: event.Cancelled, Text: cancelledText})
+		return done{}, &Refusal{Outcome: event.Cancelled, Text: cancelledText}
 	}
-	if err := l.Record(context.WithoutCancel(ctx), event.Draft{Body: event.CallStarted{ID: p.Call.ID}}); err != nil {
-		return refuse(p, &Refusal{Outcome: event.Failed, Text: "[The session's log could not be written: the call did not run.]"})
+	started := []event.Draft{{Body: event.CallStarted{ID: p.Call.ID}}}
+	if p.Records != nil {
+		started = p.Records.Started()
+	}
+	if err := l.Log.Record(context.WithoutCancel(ctx), started...); err != nil {
+		return done{}, &Refusal{Outcome: event.Failed, Text: "[The session's log could not be written: the call did not run.]"}
 	}
 	limit := p.Tool.Timeout
 	if limit == 0 {
@@ -168,11 +195,11 @@ func (l *Loop) call(ctx context.Context, p *Pending) done {
 	}
 	cctx, cancel := context.WithTimeoutCause(ctx, limit, fault.NewToolTimeout(p.Tool.Spec.Name, limit))
 	defer cancel()
-	start := l.Now()
+	start := l.Clock.Now()
 	r, err := Invoke(cctx, p.Tool, func() tool.Env { return l.Env(p) }, p.Args)
-	d := done{CallDone: event.CallDone{
+	d := done{p: p, CallDone: event.CallDone{
 		ID: p.Call.ID, Tool: p.Tool.Spec.Name, Outcome: event.OK, Note: r.Note, Diff: r.Diff,
-		Command: r.Command, Exit: r.Exit, Took: l.Now().Sub(start),
+		Command: r.Command, Exit: r.Exit, Took: l.Clock.Now().Sub(start),
 		Does: p.Tool.Does(), Listing: p.Tool.Listing, Repeatable: p.Tool.Repeatable,
 	}}
 	switch {
@@ -193,8 +220,8 @@ func (l *Loop) call(ctx context.Context, p *Pending) done {
 	case r.Error:
 		d.Outcome = event.Failed
 	}
-	l.finish(ctx, &d, p, r)
-	return d
+	d.ran = Ran{Pending: p, Started: true, Outcome: d.Outcome, Result: r}
+	return d, nil
 }
 
 // Invoke runs a tool: nothing else does. A panic in it is an error: one broken
@@ -210,14 +237,16 @@ func Invoke(ctx context.Context, t tool.Tool, env func() tool.Env, args json.Raw
 
 // finish masks, bounds and keeps a result. Here and nowhere else it is decided
 // how much of it the model is shown.
-func (l *Loop) finish(ctx context.Context, d *done, p *Pending, r tool.Result) {
-	text := l.Mask(r.Text)
+func (l *Loop) finish(ctx context.Context, d *done) {
+	p, r := d.p, d.ran.Result
+	r.Text = p.noted(r)
+	text := l.Log.Mask(r.Text)
 	if text != r.Text {
 		// Masked lines are not what the file holds: an edit must read again.
 		r.Seen = nil
 	}
 	d.Bytes = int64(len(text))
-	switch limit := l.Cap(text); {
+	switch limit := l.Results.Cap(text); {
 	case r.Gap != nil:
 		d.Bytes, d.Spill = d.Bytes-int64(len(r.Gap.Text()))+r.Gap.Size(), r.Gap.File
 		text = l.narrow(r, limit)
@@ -227,7 +256,7 @@ func (l *Loop) finish(ctx context.Context, d *done, p *Pending, r tool.Result) {
 		whole := text
 		var cut bool
 		text, cut = window.Cut(text, limit, func() string {
-			spill, err := l.Spill(context.WithoutCancel(ctx), d.ID, whole)
+			spill, err := l.Results.Spill(context.WithoutCancel(ctx), d.ID, whole)
 			if err != nil {
 				return "the whole could not be kept: " + err.Error()
 			}
@@ -238,8 +267,8 @@ func (l *Loop) finish(ctx context.Context, d *done, p *Pending, r tool.Result) {
 			r.Seen = nil
 		}
 	}
-	if p.Fix != "" {
-		text = join("["+l.Mask(p.Fix)+"]", text)
+	if p.fix != "" {
+		text = join("["+l.Log.Mask(p.fix)+"]", text)
 	}
 	// The log keeps text: other bytes would come back as others.
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -255,12 +284,40 @@ func (l *Loop) narrow(r tool.Result, tokens int) string {
 	output := g.Text()
 	trimmed := strings.TrimRight(output, "\n") // as some tools give it
 	after := strings.TrimPrefix(r.Text, trimmed)
-	after = l.Mask(strings.TrimPrefix(after, output[len(trimmed):]))
-	g.Head, g.Tail = l.Mask(g.Head), l.Mask(g.Tail)
+	after = l.Log.Mask(strings.TrimPrefix(after, output[len(trimmed):]))
+	g.Head, g.Tail = l.Log.Mask(g.Head), l.Log.Mask(g.Tail)
 	if text := g.Text() + after; tokens <= 0 || window.Fits(text, tokens) {
 		return text
 	}
 	return window.Narrow(g, max(tokens-window.Estimate{}.Count(after), 1)).Text() + after
+}
+
+// noted is a result's text with what the stages say to it.
+func (p *Pending) noted(r tool.Result) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.notes) == 0 {
+		return r.Text
+	}
+	text, last := r.Text, ""
+	if i := strings.LastIndex(text, r.Last); i >= 0 && r.Last != "" {
+		text, last = text[:i], text[i:]
+	}
+	for _, n := range p.notes {
+		text = join(strings.TrimSuffix(text, "\n"), strings.TrimSuffix(n, "\n"))
+	}
+	return join(text, last)
+}
+
+// joinOnce adds b to a where it is not there yet.
+func joinOnce(a, between, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "" || strings.Contains(a, b):
+		return a
+	}
+	return a + between + b
 }
 
 func join(a, b string) string {

@@ -55,15 +55,15 @@ func newBench(m llm.Model, tools ...tool.Tool) *bench {
 	b := &bench{spilt: map[string]string{}}
 	env := func(*Pending) tool.Env { return tool.Env{Out: func(string) {}} }
 	b.Loop = Loop{
-		Model: m, Tools: tools, Env: env, Locks: NewLocks(8), Mask: func(s string) string { return s },
-		Gates: []Gate{Exists{Tools: tools}, Arguments{Env: env}, Repeated{}},
-		Request: func() (*llm.Request, *float64, error) {
+		Model: m, Tools: tools, Env: env, Locks: NewLocks(8),
+		Stages: Stages{Gates: []Gate{Exists{Tools: tools}, Arguments{Env: env}, Repeated{}}},
+		Requests: Requests{Cost: func(llm.Usage) *float64 { return nil }, Build: func() (*llm.Request, *float64, error) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			r, err := window.NewBuilder(&b.conv, nil).Request(llm.Tail{})
 			return r, nil, err
-		},
-		Record: func(_ context.Context, ds ...event.Draft) error {
+		}},
+		Log: Log{Mask: func(s string) string { return s }, Record: func(_ context.Context, ds ...event.Draft) error {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			for _, d := range ds {
@@ -72,24 +72,23 @@ func newBench(m llm.Model, tools ...tool.Tool) *bench {
 			}
 			return nil
 		},
-		Live: func(e event.Body) {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.live = append(b.live, e)
-		},
-		Cost: func(llm.Usage) *float64 { return nil },
-		Cap:  func(string) int { return 250 },
-		Spill: func(_ context.Context, call, text string) (string, error) {
-			b.spilt[call] = text
-			return "/spill/" + call, nil
-		},
-		Now: time.Now, Jitter: func() float64 { return 1 },
-		Sleep: func(ctx context.Context, d time.Duration) error {
+			Live: func(e event.Body) {
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				b.live = append(b.live, e)
+			}},
+		Results: Results{Cap: func(string) int { return 250 },
+			Spill: func(_ context.Context, call, text string) (string, error) {
+				b.spilt[call] = text
+				return "/spill/" + call, nil
+			}},
+		Retry: Retry{Jitter: func() float64 { return 1 }},
+		Clock: Clock{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.slept += d
 			return ctx.Err()
-		},
+		}},
 	}
 	return b
 }
@@ -349,9 +348,9 @@ func TestGapsAreCutOnce(t *testing.T) {
 			return tool.Result{Text: strings.TrimSuffix(gap.Text(), "\n") + "\nexit code 0", Gap: gap}, nil
 		})
 		b := newBench(llmtest.New(llmtest.Use("run", `{"path":"a"}`)), run)
-		b.Cap = func(string) int { return c.limit }
+		b.Results.Cap = func(string) int { return c.limit }
 		if c.fix != "" {
-			b.Gates = append(b.Gates, fixing(c.fix))
+			b.Stages.Gates = append(b.Stages.Gates, fixing(c.fix))
 		}
 		if _, err := b.Run(t.Context()); err != nil {
 			t.Fatal(err)
@@ -394,7 +393,7 @@ type fixing string
 
 func (f fixing) Check(_ context.Context, step []*Pending) error {
 	for _, p := range step {
-		p.Fix = string(f)
+		p.Corrected(string(f))
 	}
 	return nil
 }
@@ -413,8 +412,8 @@ func TestBrokenLogEndsTheTurn(t *testing.T) {
 	read := fileTool("look", false, func(context.Context, string) (tool.Result, error) { return tool.Text("x"), nil })
 	b := newBench(llmtest.New(llmtest.Use("look", `{"path":"a"}`)), read)
 	full := errors.New("disk full")
-	record := b.Record
-	b.Record = func(ctx context.Context, ds ...event.Draft) error {
+	record := b.Log.Record
+	b.Log.Record = func(ctx context.Context, ds ...event.Draft) error {
 		if _, ok := ds[0].Body.(event.CallStarted); ok {
 			return full
 		}

@@ -1,0 +1,68 @@
+package session
+
+import (
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+)
+
+// stages lists all that happens around a request and around a call, in order.
+func (s *Session) stages(tools tool.Set) turn.Stages {
+	seen, permission := &seenGate{s: s}, &permissionGate{s: s}
+	return turn.Stages{
+		Before: append([]turn.Before{
+			s.waitForResources,
+			orEnd(s.guide),  // the project's rules that the conversation lacks
+			orEnd(s.advise), // how full the window is; how the tools are used
+			orEnd(s.notes),  // what the model is still to be told
+			orEnd(s.paused),
+			s.judge, // whether the run gets anywhere: the last word
+		}, s.cfg.Stages.Before...),
+		// The order of SPEC 4.3.
+		Gates: append([]turn.Gate{
+			turn.Exists{Tools: tools},
+			turn.Arguments{Env: s.env},
+			turn.Repeated{},
+			&stuckGate{s: s},
+			budgetGate{s: s},
+			windowGate{s: s},
+			seen,
+			permission,
+		}, s.cfg.Stages.Gates...),
+		// The journal's snapshot comes last: what is refused here never began.
+		Start: append(append([]turn.Starter{seen, permission}, s.cfg.Stages.Start...), s.changes),
+		After: append([]turn.After{s.changes}, s.cfg.Stages.After...),
+	}
+}
+
+// orEnd is a stage before a request that ends the turn only where it fails.
+func orEnd(do func(context.Context) error) turn.Before {
+	return func(ctx context.Context) (event.End, error) {
+		if err := do(ctx); err != nil {
+			return turn.EndOf(err)
+		}
+		return "", nil
+	}
+}
+
+// loop puts together the loop of one turn.
+func (s *Session) loop() *turn.Loop {
+	model := s.inUse()
+	tools := s.cfg.Tools.For(model.Info().Provider)
+	return &turn.Loop{
+		Model: model, Tools: tools, Stages: s.stages(tools), Env: s.runEnv, Locks: s.cfg.Locks, Compaction: s.compaction(),
+		Requests: turn.Requests{
+			Build: s.request, Done: s.requestDone, CutLoops: s.cutsLoops,
+			Cost: func(u llm.Usage) *float64 { return llm.Cost(s.Info().Price, u) },
+		},
+		Retry: turn.Retry{
+			For: s.cfg.RetryFor, TimeLeft: s.timeLeft, Longer: s.longer, Fallback: s.chain(model), Jitter: s.cfg.Jitter,
+		},
+		Log:     turn.Log{Record: s.record, Live: s.log.Publish, Mask: s.cfg.Mask.String},
+		Results: turn.Results{Cap: s.resultCapOf, Spill: s.spill},
+		Clock:   turn.Clock{Now: s.cfg.Now, Sleep: s.cfg.Sleep},
+	}
+}

@@ -1,0 +1,172 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Stages are what happens around a request and around a call. Each list is done
+// in its order, and nothing else decides who comes first: the order is the
+// policy.
+type Stages struct {
+	// Before each request, until one ends the turn.
+	Before []Before
+	// Gates judge the calls of a step before any of them runs (SPEC 4.3).
+	Gates []Gate
+	// Start comes just before one call runs, when no other that conflicts with
+	// it runs any more, until one refuses it.
+	Start []Starter
+	// After comes when the call is over, before its result is recorded and
+	// before a call that conflicts with it starts.
+	After []After
+}
+
+// Before is asked before each request. An end or an error ends the turn.
+type Before func(context.Context) (event.End, error)
+
+// Gate checks a whole step, so that one question can cover many calls. It sets
+// Refused on the calls it refuses, and leaves alone those that are refused
+// already. An error means that the gate itself is broken: the turn ends.
+type Gate interface {
+	Check(ctx context.Context, step []*Pending) error
+}
+
+// Starter looks at a call just before it runs, since earlier calls of the step
+// may have changed things (SPEC 4.3). Calls that do not conflict are looked at
+// beside each other.
+type Starter interface {
+	Start(ctx context.Context, p *Pending) *Refusal
+}
+
+// After hears of every call whose turn to run had come, also of one that was
+// refused or cancelled by then: what a Starter began can be ended. An error is
+// told to the model as the call's failure.
+type After interface {
+	After(ctx context.Context, r *Ran) error
+}
+
+// Ran is a call that is over.
+type Ran struct {
+	*Pending
+	// Started reports whether the tool was run.
+	Started bool
+	// Outcome and Result are what came of it. Notes of stages are not in Result.
+	Outcome event.Outcome
+	Result  tool.Result
+}
+
+// Pending is a call on its way through the stages.
+type Pending struct {
+	Call      llm.Call
+	Args      json.RawMessage // what will be run: hooks and corrections may differ from Call.Args
+	Tool      tool.Tool
+	Footprint tool.Footprint
+	Refused   *Refusal // set by a gate; the call does not run
+	Allowed   bool     // a person was asked about this very call and allowed it
+	// Confine is what the processes of the call may touch, set by the gate that
+	// lets it pass. Without one it is the narrowest.
+	Confine process.Confine
+	// Records, if set, is how the call is recorded: it is pawl's own, and no
+	// part of the conversation.
+	Records Records
+
+	fix     string // what was corrected, told to the model before the result
+	mu      sync.Mutex
+	notes   []string
+	changed []event.FileChanged
+}
+
+// Records is how a call that the model did not ask for is recorded: it gets no
+// result in the conversation.
+type Records interface {
+	// Started is recorded just before it runs, Done once it is over or refused.
+	Started() []event.Draft
+	Done(Ran) []event.Draft
+}
+
+// Corrected tells the model, before the result, how its call was read or what it
+// should know of its files. What was told already is not told twice.
+func (p *Pending) Corrected(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fix = joinOnce(p.fix, "; ", what)
+}
+
+// Note adds a text for the model to the call's result: below what the tool
+// printed, above its last line. What comes too late for this result, a stage
+// keeps and notes on a later one.
+func (p *Pending) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notes = append(p.notes, text)
+}
+
+// Changed adds files that the call changed. They are recorded by now.
+func (p *Pending) Changed(files ...event.FileChanged) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changed = append(p.changed, files...)
+}
+
+// Files are the files that the call changed, in the order in which it did.
+func (p *Pending) Files() []event.FileChanged {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]event.FileChanged(nil), p.changed...)
+}
+
+// Refusal is why a call does not run. Text is for the model.
+type Refusal struct {
+	Outcome event.Outcome
+	Text    string
+	Blocked *event.Blocked // set where the run's result should list it
+	EndTurn bool           // a person's No: of the step runs only what they allowed, and the turn ends
+	Seen    []tool.Span    // lines that Text shows
+}
+
+// Check passes a step through the gates.
+func (s Stages) Check(ctx context.Context, step []*Pending) error {
+	for _, g := range s.Gates {
+		if err := g.Check(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// before passes the stages before a request.
+func (s Stages) before(ctx context.Context) (event.End, error) {
+	for _, b := range s.Before {
+		if end, err := b(ctx); end != "" || err != nil {
+			return end, err
+		}
+	}
+	return "", nil
+}
+
+// start passes the stages just before a call.
+func (s Stages) start(ctx context.Context, p *Pending) *Refusal {
+	for _, st := range s.Start {
+		if no := st.Start(ctx, p); no != nil {
+			return no
+		}
+	}
+	return nil
+}
+
+// after passes the stages after a call. All of them hear of it, and the first
+// error counts.
+func (s Stages) after(ctx context.Context, r *Ran) (err error) {
+	for _, a := range s.After {
+		if aerr := a.After(ctx, r); err == nil {
+			err = aerr
+		}
+	}
+	return err
+}

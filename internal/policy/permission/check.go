@@ -1,0 +1,70 @@
+package permission
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Check is what is known of a call that runs one of the project's checks.
+type Check struct {
+	Command string
+	// Own: a person's configuration names the command, so that it counts as one
+	// of the project's checks whatever it is.
+	Own bool
+	// Defined are the files that say what it does.
+	Defined []string
+	// Untrusted is why the folder's word is not enough to run it, "" where it is
+	// trusted (SPEC 16.1): a person is asked, whatever the mode and the rules.
+	Untrusted string
+	// Seen: the person allowed it in this session, and saw this very definition.
+	Seen bool
+}
+
+// Decision.By of a check that the agent made another one, and of one whose
+// folder is not trusted.
+const (
+	ByRedefined = "redefined"
+	ByUntrusted = "untrusted"
+)
+
+// DecideCheck judges a call that pawl makes itself to check the changes: as any
+// other, but for what a person's own configuration names, for one whose folder is
+// not trusted, and for one that the agent made another one (SPEC 16.4). For the
+// last a standing rule of the person's holds, and for both what they allowed in
+// this session only where they saw this very definition.
+func (p *Policy) DecideCheck(c Call, k Check) Decision {
+	d := p.Decide(c)
+	if d.Verdict == Deny {
+		return d
+	}
+	var changed []string
+	for _, f := range k.Defined {
+		if p.Redefined(path.Base(f)) {
+			changed = append(changed, f)
+		}
+	}
+	standing := d.By == "rule" && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.From == Granted && r.Text == d.Rule })
+	switch {
+	case k.Untrusted != "":
+		return k.ask(d, ByUntrusted, k.Untrusted, "--trust")
+	case len(changed) > 0 && p.mode != Yolo && !(d.Verdict == Allow && standing):
+		return k.ask(d, ByRedefined, "this session changed "+strings.Join(changed, ", ")+", which says what this check does", "")
+	case k.Own && d.Verdict == Ask && d.By == "mode" && (p.mode == AcceptEdits || p.mode == Auto):
+		d.Verdict = Allow
+	}
+	return d
+}
+
+// ask has the person asked about a check, unless they saw it as it is now.
+func (k Check) ask(d Decision, by, reason, flag string) Decision {
+	if k.Seen {
+		d.Verdict = Allow
+		return d
+	}
+	d.Verdict, d.By, d.Reason, d.Flag, d.CanAlways = Ask, by, reason, flag, false
+	if d.Pattern = "bash(" + k.Command + ")"; strings.ContainsAny(k.Command, "*()\n") {
+		d.Pattern = ""
+	}
+	return d
+}
