@@ -16,10 +16,11 @@ import (
 // configures is executed: no hooks, no fsmonitor, no external diff, no
 // textconv, no pager, no fetching of missing objects (SPEC 16.6).
 func Git(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	return git(ctx, dir, nil, args...)
+	return GitWith(ctx, dir, nil, nil, args...)
 }
 
-func git(ctx context.Context, dir string, in io.Reader, args ...string) ([]byte, error) {
+// GitWith is Git with further environment entries and an input, nil for none.
+func GitWith(ctx context.Context, dir string, env []string, in io.Reader, args ...string) ([]byte, error) {
 	safe := []string{
 		"--no-pager", "--no-optional-locks",
 		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.pager=cat",
@@ -30,7 +31,7 @@ func git(ctx context.Context, dir string, in io.Reader, args ...string) ([]byte,
 	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
 	cmd.Dir = dir
 	cmd.Stdin = in
-	cmd.Env = gitEnv()
+	cmd.Env = append(gitEnv(), env...)
 	var out, fail bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &fail
 	if err := cmd.Run(); err != nil {
@@ -115,7 +116,7 @@ func gitIgnored(ctx context.Context, dir string, names []string) (map[string]boo
 		return nil, nil
 	}
 	in := strings.NewReader(strings.Join(names, "\x00") + "\x00")
-	out, err := git(ctx, dir, in, "check-ignore", "-z", "--stdin")
+	out, err := GitWith(ctx, dir, nil, in, "check-ignore", "-z", "--stdin")
 	exit := (*exec.ExitError)(nil)
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: none
 		return nil, err

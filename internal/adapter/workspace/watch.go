@@ -36,7 +36,7 @@ func Repository(dir string) string { return repository(dir) }
 
 // GitIn is Git with something on its standard input.
 func GitIn(ctx context.Context, dir string, in io.Reader, args ...string) ([]byte, error) {
-	return git(ctx, dir, in, args...)
+	return GitWith(ctx, dir, nil, in, args...)
 }
 
 // Temporary says whether a name is one of those that writes go through.

@@ -1,0 +1,346 @@
+// Package trees gives each worker of a swarm a tree of files of its own, and
+// merges what they return (SPEC 14.2).
+//
+// A Store is a bare git repository in a folder of pawl's. It borrows the
+// objects of the project's repository, where there is one, and works the same
+// where there is none. It never writes to the project: no branch, index,
+// configuration or hook of a person is touched.
+//
+// Promised: files keep their bytes and whether they can be executed, whatever
+// attributes, line ends and filters the project configures; nothing that a
+// repository configures is run; a merge that has a conflict changes nothing and
+// names the files. Refused: results with a nested repository, a symbolic link
+// that the base does not have, or a file over 100 MB (Changes). Files that the
+// project ignores are in no tree.
+//
+// Its methods may be called from anywhere.
+package trees
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+)
+
+// maxFile is the largest file that a result may bring.
+const maxFile = 100 << 20
+
+// attributes stand above those of the project: bytes are kept as they are.
+const attributes = "* -text -filter -ident -working-tree-encoding !eol !merge !diff\n"
+
+// ErrRefused is wrapped by the errors for results that are not taken.
+var ErrRefused = errors.New("the result is refused")
+
+// Store keeps the trees of one swarm.
+type Store struct {
+	dir  string     // of the bare repository; trees are beside it
+	root string     // of the project
+	mu   sync.Mutex // git's own locks on the list of trees do not wait
+}
+
+// Open opens the store in a folder, and makes it where it is not there. Root is
+// the project's real path.
+func Open(ctx context.Context, dir, root string) (*Store, error) {
+	s := &Store{dir: filepath.Join(dir, "store.git"), root: root}
+	if _, err := os.Stat(filepath.Join(s.dir, "HEAD")); err == nil {
+		return s, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if _, err := workspace.Git(ctx, dir, "init", "--quiet", "--bare", "--template=", s.dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(s.dir, "info"), 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "info", "attributes"), []byte(attributes), 0o600); err != nil {
+		return nil, err
+	}
+	return s, s.borrow(ctx)
+}
+
+// borrow lets the store read the project's objects, and ignore what it ignores.
+func (s *Store) borrow(ctx context.Context) error {
+	out, err := workspace.Git(ctx, s.root, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "info/exclude")
+	if err != nil {
+		return ctx.Err() // there is no repository
+	}
+	lines := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
+	if len(lines) != 2 || strings.ContainsAny(lines[0], "\"\n") {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "objects", "info", "alternates"), []byte(lines[0]+"\n"), 0o600); err != nil {
+		return err
+	}
+	if text, err := os.ReadFile(lines[1]); err == nil {
+		return os.WriteFile(filepath.Join(s.dir, "info", "exclude"), text, 0o600)
+	}
+	return nil
+}
+
+// git runs git on the store.
+func (s *Store) git(ctx context.Context, env []string, args ...string) (string, error) {
+	out, err := workspace.GitWith(ctx, s.dir, append([]string{"GIT_DIR=" + s.dir}, env...), nil, args...)
+	return strings.TrimRight(string(out), "\n"), err
+}
+
+// author of all commits. They are nobody's: what is merged comes to the project
+// as changes of files.
+func author() []string {
+	return []string{
+		"GIT_AUTHOR_NAME=pawl", "GIT_AUTHOR_EMAIL=pawl@localhost", "GIT_COMMITTER_NAME=pawl", "GIT_COMMITTER_EMAIL=pawl@localhost",
+	}
+}
+
+// Snapshot makes a commit of the project's files as they are: changes that are
+// not committed and new files included, ignored ones left out. Its parent is the
+// project's own commit, so that workers see its history.
+func (s *Store) Snapshot(ctx context.Context) (string, error) {
+	index := filepath.Join(s.dir, "snapshot.index")
+	defer os.Remove(index)
+	env := []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + s.root}
+	head := ""
+	if out, err := workspace.Git(ctx, s.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
+		head = strings.TrimSpace(string(out))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// The project's index knows which files are as they were: nothing of them is
+	// read again. What it cannot serve is read from the commit.
+	if !s.copyIndex(ctx, index, env) && head != "" {
+		if _, err := s.git(ctx, env, "read-tree", head); err != nil {
+			return "", err
+		}
+	}
+	return s.commit(ctx, env, head, "the project when the work began")
+}
+
+func (s *Store) copyIndex(ctx context.Context, to string, env []string) bool {
+	out, err := workspace.Git(ctx, s.root, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-path", "index")
+	if err != nil {
+		return false
+	}
+	top, from, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	if top != s.root { // the project is a folder of a repository: its index is of the whole
+		return false
+	}
+	text, err := os.ReadFile(from)
+	if err != nil || os.WriteFile(to, text, 0o600) != nil {
+		return false
+	}
+	if _, err = s.git(ctx, env, "write-tree"); err != nil { // a merge is half done, or a form that only the project's git reads
+		_ = os.Remove(to)
+		return false
+	}
+	return true
+}
+
+// commit makes a commit of a work tree's files.
+func (s *Store) commit(ctx context.Context, env []string, parent, message string) (string, error) {
+	if _, err := s.git(ctx, env, "add", "--all", "."); err != nil {
+		return "", err
+	}
+	tree, err := s.git(ctx, env, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	return s.commitTree(ctx, tree, message, parent)
+}
+
+func (s *Store) commitTree(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	args := []string{"commit-tree", "-m", message}
+	for _, p := range parents {
+		if p != "" {
+			args = append(args, "-p", p)
+		}
+	}
+	return s.git(ctx, author(), append(args, tree)...)
+}
+
+// named is what a tree may be called: it is a folder.
+var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+
+// Path returns where a tree lies.
+func (s *Store) Path(name string) string { return filepath.Join(filepath.Dir(s.dir), "trees", name) }
+
+func (s *Store) gitDir(name string) string { return filepath.Join(s.dir, "worktrees", name) }
+
+// Checkout makes a tree with the files of a commit, and returns its folder. One
+// of that name that is there is removed before: it is of a worker that died.
+func (s *Store) Checkout(ctx context.Context, name, commit string) (string, error) {
+	if !named.MatchString(name) {
+		return "", fmt.Errorf("a tree cannot be named %q", name)
+	}
+	if err := s.Remove(ctx, name); err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.git(ctx, nil, "worktree", "add", "--quiet", "--detach", s.Path(name), commit)
+	return s.Path(name), err
+}
+
+// Remove removes a tree. One that is not there is no error.
+func (s *Store) Remove(ctx context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := removeAll(s.Path(name)); err != nil {
+		return err
+	}
+	return os.RemoveAll(s.gitDir(name))
+}
+
+// removeAll removes a folder also where a worker took its own rights away from
+// folders in it, as Go's module cache does.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// Commit makes a commit of a tree's files, on top of the commit that the worker
+// began from. It is that commit itself where nothing changed.
+func (s *Store) Commit(ctx context.Context, name, base, message string) (string, error) {
+	// An index of its own, made from the base: what the worker did to git's own
+	// files in its tree counts for nothing.
+	index := s.gitDir(name) + ".index"
+	defer os.Remove(index)
+	env := []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + s.Path(name)}
+	if _, err := s.git(ctx, env, "read-tree", base); err != nil {
+		return "", err
+	}
+	commit, err := s.commit(ctx, env, base, message)
+	if err != nil {
+		return "", err
+	}
+	same, err := s.git(ctx, nil, "diff-tree", "--quiet", base, commit)
+	if err == nil && same == "" {
+		return base, nil
+	}
+	return commit, exitOne(err)
+}
+
+// exitOne returns nil for the exit code 1, which is an answer.
+func exitOne(err error) error {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil
+	}
+	return err
+}
+
+// Merge merges a result into the merged tree and returns the new commit, or the
+// files in conflict and no commit.
+func (s *Store) Merge(ctx context.Context, ours, theirs, message string) (commit string, conflicts []string, err error) {
+	out, err := workspace.GitWith(ctx, s.dir, append([]string{"GIT_DIR=" + s.dir}, author()...), nil,
+		"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs)
+	fields := strings.Split(strings.TrimRight(string(out), "\x00\n"), "\x00")
+	if exitOne(err) != nil || err != nil && len(fields) < 2 {
+		return "", nil, err
+	}
+	if err != nil {
+		return "", fields[1:], nil
+	}
+	commit, err = s.commitTree(ctx, fields[0], message, ours, theirs)
+	return commit, nil, err
+}
+
+// Change is a file that differs between two commits.
+type Change struct {
+	Path    string
+	Deleted bool
+	Exec    bool
+	blob    string
+}
+
+const (
+	modeFile, modeExec = "100644", "100755"
+	modeGone           = "000000"
+)
+
+// Changes returns how one commit differs from another, and refuses what no
+// result may bring (ErrRefused, with the file).
+func (s *Store) Changes(ctx context.Context, from, to string) ([]Change, error) {
+	out, err := s.git(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to)
+	if err != nil {
+		return nil, err
+	}
+	var changes []Change
+	var blobs bytes.Buffer
+	fields := strings.Split(strings.TrimRight(out, "\x00"), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		meta, file := strings.Fields(strings.TrimPrefix(fields[i], ":")), fields[i+1]
+		if len(meta) != 5 {
+			return nil, fmt.Errorf("git diff-tree answered %q", fields[i])
+		}
+		c := Change{Path: file, Deleted: meta[1] == modeGone, Exec: meta[1] == modeExec, blob: meta[3]}
+		switch {
+		case !filepath.IsLocal(file):
+			return nil, fmt.Errorf("%w: %q is not a path in the project", ErrRefused, file)
+		case !c.Deleted && meta[1] != modeFile && meta[1] != modeExec:
+			return nil, fmt.Errorf("%w: %s is a %s, and only files can be taken", ErrRefused, file, kind(meta[1]))
+		case c.Deleted && meta[0] != modeFile && meta[0] != modeExec:
+			return nil, fmt.Errorf("%w: %s was a %s, and only files can be removed", ErrRefused, file, kind(meta[0]))
+		}
+		if !c.Deleted {
+			fmt.Fprintln(&blobs, c.blob)
+		}
+		changes = append(changes, c)
+	}
+	return changes, s.small(ctx, changes, &blobs)
+}
+
+func kind(mode string) string {
+	switch mode {
+	case "120000":
+		return "symbolic link"
+	case "160000":
+		return "nested repository"
+	}
+	return "thing of mode " + mode
+}
+
+// small refuses files that are too large to be a result.
+func (s *Store) small(ctx context.Context, changes []Change, blobs *bytes.Buffer) error {
+	out, err := workspace.GitWith(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, blobs, "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	if err != nil {
+		return err
+	}
+	large := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		var oid string
+		var size int64
+		if _, err := fmt.Sscan(line, &oid, &size); err != nil {
+			return fmt.Errorf("git cat-file answered %q: %w", line, err)
+		}
+		large[oid] = size > maxFile
+	}
+	for _, c := range changes {
+		if large[c.blob] {
+			return fmt.Errorf("%w: %s is over %d MB", ErrRefused, c.Path, maxFile>>20)
+		}
+	}
+	return nil
+}
+
+// Read returns the new content of a file that was not deleted.
+func (s *Store) Read(ctx context.Context, c Change) ([]byte, error) {
+	return workspace.GitWith(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, nil, "cat-file", "blob", c.blob)
+}

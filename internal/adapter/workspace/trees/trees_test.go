@@ -1,0 +1,359 @@
+package trees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// project makes a folder with files. With git, they are committed in it.
+func project(t *testing.T, git bool, files map[string]string) string {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir()) // nobody's git configuration
+	dir := t.TempDir()
+	write(t, dir, files)
+	if git {
+		run(t, dir, "init", "-q", "-b", "main")
+		run(t, dir, "add", "-A")
+		run(t, dir, "commit", "-q", "-m", "first")
+	}
+	return dir
+}
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func run(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@t"}, args...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func open(t *testing.T, root string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), t.TempDir(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// state is all that git knows of a project, and its files.
+func state(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			text, _ := os.ReadFile(p)
+			fmt.Fprintf(&b, "%s %q\n", p, text)
+		}
+		return nil
+	})
+	return b.String()
+}
+
+// SPEC 14.2: a worker's tree is the project as it is, byte for byte, with and
+// without a repository, and the project's own is untouched.
+func TestTreesAreTheProject(t *testing.T) {
+	files := map[string]string{
+		"a.txt": "one\n", "crlf.txt": "one\r\ntwo\r\n", "mixed.txt": "one\r\ntwo\n", "dir/deep/b.go": "package b\n",
+		".gitattributes": "* text=auto eol=crlf ident filter=evil working-tree-encoding=UTF-16 export-ignore\n",
+		".gitignore":     "ignored\n*.log\n", "ünï 名.txt": "x", "$Id$.txt": "$Id$\n",
+	}
+	for _, git := range []bool{true, false} {
+		t.Run(fmt.Sprintf("git=%v", git), func(t *testing.T) {
+			root := project(t, git, map[string]string{"a.txt": "one\n", "dir/deep/b.go": "package b\n"})
+			write(t, root, files)
+			if git {
+				run(t, root, "config", "filter.evil.clean", "touch "+filepath.Join(root, "HARM"))
+				run(t, root, "config", "core.fsmonitor", "touch "+filepath.Join(root, "HARM"))
+				run(t, root, "config", "core.autocrlf", "true")
+			}
+			write(t, root, map[string]string{"ignored": "secret", "x.log": "log", "new.txt": "new\n", "a.txt": "changed\n"})
+			if err := os.Chmod(filepath.Join(root, "dir/deep/b.go"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			before := state(t, root)
+			s := open(t, root)
+			base := must[string](t)(s.Snapshot(t.Context()))
+			dir := must[string](t)(s.Checkout(t.Context(), "w1", base))
+			if after := state(t, root); after != before {
+				t.Errorf("the project changed:\n%s\n%s", before, after)
+			}
+			want := map[string]string{"new.txt": "new\n", "a.txt": "changed\n"}
+			for name, text := range files {
+				if _, set := want[name]; !set {
+					want[name] = text
+				}
+			}
+			for name, text := range want {
+				got, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil || string(got) != text {
+					t.Errorf("%s: %q, %v; want %q", name, got, err, text)
+				}
+			}
+			for _, name := range []string{"ignored", "x.log"} {
+				if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+					t.Errorf("%s is ignored, and in the tree", name)
+				}
+			}
+			if info, err := os.Stat(filepath.Join(dir, "dir/deep/b.go")); err != nil || info.Mode()&0o100 == 0 {
+				t.Errorf("the right to execute is lost: %v", err)
+			}
+			if git {
+				if log := run(t, dir, "log", "--format=%s"); log != "the project when the work began\nfirst" {
+					t.Errorf("a worker sees the history %q", log)
+				}
+			}
+			if again := must[string](t)(s.Commit(t.Context(), "w1", base, "nothing")); again != base {
+				t.Errorf("a commit of nothing: %s", again)
+			}
+			if _, err := os.Stat(filepath.Join(root, "HARM")); err == nil {
+				t.Error("a program of the repository was run")
+			}
+		})
+	}
+}
+
+func TestMerge(t *testing.T) {
+	root := project(t, true, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n", "gone.txt": "x\n", "keep.txt": "k\n"})
+	s := open(t, root)
+	base := must[string](t)(s.Snapshot(t.Context()))
+	result := func(name string, change func(dir string)) string {
+		dir := must[string](t)(s.Checkout(t.Context(), name, base))
+		change(dir)
+		return must[string](t)(s.Commit(t.Context(), name, base, name))
+	}
+	first := result("first", func(dir string) {
+		write(t, dir, map[string]string{"a.txt": "ONE\n2\n3\n4\n5\n6\n7\n", "sub/new.txt": "new\n"})
+	})
+	second := result("second", func(dir string) {
+		write(t, dir, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\nSEVEN\n"})
+		_ = os.Remove(filepath.Join(dir, "gone.txt"))
+	})
+	third := result("third", func(dir string) { write(t, dir, map[string]string{"a.txt": "eins\n2\n3\n4\n5\n6\n7\n"}) })
+
+	tip, conflicts, err := s.Merge(t.Context(), base, first, "m")
+	if err != nil || conflicts != nil {
+		t.Fatal(conflicts, err)
+	}
+	tip, conflicts, err = s.Merge(t.Context(), tip, second, "m")
+	if err != nil || conflicts != nil {
+		t.Fatal(conflicts, err)
+	}
+	if none, conflicts, err := s.Merge(t.Context(), tip, third, "m"); err != nil || none != "" || !slices.Equal(conflicts, []string{"a.txt"}) {
+		t.Errorf("a conflict: %q %q %v", none, conflicts, err)
+	}
+	if _, _, err := s.Merge(t.Context(), tip, "0123456789012345678901234567890123456789", "m"); err == nil {
+		t.Error("a commit that does not exist was merged")
+	}
+	changes, err := s.Changes(t.Context(), base, tip)
+	if err != nil || len(changes) != 3 {
+		t.Fatalf("%+v %v", changes, err)
+	}
+	for i, want := range []struct{ path, text string }{{"a.txt", "ONE\n2\n3\n4\n5\n6\nSEVEN\n"}, {"gone.txt", ""}, {"sub/new.txt", "new\n"}} {
+		c := changes[i]
+		if c.Path != want.path || c.Deleted != (want.text == "") {
+			t.Errorf("%+v, want %s", c, want.path)
+		}
+		if !c.Deleted {
+			if text, err := s.Read(t.Context(), c); err != nil || string(text) != want.text {
+				t.Errorf("%s: %q %v", c.Path, text, err)
+			}
+		}
+	}
+}
+
+// What a worker does to git's files in its tree counts for nothing, and what
+// no result may bring is refused with the file's name.
+func TestHostileResults(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(t *testing.T, dir string)
+		refuse string // part of the refusal; "" takes it
+	}{
+		{"a link out", func(t *testing.T, dir string) { link(t, "/etc/passwd", dir, "l") }, "l is a symbolic link"},
+		{"a file becomes a link", func(t *testing.T, dir string) {
+			_ = os.Remove(filepath.Join(dir, "a.txt"))
+			link(t, "../../x", dir, "a.txt")
+		}, "a.txt is a symbolic link"},
+		{"a nested repository", func(t *testing.T, dir string) {
+			nested := filepath.Join(dir, "nested")
+			write(t, nested, map[string]string{"x": "x"})
+			run(t, nested, "init", "-q")
+			run(t, nested, "add", "-A")
+			run(t, nested, "commit", "-q", "-m", "x")
+		}, "nested is a nested repository"},
+		{"its own index and head", func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"a.txt": "new\n"})
+			run(t, dir, "rm", "-q", "--cached", "-r", ".")
+			run(t, dir, "commit", "-q", "-m", "forged")
+			run(t, dir, "update-index", "--add", "--cacheinfo", "100644,"+run(t, dir, "hash-object", "-w", "a.txt")+",forged")
+		}, ""},
+		{"git points elsewhere", func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"a.txt": "new\n"})
+			_ = os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: /nowhere\n"), 0o644)
+		}, ""},
+		{"attributes that run", func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"a.txt": "new\n", ".gitattributes": "* filter=x merge=x diff=x\n"})
+		}, ""},
+		{"a folder without rights", func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"a.txt": "new\n", "ro/x": "x"})
+			_ = os.Chmod(filepath.Join(dir, "ro"), 0o500)
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root := project(t, true, map[string]string{"a.txt": "old\n", "b.txt": "b\n"})
+			before := state(t, root)
+			s := open(t, root)
+			base := must[string](t)(s.Snapshot(t.Context()))
+			dir := must[string](t)(s.Checkout(t.Context(), "w", base))
+			c.change(t, dir)
+			commit := must[string](t)(s.Commit(t.Context(), "w", base, "result"))
+			changes, err := s.Changes(t.Context(), base, commit)
+			switch {
+			case c.refuse != "" && (!errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), c.refuse)):
+				t.Errorf("%v, want a refusal: %s", err, c.refuse)
+			case c.refuse == "" && (err != nil || !slices.ContainsFunc(changes, func(c Change) bool { return c.Path == "a.txt" && !c.Deleted })):
+				t.Errorf("%+v %v", changes, err)
+			}
+			for _, ch := range changes {
+				if ch.Path == "forged" || ch.Path == "b.txt" {
+					t.Errorf("%+v comes from git's files, not from the tree", ch)
+				}
+			}
+			if err := s.Remove(t.Context(), "w"); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(dir); err == nil {
+				t.Error("the tree is still there")
+			}
+			if state(t, root) != before {
+				t.Error("the project changed")
+			}
+		})
+	}
+	t.Run("a name that is a path", func(t *testing.T) {
+		s := open(t, project(t, false, map[string]string{"a": "a"}))
+		for _, name := range []string{"", "..", "../x", "a/b", "-x", ".git"} {
+			if _, err := s.Checkout(t.Context(), name, "HEAD"); err == nil {
+				t.Errorf("a tree named %q", name)
+			}
+		}
+	})
+}
+
+func link(t *testing.T, to, dir, name string) {
+	t.Helper()
+	if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// States of a repository in which its index does not serve.
+func TestSnapshotOfAnyRepository(t *testing.T) {
+	for name, prepare := range map[string]func(t *testing.T, root string){
+		"no commit yet":   func(t *testing.T, root string) { run(t, root, "init", "-q") },
+		"a folder of one": func(t *testing.T, root string) { run(t, filepath.Dir(root), "init", "-q") },
+		"a merge half done": func(t *testing.T, root string) {
+			run(t, root, "init", "-q", "-b", "main")
+			run(t, root, "add", "-A")
+			run(t, root, "commit", "-q", "-m", "1")
+			run(t, root, "checkout", "-q", "-b", "other")
+			write(t, root, map[string]string{"a.txt": "other\n"})
+			run(t, root, "commit", "-qam", "2")
+			run(t, root, "checkout", "-q", "main")
+			write(t, root, map[string]string{"a.txt": "main\n"})
+			run(t, root, "commit", "-qam", "3")
+			cmd := exec.Command("git", "merge", "other")
+			cmd.Dir = root
+			_ = cmd.Run()
+			write(t, root, map[string]string{"a.txt": "by hand\n"})
+		},
+		"tracked though ignored": func(t *testing.T, root string) {
+			write(t, root, map[string]string{".gitignore": "a.txt\n"})
+			run(t, root, "init", "-q")
+			run(t, root, "add", "-A", "-f")
+			run(t, root, "commit", "-q", "-m", "1")
+			write(t, root, map[string]string{"a.txt": "by hand\n"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("HOME", t.TempDir())
+			root := filepath.Join(t.TempDir(), "top", "project")
+			write(t, root, map[string]string{"a.txt": "by hand\n", "sub/b.txt": "b\n"})
+			prepare(t, root)
+			s := open(t, root)
+			dir := must[string](t)(s.Checkout(t.Context(), "w", must[string](t)(s.Snapshot(t.Context()))))
+			for file, want := range map[string]string{"a.txt": "by hand\n", "sub/b.txt": "b\n"} {
+				if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(got) != want {
+					t.Errorf("%s: %q %v", file, got, err)
+				}
+			}
+		})
+	}
+}
+
+func TestManyTreesAtOnce(t *testing.T) {
+	root := project(t, true, map[string]string{"a.txt": "a\n"})
+	s := open(t, root)
+	base := must[string](t)(s.Snapshot(t.Context()))
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			name := fmt.Sprint("w", i)
+			dir, err := s.Checkout(context.Background(), name, base)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644)
+			if commit, err := s.Commit(context.Background(), name, base, name); err != nil || commit == base {
+				t.Error(commit, err)
+			}
+			if err := s.Remove(context.Background(), name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	again, err := Open(t.Context(), filepath.Dir(s.dir), root) // after a crash
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Checkout(t.Context(), "w1", base); err != nil {
+		t.Error(err)
+	}
+}
