@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -65,6 +66,7 @@ func hooks(root *os.Root, dir string) []string {
 			break
 		}
 	}
+	slices.Sort(out)
 	return out
 }
 

@@ -166,7 +166,7 @@ func RetryFor(said string) (time.Duration, error) {
 }
 
 func read(path string, into *Settings) (found bool, err error) {
-	raw, err := os.ReadFile(path)
+	raw, err := readSmall(path)
 	if missing(err) {
 		return false, nil
 	}
@@ -174,6 +174,24 @@ func read(path string, into *Settings) (found bool, err error) {
 		return false, &fault.Error{Category: fault.Configuration, Message: "cannot read the configuration", Err: err, Hint: "correct or remove the file"}
 	}
 	return true, decode(path, jsonc.Plain(raw), into)
+}
+
+// maxConfig is the longest configuration that is read, in bytes.
+const maxConfig = 1 << 20
+
+// readSmall reads a regular file of a usual size: a project's may be a pipe that
+// nobody writes, or a link to a device that never ends.
+func readSmall(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !st.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", path)
+	case st.Size() > maxConfig:
+		return nil, fmt.Errorf("%s is longer than %d bytes", path, maxConfig)
+	}
+	return os.ReadFile(path)
 }
 
 // missing reports whether a file is not there, also because what should be a

@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,5 +177,29 @@ func TestRevokeOneOfSeveral(t *testing.T) {
 	}
 	if left, _ := g.List("/w"); !slices.Equal(left, []string{"edit(y)", "bash(z *)"}) {
 		t.Errorf("%q", left)
+	}
+}
+
+// SPEC 16.2: a project's file can neither stop nor delay its reader, whatever
+// it is.
+func TestProjectFileOfAnyKind(t *testing.T) {
+	for name, make := range map[string]func(file string) error{
+		"a device": func(f string) error { return os.Symlink("/dev/zero", f) },
+		"a pipe":   func(f string) error { return exec.Command("mkfifo", f).Run() },
+		"a folder": func(f string) error { return os.Mkdir(f, 0o700) },
+		"long":     func(f string) error { return errors.Join(os.WriteFile(f, nil, 0o600), os.Truncate(f, maxConfig+1)) },
+		"a ring":   func(f string) error { return os.Symlink("config.json", f) },
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, ".pawl"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := make(filepath.Join(dir, ".pawl", "config.json")); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Load(Paths{Config: t.TempDir(), State: t.TempDir()}, dir)
+		if err != nil || len(l.Warnings) != 1 || len(l.Project.Deny) != 0 {
+			t.Errorf("%s: %+v %v", name, l, err)
+		}
 	}
 }

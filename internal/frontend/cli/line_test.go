@@ -47,19 +47,25 @@ type terminal struct {
 // gives these answers.
 func onTerminal(t *testing.T, name string, reply func(n int, body []byte) llmtest.Turn) *terminal {
 	t.Helper()
+	return onTerminalIn(t, t.TempDir(), t.TempDir(), name, reply)
+}
+
+// onTerminalIn is onTerminal in a folder, with a home and with arguments.
+func onTerminalIn(t *testing.T, dir, home, name string, reply func(n int, body []byte) llmtest.Turn, args ...string) *terminal {
+	t.Helper()
 	srv := httptest.NewServer(&llmtest.Server{Reply: reply})
 	t.Cleanup(srv.Close)
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &terminal{t: t, dir: dir, home: t.TempDir(), more: make(chan struct{}, 1)}
+	x := &terminal{t: t, dir: dir, home: home, more: make(chan struct{}, 1)}
 	x.openPair()
 	x.before = x.state()
 	x.cmd = pawl(t, dir, x.home, []string{
 		"TERM=" + name, "PAWL_MODEL=anthropic/claude-script",
 		"ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL,
-	})
+	}, args...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = x.side, x.side, x.side
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := x.cmd.Start(); err != nil {

@@ -196,3 +196,20 @@ func (t *folderTrust) report(whole bool) trustReport {
 	}
 	return r
 }
+
+// examineTrust is the doctor's word on the current folder.
+func (a *App) examineTrust() finding {
+	f := finding{what: "trust"}
+	t, _, _, err := a.trustHere("")
+	switch {
+	case err != nil:
+		f.is = err.Error()
+	case t.verdict.State == trust.Nothing:
+		f.ok, f.is = true, "nothing in this folder would run by itself"
+	case t.verdict.State == trust.Trusted:
+		f.ok, f.is = true, "this folder's checks may run by themselves"
+	default:
+		f.is, f.do = inert(t.event()), "pawl trust shows them and asks"
+	}
+	return f
+}

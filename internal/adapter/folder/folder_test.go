@@ -1,0 +1,104 @@
+package folder
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+func put(t *testing.T, dir, name, text string, mode os.FileMode) {
+	t.Helper()
+	name = filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SPEC 16.1: what a folder configures besides checks is found, and what can not
+// be read is told of.
+func TestLook(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, ".mcp.json", `{"mcpServers": {"a": {"command": "evil"}}}`, 0o600)
+	put(t, dir, ".envrc", "x", 0o600)
+	put(t, dir, ".git/config", "[core]\n\tfsmonitor = evil\n", 0o600)
+	put(t, dir, ".git/hooks/pre-commit", "evil", 0o700)
+	put(t, dir, ".git/hooks/post-merge", "no program", 0o600)
+	put(t, dir, ".git/hooks/pre-push.sample", "evil", 0o700)
+	put(t, dir, ".claude/settings.json", strings.Repeat(" ", maxFile+1), 0o600)
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, ".git/hooks/update")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/zero", filepath.Join(dir, "opencode.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "mise.toml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 * maxHooks {
+		put(t, dir, fmt.Sprintf(".husky/h%d", i), "x", 0o700)
+	}
+	ps, err := Look(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	husky := 0
+	for _, p := range ps {
+		if strings.HasPrefix(p.Name, ".husky/") {
+			husky++
+			continue
+		}
+		got = append(got, fmt.Sprint(p.Kind, " ", p.Name, " ", p.Hash != ""))
+	}
+	want := []string{
+		"editor .claude/settings.json false", "mcp a (.mcp.json) true", "editor opencode.json false", "env .envrc true",
+		"git .git/config true", "git .git/hooks/pre-commit true", "git .git/hooks/update false",
+	}
+	if !slices.Equal(got, want) || husky != maxHooks {
+		t.Errorf("%q, %d hooks", got, husky)
+	}
+	if ps, err := Look(t.TempDir()); len(ps) != 0 || err != nil {
+		t.Errorf("%v %v", ps, err)
+	}
+	if slices.ContainsFunc(ps, func(p trust.Part) bool { return p.Kind.Runs() }) {
+		t.Error("pawl would run it")
+	}
+}
+
+// SPEC 16.1: a folder that is put in the place of another is another.
+func TestIdentity(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "p")
+	seen := map[string]bool{}
+	for range 20 { // a number that is free again is given anew
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		id, err := Identity(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, dir, "x/y", "z", 0o600)
+		if again, err := Identity(dir); again != id || err != nil {
+			t.Errorf("%q is %q with a file in it, %v", id, again, err)
+		}
+		if seen[id] && (runtime.GOOS == "linux" || runtime.GOOS == "darwin") {
+			t.Errorf("two folders are %q", id)
+		}
+		seen[id] = true
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Identity(dir); err == nil {
+		t.Error("a folder that is not there has an identity")
+	}
+}

@@ -1,0 +1,84 @@
+//go:build linux
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+)
+
+// SPEC 16.1: a person is asked once, where something would run, and again when
+// it changed; what they are shown is what changed.
+func TestTrustOnATerminal(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := func(args ...string) *terminal {
+		return onTerminalIn(t, dir, home, "xterm", func(n int, _ []byte) llmtest.Turn {
+			if n == 0 {
+				return llmtest.Use("write", `{"path":"b.c","content":"int b;"}`)
+			}
+			return llmtest.Say("it is written")
+		}, append([]string{"--permission-mode", "accept-edits"}, args...)...)
+	}
+	const asks = "trust this folder? [y]es, [n]o: "
+	leave := func(x *terminal, asked bool) {
+		t.Helper()
+		x.expect("> ")
+		x.send("/quit\r")
+		x.ended(0)
+		if got := strings.Contains(x.text(), asks); got != asked {
+			t.Errorf("asked: %v, want %v: %s", got, asked, x.text())
+		}
+	}
+	leave(start(), false) // there is nothing
+	write("Makefile", "check:\n\ttouch ran\n")
+	leave(start("--no-autofix"), false)
+	leave(start("--permission-mode", "plan"), false)
+	leave(start("--trust"), false)
+
+	x := start()
+	x.expect("make in .: make check")
+	x.expect("Makefile: touch ran")
+	x.expect(asks)
+	x.send("n\r")
+	x.expect("this folder is not trusted: its checks (make check) are inert (see pawl trust)")
+	leave(x, true)
+	leave(start(), false) // a no is remembered
+	x = start()
+	x.expect("are inert")
+	leave(x, false)
+
+	write("Makefile", "check:\n\ttouch ran2\n")
+	x = start()
+	x.expect(asks)
+	x.send("y\r")
+	x.expect("> ")
+	x.send("write it\r")
+	x.expect("check: make check  → exit code 0")
+	leave(x, true)
+	if _, err := os.Stat(filepath.Join(dir, "ran2")); err != nil {
+		t.Error(err)
+	}
+	leave(start(), false)
+
+	write("Makefile", "check:\n\ttouch ran3\n")
+	x = start()
+	x.expect("changed since it was trusted")
+	x.expect("- Makefile: touch ran2")
+	x.expect("+ Makefile: touch ran3")
+	x.expect(asks)
+	x.send("\x04") // no answer is none: the start ends
+	x.ended(0, 1, 130)
+	if _, err := os.Stat(filepath.Join(dir, "ran3")); err == nil {
+		t.Error("it ran without an answer")
+	}
+}
