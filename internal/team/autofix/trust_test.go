@@ -39,7 +39,7 @@ func TestUntrustedIsInert(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []permission.Mode{permission.AcceptEdits, permission.Auto, permission.Yolo} {
 		r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"x\"}}", write("a.js", "1"), llmtest.Say("done"))
-		r.program("npm", "echo ran >>"+r.dir+"/ran; echo ok 1; echo '# pass 1'")
+		r.program("npm", "echo ran >>"+r.dir+"/ran; echo '# tests 1'; echo '# pass 1'")
 		r.trusting(false)
 		r.cfg.Permission = permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"})
 		if err := r.cfg.Permission.Add(permission.Flag, []string{"bash(npm test)"}, nil, nil); err != nil {
@@ -54,9 +54,10 @@ func TestUntrustedIsInert(t *testing.T) {
 		}
 	}
 	r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"x\"}}", write("a.js", "1"), llmtest.Use("bash", `{"command":"npm test"}`), llmtest.Say("done"))
-	r.program("npm", "echo ran >>"+r.dir+"/ran; echo ok 1; echo '# pass 1'")
+	r.program("npm", `echo ran >>"`+r.dir+`/ran"; printf '\n> shop@1.0.0 test\n> jest\n\nTests:       2 passed, 2 total\n'`)
 	r.trusting(false)
-	r.told(r.run(nil), "done") // and is not run again
+	es := r.run(nil)
+	r.told(es, "done") // and is not run again
 	if got := r.file("ran"); got != "ran\n" {
 		t.Errorf("%s", got)
 	}
@@ -74,7 +75,7 @@ func TestTrustIsNotTheAgents(t *testing.T) {
 		{"ci.sh", "evil"},
 	} {
 		r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"sh ci.sh\"}}\n-- ci.sh --\ntrue", write(c.file, c.text), write("a.js", "1"), llmtest.Say("done"))
-		r.program("npm", "echo ran >>"+r.dir+"/ran; echo ok 1; echo '# pass 1'")
+		r.program("npm", "echo ran >>"+r.dir+"/ran; echo '# tests 1'; echo '# pass 1'")
 		r.trusting(true)
 		r.cfg.Permission = permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"})
 		cs := find[event.Checked](r.run(nil))
@@ -83,7 +84,7 @@ func TestTrustIsNotTheAgents(t *testing.T) {
 		}
 	}
 	r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"x\"}, \"version\": \"1\"}", write("a.js", "1"), llmtest.Say("done"))
-	r.program("npm", "echo ok 1; echo '# pass 1'")
+	r.program("npm", "echo '# tests 1'; echo '# pass 1'")
 	r.trusting(true)
 	r.told(r.run(nil), "0 npm test → 0", "done")
 }
@@ -106,7 +107,7 @@ func TestUntrustedAsks(t *testing.T) {
 		{event.No, []int{1, 0, 0}, []string{"0 npm test → you did not allow it", "0 npm test → you did not allow it", "0 npm test → you did not allow it"}},
 	} {
 		r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"x\"}}", turns...)
-		r.program("npm", "echo ok 1; echo '# pass 1'")
+		r.program("npm", "echo '# tests 1'; echo '# pass 1'")
 		r.trusting(false)
 		r.cfg.Person = true
 		r.cfg.Permission = permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"})
