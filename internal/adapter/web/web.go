@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	hosts "github.com/pawl-agent/pawl/internal/policy/host"
 )
 
 // Errors that callers branch on; each comes wrapped in a sentence.
@@ -56,7 +57,7 @@ type Resolver interface {
 // Options change the defaults; the zero value is right outside tests.
 type Options struct {
 	Resolver Resolver // nil: the system's
-	// Allowed reports whether an address may be dialled; nil: Public.
+	// Allowed reports whether an address may be dialled; nil: host.Public.
 	Allowed func(netip.Addr) bool
 	// Timeout bounds a whole fetch: 0 is 30 s.
 	Timeout time.Duration
@@ -90,7 +91,7 @@ func New(o Options) *Client {
 		o.Resolver = net.DefaultResolver
 	}
 	if o.Allowed == nil {
-		o.Allowed = Public
+		o.Allowed = hosts.Public
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
@@ -361,7 +362,7 @@ func check(u *url.URL) (*url.URL, error) {
 		if a.Zone() != "" {
 			return nil, fmt.Errorf("%w: %s", ErrAddress, host)
 		}
-	} else if !validHost(host) {
+	} else if !hosts.Plain(host) {
 		return nil, fmt.Errorf("%w: %q is not a host name", ErrURL, shorten(host))
 	}
 	port := u.Port()
@@ -396,28 +397,6 @@ func usualPort(u *url.URL) bool {
 func hasScheme(s string) bool {
 	before, after, ok := strings.Cut(s, ":")
 	return ok && !strings.ContainsAny(before, "./[") && (after == "" || after[0] < '0' || after[0] > '9')
-}
-
-// validHost accepts names of letters, digits, dots, hyphens and underscores.
-// A name whose last part is a number is an address in a notation of old
-// (127.1, 0x7f000001, 2130706433), and only used to deceive.
-func validHost(host string) bool {
-	if len(host) > 253 {
-		return false
-	}
-	labels := strings.Split(host, ".")
-	for _, l := range labels {
-		if l == "" || len(l) > 63 {
-			return false
-		}
-		for _, c := range []byte(l) {
-			if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
-				return false
-			}
-		}
-	}
-	last := labels[len(labels)-1]
-	return strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(last, "0x")
 }
 
 // plain takes the noise off a network error: the address is said already.

@@ -1,4 +1,10 @@
-package web
+// Package host says which hosts of the network may be reached: by their
+// address (Public) and by their name (Name, Grant), for all that reaches the
+// network by another's word (SPEC 16.10, 16.12).
+//
+// It promises: a name has one spelling, what looks like an address in an old
+// notation is none, and a grant covers what a person would say that it does.
+package host
 
 import (
 	"net/netip"

@@ -1,0 +1,132 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// ErrName: not the name or address of a host.
+var ErrName = errors.New("not a host name")
+
+// Name is the one spelling of a host's name or address: lower case, ASCII,
+// without the dot of the root. A name has several parts: one part is a name of
+// this machine or network.
+func Name(s string) (string, error) {
+	bad := func() (string, error) { return "", fmt.Errorf("%w: %q", ErrName, s) }
+	if a, err := netip.ParseAddr(s); err == nil {
+		if a.Zone() != "" {
+			return bad()
+		}
+		return a.Unmap().String(), nil
+	}
+	name, err := idna.Lookup.ToASCII(strings.ReplaceAll(s, "_", "a")) // which may stand in names, though not of hosts
+	if err != nil {
+		return bad()
+	}
+	if strings.Contains(s, "_") {
+		if name = strings.ToLower(s); !ascii(s) {
+			return bad()
+		}
+	}
+	name = strings.TrimSuffix(name, ".")
+	if _, err := netip.ParseAddr(name); err == nil || !strings.Contains(name, ".") || !Plain(name) {
+		return bad()
+	}
+	return name, nil
+}
+
+func ascii(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
+}
+
+// Plain reports whether a name is of lower-case letters, digits, hyphens and
+// underscores in parts. A name whose last part is a number is an address in a
+// notation of old (127.1, 0x7f000001, 2130706433), and only used to deceive.
+func Plain(name string) bool {
+	if len(name) > 253 {
+		return false
+	}
+	labels := strings.Split(name, ".")
+	for _, l := range labels {
+		if l == "" || len(l) > 63 {
+			return false
+		}
+		for _, c := range []byte(l) {
+			if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+				return false
+			}
+		}
+	}
+	last := labels[len(labels)-1]
+	return strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(last, "0x")
+}
+
+// Grant is a host, or all hosts below a name, that may be reached.
+type Grant struct {
+	name string
+	all  bool   // the hosts below the name, and not the name
+	port uint16 // 0: those of the web, 80 and 443
+}
+
+// ParseGrant reads a grant: NAME, *.NAME or a public address, with :PORT for
+// another port than those of the web.
+func ParseGrant(s string) (Grant, error) {
+	var g Grant
+	rest := s
+	if i := strings.LastIndexByte(s, ':'); i >= 0 && (!strings.Contains(s[:i], ":") || strings.HasSuffix(s[:i], "]")) {
+		n, err := strconv.ParseUint(s[i+1:], 10, 16)
+		if err != nil || n == 0 {
+			return g, fmt.Errorf("%q is no host: the port is a number up to 65535", s)
+		}
+		rest, g.port = s[:i], uint16(n)
+	}
+	if strings.HasPrefix(rest, "[") && strings.HasSuffix(rest, "]") {
+		rest = rest[1 : len(rest)-1]
+	}
+	rest, g.all = strings.CutPrefix(rest, "*.")
+	name, err := Name(rest)
+	if err != nil {
+		return g, fmt.Errorf("%q is no host: use a name such as example.org, *.example.org or example.org:8443", s)
+	}
+	g.name = name
+	if a, err := netip.ParseAddr(name); err == nil && (g.all || !Public(a)) {
+		return g, fmt.Errorf("%q is no host of the public internet, and only those can be granted", s)
+	}
+	return g, nil
+}
+
+// Covers reports whether a grant is for a host, by its one spelling, and port.
+func (g Grant) Covers(name string, port uint16) bool {
+	if g.port == 0 && port != 80 && port != 443 || g.port != 0 && port != g.port {
+		return false
+	}
+	if g.all {
+		return strings.HasSuffix(name, "."+g.name)
+	}
+	return name == g.name
+}
+
+func (g Grant) String() string {
+	out := g.name
+	if g.all {
+		out = "*." + out
+	}
+	return Label(out, g.port)
+}
+
+// Label is a host as a grant of it is written; port 80, 443 and 0 go without
+// saying.
+func Label(name string, port uint16) string {
+	if port == 0 || port == 80 || port == 443 {
+		return name
+	}
+	if strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	return name + ":" + strconv.Itoa(int(port))
+}
