@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/proxy"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -30,7 +31,8 @@ type Box struct {
 	filter  []unix.SockFilter
 	names   sync.Mutex
 	net     network
-	most    int // processes and threads of a command
+	out     proxy.Options // how its proxy reaches the network
+	most    int           // processes and threads of a command
 }
 
 // Open makes a box. Where the kernel cannot keep the package's promises, the
@@ -111,10 +113,25 @@ func (b *Box) Temp() string { return b.temp }
 
 // Close removes the box's temporary folder. Its commands have ended.
 func (b *Box) Close() error {
-	err := unix.Close(b.ruleset)
+	err := errors.Join(unix.Close(b.ruleset), b.net.proxy.close())
 	if b.temp != "" {
 		err = errors.Join(err, os.RemoveAll(b.temp))
 	}
+	return err
+}
+
+// outlet opens the box's proxy where hosts are granted, with the first command.
+func (b *Box) outlet() error {
+	if b.policy.Level < confine.Hosts || len(b.policy.Hosts) == 0 {
+		return nil
+	}
+	b.names.Lock()
+	defer b.names.Unlock()
+	if b.net.proxy != nil {
+		return nil
+	}
+	var err error
+	b.net.proxy, err = openOutlet(b.policy.Hosts, b.out)
 	return err
 }
 
@@ -147,7 +164,10 @@ type Child struct {
 // what the policy would refuse: they are given as they are. Wait must be called.
 func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
 	c := &Child{cmd: cmd, do: make(chan func()), over: make(chan struct{})}
-	cmd.Env = b.environ(cmd.Env)
+	if err := b.outlet(); err != nil {
+		return nil, fmt.Errorf("open the sandbox's proxy: %w", err)
+	}
+	cmd.Env = b.net.proxy.environ(b.environ(cmd.Env))
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}

@@ -23,6 +23,8 @@
 //     and by unix sockets in its temporary folder and the workspace. pawl makes
 //     each bind, listen, connect and accept, so a server of the machine is not
 //     reached, and a client of the machine not answered;
+//   - no host but those that were granted, through a proxy of the Box's own
+//     (package proxy), which serves what pawl connected and nobody else;
 //   - no signal to, no look into and no change of a process outside; no kernel
 //     keys, shared memory of System V, mounts, namespaces, input pushed to a
 //     terminal;

@@ -15,11 +15,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// network is what the commands of a box have of it: sockets of their own.
-// pawl makes each bind, connect and listen on a descriptor that
+// network is what the commands of a box have of it: sockets of their own, and
+// the box's proxy. pawl makes each bind, connect and listen on a descriptor that
 // it took over from the caller, with an address that it read once.
 type network struct {
-	temp string
+	temp  string
+	proxy *outlet // nil: no host is granted
 
 	accepting sync.Mutex
 
@@ -282,7 +283,7 @@ func (c caller) connect(fd int32, addr, size uint64) error {
 	return c.connectTo(t, a)
 }
 
-// connectTo connects to a server of the sandbox's own.
+// connectTo connects to a server of the sandbox's own, or to its proxy.
 func (c caller) connectTo(t *took, a netip.AddrPort) error {
 	if t.state() != closed {
 		return unix.EISCONN
@@ -294,6 +295,9 @@ func (c caller) connectTo(t *took, a netip.AddrPort) error {
 		}
 	}
 	to := netip.AddrPortFrom(ip, a.Port())
+	if p := c.s.net.proxy; p != nil && to == p.at {
+		return c.connectProxy(t, p)
+	}
 	if !ip.IsLoopback() {
 		c.s.refusals.add("connect", a.String())
 		return unix.EACCES

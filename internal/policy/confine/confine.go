@@ -19,6 +19,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
 // Level is how much a command may do. A smaller one is narrower.
@@ -65,8 +67,13 @@ type Policy struct {
 	Secrets []string
 	// Loopback allows connections among the sandbox's own processes.
 	Loopback bool
-	// Hosts are the names that can be reached, from the level Hosts on.
+	// Hosts are the names that can be reached, from the level Hosts on, as
+	// host.ParseGrant reads them: example.org, *.example.org, example.org:8443.
+	// They are reached through pawl's proxy alone.
 	Hosts []string
+	// Proxy is the port of the loopback at which the proxy waits, for systems
+	// that are told it beforehand (Seatbelt). 0: there is none yet.
+	Proxy int
 }
 
 // Facts are what a policy is made from.
@@ -79,6 +86,8 @@ type Facts struct {
 	Reads []string
 	// Writes are the person's grants.
 	Writes []string
+	// Hosts are the person's grants, as host.ParseGrant reads them.
+	Hosts []string
 }
 
 // New is the policy of a level in a workspace.
@@ -95,6 +104,9 @@ func New(l Level, f Facts) Policy {
 	}
 	p.Secrets = append(p.Secrets, "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh", "/etc/ssl/private", "/var/run", "/run", "/boot")
 	p.Writes = slices.Clone(f.Writes)
+	if l >= Hosts {
+		p.Hosts = slices.Clone(f.Hosts)
+	}
 	return p
 }
 
@@ -123,8 +135,10 @@ func (p Policy) Validate() error {
 			}
 		}
 	}
-	if p.Level == Hosts && len(p.Hosts) > 0 {
-		return fmt.Errorf("%w: hosts cannot be granted yet", ErrPolicy)
+	for _, h := range p.Hosts {
+		if _, err := host.ParseGrant(h); err != nil {
+			return fmt.Errorf("%w: %w", ErrPolicy, err)
+		}
 	}
 	return nil
 }

@@ -19,7 +19,11 @@ var facts = Facts{
 
 // SPEC 16.12: one value says what each system is told.
 func TestGolden(t *testing.T) {
-	for name, p := range map[string]Policy{"read-only": New(ReadOnly, facts), "workspace": New(Workspace, facts)} {
+	hosts := facts
+	hosts.Hosts = []string{"*.example.org"}
+	granted := New(Hosts, hosts)
+	granted.Proxy = 3128
+	for name, p := range map[string]Policy{"read-only": New(ReadOnly, facts), "workspace": New(Workspace, facts), "hosts": granted} {
 		var linux strings.Builder
 		for _, r := range p.Linux() {
 			linux.WriteString(r.String() + "\n")

@@ -99,11 +99,15 @@ func (p Policy) Seatbelt() string {
 	for _, s := range p.Secrets {
 		line("(deny file-read* file-write* (subpath %s))", quoted(s))
 	}
+	line("(deny network*)")
 	if p.Loopback {
+		// Seatbelt does not know whose a server on the loopback is.
 		line("(allow network-bind network-inbound (local ip \"localhost:*\"))")
 		line("(allow network-outbound (remote ip \"localhost:*\"))")
-	} else {
-		line("(deny network*)")
+	}
+	if p.Level >= Hosts && len(p.Hosts) > 0 && p.Proxy > 0 {
+		// Only the proxy, which knows the hosts. Names need no resolver here.
+		line("(allow network-outbound (remote ip \"localhost:%d\"))", p.Proxy)
 	}
 	return b.String()
 }

@@ -1,0 +1,208 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/proxy"
+	"github.com/pawl-agent/pawl/internal/policy/host"
+)
+
+// outlet is the proxy of a box. It listens on the loopback, where anybody can
+// connect, and serves the connections that pawl made for the box's commands
+// and no other: who a client is, it need not be told.
+type outlet struct {
+	at    netip.AddrPort
+	l     net.Listener
+	proxy *proxy.Proxy
+
+	mu      sync.Mutex
+	settled sync.Cond
+	joining int
+	joined  map[string]*supervisor // by the client's address, until it is accepted
+	clients map[string]*supervisor // from then on
+}
+
+// openOutlet starts the proxy of a box to what was granted. opt says how it
+// reaches the network.
+func openOutlet(grants []string, opt proxy.Options) (*outlet, error) {
+	o := &outlet{joined: map[string]*supervisor{}, clients: map[string]*supervisor{}}
+	o.settled.L = &o.mu
+	for _, s := range grants {
+		g, err := host.ParseGrant(s)
+		if err != nil {
+			return nil, err
+		}
+		opt.Grants = append(opt.Grants, g)
+	}
+	var err error
+	if o.l, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	o.at = o.l.Addr().(*net.TCPAddr).AddrPort()
+	opt.Refused = o.refused
+	o.proxy = proxy.New(opt)
+	go func() { _ = o.proxy.Serve(o) }() // until close
+	return o, nil
+}
+
+func (o *outlet) close() error {
+	if o == nil {
+		return nil
+	}
+	return errors.Join(o.proxy.Close(), o.Close())
+}
+
+func (o *outlet) refused(client, target string) {
+	o.mu.Lock()
+	s := o.clients[client]
+	o.mu.Unlock()
+	if s != nil {
+		s.refusals.add("host", target)
+	}
+}
+
+// Accept gives the next connection of a command: outlet is the proxy's listener.
+func (o *outlet) Accept() (net.Conn, error) {
+	for {
+		c, err := o.l.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if from := c.RemoteAddr().String(); o.admits(from) {
+			return &client{TCPConn: c.(*net.TCPConn), from: from, o: o}, nil
+		}
+		_ = c.Close()
+	}
+}
+
+func (o *outlet) Close() error {
+	if err := o.l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+func (o *outlet) Addr() net.Addr { return o.l.Addr() }
+
+func (o *outlet) admits(from string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		if s, ok := o.joined[from]; ok {
+			delete(o.joined, from)
+			o.clients[from] = s
+			return true
+		}
+		if o.joining == 0 {
+			return false
+		}
+		o.settled.Wait()
+	}
+}
+
+// client is a connection of a command's.
+type client struct {
+	*net.TCPConn
+	from string
+	o    *outlet
+}
+
+func (c *client) Close() error {
+	c.o.mu.Lock()
+	delete(c.o.clients, c.from)
+	c.o.mu.Unlock()
+	return c.TCPConn.Close()
+}
+
+// join connects a command's socket to the proxy.
+func (o *outlet) join(s *supervisor, t *took) error {
+	o.mu.Lock()
+	o.joining++
+	o.mu.Unlock()
+	err := t.reach(o.at)
+	var name unix.Sockaddr
+	if err == nil {
+		name, err = unix.Getsockname(t.fd)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err == nil {
+		o.joined[plain(addrPort(name)).String()] = s
+	}
+	o.joining--
+	o.settled.Broadcast()
+	return err
+}
+
+// connectProxy is a connect to the box's proxy.
+func (c caller) connectProxy(t *took, o *outlet) error {
+	for {
+		if err := o.join(c.s, t); !errors.Is(err, errBusy) {
+			return err
+		}
+		if !c.s.valid(c.n) {
+			return unix.EINTR
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// The settings by which programs learn of a proxy: the usual ones, and those of
+// tools that look elsewhere first.
+var (
+	proxyNames = []string{
+		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "npm_config_proxy", "npm_config_https_proxy",
+		"YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "PIP_PROXY", "CARGO_HTTP_PROXY", "BUNDLE_HTTP_PROXY", "BUNDLE_HTTPS_PROXY",
+	}
+	directNames = []string{"NO_PROXY", "no_proxy", "npm_config_noproxy"}
+)
+
+// environ are the settings of a command that has the proxy; nil has none.
+func (o *outlet) environ(env []string) []string {
+	if o == nil {
+		return env
+	}
+	url := "http://" + o.at.String()
+	var set []string
+	for _, n := range proxyNames {
+		set = append(set, n+"="+url)
+	}
+	for _, n := range directNames {
+		set = append(set, n+"=localhost,127.0.0.1,::1")
+	}
+	set = append(set, "NODE_USE_ENV_PROXY=1") // else Node's own fetch does not look
+	count := 0
+	var out []string
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		if name == "GIT_CONFIG_COUNT" {
+			count, _ = strconv.Atoi(value)
+			continue
+		}
+		if !replaced(set, name) {
+			out = append(out, kv)
+		}
+	}
+	n := strconv.Itoa(count)
+	return append(append(out, set...), "GIT_CONFIG_COUNT="+strconv.Itoa(count+1), "GIT_CONFIG_KEY_"+n+"=http.proxy", "GIT_CONFIG_VALUE_"+n+"="+url)
+}
+
+// replaced reports whether a setting is replaced.
+func replaced(set []string, name string) bool {
+	for _, kv := range set {
+		if n, _, _ := strings.Cut(kv, "="); n == name {
+			return true
+		}
+	}
+	return false
+}
