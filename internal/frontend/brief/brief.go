@@ -66,6 +66,8 @@ func Cost(c *float64) string {
 		return "cost unknown"
 	case *c == 0:
 		return "$0"
+	case *c < 0.00005:
+		return "under $0.0001"
 	case *c < 0.01:
 		return fmt.Sprintf("$%.4f", *c)
 	}
@@ -80,7 +82,12 @@ func Spent(s budget.Spent) string {
 		return Cost(known)
 	}
 	t, upTo := Cost(nil), ""
-	if most != nil {
+	switch {
+	case most == nil || *most <= 0: // no price is known: nothing limits what it was
+	case *most < 0.00005:
+		upTo = Cost(most)
+		t += ", " + upTo
+	default:
 		upTo = Cost(most)
 		t += ", up to " + upTo
 	}

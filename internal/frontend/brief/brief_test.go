@@ -23,6 +23,19 @@ func TestMoney(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	for want, s := range map[string]budget.Spent{
+		"$0":                          {},
+		"cost unknown":                {Unknown: 1}, // a reply was cut short, and nothing has a price
+		"cost unknown, under $0.0001": {Unknown: 1, Guessed: 0.00001},
+		"cost unknown, up to $0.0002": {Unknown: 1, Guessed: 0.0002},
+		"cost unknown, up to $0.75 ($0.25 of it known)": {Unknown: 1, USD: 0.25, Guessed: 0.5},
+		"cost unknown, up to $0.25":                     {Unknown: 1, USD: 0.25, Guessed: 0.00001},
+		"under $0.0001":                                 {USD: 0.00001},
+	} {
+		if got := Spent(s); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
 	if got := Spending(budget.Spent{}); !strings.Contains(got, "0 model replies") {
 		t.Error(got)
 	}

@@ -145,12 +145,32 @@ func (v *view) start(c chat.Change, b chat.Start) {
 		for _, n := range b.Notes {
 			v.line("pawl: " + n)
 		}
-		v.line(fmt.Sprintf("pawl: %s; mode %s; session %s; /help", b.Model, b.Mode, b.ID))
+		v.line(v.head(b))
 	}
 	if c.What == chat.Finished && b.Prompt != "" && !b.Fork { // of a fork, what was said stands above
 		prompt := "> " + strings.ReplaceAll(strings.TrimSpace(b.Prompt), "\n", "\n> ")
 		v.line("it was left at:\n" + indent(prompt+"\n"+strings.TrimSpace(b.Answer)))
 	}
+}
+
+// head is the first line of a session: which model, from where, at what price
+// (SPEC 5.5), and the mode. It leaves out what /status tells as well until it fits.
+func (v *view) head(b chat.Start) string {
+	short := strings.ReplaceAll(b.Model, " per M tokens", " per M")
+	forms := []string{
+		fmt.Sprintf("pawl: %s; mode %s; session %s; /help", b.Model, b.Mode, b.ID),
+		fmt.Sprintf("pawl: %s; mode %s; /help", b.Model, b.Mode),
+		fmt.Sprintf("pawl: %s; mode %s; /help", short, b.Mode),
+		fmt.Sprintf("pawl: %s; mode %s", short, b.Mode),
+		fmt.Sprintf("%s; mode %s", short, b.Mode),
+		fmt.Sprintf("%s; %s", strings.Replace(short, " from ", ", ", 1), b.Mode),
+	}
+	for _, f := range forms {
+		if v.width() <= 0 || plain.Width(f) <= v.width() {
+			return f
+		}
+	}
+	return forms[len(forms)-1]
 }
 
 // output shows what a slash command writes, which is whole lines.
@@ -392,7 +412,8 @@ func (v *view) print(text, indent string) {
 	v.write(v.words.Flush(v.width()))
 }
 
-// piece writes what of a text came; a word at its end waits for what follows.
+// piece writes what of a text came; a word at its end waits for what follows
+// where it may not fit.
 func (v *view) piece(text, indent string) {
 	if text == "" {
 		return
@@ -406,7 +427,7 @@ func (v *view) piece(text, indent string) {
 		b.WriteString(l)
 		v.midline = !strings.HasSuffix(l, "\n")
 	}
-	v.write(v.words.Add(b.String(), v.width()))
+	v.write(v.words.Add(b.String(), v.width()) + v.words.Early(v.width()))
 }
 
 // raw writes lines as they are: what is copied from them must be right.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -69,6 +70,58 @@ func TestLongQuestion(t *testing.T) {
 		}
 		if got := strings.Join(strings.Fields(p.String()), " "); !strings.Contains(got, strings.TrimSpace(prompt)) {
 			t.Errorf("%d columns: %s", columns, fmt.Sprintf("%q", got))
+		}
+	}
+}
+
+// A word that will fit is shown as it comes, and what came of a reply that is
+// cut short stays in sight. SPEC 5.4, 18.2
+func TestNoWordIsHeldBack(t *testing.T) {
+	for _, c := range []struct {
+		columns         int
+		streamed, shown string
+	}{
+		{80, "Some wor", "Some wor"},
+		{80, "Some words, and", "Some words, and"},
+		{0, "Some wor", "Some wor"},
+		{80, "see http", "see"},
+		{80, "in internal/fro", "in internal"},
+		{40, strings.Repeat("word ", 5) + "nearly", strings.TrimSpace(strings.Repeat("word ", 5))},
+	} {
+		p := &paper{}
+		v := newSeen(p, func() int { return c.columns })
+		for i := range c.streamed {
+			v.show(event.Event{Body: event.TextDelta{Text: c.streamed[i : i+1]}})
+		}
+		if got := p.String(); got != c.shown {
+			t.Errorf("%d columns: %q is shown as %q, want %q", c.columns, c.streamed, got, c.shown)
+		}
+		v.show(event.Event{Seq: 1, Body: event.Interrupted{By: "person"}})
+		if got := p.String(); got != c.streamed+"\ninterrupted\n" {
+			t.Errorf("%d columns: after an interrupt %q", c.columns, got)
+		}
+	}
+}
+
+// SPEC 5.5, 18.5: the first line is one line of 80 columns with the facts that
+// must be there, for the longest of usual names as well.
+func TestFirstLine(t *testing.T) {
+	for _, c := range []struct {
+		columns int
+		model   string
+		mode    string
+		want    string
+	}{
+		{0, "openrouter/meta-llama/llama-4-maverick from openrouter.ai, $0.15/$0.60 per M tokens", "accept-edits", "pawl: openrouter/meta-llama/llama-4-maverick from openrouter.ai, $0.15/$0.60 per M tokens; mode accept-edits; session 0123456789; /help"},
+		{80, "p/m from h, free", "ask", "pawl: p/m from h, free; mode ask; session 0123456789; /help"},
+		{80, "openai/gpt-5 from api.openai.com, $1.25/$10 per M tokens", "ask", "pawl: openai/gpt-5 from api.openai.com, $1.25/$10 per M tokens; mode ask; /help"},
+		{80, "anthropic/claude-sonnet-4-5 from api.anthropic.com, $3/$15 per M tokens", "ask", "pawl: anthropic/claude-sonnet-4-5 from api.anthropic.com, $3/$15 per M; mode ask"},
+		{80, "anthropic/claude-sonnet-4-5 from api.anthropic.com, $3/$15 per M tokens", "accept-edits", "anthropic/claude-sonnet-4-5, api.anthropic.com, $3/$15 per M; accept-edits"},
+		{80, "offline, the built-in planner without weights, free", "plan", "pawl: offline, the built-in planner without weights, free; mode plan; /help"},
+	} {
+		v := newView(&paper{}, func() int { return c.columns })
+		if got := v.head(chat.Start{ID: "0123456789", Model: c.model, Mode: c.mode}); got != c.want || c.columns > 0 && plain.Width(got) > c.columns {
+			t.Errorf("%q (%d columns), want %q", got, plain.Width(got), c.want)
 		}
 	}
 }

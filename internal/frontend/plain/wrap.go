@@ -29,7 +29,7 @@ func Width(s string) int {
 	return n
 }
 
-// step gives the next thing to draw: a rune or a colour, its width, and whether
+// step returns the next thing to draw: a rune or a colour, its width, and whether
 // it belongs to the rune before it.
 func step(s string) (size, columns int, joined bool) {
 	if strings.HasPrefix(s, "\x1b[") {
@@ -56,7 +56,7 @@ func step(s string) (size, columns int, joined bool) {
 // Wrap breaks the lines of a text at words so that each fits into columns, but
 // for a word that is longer and an indentation that leaves no room: both stay.
 // What goes on is indented as its line is; hang, where a line is a table's row (its
-// last column begins behind two blanks), to that column.
+// last column begins after two blanks), to that column.
 func Wrap(text string, columns int, hang bool) string {
 	if columns <= 0 {
 		return text
@@ -96,8 +96,8 @@ func lastColumn(row string, columns int) string {
 }
 
 // Wrapper breaks a text that comes in pieces. Of each piece it holds back the
-// word at the end, which may go on. The zero Wrapper is ready; all that it gives
-// must be printed.
+// word at the end, which may go on. The zero Wrapper is ready; all that it
+// returns must be printed.
 type Wrapper struct {
 	col    int    // where the cursor is
 	lead   string // what a line that goes on begins with
@@ -107,7 +107,7 @@ type Wrapper struct {
 	joins  bool // word ends in a joiner: the next rune is part of it
 }
 
-// Add gives what of the text so far can be printed.
+// Add returns what of the text so far can be printed.
 func (w *Wrapper) Add(piece string, columns int) string {
 	if columns <= 0 {
 		return w.Flush(columns) + piece
@@ -145,13 +145,32 @@ func (w *Wrapper) Add(piece string, columns int) string {
 	return b.String()
 }
 
+// early is how much room there must be after a word that is printed before its
+// end, and how long it may be by then.
+const early = 20
+
+// Early returns of the word that Add held back what can be printed now: a reader
+// does not wait for a word that will fit. What looks like the beginning of an
+// address or a path waits, as does what stands near the margin.
+func (w *Wrapper) Early(columns int) string {
+	n := Width(w.word)
+	letters := !strings.ContainsFunc(w.word, func(r rune) bool { return r > 0x7f || !unicode.IsLetter(r) && !unicode.IsPunct(r) })
+	switch {
+	case n == 0 || n > early || !letters || strings.ContainsAny(w.word, "/\\._@:") || strings.HasPrefix("https", w.word):
+		return ""
+	case w.col+Width(w.blanks)+n+early > columns || strings.Contains(w.blanks, "\t"):
+		return ""
+	}
+	return w.Flush(columns)
+}
+
 func wideEnd(word string) bool {
 	r, _ := utf8.DecodeRuneInString(word)
 	_, wide, _ := step(string(r))
 	return word != "" && wide == 2
 }
 
-// Flush gives the word that was held back: nothing of it comes any more.
+// Flush returns the word that was held back: nothing of it comes any more.
 func (w *Wrapper) Flush(columns int) string {
 	var b strings.Builder
 	blanks := w.blanks
