@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
 // Timeline folds events into blocks. The zero value is ready; it wants the
@@ -35,7 +36,7 @@ type Timeline struct {
 
 	proof  evidence.Fold
 	meter  budget.Meter
-	phases phases
+	phases phase.Fold
 }
 
 // place is where and when something began.
@@ -122,7 +123,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	default:
 		t.remark(e)
 	}
-	for _, p := range t.phases.apply(e) {
+	for _, p := range phased(&t.phases, e) {
 		t.whole(e, p)
 	}
 	return t.changes

@@ -33,6 +33,7 @@ func (f *Fold) Apply(e event.Event) (opened bool) {
 	if e.Time.After(f.at) {
 		f.at = e.Time
 	}
+	f.list.changes = nil
 	switch b := e.Body.(type) {
 	case event.Phased:
 		return f.phased(b, e.Time)
@@ -51,6 +52,9 @@ func (f *Fold) Apply(e event.Event) (opened bool) {
 	}
 	return false
 }
+
+// Changes are the phases that the last event began and ended, in that order.
+func (f *Fold) Changes() []Change { return slices.Clone(f.list.changes) }
 
 // Passed notes a test run that passed: what is one is the caller's to know.
 func (f *Fold) Passed() { f.list.Passed() }

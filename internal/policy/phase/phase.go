@@ -60,6 +60,13 @@ type List struct {
 	tests   int
 	files   map[string]struct{}
 	started time.Time
+	changes []Change
+}
+
+// Change is a phase that began or ended.
+type Change struct {
+	Phase
+	Ended bool
 }
 
 // Expect sets how many phases there will be; 0: not known.
@@ -80,6 +87,7 @@ func (p *List) Start(n int, description string, at time.Time, expected time.Dura
 	}
 	p.open = &Phase{Number: n, Description: description, Started: at, Expected: expected}
 	p.total = max(p.total, n)
+	p.changes = append(p.changes, Change{Phase: *p.open})
 	return nil
 }
 
@@ -109,6 +117,7 @@ func (p *List) Complete(success bool, at time.Time) {
 
 func (p *List) close(success, next bool, at time.Time) {
 	p.open.Success, p.open.ByNext, p.open.Ended = success, next, at
+	p.changes = append(p.changes, Change{Phase: copyPhase(*p.open), Ended: true})
 	if len(p.history) == phaseLimit {
 		p.history = slices.Delete(p.history, 0, 1)
 	}

@@ -51,7 +51,7 @@ func NewFold(c Config) *Fold {
 
 // Apply takes one event.
 func (f *Fold) Apply(e event.Event) {
-	if f.phases.Apply(e) {
+	if ApplyPhases(&f.phases, e) {
 		f.d.Phase()
 	}
 	f.live.apply(f, e)
@@ -202,9 +202,6 @@ func (f *Fold) done(b event.CallDone) {
 		if len(a.files) == 0 {
 			s.Norm = normalize.Digest(s.Error)
 		}
-	}
-	if s.Kind == Test && ok {
-		f.phases.Passed()
 	}
 	f.note(record{
 		c: a.c, tool: a.tool, ok: ok, outcome: b.Outcome, said: cut(text), changed: a.changed, blocked: a.blocked,

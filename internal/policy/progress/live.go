@@ -32,10 +32,6 @@ func (l *running) apply(f *Fold, e event.Event) {
 		if b.Loop != "" {
 			l.looped(f, b.Loop)
 		}
-	case event.Stuck:
-		if b.Level != event.StuckRecovery {
-			f.phases.Blocker(normalize.OneLine(fmt.Sprintf("%s (%s): %s", b.Level, b.Rule, Loop(b)), 160))
-		}
 	case event.Asked:
 		if b.Why == "pause" || b.Why == "budget" || b.Why == "wait" {
 			l.asks = map[string][]string{b.ID: b.Options}

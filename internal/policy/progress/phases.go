@@ -1,0 +1,38 @@
+package progress
+
+import (
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
+)
+
+// ApplyPhases folds an event into the phases of a task, with what of it only this
+// package knows: which calls are test runs that passed, and how a run that goes
+// in circles is put into words. Every fold of phases is fed by it. It reports
+// whether the event opened a phase that was never seen before.
+func ApplyPhases(f *phase.Fold, e event.Event) (opened bool) {
+	opened = f.Apply(e)
+	switch b := e.Body.(type) {
+	case event.CallDone:
+		if ranTests(b) {
+			f.Passed()
+		}
+	case event.Checked:
+		if b.Exit != nil && *b.Exit == 0 && b.Why == "" {
+			f.Passed()
+		}
+	case event.Stuck:
+		if b.Level != event.StuckRecovery {
+			f.Blocker(normalize.OneLine(fmt.Sprintf("%s (%s): %s", b.Level, b.Rule, Loop(b)), 160))
+		}
+	}
+	return opened
+}
+
+// ranTests reports whether a call was a test run that passed.
+func ranTests(b event.CallDone) bool {
+	return b.Command != "" && b.Outcome == event.OK && !b.Result.Error && (b.Exit == nil || *b.Exit == 0) &&
+		CommandKind(b.Command) == Test && !Echoes(b.Command, b.Result.Text)
+}
