@@ -72,7 +72,9 @@ const (
 	TaskDone    TaskEnd = "done"    // the acceptance checks passed
 	TaskFailed  TaskEnd = "failed"  // they did not, or the worker gave up
 	TaskExpired TaskEnd = "expired" // nothing was heard of the worker
-	TaskStopped TaskEnd = "stopped" // by a person, or since all workers went in circles
+	TaskStopped TaskEnd = "stopped" // by a person, or since workers went in circles together
+	// TaskReleased: the swarm was interrupted. It does not count as a try.
+	TaskReleased TaskEnd = "released"
 )
 
 // TaskMerged: a result is in the merged tree.

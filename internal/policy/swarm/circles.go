@@ -10,6 +10,7 @@ const GlobalLoop = 10
 type Call struct {
 	Worker string
 	Key    string // tool, arguments and result in one
+	What   string // the call, for people and models
 	Failed bool
 	New    bool // it changed a file or brought content that the worker had not seen
 }
@@ -30,7 +31,7 @@ type repeats struct{ n, failed int }
 
 // Loop is a call that workers repeat together.
 type Loop struct {
-	Key     string
+	What    string
 	Times   int
 	Workers []string
 	Again   bool // it was reported before: those in it are to be stopped
@@ -61,7 +62,7 @@ func (c *Circles) Apply(call Call) (Loop, bool) {
 	}
 	by[call.Worker] = r
 
-	l := Loop{Key: call.Key}
+	l := Loop{What: call.What}
 	for w, r := range by {
 		if r.n > 1 || r.failed > 0 {
 			l.Times += r.n

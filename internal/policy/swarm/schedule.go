@@ -186,6 +186,9 @@ func (s *Schedule) returned(b event.TaskReturned) {
 		s.merge = append(s.merge, s.index[t.ID])
 		s.set(t, Returned)
 		return
+	case b.Outcome == event.TaskReleased:
+		s.set(t, Ready)
+		return
 	case b.Outcome != event.TaskStopped:
 		t.Tries++
 		t.Failed = append(t.Failed, b)

@@ -186,7 +186,7 @@ func TestAnyLife(t *testing.T) {
 				if len(leases) > 0 {
 					p := rapid.SampledFrom(leases).Draw(t, "lease")
 					before, _ := r.s.Task(p.ID)
-					r.give(p, rapid.SampledFrom([]event.TaskEnd{event.TaskDone, event.TaskDone, event.TaskFailed, event.TaskExpired}).Draw(t, "end"))
+					r.give(p, rapid.SampledFrom([]event.TaskEnd{event.TaskDone, event.TaskDone, event.TaskFailed, event.TaskExpired, event.TaskReleased}).Draw(t, "end"))
 					after, _ := r.s.Task(p.ID)
 					if before.Lease.Fence != p.Lease.Fence && after.State != before.State {
 						t.Fatalf("an old lease moved %s from %s to %s", p.ID, before.State, after.State)

@@ -307,6 +307,12 @@ func (s *Store) Changes(ctx context.Context, from, to string) ([]Change, error) 
 	return changes, s.small(ctx, changes, &blobs)
 }
 
+// Check refuses a commit that brings what no result may bring.
+func (s *Store) Check(ctx context.Context, base, commit string) error {
+	_, err := s.Changes(ctx, base, commit)
+	return err
+}
+
 func kind(mode string) string {
 	switch mode {
 	case "120000":

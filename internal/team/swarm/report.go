@@ -1,0 +1,135 @@
+package swarm
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// Report is what a swarm has done until now: who did what, what it cost, and
+// what shows it. Its JSON is what `pawl swarm report --json` prints.
+type Report struct {
+	Goal    string            `json:"goal,omitempty"`
+	Outcome event.SwarmEnd    `json:"outcome,omitempty"` // empty: it has not ended
+	Error   string            `json:"error,omitempty"`
+	Base    string            `json:"base"`
+	Commit  string            `json:"commit"`
+	Counts  map[string]int    `json:"counts"`
+	USD     float64           `json:"usd"`
+	Known   bool              `json:"usd_known"` // false: more may have been spent
+	Tokens  int64             `json:"tokens"`
+	Checks  []event.TaskCheck `json:"checks,omitempty"` // of the merged tree
+	Tasks   []TaskReport      `json:"tasks"`
+}
+
+// TaskReport is one task of a report.
+type TaskReport struct {
+	ID      string            `json:"id"`
+	Title   string            `json:"title,omitempty"`
+	State   swarm.State       `json:"state"`
+	Worker  string            `json:"worker,omitempty"` // of the newest lease
+	Model   string            `json:"model,omitempty"`
+	Session string            `json:"session,omitempty"`
+	Tries   int               `json:"tries"` // that did not count
+	USD     *float64          `json:"usd,omitempty"`
+	Tokens  int64             `json:"tokens,omitempty"`
+	Commit  string            `json:"commit,omitempty"` // of the merged tree with it
+	Checks  []event.TaskCheck `json:"checks,omitempty"`
+	Error   string            `json:"error,omitempty"`
+}
+
+// ReportOf reads a report off a schedule.
+func ReportOf(s *swarm.Schedule) Report {
+	r := Report{Goal: s.Goal, Base: s.Base, Commit: s.Tip(), Counts: map[string]int{}}
+	r.USD, r.Tokens, r.Known = s.Spent()
+	if s.Ended != nil {
+		r.Outcome, r.Error, r.Checks = s.Ended.Outcome, s.Ended.Error, s.Ended.Checks
+	}
+	for _, t := range s.Tasks() {
+		r.Counts[string(t.State)]++
+		r.Tasks = append(r.Tasks, TaskReport{
+			ID: t.ID, Title: t.Title, State: t.State, Worker: t.Lease.Worker, Model: t.Result.Model, Session: t.Result.Session,
+			Tries: t.Tries, USD: t.Result.USD, Tokens: t.Result.Tokens, Commit: t.Commit, Checks: t.Result.Checks, Error: t.Result.Error,
+		})
+	}
+	return r
+}
+
+// Markdown returns the report for people.
+func (r Report) Markdown() string {
+	var b strings.Builder
+	goal, _, _ := strings.Cut(strings.TrimSpace(r.Goal), "\n")
+	if goal == "" {
+		goal = "Swarm"
+	}
+	fmt.Fprintf(&b, "# %s\n\n", goal)
+	switch {
+	case r.Outcome == "":
+		b.WriteString("It has not ended.")
+	case r.Error != "":
+		fmt.Fprintf(&b, "**%s**: %s.", r.Outcome, r.Error)
+	default:
+		fmt.Fprintf(&b, "**%s**.", r.Outcome)
+	}
+	fmt.Fprintf(&b, " %d of %d tasks are merged. Cost: %s, %d tokens.\n\n", r.Counts[string(swarm.Merged)], len(r.Tasks), r.cost(), r.Tokens)
+	b.WriteString("| task | state | worker | model | failed tries | cost | checks |\n|---|---|---|---|---|---|---|\n")
+	for _, t := range r.Tasks {
+		cost := "unknown"
+		if t.USD != nil {
+			cost = fmt.Sprintf("$%.4f", *t.USD)
+		}
+		if t.Worker == "" {
+			cost = ""
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %s |\n", cell(t.ID), t.State, t.Worker, cell(t.Model), t.Tries, cost, checked(t.Checks))
+	}
+	for _, t := range r.Tasks {
+		if t.Error != "" && t.State != swarm.Merged {
+			fmt.Fprintf(&b, "\n## %s failed\n%s\n", t.ID, t.Error)
+			for _, k := range t.Checks {
+				if k.Exit == nil || *k.Exit != 0 {
+					fmt.Fprintf(&b, "\n    %s\n    %s\n", k.Command, strings.ReplaceAll(strings.TrimSpace(k.Output), "\n", "\n    "))
+				}
+			}
+		}
+	}
+	if len(r.Checks) > 0 {
+		b.WriteString("\n## Checks of the merged tree\n")
+		for _, k := range r.Checks {
+			fmt.Fprintf(&b, "- `%s`: %s\n", k.Command, exit(k))
+		}
+	}
+	return b.String()
+}
+
+func (r Report) cost() string {
+	switch {
+	case r.Known:
+		return fmt.Sprintf("$%.4f", r.USD)
+	case r.USD > 0:
+		return fmt.Sprintf("$%.4f or more", r.USD)
+	}
+	return "unknown"
+}
+
+func checked(ks []event.TaskCheck) string {
+	var out []string
+	for _, k := range ks {
+		out = append(out, "`"+cell(k.Command)+"` "+exit(k))
+	}
+	return strings.Join(out, ", ")
+}
+
+func exit(k event.TaskCheck) string {
+	if k.Exit == nil {
+		return "did not run to its end"
+	}
+	return fmt.Sprintf("exit %d after %s", *k.Exit, k.Took.Round(time.Millisecond))
+}
+
+func cell(s string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ", "`", "'").Replace(s)
+}

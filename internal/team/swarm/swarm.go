@@ -1,0 +1,398 @@
+// Package swarm runs many workers on one task (SPEC 14.2): each takes a task of
+// a graph and works on it in a tree of files of its own; what passes the task's
+// acceptance checks is merged; the merged tree is verified.
+//
+// Everything that happens is in the swarm's log first, so a coordinator that
+// died goes on from there. Promised: a result is merged once at most, after all
+// that its task waits for; a result of a lease that is over counts for nothing;
+// nothing is written outside the trees, so that a person's files stay as they
+// are until the caller brings the verified tree to them; when Run returns, no
+// worker runs.
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// Log is the swarm's log. Its folds include the Schedule, which View guards.
+type Log interface {
+	Append(ctx context.Context, ds ...event.Draft) error
+	View(func())
+}
+
+// Trees gives workers trees of files and merges what they return.
+type Trees interface {
+	// Checkout makes a tree with the files of a commit, and returns its folder.
+	Checkout(ctx context.Context, name, commit string) (dir string, err error)
+	// Commit makes a commit of a tree's files on top of base; it is base itself
+	// where nothing changed.
+	Commit(ctx context.Context, name, base, message string) (commit string, err error)
+	// Check refuses a commit that brings what no result may bring.
+	Check(ctx context.Context, base, commit string) error
+	// Merge merges theirs into ours, or returns the files in conflict.
+	Merge(ctx context.Context, ours, theirs, message string) (commit string, conflicts []string, err error)
+	Remove(ctx context.Context, name string) error
+}
+
+// Job is one task for one worker.
+type Job struct {
+	Worker string
+	Task   event.Task
+	Dir    string // its tree, the worker's workspace
+	Prompt string
+	// Saw is to be told each call of the worker, and why it failed where it did.
+	// What it returns, if anything, is to be told to the worker.
+	Saw func(swarm.Call, *swarm.Failure) (tell string)
+}
+
+// Done is what a worker says of its work. Whether it is done, the acceptance
+// checks decide.
+type Done struct {
+	Reply   string
+	Session string // the worker's log
+	Model   string
+	USD     *float64 // nil: unknown
+	Tokens  int64
+	Refers  []swarm.Reference // what it found that others may need
+}
+
+// Config is what a swarm is made of.
+type Config struct {
+	Log      Log
+	Schedule *swarm.Schedule // a fold of Log
+	Trees    Trees
+	Slots    int // how many workers work at once
+	// Work does a job. An error is why the worker could not work on it.
+	Work func(context.Context, Job) (Done, error)
+	// Check runs a command line in a tree and returns what came of it.
+	Check func(ctx context.Context, dir, line string) event.TaskCheck
+	Now   func() time.Time
+	// Lease is how long a worker may be silent.
+	Lease time.Duration
+}
+
+// Causes of a worker's end.
+var (
+	errCircles = errors.New("the same call was made over and over by several workers with the same result")
+	errOver    = errors.New("the swarm was interrupted")
+)
+
+type coordinator struct {
+	cfg     Config
+	results chan event.TaskReturned
+	working sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows; workers tell of their calls
+	lessons swarm.Lessons
+	circles swarm.Circles
+	stop    map[string]context.CancelCauseFunc
+	loop    string // what all are told once
+	told    map[string]bool
+}
+
+// Run works until no task is left that can be worked on, and verifies the merged
+// tree. The log holds a plan by then. When ctx ends, workers are stopped, their
+// tasks are given back, and a later Run goes on.
+func Run(ctx context.Context, cfg Config) error {
+	c := &coordinator{cfg: cfg, results: make(chan event.TaskReturned), stop: map[string]context.CancelCauseFunc{}, told: map[string]bool{}}
+	working, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(errOver)
+	if err := c.takeBack(ctx); err != nil {
+		return err
+	}
+	free := max(1, cfg.Slots)
+	for {
+		if err := c.merge(ctx); err != nil {
+			return c.abort(ctx, cancel, free, err)
+		}
+		for free > 0 {
+			job, ok, err := c.take(ctx)
+			if err != nil {
+				return c.abort(ctx, cancel, free, err)
+			}
+			if !ok {
+				break
+			}
+			free--
+			c.working.Go(func() { c.results <- c.work(working, job) })
+		}
+		if c.over() {
+			return c.verify(ctx)
+		}
+		select {
+		case r := <-c.results:
+			free++
+			if err := c.returned(ctx, r); err != nil {
+				return c.abort(ctx, cancel, free, err)
+			}
+		case <-ctx.Done():
+			return c.abort(ctx, cancel, free, context.Cause(ctx))
+		}
+	}
+}
+
+// abort stops all workers, records what came of them where it can, and returns
+// why.
+func (c *coordinator) abort(ctx context.Context, cancel context.CancelCauseFunc, free int, why error) error {
+	cancel(errOver)
+	for range max(1, c.cfg.Slots) - free {
+		why = errors.Join(why, c.returned(ctx, <-c.results))
+	}
+	c.working.Wait()
+	return why
+}
+
+// takeBack ends the leases of workers that died with an earlier coordinator. A
+// death counts as a try, since the task itself may be what kills.
+func (c *coordinator) takeBack(ctx context.Context) error {
+	var ds []event.Draft
+	c.cfg.Log.View(func() {
+		for _, t := range c.cfg.Schedule.Taken() {
+			ds = append(ds, event.Draft{Body: event.TaskReturned{
+				Task: t.ID, Worker: t.Lease.Worker, Fence: t.Lease.Fence, Outcome: event.TaskExpired, Error: "the worker died",
+			}})
+		}
+	})
+	if len(ds) == 0 {
+		return nil
+	}
+	return c.cfg.Log.Append(ctx, ds...)
+}
+
+func (c *coordinator) over() (over bool) {
+	c.cfg.Log.View(func() { over = c.cfg.Schedule.Over() })
+	return over
+}
+
+// lease is a task on its way.
+type lease struct {
+	event.TaskTaken
+	task   event.Task
+	prompt string
+}
+
+func (c *coordinator) take(ctx context.Context) (l lease, ok bool, err error) {
+	c.mu.Lock()
+	c.cfg.Log.View(func() {
+		s := c.cfg.Schedule
+		var t swarm.Progress
+		if t, ok = s.Next(); !ok {
+			return
+		}
+		l = lease{task: t.Task, prompt: swarm.Prompt(s, &c.lessons, t), TaskTaken: event.TaskTaken{
+			Task: t.ID, Worker: fmt.Sprintf("w%d", s.Fence()), Fence: s.Fence(), Until: c.cfg.Now().Add(c.cfg.Lease), Base: s.Tip(),
+		}}
+	})
+	c.mu.Unlock()
+	if !ok {
+		return l, false, nil
+	}
+	return l, true, c.cfg.Log.Append(ctx, event.Draft{Body: l.TaskTaken})
+}
+
+// work does a task and checks what came of it. It does not fail: what went
+// wrong is the result.
+func (c *coordinator) work(ctx context.Context, l lease) event.TaskReturned {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	c.mu.Lock()
+	c.stop[l.Worker] = stop
+	c.mu.Unlock()
+	r := event.TaskReturned{Task: l.Task, Worker: l.Worker, Fence: l.Fence, Outcome: event.TaskFailed}
+	err := c.try(ctx, l, &r)
+	c.mu.Lock()
+	c.circles.Leave(l.Worker)
+	delete(c.stop, l.Worker)
+	c.mu.Unlock()
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errOver):
+		r.Outcome, r.Error = event.TaskReleased, cause.Error()
+	case errors.Is(cause, errCircles):
+		r.Outcome, r.Error = event.TaskStopped, cause.Error()
+	case err != nil:
+		r.Error = err.Error()
+	}
+	return r
+}
+
+func (c *coordinator) try(ctx context.Context, l lease, r *event.TaskReturned) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the worker broke: %v", p)
+		}
+	}()
+	dir, err := c.cfg.Trees.Checkout(ctx, l.Worker, l.Base)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.cfg.Trees.Remove(context.WithoutCancel(ctx), l.Worker)) }()
+	done, err := c.cfg.Work(ctx, Job{Worker: l.Worker, Task: l.task, Dir: dir, Prompt: l.prompt, Saw: c.saw})
+	r.Session, r.Model, r.USD, r.Tokens = done.Session, done.Model, done.USD, done.Tokens
+	c.mu.Lock()
+	c.lessons.Refer(done.Refers...)
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	// The commit comes before the checks: what they write is not the result.
+	commit, err := c.cfg.Trees.Commit(ctx, l.Worker, l.Base, l.Task)
+	if err != nil {
+		return err
+	}
+	if err := c.cfg.Trees.Check(ctx, l.Base, commit); err != nil {
+		return err
+	}
+	checks, ok := c.passes(ctx, dir, l.task.Accept)
+	r.Checks = checks
+	if !ok {
+		return errors.New("an acceptance check did not succeed")
+	}
+	r.Outcome = event.TaskDone
+	if commit != l.Base {
+		r.Commit = commit
+	}
+	return nil
+}
+
+// passes runs command lines until one fails.
+func (c *coordinator) passes(ctx context.Context, dir string, lines []string) (checks []event.TaskCheck, ok bool) {
+	for _, line := range lines {
+		k := c.cfg.Check(ctx, dir, line)
+		checks = append(checks, k)
+		if k.Exit == nil || *k.Exit != 0 {
+			return checks, false
+		}
+	}
+	return checks, ctx.Err() == nil
+}
+
+// returned records a result, also where the caller has gone: what was paid for
+// is kept.
+func (c *coordinator) returned(ctx context.Context, r event.TaskReturned) error {
+	if r.Outcome == event.TaskFailed {
+		c.mu.Lock()
+		for _, k := range r.Checks {
+			if k.Exit == nil || *k.Exit != 0 {
+				c.lessons.Fail(swarm.Failure{Worker: r.Worker, Tool: "check", Target: k.Command, Category: "error", Text: k.Output})
+			}
+		}
+		c.mu.Unlock()
+	}
+	return c.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: r})
+}
+
+// merge merges all results that wait for it. One that cannot be merged becomes a
+// task of its own.
+func (c *coordinator) merge(ctx context.Context) error {
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var t swarm.Progress
+		var ok bool
+		var tip string
+		c.cfg.Log.View(func() { t, ok = c.cfg.Schedule.Merge(); tip = c.cfg.Schedule.Tip() })
+		if !ok {
+			return nil
+		}
+		if t.Result.Commit == "" { // nothing changed
+			if err := c.cfg.Log.Append(ctx, event.Draft{Body: event.TaskMerged{Task: t.ID, Commit: tip}}); err != nil {
+				return err
+			}
+			continue
+		}
+		commit, conflicts, err := c.cfg.Trees.Merge(ctx, tip, t.Result.Commit, t.ID)
+		if err != nil {
+			return fmt.Errorf("merge the result of task %s: %w", t.ID, err)
+		}
+		ds := []event.Draft{{Body: event.TaskMerged{Task: t.ID, Commit: commit}}}
+		if commit == "" {
+			var by event.Task
+			c.cfg.Log.View(func() { by = c.cfg.Schedule.Resolve(t, conflicts) })
+			ds = []event.Draft{
+				{Body: event.SwarmPlanned{Tasks: []event.Task{by}}},
+				{Body: event.TaskConflicted{Task: t.ID, Files: conflicts, By: by.ID}},
+			}
+		}
+		if err := c.cfg.Log.Append(ctx, ds...); err != nil {
+			return err
+		}
+	}
+}
+
+// saw takes what a worker did, and returns what it is to be told. Workers that
+// go in circles together are told once, and stopped when they go on.
+func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f != nil {
+		c.lessons.Fail(*f)
+	}
+	l, found := c.circles.Apply(call)
+	switch {
+	case found && !l.Again:
+		c.loop = fmt.Sprintf("%d workers made the same call %d times together, with the same result each time: %s. Do not make it again: find another way, or say in your result why there is none.", len(l.Workers), l.Times, l.What)
+		clear(c.told)
+	case found && c.told[call.Worker]:
+		if stop := c.stop[call.Worker]; stop != nil {
+			stop(errCircles)
+		}
+	}
+	if c.loop == "" || c.told[call.Worker] {
+		return ""
+	}
+	c.told[call.Worker] = true
+	return c.loop
+}
+
+// verify ends the swarm: the merged tree must pass its checks.
+func (c *coordinator) verify(ctx context.Context) error {
+	var lines []string
+	end := event.SwarmEnded{Outcome: event.SwarmVerified}
+	ended := false
+	c.cfg.Log.View(func() {
+		s := c.cfg.Schedule
+		ended = s.Ended != nil
+		end.Commit, lines = s.Tip(), s.Verify
+		if s.Count(swarm.Merged) < s.Len() {
+			end.Outcome = event.SwarmIncomplete
+			end.Error = fmt.Sprintf("%d of %d tasks were merged", s.Count(swarm.Merged), s.Len())
+		}
+		if len(lines) == 0 { // what each task had to pass, all must pass together
+			known := map[string]bool{}
+			for _, t := range s.Tasks() {
+				for _, line := range t.Accept {
+					if t.State == swarm.Merged && !known[line] {
+						known[line] = true
+						lines = append(lines, line)
+					}
+				}
+			}
+		}
+	})
+	if ended {
+		return nil
+	}
+	dir, err := c.cfg.Trees.Checkout(ctx, "verify", end.Commit)
+	if err != nil {
+		return err
+	}
+	checks, ok := c.passes(ctx, dir, lines)
+	if err := c.cfg.Trees.Remove(context.WithoutCancel(ctx), "verify"); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if end.Checks = checks; !ok && end.Outcome == event.SwarmVerified {
+		end.Outcome, end.Error = event.SwarmUnverified, "the merged tree does not pass its checks"
+	}
+	return c.cfg.Log.Append(ctx, event.Draft{Body: end})
+}
