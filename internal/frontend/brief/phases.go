@@ -2,10 +2,8 @@ package brief
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
@@ -20,12 +18,12 @@ func Ended(d phase.Phase) string {
 	case !d.Success:
 		how = "given up"
 	}
-	return how + " after " + Took(d.Ended.Sub(d.Started)) + did(len(d.Files), d.TestsOK) + late(d, d.Ended) + blocked(d)
+	return how + " after " + Took(d.Ended.Sub(d.Started)) + Did(len(d.Files), d.TestsOK) + late(d, d.Ended) + blocked(d)
 }
 
 // Open says how far an open phase is at a time.
 func Open(d phase.Phase, now time.Time) string {
-	return "open for " + Took(max(0, now.Sub(d.Started))) + did(len(d.Files), d.TestsOK) + late(d, now) + blocked(d)
+	return "open for " + Took(max(0, now.Sub(d.Started))) + Did(len(d.Files), d.TestsOK) + late(d, now) + blocked(d)
 }
 
 func late(d phase.Phase, now time.Time) string {
@@ -42,10 +40,11 @@ func blocked(d phase.Phase) string {
 	if len(d.Blockers) == 0 {
 		return ""
 	}
-	return plain.Line("; " + Plural(len(d.Blockers), "blocker", "blockers") + ", the last: " + cut(d.Blockers[len(d.Blockers)-1], 120))
+	return plain.Line("; " + Plural(len(d.Blockers), "blocker", "blockers") + ", the last: " + plain.Cut(d.Blockers[len(d.Blockers)-1], 120))
 }
 
-func did(files, tests int) string {
+// Did tells how many files were changed and test runs passed.
+func Did(files, tests int) string {
 	s := ""
 	if files > 0 {
 		s += ", " + Plural(files, "file changed", "files changed")
@@ -62,36 +61,21 @@ func PhaseList(p session.Phases) []string {
 	var out []string
 	last := 0
 	for _, d := range p.Done {
-		out = append(out, fmt.Sprintf("  %d. %s: %s", d.Number, plain.Line(cut(d.Description, 120)), Ended(d)))
+		out = append(out, fmt.Sprintf("  %d. %s: %s", d.Number, plain.Line(plain.Cut(d.Description, 120)), Ended(d)))
 		last = d.Number
 	}
 	if d := p.Open; d != nil {
-		out = append(out, fmt.Sprintf("> %d. %s: %s", d.Number, plain.Line(cut(d.Description, 120)), Open(*d, p.At)))
+		out = append(out, fmt.Sprintf("> %d. %s: %s", d.Number, plain.Line(plain.Cut(d.Description, 120)), Open(*d, p.At)))
 		last = d.Number
 	}
 	for i, s := range p.Plan {
 		if n := p.First + i; n > last {
-			out = append(out, fmt.Sprintf("  %d. %s", n, plain.Line(cut(s.Text, 120))))
+			out = append(out, fmt.Sprintf("  %d. %s", n, plain.Line(plain.Cut(s.Text, 120))))
 		}
 	}
 	if len(out) == 0 {
 		return nil
 	}
 	t := p.Totals
-	return append(out, fmt.Sprintf("%d of %d phases done in %s%s", t.CompletedPhases, t.TotalPhases, Took(t.Elapsed), did(t.Files, t.TestsOK)))
-}
-
-// Progressed says how far a run has come.
-func Progressed(b event.Progressed) string {
-	s := Plural(b.Calls, "call", "calls") + did(b.Files, b.Tests)
-	if b.Errors > 0 {
-		s += fmt.Sprintf(", %d failed or not run", b.Errors)
-	}
-	if b.Since > 1 {
-		s += fmt.Sprintf(", nothing new in the last %d", b.Since)
-	}
-	if b.Phase != "" {
-		s += fmt.Sprintf("; phase %s (%d of %d done)", strings.TrimSpace(cut(b.Phase, 60)), b.PhasesDone, b.PhasesTotal)
-	}
-	return plain.Line(s + "; " + Took(b.Elapsed))
+	return append(out, fmt.Sprintf("%d of %d phases done in %s%s", t.CompletedPhases, t.TotalPhases, Took(t.Elapsed), Did(t.Files, t.TestsOK)))
 }

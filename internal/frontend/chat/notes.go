@@ -28,7 +28,7 @@ func (t *Timeline) remark(e event.Event) {
 	case event.Warned:
 		t.note(e, Note{Kind: OfWarning, Text: plain.Line(b.Text)})
 	case event.Stuck:
-		if text := brief.Stuck(b, ""); text != "" {
+		if text := stuckWords(b, ""); text != "" {
 			n := Note{Kind: OfStuck, Text: text}
 			for _, l := range b.Evidence {
 				n.Evidence = append(n.Evidence, plain.Line(l))
@@ -36,7 +36,7 @@ func (t *Timeline) remark(e event.Event) {
 			t.note(e, n)
 		}
 	case event.Compacted:
-		said := brief.Shorter(b)
+		said := shorter(b)
 		t.note(e, Note{Kind: OfCompaction, Text: said[0], More: said[1:]})
 	case event.Undone:
 		n := Note{Kind: OfUndo, Text: plain.Line("put back: " + strings.Join(b.Paths, ", "))}
@@ -56,6 +56,6 @@ func (t *Timeline) remark(e event.Event) {
 		}
 		t.note(e, Note{Kind: OfTold, Text: plain.Line(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))})
 	case event.Progressed:
-		t.note(e, Note{Kind: OfProgress, Text: brief.Progressed(b)})
+		t.note(e, Note{Kind: OfProgress, Text: progressedWords(b)})
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -51,7 +50,7 @@ func (t *Timeline) asks(question string) {
 
 func (t *Timeline) consent(q event.Question) Consent {
 	c := Consent{
-		Call: q.Call, Tool: plain.Line(q.Tool), Title: plain.Line(q.Title), Preview: plain.Text(q.Preview), Reason: brief.Reason(q),
+		Call: q.Call, Tool: plain.Line(q.Tool), Title: plain.Line(q.Title), Preview: plain.Text(q.Preview), Reason: reason(q),
 		Rule: plain.Line(q.Pattern), Always: q.Always, Edits: q.Edits,
 	}
 	text := q.Preview

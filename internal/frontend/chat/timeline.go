@@ -76,18 +76,18 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	case event.Recalled:
 		r := Reply{Text: plain.Text(b.Text), Took: b.Took}
 		if b.Key != "" {
-			r.Cached = brief.Recalled(b)
+			r.Cached = recalled(b)
 		}
 		t.whole(e, r)
 		t.changes[len(t.changes)-1].More = r.Text
 	case event.Retried:
 		t.withdraw(e, isThinking, isReply)
 		t.triedAgain(e)
-		t.add(&part{Block: Block{ID: id("retry", e.Seq), Began: e.Time, Body: Retry{Attempt: b.Attempt, Text: brief.Retry(b), Wait: b.Wait}}})
+		t.add(&part{Block: Block{ID: id("retry", e.Seq), Began: e.Time, Body: Retry{Attempt: b.Attempt, Text: retryWords(b), Wait: b.Wait}}})
 	case event.Waiting:
 		if p := t.find(isRetry); p != nil {
 			r := p.Body.(Retry)
-			r.Left, r.Waiting = b.Left, brief.Waiting(b)
+			r.Left, r.Waiting = b.Left, waitingWords(b)
 			p.Body = r
 			t.change(Changed, p, "")
 		}
@@ -96,7 +96,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	case event.OutputDelta:
 		t.output(e, b)
 	case event.Checking:
-		t.add(&part{Block: Block{ID: id("check", e.Seq), Began: e.Time, Body: Check{Title: brief.Check(b.Command)}}})
+		t.add(&part{Block: Block{ID: id("check", e.Seq), Began: e.Time, Body: Check{Title: checkTitle(b.Command)}}})
 	case event.Checked:
 		t.checked(e, b)
 	case event.PersonRan:
@@ -290,7 +290,7 @@ func (t *Timeline) call(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.CallAsked:
 		t.add(&part{call: b.ID, Block: Block{ID: id("call", e.Seq), Began: e.Time, Body: Call{
-			Tool: plain.Line(b.Tool), Kind: b.Does, Target: plain.Line(b.Target), Title: brief.Call(b),
+			Tool: plain.Line(b.Tool), Kind: b.Does, Target: plain.Line(b.Target), Title: plain.Line(b.Title),
 		}}})
 	case event.CallStarted:
 		if p := t.called(b.ID); p != nil {
@@ -305,7 +305,7 @@ func (t *Timeline) call(e event.Event) {
 			p = &part{Block: Block{ID: id("call", e.Seq), Began: e.Time, Body: Call{Tool: plain.Line(b.Tool), Kind: b.Does, Title: plain.Line(b.Tool)}}}
 		}
 		c := p.Body.(Call)
-		c.Outcome, c.Said, c.Command, c.Exit = b.Outcome, brief.Done(b), plain.Text(b.Command), b.Exit
+		c.Outcome, c.Said, c.Command, c.Exit = b.Outcome, outcomeWords(b), plain.Text(b.Command), b.Exit
 		c.Diff, c.Output, c.Took = plain.Text(b.Diff), plain.Text(b.Result.Text), b.Took
 		p.Body = c
 		t.finish(e, p, p.stream.clean.End(), false)
@@ -383,7 +383,7 @@ func (t *Timeline) checked(e event.Event, b event.Checked) {
 	if p == nil {
 		p = &part{Block: Block{ID: id("check", e.Seq), Began: e.Time}}
 	}
-	p.Body = Check{Title: brief.Check(b.Command), Said: brief.Checked(b), Exit: b.Exit, Output: plain.Text(b.Output), Took: b.Took}
+	p.Body = Check{Title: checkTitle(b.Command), Said: checkedWords(b), Exit: b.Exit, Output: plain.Text(b.Output), Took: b.Took}
 	t.finish(e, p, p.stream.clean.End(), false)
 }
 

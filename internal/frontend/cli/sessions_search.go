@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -56,11 +57,17 @@ func (a *App) search(ctx context.Context, args []string, all bool) error {
 	for _, r := range rows {
 		var hits []string
 		n := 0
+		timeline := chat.Timeline{}
 		broken := foldEvents(ctx, st, r.ID, func(e event.Event) {
-			for who, text := range spoken(e.Body) {
-				if line := hit(text, words); line != "" {
-					if n++; n <= shownHits {
-						hits = append(hits, who+line)
+			for _, ch := range timeline.Apply(e) {
+				if ch.What != chat.Finished {
+					continue
+				}
+				for who, text := range spoken(ch.Block.Body) {
+					if line := hit(text, words); line != "" {
+						if n++; n <= shownHits {
+							hits = append(hits, who+line)
+						}
 					}
 				}
 			}
@@ -90,22 +97,20 @@ func (a *App) search(ctx context.Context, args []string, all bool) error {
 	return nil
 }
 
-// spoken are the texts of an event that a person would look for, by who said
+// spoken are the texts of a block that a person would look for, by who said
 // them.
-func spoken(b event.Body) map[string]string {
+func spoken(b chat.Body) map[string]string {
 	switch b := b.(type) {
-	case event.Prompted:
+	case chat.Prompt:
 		if b.Source == event.Person {
 			return map[string]string{"> ": b.Text}
 		}
-	case event.Replied:
-		return map[string]string{"": b.Reply.Message.Text()}
-	case event.CallAsked:
-		return map[string]string{b.Tool + " ": string(b.Args)}
-	case event.CallDone:
-		return map[string]string{b.Tool + " → ": b.Result.Text}
-	case event.PersonRan:
-		return map[string]string{"> !": b.Command, "! → ": b.Output}
+	case chat.Reply:
+		return map[string]string{"": b.Text}
+	case chat.Call:
+		return map[string]string{b.Tool + " ": b.Command + "\n" + b.Title + "\n" + b.Diff, b.Tool + " → ": b.Output}
+	case chat.Command:
+		return map[string]string{"> !": b.Line, "! → ": b.Output}
 	}
 	return nil
 }

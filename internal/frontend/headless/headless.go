@@ -248,7 +248,7 @@ func (v *view) draw(c chat.Change) {
 				fmt.Fprintln(v.err, v.said.answer)
 			}
 			v.said.answer = ""
-			v.line(brief.Mending)
+			v.line(chat.Mending)
 		}
 		v.line(b.Attachments())
 	case chat.Reply:

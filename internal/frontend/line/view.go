@@ -84,10 +84,10 @@ func (v *view) draw(c chat.Change) {
 		}
 	case chat.Prompt:
 		if b.Source == event.Autofix {
-			v.line("pawl: " + brief.Mending)
+			v.line("pawl: " + chat.Mending)
 		}
 		if b.Joined {
-			v.line("  (told the model: " + short(b.Text) + ")")
+			v.line("  (told the model: " + plain.Cut(plain.Line(b.Text), 100) + ")")
 		}
 		if text := b.Attachments(); text != "" {
 			v.line("pawl: " + text)
@@ -101,7 +101,7 @@ func (v *view) draw(c chat.Change) {
 	case chat.Patch:
 		v.raw(strings.TrimSuffix(plain.Diff(b.Text, v.theme), "\n"))
 	case chat.Queued:
-		v.aside("  (waits: " + short(b.Text) + ")")
+		v.aside("  (waits: " + plain.Cut(plain.Line(b.Text), 100) + ")")
 	case chat.Ending:
 		if whole {
 			v.ending(b)
@@ -179,15 +179,6 @@ func (v *view) output(c chat.Change) {
 		v.end()
 	}
 	v.unbroken(plain.Wrap(c.More, v.width(), true))
-}
-
-// short is the beginning of a text, for a line that tells of it.
-func short(text string) string {
-	text = plain.Line(text)
-	if r := []rune(text); len(r) > 100 {
-		text = string(r[:100]) + "…"
-	}
-	return text
 }
 
 // aside shows a line as soon as no line of a call waits for its outcome.

@@ -56,7 +56,7 @@ func (t *writer) draw(b chat.Block) string {
 	switch b := b.Body.(type) {
 	case chat.Prompt:
 		if b.Source == event.Autofix {
-			return t.note(brief.Mending) + t.output(b.Text)
+			return t.note(chat.Mending) + t.output(b.Text)
 		}
 		s := t.person(b.Text)
 		if len(b.Attached) > 0 {

@@ -1,0 +1,102 @@
+package chat
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// SPEC 16.11: one line each, nothing obeyed.
+func TestCallTitle(t *testing.T) {
+	for _, c := range []struct{ name, args, want string }{
+		{"bash", `{"command":"ls\nrm x"}`, "bash ls …"},
+		{"read", `{"files":[{"path":"a"},{"path":"a"},{"path":"b"}]}`, "read a, b"},
+		{"multi_edit", `{"edits":[{"path":"a"},{"path":"b"}]}`, "multi_edit a, b"},
+		{"todo", `{"items":[]}`, "todo"},
+		{"x\x1b[2J", `[1]`, "x"},
+		{"write", `{"path":"\u001b]0;t\u0007\u202ea"}`, `write \u{202E}a`},
+		{"bash", `{"command":"` + strings.Repeat("é", 200) + `"}`, "bash " + strings.Repeat("é", 160) + "…"},
+	} {
+		asked := event.Completed(event.CallAsked{Tool: c.name, Args: json.RawMessage(c.args)}).(event.CallAsked)
+		if got := plain.Line(asked.Title); got != c.want {
+			t.Errorf("%s: %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+func TestOutcomeWords(t *testing.T) {
+	if got := outcomeWords(event.CallDone{Outcome: event.Failed, Result: llm.Result{Text: "== a.txt ==\nerror: a.txt does not exist"}}); got != "failed: a.txt does not exist" {
+		t.Errorf("%q", got)
+	}
+	two := 2
+	for want, d := range map[string]event.CallDone{
+		"12 matches":             {Outcome: event.OK, Note: "12 matches"},
+		"12 matches 1.5 s":       {Outcome: event.OK, Note: "12 matches", Took: 1500 * time.Millisecond},
+		"exit code 0, 2s":        {Outcome: event.OK, Note: "exit code 0, 2s", Command: "x", Took: 2 * time.Second},
+		"exit code 2":            {Outcome: event.Failed, Exit: &two, Result: llm.Result{Text: "boom"}},
+		"failed: no such file":   {Outcome: event.Failed, Result: llm.Result{Text: "no such file\nmore"}},
+		"denied: a rule says so": {Outcome: event.Denied, Result: llm.Result{Text: "Not allowed, it did not run: a rule says so"}},
+		"invalid: no path":       {Outcome: event.Invalid, Result: llm.Result{Text: "no path\x1b[2J"}},
+		"cancelled":              {Outcome: event.Cancelled},
+		"failed: " + strings.Repeat("x", 120) + "…": {Outcome: event.Failed, Result: llm.Result{Text: strings.Repeat("x", 300)}},
+	} {
+		if got := outcomeWords(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for want, d := range map[string]time.Duration{"5 ms": 5 * time.Millisecond, "1.5 s": 1500 * time.Millisecond, "1m5s": 65 * time.Second} {
+		if got := brief.Took(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestRetryWords(t *testing.T) {
+	got := retryWords(event.Retried{Attempt: 1, Error: event.Fault{Message: "busy\nnow"}, Wait: 2 * time.Second, Shown: true})
+	if got != "try 1 failed: busy now; again in 2.0 s (what it said so far is withdrawn)" {
+		t.Errorf("%q", got)
+	}
+}
+
+// SPEC 18.2: a question says each thing once, and no reason is lost that the
+// call does not say itself.
+func TestReason(t *testing.T) {
+	for _, c := range []struct{ title, preview, reason, want string }{
+		{"bash go vet ./...", "go vet ./...", "it runs `go vet ./...`", ""},
+		{"bash touch b …", "touch b\ntouch c", "it runs `touch b`; it runs `touch c`", ""},
+		{"edit a.go (+1 -1)", "--- a\n", "it changes a.go", ""},
+		{"bash rm -rf /x", "rm -rf /x", "it changes /x, which is outside the workspace; it runs `rm -rf /x`", "it changes /x, which is outside the workspace"},
+		{"bash x", "x", "it runs `curl evil`", "it runs `curl evil`"},
+		{"bash x", "x", "it changes y", "it changes y"},
+		{"bash sh \x1b[2Jx", "sh \x1b[2Jx", "no one knows what it does\x1b[31m", "no one knows what it does"},
+	} {
+		if got := reason(event.Question{Tool: "bash", Title: c.title, Preview: c.preview, Reason: c.reason}); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.title, c.reason, got, c.want)
+		}
+	}
+}
+
+// SPEC 18.2: the stuck detector speaks to a person in one sentence.
+func TestStuckWords(t *testing.T) {
+	letter := "You are going in circles: the same read call with the same result 3 times.\n\nWhat shows it:\n- call 1: read a\n\nNothing changed."
+	for _, c := range []struct {
+		b    event.Stuck
+		look string
+		want string
+	}{
+		{event.Stuck{Level: "recovery", Text: letter}, "/why", "the model goes in circles: the same read call with the same result 3 times; it is told so and shown another way (evidence: /why)"},
+		{event.Stuck{Level: "block", Text: letter, Call: "read:1"}, "pawl why", "the model goes in circles: the same read call with the same result 3 times; that call is blocked until a file has new content (evidence: pawl why)"},
+		{event.Stuck{Level: "block", Text: letter}, "", "the model goes in circles: the same read call with the same result 3 times; it is told so once more"},
+		{event.Stuck{Level: "halt", Text: "Stopped: x. A recovery was tried and the calls were blocked, without effect."}, "/why", ""},
+	} {
+		if got := stuckWords(c.b, c.look); got != c.want {
+			t.Errorf("%+v: %q", c.b, got)
+		}
+	}
+}
