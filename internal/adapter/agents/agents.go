@@ -1,0 +1,173 @@
+// Package agents reads the kinds of agents that people keep in files: Markdown
+// with front matter (name, description, tools, model, budget) and the text that
+// an agent of the kind is told.
+//
+// Files of a project win over a person's own, and .pawl over .claude; a file
+// wins over a kind that pawl brings. They are text: nothing of them is executed,
+// and no field can widen what an agent may do. A file that cannot be read as one
+// is left out with a warning, and so is what is in it and means nothing here.
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/frontmatter"
+)
+
+// Kind is how an agent works.
+type Kind struct {
+	Name        string
+	Description string
+	Prompt      string   // what it is told besides
+	Tools       []string // names as their author knows them; nil: all
+	Model       string   // "": its parent's
+	USD         float64  // what one run may cost; 0: as its parent
+	ReadOnly    bool     // it changes nothing
+	File        string   // "": pawl's own
+}
+
+const (
+	maxFile  = 256 << 10
+	maxFiles = 200 // in one folder
+)
+
+var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+// Builtin are the kinds that pawl brings.
+func Builtin() []Kind {
+	return []Kind{
+		{
+			Name:        "explore",
+			Description: "Finds out about the code: where something is, how it works, what uses it. Reads only, in a context of its own, and returns what it found.",
+			Prompt:      "You explore code for another agent, which sees nothing but your last message. Search broadly first, then read what matters. End with what was asked: facts with paths and lines, what you looked for and did not find, and nothing that you did not see yourself. You cannot change anything.",
+			ReadOnly:    true,
+		},
+		{
+			Name:        "general",
+			Description: "Works on a part of the task by itself, with all tools, and returns what it did.",
+			Prompt:      "You work on a part of a task for another agent, which sees nothing but your last message. Do the whole part and nothing else. End with what you did, which files you changed, how it was checked, and what is left.",
+		},
+	}
+}
+
+// Load reads the kinds of some folders, the ones that win first, and adds those
+// that pawl brings. Warnings name the file and what is wrong with it.
+func Load(folders ...string) (kinds []Kind, warnings []string) {
+	known := map[string]bool{}
+	add := func(k Kind) {
+		if lower := strings.ToLower(k.Name); !known[lower] {
+			known[lower] = true
+			kinds = append(kinds, k)
+		}
+	}
+	for _, dir := range folders {
+		files, err := list(dir)
+		if err != nil {
+			warnings = append(warnings, fmt.Sprintf("the agents in %s were not read: %v", dir, err))
+		}
+		for _, file := range files {
+			k, notes, err := read(file)
+			if err != nil {
+				warnings = append(warnings, fmt.Sprintf("the agent in %s was not read: %v", file, err))
+				continue
+			}
+			for _, n := range notes {
+				warnings = append(warnings, fmt.Sprintf("the agent in %s: %s", file, n))
+			}
+			add(k)
+		}
+	}
+	for _, k := range Builtin() {
+		add(k)
+	}
+	return kinds, warnings
+}
+
+// list returns the Markdown files of a folder and of the folders in it, in
+// order of their names.
+func list(dir string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && p != dir && strings.Count(strings.TrimPrefix(p, dir), string(filepath.Separator)) > 3:
+			return fs.SkipDir
+		case d.Type().IsRegular() && strings.EqualFold(filepath.Ext(p), ".md") && !strings.EqualFold(d.Name(), "README.md"):
+			if files = append(files, p); len(files) > maxFiles {
+				return fmt.Errorf("there are more than %d files", maxFiles)
+			}
+		}
+		return nil
+	})
+	if err != nil && len(files) > maxFiles {
+		files = files[:maxFiles]
+	}
+	return files, err
+}
+
+func read(file string) (k Kind, notes []string, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return k, nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() > maxFile {
+		return k, nil, errors.Join(err, fmt.Errorf("it is longer than %d KiB", maxFile>>10))
+	}
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return k, nil, err
+	}
+	fields, body, err := frontmatter.Parse(string(src))
+	if err != nil {
+		return k, nil, err
+	}
+	k = Kind{
+		Name: fields.Text("name"), Description: fields.Text("description"), Prompt: strings.TrimSpace(body),
+		Model: fields.Text("model"), File: file,
+	}
+	if k.Name == "" {
+		k.Name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	}
+	switch {
+	case !name.MatchString(k.Name):
+		return k, nil, fmt.Errorf("the name %.80q must be letters, digits, -, _ or a dot", k.Name)
+	case k.Description == "":
+		return k, nil, errors.New("it has no description: a model would not know when to use it")
+	case k.Prompt == "":
+		return k, nil, errors.New("it has no text: an agent of this kind would be told nothing")
+	}
+	if names, set := fields.List("tools"); set && len(names) > 0 && !slices.Contains(names, "*") {
+		k.Tools = names
+	}
+	if strings.EqualFold(k.Model, "inherit") {
+		k.Model = ""
+	}
+	if s := strings.TrimPrefix(fields.Text("budget"), "$"); s != "" {
+		if k.USD, err = strconv.ParseFloat(s, 64); err != nil || k.USD <= 0 || k.USD > 1e6 {
+			return k, nil, fmt.Errorf("the budget %.40q is not an amount in USD", s)
+		}
+	}
+	if s := fields.Text("read-only"); s != "" {
+		if k.ReadOnly, err = strconv.ParseBool(s); err != nil {
+			return k, nil, fmt.Errorf("read-only is %.40q: it must be true or false", s)
+		}
+	}
+	if fields.Text("permissionmode") == "plan" {
+		k.ReadOnly = true
+	} else if mode := fields.Text("permissionmode"); mode != "" {
+		notes = append(notes, fmt.Sprintf("permissionMode %.40q is ignored: an agent has the rights of who started it, or fewer", mode))
+	}
+	return k, notes, nil
+}

@@ -1,0 +1,114 @@
+package agents
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func find(kinds []Kind, name string) Kind {
+	for _, k := range kinds {
+		if k.Name == name {
+			return k
+		}
+	}
+	return Kind{}
+}
+
+// SPEC 14.1: a project's kinds win over a person's, and those over pawl's own.
+func TestLoad(t *testing.T) {
+	project := folder(t, map[string]string{
+		"reviewer.md":      "---\nname: reviewer\ndescription: Reviews: changes.\ntools: Read, Grep, Bash(git diff:*)\nmodel: inherit\nbudget: $0.5\ncolor: red\n---\nLook closely.\n",
+		"sub/deep/nest.md": "---\ndescription: d\nread-only: true\n---\nx\n",
+		"README.md":        "not an agent",
+		"notes.txt":        "not an agent",
+	})
+	user := folder(t, map[string]string{
+		"reviewer.md": "---\nname: Reviewer\ndescription: mine\n---\nx\n",
+		"explore.md":  "---\nname: explore\ndescription: my own explorer\npermissionMode: plan\ntools: '*'\n---\nx\n",
+	})
+	kinds, warnings := Load(project, filepath.Join(project, "missing"), user)
+	if warnings != nil {
+		t.Error(warnings)
+	}
+	if len(kinds) != 4 {
+		t.Errorf("%d kinds: %+v", len(kinds), kinds)
+	}
+	r := find(kinds, "reviewer")
+	if r.Description != "Reviews: changes." || fmt.Sprint(r.Tools) != "[Read Grep Bash(git diff:*)]" || r.Model != "" || r.USD != 0.5 || r.Prompt != "Look closely." || r.ReadOnly {
+		t.Errorf("%+v", r)
+	}
+	if k := find(kinds, "nest"); !k.ReadOnly || k.Tools != nil {
+		t.Errorf("%+v", k)
+	}
+	if k := find(kinds, "explore"); k.Description != "my own explorer" || !k.ReadOnly || k.Tools != nil {
+		t.Errorf("%+v", k)
+	}
+	if k := find(kinds, "general"); k.File != "" || k.ReadOnly {
+		t.Errorf("%+v", k)
+	}
+}
+
+func TestWhatIsLeftOut(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"no description": {"---\nname: a\n---\nx", "no description"},
+		"no text":        {"---\nname: a\ndescription: d\n---\n", "no text"},
+		"a path":         {"---\nname: ../a\ndescription: d\n---\nx", "must be letters"},
+		"no front":       {"just text", "no description"},
+		"no end":         {"---\nname: a\n", "has no end"},
+		"a budget":       {"---\nname: a\ndescription: d\nbudget: much\n---\nx", "not an amount"},
+		"below nothing":  {"---\nname: a\ndescription: d\nbudget: -1\n---\nx", "not an amount"},
+		"infinite":       {"---\nname: a\ndescription: d\nbudget: Inf\n---\nx", "not an amount"},
+		"read-only":      {"---\nname: a\ndescription: d\nread-only: maybe\n---\nx", "true or false"},
+		"large":          {"---\nname: a\ndescription: d\n---\n" + strings.Repeat("x", maxFile), "longer than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kinds, warnings := Load(folder(t, map[string]string{"a.md": c.text}))
+			if len(kinds) != len(Builtin()) || len(warnings) != 1 || !strings.Contains(warnings[0], c.want) || !strings.Contains(warnings[0], "a.md") {
+				t.Errorf("%d kinds, %q", len(kinds), warnings)
+			}
+		})
+	}
+	t.Run("wider rights", func(t *testing.T) {
+		kinds, warnings := Load(folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\npermissionMode: bypassPermissions\n---\nx"}))
+		if find(kinds, "a").Name == "" || len(warnings) != 1 || !strings.Contains(warnings[0], "ignored") {
+			t.Errorf("%+v %q", kinds, warnings)
+		}
+	})
+	t.Run("a link", func(t *testing.T) {
+		dir := folder(t, nil)
+		if err := os.Symlink("/etc/passwd", filepath.Join(dir, "a.md")); err != nil {
+			t.Fatal(err)
+		}
+		if kinds, _ := Load(dir); len(kinds) != len(Builtin()) {
+			t.Errorf("%+v", kinds)
+		}
+	})
+	t.Run("many", func(t *testing.T) {
+		files := map[string]string{}
+		for i := range maxFiles + 10 {
+			files[fmt.Sprintf("a%d.md", i)] = fmt.Sprintf("---\ndescription: d\n---\nx %d", i)
+		}
+		kinds, warnings := Load(folder(t, files))
+		if len(kinds) != maxFiles+len(Builtin()) || len(warnings) != 1 {
+			t.Errorf("%d kinds, %q", len(kinds), warnings)
+		}
+	})
+}
