@@ -93,7 +93,7 @@ func TestFullDisk(t *testing.T) {
 // followToTheEnd prompts and reads until the turn ends, or the events do.
 func followToTheEnd(t *testing.T, r *rig, n int) (ended bool) {
 	t.Helper()
-	events := r.Events(t.Context(), r.Last())
+	events := r.Events(t.Context(), r.View().Last())
 	if _, err := r.Submit(t.Context(), session.Prompt{Text: "go"}); err != nil {
 		if !errors.Is(err, store.ErrFull) {
 			t.Errorf("full from append %d on: the prompt says %v", n, err)
@@ -136,7 +136,7 @@ func TestReaderFarBehind(t *testing.T) {
 				}
 			}
 		}
-		if last == r.Last() {
+		if last == r.View().Last() {
 			return
 		}
 	}

@@ -146,7 +146,7 @@ func TestBrokenRepliesAreCharged(t *testing.T) {
 	if len(cs) != 2 || cs[0].By != "broken_reply" || cs[0].Usage.Output != 1000 || *cs[0].USD != 0.01 || *cs[1].USD != 0.05 || !cs[0].Guess || cs[1].Guess {
 		t.Fatalf("%+v", cs)
 	}
-	all, _ := r.Spent()
+	all, _ := r.View().Spent()
 	// What broke off is not known, and at most what pawl counted; what was
 	// reported is known, also where nothing came of it.
 	if all.Requests != 4 || all.Replies != 1 || all.Cost() != nil || all.Most() == nil || *all.Most() < 0.06 || all.USD < 0.05 || all.USD > 0.051 {
@@ -174,7 +174,7 @@ func TestWallLimit(t *testing.T) {
 	if end := find[event.Ended](es)[0]; end.End != event.EndBudget || !strings.Contains(end.Error.Message, "1m0s of running time") {
 		t.Errorf("%+v", end)
 	}
-	if all, _ := r.Spent(); all.Active() < time.Minute {
+	if all, _ := r.View().Spent(); all.Active() < time.Minute {
 		t.Errorf("%v", all.Active())
 	}
 }
@@ -263,7 +263,7 @@ func (f *family) child(ctx context.Context, id string, look tool.Set) (tool.Resu
 		return tool.Result{}, err
 	}
 	defer s.Close()
-	events := s.Events(ctx, s.Last())
+	events := s.Events(ctx, s.View().Last())
 	if _, err := s.Submit(ctx, session.Prompt{Source: event.Parent, Text: "go"}); err != nil {
 		return tool.Result{}, err
 	}
@@ -319,7 +319,7 @@ func TestParallelChildrenCanNotOverspend(t *testing.T) {
 		}
 		f.parent = s
 		defer s.Close()
-		events := s.Events(t.Context(), s.Last())
+		events := s.Events(t.Context(), s.View().Last())
 		if _, err := s.Submit(t.Context(), session.Prompt{Text: "go"}); err != nil {
 			rt.Fatal(err)
 		}
@@ -341,7 +341,7 @@ func TestParallelChildrenCanNotOverspend(t *testing.T) {
 		if f.billed > most*1.000001 {
 			rt.Fatalf("billed %v of %v; the largest reservation %v", f.billed, limit, f.most)
 		}
-		all, _ := s.Spent()
+		all, _ := s.View().Spent()
 		if got := all.USD + all.Guessed; got < f.billed*0.99-0.01 {
 			rt.Fatalf("billed %v, the log says %v", f.billed, got)
 		}
@@ -359,7 +359,7 @@ func TestSummariesGiveBack(t *testing.T) {
 		t.Fatalf("%d compactions", n)
 	}
 	// Nothing is in flight: all that is left can be had at once.
-	all, _ := r.Spent()
+	all, _ := r.View().Spent()
 	left := 1 - *all.Most()
 	price := llm.Price{Input: 1, Output: 1}
 	ctx, cancel := context.WithCancel(t.Context())

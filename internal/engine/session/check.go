@@ -56,7 +56,7 @@ func (s *Session) ending(of *turn.Loop) *ending {
 }
 
 // Evidence is part of Ending.
-func (e *ending) Evidence() evidence.Report { return e.s.Evidence() }
+func (e *ending) Evidence() evidence.Report { return e.s.proof() }
 
 // Skip is part of Ending.
 func (e *ending) Skip(ctx context.Context, why string) error {
@@ -227,7 +227,7 @@ func readSome(name string) (string, error) {
 // hashes are the turn's changed files as they are on disk.
 func (s *Session) hashes() map[string]tool.Hash {
 	out := map[string]tool.Hash{}
-	for _, f := range s.Evidence().Files {
+	for _, f := range s.proof().Files {
 		if f.ByCheck || s.cfg.Files == nil {
 			continue
 		}

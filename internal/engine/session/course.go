@@ -1,8 +1,6 @@
 package session
 
 import (
-	"encoding/json"
-
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -58,27 +56,3 @@ type bodyFold func(event.Body)
 
 // Apply is part of event.Fold.
 func (f bodyFold) Apply(e event.Event) { f(e.Body) }
-
-// folds lists the session's state. Those that look at others come after them.
-func (s *Session) folds() []event.Fold {
-	return []event.Fold{
-		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.asking.apply), bodyFold(s.routing.apply),
-		&s.conv, &s.meter, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
-		machinesFold{s}, milestones{s},
-	}
-}
-
-// recorded is a call's arguments as the log has them: that is what the folds
-// know calls by.
-func (s *Session) recorded(args json.RawMessage) json.RawMessage {
-	return s.log.Masked(event.CallAsked{Args: args}).(event.CallAsked).Args
-}
-
-// known is a footprint with its files named as the log has them.
-func (s *Session) known(f tool.Footprint) tool.Footprint {
-	spans := func(ss []tool.Span) []tool.Span {
-		return s.log.Masked(event.FileSeen{Spans: ss}).(event.FileSeen).Spans
-	}
-	f.Reads, f.Writes = spans(f.Reads), spans(f.Writes)
-	return f
-}

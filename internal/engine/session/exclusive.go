@@ -93,6 +93,7 @@ func (s *Session) next(ended *run) *run {
 	defer close(ended.gone)
 	broken := s.log.Broken()
 	s.mu.Lock()
+	s.cause.Store(0)
 	if len(s.queue) == 0 || broken != nil {
 		s.running = nil
 		s.mu.Unlock()
@@ -117,6 +118,7 @@ func (s *Session) caused(r *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.cause = began
+	s.cause.Store(began)
 }
 
 // exclusive gives the session to its caller until done is called. What it does

@@ -120,7 +120,7 @@ func TestOneOperationAtATime(t *testing.T) {
 	}
 	all := []operation{
 		{"prompt", "a turn runs", func(r *rig) (func() error, error) {
-			events := r.Events(r.t.Context(), r.Last())
+			events := r.Events(r.t.Context(), r.View().Last())
 			_, err := r.Submit(r.t.Context(), session.Prompt{Text: "hello"})
 			return func() error {
 				for e := range events {
@@ -147,7 +147,7 @@ func TestOneOperationAtATime(t *testing.T) {
 			t.Parallel()
 			h := newHeld()
 			r := exclusiveRig(t, h)
-			before := r.Last()
+			before := r.View().Last()
 			h.shut.Store(true)
 			ended, err := first.begin(r)
 			if err != nil {
@@ -161,12 +161,12 @@ func TestOneOperationAtATime(t *testing.T) {
 				if second.name == "prompt" || second.name == "diff" {
 					continue // it waits; it only looks, so it may
 				}
-				at := r.Last()
+				at := r.View().Last()
 				wait, err := second.begin(r)
 				if err == nil {
 					err = wait()
 				}
-				if err == nil || !strings.Contains(err.Error(), first.runs) || r.Last() != at {
+				if err == nil || !strings.Contains(err.Error(), first.runs) || r.View().Last() != at {
 					t.Errorf("%s beside %s: %v", second.name, first.name, err)
 				}
 			}
@@ -223,7 +223,7 @@ func TestTurnBesideCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-h.arrived
-	events := r.Events(t.Context(), r.Last())
+	events := r.Events(t.Context(), r.View().Last())
 	if _, err := r.Submit(t.Context(), session.Prompt{Text: "go"}); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestOperationEnds(t *testing.T) {
 	}
 	// One that was open when pawl died is closed when the session is taken up.
 	_ = r.Close()
-	seq := r.Last()
+	seq := r.View().Last()
 	if _, err := r.store.Append(t.Context(), "s1", seq, event.Draft{Body: event.OpStarted{Op: "command", Text: "make"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestCatchUpBeforeEach(t *testing.T) {
 			r := newRig(t, "ask", m, func(c *session.Config) {
 				c.OpenModel = func(string) (llm.Model, error) { return m, nil }
 			})
-			if _, err := r.store.Append(t.Context(), "s1", r.Last(), event.Draft{Body: event.Warned{What: "test", Text: "from elsewhere"}}); err != nil {
+			if _, err := r.store.Append(t.Context(), "s1", r.View().Last(), event.Draft{Body: event.Warned{What: "test", Text: "from elsewhere"}}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := r.Submit(t.Context(), op); err != nil {

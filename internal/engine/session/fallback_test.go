@@ -77,8 +77,8 @@ func TestFallback(t *testing.T) {
 		t.Errorf("the second model was tried %d times, want 5", n)
 	}
 	// The session stays with it.
-	if r.Info().Model != "other" {
-		t.Errorf("in use: %s", r.Info().Model)
+	if r.View().Info().Model != "other" {
+		t.Errorf("in use: %s", r.View().Info().Model)
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *Session) drive(ctx context.Context) (event.End, error) {
 	t := s.ending(loop)
 	for {
 		end, err := loop.Run(ctx)
-		if end != event.EndDone || err != nil || fixer == nil || s.waiting() || len(s.Evidence().Changed()) == 0 {
+		if end != event.EndDone || err != nil || fixer == nil || s.waiting() || len(s.proof().Changed()) == 0 {
 			return end, err
 		}
 		prompt, err := fixer.Next(ctx, t)

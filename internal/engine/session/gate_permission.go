@@ -214,7 +214,7 @@ func places(f tool.Footprint) []string {
 // would be destroyed that can not be put back (SPEC 11.1).
 func (g *permissionGate) decide(ctx context.Context, p *turn.Pending) permission.Decision {
 	d := g.policy(p)
-	if d.Verdict == permission.Deny || g.s.Mode() == permission.Yolo {
+	if d.Verdict == permission.Deny || g.s.mode() == permission.Yolo {
 		return d
 	}
 	lost := g.s.changes.Unrestorable(ctx, p)
@@ -249,10 +249,6 @@ func (g *permissionGate) edits(ctx context.Context, p *turn.Pending) bool {
 	return eventlog.Look(g.s.log, func() bool {
 		return g.s.perm.Mode() == permission.Ask4All && g.s.perm.In(permission.AcceptEdits).Decide(asked(p)).Verdict == permission.Allow
 	})
-}
-
-func (s *Session) decide(c permission.Call) permission.Decision {
-	return eventlog.Look(s.log, func() permission.Decision { return s.perm.Decide(c) })
 }
 
 // title says in one line what a call is about.

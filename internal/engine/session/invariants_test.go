@@ -261,7 +261,7 @@ func (w *world) start() {
 	// One reader for all: what is shown between two prompts counts too.
 	// What hangs is a failure and not the end of the test run.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	next, stop := iter.Pull2(s.Events(ctx, s.Last()))
+	next, stop := iter.Pull2(s.Events(ctx, s.View().Last()))
 	w.next, w.stop = next, func() { stop(); cancel() }
 }
 
@@ -396,7 +396,7 @@ func whole(all []event.Event, n int) int {
 
 // legal says that no event needed an illegal transition of any machine.
 func (w *world) legal() {
-	s := w.States()
+	s := w.View().States()
 	for _, v := range s.Violations {
 		w.rt.Errorf("event %d %s: %v", v.Seq, v.Kind, v.Err)
 	}
@@ -409,22 +409,22 @@ func (w *world) legal() {
 func (w *world) sameAgain(all []event.Event) {
 	cfg := w.cfg
 	cfg.Store, cfg.ReadOnly = copyOf(w.rt, all), true
-	cfg.Permission = modeIn(w.rt, string(w.Mode()), w.dir)
+	cfg.Permission = modeIn(w.rt, string(w.View().Mode()), w.dir)
 	again, err := session.Open(context.Background(), cfg)
 	if err != nil {
 		w.rt.Fatal(err)
 	}
 	defer again.Close()
 	state := func(s *session.Session) string {
-		spent, turn := s.Spent()
+		spent, turn := s.View().Spent()
 		standing, ok := s.Changes().Standing()
-		at := s.States()
-		ph := s.Phases()
+		at := s.View().States()
+		ph := s.View().Phases()
 		files := []any{ph.Totals.Files, ph.Totals.TestsOK}
 		for _, d := range ph.Done {
 			files = append(files, d.Number, d.Description, d.Files, d.Blockers)
 		}
-		return fmt.Sprintf("%s %+v %v %v %+v %s", args([]any{spent, turn, s.Evidence(), s.Plan(), s.Mode(), s.Last(), ph.Plan, files}), standing, ok, s.Info().Ref(), at, phasesIn(s))
+		return fmt.Sprintf("%s %+v %v %v %+v %s", args([]any{spent, turn, s.View().Evidence(), s.View().Plan(), s.View().Mode(), s.View().Last(), ph.Plan, files}), standing, ok, s.View().Info().Ref(), at, phasesIn(s))
 	}
 	if a, b := state(w.Session), state(again); a != b {
 		w.rt.Errorf("folded again:\n%s\n%s", a, b)

@@ -411,7 +411,7 @@ func TestCrashInACommand(t *testing.T) {
 	r.put("a.txt", "one\n")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	events := r.Events(ctx, r.Last())
+	events := r.Events(ctx, r.View().Last())
 	if _, err := r.Submit(ctx, session.Prompt{Text: "go"}); err != nil {
 		t.Fatal(err)
 	}
@@ -419,7 +419,7 @@ func TestCrashInACommand(t *testing.T) {
 	log, copied := r.store, t.TempDir()
 	for e := range events {
 		if b, ok := e.Body.(event.OutputDelta); ok && strings.Contains(b.Text, "ready") {
-			if err := log.Fork(ctx, event.Origin{Session: "s1", At: r.Last()}, "s2"); err != nil {
+			if err := log.Fork(ctx, event.Origin{Session: "s1", At: r.View().Last()}, "s2"); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.CopyFS(copied, os.DirFS(state)); err != nil {
@@ -484,7 +484,7 @@ func TestCheckThatChangesFiles(t *testing.T) {
 		r := newRig(t, "yolo", llmtest.New(write, llmtest.Use("bash", bash("make test")), llmtest.Use("bash", bash("make test"))), journaled(t, journal.Options{}))
 		r.put("Makefile", "test:\n\t@"+script+"\n\t@echo 1 passed in 0.01s\n")
 		r.run("go", nil)
-		if v := r.Evidence().Verified; (v != nil) != verified {
+		if v := r.View().Evidence().Verified; (v != nil) != verified {
 			t.Errorf("%s: %+v", script, v)
 		}
 	}

@@ -78,8 +78,8 @@ func stories() map[string]story {
 			if !ok {
 				return
 			}
-			if r.State() != lifecycle.Paused || r.Activity() != lifecycle.AwaitingPermission {
-				r.t.Errorf("a question is open, the agent %s, its activity %s", r.State(), r.Activity())
+			if r.View().State() != lifecycle.Paused || r.View().Activity() != lifecycle.AwaitingPermission {
+				r.t.Errorf("a question is open, the agent %s, its activity %s", r.View().State(), r.View().Activity())
 			}
 			a := session.Answer{ID: q.ID, Text: text}
 			for _, one := range q.Questions {
@@ -191,8 +191,8 @@ func TestStatesOfRealRuns(t *testing.T) {
 				}
 			})
 			r.put("a.txt", "one\n")
-			if r.State() != lifecycle.Idle || r.Activity() != lifecycle.Idle {
-				t.Errorf("opened: %s, %s", r.State(), r.Activity())
+			if r.View().State() != lifecycle.Idle || r.View().Activity() != lifecycle.Idle {
+				t.Errorf("opened: %s, %s", r.View().State(), r.View().Activity())
 			}
 			r.run("go", func(e event.Event) {
 				if c.on != nil {
@@ -200,10 +200,10 @@ func TestStatesOfRealRuns(t *testing.T) {
 				}
 			})
 			s := follow(t, r.log())
-			if r.State() != c.agent || r.Activity() != c.activity || s.agent.State() != c.agent || s.activity.State() != c.activity {
-				t.Errorf("agent %s, activity %s; of the log %s, %s; want %s, %s", r.State(), r.Activity(), s.agent.State(), s.activity.State(), c.agent, c.activity)
+			if r.View().State() != c.agent || r.View().Activity() != c.activity || s.agent.State() != c.agent || s.activity.State() != c.activity {
+				t.Errorf("agent %s, activity %s; of the log %s, %s; want %s, %s", r.View().State(), r.View().Activity(), s.agent.State(), s.activity.State(), c.agent, c.activity)
 			}
-			path := r.Path()
+			path := r.View().Path()
 			if !slices.Equal(path, s.activity.Path()) || !inOrder(path, c.passes) {
 				t.Errorf("the path is %v, of the log %v; want %v in it", path, s.activity.Path(), c.passes)
 			}
@@ -216,12 +216,12 @@ func TestStatesOfRealRuns(t *testing.T) {
 				}
 			})
 			follow(t, r.log())
-			if got := r.Path(); got[0] != lifecycle.Idle || got[1] != lifecycle.ProcessingPrompt {
+			if got := r.View().Path(); got[0] != lifecycle.Idle || got[1] != lifecycle.ProcessingPrompt {
 				t.Errorf("the next run begins with %v", got)
 			}
 			_ = r.Close()
-			if r.State() != lifecycle.Disposed {
-				t.Errorf("closed: %s", r.State())
+			if r.View().State() != lifecycle.Disposed {
+				t.Errorf("closed: %s", r.View().State())
 			}
 		})
 	}
@@ -268,8 +268,8 @@ func TestStatesAfterACrash(t *testing.T) {
 			cfg.Store, cfg.Model, cfg.Permission = st, llmtest.New(), policy(t, "ask", r.dir)
 			again := &rig{t: t, dir: r.dir, store: st, cfg: cfg}
 			again.open()
-			if again.State() != lifecycle.Idle && again.State() != lifecycle.Error || again.Activity() != lifecycle.Idle && again.Activity() != lifecycle.Halted {
-				t.Errorf("%s, cut at %d: agent %s, activity %s", name, n, again.State(), again.Activity())
+			if again.View().State() != lifecycle.Idle && again.View().State() != lifecycle.Error || again.View().Activity() != lifecycle.Idle && again.View().Activity() != lifecycle.Halted {
+				t.Errorf("%s, cut at %d: agent %s, activity %s", name, n, again.View().State(), again.View().Activity())
 			}
 			again.run("and then?", nil)
 			follow(t, again.log())
@@ -286,14 +286,14 @@ func TestListen(t *testing.T) {
 	_ = r.Close()
 	r.open()
 	var heard, broke []string
-	r.Listen(func(machine string, _, to fsm.State, _ fsm.Meta) {
+	r.View().Listen(func(machine string, _, to fsm.State, _ fsm.Meta) {
 		if machine == "agent" && to == lifecycle.Running {
 			panic(errors.New("ouch"))
 		}
 	}, func(v any) { broke = append(broke, fmt.Sprint(v)) })
-	r.Listen(func(machine string, from, to fsm.State, m fsm.Meta) {
+	r.View().Listen(func(machine string, from, to fsm.State, m fsm.Meta) {
 		if machine == "agent" {
-			heard = append(heard, fmt.Sprint(from, ">", to, " by ", m["event"], " ", r.State()))
+			heard = append(heard, fmt.Sprint(from, ">", to, " by ", m["event"], " ", r.View().State()))
 		}
 	}, nil)
 	r.run("again", nil)

@@ -235,7 +235,7 @@ func (l *life) person() string {
 func (l *life) touch(p string) {
 	at := int64(0)
 	if l.s != nil {
-		at = l.s.Last()
+		at = l.s.View().Last()
 	}
 	l.others[p] = append(l.others[p], at)
 	if to, err := filepath.EvalSymlinks(filepath.Join(l.dir, p)); err == nil {
@@ -412,7 +412,7 @@ func (l *life) command(id string) string {
 		line = head + "; " + g.words + "; " + tail
 	}
 	p, run := l.bash(id, line, false)
-	before, from, named := l.files(), l.s.Last(), undo.Place{Dir: l.s.cfg.Dir, Resolve: l.s.cfg.Files.Resolve}.Names(p.Footprint.Commands)
+	before, from, named := l.files(), l.s.View().Last(), undo.Place{Dir: l.s.cfg.Dir, Resolve: l.s.cfg.Files.Resolve}.Names(p.Footprint.Commands)
 	l.say("call %s runs %q", id, line)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -583,7 +583,7 @@ func (l *life) jobEnds() {
 // on.
 func (l *life) dieInside(id string, before map[string]content, g gate, cancel func(), done chan struct{}) {
 	l.middles++
-	old, from := l.process(), l.s.Last()
+	old, from := l.process(), l.s.View().Last()
 	l.crash.now()
 	l.copyState()
 	goesOn := l.chance(50)

@@ -70,8 +70,8 @@ func TestPause(t *testing.T) {
 				if !ok {
 					return
 				}
-				if b.Why != "pause" || r.State() != lifecycle.Paused || r.Activity() != lifecycle.AwaitingPermission {
-					t.Errorf("%+v: the agent is %s, its activity %s", b, r.State(), r.Activity())
+				if b.Why != "pause" || r.View().State() != lifecycle.Paused || r.View().Activity() != lifecycle.AwaitingPermission {
+					t.Errorf("%+v: the agent is %s, its activity %s", b, r.View().State(), r.View().Activity())
 				}
 				if _, err := r.Submit(t.Context(), session.Answer{ID: b.ID, Text: c.answer}); err != nil {
 					t.Error(err)
@@ -92,10 +92,10 @@ func TestPause(t *testing.T) {
 				t.Errorf("the model was told: %v", told)
 			}
 			follow(t, r.log())
-			if bad := r.States().Violations; len(bad) > 0 {
+			if bad := r.View().States().Violations; len(bad) > 0 {
 				t.Errorf("%+v", bad)
 			}
-			if r.State() == lifecycle.Paused {
+			if r.View().State() == lifecycle.Paused {
 				t.Error("it is paused still")
 			}
 		})
@@ -189,14 +189,14 @@ func TestStatesOfABrokenLog(t *testing.T) {
 	st := &broken{}
 	r := newRig(t, "yolo", llmtest.New(), func(c *session.Config) { st.Store = c.Store; c.Store = st })
 	r.run("go", nil)
-	if got := r.States(); got.Storage != lifecycle.Saved || got.Application != lifecycle.UserInput || got.Window != lifecycle.Normal {
+	if got := r.View().States(); got.Storage != lifecycle.Saved || got.Application != lifecycle.UserInput || got.Window != lifecycle.Normal {
 		t.Errorf("%+v", got)
 	}
 	st.now.Store(true)
 	if _, err := r.Submit(t.Context(), session.SetMode{Mode: "plan"}); err == nil {
 		t.Fatal("it was recorded")
 	}
-	if got := r.States(); got.Storage != lifecycle.Active {
+	if got := r.View().States(); got.Storage != lifecycle.Active {
 		t.Errorf("%+v", got)
 	}
 }
@@ -208,7 +208,7 @@ func TestStatesOfTheWindow(t *testing.T) {
 	m := llmtest.New()
 	m.InfoValue.Window, m.InfoValue.MaxOutput = 4000, 400
 	m.Next = func(n int, _ *llm.Request) llmtest.Turn {
-		seen[string(r.States().Window)] = true
+		seen[string(r.View().States().Window)] = true
 		if n == 12 {
 			return llmtest.Say("ok")
 		}
@@ -219,7 +219,7 @@ func TestStatesOfTheWindow(t *testing.T) {
 	if !seen["normal"] || !seen["moderate"] {
 		t.Errorf("seen %v", seen)
 	}
-	if s := r.States(); len(s.Violations) > 0 {
+	if s := r.View().States(); len(s.Violations) > 0 {
 		t.Errorf("%+v", s.Violations)
 	}
 }

@@ -41,8 +41,7 @@ type Phases struct {
 	First int
 }
 
-// Phases says which phases there are and how far they are.
-func (s *Session) Phases() Phases {
+func (s *state) phases() Phases {
 	var p Phases
 	s.log.View(func() {
 		all := s.progress.Phases()
@@ -58,7 +57,7 @@ func (s *Session) phase(ctx context.Context, op Phase) (int64, error) {
 	var err error
 	s.log.View(func() { b, note, err = s.phased(op) })
 	if err != nil || note == "" {
-		return s.Last(), err
+		return s.log.Last(), err
 	}
 	// The model is told at its next request: between a reply and its results
 	// there is no place for a word.
@@ -153,7 +152,7 @@ func planNote(steps []event.PhaseStep, first int, open string) string {
 // retell tells the model of a plan file again: a conversation that was made
 // shorter may have lost it.
 func (s *Session) retell(ctx context.Context) error {
-	p := s.Phases()
+	p := s.phases()
 	if len(p.Plan) == 0 {
 		return nil
 	}

@@ -43,7 +43,7 @@ func (r *rig) phase(op session.Phase) error {
 
 // phasesIn says the phases in short: numbers that are done, the open one, totals.
 func phasesIn(s *session.Session) string {
-	p := s.Phases()
+	p := s.View().Phases()
 	var out []string
 	for _, d := range p.Done {
 		how := "done"
@@ -84,10 +84,10 @@ func TestPhasesOfAPerson(t *testing.T) {
 		{session.Phase{Text: "wire"}, true, "1 by next, 3 failed, 4 open; 2 of 4"},
 		{session.Phase{Close: true}, true, "1 by next, 3 failed, 4 done; 3 of 4"},
 	} {
-		before := r.Last()
+		before := r.View().Last()
 		err := r.phase(c.op)
-		if (err == nil) != c.ok || phasesIn(r.Session) != c.want || !c.ok && r.Last() != before {
-			t.Errorf("%+v: %v, %s, %d events more; want %s", c.op, err, phasesIn(r.Session), r.Last()-before, c.want)
+		if (err == nil) != c.ok || phasesIn(r.Session) != c.want || !c.ok && r.View().Last() != before {
+			t.Errorf("%+v: %v, %s, %d events more; want %s", c.op, err, phasesIn(r.Session), r.View().Last()-before, c.want)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestPhaseWhileATurnRuns(t *testing.T) {
 			t.Errorf("request %d: told %v", i, told)
 		}
 	}
-	p := r.Phases()
+	p := r.View().Phases()
 	if p.Open == nil || len(p.Open.Files) < 1 || len(p.Open.Files) > 2 || p.Totals.Files != 2 {
 		t.Errorf("%+v", p)
 	}
@@ -142,11 +142,11 @@ func TestPhasesOfAPlanFile(t *testing.T) {
 	if err := r.phase(session.Phase{Plan: plan()}); err != nil {
 		t.Fatal(err)
 	}
-	last := r.Last()
-	if err := r.phase(session.Phase{Plan: plan()}); err != nil || r.Last() != last {
-		t.Errorf("the same plan again: %v, %d events more", err, r.Last()-last)
+	last := r.View().Last()
+	if err := r.phase(session.Phase{Plan: plan()}); err != nil || r.View().Last() != last {
+		t.Errorf("the same plan again: %v, %d events more", err, r.View().Last()-last)
 	}
-	if got := phasesIn(r.Session); got != "1 open; 0 of 3" || r.Phases().Open.Expected != 10*time.Minute {
+	if got := phasesIn(r.Session); got != "1 open; 0 of 3" || r.View().Phases().Open.Expected != 10*time.Minute {
 		t.Error(got)
 	}
 	r.run("go", nil)
@@ -156,13 +156,13 @@ func TestPhasesOfAPlanFile(t *testing.T) {
 	if got := phasesIn(r.Session); got != "1 done, 2 open; 1 of 3" {
 		t.Error(got)
 	}
-	before := r.Phases()
+	before := r.View().Phases()
 	_ = r.Close()
 	r.open()
-	if d := cmp.Diff(before, r.Phases(), cmpopts.IgnoreUnexported(phase.Phase{}), cmpopts.IgnoreFields(session.Phases{}, "At"), cmpopts.IgnoreFields(phase.Totals{}, "Elapsed")); d != "" {
+	if d := cmp.Diff(before, r.View().Phases(), cmpopts.IgnoreUnexported(phase.Phase{}), cmpopts.IgnoreFields(session.Phases{}, "At"), cmpopts.IgnoreFields(phase.Totals{}, "Elapsed")); d != "" {
 		t.Errorf("after a restart:\n%s", d)
 	}
-	if err := r.phase(session.Phase{}); err != nil || phasesIn(r.Session) != "1 done, 2 by next, 3 open; 2 of 3" || r.Phases().Open.Description != "Test it" {
+	if err := r.phase(session.Phase{}); err != nil || phasesIn(r.Session) != "1 done, 2 by next, 3 open; 2 of 3" || r.View().Phases().Open.Description != "Test it" {
 		t.Error(err, phasesIn(r.Session))
 	}
 	if err := r.phase(session.Phase{}); err == nil || !strings.Contains(err.Error(), "no more phases") {
@@ -184,7 +184,7 @@ func TestNextOfTheModelsPlan(t *testing.T) {
 	)
 	r := newRig(t, "yolo", m, judged)
 	r.run("go", nil)
-	if err := r.phase(session.Phase{}); err != nil || phasesIn(r.Session) != "1 by next, 2 open; 1 of 3" || r.Phases().Open.Description != "two" {
+	if err := r.phase(session.Phase{}); err != nil || phasesIn(r.Session) != "1 by next, 2 open; 1 of 3" || r.View().Phases().Open.Description != "two" {
 		t.Errorf("%v, %s", err, phasesIn(r.Session))
 	}
 	r.run("go on", nil)
@@ -239,7 +239,7 @@ func TestBlockersOfAPhase(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.run("go", nil)
-	if b := r.Phases().Open.Blockers; len(b) != 1 || !strings.Contains(b[0], "curl") {
+	if b := r.View().Phases().Open.Blockers; len(b) != 1 || !strings.Contains(b[0], "curl") {
 		t.Errorf("%q", b)
 	}
 }

@@ -216,7 +216,7 @@ func (r *randomSession) prompt(text string) bool {
 	if r.record(event.Prompted{Source: event.Person, Text: text}) != nil {
 		return false
 	}
-	r.prompts = append(r.prompts, r.s.Last())
+	r.prompts = append(r.prompts, r.s.View().Last())
 	return true
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
-	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -115,7 +114,7 @@ func (s *Session) recall(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	start := s.cfg.Now()
-	key, found, ok := s.cfg.Answers.Find(a.question, s.Info().Ref())
+	key, found, ok := s.cfg.Answers.Find(a.question, s.info().Ref())
 	if !ok {
 		return false, nil
 	}
@@ -152,7 +151,7 @@ func (s *Session) keep(ctx context.Context) error {
 		}
 		l.Sum = digest(text)
 	}
-	err := s.cfg.Answers.Keep(a.question, s.Info().Ref(), Answered{Text: a.answer, Given: s.cfg.Now(), Looks: a.looks})
+	err := s.cfg.Answers.Keep(a.question, s.info().Ref(), Answered{Text: a.answer, Given: s.cfg.Now(), Looks: a.looks})
 	if err == nil {
 		return nil
 	}
@@ -203,12 +202,4 @@ func (s *Session) prefer(ctx context.Context) (bool, error) {
 		event.Draft{Body: event.Remembered{Text: text, Sort: "preference"}},
 		event.Draft{Body: event.Recalled{Text: "Kept for every session of this folder: " + text + " (/memory lists and forgets)"}},
 	)
-}
-
-// Memory gives the working and the session tier (SPEC 11.4).
-func (s *Session) Memory() (memory.Working, memory.Session) {
-	var w memory.Working
-	var all memory.Session
-	s.log.View(func() { w, all = s.memory.Working(), s.memory.Session() })
-	return w, all
 }

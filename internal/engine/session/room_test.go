@@ -50,7 +50,7 @@ func TestModelCleansUp(t *testing.T) {
 	if text := fmt.Sprint(last.Messages[2].Parts[0].Result.Text); !strings.HasSuffix(text, "\n[r1]") {
 		t.Errorf("%q has no handle", text[len(text)-30:])
 	}
-	if w := r.Window(); w.Cleaned != 2 {
+	if w := r.View().Window(); w.Cleaned != 2 {
 		t.Errorf("%d wait", w.Cleaned)
 	}
 	if _, err := r.do(session.Compact{}); err != nil {
@@ -66,7 +66,7 @@ func TestModelCleansUp(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(text, "page 112 ") || !strings.Contains(text, "[Cleaned up - not needed]: dull pages with [masked:held]") || r.Window().Cleaned != 0 {
+	if strings.Contains(text, "page 112 ") || !strings.Contains(text, "[Cleaned up - not needed]: dull pages with [masked:held]") || r.View().Window().Cleaned != 0 {
 		t.Errorf("%.600s", text)
 	}
 	checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
@@ -98,7 +98,7 @@ func TestAdvice(t *testing.T) {
 	if fmt.Sprint(why) != "[window.moderate window.aggressive window.critical]" || len(find[event.Compacted](events)) > 0 {
 		t.Errorf("%v", why)
 	}
-	if u, p := r.Urgency(); p < 95 || u != "high" && u != "critical" {
+	if u, p := r.View().Urgency(); p < 95 || u != "high" && u != "critical" {
 		t.Errorf("urgency %s at %.1f %%", u, p)
 	}
 }
@@ -145,7 +145,7 @@ func TestCounterIsLazy(t *testing.T) {
 				return bytesCounter{}, nil
 			}
 		})
-		before := r.Window()
+		before := r.View().Window()
 		if asked.Load() != 0 {
 			t.Error("asked for before the first request")
 		}
@@ -157,7 +157,7 @@ func TestCounterIsLazy(t *testing.T) {
 		}
 		// What the system prompt and tools count, without the factor, says which
 		// counter it is.
-		w := r.Window()
+		w := r.View().Window()
 		if got := float64(w.Parts[1].Tokens) / w.Factor; fails != (got < float64(before.Parts[1].Tokens)*2) {
 			t.Errorf("fails %v: the tools count %.0f, were %d", fails, got, before.Parts[1].Tokens)
 		}

@@ -51,12 +51,6 @@ func (r *routing) apply(b event.Body) {
 	}
 }
 
-// Route is what the running or last turn of a person was taken for; a zero one
-// where prompts are not routed.
-func (s *Session) Route() event.Routed {
-	return eventlog.Look(s.log, func() event.Routed { return s.routing.now })
-}
-
 // route routes the prompts of a person that the next request is the first to
 // take along (SPEC 13.1). What checks, hooks and parents say is not routed
 // (SPEC 13.2).
@@ -149,15 +143,15 @@ func routed(name, by, why string, firm bool) event.Routed {
 // without a person a route widens by itself, and where each edit asks or is
 // denied anyway, no route is narrower.
 func (s *Session) worthAsking() bool {
-	m := s.Mode()
-	return s.cfg.Route.Model && s.cfg.Person && m != permission.Ask4All && m != permission.Plan && s.Info().API != "offline"
+	m := s.mode()
+	return s.cfg.Route.Model && s.cfg.Person && m != permission.Ask4All && m != permission.Plan && s.info().API != "offline"
 }
 
 // askRoute asks the model in use, once. name is "" where it gave no answer, and
 // why is then what was wrong. An error means that the turn can not go on.
 func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
 	ask := llm.Request{
-		Head:     llm.Head{Model: s.Info().Model, System: route.Question},
+		Head:     llm.Head{Model: s.info().Model, System: route.Question},
 		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(route.Fenced(prompt))}}},
 		Tail:     llm.Tail{MaxTokens: routeTokens},
 	}
@@ -202,7 +196,7 @@ func (g *permissionGate) routed(ctx context.Context, p *turn.Pending, d permissi
 
 // widen gives the running turn a right that its route lacks.
 func (s *Session) widen(ctx context.Context, right, by, what string) error {
-	now := s.Route()
+	now := eventlog.Look(s.log, func() event.Routed { return s.routing.now })
 	if slices.Contains(now.Rights, right) {
 		return nil
 	}

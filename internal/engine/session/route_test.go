@@ -181,7 +181,7 @@ func TestOnlyAPersonIsRouted(t *testing.T) {
 	m := llmtest.New(llmtest.Say("because"), llmtest.Use("write", writeIt), llmtest.Say("done"))
 	r := routedRig(t, "accept-edits", route.Auto, false, m)
 	r.run("why is it slow? do not change anything", nil)
-	events := r.Events(t.Context(), r.Last())
+	events := r.Events(t.Context(), r.View().Last())
 	if _, err := r.Submit(t.Context(), session.Prompt{Source: event.Autofix, Text: "The tests fail. Fix them."}); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestRouteOfAJoiningPrompt(t *testing.T) {
 		}
 		r = routedRig(t, "accept-edits", route.Auto, false, llmtest.New(first, llmtest.Use("write", writeIt), llmtest.Say("done")))
 		es := r.run("explain the test, but do not change anything", nil)
-		if got := r.Route(); got.Route != want.route.Route || got.Explicit != want.route.Explicit {
+		if got := r.View().Route(); got.Route != want.route.Route || got.Explicit != want.route.Explicit {
 			t.Errorf("%s: %+v", joins, got)
 		}
 		if got := r.file("a.txt") == "two\n"; len(find[event.Prompted](es)) != 2 || got != want.written {
@@ -362,12 +362,12 @@ func TestRouteAfterReopening(t *testing.T) {
 	}
 	r.cfg.Permission = policy(t, "accept-edits", r.dir)
 	r.open()
-	if got := r.Route(); got.Route != route.Read || !got.Explicit {
+	if got := r.View().Route(); got.Route != route.Read || !got.Explicit {
 		t.Errorf("%+v", got)
 	}
 	r.run("make it faster", nil)
-	if got := r.file("a.txt"); got != "two\n" || len(r.Route().Rights) != 3 {
-		t.Errorf("%q, %+v", got, r.Route())
+	if got := r.file("a.txt"); got != "two\n" || len(r.View().Route().Rights) != 3 {
+		t.Errorf("%q, %+v", got, r.View().Route())
 	}
 }
 

@@ -32,7 +32,7 @@ type Watch struct {
 // something else to do refuses the prompt (fault.ErrBusy), for one that joined
 // another turn would have no end of its own.
 func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Watch) (Outcome, error) {
-	after := s.Last()
+	after := s.log.Last()
 	if w.See != nil {
 		after = min(after, w.After)
 	}

@@ -18,7 +18,7 @@ func TestRunPrompt(t *testing.T) {
 		llmtest.Use("write", args(j{"path": "a.txt", "content": "one\n"})), llmtest.Say("written"), llmtest.Say("and again"),
 	))
 	seen := 0
-	out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "write it"}, session.Watch{After: r.Last(), See: func(e event.Event) error {
+	out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "write it"}, session.Watch{After: r.View().Last(), See: func(e event.Event) error {
 		seen++
 		if p, ok := e.Body.(event.Prompted); ok && e.Seq != 0 && p.Text != "write it" {
 			t.Errorf("another prompt is shown: %+v", p)

@@ -1,6 +1,6 @@
 // Package session is one conversation: it owns one log, takes operations in
-// and gives events out. Every frontend, headless or not, is made of Submit and
-// Events and nothing else.
+// (Submit, or RunPrompt for one prompt to its end) and gives events out. A View
+// reads what is true now. Every frontend is made of these.
 //
 // It promises that an event is stored before anybody is shown it as done, that
 // state changes only by folding events, that one turn runs at a time, and that
@@ -9,12 +9,10 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -25,11 +23,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
-	"github.com/pawl-agent/pawl/internal/policy/edits"
-	"github.com/pawl-agent/pawl/internal/policy/evidence"
-	"github.com/pawl-agent/pawl/internal/policy/hints"
-	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
-	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/route"
@@ -120,9 +113,7 @@ type Config struct {
 
 // Session is an open session. Its methods may be called from anywhere.
 type Session struct {
-	cfg Config
-
-	log *eventlog.Log // its View guards the folds, the model, and what is reserved
+	*state
 
 	letGo func() // gives the session to other processes
 
@@ -133,41 +124,22 @@ type Session struct {
 	answers map[string]chan Answer
 	later   []event.Draft // what the model is told before its next request
 
-	course
-	model    llm.Model
-	conv     window.Conversation
-	builder  *window.Builder
-	meter    budget.Meter
 	purse    purse
-	seen     edits.Seen
-	perm     *permission.Policy
-	evidence evidence.Fold
-	progress *progress.Fold
-	agent    lifecycle.Agent
-	activity lifecycle.Activity
-	machines machines
-	guidance guidance
-	hints    hints.Fold
-	weighed  atomic.Bool // the better counter is on its way
-	memory   memory.Fold
-	asking   asking
-	routing  routing
 	checks   checkAnswers
+	counting sync.Once // with the better counter
 
 	turns sync.WaitGroup
 
-	changeFold changes.Fold
-	changes    *changes.Recorder
+	changes *changes.Recorder
 }
 
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
 // else the one that is there, taken up again.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s := &Session{
-		cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress),
+		state:   newState(cfg),
 		answers: map[string]chan Answer{}, checks: checkAnswers{allowedAs: map[string]string{}},
 	}
-	s.conv.Configure(cfg.Window)
 	if s.letGo, err = hold(cfg); err != nil {
 		return nil, err
 	}
@@ -301,25 +273,6 @@ func (s *Session) setBuilder() {
 	s.builder = window.NewBuilder(&s.conv, codec)
 }
 
-// record appends events, caused by the running turn where they do not say by
-// what.
-func (s *Session) record(ctx context.Context, ds ...event.Draft) error {
-	s.mu.Lock()
-	if s.running != nil {
-		for i := range ds {
-			ds[i].Cause = cmp.Or(ds[i].Cause, s.running.cause)
-		}
-	}
-	s.mu.Unlock()
-	if err := s.log.Append(ctx, ds...); err != nil {
-		return err
-	}
-	for _, d := range ds {
-		s.weigh(d.Body)
-	}
-	return nil
-}
-
 // catchUp takes in what another process appended while this one was idle, such
 // as `pawl undo`.
 func (s *Session) catchUp(ctx context.Context) error {
@@ -342,52 +295,11 @@ func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event
 // ID is the session's id.
 func (s *Session) ID() string { return s.cfg.ID }
 
-// Info is the model in use.
-func (s *Session) Info() llm.Info {
-	return s.inUse().Info()
-}
-
-func (s *Session) inUse() llm.Model {
-	return eventlog.Look(s.log, func() llm.Model { return s.model })
-}
-
-// Mode is the permission mode in force.
-func (s *Session) Mode() permission.Mode {
-	return eventlog.Look(s.log, s.perm.Mode)
-}
-
-// Rules lists the permission rules in force, a line each.
-func (s *Session) Rules() []string {
-	return eventlog.Look(s.log, s.perm.Explain)
-}
-
-// Spent is what the session and its running or last turn spent.
-func (s *Session) Spent() (session, turn budget.Spent) {
-	s.log.View(func() { session, turn = s.meter.Session(), s.meter.Turn() })
-	return session, turn
-}
+// View is what can be read of the session.
+func (s *Session) View() *View { return &View{s.state} }
 
 // Changes are the changes of files as they can be shown and taken back.
 func (s *Session) Changes() *changes.History { return s.changes.History() }
-
-// Evidence is what the log proves of the running or last turn.
-func (s *Session) Evidence() evidence.Report {
-	return eventlog.Look(s.log, s.evidence.Report)
-}
-
-// Plan is the model's plan as it stands.
-func (s *Session) Plan() []tool.Item {
-	return eventlog.Look(s.log, func() []tool.Item { return s.plan })
-}
-
-// Last is the sequence number of the last stored event.
-func (s *Session) Last() int64 {
-	return s.log.Last()
-}
-
-// Began is the last sequence number before this process opened the session: 0
-// for a new one.
-func (s *Session) Began() int64 { return s.log.Began() }
 
 // Close cancels what runs, waits for it to be recorded, and ends all readers.
 // It does not close the store.

@@ -94,7 +94,7 @@ func (r *rig) open() {
 func (r *rig) run(prompt string, on func(event.Event)) []event.Event {
 	r.t.Helper()
 	var out []event.Event
-	events := r.Events(r.t.Context(), r.Last())
+	events := r.Events(r.t.Context(), r.View().Last())
 	if _, err := r.Submit(r.t.Context(), session.Prompt{Text: prompt}); err != nil {
 		r.t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestEditAndUndo(t *testing.T) {
 	if len(changed) != 1 || !changed[0].Kept || changed[0].Path != "a.txt" {
 		t.Fatalf("%+v", changed)
 	}
-	proof := r.Evidence()
+	proof := r.View().Evidence()
 	if len(proof.Files) != 1 || proof.Verified != nil {
 		t.Errorf("%+v", proof)
 	}
@@ -242,7 +242,7 @@ func TestDeniedWithoutAPerson(t *testing.T) {
 	if len(blocked) != 1 || blocked[0].By != "headless" || find[event.Ended](es)[0].End != event.EndDone {
 		t.Errorf("%+v %+v", blocked, find[event.Ended](es))
 	}
-	if d := r.Evidence().Denials; len(d) != 1 {
+	if d := r.View().Evidence().Denials; len(d) != 1 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -378,8 +378,8 @@ func TestPromptJoinsTheRunningTurn(t *testing.T) {
 	if rs := m.Requests(); len(rs) != 2 || !strings.Contains(fmt.Sprint(rs[1].Messages), "and this") {
 		t.Errorf("%d requests: %+v", len(rs), rs[len(rs)-1].Messages)
 	}
-	if len(r.Plan()) != 1 {
-		t.Errorf("plan %+v", r.Plan())
+	if len(r.View().Plan()) != 1 {
+		t.Errorf("plan %+v", r.View().Plan())
 	}
 }
 
@@ -579,7 +579,7 @@ func TestSlowReader(t *testing.T) {
 		if _, ok := e.Body.(event.Prompted); ok {
 			prompts++
 		}
-		if e.Seq == r.Last() {
+		if e.Seq == r.View().Last() {
 			break
 		}
 	}

@@ -56,12 +56,12 @@ func (s *Session) loop() *turn.Loop {
 		Model: model, Tools: tools, Stages: s.stages(tools), Env: s.runEnv, Locks: s.cfg.Locks, Compaction: s.compaction(),
 		Requests: turn.Requests{
 			Build: s.request, Done: s.requestDone, CutLoops: s.cutsLoops,
-			Cost: func(u llm.Usage) *float64 { return llm.Cost(s.Info().Price, u) },
+			Cost: func(u llm.Usage) *float64 { return llm.Cost(s.info().Price, u) },
 		},
 		Retry: turn.Retry{
 			For: s.cfg.RetryFor, TimeLeft: s.timeLeft, Longer: s.longer, Fallback: s.chain(model), Jitter: s.cfg.Jitter,
 		},
-		Log:     turn.Log{Record: s.record, Live: s.log.Publish, Mask: s.cfg.Mask.String},
+		Log:     turn.Log{Record: s.recordAndCount, Live: s.log.Publish, Mask: s.cfg.Mask.String},
 		Results: turn.Results{Cap: s.resultCapOf, Spill: s.spill},
 		Clock:   turn.Clock{Now: s.cfg.Now, Sleep: s.cfg.Sleep},
 	}

@@ -58,7 +58,7 @@ func (s *Session) meanwhile(ctx context.Context, ds ...event.Draft) (int64, erro
 		return 0, err
 	}
 	err := s.record(ctx, ds...)
-	return s.Last(), err
+	return s.log.Last(), err
 }
 
 // prompt starts a turn, or has the prompt join the one that runs.

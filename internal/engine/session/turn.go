@@ -116,7 +116,7 @@ func (s *Session) spill(_ context.Context, call, text string) (string, error) {
 		return "", err
 	}
 	// Ids of calls repeat with some models; places in the log do not.
-	path := filepath.Join(dir, fmt.Sprintf("%d-%s.txt", s.Last(), fileName(call)))
+	path := filepath.Join(dir, fmt.Sprintf("%d-%s.txt", s.log.Last(), fileName(call)))
 	return path, os.WriteFile(path, s.cfg.Mask.MaskBytes([]byte(text)), 0o600)
 }
 

@@ -123,7 +123,7 @@ func (r *rig) shellDid(c event.FileChanged, before string) event.FileChanged {
 // reopen appends events as if the session had recorded them, and opens it.
 func (r *rig) reopen(bs ...event.Body) {
 	r.t.Helper()
-	last := r.Last()
+	last := r.View().Last()
 	_ = r.Close()
 	var ds []event.Draft
 	for _, b := range bs {

@@ -13,18 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// Window says what fills the context window.
-func (s *Session) Window() window.Report {
-	return eventlog.Look(s.log, s.conv.Report)
-}
-
-// Urgency says how pressing it is to make room in the context window, in C's
-// words (SPEC 9.8), and how full it is in percent.
-func (s *Session) Urgency() (string, float64) {
-	p := eventlog.Look(s.log, s.conv.Percent)
-	return window.Urgency(p), p
-}
-
 // resultCap is how many tokens of the next result the model is shown.
 func (s *Session) resultCap() int {
 	return eventlog.Look(s.log, s.conv.ResultCap)
@@ -59,7 +47,7 @@ func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
 // model's own longest one does.
 func (s *Session) replyRoom() int {
 	room := eventlog.Look(s.log, s.conv.Room)
-	if longest := s.Info().MaxOutput; room == 0 || longest == 0 || room >= longest {
+	if longest := s.info().MaxOutput; room == 0 || longest == 0 || room >= longest {
 		return 0
 	}
 	return room
@@ -97,7 +85,7 @@ func (s *Session) compaction() *turn.Compaction {
 		},
 		Summary: s.summary,
 	}
-	if s.Info().API == "offline" {
+	if s.info().API == "offline" {
 		c.Summary = nil // it plans and runs; it does not write prose
 	}
 	return c
@@ -111,7 +99,7 @@ func (s *Session) summary(ctx context.Context, p window.Plan) (string, error) {
 	}
 	text := strings.TrimSpace(reply.Message.Text())
 	if text == "" || reply.Stop == llm.StopRefusal {
-		return "", fault.NewLLM("%s gave no summary", s.Info().Ref())
+		return "", fault.NewLLM("%s gave no summary", s.info().Ref())
 	}
 	return text, nil
 }
@@ -128,25 +116,33 @@ func lost(a event.SideRequest) event.Charged {
 	}
 }
 
-// weigh fetches the better counter once the first request has gone out, and
-// counts the conversation with it beside whatever goes on.
-func (s *Session) weigh(b event.Body) {
-	if _, sent := b.(event.Requested); !sent || s.cfg.Counter == nil || s.weighed.Swap(true) {
-		return
+// recordAndCount is record for the loop. Once the first request has gone out,
+// the better counter is fetched, and counts the conversation beside whatever
+// goes on.
+func (s *Session) recordAndCount(ctx context.Context, ds ...event.Draft) error {
+	if err := s.record(ctx, ds...); err != nil {
+		return err
 	}
-	s.turns.Go(func() {
-		with, err := s.cfg.Counter()
-		if err != nil {
-			return // the estimate does
+	for _, d := range ds {
+		if _, sent := d.Body.(event.Requested); sent && s.cfg.Counter != nil {
+			s.counting.Do(func() { s.turns.Go(s.recount) })
 		}
-		for {
-			w := eventlog.Look(s.log, func() *window.Recount { return s.conv.Recount(with) })
-			w.Run()
-			if eventlog.Look(s.log, func() bool { return s.conv.Adopt(w) }) {
-				return
-			}
+	}
+	return nil
+}
+
+func (s *state) recount() {
+	with, err := s.cfg.Counter()
+	if err != nil {
+		return // the estimate does
+	}
+	for {
+		w := eventlog.Look(s.log, func() *window.Recount { return s.conv.Recount(with) })
+		w.Run()
+		if eventlog.Look(s.log, func() bool { return s.conv.Adopt(w) }) {
+			return
 		}
-	})
+	}
 }
 
 // advise tells the model what it should know of the window, and of how it uses

@@ -141,7 +141,7 @@ func TestThousandCalls(t *testing.T) {
 			t.Errorf("%s: %d → %d tokens, %v", c.By, c.Before, c.After, c.Error)
 		}
 	}
-	if spent, _ := r.Spent(); len(charged) != len(cs) || spent.Requests != len(m.Requests()) {
+	if spent, _ := r.View().Spent(); len(charged) != len(cs) || spent.Requests != len(m.Requests()) {
 		t.Errorf("%d compactions, %d charged; %d requests counted of %d", len(cs), len(charged), spent.Requests, len(m.Requests()))
 	}
 	checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
@@ -270,7 +270,7 @@ func TestContextLength(t *testing.T) {
 			t.Errorf("twice %v: %+v, refused %d times", twice, end, refused)
 		}
 		checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
-		if limit := r.Window().Limit; limit != int(cs[0].Before) {
+		if limit := r.View().Window().Limit; limit != int(cs[0].Before) {
 			t.Errorf("limit %d", limit)
 		}
 	}
@@ -336,7 +336,7 @@ func TestCompactByHand(t *testing.T) {
 		t.Errorf("an empty session: %+v", done)
 	}
 	r.run("read", nil)
-	before := r.Window()
+	before := r.View().Window()
 	on := m.Next
 	m.Next = func(n int, q *llm.Request) llmtest.Turn {
 		x := on(n, q)
@@ -344,8 +344,8 @@ func TestCompactByHand(t *testing.T) {
 		x.Before = func(*llm.Request) { _, _ = r.Submit(context.Background(), session.Interrupt{By: "person"}) }
 		return x
 	}
-	if done, err := r.do(session.Compact{}); done.Outcome != event.Cancelled || r.Window().Tokens != before.Tokens || r.Busy() {
-		t.Errorf("interrupted: %v, %d → %d tokens, busy %v", err, before.Tokens, r.Window().Tokens, r.Busy())
+	if done, err := r.do(session.Compact{}); done.Outcome != event.Cancelled || r.View().Window().Tokens != before.Tokens || r.Busy() {
+		t.Errorf("interrupted: %v, %d → %d tokens, busy %v", err, before.Tokens, r.View().Window().Tokens, r.Busy())
 	}
 	m.Next = func(n int, q *llm.Request) llmtest.Turn {
 		x := on(n, q)
@@ -361,7 +361,7 @@ func TestCompactByHand(t *testing.T) {
 		}
 		return x
 	}
-	events := r.Events(t.Context(), r.Last())
+	events := r.Events(t.Context(), r.View().Last())
 	if _, err := r.do(session.Compact{Focus: "the dull ones"}); err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestCompactByHand(t *testing.T) {
 		t.Error(order)
 	}
 	checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
-	after := r.Window()
+	after := r.View().Window()
 	if after.Tokens*2 > before.Tokens*3/2 || after.Compacts != 1 {
 		t.Errorf("%d → %d tokens", before.Tokens, after.Tokens)
 	}

@@ -222,7 +222,7 @@ func (c *Conversation) Session() *session.Session {
 func (c *Conversation) Again() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open == nil || c.open.Session.Last() == 0 {
+	if c.open == nil || c.open.Session.View().Last() == 0 {
 		return ""
 	}
 	return c.open.Again
@@ -258,7 +258,7 @@ func (c *Conversation) Resting() bool {
 	if c.busy() || c.beside > 0 || len(c.waiting) > 0 || len(c.local) > 0 || c.err != nil {
 		return false
 	}
-	return c.open != nil && c.follower.seen >= c.open.Session.Last()
+	return c.open != nil && c.follower.seen >= c.open.Session.View().Last()
 }
 
 // Settled reports whether all that was answered and run beside a turn has been
@@ -267,7 +267,7 @@ func (c *Conversation) Resting() bool {
 func (c *Conversation) Settled() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.beside == 0 && len(c.local) == 0 && c.err == nil && c.open != nil && c.follower.seen >= c.open.Session.Last()
+	return c.beside == 0 && len(c.local) == 0 && c.err == nil && c.open != nil && c.follower.seen >= c.open.Session.View().Last()
 }
 
 // Close closes the session and waits for that. Next returns nothing more.

@@ -260,8 +260,8 @@ func TestQuestion(t *testing.T) {
 	if got := finished[Question](d); len(got) != 1 || got[0].Answer != "no" || d.asked() {
 		t.Errorf("%+v", got)
 	}
-	if d.Session().Mode() != permission.Plan {
-		t.Errorf("the mode is %s", d.Session().Mode())
+	if d.Session().View().Mode() != permission.Plan {
+		t.Errorf("the mode is %s", d.Session().View().Mode())
 	}
 }
 

@@ -218,7 +218,7 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 func (c *Conversation) rest(s *session.Session) {
 	ctx, stop := context.WithCancel(c.ctx)
 	defer stop()
-	events := s.Events(ctx, s.Last())
+	events := s.Events(ctx, s.View().Last())
 	if !s.Busy() {
 		stop() // what is subscribed to must be read to its end
 	}
@@ -322,7 +322,7 @@ func (c *Conversation) run(ctx context.Context, cmd slash.Command, args string) 
 // tell notes that a command tells by itself what comes of it, from here or up to
 // here.
 func (c *Conversation) tell(s *session.Session, begins bool) {
-	last := s.Last()
+	last := s.View().Last()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if begins {

@@ -78,7 +78,7 @@ func (c *Follower) fold(e arrived, ok bool) ([]Change, error) {
 // see: what was before a session was opened again, and what came since the last
 // Next.
 func (c *Follower) CatchUp(ctx context.Context, see func(Change)) error {
-	for last := c.s.Last(); c.seen < last; {
+	for last := c.s.View().Last(); c.seen < last; {
 		changes, err := c.Next(ctx)
 		if err != nil {
 			return err

@@ -79,7 +79,7 @@ func (c *Conversation) Ask(q Question) *Form {
 		case s == nil:
 			return false
 		default:
-			return permitsEdits(s.Mode())
+			return permitsEdits(s.View().Mode())
 		}
 	})
 }

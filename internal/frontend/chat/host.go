@@ -46,7 +46,7 @@ func (h *host) Switch(ctx context.Context, w slash.Want) error {
 	}
 	s := o.Session
 	start := Start{
-		ID: plain.Line(s.ID()), Model: brief.ModelShort(s.Info()), Mode: string(s.Mode()), Fork: w.Fork,
+		ID: plain.Line(s.ID()), Model: brief.ModelShort(s.View().Info()), Mode: string(s.View().Mode()), Fork: w.Fork,
 	}
 	for _, n := range o.Notes {
 		start.Notes = append(start.Notes, plain.Line(n))
@@ -54,7 +54,7 @@ func (h *host) Switch(ctx context.Context, w slash.Want) error {
 	h.out.end()
 	added := Change{What: Added, Block: Block{ID: "start-" + start.ID, Open: true, Ephemeral: true, Body: start}}
 	c.mu.Lock()
-	c.open, c.follower, c.before, c.start = o, Follow(c.ctx, s), s.Last(), start
+	c.open, c.follower, c.before, c.start = o, Follow(c.ctx, s), s.View().Last(), start
 	c.questions, c.told = nil, nil
 	c.local = append(c.local, added)
 	if c.before == 0 {

@@ -57,10 +57,10 @@ func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.P
 			g.resume, g.fork, g.forkAt, g.continueLast, g.plan = w.Resume, w.Fork, w.At, false, ""
 		}
 		if cur != nil {
-			g.model = cur.Info().Ref() // /clear and /fork change neither
+			g.model = cur.View().Info().Ref() // /clear and /fork change neither
 			g.mode = ""
 			if w.Resume == "" || w.Resume == cur.ID() {
-				g.mode = string(cur.Mode())
+				g.mode = string(cur.View().Mode())
 			}
 		}
 		o, err := a.open(ctx, &g, front{
@@ -92,7 +92,7 @@ func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.P
 		},
 		About:  func(ctx context.Context, r event.Row) string { return a.about(ctx, cur.store, r) },
 		Models: func(ctx context.Context, out io.Writer) error { return a.models(ctx, out, conf) },
-		Rules:  func() []string { return cur.Rules() },
+		Rules:  func() []string { return cur.View().Rules() },
 		Memory: func(_ context.Context, out io.Writer, words string) error { return a.remember(f, out, words, false) },
 		RuleFiles: func(ctx context.Context, out io.Writer) error {
 			dir, err := a.realDir(f)

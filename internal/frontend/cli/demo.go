@@ -72,7 +72,7 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	} else {
 		fmt.Fprintf(a.Out, "\nThe evidence: none: %s.\n", plain.Line(r.Unverified))
 	}
-	_, spent := s.Spent()
+	_, spent := s.View().Spent()
 	fmt.Fprintf(a.Out, "The cost: %s.\n", brief.Spending(spent))
 	fmt.Fprintf(wrapped(a.Out, true), `
 Next:

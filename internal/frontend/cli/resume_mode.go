@@ -14,8 +14,8 @@ import (
 // more than a new session would have is not given by what was once: a person
 // is asked, and where nobody is there a flag must name it.
 func (a *App) settleMode(ctx context.Context, o *opened, f *flags, fr front, start permission.Mode) error {
-	was := o.Mode()
-	if fr.look || o.Began() == 0 || was == start {
+	was := o.View().Mode()
+	if fr.look || o.View().Began() == 0 || was == start {
 		return nil
 	}
 	switch {

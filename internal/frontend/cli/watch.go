@@ -50,7 +50,7 @@ func (a *App) watch(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
 		return nil
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	events, done := o.Events(ctx, o.Began()), make(chan struct{})
+	events, done := o.Events(ctx, o.View().Began()), make(chan struct{})
 	go func() {
 		defer close(done)
 		for e, err := range events {

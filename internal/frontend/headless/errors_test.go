@@ -213,7 +213,7 @@ func (a *agent) explained(want string) {
 	if found := fmt.Sprintf("%+v", fold.Findings()); !strings.Contains(found, want) {
 		a.t.Errorf("why does not say %q: %s", want, found)
 	}
-	if bad := a.States().Violations; len(bad) > 0 {
+	if bad := a.View().States().Violations; len(bad) > 0 {
 		a.t.Errorf("illegal transitions: %+v", bad)
 	}
 }

@@ -67,12 +67,12 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	defer out.Flush()
 	lost := brief.Lost{}
 	v := &view{format: o.Format, trust: o.Trust, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
-	from := s.Began()
+	from := s.View().Began()
 	if o.Format == Text {
 		from = 0 // the timeline wants all that was before
 	}
 	v.first(s)
-	opened, begun := s.Last(), false
+	opened, begun := s.View().Last(), false
 	ctx, stop := interrupts(ctx, o)
 	defer stop()
 	res := outcome{}
@@ -96,9 +96,9 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	if err != nil && run.Began == 0 {
 		return Result{}, err
 	}
-	_, spent := s.Spent()
-	r := res.result(s.ID(), s.Info(), spent, s.Evidence(), o.Now().Sub(start), o.Verify)
-	r.Phases = phasesOf(s.Phases())
+	_, spent := s.View().Spent()
+	r := res.result(s.ID(), s.View().Info(), spent, s.View().Evidence(), o.Now().Sub(start), o.Verify)
+	r.Phases = phasesOf(s.View().Phases())
 	r.NotRestorable = lost.String()
 	r.Trust = o.Trust
 	if !res.finished {
@@ -177,11 +177,11 @@ type view struct {
 
 func (v *view) first(s *session.Session) {
 	if v.format == Text {
-		fmt.Fprintf(v.err, "pawl: %s; mode %s; session %s%s\n", brief.Model(s.Info()), s.Mode(), s.ID(), v.inert())
-		if p := s.Phases(); p.Open != nil { // those of before are known
+		fmt.Fprintf(v.err, "pawl: %s; mode %s; session %s%s\n", brief.Model(s.View().Info()), s.View().Mode(), s.ID(), v.inert())
+		if p := s.View().Phases(); p.Open != nil { // those of before are known
 			fmt.Fprintln(v.err, plain.Line(fmt.Sprintf("pawl: phase %d of %d: %s", p.Open.Number, p.Totals.TotalPhases, p.Open.Description)))
 		}
-		v.said.phases = s.Last()
+		v.said.phases = s.View().Last()
 	}
 }
 
@@ -213,7 +213,7 @@ func (v *view) show(e event.Event) error {
 // run are folded and not drawn.
 func (v *view) progress(e event.Event) {
 	changes := v.timeline.Apply(e)
-	if e.Seq != 0 && e.Seq <= v.s.Began() {
+	if e.Seq != 0 && e.Seq <= v.s.View().Began() {
 		return
 	}
 	for _, c := range changes {
@@ -324,8 +324,8 @@ func (v *view) last(s *session.Session, r Result) error {
 	if err := v.out.Flush(); err != nil {
 		return err
 	}
-	_, spent := s.Spent()
-	if line := brief.Evidence(s.Evidence()); line != "" {
+	_, spent := s.View().Spent()
+	if line := brief.Evidence(s.View().Evidence()); line != "" {
 		if v.undo != "" {
 			line += "; put it back with: " + plain.Line(v.undo)
 		}

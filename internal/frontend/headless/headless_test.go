@@ -134,9 +134,9 @@ func TestOutcomes(t *testing.T) {
 		{"refused by the model", outcome{end: event.EndRefused}, 0, false, 4},
 	} {
 		s, _ := open(t, llmtest.New())
-		_, spent := s.Spent()
-		proof := s.Evidence()
-		if r := c.o.result("s", s.Info(), spent, proof, 0, c.verify); r.ExitCode != c.code {
+		_, spent := s.View().Spent()
+		proof := s.View().Evidence()
+		if r := c.o.result("s", s.View().Info(), spent, proof, 0, c.verify); r.ExitCode != c.code {
 			t.Errorf("%s: exit code %d, want %d", c.name, r.ExitCode, c.code)
 		}
 	}

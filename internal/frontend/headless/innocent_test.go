@@ -127,7 +127,7 @@ func TestInnocentRuns(t *testing.T) {
 					t.Errorf("%s by %s: %q", s.Level, s.Rule, s.Evidence)
 				}
 			}
-			if bad := a.States().Violations; len(bad) > 0 {
+			if bad := a.View().States().Violations; len(bad) > 0 {
 				t.Errorf("illegal transitions: %+v", bad)
 			}
 		})
@@ -160,7 +160,7 @@ func TestRateLimitRetriesAreNoLoop(t *testing.T) {
 // turn recorded.
 func (a *agent) turnOf(p session.Prompt, on func(event.Event)) []event.Event {
 	a.t.Helper()
-	events := a.Events(a.t.Context(), a.Last())
+	events := a.Events(a.t.Context(), a.View().Last())
 	if _, err := a.Submit(a.t.Context(), p); err != nil {
 		a.t.Fatal(err)
 	}
@@ -355,8 +355,8 @@ func TestHaltAsksThePerson(t *testing.T) {
 		es := a.turnOf(session.Prompt{Text: "fix it"}, func(e event.Event) {
 			if q, ok := e.Body.(event.Asked); ok {
 				asked++
-				if q.Why != "stuck" || a.State() != "paused" || len(q.Options) != 2 || !strings.Contains(q.Text, "5 times in a row") {
-					t.Errorf("%s: asked %+v in state %s", answer, q, a.State())
+				if q.Why != "stuck" || a.View().State() != "paused" || len(q.Options) != 2 || !strings.Contains(q.Text, "5 times in a row") {
+					t.Errorf("%s: asked %+v in state %s", answer, q, a.View().State())
 				}
 				if _, err := a.Submit(t.Context(), session.Answer{ID: q.ID, Text: answer}); err != nil {
 					t.Error(err)

@@ -327,7 +327,7 @@ func (a *agent) ladder(w way, m *llmtest.Model) {
 	if halt := fold.Findings()[0]; halt.Kind != why.Halt || !strings.Contains(halt.Text, "stuck") || !strings.Contains(strings.Join(halt.Evidence, "\n"), "rule: ") {
 		a.t.Errorf("why says %+v", halt)
 	}
-	if bad := a.States().Violations; len(bad) > 0 {
+	if bad := a.View().States().Violations; len(bad) > 0 {
 		a.t.Errorf("illegal transitions: %+v", bad)
 	}
 }

@@ -14,12 +14,12 @@ import (
 // destroyed that is not put back, "" for nothing.
 func Lost(ctx context.Context, s *session.Session, kind undo.Kind) string {
 	lost := brief.Lost{All: kind == undo.ByAll}
-	if kind == undo.ByRedo || s.Last() == 0 {
+	if kind == undo.ByRedo || s.View().Last() == 0 {
 		return ""
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	last := s.Last()
+	last := s.View().Last()
 	for e, err := range s.Events(ctx, 0) {
 		if err != nil {
 			break // what an undo does does not hang on it

@@ -12,7 +12,7 @@ import (
 
 func compact() Command {
 	return Command{Name: "compact", Args: "[FOCUS]", Doc: "sum up older steps to free the context window, keeping FOCUS", Run: func(ctx context.Context, h Host, args string) error {
-		before := h.Session().Window()
+		before := h.Session().View().Window()
 		started, err := h.Session().Submit(ctx, session.Compact{Focus: args})
 		if err != nil {
 			return err
@@ -30,7 +30,7 @@ func compact() Command {
 		case done.Error != nil:
 			return errors.New(done.Error.Message)
 		}
-		after := h.Session().Window()
+		after := h.Session().View().Window()
 		fmt.Fprintf(h.Out(), "compacted: about %d tokens are %d now; /context shows what they are\n", before.Tokens, after.Tokens)
 		if after.Failed != "" {
 			fmt.Fprintf(h.Out(), "the model gave no summary, so the log's own words stand for it: %s\n", plain.Line(after.Failed))

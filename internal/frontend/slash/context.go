@@ -12,7 +12,7 @@ import (
 
 func contextCommand() Command {
 	return Command{Name: "context", Anytime: true, Doc: "show what fills the context window, part by part", Run: func(_ context.Context, h Host, _ string) error {
-		writeWindow(h.Out(), h.Session().Window())
+		writeWindow(h.Out(), h.Session().View().Window())
 		return nil
 	}}
 }

@@ -24,7 +24,7 @@ func memory() Command {
 // now shows the first two tiers (SPEC 11.4).
 func now(h Host) {
 	say := func(format string, args ...any) { fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf(format, args...))) }
-	w, s := h.Session().Memory()
+	w, s := h.Session().View().Memory()
 	say("this session: %s read, %s", brief.Plural(len(s.Files), "file", "files"), brief.Plural(len(s.Talks), "prompt", "prompts"))
 	for _, f := range s.Files[max(0, len(s.Files)-5):] {
 		say("  %s", f.Path)

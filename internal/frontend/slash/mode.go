@@ -14,7 +14,7 @@ func mode() Command {
 				return err
 			}
 		}
-		fmt.Fprintf(h.Out(), "mode %s\n", h.Session().Mode())
+		fmt.Fprintf(h.Out(), "mode %s\n", h.Session().View().Mode())
 		return nil
 	}}
 }

@@ -25,7 +25,7 @@ func model() Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(h.Out(), brief.Model(h.Session().Info()))
+		fmt.Fprintln(h.Out(), brief.Model(h.Session().View().Info()))
 		return nil
 	}}
 }

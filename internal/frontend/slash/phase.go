@@ -24,7 +24,7 @@ func phase() Command {
 					return err
 				}
 			}
-			lines := brief.PhaseList(h.Session().Phases())
+			lines := brief.PhaseList(h.Session().View().Phases())
 			if len(lines) == 0 {
 				lines = []string{"no phases yet: /phase TEXT begins one; the model's plan and --plan FILE do too"}
 			}

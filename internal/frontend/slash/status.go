@@ -14,20 +14,20 @@ import (
 func status() Command {
 	return Command{Name: "status", Anytime: true, Doc: "show the session, its states, the model, the mode, the plan and what changed", Run: func(_ context.Context, h Host, _ string) error {
 		s := h.Session()
-		fmt.Fprintf(h.Out(), "session %s, %d events\n%s\nmode %s\n", s.ID(), s.Last(), brief.Model(s.Info()), s.Mode())
-		if line := brief.Route(s.Route()); line != "" {
+		fmt.Fprintf(h.Out(), "session %s, %d events\n%s\nmode %s\n", s.ID(), s.View().Last(), brief.Model(s.View().Info()), s.View().Mode())
+		if line := brief.Route(s.View().Route()); line != "" {
 			fmt.Fprintln(h.Out(), line)
 		}
-		all, _ := s.Spent()
+		all, _ := s.View().Spent()
 		fmt.Fprintln(h.Out(), brief.Spending(all))
-		writeStates(h.Out(), s.States())
-		for _, item := range s.Plan() {
+		writeStates(h.Out(), s.View().States())
+		for _, item := range s.View().Plan() {
 			fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf("  [%s] %s", item.Status, item.Text)))
 		}
-		if lines := brief.PhaseList(s.Phases()); len(lines) > 0 {
+		if lines := brief.PhaseList(s.View().Phases()); len(lines) > 0 {
 			fmt.Fprintln(h.Out(), "phases:\n"+strings.Join(lines, "\n"))
 		}
-		if line := brief.Evidence(s.Evidence()); line != "" {
+		if line := brief.Evidence(s.View().Evidence()); line != "" {
 			fmt.Fprintln(h.Out(), line)
 		}
 		return nil

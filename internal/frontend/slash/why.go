@@ -22,7 +22,7 @@ func why() Command {
 // eachEvent gives what is stored of the open session, in order.
 func eachEvent(ctx context.Context, h Host, apply func(event.Event)) error {
 	s := h.Session()
-	last := s.Last()
+	last := s.View().Last()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for e, err := range s.Events(ctx, 0) {

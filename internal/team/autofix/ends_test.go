@@ -52,7 +52,7 @@ func TestClaims(t *testing.T) {
 				c.change(r)
 			}
 			r.run(nil)
-			proof := r.Evidence()
+			proof := r.View().Evidence()
 			switch v := proof.Verified; {
 			case len(proof.Files) == 0:
 				t.Errorf("nothing changed: %+v", proof)
@@ -77,11 +77,11 @@ func TestLeavesWhatTheModelLeaves(t *testing.T) {
 	es := r.run(nil)
 	r.told(es, "0 go test ./report (part) → 0", "0 go test ./... → 1", "asked", "done")
 	contains(t, prompts(es)[0], "may have failed before")
-	if v := r.Evidence().Verified; v == nil || v.OK || v.Command != allOfShop {
+	if v := r.View().Evidence().Verified; v == nil || v.OK || v.Command != allOfShop {
 		t.Errorf("%+v", v)
 	}
 	r.told(r.run(nil), "0 go test ./report (part) → 0", "0 go test ./... → 1", "done")
-	if v := r.Evidence().Verified; v == nil || v.OK {
+	if v := r.View().Evidence().Verified; v == nil || v.OK {
 		t.Errorf("%+v", v)
 	}
 	// The same failure in what a change affects is its business.
@@ -100,7 +100,7 @@ func TestLongSuite(t *testing.T) {
 	r.program("go", `case "$*" in *...) sleep 1000;; esac`)
 	r.fix.Timeout = time.Second
 	r.told(r.run(nil), "0 "+someOfShop+" → 0", "0 "+allOfShop+" → it was stopped after 1s without an end", "done")
-	if p := r.Evidence(); p.Verified != nil || !strings.HasPrefix(p.Unverified, allOfShop+": it was stopped") {
+	if p := r.View().Evidence(); p.Verified != nil || !strings.HasPrefix(p.Unverified, allOfShop+": it was stopped") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -113,7 +113,7 @@ func TestSkipsWhatIsProven(t *testing.T) {
 	r := newRig(t, shop, write("price/price.go", total("sum += p")), all, llmtest.Say("done"))
 	r.fakeGo()
 	r.told(r.run(nil), "done")
-	if v := r.Evidence().Verified; v == nil || !v.OK {
+	if v := r.View().Evidence().Verified; v == nil || !v.OK {
 		t.Errorf("%+v", v)
 	}
 	r = newRig(t, shop, write("price/price.go", total("sum += p")), all, write("report/report.go", "package report\n\nfunc R() {}\n"), llmtest.Say("done"))
@@ -132,7 +132,7 @@ func TestHangingCheck(t *testing.T) {
 	es := r.run(nil)
 	r.told(es, "0 sh hang.sh → it was stopped after 500ms without an end", "asked", "1 sh hang.sh → it was stopped after 500ms without an end", "done")
 	contains(t, prompts(es)[0], "`sh hang.sh` did not end: it was stopped after 500ms", "begun")
-	if why := r.Evidence().Unverified; why != "sh hang.sh: it was stopped after 500ms without an end" {
+	if why := r.View().Evidence().Unverified; why != "sh hang.sh: it was stopped after 500ms without an end" {
 		t.Errorf("%q", why)
 	}
 	r.gone("pid")
@@ -167,7 +167,7 @@ func TestInterruptDuringCheck(t *testing.T) {
 	r.told(es, "0 sh hang.sh → interrupted", "interrupted")
 	r.gone("pid")
 	r.gone("child")
-	if p := r.Evidence(); p.Verified != nil || p.Unverified != "sh hang.sh: interrupted" {
+	if p := r.View().Evidence(); p.Verified != nil || p.Unverified != "sh hang.sh: interrupted" {
 		t.Errorf("%+v", p)
 	}
 	// The session goes on.
@@ -187,14 +187,14 @@ func TestCheckThatChangesFiles(t *testing.T) {
 	if cs := find[event.Checked](es); !slices.Equal(cs[0].Changed, []string{"a.c"}) || len(cs[1].Changed) != 0 {
 		t.Errorf("%+v", cs)
 	}
-	if v := r.Evidence().Verified; v == nil || !v.OK {
-		t.Errorf("%+v", r.Evidence())
+	if v := r.View().Evidence().Verified; v == nil || !v.OK {
+		t.Errorf("%+v", r.View().Evidence())
 	}
 	r = newRig(t, "-- a.c --\n", write("a.c", "x"), llmtest.Say("done"))
 	r.configure("sh format.sh")
 	r.put("format.sh", "printf x >> a.c")
 	r.told(r.run(nil), "0 sh format.sh → 0", "0 sh format.sh → 0", "done")
-	if p := r.Evidence(); p.Verified != nil || p.Unverified != "sh format.sh: it changed a.c while it ran" {
+	if p := r.View().Evidence(); p.Verified != nil || p.Unverified != "sh format.sh: it changed a.c while it ran" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -210,7 +210,7 @@ func TestBudgetDuringFix(t *testing.T) {
 	r.cfg.Limits = budget.Limits{USD: 0.05}
 	es := r.run(nil)
 	r.told(es, "0 "+someOfShop+" → 1", "asked", "budget")
-	if v := r.Evidence().Verified; v == nil || v.OK {
+	if v := r.View().Evidence().Verified; v == nil || v.OK {
 		t.Errorf("%+v", v)
 	}
 	// Steps are those of the whole turn.
@@ -254,11 +254,11 @@ func TestCrashDuringCheck(t *testing.T) {
 	}
 	r.cfg.Store = store
 	r.open()
-	if p := r.Evidence(); len(p.Files) != 1 || p.Verified != nil || p.Unverified != "no check ran after the last change" {
+	if p := r.View().Evidence(); len(p.Files) != 1 || p.Verified != nil || p.Unverified != "no check ran after the last change" {
 		t.Errorf("%+v", p)
 	}
-	if r.Busy() || r.Activity() != "idle" {
-		t.Errorf("busy %v, activity %s", r.Busy(), r.Activity())
+	if r.Busy() || r.View().Activity() != "idle" {
+		t.Errorf("busy %v, activity %s", r.Busy(), r.View().Activity())
 	}
 	r.told(r.run(nil), "done")
 }
@@ -275,7 +275,7 @@ func TestRedefinedCheck(t *testing.T) {
 	if cs := find[event.Checked](es); len(cs) != 1 || cs[0].Exit != nil || !strings.Contains(cs[0].Why, "conftest.py") || !strings.Contains(cs[0].Why, "nobody was there") {
 		t.Errorf("%+v", cs)
 	}
-	if p := r.Evidence(); p.Verified != nil || len(p.Denials) != 0 {
+	if p := r.View().Evidence(); p.Verified != nil || len(p.Denials) != 0 {
 		t.Errorf("%+v", p)
 	}
 	for _, answer := range []event.Scope{event.Once, event.No} {
@@ -287,9 +287,9 @@ func TestRedefinedCheck(t *testing.T) {
 		if len(asked) != 1 || !strings.Contains(asked[0].Questions[0].Reason, "conftest.py") || asked[0].Questions[0].Always {
 			t.Fatalf("%+v", asked)
 		}
-		v := r.Evidence().Verified
+		v := r.View().Evidence().Verified
 		if answer == event.Once && (v == nil || !v.OK) || answer == event.No && v != nil {
-			t.Errorf("%s: %+v", answer, r.Evidence())
+			t.Errorf("%s: %+v", answer, r.View().Evidence())
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestGo(t *testing.T) {
 	if strings.Contains(ps[0]+ps[1], "different approach") {
 		t.Error("a different approach is asked for too early")
 	}
-	proof := r.Evidence()
+	proof := r.View().Evidence()
 	if v := proof.Verified; v == nil || !v.OK || v.Command != allOfShop || v.Part || proof.Attempts != 2 || len(proof.Files) != 1 {
 		t.Errorf("%+v", proof)
 	}
@@ -124,7 +124,7 @@ func TestGivesUpAfterThree(t *testing.T) {
 	r.told(es, "0 "+fails, "asked", "1 "+fails, "asked", "2 "+fails, "asked", "3 "+fails, "done")
 	ps := prompts(es)
 	contains(t, ps[2], "attempt 3 of at most 3", "\n1. Before it", "\n2. Before it", "take a different approach")
-	proof := r.Evidence()
+	proof := r.View().Evidence()
 	if v := proof.Verified; v == nil || v.OK || v.Exit != 1 || proof.Attempts != 3 {
 		t.Errorf("%+v", proof)
 	}
@@ -200,7 +200,7 @@ func TestTypeScript(t *testing.T) {
 	ps := prompts(es)
 	contains(t, ps[0], "`npm run typecheck` failed with exit code 2 (1 failure), and `npm test` failed with exit code 1 (1 failure)", "error TS2322", "FAIL  src/cart.test.ts > cart > sums prices")
 	contains(t, ps[1], "1. Before it, `npm run typecheck` failed", "“src/cart.ts(4,5): error TS2322")
-	if proof := r.Evidence(); proof.Verified == nil || !proof.Verified.OK || len(proof.Checks) != 2 {
+	if proof := r.View().Evidence(); proof.Verified == nil || !proof.Verified.OK || len(proof.Checks) != 2 {
 		t.Errorf("%+v", proof)
 	}
 }
@@ -249,7 +249,7 @@ func TestPython(t *testing.T) {
 	some, all := "python3 -m pytest tests/test_cart.py (part)", "python3 -m pytest"
 	r.told(es, "0 "+some+" → 1", "asked", "1 "+some+" → 0", "1 "+all+" → 0", "done")
 	contains(t, prompts(es)[0], "(1 failure)", "E       assert 20 == 30", "FAILED tests/test_cart.py::test_sums_prices")
-	if v := r.Evidence().Verified; v == nil || !v.OK || v.Command != all {
+	if v := r.View().Evidence().Verified; v == nil || !v.OK || v.Command != all {
 		t.Errorf("%+v", v)
 	}
 }

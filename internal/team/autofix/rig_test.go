@@ -134,7 +134,7 @@ func (r *rig) run(on func(event.Event)) []event.Event {
 		r.open()
 	}
 	var out []event.Event
-	events := r.Events(r.t.Context(), r.Last())
+	events := r.Events(r.t.Context(), r.View().Last())
 	if _, err := r.Submit(r.t.Context(), session.Prompt{Text: "do it"}); err != nil {
 		r.t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestUntrustedIsInert(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.told(r.run(nil), "0 npm test → not run: this folder is not trusted (pawl trust, or --trust for one run)", "done")
-		if p := r.Evidence(); p.Verified != nil || !strings.Contains(p.Unverified, "this folder is not trusted") {
+		if p := r.View().Evidence(); p.Verified != nil || !strings.Contains(p.Unverified, "this folder is not trusted") {
 			t.Errorf("%s: %+v", mode, p)
 		}
 		if got := r.file("ran"); !strings.HasPrefix(got, "error") {

@@ -1,0 +1,107 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"sync/atomic"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/hints"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+	"github.com/pawl-agent/pawl/internal/policy/memory"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/window"
+)
+
+// state is the log with its folds: what is true of a session now. What acts on
+// it appends events; nothing else changes it.
+type state struct {
+	cfg Config
+	log *eventlog.Log // its View guards the folds, the model, and what is reserved
+
+	// cause is the sequence number of what runs began with, 0 for none.
+	cause atomic.Int64
+
+	course
+	model    llm.Model
+	conv     window.Conversation
+	builder  *window.Builder
+	meter    budget.Meter
+	seen     edits.Seen
+	perm     *permission.Policy
+	evidence evidence.Fold
+	progress *progress.Fold
+	agent    lifecycle.Agent
+	activity lifecycle.Activity
+	machines machines
+	guidance guidance
+	hints    hints.Fold
+	memory   memory.Fold
+	asking   asking
+	routing  routing
+
+	changeFold changes.Fold
+}
+
+func newState(cfg Config) *state {
+	s := &state{cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress)}
+	s.conv.Configure(cfg.Window)
+	return s
+}
+
+// folds lists the session's state. Those that look at others come after them.
+func (s *state) folds() []event.Fold {
+	return []event.Fold{
+		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.asking.apply), bodyFold(s.routing.apply),
+		&s.conv, &s.meter, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
+		machinesFold{s}, milestones{s},
+	}
+}
+
+// recorded is a call's arguments as the log has them: that is what the folds
+// know calls by.
+func (s *state) recorded(args json.RawMessage) json.RawMessage {
+	return s.log.Masked(event.CallAsked{Args: args}).(event.CallAsked).Args
+}
+
+// known is a footprint with its files named as the log has them.
+func (s *state) known(f tool.Footprint) tool.Footprint {
+	spans := func(ss []tool.Span) []tool.Span {
+		return s.log.Masked(event.FileSeen{Spans: ss}).(event.FileSeen).Spans
+	}
+	f.Reads, f.Writes = spans(f.Reads), spans(f.Writes)
+	return f
+}
+
+// record appends events, caused by what runs where they do not say by what.
+func (s *state) record(ctx context.Context, ds ...event.Draft) error {
+	if cause := s.cause.Load(); cause != 0 {
+		for i := range ds {
+			ds[i].Cause = cmp.Or(ds[i].Cause, cause)
+		}
+	}
+	return s.log.Append(ctx, ds...)
+}
+
+func (s *state) inUse() llm.Model {
+	return eventlog.Look(s.log, func() llm.Model { return s.model })
+}
+
+func (s *state) info() llm.Info { return s.inUse().Info() }
+
+func (s *state) mode() permission.Mode { return eventlog.Look(s.log, s.perm.Mode) }
+
+func (s *state) proof() evidence.Report { return eventlog.Look(s.log, s.evidence.Report) }
+
+func (s *state) decide(c permission.Call) permission.Decision {
+	return eventlog.Look(s.log, func() permission.Decision { return s.perm.Decide(c) })
+}

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+	"github.com/pawl-agent/pawl/internal/policy/memory"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/window"
+)
+
+// View reads what is true of a session now. It changes nothing, and each of its
+// methods may be called at any time from anywhere.
+type View struct{ s *state }
+
+// Info is the model in use.
+func (v *View) Info() llm.Info { return v.s.info() }
+
+// Mode is the permission mode in force.
+func (v *View) Mode() permission.Mode { return v.s.mode() }
+
+// Rules lists the permission rules in force, a line each.
+func (v *View) Rules() []string { return eventlog.Look(v.s.log, v.s.perm.Explain) }
+
+// Spent is what the session and its running or last turn spent.
+func (v *View) Spent() (session, turn budget.Spent) {
+	v.s.log.View(func() { session, turn = v.s.meter.Session(), v.s.meter.Turn() })
+	return session, turn
+}
+
+// Evidence is what the log proves of the running or last turn.
+func (v *View) Evidence() evidence.Report { return v.s.proof() }
+
+// Plan is the model's plan as it stands.
+func (v *View) Plan() []tool.Item {
+	return eventlog.Look(v.s.log, func() []tool.Item { return v.s.plan })
+}
+
+// Last is the sequence number of the last stored event.
+func (v *View) Last() int64 { return v.s.log.Last() }
+
+// Began is the last sequence number before this process opened the session: 0
+// for a new one.
+func (v *View) Began() int64 { return v.s.log.Began() }
+
+// Route is what the running or last turn of a person was taken for; a zero one
+// where prompts are not routed.
+func (v *View) Route() event.Routed {
+	return eventlog.Look(v.s.log, func() event.Routed { return v.s.routing.now })
+}
+
+// Window is what fills the context window.
+func (v *View) Window() window.Report { return eventlog.Look(v.s.log, v.s.conv.Report) }
+
+// Urgency is how pressing it is to make room in the context window, in C's
+// words (SPEC 9.8), and how full it is in percent.
+func (v *View) Urgency() (string, float64) {
+	p := eventlog.Look(v.s.log, v.s.conv.Percent)
+	return window.Urgency(p), p
+}
+
+// Memory returns the working and the session tier (SPEC 11.4).
+func (v *View) Memory() (w memory.Working, all memory.Session) {
+	v.s.log.View(func() { w, all = v.s.memory.Working(), v.s.memory.Session() })
+	return w, all
+}
+
+// Phases returns which phases there are and how far they are.
+func (v *View) Phases() Phases { return v.s.phases() }
+
+// State is the agent's state (SPEC 1).
+func (v *View) State() fsm.State { return v.s.agent.State() }
+
+// Activity is what the session does now (SPEC 2).
+func (v *View) Activity() fsm.State { return v.s.activity.State() }
+
+// Path is the activities that the running or last run went through, oldest
+// first; the last is the one now.
+func (v *View) Path() []fsm.State { return v.s.activity.Path() }
+
+// States is where every machine is (SPEC 2).
+func (v *View) States() States {
+	return eventlog.Look(v.s.log, func() States {
+		m := &v.s.machines
+		return States{
+			Agent: v.s.agent.State(), Activity: v.s.activity.State(), Path: v.s.activity.Path(), Window: m.window.State(),
+			Application: m.app.State(), Storage: m.storage.State(), Calls: m.calls.Open(),
+			Violations: slices.Concat(v.s.agent.Violations(), v.s.activity.Violations(), m.calls.Violations(), m.app.Violations(), m.storage.Violations()),
+		}
+	})
+}
+
+// Listen tells hear of every transition from now on, and panicked, which may
+// be nil, of a panic in it. What was recorded before is not told. It is called
+// while an event is recorded: it must be quick, and of the session it may call
+// nothing but State, Activity and Path.
+func (v *View) Listen(hear Heard, panicked func(any)) (stop func()) {
+	of := func(machine string) fsm.Listener {
+		return func(from, to fsm.State, meta fsm.Meta) { hear(machine, from, to, meta) }
+	}
+	stopAgent := v.s.agent.Listen(of(lifecycle.AgentTable().Name), panicked)
+	stopActivity := v.s.activity.Listen(of(lifecycle.ActivityTable().Name), panicked)
+	return func() {
+		stopAgent()
+		stopActivity()
+	}
+}
