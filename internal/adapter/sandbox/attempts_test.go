@@ -37,6 +37,7 @@ func attemptsOn() []attempt {
 	out = append(out, looks()...)
 	out = append(out, others()...)
 	out = append(out, networks()...)
+	out = append(out, reaches()...)
 	return append(out, kernels()...)
 }
 

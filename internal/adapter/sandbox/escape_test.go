@@ -41,6 +41,8 @@ type world struct {
 	Victim   int    // a process outside
 	TCP, UDP int    // ports of servers outside
 	TCP6     int
+	Any      int    // of a server on any address
+	Shared   int    // of one that shares its port
 	Stream   string // unix sockets of servers outside
 	Datagram string
 	Abstract string
@@ -84,7 +86,7 @@ func try() {
 // confineSelf runs the attempts in the sandbox, as whoever this process is.
 func confineSelf() int {
 	w := worldFromEnv()
-	box, err := Open(confine.New(confine.Workspace, confine.Facts{Root: w.Root, State: []string{w.Outside}}))
+	box, err := Open(confine.New(confine.Hosts, confine.Facts{Root: w.Root, State: []string{w.Outside}, Hosts: []string{"granted.invalid"}}))
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -228,6 +230,17 @@ func (w *world) serve(t *testing.T, dir string) {
 		t.Cleanup(func() { l.Close() })
 	}
 	w.UDP = packets("udp", "127.0.0.1:0").(*net.UDPAddr).Port
+	w.Any = listen("tcp4", "0.0.0.0:0").(*net.TCPAddr).Port
+	share := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) (err error) {
+		cerr := c.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
+		return errors.Join(err, cerr)
+	}}
+	shared, err := share.Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shared.Close() })
+	w.Shared = shared.Addr().(*net.TCPAddr).Port
 	short, err := os.MkdirTemp("", "s") // a socket's name is short
 	if err != nil {
 		t.Fatal(err)
@@ -241,6 +254,10 @@ func (w *world) serve(t *testing.T, dir string) {
 	listen("unix", w.Stream)
 	packets("unixgram", w.Datagram)
 	listen("unix", w.Abstract)
+	near := filepath.Join(w.Root, "s")
+	if len(near) < 108 {
+		listen("unix", near)
+	}
 	for _, s := range []string{w.Stream, w.Datagram} {
 		if err := os.Chmod(s, 0o777); err != nil {
 			t.Fatal(err)

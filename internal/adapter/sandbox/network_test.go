@@ -3,6 +3,10 @@
 package sandbox
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -74,5 +78,81 @@ for i in range(3): print(socket.create_connection(l.getsockname(), 5).recv(1))
 				t.Errorf("%s\noutside:\n%s\ninside:\n%s", line, outside, inside)
 			}
 		})
+	}
+}
+
+// SPEC 16.12: a client outside, which expects somebody else on the port or
+// socket, is not answered: no byte of it is read, and none is sent.
+func TestStrangersAreNotAnswered(t *testing.T) {
+	const serve = `
+import os, socket, sys
+family, at, blocking = sys.argv[1], sys.argv[2], sys.argv[3] == "blocking"
+l = socket.socket(getattr(socket, family))
+l.bind(at if family == "AF_UNIX" else (at, 0)); l.listen()
+open("there.new", "w").write(str(at if family == "AF_UNIX" else l.getsockname()[1])); os.rename("there.new", "there")
+if blocking: c, _ = l.accept()
+else:
+    import selectors
+    s = selectors.DefaultSelector(); l.setblocking(False); s.register(l, selectors.EVENT_READ)
+    while True:
+        s.select()
+        try: c, _ = l.accept(); break
+        except BlockingIOError: pass
+c.setblocking(True); got = c.recv(10); print(got); c.sendall(b"seen"); open("seen", "wb").write(got)
+`
+	for _, args := range [][]string{
+		{"AF_INET", "127.0.0.1", "blocking"}, {"AF_INET", "0.0.0.0", "waiting"}, {"AF_INET6", "::1", "blocking"}, {"AF_INET6", "::", "waiting"},
+		{"AF_UNIX", "sock", "blocking"}, {"AF_UNIX", "sock", "waiting"},
+	} {
+		for _, confined := range []bool{true, false} {
+			t.Run(strings.Join(args, " ")+map[bool]string{false: " unconfined"}[confined], func(t *testing.T) {
+				t.Parallel()
+				root := folder(t)
+				cmd := exec.Command("python3", append([]string{"-c", serve}, args...)...)
+				cmd.Dir = root
+				var end func()
+				if confined {
+					box := open(t, confine.Workspace, root)
+					c, err := box.Start(cmd)
+					if err != nil {
+						t.Fatal(err)
+					}
+					end = func() { c.End(); _ = c.Wait() }
+				} else {
+					if err := cmd.Start(); err != nil {
+						t.Fatal(err)
+					}
+					end = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
+				}
+				defer end()
+				var there string
+				for there == "" {
+					if b, err := os.ReadFile(filepath.Join(root, "there")); err == nil {
+						there = string(b)
+					}
+					runtime.Gosched()
+				}
+				// Another process, since pawl itself is none outside.
+				client := exec.Command("python3", "-c", `
+import socket, sys
+family, at, there = sys.argv[1:]
+c = socket.socket(getattr(socket, family)); c.connect(there if family == "AF_UNIX" else (at, int(there)))
+try: c.sendall(b"password"); print(c.recv(10).decode(), end="")
+except OSError: pass
+`, args[0], map[string]string{"0.0.0.0": "127.0.0.1", "::": "::ffff:127.0.0.1"}[args[1]], there)
+				if args[1] == "127.0.0.1" || args[1] == "::1" {
+					client.Args[4] = args[1]
+				}
+				client.Dir = root
+				said, err := client.Output()
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = os.Stat(filepath.Join(root, "seen"))
+				if answered := string(said) == "seen" && err == nil; answered == confined {
+					t.Errorf("answered: %v, %q", answered, said)
+				}
+			})
+		}
 	}
 }
