@@ -43,7 +43,7 @@ func Open(p confine.Policy) (*Box, error) {
 	}
 	v := version()
 	if v < minVersion {
-		return nil, &Lack{"that files outside cannot be read and written, and processes outside not signalled", fmt.Sprintf("this kernel has version %d of Landlock, %d is needed (0: none)", v, minVersion)}
+		return nil, tooOld(v)
 	}
 	b := &Box{policy: p, filter: filter(p), most: MaxProcesses}
 	if p.Level >= confine.Workspace {

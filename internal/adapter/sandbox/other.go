@@ -19,6 +19,12 @@ func lack() error {
 	return &Lack{"anything", "pawl has no sandbox for " + runtime.GOOS + "/" + runtime.GOARCH}
 }
 
+func tryKernel(bool) error { return lack() }
+
+func ownTemp() (string, error) { return "", lack() }
+
+func oneLink(string) error { return nil }
+
 // Open says that there is no sandbox.
 func Open(confine.Policy) (*Box, error) { return nil, lack() }
 

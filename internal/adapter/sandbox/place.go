@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/policy/confine"
@@ -22,7 +23,18 @@ var caches = []string{
 // the settings that its commands need, after their own. Folders of the
 // sandbox's own caches are made below the user's cache folder.
 func Place(env func(string) string, root string, state ...string) (confine.Facts, []string, error) {
-	f := confine.Facts{Root: root}
+	f, own := locate(env, root, state...)
+	if own == "" {
+		return f, nil, nil
+	}
+	set, err := ownCaches(&f, own)
+	return f, set, err
+}
+
+// locate gives what a policy is made from, and where the sandbox's own caches
+// for the workspace belong, "" for nowhere. It makes nothing.
+func locate(env func(string) string, root string, state ...string) (f confine.Facts, own string) {
+	f.Root = root
 	if home := env("HOME"); home != "" {
 		if real, err := filepath.EvalSymlinks(home); err == nil {
 			f.Home = real
@@ -31,7 +43,7 @@ func Place(env func(string) string, root string, state ...string) (confine.Facts
 	for _, s := range state {
 		f.State = append(f.State, real(s))
 	}
-	for _, name := range []string{"GOMODCACHE", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "VOLTA_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
+	for _, name := range []string{"GOMODCACHE", "GOROOT", "GOCACHE", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "VOLTA_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
 		if v := env(name); filepath.IsAbs(v) {
 			f.Reads = append(f.Reads, real(v))
 		}
@@ -44,23 +56,29 @@ func Place(env func(string) string, root string, state ...string) (confine.Facts
 	user := env("XDG_CACHE_HOME")
 	if !filepath.IsAbs(user) {
 		if f.Home == "" {
-			return f, nil, nil
+			return f, ""
 		}
 		user = filepath.Join(f.Home, ".cache")
 	}
+	f.Reads = append(f.Reads, real(filepath.Join(user, "go-build")))
 	sum := sha256.Sum256([]byte(root))
-	own := filepath.Join(user, "pawl", "sandbox", hex.EncodeToString(sum[:8]))
+	return f, filepath.Join(user, "pawl", "sandbox", hex.EncodeToString(sum[:8]))
+}
+
+// ownCaches makes the folder of the sandbox's own caches, lets it be changed,
+// and gives the settings that lead to it.
+func ownCaches(f *confine.Facts, own string) ([]string, error) {
 	if err := os.MkdirAll(own, 0o700); err != nil {
-		return f, nil, fmt.Errorf("make the sandbox's caches: %w", err)
+		return nil, fmt.Errorf("make the sandbox's caches: %w", err)
 	}
 	own = real(own)
-	f.Writes = append(f.Writes, own)
+	f.Writes = append(slices.Clone(f.Writes), own)
 	var set []string
 	for _, c := range caches {
 		name, folder, _ := strings.Cut(c, "=")
 		set = append(set, name+"="+filepath.Join(own, folder))
 	}
-	return f, set, nil
+	return set, nil
 }
 
 // real is a path without symbolic links, as far as it is there.

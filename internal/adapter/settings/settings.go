@@ -27,9 +27,10 @@ import (
 
 // Settings is a user's configuration.
 type Settings struct {
-	Model       string           `json:"model,omitempty"`  // provider/model
-	Effort      string           `json:"effort,omitempty"` // low, medium, high
-	Mode        string           `json:"mode,omitempty"`   // permission mode
+	Model       string           `json:"model,omitempty"`   // provider/model
+	Effort      string           `json:"effort,omitempty"`  // low, medium, high
+	Mode        string           `json:"mode,omitempty"`    // permission mode
+	Sandbox     string           `json:"sandbox,omitempty"` // workspace, read-only or off
 	Permissions Permissions      `json:"permissions,omitzero"`
 	Models      map[string]Model `json:"models,omitempty"` // by provider/model or model
 	Store       Store            `json:"store,omitzero"`
@@ -141,6 +142,10 @@ func Load(p Paths, dir string) (Loaded, error) {
 		return l, nil
 	}
 	l.Files = append(l.Files, project)
+	if theirs.Sandbox != "" {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project cannot say how commands are confined: \"sandbox\": %q is refused; it stands in your own %s or in --sandbox", project, theirs.Sandbox, user))
+		theirs.Sandbox = ""
+	}
 	l.Project = Permissions{Ask: theirs.Permissions.Ask, Deny: theirs.Permissions.Deny}
 	theirs.Permissions = Permissions{Allow: theirs.Permissions.Allow}
 	if rest, err := json.Marshal(theirs); err == nil && string(rest) != "{}" {

@@ -242,7 +242,7 @@ func (j *job) takeFresh() *tape {
 func (j *job) ran(t *tape) tool.Ran {
 	r := tool.Ran{Spill: j.spill.name(), Bytes: t.bytes(), Duration: time.Since(j.started)}
 	r.Output, r.Gap = t.text(j.spill)
-	r.Refused = j.refused()
+	r.ReadOnly, r.Refused = j.confine.Level == process.ReadOnly, j.refused()
 	if !j.ended() {
 		return r
 	}

@@ -58,7 +58,8 @@ func NewStarter(o StarterOptions) *Starter {
 type proc struct {
 	cmd      *exec.Cmd
 	mark     mark
-	group    int              // and the pid of its first process
+	group    int // and the pid of its first process
+	confine  process.Confine
 	confined process.Confined // nil: it is not
 	dead     chan struct{}    // closed: the first process has ended; then err is set
 	err      error
@@ -73,7 +74,7 @@ func (s *Starter) launch(cmd *exec.Cmd, c process.Confine) (*proc, error) {
 		return nil, ErrClosed
 	}
 	s.seq++
-	p := &proc{cmd: cmd, mark: s.mark.of(s.seq), dead: make(chan struct{})}
+	p := &proc{cmd: cmd, mark: s.mark.of(s.seq), confine: c, dead: make(chan struct{})}
 	s.ghosts = s.ghosts || c.Level == process.Unconfined
 	s.mu.Unlock()
 

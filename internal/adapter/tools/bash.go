@@ -16,10 +16,11 @@ import (
 )
 
 type bashArgs struct {
-	Command     string `json:"command" doc:"the command line"`
-	Timeout     int    `json:"timeout,omitempty" doc:"seconds after which it is stopped; default 120, at most 600"`
-	Background  bool   `json:"background,omitempty" doc:"return at once and let it run; for servers, watchers and what takes minutes"`
-	Description string `json:"description,omitempty" doc:"what it does, in a few words, for the person watching"`
+	Command     string   `json:"command" doc:"the command line"`
+	Timeout     int      `json:"timeout,omitempty" doc:"seconds after which it is stopped; default 120, at most 600"`
+	Background  bool     `json:"background,omitempty" doc:"return at once and let it run; for servers, watchers and what takes minutes"`
+	Needs       []string `json:"needs,omitempty" doc:"what the sandbox refused before and the command cannot do without: write PATH, read PATH, host NAME or unconfined; the person is asked"`
+	Description string   `json:"description,omitempty" doc:"what it does, in a few words, for the person watching"`
 }
 
 const (
@@ -36,7 +37,7 @@ func Bash() tool.Tool {
 	t := tool.New("bash",
 		"Run a command line in bash, in the workspace folder. Each call starts afresh: cd and variables do not carry over. "+
 			"There is no terminal and no input, so use flags that need no answer. Output is shown head and tail; the last line says how it ended. "+
-			"Prefer read, grep, glob and edit for files. Processes left running end with the session; for those, use background.",
+			"Prefer read, grep, glob and edit for files. Processes left running are ended with it; for those, use background.",
 		bashFootprint, runBash)
 	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "terminal"}}
 	t.Timeout = shellLimit
@@ -51,17 +52,20 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		return tool.Footprint{}, err
 	}
 	f := tool.Footprint{Shell: in.Command, Unknown: true}
+	if err := addNeeds(env, &f, in.Needs); err != nil {
+		return tool.Footprint{}, err
+	}
 	cmds, err := parseLine(env, in.Command)
 	if err != nil {
 		return f, nil // what is not understood stays unknown
 	}
 	f.Commands = cmds
-	if command.ReadOnly(cmds) && !in.Background {
+	if command.ReadOnly(cmds) && !in.Background && len(in.Needs) == 0 {
 		f.Unknown = false
 		f.Reads = []tool.Span{{Path: ".", Dir: true}}
 	}
 	if env.Files != nil {
-		f.Lands = landings(env.Files, in.Command, cmds)
+		f.Lands = append(f.Lands, landings(env.Files, in.Command, cmds)...)
 		f.Defined = definitions(env.Files, cmds)
 	}
 	return f, nil
@@ -160,7 +164,7 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 		return r, err
 	}
 	r := ranResult(ran, in.Command, "interrupted")
-	return r, err // cancelled: with what was printed until then
+	return withRefused(r, ran, cmds), err // cancelled: with what was printed until then
 }
 
 // ranResult words what a command came to. running is the last line of one that

@@ -31,7 +31,7 @@ func BashOutput() tool.Tool {
 			if ran.Output == "" {
 				running = "still running, nothing new"
 			}
-			return ranResult(ran, "", running), nil
+			return withRefused(ranResult(ran, "", running), ran, nil), nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Wait, Aliases: []string{"taskoutput"}}
 	t.ReadOnly = true

@@ -79,7 +79,7 @@ func runOverlay(ctx context.Context, env tool.Env, in overlayArgs) (_ tool.Resul
 		return failed(err)
 	}
 	head := goCommand.FindString(in.Command)
-	c := tool.Run{Command: strings.TrimSuffix(head, " ") + " -overlay=" + shellsyntax.Quote(list) + " " + in.Command[len(head):], Out: env.Out}
+	c := tool.Run{Command: strings.TrimSuffix(head, " ") + " -overlay=" + shellsyntax.Quote(list) + " " + in.Command[len(head):], Out: env.Out, Reads: []string{dir}}
 	if in.Timeout > 0 {
 		c.Timeout = min(time.Duration(in.Timeout)*time.Second, bashTimeout)
 	}
@@ -87,7 +87,7 @@ func runOverlay(ctx context.Context, env tool.Env, in overlayArgs) (_ tool.Resul
 	if err != nil && ctx.Err() == nil {
 		return failed(err)
 	}
-	r := ranResult(ran, c.Command, "interrupted")
+	r := withRefused(ranResult(ran, c.Command, "interrupted"), ran, nil)
 	r.Note += fmt.Sprintf(" (%s, removed again)", plural(len(in.With), "instrumented file"))
 	return r, err
 }

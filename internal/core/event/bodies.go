@@ -102,12 +102,6 @@ type CallAsked struct {
 	Title  string    `json:"title,omitempty"`
 }
 
-// CallStarted records that a call passed its gates and runs now. A call that is
-// open at a crash and had started is closed as outcome unknown.
-type CallStarted struct {
-	ID string `json:"id"`
-}
-
 // Outcome of a call.
 type Outcome string
 

@@ -1,5 +1,7 @@
 package event
 
+import "github.com/pawl-agent/pawl/internal/core/process"
+
 // This file has what is asked of a person and what the answers allow.
 
 // Question is one call that needs consent.
@@ -90,4 +92,12 @@ type InertPart struct {
 	Name string   `json:"name"`
 	Runs []string `json:"runs,omitempty"`
 	Why  string   `json:"why"`
+}
+
+// CallStarted records that a call passed its gates and runs now. A call that is
+// open at a crash and had started is closed as outcome unknown.
+type CallStarted struct {
+	ID string `json:"id"`
+	// Confine is what the processes of a call that runs a command line may touch.
+	Confine *process.Confine `json:"confine,omitempty"`
 }

@@ -56,6 +56,8 @@ type Footprint struct {
 	Blind bool
 	// Person: the call does nothing but ask the person in front.
 	Person bool
+	// Free: the call wants what it runs to be outside the sandbox.
+	Free bool
 	// Child: the call runs in a session of its own, whose calls say themselves
 	// what they touch. It has nothing else in its footprint.
 	Child bool
@@ -306,8 +308,9 @@ type Ran struct {
 	Signal   string
 	TimedOut bool
 	Duration time.Duration
-	// Refused is what the sandbox is known to have refused, the first of it.
-	Refused []process.Refusal
+	// ReadOnly: the sandbox let it change nothing. Refused is what the sandbox is known to have refused, the first of it.
+	ReadOnly bool
+	Refused  []process.Refusal
 	// Stopped says why the sandbox ended the command, "" where it did not.
 	Stopped string
 }

@@ -182,7 +182,11 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (done, *Refusal) {
 	if ctx.Err() != nil {
 		return done{}, &Refusal{Outcome: event.Cancelled, Text: cancelledText}
 	}
-	started := []event.Draft{{Body: event.CallStarted{ID: p.Call.ID}}}
+	begun := event.CallStarted{ID: p.Call.ID}
+	if p.Footprint.Shell != "" {
+		begun.Confine = &p.Confine
+	}
+	started := []event.Draft{{Body: begun}}
 	if p.Records != nil {
 		started = p.Records.Started()
 	}

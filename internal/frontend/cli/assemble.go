@@ -125,6 +125,7 @@ type choices struct {
 	perm   *permission.Policy
 	routes route.Config
 	trust  *folderTrust
+	by     confinedBy
 }
 
 func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c choices, err error) {
@@ -167,7 +168,16 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 		o.warnings = append(o.warnings, fmt.Sprintf("no price is known: costs are not counted, and the budget of $%.2f does not hold", c.limits.USD))
 	}
 	c.posix = shell.New(shell.Options{Root: c.dir}).POSIX() // starts nothing
-	if c.perm, err = a.permissions(f, c.conf, c.paths, c.dir, fr, c.posix); err != nil {
+	if !fr.look {
+		warning := ""
+		if c.by, warning, err = a.confining(f, c.conf, c.paths, c.dir); err != nil {
+			return c, err
+		}
+		if warning != "" {
+			o.warnings = append([]string{warning}, o.warnings...)
+		}
+	}
+	if c.perm, err = a.permissions(f, c, fr); err != nil {
 		return c, err
 	}
 	if c.routes, err = routes(f, c.conf.User); err != nil || fr.look {
@@ -209,9 +219,10 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 		return w, err
 	}
 	w.mask = secrets.New(a.heldSecrets()...)
-	w.shell = shell.New(shell.Options{Root: c.dir, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
+	starter := o.starter(c.by)
+	w.shell = shell.New(shell.Options{Root: c.dir, Starter: starter, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
 	w.journal = a.journal(c.dir, c.paths, f.noSession)
-	o.closers = append(o.closers, w.files.Close, w.shell.Close, w.journal.Close)
+	o.closers = append(o.closers, w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
 	return w, nil
 }
 
@@ -381,42 +392,6 @@ func newID() string {
 	var b [10]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
-}
-
-func (a *App) permissions(f *flags, conf settings.Loaded, paths settings.Paths, dir string, fr front, posix bool) (*permission.Policy, error) {
-	name := first(f.mode, conf.User.Mode)
-	if name == "" {
-		name = "accept-edits"
-		if fr.person {
-			name = "ask"
-		}
-	}
-	mode, err := permission.ParseMode(name)
-	if err != nil {
-		return nil, usageError("%w", err)
-	}
-	grants, err := settings.Grants{Path: paths.Grants()}.List(dir)
-	if err != nil {
-		return nil, err
-	}
-	p := permission.New(permission.Config{Mode: mode, Root: dir, Home: a.Env("HOME"), Spill: paths.Spill(), State: paths.State, POSIX: posix})
-	for _, set := range []struct {
-		from             permission.Source
-		allow, ask, deny []string
-	}{
-		{permission.User, conf.User.Permissions.Allow, conf.User.Permissions.Ask, conf.User.Permissions.Deny},
-		{permission.User, grants, nil, nil},
-		{permission.Project, nil, conf.Project.Ask, conf.Project.Deny},
-		{permission.Flag, f.allow, nil, f.deny},
-	} {
-		if err := p.Add(set.from, set.allow, set.ask, set.deny); err != nil {
-			if set.from == permission.Flag {
-				return nil, usageError("%w", err)
-			}
-			return nil, err
-		}
-	}
-	return p, nil
 }
 
 func shellName(posix bool) string {

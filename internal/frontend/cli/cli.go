@@ -113,6 +113,7 @@ type flags struct {
 	model        string
 	effort       string
 	mode         string
+	sandbox      string
 	route        string
 	allow, deny  []string
 	maxTurns     int
@@ -187,6 +188,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")
 	fs.BoolFunc("yolo", "the same as --permission-mode yolo", func(string) error { f.mode = "yolo"; return nil })
 	fs.StringVar(&f.mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
+	fs.StringVar(&f.sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
 	fs.StringVar(&f.route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")
 	fs.StringArrayVar(&f.allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
 	fs.StringArrayVar(&f.deny, "deny", nil, "deny what matches (repeatable)")

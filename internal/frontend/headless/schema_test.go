@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
 var update = flag.Bool("update", false, "write doc/stream.schema.json anew")
@@ -27,6 +28,7 @@ func streamSchema(t *testing.T) []byte {
 		reflect.TypeFor[json.RawMessage](): {},
 		reflect.TypeFor[time.Duration]():   {Type: "integer", Description: "nanoseconds"},
 		reflect.TypeFor[[]byte]():          {Type: "string", Description: "base64"},
+		reflect.TypeFor[process.Level]():   {Type: "string", Description: "read-only, workspace or unconfined"},
 	}}
 	of := func(rt reflect.Type) *jsonschema.Schema {
 		s, err := jsonschema.ForType(rt, opts)

@@ -59,6 +59,8 @@ func (p Policy) Change(file string, act Act) Verdict {
 		return Refused
 	case within(p.Writes, file):
 		return Free
+	case within(p.Opened, file) && !gitInside(file):
+		return Made
 	case p.Root == "" || !Within(p.Root, file) || file == p.Root:
 		return Refused
 	}

@@ -60,6 +60,9 @@ type Policy struct {
 	// changed: each by a person's grant, and the sandbox's own. Protected names
 	// do not hold in them.
 	Writes []string
+	// Opened are files of which a person allowed the change, in the workspace
+	// also protected ones: the sandbox changes them itself, as in the workspace.
+	Opened []string
 	// Guards are the folders in which protected names hold: the workspace, and
 	// those of the policies that this one was narrowed from.
 	Guards []string
@@ -163,7 +166,7 @@ func (p Policy) Narrow(q Policy) Policy {
 	r := Policy{
 		Level: min(p.Level, q.Level), Loopback: p.Loopback && q.Loopback,
 		Guards: union(p.Guards, q.Guards), Secrets: union(p.Secrets, q.Secrets),
-		Writes: meet(p.Writes, q.Writes), Hosts: slices.DeleteFunc(slices.Clone(p.Hosts), func(h string) bool { return !slices.Contains(q.Hosts, h) }),
+		Writes: meet(p.Writes, q.Writes), Opened: meet(p.Opened, q.Opened), Hosts: slices.DeleteFunc(slices.Clone(p.Hosts), func(h string) bool { return !slices.Contains(q.Hosts, h) }),
 		Reads: meet(p.readable(), q.readable()),
 	}
 	switch {

@@ -127,7 +127,7 @@ func (p *Policy) wanders(c shellsyntax.Command) []unit {
 					continue
 				}
 				seen[abs] = true
-				u := unit{what: writeUnit, path: abs, guard: outsideGuard, derived: true, sensitive: systemPath(abs)}
+				u := unit{what: writeUnit, path: abs, guard: outsideGuard, derived: true, given: true, sensitive: systemPath(abs)}
 				u.why = "it is given " + abs + ", which is outside the workspace"
 				out = append(out, u)
 			}

@@ -1,6 +1,174 @@
 package permission
 
-import "github.com/pawl-agent/pawl/internal/core/process"
+import (
+	"path"
+	"slices"
+	"strings"
 
-// confine returns what the processes of a call may touch.
-func (p *Policy) confine() process.Confine { return process.Free }
+	"github.com/pawl-agent/pawl/internal/core/process"
+)
+
+// This file decides how the processes of a call are confined (SPEC 16.12), and
+// where that makes a question needless.
+
+// The tools of rules about what confined commands may do besides: the hosts
+// that they reach, and which of them run outside the sandbox.
+const (
+	network    = "network"
+	unconfined = "unconfined"
+)
+
+// Sandbox is what of the kernel's confinement there is for commands. The zero
+// value is none: then nothing is confined, and syntax alone decides.
+type Sandbox struct {
+	// ReadOnly and Workspace: commands can be confined at that level.
+	ReadOnly, Workspace bool
+	// Narrow: a person wants nothing to have more than reading.
+	Narrow bool
+	// Named: a person asked for it by name. It holds in yolo mode too.
+	Named bool
+}
+
+// holds reports whether commands of a mode can be confined as it needs.
+func (s Sandbox) holds(m Mode) bool {
+	switch m {
+	case Plan:
+		return s.ReadOnly
+	case Auto:
+		return s.Workspace || s.Narrow && s.ReadOnly
+	}
+	return false
+}
+
+// kernel reports whether nobody needs to be asked about a part of a command
+// line, since the sandbox holds whatever it does. What a person would rather
+// allow than see refused, and what the sandbox lets through, asks on: paths
+// outside that are known, secrets and protected files of the workspace, and
+// what destroys for good.
+func (p *Policy) kernel(u unit) bool {
+	if !u.shell || u.free || !p.cfg.Sandbox.holds(p.mode) || p.wide {
+		return false
+	}
+	switch u.what {
+	case commandUnit:
+		return p.mode == Plan || !u.once
+	case writeUnit:
+		return p.mode == Plan || u.guard == outsideGuard && !u.once && (u.path == "" || u.given || u.maybe)
+	case readUnit:
+		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.system.MayRead(beforeGlob(u.path)))
+	}
+	return false
+}
+
+// confine returns what the processes of a call may touch: as little as its
+// parts need, and of what is outside only that of which a person or a rule of
+// theirs speaks.
+func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
+	sb := p.cfg.Sandbox
+	if p.mode == Yolo && !sb.Named || p.wide {
+		return process.Free
+	}
+	if p.freed(units) {
+		return process.Free
+	}
+	level := process.Workspace
+	if p.mode == Plan || sb.Narrow || !slices.ContainsFunc(units, func(u unit) bool { return !u.readOnly && u.what != readUnit && (u.what != hostUnit || u.shell) }) {
+		level = process.ReadOnly
+	}
+	if level == process.ReadOnly && !sb.ReadOnly || level == process.Workspace && !sb.Workspace {
+		return process.Free
+	}
+	out := process.Confine{Level: level}
+	for _, u := range granted {
+		root := beforeGlob(u.path)
+		switch {
+		case u.what == hostUnit:
+			out.Hosts = append(out.Hosts, u.host)
+		case root == "" || root == "/" || u.maybe || u.given || u.guard == noGuard || u.guard == deniedGuard:
+		case u.what == readUnit:
+			out.Reads = append(out.Reads, root)
+		case u.what == writeUnit:
+			out.Writes = append(out.Writes, root)
+		}
+	}
+	for _, u := range units {
+		if u.what == readUnit && p.cfg.Spill != "" && under(u.path, p.cfg.Spill) && u.path != p.cfg.Spill {
+			out.Reads = append(out.Reads, beforeGlob(u.path)) // what pawl kept for the model
+		}
+	}
+	for _, r := range p.rules {
+		root := p.root(r)
+		switch {
+		case r.List == Allows && r.Tool == network && !r.Bare:
+			out.Hosts = append(out.Hosts, r.Pattern)
+		case root == "":
+		case r.Tool == "read":
+			out.Reads = append(out.Reads, root)
+		default:
+			out.Writes = append(out.Writes, root)
+		}
+	}
+	if level == process.ReadOnly {
+		out.Hosts = nil
+	}
+	for _, l := range []*[]string{&out.Reads, &out.Writes, &out.Hosts} {
+		slices.Sort(*l)
+		*l = slices.Compact(*l)
+	}
+	return out
+}
+
+// freed reports whether a command line runs outside the sandbox once it is
+// allowed: a person is asked about just that, or a rule of theirs says it of
+// each command.
+func (p *Policy) freed(units []unit) bool {
+	free := false
+	for _, u := range units {
+		if u.what != commandUnit || u.readOnly {
+			continue
+		}
+		if !u.free && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Allows && r.Tool == unconfined && p.allows(r, u) }) {
+			return false
+		}
+		free = true
+	}
+	return free && p.mode != Plan && !p.cfg.Sandbox.Narrow
+}
+
+// setFree makes a command one that wants to run outside the sandbox: only a
+// rule about just that allows it, and what a grant adds is such a rule.
+func (u *unit) setFree() {
+	u.free, u.readOnly = true, false
+	if rest, ok := strings.CutPrefix(u.pattern, "bash("); ok {
+		u.pattern = unconfined + "(" + rest
+	} else {
+		u.pattern = ""
+	}
+	u.why += ", outside the sandbox"
+}
+
+// root is the file or folder outside the workspace that a rule allows, ""
+// where it allows none or no whole one.
+func (p *Policy) root(r Rule) string {
+	if r.List != Allows || r.Bare || r.Pattern == anywhere || r.Tool != "read" && r.Tool != "edit" && r.Tool != "write" {
+		return ""
+	}
+	pattern := r.Pattern
+	if !strings.HasPrefix(pattern, "/") && (!strings.HasPrefix(pattern, "~/") || p.cfg.Home == "") {
+		return ""
+	}
+	whole := strings.TrimSuffix(strings.TrimSuffix(pattern, "**"), "/")
+	root := p.literal(whole)
+	if strings.ContainsAny(whole, "*?") || !path.IsAbs(root) || root == "/" || p.inside(root) {
+		return ""
+	}
+	return root
+}
+
+// beforeGlob is the part of a path that holds no wildcard.
+func beforeGlob(file string) string {
+	if i := strings.IndexAny(file, "*?["); i >= 0 {
+		return path.Dir(file[:i] + "x")
+	}
+	return file
+}

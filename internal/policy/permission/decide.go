@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -38,6 +39,11 @@ type unit struct {
 	// guard is why no broad rule and no mode but yolo allows it.
 	guard guard
 	why   string
+	// shell: it is part of a command line. given: a program that is not known
+	// is given the path, among its words.
+	shell, given bool
+	// free: the call wants to run outside the sandbox.
+	free bool
 	// maybe: the command is only given the path; it may change it.
 	maybe bool
 	// once: what it destroys comes back by nothing, so that a yes is for this
@@ -63,8 +69,9 @@ func (p *Policy) Decide(c Call) Decision {
 	if p.mode == Plan && d.Verdict == Deny && d.By == "mode" {
 		d.Flag = p.beyondPlan(c)
 	}
+	confine := d.Confine
 	d = p.narrow(c, d)
-	d.Confine = p.confine()
+	d.Confine = confine
 	return d
 }
 
@@ -87,7 +94,7 @@ func (p *Policy) beyondPlan(c Call) string {
 
 func (p *Policy) decide(c Call) Decision {
 	if c.Footprint.Person {
-		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"}
+		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"} // and runs nothing
 	}
 	for _, r := range p.rules {
 		if r.List == Denies && r.Bare && r.names(c.Tool, c.Family) {
@@ -124,6 +131,14 @@ func (p *Policy) unparsed(c Call, err error) Decision {
 	if refusedSyntax(err) {
 		return Decision{Verdict: Deny, By: "refusal", Reason: "it would start itself over and over until the machine stops"}
 	}
+	d.Confine = p.confine(c, []unit{{what: commandUnit}}, nil)
+	if c.Footprint.Free {
+		d.Confine = process.Free // where a person allows it
+	}
+	if !c.Footprint.Free && p.kernel(unit{what: commandUnit, shell: true}) && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List != Allows }) {
+		d.Verdict, d.By, d.Reason = Allow, "sandbox", "the sandbox holds what it does"
+		return d
+	}
 	if p.mode == Plan {
 		d.Verdict, d.By = Deny, "mode"
 	}
@@ -151,7 +166,12 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 		out = append(out, u)
 	}
 	for _, h := range c.Footprint.Hosts {
-		out = append(out, unit{what: hostUnit, host: hostOf(h), pattern: "web_fetch(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)})
+		u := unit{what: hostUnit, host: hostOf(h), pattern: "web_fetch(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)}
+		if c.Footprint.Shell != "" {
+			u.pattern = network + "(" + u.host + ")"
+			u.why = "what it runs may send anything to " + u.host
+		}
+		out = append(out, u)
 	}
 	p.destroying(out)
 	if c.Footprint.Shell != "" && len(out) == 0 {
@@ -163,7 +183,10 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 		out = append(out, u)
 	}
 	for i := range out {
-		out[i].tool, out[i].family = c.Tool, c.Family
+		out[i].tool, out[i].family, out[i].shell = c.Tool, c.Family, c.Footprint.Shell != ""
+		if c.Footprint.Free && out[i].what == commandUnit && p.mode != Plan && p.cfg.Sandbox.ReadOnly {
+			out[i].setFree()
+		}
 	}
 	return out
 }
@@ -219,9 +242,13 @@ func (p *Policy) pathUnit(w what, abs string, glob bool) unit {
 func (p *Policy) combine(c Call, units []unit) Decision {
 	out := Decision{Verdict: Allow, By: "read-only", Reason: "it only reads", CanAlways: true}
 	var reasons, patterns []string
+	var granted []unit
 	whole, once := true, false
 	for _, u := range units {
 		d := p.judge(u)
+		if d.Verdict == Ask || d.By == "rule" {
+			granted = append(granted, u)
+		}
 		switch {
 		case d.Verdict == Deny:
 			return d
@@ -242,6 +269,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 			out.By, out.Reason, out.Rule = d.By, d.Reason, d.Rule
 		}
 	}
+	out.Confine = p.confine(c, units, granted)
 	if out.Verdict != Ask {
 		out.CanAlways = false
 		return out
@@ -271,7 +299,7 @@ func (p *Policy) judge(u unit) Decision {
 			return denied(r)
 		}
 	}
-	if p.mode == Plan && !u.readOnly && u.what != hostUnit && !(u.what == readUnit) && !(u.derived && u.what == readUnit) {
+	if p.mode == Plan && !p.kernel(u) && !u.readOnly && (u.what != hostUnit || u.shell) && !(u.what == readUnit) && !(u.derived && u.what == readUnit) {
 		return Decision{Verdict: Deny, By: "mode", Reason: "plan mode only reads, and " + u.why}
 	}
 	ask := Decision{Verdict: Ask, Reason: u.why, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
@@ -308,6 +336,13 @@ func denied(r Rule) Decision {
 
 // byMode answers where no rule speaks.
 func (p *Policy) byMode(u unit, ask Decision) Decision {
+	if u.free && (p.mode != Yolo || p.cfg.Sandbox.Named) {
+		ask.By = "sandbox"
+		return ask
+	}
+	if !u.readOnly && p.kernel(u) {
+		return Decision{Verdict: Allow, By: "sandbox", Reason: "the sandbox holds what it does"}
+	}
 	switch u.guard {
 	case protectedGuard:
 		ask.By = "protected"

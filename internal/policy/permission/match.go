@@ -37,12 +37,15 @@ func (r Rule) family() string {
 func (r Rule) speaksOf(u unit) bool {
 	switch u.what {
 	case commandUnit:
-		return r.Tool == "bash"
+		return r.Tool == "bash" || r.Tool == unconfined && (r.List == Allows || u.free)
 	case writeUnit:
 		return r.family() == tool.EditFamily || r.Tool == u.tool && u.tool != "bash"
 	case readUnit:
 		return r.family() == tool.ReadFamily || r.Tool == u.tool && u.tool != "bash"
 	case hostUnit:
+		if u.shell {
+			return r.Tool == network || r.Tool == "web_fetch" && r.List != Allows
+		}
 		return r.Tool == "web_fetch" || r.Tool == u.tool
 	default:
 		return r.names(u.tool, u.family)
@@ -146,7 +149,10 @@ func (p *Policy) allows(r Rule, u unit) bool {
 	}
 	switch u.what {
 	case commandUnit:
-		if r.Bare {
+		switch {
+		case u.free && r.Tool != unconfined:
+			return false
+		case r.Bare:
 			return true
 		}
 		return allowCommand(p.homed(r.words), u.cmd)

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
 // Mode is how much is allowed where no rule speaks.
@@ -106,6 +107,8 @@ type Config struct {
 	State string
 	// POSIX: commands run in a plain sh, since there is no bash.
 	POSIX bool
+	// Sandbox is what of the kernel's confinement there is.
+	Sandbox Sandbox
 }
 
 // Policy is the rules in force: a fold over the events of a session. Not safe
@@ -118,7 +121,8 @@ type Policy struct {
 	ignored []Rule
 	// changed are the base names of files the agent changed, folded.
 	changed map[string]bool
-	wide    bool // see Wide
+	wide    bool           // see Wide
+	system  confine.Policy // what every confined command reads
 	// turn is what the route of the running turn leaves of the rights, folded.
 	turn narrowing
 }
@@ -132,6 +136,7 @@ func New(cfg Config) *Policy {
 	cfg.Home = clean(cfg.Home)
 	cfg.Spill, cfg.State = clean(cfg.Spill), clean(cfg.State)
 	p := &Policy{cfg: cfg, mode: cfg.Mode, wide: cfg.Root != "" && Wide(cfg.Root, cfg.Home), changed: map[string]bool{}}
+	p.system = confine.New(confine.ReadOnly, confine.Facts{Home: cfg.Home})
 	for _, c := range cfg.Checks {
 		if r, err := newRule(Allows, User, "bash", c, "bash("+c+")"); err == nil {
 			p.checks = append(p.checks, r)
@@ -265,11 +270,11 @@ func (p *Policy) Explain() []string {
 func (m Mode) about() string {
 	switch m {
 	case Plan:
-		return "reads only, everything else is denied"
+		return "reads only, everything else is denied; with a sandbox any command runs, in one that only reads"
 	case AcceptEdits:
 		return "reads, edits in the workspace and the project's checks are allowed, the rest asks"
 	case Auto:
-		return "as accept-edits, and commands that only change files of the workspace"
+		return "as accept-edits, and commands that only change files of the workspace; with a sandbox any command runs in one"
 	case Yolo:
 		return "everything is allowed but what is refused or protected"
 	}

@@ -140,7 +140,7 @@ func newRule(list List, from Source, tool, pattern, text string) (Rule, error) {
 		return r, nil
 	}
 	switch {
-	case tool == "bash":
+	case tool == "bash" || tool == unconfined:
 		var ok bool
 		if r.words, ok = patternWords(pattern); !ok {
 			return Rule{}, ruleError(text, "a quote is not closed")
@@ -148,7 +148,7 @@ func newRule(list List, from Source, tool, pattern, text string) (Rule, error) {
 		if r.words[0] == "*" {
 			return Rule{}, ruleError(text, "the program's name comes first")
 		}
-	case tool == "web_fetch":
+	case tool == "web_fetch" || tool == network:
 		h := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(pattern), "domain:"), "*.")
 		if h == "" || strings.ContainsAny(h, "/*@ ") {
 			return Rule{}, ruleError(text, "a host such as example.com or *.example.com goes between the brackets")

@@ -1,0 +1,170 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// Boxes confines the processes of a session: a box for each way in which one is
+// to be confined, opened when it is first needed. It is a process.Confiner, and
+// safe for concurrent use.
+type Boxes struct {
+	// Temporary: the caches of its commands go with it.
+	Temporary bool
+	spill     string // of pawl's own state, what it kept for the model
+	place     func() (confine.Facts, string)
+
+	mu     sync.Mutex
+	closed bool
+	open   map[string]*Box
+	temp   string // of the caches, where they are temporary
+}
+
+var _ process.Confiner = (*Boxes)(nil)
+
+// NewBoxes makes the boxes of a workspace; root and state as of Place. What lies
+// in spill can be granted, though it is part of the state. Nothing is opened.
+func NewBoxes(env func(string) string, root, spill string, state ...string) *Boxes {
+	return &Boxes{spill: real(spill), open: map[string]*Box{}, place: sync.OnceValues(func() (confine.Facts, string) {
+		return locate(env, root, state...)
+	})}
+}
+
+// Try reports whether commands can be confined at the levels read-only and
+// workspace: it has the kernel do on a thread what a command's start does.
+func (b *Boxes) Try() (readOnly, workspace error) {
+	facts, _ := b.place()
+	err := confine.New(confine.ReadOnly, facts).Validate()
+	if err == nil {
+		err = tryKernel(false)
+	}
+	if err != nil {
+		return err, err
+	}
+	if err := oneLink(facts.Root); err != nil {
+		return nil, err
+	}
+	return nil, tryKernel(true)
+}
+
+// Confine is part of process.Confiner.
+func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine) (process.Confined, error) {
+	box, env, err := b.box(c)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
+	}
+	cmd.Env = append(cmd.Env, env...)
+	child, err := box.Start(cmd)
+	if errors.Is(err, ErrMissing) {
+		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return confinedChild{child}, nil
+}
+
+// box is the box for what is confined so, and the settings that its commands
+// need.
+func (b *Boxes) box(c process.Confine) (*Box, []string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, nil, errors.New("the session has ended")
+	}
+	facts, own := b.place()
+	level := confine.ReadOnly // nothing could be put into caches
+	var env []string
+	switch c.Level {
+	case process.ReadOnly:
+	case process.Workspace:
+		level = confine.Workspace
+		var err error
+		if own, err = b.caches(own); err != nil {
+			return nil, nil, err
+		}
+		if env, err = ownCaches(&facts, own); err != nil {
+			return nil, nil, err
+		}
+	default:
+		return nil, nil, fmt.Errorf("there is no sandbox of the level %s", c.Level)
+	}
+	if box, ok := b.open[c.Key()]; ok {
+		return box, env, nil
+	}
+	box, err := Open(b.policy(level, facts, c))
+	if err != nil {
+		return nil, nil, err
+	}
+	b.open[c.Key()] = box
+	return box, env, nil
+}
+
+// policy is that of a level, with what was granted as far as it can be.
+func (b *Boxes) policy(level confine.Level, facts confine.Facts, c process.Confine) confine.Policy {
+	var folders, files, reads, kept []string
+	for _, w := range c.Writes {
+		w = real(w)
+		if st, err := os.Stat(w); err == nil && st.IsDir() {
+			folders = append(folders, w)
+		} else {
+			files = append(files, w)
+		}
+	}
+	for _, r := range c.Reads {
+		if r = real(r); r != b.spill && confine.Within(b.spill, r) {
+			kept = append(kept, r)
+		} else {
+			reads = append(reads, r)
+		}
+	}
+	p := confine.New(level, facts).Grant(reads, folders, files)
+	p.Reads = append(p.Reads, kept...)
+	return p
+}
+
+// caches is where the caches are, given where they belong.
+func (b *Boxes) caches(own string) (string, error) {
+	if own != "" && !b.Temporary {
+		return own, nil
+	}
+	var err error
+	if b.temp == "" {
+		b.temp, err = ownTemp()
+	}
+	return b.temp, err
+}
+
+// Close removes what the boxes left. Their commands have ended.
+func (b *Boxes) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	var errs []error
+	for _, box := range b.open {
+		errs = append(errs, box.Close())
+	}
+	clear(b.open)
+	if b.temp != "" {
+		errs = append(errs, os.RemoveAll(b.temp))
+	}
+	return errors.Join(errs...)
+}
+
+// confinedChild is a Child as process has it.
+type confinedChild struct{ *Child }
+
+// Refused is part of process.Confined.
+func (c confinedChild) Refused() []process.Refusal {
+	var out []process.Refusal
+	for _, r := range c.Refusals() {
+		out = append(out, process.Refusal{Act: r.Act, What: r.Target})
+	}
+	return out
+}

@@ -1,0 +1,43 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// tryKernel confines a thread as a command's would be, but for the rules on
+// files, and lets it end.
+func tryKernel(listener bool) error {
+	v := version()
+	if v < minVersion {
+		return tooOld(v)
+	}
+	p := confine.Policy{Level: confine.ReadOnly}
+	if listener {
+		p.Level = confine.Workspace
+	}
+	b := &Box{policy: p, filter: filter(p), ruleset: -1}
+	var err error
+	if b.ruleset, err = ruleset(confine.Policy{}, v); err != nil {
+		return fmt.Errorf("make the sandbox's rules: %w", err)
+	}
+	defer unix.Close(b.ruleset)
+	done := make(chan error, 1)
+	onThread(func() {
+		sup, err := restrict(b)
+		if sup != nil {
+			sup.stop()
+		}
+		done <- err
+	})
+	return <-done
+}
+
+func tooOld(v int) error {
+	return &Lack{"that files outside cannot be read and written, and processes outside not signalled", fmt.Sprintf("this kernel has version %d of Landlock, %d is needed (0: none)", v, minVersion)}
+}

@@ -1,0 +1,101 @@
+package tools
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+)
+
+// This file is how a model learns what the sandbox refused a command, and asks
+// for it: in the words of a refusal, as "needs" of the next call (SPEC 16.12).
+
+// addNeeds adds to a footprint what a call needs besides.
+func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
+	for _, n := range needs {
+		act, what, _ := strings.Cut(strings.TrimSpace(n), " ")
+		what = strings.TrimSpace(what)
+		switch {
+		case act == "unconfined" && what == "":
+			f.Free = true
+		case what == "" || strings.ContainsAny(what, "\x00\n\r"):
+			return failf("needs holds %q: say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n)
+		case act == "host", act == "connect":
+			f.Hosts = append(f.Hosts, what)
+		case act == "write", act == "read", act == "remove":
+			path, err := neededPath(env, what)
+			if err != nil {
+				return err
+			}
+			f.Lands = append(f.Lands, tool.Landing{Path: path, Named: what, Write: act != "read"})
+		default:
+			return failf("needs holds %q: nobody can grant %q; say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n, act)
+		}
+	}
+	return nil
+}
+
+// neededPath is where a path that is needed leads.
+func neededPath(env tool.Env, p string) (string, error) {
+	if rest, ok := strings.CutPrefix(p, "~/"); ok {
+		p = filepath.Join(os.Getenv("HOME"), rest)
+	}
+	if env.Files == nil {
+		return "", failf("this session has no files")
+	}
+	clean, inside, err := env.Files.Resolve(p)
+	if err != nil {
+		return "", err
+	}
+	if inside {
+		clean = filepath.Join(env.Files.Root(), clean)
+	}
+	return clean, nil
+}
+
+// withRefused adds to a result what the sandbox did to the command. It stands
+// last, where no command can print.
+func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
+	if note := refusedNote(ran, cmds); note != "" {
+		r.Text += "\n" + note
+	}
+	return r
+}
+
+// refusedShown is how many refusals of a command are told.
+const refusedShown = 5
+
+// refusedNote tells what the sandbox refused a command, "" where that is
+// nothing that is known.
+func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
+	var out []string
+	if ran.Stopped != "" {
+		out = append(out, "[the sandbox stopped it: "+ran.Stopped+"]")
+	}
+	if rs := ran.Refused; len(rs) > 0 {
+		more := ""
+		if n := len(rs) - refusedShown; n > 0 {
+			rs, more = rs[:refusedShown], fmt.Sprintf(", and %d more", n)
+		}
+		var said []string
+		for _, r := range rs {
+			said = append(said, r.String())
+		}
+		ask := "nobody can grant that"
+		if i := slices.IndexFunc(rs, func(r process.Refusal) bool { return r.Act != "listen" }); i >= 0 {
+			ask = fmt.Sprintf("if it is needed, ask for it with \"needs\": [%q] in the same call", said[i])
+		}
+		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+"; "+ask+"]")
+	}
+	failed := ran.Exit == nil || *ran.Exit != 0
+	if len(out) == 0 && failed && ran.ReadOnly && !ran.TimedOut && len(cmds) > 0 && !command.ReadOnly(cmds) {
+		out = append(out, "[it ran read-only: no file can be changed, and there is no network]")
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// confinedBy is how the commands of a session are confined (SPEC 16.12).
+type confinedBy struct {
+	boxes *sandbox.Boxes // nil: they are not
+	has   permission.Sandbox
+}
+
+// confining finds out how commands can be confined in a folder. warning says
+// what is missing; where a person asked for a sandbox by name that is an error.
+func (a *App) confining(f *flags, conf settings.Loaded, paths settings.Paths, dir string) (by confinedBy, warning string, err error) {
+	want, from := f.sandbox, "--sandbox"
+	if want == "" {
+		want, from = conf.User.Sandbox, "\"sandbox\" of your configuration"
+	}
+	switch want {
+	case "off":
+		return by, "", nil
+	case "", "workspace", "read-only":
+	default:
+		return by, "", usageError("%s is %q: use workspace, read-only or off", from, want)
+	}
+	missing := func(what string, err error) (confinedBy, string, error) {
+		if want != "" {
+			return by, "", fault.NewConfiguration("see: pawl doctor; --sandbox off runs commands without it", "%s asks for a sandbox (%s), and %s: %v", from, want, what, err)
+		}
+		return by, what + ": " + err.Error() + "; the mode auto behaves as accept-edits, and what is allowed may do all that you may (see: pawl doctor)", nil
+	}
+	if permission.Wide(dir, a.Env("HOME")) {
+		return missing("commands are not confined here", fault.NewConfiguration("", "%s holds keys and other projects", dir))
+	}
+	boxes := sandbox.NewBoxes(a.Env, dir, paths.Spill(), paths.State, paths.Config)
+	boxes.Temporary = f.noSession
+	readOnly, workspace := boxes.Try()
+	if readOnly != nil {
+		return missing("commands are not confined", readOnly)
+	}
+	by = confinedBy{boxes, permission.Sandbox{ReadOnly: true, Workspace: workspace == nil, Narrow: want == "read-only", Named: want != ""}}
+	if workspace != nil && want != "read-only" {
+		return missing("only commands that just read are confined", workspace)
+	}
+	return by, "", nil
+}
+
+// starter starts the processes of a session. What it leaves is removed after it
+// is closed.
+func (o *opened) starter(by confinedBy) *shell.Starter {
+	if by.boxes == nil {
+		return shell.NewStarter(shell.StarterOptions{})
+	}
+	o.closers = append(o.closers, by.boxes.Close)
+	return shell.NewStarter(shell.StarterOptions{Confiner: by.boxes})
+}
+
+func (a *App) permissions(f *flags, c choices, fr front) (*permission.Policy, error) {
+	conf, paths, dir := c.conf, c.paths, c.dir
+	name := first(f.mode, conf.User.Mode)
+	if name == "" {
+		name = "accept-edits"
+		if fr.person {
+			name = "ask"
+		}
+	}
+	mode, err := permission.ParseMode(name)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	grants, err := settings.Grants{Path: paths.Grants()}.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := permission.New(permission.Config{Mode: mode, Root: dir, Home: a.Env("HOME"), Spill: paths.Spill(), State: paths.State, POSIX: c.posix, Sandbox: c.by.has})
+	for _, set := range []struct {
+		from             permission.Source
+		allow, ask, deny []string
+	}{
+		{permission.User, conf.User.Permissions.Allow, conf.User.Permissions.Ask, conf.User.Permissions.Deny},
+		{permission.User, grants, nil, nil},
+		{permission.Project, nil, conf.Project.Ask, conf.Project.Deny},
+		{permission.Flag, f.allow, nil, f.deny},
+	} {
+		if err := p.Add(set.from, set.allow, set.ask, set.deny); err != nil {
+			if set.from == permission.Flag {
+				return nil, usageError("%w", err)
+			}
+			return nil, err
+		}
+	}
+	return p, nil
+}
