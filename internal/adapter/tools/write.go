@@ -119,7 +119,8 @@ func (w *plannedWrite) run(ctx context.Context, env tool.Env) (tool.Result, erro
 	if w.exists && w.content == string(w.file.Data) {
 		return tool.Result{Text: w.file.Path + ": unchanged, it has this content already", Note: "unchanged"}, nil
 	}
-	c, err := env.Files.Write(ctx, w.file.Path, []byte(w.content), w.file.Hash)
+	data := []byte(w.content)
+	c, err := env.Files.Write(ctx, w.file.Path, data, w.file.Hash)
 	var stale *tool.StaleError
 	if errors.As(err, &stale) {
 		return fresh(ctx, env, stale, nil)
@@ -131,7 +132,7 @@ func (w *plannedWrite) run(ctx context.Context, env tool.Env) (tool.Result, erro
 	if w.exists {
 		did = "replaced"
 	}
-	n := countLines([]byte(w.content))
+	n := countLines(data)
 	count := counts(c.Added, c.Removed, []tool.Change{c})
 	text := fmt.Sprintf("%s %s, %s%s", did, c.Path, plural(n, "line"), count)
 	for _, note := range w.notes {

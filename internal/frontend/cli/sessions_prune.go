@@ -67,14 +67,7 @@ func (a *App) prune(ctx context.Context, age time.Duration, all, sure bool) erro
 		return err
 	}
 	defer st.Close()
-	dir, err := a.realDir(&flags{})
-	if err != nil {
-		return err
-	}
-	if all {
-		dir = ""
-	}
-	rows, err := st.Sessions(ctx, dir)
+	rows, err := a.rows(ctx, st, all)
 	if err != nil {
 		return err
 	}
@@ -110,6 +103,18 @@ func (a *App) prune(ctx context.Context, age time.Duration, all, sure bool) erro
 	}
 	fmt.Fprintln(a.Out, "deleted "+brief.Plural(len(old)-len(failed), "session", "sessions"))
 	return errors.Join(failed...)
+}
+
+// rows lists the sessions of the current folder, or all.
+func (a *App) rows(ctx context.Context, st event.Store, all bool) ([]event.Row, error) {
+	if all {
+		return st.Sessions(ctx, "")
+	}
+	dir, err := a.realDir(&flags{})
+	if err != nil {
+		return nil, err
+	}
+	return st.Sessions(ctx, dir)
 }
 
 // remove deletes a whole session with the outputs that were kept of it.

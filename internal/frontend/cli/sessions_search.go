@@ -41,14 +41,7 @@ func (a *App) search(ctx context.Context, args []string, all bool) error {
 		return err
 	}
 	defer st.Close()
-	dir, err := a.realDir(&flags{})
-	if err != nil {
-		return err
-	}
-	if all {
-		dir = ""
-	}
-	rows, err := st.Sessions(ctx, dir)
+	rows, err := a.rows(ctx, st, all)
 	if err != nil {
 		return err
 	}
