@@ -41,8 +41,8 @@ func (f *Finder) above() (at *tree, dir string) {
 	return nil, ""
 }
 
-// aboveChecks gives the checks for files that no project in the workspace is
-// for. why says, where there is none, whose they are.
+// aboveChecks returns the checks for files that no project in the workspace is
+// for. Where there is none, why tells whose they are.
 func (f *Finder) aboveChecks(t *tree, files []string) (wide []Check, why string) {
 	at, dir := f.above()
 	if at == nil {

@@ -53,7 +53,7 @@ type Found struct {
 	// Narrow are the checks of a part, Wide those of the whole. A narrow one
 	// has a wide one that covers it.
 	Narrow, Wide []Check
-	// Why says why there is none.
+	// Why there is none.
 	Why string
 }
 
@@ -61,9 +61,9 @@ type Found struct {
 type Finder struct {
 	Root       string // the workspace's real path
 	Configured []Configured
-	// LookPath says whether a program is there: exec.LookPath.
+	// LookPath finds a program: exec.LookPath.
 	LookPath func(string) (string, error)
-	// GoFlags are the flags that every go command gets: what GOFLAGS says.
+	// GoFlags are the flags that every go command gets: the value of GOFLAGS.
 	GoFlags string
 }
 
@@ -147,7 +147,7 @@ func (f *Finder) Find(changed []string) (Found, error) {
 	return out, nil
 }
 
-// checks gives the checks of a unit.
+// checks returns the checks of a unit.
 func (t *tree) checks(u unit) (narrow, wide []Check) {
 	switch u.kind {
 	case kindGo:
@@ -162,7 +162,7 @@ func (t *tree) checks(u unit) (narrow, wide []Check) {
 	return nil, t.targetChecks(u)
 }
 
-// own gives the configured checks for a file.
+// own returns the configured checks for a file.
 func (f *Finder) own(t *tree, name string) []Check {
 	var out []Check
 	for _, c := range f.Configured {
@@ -259,7 +259,7 @@ func (t *tree) isFile(name string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// read gives a file's text, "" where it can not be had.
+// read returns a file's text, "" where it can not be had.
 func (t *tree) read(name string) string {
 	st, err := t.root.Stat(name)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
@@ -272,7 +272,7 @@ func (t *tree) read(name string) string {
 	return string(b)
 }
 
-// list gives the names in a folder, sorted.
+// list returns the names in a folder, sorted.
 func (t *tree) list(dir string) []fs.DirEntry {
 	es, err := fs.ReadDir(t.root.FS(), dir)
 	if err != nil {
@@ -284,7 +284,7 @@ func (t *tree) list(dir string) []fs.DirEntry {
 var errEnough = errors.New("enough")
 
 // walk visits the files below a folder: at most most of them, and not what
-// tools keep for themselves. whole says that it saw all.
+// tools keep for themselves. whole reports whether it saw all.
 func (t *tree) walk(dir string, most int, file func(name string)) (whole bool) {
 	n := 0
 	err := fs.WalkDir(t.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
@@ -317,7 +317,7 @@ func hidden(name string) bool {
 	return strings.HasPrefix(name, ".")
 }
 
-// up gives the folders above a file, the nearest first, the workspace last.
+// up returns the folders above a file, the nearest first, the workspace last.
 func up(name string) []string {
 	var out []string
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {

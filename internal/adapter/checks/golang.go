@@ -136,7 +136,7 @@ func rel(root, dir string) string {
 	return strings.TrimPrefix(dir, root+"/")
 }
 
-// ignoredByGo says whether ./... leaves a folder out.
+// ignoredByGo reports whether ./... leaves a folder out.
 func ignoredByGo(dir string) bool {
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(p string) bool {
 		return p == "testdata" || p == "vendor" || len(p) > 1 && (p[0] == '_' || p[0] == '.')

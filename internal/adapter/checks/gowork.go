@@ -7,7 +7,7 @@ import (
 )
 
 // goWork finds the modules that the nearest go.work above a folder uses, as
-// folders of the workspace. found says that there is one.
+// folders of the workspace. found reports whether there is one.
 func (t *tree) goWork(dir string) (uses []string, found bool) {
 	for _, at := range up(path.Join(dir, "x")) {
 		name := path.Join(at, "go.work")

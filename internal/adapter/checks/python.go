@@ -11,7 +11,7 @@ import (
 // maxTestFiles bounds the search for the tests of a module.
 const maxTestFiles = 5000
 
-// isPython says that a folder is the root of a Python project with tests.
+// isPython reports whether a folder is the root of a Python project with tests.
 func (t *tree) isPython(dir string) bool {
 	if base := path.Base(dir); base == "tests" || base == "test" {
 		return t.pythonRoot(dir) && t.pytestConfigured(dir)
@@ -19,7 +19,7 @@ func (t *tree) isPython(dir string) bool {
 	return t.pytestConfigured(dir) || len(t.pythonTests(dir)) > 0
 }
 
-// pythonRoot says that a folder is where a Python project is configured.
+// pythonRoot reports whether a folder is where a Python project is configured.
 func (t *tree) pythonRoot(dir string) bool {
 	return slices.ContainsFunc([]string{"pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini"}, func(f string) bool {
 		return t.isFile(path.Join(dir, f))
@@ -41,7 +41,7 @@ func (t *tree) pythonAbove(name string) (string, bool) {
 	return out, ok
 }
 
-// pytestConfigured says that the folder configures pytest.
+// pytestConfigured reports whether the folder configures pytest.
 func (t *tree) pytestConfigured(dir string) bool {
 	for file, mark := range map[string]string{
 		"pytest.ini": "", "conftest.py": "", "pyproject.toml": "[tool.pytest", "setup.cfg": "[tool:pytest]", "tox.ini": "[pytest]",
@@ -153,7 +153,7 @@ func (t *tree) has(program string) bool {
 	return err == nil
 }
 
-// unittest says that a test file needs nothing but the standard library to run.
+// unittest reports whether a test file needs nothing but the standard library to run.
 func (t *tree) unittest(name string) bool {
 	text := t.read(name)
 	return strings.Contains(text, "unittest") && !strings.Contains(text, "pytest")

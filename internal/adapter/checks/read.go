@@ -19,7 +19,7 @@ type Reading struct {
 	Text string
 	// Failures is how many the output tells of, 0 where it does not.
 	Failures int
-	// Broken says why the check could not check anything, "" where it did: a
+	// Broken is why the check could not check anything, "" where it did: a
 	// program that is missing, a script that does not exist.
 	Broken string
 }
@@ -68,7 +68,7 @@ func (f *failures) add(block []string) {
 
 type reader func(lines []string) failures
 
-// broken says why a check could not check anything.
+// broken returns why a check could not check anything, "" where it did.
 func broken(lines []string, exit int) string {
 	last := lines[max(0, len(lines)-40):]
 	has := func(words ...string) string {
@@ -99,7 +99,7 @@ func broken(lines []string, exit int) string {
 	return "it could not run: " + cutLine(why, 200)
 }
 
-// notRun says of a line that make or just tell in it of a program that could
+// notRun reports whether make or just tell in a line of a program that could
 // not be run.
 func notRun(l string) bool {
 	for _, form := range [][2]string{{"make", "] Error 12"}, {"error: Recipe ", " with exit code 12"}} {
@@ -232,7 +232,7 @@ func number(s string) int {
 	return n
 }
 
-// before gives the number in front of a word in a line: "2 failed".
+// before returns the number in front of a word in a line: "2 failed".
 func before(line, word string) int {
 	fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,=()", r) })
 	for i := 1; i < len(fields); i++ {

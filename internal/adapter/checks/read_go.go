@@ -26,7 +26,7 @@ func readGo(lines []string) failures {
 	for _, l := range lines {
 		switch {
 		case strings.HasPrefix(l, "# "):
-			if open == "build" && strings.HasPrefix(l, "# [") { // vet says the package twice
+			if open == "build" && strings.HasPrefix(l, "# [") { // vet prints the package twice
 				continue
 			}
 			begin("build", l)

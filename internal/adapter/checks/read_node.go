@@ -43,7 +43,7 @@ func readTAP(lines []string) failures {
 	return f
 }
 
-// readSpec: what node --test says again at its end.
+// readSpec: what node --test prints again at its end.
 func readSpec(lines []string) failures {
 	i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "✖ failing tests:") })
 	if i < 0 {
@@ -60,7 +60,7 @@ func readJest(lines []string) failures {
 		return strings.HasPrefix(l, "PASS ") || strings.HasPrefix(l, "FAIL ") || strings.HasPrefix(l, "Test Suites:") ||
 			strings.HasPrefix(l, "Summary of all failing tests")
 	}, func(l string) bool { return strings.Contains(l, "node_modules/") })
-	seen := map[string]bool{} // many suites: the summary says them again
+	seen := map[string]bool{} // many suites: the summary prints them again
 	f.blocks = slices.DeleteFunc(f.blocks, func(b []string) bool {
 		was := seen[b[0]]
 		seen[b[0]] = true

@@ -30,7 +30,7 @@ func (t *tree) cargoChecks(u unit) (narrow, wide []Check) {
 	return narrow, wide
 }
 
-// section gives the plain keys of a section of a TOML file, nil where there is
+// section returns the plain keys of a section of a TOML file, nil where there is
 // none.
 func section(text, name string) map[string]string {
 	var out map[string]string

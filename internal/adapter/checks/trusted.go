@@ -103,7 +103,7 @@ func (f *Finder) inTree(do func(*tree)) error {
 	return nil
 }
 
-// project gives the wide checks of a project. No file is named, so that nothing
+// project returns the wide checks of a project. No file is named, so that nothing
 // is looked for that a change could affect.
 func (t *tree) project(dir, kind string) []Check {
 	_, wide := t.checks(unit{dir: dir, kind: kind})
@@ -167,7 +167,7 @@ func (f *Finder) sources(c Check, defined []string) []trust.Source {
 }
 
 // source reads a file that defines something. One that is there and can not be
-// read whole, leads out of the folder or is no regular file is Unread; a folder
+// read whole, leads out of the folder or is not a regular file is Unread; a folder
 // of that name defines nothing.
 func source(root *os.Root, name string) (s trust.Source, there bool) {
 	s = trust.Source{Name: name, Unread: true}

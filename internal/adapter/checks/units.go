@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// language says what kind of project a file belongs to by its name.
+// language returns the kind of project that a file belongs to, by its name.
 func language(name string) string {
 	switch path.Ext(name) {
 	case ".go":
@@ -96,7 +96,7 @@ func (t *tree) unitsOf(name string) []unit {
 	return nearest
 }
 
-// document says of a file that it is for people: text, pictures. What lies
+// document reports whether a file is for people: text, pictures. What lies
 // among tests is not, and what a tool reads by its name is not.
 func document(name string) bool {
 	for _, part := range strings.Split(path.Dir(name), "/") {
@@ -120,7 +120,7 @@ func document(name string) bool {
 	return false
 }
 
-// embedded says that a document may be part of a Go program: a file beside it
+// embedded reports whether a document may be part of a Go program: a file beside it
 // or above it embeds something.
 func (t *tree) embedded(name string, us []unit) bool {
 	i := slices.IndexFunc(us, func(u unit) bool { return u.kind == kindGo })

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// heading begins the part of the system prompt that says what is kept.
+// heading begins the part of the system prompt that lists what is kept.
 const heading = "# Kept from earlier sessions"
 
 const (

@@ -93,7 +93,7 @@ func (x *Exporter) run(ctx context.Context) {
 	}
 }
 
-// send sends a batch, again where the collector says that it is busy.
+// send sends a batch, again where the collector answers that it is busy.
 func (x *Exporter) send(ctx context.Context, batch []Span) error {
 	body, err := json.Marshal(x.target.request(batch))
 	if err != nil {

@@ -243,7 +243,7 @@ func (b *builder) fixes(e buildError) ([]fix, error) {
 // source is a parsed file of the module.
 type source struct {
 	path string // in the workspace
-	file string // in the module, as the compiler says it
+	file string // in the module, as the compiler prints it
 	text string
 	fset *token.FileSet
 	ast  *ast.File

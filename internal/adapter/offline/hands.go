@@ -21,7 +21,7 @@ type refused struct {
 // notAllowed begins the result of a call that a person or a rule did not allow.
 const notAllowed = "Not allowed, it did not run: "
 
-// Error says it in one line. The first may only name the file.
+// Error is one line. The first may only name the file.
 func (e *refused) Error() string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(e.text), "\n")
 	if strings.HasPrefix(first, "== ") && rest != "" {
@@ -112,7 +112,7 @@ func (h *hands) one(name string, args any) (string, error) {
 	return r.Text, nil
 }
 
-// Run runs a command line. A command that fails is not an error: exit says so
+// Run runs a command line. A command that fails is not an error: exit tells
 // (124 for one that was stopped at its time limit, 137 for one that was
 // killed).
 func (h *hands) Run(command string) (string, int, error) {

@@ -11,7 +11,7 @@
 // code that stops at each call; the model replays it from the messages since
 // the last prompt, and keeps the stopped plan at hand so that going on costs
 // the same at step 1,000 as at step 10. Where the messages do not fit the
-// plan (edited, compacted away), it says so and starts over from the
+// plan (edited, compacted away), it tells so and starts over from the
 // workspace as it is.
 //
 // It refuses what it cannot do, in one sentence and as a refusal (a run ends as

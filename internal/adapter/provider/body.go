@@ -33,7 +33,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 func (p *pieces) Close() error { return nil }
 
-// setBody gives a request its body with a known length, and a way to send it
+// setBody sets the body of a request, with a known length, and a way to send it
 // again on a new connection when the kept one turns out to be gone.
 func setBody(req *http.Request, parts [][]byte) {
 	open := func() (io.ReadCloser, error) { return &pieces{rest: parts}, nil }

@@ -177,7 +177,7 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 	case f.remove && !s.exists:
 		return failf("%s was added earlier in the patch: leave both out", s.file.Path)
 	case f.remove:
-		// A diff says what it deletes: that has to be there.
+		// A diff holds what it deletes: that has to be there.
 		if err := g.hunks(s, f.hunks); err != nil {
 			return err
 		}

@@ -209,7 +209,7 @@ func lineCount(ran tool.Ran) int {
 	return strings.Count(ran.Output, "\n")
 }
 
-// seconds is a duration as a person says it.
+// seconds is a duration as a person would write it.
 func seconds(d time.Duration) string {
 	if d >= time.Second {
 		return fmt.Sprintf("%ds", int(d.Seconds()))

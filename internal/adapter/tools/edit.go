@@ -16,7 +16,7 @@ type editArgs struct {
 	To         *int   `json:"to,omitempty" doc:"instead of old: last line to replace; from-1 inserts before from; default from"`
 }
 
-// ranged says whether the call names lines instead of text.
+// ranged reports whether the call names lines instead of text.
 func (a editArgs) ranged() bool { return a.From > 0 || a.To != nil && *a.To > 0 }
 
 // span is the lines of the range form.

@@ -214,7 +214,7 @@ type run struct {
 	lines    []string
 }
 
-// finalLine says how a text ends whose last line is replaced.
+// finalLine is how a text ends whose last line is replaced.
 type finalLine int
 
 const (
@@ -270,7 +270,7 @@ func (s *source) cuts(lines []string, runs []run, last finalLine) []cut {
 // most is how large a table align makes, cells.
 const most = 1 << 24
 
-// align says for each line of b which one of a it is, or -1: the longest way
+// align returns for each line of b which one of a it is, or -1: the longest way
 // to read b as lines of a, in their order.
 func align(a, b []string) []int {
 	out := make([]int, len(b))
@@ -316,7 +316,7 @@ func align(a, b []string) []int {
 	return out
 }
 
-// standIns says for each new line that is none of the n old ones which of them
+// standIns returns for each new line that is not one of the n old ones which of them
 // it replaces, or -1: in each run, the first the first, and so on.
 func standIns(pairs []int, n int) []int {
 	out := make([]int, len(pairs))

@@ -102,7 +102,7 @@ func folderSpan(env tool.Env, p string) (tool.Footprint, error) {
 	return tool.Footprint{Reads: []tool.Span{sp}}, err
 }
 
-// binary says whether a content is not text.
+// binary reports whether a content is not text.
 func binary(data []byte) bool { return !edits.Text(data) }
 
 // lines splits a text into lines that keep their endings. A final newline ends
@@ -118,7 +118,7 @@ func splitLines(s string) []string {
 	return ls
 }
 
-// firstLines is the first n lines of a text, as splitLines gives them.
+// firstLines returns the first n lines of a text, split as by splitLines.
 func firstLines(s string, n int) []string {
 	var out []string
 	for len(out) < n && s != "" {
@@ -151,7 +151,7 @@ func plural(n int, what string) string {
 }
 
 // numbered writes lines first.. of a file as "number, tab, text" while they
-// fit in room bytes. It gives how many it wrote and the spans that are whole:
+// fit in room bytes. It returns how many it wrote and the spans that are whole:
 // a cut line is not seen.
 func numbered(b *strings.Builder, ls []string, first, room int, of tool.Span) (written int, seen []tool.Span) {
 	begin := b.Len()

@@ -151,7 +151,7 @@ type fitting struct {
 	stand    []int // for each other one the old one that it replaces, or -1
 }
 
-// reason says why lines do not fit; empty where they do.
+// reason is why lines do not fit; empty where they do.
 type reason string
 
 const (

@@ -50,7 +50,7 @@ func gitFootprint(env tool.Env, path string) (tool.Footprint, error) {
 	return folderSpan(env, path)
 }
 
-// gitPath gives a path as git is told it.
+// gitPath is a path as git is told it.
 func gitPath(env tool.Env, path string) (string, error) {
 	if env.Files == nil {
 		return path, nil
@@ -88,7 +88,7 @@ const gitFilters = 100
 
 // git runs a git command that only reads. Args are quoted here: they may come
 // from a model, and whoever builds them keeps options and names apart.
-// worktree says that it looks at file contents, which filters would change.
+// worktree: it looks at file contents, which filters would change.
 // bad is set where there is nothing to go on with.
 func git(ctx context.Context, env tool.Env, worktree bool, args ...string) (ran tool.Ran, bad *tool.Result, err error) {
 	if env.Shell == nil {
@@ -133,7 +133,7 @@ func gitRun(ctx context.Context, env tool.Env, set [][2]string, tail string, arg
 	return ran, &r, nil
 }
 
-// gitTrouble says in a sentence why git failed.
+// gitTrouble returns a result that tells why git failed, in a sentence.
 func gitTrouble(ran tool.Ran) tool.Result {
 	var r tool.Result
 	switch {

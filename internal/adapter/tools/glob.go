@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// globLimit is how many paths one glob gives.
+// globLimit is how many paths one glob returns.
 const globLimit = 500
 
 type globArgs struct {

@@ -96,7 +96,7 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 	return r
 }
 
-// withheld says which files a search left out because they look like secrets,
+// withheld names the files that a search left out because they look like secrets,
 // as read asks before it shows them (SPEC 4.15).
 func withheld(paths []string, before string) string {
 	if len(paths) == 0 {
@@ -128,7 +128,7 @@ func grepLine(l tool.Match, filesOnly bool) string {
 	return fmt.Sprintf("%s-%d-%s\n", oneLine(l.Path), l.Line, l.Text)
 }
 
-// verified gives the spans of lines that were shown as they are, in the first
+// verified returns the spans of lines that were shown as they are, in the first
 // files, by reading those again: a search carries no hashes.
 func verified(ctx context.Context, env tool.Env, ms []tool.Match) []tool.Span {
 	var seen []tool.Span

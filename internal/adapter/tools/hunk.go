@@ -17,7 +17,7 @@ type placed struct {
 	already bool
 }
 
-// find gives the place of a hunk in a file's lines, at or behind pos. shift is
+// find returns the place of a hunk in a file's lines, at or behind pos. shift is
 // by how much earlier hunks of the file were off.
 func (h *hunk) find(lines []string, pos, shift int) (placed, *miss) {
 	olds, news := h.old(), h.new()
@@ -168,7 +168,7 @@ func (h *hunk) fitted(lines []string, from int) (placed, *miss) {
 	return placed{}, m
 }
 
-// pairs says for each new line that is not blank which old one it is, or -1.
+// pairs returns for each new line that is not blank which old one it is, or -1.
 func (h *hunk) pairs() []int {
 	var out []int
 	j := 0
@@ -187,7 +187,7 @@ func (h *hunk) pairs() []int {
 	return out
 }
 
-// behind gives the index behind the lines that the hunk seeks, and whether
+// behind returns the index behind the lines that the hunk seeks, and whether
 // they say for sure where to look: each is there only once.
 func (h *hunk) behind(lines []string, pos int) (from int, sure bool, m *miss) {
 	sure = len(h.seek) > 0
@@ -248,7 +248,7 @@ func manyHunks(lines []string, spots []int, n int) *miss {
 	return m
 }
 
-// done gives the line where the file already is as the hunk would make it: once,
+// done returns the line where the file already is as the hunk would make it: once,
 // and with a line that the hunk takes away gone.
 func (h *hunk) done(lines []string) int {
 	news := h.new()
@@ -271,8 +271,8 @@ func (h *hunk) done(lines []string) int {
 	return at
 }
 
-// last says how the file ends where the hunk replaces its last line: a unified
-// diff says so, of others it stays.
+// last returns how the file ends where the hunk replaces its last line: a unified
+// diff tells, of others it stays.
 func (h *hunk) last() finalLine {
 	switch {
 	case !h.unified:

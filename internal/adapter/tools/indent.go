@@ -82,7 +82,7 @@ func (f *fitting) sameBase() bool {
 }
 
 // outsideBrackets reports whether no line that is new begins inside brackets:
-// the shift of the lines around says nothing of those.
+// the shift of the lines around tells nothing about those.
 func (f *fitting) outsideBrackets() bool {
 	inside, _ := inBrackets(f.new.lines)
 	for t, j := range f.pairs {
@@ -129,7 +129,7 @@ func (s shift) of(depth string) (string, bool) {
 	return s.add + rest, ok
 }
 
-// shiftOf gives the one shift of all lines that are not set aside.
+// shiftOf returns the one shift of all lines that are not set aside.
 func shiftOf(given, file []string, aside []bool) (s shift, ok bool) {
 	for j := range given {
 		if aside[j] {
@@ -196,7 +196,7 @@ func (f *fitting) oneForOne(given, file, news []string) ([]string, bool) {
 	if !ok {
 		return nil, false
 	}
-	// The first line may have lost its indentation: its depth is no other line's.
+	// The first line may have lost its indentation: its depth is not that of another line.
 	lost := given[0] == "" && !slices.Contains(given[1:], "")
 	out := make([]string, len(news))
 	for t, d := range news {
@@ -238,7 +238,7 @@ func (f *fitting) firstLost(given, file, news []string) ([]string, bool) {
 	return out, ok
 }
 
-// inBrackets says which lines begin inside round or square brackets, where
+// inBrackets reports which lines begin inside round or square brackets, where
 // indentation has no meaning, and whether any does. It gives up, with nil, where
 // quotes or comments make that uncertain.
 func inBrackets(lines []string) ([]bool, bool) {

@@ -58,7 +58,7 @@ type node struct {
 	by   int    // the command that does; its own paths mean what was there before
 }
 
-// landings gives where the paths of a parsed line lead.
+// landings returns where the paths of a parsed line lead.
 func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.Landing {
 	g := &ground{files: files, root: files.Root(), made: map[string][]node{}, gone: map[string]bool{}, wild: -1, ordered: sequential(line)}
 	for i, c := range cmds {
@@ -235,7 +235,7 @@ func (s spot) disk(p string) string {
 	return p
 }
 
-// lands follows a path component by component, as the kernel does. It gives
+// lands follows a path component by component, as the kernel does. It returns
 // every place where the path may lead, and whether that is known.
 func (g *ground) lands(named string, follow bool) (out []string, known bool) {
 	ends, known := g.ends(named, follow)
@@ -247,7 +247,7 @@ func (g *ground) lands(named string, follow bool) (out []string, known bool) {
 	return out, known
 }
 
-// holds gives the folders on the disk whose content may be found at a path.
+// holds returns the folders on the disk whose content may be found at a path.
 func (g *ground) holds(named string) (out []string) {
 	ends, _ := g.ends(named, true)
 	for _, e := range ends {
@@ -258,7 +258,7 @@ func (g *ground) holds(named string) (out []string) {
 	return out
 }
 
-// ends gives the spots at which a path may end.
+// ends returns the spots at which a path may end.
 func (g *ground) ends(named string, follow bool) (out []spot, known bool) {
 	known = true
 	var walk func(s spot, rest []string)

@@ -18,7 +18,7 @@ import (
 type entry struct {
 	at    string // with the folder's path
 	mode  fs.FileMode
-	moved bool // the folder is elsewhere than its path says
+	moved bool // the folder is elsewhere than its path tells
 }
 
 func (e entry) link() bool { return e.mode&fs.ModeSymlink != 0 }
@@ -95,7 +95,7 @@ func (g *ground) single(p string, want func(entry) bool) bool {
 	return want(e)
 }
 
-// list gives the entries of a folder: those that are there, and those that the
+// list returns the entries of a folder: those that are there, and those that the
 // line makes.
 func (g *ground) list(dir string) (out []entry, ok bool) {
 	ends, known := g.ends(dir+"/", true)
@@ -118,7 +118,7 @@ func (g *ground) list(dir string) (out []entry, ok bool) {
 	return out, known
 }
 
-// readDir reads a folder, without a look at each file; more says that it, or
+// readDir reads a folder, without a look at each file; more reports whether it, or
 // what was read so far, is too large.
 func (g *ground) readDir(dir string) (ents []fs.DirEntry, more bool) {
 	f, err := os.OpenFile(dir, openFolder, 0)
@@ -145,7 +145,7 @@ func (g *ground) given(i int, c shellsyntax.Command) {
 	}
 }
 
-// partsOf gives what in a word may be a path: itself, what follows a "=" and
+// partsOf returns what in a word may be a path: itself, what follows a "=" and
 // the like, and what follows the letter of an option.
 func partsOf(t string) []string {
 	if strings.ContainsAny(t, " \n\t") || len(t) > 4096 {

@@ -27,7 +27,7 @@ type replaced struct {
 	note    string // how it was found, where not by an exact match
 }
 
-// miss says why a replacement found no place, and which lines to show.
+// miss is why a replacement found no place, and which lines to show.
 type miss struct {
 	text    string
 	show    []region
@@ -47,7 +47,7 @@ type edit struct {
 // replace puts text in the place of old: by exact match, else by the same
 // without typographic marks or whitespace looked at, as long as the place is
 // the only one and how text goes there is certain.
-// show says whether a miss is to show the lines that are near.
+// show reports whether a miss is to show the lines that are near.
 func replace(body, old, text string, all, show bool) (replaced, *miss) {
 	if old == "" {
 		return replaced{}, &miss{text: "old is empty: give the exact text to replace (with a line beside it, to insert)"}
@@ -162,7 +162,7 @@ func (e *edit) exactly(spots []int) (replaced, *miss) {
 	return e.in.splice(cuts, ""), nil
 }
 
-// newAround gives at which byte of text a place of old is, where text stands
+// newAround returns at which byte of text a place of old is, where text stands
 // around it: an insertion that was made before. -1: it does not. whole is false
 // where text goes on into a longer word there.
 func newAround(plain, old, text string, at int) (k int, whole bool) {
@@ -260,7 +260,7 @@ func apart(places []int, n int) bool {
 	return true
 }
 
-// surrounds gives the solid line at which the new lines stand around a place of
+// surrounds returns the solid line at which the new lines stand around a place of
 // old, where new has old's lines among its own; -1: they do not.
 func (p *page) surrounds(s seat, olds, news passage, f fold) int {
 	if len(news.lines) <= len(olds.lines) {
@@ -283,7 +283,7 @@ func (p *page) surrounds(s seat, olds, news passage, f fold) int {
 	return -1
 }
 
-// done gives the line where an edit was made before: where the new text is,
+// done returns the line where an edit was made before: where the new text is,
 // once, whole, and tied to old by what the two share. The lines that old had and
 // new has not must be gone, else old may be elsewhere.
 func (e *edit) done() int {

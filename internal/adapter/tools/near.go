@@ -78,7 +78,7 @@ func join(rs []region, r region) []region {
 // around are the lines around some bytes of a text.
 func around(plain string, spots []int) []region { return ambiguous(plain, spots).show }
 
-// near says what the file has where old would most likely be.
+// near returns what the file has where old would most likely be.
 func near(plain string, olds []string, text string) *miss {
 	lines := plainLines(plain)
 	m := &miss{text: text}
@@ -143,7 +143,7 @@ func likely(lines, olds []string) []region {
 	return out
 }
 
-// window gives the best lines outside not, with three more at each side.
+// window returns the best lines outside not, with three more at each side.
 func window(lines []string, have [][]string, worth func(string) float64, width int, not region) (region, float64) {
 	in := map[string]int{}
 	sum, best, at := 0.0, 0.0, -1

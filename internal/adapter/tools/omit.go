@@ -11,7 +11,7 @@ import (
 // deletes what it stands for.
 
 // placeholder is a whole line that is a comment or in parentheses, has an
-// ellipsis, and says that something was left out.
+// ellipsis, and means that something was left out.
 var placeholder = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		dots  = `(?:\.{3,}|…)`
@@ -27,7 +27,7 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:(?://+|#+|--|;+|%+|/\*+|\{/\*|<!--|\*)\s*` + inner + `\s*(?:\*/\}?|-->)?|\(\s*` + inner + `\s*\))\s*$`)
 })
 
-// omission gives a line of a new text that is a placeholder and no line of the
+// omission returns a line of a new text that is a placeholder and no line of the
 // old one.
 func omission(old, text string) (string, bool) {
 	if !strings.Contains(text, "...") && !strings.Contains(text, "…") {

@@ -147,7 +147,7 @@ func (h *hunk) changes() bool {
 	return false
 }
 
-// line reads a line that is no marker.
+// line reads a line that is not a marker.
 func (r *blockReader) line(l string) error {
 	f := r.f
 	switch {

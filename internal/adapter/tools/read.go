@@ -158,7 +158,7 @@ func (r *reader) file(ctx context.Context, in readFile) error {
 	return nil
 }
 
-// quirks says what the lines do not show.
+// quirks tells what the lines do not show.
 func (r *reader) quirks(text string, marked bool) {
 	var q []string
 	if crlf, lf := endings(text); crlf > 0 && lf == 0 {

@@ -134,7 +134,7 @@ func fresh(ctx context.Context, env tool.Env, stale *tool.StaleError, lines []to
 	return r, nil
 }
 
-// file gives a file of the stage, reading it at first use.
+// file returns a file of the stage, reading it at first use.
 func (g *stage) file(ctx context.Context, p string) (*staged, error) {
 	clean, _, err := g.env.Files.Resolve(p)
 	if err != nil {
@@ -351,7 +351,7 @@ func (s *staged) counted(cs []tool.Change) []tool.Change {
 	return cs
 }
 
-// counts says how many lines came and went; nothing where that was not
+// counts returns how many lines came and went; nothing where that was not
 // counted, as of very large files.
 func counts(plus, minus int, cs []tool.Change) string {
 	for _, c := range cs {

@@ -52,7 +52,7 @@ type job struct {
 
 func (j *job) touches(p place) bool { return p == j.p || p == j.q }
 
-// moves says whether the content gets another name.
+// moves reports whether the content gets another name.
 func (j *job) moves() bool { return !j.req.Remove && j.q != j.p }
 
 // stage writes the new content beside its target.
@@ -277,7 +277,7 @@ func (b *batch) close() {
 	}
 }
 
-// changes says what the jobs did, as far as it is visible.
+// changes returns what the jobs did, as far as it is visible.
 func (b *batch) changes() []tool.Change {
 	var out []tool.Change
 	for _, j := range b.jobs {

@@ -45,7 +45,7 @@ func moved(p place) error {
 	return &sentence{text: fmt.Sprintf("a folder or link on the way to %s was replaced while this was done: nothing was touched there; look at the folder and try again", p.clean), err: ErrMoved}
 }
 
-// reads says whether this view may read a file or search a folder.
+// reads returns an error where this view may not read a file or search a folder.
 func (w *Workspace) reads(p place) error {
 	if err := w.allowed(p); err != nil || w.only == nil || w.only.reads[p.clean] || w.only.writes[p.clean] {
 		return err
@@ -58,7 +58,7 @@ func (w *Workspace) reads(p place) error {
 	return moved(p)
 }
 
-// lists says whether this view may list a folder: names are no contents.
+// lists returns an error where this view may not list a folder: names are not contents.
 func (w *Workspace) lists(p place) error {
 	if p.inside {
 		return nil
@@ -66,7 +66,7 @@ func (w *Workspace) lists(p place) error {
 	return w.reads(p)
 }
 
-// writes says whether this view may write a file.
+// writes returns an error where this view may not write a file.
 func (w *Workspace) writes(p place) error {
 	if err := w.allowed(p); err != nil || w.only == nil || w.only.writes[p.clean] {
 		return err

@@ -80,7 +80,7 @@ func (j *job) stillOld(dir *os.Root, name string) error {
 	return &tool.StaleError{Path: j.p.clean, Want: j.hash, Got: f.Hash}
 }
 
-// same says whether a file looks like one that was looked at before.
+// same reports whether a file looks like one that was looked at before.
 func same(now, then fs.FileInfo) bool {
 	return os.SameFile(now, then) && now.Mode().Type() == then.Mode().Type() &&
 		now.Size() == then.Size() && now.ModTime().Equal(then.ModTime())
@@ -88,7 +88,7 @@ func same(now, then fs.FileInfo) bool {
 
 func isLink(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }
 
-// stillNew says whether a name has the content that the job put there.
+// stillNew reports whether a name has the content that the job put there.
 func (j *job) stillNew(dir *os.Root, name string) bool {
 	f, err := readItself(dir, name, 0)
 	return err == nil && f.Hash == j.newHash && isLink(f.Mode) == j.toLink
@@ -173,7 +173,7 @@ func (b *batch) theirs(j *job, name string, err error) error {
 		j.p.clean, expose(j.dst, name, j.p.base()), cause(err)), err: err}
 }
 
-// keep gives the old content a second name; where the file system has no
+// keep links the old content to a second name; where the file system has no
 // links, a copy.
 func (b *batch) keep(j *job) error {
 	if err := b.w.step("backup", j.p.clean); err != nil {
@@ -245,7 +245,7 @@ func (b *batch) remove(j *job) error {
 	return stale
 }
 
-// create gives a new file its name, and never takes one that is in use.
+// create puts a new file at its name, and never at one that is in use.
 func (b *batch) create(j *job) error {
 	if err := b.w.step("rename", j.q.clean); err != nil {
 		return err
@@ -323,7 +323,7 @@ func (b *batch) rollback() string {
 	return strings.Join(left, "; ")
 }
 
-// comeBack gives a file that was removed its name again.
+// comeBack puts a removed file back at its name.
 func (b *batch) comeBack(j *job) error {
 	if j.backup == "" {
 		return fmt.Errorf("%s is not in its place", j.p.clean)

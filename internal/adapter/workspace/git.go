@@ -110,7 +110,7 @@ func gitFiles(ctx context.Context, dir, repo string) ([]string, error) {
 	return names, nil
 }
 
-// gitIgnored says which of the names in dir git ignores.
+// gitIgnored returns which of the names in dir git ignores.
 func gitIgnored(ctx context.Context, dir string, names []string) (map[string]bool, error) {
 	if len(names) == 0 {
 		return nil, nil

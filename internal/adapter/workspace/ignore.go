@@ -57,7 +57,7 @@ func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
 	return p, true
 }
 
-// ignored says whether a path (relative to the walk's root) is ignored by the
+// ignored reports whether a path (relative to the walk's root) is ignored by the
 // ignore files above it, the nearest last. Folders above it are not ignored:
 // the walk does not enter those that are.
 func ignored(chain []rules, rel string, dir bool) bool {

@@ -22,7 +22,7 @@ import (
 const ignoreMax = 1 << 20
 
 // files lists the files below a folder, ignore rules honoured, relative to it
-// and sorted. In a repository git says which; a folder that git ignores as a
+// and sorted. In a repository git tells which; a folder that git ignores as a
 // whole was asked for by name, so it is walked.
 func (w *Workspace) files(ctx context.Context, p place) ([]string, error) {
 	if repo := repository(p.abs); repo != "" && !w.noGit {
@@ -154,7 +154,7 @@ func (w *Workspace) base(dir string) (place, fs.FileInfo, error) {
 	return p, info, nil
 }
 
-// join gives the span path of a file below a folder.
+// join returns the span path of a file below a folder.
 func (p place) join(rel string) string {
 	if p.clean == "." {
 		return rel
@@ -164,7 +164,7 @@ func (p place) join(rel string) string {
 
 // Glob lists files below dir that match pattern, newest first, by name where
 // times are equal. A pattern without a slash matches names at any depth.
-// Ignored files are left out. more says that limit (0: none) cut the list.
+// Ignored files are left out. more reports whether limit (0: none) cut the list.
 func (w *Workspace) Glob(ctx context.Context, dir, pattern string, limit int) ([]string, bool, error) {
 	match, err := globber(pattern)
 	if err != nil {
@@ -276,7 +276,7 @@ func (w *Workspace) List(ctx context.Context, dir string) ([]tool.Entry, error) 
 	return out, nil
 }
 
-// ignoredIn says which entries of a folder are ignored.
+// ignoredIn returns which entries of a folder are ignored.
 func (w *Workspace) ignoredIn(ctx context.Context, p place, root *os.Root, entries []fs.DirEntry) (func(fs.DirEntry) bool, error) {
 	if repository(p.abs) != "" && !w.noGit {
 		names := make([]string, len(entries))

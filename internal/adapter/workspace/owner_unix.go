@@ -18,7 +18,7 @@ func links(info fs.FileInfo) uint64 {
 	return 1
 }
 
-// keepOwner gives f the owner of the file it will replace, where that is
+// keepOwner sets the owner of f to that of the file it will replace, where that is
 // possible.
 func keepOwner(f *os.File, old fs.FileInfo) (kept bool) {
 	want, ok := old.Sys().(*syscall.Stat_t)

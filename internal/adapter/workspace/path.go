@@ -21,7 +21,7 @@ type place struct {
 	inside bool
 }
 
-// Resolve gives a path as Span.Path wants it. Symlinks are followed, also of a
+// Resolve returns a path as Span.Path wants it. Symlinks are followed, also of a
 // path that does not exist yet; the name on disk wins over one that differs
 // only in Unicode form, or in case where the file system ignores case.
 func (w *Workspace) Resolve(path string) (clean string, inside bool, err error) {
@@ -151,7 +151,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// kernel says whether a path is in a kernel file system, whose files are not
+// kernel reports whether a path is in a kernel file system, whose files are not
 // files.
 func kernel(abs string) bool {
 	if runtime.GOOS == "windows" {
@@ -165,7 +165,7 @@ func kernel(abs string) bool {
 	return false
 }
 
-// allowed says whether this view may touch a place.
+// allowed returns an error where this view may not touch a place.
 func (w *Workspace) allowed(p place) error {
 	if p.inside {
 		return nil
@@ -179,7 +179,7 @@ func (w *Workspace) allowed(p place) error {
 	return nil
 }
 
-// parent gives the folder that a place is in.
+// parent returns the folder that a place is in.
 func (w *Workspace) parent(p place) place { return w.placeOf(filepath.Dir(p.abs)) }
 
 // base is the last name of a place.

@@ -219,7 +219,7 @@ func (s *scanner) line(pos int) (found, bool) {
 	return found{}, false
 }
 
-// needle gives where the first of the needles is, from pos on.
+// needle returns where the first of the needles is, from pos on.
 func (s *scanner) needle(pos int) int {
 	hay := s.buf
 	if s.m.fold {

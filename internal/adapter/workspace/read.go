@@ -145,7 +145,7 @@ func slurp(ctx context.Context, f *os.File, info fs.FileInfo, max int64) ([]byte
 	return b.Bytes(), after, err
 }
 
-// Stat gives the current hash of a file and whether the path is a folder. It
+// Stat returns the current hash of a file and whether the path is a folder. It
 // looks at files outside too: the hash is all that comes out.
 func (w *Workspace) Stat(path string) (tool.Hash, bool, error) {
 	p, err := w.resolve(path)
@@ -326,5 +326,5 @@ func (c *lineCut) end() {
 	}
 }
 
-// Binary says whether a content is not text: it has a NUL byte near its start.
+// Binary reports whether a content is not text: it has a NUL byte near its start.
 func Binary(data []byte) bool { return !edits.Text(data) }

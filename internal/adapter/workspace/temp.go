@@ -17,7 +17,7 @@ import (
 // them out: one can be left by a crash, and then goes with the first write in
 // its folder by a later process.
 //
-// A name says when it was made and which content it may hold: new content on
+// A name holds when it was made and which content it may hold: new content on
 // its way (no hashes), or one of two, that which was looked at and that which
 // takes its place. What holds another content is someone's, and never removed.
 const (
@@ -91,7 +91,7 @@ func holdsOne(h tool.Hash, hashes string) bool {
 	return strings.HasPrefix(string(h), hashes[:hashDigits]) || strings.HasPrefix(string(h), hashes[hashDigits:])
 }
 
-// expose gives a content that must not be lost a name that a person sees; where
+// expose puts a content that must not be lost at a name that a person sees; where
 // that fails too, it keeps the one it has.
 func expose(dir *os.Root, name, base string) string {
 	seen := base + ".saved-" + name[len(tempPrefix):len(tempPrefix)+tempDigits]

@@ -24,7 +24,7 @@ func (i Ignore) With(base, down, text string) Ignore {
 	return Ignore{append(slices.Clip(i.chain), r)}
 }
 
-// Match says whether a path, relative to the walk's root, is ignored; the
+// Match reports whether a path, relative to the walk's root, is ignored; the
 // folders above it are not.
 func (i Ignore) Match(rel string, dir bool) bool { return ignored(i.chain, rel, dir) }
 
@@ -39,11 +39,11 @@ func GitIn(ctx context.Context, dir string, in io.Reader, args ...string) ([]byt
 	return GitWith(ctx, dir, nil, in, args...)
 }
 
-// Temporary says whether a name is one of those that writes go through.
+// Temporary reports whether a name is one of those that writes go through.
 func Temporary(name string) bool { return isTemp(name) }
 
 // Lines counts the lines that came and went between two contents; none where
-// one of them is no text, or too large.
+// one of them is not text, or too large.
 func Lines(before, after []byte) (added, removed int) {
 	_, added, removed = unified("a", "b", before, after)
 	return added, removed

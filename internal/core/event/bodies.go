@@ -308,7 +308,7 @@ type Remembered struct {
 	Sort string `json:"sort,omitempty"` // "" a note; preference
 }
 
-// Forgotten records that a note is no longer kept.
+// Forgotten records that a note is not kept any longer.
 type Forgotten struct {
 	Text string `json:"text"`
 	Sort string `json:"sort,omitempty"`

@@ -1,7 +1,7 @@
 package event
 
 // OpStarted says that an operation begins which has the session to itself and
-// is no turn: a person's command, a compaction, another model. Text is what it
+// is not a turn: a person's command, a compaction, another model. Text is what it
 // was asked for with.
 type OpStarted struct {
 	Op   string `json:"op"` // command, compact, model

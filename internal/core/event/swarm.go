@@ -22,7 +22,7 @@ type Task struct {
 	Resolves string `json:"resolves,omitempty" jsonschema:"-"`
 }
 
-// SwarmPlanned begins a swarm, or gives it more tasks.
+// SwarmPlanned begins a swarm, or adds tasks to it.
 type SwarmPlanned struct {
 	Goal   string   `json:"goal,omitempty"`
 	Base   string   `json:"base,omitempty"` // the commit that everything starts from

@@ -3,7 +3,7 @@
 //
 // A caller branches on Category, on Retryable, or on one of the sentinels
 // below with errors.Is; errors.As to *Error works through every wrap. The
-// message is for the reader: what happened, to what; Hint says what to do.
+// message is for the reader: what happened, to what; Hint is what to do.
 // Messages carry no secret: whoever builds one from a provider's answer masks
 // it first.
 package fault
@@ -146,7 +146,7 @@ func NewPermission(tool, reason string) *Error {
 	return &Error{Category: Permission, Tool: tool, Message: reason}
 }
 
-// NewConfiguration is a setting that is missing or wrong; hint says what to
+// NewConfiguration is a setting that is missing or wrong; hint is what to
 // set.
 func NewConfiguration(hint, format string, args ...any) *Error {
 	return &Error{Category: Configuration, Hint: hint, Message: fmt.Sprintf(format, args...)}

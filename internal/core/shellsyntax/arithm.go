@@ -33,7 +33,7 @@ type arithmetic struct {
 	sure bool // nothing in it fails, so that its assignments happen
 }
 
-// expr reports whether an expression is harmless. maybe says that it may be
+// expr reports whether an expression is harmless. maybe: it may be
 // skipped.
 func (a *arithmetic) expr(x syntax.ArithmExpr, maybe bool) bool {
 	if a.w.err != nil || !a.w.enter() {
@@ -103,7 +103,7 @@ func (a *arithmetic) assign(x syntax.ArithmExpr, ok, maybe bool) {
 }
 
 // cannotFail reports whether an expression has no part that may end it early:
-// a division, a value that is no number.
+// a division, a value that is not a number.
 func (a *arithmetic) cannotFail(x syntax.ArithmExpr) bool {
 	ok, nodes := true, 0
 	var target *syntax.Word // that "=" sets: what it held is not looked at

@@ -41,7 +41,7 @@ func (w *walker) braces(word *syntax.Word) []*syntax.Word {
 	return out
 }
 
-// bareDollar says whether literal text holds a "$" that is not escaped.
+// bareDollar reports whether literal text holds a "$" that is not escaped.
 func bareDollar(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {

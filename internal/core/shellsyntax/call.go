@@ -291,7 +291,7 @@ func ownShell(wrappers []string) bool {
 }
 
 // nested walks text that is itself a command line: eval, sh -c, trap, a
-// here-document read by a shell. It says true where c is wholly told by that.
+// here-document read by a shell. It reports whether c is wholly told by that.
 func (w *walker) nested(st *state, c *Command, here []Word) bool {
 	name := base(c)
 	args := c.Words[1:]
@@ -405,7 +405,7 @@ func (w *walker) shell(st *state, c *Command, args []Word, here []Word) bool {
 	return true
 }
 
-// Shell says whether a program of that base name reads shell code.
+// Shell reports whether a program of that base name reads shell code.
 func Shell(base string) bool {
 	switch base {
 	case "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash", "csh", "tcsh":

@@ -142,7 +142,7 @@ func (w *walker) fields(st *state, words []*syntax.Word, from *[]int) []Word {
 	return out
 }
 
-// procSubst gives the process substitution that a word is.
+// procSubst returns the process substitution that a word is.
 func procSubst(word *syntax.Word) (*syntax.ProcSubst, bool) {
 	if len(word.Parts) != 1 {
 		return nil, false
@@ -356,7 +356,7 @@ func (e *expander) param(p *syntax.ParamExp, quoted bool) {
 	}
 }
 
-// many reports whether an expansion gives a word for each of many values.
+// many reports whether an expansion makes a word for each of many values.
 func many(p *syntax.ParamExp) bool {
 	if p.Param == nil || p.Length {
 		return p.Param == nil
@@ -390,7 +390,7 @@ func (e *expander) splitText(s string) {
 	}
 }
 
-// lookup gives a variable that this line set, or that Options give.
+// lookup returns a variable that this line set, or that Options give.
 func (w *walker) lookup(st *state, name string) (value, bool) {
 	if v, ok := st.get(name); ok {
 		return v, true

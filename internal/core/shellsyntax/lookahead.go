@@ -209,7 +209,7 @@ func changesVars(name string) bool {
 	return false
 }
 
-// integer reports whether an assignment gives nothing but an integer.
+// integer reports whether an assignment assigns nothing but an integer.
 func integer(a *syntax.Assign) bool {
 	if a.Naked {
 		return true // it keeps its value

@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// paramValue says what a parameter expansion gives. blank is what stands for
+// paramValue returns what a parameter expands to. blank is what stands for
 // it where the variable is empty. Everything inside the braces is walked once;
 // a form that is not known to be harmless is unknown code.
 func (w *walker) paramValue(st *state, p *syntax.ParamExp, from *[]int) (v value, blank string, ok bool) {
@@ -94,7 +94,7 @@ func (w *walker) inside(st *state, p *syntax.ParamExp, from *[]int) {
 	}
 }
 
-// namesOnly reports whether an expansion with "!" gives names, or the value of
+// namesOnly reports whether an expansion with "!" expands to names, or the value of
 // a variable that is known; else the value of the variable is read as a name
 // with a subscript, which is evaluated.
 func (w *walker) namesOnly(st *state, p *syntax.ParamExp) bool {

@@ -24,7 +24,7 @@ func (c Command) Program() (base string, plain bool) {
 // judge by the words; who can follow links puts the word's own text behind Dir
 // and Alt, which keep ".." behind what may be a link, and goes component by
 // component as the kernel does. For a glob it is the folder that all of its
-// paths are below, and "/*". A process substitution is no path. ok is false
+// paths are below, and "/*". A process substitution is not a path. ok is false
 // where the path cannot be known.
 func (c Command) Paths(w Word) (paths []string, ok bool) {
 	t := w.Text

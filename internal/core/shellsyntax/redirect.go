@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// subst walks the commands of a substitution and gives their places.
+// subst walks the commands of a substitution and returns their places.
 func (w *walker) subst(st *state, stmts []*syntax.Stmt, piped bool) []int {
 	begin := len(w.out)
 	in := st.clone()
@@ -19,7 +19,7 @@ func (w *walker) subst(st *state, stmts []*syntax.Stmt, piped bool) []int {
 	return w.span(begin)
 }
 
-// counts reports whether a command substitution that was just walked gives a
+// counts reports whether a command substitution that was just walked prints a
 // number or nothing: its last command is wc with one count and no file, or
 // grep -c with one file at most.
 func (w *walker) counts(p *syntax.CmdSubst, at []int) bool {
@@ -74,7 +74,7 @@ func (w *walker) counts(p *syntax.CmdSubst, at []int) bool {
 func (w *walker) redirects(st *state, c *Command, rs []*syntax.Redirect) (here []Word) {
 	for _, r := range rs {
 		if r.N != nil && begins(r.N.Value, '{') {
-			// {name}> gives the variable the number of the file.
+			// {name}> sets the variable to the number of the file.
 			n := strings.Trim(r.N.Value, "{}")
 			w.put(st, n, value{num: true}, r.N.Value)
 			w.note(st, n, value{num: true})
@@ -93,7 +93,7 @@ func (w *walker) redirects(st *state, c *Command, rs []*syntax.Redirect) (here [
 			}
 			c.Redirects = append(c.Redirects, Redirect{Op: r.Op.String(), Target: t})
 		default:
-			// A pattern is expanded here too where it gives one file.
+			// A pattern is expanded here too where it matches one file.
 			fs := w.fields(st, []*syntax.Word{r.Word}, &c.From)
 			t := Word{Text: w.text(r.Word)}
 			if len(fs) == 1 {

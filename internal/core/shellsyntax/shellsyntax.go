@@ -1,4 +1,4 @@
-// Package shellsyntax says what a shell command line is made of: its simple
+// Package shellsyntax parses what a shell command line is made of: its simple
 // commands, each by itself, with the words that can be known before it runs.
 //
 // It knows the syntax of bash; what programs do with their arguments is in
@@ -49,7 +49,7 @@ type Redirect struct {
 	Target Word   `json:"target"`
 }
 
-// Writes says whether the redirection opens its target for writing.
+// Writes reports whether the redirection opens its target for writing.
 func (r Redirect) Writes() bool { return r.Op != "<" }
 
 // Command is one simple command of a command line. One without words has only
@@ -133,7 +133,7 @@ func (w Word) quoted() string {
 	return Quote(w.Text)
 }
 
-// Quote gives s as one word of bash.
+// Quote returns s as one word of bash.
 func Quote(s string) string {
 	plain := s != ""
 	for i := 0; i < len(s) && plain; i++ {
@@ -213,7 +213,7 @@ func (o Options) Parse(line string) ([]Command, error) {
 // carriage stands for a carriage return while a line is parsed and walked.
 const carriage = "\ue00d"
 
-// putBack gives a command its carriage returns back.
+// putBack puts the carriage returns of a command back.
 func (c *Command) putBack() {
 	text := func(s *string) { *s = strings.ReplaceAll(*s, carriage, "\r") }
 	word := func(w *Word) { text(&w.Text); text(&w.Prefix); text(&w.Blank) }

@@ -63,7 +63,7 @@ func (s *state) clone() *state {
 	return &c
 }
 
-// get gives a variable that the line set.
+// get returns a variable that the line set.
 func (s *state) get(name string) (value, bool) {
 	v, ok := s.vars.get(name)
 	if !ok && s.env != nil {
@@ -93,7 +93,7 @@ func (s *state) set(name string, v value) {
 	s.vars = s.vars.with(name, v)
 }
 
-// inherit gives a child of a child shell what its parent knows.
+// inherit tells a child of a child shell what its parent knows.
 func (s *state) inherit(parent *state) {
 	env := parent.env.merge(parent.vars, func(name string, _, _ *value) (value, bool, bool) {
 		v, ok := parent.get(name)
@@ -102,7 +102,7 @@ func (s *state) inherit(parent *state) {
 	s.env = &env
 }
 
-// forget says that any variable may have any value, and any folder may be the
+// forget notes that any variable may have any value, and any folder may be the
 // current one if moved.
 func (s *state) forget(moved bool) {
 	s.vars.root, s.env = nil, nil
@@ -191,7 +191,7 @@ func same(a, b value) bool {
 		a.prefix == b.prefix && a.blank == b.blank && a.exported == b.exported && slices.Equal(a.from, b.from)
 }
 
-// union gives both lists of places as one, in order and each once.
+// union returns both lists of places as one, in order and each once.
 func union(a, b []int) []int {
 	switch {
 	case len(b) == 0:

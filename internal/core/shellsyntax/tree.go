@@ -34,7 +34,7 @@ func (t tree[V]) get(name string) (v V, ok bool) {
 	return v, false
 }
 
-// with gives the tree that has the value under the name too.
+// with returns the tree that has the value under the name too.
 func (t tree[V]) with(name string, v V) tree[V] {
 	l, _, r := split(t.root, name)
 	t.root = join2(join2(l, &node[V]{name: name, priority: maphash.String(t.seed, name), value: &v}), r)
@@ -49,9 +49,9 @@ func (t tree[V]) without(name string) tree[V] {
 	return t
 }
 
-// merge gives what either t or o may be. What both share is not visited. A
+// merge returns what either t or o may be. What both share is not visited. A
 // value that only one of them has comes with nil for the other; keep false
-// leaves the name out, same says that the first value stays.
+// leaves the name out; same: the first value stays.
 func (t tree[V]) merge(o tree[V], value func(name string, a, b *V) (v V, keep, same bool)) tree[V] {
 	t.root = merge(t.root, o.root, value)
 	return t
@@ -116,7 +116,7 @@ func (n *node[V]) above(o *node[V]) bool {
 	return n.priority > o.priority || n.priority == o.priority && n.name <= o.name
 }
 
-// split gives what is before, at and after a name.
+// split returns what is before, at and after a name.
 func split[V any](n *node[V], name string) (l, m, r *node[V]) {
 	switch {
 	case n == nil:

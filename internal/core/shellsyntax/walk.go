@@ -289,7 +289,7 @@ func (w *walker) binary(st *state, b *syntax.BinaryCmd) *state {
 	return ok
 }
 
-// leaves says whether a statement ends the shell.
+// leaves reports whether a statement ends the shell.
 func leaves(s *syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && len(c.Args) > 0 && c.Args[0].Lit() == "exit" && !s.Background
@@ -321,7 +321,7 @@ func (w *walker) pipe(st *state, b *syntax.BinaryCmd) {
 	}
 }
 
-// span gives the places of the commands from begin on.
+// span returns the places of the commands from begin on.
 func (w *walker) span(begin int) []int {
 	w.spend(len(w.out) - begin)
 	out := make([]int, 0, len(w.out)-begin)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// wrapper says how a program that runs another finds it among its arguments.
+// wrapper is how a program that runs another finds it among its arguments.
 // Options that are not in it may do anything.
 type wrapper struct {
 	flags string // short options that only change how it runs the command
@@ -19,7 +19,7 @@ type wrapper struct {
 	digit bool   // -5 is an option
 }
 
-// wrapperOf gives the wrapper of that base name.
+// wrapperOf returns the wrapper of that base name.
 func wrapperOf(name string) (wrapper, bool) {
 	switch name {
 	case "env":

@@ -24,7 +24,7 @@ type Grant struct {
 }
 
 // Pool holds what requests in flight may still spend, on top of what its
-// meter says is spent. It is a value without a lock: whoever owns the meter
+// meter has counted as spent. It is a value without a lock: whoever owns the meter
 // guards both.
 type Pool struct {
 	last int

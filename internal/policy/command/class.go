@@ -30,7 +30,7 @@ func Classify(c shellsyntax.Command, eff Effect, check func(shellsyntax.Command)
 	return byProject(c, check)
 }
 
-// classOf says what a command is that only changes what it names.
+// classOf returns the class of a command that only changes what it names.
 func classOf(c shellsyntax.Command, eff Effect) Class {
 	switch name, _ := c.Program(); name {
 	case "mkdir", "touch", "cp", "tee", "sed", "gofmt", "gofumpt", "goimports":
@@ -58,7 +58,7 @@ func plainMode(w shellsyntax.Word) bool {
 	return isOneOf(w, "+x", "a+x", "u+x", "ug+x", "755", "0755", "644", "0644", "+r", "u+rw")
 }
 
-// byProject says what a command is that syntax alone does not show to be
+// byProject returns the class of a command that syntax alone does not show to be
 // harmless: a check of the project, or everyday git.
 func byProject(c shellsyntax.Command, check func(shellsyntax.Command) bool) Class {
 	if len(c.Words) == 0 || c.Code || !Transparent(c) {

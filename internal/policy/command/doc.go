@@ -1,4 +1,4 @@
-// Package command says what programs do with their arguments: which files a
+// Package command knows what programs do with their arguments: which files a
 // command reads, changes and removes, whether it runs other programs, whether
 // it is a check of the project, and what it would destroy.
 //

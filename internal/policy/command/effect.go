@@ -27,16 +27,16 @@ type Effect struct {
 	Removes []shellsyntax.Word
 	// Recursive: what is removed is removed with all below it.
 	Recursive bool
-	// Why says in a few words why it is Other.
+	// Why it is Other, in a few words.
 	Why string
 }
 
 func other(why string) Effect { return Effect{Why: why} }
 
-// ReadOnly says whether every command only reads, as its syntax tells: each
+// ReadOnly reports whether every command only reads, as its syntax tells: each
 // program is on the table of those that do, no option makes it write or run
 // something, no redirection opens a file for writing but /dev/null, and
-// nothing unknown is where it could change that. It is no word on which files
+// nothing unknown is where it could change that. It tells nothing about which files
 // are read, nor on where they are. The table is in doc/permissions.md.
 func ReadOnly(cmds []shellsyntax.Command) bool {
 	cmds = Resolve(cmds, nil)
@@ -77,7 +77,7 @@ func SafeSource(p string) bool {
 	return SafeDevice(p)
 }
 
-// Effects says what a command does.
+// Effects returns what a command does.
 func Effects(c shellsyntax.Command) Effect {
 	e := effects(c)
 	if why := fedUnknown(c, e); why != "" {
@@ -190,7 +190,7 @@ func tells(name string) bool {
 	return false
 }
 
-// told says whether a shell runs nothing but the text of its -c or its standard
+// told reports whether a shell runs nothing but the text of its -c or its standard
 // input, which Parse took apart.
 func told(args []shellsyntax.Word) bool {
 	inv := shellsyntax.ShellArgs(args)

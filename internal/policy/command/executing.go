@@ -112,7 +112,7 @@ func hasOperand(args []shellsyntax.Word) bool {
 	return false
 }
 
-// isFlag says whether an argument is a flag, also with its value attached,
+// isFlag reports whether an argument is a flag, also with its value attached,
 // shortened, with one dash for two, or as a letter of a cluster.
 func isFlag(arg, flag string) bool {
 	name, _, _ := strings.Cut(arg, "=")

@@ -53,7 +53,7 @@ const gitDiff = " p patch u U= unified= no-patch s raw patch-with-raw indent-heu
 const gitWalk = " n= max-count= skip= since= after= until= before= since-as-filter= author= committer= grep= grep-reflog= all-match invert-grep i regexp-ignore-case basic-regexp E extended-regexp F fixed-strings P perl-regexp remove-empty merges no-merges min-parents= max-parents= no-min-parents no-max-parents first-parent exclude-first-parent-only not all branches? tags? remotes? glob= exclude= reflog alternate-refs bisect ignore-missing cherry-mark cherry-pick left-only right-only cherry g walk-reflogs merge boundary simplify-by-decoration simplify-merges full-history dense sparse show-pulls ancestry-path? date-order author-date-order topo-order reverse objects no-walk? do-walk pretty? format= abbrev-commit no-abbrev-commit oneline encoding= expand-tabs? no-expand-tabs notes? no-notes show-notes? relative-date date= parents children left-right graph no-graph show-linear-break? decorate? no-decorate decorate-refs= decorate-refs-exclude= source mailmap use-mailmap no-mailmap log-size L= follow full-diff clear-decorations h "
 
 // gitRows returns what is known of the subcommands that only read, under the
-// configuration that Closed gives.
+// configuration that Closed sets.
 func gitRow(sub string) (row, bool) {
 	r := row{exact: true}
 	switch sub {
@@ -115,7 +115,7 @@ func gitRow(sub string) (row, bool) {
 }
 
 // git: the subcommands that only read, in the forms that run no program of the
-// repository's choice under the configuration that Closed gives.
+// repository's choice under the configuration that Closed sets.
 func git(args []shellsyntax.Word) Effect {
 	g := ParseGit(args)
 	if g.Foreign {
@@ -233,7 +233,7 @@ func isOneOf(w shellsyntax.Word, names ...string) bool {
 	return false
 }
 
-// ConfigWrites says whether the arguments of "git config" change anything, or
+// ConfigWrites reports whether the arguments of "git config" change anything, or
 // may.
 func ConfigWrites(args []shellsyntax.Word) bool {
 	operands, reads := 0, false

@@ -263,7 +263,7 @@ func listedOption(name string) bool {
 	return false
 }
 
-// globNames gives the patterns of file names that a glob such as
+// globNames returns the patterns of file names that a glob such as
 // src/**/*.{ts,tsx} has.
 func globNames(g string) []string {
 	g = path.Base(g)
@@ -279,7 +279,7 @@ func globNames(g string) []string {
 	return out
 }
 
-// ofType gives a pattern that matches no less than a type of ripgrep's.
+// ofType returns a pattern that matches no less than a type of ripgrep's.
 func ofType(t string) string {
 	switch t {
 	case "go", "rust", "py", "python", "js", "ts", "java", "c", "cpp", "ruby", "php", "md", "markdown", "html", "css", "sh", "kotlin", "swift", "scala", "lua", "sql", "proto":

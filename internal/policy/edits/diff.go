@@ -31,7 +31,7 @@ func Diff(from, to string, before, after []byte) (text string, added, removed in
 	n := 0
 	for line := range bytes.Lines(out) {
 		switch n++; {
-		case n == 1: // "diff a b" says nothing that the next two do not
+		case n == 1: // "diff a b" tells nothing that the next two do not
 			continue
 		case n <= 3:
 		case line[0] == '@':
@@ -87,7 +87,7 @@ func moved(header string, by int) string {
 	return strings.Join(f, " ") + "\n"
 }
 
-// Text says whether a content is text: it has no NUL byte near its start.
+// Text reports whether a content is text: it has no NUL byte near its start.
 func Text(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0 }
 
 // HashOf is the hash of a content, as the workspace has it.

@@ -309,7 +309,7 @@ func (s *Seen) ChangedSince(fp tool.Footprint) []string {
 	return slices.Compact(out)
 }
 
-// Last gives the hash the session saw or wrote last, "" where it knows none.
+// Last returns the hash the session saw or wrote last, "" where it knows none.
 func (s *Seen) Last(path string) tool.Hash {
 	if f := s.files[path]; f != nil {
 		return f.Last
@@ -328,7 +328,7 @@ type saved struct {
 	Late    []tool.Span      `json:"late,omitempty"`
 }
 
-// Save gives the state for a checkpoint.
+// Save returns the state for a checkpoint.
 func (s *Seen) Save() ([]byte, error) { return json.Marshal(saved{s.files, s.removed, s.step, s.late}) }
 
 // Load takes up a checkpoint.

@@ -77,7 +77,7 @@ func formsOf(c command.Check, env []string) []form {
 	return forms[c.Output]
 }
 
-// shownScripts are the scripts that a package manager says it runs: what stands
+// shownScripts are the scripts that a package manager prints that it runs: what stands
 // in the line behind its heading.
 func shownScripts(lines []string) []string {
 	var out []string

@@ -109,7 +109,7 @@ func (f *Fold) base() string {
 	return f.root
 }
 
-// relative gives a path as files of the workspace are named, "" for one outside
+// relative returns a path as files of the workspace are named, "" for one outside
 // of it.
 func (f *Fold) relative(dir, name string) string {
 	abs := join(dir, name)

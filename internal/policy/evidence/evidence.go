@@ -1,8 +1,8 @@
-// Package evidence says what the log proves of a turn: which files it changed,
+// Package evidence tells what the log proves of a turn: which files it changed,
 // and whether a check ran with which exit code after the last change. It
 // believes no text, neither the model's nor a tool's: only recorded writes and
 // recorded exit codes, and of what a check printed only the lines in which its
-// program says how many tests ran.
+// program counts the tests that ran.
 package evidence
 
 import (
@@ -27,7 +27,7 @@ type Check struct {
 	// Own: pawl ran it by itself.
 	Own bool `json:"own,omitempty"`
 	// Tests is how many tests its output shows to have run, at least; Untested
-	// says of one that passed why none is known to.
+	// is, of one that passed, why none is known to.
 	Tests    int    `json:"tests,omitempty"`
 	Untested string `json:"untested,omitempty"`
 	// Built: that it passed shows that the project compiles.
@@ -59,7 +59,7 @@ type Report struct {
 	// Verified is the check after the last change that decides: one that
 	// failed, or one that passed and ran a test. Of the checks that pawl ran a
 	// failing one comes first, then the newest of all that is of the whole.
-	// Nil where nothing is proven: Unverified then says why.
+	// Nil where nothing is proven: Unverified is why.
 	Verified   *Check
 	Unverified string
 	// Built is a check that passed and ran no test, but shows that the project
@@ -157,7 +157,7 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// changed says that what was proven is so no more.
+// changed drops what was proven: it does not hold any longer.
 func (f *Fold) changed() {
 	f.checks, f.why = nil, ""
 	f.changes++
@@ -209,8 +209,8 @@ func (f *Fold) change(b event.FileChanged) {
 // that may have changed something ends what evidence there was.
 //
 // What a check leaves behind (a cache, a coverage file) takes nothing from it.
-// One that rewrote what the turn had changed, such as one that formats, says
-// nothing of the files as they are now: it has to run again.
+// One that rewrote what the turn had changed, such as one that formats, tells
+// nothing about the files as they are now: it has to run again.
 func (f *Fold) ran(b event.CallDone) {
 	w := f.open[b.ID]
 	delete(f.open, b.ID)
@@ -232,7 +232,7 @@ func (f *Fold) ran(b event.CallDone) {
 }
 
 // personRan takes a command that a person ran: whoever runs a check, its exit
-// code says the same.
+// code tells the same.
 func (f *Fold) personRan(b event.PersonRan) {
 	rewrote := f.mine
 	f.mine = nil
@@ -264,7 +264,7 @@ func (f *Fold) command(line string, exit *int, output string, rewrote []string) 
 	f.put(c)
 }
 
-// judge says of a check that ended with exit code 0 what that shows.
+// judge sets what a check shows that ended with exit code 0.
 func (f *Fold) judge(c *Check, t Tests) {
 	// It is called built, and that no test ran, only where that is known.
 	c.Tests, c.Untested, c.Built = t.Ran, t.None, Builds(c.Command) && t.None != notShown && t.None != notClear
@@ -308,7 +308,7 @@ func readOnly(line string) bool {
 	return err == nil && command.ReadOnly(cmds)
 }
 
-// Report gives what is proven so far. A file that is back to what it was is
+// Report returns what is proven so far. A file that is back to what it was is
 // not a changed one.
 func (f *Fold) Report() Report {
 	r := Report{Checks: f.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials}

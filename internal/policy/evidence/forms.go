@@ -126,7 +126,7 @@ func named(names, m []string) counts {
 		if name == "" || m[i] == "" {
 			continue
 		}
-		n, _ := strconv.Atoi(m[i]) // one that is no number counts for 0
+		n, _ := strconv.Atoi(m[i]) // one that is not a number counts for 0
 		switch name[1:] {
 		case "1":
 			n = 1
@@ -180,7 +180,7 @@ func goEither(lines []string) counts {
 }
 
 // goNames reads how each test went, as -v and -json tell it. One that has tests
-// in it says nothing itself: it passes where all of them were skipped.
+// in it tells nothing itself: it passes where all of them were skipped.
 func goNames(lines []string) counts {
 	c := goLines(lines)
 	c.unclear = false
@@ -290,8 +290,8 @@ var (
 	nodeFile = regexp.MustCompile(`^\S*[/\\]\S*\.[cm]?[jt]sx?$`)
 )
 
-// tapLines reads the Test Anything Protocol. A test with tests in it says
-// nothing itself, and a file that node ran as a whole is no test.
+// tapLines reads the Test Anything Protocol. A test with tests in it tells
+// nothing itself, and a file that node ran as a whole is not a test.
 func tapLines(lines []string) (c counts) {
 	deepest := -1 // indentation of the tests since the last one at each level
 	plan := false

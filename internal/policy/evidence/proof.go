@@ -33,7 +33,7 @@ func (r Report) Word() Word {
 	return Unverified
 }
 
-// Proof says what the changes are and by what, in a sentence without its end.
+// Proof returns what the changes are and by what, in a sentence without its end.
 func (r Report) Proof() string {
 	word := r.Word()
 	switch word {
@@ -45,7 +45,7 @@ func (r Report) Proof() string {
 	return string(word) + ": " + r.Reason()
 }
 
-// Reason says why the changes are not verified.
+// Reason returns why the changes are not verified.
 func (r Report) Reason() string {
 	switch {
 	case r.Verified == nil && r.Unverified == "":

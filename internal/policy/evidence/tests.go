@@ -18,7 +18,7 @@ func (r Report) ChangedTests() []string {
 	return out
 }
 
-// isTest says of a file that it holds tests, by its name and its folders'.
+// isTest reports whether a file holds tests, by its name and its folders'.
 func isTest(name string) bool {
 	for _, dir := range strings.Split(path.Dir(name), "/") {
 		switch dir {

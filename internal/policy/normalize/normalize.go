@@ -267,14 +267,14 @@ func Error(text string) string {
 	return out
 }
 
-// closing is a line that only says how a command ended: it is the same for
+// closing is a line that only tells how a command ended: it is the same for
 // every failure.
 func closing(line string) bool {
 	return strings.HasPrefix(line, "exit code ") || strings.HasPrefix(line, "exit status ")
 }
 
 // heading is a line that only names the file that the lines below it are about:
-// a name such as missing.go says nothing of an error.
+// a name such as missing.go tells nothing about an error.
 func heading(line string) bool {
 	return strings.HasPrefix(line, "== ") && strings.HasSuffix(line, " ==")
 }

@@ -15,7 +15,7 @@ func Result(text string) string {
 	text = plain(text)
 	var b strings.Builder
 	b.Grow(len(text))
-	count := false // in a line that says how much was left out
+	count := false // in a line that tells how much was left out
 	for i := 0; i < len(text); {
 		if i == 0 || text[i-1] == '\n' {
 			count = leavesOut(text[i:])
@@ -194,7 +194,7 @@ func volatileAt(text string, i int) (n int, put string) {
 	return 0, ""
 }
 
-// named reads a number that its name says to be a duration: "duration_ms": 12,
+// named reads a number that is a duration by its name: "duration_ms": 12,
 // elapsed=0.5, took 12.
 func named(s string) (int, string) {
 	for _, w := range [...]string{"duration", "elapsed", "took", "runtime", "time_ms", "time_s", "elapsed_time", "execution_time"} {
@@ -263,7 +263,7 @@ func port(text string, i int) (int, string) {
 	return 0, ""
 }
 
-// jobNumber reads the process number in "[1] 12345", which a shell says of a
+// jobNumber reads the process number in "[1] 12345", which a shell prints of a
 // command in the background.
 func jobNumber(text string, i int) (int, string) {
 	k := i - 3
@@ -280,7 +280,7 @@ func jobNumber(text string, i int) (int, string) {
 	return n, "<pid>"
 }
 
-// commit reads the hash in "[main 1a2b3c4] message", which git says of a commit
+// commit reads the hash in "[main 1a2b3c4] message", which git prints of a commit
 // that it made, and in "commit 1a2b…" at the start of a line.
 func commit(text string, i int) int {
 	n := run(text[i:], isHex)

@@ -12,7 +12,7 @@ type clause struct {
 	question bool // the sentence ends in a question mark
 	// need: it began with words of wanting, such as "I need to".
 	need bool
-	// asked: it began with "can you", so that a question mark says nothing.
+	// asked: it began with "can you", so that a question mark means nothing.
 	asked bool
 	alone bool // it is of the only sentence
 }

@@ -44,7 +44,7 @@ func bare(name string) string {
 	return string(b[:n])
 }
 
-// named gives the value after a name at the beginning of s, as in
+// named returns the value after a name at the beginning of s, as in
 // `aws_secret_access_key = …`, `"SecretAccessKey": "…"` or `--password=…`,
 // where it is one: a value that looks like code, a placeholder or a word is
 // none.
@@ -74,7 +74,7 @@ func named(s string) (span, bool) {
 	return span{}, false
 }
 
-// value gives the value that begins at v, where it is a secret's.
+// value returns the value that begins at v, where it is a secret's.
 func value(s, name string, v int) (span, bool) {
 	e := v
 	letters, digits, upper, lower := 0, 0, false, false
@@ -109,7 +109,7 @@ func value(s, name string, v int) (span, bool) {
 	return span{v, e, kind}, true
 }
 
-// urlPassword gives the password of a URL whose "://" begins at i.
+// urlPassword returns the password of a URL whose "://" begins at i.
 func urlPassword(s string, i int) (span, bool) {
 	if i == 0 || !strings.HasPrefix(s[i:], "://") || !isLetter(s[i-1]) && !isDigit(s[i-1]) {
 		return span{}, false

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// LooksSecret says whether a file's name says that it holds secrets: .env,
+// LooksSecret reports whether a file holds secrets by its name: .env,
 // private keys, credential stores. Examples and public keys are not.
 func LooksSecret(p string) bool {
 	p = strings.ToLower(strings.ReplaceAll(p, `\`, "/"))

@@ -165,7 +165,7 @@ func (m *Masker) MaskBytes(p []byte) []byte {
 }
 
 // Named masks the value of a name that are two strings, as in JSON, where the
-// name says that it is a secret.
+// name tells that it is a secret.
 func (m *Masker) Named(name, value string) string {
 	if m == nil || len(name) > maxName || len(value) > maxValue || !saysSecret(name) {
 		return value

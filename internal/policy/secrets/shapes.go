@@ -91,7 +91,7 @@ var contexts = [...]string{
 	"sh", "Sh", "SH", "pw", "PW", "Pw", "PG", "pr", "Pr", "PR",
 }
 
-// find gives the next secret at or after i; its end is 0 where there is none.
+// find returns the next secret at or after i; its end is 0 where there is none.
 func (m *Masker) find(s string, i int, at []int) span {
 	if i >= len(s) {
 		return span{}
@@ -109,7 +109,7 @@ func (m *Masker) find(s string, i int, at []int) span {
 	return span{}
 }
 
-// begins gives the secret whose first bytes, or whose name's, are at i.
+// begins returns the secret whose first bytes, or whose name's, are at i.
 func (m *Masker) begins(s string, i int, at []int) span {
 	for _, h := range m.held {
 		if strings.HasPrefix(s[i:], h) {
@@ -194,7 +194,7 @@ func (sh *shape) end(s string, from int, at []int) int {
 	return e
 }
 
-// varied: a placeholder such as sk-xxxxxxxxxxxxxxxxxxxx is no key.
+// varied: a placeholder such as sk-xxxxxxxxxxxxxxxxxxxx is not a key.
 func varied(s string) bool {
 	var seen [256]bool
 	n := 0

@@ -22,7 +22,7 @@ const maxShown = 256
 // Stream begins a text.
 func (m *Masker) Stream() *Stream { return &Stream{m: m} }
 
-// Next takes a piece and gives what may be shown now.
+// Next takes a piece and returns what may be shown now.
 func (s *Stream) Next(piece string) string {
 	s.buf += piece
 	to := len(s.buf)
@@ -32,10 +32,10 @@ func (s *Stream) Next(piece string) string {
 	return s.show(to)
 }
 
-// Rest gives what was held back, at the text's end.
+// Rest returns what was held back, at the text's end.
 func (s *Stream) Rest() string { return s.show(len(s.buf)) }
 
-// show gives what is to be shown up to to.
+// show returns what is to be shown up to to.
 func (s *Stream) show(to int) string {
 	if to <= s.shown {
 		return ""
@@ -132,7 +132,7 @@ func (m *Masker) mayBegin(s string, i int) bool {
 	return false
 }
 
-// saysNext reports whether what stands before a word says that the word is a
+// saysNext reports whether what stands before a word tells that the word is a
 // secret: a scheme, or a name and a sign of assignment.
 func saysNext(before string) bool {
 	t := strings.TrimRight(before, " \t\"'\\")

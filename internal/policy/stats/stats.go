@@ -96,7 +96,7 @@ type Report struct {
 	All      Work    `json:"all"`
 }
 
-// Fold counts. The zero value is ready; Zone says where a day begins, UTC by
+// Fold counts. The zero value is ready; Zone is where a day begins, UTC by
 // default.
 type Fold struct {
 	Zone *time.Location

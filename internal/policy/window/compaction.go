@@ -21,7 +21,7 @@ const (
 // Who makes the summary of a compaction.
 const (
 	ByModel    = "model"
-	ByLedger   = "ledger"   // no model: what the log says
+	ByLedger   = "ledger"   // no model: what is in the log
 	ByPointers = "pointers" // no summary: only results are dropped
 )
 

@@ -13,7 +13,7 @@ const (
 
 const (
 	capWindow     = 16_384  // the window that the caps were made for
-	minCap        = 50      // the least of a result that says anything
+	minCap        = 50      // the least of a result that is of any use
 	unknownWindow = 128_000 // what caps assume of a model of unknown window
 )
 

@@ -97,6 +97,6 @@ type Report struct {
 	Why       string       // one sentence, for every outcome but Fixed
 }
 
-// ErrHands means that a tool failed in the middle; the text says what is left
+// ErrHands means that a tool failed in the middle; the text tells what is left
 // in the tree.
 var ErrHands = errors.New("a tool failed")

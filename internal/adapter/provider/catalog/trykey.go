@@ -15,7 +15,7 @@ import (
 // Tried is what came of a key that was tried. Nothing in it is the key.
 type Tried struct {
 	Where string // the host that was asked
-	// Known: the answer says whether the key is right, and Right that it is.
+	// Known: the answer tells whether the key is right, and Right that it is.
 	Known, Right bool
 	Said         string // what came back, in words
 }

@@ -114,7 +114,7 @@ func (api) Head(h llm.Head) ([]byte, error) {
 	return append(b, `"contents":[`...), nil
 }
 
-// Tail ends a request that says nothing of thinking; see End.
+// Tail ends a request without anything about thinking; see End.
 func (a api) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
 // End ends a request: the token limit and the thinking stand in one object.

@@ -95,7 +95,7 @@ func fromModel(m map[string]any) bool {
 	return false
 }
 
-// fact is one thing that a message says.
+// fact is one thing that a message tells.
 type fact struct{ kind, id, value string }
 
 // facts collects calls, signatures and text out of messages of any API.

@@ -81,7 +81,7 @@ func (c *conn) exec(ctx context.Context, sql string, args ...driver.Value) (int6
 	return r.RowsAffected()
 }
 
-// query runs a statement and passes its rows to each until it says to stop.
+// query runs a statement and passes its rows to each until it returns false.
 // The values are its own to keep.
 func (c *conn) query(ctx context.Context, sql string, args []driver.Value, each func(row []driver.Value) (more bool, err error)) error {
 	s, err := c.stmt(sql)

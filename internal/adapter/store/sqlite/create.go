@@ -101,7 +101,7 @@ func (s *Store) strayWAL() error {
 		"%s-wal belongs to a log that is not there any more, and holds its last events", s.path)
 }
 
-// place gives a file its name unless somebody else was first. A file system
+// place puts a file at its name unless somebody else was first. A file system
 // without hard links cannot do that: there an empty file is made, and migrate
 // fills it under SQLite's locks.
 func place(tmp, path string) error {

@@ -151,7 +151,7 @@ func (l *look) force(again bool) bool {
 	return changed
 }
 
-// clean gives git's entries of files that are, by their stamps, what git has,
+// clean returns git's entries of files that are, by their stamps, what git has,
 // by path.
 func (l *look) clean() map[string]tracked {
 	j := l.j

@@ -180,7 +180,7 @@ func parseTracked(s string) (t tracked, rest string, err error) {
 	return t, rest, nil
 }
 
-// same says that a file is what git's index, written then, has of it.
+// same reports whether a file is what git's index, written then, has of it.
 func (t *tracked) same(s stamp, written int64) bool {
 	eq := func(git, ours int64) bool {
 		return git == ours || git%int64(time.Second) == 0 && git == ours-ours%int64(time.Second)
@@ -281,7 +281,7 @@ func (r *repo) sizes(ctx context.Context, ts []tracked) ([]int64, error) {
 	return sizes, nil
 }
 
-// hasher gives the object id of a blob of a size as it is written.
+// hasher returns the object id of a blob of a size as it is written.
 func (r *repo) hasher(size int64) hash.Hash {
 	h := sha1.New()
 	if r.idLen == sha256.Size {

@@ -29,7 +29,7 @@ const (
 	coarseTick = int64(2 * time.Second)
 )
 
-// racy says that the file may change after it was looked at without its stamp
+// racy reports whether the file may change after it was looked at without its stamp
 // changing: it was changed a moment ago. Only ctime counts: nobody can set it.
 func (s stamp) racy(now int64) bool {
 	if s.ctime%int64(time.Second) == 0 {
@@ -83,7 +83,7 @@ func (d *dir) find(name string) (*file, bool) {
 	return &d.files[i], true
 }
 
-// join gives the path of something in the folder.
+// join returns the path of something in the folder.
 func (d *dir) join(name string) string { return join(d.path, name) }
 
 func join(dir, name string) string {

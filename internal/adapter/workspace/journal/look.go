@@ -461,7 +461,7 @@ func (l *look) readOne(p *pather, w *job) {
 	}
 }
 
-// same says that a file has the content that it had.
+// same reports whether a file has the content that it had.
 func (w *job) same() bool {
 	switch w.was.state {
 	case inGit:

@@ -143,7 +143,7 @@ func lock(f *os.File) bool {
 	return err == nil
 }
 
-// unlock gives a lock back. Closing the file is not enough: a process that is
+// unlock releases a lock. Closing the file is not enough: a process that is
 // being started has it open too, for a moment.
 func unlock(f *os.File) error {
 	_, err := retry(func() (int, error) { return 0, unix.Flock(int(f.Fd()), unix.LOCK_UN) })

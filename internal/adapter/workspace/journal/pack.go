@@ -231,7 +231,7 @@ func (p *pack) close() error {
 	return p.f.Close()
 }
 
-// why says what keeps contents from being kept.
+// why returns what keeps contents from being kept.
 func (p *pack) why() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

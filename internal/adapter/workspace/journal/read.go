@@ -121,7 +121,7 @@ func (j *Journal) readFile(c *content, f folder, name string, r *repo) error {
 	return nil
 }
 
-// guess gives a file that was not read an id that no content has and that
+// guess sets the id of a file that was not read: one that no content has and that
 // changes when its stamp does.
 func (c *content) guess(name string) {
 	b := append([]byte("pawl did not read "+name+"\x00"), 0)

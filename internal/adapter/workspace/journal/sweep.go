@@ -108,7 +108,7 @@ func (p *pather) open(path string) (folder, error) {
 	return cur, nil
 }
 
-// absent says that an error means that there is no such folder or file any
+// absent reports whether an error means that there is no such folder or file any
 // more. One that may not be looked into is not absent: it is left as it was.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || notFolder(err)

@@ -190,7 +190,7 @@ func (s *Store) Checkout(ctx context.Context, name, commit string) (string, erro
 	return s.Path(name), err
 }
 
-// Remove removes a tree. One that is not there is no error.
+// Remove removes a tree. One that is not there is not an error.
 func (s *Store) Remove(ctx context.Context, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
