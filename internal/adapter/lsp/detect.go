@@ -102,6 +102,8 @@ const (
 // passed are folders that hold what others made: dependencies and results.
 var passed = []string{"node_modules", "vendor", "target", "dist", "build", "out", "__pycache__", "venv", "bin", "obj"}
 
+func isPassed(folder string) bool { return slices.Contains(passed, folder) }
+
 // stamp is how a file is told from what it was before.
 type stamp struct {
 	size int64
@@ -125,7 +127,7 @@ func scan(root string, match func(path string) bool) (found map[string]stamp, wh
 			return fs.SkipAll
 		}
 		if d.IsDir() {
-			if path != root && (strings.HasPrefix(d.Name(), ".") || slices.Contains(passed, d.Name())) {
+			if path != root && (strings.HasPrefix(d.Name(), ".") || isPassed(d.Name())) {
 				return fs.SkipDir
 			}
 			return nil
@@ -139,23 +141,4 @@ func scan(root string, match func(path string) bool) (found map[string]stamp, wh
 		return nil
 	})
 	return found, whole
-}
-
-// Covered lists the names of the servers of which the workspace has files, the
-// absent and untrusted ones included. It stops at the first file of each.
-func (s *Servers) Covered() []string {
-	seen := map[string]bool{}
-	scan(s.opt.Root, func(path string) bool {
-		for _, p := range s.places(path) {
-			seen[p.server.Name] = true
-		}
-		return false
-	})
-	var out []string
-	for i := range s.table {
-		if seen[s.table[i].Name] {
-			out = append(out, s.table[i].Name)
-		}
-	}
-	return out
 }

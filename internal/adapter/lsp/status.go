@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -134,50 +133,4 @@ func (s *Servers) Absent() []AbsentError {
 		s.mu.Unlock()
 	}
 	return out
-}
-
-// Bounds of Offered: it is asked where a session opens.
-const offeredEntries = 400
-
-// Offered reports whether the workspace has files, at its top or one folder
-// below, of a server that can be had here. Nothing is started.
-func (s *Servers) Offered() bool {
-	known := map[string]bool{}
-	have := func(name string, dir string) bool {
-		for _, pl := range s.places(dir + string(os.PathSeparator) + name) {
-			is, asked := known[pl.server.Name]
-			if !asked {
-				_, err := s.program(pl.server, pl.root)
-				is = err == nil && (!pl.server.Runs || s.opt.Trusted(pl.server.Name))
-				known[pl.server.Name] = is
-			}
-			if is {
-				return true
-			}
-		}
-		return false
-	}
-	n := 0
-	var look func(dir string, depth int) bool
-	look = func(dir string, depth int) bool {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return false
-		}
-		for _, e := range entries {
-			if n++; n > offeredEntries {
-				return false
-			}
-			if !e.IsDir() && have(e.Name(), dir) {
-				return true
-			}
-		}
-		for _, e := range entries {
-			if depth > 0 && e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(passed, e.Name()) && look(dir+string(os.PathSeparator)+e.Name(), depth-1) {
-				return true
-			}
-		}
-		return false
-	}
-	return look(s.opt.Root, 1)
 }

@@ -29,6 +29,8 @@ type Server struct {
 	// Runs: it runs what the project says, such as build scripts, plug-ins or an
 	// interpreter of its own. It is started in trusted folders only.
 	Runs bool
+	// Config are the files at its root that decide what it runs.
+	Config []string
 	// Install is the line that installs it, shown to the person.
 	Install string
 	// Options are its initializationOptions, Settings what it is given where it
@@ -94,6 +96,7 @@ func Known() []Server {
 		{
 			Name: "typescript", Group: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Local: nodeBin,
 			Files: js, Roots: jsRoots, Anywhere: true, Runs: true, OpenOnly: true,
+			Config:  []string{"tsconfig.json", "jsconfig.json", "package.json"},
 			Install: "npm install -g typescript-language-server typescript@5",
 			Options: map[string]any{"disableAutomaticTypingAcquisition": true, "hostInfo": "pawl"},
 			Edits:   []string{"_typescript.applyWorkspaceEdit", "_typescript.applyRefactoring", "_typescript.organizeImports"},
@@ -102,12 +105,14 @@ func Known() []Server {
 			// TypeScript 7 has no tsserver, and is a server itself. It pushes nothing.
 			Name: "tsc", Group: "typescript", Commands: [][]string{{"tsc", "--lsp", "--stdio"}}, Local: nodeBin,
 			Files: js, Roots: jsRoots, Anywhere: true, Runs: true, OpenOnly: true, Pull: true,
+			Config:  []string{"tsconfig.json", "jsconfig.json", "package.json"},
 			Install: "npm install -g typescript@7",
 		},
 		{
 			Name: "pyright", Commands: [][]string{{"pyright-langserver", "--stdio"}, {"basedpyright-langserver", "--stdio"}}, Local: nodeBin,
 			Files: map[string]string{".py": "python", ".pyi": "python"},
 			Roots: []string{"pyrightconfig.json", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile"}, Anywhere: true, Runs: true,
+			Config:   []string{"pyrightconfig.json", "pyproject.toml"},
 			Install:  "npm install -g pyright",
 			Edits:    []string{"pyright.organizeimports"},
 			Settings: map[string]any{"python": map[string]any{"analysis": map[string]any{"autoSearchPaths": true, "diagnosticMode": "workspace", "useLibraryCodeForTypes": true}}},
@@ -115,6 +120,7 @@ func Known() []Server {
 		{
 			Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}},
 			Files: map[string]string{".rs": "rust"}, Roots: []string{"Cargo.toml"}, Outer: []string{"Cargo.lock"}, Runs: true,
+			Config:  []string{"Cargo.toml", "build.rs", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml", "rust-analyzer.toml"},
 			Install: "rustup component add rust-analyzer",
 		},
 		{
@@ -130,6 +136,7 @@ func Known() []Server {
 			Name: "clangd", Commands: [][]string{{"clangd", "--background-index=false", "--header-insertion=never"}},
 			Files: c, Roots: []string{"compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt", "Makefile"}, Anywhere: true, Runs: true, OpenOnly: true,
 			Edits:   []string{"clangd.applyFix", "clangd.applyTweak"},
+			Config:  []string{".clangd", "compile_flags.txt"},
 			Install: "apt-get install clangd   (or: brew install llvm)",
 		},
 		{
@@ -146,22 +153,26 @@ func Known() []Server {
 		{
 			Name: "lua", Commands: [][]string{{"lua-language-server"}},
 			Files: map[string]string{".lua": "lua"}, Roots: []string{".luarc.json", ".luarc.jsonc", ".luacheckrc"}, Anywhere: true, Runs: true,
+			Config:  []string{".luarc.json", ".luarc.jsonc"},
 			Install: "brew install lua-language-server   (or from its releases)",
 		},
 		{
 			Name: "ruby", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}},
 			Files: map[string]string{".rb": "ruby", "Rakefile": "ruby", "Gemfile": "ruby"}, Roots: []string{"Gemfile", "*.gemspec"}, Anywhere: true, Runs: true,
+			Config:  []string{"Gemfile", ".solargraph.yml", ".ruby-lsp/Gemfile"},
 			Install: "gem install ruby-lsp",
 		},
 		{
 			Name: "java", Commands: [][]string{{"jdtls"}},
 			Files: map[string]string{".java": "java"}, Roots: []string{"pom.xml", "build.gradle", "build.gradle.kts"},
 			Outer: []string{"settings.gradle", "settings.gradle.kts", "mvnw", "gradlew"}, Runs: true,
+			Config:  []string{"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
 			Install: "brew install jdtls   (or from the Eclipse JDT LS downloads)",
 		},
 		{
 			Name: "csharp", Commands: [][]string{{"csharp-ls"}, {"OmniSharp", "-lsp"}},
 			Files: map[string]string{".cs": "csharp"}, Roots: []string{"*.csproj"}, Outer: []string{"*.sln"}, Runs: true,
+			Config:  []string{"Directory.Build.props", "Directory.Build.targets", "global.json", "omnisharp.json"},
 			Install: "dotnet tool install -g csharp-ls",
 		},
 	}

@@ -58,6 +58,7 @@ type Settings struct {
 	Tools      Tools   `json:"tools,omitzero"`
 	Autofix    Autofix `json:"autofix,omitzero"`
 	Checks     []Check `json:"checks,omitempty"`
+	LSP        LSP     `json:"lsp,omitzero"`
 }
 
 // Permissions are rules such as "bash(go test *)".
@@ -123,6 +124,9 @@ func Load(p Paths, dir string) (Loaded, error) {
 	}
 	if err := l.User.checkChecks(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/checks.md says what may stand there"}
+	}
+	if err := l.User.LSP.check(); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user + ": lsp", Err: err, Hint: "correct it; doc/lsp.md says what may stand there"}
 	}
 	if err := l.User.Window.Check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/window.md says what the keys mean"}

@@ -16,7 +16,7 @@ var argAliases = map[string]string{
 	"replaceAll": "replace_all", "text": "content", "contents": "content", "file_text": "content",
 	"cmd": "command", "script": "command", "query": "pattern", "regex": "pattern", "include": "glob",
 	"run_in_background": "background", "todos": "items", "plan": "items", "input": "patch", "diff": "patch",
-	"bash_id": "id", "shell_id": "id", "fact": "note", "start_line": "from", "end_line": "to",
+	"bash_id": "id", "shell_id": "id", "fact": "note", "start_line": "from", "end_line": "to", "col": "column", "newName": "new_name", "symbol_name": "symbol",
 }
 
 // Accept returns arguments under the tool's own names, and what was renamed,

@@ -51,6 +51,9 @@ type Footprint struct {
 	// Besides tells the person who is asked what the command line does not.
 	Besides string
 	Unknown bool
+	// Derived: what is written follows from the files as they are, not from what
+	// the model believes of them, so that it need not have read them.
+	Derived bool
 	// Blind marks writes that replace all of a file and so need all its
 	// current lines to have been shown (SPEC 4.6).
 	Blind bool
@@ -123,6 +126,7 @@ type Env struct {
 	Notes Notes
 	Room  Room
 	Ask   Asker
+	Code  Code
 	// Out streams output to the screen while a call runs; never nil in Run.
 	Out func(string)
 	// Limit is how many bytes of Text the model will be shown; a tool that can

@@ -18,6 +18,8 @@ type Drafts struct {
 	files   map[string]draft
 	writes  []drafted
 	correct bool
+	// Code is what a call may ask besides: of the files as they are on disk.
+	Code tool.Code
 }
 
 // NewDrafts has no changes yet. correct is tool.Env's.

@@ -12,7 +12,7 @@ import (
 )
 
 func (d *Drafts) env(limit int) tool.Env {
-	return tool.Env{Files: d, Out: func(string) {}, Limit: limit, Correct: d.correct}
+	return tool.Env{Files: d, Code: d.Code, Out: func(string) {}, Limit: limit, Correct: d.correct}
 }
 
 // drafts reports whether a call can be done to the drafts: it changes nothing but

@@ -20,6 +20,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		Notes: notes{s},
 		Room:  room{s},
 		Ask:   asker{s},
+		Code:  s.cfg.Code,
 		Out: func(out string) {
 			s.log.Publish(event.OutputDelta{Call: call, Text: out})
 		},

@@ -80,6 +80,7 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	r := &turn.Refusal{Outcome: event.Denied, Text: v.Reason}
 	limit := window.Bytes(g.s.resultCap()) / 2
 	d := changes.NewDrafts(g.s.cfg.Files, g.s.cfg.AutoCorrect)
+	d.Code = g.s.cfg.Code
 	lines, seen := tools.Lines(ctx, g.s.cfg.Files, d.Narrow(ctx, p, need, limit), limit)
 	if len(seen) > 0 {
 		r.Text += "\n" + lines + "These lines now count as read: the same call may be made again."

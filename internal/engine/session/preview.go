@@ -32,6 +32,7 @@ type consent struct {
 // questions words the questions for the asked calls of a step, in order.
 func (g *permissionGate) questions(ctx context.Context, step []*turn.Pending, asked map[*turn.Pending]permission.Decision) []consent {
 	d := changes.NewDrafts(g.s.cfg.Files, g.s.cfg.AutoCorrect)
+	d.Code = g.s.cfg.Code
 	var out []consent
 	unknown := false
 	for left := len(asked); left > 0; step = step[1:] {

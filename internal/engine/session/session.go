@@ -50,6 +50,8 @@ type Config struct {
 	Shell tool.Shell
 	Web   tool.Web
 	Notes tool.Notes
+	// Code, if set, is what language servers know.
+	Code tool.Code
 	// Journal finds what commands change; nil: nothing of it is recorded. Sessions
 	// of one workspace may have one together: see changes.Share.
 	Journal tool.Journal

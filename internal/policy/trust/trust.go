@@ -39,7 +39,7 @@ const (
 // Runs reports whether this pawl runs parts of a kind by itself once they are
 // trusted. The others are told of and not asked about: trust is given to what
 // a person was asked about, so a pawl that begins to run a kind asks then.
-func (k Kind) Runs() bool { return k == Check }
+func (k Kind) Runs() bool { return k == Check || k == LSP }
 
 // Part is something executable that a folder configures.
 type Part struct {

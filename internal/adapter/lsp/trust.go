@@ -1,0 +1,110 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// Parts are what language servers would run of the folder: a part for each that
+// runs what a project says, can be had here, and has files at the folder's top.
+// Nothing is started. The programs are those that would be used if the folder
+// was trusted.
+func Parts(root string, table []Server, find func(string) (string, error)) []trust.Part {
+	s := New(Options{Root: root, Table: table, Find: find, Trusted: func(string) bool { return true }})
+	var out []trust.Part
+	for _, srv := range s.atTop(func(srv *Server) bool { return srv.Runs }) {
+		argv, err := s.program(srv, root)
+		if err != nil {
+			continue
+		}
+		var sources []trust.Source
+		for _, name := range srv.Config {
+			if src, there := source(root, name); there {
+				sources = append(sources, src)
+			}
+		}
+		out = append(out, trust.Define(trust.LSP, srv.Name, []string{strings.Join(argv, " ")}, sources))
+	}
+	return out
+}
+
+// configLimit is the largest file that is read to judge what a server runs.
+const configLimit = 1 << 20
+
+func source(root, name string) (trust.Source, bool) {
+	src := trust.Source{Name: name, Unread: true}
+	path := filepath.Join(root, filepath.FromSlash(name))
+	st, err := os.Stat(path)
+	if err != nil {
+		return src, !os.IsNotExist(err)
+	}
+	if !st.Mode().IsRegular() || st.Size() > configLimit {
+		return src, !st.IsDir()
+	}
+	b, err := os.ReadFile(path)
+	if err == nil {
+		src.Text, src.Unread = string(b), false
+	}
+	return src, true
+}
+
+// Bounds of a look at the top of the workspace: it is taken where a session
+// opens.
+const topEntries = 400
+
+// atTop lists the servers of which there are files at the top of the workspace
+// or one folder below, of those that are wanted.
+func (s *Servers) atTop(wanted func(*Server) bool) []*Server {
+	found := map[string]bool{}
+	n := 0
+	var look func(dir string, depth int)
+	look = func(dir string, depth int) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return
+		}
+		var below []string
+		for _, e := range entries {
+			if n++; n > topEntries {
+				return
+			}
+			if e.IsDir() {
+				if !strings.HasPrefix(e.Name(), ".") && !isPassed(e.Name()) {
+					below = append(below, filepath.Join(dir, e.Name()))
+				}
+				continue
+			}
+			for i := range s.table {
+				srv := &s.table[i]
+				if !found[srv.Name] && wanted(srv) && srv.Language(e.Name()) != "" && s.rootOf(srv, dir) != "" {
+					found[srv.Name] = true
+				}
+			}
+		}
+		for _, dir := range below {
+			if depth > 0 {
+				look(dir, depth-1)
+			}
+		}
+	}
+	look(s.opt.Root, 1)
+	var out []*Server
+	for i := range s.table {
+		if found[s.table[i].Name] {
+			out = append(out, &s.table[i])
+		}
+	}
+	return out
+}
+
+// Offered reports whether the workspace has files of a server that can be had
+// here: no request carries the tools of servers for nothing. Nothing is started.
+func (s *Servers) Offered() bool {
+	return len(s.atTop(func(srv *Server) bool {
+		_, err := s.program(srv, s.opt.Root)
+		return err == nil && (!srv.Runs || s.opt.Trusted(srv.Name))
+	})) > 0
+}

@@ -1,0 +1,45 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+)
+
+// LSP is which language servers are used, and how (SPEC 12).
+type LSP struct {
+	Enable   *bool                `json:"enable,omitempty"`    // false: none
+	MemoryMB int64                `json:"memory_mb,omitempty"` // of one server with its processes; default 4096
+	Servers  map[string]LSPServer `json:"servers,omitempty"`   // by name; one that pawl knows is changed
+}
+
+// LSPServer is what is different of a server, or all of one that pawl does not
+// know.
+type LSPServer struct {
+	Command  []string       `json:"command,omitempty"`  // program and arguments
+	Files    []string       `json:"files,omitempty"`    // extensions with their dot, or whole names
+	Language string         `json:"language,omitempty"` // as the protocol names it
+	Roots    []string       `json:"roots,omitempty"`    // files that stand where a project begins
+	Options  map[string]any `json:"options,omitempty"`  // initializationOptions
+	Settings map[string]any `json:"settings,omitempty"`
+	Disabled bool           `json:"disabled,omitempty"`
+}
+
+// On reports whether language servers are used.
+func (l LSP) On() bool { return l.Enable == nil || *l.Enable }
+
+func (l LSP) check() error {
+	if l.MemoryMB < 0 {
+		return fmt.Errorf("memory_mb is %d: give a number of megabytes", l.MemoryMB)
+	}
+	for name, s := range l.Servers {
+		for _, f := range s.Files {
+			if f == "" || strings.ContainsAny(f, `*?/\`) {
+				return fmt.Errorf("servers.%s.files: %q is neither an extension with its dot nor a file's name", name, f)
+			}
+		}
+		if len(s.Command) > 0 && strings.TrimSpace(s.Command[0]) == "" {
+			return fmt.Errorf("servers.%s.command names no program", name)
+		}
+	}
+	return nil
+}

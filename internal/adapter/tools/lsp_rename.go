@@ -1,0 +1,42 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+type lspRenameArgs struct {
+	Path    string `json:"path,omitempty" doc:"file; without it symbol is looked for in the workspace"`
+	Line    int    `json:"line,omitempty" doc:"line, from 1"`
+	Column  int    `json:"column,omitempty" doc:"column in characters, from 1; not needed where symbol is on the line"`
+	Symbol  string `json:"symbol,omitempty" doc:"name, such as pkg.Func or Class.method"`
+	NewName string `json:"new_name" doc:"the new name, without what it is part of"`
+}
+
+// LspRename renames something wherever it is used.
+func LspRename() tool.Tool {
+	plan := func(in lspRenameArgs) func(context.Context, tool.Code, tool.CodeAt) ([]tool.Write, error) {
+		return func(ctx context.Context, c tool.Code, at tool.CodeAt) ([]tool.Write, error) {
+			return c.Rename(ctx, at, in.NewName)
+		}
+	}
+	t := tool.New("lsp_rename",
+		"Rename a function, type, variable or the like in every file that uses it, by the language server; no other text is touched. Name the place as in lsp_definition. The files need not have been read.",
+		func(env tool.Env, in lspRenameArgs) (tool.Footprint, error) {
+			return codeWrites(env, codeAt(in.Path, in.Line, in.Column, in.Symbol), plan(in))
+		},
+		func(ctx context.Context, env tool.Env, in lspRenameArgs) (tool.Result, error) {
+			return asked(ctx, env, codeAt(in.Path, in.Line, in.Column, in.Symbol), func(c tool.Code, at tool.CodeAt) (tool.Result, error) {
+				ws, err := plan(in)(ctx, c, at)
+				if err != nil {
+					return tool.Result{}, err
+				}
+				return writeCode(ctx, env, ws, fmt.Sprintf("renamed to %s", oneLine(in.NewName)))
+			})
+		})
+	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"renamesymbol", "rename", "gorenamesymbol"}, Family: tool.EditFamily}
+	t.Example = `{"symbol":"Server.Close","new_name":"Shutdown"}`
+	return t
+}
