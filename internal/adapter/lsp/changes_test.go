@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -55,7 +56,11 @@ func checker(b *bench, delay time.Duration) func(process.Program) (*fake, error)
 func (b *bench) change(name, content string) []string {
 	old, err := os.ReadFile(b.path(name))
 	b.write(name, content)
-	return b.told(tool.CodeChange{Path: name, Before: old, Existed: err == nil, HasOld: err == nil})
+	ch := tool.CodeChange{Path: name, Existed: err == nil}
+	if ch.Existed {
+		ch.Before = func(context.Context) ([]byte, error) { return old, nil }
+	}
+	return b.told(ch)
 }
 
 func (b *bench) told(cs ...tool.CodeChange) []string {

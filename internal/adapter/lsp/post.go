@@ -271,7 +271,10 @@ func (p *post) before(ctx context.Context, c *client, cs []tool.CodeChange, path
 			continue
 		}
 		done[path] = true
-		if ch.HasOld && c.openOld(path, lang, string(ch.Before)) {
+		if ch.Before == nil || c.version(path) > 0 {
+			continue
+		}
+		if old, err := ch.Before(ctx); err == nil && c.openOld(path, lang, string(old)) {
 			opened = true
 		}
 	}

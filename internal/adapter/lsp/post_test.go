@@ -200,7 +200,7 @@ func TestAbsent(t *testing.T) {
 		if waited := time.Since(began); waited > 2*time.Second {
 			t.Errorf("an absent server was waited for: %s", waited)
 		}
-		if got := b.Absent(); len(got) != 1 || len(b.Absent()) != 0 {
+		if got := b.Missing(); len(got) != 1 || !strings.Contains(got[0], "get x") || len(b.Missing()) != 0 {
 			t.Errorf("reported %v", got)
 		}
 		there.Store(true)

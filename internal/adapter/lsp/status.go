@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -114,9 +115,9 @@ func (s *Servers) Logs() map[string][]string {
 	return out
 }
 
-// Absent lists the servers that were needed and are not installed, each once.
-func (s *Servers) Absent() []AbsentError {
-	var out []AbsentError
+// Missing is part of tool.CodeWatch.
+func (s *Servers) Missing() []string {
+	var out []string
 	for _, p := range s.list() {
 		p.mu.Lock()
 		absent := (*AbsentError)(nil)
@@ -128,7 +129,7 @@ func (s *Servers) Absent() []AbsentError {
 		s.mu.Lock()
 		if !s.reported[absent.Name] {
 			s.reported[absent.Name] = true
-			out = append(out, *absent)
+			out = append(out, fmt.Sprintf("what an edit breaks is not seen at once: the language server %s is not installed; to have it: %s", absent.Name, absent.Install))
 		}
 		s.mu.Unlock()
 	}

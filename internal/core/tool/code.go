@@ -32,8 +32,11 @@ type CodeWatch interface {
 	// Changed is told of changes to files. It returns the diagnostics that they
 	// and earlier ones caused, and that it has not returned before: those that
 	// are known after a short wait. The rest comes with the next call, which may
-	// be one without changes.
+	// be one without changes. Errors come first.
 	Changed(ctx context.Context, cs []CodeChange) []Diagnostic
+	// Missing says, each once, which servers were needed and are not installed,
+	// and how to install them.
+	Missing() []string
 }
 
 // CodeAt is a place in code: a position, a name in a file or on a line of one,
@@ -95,14 +98,13 @@ type Diagnostic struct {
 	Message  string   `json:"message"`
 }
 
-// CodeChange is a change of a file. Before is what was there, as far as it is
-// known: it tells what was wrong already.
+// CodeChange is a change of a file.
 type CodeChange struct {
-	Path     string // as Span.Path
-	Before   []byte
-	Existed  bool // there was a file before
-	HasOld   bool // Before is what it held
-	External bool // it was not made by a call
+	Path    string // as Span.Path
+	Existed bool   // there was a file before
+	// Before returns what it held before: what was wrong in it already is no
+	// doing of the change. nil where that is not known.
+	Before func(context.Context) ([]byte, error)
 }
 
 // CodeAction is something a server offers to do.

@@ -50,8 +50,10 @@ type Config struct {
 	Shell tool.Shell
 	Web   tool.Web
 	Notes tool.Notes
-	// Code, if set, is what language servers know.
-	Code tool.Code
+	// Code, if set, is what language servers know; CodeWatch is told of changes
+	// and tells what they broke.
+	Code      tool.Code
+	CodeWatch tool.CodeWatch
 	// Journal finds what commands change; nil: nothing of it is recorded. Sessions
 	// of one workspace may have one together: see changes.Share.
 	Journal tool.Journal
