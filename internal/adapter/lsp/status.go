@@ -135,3 +135,37 @@ func (s *Servers) Missing() []string {
 	}
 	return out
 }
+
+// Here is a server of which the workspace has files.
+type Here struct {
+	Name      string
+	Program   string // "" where it is not installed
+	Install   string
+	Untrusted bool // it would run what the project says, which nobody allowed
+	server    *Server
+}
+
+// Here lists the servers of which there are files at the top of the workspace.
+// Nothing is started.
+func (s *Servers) Here() []Here {
+	var out []Here
+	for _, srv := range s.atTop(func(*Server) bool { return true }) {
+		h := Here{Name: srv.Name, Install: srv.Install, server: srv}
+		if argv, err := s.program(srv, s.opt.Root); err == nil {
+			h.Program = strings.Join(argv, " ")
+			h.Untrusted = srv.Runs && !s.opt.Trusted(srv.Name)
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// Try starts a server and says how it stands.
+func (s *Servers) Try(ctx context.Context, h Here) (Status, error) {
+	p := newPost(s, []*Server{h.server}, s.opt.Root)
+	defer p.stop(context.WithoutCancel(ctx))
+	if _, err := p.get(ctx); err != nil {
+		return Status{}, err
+	}
+	return p.status(), nil
+}

@@ -302,6 +302,9 @@ func (s *Session) ID() string { return s.cfg.ID }
 // View is what can be read of the session.
 func (s *Session) View() *View { return &View{s.state} }
 
+// Code is what language servers know, nil where there are none.
+func (s *Session) Code() tool.Code { return s.cfg.Code }
+
 // Changes are the changes of files as they can be shown and taken back.
 func (s *Session) Changes() *changes.History { return s.changes.History() }
 

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/offline"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
@@ -196,6 +197,7 @@ type world struct {
 	shell   *shell.Shell
 	journal *journal.Journal
 	mask    *secrets.Masker
+	servers *lsp.Servers // nil: none are used
 }
 
 func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w world, err error) {
@@ -223,6 +225,10 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	w.shell = shell.New(shell.Options{Root: c.dir, Starter: starter, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
 	w.journal = a.journal(c.dir, c.paths, f.noSession)
 	o.closers = append(o.closers, w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
+	if c.conf.User.LSP.On() && c.trust != nil {
+		w.servers = a.languageServers(c.dir, c.conf.User.LSP, c.trust, starter, c.by.server())
+		o.closers = append(o.closers, w.servers.Close)
+	}
 	return w, nil
 }
 
@@ -267,7 +273,7 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 
 func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) session.Config {
 	user := c.conf.User
-	return session.Config{
+	conf := session.Config{
 		Store: o.store, ID: w.id, Dir: c.dir, Front: fr.name, Version: Version,
 		Person: fr.person, ReadOnly: fr.look,
 
@@ -288,7 +294,7 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 		Window:  user.Window,
 		Counter: counter(user.Window),
 
-		Tools:       toolSet(o.model.info),
+		Tools:       toolSet(o.model.info, w.servers),
 		Files:       w.files,
 		Shell:       w.shell,
 		Journal:     changes.Share(w.journal),
@@ -312,6 +318,10 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 
 		Now: a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
 	}
+	if w.servers != nil {
+		conf.Code, conf.CodeWatch = w.servers, w.servers
+	}
+	return conf
 }
 
 // counter is what counts tokens better than the estimate, once there is time.
@@ -324,12 +334,15 @@ func counter(c window.Config) func() (window.Counter, error) {
 
 // toolSet is the tools in the order the model is shown them. The form of edit
 // that is offered follows the model's family (SPEC 4.9).
-func toolSet(i llm.Info) tool.Set {
+func toolSet(i llm.Info, servers *lsp.Servers) tool.Set {
 	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
 	if i.Family == "gpt" {
 		set = append(set, tools.ApplyPatch(), tools.Write())
 	} else {
 		set = append(set, tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch())
+	}
+	if servers != nil && servers.Offered() {
+		set = append(set, tools.Lsp()...)
 	}
 	return append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
 		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember(), tools.CleanupToolCall(), tools.GoOverlay())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -23,6 +24,7 @@ type folderTrust struct {
 	dir, home string
 	store     settings.Trust
 	finder    *checks.Finder // nil: no checks are run
+	servers   []lsp.Server   // the language servers that may be started
 	// by is who trusts the folder whatever is stored: "flag", "pawl", or "".
 	by      string
 	folder  string // see folder.Identity
@@ -39,7 +41,7 @@ type folderTrust struct {
 func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, error) {
 	t := &folderTrust{
 		dir: c.dir, home: a.Env("HOME"), store: c.paths.Trust(),
-		finder: f.fixing.finder(c.conf.User, c.dir, a.Env), first: map[string]string{},
+		finder: f.fixing.finder(c.conf.User, c.dir, a.Env), servers: serverTable(c.conf.User.LSP), first: map[string]string{},
 	}
 	switch {
 	case fr.made:
@@ -57,6 +59,7 @@ func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, e
 		}
 		parts = t.finder.Parts(found)
 	}
+	parts = append(parts, lsp.Parts(t.dir, t.servers, nil)...)
 	warn := func(err error) { o.warnings = append(o.warnings, err.Error()) }
 	if err := t.judge(parts); err != nil {
 		warn(err)
@@ -198,7 +201,8 @@ func (t *folderTrust) everything() (parts []trust.Part, whole bool, err error) {
 		return nil, false, err
 	}
 	more, err := folder.Look(t.dir)
-	return append(t.finder.Parts(found), more...), whole, err
+	parts = append(t.finder.Parts(found), lsp.Parts(t.dir, t.servers, nil)...)
+	return append(parts, more...), whole, err
 }
 
 func (t *folderTrust) keep(a *App, yes bool, parts []trust.Part) error {

@@ -70,7 +70,7 @@ type Command struct {
 // All lists the commands, in the order of the help.
 func All() []Command {
 	return []Command{
-		help(), model(), mode(), permissions(), rules(), status(), phase(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
+		help(), model(), mode(), permissions(), rules(), lspCommand(), status(), phase(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
 	}
 }
 

@@ -1,0 +1,82 @@
+package slash
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// servers is what /lsp needs of a session's language servers.
+type servers interface {
+	Status() []lsp.Status
+	Restart(ctx context.Context, name string) int
+	Logs() map[string][]string
+}
+
+func lspCommand() Command {
+	return Command{Name: "lsp", Args: "[restart [NAME] | logs]", Anytime: true, Doc: "show the language servers: state, memory, what they can do; or restart them", Run: func(ctx context.Context, h Host, args string) error {
+		return lspRun(ctx, h.Session().Code(), h.Out(), args)
+	}}
+}
+
+func lspRun(ctx context.Context, code tool.Code, out io.Writer, args string) error {
+	s, ok := code.(servers)
+	if !ok {
+		return fmt.Errorf("this session has no language servers")
+	}
+	verb, name, _ := strings.Cut(args, " ")
+	name = strings.TrimSpace(name)
+	switch verb {
+	case "", "status":
+		writeServers(out, s.Status())
+	case "restart":
+		if n := s.Restart(ctx, name); n == 0 && name != "" {
+			return fmt.Errorf("no language server %s was needed in this session", name)
+		}
+		fmt.Fprintln(out, "stopped; they are started again at the next need")
+	case "logs":
+		logs := s.Logs()
+		for _, of := range slices.Sorted(maps.Keys(logs)) {
+			fmt.Fprintln(out, plain.Line(of+":"))
+			for _, l := range logs[of] {
+				fmt.Fprintln(out, plain.Line("  "+l))
+			}
+		}
+		if len(logs) == 0 {
+			fmt.Fprintln(out, "no language server said anything")
+		}
+	default:
+		return fmt.Errorf("/lsp takes restart [NAME] or logs")
+	}
+	return nil
+}
+
+func writeServers(out io.Writer, all []lsp.Status) {
+	if len(all) == 0 {
+		fmt.Fprintln(out, "no language server was needed yet")
+	}
+	for _, st := range all {
+		line := fmt.Sprintf("%s in %s: %s", st.Name, st.Root, st.State)
+		if st.PID != 0 {
+			line += fmt.Sprintf(", process %d, %d MB, %d files open, idle for %s", st.PID, st.Memory>>20, st.Documents, st.Idle.Round(time.Second))
+		}
+		if st.Starts > 1 {
+			line += fmt.Sprintf(", started %d times", st.Starts)
+		}
+		if st.Problem != "" {
+			line += ": " + st.Problem
+		}
+		fmt.Fprintln(out, plain.Line(line))
+		if len(st.Can) > 0 {
+			fmt.Fprintln(out, plain.Line("  "+strings.Join(st.Can, ", ")))
+		}
+	}
+}
