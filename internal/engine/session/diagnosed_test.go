@@ -187,7 +187,7 @@ func TestDiagnosticsComeWithTheResult(t *testing.T) {
 		t.Errorf("warned: %+v", warned)
 	}
 	// SPEC 13: it is no proof.
-	if got := r.Evidence(); got.Verified != nil {
+	if got := r.View().Evidence(); got.Verified != nil {
 		t.Errorf("evidence: %+v", got)
 	}
 }

@@ -38,6 +38,8 @@ type App struct {
 	// Signals begins to take SIGINT, SIGTERM and SIGHUP and gives their names as
 	// they come. A command that does not call it ends by them as usual.
 	Signals func() <-chan string
+	// Program finds a language server's program by its name; nil: there is none.
+	Program func(name string) (string, error)
 }
 
 // exitError carries an exit code up to Main. Its message, if any, was not

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -35,8 +36,16 @@ func serverTable(c settings.LSP) []lsp.Server {
 // the first need.
 func (a *App) languageServers(dir string, c settings.LSP, t *folderTrust, start process.Starter, by process.Confine) *lsp.Servers {
 	return lsp.New(lsp.Options{
-		Root: dir, Table: serverTable(c), Start: start, Confine: by, Trusted: t.server, Version: Version, Memory: c.MemoryMB << 20, Now: a.Now,
+		Root: dir, Table: serverTable(c), Start: start, Confine: by, Trusted: t.server, Find: a.serverProgram, Version: Version, Memory: c.MemoryMB << 20, Now: a.Now,
 	})
+}
+
+// serverProgram finds a language server's program.
+func (a *App) serverProgram(name string) (string, error) {
+	if a.Program == nil {
+		return "", exec.ErrNotFound
+	}
+	return a.Program(name)
 }
 
 // server reports whether a language server may run what the folder says, as the
@@ -45,7 +54,7 @@ func (t *folderTrust) server(name string) bool {
 	if t == nil {
 		return false
 	}
-	v, err := t.compare(lsp.Parts(t.dir, t.servers, nil))
+	v, err := t.compare(lsp.Parts(t.dir, t.servers, t.find))
 	return err == nil && slices.ContainsFunc(v.Parts, func(j trust.Judged) bool { return j.Kind == trust.LSP && j.Name == name && j.Trusted })
 }
 

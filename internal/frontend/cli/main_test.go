@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -34,7 +35,17 @@ func asMain() {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Dir: dir, Now: time.Now, Args: os.Args[1:],
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
 		Signals:  testSignals,
+		Program:  testProgram,
 	}))
+}
+
+// testProgram finds language servers in PAWL_TEST_SERVERS alone: what happens to
+// be installed where a test runs must not change what it sees.
+func testProgram(name string) (string, error) {
+	if dir := os.Getenv("PAWL_TEST_SERVERS"); dir != "" {
+		return exec.LookPath(filepath.Join(dir, name))
+	}
+	return "", exec.ErrNotFound
 }
 
 func testSignals() <-chan string {

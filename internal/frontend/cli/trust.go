@@ -25,6 +25,7 @@ type folderTrust struct {
 	store     settings.Trust
 	finder    *checks.Finder // nil: no checks are run
 	servers   []lsp.Server   // the language servers that may be started
+	find      func(program string) (string, error)
 	// by is who trusts the folder whatever is stored: "flag", "pawl", or "".
 	by      string
 	folder  string // see folder.Identity
@@ -41,7 +42,7 @@ type folderTrust struct {
 func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, error) {
 	t := &folderTrust{
 		dir: c.dir, home: a.Env("HOME"), store: c.paths.Trust(),
-		finder: f.fixing.finder(c.conf.User, c.dir, a.Env), servers: serverTable(c.conf.User.LSP), first: map[string]string{},
+		finder: f.fixing.finder(c.conf.User, c.dir, a.Env), servers: serverTable(c.conf.User.LSP), find: a.serverProgram, first: map[string]string{},
 	}
 	switch {
 	case fr.made:
@@ -59,7 +60,7 @@ func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, e
 		}
 		parts = t.finder.Parts(found)
 	}
-	parts = append(parts, lsp.Parts(t.dir, t.servers, nil)...)
+	parts = append(parts, lsp.Parts(t.dir, t.servers, t.find)...)
 	warn := func(err error) { o.warnings = append(o.warnings, err.Error()) }
 	if err := t.judge(parts); err != nil {
 		warn(err)
@@ -201,7 +202,7 @@ func (t *folderTrust) everything() (parts []trust.Part, whole bool, err error) {
 		return nil, false, err
 	}
 	more, err := folder.Look(t.dir)
-	parts = append(t.finder.Parts(found), lsp.Parts(t.dir, t.servers, nil)...)
+	parts = append(t.finder.Parts(found), lsp.Parts(t.dir, t.servers, t.find)...)
 	return append(parts, more...), whole, err
 }
 

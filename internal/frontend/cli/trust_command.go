@@ -152,7 +152,7 @@ func (a *App) trustStore(dir string) (*folderTrust, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &folderTrust{dir: real, home: a.Env("HOME"), store: paths.Trust(), finder: finderOf(conf.User, real, a.Env), servers: serverTable(conf.User.LSP)}
+	t := &folderTrust{dir: real, home: a.Env("HOME"), store: paths.Trust(), finder: finderOf(conf.User, real, a.Env), servers: serverTable(conf.User.LSP), find: a.serverProgram}
 	t.folder, err = folder.Identity(real)
 	return t, err
 }
