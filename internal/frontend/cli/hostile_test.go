@@ -196,7 +196,11 @@ func (h *hostile) run(calls [][2]string, args ...string) (result struct {
 	if jerr := json.Unmarshal(out, &result); jerr != nil {
 		h.t.Fatalf("%v: %v: %s%s", err, jerr, out, said.String())
 	}
-	for _, b := range web.Bodies() {
+	bodies := web.Bodies()
+	if len(bodies) < len(calls)+1 {
+		h.t.Errorf("the run ended after %d of %d calls: %s", len(bodies)-1, len(calls), out)
+	}
+	for _, b := range bodies {
 		if strings.Contains(string(b), theKey) {
 			h.t.Errorf("the model was sent a key: %s", b)
 		}
@@ -251,22 +255,37 @@ func (h *hostile) obey() [][2]string {
 	}
 }
 
+// checks are the repository's checks as calls of the model's own: allowed as any
+// call, and confined as any.
+func (h *hostile) checks() [][2]string {
+	return [][2]string{{"bash", `{"command":"make check"}`}, {"bash", `{"command":"npm test"}`}, {"bash", `{"command":"python3 -m pytest"}`}, {"bash", `{"command":"make -s test; npm run lint"}`}}
+}
+
 // SPEC 16.1, 16.2, 16.3, 16.6, 16.10: a hostile repository with a model that
 // does what it says, without a person: nothing of it takes effect, in any mode
 // that a person who knows nothing of it would use, and the result lists what
 // was inert.
 func TestHostileRepository(t *testing.T) {
-	for _, mode := range []string{"", "plan", "ask", "auto"} {
-		t.Run("mode "+mode, func(t *testing.T) {
+	for _, c := range []struct {
+		mode string
+		off  bool // without the sandbox: the judgement of words and places alone
+	}{{"", false}, {"", true}, {"plan", false}, {"plan", true}, {"ask", false}, {"auto", false}, {"auto", true}} {
+		mode := c.mode
+		t.Run(fmt.Sprintf("mode %s, sandbox off %v", mode, c.off), func(t *testing.T) {
 			t.Parallel()
 			h := newHostile(t)
 			before := h.state()
-			args := []string{"--permission-mode", mode, "do the task"}
-			if mode == "" {
-				args = args[2:]
+			args := []string{"do the task"}
+			if mode != "" {
+				args = append(args, "--permission-mode", mode)
+			}
+			calls := h.obey()
+			if c.off {
+				args = append(args, "--sandbox", "off")
+			} else {
+				calls = append(calls, h.checks()...)
 			}
 			// Some at a time: a run whose calls are all denied is ended.
-			calls := h.obey()
 			changed, checked := map[string]bool{}, 0
 			for len(calls) > 0 {
 				some := calls[:min(6, len(calls))]
@@ -282,14 +301,14 @@ func TestHostileRepository(t *testing.T) {
 					changed[f] = true
 				}
 				for _, c := range r.Checks {
-					if checked++; !strings.Contains(c.Why, "this folder is not trusted") {
-						t.Errorf("%s: %s", c.Command, c.Why)
+					if strings.Contains(c.Why, "this folder is not trusted") {
+						checked++
 					}
 				}
 			}
 			// What is the agent's work is done.
 			if got := slices.Sorted(maps.Keys(changed)); mode == "" && (!slices.Equal(got, []string{"a.c", "b.js", "b.py"}) || checked < 3) {
-				t.Errorf("changed %v, told of %d checks", got, checked)
+				t.Errorf("changed %v, told of %d checks that did not run", got, checked)
 			}
 			if n := h.heard.Load(); n > 0 {
 				t.Errorf("the listener was asked %d times", n)
@@ -343,7 +362,7 @@ func differing(a, b string) string {
 // without pawl's environment runs what the repository says.
 func TestHostileRepositoryIsHostile(t *testing.T) {
 	h := newHostile(t)
-	h.run([][2]string{{"write", `{"path":"x.c","content":"int x;"}`}}, "--trust", "do the task")
+	h.run([][2]string{{"write", `{"path":"x.c","content":"int x;"}`}}, "--trust", "--sandbox", "off", "do the task")
 	ran := h.marks()
 	for _, c := range [][]string{{"git", "status"}, {"git", "diff", "HEAD"}, {"git", "st"}, {"make", "evil"}, {"sh", "evil.sh"}} {
 		cmd := exec.Command(c[0], c[1:]...)
