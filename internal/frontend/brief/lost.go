@@ -11,8 +11,9 @@ import (
 // Lost is what a turn destroyed that no undo brings back (SPEC 11.1). The zero
 // Lost is ready. All: of every turn, and not of the last one alone.
 type Lost struct {
-	All   bool
-	files []string
+	All     bool
+	files   []string
+	running bool // a turn
 }
 
 const cannot = "cannot be undone: "
@@ -21,9 +22,12 @@ const cannot = "cannot be undone: "
 func (l *Lost) Apply(b event.Body) bool {
 	switch b := b.(type) {
 	case event.Prompted:
-		if b.Source != event.Autofix && !l.All {
+		if !l.running && b.Source != event.Autofix && !l.All {
 			l.files = nil
 		}
+		l.running = true
+	case event.Ended:
+		l.running = false
 	case event.Warned:
 		if b.What == undo.NotRestorable {
 			l.files = append(l.files, plain.Line(strings.TrimPrefix(b.Text, cannot)))

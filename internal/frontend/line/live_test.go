@@ -83,6 +83,30 @@ func TestPauseWhileATurnRuns(t *testing.T) {
 	}
 }
 
+// SPEC 10.1, 11.2, 13.3: a prompt that is delivered into a turn is of that turn:
+// its closing line counts what was before it, and an undo of the turn puts all of
+// it back.
+func TestSteeredTurnIsOne(t *testing.T) {
+	h := &hearing{}
+	first := llmtest.Use("write", `{"path":"a.txt","content":"a\n"}`)
+	first.Before = func(*llm.Request) { h.types("and b\\"); h.types("too") }
+	m := llmtest.New(first, llmtest.Use("write", `{"path":"b.txt","content":"b\n"}`), llmtest.Say("written"))
+	r := newRig(t, m, keysOf("write a", "/undo turn", "y", "/stats")...)
+	r.mode = "yolo"
+	h.typist = r.typist
+	cfg := r.config()
+	cfg.In = h
+	if _, err := Run(t.Context(), cfg, slash.Want{}); err != nil {
+		t.Fatal(err)
+	}
+	seen := r.paper.String()
+	for _, want := range []string{"(waits: and b too)", "(told the model: and b too)", "changed a.txt, b.txt;", "3 model replies", "2 calls", "put back a.txt", "put back b.txt", "turns 1,"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("%q is not seen in:\n%s", want, seen)
+		}
+	}
+}
+
 // A phase is listed, begun and ended; why and stats tell of the session; a
 // plan of the model is shown as it goes on. SPEC 2.5, 7.2, 15.2
 func TestWatchingCommands(t *testing.T) {

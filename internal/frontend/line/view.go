@@ -56,7 +56,7 @@ func (v *view) draw(c chat.Change) {
 	defer v.flush()
 	switch b := c.Block.Body.(type) {
 	case chat.Prompt:
-		if b.Source != event.Autofix {
+		if b.Source != event.Autofix && !b.Joined {
 			v.lost.Forget()
 		}
 	case chat.Note:

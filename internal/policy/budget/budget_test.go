@@ -135,6 +135,10 @@ func TestSteps(t *testing.T) {
 		t.Error("a fix that pawl asks for counts as a turn of its own")
 	}
 	apply(&m, event.Prompted{Source: event.Person})
+	if _, err := new(Pool).Reserve(&m, Limits{Steps: 2}, Ask{}); err == nil || m.Turn().Replies != 2 {
+		t.Errorf("a prompt that joins the turn begins another: %+v", m.Turn())
+	}
+	apply(&m, event.Ended{}, event.Prompted{Source: event.Person})
 	if _, err := new(Pool).Reserve(&m, Limits{Steps: 2}, Ask{}); err != nil {
 		t.Errorf("a new turn: %v", err)
 	}

@@ -23,8 +23,9 @@ type Meter struct {
 	old      map[Kind]bool    // extensions of a process before this one
 	warned   map[Kind]bool
 
-	clock clock
-	size  size
+	running bool // a turn
+	clock   clock
+	size    size
 }
 
 // Apply takes one event.
@@ -33,9 +34,10 @@ func (m *Meter) Apply(e event.Event) {
 	m.size.apply(e)
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		if b.Source != event.Autofix { // that is of the same turn
+		if !m.running && b.Source != event.Autofix { // else it joins the turn
 			m.turn = m.all
 		}
+		m.running = true
 	case event.Resumed:
 		m.warned = nil
 		m.old = map[Kind]bool{}
@@ -45,7 +47,10 @@ func (m *Meter) Apply(e event.Event) {
 	case event.Requested:
 		m.over()
 		m.open = &b
-	case event.Retried, event.Ended:
+	case event.Retried:
+		m.over()
+	case event.Ended:
+		m.running = false
 		m.over()
 	case event.Replied:
 		m.replied(b)

@@ -107,6 +107,7 @@ type Fold struct {
 	days     list
 	all      Work
 	model    map[string]string // the model of the request in flight, by session
+	running  map[string]bool   // sessions in which a turn runs
 }
 
 // list is works by name, in the order they came.
@@ -132,9 +133,15 @@ func (l *list) get(name string) *Work {
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		if b.Source != event.Autofix { // that is of the same turn
+		if !f.running[e.Session] && b.Source != event.Autofix { // else it joins the turn
 			f.each(e, func(w *Work) { w.Turns++ })
 		}
+		if f.running == nil {
+			f.running = map[string]bool{}
+		}
+		f.running[e.Session] = true
+	case event.Ended:
+		delete(f.running, e.Session)
 	case event.Requested:
 		if f.model == nil {
 			f.model = map[string]string{}

@@ -50,6 +50,7 @@ type Change struct {
 	Command string // the command line that did it, if one did
 
 	step         int64 // the sequence number of the reply whose call it is of
+	turn         int64 // the prompt that its turn began with; Prompt may have joined it
 	group        int64 // the same for changes that were recorded at once
 	unattributed bool  // of an undo's: what it put back was Unattributed
 	came         bool  // a redo brought the file back, which somebody had removed
@@ -62,6 +63,7 @@ type Put struct {
 	What    string
 	Prompt  int64
 	Changes []Change // what the undo itself changed
+	turn    int64    // of the changes that it put back
 }
 
 // Fold keeps the changes. The zero value is ready.
@@ -70,6 +72,8 @@ type Fold struct {
 	puts    []Put    // oldest first
 	turns   []Turn   // those with changes, and the last one
 	used    bool     // the last one has some
+	running bool     // a turn
+	began   int64    // the prompt that it, or the last one, began with
 	step    int64
 	putting []Change // of an undo whose event has not come yet
 	redoing int      // how many of the last changes are of a redo whose event has not come yet
@@ -84,7 +88,13 @@ func (f *Fold) Apply(e event.Event) {
 		// What autofix or a hook asked for belongs to the person's turn.
 		if b.Source == event.Person || len(f.turns) == 0 {
 			f.turn(Turn{Prompt: e.Seq, Text: clip(b.Text)})
+			if !f.running { // else it joins the turn
+				f.began = e.Seq
+			}
 		}
+		f.running = true
+	case event.Ended:
+		f.running = false
 	case event.Replied:
 		f.step = e.Seq
 	case event.FileChanged:
@@ -113,7 +123,7 @@ func (f *Fold) change(e event.Event, b event.FileChanged) {
 	if b.Before == b.After && (b.Mode == b.ModeBefore || b.Mode == 0 || b.ModeBefore == 0) {
 		return // the same was written again
 	}
-	c := Change{FileChanged: b, Seq: e.Seq, Time: e.Time, step: f.step}
+	c := Change{FileChanged: b, Seq: e.Seq, Time: e.Time, step: f.step, turn: f.began}
 	if n := len(f.turns); n > 0 {
 		c.Prompt = f.turns[n-1].Prompt
 	}
@@ -166,23 +176,24 @@ func (f *Fold) ran(b event.CallDone) {
 
 // undone marks what was put back. The logs of older pawls name only the turn.
 func (f *Fold) undone(e event.Event, b event.Undone) {
+	turn := int64(0)
 	if len(b.Changes) == 0 {
 		for i := range f.changes {
 			if f.changes[i].Prompt == b.Prompt {
-				f.changes[i].undone = true
+				f.changes[i].undone, turn = true, f.changes[i].turn
 			}
 		}
 	}
 	for _, seq := range b.Changes {
 		if c := f.at(seq); c != nil {
-			c.undone = true
+			c.undone, turn = true, max(turn, c.turn)
 			for i := range f.putting {
 				f.putting[i].unattributed = f.putting[i].unattributed || c.Unattributed && f.putting[i].Path == c.Path
 			}
 		}
 	}
 	if len(f.putting) > 0 {
-		f.puts = append(f.puts, Put{Seq: e.Seq, What: b.What, Prompt: b.Prompt, Changes: f.putting})
+		f.puts = append(f.puts, Put{Seq: e.Seq, What: b.What, Prompt: b.Prompt, Changes: f.putting, turn: turn})
 	}
 	if len(f.puts) > maxPuts {
 		f.puts = slices.Clone(f.puts[len(f.puts)-maxPuts:])
@@ -200,7 +211,7 @@ func (f *Fold) redone(b event.Redone) {
 	p := &f.puts[i]
 	for n := len(f.changes) - 1; n >= len(f.changes)-f.redoing; n-- {
 		c := &f.changes[n]
-		c.Prompt = p.Prompt
+		c.Prompt, c.turn = p.Prompt, p.turn
 		for _, o := range p.Changes {
 			c.Unattributed = c.Unattributed || o.Path == c.Path && o.unattributed
 			c.came = c.came || o.Path == c.Path && c.Before == "" && o.After != ""

@@ -94,14 +94,14 @@ func (f *Fold) members(w What) (in func(*Change) bool, last *Change) {
 	case ByCommand:
 		in = func(c *Change) bool { return c.command() && (c.sameCall(last) || c.group == last.group) }
 	case ByTurn:
-		prompt := last.Prompt
+		turn := last.turn
 		for i := range f.changes {
 			if c := &f.changes[i]; !c.undone {
-				prompt = max(prompt, c.Prompt)
+				turn = max(turn, c.turn)
 			}
 		}
-		last = f.newest(func(c *Change) bool { return c.Prompt == prompt })
-		in = func(c *Change) bool { return c.Prompt == prompt }
+		last = f.newest(func(c *Change) bool { return c.turn == turn })
+		in = func(c *Change) bool { return c.turn == turn }
 	}
 	return in, last
 }

@@ -12,6 +12,24 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
+// joins is the id of prompts that were delivered into a running turn.
+const joins = "joins"
+
+// SPEC 10.1, 11.2: what a turn changed before and after a prompt joined it is put
+// back by "turn"; a rewind to that prompt puts back what came after it.
+func TestTurnWithAPromptThatJoined(t *testing.T) {
+	var l log
+	l.add(event.Prompted{Source: event.Person}, by("edit", "1", "z", "1", "2"))                                                                                  // 2
+	l.add(event.Prompted{Source: event.Person}, by("edit", "2", "a", "1", "2"), event.Prompted{Source: event.Person, ID: joins}, by("edit", "3", "b", "1", "2")) // 4, 6
+	l.want(t, What{Kind: ByRewind, Prompt: 5}, "b:6")
+	l.want(t, What{Kind: ByRewind, Prompt: 3}, "a:4 b:6")
+	l.want(t, What{Kind: ByTurn}, "a:4 b:6")
+	undone := l.add(by(Tool, "", "a", "2", "1"), by(Tool, "", "b", "2", "1"), event.Undone{What: "turn", Prompt: 5, Changes: []int64{4, 6}, Paths: []string{"a", "b"}})
+	l.want(t, What{Kind: ByTurn}, "z:2")
+	l.add(by(RedoTool, "", "a", "1", "2"), by(RedoTool, "", "b", "1", "2"), event.Redone{Undone: undone, Paths: []string{"a", "b"}}) // 10, 11
+	l.want(t, What{Kind: ByTurn}, "a:10 b:11")
+}
+
 // log applies bodies as events 1, 2, …
 type log struct {
 	Fold
@@ -20,6 +38,9 @@ type log struct {
 
 func (l *log) add(bs ...event.Body) int64 {
 	for _, b := range bs {
+		if p, ok := b.(event.Prompted); ok && p.Source == event.Person && p.ID != joins {
+			l.Apply(event.Event{Body: event.Ended{}}) // of the turn before
+		}
 		l.seq++
 		l.Apply(event.Event{Seq: l.seq, Body: b})
 	}

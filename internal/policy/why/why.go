@@ -58,6 +58,7 @@ type Fold struct {
 	retries int               // in a row
 	model   string
 	cost    costs
+	running bool // a turn
 	proof   evidence.Fold
 	failed  []string // what this turn's failing checks printed first
 	// before is what the files of the finding about checks were, as far as they
@@ -73,7 +74,8 @@ func (f *Fold) Apply(e event.Event) {
 	f.proof.Apply(e)
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		if b.Source == event.Autofix {
+		joins := f.running || b.Source == event.Autofix
+		if f.running = true; joins {
 			return // of the same turn
 		}
 		f.prompt, f.recent, f.stuck, f.retries, f.failed = b.Text, nil, nil, 0, nil
@@ -124,6 +126,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.FileChanged:
 		f.putBack(b)
 	case event.Ended:
+		f.running = false
 		f.unverified(e)
 		f.ended(e, b)
 	}

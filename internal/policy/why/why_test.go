@@ -129,7 +129,7 @@ func TestMoney(t *testing.T) {
 		event.Charged{By: "child", Child: true, USD: ptr(1.0)}, event.Charged{By: "broken_reply", USD: ptr(0.125), Guess: true},
 		event.Warned{What: "budget.usd", Text: "80 % is used"},
 		event.Extended{What: "budget.usd", To: 10},
-		event.Prompted{Text: "more"}, event.Replied{Cost: ptr(0.5)}, event.Replied{})
+		event.Ended{End: event.EndDone}, event.Prompted{Text: "more"}, event.Replied{Cost: ptr(0.5)}, event.Prompted{Text: "joins"}, event.Replied{})
 	has(t, of(f, Budget), "7 the limit budget.usd was raised to 10")
 	has(t, of(f, Cost), "the cost of 1 of the session's 3 model replies is not known; the others cost $1.7500",
 		"child sessions: $1.0000", "up to $0.1250 more", "the dearest reply: $0.5000")
