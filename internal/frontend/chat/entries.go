@@ -27,6 +27,7 @@ type entry struct {
 	waits    bool                        // something ran when it was entered
 	taken    bool                        // the worker has it in hand
 	sent     bool                        // the session has it
+	told     bool                        // that it waits was told
 }
 
 // Enter takes what was entered (ReadInput tells what it is) and returns the id
@@ -153,10 +154,9 @@ func (c *Conversation) enter(e *entry) (id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, e)
-	if e.waits = c.busy(); e.waits && e.text != "" {
-		q := Queued{ID: e.id, Text: plain.Text(e.text), After: slices.ContainsFunc(c.waiting, func(e *entry) bool { return e.work != nil && e.text != "" })}
-		c.local = append(c.local, Change{What: Finished, Block: Block{ID: "queued-" + e.id, Ephemeral: true, Body: q}})
-		defer c.look()
+	after := slices.ContainsFunc(c.waiting, func(o *entry) bool { return o.work != nil && o.text != "" })
+	if e.waits = c.busy(); e.waits && e.text != "" && after {
+		c.waits(e, true)
 	}
 	if !c.working {
 		c.working = true
@@ -208,10 +208,20 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 	}
 	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.images})
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	e.sent = err == nil && seq == 0
-	c.mu.Unlock()
-	c.look()
+	if e.sent && !e.told && slices.Contains(c.waiting, e) { // else it has been delivered by now
+		c.waits(e, false)
+	}
 	return err
+}
+
+// waits tells that an entry waits. Callers hold mu.
+func (c *Conversation) waits(e *entry, after bool) {
+	e.told = true
+	q := Queued{ID: e.id, Text: plain.Text(e.text), After: after}
+	c.local = append(c.local, Change{What: Finished, Block: Block{ID: "queued-" + e.id, Ephemeral: true, Body: q}})
+	c.look()
 }
 
 // rest waits until nothing runs in a session.

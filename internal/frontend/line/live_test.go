@@ -47,15 +47,19 @@ func (h *hearing) types(line string) {
 // the turn, once; of one that was stopped it is the next turn.
 func TestPauseWhileATurnRuns(t *testing.T) {
 	for answer, want := range map[string]event.End{"1": event.EndDone, "2": event.EndInterrupted, "use b.txt": event.EndDone} {
-		h := &hearing{}
+		h, waits, pauses := &hearing{}, make(chan struct{}), make(chan struct{})
 		first := llmtest.Use("bash", `{"command":"echo x"}`)
 		first.Before = func(*llm.Request) {
 			for _, l := range []string{"look at b.txt too", "/mode plan", "/phase wire it", "/pau"} {
 				h.types(l)
 			}
+			<-waits
+			<-pauses
 		}
 		r := newRig(t, llmtest.New(first, llmtest.Say("and the end")), keysOf("go", answer)...)
 		r.mode = "yolo"
+		r.paper.on("(waits: look at b.txt too)", func() { close(waits) })
+		r.paper.on("the turn pauses", func() { close(pauses) })
 		h.typist = r.typist
 		cfg := r.config()
 		cfg.In = h
@@ -89,9 +93,15 @@ func TestPauseWhileATurnRuns(t *testing.T) {
 func TestSteeredTurnIsOne(t *testing.T) {
 	h := &hearing{}
 	first := llmtest.Use("write", `{"path":"a.txt","content":"a\n"}`)
-	first.Before = func(*llm.Request) { h.types("and b\\"); h.types("too") }
+	waits := make(chan struct{})
+	first.Before = func(*llm.Request) {
+		h.types(`and b\`)
+		h.types("too")
+		<-waits
+	}
 	m := llmtest.New(first, llmtest.Use("write", `{"path":"b.txt","content":"b\n"}`), llmtest.Say("written"))
 	r := newRig(t, m, keysOf("write a", "/undo turn", "y", "/stats")...)
+	r.paper.on("(waits: and b too)", func() { close(waits) })
 	r.mode = "yolo"
 	h.typist = r.typist
 	cfg := r.config()
