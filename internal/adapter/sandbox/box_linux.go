@@ -45,7 +45,14 @@ func Open(p confine.Policy) (*Box, error) {
 	if v < minVersion {
 		return nil, tooOld(v)
 	}
-	b := &Box{policy: p, filter: filter(p), most: MaxProcesses}
+	b := &Box{policy: p, most: MaxProcesses}
+	if why := noSockets(); why != nil {
+		if p.Level >= confine.Hosts && len(p.Hosts) > 0 {
+			return nil, &Lack{"that only the granted hosts are reached", why.Error()}
+		}
+		b.policy.Loopback = false
+	}
+	b.filter = filter(b.policy)
 	if p.Level >= confine.Workspace {
 		if err := oneLink(p.Root); err != nil {
 			return nil, err
@@ -67,6 +74,33 @@ func Open(p confine.Policy) (*Box, error) {
 	// first: it must not be a confined one.
 	_, _ = os.FindProcess(os.Getpid())
 	return b, nil
+}
+
+// noSockets says why pawl cannot take over its commands' sockets, nil where it
+// can. Docker's default profile refuses the call.
+var noSockets = sync.OnceValue(func() error {
+	pid, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return fmt.Errorf("pidfd_open: %w", err)
+	}
+	defer unix.Close(pid)
+	fd, err := unix.PidfdGetfd(pid, pid, 0)
+	if err != nil {
+		return fmt.Errorf("pidfd_getfd: %w", err)
+	}
+	return unix.Close(fd)
+})
+
+// Loopback says why commands of the box do not reach servers of their own, nil
+// where they do.
+func (b *Box) Loopback() error {
+	switch why := noSockets(); {
+	case b.policy.Loopback && b.policy.Level >= confine.Workspace:
+		return nil
+	case why != nil:
+		return &Lack{"that commands reach servers of their own", why.Error()}
+	}
+	return errors.New("this level has no network at all")
 }
 
 // minVersion of Landlock is the one with scopes for signals and for abstract

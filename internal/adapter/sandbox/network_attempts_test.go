@@ -400,7 +400,7 @@ func listenAttempts(add, some, asRoot adder) {
 			return errors.Join(unix.Bind(fd, inet4(at.Shared)), unix.Listen(fd, 1))
 		})
 	})
-	add("a source route", option(unix.SOL_IP, unix.IP_OPTIONS, []byte{131, 7, 4, 192, 0, 2, 1, 0}))
+	asRoot("a source route", option(unix.SOL_IP, unix.IP_OPTIONS, []byte{131, 7, 4, 192, 0, 2, 1, 0}))
 	add("a device", option(unix.SOL_SOCKET, unix.SO_BINDTODEVICE, []byte("lo\x00")))
 	add("fast open for servers", option(unix.SOL_TCP, unix.TCP_FASTOPEN, one))
 	add("fast open without a cookie", option(unix.SOL_TCP, unix.TCP_FASTOPEN_NO_COOKIE, one))

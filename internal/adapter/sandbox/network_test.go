@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -25,7 +26,7 @@ for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET, "0.0.0.0"),
     c = socket.create_connection(({"0.0.0.0": "localhost", "::": "localhost"}.get(host, host), port), 5)
     print(host, c.recv(2)); c.close(); l.close()
 '`,
-		`python3 -um http.server 0 >log 2>&1 & for i in $(seq 100); do p=$(sed -n "s/.*port \([0-9]*\).*/\1/p" log); [ -n "$p" ] && break; sleep 0.05; done; curl -s -o /dev/null -w "%{http_code}\n" http://localhost:$p/; curl -s -o /dev/null -w "%{http_code}\n" http://127.0.0.1:$p/; rm log; kill $!`,
+		`: >log; python3 -um http.server 0 >log 2>&1 & for i in $(seq 100); do p=$(sed -n "s/.*port \([0-9]*\).*/\1/p" log); [ -n "$p" ] && break; sleep 0.05; done; curl -s -o /dev/null -w "%{http_code}\n" http://localhost:$p/; curl -s -o /dev/null -w "%{http_code}\n" http://127.0.0.1:$p/; rm log; kill $!`,
 		`node -e '
 const http = require("http"); const s = http.createServer((q, r) => r.end("hi")).listen(0, () => http.get({port: s.address().port, host: "localhost", agent: false}, r => { console.log(r.statusCode); http.get({port: s.address().port, host: "127.0.0.1", agent: false}, r => { console.log(r.statusCode); process.exit() }) }))' 2>&1`,
 		`python3 -c '
@@ -98,7 +99,7 @@ else:
         s.select()
         try: c, _ = l.accept(); break
         except BlockingIOError: pass
-c.setblocking(True); got = c.recv(10); print(got); c.sendall(b"seen"); open("seen", "wb").write(got)
+c.setblocking(True); got = c.recv(10); open("seen", "wb").write(got); c.sendall(b"seen")
 `
 	for _, args := range [][]string{
 		{"AF_INET", "127.0.0.1", "blocking"}, {"AF_INET", "0.0.0.0", "waiting"}, {"AF_INET6", "::1", "blocking"}, {"AF_INET6", "::", "waiting"},
@@ -126,7 +127,10 @@ c.setblocking(True); got = c.recv(10); print(got); c.sendall(b"seen"); open("see
 				}
 				defer end()
 				var there string
-				for there == "" {
+				for end := time.Now().Add(20 * time.Second); there == ""; {
+					if time.Now().After(end) {
+						t.Fatal("the server does not start")
+					}
 					if b, err := os.ReadFile(filepath.Join(root, "there")); err == nil {
 						there = string(b)
 					}

@@ -34,6 +34,9 @@ func (*Box) Start(*exec.Cmd) (*Child, error) { return nil, lack() }
 // Temp is none.
 func (*Box) Temp() string { return "" }
 
+// Loopback says that there is no sandbox.
+func (*Box) Loopback() error { return lack() }
+
 // Close does nothing.
 func (*Box) Close() error { return nil }
 

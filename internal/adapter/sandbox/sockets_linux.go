@@ -63,7 +63,9 @@ func (f *program) sockets(loopback bool) {
 		f.each([]uint32{unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4}, tell)
 	} else {
 		f.when(unix.SYS_SOCKET, streams)
-		f.each([]uint32{unix.SYS_CONNECT}, errnoAction(unix.EACCES))
+		// Nobody could connect to what is bound, but from outside, to a name that
+		// somebody else is expected to have.
+		f.each([]uint32{unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN}, errnoAction(unix.EACCES))
 	}
 	f.when(unix.SYS_SOCKETPAIR, streams)
 	f.when(unix.SYS_SENDTO, func(b *program) {
