@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Age says how long ago something was, as people do: the largest unit only.
+// Age tells how long ago something was, as people do: the largest unit only.
 func Age(d time.Duration) string {
 	switch day := 24 * time.Hour; {
 	case d < time.Minute:

@@ -108,7 +108,7 @@ func workLine(w stats.Work, title string) string {
 	return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t+%d -%d\t%s", plain.Line(name), w.Turns, w.Calls, w.Replies, w.Tokens(), w.Added, w.Removed, costOf(w.Spent))
 }
 
-// costOf says a cost; what is not known is no 0.
+// costOf tells a cost; what is not known is not 0.
 func costOf(s stats.Spent) string {
 	switch {
 	case s.Unknown > 0 && s.USD == 0:

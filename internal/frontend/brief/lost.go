@@ -18,7 +18,7 @@ type Lost struct {
 
 const cannot = "cannot be undone: "
 
-// Apply takes an event and reports whether it says that something is lost.
+// Apply takes an event and reports whether it tells that something is lost.
 func (l *Lost) Apply(b event.Body) bool {
 	switch b := b.(type) {
 	case event.Prompted:

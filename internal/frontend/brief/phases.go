@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
-// Ended says how a phase ended and what came of it.
+// Ended tells how a phase ended and what came of it.
 func Ended(d phase.Phase) string {
 	how := "done"
 	switch {
@@ -21,7 +21,7 @@ func Ended(d phase.Phase) string {
 	return how + " after " + Took(d.Ended.Sub(d.Started)) + Did(len(d.Files), d.TestsOK) + late(d, d.Ended) + blocked(d)
 }
 
-// Open says how far an open phase is at a time.
+// Open tells how far an open phase is at a time.
 func Open(d phase.Phase, now time.Time) string {
 	return "open for " + Took(max(0, now.Sub(d.Started))) + Did(len(d.Files), d.TestsOK) + late(d, now) + blocked(d)
 }

@@ -17,7 +17,7 @@ var kindNames = []struct{ kind, one, many string }{
 	{"editor", "editor's task", "editors' tasks"},
 }
 
-// Inert says what of a folder's programs does not run because nobody trusts it,
+// Inert tells what of a folder's programs does not run because nobody trusts it,
 // "" where that is nothing. Environment files, git's own and an editor's are
 // told of beside others only: nearly every folder has some.
 func Inert(t event.FolderTrust) string {

@@ -36,7 +36,7 @@ func ReadInput(text string) Input {
 }
 
 // Edits is the answer that allows this edit and all later ones: it changes the
-// mode, and is no scope of a grant.
+// mode, and is not a scope of a grant.
 const Edits event.Scope = "edits"
 
 // Meaning reads an answer to a permission question. Only a word that stands

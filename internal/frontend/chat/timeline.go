@@ -342,7 +342,7 @@ func (t *Timeline) command(e event.Event) *part {
 	return &part{Block: Block{ID: id("command", int64(t.ran)), Began: e.Time, Body: Command{}}}
 }
 
-// operation takes the ends of what is no turn, where nothing else tells them: a
+// operation takes the ends of what is not a turn, where nothing else tells them: a
 // command that was cancelled before it ran, and what failed.
 func (t *Timeline) operation(e event.Event) {
 	switch b := e.Body.(type) {

@@ -51,7 +51,7 @@ type Options struct {
 	Err     io.Writer     // progress
 	Columns int           // of the terminal that Out is; 0: its lines are not broken
 	Now     func() time.Time
-	// Signals gives the names of signals as they come; each interrupts.
+	// Signals yields the names of signals as they come; each interrupts.
 	Signals <-chan string
 	// Abort ends the process at the third signal: something does not let itself
 	// be interrupted. The log needs no farewell.
@@ -123,7 +123,7 @@ func (u unwritten) Error() string { return "write the output: " + u.error.Error(
 func (u unwritten) Unwrap() error { return u.error }
 
 // interrupts returns a context that ends on a signal, at the time limit or with
-// ctx. Its cause says which.
+// ctx. Its cause tells which.
 func interrupts(ctx context.Context, o Options) (_ context.Context, stop func()) {
 	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	var limit <-chan time.Time

@@ -116,7 +116,7 @@ func Failure(code int, f event.Fault) Result {
 	return r
 }
 
-// codeOf gives the exit code of an end.
+// codeOf returns the exit code of an end.
 func codeOf(end event.End, by string) int {
 	switch end {
 	case event.EndInterrupted:

@@ -92,7 +92,7 @@ func (c *cooked) Ahead(take func(string) bool) (stop func()) {
 	return func() { c.hear(nil) }
 }
 
-// hear sets who is told of lines, and gives who was.
+// hear sets who is told of lines, and returns who was.
 func (c *cooked) hear(take func(string) bool) (was func(string) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,7 +33,7 @@ type keys struct {
 	take   func(line string) bool // see Ahead; nil: nobody wants to know
 	asking bool                   // a question is open: what is typed is its answer
 
-	// alone ends the wait for more behind an escape.
+	// alone ends the wait for more after an escape.
 	alone func() <-chan time.Time
 }
 
@@ -90,7 +90,7 @@ func (k *keys) wake() {
 	}
 }
 
-// Read gives the next byte for the editor.
+// Read returns the next byte for the editor.
 func (k *keys) Read(p []byte) (int, error) {
 	var late <-chan time.Time
 	for {

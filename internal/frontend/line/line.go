@@ -4,11 +4,12 @@
 // readers, dumb terminals and logs, and it stays when a full-screen mode comes.
 //
 // Everything shown is a block of package chat, and everything a person does goes
-// to its Conversation; nothing but typing and drawing lives here. What a model, a tool or a file says is
-// sanitised before it is written (SPEC 16.11).
+// to its Conversation; nothing but typing and drawing lives here. Texts of a
+// model, a tool or a file are sanitised before they are written (SPEC 16.11).
 //
 // Where to look: line.go holds the conversation, ladder.go what interrupts and
-// signals do to it, question.go what it asks, view.go what it shows; terminal.go and the files it names are the keyboard.
+// signals do to it, question.go what it asks, view.go what it shows; terminal.go
+// and the files it names are the keyboard.
 package line
 
 import (

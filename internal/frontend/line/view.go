@@ -356,7 +356,7 @@ func (v *view) check(c chat.Change, b chat.Check) {
 	}
 }
 
-// ending says how a turn ended: evidence, cost, how to undo (SPEC 13.3).
+// ending tells how a turn ended: evidence, cost, how to undo (SPEC 13.3).
 func (v *view) ending(b chat.Ending) {
 	v.forget()
 	v.flush()

@@ -7,7 +7,7 @@
 // invisible. What a terminal would obey is dropped whole where it is a known
 // sequence (a colour, a title, a link), and shown as \x1b or \u{202E} where
 // something hidden would be lost to the reader otherwise. Colours are added by
-// the caller, behind it.
+// the caller, after it.
 package plain
 
 import (
@@ -34,7 +34,7 @@ func Line(s string) string {
 	return strings.TrimRight(strings.NewReplacer("\n", " ", "\t", " ").Replace(s), " ")
 }
 
-// clean says whether text is ASCII that needs nothing, the common case.
+// clean reports whether text is ASCII that needs nothing, the common case.
 func clean(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
@@ -69,7 +69,7 @@ type cleaner struct {
 	cr      bool   // a carriage return may be the first half of a line's end
 }
 
-// feed cleans one piece; last says that none follows.
+// feed cleans one piece; last reports that none follows.
 func (c *cleaner) feed(s string, last bool) string {
 	if len(c.partial) > 0 {
 		s = string(c.partial) + s

@@ -13,7 +13,7 @@ type Writer struct {
 // NewWriter makes a Writer before w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Write cleans p and writes it on. It says that all of p was written unless
+// Write cleans p and writes it on. It reports that all of p was written unless
 // the writer below fails.
 func (w *Writer) Write(p []byte) (int, error) {
 	if s := w.c.feed(string(p), false); s != "" {
@@ -43,7 +43,7 @@ type Stream struct{ c cleaner }
 // Add cleans the next piece; what may be half of something is held back.
 func (s *Stream) Add(piece string) string { return s.c.feed(piece, false) }
 
-// End gives what was held back and is ready for another text.
+// End returns what was held back and is ready for another text.
 func (s *Stream) End() string {
 	out := s.c.feed("", true)
 	s.c = cleaner{}

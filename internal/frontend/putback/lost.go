@@ -32,7 +32,7 @@ func Lost(ctx context.Context, s *session.Session, kind undo.Kind) string {
 	return lost.String()
 }
 
-// Nothing says why there is nothing to undo; any other error stays as it is.
+// Nothing tells why there is nothing to undo; any other error stays as it is.
 func Nothing(ctx context.Context, s *session.Session, kind undo.Kind, err error) error {
 	if !errors.Is(err, undo.ErrNothing) {
 		return err

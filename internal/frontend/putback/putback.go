@@ -36,7 +36,7 @@ func Show(w io.Writer, p undo.Plan) {
 	}
 }
 
-// passing says that a file was there for a while only: nothing is to be done
+// passing tells that a file was there for a while only: nothing is to be done
 // and nothing is worth a line.
 func passing(f undo.File) bool { return f.Action == undo.Same && f.Now.Hash == "" }
 
@@ -179,7 +179,7 @@ func yes(q string, ask func(string) (string, error)) (bool, error) {
 }
 
 // choose asks until an answer is one of those that are known, and says which
-// those are where it was not. It gives the answer's first letter.
+// those are where it was not. It returns the answer's first letter.
 func choose(q, known string, ask func(string) (string, error), answers ...string) (string, error) {
 	for first := true; ; first = false {
 		text := q
@@ -196,7 +196,7 @@ func choose(q, known string, ask func(string) (string, error), answers ...string
 	}
 }
 
-// Verb says what an undo, or a redo, did to a file.
+// Verb tells what an undo, or a redo, did to a file.
 func Verb(s undo.Kind) string {
 	if s == undo.ByRedo {
 		return "done again:"

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
-// Want says which session to open: the zero value is a new one.
+// Want tells which session to open: the zero value is a new one.
 type Want struct {
 	Resume string // an id or a unique start of one
 	Fork   bool   // go on in a copy of it
@@ -62,7 +62,7 @@ type Command struct {
 	// Anytime: it only looks, or changes what holds from the next call on, so it
 	// runs also where a question waits for its answer.
 	Anytime bool
-	// Meanwhile, if set, gives the operation that stands for the command where
+	// Meanwhile, if set, returns the operation that stands for the command where
 	// it is typed while a turn runs; nil where it must wait for the turn's end.
 	Meanwhile func(args string) session.Op
 }
@@ -74,7 +74,7 @@ func All() []Command {
 	}
 }
 
-// Find gives the command of a name or of a unique start of one.
+// Find returns the command of a name or of a unique start of one.
 func Find(name string) (Command, error) {
 	switch name { // what people try first
 	case "", "?":

@@ -19,7 +19,7 @@ func why() Command {
 	}}
 }
 
-// eachEvent gives what is stored of the open session, in order.
+// eachEvent returns what is stored of the open session, in order.
 func eachEvent(ctx context.Context, h Host, apply func(event.Event)) error {
 	s := h.Session()
 	last := s.View().Last()

@@ -89,7 +89,7 @@ func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(ti
 	return kept, left, s.Err()
 }
 
-// said gives of an event what was said in it; nil where it is of no such kind.
+// said returns of an event what was said in it; nil where it is of another kind.
 // open are the calls without a result.
 func said(kind string, raw json.RawMessage, open map[string]string) (event.Body, error) {
 	empty := event.New(kind)

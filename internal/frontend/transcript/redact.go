@@ -154,7 +154,7 @@ func args(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// secretText says whether a text shows lines of a secret-looking file: under a
+// secretText reports whether a text shows lines of a secret-looking file: under a
 // name as a diff, a patch, a reading or a search gives it.
 func secretText(text string) bool {
 	for l := range strings.Lines(text) {

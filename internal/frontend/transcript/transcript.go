@@ -108,7 +108,7 @@ func (t *writer) draw(b chat.Block) string {
 	return ""
 }
 
-// remark draws what stays true; how a run went along is no part of what was
+// remark draws what stays true; how a run went along is not a part of what was
 // said.
 func (t *writer) remark(n chat.Note) string {
 	switch n.Kind {
