@@ -135,7 +135,8 @@ type flags struct {
 	fork         bool
 	fixing       fixing
 	trust        bool
-	forkAt       int64 // the last event of the copy; 0 is all
+	met          *firstMet // of all sessions of this process
+	forkAt       int64     // the last event of the copy; 0 is all
 	plan         string
 }
 
@@ -185,6 +186,7 @@ without asking anything, as "pawl run" does.`,
 // addSession adds the flags that say which session, where and with what.
 func (f *flags) addSession(c *cobra.Command) {
 	fs := c.Flags()
+	f.met = &firstMet{}
 	fs.StringVarP(&f.dir, "dir", "C", "", "work in this folder instead of the current one")
 	fs.StringVarP(&f.model, "model", "m", "", "the model: provider/model, a provider, or offline")
 	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")

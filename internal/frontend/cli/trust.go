@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -31,10 +32,28 @@ type folderTrust struct {
 	folder  string // see folder.Identity
 	verdict trust.Verdict
 
-	mu sync.Mutex
-	// first are the hashes of the parts as they were first met, where the folder
-	// is trusted whatever is stored: what the run makes of them is not.
-	first map[string]string
+	met *firstMet // where by is set
+}
+
+// firstMet are the hashes of the parts of a folder that is trusted whatever is
+// stored, as they were first met: what a run makes of them is not trusted, nor
+// in the conversation that follows on it.
+type firstMet struct {
+	mu     sync.Mutex
+	hashes map[string]string
+}
+
+// of returns a part's hash as it was first met.
+func (m *firstMet) of(p trust.Part) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.hashes == nil {
+		m.hashes = map[string]string{}
+	}
+	if _, met := m.hashes[p.Key()]; !met {
+		m.hashes[p.Key()] = p.Hash
+	}
+	return m.hashes[p.Key()]
 }
 
 // trustOf looks at what the folder configures, and asks a person about it where
@@ -42,7 +61,7 @@ type folderTrust struct {
 func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, error) {
 	t := &folderTrust{
 		dir: c.dir, home: a.Env("HOME"), store: c.paths.Trust(),
-		finder: f.fixing.finder(c.conf.User, c.dir, a.Env), servers: serverTable(c.conf.User.LSP), find: a.serverProgram, first: map[string]string{},
+		finder: f.fixing.finder(c.conf.User, c.dir, a.Env), servers: serverTable(c.conf.User.LSP), find: a.serverProgram, met: cmp.Or(f.met, &firstMet{}),
 	}
 	switch {
 	case fr.made:
@@ -75,7 +94,7 @@ func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, e
 			warn(err)
 		}
 	}
-	if fr.person && fr.confirm != nil && len(t.verdict.Asks()) > 0 && !t.verdict.Declined {
+	if t.by == "" && fr.person && fr.confirm != nil && len(t.verdict.Asks()) > 0 && !t.verdict.Declined {
 		if err := a.askTrust(t, fr.confirm); err != nil {
 			return nil, err
 		}
@@ -98,17 +117,9 @@ func (t *folderTrust) judge(parts []trust.Part) error {
 
 func (t *folderTrust) compare(parts []trust.Part) (trust.Verdict, error) {
 	if t.by != "" {
-		t.mu.Lock()
-		defer t.mu.Unlock()
 		e := trust.Accept(t.dir, "", noTime, true, nil)
 		for _, p := range parts {
-			if h, met := t.first[p.Key()]; !met {
-				t.first[p.Key()] = p.Hash
-			} else if h != p.Hash {
-				e.Parts[p.Key()] = trust.Stored{Hash: h}
-				continue
-			}
-			e.Parts[p.Key()] = trust.Stored{Hash: p.Hash}
+			e.Parts[p.Key()] = trust.Stored{Hash: t.met.of(p)}
 		}
 		return trust.Judge(&e, "", parts), nil
 	}
@@ -240,7 +251,7 @@ func (t *folderTrust) show(out io.Writer, whole bool) {
 			continue
 		}
 		if head {
-			say("after changes to files pawl runs by itself, as you:")
+			say("pawl runs by itself, as you, checks after changes and language servers when code is asked about:")
 			head = false
 		}
 		if n++; n > shownParts {
@@ -250,7 +261,11 @@ func (t *folderTrust) show(out io.Writer, whole bool) {
 		if !p.Trusted && v.State == trust.Changed {
 			mark = " (" + p.Why + ")"
 		}
-		say("  %s: %s%s", p.Name, strings.Join(p.Runs, ", "), mark)
+		name := p.Name
+		if p.Kind == trust.LSP {
+			name = "language server " + name
+		}
+		say("  %s: %s%s", name, strings.Join(p.Runs, ", "), mark)
 		lines := p.Lines
 		if p.Was != nil && !p.Trusted {
 			lines = p.Difference()

@@ -36,8 +36,8 @@ func (a *App) trustCommand() *cobra.Command {
 	var asJSON, sure bool
 	c := &cobra.Command{
 		Use: "trust", Short: "Say what a folder may have pawl run by itself", Args: exactly(0),
-		Long: `Show what of this folder pawl would run by itself, its checks, in which words,
-and ask whether it may. Until then they do not run (and a run without a person
+		Long: `Show what of this folder pawl would run by itself, its checks and the language
+servers that run its code, in which words, and ask whether it may. Until then they do not run (and a run without a person
 says so). A change of what is shown asks again; an edit of source does not. The
 folder alone is trusted: not what is cloned into it or beside it.`,
 		RunE: func(*cobra.Command, []string) error {
@@ -207,7 +207,7 @@ func (a *App) examineTrust() finding {
 	case t.verdict.State == trust.Nothing:
 		f.ok, f.is = true, "nothing in this folder would run by itself"
 	case t.verdict.State == trust.Trusted:
-		f.ok, f.is = true, "this folder's checks may run by themselves"
+		f.ok, f.is = true, "what this folder has pawl run may run"
 	default:
 		f.is, f.do = inert(t.event()), "pawl trust shows them and asks"
 	}

@@ -82,3 +82,43 @@ func TestTrustOnATerminal(t *testing.T) {
 		t.Error("it ran without an answer")
 	}
 }
+
+// SPEC 16.1: --trust is for what was there: what the agent makes of it is not
+// trusted, nor in the conversation that /clear begins.
+func TestTrustOutlivesNoChange(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"package.json": `{"scripts": {"test": "touch ran"}}`, "a.js": "1"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := onTerminalIn(t, dir, home, "dumb", func(n int, _ []byte) llmtest.Turn {
+		switch n {
+		case 0:
+			return llmtest.Use("write", `{"path":".npmrc","content":"ignore-scripts=false"}`)
+		case 2:
+			return llmtest.Use("write", `{"path":"b.js","content":"2"}`)
+		}
+		return llmtest.Say("it is written")
+	}, "--trust", "--yolo")
+	x.expect("> ")
+	x.send("write it\r")
+	x.expect("check the changes: ")
+	x.expect(question)
+	x.send("n\r")
+	x.expect("not verified: npm test")
+	x.expect("> ")
+	x.send("/clear\r")
+	x.expect("this folder changed since it was trusted: its checks (npm test) are inert")
+	x.expect("> ")
+	x.send("write it\r")
+	x.expect("check the changes: ")
+	x.expect(question)
+	x.send("n\r")
+	x.expect("> ")
+	x.send("/quit\r")
+	x.ended(0)
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("it ran as the agent made it")
+	}
+}

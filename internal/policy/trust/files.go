@@ -138,19 +138,17 @@ func serverPart(file, name string, raw json.RawMessage) Part {
 	return Define(MCP, name+" ("+file+")", []string{run}, []Source{{Name: file, Text: string(raw)}})
 }
 
-// opencode reads servers, language servers and formatters of opencode.
+// opencode reads servers, language servers and formatters of opencode. The last
+// two are its own: pawl starts neither.
 func opencode(s Source) []Part {
 	all, ok := object(s)
 	if !ok {
 		return whole(MCP)(s)
 	}
 	out := servers("mcp")(s)
-	for _, k := range []struct {
-		key  string
-		kind Kind
-	}{{"lsp", LSP}, {"formatter", Hook}} {
-		if all[k.key] != nil {
-			out = append(out, Define(k.kind, k.key+" ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(all[k.key])}}))
+	for _, key := range []string{"lsp", "formatter"} {
+		if all[key] != nil {
+			out = append(out, Define(Editor, key+" ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(all[key])}}))
 		}
 	}
 	return out

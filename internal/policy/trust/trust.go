@@ -33,12 +33,13 @@ const (
 	LSP    Kind = "lsp"    // a language server
 	Env    Kind = "env"    // an environment file
 	Git    Kind = "git"    // a git hook, or a git setting that runs a program
-	Editor Kind = "editor" // an editor's task, a container's start
+	Editor Kind = "editor" // another program's: an editor's task, a container's start
 )
 
 // Runs reports whether this pawl runs parts of a kind by itself once they are
-// trusted. The others are told of and not asked about: trust is given to what
-// a person was asked about, so a pawl that begins to run a kind asks then.
+// trusted. The others are told of and not asked about: trust is given to what a
+// person was asked about, so a pawl that begins to run a kind asks then. What
+// Parts finds in the files of other tools is of the others.
 func (k Kind) Runs() bool { return k == Check || k == LSP }
 
 // Part is something executable that a folder configures.

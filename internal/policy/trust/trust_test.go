@@ -166,7 +166,7 @@ func TestParts(t *testing.T) {
 		{".mcp.json", `{"mcpServers": [1]}`, "mcp .mcp.json"},
 		{".mcp.json", `{"mcpServers": {"a": 5}}`, "mcp a (.mcp.json) of a form that is not known"},
 		{".vscode/mcp.json", `{"servers": {"a": {"command": "x"}}}`, "mcp a (.vscode/mcp.json) x"},
-		{"opencode.json", `{"mcp": {"a": {"type": "local", "command": ["x", "y"]}}, "lsp": {"go": {"command": ["evil"]}}}`, "mcp a (opencode.json) x y|lsp lsp (opencode.json)"},
+		{"opencode.json", `{"mcp": {"a": {"type": "local", "command": ["x", "y"]}}, "lsp": {"go": {"command": ["evil"]}}}`, "mcp a (opencode.json) x y|editor lsp (opencode.json)"},
 		{".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}, {"type": "prompt"}]}], "PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "b"}]}]}, "apiKeyHelper": "c", "env": {"A": "b"}}`,
 			`hook PreToolUse 1 (.claude/settings.json) b|hook Stop 1 (.claude/settings.json) a|hook Stop 2 (.claude/settings.json) {"type": "prompt"}|hook apiKeyHelper (.claude/settings.json) "c"|env env (.claude/settings.json)`},
 		{".claude/settings.json", `{"hooks": "x"}`, "hook hooks (.claude/settings.json)"},
@@ -188,6 +188,9 @@ func TestParts(t *testing.T) {
 	} {
 		var got []string
 		for _, p := range Parts(file(c.file, c.text)) {
+			if p.Kind.Runs() {
+				t.Errorf("%s: pawl would run %s, which it does not", c.file, p.Name)
+			}
 			got = append(got, strings.TrimSpace(string(p.Kind)+" "+p.Name+" "+strings.Join(p.Runs, " ")))
 		}
 		if strings.Join(got, "|") != c.want {
