@@ -1,0 +1,103 @@
+package markdown
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+)
+
+// longest is how far apart the two ends of an emphasis may be: where what began
+// has no end by then, it was no beginning.
+const longest = 1 << 10
+
+// paragraph is text that is broken into rows while it comes. What it gives
+// depends on the text alone, and not on the pieces that it came in.
+type paragraph struct {
+	s    *Stream
+	rows *styled.Wrapper
+	attr styled.Attr
+	role styled.Role
+	rest string // of the source, not given to rows
+}
+
+// add takes more of a line.
+func (p *paragraph) add(text string) {
+	for text != "" {
+		n := strings.IndexByte(text, ' ') + 1
+		if n == 0 {
+			n = len(text)
+		}
+		if room := longest - len(p.rest); n > room {
+			n = max(room, 1)
+			for n < len(text) && !utf8.RuneStart(text[n]) {
+				n++
+			}
+		}
+		p.rest += text[:n]
+		text = text[n:]
+		switch {
+		case len(p.rest) >= longest:
+			p.give(len(p.rest), true)
+		case p.rest[len(p.rest)-1] == ' ':
+			p.give(len(p.rest), false)
+		}
+	}
+}
+
+// give hands on what is certain of the first n bytes.
+func (p *paragraph) give(n int, all bool) {
+	line, open := p.s.inline(p.rest[:n])
+	if !all && open < n {
+		if n = strings.LastIndexByte(p.rest[:open], ' ') + 1; n == 0 {
+			return
+		}
+		line, _ = p.s.inline(p.rest[:n])
+	}
+	p.rows.Add(p.look(line))
+	p.rest = p.rest[n:]
+}
+
+func (p *paragraph) look(l styled.Line) styled.Line {
+	for i := range l {
+		l[i].Attr |= p.attr
+		if l[i].Role == styled.Text {
+			l[i].Role = p.role
+		}
+	}
+	return l
+}
+
+// newline ends a line of the source: a blank, unless the line asks for more.
+func (p *paragraph) newline() {
+	text := strings.TrimRight(p.rest, " ")
+	blanks := len(p.rest) - len(text)
+	if text == "" {
+		blanks += p.rows.Blanks()
+	}
+	switch {
+	case blanks >= 2:
+		p.rest = text
+	case strings.HasSuffix(text, `\`) && !strings.HasSuffix(text, `\\`):
+		p.rest = strings.TrimSuffix(text, `\`)
+	default:
+		p.add(" ")
+		return
+	}
+	p.give(len(p.rest), true)
+	p.rows.Break()
+}
+
+// pending is how the end of the paragraph would look if nothing more came.
+func (p *paragraph) pending() []styled.Line {
+	line, _ := p.s.inline(strings.TrimRight(p.rest, " "))
+	return p.rows.Peek(p.look(line))
+}
+
+// end gives the rows that are left.
+func (p *paragraph) end() []styled.Line {
+	line, _ := p.s.inline(strings.TrimRight(p.rest, " "))
+	p.rows.Add(p.look(line))
+	p.rest = ""
+	return p.rows.Close()
+}

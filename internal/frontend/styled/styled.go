@@ -1,0 +1,199 @@
+// Package styled is text with roles instead of colours: what a frontend draws,
+// before it knows the terminal. A theme makes bytes of it.
+//
+// It promises that the text of a line reaches the terminal as it is, so it must
+// be sanitised before (package plain), that every line ends in the terminal's
+// default style, and that what is measured is what a terminal shows. It refuses
+// to know what is drawn.
+package styled
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Role is what a piece of text is, which a theme gives a colour.
+type Role uint8
+
+// The roles.
+const (
+	Text Role = iota
+	Dim       // beside the matter: timers, counts, folded things
+	Accent
+	Heading
+	Code
+	Link
+	Quote
+	Person // what the person said
+	Good
+	Bad
+	Warn
+	Added
+	Removed
+	Hunk
+	Keyword
+	String
+	Number
+	Comment
+	Type
+	Function
+	roles
+)
+
+// Attr are further ways to stand out, each of them also without colours.
+type Attr uint8
+
+// The attributes.
+const (
+	Bold Attr = 1 << iota
+	Italic
+	Underline
+	Strike
+	Reverse
+)
+
+// Style is how a piece of text looks.
+type Style struct {
+	Role Role
+	Attr Attr
+}
+
+// Span is text of one style. A link, where there is one, is where it leads.
+type Span struct {
+	Text string
+	Style
+	Link string
+}
+
+// Line is one line of text: no span holds a newline.
+type Line []Span
+
+// Of makes a line of one role.
+func Of(role Role, text string) Line {
+	if text == "" {
+		return nil
+	}
+	return Line{{Text: text, Style: Style{Role: role}}}
+}
+
+// Lines makes a line of a role from each line of a text.
+func Lines(role Role, text string) []Line {
+	var out []Line
+	for l := range strings.Lines(text) {
+		out = append(out, Of(role, strings.TrimSuffix(l, "\n")))
+	}
+	return out
+}
+
+// Add returns the line with text of a role behind it.
+func (l Line) Add(role Role, text string) Line {
+	if text == "" {
+		return l
+	}
+	return append(l, Span{Text: text, Style: Style{Role: role}})
+}
+
+// String is the line's text alone.
+func (l Line) String() string {
+	if len(l) == 1 {
+		return l[0].Text
+	}
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// Width is how many columns the line takes.
+func (l Line) Width() int {
+	n := 0
+	for _, s := range l {
+		n += Width(s.Text)
+	}
+	return n
+}
+
+// Width is how many columns a text takes on a terminal that counts them as
+// wcwidth does. A tab must be made blanks before.
+func Width(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] >= 0x7f {
+			return ansi.StringWidthWc(s)
+		}
+	}
+	return len(s)
+}
+
+// next gives the first character of a text, with all that is drawn upon it, and
+// its width.
+func next(s string) (size, columns int) {
+	if c := s[0]; c < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
+		return 1, 1
+	}
+	cluster, columns := ansi.FirstGraphemeCluster(s, ansi.WcWidth)
+	return len(cluster), columns
+}
+
+// Tabs makes blanks of a text's tabs, as a terminal's stops would.
+func Tabs(s string) string {
+	if !strings.Contains(s, "\t") {
+		return s
+	}
+	var b strings.Builder
+	for i, part := range strings.Split(s, "\t") {
+		if i > 0 {
+			b.WriteString(strings.Repeat(" ", 4-Width(b.String())%4))
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// Cut shortens a line to that many columns; one that was longer ends in "…".
+func (l Line) Cut(columns int) Line {
+	if l.Width() <= columns {
+		return l
+	}
+	if columns <= 0 {
+		return nil
+	}
+	out, left := Line(nil), columns-1
+	for _, s := range l {
+		at := 0
+		for at < len(s.Text) {
+			size, w := next(s.Text[at:])
+			if w > left {
+				break
+			}
+			at, left = at+size, left-w
+		}
+		part := s
+		part.Text = s.Text[:at]
+		if at > 0 {
+			out = append(out, part)
+		}
+		if at < len(s.Text) {
+			part.Text, part.Link = "…", ""
+			return append(out, part)
+		}
+	}
+	return out
+}
+
+// Pad lengthens a line with blanks to that many columns.
+func (l Line) Pad(columns int) Line {
+	return l.Add(Text, strings.Repeat(" ", max(0, columns-l.Width())))
+}
+
+// append adds text to the last span where the style is the same.
+func (l Line) append(text string, like Span) Line {
+	if n := len(l); n > 0 && l[n-1].Style == like.Style && l[n-1].Link == like.Link {
+		l[n-1].Text += text
+		return l
+	}
+	like.Text = text
+	return append(l, like)
+}

@@ -1,0 +1,167 @@
+// Package syntax colours code, a line at a time.
+//
+// It knows words, strings, comments and numbers of the languages in
+// languages.go and nothing of their grammar, so it is right about most of what
+// a person looks at and cheap enough to run while text streams: its work is
+// linear in the text whatever that is, and it loads nothing at start. It
+// promises that a line's text is unchanged. Of a language that it does not know
+// it colours nothing.
+package syntax
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+)
+
+// Highlighter colours the lines of one text, in order.
+type Highlighter struct {
+	lang *language // nil: not known
+	ends string    // what ends the comment or the string that goes on
+	role styled.Role
+}
+
+// New makes a Highlighter for a language's name, as it stands behind a fence,
+// or for the ending of a file's name.
+func New(name string) *Highlighter {
+	return &Highlighter{lang: find(strings.ToLower(strings.TrimPrefix(name, ".")))}
+}
+
+// Line colours the next line.
+func (h *Highlighter) Line(text string) styled.Line {
+	if h.lang == nil {
+		return styled.Of(styled.Text, text)
+	}
+	if h.lang.byLine != nil {
+		return styled.Of(h.lang.byLine(text), text)
+	}
+	var out styled.Line
+	plain := 0
+	put := func(from, to int, role styled.Role) {
+		if plain < from {
+			out = out.Add(styled.Text, text[plain:from])
+		}
+		out = out.Add(role, text[from:to])
+		plain = to
+	}
+	i := 0
+	if h.ends != "" {
+		i = h.until(text, 0)
+		put(0, i, h.role)
+	}
+	for i < len(text) {
+		rest := text[i:]
+		switch c := text[i]; {
+		case h.lang.comment(rest, i == 0 || text[i-1] == ' '):
+			put(i, len(text), styled.Comment)
+			i = len(text)
+		case h.opens(rest):
+			to := h.until(text, i+len(h.lang.opened(rest)))
+			put(i, to, h.role)
+			i = to
+		case strings.IndexByte(h.lang.quotes, c) >= 0:
+			to := i + quoted(rest)
+			role := styled.String
+			if h.lang.keys && strings.HasPrefix(strings.TrimLeft(text[to:], " "), ":") {
+				role = styled.Function
+			}
+			put(i, to, role)
+			i = to
+		case c >= '0' && c <= '9':
+			to := i + number(rest)
+			put(i, to, styled.Number)
+			i = to
+		case wordly(c):
+			to := i + word(rest)
+			if role := h.lang.word(text[i:to], text[to:]); role != styled.Text {
+				put(i, to, role)
+			}
+			i = to
+		default:
+			i++
+		}
+	}
+	if plain < len(text) {
+		out = out.Add(styled.Text, text[plain:])
+	}
+	return out
+}
+
+// opens reports whether something begins that may go on over lines.
+func (h *Highlighter) opens(rest string) bool {
+	begin := h.lang.opened(rest)
+	if begin == "" {
+		return false
+	}
+	for _, b := range h.lang.blocks {
+		if b.begin == begin {
+			h.ends, h.role = b.end, b.role
+		}
+	}
+	return true
+}
+
+// until goes to where that ends, or to the end of the line.
+func (h *Highlighter) until(text string, from int) int {
+	at := strings.Index(text[from:], h.ends)
+	if at < 0 {
+		return len(text)
+	}
+	at += from + len(h.ends)
+	h.ends = ""
+	return at
+}
+
+// quoted is the length of a string with its quotes; one that is not closed
+// goes to the end of the line.
+func quoted(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case s[0]:
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+func number(s string) int {
+	i := 1
+	for i < len(s) && (wordly(s[i]) || s[i] >= '0' && s[i] <= '9' || s[i] == '.' && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9') {
+		i++
+	}
+	return i
+}
+
+func wordly(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
+}
+
+func word(s string) int {
+	i := 0
+	for i < len(s) && (wordly(s[i]) || s[i] >= '0' && s[i] <= '9') {
+		i++
+	}
+	return i
+}
+
+// word gives the role of a word, by itself and by what follows it.
+func (l *language) word(w, rest string) styled.Role {
+	key := w
+	if l.fold {
+		key = strings.ToLower(w)
+	}
+	if role, ok := l.words()[key]; ok {
+		return role
+	}
+	if r, _ := utf8.DecodeRuneInString(w); l.types && unicode.IsUpper(r) && len(w) > 1 && strings.ToUpper(w) != w && !strings.HasPrefix(rest, "(") {
+		return styled.Type
+	}
+	if l.calls && strings.HasPrefix(rest, "(") {
+		return styled.Function
+	}
+	return styled.Text
+}
