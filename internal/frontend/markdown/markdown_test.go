@@ -3,7 +3,6 @@ package markdown
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 

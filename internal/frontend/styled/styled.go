@@ -116,12 +116,12 @@ func (l Line) Width() int {
 	return n
 }
 
-// Width is how many columns a text takes on a terminal that counts them as
-// wcwidth does. A tab must be made blanks before.
+// Width is how many columns a text takes on a terminal that draws what belongs
+// together as one, as those of today do. A tab must be made blanks before.
 func Width(s string) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] < ' ' || s[i] >= 0x7f {
-			return ansi.StringWidthWc(s)
+			return ansi.StringWidth(s)
 		}
 	}
 	return len(s)
@@ -133,7 +133,7 @@ func next(s string) (size, columns int) {
 	if c := s[0]; c < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return 1, 1
 	}
-	cluster, columns := ansi.FirstGraphemeCluster(s, ansi.WcWidth)
+	cluster, columns := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 	return len(cluster), columns
 }
 

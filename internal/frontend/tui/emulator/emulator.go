@@ -109,7 +109,7 @@ func (t *Terminal) one(s string) int {
 		t.fail("a control character: %q", c)
 		return 1
 	}
-	cluster, width := ansi.FirstGraphemeCluster(s, ansi.WcWidth)
+	cluster, width := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 	t.put(cluster, width)
 	return len(cluster)
 }

@@ -78,7 +78,7 @@ func (p *Painter) Resize(width int) {
 		p.above = 0
 	}
 	for _, r := range p.rows[:min(p.caret.Row, len(p.rows))] {
-		p.above += max(1, (ansi.StringWidthWc(r)+width-1)/width)
+		p.above += max(1, (ansi.StringWidth(r)+width-1)/width)
 	}
 }
 
@@ -86,7 +86,7 @@ func (p *Painter) columns(row int) int {
 	if row >= len(p.rows) {
 		return 0
 	}
-	return ansi.StringWidthWc(p.rows[row])
+	return ansi.StringWidth(p.rows[row])
 }
 
 // Frame writes finished lines above the live area, and what changed in it.
@@ -186,7 +186,7 @@ func (p *Painter) over(old, row string) {
 		fmt.Fprintf(&p.b, "\x1b[%dC", at)
 	}
 	p.b.WriteString(row[at:])
-	if n := ansi.StringWidthWc(row); n < ansi.StringWidthWc(old) && n < p.width {
+	if n := ansi.StringWidth(row); n < ansi.StringWidth(old) && n < p.width {
 		p.b.WriteString("\x1b[K")
 	}
 }

@@ -1,0 +1,249 @@
+// Package keys tells what a person pressed, pasted and looks at from the bytes
+// that a terminal sends, and what the terminal answers about itself.
+//
+// It promises that no byte of a paste is taken for a key, that a paste of any
+// size costs no more than reading it, and that a key that begins as a longer
+// sequence waits for it no longer than a person notices.
+package keys
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	uv "github.com/charmbracelet/ultraviolet"
+)
+
+// Press is a key.
+type Press struct {
+	Name string // such as "a", "enter", "ctrl+c", "shift+tab"
+	Text string // what it types, "" for a key that types nothing
+}
+
+// Paste is what was pasted.
+type Paste struct{ Text string }
+
+// Focus tells whether the terminal's window is looked at.
+type Focus struct{ In bool }
+
+// Mode is the terminal's answer about one of its modes.
+type Mode struct {
+	Number int
+	Known  bool
+}
+
+// Background is the terminal's answer about its colour.
+type Background struct{ Dark bool }
+
+// Enhanced says that the terminal tells keys apart in the way of kitty's.
+type Enhanced struct{}
+
+// Answered is the terminal's answer to what every terminal answers: what it has
+// not answered by then it will not.
+type Answered struct{}
+
+// patience is how long the rest of a sequence may take.
+const patience = 50 * time.Millisecond
+
+const pasteBegins, pasteEnds = "\x1b[200~", "\x1b[201~"
+
+// Read sends what comes from a terminal until it ends or ctx does.
+func Read(ctx context.Context, r io.Reader, events chan<- any) error {
+	pieces, failed := make(chan []byte), make(chan error, 1)
+	go func() {
+		for {
+			buf := make([]byte, 32<<10)
+			n, err := r.Read(buf)
+			if n > 0 {
+				select {
+				case pieces <- buf[:n]:
+				case <-ctx.Done():
+					return
+				}
+			}
+			if err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	var s scanner
+	wait := time.NewTimer(0)
+	<-wait.C
+	defer wait.Stop()
+	for {
+		var out []any
+		select {
+		case p := <-pieces:
+			out = s.add(p)
+			wait.Stop()
+			if s.waits() {
+				wait.Reset(patience)
+			}
+		case <-wait.C:
+			out = s.expire()
+		case err := <-failed:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		for _, e := range out {
+			select {
+			case events <- e:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// scanner cuts bytes into events.
+type scanner struct {
+	decoder uv.EventDecoder
+	buf     []byte
+	pasting bool
+	paste   bytes.Buffer
+}
+
+func (s *scanner) waits() bool { return len(s.buf) > 0 && !s.pasting }
+
+func (s *scanner) add(p []byte) (out []any) {
+	s.buf = append(s.buf, p...)
+	return s.scan(false)
+}
+
+func (s *scanner) expire() (out []any) {
+	if s.pasting {
+		return nil
+	}
+	return s.scan(true)
+}
+
+func (s *scanner) scan(expired bool) (out []any) {
+	for len(s.buf) > 0 {
+		if s.pasting {
+			at := bytes.Index(s.buf, []byte(pasteEnds))
+			if at < 0 { // the end may be cut in two
+				keep := min(len(s.buf), len(pasteEnds)-1)
+				s.paste.Write(s.buf[:len(s.buf)-keep])
+				s.buf = append(s.buf[:0], s.buf[len(s.buf)-keep:]...)
+				return out
+			}
+			s.paste.Write(s.buf[:at])
+			s.buf = s.buf[at+len(pasteEnds):]
+			out = append(out, Paste{strings.ToValidUTF8(s.paste.String(), "\uFFFD")})
+			s.paste, s.pasting = bytes.Buffer{}, false
+			continue
+		}
+		if bytes.HasPrefix(s.buf, []byte(pasteBegins)) {
+			s.buf, s.pasting = s.buf[len(pasteBegins):], true
+			continue
+		}
+		size := whole(s.buf)
+		if size == 0 {
+			if !expired {
+				return out
+			}
+			size = len(s.buf)
+		}
+		n, e := s.decoder.Decode(s.buf[:size])
+		s.buf = s.buf[max(1, n):]
+		out = append(out, events(e)...)
+	}
+	return out
+}
+
+// whole is the size of what comes first, 0 where it is not all there.
+func whole(b []byte) int {
+	if b[0] != 0x1b {
+		if !utf8.FullRune(b) {
+			return 0
+		}
+		_, n := utf8.DecodeRune(b)
+		return n
+	}
+	if len(b) == 1 {
+		return 0
+	}
+	ends := func(end string) int {
+		if i := bytes.Index(b, []byte(end)); i >= 0 {
+			return i + len(end)
+		}
+		return 0
+	}
+	switch b[1] {
+	case '[':
+		for i := 2; i < len(b); i++ {
+			if b[i] >= 0x40 && b[i] < 0x7f && !(i == 2 && b[i] == '[') { // the console's function keys
+				return i + 1
+			}
+		}
+		return 0
+	case 'O':
+		if len(b) < 3 {
+			return 0
+		}
+		return 3
+	case ']':
+		bell, st := ends("\a"), ends("\x1b\\")
+		if bell > 0 && (st == 0 || bell < st) {
+			return bell
+		}
+		return st
+	case 'P', '_', '^', 'X':
+		return ends("\x1b\\")
+	case 0x1b:
+		return 1
+	}
+	if !utf8.FullRune(b[1:]) {
+		return 0
+	}
+	_, n := utf8.DecodeRune(b[1:])
+	return 1 + n
+}
+
+func events(e uv.Event) []any {
+	switch e := e.(type) {
+	case uv.MultiEvent:
+		var out []any
+		for _, m := range e {
+			out = append(out, events(m)...)
+		}
+		return out
+	case uv.KeyPressEvent:
+		return []any{press(uv.Key(e))}
+	case uv.FocusEvent:
+		return []any{Focus{true}}
+	case uv.BlurEvent:
+		return []any{Focus{false}}
+	case uv.ModeReportEvent:
+		return []any{Mode{e.Mode.Mode(), !e.Value.IsNotRecognized()}}
+	case uv.BackgroundColorEvent:
+		return []any{Background{e.IsDark()}}
+	case uv.KeyboardEnhancementsEvent:
+		return []any{Enhanced{}}
+	case uv.PrimaryDeviceAttributesEvent:
+		return []any{Answered{}}
+	}
+	return nil
+}
+
+// press names a key.
+func press(k uv.Key) Press {
+	text := k.Text
+	if k.Mod&^(uv.ModShift|uv.ModCapsLock|uv.ModNumLock|uv.ModScrollLock) != 0 {
+		text = ""
+	}
+	k.Mod &^= uv.ModCapsLock | uv.ModNumLock | uv.ModScrollLock
+	name := k.Keystroke()
+	if name == "space" {
+		name, text = " ", " "
+	}
+	if strings.HasPrefix(name, "kp") { // the keypad's keys are keys
+		name = strings.TrimPrefix(name, "kp")
+	}
+	return Press{Name: name, Text: text}
+}
