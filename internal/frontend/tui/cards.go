@@ -1,0 +1,394 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/markdown"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+)
+
+// This file draws blocks that are finished.
+
+const (
+	promptHead = 12 // lines of a long prompt that are shown
+	outputHead = 4  // of what a failed command printed
+	outputTail = 8
+	diffLines  = 40
+)
+
+var inset = styled.Of(styled.Text, "  ")
+
+func (p *paper) card(ch chat.Change) {
+	switch b := ch.Block.Body.(type) {
+	case chat.Prompt:
+		p.prompt(b)
+	case chat.Thinking:
+		if !ch.Block.Ephemeral {
+			text := "∴ thought"
+			if s := since(ch.Block.Began, ch.Block.Ended); s != "" {
+				text += " for " + strings.TrimSpace(s)
+			}
+			p.begin(aCall)
+			p.put(styled.Of(styled.Dim, text))
+		}
+	case chat.Call:
+		p.call(b)
+	case chat.Check:
+		p.begin(aCall)
+		failed := b.Exit == nil || *b.Exit != 0
+		p.title(b.Title, b.Said, failed, false)
+		if failed {
+			p.printed(b.Output)
+		}
+	case chat.Retry:
+		p.begin(aNote)
+		p.wrapped(styled.Warn, "! "+b.Text)
+	case chat.Plan:
+		p.planned(b)
+	case chat.Phase:
+		if text := b.String(); text != "" {
+			p.begin(aNote)
+			p.wrapped(styled.Accent, "▸ "+text)
+		}
+	case chat.Note:
+		p.note(b)
+	case chat.Patch:
+		p.begin(anOutput)
+		p.diff(b.Text, 0)
+	case chat.Ending:
+		p.ending(b)
+	}
+}
+
+func (p *paper) wrapped(role styled.Role, text string) {
+	for l := range strings.Lines(text) {
+		p.put(styled.Of(role, strings.TrimSuffix(l, "\n")).Wrap(p.width, inset)...)
+	}
+}
+
+func (p *paper) prompt(b chat.Prompt) {
+	if mending(b) {
+		p.begin(aNote)
+		p.wrapped(styled.Dim, brief.Mending)
+		return
+	}
+	p.lost.Forget()
+	p.begin(aPrompt)
+	lines := strings.Split(strings.TrimSpace(b.Text), "\n")
+	more := 0
+	if len(lines) > promptHead+promptHead/4 {
+		more = len(lines) - promptHead
+		lines = lines[:promptHead]
+	}
+	for i, l := range lines {
+		sign := "  "
+		if i == 0 {
+			sign = "› "
+		}
+		p.put(styled.Of(styled.Accent, sign).Add(styled.Person, styled.Tabs(l)).Wrap(p.width, inset)...)
+	}
+	if more > 0 {
+		p.put(styled.Of(styled.Dim, fmt.Sprintf("  … %d lines more", more)))
+	}
+	if text := b.Attachments(); text != "" {
+		p.wrapped(styled.Dim, "  "+text)
+	}
+	if b.Images > 0 {
+		p.put(styled.Of(styled.Dim, "  with "+brief.Plural(b.Images, "image", "images")))
+	}
+	if b.Joined {
+		p.put(styled.Of(styled.Dim, "  delivered while it works"))
+	}
+}
+
+// replied is what stands below a reply.
+func (p *paper) replied(ch chat.Change, b chat.Reply) {
+	switch {
+	case ch.Block.Ephemeral:
+		p.put(styled.Of(styled.Dim, "— it broke off here"))
+	case ch.Missed:
+		p.begin(aNote)
+		p.wrapped(styled.Dim, "the screen missed a part of that; here it is again, whole:")
+		p.begin(aReply)
+		p.put(markdown.Lines(b.Text, markdown.Options{Width: p.width, Links: p.links})...)
+	}
+	if b.Cached != "" {
+		p.begin(aNote)
+		p.wrapped(styled.Dim, b.Cached)
+	}
+}
+
+// title is a call in one line: a sign that tells how it went, what it is, how it
+// went in words.
+func (p *paper) title(title, said string, failed, refused bool) {
+	role := styled.Good
+	switch {
+	case refused:
+		role = styled.Warn
+	case failed:
+		role = styled.Bad
+	}
+	l := styled.Of(role, "● ").Add(styled.Text, title)
+	if said != "" {
+		said = "  " + said
+		if role == styled.Good {
+			role = styled.Dim
+		}
+		l = l.Add(role, said)
+	}
+	p.put(l.Wrap(p.width, inset)...)
+}
+
+func (p *paper) call(b chat.Call) {
+	if b.Asks && b.Outcome == event.OK || b.Kind == tool.Note && b.Outcome == event.OK && b.Said == "" {
+		return // question and answer, or the plan, stand there
+	}
+	p.begin(aCall)
+	refused := b.Outcome == event.Denied || b.Outcome == event.Invalid || b.Outcome == event.Cancelled
+	failed := b.Outcome != event.OK || b.Exit != nil && *b.Exit != 0
+	p.title(b.Title, b.Said, failed, refused)
+	switch {
+	case refused:
+	case failed && (b.Command != "" || b.Kind == tool.Exec):
+		p.printed(b.Output)
+	case b.Diff != "" && !p.asked(b.Title):
+		p.diff(b.Diff, diffLines)
+	}
+}
+
+// asked reports whether a question has shown what a call would change.
+func (p *paper) asked(title string) bool {
+	return slices.ContainsFunc(p.previews, func(t string) bool { return t == title || strings.HasPrefix(t, title+" ") })
+}
+
+// printed shows what something printed by its beginning and its end.
+func (p *paper) printed(text string) {
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
+	if len(lines) == 1 && lines[0] == "" {
+		return
+	}
+	show := func(ls []string) {
+		for _, l := range ls {
+			p.put(styled.Of(styled.Dim, "  "+styled.Tabs(l)))
+		}
+	}
+	if len(lines) <= outputHead+outputTail+2 {
+		show(lines)
+		return
+	}
+	show(lines[:outputHead])
+	p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines; Ctrl+O shows all", len(lines)-outputHead-outputTail)))
+	show(lines[len(lines)-outputTail:])
+}
+
+// diff shows a change of files, of many lines only the first ones; most 0 shows
+// all.
+func (p *paper) diff(text string, most int) {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	cut := 0
+	if most > 0 && len(lines) > most+most/4 {
+		cut = len(lines) - most
+		lines = lines[:most]
+	}
+	names := strings.Count(text, "\n--- ")
+	for i, l := range lines {
+		role := styled.Text
+		switch {
+		case strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ "), strings.HasPrefix(l, "+++ ") && i > 0 && strings.HasPrefix(lines[i-1], "--- "):
+			if names == 0 && most > 0 {
+				continue // the title names the file
+			}
+			role = styled.Heading
+		case strings.HasPrefix(l, "@@"):
+			role = styled.Hunk
+		case strings.HasPrefix(l, "+"):
+			role = styled.Added
+		case strings.HasPrefix(l, "-"):
+			role = styled.Removed
+		}
+		p.put(styled.Of(role, "  "+styled.Tabs(l)))
+	}
+	if cut > 0 {
+		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines more; /diff shows all", cut)))
+	}
+}
+
+// planned shows a plan: what changed of one that stands there.
+func (p *paper) planned(b chat.Plan) {
+	same := len(p.plan) == len(b.Items)
+	for i := range b.Items {
+		same = same && p.plan[i].Text == b.Items[i].Text
+	}
+	before := p.plan
+	p.plan = b.Items
+	begun := false
+	for i, it := range b.Items {
+		if same && before[i].Status == it.Status {
+			continue
+		}
+		if !begun {
+			p.begin(aCall)
+			begun = true
+		}
+		sign, role := "☐ ", styled.Text
+		switch it.Status {
+		case "completed", "done":
+			sign, role = "☑ ", styled.Good
+		case "in_progress", "active":
+			sign, role = "▸ ", styled.Accent
+		}
+		p.put(styled.Of(role, sign+it.Text).Wrap(p.width, inset)...)
+	}
+}
+
+func (p *paper) note(b chat.Note) {
+	role, text := styled.Dim, b.Text
+	switch b.Kind {
+	case chat.OfWarning:
+		p.lost.Add(b.Text)
+		role, text = styled.Warn, "! "+text
+	case chat.OfFailure, chat.OfRefusal:
+		role, text = styled.Bad, "! "+text
+	case chat.OfStuck:
+		role, text = styled.Warn, "! "+text+" (evidence: /why)"
+	case chat.OfCompaction:
+		text += "; /context shows it"
+	case chat.OfRoute:
+		if !b.Firm { // else a question says so, where it matters
+			return
+		}
+	case chat.OfInterrupt:
+		if role, text = styled.Warn, "interrupted"; b.By == "permission" {
+			text = "you did not allow it, so the turn ends here; say what to do instead"
+		}
+	case chat.OfMode, chat.OfGrant, chat.OfTold, chat.OfUndo:
+	default:
+		return
+	}
+	p.begin(aNote)
+	p.wrapped(role, text)
+	for _, l := range b.More {
+		p.wrapped(role, "  "+l)
+	}
+}
+
+func (p *paper) ending(b chat.Ending) {
+	p.previews = nil
+	p.begin(anEnding)
+	if b.Error != "" && b.End != event.EndPermission {
+		text := fmt.Sprintf("! %s: %s", b.End, b.Error)
+		if b.End == event.EndStuck {
+			text += "; /why has the evidence"
+		}
+		p.wrapped(styled.Bad, text)
+	}
+	if b.Proof != "" {
+		p.wrapped(styled.Text, b.Proof+"; /diff shows it, /undo turn puts it back")
+	}
+	text := brief.Spending(b.Spent)
+	if lost := p.lost.String(); lost != "" {
+		text += "; " + lost
+	}
+	p.wrapped(styled.Dim, text)
+}
+
+// command shows what a person's own command prints.
+func (p *paper) command(ch chat.Change, b chat.Command) {
+	if p.flow == nil && (ch.More != "" || ch.What == chat.Finished) {
+		line := b.Line
+		if line == "" && len(p.shells) > 0 {
+			line = p.shells[0]
+		}
+		if len(p.shells) > 0 {
+			p.shells = p.shells[1:]
+		}
+		p.begin(aPrompt)
+		p.put(styled.Of(styled.Accent, "! ").Add(styled.Person, line))
+		p.last = anOutput
+	}
+	p.flows(ch, anOutput, false)
+	if ch.What != chat.Finished || ch.Block.Ephemeral {
+		return
+	}
+	switch {
+	case ch.Missed:
+		out := strings.TrimRight(b.Output, " \n")
+		p.put(styled.Of(styled.Dim, "the screen missed a part of that; it ends in: "+out[strings.LastIndexByte(out, '\n')+1:]))
+	case b.Exit == nil:
+		p.put(styled.Of(styled.Warn, "it did not end by itself"))
+	case *b.Exit != 0:
+		p.put(styled.Of(styled.Bad, fmt.Sprintf("exit code %d", *b.Exit)))
+	}
+}
+
+// question shows what is asked about as soon as it is asked, and the answer.
+func (p *paper) question(ch chat.Change, b chat.Question) {
+	switch ch.What {
+	case chat.Added:
+		p.begin(aNote)
+		switch {
+		case b.Why == chat.AskedByCommand:
+			p.put(styled.Lines(styled.Text, strings.TrimRight(b.Text, " :"))...)
+		case len(b.Calls) == 0 && b.Why == "":
+			p.wrapped(styled.Accent, "? "+b.Text)
+		case len(b.Calls) == 0:
+			p.wrapped(styled.Warn, "? "+b.Text)
+		}
+		for i, c := range b.Calls {
+			p.consent(i, len(b.Calls), c)
+		}
+	case chat.Finished:
+		p.answered(b)
+	}
+}
+
+func (p *paper) consent(i, n int, c chat.Consent) {
+	head := "? "
+	if n > 1 {
+		head = fmt.Sprintf("? %d of %d: ", i+1, n)
+	}
+	l := styled.Of(styled.Warn, head).Add(styled.Text, c.Title)
+	if c.Reason != "" {
+		l = l.Add(styled.Dim, " ("+c.Reason+")")
+	}
+	p.put(l.Wrap(p.width, inset)...)
+	switch preview := strings.TrimSpace(c.Preview); {
+	case preview == "" || strings.HasSuffix(c.Title, c.Tool+" "+preview): // the title says all of it
+	case c.Diff && c.Long():
+		p.previews = append(p.previews, c.Title)
+		p.diff(c.Preview, chat.LongDiff)
+	case c.Diff:
+		p.previews = append(p.previews, c.Title)
+		p.diff(c.Preview, 1<<30)
+	default:
+		for l := range strings.SplitSeq(strings.TrimRight(c.Preview, "\n"), "\n") {
+			p.put(styled.Of(styled.Text, "  "+styled.Tabs(l)))
+		}
+	}
+}
+
+func (p *paper) answered(b chat.Question) {
+	p.begin(aNote)
+	switch {
+	case len(b.Verdicts) == 0 && b.Answer == "":
+		return
+	case len(b.Verdicts) == 0:
+		p.wrapped(styled.Person, "  → "+b.Answer)
+	}
+	for i, v := range b.Verdicts {
+		text := map[event.Scope]string{event.Once: "allowed once", event.Session: "allowed for this session", event.Always: "always allowed", event.No: "not allowed"}[v.Scope]
+		if len(b.Verdicts) > 1 {
+			text = fmt.Sprintf("%d: %s", i+1, text)
+		}
+		if v.Why != "" {
+			text += ": " + v.Why
+		}
+		p.wrapped(styled.Dim, "  → "+text)
+	}
+}

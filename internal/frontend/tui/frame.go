@@ -1,0 +1,104 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/paint"
+)
+
+// This file puts a frame together.
+
+const (
+	liveRows   = 12 // at most
+	promptRows = 5  // of what is typed
+	queueRows  = 3
+	sign       = "› "
+)
+
+// frame draws what changed.
+func (s *screen) frame() {
+	s.drawn, s.due = s.Now(), nil
+	s.titles()
+	var done []string
+	for _, l := range s.paper.done() {
+		done = append(done, s.Theme.Render(l))
+	}
+	lines, caret := s.live()
+	rows := make([]string, len(lines))
+	for i, l := range lines {
+		rows[i] = s.Theme.Render(l.Cut(s.Width))
+	}
+	s.paint.Frame(done, rows, caret)
+}
+
+// live is the live area: what is on its way above what is typed. Where there is
+// too little room, what is on its way is shown by its end.
+func (s *screen) live() (out []styled.Line, caret paint.Caret) {
+	most := max(3, min(liveRows, s.Height-1))
+	status := s.status()
+	typed, row, col := s.typing(max(1, min(promptRows, most-2)))
+	foot := s.footer(max(0, most-len(typed)-1))
+	room := most - len(typed) - len(foot) - 1
+	var above []styled.Line
+	if s.ask != nil {
+		above = s.asked(room)
+	} else {
+		above = append(above, s.paper.rows(s.Now())...)
+		above = append(above, s.queued()...)
+	}
+	if len(above) > 0 && room > len(above) || s.paper.begun && room > len(above) {
+		above = append(above, nil)
+	}
+	if s.paper.begun && len(above) > 1 && room > len(above) && s.paper.flow == nil {
+		above = append([]styled.Line{nil}, above...) // apart from what is finished
+	}
+	out = append(out, above[max(0, len(above)-room):]...)
+	caret = paint.Caret{Row: len(out) + row, Column: col}
+	out = append(out, typed...)
+	out = append(out, foot...)
+	return append(out, status), caret
+}
+
+// typing is what is typed, with its sign.
+func (s *screen) typing(most int) (out []styled.Line, row, col int) {
+	e, lead := s.edit, styled.Of(styled.Accent, sign)
+	if s.ask != nil && s.ask.focus {
+		e, lead = s.ask.answer, styled.Of(styled.Warn, s.ask.sign())
+	}
+	if words, found, on := e.Searching(); on {
+		lead = styled.Of(styled.Accent, "search: "+words)
+		if !found {
+			lead = styled.Of(styled.Bad, "not found: "+words)
+		}
+		lead = lead.Add(styled.Dim, "  ").Cut(s.Width / 2)
+	}
+	n := lead.Width()
+	lines, row, col := e.Shown(max(2, s.Width-n-1), most)
+	for i, l := range lines {
+		if i == 0 {
+			out = append(out, append(append(styled.Line(nil), lead...), l...))
+		} else {
+			out = append(out, append(styled.Of(styled.Text, strings.Repeat(" ", n)), l...))
+		}
+	}
+	return out, row, col + n
+}
+
+// queued is what was entered and has not reached the model.
+func (s *screen) queued() (out []styled.Line) {
+	queue := s.talk.Queue()
+	for i, q := range queue {
+		if i == queueRows-1 && len(queue) > queueRows {
+			return append(out, styled.Of(styled.Dim, "  and more that waits"))
+		}
+		when := "  goes with its next request; Up takes it back"
+		if q.After {
+			when = "  waits for the end of the turn; Up takes it back"
+		}
+		text := strings.ReplaceAll(q.Text, "\n", " ")
+		l := styled.Of(styled.Accent, "◦ ").Add(styled.Text, text).Cut(max(10, s.Width-styled.Width(when)))
+		out = append(out, l.Add(styled.Dim, when))
+	}
+	return out
+}

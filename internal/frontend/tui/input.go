@@ -1,0 +1,278 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/paint"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// This file is what keys do.
+
+// twice is how fast a key comes again to mean more.
+const twice = 600 * time.Millisecond
+
+// press takes a key.
+func (s *screen) press(k keys.Press) {
+	switch k.Name {
+	case "ctrl+c":
+		s.interrupt()
+		return
+	case "ctrl+z":
+		if s.Suspend != nil {
+			s.suspend()
+		}
+		return
+	case "shift+tab":
+		s.cycle()
+		return
+	}
+	switch {
+	case s.ask != nil && s.ask.focus:
+		s.answer(k)
+	case s.searching(k):
+	case s.menu.takes(s, k):
+	default:
+		s.prompt(k)
+	}
+	s.complete()
+}
+
+// prompt takes a key for what is typed.
+func (s *screen) prompt(k keys.Press) {
+	e := s.edit
+	switch k.Name {
+	case "enter":
+		s.enter()
+	case "esc":
+		s.escape()
+	case "tab":
+		if s.ask != nil {
+			s.ask.enter(s.Now())
+		}
+	case "ctrl+d":
+		if e.Empty() {
+			s.over = &Exit{}
+			return
+		}
+		e.Delete()
+	case "up", "ctrl+p":
+		if e.Empty() && s.takeLast() {
+			return
+		}
+		if k.Name == "ctrl+p" || !e.Up(s.columns()) {
+			e.Older()
+		}
+	case "down", "ctrl+n":
+		if k.Name == "ctrl+n" || !e.Down(s.columns()) {
+			e.Newer()
+		}
+	case "ctrl+r":
+		e.Search()
+	case "ctrl+g":
+		s.elsewhere()
+	default:
+		edits(e, k)
+	}
+}
+
+// columns is how wide what is typed is shown.
+func (s *screen) columns() int { return max(2, s.Width-len([]rune(sign))-1) }
+
+// edits takes the keys that change a text, and reports whether it was one.
+func edits(e *editor.Editor, k keys.Press) bool {
+	do := map[string]func(){
+		"left": e.Left, "ctrl+b": e.Left, "right": e.Right, "ctrl+f": e.Right,
+		"ctrl+left": e.WordLeft, "alt+left": e.WordLeft, "alt+b": e.WordLeft,
+		"ctrl+right": e.WordRight, "alt+right": e.WordRight, "alt+f": e.WordRight,
+		"home": e.Home, "ctrl+a": e.Home, "end": e.End, "ctrl+e": e.End,
+		"backspace": e.Backspace, "ctrl+h": e.Backspace, "shift+backspace": e.Backspace, "delete": e.Delete, "ctrl+d": e.Delete,
+		"ctrl+w": e.KillBack, "alt+backspace": e.KillWordBack, "ctrl+backspace": e.KillWordBack, "alt+d": e.KillWord,
+		"ctrl+k": e.KillLine, "ctrl+u": e.KillStart, "ctrl+y": e.Yank, "ctrl+_": e.Undo, "ctrl+/": e.Undo, "ctrl+7": e.Undo,
+		"ctrl+j": func() { e.Type("\n") }, "shift+enter": func() { e.Type("\n") }, "alt+enter": func() { e.Type("\n") },
+	}[k.Name]
+	switch {
+	case do != nil:
+		do()
+	case k.Text != "":
+		e.Type(k.Text)
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *screen) paste(text string) {
+	e := s.edit
+	if s.ask != nil && s.ask.focus && s.ask.words() {
+		e = s.ask.answer
+	} else if s.ask != nil {
+		s.ask.focus = false // it is no answer
+	}
+	e.Found(true)
+	e.Paste(text, func(n int, text string) string {
+		return fmt.Sprintf("pasted text %d: %s", n, brief.Plural(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line", "lines"))
+	})
+}
+
+// enter takes what was typed.
+func (s *screen) enter() {
+	text := s.edit.Text()
+	if head, more := strings.CutSuffix(text, `\`); more {
+		s.edit.Backspace()
+		if s.edit.Text() == head {
+			s.edit.Type("\n")
+			return
+		}
+		s.edit.Undo()
+	}
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	s.edit.Take()
+	s.keep(text)
+	if in := chat.ReadInput(text); in.Shell && in.Text != "" {
+		s.paper.shells = append(s.paper.shells, in.Text)
+	}
+	s.talk.Enter(text)
+}
+
+// keep puts a text into the history.
+func (s *screen) keep(text string) {
+	s.edit.Entered(text)
+	if s.History != nil {
+		s.History.Add(text)
+	}
+}
+
+// interrupt is Ctrl+C (SPEC 10.3).
+func (s *screen) interrupt() {
+	s.edit.Found(false)
+	switch s.talk.Press(!s.edit.Empty()) {
+	case lifecycle.Clear:
+		s.keep(s.edit.Take())
+		s.hint = "cleared; Up brings it back"
+	case lifecycle.Confirm:
+		s.hint = "press Ctrl+C again to leave"
+	case lifecycle.Exit:
+		s.over = &Exit{}
+	case lifecycle.Abort:
+		s.over = &Exit{By: "SIGINT"}
+	}
+}
+
+// escape interrupts what runs and keeps what is typed; twice at rest it goes
+// back to a prompt of before.
+func (s *screen) escape() {
+	switch {
+	case s.talk.Busy():
+		s.talk.Interrupt("person")
+	case !s.edit.Empty():
+		s.hint = "Ctrl+C clears"
+	case s.Now().Sub(s.escaped) <= twice:
+		s.escaped = time.Time{}
+		s.talk.Enter("/rewind")
+		return
+	default:
+		s.hint = "Esc again goes back to a prompt of before"
+	}
+	s.escaped = s.Now()
+}
+
+// takeBack puts texts that were entered before what is typed.
+func (s *screen) takeBack(texts []string) {
+	if rest := s.edit.Text(); rest != "" {
+		texts = append(texts, rest)
+	}
+	s.edit.Set(strings.Join(texts, "\n"))
+}
+
+// takeLast takes back what was entered last and still waits.
+func (s *screen) takeLast() bool {
+	queue := s.talk.Queue()
+	for i := len(queue) - 1; i >= 0; i-- {
+		if text, ok := s.talk.TakeBack(queue[i].ID); ok {
+			s.edit.Set(text)
+			return true
+		}
+	}
+	return false
+}
+
+// cycle goes to the next permission mode.
+func (s *screen) cycle() {
+	open := s.talk.Session()
+	if open == nil {
+		return
+	}
+	modes := []permission.Mode{permission.Ask4All, permission.AcceptEdits, permission.Plan, permission.Auto}
+	next := modes[0]
+	for i, m := range modes {
+		if m == open.Mode() {
+			next = modes[(i+1)%len(modes)]
+		}
+	}
+	s.talk.SetMode(next)
+}
+
+// searching takes the keys of a search through the history.
+func (s *screen) searching(k keys.Press) bool {
+	e := s.edit
+	if _, _, on := e.Searching(); !on {
+		return false
+	}
+	switch {
+	case k.Name == "ctrl+r":
+		e.Search()
+	case k.Name == "backspace":
+		e.Seek("")
+	case k.Text != "":
+		e.Seek(k.Text)
+	case k.Name == "esc" || k.Name == "ctrl+g":
+		e.Found(false)
+	case k.Name == "enter":
+		e.Found(true)
+	default:
+		e.Found(true)
+		return false
+	}
+	return true
+}
+
+// elsewhere has what is typed edited in the person's editor.
+func (s *screen) elsewhere() {
+	if s.Edit == nil || s.Leave == nil {
+		return
+	}
+	err := s.leave(func() error {
+		text, err := s.Edit(s.edit.Text())
+		if err == nil {
+			s.edit.Set(strings.TrimRight(text, "\n"))
+		}
+		return err
+	})
+	if err != nil {
+		s.hint = "the editor: " + err.Error()
+	}
+}
+
+// leave gives the terminal to somebody else.
+func (s *screen) leave(do func() error) error {
+	s.paint.Frame(nil, []string{""}, paint.Caret{})
+	s.write("\x1b[?2004l\x1b[?1004l")
+	err := s.Leave(do)
+	s.paint.Forget()
+	s.write("\x1b[?2004h\x1b[?1004h")
+	return err
+}
+
+func (s *screen) suspend() {
+	_ = s.leave(func() error { s.Suspend(); return nil }) // it cannot fail
+}

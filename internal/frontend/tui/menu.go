@@ -1,0 +1,168 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+)
+
+// menu is what the word before the caret may become: a slash command or a file.
+type menu struct {
+	items  []choice
+	at     int    // -1: none is chosen yet
+	typed  int    // bytes that a choice replaces
+	closed string // the word for which it was closed
+}
+
+type choice struct{ text, about string }
+
+const menuRows = 6
+
+// complete looks whether something can be completed.
+func (s *screen) complete() {
+	closed := ""
+	if s.menu != nil {
+		closed = s.menu.closed
+	}
+	s.menu = nil
+	if s.ask != nil && s.ask.focus {
+		return
+	}
+	if _, _, on := s.edit.Searching(); on {
+		return
+	}
+	if line, end := s.edit.Line(); end && strings.HasPrefix(line, "/") && !strings.Contains(line, " ") {
+		s.offer(line, closed, commands(line[1:]))
+		return
+	}
+	if word, ok := s.edit.Before('@'); ok && s.Files != nil {
+		var items []choice
+		for _, f := range s.Files(word) {
+			if strings.ContainsAny(f, " \t") {
+				f = `"` + f + `"`
+			}
+			items = append(items, choice{text: "@" + f})
+		}
+		s.offer("@"+word, closed, items)
+	}
+}
+
+func (s *screen) offer(word, closed string, items []choice) {
+	if word == closed {
+		s.menu = &menu{closed: closed}
+		return
+	}
+	if len(items) == 0 || len(items) == 1 && items[0].text == word {
+		return
+	}
+	s.menu = &menu{items: items, at: -1, typed: len(word)}
+}
+
+// commands are those whose name begins so; where there is none, the nearest.
+func commands(name string) (out []choice) {
+	var names []string
+	for _, c := range slash.All() {
+		names = append(names, c.Name)
+		if strings.HasPrefix(c.Name, name) {
+			out = append(out, choice{text: "/" + c.Name, about: strings.TrimSpace(c.Args + "  " + c.Doc)})
+		}
+	}
+	if near := editdistance.Nearest(name, names); len(out) == 0 && near != "" {
+		out = append(out, choice{text: "/" + near, about: "did you mean this?"})
+	}
+	return out
+}
+
+// takes takes the keys of a menu.
+func (m *menu) takes(s *screen, k keys.Press) bool {
+	if m == nil || len(m.items) == 0 {
+		return false
+	}
+	switch k.Name {
+	case "tab":
+		if m.at < 0 {
+			if all := common(m.items); len(all) > m.typed {
+				s.edit.Complete(m.typed, all)
+				if len(m.items) == 1 {
+					s.edit.Type(" ")
+				}
+				return true
+			}
+			m.at = 0
+		}
+		m.choose(s)
+	case "down":
+		m.at = (m.at + 1) % len(m.items)
+		s.menu = m
+	case "up":
+		if m.at < 0 {
+			return false
+		}
+		m.at--
+	case "enter":
+		if m.at < 0 {
+			return false
+		}
+		m.choose(s)
+	case "esc":
+		*m = menu{closed: s.word(m.typed)}
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *menu) choose(s *screen) {
+	text := m.items[m.at].text
+	if !strings.HasSuffix(text, "/") {
+		text += " "
+	}
+	s.edit.Complete(m.typed, text)
+	m.items = nil
+}
+
+// word is what stands before the caret.
+func (s *screen) word(bytes int) string {
+	line, _ := s.edit.Line()
+	return line[max(0, len(line)-bytes):]
+}
+
+func common(items []choice) string {
+	all := items[0].text
+	for _, i := range items[1:] {
+		for !strings.HasPrefix(i.text, all) {
+			all = all[:len(all)-1]
+		}
+	}
+	return strings.ToValidUTF8(all, "")
+}
+
+// footer shows the menu.
+func (s *screen) footer(room int) (out []styled.Line) {
+	m := s.menu
+	if m == nil || len(m.items) == 0 {
+		return nil
+	}
+	rows := min(len(m.items), menuRows, room)
+	first := min(max(0, m.at-rows+1), len(m.items)-rows)
+	for i := first; i < first+rows; i++ {
+		it := m.items[i]
+		role := styled.Text
+		if i == m.at {
+			role = styled.Accent
+		}
+		l := styled.Of(role, "  "+plain.Line(it.text))
+		if it.about != "" {
+			l = l.Pad(16).Add(styled.Dim, " "+it.about)
+		}
+		if i == first+rows-1 && first+rows < len(m.items) {
+			l = l.Add(styled.Dim, "  …")
+		}
+		out = append(out, l)
+	}
+	return out
+}

@@ -1,0 +1,325 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/markdown"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+)
+
+// paper makes lines of a timeline's changes: those that are finished, in the
+// order in which they stay, and those of what is open. It knows no terminal and
+// no clock.
+type paper struct {
+	width int
+	links bool
+
+	out    []styled.Line // finished and not taken yet
+	last   sort          // of what stands last
+	begun  bool          // something stands there
+	flow   *flow         // the text that grows at the end
+	queue  []chat.Change // what is finished behind it
+	open   []*live       // in the order they appeared
+	plan   []tool.Item
+	lost   brief.Lost
+	shells []string // a person's own commands that have not begun
+	// previews are the titles of this turn's calls whose change a question showed.
+	previews []string
+}
+
+// sort is what a card is: those of one sort stand together, and a blank line
+// between others.
+type sort byte
+
+const (
+	nothing sort = iota
+	aPrompt
+	aReply
+	aCall
+	aNote
+	anOutput
+	anEnding
+)
+
+// flow is a text that is written as it comes.
+type flow struct {
+	id   string
+	md   *markdown.Stream // nil: as it is
+	rest string           // of a line that is not whole
+}
+
+// live is a block that is open.
+type live struct {
+	chat.Block
+	tail  []string // the last lines of what it prints
+	part  string   // a line that is not whole
+	lines int
+}
+
+// tailLines is how much of a running command's output is seen.
+const tailLines = 5
+
+// take takes a change.
+func (p *paper) take(ch chat.Change) {
+	if ch.Told {
+		return
+	}
+	if s, ok := ch.Block.Body.(chat.Start); ok {
+		if ch.What == chat.Added {
+			p.start(s)
+		}
+		return
+	}
+	p.track(ch)
+	p.write(ch)
+}
+
+// track keeps what is open.
+func (p *paper) track(ch chat.Change) {
+	i := slices.IndexFunc(p.open, func(l *live) bool { return l.ID == ch.Block.ID })
+	switch {
+	case ch.What == chat.Finished && i >= 0:
+		p.open = slices.Delete(p.open, i, i+1)
+		return
+	case ch.What == chat.Finished:
+		return
+	case i < 0:
+		p.open = append(p.open, &live{Block: ch.Block})
+		i = len(p.open) - 1
+	}
+	l := p.open[i]
+	l.Block = ch.Block
+	switch ch.Block.Body.(type) {
+	case chat.Call, chat.Check:
+		l.printed(ch.More)
+	}
+}
+
+// printed keeps the end of what something prints.
+func (l *live) printed(more string) {
+	for part := range strings.Lines(more) {
+		text, ended := strings.CutSuffix(part, "\n")
+		if l.part += text; len(l.part) > 4<<10 {
+			l.part = l.part[len(l.part)-2<<10:]
+		}
+		if ended {
+			l.tail = append(l.tail, l.part)
+			l.part = ""
+			l.lines++
+		}
+		if len(l.tail) > tailLines {
+			l.tail = slices.Delete(l.tail, 0, len(l.tail)-tailLines)
+		}
+	}
+}
+
+// write puts down what is final of a change; behind a text that still grows it
+// waits.
+func (p *paper) write(ch chat.Change) {
+	if p.flow != nil && p.flow.id != ch.Block.ID {
+		if ch.What == chat.Finished || ch.More != "" || isQuestion(ch) {
+			p.queue = append(p.queue, ch)
+		}
+		return
+	}
+	switch b := ch.Block.Body.(type) {
+	case chat.Reply:
+		p.flows(ch, aReply, true)
+		if ch.What == chat.Finished {
+			p.replied(ch, b)
+		}
+	case chat.Command:
+		p.command(ch, b)
+	case chat.Output:
+		if p.flow == nil && ch.More != "" && b.Command != "" {
+			p.begin(aPrompt)
+			p.put(styled.Of(styled.Accent, "› ").Add(styled.Person, b.Command))
+			p.last = anOutput
+		}
+		p.flows(ch, anOutput, false)
+	case chat.Question:
+		p.question(ch, b)
+	default:
+		if ch.What == chat.Finished {
+			p.card(ch)
+		}
+	}
+	p.next(ch)
+}
+
+func isQuestion(ch chat.Change) bool {
+	_, ok := ch.Block.Body.(chat.Question)
+	return ok && ch.What == chat.Added
+}
+
+// next writes what waited behind a text that ended.
+func (p *paper) next(ch chat.Change) {
+	if ch.What != chat.Finished || p.flow != nil {
+		return
+	}
+	queue := p.queue
+	p.queue = nil
+	for _, ch := range queue {
+		p.write(ch)
+	}
+}
+
+// flows writes text as it comes.
+func (p *paper) flows(ch chat.Change, s sort, md bool) {
+	if ch.More != "" {
+		if p.flow == nil {
+			p.begin(s)
+			p.flow = &flow{id: ch.Block.ID}
+			if md {
+				p.flow.md = markdown.New(markdown.Options{Width: p.width, Links: p.links})
+			}
+		}
+		p.flow.add(p, ch.More)
+	}
+	if ch.What == chat.Finished && p.flow != nil {
+		p.flow.end(p)
+		p.flow = nil
+	}
+}
+
+func (f *flow) add(p *paper, more string) {
+	if f.md != nil {
+		p.put(f.md.Write(more)...)
+		return
+	}
+	text := f.rest + more
+	at := strings.LastIndexByte(text, '\n') + 1
+	f.rest = text[at:]
+	for l := range strings.Lines(text[:at]) {
+		p.put(styled.Of(styled.Text, strings.TrimSuffix(l, "\n")))
+	}
+}
+
+func (f *flow) end(p *paper) {
+	if f.md != nil {
+		p.put(f.md.Close()...)
+	} else if f.rest != "" {
+		p.put(styled.Of(styled.Text, f.rest))
+	}
+}
+
+// pending is the end of the text that grows.
+func (p *paper) pending() []styled.Line {
+	switch {
+	case p.flow == nil:
+		return nil
+	case p.flow.md != nil:
+		return p.flow.md.Pending()
+	case p.flow.rest == "":
+		return nil
+	}
+	return []styled.Line{styled.Of(styled.Text, p.flow.rest)}
+}
+
+// begin begins a card: behind one of another sort stands a blank line.
+func (p *paper) begin(s sort) {
+	if p.begun && (s != p.last || s == aPrompt) {
+		p.out = append(p.out, nil)
+	}
+	p.last = s
+}
+
+func (p *paper) put(ls ...styled.Line) {
+	p.out = append(p.out, ls...)
+	p.begun = p.begun || len(ls) > 0
+}
+
+// done gives what is finished.
+func (p *paper) done() []styled.Line {
+	out := p.out
+	p.out = nil
+	return out
+}
+
+// resize is for what comes.
+func (p *paper) resize(width int) {
+	p.width = width
+	if p.flow != nil && p.flow.md != nil {
+		p.flow.md.Resize(width)
+	}
+}
+
+// start begins another session: nothing of the one before is on its way.
+func (p *paper) start(s chat.Start) {
+	if p.flow != nil {
+		p.flow.end(p)
+		p.flow = nil
+	}
+	p.queue, p.open, p.plan, p.previews = nil, nil, nil, nil
+	p.lost.Forget()
+	p.begin(aNote)
+	for _, n := range s.Notes {
+		p.put(styled.Of(styled.Warn, "! "+n).Wrap(p.width, styled.Of(styled.Text, "  "))...)
+	}
+	line := styled.Line{{Text: "pawl", Style: styled.Style{Role: styled.Accent, Attr: styled.Bold}}}
+	line = line.Add(styled.Dim, "  "+s.Model+"; mode "+s.Mode+"; session "+s.ID)
+	p.put(line.Wrap(p.width, styled.Of(styled.Text, "      "))...)
+}
+
+// rows are those of what is open, for the live area.
+func (p *paper) rows(now time.Time) []styled.Line {
+	out := p.pending()
+	for _, l := range p.open {
+		switch b := l.Body.(type) {
+		case chat.Thinking:
+			out = append(out, styled.Of(styled.Dim, "∴ thinking"+since(l.Began, now)))
+		case chat.Call:
+			if b.Started && !b.Asks && (b.Kind != tool.Note || len(l.tail) > 0) {
+				out = append(out, p.running(l, b.Title, now)...)
+			}
+		case chat.Check:
+			out = append(out, p.running(l, b.Title, now)...)
+		case chat.Retry:
+			text := b.Text
+			if b.Waiting != "" {
+				text += " (" + b.Waiting + ")"
+			}
+			out = append(out, styled.Of(styled.Warn, "! "+text).Wrap(p.width, styled.Of(styled.Text, "  "))...)
+		}
+	}
+	return out
+}
+
+func (p *paper) running(l *live, title string, now time.Time) []styled.Line {
+	head := styled.Of(styled.Accent, "● ").Add(styled.Text, title).Cut(p.width - 8)
+	out := []styled.Line{head.Add(styled.Dim, since(l.Began, now))}
+	tail := l.tail
+	if l.part != "" {
+		tail = append(tail[max(0, len(tail)-tailLines+1):len(tail):len(tail)], l.part)
+	}
+	for _, t := range tail {
+		out = append(out, styled.Of(styled.Dim, "  "+styled.Tabs(t)).Cut(p.width))
+	}
+	return out
+}
+
+// since says how long something has been running, in whole seconds.
+func since(t, now time.Time) string {
+	d := now.Sub(t).Truncate(time.Second)
+	if d < time.Second || t.IsZero() {
+		return ""
+	}
+	return "  " + seconds(d)
+}
+
+func seconds(d time.Duration) string {
+	d = d.Truncate(time.Second)
+	if d < time.Minute {
+		return d.String()
+	}
+	return strings.TrimSuffix(d.String(), "0s")
+}
+
+// mending reports whether a prompt is pawl's own, about checks that failed.
+func mending(b chat.Prompt) bool { return b.Source == event.Autofix }

@@ -1,0 +1,140 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+)
+
+// status is the line at the bottom: what it does, then what it is.
+func (s *screen) status() styled.Line {
+	if s.hint != "" {
+		return styled.Of(styled.Warn, s.hint)
+	}
+	open := s.talk.Session()
+	if open == nil {
+		return styled.Of(styled.Dim, "opening…")
+	}
+	var parts []styled.Line
+	if s.busy {
+		text := "● " + s.activity(open.Activity()) + since(s.begun, s.Now())
+		parts = append(parts, styled.Of(styled.Accent, text), styled.Of(styled.Dim, "esc interrupts"))
+	}
+	mode := string(open.Mode())
+	role := styled.Dim
+	if mode == "yolo" {
+		role = styled.Bad
+	} else if mode != "ask" {
+		role = styled.Accent
+	}
+	parts = append(parts, styled.Of(role, mode), styled.Of(styled.Dim, plain.Line(open.Info().Model)))
+	if urgency, percent := open.Urgency(); percent >= 0.5 {
+		role := styled.Dim
+		text := fmt.Sprintf("context %.0f %%", percent)
+		if urgency == "high" || urgency == "critical" {
+			role, text = styled.Warn, text+" ("+urgency+", /compact)"
+		}
+		parts = append(parts, styled.Of(role, text))
+	}
+	if spent, _ := open.Spent(); spent.Requests > 0 {
+		parts = append(parts, styled.Of(styled.Dim, cost(spent)))
+	}
+	if s.branch != "" {
+		parts = append(parts, styled.Of(styled.Dim, plain.Line(s.branch)))
+	}
+	return joined(parts, s.Width)
+}
+
+// cost says what was spent, short.
+func cost(s budget.Spent) string {
+	if known := s.Cost(); known != nil {
+		return brief.Cost(known)
+	}
+	if most := s.Most(); most != nil {
+		return "up to " + brief.Cost(most)
+	}
+	return "cost unknown"
+}
+
+// joined puts parts behind each other as far as they fit.
+func joined(parts []styled.Line, width int) styled.Line {
+	var out styled.Line
+	for i, p := range parts {
+		next := p
+		if i > 0 {
+			next = append(styled.Of(styled.Dim, " · "), p...)
+		}
+		if out.Width()+next.Width() > width && i > 0 {
+			break
+		}
+		out = append(out, next...)
+	}
+	return out
+}
+
+// activity is what it does, in a person's words.
+func (s *screen) activity(state fsm.State) string {
+	if s.ask != nil {
+		return "asks"
+	}
+	switch state {
+	case lifecycle.Idle, lifecycle.ProcessingPrompt, lifecycle.ProgressCheck, lifecycle.PhaseTransition:
+		return "working"
+	case lifecycle.StreamingResponse:
+		if s.paper.flow != nil {
+			return "answering"
+		}
+		return "waiting for the model"
+	case lifecycle.ExecutingTool:
+		return "running"
+	case lifecycle.ErrorRecovery:
+		return "trying again"
+	}
+	return strings.ReplaceAll(string(state), "_", " ")
+}
+
+// titles sets the window's title where it changed.
+func (s *screen) titles() {
+	if s.Folder == "" {
+		return
+	}
+	title := "pawl " + plain.Line(s.Folder)
+	switch {
+	case s.ask != nil:
+		title = "? " + title
+	case s.busy:
+		title = "● " + title
+	}
+	if title != s.title {
+		s.title = title
+		s.write("\x1b]2;" + title + "\x1b\\")
+	}
+}
+
+// long is how long a turn takes that a person stops looking at.
+const long = 10e9
+
+// rests is called when what ran has ended.
+func (s *screen) rests() {
+	if s.Now().Sub(s.begun) >= long {
+		s.notify("pawl is done in " + s.Folder)
+	}
+}
+
+// notify tells a person who looks elsewhere.
+func (s *screen) notify(text string) {
+	if s.sat {
+		text = strings.NewReplacer(";", ",", "\x1b", "", "\a", "").Replace(plain.Line(text))
+		if s.Rxvt {
+			s.write("\x1b]777;notify;pawl;" + text + "\x1b\\\a")
+			return
+		}
+		s.write("\x1b]9;" + text + "\x1b\\\a")
+	}
+}

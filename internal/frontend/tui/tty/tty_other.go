@@ -1,0 +1,43 @@
+//go:build !(darwin || freebsd || linux || netbsd || openbsd)
+
+// Package tty is the terminal's state while a screen has it. Here no screen is
+// to be had: the conversation is held line by line.
+package tty
+
+import (
+	"context"
+	"errors"
+	"os"
+)
+
+// Terminal is none here.
+type Terminal struct{}
+
+// Open says that there is none.
+func Open(_, _ *os.File) (*Terminal, error) {
+	return nil, errors.New("this system's terminals are not known")
+}
+
+// Size is part of Terminal.
+func (t *Terminal) Size() (width, height int, err error) { return 0, 0, errors.ErrUnsupported }
+
+// Resized is part of Terminal.
+func (t *Terminal) Resized(context.Context) <-chan os.Signal { return nil }
+
+// Read is part of Terminal.
+func (t *Terminal) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
+
+// Cancel is part of Terminal.
+func (t *Terminal) Cancel() {}
+
+// Again is part of Terminal.
+func (t *Terminal) Again() error { return errors.ErrUnsupported }
+
+// Cooked is part of Terminal.
+func (t *Terminal) Cooked() error { return errors.ErrUnsupported }
+
+// Suspend is part of Terminal.
+func (t *Terminal) Suspend() {}
+
+// Close is part of Terminal.
+func (t *Terminal) Close() error { return nil }

@@ -1,0 +1,114 @@
+//go:build darwin || freebsd || linux || netbsd || openbsd
+
+// Package tty is the terminal's state while a screen has it: each key comes as
+// it is, and what was typed before is kept. It gives the terminal back as it was
+// found.
+package tty
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+
+	"github.com/muesli/cancelreader"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// Terminal is a terminal that a screen has.
+type Terminal struct {
+	in, out *os.File
+	reader  cancelreader.CancelReader
+
+	mu     sync.Mutex
+	first  unix.Termios
+	closed bool
+}
+
+// Open takes the terminal that two files are.
+func Open(in, out *os.File) (*Terminal, error) {
+	first, err := unix.IoctlGetTermios(int(in.Fd()), getTermios)
+	if err != nil {
+		return nil, err
+	}
+	t := &Terminal{in: in, out: out, first: *first}
+	if t.reader, err = cancelreader.NewReader(in); err != nil {
+		return nil, err
+	}
+	return t, t.raw()
+}
+
+// raw has each key come as it is. Nothing that was typed is thrown away.
+func (t *Terminal) raw() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil
+	}
+	m := t.first
+	m.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
+	m.Lflag &^= unix.ECHO | unix.ICANON | unix.ISIG | unix.IEXTEN
+	m.Cc[unix.VMIN], m.Cc[unix.VTIME] = 1, 0
+	return unix.IoctlSetTermios(int(t.in.Fd()), setTermios, &m)
+}
+
+func (t *Terminal) cooked() error {
+	return unix.IoctlSetTermios(int(t.in.Fd()), setTermios, &t.first)
+}
+
+// Size is how large the window is.
+func (t *Terminal) Size() (width, height int, err error) { return term.GetSize(int(t.out.Fd())) }
+
+// Resized tells when the window's size may have changed, until ctx ends.
+func (t *Terminal) Resized(ctx context.Context) <-chan os.Signal {
+	out := make(chan os.Signal, 1)
+	signal.Notify(out, unix.SIGWINCH)
+	context.AfterFunc(ctx, func() { signal.Stop(out) })
+	return out
+}
+
+// Read reads what is typed, until Cancel.
+func (t *Terminal) Read(p []byte) (int, error) { return t.reader.Read(p) }
+
+// Cancel ends a Read that waits. Nothing can be read after it until Again.
+func (t *Terminal) Cancel() { t.reader.Cancel() }
+
+// Again lets the terminal be read again, with each key as it is.
+func (t *Terminal) Again() (err error) {
+	if err = t.reader.Close(); err == nil {
+		t.reader, err = cancelreader.NewReader(t.in)
+	}
+	if err != nil {
+		return err
+	}
+	return t.raw()
+}
+
+// Cooked gives the terminal back for a while.
+func (t *Terminal) Cooked() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.cooked()
+}
+
+// Suspend stops the process as the suspend key does.
+func (t *Terminal) Suspend() {
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGCONT)
+	defer stop()
+	if unix.Kill(0, unix.SIGTSTP) == nil { // as the terminal does: the whole group
+		<-ctx.Done()
+	}
+}
+
+// Close gives the terminal back for good.
+func (t *Terminal) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil
+	}
+	t.closed = true
+	t.reader.Cancel()
+	return t.cooked()
+}

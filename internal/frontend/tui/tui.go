@@ -1,0 +1,340 @@
+// Package tui is the screen: a conversation on a terminal that shows what
+// happens as it happens, and takes what a person types meanwhile.
+//
+// It is inline and append-only. What is finished goes to the terminal's own
+// scrollback, where it is searched and copied as everything else there, and is
+// never touched again; below it is a live area of a few rows: what is on its
+// way, what is asked, what is typed, and a line of status. The alternate screen
+// is for what is modal. See ADR 011 and doc/screen.md.
+//
+// The rules are: it draws blocks of package chat and nothing else, so a session
+// that is opened again looks as it did; everything that a person does is a call
+// of chat.Conversation. It writes only where something changed: at rest it
+// writes nothing and no timer runs. What comes from a model, a tool or a file
+// was sanitised by chat; colours are its own.
+//
+// Where to look: tui.go is the loop, frame.go what a frame is made of, paper.go
+// and cards.go what is final, input.go and question.go the keys, status.go the
+// line at the bottom. paint writes frames, keys reads the terminal, editor is the
+// prompt, tty the terminal's state.
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/history"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/paint"
+)
+
+// Resize is an event: the window has another size.
+type Resize struct{ Width, Height int }
+
+// Signal is an event: SIGTERM, SIGHUP, SIGINT.
+type Signal struct{ Name string }
+
+// Config is what a screen needs.
+type Config struct {
+	Conversation *chat.Conversation
+	Out          io.Writer
+	// Events are what package keys gives, Resize and Signal.
+	Events        <-chan any
+	Width, Height int
+
+	Theme styled.Theme
+	// Ask asks the terminal what it can do; where nothing would answer, it is not
+	// asked.
+	Ask bool
+	// Calm: nothing moves by itself but what is new.
+	Calm bool
+
+	History *history.File
+	Past    []string // entries of before, oldest first
+	First   string   // a prompt to begin with, "" for none
+
+	// Rxvt: the terminal takes notices as rxvt does, and not as iTerm2 does.
+	Rxvt bool
+
+	Folder string                // its name, for the window's title
+	Branch func() string         // "" for none
+	Files  func(string) []string // those whose path begins so, for completion
+	// Leave gives the terminal to somebody else while do runs; nil where it
+	// cannot be.
+	Leave func(do func() error) error
+	// Edit has a person edit a text elsewhere.
+	Edit func(text string) (string, error)
+	// Suspend stops the process as Ctrl+Z does.
+	Suspend func()
+
+	Now   func() time.Time
+	After func(time.Duration) <-chan time.Time
+}
+
+// Exit is how a screen ended: By is the signal's name, "" where the person left.
+type Exit struct{ By string }
+
+// screen is what is shown and the state of the keys. One goroutine has it.
+type screen struct {
+	Config
+	talk  *chat.Conversation
+	paint *paint.Painter
+	paper paper
+	edit  *editor.Editor
+	ask   *asking
+	done  string // the id of the question that was answered last
+
+	changes chan []chat.Change
+	failed  chan error
+	over    *Exit
+	err     error
+
+	drawn   time.Time // the last frame
+	due     <-chan time.Time
+	tick    <-chan time.Time
+	ready   bool // the terminal has answered, or will not
+	hold    <-chan time.Time
+	hint    string // said until the next key
+	escaped time.Time
+	typed   time.Time // the last key
+	sat     bool      // nobody looks at the terminal
+	begun   time.Time // of what runs
+	busy    bool
+	title   string
+	menu    *menu
+	kitty   bool // its keys were asked for
+	branch  string
+}
+
+const (
+	frameTime = 33 * time.Millisecond // between two frames that no key asked for
+	tickTime  = time.Second
+	// answerTime is how long the first frame waits for the terminal's answers.
+	answerTime = 40 * time.Millisecond
+)
+
+// Run shows a conversation until it ends.
+func Run(ctx context.Context, cfg Config) (Exit, error) {
+	s := &screen{
+		Config: cfg, talk: cfg.Conversation, paint: paint.New(cfg.Out, cfg.Width), edit: editor.New(),
+		changes: make(chan []chat.Change), failed: make(chan error, 1), ready: !cfg.Ask,
+	}
+	s.paper.resize(cfg.Width)
+	s.edit.Remember(cfg.Past)
+	if cfg.Branch != nil {
+		s.branch = cfg.Branch()
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go s.follow(ctx)
+	s.opens()
+	if cfg.First != "" {
+		s.talk.Say(cfg.First)
+	}
+	for s.over == nil && s.err == nil {
+		s.step(ctx)
+	}
+	s.closes()
+	return *s.exit(), s.err
+}
+
+func (s *screen) exit() *Exit {
+	if s.over == nil {
+		return &Exit{}
+	}
+	return s.over
+}
+
+// follow hands on what the conversation tells.
+func (s *screen) follow(ctx context.Context) {
+	for {
+		changes, err := s.talk.Next(ctx)
+		if err != nil {
+			s.failed <- err
+			return
+		}
+		select {
+		case s.changes <- changes:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// step waits for something and does what it leads to.
+func (s *screen) step(ctx context.Context) {
+	pressed := false
+	select {
+	case e, ok := <-s.Events:
+		if !ok {
+			s.over = &Exit{By: "SIGHUP"} // the terminal is gone
+			return
+		}
+		pressed = s.event(e)
+	case changes := <-s.changes:
+		for _, ch := range changes {
+			s.change(ch)
+		}
+	case <-s.due:
+		s.due = nil
+	case <-s.tick:
+		s.tick = nil
+	case <-s.hold:
+		s.ready, s.hold = true, nil
+	case err := <-s.failed:
+		if !errors.Is(err, chat.ErrLeft) {
+			s.err = err
+		}
+		s.over = &Exit{}
+	case <-ctx.Done():
+		s.over = &Exit{}
+	}
+	s.settle()
+	switch {
+	case !s.ready || s.over != nil:
+	case pressed || s.Now().Sub(s.drawn) >= frameTime:
+		s.frame()
+	case s.due == nil:
+		s.due = s.After(frameTime - s.Now().Sub(s.drawn))
+	}
+	if err := s.paint.Err(); err != nil && s.over == nil {
+		s.over = &Exit{By: "SIGHUP"}
+	}
+}
+
+// settle brings what is shown up to what the conversation says now.
+func (s *screen) settle() {
+	s.asks()
+	busy := s.talk.Busy()
+	if busy != s.busy {
+		if s.busy = busy; busy {
+			s.begun = s.Now()
+		} else {
+			s.rests()
+		}
+	}
+	soon := s.ask != nil && !s.armed() && !s.ask.left && s.edit.Empty()
+	if s.tick == nil && (soon || busy && !s.Calm) {
+		s.tick = s.After(s.untilTick(soon))
+	}
+}
+
+// untilTick is the time to the next whole second of what is counted, or to when
+// a question takes keys.
+func (s *screen) untilTick(soon bool) time.Duration {
+	if soon {
+		return quiet
+	}
+	return tickTime - s.Now().Sub(s.begun)%tickTime
+}
+
+// change takes what happened.
+func (s *screen) change(ch chat.Change) {
+	if back, ok := ch.Block.Body.(chat.TakenBack); ok {
+		s.takeBack(back.Texts)
+		return
+	}
+	s.paper.take(ch)
+	if ch.Past || ch.What != chat.Finished {
+		return
+	}
+	if _, ok := ch.Block.Body.(chat.Ending); ok && s.Branch != nil {
+		s.branch = s.Branch()
+	}
+}
+
+// event takes a key, or what the terminal tells, and reports whether it is to be
+// shown at once.
+func (s *screen) event(e any) bool {
+	switch e := e.(type) {
+	case keys.Press:
+		s.hint = ""
+		s.press(e)
+		s.typed = s.Now()
+		return true
+	case keys.Paste:
+		s.hint = ""
+		s.paste(e.Text)
+		s.typed = s.Now()
+		return true
+	case Resize:
+		s.Width, s.Height = e.Width, e.Height
+		s.paint.Resize(e.Width)
+		s.paper.resize(e.Width)
+		return true
+	case keys.Focus:
+		s.sat = !e.In
+	case keys.Mode:
+		if e.Number == 2026 && e.Known {
+			s.paint.Sync = true
+		}
+	case keys.Background:
+		if !e.Dark && s.Theme.Name == styled.Dark.Name {
+			links := s.Theme.Links
+			s.Theme = styled.Light
+			s.Theme.Links = links
+		}
+	case keys.Enhanced:
+		if !s.kitty {
+			s.kitty = true
+			s.write("\x1b[>1u")
+		}
+	case keys.Answered:
+		s.ready, s.hold = true, nil
+	case Signal:
+		s.signal(e.Name)
+	}
+	return false
+}
+
+func (s *screen) signal(name string) {
+	if name == "SIGINT" {
+		s.interrupt()
+		return
+	}
+	s.talk.Interrupt(name)
+	s.over = &Exit{By: name}
+}
+
+func (s *screen) write(text string) { _, _ = io.WriteString(s.Out, text) } // a terminal that is gone ends the next frame
+
+// opens prepares the terminal and asks what it can.
+func (s *screen) opens() {
+	s.write("\x1b[?2004h\x1b[?1004h")
+	if s.Ask {
+		s.write("\x1b[?2026$p\x1b]11;?\x1b\\\x1b[?u\x1b[c")
+		s.hold = s.After(answerTime)
+	}
+}
+
+// closes leaves what is finished and gives the terminal back.
+func (s *screen) closes() {
+	s.paint.Back()
+	if s.paper.flow != nil { // what stands half written
+		s.paper.put(s.paper.pending()...)
+	}
+	var last []string
+	for _, l := range s.paper.done() {
+		last = append(last, s.Theme.Render(l))
+	}
+	if text := s.edit.Text(); text != "" && s.over != nil {
+		s.keep(text)
+		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "what you were typing is in the history: Up brings it back")))
+	}
+	if again := s.talk.Again(); again != "" {
+		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "to go on with this session: "+again)))
+	}
+	s.paint.Frame(last, []string{""}, paint.Caret{})
+	if s.kitty {
+		s.write("\x1b[<u")
+	}
+	s.write("\x1b[?2004l\x1b[?1004l")
+	if s.title != "" {
+		s.write("\x1b]2;\x1b\\")
+	}
+}
