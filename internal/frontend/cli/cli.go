@@ -138,6 +138,7 @@ type flags struct {
 	met          *firstMet // of all sessions of this process
 	forkAt       int64     // the last event of the copy; 0 is all
 	plan         string
+	plain        bool
 }
 
 func (a *App) root() *cobra.Command {
@@ -173,6 +174,7 @@ without asking anything, as "pawl run" does.`,
 	f.addSession(root)
 	f.addRun(root)
 	root.Flags().BoolVarP(&f.print, "print", "p", false, "run the prompt, from the argument or standard input, without asking anything, and print the answer")
+	root.Flags().BoolVar(&f.plain, "plain", false, "hold the conversation line by line, without a screen: for screen readers and logs")
 	root.AddCommand(
 		a.progressCommand(),
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),

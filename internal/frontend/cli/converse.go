@@ -20,6 +20,9 @@ import (
 
 // converse holds a conversation in the terminal.
 func (a *App) converse(ctx context.Context, f *flags, first string) error {
+	if t := a.screenOn(f); t != nil {
+		return a.onScreen(ctx, f, first, t)
+	}
 	conf, paths, err := a.settings()
 	if err != nil {
 		return err
@@ -41,8 +44,13 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	if err != nil {
 		return err
 	}
+	return exitBy(exit.By)
+}
+
+// exitBy is the exit code of a conversation that a signal ended.
+func exitBy(signal string) error {
 	codes := map[string]int{"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
-	if code := codes[exit.By]; code != 0 {
+	if code := codes[signal]; code != 0 {
 		return &exitError{code: code}
 	}
 	return nil

@@ -43,11 +43,11 @@ type terminal struct {
 	more chan struct{} // capacity 1
 }
 
-// onTerminal starts pawl on a new terminal of that name, with a model that
+// onTerminal starts pawl, line by line, on a new terminal of that name, with a model that
 // gives these answers.
 func onTerminal(t *testing.T, name string, reply func(n int, body []byte) llmtest.Turn) *terminal {
 	t.Helper()
-	return onTerminalIn(t, t.TempDir(), t.TempDir(), name, reply)
+	return onTerminalIn(t, t.TempDir(), t.TempDir(), name, reply, "--plain")
 }
 
 // onTerminalIn is onTerminal in a folder, with a home and with arguments.

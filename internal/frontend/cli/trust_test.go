@@ -27,7 +27,7 @@ func TestTrustOnATerminal(t *testing.T) {
 				return llmtest.Use("write", `{"path":"b.c","content":"int b;"}`)
 			}
 			return llmtest.Say("it is written")
-		}, append([]string{"--permission-mode", "accept-edits"}, args...)...)
+		}, append([]string{"--plain", "--permission-mode", "accept-edits"}, args...)...)
 	}
 	const asks = "trust this folder? [y]es, [n]o: "
 	leave := func(x *terminal, asked bool) {

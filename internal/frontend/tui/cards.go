@@ -183,7 +183,7 @@ func (p *paper) printed(text string) {
 		return
 	}
 	show(lines[:outputHead])
-	p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines; Ctrl+O shows all", len(lines)-outputHead-outputTail)))
+	p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines between", len(lines)-outputHead-outputTail)))
 	show(lines[len(lines)-outputTail:])
 }
 

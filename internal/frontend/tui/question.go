@@ -141,14 +141,11 @@ func (s *screen) asked(room int) (out []styled.Line) {
 		role = styled.Dim
 	}
 	switch n := a.form.Place(); {
-	case len(calls) == 0:
+	case len(calls) == 0 || len(q.Calls) == 1: // it stands right above
 	case n == 0:
 		out = append(out, styled.Of(styled.Warn, fmt.Sprintf("? these %d calls", len(calls))))
 	default:
-		head := "? "
-		if len(q.Calls) > 1 {
-			head = fmt.Sprintf("? %d of %d: ", n, len(q.Calls))
-		}
+		head := fmt.Sprintf("? %d of %d: ", n, len(q.Calls))
 		out = append(out, styled.Of(styled.Warn, head).Add(styled.Text, calls[0].Title))
 	}
 	for _, c := range a.form.Choices() {

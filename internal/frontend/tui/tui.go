@@ -51,6 +51,9 @@ type Config struct {
 	// Ask asks the terminal what it can do; where nothing would answer, it is not
 	// asked.
 	Ask bool
+	// Cuts: when the window gets narrower, the terminal cuts what does not fit, and
+	// does not wrap it.
+	Cuts bool
 	// Calm: nothing moves by itself but what is new.
 	Calm bool
 
@@ -124,7 +127,9 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 		Config: cfg, talk: cfg.Conversation, paint: paint.New(cfg.Out, cfg.Width), edit: editor.New(),
 		changes: make(chan []chat.Change), failed: make(chan error, 1), ready: !cfg.Ask,
 	}
+	s.paint.Reflows = !cfg.Cuts
 	s.paper.resize(cfg.Width)
+	s.paper.links = cfg.Theme.Links
 	s.edit.Remember(cfg.Past)
 	if cfg.Branch != nil {
 		s.branch = cfg.Branch()

@@ -1,0 +1,277 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/history"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+	"github.com/pawl-agent/pawl/internal/frontend/tui"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/tty"
+)
+
+// screenOn takes the terminal for a screen; nil where a conversation is to be
+// held line by line: a person asked for it, or the terminal can no more.
+func (a *App) screenOn(f *flags) *tty.Terminal {
+	in, isIn := a.In.(*os.File)
+	out, isOut := a.Out.(*os.File)
+	if f.plain || !a.Terminal || !isIn || !isOut || !capable(a.Env("TERM")) {
+		return nil
+	}
+	t, err := tty.Open(in, out)
+	if err != nil {
+		return nil
+	}
+	if _, _, err := t.Size(); err != nil {
+		t.Close()
+		return nil
+	}
+	return t
+}
+
+// capable reports whether a terminal of that name moves its cursor.
+func capable(term string) bool { return term != "" && term != "dumb" && term != "emacs" }
+
+// onScreen holds a conversation on the screen.
+func (a *App) onScreen(ctx context.Context, f *flags, first string, t *tty.Terminal) error {
+	defer t.Close()
+	conf, paths, err := a.settings()
+	if err != nil {
+		return err
+	}
+	dir, err := a.realDir(f)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(paths.State, "history")
+	if f.noSession {
+		path = ""
+	}
+	past, entries, err := history.Open(path)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	events := make(chan any)
+	in := &input{t: t, events: events}
+	in.read(ctx)
+	go a.windowAndSignals(ctx, t, events)
+	width, height, err := t.Size()
+	if err != nil {
+		return err
+	}
+	talk := chat.Begin(ctx, a.chat(f, "screen", conf, paths), slash.Want{})
+	exit, err := tui.Run(ctx, tui.Config{
+		Conversation: talk, Out: a.Out, Events: events, Width: width, Height: height, Ask: true,
+		Theme: a.theme(), Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
+		Cuts: cuts(a.Env), Calm: a.Env("PAWL_CALM") != "",
+		History: past, Past: entries, First: first,
+		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
+		Leave: in.leave, Edit: a.editElsewhere, Suspend: t.Suspend,
+		Now: a.Now, After: time.After,
+	})
+	closing(talk, exit.By)
+	if err != nil {
+		return err
+	}
+	return exitBy(exit.By)
+}
+
+// closing closes the conversation; where a signal ended it, it waits only so
+// long: what is stored is safe at any moment.
+func closing(talk *chat.Conversation, by string) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		talk.Close()
+	}()
+	grace := time.Minute
+	if by == "SIGINT" {
+		grace = time.Second
+	} else if by != "" {
+		grace = 5 * time.Second
+	}
+	select {
+	case <-closed:
+	case <-time.After(grace):
+	}
+}
+
+// input reads the terminal, and stops where somebody else has it.
+type input struct {
+	t      *tty.Terminal
+	events chan any
+	done   chan struct{}
+}
+
+func (in *input) read(ctx context.Context) {
+	done := make(chan struct{})
+	in.done = done
+	ctx, stop := context.WithCancel(ctx)
+	go func() {
+		defer close(done)
+		defer stop()
+		if err := keys.Read(ctx, in.t, in.events); errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
+			in.events <- tui.Signal{Name: "SIGHUP"} // the terminal is gone
+		}
+	}()
+}
+
+func (in *input) leave(do func() error) error {
+	in.t.Cancel()
+	<-in.done
+	err := in.t.Cooked()
+	if err == nil {
+		err = do()
+	}
+	if again := in.t.Again(); err == nil {
+		err = again
+	}
+	in.read(context.Background())
+	if w, h, serr := in.t.Size(); serr == nil {
+		go func() { in.events <- tui.Resize{Width: w, Height: h} }()
+	}
+	return err
+}
+
+func (a *App) windowAndSignals(ctx context.Context, t *tty.Terminal, events chan<- any) {
+	signals, resized := a.Signals(), t.Resized(ctx)
+	for {
+		var e any
+		select {
+		case name := <-signals:
+			e = tui.Signal{Name: name}
+		case <-resized:
+			w, h, err := t.Size()
+			if err != nil {
+				continue
+			}
+			e = tui.Resize{Width: w, Height: h}
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case events <- e:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// theme is how the screen looks, before the terminal tells its background.
+func (a *App) theme() styled.Theme {
+	t := styled.Dark
+	switch plain.ThemeOf(a.Terminal, a.Env) {
+	case plain.None:
+		t = styled.Plain
+	case plain.Light:
+		t = styled.Light
+	}
+	for _, named := range styled.Themes() {
+		if named.Name == a.Env("PAWL_THEME") {
+			t = named
+		}
+	}
+	t.Links = linked(a.Env)
+	return t
+}
+
+// linked reports whether the terminal is one that is known to take links. One
+// that does not know them shows nothing of them, so only the old ones matter.
+func linked(env func(string) string) bool {
+	return env("TERM_PROGRAM") != "Apple_Terminal" && env("TERM") != "linux" && !strings.HasPrefix(env("TERM"), "screen")
+}
+
+// cuts reports whether the terminal cuts rows that no longer fit.
+func cuts(env func(string) string) bool {
+	return env("XTERM_VERSION") != "" && env("TMUX") == "" || env("TERM") == "linux" || env("STY") != ""
+}
+
+// editElsewhere has a person edit a text in their editor.
+func (a *App) editElsewhere(text string) (string, error) {
+	f, err := os.CreateTemp("", "pawl-*.md")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(text)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("sh", "-c", cmp.Or(a.Env("VISUAL"), a.Env("EDITOR"), "vi")+` "$1"`, "sh", f.Name())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, a.Out, a.Err
+	if err := cmd.Run(); err != nil {
+		return "", err
+	}
+	out, err := os.ReadFile(f.Name())
+	return string(out), err
+}
+
+// branch is the name of the git branch that a folder is on, "" for none.
+func branch(dir string) string {
+	for {
+		git := filepath.Join(dir, ".git")
+		if text, err := os.ReadFile(git); err == nil { // a worktree
+			if to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
+				git = to
+			}
+		}
+		if head, err := os.ReadFile(filepath.Join(git, "HEAD")); err == nil {
+			name, on := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+			if !on {
+				return ""
+			}
+			return name
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+}
+
+// completions is how many files are offered at most.
+const completions = 100
+
+// filesFrom gives the files and folders whose path begins so.
+func filesFrom(dir, begin string) (out []string) {
+	folder, name := "", begin
+	if i := strings.LastIndexByte(begin, '/'); i >= 0 {
+		folder, name = begin[:i+1], begin[i+1:]
+	}
+	at := filepath.Join(dir, folder)
+	if filepath.IsAbs(folder) {
+		at = folder
+	}
+	entries, err := os.ReadDir(at)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if n := e.Name(); strings.HasPrefix(n, name) && (name != "" || !strings.HasPrefix(n, ".")) && n != ".git" {
+			if e.IsDir() {
+				n += "/"
+			}
+			if out = append(out, folder+n); len(out) == completions {
+				break
+			}
+		}
+	}
+	return out
+}
