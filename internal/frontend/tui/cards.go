@@ -75,7 +75,7 @@ func (p *paper) wrapped(role styled.Role, text string) {
 func (p *paper) prompt(b chat.Prompt) {
 	if mending(b) {
 		p.begin(aNote)
-		p.wrapped(styled.Dim, brief.Mending)
+		p.wrapped(styled.Dim, chat.Mending)
 		return
 	}
 	p.lost.Forget()

@@ -215,7 +215,7 @@ func (s *screen) cycle() {
 	modes := []permission.Mode{permission.Ask4All, permission.AcceptEdits, permission.Plan, permission.Auto}
 	next := modes[0]
 	for i, m := range modes {
-		if m == open.Mode() {
+		if m == open.View().Mode() {
 			next = modes[(i+1)%len(modes)]
 		}
 	}

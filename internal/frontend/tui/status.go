@@ -17,10 +17,11 @@ func (s *screen) status() styled.Line {
 	if s.hint != "" {
 		return styled.Of(styled.Warn, s.hint)
 	}
-	open := s.talk.Session()
-	if open == nil {
+	session := s.talk.Session()
+	if session == nil {
 		return styled.Of(styled.Dim, "opening…")
 	}
+	open := session.View()
 	var parts []styled.Line
 	if s.busy {
 		text := "● " + s.activity(open.Activity()) + since(s.begun, s.Now())
