@@ -1,6 +1,6 @@
 // Command cost measures what pawl itself costs beside the model and the tools:
 //
-//	go run ./bench/cost [-n 1000] [-api anthropic|openai]
+//	go run ./bench/cost [-n 1000] [-sandbox off] [-line 'echo %d | tee f']
 //
 // It builds pawl, runs it against a scripted model server on this machine that
 // asks for n `echo` calls, one a reply, and prints: start to the first request,
@@ -8,6 +8,8 @@
 // the last ones with their ratio, the tool's own process measured beside it,
 // the share of each request that the next begins with, peak memory,
 // connections, bytes sent, and bytes written to disk. It asserts nothing.
+// -sandbox is given to pawl, for pairs of runs with and without; -line is the
+// command instead of echo.
 package main
 
 import (
@@ -34,11 +36,20 @@ import (
 
 func main() {
 	n := flag.Int("n", 1000, "how many calls")
+	box := flag.String("sandbox", "", "what --sandbox gives pawl: off, workspace or read-only")
+	line := flag.String("line", "", "the command line, with %d for a number, instead of echo")
 	flag.Parse()
-	if err := run(*n); err != nil {
+	if err := run(*n, *box, *line); err != nil {
 		fmt.Fprintln(os.Stderr, "cost:", err)
 		os.Exit(1)
 	}
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 // meter watches the scripted model's traffic.
@@ -100,7 +111,7 @@ func peak(pid int) int {
 	return 0
 }
 
-func run(n int) error {
+func run(n int, box, line string) error {
 	dir, err := os.MkdirTemp("", "pawl-cost-*")
 	if err != nil {
 		return err
@@ -123,6 +134,9 @@ func run(n int) error {
 			s.took(i, body)
 			if i == n {
 				return llmtest.Say("done")
+			}
+			if line != "" {
+				return llmtest.Use("bash", fmt.Sprintf(`{"command":%q}`, strings.ReplaceAll(line, "%d", strconv.Itoa(i))))
 			}
 			return llmtest.Use("bash", fmt.Sprintf(`{"command":"echo %d"}`, i))
 		},
@@ -152,7 +166,7 @@ func run(n int) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, "run", "-m", "anthropic/claude-bench", "--allow", "bash(echo *)", "--output-format", "json", "echo a lot")
+	cmd := exec.CommandContext(ctx, bin, "run", "-m", "anthropic/claude-bench", "--allow", "bash(echo *)", "--output-format", "json", "--sandbox", first(box, "workspace"), "echo a lot")
 	cmd.Dir = work
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "ANTHROPIC_API_KEY=bench-key", "ANTHROPIC_BASE_URL=" + web.URL}
 	var out, errs bytes.Buffer

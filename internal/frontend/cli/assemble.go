@@ -171,7 +171,7 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	c.posix = shell.New(shell.Options{Root: c.dir}).POSIX() // starts nothing
 	if !fr.look {
 		warning := ""
-		if c.by, warning, err = a.confining(f, c.conf, c.paths, c.dir); err != nil {
+		if c.by, warning, err = a.confining(f, c.conf, c.paths, c.dir, fr.made); err != nil {
 			return c, err
 		}
 		if warning != "" {

@@ -16,7 +16,8 @@ type confinedBy struct {
 
 // confining finds out how commands can be confined in a folder. warning says
 // what is missing; where a person asked for a sandbox by name that is an error.
-func (a *App) confining(f *flags, conf settings.Loaded, paths settings.Paths, dir string) (by confinedBy, warning string, err error) {
+// Of a folder that pawl made itself nothing is kept.
+func (a *App) confining(f *flags, conf settings.Loaded, paths settings.Paths, dir string, made bool) (by confinedBy, warning string, err error) {
 	want, from := f.sandbox, "--sandbox"
 	if want == "" {
 		want, from = conf.User.Sandbox, "\"sandbox\" of your configuration"
@@ -38,7 +39,7 @@ func (a *App) confining(f *flags, conf settings.Loaded, paths settings.Paths, di
 		return missing("commands are not confined here", fault.NewConfiguration("", "%s holds keys and other projects", dir))
 	}
 	boxes := sandbox.NewBoxes(a.Env, dir, paths.Spill(), paths.State, paths.Config)
-	boxes.Temporary = f.noSession
+	boxes.Temporary = f.noSession || made
 	readOnly, workspace := boxes.Try()
 	if readOnly != nil {
 		return missing("commands are not confined", readOnly)
