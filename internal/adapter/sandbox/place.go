@@ -43,6 +43,13 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 	for _, s := range state {
 		f.State = append(f.State, real(s))
 	}
+	var top string
+	if f.Git, f.Common, top = repository(root, f.Home); top != "" {
+		with := f
+		if with.Reads = []string{top}; confine.New(confine.ReadOnly, with).Validate() == nil { // it holds no keys
+			f.Reads = append(f.Reads, top)
+		}
+	}
 	for _, name := range []string{"GOMODCACHE", "GOROOT", "GOCACHE", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "VOLTA_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
 		if v := env(name); filepath.IsAbs(v) {
 			f.Reads = append(f.Reads, real(v))

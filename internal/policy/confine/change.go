@@ -48,6 +48,7 @@ var (
 		"CHERRY_PICK_HEAD", "REVERT_HEAD", "COMMIT_EDITMSG", "SQUASH_MSG", "TAG_EDITMSG", "AUTO_MERGE", "packed-refs", "packed-refs.new",
 		"shallow", "gc.pid", "gc.log", "info/refs", "info/rev-cache",
 	}
+	gitShared    = [...]string{"packed-refs", "packed-refs.new", "shallow", "gc.pid", "gc.log", "info/refs"}
 	gitTemporary = regexp.MustCompile(`^(index\.stash\.\d+(\.lock)?|info/refs_\w+)$`)
 )
 
@@ -61,6 +62,8 @@ func (p Policy) Change(file string, act Act) Verdict {
 		return Free
 	case within(p.Opened, file) && !gitInside(file):
 		return Made
+	case within(p.Git, file) || within(p.Common, file):
+		return p.gitChange(file, act)
 	case p.Root == "" || !Within(p.Root, file) || file == p.Root:
 		return Refused
 	}
@@ -70,6 +73,29 @@ func (p Policy) Change(file string, act Act) Verdict {
 		}
 	}
 	return Made
+}
+
+// gitChange judges a change in a git folder outside the workspace.
+func (p Policy) gitChange(file string, act Act) Verdict {
+	for _, g := range p.Git {
+		if Within(g, file) {
+			if gitGuarded(names(g, file), act) {
+				return Refused
+			}
+			return Made
+		}
+	}
+	for _, c := range p.Common {
+		parts := names(c, file)
+		if len(parts) == 0 || gitGuarded(parts, act) {
+			continue
+		}
+		// HEAD and index there are those of another worktree.
+		if slices.Contains(gitFolders[:], parts[0]) || slices.Contains(gitShared[:], strings.TrimSuffix(path.Join(parts...), ".lock")) {
+			return Made
+		}
+	}
+	return Refused
 }
 
 // names are the parts of a path below a folder.
@@ -125,6 +151,9 @@ func (p Policy) Zone(file string) string {
 		return "free"
 	}
 	z := ""
+	if within(p.Git, file) || within(p.Common, file) {
+		return "git outside"
+	}
 	for _, g := range p.Guards {
 		if !Within(g, file) {
 			continue

@@ -63,6 +63,10 @@ type Policy struct {
 	// Opened are files of which a person allowed the change, in the workspace
 	// also protected ones: the sandbox changes them itself, as in the workspace.
 	Opened []string
+	// Git are git folders outside the workspace that are its own, changed as a
+	// .git in it; Common are those that a linked worktree shares with others, of
+	// which only what they share is changed.
+	Git, Common []string
 	// Guards are the folders in which protected names hold: the workspace, and
 	// those of the policies that this one was narrowed from.
 	Guards []string
@@ -84,6 +88,8 @@ type Facts struct {
 	Root, Home string
 	// State are pawl's own folders.
 	State []string
+	// Git and Common are the workspace's git folders outside of it.
+	Git, Common []string
 	// Reads are the toolchain folders of this machine that are elsewhere than
 	// usual, such as GOMODCACHE.
 	Reads []string
@@ -107,6 +113,7 @@ func New(l Level, f Facts) Policy {
 	}
 	p.Secrets = append(p.Secrets, "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh", "/etc/ssl/private", "/var/run", "/run", "/boot")
 	p.Writes = slices.Clone(f.Writes)
+	p.Git, p.Common = slices.Clone(f.Git), slices.Clone(f.Common)
 	if l >= Hosts {
 		p.Hosts = slices.Clone(f.Hosts)
 	}
@@ -121,7 +128,7 @@ func (p Policy) Validate() error {
 	if p.Root == "" {
 		return fmt.Errorf("%w: there is no workspace", ErrPolicy)
 	}
-	for _, r := range slices.Concat([]string{p.Root}, p.Reads, p.Writes) {
+	for _, r := range slices.Concat([]string{p.Root}, p.Reads, p.Writes, p.Git, p.Common) {
 		if !path.IsAbs(r) || path.Clean(r) != r {
 			return fmt.Errorf("%w: %q is not an absolute, clean path", ErrPolicy, r)
 		}
@@ -157,7 +164,7 @@ func within(folders []string, p string) bool {
 
 // MayRead reports whether a file or folder can be read.
 func (p Policy) MayRead(file string) bool {
-	return p.Root != "" && Within(p.Root, file) || within(p.Reads, file) || within(p.Writes, file)
+	return p.Root != "" && Within(p.Root, file) || within(p.Reads, file) || within(p.Writes, file) || within(p.Git, file) || within(p.Common, file)
 }
 
 // Narrow gives what both allow. What runs inside a sandbox gets its policy by
@@ -166,7 +173,7 @@ func (p Policy) Narrow(q Policy) Policy {
 	r := Policy{
 		Level: min(p.Level, q.Level), Loopback: p.Loopback && q.Loopback,
 		Guards: union(p.Guards, q.Guards), Secrets: union(p.Secrets, q.Secrets),
-		Writes: meet(p.Writes, q.Writes), Opened: meet(p.Opened, q.Opened), Hosts: slices.DeleteFunc(slices.Clone(p.Hosts), func(h string) bool { return !slices.Contains(q.Hosts, h) }),
+		Writes: meet(p.Writes, q.Writes), Opened: meet(p.Opened, q.Opened), Git: meet(p.Git, q.Git), Common: meet(p.Common, q.Common), Hosts: slices.DeleteFunc(slices.Clone(p.Hosts), func(h string) bool { return !slices.Contains(q.Hosts, h) }),
 		Reads: meet(p.readable(), q.readable()),
 	}
 	switch {
@@ -182,7 +189,7 @@ func (p Policy) Narrow(q Policy) Policy {
 }
 
 func (p Policy) readable() []string {
-	out := slices.Concat(p.Reads, p.Writes)
+	out := slices.Concat(p.Reads, p.Writes, p.Git, p.Common)
 	if p.Root != "" {
 		out = append(out, p.Root)
 	}

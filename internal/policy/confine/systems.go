@@ -37,6 +37,9 @@ func (p Policy) Linux() []Rule {
 	for _, r := range p.Reads {
 		out = append(out, Rule{r, Read})
 	}
+	for _, g := range slices.Concat(p.Git, p.Common) {
+		out = append(out, Rule{g, Read})
+	}
 	for _, w := range p.Writes {
 		r := Rule{w, All}
 		if p.Level < Workspace {
@@ -61,7 +64,7 @@ func (p Policy) Seatbelt() string {
 	line("(allow sysctl-read)")
 	line("(allow ipc-posix-sem)")
 	line("(allow file-read-metadata)")
-	reads := slices.Concat([]string{p.Root}, p.Reads, p.Writes, []string{"/System", "/Library/Developer", "/Applications/Xcode.app", "/private/var/db/dyld", "/private/var/db/timezone"})
+	reads := slices.Concat([]string{p.Root}, p.Reads, p.Writes, p.Git, p.Common, []string{"/System", "/Library/Developer", "/Applications/Xcode.app", "/private/var/db/dyld", "/private/var/db/timezone"})
 	for _, r := range reads {
 		if r != "" && !strings.HasPrefix(r, "/proc") && !strings.HasPrefix(r, "/sys/") {
 			line("(allow file-read* (subpath %s))", quoted(r))
@@ -92,6 +95,15 @@ func (p Policy) Seatbelt() string {
 			// The folder itself must stay where it is, or its rules go astray.
 			line("(deny file-write-unlink (literal %s))", quoted(g))
 		}
+		for _, g := range p.Git {
+			gitRules(line, g, gitFiles[:])
+		}
+		for _, g := range p.Common {
+			gitRules(line, g, gitShared[:])
+		}
+		for _, o := range p.Opened {
+			line("(allow file-read* file-write* (subpath %s))", quoted(o))
+		}
 		for _, w := range p.Writes {
 			line("(allow file-write* (subpath %s))", quoted(w))
 		}
@@ -110,6 +122,17 @@ func (p Policy) Seatbelt() string {
 		line("(allow network-outbound (remote ip \"localhost:%d\"))", p.Proxy)
 	}
 	return b.String()
+}
+
+// gitRules opens what git writes in a git folder outside the workspace.
+func gitRules(line func(string, ...any), folder string, files []string) {
+	at := "^" + regexp.QuoteMeta(folder) + "/"
+	for _, n := range gitFolders {
+		line("(allow file-write* (regex %s))", matcher(at+n+"/"))
+	}
+	for _, n := range files {
+		line("(allow file-write* (regex %s))", matcher(at+regexp.QuoteMeta(n)+"(\\.lock)?$"))
+	}
 }
 
 // quoted is a path as a string of the profile's language.

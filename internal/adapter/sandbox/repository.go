@@ -1,0 +1,82 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// repository finds the git folders of a workspace that lie outside of it: the
+// .git of a folder above, and what a file named .git points to (a linked
+// worktree, a submodule). Such a file came with the workspace, so it is
+// believed only where the git folder names the workspace in its turn. top is the
+// repository's folder, where the workspace is one inside it: what builds the
+// workspace (go.mod, package.json) may be there. A home is none.
+func repository(root, home string) (git, common []string, top string) {
+	for dir := root; dir != home || dir == root; dir = filepath.Dir(dir) {
+		dot := filepath.Join(dir, ".git")
+		st, err := os.Lstat(dot)
+		switch {
+		case err == nil && st.Mode().IsRegular():
+			if git, common = pointed(dir, dot); git != nil && dir != root {
+				top = dir
+			}
+			return git, common, top
+		case err == nil && st.IsDir() && dir != root && !confine.Within(dir, home):
+			return []string{dot}, nil, dir
+		case err == nil || dir == filepath.Dir(dir):
+			return nil, nil, ""
+		}
+	}
+	return nil, nil, ""
+}
+
+// worktreeOf is where a submodule's configuration says that its files are.
+var worktreeOf = regexp.MustCompile(`(?m)^[ \t]*worktree[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$`)
+
+func pointed(root, dot string) (git, common []string) {
+	dir, ok := strings.CutPrefix(line(dot), "gitdir: ")
+	if !ok {
+		return nil, nil
+	}
+	dir = real(against(root, dir))
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return nil, nil
+	}
+	if back := line(filepath.Join(dir, "gitdir")); back != "" {
+		shared := line(filepath.Join(dir, "commondir"))
+		if shared == "" || real(against(dir, back)) != real(dot) {
+			return nil, nil
+		}
+		shared = real(against(dir, shared))
+		if filepath.Dir(filepath.Dir(dir)) != shared || filepath.Base(filepath.Dir(dir)) != "worktrees" {
+			return nil, nil
+		}
+		return []string{dir}, []string{shared}
+	}
+	config, _ := os.ReadFile(filepath.Join(dir, "config")) // none: nothing points back
+	if m := worktreeOf.FindSubmatch(config); m != nil && real(against(dir, string(m[1]))) == real(root) {
+		return []string{dir}, nil
+	}
+	return nil, nil
+}
+
+func against(dir, p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(dir, p)
+}
+
+// line is the content of a small file of one line, "" for none.
+func line(file string) string {
+	st, err := os.Lstat(file)
+	if err != nil || !st.Mode().IsRegular() || st.Size() > 8<<10 {
+		return ""
+	}
+	b, _ := os.ReadFile(file) // "" as where there is none
+	return strings.TrimRight(string(b), "\r\n")
+}
