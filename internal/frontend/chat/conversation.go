@@ -274,8 +274,8 @@ func (c *Conversation) Settled() bool {
 func (c *Conversation) Close() {
 	c.mu.Lock()
 	open, f := c.open, c.follower
+	c.stop() // under the lock: a session that is being opened is closed by who opens it
 	c.mu.Unlock()
-	c.stop()
 	if open != nil {
 		f.Stop()
 		open.Close()

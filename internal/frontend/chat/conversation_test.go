@@ -302,6 +302,35 @@ func TestPress(t *testing.T) {
 	d.until(d.Resting)
 }
 
+// What is closed while its session is being opened leaves no session open, and
+// what waits for a turn is not done after the end.
+func TestCloseEarly(t *testing.T) {
+	opening, closed, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	c := Begin(t.Context(), Config{Now: still, Open: func(ctx context.Context, _ slash.Want, _ Person) (*Opened, error) {
+		close(opening)
+		<-goOn
+		s, err := session.Open(context.WithoutCancel(ctx), session.Config{
+			Store: memory.New(still), ID: "s", Dir: t.TempDir(), Model: llmtest.New(), Locks: turn.NewLocks(1),
+			Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: "/w", Home: "/h"}), Now: still,
+		})
+		return &Opened{Session: s, Close: func() { _ = s.Close(); close(closed) }}, err
+	}}, slash.Want{})
+	<-opening
+	c.Close()
+	close(goOn)
+	<-closed
+
+	d := newDesk(t, llmtest.New(llmtest.Turn{Wait: make(chan struct{})}))
+	d.until(d.Resting)
+	d.Enter("begin")
+	d.until(func() bool { return len(finished[Prompt](d)) > 0 })
+	d.Enter("/clear")
+	d.Close()
+	if d.opened != 1 {
+		t.Errorf("%d sessions were opened", d.opened)
+	}
+}
+
 // A session that cannot be opened ends the conversation with the reason.
 func TestCannotOpen(t *testing.T) {
 	c := Begin(t.Context(), Config{Now: still, Open: func(ctx context.Context, _ slash.Want, p Person) (*Opened, error) {

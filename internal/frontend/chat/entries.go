@@ -170,7 +170,7 @@ func (c *Conversation) work() {
 	for {
 		c.mu.Lock()
 		i := slices.IndexFunc(c.waiting, func(e *entry) bool { return !e.taken })
-		if i < 0 || c.err != nil {
+		if i < 0 || c.err != nil || c.ctx.Err() != nil {
 			c.working = false
 			c.mu.Unlock()
 			c.look()

@@ -54,6 +54,11 @@ func (h *host) Switch(ctx context.Context, w slash.Want) error {
 	h.out.end()
 	added := Change{What: Added, Block: Block{ID: "start-" + start.ID, Open: true, Ephemeral: true, Body: start}}
 	c.mu.Lock()
+	if c.ctx.Err() != nil { // Close came first
+		c.mu.Unlock()
+		o.Close()
+		return c.ctx.Err()
+	}
 	c.open, c.follower, c.before, c.start = o, Follow(c.ctx, s), s.View().Last(), start
 	c.questions, c.told = nil, nil
 	c.local = append(c.local, added)
