@@ -69,25 +69,6 @@ func (s *Session) longer(ctx context.Context, why event.Retried) (bool, error) {
 		})
 		return err == nil && a.Text == waitForIt, err
 	}
-	left, limited := s.timeLeft()
+	left, limited := s.spending.TimeLeft()
 	return limited && why.Wait < left, nil
-}
-
-// timeLeft is how long the turn may still take, where nobody is there to extend
-// it and something limits it.
-func (s *Session) timeLeft() (left time.Duration, ok bool) {
-	if s.cfg.Person {
-		return 0, false
-	}
-	var ran time.Duration
-	s.log.View(func() {
-		ran = s.meter.TurnTime(s.cfg.Now())
-		if left, ok = s.meter.WallLeft(s.cfg.Limits); ok {
-			left -= ran - s.meter.Turn().Active() // since the last event
-		}
-	})
-	if rest := s.cfg.Timeout - ran; s.cfg.Timeout > 0 && (!ok || rest < left) {
-		left, ok = rest, true
-	}
-	return left, ok
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -83,8 +84,9 @@ type Config struct {
 	Counter func() (window.Counter, error)
 	// Route is what is done with a person's prompts before they are answered.
 	Route route.Config
-	// Payer, if set, is the parent session that this one spends from.
-	Payer Payer
+	// Parent, if set, is the account of the parent session, from which this one
+	// spends.
+	Parent spending.Parent
 	// Fallback lists the models to go on with, in this order, when the one in
 	// use gives no answer also after retries.
 	Fallback []string
@@ -128,7 +130,7 @@ type Session struct {
 	answers map[string]chan Answer
 	later   []event.Draft // what the model is told before its next request
 
-	purse    purse
+	spending *spending.Account
 	checks   checkAnswers
 	counting sync.Once // with the better counter
 
@@ -144,6 +146,10 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 		state:   newState(cfg),
 		answers: map[string]chan Answer{}, checks: checkAnswers{allowedAs: map[string]string{}},
 	}
+	s.spending = spending.New(spending.Config{
+		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person, Timeout: cfg.Timeout,
+		Now: cfg.Now, Sleep: cfg.Sleep, Record: s.record, Ask: s.ask,
+	})
 	if s.letGo, err = hold(cfg); err != nil {
 		return nil, err
 	}
@@ -154,9 +160,10 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}()
 	if s.log, err = eventlog.Open(ctx, eventlog.Config{
 		Store: cfg.Store, Session: cfg.ID, Mask: cfg.Mask, Now: cfg.Now, Lost: s.machines.storage.Lost,
-	}, s.folds()...); err != nil {
+	}, append(s.folds(), s.spending.Fold())...); err != nil {
 		return nil, err
 	}
+	s.spending.Use(s.log)
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
 		Locks: cfg.Locks, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.exclusive,
@@ -300,7 +307,10 @@ func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event
 func (s *Session) ID() string { return s.cfg.ID }
 
 // View is what can be read of the session.
-func (s *Session) View() *View { return &View{s.state} }
+func (s *Session) View() *View { return &View{s.state, s.spending} }
+
+// Account is what the session spends: a child's Config.Parent.
+func (s *Session) Account() *spending.Account { return s.spending }
 
 // Code is what language servers know, nil where there are none.
 func (s *Session) Code() tool.Code { return s.cfg.Code }

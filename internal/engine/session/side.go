@@ -27,7 +27,7 @@ type sideRequest struct {
 func (s *Session) complete(ctx context.Context, q sideRequest) (*llm.Reply, error) {
 	model := s.inUse()
 	info := model.Info()
-	g, settle, err := s.hold(ctx, budget.Ask{Price: info.Price, Input: q.input, MaxOutput: q.ask.Tail.MaxTokens, Child: true})
+	g, settle, err := s.spending.Hold(ctx, budget.Ask{Price: info.Price, Input: q.input, MaxOutput: q.ask.Tail.MaxTokens, Child: true})
 	if err != nil {
 		return nil, errors.Join(context.Cause(ctx), err)
 	}

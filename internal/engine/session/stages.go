@@ -27,7 +27,7 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 			turn.Arguments{Env: s.env},
 			turn.Repeated{},
 			&stuckGate{s: s},
-			budgetGate{s: s},
+			s.spending,
 			windowGate{s: s},
 			seen,
 			permission,
@@ -55,11 +55,11 @@ func (s *Session) loop() *turn.Loop {
 	return &turn.Loop{
 		Model: model, Tools: tools, Stages: s.stages(tools), Env: s.runEnv, Locks: s.cfg.Locks, Compaction: s.compaction(),
 		Requests: turn.Requests{
-			Build: s.request, Done: s.requestDone, CutLoops: s.cutsLoops,
+			Build: s.request, Done: s.spending.Done, CutLoops: s.cutsLoops,
 			Cost: func(u llm.Usage) *float64 { return llm.Cost(s.info().Price, u) },
 		},
 		Retry: turn.Retry{
-			For: s.cfg.RetryFor, TimeLeft: s.timeLeft, Longer: s.longer, Fallback: s.chain(model), Jitter: s.cfg.Jitter,
+			For: s.cfg.RetryFor, TimeLeft: s.spending.TimeLeft, Longer: s.longer, Fallback: s.chain(model), Jitter: s.cfg.Jitter,
 		},
 		Log:     turn.Log{Record: s.recordAndCount, Live: s.log.Publish, Mask: s.cfg.Mask.String},
 		Results: turn.Results{Cap: s.resultCapOf, Spill: s.spill},

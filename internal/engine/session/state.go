@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
-	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/hints"
@@ -35,7 +34,6 @@ type state struct {
 	model    llm.Model
 	conv     window.Conversation
 	builder  *window.Builder
-	meter    budget.Meter
 	seen     edits.Seen
 	perm     *permission.Policy
 	evidence evidence.Fold
@@ -62,7 +60,7 @@ func newState(cfg Config) *state {
 func (s *state) folds() []event.Fold {
 	return []event.Fold{
 		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.asking.apply), bodyFold(s.routing.apply),
-		&s.conv, &s.meter, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
+		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		machinesFold{s}, milestones{s},
 	}
 }

@@ -16,7 +16,7 @@ import (
 // turn runs one turn after another until no prompt waits.
 func (s *Session) turn(r *run) {
 	for ; r != nil; r = s.next(r) {
-		stop := s.watchWall(r)
+		stop := s.spending.Watch(r.ctx, r.cancel)
 		end, err := s.answered(r.ctx)
 		stop()
 		s.finish(r, end, err)
@@ -55,7 +55,7 @@ func (s *Session) finish(r *run, end event.End, err error) {
 		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.by}})
 	}
 	s.changes.Gather(ctx)
-	_, _ = s.warn(ctx), s.notes(ctx) // a log that can not be written fails below as well
+	_, _ = s.spending.Warn(ctx), s.notes(ctx) // a log that can not be written fails below as well
 	ended := event.Ended{End: end}
 	if err != nil {
 		f := turn.Describe(err)
@@ -89,13 +89,13 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	maxTokens, usd, err := s.pay(r)
+	maxTokens, usd, err := s.spending.Begin(s.turnContext(), s.info(), r)
 	if err != nil {
 		return nil, nil, err
 	}
 	if maxTokens > 0 && (room == 0 || maxTokens < room) {
 		if r, err = s.build(llm.Tail{MaxTokens: maxTokens}); err != nil {
-			s.refund()
+			s.spending.Refund()
 			return nil, nil, err
 		}
 	}

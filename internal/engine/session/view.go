@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
@@ -18,7 +19,10 @@ import (
 
 // View reads what is true of a session now. It changes nothing, and each of its
 // methods may be called at any time from anywhere.
-type View struct{ s *state }
+type View struct {
+	s        *state
+	spending *spending.Account
+}
 
 // Info is the model in use.
 func (v *View) Info() llm.Info { return v.s.info() }
@@ -30,10 +34,7 @@ func (v *View) Mode() permission.Mode { return v.s.mode() }
 func (v *View) Rules() []string { return eventlog.Look(v.s.log, v.s.perm.Explain) }
 
 // Spent is what the session and its running or last turn spent.
-func (v *View) Spent() (session, turn budget.Spent) {
-	v.s.log.View(func() { session, turn = v.s.meter.Session(), v.s.meter.Turn() })
-	return session, turn
-}
+func (v *View) Spent() (session, turn budget.Spent) { return v.spending.Spent() }
 
 // Evidence is what the log proves of the running or last turn.
 func (v *View) Evidence() evidence.Report { return v.s.proof() }

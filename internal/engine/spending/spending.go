@@ -1,0 +1,355 @@
+// Package spending is what one session spends: what requests cost is reserved
+// before they go out and settled after, here and with the parent session
+// (SPEC 8.1).
+//
+// It promises that requests in flight together never hold more than is left of a
+// limit, that a reservation is given back whatever becomes of its request, and
+// that each limit asks a person once at a time. It knows the session's log, and
+// not the session: what counts is folded from events.
+package spending
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+)
+
+// Parent is where a child session's money comes from: an *Account.
+type Parent interface {
+	// Reserve sets aside what a request may spend. It waits while other
+	// requests hold what is left; errors are why there is nothing left.
+	Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error)
+	// Settle gives a reservation back and charges what the request cost.
+	Settle(ctx context.Context, grant int, cs ...event.Charged) error
+}
+
+// Config is what an account is made of.
+type Config struct {
+	Session string // its id
+	Limits  budget.Limits
+	Parent  Parent // nil: none
+	Person  bool   // somebody is there who may raise a limit
+	// Timeout is when the caller ends a turn, 0 for never.
+	Timeout time.Duration
+	Now     func() time.Time
+	Sleep   func(context.Context, time.Duration) error
+	Record  func(context.Context, ...event.Draft) error
+	Ask     func(context.Context, event.Asked) (event.Answered, error)
+}
+
+// Account is what a session spent and has set aside for requests in flight: its
+// own and those of its children. Its methods may be called from anywhere.
+type Account struct {
+	cfg Config
+	log *eventlog.Log // its View guards all below
+
+	meter budget.Meter
+	pool  budget.Pool
+	freed chan struct{} // closed when a reservation is given back
+
+	// settle ends the own request in flight; info, input and most are what it
+	// was taken for: the model, tokens of input, and USD.
+	settle Settle
+	info   llm.Info
+	input  int64
+	most   *float64
+
+	asking chan struct{} // holds a token while a person is asked
+}
+
+// New makes an account. Its Fold is one of the log's, which Use names before
+// anything is spent.
+func New(cfg Config) *Account { return &Account{cfg: cfg} }
+
+// Use names the log.
+func (acc *Account) Use(log *eventlog.Log) { acc.log = log }
+
+// Fold takes in what was spent.
+func (acc *Account) Fold() event.Fold { return &acc.meter }
+
+// Spent is what the session and its running or last turn spent.
+func (acc *Account) Spent() (session, turn budget.Spent) {
+	acc.log.View(func() { session, turn = acc.meter.Session(), acc.meter.Turn() })
+	return session, turn
+}
+
+// Begin sets aside what the session's own next request may cost. maxTokens is the
+// longest reply that is paid for, 0 where nothing limits it.
+func (acc *Account) Begin(ctx context.Context, info llm.Info, r *llm.Request) (maxTokens int, usd *float64, err error) {
+	size := int64(0)
+	for _, p := range r.Body {
+		size += int64(len(p))
+	}
+	var a budget.Ask
+	acc.log.View(func() {
+		a = budget.Ask{Price: info.Price, Input: acc.meter.Input(size), MaxOutput: info.MaxOutput}
+	})
+	if err := acc.Warn(ctx); err != nil {
+		return 0, nil, err
+	}
+	g, settle, err := acc.Hold(ctx, a)
+	if err != nil {
+		return 0, nil, err
+	}
+	acc.log.View(func() { acc.settle, acc.info, acc.input, acc.most = settle, info, a.Input, g.USD })
+	return g.MaxTokens, g.USD, nil
+}
+
+// Settle gives back what Hold set aside. What the request cost is recorded in
+// this session by then; cs tell it to the parent.
+type Settle func(ctx context.Context, cs ...event.Charged) error
+
+// Hold sets aside what a request may cost, here and with the parent.
+func (acc *Account) Hold(ctx context.Context, a budget.Ask) (budget.Grant, Settle, error) {
+	g, err := acc.Reserve(ctx, a)
+	if err != nil || acc.cfg.Parent == nil {
+		return g, func(context.Context, ...event.Charged) error {
+			acc.release(g.ID)
+			return nil
+		}, err
+	}
+	a.Child = true
+	if g.MaxTokens > 0 {
+		a.MaxOutput = g.MaxTokens
+	}
+	up, err := acc.cfg.Parent.Reserve(ctx, a)
+	if err != nil {
+		acc.release(g.ID)
+		return g, nil, err
+	}
+	own := g.ID
+	g.USD = up.USD
+	if up.MaxTokens > 0 {
+		g.MaxTokens = up.MaxTokens
+	}
+	return g, func(ctx context.Context, cs ...event.Charged) error {
+		defer acc.release(own)
+		for i := range cs {
+			cs[i].By = acc.cfg.Session
+		}
+		return acc.cfg.Parent.Settle(ctx, up.ID, cs...)
+	}, nil
+}
+
+// Reserve is part of Parent: it waits for room among the requests in flight, and asks the person,
+// where one is there, to raise a limit that is reached.
+func (acc *Account) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
+	for {
+		var g budget.Grant
+		var err error
+		var freed chan struct{}
+		acc.log.View(func() {
+			g, err = acc.pool.Reserve(&acc.meter, acc.cfg.Limits, a)
+			if acc.freed == nil {
+				acc.freed = make(chan struct{})
+			}
+			freed = acc.freed
+		})
+		switch {
+		case err == nil:
+			return g, nil
+		case !errors.Is(err, budget.ErrWait):
+			if err := acc.extend(ctx, err); err != nil {
+				return budget.Grant{}, err
+			}
+		default:
+			select {
+			case <-freed:
+			case <-ctx.Done():
+				return budget.Grant{}, context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// release gives a reservation back and wakes those who wait for it.
+func (acc *Account) release(grant int) {
+	acc.log.View(func() {
+		acc.pool.Release(grant)
+		if acc.freed != nil {
+			close(acc.freed)
+			acc.freed = nil
+		}
+	})
+}
+
+// take takes the settlement of the own request, once.
+func (acc *Account) take() (settle Settle) {
+	acc.log.View(func() { settle, acc.settle = acc.settle, nil })
+	return settle
+}
+
+// Refund gives back what was set aside for a request that did not go out.
+func (acc *Account) Refund() {
+	if settle := acc.take(); settle != nil {
+		_ = settle(context.Background()) // nothing is charged: nothing can fail
+	}
+}
+
+// Settle is part of Parent.
+func (acc *Account) Settle(ctx context.Context, grant int, cs ...event.Charged) error {
+	defer acc.release(grant)
+	var ds []event.Draft
+	for _, c := range cs {
+		c.Child = true
+		ds = append(ds, event.Draft{Body: c})
+	}
+	if err := acc.cfg.Record(ctx, ds...); err != nil {
+		return err
+	}
+	return acc.Warn(ctx)
+}
+
+// Done settles the own request. A reply that broke off is paid for as well:
+// what came of it is charged by what pawl counted, as a guess.
+func (acc *Account) Done(ctx context.Context, o turn.RequestResult) error {
+	settle := acc.take()
+	if settle == nil {
+		return nil
+	}
+	var info llm.Info
+	var input int64
+	var most *float64
+	acc.log.View(func() { info, input, most = acc.info, acc.input, acc.most })
+	c := event.Charged{By: "broken_reply", Model: info.Ref(), Usage: o.Usage, Guess: true}
+	switch {
+	case o.Replied != nil:
+		c.Usage, c.USD, c.Guess = o.Replied.Reply.Usage, o.Replied.Cost, false
+		c.Calls = len(o.Replied.Reply.Message.Calls())
+		if c.USD == nil {
+			c.Guess, c.Unknown, c.USD = true, true, most // no more than was set aside
+		}
+	case o.Got > 0 || o.Cut || o.Usage.Known:
+		if c.Guess = !o.Usage.Known; c.Guess {
+			c.Usage = llm.Usage{Known: true, Input: input, Output: budget.Guess(o.Got)}
+		}
+		c.USD = llm.Cost(info.Price, c.Usage)
+		if err := acc.cfg.Record(ctx, event.Draft{Body: c}); err != nil {
+			return errors.Join(err, settle(ctx))
+		}
+	}
+	c.Requests = 1
+	return settle(ctx, c)
+}
+
+// Warn tells of soft limits that were passed, once each.
+func (acc *Account) Warn(ctx context.Context) error {
+	var ds []event.Draft
+	acc.log.View(func() {
+		for _, w := range acc.meter.Warnings(acc.cfg.Limits) {
+			ds = append(ds, event.Draft{Body: w})
+		}
+	})
+	return acc.cfg.Record(ctx, ds...)
+}
+
+// extend asks the person to raise the limit that err is about. It returns nil
+// where the limit is another one now, and else err or why nobody answered.
+func (acc *Account) extend(ctx context.Context, err error) error {
+	limit := (*budget.LimitError)(nil)
+	if !errors.As(err, &limit) || !acc.cfg.Person {
+		return err
+	}
+	// One question at a time: children reach the limit together.
+	var asking chan struct{}
+	acc.log.View(func() {
+		if acc.asking == nil {
+			acc.asking = make(chan struct{}, 1)
+		}
+		asking = acc.asking
+	})
+	select {
+	case asking <- struct{}{}:
+		defer func() { <-asking }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if now := eventlog.Look(acc.log, func() float64 { return acc.meter.Limit(acc.cfg.Limits, limit.Kind) }); now != limit.Limit {
+		return nil
+	}
+	text, options := limit.Question()
+	a, aerr := acc.cfg.Ask(ctx, event.Asked{Why: "budget", Text: text, Options: options})
+	if aerr != nil {
+		return aerr
+	}
+	to, ok := limit.Answer(a.Text)
+	if !ok {
+		return err
+	}
+	return acc.cfg.Record(ctx, event.Draft{Body: event.Extended{What: string(limit.Kind), To: to}})
+}
+
+// Check is part of turn.Gate: it stops a step whose calls pass a limit. They were
+// counted as they were asked for.
+func (acc *Account) Check(ctx context.Context, _ []*turn.Pending) error {
+	for {
+		err := eventlog.Look(acc.log, func() error { return acc.meter.Check(acc.cfg.Limits) })
+		if err == nil {
+			return nil
+		}
+		if err := acc.extend(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// Watch ends a turn, by end, whose running time is used up, also in the middle of a
+// request or a call. Where a person is there, they are asked before the next
+// one instead.
+func (acc *Account) Watch(ctx context.Context, end func(error)) (stop func()) {
+	var left time.Duration
+	var ok bool
+	acc.log.View(func() { left, ok = acc.meter.WallLeft(acc.cfg.Limits) })
+	if !ok || acc.cfg.Person {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			if left > 0 && acc.cfg.Sleep(ctx, left) != nil {
+				return
+			}
+			// The folds learn the time from events.
+			if acc.cfg.Record(ctx, event.Draft{Body: event.Ticked{}}) != nil {
+				return
+			}
+			var err error
+			acc.log.View(func() {
+				err = acc.meter.Check(acc.cfg.Limits)
+				left, _ = acc.meter.WallLeft(acc.cfg.Limits)
+			})
+			if left <= 0 {
+				end(err)
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// TimeLeft is how long the turn may still take, where nobody is there to extend
+// it and something limits it.
+func (acc *Account) TimeLeft() (left time.Duration, ok bool) {
+	if acc.cfg.Person {
+		return 0, false
+	}
+	var ran time.Duration
+	acc.log.View(func() {
+		ran = acc.meter.TurnTime(acc.cfg.Now())
+		if left, ok = acc.meter.WallLeft(acc.cfg.Limits); ok {
+			left -= ran - acc.meter.Turn().Active() // since the last event
+		}
+	})
+	if rest := acc.cfg.Timeout - ran; acc.cfg.Timeout > 0 && (!ok || rest < left) {
+		left, ok = rest, true
+	}
+	return left, ok
+}
