@@ -13,23 +13,24 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// cache is session.Answers in memory.
+// cache is answers.Store in memory.
 type cache struct {
-	known  map[string]session.Answered
+	known  map[string]answers.Answered
 	broken error
 }
 
-func (c *cache) Find(q, model string) (string, session.Answered, bool) {
+func (c *cache) Find(q, model string) (string, answers.Answered, bool) {
 	a, ok := c.known[q+model]
 	return q + model, a, ok
 }
 
-func (c *cache) Keep(q, model string, a session.Answered) error {
+func (c *cache) Keep(q, model string, a answers.Answered) error {
 	if c.broken == nil {
 		c.known[q+model] = a
 	}
@@ -73,7 +74,7 @@ func looks() []llmtest.Turn {
 // answer rests on is as it was on disk; any change asks the model again.
 func TestRecall(t *testing.T) {
 	files := map[string]string{"a.go": "func add(a, b int) int\n", "b.go": "// adds\n"}
-	c := &cache{known: map[string]session.Answered{}}
+	c := &cache{known: map[string]answers.Answered{}}
 	es := asks(t, c, files, looks()...).run(question, nil)
 	if len(c.known) != 1 || len(find[event.Recalled](es)) != 0 {
 		t.Fatalf("%d answers kept, recalled %v", len(c.known), find[event.Recalled](es))
@@ -105,7 +106,7 @@ func TestRecall(t *testing.T) {
 
 // SPEC 11.6, 16.7: an answer is kept without the secrets in it.
 func TestRecallMasks(t *testing.T) {
-	c := &cache{known: map[string]session.Answered{}}
+	c := &cache{known: map[string]answers.Answered{}}
 	r := newRig(t, "yolo", llmtest.New(llmtest.Use("read", `{"files":[{"path":"a.go"}]}`), llmtest.Say("the key is hunter2hunter2")), func(cfg *session.Config) {
 		cfg.Answers, cfg.Route = c, route.Config{Mode: route.Auto}
 		cfg.Mask = secrets.New("hunter2hunter2")
@@ -135,20 +136,20 @@ func TestNotKept(t *testing.T) {
 		"a failed look": {question, []llmtest.Turn{llmtest.Use("read", `{"files":[{"path":"nowhere"}]}`), llmtest.Say("not there")}},
 		"no look":       {question, []llmtest.Turn{llmtest.Say("I know it by heart")}},
 	} {
-		store := &cache{known: map[string]session.Answered{}}
+		store := &cache{known: map[string]answers.Answered{}}
 		asks(t, store, files, c.turns...).run(c.prompt, nil)
 		if len(store.known) != 0 {
 			t.Errorf("%s: kept %+v", name, store.known)
 		}
 	}
-	store := &cache{known: map[string]session.Answered{}}
+	store := &cache{known: map[string]answers.Answered{}}
 	r := asks(t, store, files, append([]llmtest.Turn{llmtest.Say("hello")}, looks()...)...)
 	r.run("hello", nil)
 	r.run(question, nil)
 	if len(store.known) != 0 {
 		t.Error("the answer of a second turn is kept")
 	}
-	broken := &cache{known: map[string]session.Answered{}, broken: errors.New("disk full")}
+	broken := &cache{known: map[string]answers.Answered{}, broken: errors.New("disk full")}
 	es := asks(t, broken, files, looks()...).run(question, nil)
 	if w := find[event.Warned](es); len(w) != 1 || !strings.Contains(w[0].Text, "disk full") || find[event.Ended](es)[0].End != event.EndDone {
 		t.Errorf("a broken cache: %+v", w)
@@ -158,7 +159,7 @@ func TestNotKept(t *testing.T) {
 // A file that changed between the call and the end of the turn: the answer was
 // not given for what is on disk.
 func TestNotKeptWhenOvertaken(t *testing.T) {
-	store := &cache{known: map[string]session.Answered{}}
+	store := &cache{known: map[string]answers.Answered{}}
 	r := asks(t, store, map[string]string{"a.go": "one\n"})
 	r.model.Next = func(n int, _ *llm.Request) llmtest.Turn {
 		if n == 2 {

@@ -62,7 +62,7 @@ func (s *Session) route() error {
 	var now event.Routed
 	preference := ""
 	s.log.View(func() {
-		waiting, now, preference = slices.Clone(s.routing.waiting), s.routing.now, s.asking.preference
+		waiting, now, preference = slices.Clone(s.routing.waiting), s.routing.now, s.answers.Preference()
 	})
 	if len(waiting) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (s *Session) route() error {
 		next = join(next, r)
 	}
 	ds := []event.Draft{{Body: next}}
-	if text := note(now, next); text != "" && !s.keeps(preference, next) {
+	if text := note(now, next); text != "" && !s.answers.Keeps(preference, next) {
 		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRoute, Text: text}})
 	}
 	return s.record(ctx, ds...)

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
@@ -64,7 +65,7 @@ type Config struct {
 	// Prefer, if set, keeps a person's preference for later sessions.
 	Prefer func(text string) error
 	// Answers, if set, is the cache of answers.
-	Answers Answers
+	Answers answers.Store
 
 	// Trust, if set, is what of the folder's own programs may run by itself; it is
 	// recorded at opening.
@@ -123,14 +124,15 @@ type Session struct {
 
 	letGo func() // gives the session to other processes
 
-	mu      sync.Mutex // guards what runs and what waits
-	closing bool       // no new turn begins
-	queue   []Prompt
-	running *run
-	answers map[string]chan Answer
-	later   []event.Draft // what the model is told before its next request
+	mu        sync.Mutex // guards what runs and what waits
+	closing   bool       // no new turn begins
+	queue     []Prompt
+	running   *run
+	questions map[string]chan Answer // those that are open
+	later     []event.Draft          // what the model is told before its next request
 
 	spending *spending.Account
+	answers  *answers.Cache
 	checks   checkAnswers
 	counting sync.Once // with the better counter
 
@@ -143,12 +145,16 @@ type Session struct {
 // else the one that is there, taken up again.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s := &Session{
-		state:   newState(cfg),
-		answers: map[string]chan Answer{}, checks: checkAnswers{allowedAs: map[string]string{}},
+		state:     newState(cfg),
+		questions: map[string]chan Answer{}, checks: checkAnswers{allowedAs: map[string]string{}},
 	}
 	s.spending = spending.New(spending.Config{
 		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person, Timeout: cfg.Timeout,
 		Now: cfg.Now, Sleep: cfg.Sleep, Record: s.record, Ask: s.ask,
+	})
+	s.answers = answers.New(answers.Config{
+		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Mask: cfg.Mask.String, Now: cfg.Now, Record: s.record,
+		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.resultCap()) },
 	})
 	if s.letGo, err = hold(cfg); err != nil {
 		return nil, err
@@ -160,10 +166,11 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}()
 	if s.log, err = eventlog.Open(ctx, eventlog.Config{
 		Store: cfg.Store, Session: cfg.ID, Mask: cfg.Mask, Now: cfg.Now, Lost: s.machines.storage.Lost,
-	}, append(s.folds(), s.spending.Fold())...); err != nil {
+	}, append(s.folds(), s.spending.Fold(), s.answers.Fold())...); err != nil {
 		return nil, err
 	}
 	s.spending.Use(s.log)
+	s.answers.Use(s.log)
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
 		Locks: cfg.Locks, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.exclusive,

@@ -44,7 +44,6 @@ type state struct {
 	guidance guidance
 	hints    hints.Fold
 	memory   memory.Fold
-	asking   asking
 	routing  routing
 
 	changeFold changes.Fold
@@ -59,7 +58,7 @@ func newState(cfg Config) *state {
 // folds lists the session's state. Those that look at others come after them.
 func (s *state) folds() []event.Fold {
 	return []event.Fold{
-		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.asking.apply), bodyFold(s.routing.apply),
+		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.routing.apply),
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		machinesFold{s}, milestones{s},
 	}

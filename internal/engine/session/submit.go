@@ -128,11 +128,11 @@ func (s *Session) prompted(p Prompt) []event.Draft {
 func (s *Session) answer(a Answer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ch, ok := s.answers[a.ID]
+	ch, ok := s.questions[a.ID]
 	if !ok {
 		return fault.NewInternal(nil, "no question %s is open", a.ID)
 	}
-	delete(s.answers, a.ID)
+	delete(s.questions, a.ID)
 	ch <- a
 	return nil
 }
@@ -146,11 +146,11 @@ func (s *Session) ask(ctx context.Context, q event.Asked) (event.Answered, error
 	q.ID = s.cfg.NewID()
 	ch := make(chan Answer, 1)
 	s.mu.Lock()
-	s.answers[q.ID] = ch
+	s.questions[q.ID] = ch
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
-		delete(s.answers, q.ID)
+		delete(s.questions, q.ID)
 		s.mu.Unlock()
 	}()
 	if err := s.record(ctx, event.Draft{Body: q}); err != nil {

@@ -29,7 +29,7 @@ func (s *Session) answered(ctx context.Context) (event.End, error) {
 	if err := s.route(); err != nil {
 		return turn.EndOf(err)
 	}
-	for _, known := range []func(context.Context) (bool, error){s.prefer, s.recall} {
+	for _, known := range []func(context.Context) (bool, error){s.answers.PreferOnly, s.answers.Recall} {
 		if ok, err := known(ctx); err != nil {
 			return event.EndFailed, err
 		} else if ok {
@@ -38,7 +38,7 @@ func (s *Session) answered(ctx context.Context) (event.End, error) {
 	}
 	end, err := s.drive(ctx)
 	if end == event.EndDone && err == nil {
-		if err = s.keep(ctx); err != nil {
+		if err = s.answers.Keep(ctx); err != nil {
 			end = event.EndFailed
 		}
 	}

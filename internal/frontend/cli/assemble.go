@@ -30,6 +30,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -240,7 +241,7 @@ type told struct {
 	nodes   *memory.Nodes // nil where nothing is kept
 	notes   tool.Notes
 	prefer  func(string) error
-	answers session.Answers
+	answers answers.Store
 }
 
 func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, o *opened) (t told, err error) {

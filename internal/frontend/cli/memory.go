@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -82,19 +83,19 @@ func (k *kept) Remember(ctx context.Context, note string) error {
 	return k.book.Remember(ctx, k.mask(note))
 }
 
-// Find is part of session.Answers.
-func (k *kept) Find(question, model string) (string, session.Answered, bool) {
+// Find is part of answers.Store.
+func (k *kept) Find(question, model string) (string, answers.Answered, bool) {
 	key := k.question(question, model)
 	a, ok := k.answers.Get(key)
-	out := session.Answered{Text: a.Text, Given: a.Time}
+	out := answers.Answered{Text: a.Text, Given: a.Time}
 	for _, l := range a.Looks {
-		out.Looks = append(out.Looks, session.Look(l))
+		out.Looks = append(out.Looks, answers.Look(l))
 	}
 	return key, out, ok
 }
 
-// Keep is part of session.Answers.
-func (k *kept) Keep(question, model string, a session.Answered) error {
+// Keep is part of answers.Store.
+func (k *kept) Keep(question, model string, a answers.Answered) error {
 	ans := memory.Answer{Time: a.Given, Text: a.Text}
 	for _, l := range a.Looks {
 		ans.Looks = append(ans.Looks, memory.Look(l))
@@ -102,7 +103,7 @@ func (k *kept) Keep(question, model string, a session.Answered) error {
 	return k.answers.Put(k.question(question, model), ans)
 }
 
-// Drop is part of session.Answers.
+// Drop is part of answers.Store.
 func (k *kept) Drop(key string) error { return k.answers.Drop(key) }
 
 // memoryCommand shows and changes what is kept across sessions.
@@ -241,4 +242,4 @@ func ruled(b *rulebook, k *kept) func(context.Context, session.Guidance) []strin
 	}
 }
 
-var _ session.Answers = (*kept)(nil)
+var _ answers.Store = (*kept)(nil)

@@ -1,4 +1,11 @@
-package session
+// Package answers keeps what need not be asked of a model again: the answer to a
+// question that only read (SPEC 11.6), and a preference that is nothing else
+// (SPEC 11.5).
+//
+// It promises that an answer is given again only where every call that it rests
+// on still returns what it returned, and that a cache which cannot be written
+// undoes nothing. It knows the session's log, and not the session.
+package answers
 
 import (
 	"context"
@@ -14,13 +21,46 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/route"
-	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// Answers is a cache of answers to questions that only read (SPEC 11.6). It
+// Config is what a cache works with.
+type Config struct {
+	Store  Store                   // nil: no answers are kept
+	Prefer func(text string) error // keeps a preference; nil: none is kept
+	Tools  tool.Set
+	Files  tool.Files
+	Mask   func(string) string
+	Model  func() string // the reference of the model in use
+	Limit  func() int    // how many bytes of the next result are shown
+	Now    func() time.Time
+	Record func(context.Context, ...event.Draft) error
+}
+
+// Cache answers a session's questions from a store.
+type Cache struct {
+	cfg  Config
+	log  *eventlog.Log // its View guards the fold
+	fold fold
+}
+
+// New makes a cache. Its Fold is one of the log's, which Use names before
+// anything is asked.
+func New(cfg Config) *Cache { return &Cache{cfg: cfg} }
+
+// Use names the log.
+func (c *Cache) Use(log *eventlog.Log) { c.log = log }
+
+// Fold takes in what the session asks.
+func (c *Cache) Fold() event.Fold { return &c.fold }
+
+// Preference is the turn's only prompt so far in one line, "" where there is more.
+// Callers look in a View.
+func (c *Cache) Preference() string { return c.fold.preference }
+
+// Store is a cache of answers to questions that only read (SPEC 11.6). It
 // knows what an answer depends on beside the question and the workspace:
 // model, rules, project. A question is asked again in the same words.
-type Answers interface {
+type Store interface {
 	Find(question, model string) (key string, a Answered, ok bool)
 	Keep(question, model string, a Answered) error
 	Drop(key string) error
@@ -46,9 +86,9 @@ type Look struct {
 // much cheaper than asking.
 const maxLooks = 30
 
-// asking folds the first turn of a session, where it is a question: what comes
+// fold folds the first turn of a session, where it is a question: what comes
 // later depends on what was said before.
-type asking struct {
+type fold struct {
 	question string
 	read     bool // it was taken for a question
 	spoiled  bool // more was done than to look
@@ -59,13 +99,18 @@ type asking struct {
 	// preference is the turn's only prompt so far, in one line.
 	preference string
 	running    bool
+	routed     event.Routed // of the running or last turn
 }
 
-func (a *asking) apply(b event.Body) {
-	switch b := b.(type) {
+// Apply is part of event.Fold.
+func (a *fold) Apply(e event.Event) {
+	switch b := e.Body.(type) {
 	case event.Prompted:
 		if a.question != "" || b.Source != event.Person || len(b.Images) > 0 || b.Attached != "" {
 			a.spoiled = true
+		}
+		if b.Source == event.Person && !a.running {
+			a.routed = event.Routed{}
 		}
 		a.preference = ""
 		if b.Source == event.Person && len(b.Images) == 0 && b.Attached == "" && !a.running {
@@ -73,7 +118,7 @@ func (a *asking) apply(b event.Body) {
 		}
 		a.question, a.running = b.Text, true
 	case event.Routed:
-		a.read = b.Route == route.Read
+		a.read, a.routed = b.Route == route.Read, b
 	case event.CallAsked:
 		a.open = append(a.open, b)
 	case event.CallDone:
@@ -90,7 +135,7 @@ func (a *asking) apply(b event.Body) {
 	}
 }
 
-func (a *asking) done(b event.CallDone) {
+func (a *fold) done(b event.CallDone) {
 	i := slices.IndexFunc(a.open, func(c event.CallAsked) bool { return c.ID == b.ID })
 	if i < 0 || b.Outcome != event.OK || b.Spill != "" || !b.Repeatable || len(a.looks) == maxLooks {
 		a.spoiled = true
@@ -102,77 +147,77 @@ func (a *asking) done(b event.CallDone) {
 }
 
 // kept is the question, where its answer may come from the cache or go there.
-func (s *Session) kept() (asking, bool) {
-	a := eventlog.Look(s.log, func() asking { return s.asking })
-	return a, s.cfg.Answers != nil && a.read && !a.spoiled
+func (c *Cache) kept() (fold, bool) {
+	a := eventlog.Look(c.log, func() fold { return c.fold })
+	return a, c.cfg.Store != nil && a.read && !a.spoiled
 }
 
-// recall answers the turn's question from the cache; false where it cannot.
-func (s *Session) recall(ctx context.Context) (bool, error) {
-	a, ok := s.kept()
+// Recall answers the turn's question from the cache; false where it cannot.
+func (c *Cache) Recall(ctx context.Context) (bool, error) {
+	a, ok := c.kept()
 	if !ok {
 		return false, nil
 	}
-	start := s.cfg.Now()
-	key, found, ok := s.cfg.Answers.Find(a.question, s.info().Ref())
+	start := c.cfg.Now()
+	key, found, ok := c.cfg.Store.Find(a.question, c.cfg.Model())
 	if !ok {
 		return false, nil
 	}
 	for _, l := range found.Looks {
-		text, ok := s.lookAgain(ctx, l)
+		text, ok := c.lookAgain(ctx, l)
 		if ctx.Err() != nil {
 			return false, nil
 		}
 		if !ok || digest(text) != l.Sum {
-			return false, s.cfg.Answers.Drop(key)
+			return false, c.cfg.Store.Drop(key)
 		}
 	}
-	now := s.cfg.Now()
-	return true, s.record(ctx, event.Draft{Body: event.Recalled{
+	now := c.cfg.Now()
+	return true, c.cfg.Record(ctx, event.Draft{Body: event.Recalled{
 		Key: key, Text: found.Text, Age: now.Sub(found.Given), Took: now.Sub(start),
 	}})
 }
 
-// keep puts the answer of a turn that ended well into the cache, where the
+// Keep puts the answer of a turn that ended well into the cache, where the
 // calls that it rests on still give what the model was shown.
-func (s *Session) keep(ctx context.Context) error {
-	a, ok := s.kept()
+func (c *Cache) Keep(ctx context.Context) error {
+	a, ok := c.kept()
 	if !ok || len(a.looks) == 0 || strings.TrimSpace(a.answer) == "" {
 		return nil
 	}
-	limit := window.Bytes(s.resultCap())
+	limit := c.cfg.Limit()
 	for i := range a.looks {
 		l := &a.looks[i]
 		l.Limit = limit
-		text, ok := s.lookAgain(ctx, *l)
+		text, ok := c.lookAgain(ctx, *l)
 		// What pawl appended to the result, such as a hint, is behind it.
 		if !ok || !strings.HasPrefix(a.shown[i], text) {
 			return nil
 		}
 		l.Sum = digest(text)
 	}
-	err := s.cfg.Answers.Keep(a.question, s.info().Ref(), Answered{Text: a.answer, Given: s.cfg.Now(), Looks: a.looks})
+	err := c.cfg.Store.Keep(a.question, c.cfg.Model(), Answered{Text: a.answer, Given: c.cfg.Now(), Looks: a.looks})
 	if err == nil {
 		return nil
 	}
 	// The turn is done: a cache that cannot be written does not undo that.
-	return s.record(ctx, event.Draft{Body: event.Warned{What: "cache", Text: "the answer was not kept: " + err.Error()}})
+	return c.cfg.Record(ctx, event.Draft{Body: event.Warned{What: "cache", Text: "the answer was not kept: " + err.Error()}})
 }
 
 // lookAgain runs a call that only reads, and gives its text as the model would
 // be shown it. Nothing of it is recorded.
-func (s *Session) lookAgain(ctx context.Context, l Look) (string, bool) {
-	t, ok := s.cfg.Tools.Find(l.Tool)
+func (c *Cache) lookAgain(ctx context.Context, l Look) (string, bool) {
+	t, ok := c.cfg.Tools.Find(l.Tool)
 	if !ok || !t.ReadOnly || !t.Repeatable {
 		return "", false
 	}
 	r, err := turn.Invoke(ctx, t, func() tool.Env {
-		return tool.Env{Files: s.cfg.Files, Out: func(string) {}, Limit: l.Limit}
+		return tool.Env{Files: c.cfg.Files, Out: func(string) {}, Limit: l.Limit}
 	}, l.Args)
 	if err != nil || r.Error {
 		return "", false
 	}
-	return strings.ToValidUTF8(s.cfg.Mask.String(r.Text), "\uFFFD"), true
+	return strings.ToValidUTF8(c.cfg.Mask(r.Text), "\uFFFD"), true
 }
 
 func digest(text string) string {
@@ -180,25 +225,25 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keeps reports whether a prompt is a preference that says in so many words that
+// Keeps reports whether a prompt is a preference that says in so many words that
 // it holds for ever, and there is a place for it: no model is needed to keep it.
-func (s *Session) keeps(text string, r event.Routed) bool {
-	return s.cfg.Prefer != nil && text != "" && r.Route == route.Profile && r.By == "pattern" && route.Lasting(text)
+func (c *Cache) Keeps(text string, r event.Routed) bool {
+	return c.cfg.Prefer != nil && text != "" && r.Route == route.Profile && r.By == "pattern" && route.Lasting(text)
 }
 
-// prefer keeps a prompt that is nothing but a preference and confirms it in one
+// PreferOnly keeps a prompt that is nothing but a preference and confirms it in one
 // line (SPEC 11.5).
-func (s *Session) prefer(ctx context.Context) (bool, error) {
+func (c *Cache) PreferOnly(ctx context.Context) (bool, error) {
 	var text string
 	var routed event.Routed
-	s.log.View(func() { text, routed = s.asking.preference, s.routing.now })
-	if !s.keeps(text, routed) {
+	c.log.View(func() { text, routed = c.fold.preference, c.fold.routed })
+	if !c.Keeps(text, routed) {
 		return false, nil
 	}
-	if err := s.cfg.Prefer(text); err != nil {
-		return false, s.record(ctx, event.Draft{Body: event.Warned{What: "memory", Text: "the preference was not kept: " + err.Error()}})
+	if err := c.cfg.Prefer(text); err != nil {
+		return false, c.cfg.Record(ctx, event.Draft{Body: event.Warned{What: "memory", Text: "the preference was not kept: " + err.Error()}})
 	}
-	return true, s.record(ctx,
+	return true, c.cfg.Record(ctx,
 		event.Draft{Body: event.Remembered{Text: text, Sort: "preference"}},
 		event.Draft{Body: event.Recalled{Text: "Kept for every session of this folder: " + text + " (/memory lists and forgets)"}},
 	)
