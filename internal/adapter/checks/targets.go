@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -108,8 +109,52 @@ func (t *tree) targetChecks(u unit) []Check {
 			defined = append(defined, name)
 		}
 	}
+	defined = append(defined, t.included(u.dir, defined)...)
 	defined = append(defined, t.called(u.dir, targetFiles(u.kind)...)...)
 	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: defined}}
+}
+
+// maxIncluded bounds how many files of a makefile's are followed.
+const maxIncluded = 40
+
+// included returns the files that makefiles or justfiles take in, by name or by
+// a pattern, from the folder that they run in. A name that holds a variable is
+// not followed.
+func (t *tree) included(dir string, files []string) []string {
+	var out []string
+	files = slices.Clone(files)
+	for i := 0; i < len(files) && len(out) < maxIncluded; i++ {
+		for l := range strings.Lines(t.read(files[i])) {
+			words := strings.Fields(l)
+			if len(words) < 2 {
+				continue
+			}
+			switch words[0] {
+			case "include", "-include", "sinclude", "import", "import?", "mod", "mod?":
+			default:
+				continue
+			}
+			for _, w := range words[1:] {
+				w = path.Join(dir, strings.Trim(w, `"'`))
+				if strings.Contains(w, "$") || !fs.ValidPath(w) {
+					continue
+				}
+				names, err := fs.Glob(t.root.FS(), w)
+				if strings.HasPrefix(words[0], "mod") {
+					names = []string{w + ".just", path.Join(w, "mod.just"), path.Join(w, "justfile")}
+				}
+				if err != nil {
+					continue
+				}
+				for _, n := range names[:min(len(names), maxIncluded)] {
+					if t.isFile(n) && !slices.Contains(files, n) {
+						out, files = append(out, n), append(files, n)
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 // called returns the scripts that the files of a folder's checks call.

@@ -140,30 +140,62 @@ func (f *Finder) Parts(cs []Check) []trust.Part {
 	return out
 }
 
-// sources reads the files that define a check.
+// sources reads the files that define a check, in the project's folder, in those
+// above it, and in those above the workspace as far as its repository goes.
 func (f *Finder) sources(c Check, defined []string) []trust.Source {
 	at, dir, above := f.Root, cmp.Or(c.Dir, "."), []string(nil)
 	if filepath.IsAbs(dir) { // the larger project that the workspace is in
-		at, dir, defined = dir, ".", nil
+		at, dir = dir, "."
 	}
 	if dir != "." {
 		above = up(dir)
 	}
-	root, err := os.OpenRoot(at)
-	if err != nil {
-		return []trust.Source{{Name: at, Unread: true}}
+	out := sourcesIn(at, trust.Defining(c.Kind, dir, above, defined))
+	for i := range out {
+		if at != f.Root && !filepath.IsAbs(out[i].Name) {
+			out[i].Name = path.Join(at, out[i].Name)
+		}
 	}
-	defer root.Close()
-	var out []trust.Source
-	for _, name := range trust.Defining(c.Kind, dir, above, defined) {
-		if s, there := source(root, name); there {
-			if at != f.Root {
-				s.Name = path.Join(at, s.Name)
-			}
+	for _, folder := range foldersAbove(at) {
+		for _, s := range sourcesIn(folder, trust.Above(c.Kind)) {
+			s.Name = path.Join(folder, s.Name)
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+func sourcesIn(folder string, names []string) []trust.Source {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return []trust.Source{{Name: folder, Unread: true}}
+	}
+	defer root.Close()
+	var out []trust.Source
+	for _, name := range names {
+		if s, there := source(root, name); there {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// foldersAbove are the folders above one that belong to its repository: tools
+// look for their configuration there, too. Above what is in none, files are not
+// the project's.
+func foldersAbove(dir string) []string {
+	var out []string
+	for n := 0; n <= maxAbove; n++ {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return out
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+		out = append(out, dir)
+	}
+	return nil
 }
 
 // source reads a file that defines something. One that is there and can not be

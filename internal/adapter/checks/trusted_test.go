@@ -148,6 +148,65 @@ func link(to, name string) error {
 	return os.Symlink(to, name)
 }
 
+// SPEC 16.1: what a makefile or a justfile takes in is part of it.
+func TestPartsInclude(t *testing.T) {
+	for _, c := range []struct{ main, text, other string }{
+		{"Makefile", "include rules\ncheck:\n", "rules"},
+		{"Makefile", "-include mk/*.inc\ncheck:\n", "mk/a.inc"},
+		{"Makefile", "sinclude b # it may be\ncheck:\n", "b"},
+		{"Makefile", "include one\ncheck:\n", "two"}, // by way of one
+		{"justfile", "import 'x.just'\ncheck:\n", "x.just"},
+		{"justfile", "mod foo\ncheck:\n", "foo.just"},
+		{"justfile", "mod foo\ncheck:\n", "foo/mod.just"},
+	} {
+		dir := t.TempDir()
+		put(t, dir, c.main, c.text, "one", "include two\n", c.other, "x")
+		f := &Finder{Root: dir, LookPath: none}
+		was, _ := parts(t, f)
+		put(t, dir, c.other, "evil")
+		is, _ := parts(t, f)
+		for name := range was {
+			if was[name].Hash == is[name].Hash {
+				t.Errorf("%s: a change of %s is none", c.text, c.other)
+			}
+		}
+		if len(was) != 1 {
+			t.Errorf("%s: %v", c.text, was)
+		}
+	}
+	dir := t.TempDir()
+	put(t, dir, "Makefile", "include Makefile ../out $(X) /etc/*\ncheck:\n")
+	if ps, _ := parts(t, &Finder{Root: dir, LookPath: none}); len(ps["make in ."].From) != 1 {
+		t.Errorf("%+v", ps)
+	}
+}
+
+// SPEC 16.1: tools look above the workspace as far as its repository goes, and
+// so is what they find there; what lies above the repository is not its own.
+func TestPartsOfARepository(t *testing.T) {
+	top := t.TempDir()
+	put(t, top, "repo/.git/HEAD", "", "repo/sub/deep/package.json", `{"scripts": {"test": "jest"}}`, "plain/package.json", `{"scripts": {"test": "jest"}}`)
+	for _, c := range []struct {
+		root, file string
+		changes    bool
+	}{
+		{"repo/sub/deep", "repo/sub/.npmrc", true},
+		{"repo/sub/deep", "repo/.npmrc", true},
+		{"repo/sub/deep", "repo/babel.config.js", true},
+		{"repo/sub/deep", "repo/jest.config.js", false},
+		{"repo/sub/deep", ".npmrc", false},
+		{"plain", ".yarnrc", false},
+	} {
+		f := &Finder{Root: filepath.Join(top, c.root), LookPath: none}
+		was, _ := parts(t, f)
+		put(t, top, c.file, "x")
+		is, _ := parts(t, f)
+		if a, b := was["node in ."].Hash, is["node in ."].Hash; a == "" || (a != b) != c.changes {
+			t.Errorf("%s for %s: changed %v, want %v", c.file, c.root, a != b, c.changes)
+		}
+	}
+}
+
 // In a folder of a larger project what defines its checks lies above, and is
 // looked at there.
 func TestPartsAbove(t *testing.T) {
@@ -168,9 +227,14 @@ func TestPartsAbove(t *testing.T) {
 		return a[0].Hash
 	}
 	was := hash()
-	put(t, dir, "package.json", `{"scripts": {"test": "evil"}}`)
-	if hash() == was {
+	put(t, dir, "package.json", `{"scripts": {"test": "sh ci.sh"}}`, "ci.sh", "x")
+	now := hash()
+	if now == was {
 		t.Error("a definition above changed and is the same")
+	}
+	put(t, dir, "ci.sh", "evil")
+	if hash() == now {
+		t.Error("a script that a definition above calls changed and is the same")
 	}
 }
 

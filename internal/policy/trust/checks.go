@@ -50,11 +50,7 @@ func Defining(kind, dir string, up, defined []string) []string {
 			}
 		}
 	}
-	kinds := []string{kind}
-	if _, ok := definitions[kind]; !ok { // a person's own command: it may be any
-		kinds = []string{"go", "node", "python", "cargo", "make", "just"}
-	}
-	for _, k := range kinds {
+	for _, k := range kindsOf(kind) {
 		for _, n := range definitions[k].here {
 			add(path.Join(dir, n))
 		}
@@ -66,4 +62,23 @@ func Defining(kind, dir string, up, defined []string) []string {
 	}
 	add(defined...)
 	return out
+}
+
+// Above lists the files that the tools of a kind of project also look for in
+// each folder above it.
+func Above(kind string) []string {
+	var out []string
+	for _, k := range kindsOf(kind) {
+		out = append(out, definitions[k].above...)
+	}
+	return out
+}
+
+// kindsOf are the kinds of project that a check is of: a person's own command
+// may be of any.
+func kindsOf(kind string) []string {
+	if _, ok := definitions[kind]; ok {
+		return []string{kind}
+	}
+	return []string{"go", "node", "python", "cargo", "make", "just"}
 }
