@@ -19,8 +19,8 @@ import (
 func main() {
 	if os.Getenv("GOGC") == "" {
 		// A session's heap is a few megabytes, and collecting it costs next to
-		// nothing: let it grow by half in between, not by as much again.
-		debug.SetGCPercent(50)
+		// nothing: let it grow by a third in between, not by as much again.
+		debug.SetGCPercent(30)
 	}
 	dir, err := os.Getwd()
 	if err != nil {

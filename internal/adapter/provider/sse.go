@@ -63,12 +63,24 @@ func (s *sse) feed(chunk []byte, out emit) error {
 		s.skipLF = chunk[end] == '\r'
 		chunk = chunk[end+1:]
 		err := s.take(line, out)
-		s.line = s.line[:0]
+		s.line = emptied(s.line)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// keptBuffer is the largest buffer that is kept for the next event, bytes: one
+// event of 20 MB must not hold as much for the rest of a stream.
+const keptBuffer = 256 << 10
+
+// emptied returns a buffer to be filled anew.
+func emptied(b []byte) []byte {
+	if cap(b) > keptBuffer {
+		return nil
+	}
+	return b[:0]
 }
 
 // take handles one line without its end.
@@ -100,7 +112,7 @@ func (s *sse) take(line []byte, out emit) error {
 
 func (s *sse) dispatch(out emit) error {
 	name, data, has := s.name, s.data, s.hasData
-	s.name, s.data, s.hasData = "", s.data[:0], false
+	s.name, s.data, s.hasData = "", emptied(s.data), false
 	if !has || len(bytes.TrimSpace(data)) == 0 {
 		return nil
 	}

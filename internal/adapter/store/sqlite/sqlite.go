@@ -158,10 +158,10 @@ func (s *Store) dial(ctx context.Context) (*conn, error) {
 	if s.opt.Durability == "full" {
 		sync = "FULL"
 	}
-	// The inner pages of the trees fit into 400 KB: what is read beside
+	// The inner pages of the trees fit into a quarter of a megabyte: what is read beside
 	// them is read once.
 	err = c.script(ctx, fmt.Sprintf(
-		"PRAGMA busy_timeout=%d; PRAGMA synchronous=%s; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON; PRAGMA wal_autocheckpoint=%d; PRAGMA cache_size=-400",
+		"PRAGMA busy_timeout=%d; PRAGMA synchronous=%s; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON; PRAGMA wal_autocheckpoint=%d; PRAGMA cache_size=-256",
 		busyStep.Milliseconds(), sync, checkpointPages))
 	if err != nil {
 		c.close()
