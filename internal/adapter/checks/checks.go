@@ -1,5 +1,5 @@
 // Package checks knows how a project is checked: it finds the commands whose
-// exit code says whether the project is sound, for the files that were
+// exit code tells whether the project is sound, for the files that were
 // changed, and reads what matters from what they print.
 //
 // It looks at files only: no process is started to find a check, and none is

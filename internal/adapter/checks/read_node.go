@@ -16,7 +16,7 @@ func readNode(lines []string) failures {
 }
 
 // readTAP: "not ok" with the description below it. A test that failed only
-// because one inside it did says nothing.
+// because one inside it did tells nothing.
 func readTAP(lines []string) failures {
 	var f failures
 	for i := 0; i < len(lines); i++ {

@@ -73,7 +73,7 @@ func (h *hands) Decline(why string) {
 }
 
 // Stop ends a plan that did nothing yet at a call that failed. One that was not
-// allowed is the person's decision and no refusal of ours: the run says that.
+// allowed is the person's decision and not a refusal of ours: the run tells that.
 func (h *hands) Stop(err error) {
 	h.Say(stopWords(err))
 	r := (*refused)(nil)

@@ -7,7 +7,7 @@
 // nothing invisible stays in the text, and that a file it cannot use is a
 // warning and not an error. It refuses secret-looking files, .git, vendor,
 // node_modules and submodules: what other people's code says is not the
-// project's word. Rules are text; nothing here, and nothing in them, gives
+// project's word. Rules are text; nothing here, and nothing in them, grants
 // rights.
 package rules
 
@@ -151,7 +151,7 @@ func isRepository(dir string) bool {
 }
 
 // chain lists the folders from the repository's root down to the workspace.
-// Above the workspace a folder of another user says nothing: /tmp/.git must
+// Above the workspace a folder of another user counts for nothing: /tmp/.git must
 // not make /tmp/AGENTS.md everybody's rules.
 func (l *loader) chain(top string) []string {
 	root := filepath.Clean(l.o.Root)

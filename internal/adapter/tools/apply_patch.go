@@ -237,7 +237,7 @@ func (g *stage) hunks(s *staged, hs []hunk) error {
 		if h.at > 0 {
 			shift = l.at + 1 - h.at + len(h.new()) - len(h.old())
 		}
-		// What is added behind a line says nothing of where the next hunk is.
+		// What is added after a line tells nothing about where the next hunk is.
 		if len(h.old()) > 0 || h.at > 0 {
 			pos = l.at + len(h.new())
 		}

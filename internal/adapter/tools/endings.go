@@ -30,7 +30,7 @@ func endings(s string) (crlf, lf int) {
 	return crlf, strings.Count(s, "\n") - crlf
 }
 
-// withEnding gives a text another line ending.
+// withEnding changes the line endings of a text.
 func withEnding(s, eol string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if eol != "\n" {

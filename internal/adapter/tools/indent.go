@@ -239,7 +239,7 @@ func (f *fitting) firstLost(given, file, news []string) ([]string, bool) {
 }
 
 // inBrackets reports which lines begin inside round or square brackets, where
-// indentation has no meaning, and whether any does. It gives up, with nil, where
+// indentation has no meaning, and whether any does. It returns nil where
 // quotes or comments make that uncertain.
 func inBrackets(lines []string) ([]bool, bool) {
 	out := make([]bool, len(lines))

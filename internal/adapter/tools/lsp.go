@@ -216,7 +216,7 @@ func codeWrites(env tool.Env, at tool.CodeAt, plan func(context.Context, tool.Co
 	defer cancel()
 	ws, err := plan(ctx, env.Code, at)
 	if err != nil {
-		return fp, nil // the call says why: nothing will be written
+		return fp, nil // the call tells why: nothing will be written
 	}
 	fp.Derived = true
 	for _, w := range ws {

@@ -38,7 +38,7 @@ func (w *Workspace) Only(reads, writes []tool.Span) tool.Files {
 	return &Workspace{shared: w.shared, outside: w.outside, only: b}
 }
 
-// ErrMoved says that a path leads elsewhere than when it was judged.
+// ErrMoved means that a path leads elsewhere than when it was judged.
 var ErrMoved = errors.New("the path leads elsewhere")
 
 func moved(p place) error {

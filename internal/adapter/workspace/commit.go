@@ -293,7 +293,7 @@ func (b *batch) giveName(dir *os.Root, from, to string) error {
 	return dir.Rename(from, to)
 }
 
-// rollback takes back what was committed, the last first. It gives what could
+// rollback takes back what was committed, the last first. It returns what could
 // not be taken back, "" where nothing is left.
 func (b *batch) rollback() string {
 	var left []string
@@ -400,7 +400,7 @@ func (b *batch) putBack(j *job) error {
 	return j.stays()
 }
 
-// stays says that someone changed what was written; the old content is not
+// stays reports that someone changed what was written; the old content is not
 // wanted any more.
 func (j *job) stays() error {
 	j.temp, j.dst, j.backup = j.backup, j.src, ""

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// OutsideError says that a path leads out of the workspace.
+// OutsideError means that a path leads out of the workspace.
 type OutsideError struct{ Path, Root string }
 
 func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s is outside the workspace %s: that needs permission", e.Path, e.Root)
 }
 
-// TooLargeError says that a file is larger than what may be read at once.
+// TooLargeError means that a file is larger than what may be read at once.
 type TooLargeError struct {
 	Path      string
 	Size, Max int64
@@ -28,14 +28,14 @@ func (e *TooLargeError) Error() string {
 // TooLarge marks the error for callers that cannot import this package.
 func (e *TooLargeError) TooLarge() int64 { return e.Size }
 
-// SpecialError says that a path is no regular file: What names what it is.
+// SpecialError means that a path is not a regular file: What names what it is.
 type SpecialError struct{ Path, What string }
 
 func (e *SpecialError) Error() string {
 	return fmt.Sprintf("%s is a %s: only regular files are read and written", e.Path, e.What)
 }
 
-// LinkedError says that a file has several names (hard links) and that writing
+// LinkedError means that a file has several names (hard links) and that writing
 // it would part them. It is returned once for a file; the next write goes on.
 type LinkedError struct {
 	Path  string

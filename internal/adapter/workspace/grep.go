@@ -340,7 +340,7 @@ func (p *printer) after() {
 	}
 }
 
-// add adds the line that begins at start and gives where the next one does.
+// add adds the line that begins at start and returns where the next one does.
 func (p *printer) add(start int, hit bool, f found) int {
 	p.line += bytes.Count(p.buf[p.counted:start], []byte("\n"))
 	p.counted = start

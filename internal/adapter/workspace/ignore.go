@@ -148,7 +148,7 @@ func matchSegment(pat, s string) bool {
 	return i == len(pat)
 }
 
-// matchByte matches the first element of pat against c and gives its length.
+// matchByte matches the first element of pat against c and returns its length.
 func matchByte(pat string, c byte) (int, bool) {
 	if pat == "" {
 		return 0, false

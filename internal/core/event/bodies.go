@@ -180,7 +180,7 @@ func (c FileChanged) Unrestorable() any {
 
 // Writing records which writes come next, before the first of them: a process that
 // dies in between leaves a log that knows what to look for. Each file is then
-// as Before or as After; reopening records which. One without files says that
+// as Before or as After; reopening records which. One without files means that
 // the one before it, of the same call and tool, came to nothing.
 type Writing struct {
 	Call  string        `json:"call,omitempty"`
@@ -238,7 +238,7 @@ type Checked struct {
 	// Failures is how many failures the output tells of, 0 where it does not.
 	Failures int `json:"failures,omitempty"`
 	// Tests is how many tests the output of one that passed shows to have run,
-	// at least; Untested says why none is known to. Wrapped: files of the
+	// at least; Untested is why none is known to. Wrapped: files of the
 	// project say what it runs.
 	Tests    int    `json:"tests,omitempty"`
 	Untested string `json:"untested,omitempty"`

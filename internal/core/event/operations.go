@@ -1,6 +1,6 @@
 package event
 
-// OpStarted says that an operation begins which has the session to itself and
+// OpStarted records that an operation begins which has the session to itself and
 // is not a turn: a person's command, a compaction, another model. Text is what it
 // was asked for with.
 type OpStarted struct {

@@ -315,7 +315,7 @@ type Ran struct {
 	// ReadOnly: the sandbox let it change nothing. Refused is what the sandbox is known to have refused, the first of it.
 	ReadOnly bool
 	Refused  []process.Refusal
-	// Stopped says why the sandbox ended the command, "" where it did not.
+	// Stopped is why the sandbox ended the command, "" where it did not.
 	Stopped string
 }
 

@@ -35,7 +35,7 @@ const soft = 0.8
 // Presets lists the names of the presets, smallest first.
 func Presets() []string { return []string{"quick", "standard", "deep", "unlimited"} }
 
-// Preset returns the limits of a name. doc/budgets.md says why these.
+// Preset returns the limits of a name. doc/budgets.md explains these.
 func Preset(name string) (Limits, error) {
 	switch name {
 	case "quick":

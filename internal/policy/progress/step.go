@@ -3,7 +3,7 @@ package progress
 // Kind is what a step does, whatever its tool is called.
 type Kind string
 
-// The kinds of steps. Test is a test or a build: its outcome says whether the
+// The kinds of steps. Test is a test or a build: its outcome tells whether the
 // project is sound. None is a reply without a call, or one that was refused
 // before it became a call.
 const (

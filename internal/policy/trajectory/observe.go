@@ -120,7 +120,7 @@ func parseArgs(raw string) arguments {
 	case string:
 		a.input = strings.EqualFold(v, "true")
 	}
-	// What an agent says of a call for people does not change what it does.
+	// What an agent writes about a call for people does not change what it does.
 	for _, n := range [...]string{"description", "timeout", "timeout_ms", "explanation", "justification", "security_risk", "reason", "toolSummary", "toolAction"} {
 		if a.command != "" || a.target != "" {
 			delete(m, n)

@@ -39,7 +39,7 @@ func (f *Fold) checked(b event.Checked) {
 }
 
 // unverified keeps why the changes of a turn that ended are not proven. What
-// was proven before it says nothing of them, nor what is proven after.
+// was proven before it tells nothing about them, nor what is proven after.
 func (f *Fold) unverified(e event.Event) {
 	r := f.proof.Report()
 	files := r.Changed()

@@ -13,7 +13,7 @@ const WhyStatus = "window."
 // Status returns the message on how full the window is, where one is due
 // (SPEC 9.3): when the tier is another than the last one told, and only where
 // compaction is off or could not help, since percentages make models rush.
-// Status "always" gives C's: whenever the tier changes, and at the start.
+// Status "always" prints C's: whenever the tier changes, and at the start.
 func (c *Conversation) Status() (n event.Noted, due bool) {
 	t := c.Tier()
 	always := c.conf.Status == "always"

@@ -17,7 +17,7 @@ const rare = .13
 // calls that were right, against the least share of any class. Who leaves alone
 // what was right is likelier right (PATCH-SIM, Xiong and others, 2018). Where
 // even the gentlest class changes a third of them, those calls were right by
-// luck, and this says nothing.
+// luck, and this proves nothing.
 //
 // It puts classes in order and can raise a doubt. It makes nothing certain: an
 // edit that does too little also leaves much alone.

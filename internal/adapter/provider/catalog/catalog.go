@@ -26,7 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// ErrNone is a configuration error's kind where nothing says which model to
+// ErrNone is a configuration error's kind where nothing names the model to
 // use: no flag, no variable, no configuration, no key.
 var ErrNone = errors.New("no model is configured")
 

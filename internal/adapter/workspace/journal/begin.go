@@ -13,7 +13,7 @@ import (
 // read in less time.
 const adoptMin = 200
 
-// begin takes up the index that an earlier process left, or says that there is
+// begin takes up the index that an earlier process left, or reports that there is
 // none.
 func (l *look) begin() (fresh bool, err error) {
 	j := l.j
@@ -93,7 +93,7 @@ func (r *repo) stamps() []stamp {
 }
 
 // sources looks at what decides which files are watched, beside the folders'
-// own ignore files. It says whether all is to be judged anew.
+// own ignore files. It reports whether all is to be judged anew.
 func (l *look) sources() bool {
 	j := l.j
 	if j.repo == nil {
@@ -113,7 +113,7 @@ func (l *look) sources() bool {
 }
 
 // force finds the files that are tracked and ignored: they are watched all the
-// same. It says whether they are others than before. again: also where git's
+// same. It reports whether they are others than before. again: also where git's
 // index is the same, since the rules are not.
 func (l *look) force(again bool) bool {
 	j := l.j
@@ -183,7 +183,7 @@ func (l *look) clean() map[string]tracked {
 	return out
 }
 
-// adopt takes files that are as git has them for read, and gives the rest.
+// adopt takes files that are as git has them for read, and returns the rest.
 func (l *look) adopt(work []*job) []*job {
 	n := 0
 	for _, w := range work {
@@ -212,7 +212,7 @@ func (l *look) adopt(work []*job) []*job {
 	return left
 }
 
-// release gives up copies of what git has.
+// release drops copies of what git has.
 func (l *look) release() bool {
 	freed := false
 	for p, t := range l.clean() {

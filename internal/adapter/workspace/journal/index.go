@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 )
 
-// stamp is what the system says of a file without reading it. Times are
+// stamp is what the system tells about a file without reading it. Times are
 // nanoseconds; mode is permission bits with fs.ModeSymlink, fs.ModeDir, or
 // fs.ModeIrregular for what is neither file, link nor folder.
 type stamp struct {

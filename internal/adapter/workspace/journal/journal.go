@@ -1,5 +1,5 @@
 // Package journal knows what commands did to the files of a workspace
-// (SPEC 11.1): it looks at the workspace before and after, and says which files
+// (SPEC 11.1): it looks at the workspace before and after, and tells which files
 // are not as they were, with both contents.
 //
 // It knows, for each file that is not ignored, its stamp (size, times, inode,
@@ -7,7 +7,7 @@
 // recorded itself, or in a copy of its own, of files up to 1 MB each and
 // 256 MB in all. It promises that nothing in the workspace or its repository is
 // changed by looking, that no link is followed, that a content is one that the
-// file had at one moment, and that what it gives back hashes to what was asked
+// file had at one moment, and that what it returns hashes to what was asked
 // for. It refuses to guess: what it could not keep is reported as not kept,
 // and what it does not watch is said in Look.Bounds.
 //

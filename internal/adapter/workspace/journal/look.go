@@ -189,7 +189,7 @@ func (l *look) watch(paths []string) {
 }
 
 // enter takes a folder in with all below it; silent where what is in it may
-// have been there before. It says whether the folder is watched.
+// have been there before. It reports whether the folder is watched.
 func (l *look) enter(dirPath string, above workspace.Ignore, closed, flat, silent bool) bool {
 	j := l.j
 	if j.x.files >= j.opt.MaxFiles || !l.until.IsZero() && len(j.x.dirs)%64 == 0 && j.opt.Now().After(l.until) || l.ctx.Err() != nil {
@@ -262,7 +262,7 @@ func (l *look) list(d *dir, above workspace.Ignore, closed, silent, deep bool) b
 			present[name] = true
 			continue
 		}
-		// It was left out before, so that it is there says nothing.
+		// It was left out before, so that it is there proves nothing.
 		hidden := silent || known && (oldClosed || oldRules.Match(rel, st.dir())) && !l.oldForced[rel]
 		if st.dir() {
 			if d.flat && j.x.dirs[rel] == nil {

@@ -119,7 +119,7 @@ func stampOf(st *unix.Stat_t) stamp {
 		s.mode = uint32(fs.ModeSymlink) | 0o777
 	case unix.S_IFDIR:
 		s.mode |= uint32(fs.ModeDir)
-		s.size = 0 // says nothing, and differs between systems
+		s.size = 0 // means nothing, and differs between systems
 	default:
 		s.mode |= uint32(fs.ModeIrregular)
 	}

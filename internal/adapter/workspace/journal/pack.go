@@ -140,7 +140,7 @@ func (p *pack) claim(h id) bool {
 	return e != nil
 }
 
-// drop says that a file no longer has the content.
+// drop notes that a file does not have the content any longer.
 func (p *pack) drop(h id) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +151,7 @@ func (p *pack) drop(h id) {
 	}
 }
 
-// touch says that a look reported the content.
+// touch notes that a look reported the content.
 func (p *pack) touch(h id, now int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // readSome reads at most limit bytes.
 func readSome(r io.Reader, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(r, limit)) }
 
-// errTorn says that a file changed each time it was read.
+// errTorn means that a file changed each time it was read.
 var errTorn = errors.New("it changes while it is read")
 
 // content is what a file was found to hold.
@@ -29,7 +29,7 @@ const tries = 3
 
 // read reads a file or link. What it returns was one content at one moment:
 // the stamp was the same before and after. An error wraps fs.ErrNotExist where
-// it is gone; anything else that keeps it from being read gives a guess.
+// it is gone; anything else that keeps it from being read makes a guess.
 func (j *Journal) read(f folder, name string, r *repo) (content, error) {
 	var c content
 	for range tries {

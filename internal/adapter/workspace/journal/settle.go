@@ -18,7 +18,7 @@ type change struct {
 	from, until int64 // sizes
 }
 
-// settle makes the index say what was read, and gives the effects.
+// settle puts what was read into the index, and returns the effects.
 func (l *look) settle() ([]tool.Effect, error) {
 	var out []change
 	for _, w := range l.work {
@@ -279,7 +279,7 @@ func (l *look) reverted(path string, w wrote) (change, bool, error) {
 			return c, false, err
 		}
 		c.Held = same
-		return c, same, nil // a git that fails says nothing
+		return c, same, nil // a git that fails tells nothing
 	default:
 		c.Mode, c.Held = mode(f.stamp), f.state == kept
 		return c, hashOf(f.id) == w.before, nil
