@@ -330,7 +330,7 @@ func stripPrefix(p string) string {
 }
 
 // recount rewrites the @@ headers of a diff so that their counts are those of
-// the lines below, and puts the space of blank lines in hunks back. cut reports
+// the lines below, and puts the space of blank lines in hunks back. cut tells
 // where the diff seems to end too soon.
 func recount(text string) (out, cut string) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")

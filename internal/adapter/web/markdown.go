@@ -12,7 +12,7 @@ import (
 // Markdown turns an HTML page into readable text: headings, paragraphs, lists,
 // links, code, quotes and simple tables. Scripts, styles, forms and what the
 // page hides from its readers are left out; so is the navigation, where the
-// page finds which part is its content. base is what links are relative to.
+// page marks which part is its content. base is what links are relative to.
 func Markdown(page string, base *url.URL) string {
 	doc, err := html.Parse(strings.NewReader(page))
 	if err != nil { // nested too deeply: the words will do
