@@ -37,7 +37,7 @@ func (d diagnosed) After(ctx context.Context, r *turn.Ran) error {
 		if r.Result.Command == "" && r.Records == nil {
 			r.Note(text)
 		} else {
-			d.s.tellLater(event.Noted{Why: "lsp", Text: text})
+			d.s.ops.tellLater(event.Draft{Body: event.Noted{Why: "lsp", Text: text}})
 		}
 	}
 	var ds []event.Draft
@@ -87,11 +87,4 @@ func brokenText(found []tool.Diagnostic, now bool) string {
 	}
 	b.WriteString("]")
 	return b.String()
-}
-
-// tellLater tells the model something before its next request.
-func (s *Session) tellLater(n event.Noted) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.later = append(s.later, event.Draft{Body: n})
 }

@@ -64,6 +64,6 @@ type asker struct{ s *Session }
 
 // Question is part of tool.Asker.
 func (a asker) Question(ctx context.Context, text string, options []string) (string, error) {
-	ans, err := a.s.ask(ctx, event.Asked{Text: text, Options: options})
+	ans, err := a.s.questions.ask(ctx, event.Asked{Text: text, Options: options})
 	return ans.Text, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -25,6 +26,20 @@ type run struct {
 	gone   chan struct{} // closed when nothing of it is left
 }
 
+// operations is who has the session to itself, and what waits for it.
+type operations struct {
+	*state
+	turn func(*run) // runs turns until no prompt waits
+
+	mu      sync.Mutex // guards what runs and what waits
+	closing bool       // nothing new begins
+	queue   []Prompt
+	running *run
+	later   []event.Draft // what the model is told before its next request
+
+	turns sync.WaitGroup
+}
+
 func newRun(ctx context.Context, what string) *run {
 	r := &run{what: what, gone: make(chan struct{})}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
@@ -34,27 +49,27 @@ func newRun(ctx context.Context, what string) *run {
 // begin gives the session to r. Where something else has it, a prompt (first)
 // is queued, and queued is true; all else is refused: cannot says what is not
 // done. What has recorded its end is waited for: nothing of it blocks.
-func (s *Session) begin(ctx context.Context, r *run, first *Prompt, cannot string) (queued bool, err error) {
+func (o *operations) begin(ctx context.Context, r *run, first *Prompt, cannot string) (queued bool, err error) {
 	for {
-		s.mu.Lock()
-		other := s.running
-		if s.closing {
-			s.mu.Unlock()
-			return false, fault.NewInternal(nil, "session %s is closed", s.cfg.ID)
+		o.mu.Lock()
+		other := o.running
+		if o.closing {
+			o.mu.Unlock()
+			return false, fault.NewInternal(nil, "session %s is closed", o.cfg.ID)
 		}
 		if other == nil {
-			s.running = r
-			s.turns.Add(1) // under the lock, so that Close waits for it
-			s.mu.Unlock()
+			o.running = r
+			o.turns.Add(1) // under the lock, so that Close waits for it
+			o.mu.Unlock()
 			break
 		}
 		if first != nil {
-			s.queue = append(s.queue, *first)
-			s.mu.Unlock()
+			o.queue = append(o.queue, *first)
+			o.mu.Unlock()
 			return true, nil
 		}
-		leaving := s.leaving()
-		s.mu.Unlock()
+		leaving := o.leaving()
+		o.mu.Unlock()
 		if !leaving {
 			return false, &fault.Error{
 				Category: fault.Configuration, Kind: fault.ErrBusy, Message: cannot + " while " + other.what, Hint: "interrupt it first, or wait",
@@ -66,70 +81,70 @@ func (s *Session) begin(ctx context.Context, r *run, first *Prompt, cannot strin
 			return false, context.Cause(ctx)
 		}
 	}
-	if err := s.catchUp(ctx); err != nil {
-		s.goOnAfter(r)
+	if err := o.catchUp(ctx); err != nil {
+		o.goOnAfter(r)
 		return false, err
 	}
 	return false, nil
 }
 
 // goOnAfter takes the session from r and runs the prompts that came meanwhile.
-func (s *Session) goOnAfter(r *run) {
-	next := s.next(r)
+func (o *operations) goOnAfter(r *run) {
+	next := o.next(r)
 	if next == nil {
-		s.turns.Done()
+		o.turns.Done()
 		return
 	}
 	go func() {
-		defer s.turns.Done()
-		s.turn(next)
+		defer o.turns.Done()
+		o.turn(next)
 	}()
 }
 
 // next gives the session from what has ended to the turn of the next prompt
 // that waits; nil where none does, and nothing runs then.
-func (s *Session) next(ended *run) *run {
+func (o *operations) next(ended *run) *run {
 	ended.cancel(nil)
 	defer close(ended.gone)
-	broken := s.log.Broken()
-	s.mu.Lock()
-	s.cause.Store(0)
-	if len(s.queue) == 0 || broken != nil {
-		s.running = nil
-		s.mu.Unlock()
+	broken := o.log.Broken()
+	o.mu.Lock()
+	o.cause.Store(0)
+	if len(o.queue) == 0 || broken != nil {
+		o.running = nil
+		o.mu.Unlock()
 		return nil
 	}
-	p := s.queue[0]
-	s.queue = s.queue[1:]
+	p := o.queue[0]
+	o.queue = o.queue[1:]
 	r := newRun(context.WithoutCancel(ended.ctx), turnRuns)
-	s.running = r
-	s.mu.Unlock()
+	o.running = r
+	o.mu.Unlock()
 	// Also where an interrupt came in between: the turn then says so.
-	if s.record(context.WithoutCancel(r.ctx), s.prompted(p)...) != nil {
-		return s.next(r)
+	if o.record(context.WithoutCancel(r.ctx), o.prompted(p)...) != nil {
+		return o.next(r)
 	}
-	s.caused(r)
+	o.caused(r)
 	return r
 }
 
 // caused makes what r began with, which is recorded, the cause of what it does.
-func (s *Session) caused(r *run) {
-	began := eventlog.Look(s.log, func() int64 { return s.course.began })
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (o *operations) caused(r *run) {
+	began := eventlog.Look(o.log, func() int64 { return o.course.began })
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	r.cause = began
-	s.cause.Store(began)
+	o.cause.Store(began)
 }
 
 // exclusive gives the session to its caller until done is called. What it does
 // ends with the context that it returns: an interrupt does so.
-func (s *Session) exclusive(ctx context.Context, cannot string) (_ context.Context, done func(), err error) {
+func (o *operations) exclusive(ctx context.Context, cannot string) (_ context.Context, done func(), err error) {
 	r := newRun(ctx, filesAreLooked)
-	if _, err := s.begin(ctx, r, nil, cannot); err != nil {
+	if _, err := o.begin(ctx, r, nil, cannot); err != nil {
 		r.cancel(nil)
 		return nil, nil, err
 	}
-	return r.ctx, func() { s.goOnAfter(r) }, nil
+	return r.ctx, func() { o.goOnAfter(r) }, nil
 }
 
 // What runs, for a sentence.
@@ -144,17 +159,17 @@ const (
 // operate does an operation that has the session to itself, beside its caller.
 // It returns the sequence number of the operation's start; its end is the
 // OpDone that this is the cause of.
-func (s *Session) operate(ctx context.Context, op event.OpStarted, cannot, what string, do func(context.Context) error) (int64, error) {
+func (o *operations) operate(ctx context.Context, op event.OpStarted, cannot, what string, do func(context.Context) error) (int64, error) {
 	r := newRun(context.WithoutCancel(ctx), what)
-	if _, err := s.begin(ctx, r, nil, cannot); err != nil {
+	if _, err := o.begin(ctx, r, nil, cannot); err != nil {
 		r.cancel(nil)
 		return 0, err
 	}
-	if err := s.record(ctx, event.Draft{Body: op}); err != nil {
-		s.goOnAfter(r)
+	if err := o.record(ctx, event.Draft{Body: op}); err != nil {
+		o.goOnAfter(r)
 		return 0, err
 	}
-	s.caused(r)
+	o.caused(r)
 	cause := r.cause
 	go func() {
 		err := do(r.ctx)
@@ -163,10 +178,10 @@ func (s *Session) operate(ctx context.Context, op event.OpStarted, cannot, what 
 			f := turn.Describe(err)
 			ended.Error = &f
 		}
-		if s.record(context.WithoutCancel(r.ctx), event.Draft{Body: ended}) != nil {
-			s.log.EndReaders(false)
+		if o.record(context.WithoutCancel(r.ctx), event.Draft{Body: ended}) != nil {
+			o.log.EndReaders(false)
 		}
-		s.goOnAfter(r)
+		o.goOnAfter(r)
 	}()
 	return cause, nil
 }
@@ -202,7 +217,7 @@ func (s *Session) Await(ctx context.Context, started int64) (event.OpDone, error
 // its end. When ctx ends first, it is interrupted.
 func (s *Session) follow(ctx context.Context, cause int64, last func(event.Event) (bool, error)) error {
 	events := s.Events(context.WithoutCancel(ctx), cause)
-	defer context.AfterFunc(ctx, func() { s.interruptRun(cause, by(ctx)) })()
+	defer context.AfterFunc(ctx, func() { s.ops.interruptRun(cause, by(ctx)) })()
 	for e, err := range events {
 		if err != nil {
 			return err
@@ -229,15 +244,15 @@ func by(ctx context.Context) string {
 // Busy reports whether something has the session to itself. What has recorded
 // its end does not: what is left of it is put away without another event.
 func (s *Session) Busy() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running != nil && !s.leaving()
+	s.ops.mu.Lock()
+	defer s.ops.mu.Unlock()
+	return s.ops.running != nil && !s.ops.leaving()
 }
 
 // leaving reports whether what runs has recorded its end, with nothing to
 // follow. Callers hold mu.
-func (s *Session) leaving() bool {
-	return s.running.cause != 0 && len(s.queue) == 0 && !eventlog.Look(s.log, func() bool { return s.turnOpen || s.op != "" })
+func (o *operations) leaving() bool {
+	return o.running.cause != 0 && len(o.queue) == 0 && !eventlog.Look(o.log, func() bool { return o.turnOpen || o.op != "" })
 }
 
 // interruption is why something was cut short. It wraps a cancellation of kind
@@ -259,31 +274,97 @@ func interrupted(by string) *interruption {
 }
 
 // interrupt cancels what runs, and forgets the prompts that wait.
-func (s *Session) interrupt(by string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.forgetPrompts()
-	if s.running != nil {
-		s.running.cancel(interrupted(by))
+func (o *operations) interrupt(by string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.forgetPrompts()
+	if o.running != nil {
+		o.running.cancel(interrupted(by))
 	}
 }
 
 // interruptRun is interrupt where what runs has this cause.
-func (s *Session) interruptRun(cause int64, by string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running != nil && s.running.cause == cause {
-		s.forgetPrompts()
-		s.running.cancel(interrupted(by))
+func (o *operations) interruptRun(cause int64, by string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.running != nil && o.running.cause == cause {
+		o.forgetPrompts()
+		o.running.cancel(interrupted(by))
 	}
 }
 
 // forgetPrompts forgets the prompts that wait, but for those with an ID: their
 // sender takes back what is not to run (Withdraw), so that no word is lost
 // between the two. Callers hold mu.
-func (s *Session) forgetPrompts() {
-	if s.closing {
-		s.queue = nil
+func (o *operations) forgetPrompts() {
+	if o.closing {
+		o.queue = nil
 	}
-	s.queue = slices.DeleteFunc(s.queue, func(p Prompt) bool { return p.ID == "" })
+	o.queue = slices.DeleteFunc(o.queue, func(p Prompt) bool { return p.ID == "" })
+}
+
+// close interrupts what runs, lets nothing new begin, and waits.
+func (o *operations) close() {
+	o.mu.Lock()
+	o.closing = true
+	o.mu.Unlock()
+	o.interrupt("close")
+	o.turns.Wait()
+}
+
+// context is that of what runs.
+func (o *operations) context() context.Context {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.running.ctx
+}
+
+// take takes the prompts that wait.
+func (o *operations) take() []Prompt {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	waiting := o.queue
+	o.queue = nil
+	return waiting
+}
+
+// waiting reports whether a prompt waits for the turn's end: a person who goes on
+// is not kept by checks.
+func (o *operations) waiting() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.queue) > 0
+}
+
+// tellLater keeps what the model is told before its next request, where something
+// runs that may come to one.
+func (o *operations) tellLater(d event.Draft) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.running == nil {
+		return false
+	}
+	o.later = append(o.later, d)
+	return true
+}
+
+// told takes what the model is to be told.
+func (o *operations) told() []event.Draft {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ds := o.later
+	o.later = nil
+	return ds
+}
+
+// setPause has the running turn pause, or takes that back. It reports whether
+// there was one to be told.
+func (o *operations) setPause(on bool) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.running == nil || o.running.pause == on {
+		return on && o.running != nil
+	}
+	o.running.pause = on
+	return true
 }

@@ -81,7 +81,7 @@ func (s *Session) drive(ctx context.Context) (event.End, error) {
 	t := s.ending(loop)
 	for {
 		end, err := loop.Run(ctx)
-		if end != event.EndDone || err != nil || fixer == nil || s.waiting() || len(s.proof().Changed()) == 0 {
+		if end != event.EndDone || err != nil || fixer == nil || s.ops.waiting() || len(s.proof().Changed()) == 0 {
 			return end, err
 		}
 		prompt, err := fixer.Next(ctx, t)
@@ -97,12 +97,4 @@ func (s *Session) drive(ctx context.Context) (event.End, error) {
 			return event.EndFailed, err
 		}
 	}
-}
-
-// waiting reports whether a prompt waits for the turn's end: a person who goes on is
-// not kept by checks.
-func (s *Session) waiting() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.queue) > 0
 }

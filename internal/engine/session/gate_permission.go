@@ -72,7 +72,7 @@ func (g *permissionGate) Check(ctx context.Context, step []*turn.Pending) error 
 	for _, c := range asks {
 		asked.Questions = append(asked.Questions, c.Question)
 	}
-	a, err := g.s.ask(ctx, asked)
+	a, err := g.s.questions.ask(ctx, asked)
 	if ctx.Err() != nil {
 		return nil // the loop sees it and cancels the step
 	}

@@ -19,7 +19,7 @@ func (s *Session) pause() error {
 	if !s.cfg.Person {
 		return fault.NewConfiguration("", "nobody is there who could let a paused turn go on")
 	}
-	if !s.Busy() || !s.setPause(true) {
+	if !s.Busy() || !s.ops.setPause(true) {
 		return fault.NewConfiguration("", "no turn is running: there is nothing to pause")
 	}
 	s.log.Publish(event.Warned{What: "pause", Text: "the turn pauses before the next request"})
@@ -29,10 +29,10 @@ func (s *Session) pause() error {
 // paused waits where a person asked for it. The error is why the turn must not
 // go on.
 func (s *Session) paused(ctx context.Context) error {
-	if !s.setPause(false) {
+	if !s.ops.setPause(false) {
 		return nil
 	}
-	a, err := s.ask(ctx, event.Asked{Why: "pause", Text: "Paused. Go on?", Options: []string{goOn, stopHere}})
+	a, err := s.questions.ask(ctx, event.Asked{Why: "pause", Text: "Paused. Go on?", Options: []string{goOn, stopHere}})
 	switch {
 	case err != nil:
 		return err
@@ -42,16 +42,4 @@ func (s *Session) paused(ctx context.Context) error {
 		return nil
 	}
 	return s.record(ctx, event.Draft{Body: event.Noted{Why: "pause", Text: "[The user says: " + a.Text + "]"}})
-}
-
-// setPause has the running turn pause, or takes that back. It reports whether
-// there was one to be told.
-func (s *Session) setPause(on bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running == nil || s.running.pause == on {
-		return on && s.running != nil
-	}
-	s.running.pause = on
-	return true
 }

@@ -62,12 +62,7 @@ func (s *Session) phase(ctx context.Context, op Phase) (int64, error) {
 	// The model is told at its next request: between a reply and its results
 	// there is no place for a word.
 	told := event.Draft{Body: event.Noted{Why: "phase", Text: note}}
-	s.mu.Lock()
-	running := s.running != nil
-	if running {
-		s.later = append(s.later, told)
-	}
-	s.mu.Unlock()
+	running := s.ops.tellLater(told)
 	ds := []event.Draft{{Body: b}}
 	if !running {
 		ds = append(ds, told)
@@ -77,8 +72,8 @@ func (s *Session) phase(ctx context.Context, op Phase) (int64, error) {
 
 // phased is an operation as it is recorded, and what the model is told. Both
 // are empty where nothing changes. Callers hold the lock.
-func (s *Session) phased(op Phase) (event.Phased, string, error) {
-	b := event.Phased{Number: op.Number, Text: s.line(op.Text), Expected: op.Expected, By: "person"}
+func (s *state) phased(op Phase) (event.Phased, string, error) {
+	b := event.Phased{Number: op.Number, Text: onOneLine(op.Text), Expected: op.Expected, By: "person"}
 	refuse := func(format string, args ...any) (event.Phased, string, error) {
 		return b, "", fault.NewConfiguration("", format, args...)
 	}
@@ -111,7 +106,7 @@ func (s *Session) phased(op Phase) (event.Phased, string, error) {
 	}
 	for _, item := range s.plan { // the model's own
 		if b.Number == next && b.Text == "" && item.Status == "pending" {
-			b.Text = s.line(item.Text)
+			b.Text = onOneLine(item.Text)
 		}
 	}
 	if b.Text == "" {
@@ -124,10 +119,10 @@ func (s *Session) phased(op Phase) (event.Phased, string, error) {
 }
 
 // planned is a plan file as it is recorded.
-func (s *Session) planned(plan []event.PhaseStep) (event.Phased, string, error) {
+func (s *state) planned(plan []event.PhaseStep) (event.Phased, string, error) {
 	steps := make([]event.PhaseStep, len(plan))
 	for i, p := range plan {
-		steps[i] = event.PhaseStep{Text: s.line(p.Text), Expected: p.Expected}
+		steps[i] = event.PhaseStep{Text: onOneLine(p.Text), Expected: p.Expected}
 	}
 	if old, _ := s.progress.Phases().PlanFile(); fmt.Sprint(old) == fmt.Sprint(steps) {
 		return event.Phased{}, "", nil
@@ -151,7 +146,7 @@ func planNote(steps []event.PhaseStep, first int, open string) string {
 
 // retell tells the model of a plan file again: a conversation that was made
 // shorter may have lost it.
-func (s *Session) retell(ctx context.Context) error {
+func (s *state) retell(ctx context.Context) error {
 	p := s.phases()
 	if len(p.Plan) == 0 {
 		return nil
@@ -163,18 +158,15 @@ func (s *Session) retell(ctx context.Context) error {
 	return s.record(ctx, event.Draft{Body: event.Noted{Why: "phase", Text: planNote(p.Plan, p.First, now)}})
 }
 
-// line is a text on one line.
-func (s *Session) line(text string) string {
+// onOneLine is a text on one line.
+func onOneLine(text string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 }
 
 // notes records what the model is still to be told, and what a phase that takes
 // long has the person told, once.
 func (s *Session) notes(ctx context.Context) error {
-	s.mu.Lock()
-	ds := s.later
-	s.later = nil
-	s.mu.Unlock()
+	ds := s.ops.told()
 	s.log.View(func() {
 		if w, ok := s.progress.Phases().Warning(); ok {
 			ds = append(ds, event.Draft{Body: w})

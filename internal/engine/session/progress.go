@@ -38,13 +38,6 @@ func (s *Session) cutsLoops() bool {
 	return eventlog.Look(s.log, s.progress.CutsLoops)
 }
 
-// turnContext is that of the running turn.
-func (s *Session) turnContext() context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running.ctx
-}
-
 // Answers to the question whether a run that goes in circles should go on.
 const (
 	goOn     = "go on"
@@ -65,7 +58,7 @@ func (s *Session) judge(ctx context.Context) (event.End, error) {
 	if d.Action != progress.Stop {
 		return "", nil
 	}
-	a, err := s.ask(ctx, event.Asked{Why: "stuck", Text: stuck.Text + " Go on all the same?", Options: []string{goOn, stopHere}})
+	a, err := s.questions.ask(ctx, event.Asked{Why: "stuck", Text: stuck.Text + " Go on all the same?", Options: []string{goOn, stopHere}})
 	switch {
 	case errors.Is(err, tool.ErrNobody):
 	case err != nil:

@@ -67,7 +67,7 @@ func (s *Session) route() error {
 	if len(waiting) == 0 {
 		return nil
 	}
-	ctx, next := s.turnContext(), now
+	ctx, next := s.ops.context(), now
 	for _, p := range waiting {
 		r, err := s.classify(ctx, p.Text, next.Route != "")
 		if err != nil {

@@ -52,11 +52,11 @@ func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Watch) (Outcome, er
 	ended := false
 	defer func() {
 		if !ended { // a panic of w.See leaves nothing behind either
-			s.interruptRun(r.cause, "caller")
+			s.ops.interruptRun(r.cause, "caller")
 		}
 		<-r.gone
 	}()
-	defer context.AfterFunc(ctx, func() { s.interruptRun(r.cause, by(ctx)) })()
+	defer context.AfterFunc(ctx, func() { s.ops.interruptRun(r.cause, by(ctx)) })()
 	for e, err := range events {
 		if err != nil {
 			return out, err

@@ -124,19 +124,14 @@ type Session struct {
 
 	letGo func() // gives the session to other processes
 
-	mu        sync.Mutex // guards what runs and what waits
-	closing   bool       // no new turn begins
-	queue     []Prompt
-	running   *run
-	questions map[string]chan Answer // those that are open
-	later     []event.Draft          // what the model is told before its next request
+	ops *operations
+
+	questions *questions
 
 	spending *spending.Account
 	answers  *answers.Cache
 	checks   checkAnswers
 	counting sync.Once // with the better counter
-
-	turns sync.WaitGroup
 
 	changes *changes.Recorder
 }
@@ -144,14 +139,13 @@ type Session struct {
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
 // else the one that is there, taken up again.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
-	s := &Session{
-		state:     newState(cfg),
-		questions: map[string]chan Answer{}, checks: checkAnswers{allowedAs: map[string]string{}},
-	}
+	s := &Session{state: newState(cfg), checks: checkAnswers{allowedAs: map[string]string{}}}
+	s.questions = &questions{state: s.state, open: map[string]chan Answer{}}
 	s.spending = spending.New(spending.Config{
 		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person, Timeout: cfg.Timeout,
-		Now: cfg.Now, Sleep: cfg.Sleep, Record: s.record, Ask: s.ask,
+		Now: cfg.Now, Sleep: cfg.Sleep, Record: s.record, Ask: s.questions.ask,
 	})
+	s.ops = &operations{state: s.state, turn: s.turn}
 	s.answers = answers.New(answers.Config{
 		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Mask: cfg.Mask.String, Now: cfg.Now, Record: s.record,
 		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.resultCap()) },
@@ -173,7 +167,7 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s.answers.Use(s.log)
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
-		Locks: cfg.Locks, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.exclusive,
+		Locks: cfg.Locks, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.exclusive,
 	})
 	known := s.log.Began() > 0
 	if cfg.ReadOnly {
@@ -291,18 +285,6 @@ func (s *Session) setBuilder() {
 	s.builder = window.NewBuilder(&s.conv, codec)
 }
 
-// catchUp takes in what another process appended while this one was idle, such
-// as `pawl undo`.
-func (s *Session) catchUp(ctx context.Context) error {
-	if err := s.log.CatchUp(ctx); err != nil {
-		return err
-	}
-	if eventlog.Look(s.log, s.changesFiles) {
-		return fault.NewConfiguration("wait for it, or fork with --fork-session", "another pawl runs a turn of session %s", s.cfg.ID)
-	}
-	return nil
-}
-
 // Events yields the stored events after a sequence number and then everything
 // as it happens, until ctx ends or the session is closed. A slow reader loses
 // ephemeral events, never stored ones.
@@ -328,11 +310,7 @@ func (s *Session) Changes() *changes.History { return s.changes.History() }
 // Close cancels what runs, waits for it to be recorded, and ends all readers.
 // It does not close the store.
 func (s *Session) Close() error {
-	s.mu.Lock()
-	s.closing = true
-	s.mu.Unlock()
-	s.interrupt("close")
-	s.turns.Wait()
+	s.ops.close()
 	s.changes.Close()
 	s.log.View(func() { _ = s.agent.Dispose(nil) }) // legal from every state
 	s.log.EndReaders(true)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
@@ -101,4 +102,16 @@ func (s *state) proof() evidence.Report { return eventlog.Look(s.log, s.evidence
 
 func (s *state) decide(c permission.Call) permission.Decision {
 	return eventlog.Look(s.log, func() permission.Decision { return s.perm.Decide(c) })
+}
+
+// catchUp takes in what another process appended while this one was idle, such
+// as `pawl undo`.
+func (s *state) catchUp(ctx context.Context) error {
+	if err := s.log.CatchUp(ctx); err != nil {
+		return err
+	}
+	if eventlog.Look(s.log, s.changesFiles) {
+		return fault.NewConfiguration("wait for it, or fork with --fork-session", "another pawl runs a turn of session %s", s.cfg.ID)
+	}
+	return nil
 }

@@ -24,12 +24,12 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	case Prompt:
 		return s.prompt(ctx, op)
 	case Interrupt:
-		s.interrupt(op.By)
+		s.ops.interrupt(op.By)
 		return 0, nil
 	case Withdraw:
-		return 0, s.withdraw(op.ID)
+		return 0, s.ops.withdraw(op.ID)
 	case Answer:
-		return 0, s.answer(op)
+		return 0, s.questions.answer(op)
 	case SetMode:
 		mode, err := permission.ParseMode(op.Mode)
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 
 // meanwhile records what holds from now on, beside whatever runs.
 func (s *Session) meanwhile(ctx context.Context, ds ...event.Draft) (int64, error) {
-	if _, done, err := s.exclusive(ctx, ""); err == nil {
+	if _, done, err := s.ops.exclusive(ctx, ""); err == nil {
 		defer done() // nothing runs: another process may have appended
 	} else if !errors.Is(err, fault.ErrBusy) {
 		return 0, err
@@ -82,17 +82,17 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*run, err
 		waits = nil
 	}
 	r := newRun(context.WithoutCancel(ctx), turnRuns)
-	if queued, err := s.begin(ctx, r, waits, cannot); queued || err != nil {
+	if queued, err := s.ops.begin(ctx, r, waits, cannot); queued || err != nil {
 		r.cancel(nil)
 		return nil, err
 	}
 	if err := s.record(ctx, s.prompted(p)...); err != nil {
-		s.goOnAfter(r)
+		s.ops.goOnAfter(r)
 		return nil, err
 	}
-	s.caused(r)
+	s.ops.caused(r)
 	go func() {
-		defer s.turns.Done()
+		defer s.ops.turns.Done()
 		s.turn(r)
 	}()
 	return r, nil
@@ -101,7 +101,7 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*run, err
 // prompted is a prompt as it is recorded. A key in it is masked like
 // everywhere (SPEC 16.7), and the person is told, since the model will not see
 // it either.
-func (s *Session) prompted(p Prompt) []event.Draft {
+func (s *state) prompted(p Prompt) []event.Draft {
 	// The log keeps text: other bytes would come back as others.
 	text := strings.ToValidUTF8(p.Text, "\uFFFD")
 	prompt := event.Prompted{ID: p.ID, Source: p.Source, Text: text, Images: p.Images}
@@ -125,49 +125,9 @@ func (s *Session) prompted(p Prompt) []event.Draft {
 	return append(append(out, event.Draft{Body: prompt}), behind...)
 }
 
-func (s *Session) answer(a Answer) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ch, ok := s.questions[a.ID]
-	if !ok {
-		return fault.NewInternal(nil, "no question %s is open", a.ID)
-	}
-	delete(s.questions, a.ID)
-	ch <- a
-	return nil
-}
-
-// ask puts a question to the person and waits. It returns ErrNobody where none
-// is there.
-func (s *Session) ask(ctx context.Context, q event.Asked) (event.Answered, error) {
-	if !s.cfg.Person {
-		return event.Answered{}, tool.ErrNobody
-	}
-	q.ID = s.cfg.NewID()
-	ch := make(chan Answer, 1)
-	s.mu.Lock()
-	s.questions[q.ID] = ch
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.questions, q.ID)
-		s.mu.Unlock()
-	}()
-	if err := s.record(ctx, event.Draft{Body: q}); err != nil {
-		return event.Answered{}, err
-	}
-	select {
-	case a := <-ch:
-		done := event.Answered{ID: q.ID, Verdicts: a.Verdicts, Text: a.Text}
-		return done, s.record(ctx, event.Draft{Body: done})
-	case <-ctx.Done():
-		return event.Answered{}, context.Cause(ctx)
-	}
-}
-
 func (s *Session) setModel(ctx context.Context, ref string) (int64, error) {
 	op := event.OpStarted{Op: opModel, Text: ref}
-	return s.operate(ctx, op, "the model can not be changed", modelChanges, func(ctx context.Context) error {
+	return s.ops.operate(ctx, op, "the model can not be changed", modelChanges, func(ctx context.Context) error {
 		m, err := s.cfg.OpenModel(ref)
 		if err != nil {
 			return err
@@ -206,7 +166,7 @@ func (s *Session) personRuns(ctx context.Context, command string) (int64, error)
 		return 0, fault.NewConfiguration("", "this session has no shell")
 	}
 	op := event.OpStarted{Op: opCommand, Text: command}
-	return s.operate(ctx, op, "a command can not be run", commandRuns, func(ctx context.Context) error {
+	return s.ops.operate(ctx, op, "a command can not be run", commandRuns, func(ctx context.Context) error {
 		if s.cfg.Locks != nil { // no other session of the workspace writes meanwhile
 			ticket := s.cfg.Locks.Reserve(tool.Footprint{Unknown: true})
 			defer ticket.Release()

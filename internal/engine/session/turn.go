@@ -15,7 +15,7 @@ import (
 
 // turn runs one turn after another until no prompt waits.
 func (s *Session) turn(r *run) {
-	for ; r != nil; r = s.next(r) {
+	for ; r != nil; r = s.ops.next(r) {
 		stop := s.spending.Watch(r.ctx, r.cancel)
 		end, err := s.answered(r.ctx)
 		stop()
@@ -69,16 +69,12 @@ func (s *Session) finish(r *run, end event.End, err error) {
 // request takes waiting prompts into the turn, reserves the budget and builds
 // the next request.
 func (s *Session) request() (*llm.Request, *float64, error) {
-	s.mu.Lock()
-	waiting := s.queue
-	s.queue = nil
-	s.mu.Unlock()
-	for _, p := range waiting {
+	for _, p := range s.ops.take() {
 		if err := s.record(context.Background(), s.prompted(p)...); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := s.paused(s.turnContext()); err != nil { // asked for while a request was tried again
+	if err := s.paused(s.ops.context()); err != nil { // asked for while a request was tried again
 		return nil, nil, err
 	}
 	if err := s.route(); err != nil {
@@ -89,7 +85,7 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	maxTokens, usd, err := s.spending.Begin(s.turnContext(), s.info(), r)
+	maxTokens, usd, err := s.spending.Begin(s.ops.context(), s.info(), r)
 	if err != nil {
 		return nil, nil, err
 	}

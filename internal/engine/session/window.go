@@ -125,7 +125,7 @@ func (s *Session) recordAndCount(ctx context.Context, ds ...event.Draft) error {
 	}
 	for _, d := range ds {
 		if _, sent := d.Body.(event.Requested); sent && s.cfg.Counter != nil {
-			s.counting.Do(func() { s.turns.Go(s.recount) })
+			s.counting.Do(func() { s.ops.turns.Go(s.recount) })
 		}
 	}
 	return nil
@@ -185,7 +185,7 @@ func (r room) Clean(ctx context.Context, handles []string, summary, reason strin
 // that come meanwhile wait.
 func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
 	op := event.OpStarted{Op: opCompact, Text: focus}
-	return s.operate(ctx, op, "the conversation can not be compacted", compacting, func(ctx context.Context) error {
+	return s.ops.operate(ctx, op, "the conversation can not be compacted", compacting, func(ctx context.Context) error {
 		_, err := s.loop().Compact(ctx, window.WhyPerson, focus)
 		return err
 	})

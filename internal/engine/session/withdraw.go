@@ -12,13 +12,13 @@ type Withdraw struct{ ID string }
 
 func (Withdraw) op() {}
 
-func (s *Session) withdraw(id string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.queue, func(p Prompt) bool { return id != "" && p.ID == id })
+func (o *operations) withdraw(id string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i := slices.IndexFunc(o.queue, func(p Prompt) bool { return id != "" && p.ID == id })
 	if i < 0 {
 		return fault.NewConfiguration("", "the prompt does not wait any more")
 	}
-	s.queue = slices.Delete(s.queue, i, i+1)
+	o.queue = slices.Delete(o.queue, i, i+1)
 	return nil
 }
