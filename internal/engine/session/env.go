@@ -24,7 +24,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		Out: func(out string) {
 			s.log.Publish(event.OutputDelta{Call: call, Text: out})
 		},
-		Limit: window.Bytes(s.resultCap()), Correct: s.cfg.AutoCorrect,
+		Limit: window.Bytes(s.window.resultCap()), Correct: s.cfg.AutoCorrect,
 	}
 }
 

@@ -303,6 +303,17 @@ func (o *operations) forgetPrompts() {
 	o.queue = slices.DeleteFunc(o.queue, func(p Prompt) bool { return p.ID == "" })
 }
 
+// meanwhile records what holds from now on, beside whatever runs.
+func (o *operations) meanwhile(ctx context.Context, ds ...event.Draft) (int64, error) {
+	if _, done, err := o.exclusive(ctx, ""); err == nil {
+		defer done() // nothing runs: another process may have appended
+	} else if !errors.Is(err, fault.ErrBusy) {
+		return 0, err
+	}
+	err := o.record(ctx, ds...)
+	return o.log.Last(), err
+}
+
 // close interrupts what runs, lets nothing new begin, and waits.
 func (o *operations) close() {
 	o.mu.Lock()

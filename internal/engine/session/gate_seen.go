@@ -78,7 +78,7 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		return nil // the permission gate says no, and why
 	}
 	r := &turn.Refusal{Outcome: event.Denied, Text: v.Reason}
-	limit := window.Bytes(g.s.resultCap()) / 2
+	limit := window.Bytes(g.s.window.resultCap()) / 2
 	d := changes.NewDrafts(g.s.cfg.Files, g.s.cfg.AutoCorrect)
 	d.Code = g.s.cfg.Code
 	lines, seen := tools.Lines(ctx, g.s.cfg.Files, d.Narrow(ctx, p, need, limit), limit)

@@ -41,6 +41,12 @@ type Phases struct {
 	First int
 }
 
+// taskPhases takes a person's word on phases in, and tells the model.
+type taskPhases struct {
+	*state
+	ops *operations
+}
+
 func (s *state) phases() Phases {
 	var p Phases
 	s.log.View(func() {
@@ -51,7 +57,7 @@ func (s *state) phases() Phases {
 	return p
 }
 
-func (s *Session) phase(ctx context.Context, op Phase) (int64, error) {
+func (s *taskPhases) phase(ctx context.Context, op Phase) (int64, error) {
 	var b event.Phased
 	var note string
 	var err error
@@ -67,12 +73,12 @@ func (s *Session) phase(ctx context.Context, op Phase) (int64, error) {
 	if !running {
 		ds = append(ds, told)
 	}
-	return s.meanwhile(ctx, ds...)
+	return s.ops.meanwhile(ctx, ds...)
 }
 
 // phased is an operation as it is recorded, and what the model is told. Both
 // are empty where nothing changes. Callers hold the lock.
-func (s *state) phased(op Phase) (event.Phased, string, error) {
+func (s *taskPhases) phased(op Phase) (event.Phased, string, error) {
 	b := event.Phased{Number: op.Number, Text: onOneLine(op.Text), Expected: op.Expected, By: "person"}
 	refuse := func(format string, args ...any) (event.Phased, string, error) {
 		return b, "", fault.NewConfiguration("", format, args...)
@@ -119,7 +125,7 @@ func (s *state) phased(op Phase) (event.Phased, string, error) {
 }
 
 // planned is a plan file as it is recorded.
-func (s *state) planned(plan []event.PhaseStep) (event.Phased, string, error) {
+func (s *taskPhases) planned(plan []event.PhaseStep) (event.Phased, string, error) {
 	steps := make([]event.PhaseStep, len(plan))
 	for i, p := range plan {
 		steps[i] = event.PhaseStep{Text: onOneLine(p.Text), Expected: p.Expected}
@@ -146,7 +152,7 @@ func planNote(steps []event.PhaseStep, first int, open string) string {
 
 // retell tells the model of a plan file again: a conversation that was made
 // shorter may have lost it.
-func (s *state) retell(ctx context.Context) error {
+func (s *taskPhases) retell(ctx context.Context) error {
 	p := s.phases()
 	if len(p.Plan) == 0 {
 		return nil
@@ -165,7 +171,7 @@ func onOneLine(text string) string {
 
 // notes records what the model is still to be told, and what a phase that takes
 // long has the person told, once.
-func (s *Session) notes(ctx context.Context) error {
+func (s *taskPhases) notes(ctx context.Context) error {
 	ds := s.ops.told()
 	s.log.View(func() {
 		if w, ok := s.progress.Phases().Warning(); ok {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -51,10 +52,18 @@ func (r *routing) apply(b event.Body) {
 	}
 }
 
+// router takes a person's prompts for questions, commands, preferences or edits.
+type router struct {
+	*state
+	ops     *operations
+	side    *sideRequests
+	answers *answers.Cache
+}
+
 // route routes the prompts of a person that the next request is the first to
 // take along (SPEC 13.1). What checks, hooks and parents say is not routed
 // (SPEC 13.2).
-func (s *Session) route() error {
+func (s *router) route() error {
 	if s.cfg.Route.Mode == "" || s.cfg.Route.Mode == route.Off {
 		return nil
 	}
@@ -112,7 +121,7 @@ func note(before, now event.Routed) string {
 
 // classify says what a prompt asks for. Nothing that fails in it fails the
 // turn: what is not known is an edit, with all rights.
-func (s *Session) classify(ctx context.Context, prompt string, joins bool) (event.Routed, error) {
+func (s *router) classify(ctx context.Context, prompt string, joins bool) (event.Routed, error) {
 	mode := s.cfg.Route.Mode
 	if mode != route.Auto {
 		return routed(mode, "flag", "", mode != route.Edit), nil
@@ -142,20 +151,20 @@ func routed(name, by, why string, firm bool) event.Routed {
 // worthAsking says that a model's answer could change anything: in a run
 // without a person a route widens by itself, and where each edit asks or is
 // denied anyway, no route is narrower.
-func (s *Session) worthAsking() bool {
+func (s *router) worthAsking() bool {
 	m := s.mode()
 	return s.cfg.Route.Model && s.cfg.Person && m != permission.Ask4All && m != permission.Plan && s.info().API != "offline"
 }
 
 // askRoute asks the model in use, once. name is "" where it gave no answer, and
 // why is then what was wrong. An error means that the turn can not go on.
-func (s *Session) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
+func (s *router) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
 	ask := llm.Request{
 		Head:     llm.Head{Model: s.info().Model, System: route.Question},
 		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(route.Fenced(prompt))}}},
 		Tail:     llm.Tail{MaxTokens: routeTokens},
 	}
-	reply, err := s.complete(ctx, sideRequest{
+	reply, err := s.side.complete(ctx, sideRequest{
 		by: byRoute, ask: ask, input: budget.Guess(int64(len(route.Question) + len(ask.Messages[0].Text()))), limit: routeTime,
 	})
 	if broken := s.log.Broken(); broken != nil {
@@ -186,7 +195,7 @@ func (g *permissionGate) routed(ctx context.Context, p *turn.Pending, d permissi
 		d.Verdict, d.By, d.Flag = permission.Deny, "route", ""
 		d.Reason += ". Do not try it another way; say what you would change"
 	case d.By == "route":
-		if err := g.s.widen(ctx, d.Beyond, "model asked", title(p)); err != nil {
+		if err := g.s.router.widen(ctx, d.Beyond, "model asked", title(p)); err != nil {
 			return d, err
 		}
 		return g.decide(ctx, p), nil
@@ -195,7 +204,7 @@ func (g *permissionGate) routed(ctx context.Context, p *turn.Pending, d permissi
 }
 
 // widen gives the running turn a right that its route lacks.
-func (s *Session) widen(ctx context.Context, right, by, what string) error {
+func (s *router) widen(ctx context.Context, right, by, what string) error {
 	now := eventlog.Look(s.log, func() event.Routed { return s.routing.now })
 	if slices.Contains(now.Rights, right) {
 		return nil

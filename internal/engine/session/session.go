@@ -129,6 +129,10 @@ type Session struct {
 	questions *questions
 
 	spending *spending.Account
+	side     *sideRequests
+	window   *contextWindow
+	router   *router
+	tasks    *taskPhases
 	answers  *answers.Cache
 	checks   checkAnswers
 	counting sync.Once // with the better counter
@@ -148,8 +152,12 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s.ops = &operations{state: s.state, turn: s.turn}
 	s.answers = answers.New(answers.Config{
 		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Mask: cfg.Mask.String, Now: cfg.Now, Record: s.record,
-		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.resultCap()) },
+		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.window.resultCap()) },
 	})
+	s.side = &sideRequests{s.state, s.spending}
+	s.window = &contextWindow{s.state, s.side}
+	s.router = &router{s.state, s.ops, s.side, s.answers}
+	s.tasks = &taskPhases{s.state, s.ops}
 	if s.letGo, err = hold(cfg); err != nil {
 		return nil, err
 	}

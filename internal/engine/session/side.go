@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -21,10 +22,16 @@ type sideRequest struct {
 	limit time.Duration // of the request once it is paid for; 0: none
 }
 
+// sideRequests sends requests beside the conversation.
+type sideRequests struct {
+	*state
+	spending *spending.Account
+}
+
 // complete reserves what a request beside the conversation may cost, records
 // that it goes out, sends it, records what it cost, and settles that: always
 // all of it. The reply is nil with an error. Where ctx ended, the error is why.
-func (s *Session) complete(ctx context.Context, q sideRequest) (*llm.Reply, error) {
+func (s *sideRequests) complete(ctx context.Context, q sideRequest) (*llm.Reply, error) {
 	model := s.inUse()
 	info := model.Info()
 	g, settle, err := s.spending.Hold(ctx, budget.Ask{Price: info.Price, Input: q.input, MaxOutput: q.ask.Tail.MaxTokens, Child: true})

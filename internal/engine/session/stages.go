@@ -15,9 +15,9 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 	return turn.Stages{
 		Before: append([]turn.Before{
 			s.waitForResources,
-			orEnd(s.guide),  // the project's rules that the conversation lacks
-			orEnd(s.advise), // how full the window is; how the tools are used
-			orEnd(s.notes),  // what the model is still to be told
+			orEnd(s.guide),         // the project's rules that the conversation lacks
+			orEnd(s.window.advise), // how full the window is; how the tools are used
+			orEnd(s.tasks.notes),   // what the model is still to be told
 			orEnd(s.paused),
 			s.judge, // whether the run gets anywhere: the last word
 		}, s.cfg.Stages.Before...),
@@ -62,7 +62,7 @@ func (s *Session) loop() *turn.Loop {
 			For: s.cfg.RetryFor, TimeLeft: s.spending.TimeLeft, Longer: s.longer, Fallback: s.chain(model), Jitter: s.cfg.Jitter,
 		},
 		Log:     turn.Log{Record: s.recordAndCount, Live: s.log.Publish, Mask: s.cfg.Mask.String},
-		Results: turn.Results{Cap: s.resultCapOf, Spill: s.spill},
+		Results: turn.Results{Cap: s.window.resultCapOf, Spill: s.spill},
 		Clock:   turn.Clock{Now: s.cfg.Now, Sleep: s.cfg.Sleep},
 	}
 }

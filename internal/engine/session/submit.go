@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -35,30 +34,19 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		return s.meanwhile(ctx, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
+		return s.ops.meanwhile(ctx, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
 	case SetModel:
 		return s.setModel(ctx, op.Ref)
 	case Compact:
 		return s.compact(ctx, op.Focus)
 	case Phase:
-		return s.phase(ctx, op)
+		return s.tasks.phase(ctx, op)
 	case Pause:
 		return 0, s.pause()
 	case RunCommand:
 		return s.personRuns(ctx, op.Command)
 	}
 	return 0, fault.NewInternal(nil, "unknown operation %T", op)
-}
-
-// meanwhile records what holds from now on, beside whatever runs.
-func (s *Session) meanwhile(ctx context.Context, ds ...event.Draft) (int64, error) {
-	if _, done, err := s.ops.exclusive(ctx, ""); err == nil {
-		defer done() // nothing runs: another process may have appended
-	} else if !errors.Is(err, fault.ErrBusy) {
-		return 0, err
-	}
-	err := s.record(ctx, ds...)
-	return s.log.Last(), err
 }
 
 // prompt starts a turn, or has the prompt join the one that runs.

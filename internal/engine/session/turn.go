@@ -26,7 +26,7 @@ func (s *Session) turn(r *run) {
 // answered brings a turn to its end: without a model where it needs none, or
 // with it.
 func (s *Session) answered(ctx context.Context) (event.End, error) {
-	if err := s.route(); err != nil {
+	if err := s.router.route(); err != nil {
 		return turn.EndOf(err)
 	}
 	for _, known := range []func(context.Context) (bool, error){s.answers.PreferOnly, s.answers.Recall} {
@@ -55,7 +55,7 @@ func (s *Session) finish(r *run, end event.End, err error) {
 		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.by}})
 	}
 	s.changes.Gather(ctx)
-	_, _ = s.spending.Warn(ctx), s.notes(ctx) // a log that can not be written fails below as well
+	_, _ = s.spending.Warn(ctx), s.tasks.notes(ctx) // a log that can not be written fails below as well
 	ended := event.Ended{End: end}
 	if err != nil {
 		f := turn.Describe(err)
@@ -77,11 +77,11 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 	if err := s.paused(s.ops.context()); err != nil { // asked for while a request was tried again
 		return nil, nil, err
 	}
-	if err := s.route(); err != nil {
+	if err := s.router.route(); err != nil {
 		return nil, nil, err
 	}
-	room := s.replyRoom()
-	r, err := s.build(llm.Tail{MaxTokens: room})
+	room := s.window.replyRoom()
+	r, err := s.window.build(llm.Tail{MaxTokens: room})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -90,19 +90,12 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 		return nil, nil, err
 	}
 	if maxTokens > 0 && (room == 0 || maxTokens < room) {
-		if r, err = s.build(llm.Tail{MaxTokens: maxTokens}); err != nil {
+		if r, err = s.window.build(llm.Tail{MaxTokens: maxTokens}); err != nil {
 			s.spending.Refund()
 			return nil, nil, err
 		}
 	}
 	return r, usd, nil
-}
-
-func (s *Session) build(t llm.Tail) (*llm.Request, error) {
-	var r *llm.Request
-	var err error
-	s.log.View(func() { r, err = s.builder.Request(t) })
-	return r, err
 }
 
 // spill keeps a result that is too long for the model.

@@ -13,20 +13,26 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
+// contextWindow keeps the conversation within what the model can take.
+type contextWindow struct {
+	*state
+	side *sideRequests
+}
+
 // resultCap is how many tokens of the next result the model is shown.
-func (s *Session) resultCap() int {
+func (s *contextWindow) resultCap() int {
 	return eventlog.Look(s.log, s.conv.ResultCap)
 }
 
 // resultCapOf is resultCap for the text of one.
-func (s *Session) resultCapOf(text string) int {
+func (s *contextWindow) resultCapOf(text string) int {
 	return eventlog.Look(s.log, func() int { return s.conv.ResultCapOf(text) })
 }
 
 // shorten gives what a person's command printed as the model is shown it: as
 // much as of the result of a tool, with where the whole is.
 func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
-	limit := s.resultCapOf(ran.Output)
+	limit := s.window.resultCapOf(ran.Output)
 	if ran.Gap == nil {
 		text, _ := window.Cut(ran.Output, limit, func() string {
 			file, err := s.spill(context.WithoutCancel(ctx), "command", ran.Output)
@@ -45,7 +51,7 @@ func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
 
 // replyRoom is how long a reply may be for it to fit the window, 0 where the
 // model's own longest one does.
-func (s *Session) replyRoom() int {
+func (s *contextWindow) replyRoom() int {
 	room := eventlog.Look(s.log, s.conv.Room)
 	if longest := s.info().MaxOutput; room == 0 || longest == 0 || room >= longest {
 		return 0
@@ -78,12 +84,12 @@ func (s *Session) compaction() *turn.Compaction {
 					return err
 				}
 			}
-			if err := s.retell(ctx); err != nil {
+			if err := s.tasks.retell(ctx); err != nil {
 				return err
 			}
 			return s.guide(ctx)
 		},
-		Summary: s.summary,
+		Summary: s.window.summary,
 	}
 	if s.info().API == "offline" {
 		c.Summary = nil // it plans and runs; it does not write prose
@@ -92,8 +98,8 @@ func (s *Session) compaction() *turn.Compaction {
 }
 
 // summary asks the model for the summary of a plan.
-func (s *Session) summary(ctx context.Context, p window.Plan) (string, error) {
-	reply, err := s.complete(ctx, sideRequest{by: bySummary, ask: *p.Ask, input: p.Input})
+func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, error) {
+	reply, err := s.side.complete(ctx, sideRequest{by: bySummary, ask: *p.Ask, input: p.Input})
 	if err != nil {
 		return "", err
 	}
@@ -125,13 +131,13 @@ func (s *Session) recordAndCount(ctx context.Context, ds ...event.Draft) error {
 	}
 	for _, d := range ds {
 		if _, sent := d.Body.(event.Requested); sent && s.cfg.Counter != nil {
-			s.counting.Do(func() { s.ops.turns.Go(s.recount) })
+			s.counting.Do(func() { s.ops.turns.Go(s.window.recount) })
 		}
 	}
 	return nil
 }
 
-func (s *state) recount() {
+func (s *contextWindow) recount() {
 	with, err := s.cfg.Counter()
 	if err != nil {
 		return // the estimate does
@@ -147,7 +153,7 @@ func (s *state) recount() {
 
 // advise tells the model what it should know of the window, and of how it uses
 // its tools.
-func (s *Session) advise(ctx context.Context) error {
+func (s *contextWindow) advise(ctx context.Context) error {
 	var ds []event.Draft
 	s.log.View(func() {
 		if n, due := s.conv.Status(); due {
@@ -214,4 +220,12 @@ func (g windowGate) Check(_ context.Context, step []*turn.Pending) error {
 		}
 	}
 	return nil
+}
+
+// build builds the next request.
+func (s *contextWindow) build(t llm.Tail) (*llm.Request, error) {
+	var r *llm.Request
+	var err error
+	s.log.View(func() { r, err = s.builder.Request(t) })
+	return r, err
 }
