@@ -1,8 +1,8 @@
 // Package styled is text with roles instead of colours: what a frontend draws,
 // before it knows the terminal. A theme makes bytes of it.
 //
-// It promises that the text of a line reaches the terminal as it is, so it must
-// be sanitised before (package plain), that every line ends in the terminal's
+// It promises that nothing in the text of a line is obeyed by a terminal (what is
+// right about it was decided before, by package plain), that every line ends in the terminal's
 // default style, and that what is measured is what a terminal shows. It refuses
 // to know what is drawn.
 package styled

@@ -3,6 +3,8 @@ package styled
 import (
 	"strconv"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
 // Theme says what roles look like. It uses the sixteen colours that a person
@@ -54,7 +56,7 @@ func (t Theme) Render(l Line) string {
 			}
 			now = code
 		}
-		b.WriteString(s.Text)
+		b.WriteString(harmless(s.Text))
 	}
 	if now != "" {
 		b.WriteString("\x1b[m")
@@ -63,6 +65,17 @@ func (t Theme) Render(l Line) string {
 		b.WriteString("\x1b]8;;\x1b\\")
 	}
 	return b.String()
+}
+
+// harmless is a text that a terminal does not obey: what comes here was
+// sanitised, and if it was not, it is now.
+func harmless(text string) string {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c < ' ' || c == 0x7f || c == 0xc2 && i+1 < len(text) && text[i+1] < 0xa0 {
+			return plain.Line(text)
+		}
+	}
+	return text
 }
 
 var attrs = [...]struct {

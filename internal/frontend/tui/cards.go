@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/markdown"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
@@ -29,13 +30,8 @@ func (p *paper) card(ch chat.Change) {
 	case chat.Prompt:
 		p.prompt(b)
 	case chat.Thinking:
-		if !ch.Block.Ephemeral {
-			text := "∴ thought"
-			if s := since(ch.Block.Began, ch.Block.Ended); s != "" {
-				text += " for " + strings.TrimSpace(s)
-			}
-			p.begin(aCall)
-			p.put(styled.Of(styled.Dim, text))
+		if !ch.Block.Ephemeral && p.folded != ch.Block.ID {
+			p.fold(ch.Block.ID)
 		}
 	case chat.Call:
 		p.call(b)
@@ -170,7 +166,10 @@ func (p *paper) asked(title string) bool {
 // printed shows what something printed by its beginning and its end.
 func (p *paper) printed(text string) {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
-	if len(lines) == 1 && lines[0] == "" {
+	if n := len(lines) - 1; strings.HasPrefix(lines[n], "exit code ") { // the title says so
+		lines = lines[:n]
+	}
+	if len(lines) == 0 || len(lines) == 1 && lines[0] == "" {
 		return
 	}
 	show := func(ls []string) {
@@ -309,7 +308,7 @@ func (p *paper) command(ch chat.Change, b chat.Command) {
 			p.shells = p.shells[1:]
 		}
 		p.begin(aPrompt)
-		p.put(styled.Of(styled.Accent, "! ").Add(styled.Person, line))
+		p.put(styled.Of(styled.Accent, "! ").Add(styled.Person, plain.Line(line)))
 		p.last = anOutput
 	}
 	p.flows(ch, anOutput, false)

@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/paint"
 )
@@ -67,9 +68,9 @@ func (s *screen) typing(most int) (out []styled.Line, row, col int) {
 		e, lead = s.ask.answer, styled.Of(styled.Warn, s.ask.sign())
 	}
 	if words, found, on := e.Searching(); on {
-		lead = styled.Of(styled.Accent, "search: "+words)
+		lead = styled.Of(styled.Accent, "search: "+plain.Line(words))
 		if !found {
-			lead = styled.Of(styled.Bad, "not found: "+words)
+			lead = styled.Of(styled.Bad, "not found: "+plain.Line(words))
 		}
 		lead = lead.Add(styled.Dim, "  ").Cut(s.Width / 2)
 	}
@@ -96,8 +97,7 @@ func (s *screen) queued() (out []styled.Line) {
 		if q.After {
 			when = "  waits for the end of the turn; Up takes it back"
 		}
-		text := strings.ReplaceAll(q.Text, "\n", " ")
-		l := styled.Of(styled.Accent, "◦ ").Add(styled.Text, text).Cut(max(10, s.Width-styled.Width(when)))
+		l := styled.Of(styled.Accent, "◦ ").Add(styled.Text, plain.Line(q.Text)).Cut(max(10, s.Width-styled.Width(when)))
 		out = append(out, l.Add(styled.Dim, when))
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/paint"
@@ -259,7 +260,7 @@ func (s *screen) elsewhere() {
 		return err
 	})
 	if err != nil {
-		s.hint = "the editor: " + err.Error()
+		s.hint = plain.Line("the editor: " + err.Error())
 	}
 }
 

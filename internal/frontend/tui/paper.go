@@ -23,6 +23,7 @@ type paper struct {
 	out    []styled.Line // finished and not taken yet
 	last   sort          // of what stands last
 	begun  bool          // something stands there
+	folded string        // the reasoning that was folded last
 	flow   *flow         // the text that grows at the end
 	queue  []chat.Change // what is finished behind it
 	open   []*live       // in the order they appeared
@@ -130,6 +131,9 @@ func (p *paper) write(ch chat.Change) {
 	}
 	switch b := ch.Block.Body.(type) {
 	case chat.Reply:
+		if ch.More != "" {
+			p.thought()
+		}
 		p.flows(ch, aReply, true)
 		if ch.What == chat.Finished {
 			p.replied(ch, b)
@@ -151,6 +155,21 @@ func (p *paper) write(ch chat.Change) {
 		}
 	}
 	p.next(ch)
+}
+
+// thought folds the reasoning before a reply, which ends only with the reply.
+func (p *paper) thought() {
+	for _, l := range p.open {
+		if _, ok := l.Body.(chat.Thinking); ok && p.folded != l.ID {
+			p.fold(l.ID)
+		}
+	}
+}
+
+func (p *paper) fold(id string) {
+	p.folded = id
+	p.begin(aCall)
+	p.put(styled.Of(styled.Dim, "∴ thought"))
 }
 
 func isQuestion(ch chat.Change) bool {
@@ -273,6 +292,9 @@ func (p *paper) rows(now time.Time) []styled.Line {
 	for _, l := range p.open {
 		switch b := l.Body.(type) {
 		case chat.Thinking:
+			if p.folded == l.ID {
+				continue
+			}
 			out = append(out, styled.Of(styled.Dim, "∴ thinking"+since(l.Began, now)))
 		case chat.Call:
 			if b.Started && !b.Asks && (b.Kind != tool.Note || len(l.tail) > 0) {

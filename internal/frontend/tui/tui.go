@@ -173,7 +173,7 @@ func (s *screen) follow(ctx context.Context) {
 
 // step waits for something and does what it leads to.
 func (s *screen) step(ctx context.Context) {
-	pressed := false
+	pressed := false // it is shown at once
 	select {
 	case e, ok := <-s.Events:
 		if !ok {
@@ -186,7 +186,7 @@ func (s *screen) step(ctx context.Context) {
 			s.change(ch)
 		}
 	case <-s.due:
-		s.due = nil
+		s.due, pressed = nil, true
 	case <-s.tick:
 		s.tick = nil
 	case <-s.hold:

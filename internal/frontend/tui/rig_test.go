@@ -1,0 +1,268 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/emulator"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// rig is a screen on a terminal in memory over real sessions, real files and a
+// scripted model.
+type rig struct {
+	t      testing.TB
+	dir    string
+	mode   string
+	model  *llmtest.Model
+	store  event.Store
+	first  string
+	theme  styled.Theme
+	width  int
+	opened int
+
+	mu     sync.Mutex
+	term   *emulator.Terminal
+	wrote  chan struct{}
+	events chan any
+	exit   chan Exit
+	clock  clock
+	stop   context.CancelFunc
+}
+
+// clock is a clock that jumps to whatever is waited for; one that stands goes on
+// only by hand.
+type clock struct {
+	mu     sync.Mutex
+	now    time.Time
+	stands bool
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) After(d time.Duration) <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make(chan time.Time, 1)
+	if !c.stands || d <= frameTime {
+		if !c.stands {
+			c.now = c.now.Add(d)
+		}
+		out <- c.now
+	}
+	return out
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func newRig(t testing.TB, m *llmtest.Model) *rig {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{
+		t: t, dir: dir, mode: "ask", model: m, width: 80, theme: styled.Plain,
+		wrote: make(chan struct{}, 1), events: make(chan any), exit: make(chan Exit, 1),
+		clock: clock{now: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)},
+	}
+	r.store = memory.New(r.still)
+	return r
+}
+
+// still is a clock that stands: what a call took is not what is tested.
+func (r *rig) still() time.Time { return time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC) }
+
+// Write is the terminal.
+func (r *rig) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	n, err := r.term.Write(p)
+	r.mu.Unlock()
+	select {
+	case r.wrote <- struct{}{}:
+	default:
+	}
+	return n, err
+}
+
+func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
+	r.opened++
+	id := fmt.Sprint("s", r.opened)
+	if w.Resume != "" {
+		id = w.Resume
+	}
+	mode, err := permission.ParseMode(r.mode)
+	if err != nil {
+		return nil, err
+	}
+	ws, err := workspace.Open(r.dir, workspace.Options{Outside: true, NoGit: true})
+	if err != nil {
+		return nil, err
+	}
+	sh := shell.New(shell.Options{Root: r.dir, SpillDir: r.t.TempDir()})
+	ids := 0
+	s, err := session.Open(ctx, session.Config{
+		Store: r.store, ID: id, Dir: r.dir, Front: "screen", Version: "test", System: "be good", Model: r.model,
+		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()},
+		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8),
+		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
+		Mask:       secrets.New(), SpillDir: r.t.TempDir(),
+		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
+		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &chat.Opened{Session: s, Again: "pawl --resume " + id, Close: func() {
+		_ = s.Close()
+		_ = sh.Close()
+		_ = ws.Close()
+	}}, nil
+}
+
+// start opens the screen, on a session of before where one is named.
+func (r *rig) start(resume string) {
+	r.t.Helper()
+	r.term = emulator.New(r.width, 24)
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	talk := chat.Begin(ctx, chat.Config{Open: r.open, Now: r.clock.Now, Rules: func() []string { return nil }}, slash.Want{Resume: resume})
+	go func() {
+		exit, err := Run(ctx, Config{
+			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true,
+			First: r.first, Now: r.clock.Now, After: r.clock.After, Folder: "project",
+			Files: func(begin string) []string {
+				if strings.HasPrefix("calc.go", begin) {
+					return []string{"calc.go"}
+				}
+				return nil
+			},
+		})
+		if err != nil {
+			r.t.Errorf("the screen ended in %v", err)
+		}
+		talk.Close()
+		r.exit <- exit
+	}()
+	r.t.Cleanup(func() {
+		stop()
+		if err := r.term.Err(); err != nil {
+			r.t.Errorf("the terminal: %v", err)
+		}
+	})
+}
+
+func (r *rig) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.term.Text()
+}
+
+func (r *rig) screen() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.term.Screen()
+}
+
+// until waits until what is seen is so.
+func (r *rig) until(what string, is func(text string) bool) {
+	r.t.Helper()
+	late := time.After(20 * time.Second)
+	for !is(r.text()) {
+		select {
+		case <-r.wrote:
+		case <-late:
+			r.t.Fatalf("%s: it does not come to that; seen:\n%s", what, r.text())
+		}
+	}
+}
+
+// see waits for a text.
+func (r *rig) see(text string) {
+	r.t.Helper()
+	r.until(text, func(seen string) bool { return strings.Contains(seen, text) })
+}
+
+// rest waits for the end of what runs.
+func (r *rig) rest(turns int) {
+	r.t.Helper()
+	r.until("rest", func(seen string) bool {
+		return strings.Count(seen, "model repl") >= turns && !strings.Contains(r.screen(), "esc interrupts")
+	})
+}
+
+func (r *rig) send(e any) {
+	r.t.Helper()
+	select {
+	case r.events <- e:
+	case <-time.After(20 * time.Second):
+		r.t.Fatalf("nobody takes %v; seen:\n%s", e, r.text())
+	}
+}
+
+// press presses keys by name.
+func (r *rig) press(names ...string) {
+	r.t.Helper()
+	for _, n := range names {
+		k := keys.Press{Name: n}
+		if len([]rune(n)) == 1 {
+			k.Text = n
+		}
+		r.send(k)
+	}
+}
+
+// say types a text.
+func (r *rig) say(text string) {
+	r.t.Helper()
+	for _, c := range text {
+		r.press(string(c))
+	}
+}
+
+func (r *rig) resize(width, height int) {
+	r.t.Helper()
+	r.mu.Lock()
+	r.term.Resize(width, height)
+	r.mu.Unlock()
+	r.send(Resize{width, height})
+}
+
+// left waits for the screen's end.
+func (r *rig) left() Exit {
+	r.t.Helper()
+	select {
+	case e := <-r.exit:
+		return e
+	case <-time.After(20 * time.Second):
+		r.t.Fatalf("it does not end; seen:\n%s", r.text())
+		return Exit{}
+	}
+}

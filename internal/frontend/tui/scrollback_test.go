@@ -1,0 +1,131 @@
+package tui
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+)
+
+// After replies, resizes, questions and interrupts, each line that was said is in
+// the terminal once and in order.
+//
+// SPEC 18.4
+func TestScrollbackEqualsTheTranscript(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			replies := 50
+			if seed > 0 {
+				replies = 10
+			}
+			scrollback(t, rand.New(rand.NewPCG(seed, 18)), replies)
+		})
+	}
+}
+
+func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
+	marks := 0
+	mark := func() string { marks++; return fmt.Sprintf("m%04dm", marks) }
+	filler := func() string { return strings.Repeat("word ", rnd.IntN(30)) }
+	m := llmtest.New()
+	hold := make(chan struct{})
+	m.Next = func(_ int, r *llm.Request) llmtest.Turn {
+		last := r.Messages[len(r.Messages)-1]
+		prompt := last.Text()
+		switch {
+		case strings.Contains(prompt, "ask") && last.Role == llm.User:
+			return llmtest.Turn{Text: mark() + " I write.\n", Calls: llmtest.Use("write", fmt.Sprintf(`{"path":"f%d.txt","content":"%s\n"}`, marks, mark())).Calls, Piece: 7}
+		case strings.Contains(prompt, "hang"):
+			return llmtest.Turn{Text: mark() + " before it hangs\n\n" + mark() + " half a", Piece: 5, Wait: hold}
+		case strings.Contains(prompt, "fail"):
+			return llmtest.Use("bash", fmt.Sprintf(`{"command":"seq 20; echo %s; exit 1"}`, mark()))
+		}
+		var b strings.Builder
+		for range 1 + rnd.IntN(8) {
+			switch rnd.IntN(6) {
+			case 0:
+				fmt.Fprintf(&b, "# %s %s\n\n", mark(), filler())
+			case 1:
+				fmt.Fprintf(&b, "- %s %s\n- %s **bold %s**\n\n", mark(), filler(), mark(), filler())
+			case 2:
+				fmt.Fprintf(&b, "```go\n%s := \"%s\"\n%s\n```\n", mark(), filler(), mark())
+			case 3:
+				fmt.Fprintf(&b, "| a | b |\n|---|---|\n| %s | %s |\n| %s | x |\n\n", mark(), filler(), mark())
+			default:
+				fmt.Fprintf(&b, "%s %s`%s` 漢字 %s\n\n", mark(), filler(), mark(), filler())
+			}
+		}
+		return llmtest.Turn{Text: b.String(), Piece: 1 + rnd.IntN(40)}
+	}
+	r := newRig(t, m)
+	r.start("")
+	turns, height := 0, 24
+	for range replies {
+		if rnd.IntN(5) == 0 {
+			r.resize(40+rnd.IntN(120), height)
+		}
+		switch kind := []string{"say", "say", "say", "ask", "hang", "fail"}[rnd.IntN(6)]; kind {
+		case "ask":
+			r.say("ask " + mark())
+			r.press("enter")
+			r.see("press a key")
+			if rnd.IntN(2) == 0 {
+				r.resize(40+rnd.IntN(120), height)
+			}
+			r.press("y")
+		case "hang":
+			r.say("hang " + mark())
+			r.press("enter")
+			r.until("half", func(s string) bool { return strings.HasSuffix(strings.TrimSpace(before(s, "\n› ")), "half a") })
+			r.resize(40+rnd.IntN(120), height)
+			r.press("esc")
+		default:
+			r.say(kind + " " + mark())
+			r.press("enter")
+			if rnd.IntN(3) == 0 {
+				r.resize(40+rnd.IntN(120), height)
+			}
+		}
+		turns++
+		r.until("the end of the turn", func(s string) bool {
+			return len(ended.FindAllString(s, -1)) >= turns && strings.Contains(r.screen(), "\n›\nask")
+		})
+	}
+	var got []int
+	for _, f := range marked.FindAllStringSubmatch(strings.ReplaceAll(r.text(), "\n", " "), -1) {
+		n, _ := strconv.Atoi(f[1])
+		got = append(got, n)
+	}
+	seen := map[int]int{}
+	for _, n := range got {
+		seen[n]++
+	}
+	for n := 1; n <= marks; n++ {
+		if seen[n] != 1 && !(seen[n] == 2 && strings.Contains(r.text(), "echo m"+fmt.Sprintf("%04d", n))) && !(seen[n] == 3 && strings.Contains(r.text(), "echo m"+fmt.Sprintf("%04d", n))) {
+			t.Errorf("line %d is seen %d times", n, seen[n])
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s", r.text())
+	}
+	r.press("ctrl+d")
+	r.left()
+}
+
+var (
+	marked = regexp.MustCompile(`m(\d{4})m`)
+	ended  = regexp.MustCompile(`\d model repl(y|ies)`)
+)
+
+func before(s, sep string) string {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i]
+	}
+	return s
+}

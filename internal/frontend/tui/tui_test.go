@@ -1,0 +1,333 @@
+package tui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+)
+
+// A prompt, a reply with Markdown, and out: what is seen is there once, and a
+// session that is opened again looks as it did.
+//
+// SPEC 18.1, 18.4
+func TestConversation(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Turn{Reasoning: "I think.", Text: "# Head\n\nSome **bold** text and `code`.\n\n- one\n- two\n\n```go\nfunc f() {}\n```\n", Piece: 3}))
+	r.start("")
+	r.say("hello")
+	r.press("enter")
+	r.rest(1)
+	want := `pawl  scripted/script from this test, $1/$10 per M tokens; mode ask; session s1
+
+› hello
+
+∴ thought
+
+Head
+
+Some bold text and code.
+
+• one
+• two
+
+go
+func f() {}
+
+$0.0003, 1 model reply, 100 tokens in (0 cached), 20 out, 0 calls
+`
+	if got, _, _ := strings.Cut(r.text(), "\n› \n"); cmp.Diff(want, got) != "" {
+		t.Errorf("(-want +got):\n%s", cmp.Diff(want, got))
+	}
+	r.press("ctrl+d")
+	if e := r.left(); e.By != "" {
+		t.Errorf("it ended by %s", e.By)
+	}
+	if got := r.text(); got != want+"to go on with this session: pawl --resume s1\n" {
+		t.Errorf("it leaves\n%s", got)
+	}
+	again := newRig(t, llmtest.New())
+	again.store, again.dir = r.store, r.dir
+	again.start("s1")
+	again.see("model reply")
+	again.until("ready", func(s string) bool { return strings.Contains(s, "\n› \nask") })
+	if got, _, _ := strings.Cut(again.text(), "\n› \n"); cmp.Diff(want, got) != "" {
+		t.Errorf("opened again (-want +got):\n%s", cmp.Diff(want, got))
+	}
+	again.press("ctrl+d")
+	again.left()
+}
+
+// SPEC 4.7, 18.2, 18.3
+func TestQuestion(t *testing.T) {
+	write := llmtest.Use("write", `{"path":"new.txt","content":"one\ntwo\n"}`)
+	for _, c := range []struct {
+		name  string
+		keys  []string
+		sees  []string
+		never []string
+		file  string
+	}{
+		{"yes", []string{"y"}, []string{"→ allowed once", "● write new.txt"}, nil, "one\ntwo\n"},
+		{"for the session", []string{"s"}, []string{"→ allowed for this session", "allowed for session: edit(new.txt)"}, nil, "one\ntwo\n"},
+		{"edits from now on", []string{"e"}, []string{"mode accept-edits"}, nil, "one\ntwo\n"},
+		{"no", []string{"n", "enter"}, []string{"you did not allow it"}, []string{"all done"}, ""},
+		{"no and why", []string{"n", "b", "a", "d", "enter"}, []string{"→ not allowed: bad", "all done"}, nil, ""},
+		{"no, taken back", []string{"n", "x", "esc", "y"}, []string{"→ allowed once"}, nil, "one\ntwo\n"},
+		{"Enter is no answer", []string{"enter", "z", "y"}, []string{"please answer", "→ allowed once"}, nil, "one\ntwo\n"},
+		{"escape", []string{"esc"}, []string{"interrupted"}, []string{"all done"}, ""},
+		{"a mode by command", []string{"/", "m", "o", "d", "e", " ", "a", "u", "t", "o", "enter"}, []string{"mode auto", "all done"}, nil, "one\ntwo\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, llmtest.New(write, llmtest.Say("all done")))
+			r.start("")
+			r.say("go")
+			r.press("enter")
+			r.see("press a key")
+			if n := strings.Count(r.text(), "+one"); n != 1 {
+				t.Errorf("the change is shown %d times", n)
+			}
+			var seen []string
+			for _, k := range c.keys {
+				r.press(k)
+				seen = append(seen, r.text())
+			}
+			for _, text := range c.sees {
+				if !strings.Contains(strings.Join(seen, "\n"), text) {
+					r.see(text)
+				}
+			}
+			r.rest(1)
+			text := r.text()
+			for _, s := range c.never {
+				if strings.Contains(text, s) {
+					t.Errorf("%q is seen:\n%s", s, text)
+				}
+			}
+			if n := strings.Count(text, "+one"); n != 1 {
+				t.Errorf("the change is shown %d times:\n%s", n, text)
+			}
+			b, _ := os.ReadFile(filepath.Join(r.dir, "new.txt"))
+			if string(b) != c.file {
+				t.Errorf("the file holds %q, want %q", b, c.file)
+			}
+			r.press("ctrl+d")
+			r.left()
+		})
+	}
+}
+
+// What is typed when a question comes is no answer to it, and is kept.
+//
+// SPEC 18.3, 18.4
+func TestQuestionTakesNoTyping(t *testing.T) {
+	asks := make(chan struct{})
+	first := llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`)
+	first.Wait = asks
+	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
+	r.clock.stands = true
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("esc interrupts")
+	r.say("but ")
+	close(asks)
+	r.see("Tab answers")
+	r.say("yes") // a y among it
+	r.clock.pass(10 * time.Second)
+	r.say("y")
+	r.see("› but yesy")
+	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
+		t.Fatal("typing allowed the call")
+	}
+	r.press("tab")
+	r.see("press a key")
+	r.press("y")
+	r.rest(1)
+	r.see("› but yesy")
+	r.press("ctrl+c")
+	r.see("cleared; Up brings it back")
+	r.press("up")
+	r.see("› but yesy")
+}
+
+// Keys that were pressed as a question was drawn do not answer it.
+//
+// SPEC 18.4
+func TestQuestionWaits(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r.clock.stands = true
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("yes once")
+	r.press("y")
+	r.see("› y")
+	r.press("backspace", "enter")
+	r.clock.pass(time.Second)
+	r.send(keys.Focus{In: true}) // anything: time has passed
+	r.see("press a key")
+	r.press("y")
+	r.see("all done")
+}
+
+// SPEC 10.1, 18.3
+func TestSteering(t *testing.T) {
+	goes := make(chan struct{})
+	first := llmtest.Use("read", `{"path":"a.txt"}`)
+	first.Wait = goes
+	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("esc interrupts")
+	r.say("do it like this")
+	r.press("enter")
+	r.see("◦ do it like this  goes with its next request")
+	r.say("and that")
+	r.press("enter")
+	r.see("◦ and that")
+	r.press("up")
+	r.see("› and that")
+	r.press("ctrl+u")
+	close(goes)
+	r.see("delivered while it works")
+	r.rest(1)
+	text := r.text()
+	if strings.Contains(text, "◦") || strings.Count(text, "do it like this") != 1 || strings.Contains(text, "and that") {
+		t.Errorf("seen:\n%s", text)
+	}
+}
+
+// SPEC 10.3, 18.3
+func TestInterrupt(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"echo begun; sleep 1000"}`), llmtest.Say("and now?")))
+	r.mode = "yolo"
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("  begun") // live output
+	r.say("half a thought")
+	r.press("esc")
+	r.see("interrupted")
+	r.until("rest", func(string) bool { return !strings.Contains(r.screen(), "esc interrupts") })
+	r.see("› half a thought")
+	r.press("ctrl+c")
+	r.see("cleared; Up brings it back")
+	r.clock.pass(time.Second)
+	r.press("ctrl+c")
+	r.see("press Ctrl+C again to leave")
+	r.press("ctrl+c")
+	if e := r.left(); e.By != "" {
+		t.Errorf("it ended by %q", e.By)
+	}
+}
+
+// SPEC 10.3
+func TestThreeInterrupts(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)))
+	r.mode = "yolo"
+	r.clock.stands = true
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("● bash sleep 1000")
+	r.say("typed")
+	r.press("ctrl+c", "ctrl+c", "ctrl+c")
+	if e := r.left(); e.By != "SIGINT" {
+		t.Errorf("it ended by %q", e.By)
+	}
+	r.see("what you were typing is in the history")
+	r.see("to go on with this session")
+	for _, mode := range []string{"2004", "1004"} {
+		if r.term.Mode(mode) {
+			t.Errorf("mode %s is left on", mode)
+		}
+	}
+}
+
+// SPEC 18.2, 18.4
+func TestLongOutput(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"seq 10000; exit 3"}`), llmtest.Say("all done")))
+	r.mode = "yolo"
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("all done")
+	r.rest(1)
+	text := r.text()
+	for _, s := range []string{"exit code 3", "\n  1\n  2\n", "lines between", "\n  10000\n"} {
+		if !strings.Contains(text, s) {
+			t.Errorf("%q is not seen:\n%s", s, text)
+		}
+	}
+	if n := strings.Count(text, "\n"); n > 60 {
+		t.Errorf("it takes %d lines", n)
+	}
+	r.say("!seq 10000")
+	r.press("enter")
+	r.see("\n9999\n10000\n")
+	r.until("rest", func(string) bool { return strings.Contains(r.screen(), "\n›\nyolo") })
+	text = r.text()
+	last := 0
+	for i := 1; i <= 10000; i++ {
+		at := strings.Index(text[last:], fmt.Sprintf("\n%d\n", i))
+		if at < 0 {
+			t.Fatalf("line %d is not there, or out of order", i)
+		}
+		last += at
+	}
+	if n := strings.Count(text, "! seq 10000"); n != 1 {
+		t.Errorf("the command is seen %d times", n)
+	}
+}
+
+// Nothing of what a model, a tool, a file or a person's paste holds is obeyed.
+//
+// SPEC 16.11
+func TestHostileText(t *testing.T) {
+	evil := "a\x1b]52;c;ZXZpbA==\x07b\x1b]2;title\x1b\\c\x1b[2J\x1b[1;1Hd\u009b31me\u202ef\x1b]8;;http://evil\x1b\\g\x1b[?1049hh\rI\x08\x07\x1bP1$r\x1b\\j\x1bck"
+	r := newRig(t, llmtest.New(
+		llmtest.Turn{Reasoning: evil, Text: evil + "\n```go\n" + evil + "\n```\n| " + evil + " | b |\n|--|--|\n| " + evil + " | x |\n[x](" + evil + ") [y](http://a/\x1b]0;t\x07)\n", Piece: 2},
+		llmtest.Use("bash", `{"command":"printf '\\033]52;c;x\\007\\033[2J\\233evil\\n'; cat hostile; exit 1"}`),
+		llmtest.Use("edit", `{"path":"hostile","old":"one","new":"two"}`),
+		llmtest.Say("all done")))
+	r.theme = styled.Dark
+	r.theme.Links = true
+	r.mode = "yolo"
+	if err := os.WriteFile(filepath.Join(r.dir, "hostile"), []byte(evil+"\none\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.start("")
+	r.send(keys.Paste{Text: evil})
+	r.press("enter")
+	r.rest(1)
+	r.say("go")
+	r.press("enter")
+	r.see("all done")
+	r.rest(2)
+	r.say("!cat hostile")
+	r.press("enter")
+	r.until("rest", func(s string) bool {
+		return strings.Contains(s, "! cat hostile") && strings.Contains(r.screen(), "\n›\nyolo")
+	})
+	if len(r.term.Copied) > 0 || r.term.Bells > 0 || r.term.Alternate() {
+		t.Errorf("copied %q, %d bells, alternate %v", r.term.Copied, r.term.Bells, r.term.Alternate())
+	}
+	for _, title := range r.term.Titles {
+		if !strings.HasSuffix(title, "pawl project") {
+			t.Errorf("a title was set: %q", title)
+		}
+	}
+	if strings.ContainsAny(r.text(), "\u202e\u009b") || strings.Contains(r.term.Styled(), "evil}") {
+		t.Errorf("seen:\n%s", r.text())
+	}
+}
