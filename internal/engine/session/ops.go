@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/mention"
 )
 
 // Op is something a frontend asks of a session.
@@ -19,7 +20,7 @@ type Prompt struct {
 	// Piped stands below Text and is data: what it mentions is not attached.
 	Piped string
 
-	attached *attached // what the mentions in Text brought
+	attached *mention.Attached // what the mentions in Text brought
 }
 
 // Interrupt cancels what runs: the model's request, calls, or a question. By

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/mention"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -86,6 +87,20 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*run, err
 	return r, nil
 }
 
+// attach reads what a person's prompt mentions. Piped input is data and no word
+// of the person's.
+func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
+	if p.Source == event.Person {
+		p.attached = mention.Reader{
+			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: (&permissionGate{s: s}).policy, Mask: s.cfg.Mask.String,
+		}.Attach(ctx, p.Text)
+	}
+	if p.Piped != "" {
+		p.Text = strings.TrimRight(p.Text, "\n") + "\n\n" + p.Piped
+	}
+	return p
+}
+
 // prompted is a prompt as it is recorded. A key in it is masked like
 // everywhere (SPEC 16.7), and the person is told, since the model will not see
 // it either.
@@ -98,16 +113,16 @@ func (s *state) prompted(p Prompt) []event.Draft {
 		out = append(out, event.Draft{Body: event.Warned{What: "secret", Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}})
 	}
 	if a := p.attached; a != nil {
-		for _, note := range a.notes {
+		for _, note := range a.Notes {
 			out = append(out, event.Draft{Body: event.Warned{What: "mention", Text: note}})
-			a.text += "[" + note + "]\n"
+			a.Text += "[" + note + "]\n"
 		}
-		prompt.Images = append(slices.Clone(prompt.Images), a.images...)
-		if a.text != "" {
-			prompt.Attached = "[What the prompt mentions with @, as it is now:]\n" + strings.ToValidUTF8(a.text, "\uFFFD")
+		prompt.Images = append(slices.Clone(prompt.Images), a.Images...)
+		if a.Text != "" {
+			prompt.Attached = "[What the prompt mentions with @, as it is now:]\n" + strings.ToValidUTF8(a.Text, "\uFFFD")
 		}
-		if len(a.seen) > 0 {
-			behind = []event.Draft{{Body: event.FileSeen{Spans: a.seen}}}
+		if len(a.Seen) > 0 {
+			behind = []event.Draft{{Body: event.FileSeen{Spans: a.Seen}}}
 		}
 	}
 	return append(append(out, event.Draft{Body: prompt}), behind...)

@@ -1,4 +1,10 @@
-package session
+// Package mention reads what a person's prompt names with @: a file brings its
+// lines, a folder its listing, an image its picture (SPEC 10.1).
+//
+// It promises that only what a call of the model could read unasked is read, with
+// the model's own tools, so that what the model is shown counts as read; and that
+// what was meant and is not brought along is said. It records nothing.
+package mention
 
 import (
 	"context"
@@ -10,7 +16,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -18,67 +23,67 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// A person's @mentions bring what they name along with the prompt: a file its
-// lines, a folder its listing, an image its picture (SPEC 10.1). They are read
-// with the model's own tools, so that what the model is shown counts as read,
-// and only where a call of the model would be allowed unasked.
-
 // Bounds of what one prompt brings along.
 const (
 	mostMentions = 20
 	mostAttached = 128 << 10 // bytes of text
 )
 
-// attached is what the mentions of a prompt brought.
-type attached struct {
-	text   string
-	images []llm.Media
-	seen   []tool.Span
-	notes  []string // what was not attached, and why
+// Attached is what the mentions of a prompt brought.
+type Attached struct {
+	Text   string
+	Images []llm.Media
+	Seen   []tool.Span
+	Notes  []string // what was not attached, and why
 }
 
-// attach reads what a person's prompt mentions. Piped input is data and no
-// word of the person's.
-func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
-	found := mentions(p.Text)
-	if p.Piped != "" {
-		p.Text = strings.TrimRight(p.Text, "\n") + "\n\n" + p.Piped
+// Reader reads what is mentioned.
+type Reader struct {
+	Files tool.Files
+	Tools tool.Set
+	Env   func(*turn.Pending) tool.Env
+	// Decide judges a call as one of the model's.
+	Decide func(*turn.Pending) permission.Decision
+	Mask   func(string) string
+}
+
+// Attach reads what a prompt mentions; nil where it mentions nothing.
+func (r Reader) Attach(ctx context.Context, prompt string) *Attached {
+	found := mentions(prompt)
+	if len(found) == 0 || r.Files == nil {
+		return nil
 	}
-	if p.Source != event.Person || s.cfg.Files == nil || len(found) == 0 {
-		return p
-	}
-	a := &attached{}
+	a := &Attached{}
 	left := mostAttached
 	for i, m := range found {
 		if i == mostMentions || left <= 0 {
-			a.notes = append(a.notes, fmt.Sprintf("@%s and what is mentioned after it is not attached: a prompt brings at most %d files and %d KB along", m, mostMentions, mostAttached>>10))
+			a.Notes = append(a.Notes, fmt.Sprintf("@%s and what is mentioned after it is not attached: a prompt brings at most %d files and %d KB along", m, mostMentions, mostAttached>>10))
 			break
 		}
-		r, why := s.mentioned(ctx, m, left)
+		got, why := r.mentioned(ctx, m, left)
 		switch {
 		case why != "":
-			a.notes = append(a.notes, "@"+m+" is not attached: "+why)
-		case r.Text != "":
-			a.text += r.Text + "\n"
-			left -= len(r.Text)
-			a.images, a.seen = append(a.images, r.Images...), append(a.seen, r.Seen...)
+			a.Notes = append(a.Notes, "@"+m+" is not attached: "+why)
+		case got.Text != "":
+			a.Text += got.Text + "\n"
+			left -= len(got.Text)
+			a.Images, a.Seen = append(a.Images, got.Images...), append(a.Seen, got.Seen...)
 		}
 	}
-	p.attached = a
-	return p
+	return a
 }
 
-// mentioned reads what one mention names. It gives neither a text nor a reason
+// mentioned reads what one mention names. It returns neither a text nor a reason
 // for what names nothing here: a person, a package.
-func (s *Session) mentioned(ctx context.Context, m string, limit int) (r tool.Result, why string) {
+func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Result, why string) {
 	name, from, to := m, 0, 0
-	hash, dir, err := s.cfg.Files.Stat(name)
+	hash, dir, err := rd.Files.Stat(name)
 	if err == nil && hash == "" && !dir {
 		if name, from, to = lines(m); name != m {
-			hash, dir, err = s.cfg.Files.Stat(name)
+			hash, dir, err = rd.Files.Stat(name)
 		}
 	}
-	clean, inside, rerr := s.cfg.Files.Resolve(name)
+	clean, inside, rerr := rd.Files.Resolve(name)
 	switch {
 	case rerr == nil && !inside && (dir || hash != "" || namesFile(name)):
 		return r, "it is outside the workspace"
@@ -96,17 +101,17 @@ func (s *Session) mentioned(ctx context.Context, m string, limit int) (r tool.Re
 		args = map[string]any{"files": []map[string]any{{"path": name, "from": from, "to": to}}}
 	}
 	raw, err := json.Marshal(args)
-	t, ok := s.cfg.Tools.Find(use)
+	t, ok := rd.Tools.Find(use)
 	if err != nil || !ok {
 		return r, "this session has no tool to read it"
 	}
 	p := &turn.Pending{Call: llm.Call{Name: use, Args: raw}, Args: raw, Tool: t}
-	env := s.env(p)
+	env := rd.Env(p)
 	env.Limit, env.Out = min(env.Limit, limit), func(string) {}
 	if err := p.Measure(env); err != nil {
 		return r, err.Error()
 	}
-	if d := (&permissionGate{s: s}).policy(p); d.Verdict != permission.Allow {
+	if d := rd.Decide(p); d.Verdict != permission.Allow {
 		return r, d.Reason
 	}
 	if r, err = p.Try(ctx, env); err == nil && r.Error {
@@ -119,7 +124,7 @@ func (s *Session) mentioned(ctx context.Context, m string, limit int) (r tool.Re
 	if dir {
 		r.Text = "== " + clean + "/ ==\n" + r.Text
 	}
-	if masked := s.cfg.Mask.String(r.Text); masked != r.Text {
+	if masked := rd.Mask(r.Text); masked != r.Text {
 		r.Text, r.Seen = masked, nil // masked lines are not what the file holds
 	}
 	return r, ""
@@ -152,8 +157,8 @@ func namesFile(m string) bool {
 	return ext != "" && len(ext) <= 5 && strings.IndexFunc(ext, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
 }
 
-// mentions finds what a text names behind an @, each once: at its beginning or
-// behind a blank or an opening bracket, and not in code, where an @ is a part
+// mentions finds what a text names after an @, each once: at its beginning or
+// after a blank or an opening bracket, and not in code, where an @ is a part
 // of the code. A name with blanks stands in quotes: @"my file.txt".
 func mentions(text string) []string {
 	var out []string
