@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
@@ -98,16 +99,19 @@ var everyForm = func() []form {
 // passed, t of all, s of skipped, f of failed; with 1 behind it, one test for
 // the line, with 0 none.
 func summary(name string, lines ...string) form {
-	var res []*regexp.Regexp
-	for _, l := range lines {
-		res = append(res, regexp.MustCompile(`^\s*(?:`+l+`)$`))
-	}
+	// A session that checks nothing compiles nothing.
+	compiled := sync.OnceValue(func() (res []*regexp.Regexp) {
+		for _, l := range lines {
+			res = append(res, regexp.MustCompile(`^\s*(?:`+l+`)$`))
+		}
+		return res
+	})
 	return form{name, func(lines []string) (c counts) {
 		for _, l := range lines {
 			if len(l) > maxSummary {
 				continue
 			}
-			for _, re := range res {
+			for _, re := range compiled() {
 				if m := re.FindStringSubmatch(l); m != nil {
 					c.add(named(re.SubexpNames(), m))
 				}
@@ -115,6 +119,11 @@ func summary(name string, lines ...string) form {
 		}
 		return c
 	}}
+}
+
+// atUse compiles a pattern when it is first used.
+func atUse(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // maxSummary is the longest line that sums anything up, in bytes.
@@ -225,7 +234,7 @@ func goNames(lines []string) counts {
 	return c
 }
 
-var pytestSummary = regexp.MustCompile(`^(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s(?: \([\d:]+\))?$`)
+var pytestSummary = atUse(`^(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s(?: \([\d:]+\))?$`)
 
 // pytestLines reads the last line of a run: of several, each counts.
 func pytestLines(lines []string) (c counts) {
@@ -234,7 +243,7 @@ func pytestLines(lines []string) (c counts) {
 		if strings.HasPrefix(l, "no tests ran in ") {
 			c.told = true
 		}
-		if len(l) > maxSummary || !pytestSummary.MatchString(l) {
+		if len(l) > maxSummary || !pytestSummary().MatchString(l) {
 			continue
 		}
 		c.told = true
@@ -254,14 +263,14 @@ func pytestLines(lines []string) (c counts) {
 	return c
 }
 
-var unittestRan = regexp.MustCompile(`^Ran (\d+) tests? in [\d.]+s$`)
+var unittestRan = atUse(`^Ran (\d+) tests? in [\d.]+s$`)
 
 // unittestLines reads what unittest prints at its end: how many ran, and behind
 // it how that went.
 func unittestLines(lines []string) (c counts) {
 	ran := 0
 	for _, l := range lines {
-		if m := unittestRan.FindStringSubmatch(l); m != nil {
+		if m := unittestRan().FindStringSubmatch(l); m != nil {
 			c.told = true
 			ran, _ = strconv.Atoi(m[1])
 			continue
@@ -285,9 +294,9 @@ func unittestLines(lines []string) (c counts) {
 }
 
 var (
-	tapLine  = regexp.MustCompile(`^( *)(not )?ok(?: \d+)?(?: -)?(?: (.*))?$`)
-	specLine = regexp.MustCompile(`^( *)([✔✖▶﹣]) (.*?)(?: \([\d.]+ms\))?(?: # \w+.*)?$`)
-	nodeFile = regexp.MustCompile(`^\S*[/\\]\S*\.[cm]?[jt]sx?$`)
+	tapLine  = atUse(`^( *)(not )?ok(?: \d+)?(?: -)?(?: (.*))?$`)
+	specLine = atUse(`^( *)([✔✖▶﹣]) (.*?)(?: \([\d.]+ms\))?(?: # \w+.*)?$`)
+	nodeFile = atUse(`^\S*[/\\]\S*\.[cm]?[jt]sx?$`)
 )
 
 // tapLines reads the Test Anything Protocol. A test with tests in it tells
@@ -297,7 +306,7 @@ func tapLines(lines []string) (c counts) {
 	plan := false
 	for _, l := range lines {
 		plan = plan || strings.HasPrefix(l, "TAP version ") || strings.HasPrefix(l, "1..")
-		m := tapLine.FindStringSubmatch(l)
+		m := tapLine().FindStringSubmatch(l)
 		if m == nil || len(l) > maxSummary {
 			continue
 		}
@@ -310,7 +319,7 @@ func tapLines(lines []string) (c counts) {
 			c.failed++
 		case strings.HasPrefix(directive, "SKIP"):
 			c.skipped++
-		case !inside && !nodeFile.MatchString(name):
+		case !inside && !nodeFile().MatchString(name):
 			c.passed++
 		}
 	}
@@ -328,7 +337,7 @@ func nodeLines(lines []string) (c counts) {
 		if strings.HasPrefix(l, "ℹ tests ") {
 			c.told = true
 		}
-		m := specLine.FindStringSubmatch(l)
+		m := specLine().FindStringSubmatch(l)
 		if m == nil || len(l) > maxSummary {
 			continue
 		}
@@ -339,7 +348,7 @@ func nodeLines(lines []string) (c counts) {
 			c.failed++
 		case m[2] == "﹣":
 			c.skipped++
-		case !parents[name] && !nodeFile.MatchString(m[3]):
+		case !parents[name] && !nodeFile().MatchString(m[3]):
 			c.passed++
 		}
 	}
