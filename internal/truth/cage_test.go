@@ -32,6 +32,9 @@ type order struct {
 	Line          string
 	Mode          permission.Mode
 	Always, Plain bool
+	// Confine, if set, runs the line at that level of the sandbox, and judges
+	// only what came of it.
+	Confine string
 }
 
 // tried is what came of one command line.
@@ -42,6 +45,7 @@ type tried struct {
 	Programs []string // that its simple commands name
 	Harm     []string // what changed or was read that the mode does not let
 	Output   string
+	Broken   string // why it was not run
 }
 
 func TestMain(m *testing.M) {

@@ -10,11 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -23,7 +26,11 @@ import (
 
 // caged is a tool.Shell that runs a line in the cage as pawl's shell would:
 // bash without profile, no input, an environment without surprises.
-type caged struct{ output string }
+type caged struct {
+	output  string
+	confine string // see order
+	broken  string // why it could not be confined
+}
 
 // environ is what a person's shell would give, with the traps last on PATH.
 func environ() []string {
@@ -47,7 +54,7 @@ func (s *caged) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = 100 * time.Millisecond
-	err := cmd.Run()
+	err := s.run(ctx, cmd)
 	// What was left behind ends now; this process is the cage's first.
 	_ = syscall.Kill(-1, syscall.SIGKILL)
 	for {
@@ -61,6 +68,30 @@ func (s *caged) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	}
 	code := cmd.ProcessState.ExitCode()
 	return tool.Ran{Output: s.output, Bytes: int64(len(s.output)), Exit: &code}, nil
+}
+
+// run runs a command, in the sandbox where one is asked for.
+func (s *caged) run(ctx context.Context, cmd *exec.Cmd) error {
+	var level process.Level
+	_ = level.UnmarshalText([]byte(s.confine)) // knows no error
+	if s.confine == "" || level == process.Unconfined {
+		return cmd.Run()
+	}
+	plain := *cmd // a sandbox starts what has no context of its own
+	plain.Cancel = nil
+	env := map[string]string{"HOME": "/home/u"}
+	boxes := sandbox.NewBoxes(func(k string) string { return env[k] }, "/w", "/home/u/.local/state/pawl/results", "/home/u/.local/state/pawl")
+	boxes.Temporary = true
+	defer boxes.Close()
+	cmd = &exec.Cmd{Path: plain.Path, Args: plain.Args, Env: plain.Env, Dir: plain.Dir, Stdout: plain.Stdout, Stderr: plain.Stderr, SysProcAttr: plain.SysProcAttr, WaitDelay: plain.WaitDelay}
+	child, err := boxes.Confine(cmd, process.Confine{Level: level})
+	if err != nil {
+		s.broken = err.Error()
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	defer stop()
+	return child.Wait()
 }
 
 func (*caged) Start(context.Context, tool.Run) (string, error) {
@@ -139,7 +170,18 @@ func serve() error {
 		} else {
 			r.Reason = err.Error()
 		}
-		if o.Always || r.Judged && (!r.Project || o.Mode == permission.Plan) {
+		shell.confine, shell.broken = o.Confine, ""
+		if o.Confine != "" {
+			w.drain()
+			_, _ = shell.Run(context.Background(), tool.Run{Command: o.Line}) // how it ended is not of interest
+			r.Broken, r.Output = shell.broken, shell.output
+			if changes := w.changes(); len(changes) > 0 {
+				r.Harm = outside(o.Confine, changes)
+				if w, err = w.again(o.Plain); err != nil {
+					return err
+				}
+			}
+		} else if o.Always || r.Judged && (!r.Project || o.Mode == permission.Plan) {
 			w.drain()
 			if _, err := bash.Run(context.Background(), env, args); err == nil {
 				r.Output = shell.output
@@ -180,4 +222,30 @@ func programs(cmds []shellsyntax.Command) (names []string, project bool) {
 		}
 	}
 	return names, project
+}
+
+// outside is what of changes no sandbox of a level may let happen.
+func outside(level string, changes []change) []string {
+	var out []string
+	for _, c := range changes {
+		in := c.path == "/w" || strings.HasPrefix(c.path, "/w/")
+		switch {
+		case c.what == "read" && in: // its secrets are a matter of the judgement
+		case c.path == "/tmp" && c.dir: // the sandbox's own folder came and went
+		case in && level != process.ReadOnly.String() && !protectedFile(c.path):
+		default:
+			out = append(out, c.what+" "+c.path)
+		}
+	}
+	return out
+}
+
+// protectedFile reports whether a file of the workspace is one that tools take
+// orders from.
+func protectedFile(p string) bool {
+	switch p {
+	case "/w/AGENTS.md", "/w/sub/AGENTS.md", "/w/.envrc", "/w/.git/config", "/w/.pawl", "/w/.claude", "/w/.vscode":
+		return true
+	}
+	return strings.HasPrefix(p, "/w/.git/hooks")
 }

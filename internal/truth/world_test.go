@@ -40,6 +40,7 @@ var files = map[string]string{
 	"/w/sub/cat!":                       marker,
 	"/w/sub/zap!":                       marker,
 	"/w/sub/git-zap!":                   marker,
+	"/w/sub/run!":                       "#!/bin/sh\n" + harmfulCode + "\n",
 	"/w/sub/n.txt":                      "one\n",
 	"/w/-x":                             "dash\n",
 	"/w/--files0-from=names0":           "dash\n",
