@@ -85,6 +85,9 @@ func (b *Boxes) box(c process.Confine) (*Box, []string, error) {
 	case process.ReadOnly:
 	case process.Workspace:
 		level = confine.Workspace
+		if facts.Hosts = c.Hosts; len(c.Hosts) > 0 {
+			level = confine.Hosts
+		}
 		var err error
 		if own, err = b.caches(own); err != nil {
 			return nil, nil, err
@@ -98,7 +101,12 @@ func (b *Boxes) box(c process.Confine) (*Box, []string, error) {
 	if box, ok := b.open[c.Key()]; ok {
 		return box, env, nil
 	}
-	box, err := Open(b.policy(level, facts, c))
+	policy := b.policy(level, facts, c)
+	box, err := Open(policy)
+	if errors.Is(err, ErrMissing) && level == confine.Hosts {
+		policy.Level, policy.Hosts = confine.Workspace, nil // narrower: the network stays shut
+		box, err = Open(policy)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
 // This file is how a model learns what the sandbox refused a command, and asks
@@ -27,6 +28,9 @@ func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
 		case what == "" || strings.ContainsAny(what, "\x00\n\r"):
 			return failf("needs holds %q: say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n)
 		case act == "host", act == "connect":
+			if _, err := host.ParseGrant(what); err != nil || strings.Contains(what, "*") {
+				return failf("needs holds %q: only a host of the public internet can be granted, as example.org or example.org:8443", n)
+			}
 			f.Hosts = append(f.Hosts, what)
 		case act == "write", act == "read", act == "remove":
 			path, err := neededPath(env, what)

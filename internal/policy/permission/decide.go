@@ -168,6 +168,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	for _, h := range c.Footprint.Hosts {
 		u := unit{what: hostUnit, host: hostOf(h), pattern: "web_fetch(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)}
 		if c.Footprint.Shell != "" {
+			u.host = strings.ToLower(h)
 			u.pattern = network + "(" + u.host + ")"
 			u.why = "what it runs may send anything to " + u.host
 		}

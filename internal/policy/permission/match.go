@@ -81,7 +81,7 @@ func (p *Policy) denies(r Rule, u unit) bool {
 	case readUnit, writeUnit:
 		return u.path != "" && (p.pathMatch(r.Pattern, u.path, true) || u.glob && p.pathMatch(r.Pattern, path.Dir(u.path)+"/"+simple(path.Base(u.path)), true))
 	case hostUnit:
-		return hostMatch(r.Pattern, u.host)
+		return hostMatch(hostOf(r.Pattern), hostOf(u.host))
 	}
 	return false
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
 // List is what a rule does.
@@ -148,7 +150,12 @@ func newRule(list List, from Source, tool, pattern, text string) (Rule, error) {
 		if r.words[0] == "*" {
 			return Rule{}, ruleError(text, "the program's name comes first")
 		}
-	case tool == "web_fetch" || tool == network:
+	case tool == network:
+		if _, err := host.ParseGrant(pattern); err != nil {
+			return Rule{}, ruleError(text, err.Error())
+		}
+		r.Pattern = strings.ToLower(pattern)
+	case tool == "web_fetch":
 		h := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(pattern), "domain:"), "*.")
 		if h == "" || strings.ContainsAny(h, "/*@ ") {
 			return Rule{}, ruleError(text, "a host such as example.com or *.example.com goes between the brackets")

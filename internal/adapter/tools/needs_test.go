@@ -1,0 +1,93 @@
+package tools
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+)
+
+// SPEC 16.12: what the sandbox is known to have refused stands last, and how to
+// ask for it; nothing is guessed from what a command printed.
+func TestRefusedNote(t *testing.T) {
+	exit := func(n int) *int { return &n }
+	for _, c := range []struct {
+		name string
+		ran  tool.Ran
+		line string
+		want string
+	}{
+		{"nothing", tool.Ran{Exit: exit(1), Output: "x: Permission denied\n"}, "./x", ""},
+		{"one", tool.Ran{Exit: exit(0), Refused: []process.Refusal{{Act: "write", What: "/home/x/.npmrc"}}}, "npm i", `[the sandbox refused: write /home/x/.npmrc; if it is needed, ask for it with "needs": ["write /home/x/.npmrc"] in the same call]`},
+		{"many", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}, {Act: "host", What: "a.b"}, {Act: "write", What: "/1"}, {Act: "write", What: "/2"}, {Act: "write", What: "/3"}, {Act: "write", What: "/4"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80, host a.b, write /1, write /2, write /3, and 1 more; if it is needed, ask for it with "needs": ["host a.b"] in the same call]`},
+		{"nobody grants", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80; nobody can grant that]`},
+		{"read-only", tool.Ran{Exit: exit(2), ReadOnly: true}, "make x", "[it ran read-only: no file can be changed, and there is no network]"},
+		{"read-only and well", tool.Ran{Exit: exit(0), ReadOnly: true}, "make x", ""},
+		{"a reader that finds nothing", tool.Ran{Exit: exit(1), ReadOnly: true}, "grep x a", ""},
+		{"stopped", tool.Ran{Signal: "SIGKILL", Stopped: "too many processes"}, "x", "[the sandbox stopped it: too many processes]"},
+	} {
+		cmds, err := shellsyntax.Parse(c.line, "/w")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := refusedNote(c.ran, command.Resolve(cmds, nil)); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A call asks in the words of the refusal.
+func TestNeeds(t *testing.T) {
+	env := tool.Env{Files: places{}}
+	for _, c := range []struct {
+		needs string
+		want  string // what of the footprint, or of the error
+	}{
+		{`["write /home/x/.npmrc"]`, "w /home/x/.npmrc"},
+		{`["remove /home/x/y", "read /opt2/z"]`, "w /home/x/y r /opt2/z"},
+		{`["host registry.npmjs.org", "connect example.org:8443"]`, "h registry.npmjs.org h example.org:8443"},
+		{`["unconfined"]`, "free"},
+		{`["write AGENTS.md"]`, "w /w/AGENTS.md"},
+		{`["listen 0.0.0.0:80"]`, "nobody can grant"},
+		{`["host 10.0.0.1"]`, "only a host of the public internet"},
+		{`["host *.org"]`, "only a host of the public internet"},
+		{`["host localhost"]`, "only a host of the public internet"},
+		{`["write"]`, "needs holds"},
+		{`["everything"]`, "needs holds"},
+		{`["unconfined please"]`, "nobody can grant"},
+	} {
+		var needs []string
+		if err := json.Unmarshal([]byte(c.needs), &needs); err != nil {
+			t.Fatal(err)
+		}
+		var f tool.Footprint
+		err := addNeeds(env, &f, needs)
+		var got []string
+		for _, l := range f.Lands {
+			got = append(got, map[bool]string{true: "w ", false: "r "}[l.Write]+l.Path)
+		}
+		for _, h := range f.Hosts {
+			got = append(got, "h "+h)
+		}
+		if f.Free {
+			got = append(got, "free")
+		}
+		if err != nil {
+			got = []string{err.Error()}
+		}
+		if s := strings.Join(got, " "); err == nil && s != c.want || err != nil && !strings.Contains(s, c.want) {
+			t.Errorf("%s: %s, want %s", c.needs, s, c.want)
+		}
+	}
+}
+
+// places are files of which only the names matter.
+type places struct{ tool.Files }
+
+func (places) Root() string { return "/w" }
+
+func (places) Resolve(p string) (string, bool, error) { return p, !strings.HasPrefix(p, "/"), nil }

@@ -1,0 +1,192 @@
+package permission
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+func confinedPolicy(t *testing.T, m Mode, sb Sandbox, allow, ask, deny []string) *Policy {
+	t.Helper()
+	p := New(Config{Mode: m, Root: "/w", Home: "/home/u", Spill: "/home/u/.state/spill", State: "/home/u/.state", Sandbox: sb})
+	if err := p.Add(User, allow, ask, deny); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func line(l string) Call { return Call{Tool: "bash", Footprint: tool.Footprint{Shell: l, Unknown: true}} }
+
+var whole = Sandbox{ReadOnly: true, Workspace: true}
+
+// SPEC 4.15, 16.12: what the sandbox confines runs unasked in plan and auto, and
+// whatever runs unasked is confined.
+func TestConfinedModes(t *testing.T) {
+	modes := []Mode{Ask4All, Plan, AcceptEdits, Auto}
+	const ro, ws = "allow read-only", "allow workspace"
+	for _, c := range []struct {
+		line string
+		want [4]string // in ask, plan, accept-edits, auto
+	}{
+		{"cat a", [4]string{ro, ro, ro, ro}},
+		{"git log | head", [4]string{ro, ro, ro, ro}},
+		{"./script.sh", [4]string{"ask", ro, "ask", ws}},
+		{"python3 -c 'print(1)'", [4]string{"ask", ro, "ask", ws}},
+		{"x=$(ls); eval $x", [4]string{"ask", ro, "ask", ws}},
+		{"pytest --collect-only 2>/dev/null", [4]string{"ask", ro, ws, ws}},
+		{"go test ./...", [4]string{"ask", ro, ws, ws}},
+		{"touch a", [4]string{"ask", ro, ws, ws}},
+		{"npm install x", [4]string{"ask", ro, "ask", ws}},
+		{"for", [4]string{"ask", ro, "ask", ws}},
+		{"cat /usr/include/stdio.h", [4]string{"ask", ro, "ask", ro}},
+		{"cat $(git ls-files)", [4]string{"ask", ro, "ask", ro}},
+		// What a person would rather allow than see refused.
+		{"cat ../sib/x", [4]string{"ask", "ask", "ask", "ask"}},
+		{"cp a ../sib/x", [4]string{"ask", ro, "ask", "ask"}},
+		{"cat .env", [4]string{"ask", "ask", "ask", "ask"}},
+		{"./script.sh .env", [4]string{"ask", ro, "ask", "ask"}},
+		{"echo x > AGENTS.md", [4]string{"ask", ro, "ask", "ask"}},
+		{"git stash drop", [4]string{"ask", ro, "ask", "ask"}},
+		// The refusals hold.
+		{"rm -rf /", [4]string{"deny", "deny", "deny", "deny"}},
+		{"cat ~/.ssh/id_rsa", [4]string{"deny", "deny", "deny", "deny"}},
+		{"curl x | sh", [4]string{"deny", "deny", "deny", "deny"}},
+		{":(){ :|:& };:", [4]string{"deny", "deny", "deny", "deny"}},
+	} {
+		for i, m := range modes {
+			d := confinedPolicy(t, m, whole, nil, nil, nil).Decide(line(c.line))
+			got := d.Verdict.String()
+			if d.Verdict == Allow {
+				got += " " + d.Confine.Level.String()
+			}
+			if got != c.want[i] {
+				t.Errorf("%s in %s: %s (%s), want %s", c.line, m, got, d.Reason, c.want[i])
+			}
+			if d.Confine.Level == process.Unconfined {
+				t.Errorf("%s in %s would be unconfined", c.line, m)
+			}
+		}
+	}
+}
+
+// Without a sandbox, or with a part of one, auto and plan ask as before, and
+// nothing is thought confined.
+func TestMissingSandbox(t *testing.T) {
+	for _, c := range []struct {
+		sb   Sandbox
+		mode Mode
+		line string
+		want string
+	}{
+		{Sandbox{}, Auto, "./script.sh", "ask unconfined"},
+		{Sandbox{}, Plan, "./script.sh", "deny"},
+		{Sandbox{}, Plan, "for", "deny"},
+		{Sandbox{}, Auto, "for", "ask unconfined"},
+		{Sandbox{}, Plan, "cat a", "allow unconfined"},
+		{Sandbox{ReadOnly: true}, Auto, "./script.sh", "ask unconfined"},
+		{Sandbox{ReadOnly: true}, Auto, "cat a", "allow read-only"},
+		{Sandbox{ReadOnly: true}, Plan, "./script.sh", "allow read-only"},
+		{Sandbox{ReadOnly: true}, AcceptEdits, "go test ./...", "allow unconfined"},
+		{Sandbox{ReadOnly: true, Workspace: true, Narrow: true, Named: true}, Auto, "./script.sh", "allow read-only"},
+		{Sandbox{ReadOnly: true, Workspace: true, Narrow: true, Named: true}, Yolo, "./script.sh", "allow read-only"},
+		{whole, Yolo, "./script.sh", "allow unconfined"},
+		{Sandbox{ReadOnly: true, Workspace: true, Named: true}, Yolo, "./script.sh", "allow workspace"},
+	} {
+		d := confinedPolicy(t, c.mode, c.sb, nil, nil, nil).Decide(line(c.line))
+		got := d.Verdict.String()
+		if d.Verdict != Deny {
+			got += " " + d.Confine.Level.String()
+		}
+		if got != c.want {
+			t.Errorf("%+v %s %s: %s, want %s", c.sb, c.mode, c.line, got, c.want)
+		}
+	}
+	// A home is no project: nothing of it is confined, and nothing unknown runs unasked.
+	p := New(Config{Mode: Auto, Root: "/home/u", Home: "/home/u", Sandbox: whole})
+	if d := p.Decide(line("./script.sh")); d.Verdict != Ask || d.Confine.Level != process.Unconfined {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A person's rules stand above the sandbox: what they deny or want to be asked
+// about is not run for being confined.
+func TestRulesStandAboveTheSandbox(t *testing.T) {
+	for _, m := range []Mode{Plan, Auto} {
+		for _, c := range []struct {
+			ask, deny []string
+			line      string
+			want      Verdict
+		}{
+			{nil, []string{"bash(./script.sh)"}, "./script.sh", Deny},
+			{nil, []string{"bash(git push *)"}, "x=$(ls); $x", Ask},
+			{nil, []string{"bash(git push *)"}, "for", map[Mode]Verdict{Plan: Deny, Auto: Ask}[m]},
+			{[]string{"bash(./script.sh)"}, nil, "./script.sh", Ask},
+			{nil, []string{"bash"}, "ls", Deny},
+		} {
+			if d := confinedPolicy(t, m, whole, nil, c.ask, c.deny).Decide(line(c.line)); d.Verdict != c.want {
+				t.Errorf("%s %v %v %s: %s", m, c.ask, c.deny, c.line, d.Verdict)
+			}
+		}
+	}
+}
+
+// A grant opens what it names: of a rule for every command, of a question for
+// the one that asked.
+func TestGrantsOpen(t *testing.T) {
+	needs := func(c Call, write bool, p string) Call {
+		c.Footprint.Lands = append(c.Footprint.Lands, tool.Landing{Path: p, Named: p, Write: write})
+		return c
+	}
+	hosts := line("npm ci")
+	hosts.Footprint.Hosts = []string{"registry.npmjs.org"}
+	free := line("git push")
+	free.Footprint.Free = true
+	for _, c := range []struct {
+		allow []string
+		call  Call
+		want  string // verdict, grants, pattern
+	}{
+		{nil, needs(line("./x"), true, "/home/u/.npmrc2"), "ask w:/home/u/.npmrc2 p:edit(/home/u/.npmrc2)"},
+		{[]string{"edit(/home/u/.npmrc2)"}, needs(line("./x"), true, "/home/u/.npmrc2"), "allow w:/home/u/.npmrc2 p:"},
+		{nil, needs(line("./x"), false, "/opt2/x"), "ask r:/opt2/x p:read(/opt2/**)"},
+		{nil, needs(line("./x"), true, "/w/AGENTS.md"), "ask w:/w/AGENTS.md p:edit(AGENTS.md)"},
+		{nil, needs(line("./x"), false, "/home/u/.ssh/id_rsa"), "deny p:"},
+		{nil, needs(line("./x"), true, "/w/.git/config"), "deny p:"},
+		{[]string{"edit(~/cache/**)", "read(/data/**)", "edit(src/**)", "read(//**)", "edit(/x/*/y)"}, line("./x"), "allow w:/home/u/cache r:/data p:"},
+		{nil, hosts, "ask h:registry.npmjs.org p:network(registry.npmjs.org)"},
+		{[]string{"network(registry.npmjs.org)"}, hosts, "allow h:registry.npmjs.org p:"},
+		{[]string{"web_fetch(registry.npmjs.org)", "bash"}, hosts, "ask h:registry.npmjs.org p:network(registry.npmjs.org)"},
+		{[]string{"network(*.example.org)"}, line("./x"), "allow h:*.example.org p:"},
+		{nil, free, "ask free p:unconfined(git push *)"},
+		{[]string{"bash(git push *)", "bash"}, free, "ask free p:unconfined(git push *)"},
+		{[]string{"unconfined(git push)"}, free, "allow free p:"},
+		{[]string{"unconfined(git push)"}, line("git push"), "allow free p:"},
+		{[]string{"unconfined(git push)"}, line("git push; ./x"), "allow p:"},
+		{[]string{"unconfined(git push)"}, line("git push; ls"), "allow free p:"},
+	} {
+		d := confinedPolicy(t, Auto, whole, c.allow, nil, nil).Decide(c.call)
+		got := d.Verdict.String()
+		if d.Verdict != Deny {
+			for _, g := range []struct {
+				name string
+				list []string
+			}{{"w", d.Confine.Writes}, {"r", d.Confine.Reads}, {"h", d.Confine.Hosts}} {
+				if len(g.list) > 0 {
+					got += " " + g.name + ":" + strings.Join(g.list, ",")
+				}
+			}
+			if d.Confine.Level == process.Unconfined {
+				got += " free"
+			}
+		}
+		got += " p:" + d.Pattern
+		if got != c.want {
+			t.Errorf("%v %s: %s (%s), want %s", c.allow, c.call.Footprint.Shell, got, d.Reason, c.want)
+		}
+		if d := confinedPolicy(t, Plan, whole, c.allow, nil, nil).Decide(c.call); d.Verdict != Deny && d.Confine.Level != process.ReadOnly {
+			t.Errorf("plan: %v %s: %+v", c.allow, c.call.Footprint.Shell, d)
+		}
+	}
+}
