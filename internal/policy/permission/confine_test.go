@@ -17,7 +17,9 @@ func confinedPolicy(t *testing.T, m Mode, sb Sandbox, allow, ask, deny []string)
 	return p
 }
 
-func line(l string) Call { return Call{Tool: "bash", Footprint: tool.Footprint{Shell: l, Unknown: true}} }
+func line(l string) Call {
+	return Call{Tool: "bash", Footprint: tool.Footprint{Shell: l, Unknown: true}}
+}
 
 var whole = Sandbox{ReadOnly: true, Workspace: true}
 
