@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 )
 
 // Answers is the cache of answers: a file for each question, in the order of
@@ -90,7 +90,7 @@ func (a Answers) Put(key string, ans Answer) error {
 	if err := os.MkdirAll(a.Dir, 0o700); err != nil {
 		return fmt.Errorf("keep an answer: %w", err)
 	}
-	if err := renameio.WriteFile(a.path(key), raw, 0o600); err != nil {
+	if err := atomicfile.Write(a.path(key), raw, 0o600); err != nil {
 		return fmt.Errorf("keep an answer: %w", err)
 	}
 	return a.evict()

@@ -9,8 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
@@ -105,7 +104,7 @@ func (n *Nodes) trim() error {
 		raw = raw[bytes.IndexByte(raw, '\n')+1:]
 		n.lines--
 	}
-	return renameio.WriteFile(n.Path, raw, 0o600)
+	return atomicfile.Write(n.Path, raw, 0o600)
 }
 
 // Close returns what could not be kept.

@@ -7,8 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -103,5 +102,5 @@ func (g Grants) change(dir string, edit func([]string) []string) error {
 	if err := os.MkdirAll(filepath.Dir(g.Path), 0o700); err != nil {
 		return fmt.Errorf("keep a permission: %w", err)
 	}
-	return renameio.WriteFile(g.Path, append(raw, '\n'), 0o600)
+	return atomicfile.Write(g.Path, append(raw, '\n'), 0o600)
 }

@@ -13,8 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -99,7 +98,7 @@ func (t Trust) Keep(e trust.Entry) error {
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
 		return fmt.Errorf("keep what is trusted: %w", err)
 	}
-	return renameio.WriteFile(t.file(e.Path), append(raw, '\n'), 0o600)
+	return atomicfile.Write(t.file(e.Path), append(raw, '\n'), 0o600)
 }
 
 // Revoke forgets what was said of a folder, and reports whether anything was.

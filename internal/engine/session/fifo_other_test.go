@@ -1,0 +1,8 @@
+//go:build !unix
+
+package session_test
+
+import "errors"
+
+// Where there are no FIFOs the row that needs one can not be set up.
+func mkfifo(string) error { return errors.ErrUnsupported }
