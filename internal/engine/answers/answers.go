@@ -67,7 +67,7 @@ type Store interface {
 }
 
 // Answered is an answer with the calls that the model made for it. It holds
-// while each call gives what it gave.
+// while each call returns what it returned.
 type Answered struct {
 	Text  string
 	Given time.Time
@@ -179,7 +179,7 @@ func (c *Cache) Recall(ctx context.Context) (bool, error) {
 }
 
 // Keep puts the answer of a turn that ended well into the cache, where the
-// calls that it rests on still give what the model was shown.
+// calls that it rests on still return what the model was shown.
 func (c *Cache) Keep(ctx context.Context) error {
 	a, ok := c.kept()
 	if !ok || len(a.looks) == 0 || strings.TrimSpace(a.answer) == "" {
@@ -190,7 +190,7 @@ func (c *Cache) Keep(ctx context.Context) error {
 		l := &a.looks[i]
 		l.Limit = limit
 		text, ok := c.lookAgain(ctx, *l)
-		// What pawl appended to the result, such as a hint, is behind it.
+		// What pawl appended to the result, such as a hint, comes after it.
 		if !ok || !strings.HasPrefix(a.shown[i], text) {
 			return nil
 		}
@@ -204,7 +204,7 @@ func (c *Cache) Keep(ctx context.Context) error {
 	return c.cfg.Record(ctx, event.Draft{Body: event.Warned{What: "cache", Text: "the answer was not kept: " + err.Error()}})
 }
 
-// lookAgain runs a call that only reads, and gives its text as the model would
+// lookAgain runs a call that only reads, and returns its text as the model would
 // be shown it. Nothing of it is recorded.
 func (c *Cache) lookAgain(ctx context.Context, l Look) (string, bool) {
 	t, ok := c.cfg.Tools.Find(l.Tool)

@@ -81,7 +81,7 @@ func (k *check) definition() string {
 	return b.String()
 }
 
-// why words a decision for the line that says what is proven.
+// why words a decision for the line that tells what is proven.
 func (k *check) why(d permission.Decision) *turn.Refusal {
 	text := "not allowed: " + d.Reason
 	if d.By == permission.ByUntrusted {

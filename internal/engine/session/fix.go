@@ -28,7 +28,7 @@ type Ending interface {
 	Evidence() evidence.Report
 	// Check runs a command as a call: through permission, the locks and all else
 	// that a call of the model goes through. One that may not run, or
-	// is stopped, is no error but says why; an error is the end of ctx, or a
+	// is stopped, is not an error: its Why tells; an error is the end of ctx, or a
 	// log that can not be written.
 	Check(ctx context.Context, c Check) (event.Checked, error)
 	// Consent asks the person, once, about all of these checks that need it.
@@ -51,7 +51,7 @@ type Check struct {
 	// Defined are the files that say what it does. When the agent changed one
 	// of that name in this session, it asks again (SPEC 16.4).
 	Defined []string
-	// Untrusted says why the folder's word is not enough to run it, "" where it
+	// Untrusted is why the folder's word is not enough to run it, "" where it
 	// is trusted (SPEC 16.1): a person is asked, whatever the mode and the rules,
 	// and without one it is not run.
 	Untrusted string
@@ -59,7 +59,7 @@ type Check struct {
 	Stamp string
 	// Env is added to its environment, as NAME=value.
 	Env []string
-	// Read says what matters of all that it printed where it failed.
+	// Read returns what matters of all that it printed where it failed.
 	Read func(output string, exit int) Reading
 }
 

@@ -137,7 +137,7 @@ func (g *permissionGate) take(ctx context.Context, asks []consent, decided map[*
 				p.Refused = refusedBy(p, v)
 			}
 			if right := g.beyond[p]; right != "" && allowed {
-				if err := g.s.router.widen(ctx, right, "person", title(p)); err != nil {
+				if err := g.s.router.grantRight(ctx, right, "person", title(p)); err != nil {
 					return err
 				}
 			}

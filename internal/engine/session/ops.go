@@ -26,7 +26,7 @@ type Prompt struct {
 // Interrupt cancels what runs: the model's request, calls, or a question. By
 // is person, timeout, or a signal's name. Nothing runs: nothing happens.
 //
-// As the cause of a context's end it says who ended what waits with it.
+// As the cause of a context's end it names who ended what waits with it.
 type Interrupt struct{ By string }
 
 // Error makes it a context's cause.
@@ -43,15 +43,15 @@ type Answer struct {
 type SetMode struct{ Mode string }
 
 // SetModel changes the model from the next request on: a rebase. It may take
-// its time: OpDone is its end, and says whether the model can be had.
+// its time: OpDone is its end, and tells whether the model can be had.
 type SetModel struct{ Ref string }
 
 // RunCommand runs a person's "!" command and records both sides. It is the
-// person's own act and asks nobody. OpDone is its end, behind the PersonRan.
+// person's own act and asks nobody. OpDone is its end, after the PersonRan.
 type RunCommand struct{ Command string }
 
 // Compact makes the conversation shorter now: older steps are summed up. Focus
-// is what the summary must keep. OpDone is its end, behind the Compacted.
+// is what the summary must keep. OpDone is its end, after the Compacted.
 type Compact struct{ Focus string }
 
 // OpStarted.Op of the operations that have a start and an end.

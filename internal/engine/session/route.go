@@ -91,7 +91,7 @@ func (s *router) route() error {
 	return s.record(ctx, ds...)
 }
 
-// join gives what holds when a prompt joins a turn: the wider of both. One that
+// join returns what holds when a prompt joins a turn: the wider of both. One that
 // says nothing of its own leaves what holds.
 func join(now, r event.Routed) event.Routed {
 	switch {
@@ -119,7 +119,7 @@ func note(before, now event.Routed) string {
 	return t.Note
 }
 
-// classify says what a prompt asks for. Nothing that fails in it fails the
+// classify returns what a prompt asks for. Nothing that fails in it fails the
 // turn: what is not known is an edit, with all rights.
 func (s *router) classify(ctx context.Context, prompt string, joins bool) (event.Routed, error) {
 	mode := s.cfg.Route.Mode
@@ -148,7 +148,7 @@ func routed(name, by, why string, firm bool) event.Routed {
 	return event.Routed{Route: t.Name, By: by, Why: why, Path: t.Path(), Rights: t.Rights, Explicit: firm}
 }
 
-// worthAsking says that a model's answer could change anything: in a run
+// worthAsking reports whether a model's answer could change anything: in a run
 // without a person a route widens by itself, and where each edit asks or is
 // denied anyway, no route is narrower.
 func (s *router) worthAsking() bool {
@@ -195,7 +195,7 @@ func (g *permissionGate) routed(ctx context.Context, p *turn.Pending, d permissi
 		d.Verdict, d.By, d.Flag = permission.Deny, "route", ""
 		d.Reason += ". Do not try it another way; say what you would change"
 	case d.By == "route":
-		if err := g.s.router.widen(ctx, d.Beyond, "model asked", title(p)); err != nil {
+		if err := g.s.router.grantRight(ctx, d.Beyond, "model asked", title(p)); err != nil {
 			return d, err
 		}
 		return g.decide(ctx, p), nil
@@ -203,8 +203,8 @@ func (g *permissionGate) routed(ctx context.Context, p *turn.Pending, d permissi
 	return d, nil
 }
 
-// widen gives the running turn a right that its route lacks.
-func (s *router) widen(ctx context.Context, right, by, what string) error {
+// grantRight gives the running turn a right that its route lacks.
+func (s *router) grantRight(ctx context.Context, right, by, what string) error {
 	now := eventlog.Look(s.log, func() event.Routed { return s.routing.now })
 	if slices.Contains(now.Rights, right) {
 		return nil

@@ -1,5 +1,5 @@
 // Package session is one conversation: it owns one log, takes operations in
-// (Submit, or RunPrompt for one prompt to its end) and gives events out. A View
+// (Submit, or RunPrompt for one prompt to its end) and sends events out. A View
 // reads what is true now. Every frontend is made of these.
 //
 // It promises that an event is stored before anybody is shown it as done, that
@@ -59,7 +59,7 @@ type Config struct {
 	// Journal finds what commands change; nil: nothing of it is recorded. Sessions
 	// of one workspace may have one together: see changes.Share.
 	Journal tool.Journal
-	// Rules, if set, gives the notes on the project's rules that the
+	// Rules, if set, returns the notes on the project's rules that the
 	// conversation lacks. It is asked before each request.
 	Rules func(context.Context, Guidance) []string
 	// Prefer, if set, keeps a person's preference for later sessions.
@@ -101,7 +101,7 @@ type Config struct {
 	// Stages come after the session's own of their kind, but for the journal: a
 	// language server's, a hook's.
 	Stages turn.Stages
-	// Pressure, if set, says what the machine has too little of, and why; both
+	// Pressure, if set, returns what the machine has too little of, and why; both
 	// are empty where there is enough.
 	Pressure func() (what, why string)
 	// Mask masks secrets, nil none; SpillDir keeps results too long for the model.

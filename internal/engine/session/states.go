@@ -37,7 +37,7 @@ func (m *machines) apply(e event.Event, conv *window.Conversation, p *progress.F
 type States struct {
 	Agent       fsm.State
 	Activity    fsm.State
-	Path        []fsm.State // of the activity, as Path gives it
+	Path        []fsm.State // of the activity, as Path returns it
 	Window      fsm.State
 	Application fsm.State
 	Storage     fsm.State

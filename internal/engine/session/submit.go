@@ -142,7 +142,7 @@ func (s *Session) setModel(ctx context.Context, ref string) (int64, error) {
 	})
 }
 
-// use goes on with another model: a rebase, behind first.
+// use goes on with another model: a rebase, after first.
 func (s *Session) use(ctx context.Context, m llm.Model, why string, first ...event.Draft) error {
 	var old llm.Model
 	drafts := first

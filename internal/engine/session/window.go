@@ -29,7 +29,7 @@ func (s *contextWindow) resultCapOf(text string) int {
 	return eventlog.Look(s.log, func() int { return s.conv.ResultCapOf(text) })
 }
 
-// shorten gives what a person's command printed as the model is shown it: as
+// shorten returns what a person's command printed as the model is shown it: as
 // much as of the result of a tool, with where the whole is.
 func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
 	limit := s.window.resultCapOf(ran.Output)

@@ -108,7 +108,7 @@ func tooLarge(m llm.Model) error {
 	return f
 }
 
-// asked is a call as it is recorded: with what its tool says of it, so that
+// asked is a call as it is recorded: with what its tool knows of it, so that
 // nobody who reads the log needs to know the tool.
 func (l *Loop) asked(c llm.Call) event.CallAsked {
 	about := tool.AboutCall(c.Name, c.Args)
@@ -122,10 +122,10 @@ func (l *Loop) asked(c llm.Call) event.CallAsked {
 }
 
 // stream shows a reply as it comes. got is how many bytes of it came; shown
-// says whether any of them were text on the screen, which a retry must retract.
+// reports whether any of them were text on the screen, which a retry must retract.
 // A reply that comes with an error is not taken: only its usage counts.
 func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got int64, shown bool, err error) {
-	watch := l.watch()
+	guard := l.guard()
 	for d, err := range l.Model.Stream(ctx, r) {
 		if err != nil {
 			return llm.Reply{}, got, shown, err
@@ -133,7 +133,7 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got
 		if got += int64(len(d.Text)); got > maxReply {
 			return llm.Reply{}, got, shown, tooLarge(l.Model)
 		}
-		if err := watch.see(l.Model.Info().Ref(), d); err != nil {
+		if err := guard.see(l.Model.Info().Ref(), d); err != nil {
 			return llm.Reply{}, got, true, err // no more is read: that ends the request
 		}
 		switch d.Kind {
@@ -160,7 +160,7 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got
 	return llm.Reply{}, got, shown, fault.NewLLM("%s ended its reply without finishing it", l.Model.Info().Ref())
 }
 
-// empty says that a reply has nothing in it that a turn could end on. Thinking
+// empty reports whether a reply has nothing in it that a turn could end on. Thinking
 // that leads to nothing is nothing, unless the output limit cut it: then the
 // model is asked to go on.
 func empty(r llm.Reply) bool {
@@ -211,7 +211,7 @@ func itoa(n int) string {
 	return itoa(n/10) + string(rune('0'+n%10))
 }
 
-// Describe gives an error as events carry it.
+// Describe returns an error as events carry it.
 func Describe(err error) event.Fault {
 	return event.Fault{Category: string(fault.CategoryOf(err)), Retryable: fault.Retryable(err), Message: err.Error()}
 }

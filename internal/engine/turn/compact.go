@@ -12,10 +12,10 @@ import (
 // Compaction is what the loop needs to make room in the window (SPEC 9.6): the
 // policy plans, the loop asks the model for the summary.
 type Compaction struct {
-	// Due says why one is due before the next request, "" where none is; and
+	// Due returns why one is due before the next request, "" where none is; and
 	// whether compacting has led nowhere, so that the turn must end.
 	Due func() (why string, spiral bool)
-	// Dedup gives a compaction that drops older reads of what was read again.
+	// Dedup returns a compaction that drops older reads of what was read again,
 	// and results that the model cleaned up.
 	Dedup func() (e event.Compacted, ok bool)
 	// Plan makes the plan.
@@ -24,13 +24,13 @@ type Compaction struct {
 	// settled when it returns, also with an error. A nil one: no model is asked,
 	// and what the log says is the summary.
 	Summary func(ctx context.Context, p window.Plan) (string, error)
-	// Rebase gives the head that goes on. After records what a shorter
+	// Rebase returns the head that goes on. After records what a shorter
 	// conversation must be told again.
 	Rebase func() event.Rebased
 	After  func(context.Context) error
 }
 
-// ErrNothingToCompact says that nothing can be left out.
+// ErrNothingToCompact means that nothing can be left out.
 var ErrNothingToCompact = errors.New("there is nothing in the conversation that could be left out")
 
 // errSpiral ends a turn whose window is filled again and again with nothing

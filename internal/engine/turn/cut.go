@@ -8,7 +8,7 @@ import (
 // defaultTimeout bounds a tool that names no limit of its own.
 const defaultTimeout = 2 * time.Minute
 
-// cutHead gives at most n bytes from the start, and never half a rune.
+// cutHead returns at most n bytes from the start, and never half a rune.
 func cutHead(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -33,7 +33,7 @@ func refused(r llm.Reply) error {
 	return &fault.Error{Category: fault.LLM, Kind: errRefused, Message: "the model refused to answer: " + why, Hint: "rephrase the request or use another model"}
 }
 
-// keyRefused says that a provider did not take the key: no retry and no other
+// keyRefused reports whether a provider did not take the key: no retry and no other
 // model helps, a person must set one. Google says it with a 400.
 func keyRefused(err error) bool {
 	e := (*fault.Error)(nil)

@@ -47,7 +47,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// nearest gives the n names with the smallest edit distance.
+// nearest returns the n names with the smallest edit distance.
 func nearest(to string, names []string, n int) []string {
 	type scored struct {
 		name string

@@ -54,7 +54,7 @@ func (t *Ticket) Wait(ctx context.Context) error {
 	}
 }
 
-// Release gives the place back; twice, and of no ticket, is harmless.
+// Release returns the place; twice, and of no ticket, is harmless.
 func (t *Ticket) Release() {
 	if t == nil {
 		return
@@ -94,10 +94,10 @@ func (l *Locks) admit() {
 
 func waits(fp tool.Footprint) bool { return fp.Person || fp.Child }
 
-// Conflict says whether two calls must not run together: one writes what the
+// Conflict reports whether two calls must not run together: one writes what the
 // other reads or writes. An unknown footprint conflicts with everything but a
 // question to a person. A child session conflicts with nothing: its calls take
-// their own places, behind those that are reserved by then, and would else wait
+// their own places, after those that are reserved by then, and would else wait
 // for what waits for them.
 func Conflict(a, b tool.Footprint) bool {
 	if a.Child || b.Child {

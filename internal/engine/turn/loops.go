@@ -15,7 +15,7 @@ import (
 // What came is charged like any reply that broke off, the ladder speaks, and
 // the request goes out again. The ladder, and not the number of tries, ends it.
 
-// loopError says that a reply was cut off.
+// loopError is why a reply was cut off.
 type loopError struct {
 	why     *fault.Error
 	passage string
@@ -33,20 +33,20 @@ type judgedError struct {
 func (e *judgedError) Error() string { return e.why.Error() }
 func (e *judgedError) Unwrap() error { return e.why }
 
-// watcher watches one reply: words and reasoning apart.
-type watcher struct{ text, reasoning progress.Repetition }
+// repetitionGuard watches one reply: words and reasoning apart.
+type repetitionGuard struct{ text, reasoning progress.Repetition }
 
-// watch is nil where no reply is cut off.
-func (l *Loop) watch() *watcher {
+// guard is nil where no reply is cut off.
+func (l *Loop) guard() *repetitionGuard {
 	if l.Requests.CutLoops == nil || len(l.Stages.Before) == 0 || !l.Requests.CutLoops() {
 		return nil
 	}
 	certain := progress.Repetition{Evidence: progress.Certain}
-	return &watcher{text: certain, reasoning: certain}
+	return &repetitionGuard{text: certain, reasoning: certain}
 }
 
 // see takes the next piece; the error is that the reply must be cut off.
-func (w *watcher) see(model string, d llm.Delta) error {
+func (w *repetitionGuard) see(model string, d llm.Delta) error {
 	if w == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (l *Loop) patience() *patience {
 	return p
 }
 
-// failed counts a failed try and says how much time is left for more.
+// failed counts a failed try and returns how much time is left for more.
 func (p *patience) failed(now time.Time) (left time.Duration) {
 	if p.tries++; p.tries == 1 {
 		p.since = now

@@ -282,7 +282,7 @@ func (l *Loop) finish(ctx context.Context, d *done) {
 }
 
 // narrow makes a result that begins with an output whose middle is missing fit
-// into so many tokens; what stands behind the output stays.
+// into so many tokens; what stands after the output stays.
 func (l *Loop) narrow(r tool.Result, tokens int) string {
 	g := *r.Gap
 	output := g.Text()

@@ -43,7 +43,7 @@ type Config struct {
 	Timeout time.Duration
 }
 
-// New gives what makes a Fixer for each turn.
+// New returns what makes a Fixer for each turn.
 func New(c Config) func() session.Fixer {
 	switch {
 	case c.Attempts == 0:
