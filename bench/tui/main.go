@@ -1,0 +1,132 @@
+//go:build linux
+
+// Command tui measures the screen: what it writes, what it costs, and how soon a
+// key is seen.
+//
+//	go run ./bench/tui [-pawl BINARY] [-replies 50] [-idle 10s] [-check]
+//
+// It builds pawl, runs it on a pseudo-terminal of 120x40 with an empty home
+// against a server on this machine that streams 1,000 words of Markdown in
+// pieces of 5 bytes, 200 a second, and reads what pawl writes. Bytes and CPU
+// hardly depend on the machine; start and latency do, so the load is printed
+// beside them. With -check it fails where a count that does not depend on the
+// machine is over its budget.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	pawl := flag.String("pawl", "", "the program; built where it is not given")
+	replies := flag.Int("replies", 50, "how many replies before the second look at keys and memory")
+	idle := flag.Duration("idle", 10*time.Second, "how long to watch it rest")
+	check := flag.Bool("check", false, "fail where a budget is not kept")
+	flag.Parse()
+	if err := run(*pawl, *replies, *idle, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "tui:", err)
+		os.Exit(1)
+	}
+}
+
+func run(pawl string, replies int, idle time.Duration, check bool) error {
+	dir, err := os.MkdirTemp("", "pawl-bench-tui-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if pawl == "" {
+		pawl = filepath.Join(dir, "pawl")
+		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", pawl, "./cmd/pawl")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			return err
+		}
+	}
+	srv := serve()
+	defer srv.Close()
+	load, _ := os.ReadFile("/proc/loadavg")
+	fmt.Printf("load %s\n", strings.TrimSpace(string(load)))
+
+	var starts []time.Duration
+	for range 5 {
+		t, err := start(pawl, dir, srv.URL)
+		if err != nil {
+			return err
+		}
+		took, err := t.until("\x1b[2C\x1b[?25h", "› ")
+		if err != nil {
+			return err
+		}
+		starts = append(starts, took)
+		t.end()
+	}
+	slices.Sort(starts)
+	fmt.Printf("start to prompt: %s (5 runs: %s to %s)\n", ms(starts[2]), ms(starts[0]), ms(starts[4]))
+
+	t, err := start(pawl, dir, srv.URL)
+	if err != nil {
+		return err
+	}
+	defer t.end()
+	if _, err := t.until("ask ·"); err != nil {
+		return err
+	}
+	var over []string
+	hold := func(what string, got, most float64, unit string) {
+		fmt.Printf("%s: %.4g %s (at most %g)\n", what, got, unit, most)
+		if got > most {
+			over = append(over, what)
+		}
+	}
+	time.Sleep(time.Second) // what the start left to do
+	bytes, cpu := t.written(), t.cpu()
+	time.Sleep(idle)
+	hold("idle bytes", float64(t.written()-bytes), 0, "bytes")
+	hold("idle CPU", 100*(t.cpu()-cpu).Seconds()/idle.Seconds(), 0.2, "% of a core")
+
+	before, cpu := t.written(), t.cpu()
+	began := time.Now()
+	if err := t.reply("write"); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	hold("bytes of a reply of 1,000 words", float64(t.written()-before)/1000, 40, "KB")
+	hold("CPU of it", 100*(t.cpu()-cpu).Seconds()/took.Seconds(), 8, "% of a core")
+	keys, err := t.keys()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("a key while a reply streams: %s\n", keys)
+	first := t.memory()
+	fmt.Printf("memory: %.1f MB\n", first)
+	if _, err := t.send("!seq 10000\r").until("10000\r"); err != nil {
+		return err
+	}
+	for range replies {
+		if err := t.reply("quick"); err != nil {
+			return err
+		}
+	}
+	if keys, err = t.keys(); err != nil {
+		return err
+	}
+	fmt.Printf("a key after %d replies and 10,000 lines: %s\n", replies, keys)
+	hold("memory then", t.memory(), 45, "MB")
+	if strings.Contains(t.all(), "\x1b[2J") || strings.Contains(t.all(), "\x1b[3J") {
+		over = append(over, "the screen was cleared")
+	}
+	if check && len(over) > 0 {
+		return fmt.Errorf("over budget: %s", strings.Join(over, ", "))
+	}
+	return nil
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
