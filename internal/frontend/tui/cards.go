@@ -32,6 +32,9 @@ func (p *paper) card(ch chat.Change) {
 	case chat.Thinking:
 		if !ch.Block.Ephemeral && p.folded != ch.Block.ID {
 			p.fold(ch.Block.ID)
+			if p.whole {
+				p.wrapped(styled.Dim, b.Text)
+			}
 		}
 	case chat.Call:
 		p.call(b)
@@ -48,7 +51,7 @@ func (p *paper) card(ch chat.Change) {
 	case chat.Plan:
 		p.planned(b)
 	case chat.Phase:
-		if text := b.String(); text != "" {
+		if text := b.String(); text != "" && b.By != "model" { // its plan ticks
 			p.begin(aNote)
 			p.wrapped(styled.Accent, "▸ "+text)
 		}
@@ -78,7 +81,7 @@ func (p *paper) prompt(b chat.Prompt) {
 	p.begin(aPrompt)
 	lines := strings.Split(strings.TrimSpace(b.Text), "\n")
 	more := 0
-	if len(lines) > promptHead+promptHead/4 {
+	if len(lines) > promptHead+promptHead/4 && !p.whole {
 		more = len(lines) - promptHead
 		lines = lines[:promptHead]
 	}
@@ -150,7 +153,9 @@ func (p *paper) call(b chat.Call) {
 	failed := b.Outcome != event.OK || b.Exit != nil && *b.Exit != 0
 	p.title(b.Title, b.Said, failed, refused)
 	switch {
-	case refused:
+	case refused && !p.whole:
+	case p.whole && b.Diff == "":
+		p.printed(b.Output)
 	case failed && (b.Command != "" || b.Kind == tool.Exec):
 		p.printed(b.Output)
 	case b.Diff != "" && !p.asked(b.Title):
@@ -177,12 +182,12 @@ func (p *paper) printed(text string) {
 			p.put(styled.Of(styled.Dim, "  "+styled.Tabs(l)))
 		}
 	}
-	if len(lines) <= outputHead+outputTail+2 {
+	if len(lines) <= outputHead+outputTail+2 || p.whole {
 		show(lines)
 		return
 	}
 	show(lines[:outputHead])
-	p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines between", len(lines)-outputHead-outputTail)))
+	p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines between; Ctrl+O shows all", len(lines)-outputHead-outputTail)))
 	show(lines[len(lines)-outputTail:])
 }
 
@@ -191,7 +196,7 @@ func (p *paper) printed(text string) {
 func (p *paper) diff(text string, most int) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	cut := 0
-	if most > 0 && len(lines) > most+most/4 {
+	if most > 0 && len(lines) > most+most/4 && !p.whole {
 		cut = len(lines) - most
 		lines = lines[:most]
 	}
@@ -214,7 +219,7 @@ func (p *paper) diff(text string, most int) {
 		p.put(styled.Of(role, "  "+styled.Tabs(l)))
 	}
 	if cut > 0 {
-		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines more; /diff shows all", cut)))
+		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines more; Ctrl+O shows all", cut)))
 	}
 }
 
@@ -255,7 +260,7 @@ func (p *paper) note(b chat.Note) {
 	case chat.OfFailure, chat.OfRefusal:
 		role, text = styled.Bad, "! "+text
 	case chat.OfStuck:
-		role, text = styled.Warn, "! "+text+" (evidence: /why)"
+		role, text = styled.Warn, "! "+text+" (evidence: Ctrl+O, /why)"
 	case chat.OfCompaction:
 		text += "; /context shows it"
 	case chat.OfRoute:
@@ -274,6 +279,11 @@ func (p *paper) note(b chat.Note) {
 	p.wrapped(role, text)
 	for _, l := range b.More {
 		p.wrapped(role, "  "+l)
+	}
+	if p.whole {
+		for _, l := range b.Evidence {
+			p.wrapped(styled.Dim, "  "+l)
+		}
 	}
 }
 

@@ -25,6 +25,11 @@ func (s *screen) frame() {
 	for _, l := range s.paper.done() {
 		done = append(done, s.Theme.Render(l))
 	}
+	if s.pager != nil {
+		s.show()
+		s.paint.Frame(done, nil, paint.Caret{}) // it waits until then
+		return
+	}
 	lines, caret := s.live()
 	rows := make([]string, len(lines))
 	for i, l := range lines {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -21,8 +22,15 @@ import (
 const twice = 600 * time.Millisecond
 
 // press takes a key.
-func (s *screen) press(k keys.Press) {
+func (s *screen) press(ctx context.Context, k keys.Press) {
+	if s.pager != nil {
+		s.pager.takes(s, k)
+		return
+	}
 	switch k.Name {
+	case "ctrl+o":
+		s.unfold(ctx)
+		return
 	case "ctrl+c":
 		s.interrupt()
 		return
@@ -79,6 +87,12 @@ func (s *screen) prompt(k keys.Press) {
 		e.Search()
 	case "ctrl+g":
 		s.elsewhere()
+	case "?":
+		if e.Empty() {
+			s.pager = &pager{title: "the keys", lines: keysHelp()}
+			return
+		}
+		e.Type(k.Text)
 	default:
 		edits(e, k)
 	}

@@ -19,6 +19,7 @@ import (
 type paper struct {
 	width int
 	links bool
+	whole bool // nothing is folded
 
 	out    []styled.Line // finished and not taken yet
 	last   sort          // of what stands last

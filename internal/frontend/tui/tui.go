@@ -94,6 +94,7 @@ type screen struct {
 
 	changes chan []chat.Change
 	failed  chan error
+	posted  chan func() // for the loop to do
 	over    *Exit
 	err     error
 
@@ -110,6 +111,7 @@ type screen struct {
 	busy    bool
 	title   string
 	menu    *menu
+	pager   *pager
 	kitty   bool // its keys were asked for
 	branch  string
 }
@@ -125,7 +127,7 @@ const (
 func Run(ctx context.Context, cfg Config) (Exit, error) {
 	s := &screen{
 		Config: cfg, talk: cfg.Conversation, paint: paint.New(cfg.Out, cfg.Width), edit: editor.New(),
-		changes: make(chan []chat.Change), failed: make(chan error, 1), ready: !cfg.Ask,
+		changes: make(chan []chat.Change), failed: make(chan error, 1), posted: make(chan func()), ready: !cfg.Ask,
 	}
 	s.paint.Reflows = !cfg.Cuts
 	s.paper.resize(cfg.Width)
@@ -180,11 +182,14 @@ func (s *screen) step(ctx context.Context) {
 			s.over = &Exit{By: "SIGHUP"} // the terminal is gone
 			return
 		}
-		pressed = s.event(e)
+		pressed = s.event(ctx, e)
 	case changes := <-s.changes:
 		for _, ch := range changes {
 			s.change(ch)
 		}
+	case do := <-s.posted:
+		do()
+		pressed = true
 	case <-s.due:
 		s.due, pressed = nil, true
 	case <-s.tick:
@@ -255,15 +260,18 @@ func (s *screen) change(ch chat.Change) {
 
 // event takes a key, or what the terminal tells, and reports whether it is to be
 // shown at once.
-func (s *screen) event(e any) bool {
+func (s *screen) event(ctx context.Context, e any) bool {
 	switch e := e.(type) {
 	case keys.Press:
 		s.hint = ""
-		s.press(e)
+		s.press(ctx, e)
 		s.typed = s.Now()
 		return true
 	case keys.Paste:
 		s.hint = ""
+		if s.pager != nil {
+			return false
+		}
 		s.paste(e.Text)
 		s.typed = s.Now()
 		return true

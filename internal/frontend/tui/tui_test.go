@@ -264,7 +264,7 @@ func TestLongOutput(t *testing.T) {
 	r.see("all done")
 	r.rest(1)
 	text := r.text()
-	for _, s := range []string{"exit code 3", "\n  1\n  2\n", "lines between", "\n  10000\n"} {
+	for _, s := range []string{"exit code 3", "\n  1\n  2\n", "lines between; Ctrl+O shows all", "\n  10000\n"} {
 		if !strings.Contains(text, s) {
 			t.Errorf("%q is not seen:\n%s", s, text)
 		}
@@ -330,4 +330,33 @@ func TestHostileText(t *testing.T) {
 	if strings.ContainsAny(r.text(), "\u202e\u009b") || strings.Contains(r.term.Styled(), "evil}") {
 		t.Errorf("seen:\n%s", r.text())
 	}
+}
+
+// SPEC 18.2
+func TestUnfold(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Turn{Reasoning: "a secret thought", Calls: llmtest.Use("bash", `{"command":"seq 100; exit 1"}`).Calls}, llmtest.Say("all done")))
+	r.mode = "yolo"
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("all done")
+	r.rest(1)
+	before := r.text()
+	if strings.Contains(before, "a secret thought") || strings.Contains(before, "\n  50\n") {
+		t.Errorf("it is not folded:\n%s", before)
+	}
+	r.press("ctrl+o")
+	r.until("the pager", func(s string) bool { return strings.Contains(s, "nothing folded") && strings.Contains(s, "all done") })
+	r.press("/")
+	r.say("secret")
+	r.press("enter")
+	r.see("a secret thought")
+	r.press("home")
+	r.see("› go")
+	r.press("q")
+	r.until("back", func(s string) bool { return s == before })
+	r.press("?")
+	r.see("Ctrl+R")
+	r.press("esc")
+	r.until("back", func(s string) bool { return s == before })
 }

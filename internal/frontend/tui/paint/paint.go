@@ -268,13 +268,16 @@ func (p *Painter) Alone(rows []string, caret Caret) {
 	}
 	p.b.WriteString("\x1b[?7l")
 	clean := p.b.Len()
+	if p.modal == nil {
+		p.b.WriteString("\x1b[1;1H\x1b[J")
+	}
 	for i, row := range rows {
 		if p.modal != nil && i < len(p.modal) && p.modal[i] == row {
 			continue
 		}
 		fmt.Fprintf(&p.b, "\x1b[%d;1H%s\x1b[K", i+1, row)
 	}
-	if p.modal == nil || len(rows) < len(p.modal) {
+	if len(rows) < len(p.modal) {
 		fmt.Fprintf(&p.b, "\x1b[%d;1H\x1b[J", len(rows)+1)
 	}
 	p.modal = append(make([]string, 0, len(rows)), rows...)

@@ -1,0 +1,160 @@
+package tui
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const reply = `# What it is
+
+A paragraph with **bold**, *thin* and ` + "`code`" + ` that is long enough to be broken, also where there is a lot of room, and [a link](https://go.dev/doc) with 漢字 and 👩‍👧.
+
+- one
+- two, which is long enough to go on below itself in a narrow window
+  1. nested
+- [x] done
+
+| name | what it does | count |
+|---|:-:|--:|
+| ` + "`a`" + ` | adds one number to another one, in a cell with much text | 1 |
+| b | **nothing** | 12 |
+
+` + "```go\nfunc add(a, b int) int { // a comment that makes the line longer than the narrow window is\n\treturn a + b\n}\n```" + `
+
+> said by somebody
+
+End.`
+
+// live is a body that is no event: what is open is shown here.
+const look = "look"
+
+// told is a session with every block: events, and places to look at what is open.
+func told() []any {
+	one, cost := 1, 0.0123
+	call := func(id, name, title string, kind tool.Kind) event.CallAsked {
+		return event.CallAsked{ID: id, Tool: name, Title: title, Does: kind, Args: json.RawMessage(`{}`)}
+	}
+	done := func(id, name, text string, o event.Outcome) event.CallDone {
+		return event.CallDone{ID: id, Tool: name, Outcome: o, Result: llm.Result{ID: id, Name: name, Text: text}}
+	}
+	edit := done("c1", "edit", "edited", event.OK)
+	edit.Note, edit.Diff, edit.Does = "+2 -1", "--- a/calc.go\n+++ b/calc.go\n@@ -1,3 +1,4 @@\n package calc\n \n-func Add(a, b int) int { return a - b }\n+// Add adds.\n+func Add(a, b int) int { return a + b }\n", tool.Edit
+	asked := done("c5", "write", "written", event.OK)
+	asked.Note, asked.Diff, asked.Does = "new, +1", "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+one\n", tool.Edit
+	failed := done("c2", "bash", strings.Repeat("ok a line of output\n", 30)+"--- FAIL: TestAdd\nexit code 1", event.Failed)
+	failed.Command, failed.Exit, failed.Took, failed.Does = "go test ./...", &one, 3*time.Second, tool.Exec
+	denied := done("c3", "bash", "Not allowed, it did not run: rm -rf / destroys\nmore", event.Denied)
+	denied.Does = tool.Exec
+	var output []any
+	for i := range 12 {
+		output = append(output, event.OutputDelta{Call: "c2", Text: fmt.Sprintf("ok  package %d\n", i)})
+	}
+	out := []any{
+		event.Opened{Dir: "/work/it", Mode: "ask"},
+		event.Prompted{Text: "Fix the bug in `Add`,\nplease.", Attached: "== calc.go ==\n"},
+		event.Requested{}, event.ReasoningDelta{Text: "I think about it"}, look,
+		event.TextDelta{Text: reply[:180]}, look,
+		event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
+			{Kind: llm.Reasoning, Text: "I think about it"}, llm.TextPart(reply),
+		}}}, Cost: &cost},
+		event.Planned{Items: []tool.Item{{Text: "read", Status: "completed"}, {Text: "mend the function", Status: "in_progress"}, {Text: "test"}}},
+		call("c1", "edit", "edit calc.go", tool.Edit), event.CallStarted{ID: "c1"}, edit,
+		event.Planned{Items: []tool.Item{{Text: "read", Status: "completed"}, {Text: "mend the function", Status: "completed"}, {Text: "test", Status: "in_progress"}}},
+		call("c2", "bash", "bash go test ./...", tool.Exec), event.CallStarted{ID: "c2"},
+	}
+	out = append(out, output...)
+	return append(out, event.OutputDelta{Call: "c2", Text: "half a li"}, look, failed,
+		call("c3", "bash", "bash rm -rf /", tool.Exec), denied,
+		call("c5", "write", "write new.txt", tool.Edit),
+		event.Asked{ID: "q1", Questions: []event.Question{{Call: "c5", Tool: "write", Title: "write new.txt (new, +1)", Preview: asked.Diff, Reason: "it is outside", Pattern: "edit(new.txt)", Always: true}}},
+		event.Answered{ID: "q1", Verdicts: []event.Verdict{{Call: "c5", Scope: event.Always}}},
+		event.Granted{Rule: "edit(new.txt)", Scope: event.Always}, asked,
+		event.Asked{ID: "q2", Text: "Which one?", Options: []string{"this", "that"}}, event.Answered{ID: "q2", Text: "that"},
+		event.Retried{Attempt: 1, Error: event.Fault{Message: "overloaded"}, Wait: 8 * time.Second}, event.Waiting{Left: 7 * time.Second}, look,
+		event.Stuck{Level: "recovery", Rule: "repeated", Text: "a letter to the model", Evidence: []string{"read calc.go"}},
+		event.Warned{Text: "80 % of the budget is spent"},
+		event.ModeSet{Mode: "auto"},
+		event.Prompted{Text: "and quickly"},
+		event.Checking{Command: "go test ./..."}, look,
+		event.Checked{Command: "go test ./...", Exit: &one, Failures: 1, Output: "--- FAIL: TestAdd"},
+		event.Prompted{Source: event.Autofix, Text: "It failed"},
+		event.Interrupted{By: "person"},
+		event.Ended{End: event.EndInterrupted},
+		event.PersonRan{Command: "git status", Output: "clean\n", Exit: &one},
+	)
+}
+
+// golden compares what is shown with testdata/NAME.golden.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", path, d)
+	}
+}
+
+// SPEC 18.1, 18.2, 18.5
+func TestEveryBlock(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		width int
+		theme styled.Theme
+	}{{"blocks-40", 40, styled.Plain}, {"blocks-80", 80, styled.Plain}, {"blocks-200", 200, styled.Plain}, {"dark-80", 80, styled.Dark}, {"light-80", 80, styled.Light}, {"contrast-80", 80, styled.Contrast}} {
+		t.Run(c.name, func(t *testing.T) {
+			var tl chat.Timeline
+			p := &paper{width: c.width}
+			var b strings.Builder
+			show := func(lead string, ls []styled.Line) {
+				for _, l := range ls {
+					if c.theme.Name == "plain" && l.Width() > c.width && lead != "" {
+						t.Errorf("%q is wider than %d", l.String(), c.width)
+					}
+					b.WriteString(strings.TrimRight(lead+strings.ReplaceAll(c.theme.Render(l), "\x1b", "^"), " ") + "\n")
+				}
+			}
+			now := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+			for i, body := range told() {
+				if body == look {
+					show("", p.done())
+					show("  live| ", p.rows(now.Add(12*time.Second)))
+					continue
+				}
+				e := event.Event{Session: "s", Seq: int64(i + 1), Time: now, Body: body.(event.Body)}
+				switch e.Body.(type) {
+				case event.TextDelta, event.ReasoningDelta, event.OutputDelta, event.Waiting:
+					e.Seq = 0
+				}
+				for _, ch := range tl.Apply(e) {
+					p.take(ch)
+				}
+			}
+			show("", p.done())
+			golden(t, c.name, b.String())
+		})
+	}
+}

@@ -1,0 +1,195 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/paint"
+)
+
+// pager shows lines on the alternate screen, to look through: the session with
+// nothing folded, or the keys. It leaves no trace.
+type pager struct {
+	title string
+	lines []styled.Line // as wide as they are
+	rows  []styled.Line // broken for the window
+	width int
+	top   int
+
+	seeking bool
+	words   string
+}
+
+// unfold shows the session as it is in its log: reasoning, outputs and diffs
+// whole, and the evidence of what pawl said.
+func (s *screen) unfold(ctx context.Context) {
+	open := s.talk.Session()
+	if open == nil {
+		return
+	}
+	s.hint = "reading the session…"
+	go func() {
+		lines, err := s.whole(ctx, open)
+		s.later(ctx, func() {
+			s.hint = ""
+			if err != nil {
+				s.hint = plain.Line("the session cannot be read: " + err.Error())
+				return
+			}
+			s.pager = &pager{title: "the session, nothing folded", lines: lines, top: 1 << 30}
+		})
+	}()
+}
+
+func (s *screen) whole(ctx context.Context, open *session.Session) ([]styled.Line, error) {
+	f := chat.Follow(ctx, open)
+	defer f.Stop()
+	p := paper{whole: true, links: s.Theme.Links}
+	err := f.CatchUp(ctx, func(ch chat.Change) { p.take(ch) })
+	return p.done(), err
+}
+
+// later has the loop do something.
+func (s *screen) later(ctx context.Context, do func()) {
+	select {
+	case s.posted <- do:
+	case <-ctx.Done():
+	}
+}
+
+// show draws the pager.
+func (s *screen) show() {
+	p := s.pager
+	height := max(1, s.Height-1)
+	if p.width != s.Width {
+		p.rows, p.width = nil, s.Width
+		for _, l := range p.lines {
+			p.rows = append(p.rows, l.Wrap(s.Width, nil)...)
+		}
+	}
+	p.top = max(0, min(p.top, len(p.rows)-height))
+	var out []string
+	for i := p.top; i < min(p.top+height, len(p.rows)); i++ {
+		l := p.rows[i]
+		if p.words != "" && contains(l, p.words) {
+			l = mark(l)
+		}
+		out = append(out, s.Theme.Render(l))
+	}
+	for len(out) < height {
+		out = append(out, "")
+	}
+	foot := fmt.Sprintf("%s · %d of %d · / searches, n and N go on, q leaves", p.title, min(p.top+height, len(p.rows)), len(p.rows))
+	caret := paint.Caret{Hidden: true}
+	if p.seeking {
+		foot = "/" + plain.Line(p.words)
+		caret = paint.Caret{Row: height, Column: min(styled.Width(foot), s.Width-1)}
+	}
+	s.paint.Alone(append(out, s.Theme.Render(styled.Of(styled.Dim, foot).Cut(s.Width))), caret)
+}
+
+func contains(l styled.Line, words string) bool {
+	return strings.Contains(strings.ToLower(l.String()), strings.ToLower(words))
+}
+
+func mark(l styled.Line) styled.Line {
+	out := append(styled.Line(nil), l...)
+	for i := range out {
+		out[i].Attr |= styled.Reverse
+	}
+	return out
+}
+
+// takes takes the pager's keys.
+func (p *pager) takes(s *screen, k keys.Press) {
+	page := max(1, s.Height-2)
+	if p.seeking {
+		switch {
+		case k.Name == "enter":
+			p.seeking = false
+			p.seek(-1)
+		case k.Name == "esc":
+			p.seeking, p.words = false, ""
+		case k.Name == "backspace" && p.words != "":
+			r := []rune(p.words)
+			p.words = string(r[:len(r)-1])
+		case k.Text != "":
+			p.words += k.Text
+		}
+		return
+	}
+	switch k.Name {
+	case "q", "esc", "ctrl+o", "ctrl+c", "ctrl+d":
+		s.pager = nil
+		s.paint.Back()
+	case "up", "k":
+		p.top--
+	case "down", "j", "enter":
+		p.top++
+	case "pgup", "b", "ctrl+b":
+		p.top -= page
+	case "pgdown", " ", "ctrl+f":
+		p.top += page
+	case "home", "g":
+		p.top = 0
+	case "end", "shift+g":
+		p.top = 1 << 30
+	case "/":
+		p.seeking, p.words = true, ""
+	case "n":
+		p.seek(-1)
+	case "shift+n":
+		p.seek(1)
+	}
+	p.top = max(0, p.top)
+}
+
+// seek goes to the next row with the words: the pager begins at the end, so
+// upwards first.
+func (p *pager) seek(by int) {
+	if p.words == "" {
+		return
+	}
+	for n, i := 0, p.top; n < len(p.rows); n++ {
+		i = (i + by + len(p.rows)) % len(p.rows)
+		if contains(p.rows[i], p.words) {
+			p.top = i
+			return
+		}
+	}
+}
+
+// keysHelp are the keys, for a person who asks.
+func keysHelp() []styled.Line {
+	var out []styled.Line
+	for _, k := range [][2]string{
+		{"Enter", "send; while it works, deliver before its next request"},
+		{"Alt+Enter, Ctrl+J, \\ Enter", "a new line"},
+		{"Esc", "interrupt what runs; what you typed stays"},
+		{"Esc Esc", "at an empty prompt: go back to an earlier one"},
+		{"Ctrl+C", "interrupt; clear what you typed; twice at an empty prompt: leave"},
+		{"Ctrl+D", "leave, at an empty prompt"},
+		{"Up, Down", "what you entered before; take back what waits"},
+		{"Ctrl+R", "search what you entered before"},
+		{"Tab", "complete a /command or an @file; go to a question and back"},
+		{"Shift+Tab", "the next permission mode"},
+		{"Ctrl+O", "the whole session, nothing folded"},
+		{"Ctrl+G", "your editor"},
+		{"Ctrl+_", "undo typing"},
+		{"Ctrl+K U W Y", "erase to the end, to the beginning, a word; bring back"},
+		{"Ctrl+Z", "stop; fg goes on"},
+		{"", ""},
+		{"/", "commands; /help lists them"},
+		{"!command", "run a command yourself"},
+		{"@file", "attach a file, a folder or a picture"},
+	} {
+		out = append(out, styled.Of(styled.Accent, "  "+k[0]).Pad(30).Add(styled.Text, k[1]))
+	}
+	return out
+}
