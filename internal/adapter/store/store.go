@@ -57,8 +57,11 @@ type Item struct {
 // say nothing.
 type Facts struct {
 	Dir   string // the first Opened's
-	Title string // of the first prompt of a person
+	Title string // of the first prompt of a person, or of an agent's parent
 	Model string // the last Rebased's
+	// Parent is the first Opened's, where a session's first append has it: whose
+	// agent's session it is.
+	Parent *event.ParentCall
 }
 
 // Prepare checks and encodes drafts, and folds what they say about the row.
@@ -134,10 +137,10 @@ func (f *Facts) add(b event.Body) {
 	switch b := b.(type) {
 	case event.Opened:
 		if f.Dir == "" {
-			f.Dir = b.Dir
+			f.Dir, f.Parent = b.Dir, b.Parent
 		}
 	case event.Prompted:
-		if f.Title == "" && b.Source == event.Person {
+		if f.Title == "" && (b.Source == event.Person || b.Source == event.Parent) {
 			f.Title = Title(b.Text)
 		}
 	case event.Rebased:

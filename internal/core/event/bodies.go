@@ -27,6 +27,8 @@ type Opened struct {
 	Origin  *Origin `json:"origin,omitempty"`
 	Front   string  `json:"front,omitempty"` // line, headless, demo, …
 	Durable bool    `json:"durable,omitempty"`
+	// Parent is the call that an agent's session was made for.
+	Parent *ParentCall `json:"parent,omitempty"`
 }
 
 // Resumed marks that a process took the session up again.
@@ -169,6 +171,9 @@ type FileChanged struct {
 	// did. Whole: the tool wrote all of it, so that the model knows the content.
 	Does  tool.Kind `json:"does,omitempty"`
 	Whole bool      `json:"whole,omitempty"`
+	// Child, if set: an agent changed it, in a session of its own, and Call is the
+	// call that the agent works for.
+	Child *ChildEvent `json:"child,omitempty"`
 }
 
 // Unrestorable is the change as the log keeps it where a secret in its path was

@@ -18,7 +18,10 @@ type Question struct {
 
 // Asked puts questions to a person: all that one step needs, at once.
 type Asked struct {
-	ID        string     `json:"id"`
+	ID string `json:"id"`
+	// From names the agent that asks, and its session; empty where the session
+	// itself does.
+	From      string     `json:"from,omitempty"`
 	Questions []Question `json:"questions,omitempty"`
 	// Why is what pawl itself asks about (budget, stuck, pause, …); empty where
 	// a call or the model asks.

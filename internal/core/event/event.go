@@ -126,6 +126,8 @@ type Row struct {
 	Events  int64     `json:"events"`
 	Last    int64     `json:"last"` // the last Seq
 	Origin  *Origin   `json:"origin,omitempty"`
+	// Parent is set where it is an agent's: the call that it was made for.
+	Parent *ParentCall `json:"parent,omitempty"`
 }
 
 // Blobs keeps contents by their hash (hex SHA-256).
@@ -152,7 +154,8 @@ type Store interface {
 	// including seq at.
 	Fork(ctx context.Context, from Origin, id string) error
 	// Delete removes a whole session with the blobs that only it used. A
-	// session that others were forked from keeps its events until they go.
+	// session that others were forked from keeps its events until they go. The
+	// sessions of its agents go with it.
 	Delete(ctx context.Context, id string) error
 	Close() error
 }

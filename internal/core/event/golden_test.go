@@ -42,6 +42,7 @@ func full() []event.Body {
 		event.Opened{
 			Dir: "/home/ann/prj", Pawl: "0.1.0", Mode: "accept-edits",
 			Origin: &event.Origin{Session: "0198c0de", At: 12}, Front: "headless", Durable: true,
+			Parent: &event.ParentCall{Session: "0198c0dd", Call: "call_9", Agent: "explore"},
 		},
 		event.Resumed{Pawl: "0.1.1", Mode: "ask"},
 		event.Rebased{Why: "start", Info: info, Head: llm.Head{
@@ -85,10 +86,11 @@ func full() []event.Body {
 		event.FileChanged{
 			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Unattributed: true,
 			Folders: []string{"sub", "sub/deep"}, Does: tool.Edit, Whole: true,
+			Child: &event.ChildEvent{Session: "0198c0e0", Seq: 17, Call: "call_3"},
 		},
 		event.Undone{What: "turn", Prompt: 3, Changes: []int64{5, 7}, Paths: []string{"a.go", "b/<c>.go"}, Kept: []string{"a.go"}},
 		event.Asked{
-			ID: "ask_1", Questions: []event.Question{{
+			ID: "ask_1", From: "explore", Questions: []event.Question{{
 				Call: "call_1", Tool: "bash", Title: "rm -r build", Preview: "rm -r build", Reason: "not read-only",
 				Pattern: "bash(rm -r build)", Always: true, Edits: true,
 			}},
@@ -127,7 +129,7 @@ func full() []event.Body {
 			Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
 		},
 		event.Writing{
-			Call: "call_1", Tool: "edit", Does: tool.Edit, Whole: true, Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Unattributed: true, Folders: []string{"sub"}, Does: tool.Edit, Whole: true}},
+			Call: "call_1", Tool: "edit", Does: tool.Edit, Whole: true, Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Unattributed: true, Folders: []string{"sub"}, Does: tool.Edit, Whole: true, Child: &event.ChildEvent{Session: "0198c0e0", Seq: 17, Call: "call_3"}}},
 			Undone: &event.Undone{What: "file", Prompt: 3, Changes: []int64{5}, Paths: []string{"a.go"}, Kept: []string{"a.go"}},
 			Redone: &event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		},
@@ -139,6 +141,13 @@ func full() []event.Body {
 		event.Cleaned{Results: []string{"r17"}, Summary: "two hits in <a.go>", Reason: "not needed"},
 		event.Recalled{Key: "9f", Text: "it is in <a.go>", Age: 60, Took: 7},
 		event.Forgotten{Text: "tabs", Sort: "preference"},
+		event.AgentStarted{Call: "call_9", Child: "0198c0e0", Agent: "explore", Title: "find <the port>", Background: true},
+		event.AgentCalled{Call: "call_9", Child: event.ChildEvent{Session: "0198c0e0", Seq: 18, Call: "call_1"}, Done: event.CallDone{
+			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
+			Command: "go test ./...", Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
+			Does: tool.Exec, Listing: true, Repeatable: true,
+		}},
+		event.AgentEnded{Call: "call_9", Child: "0198c0e0", End: event.EndBudget, Calls: 12, Error: &event.Fault{Category: "budget", Retryable: true, Message: "$1.00 is used up"}},
 		event.SwarmPlanned{
 			Goal: "move to v2", Base: "4b825dc6", Verify: []string{"go test ./..."},
 			Tasks: []event.Task{{

@@ -3,50 +3,53 @@ package event
 // A new event is its type, and a method and a line in the list here. Kinds are
 // names in the log and in the stream: they never change.
 
-func (Opened) Kind() string      { return "opened" }
-func (Resumed) Kind() string     { return "resumed" }
-func (Rebased) Kind() string     { return "rebased" }
-func (Prompted) Kind() string    { return "prompted" }
-func (Noted) Kind() string       { return "noted" }
-func (Requested) Kind() string   { return "requested" }
-func (Retried) Kind() string     { return "retried" }
-func (Replied) Kind() string     { return "replied" }
-func (CallAsked) Kind() string   { return "call_asked" }
-func (CallStarted) Kind() string { return "call_started" }
-func (CallDone) Kind() string    { return "call_done" }
-func (FileSeen) Kind() string    { return "file_seen" }
-func (FileChanged) Kind() string { return "file_changed" }
-func (Undone) Kind() string      { return "undone" }
-func (Asked) Kind() string       { return "asked" }
-func (Answered) Kind() string    { return "answered" }
-func (Granted) Kind() string     { return "granted" }
-func (Blocked) Kind() string     { return "blocked" }
-func (ModeSet) Kind() string     { return "mode_set" }
-func (Planned) Kind() string     { return "planned" }
-func (Remembered) Kind() string  { return "remembered" }
-func (PersonRan) Kind() string   { return "person_ran" }
-func (OpStarted) Kind() string   { return "op_started" }
-func (OpDone) Kind() string      { return "op_done" }
-func (Interrupted) Kind() string { return "interrupted" }
-func (Stuck) Kind() string       { return "stuck" }
-func (Ended) Kind() string       { return "ended" }
-func (Ticked) Kind() string      { return "ticked" }
-func (Compacted) Kind() string   { return "compacted" }
-func (Warned) Kind() string      { return "warned" }
-func (Extended) Kind() string    { return "extended" }
-func (Charged) Kind() string     { return "charged" }
-func (SideRequest) Kind() string { return "aside" }
-func (Writing) Kind() string     { return "writing" }
-func (Redone) Kind() string      { return "redone" }
-func (Checking) Kind() string    { return "checking" }
-func (Checked) Kind() string     { return "checked" }
-func (Phased) Kind() string      { return "phased" }
-func (Routed) Kind() string      { return "routed" }
-func (Cleaned) Kind() string     { return "cleaned" }
-func (Recalled) Kind() string    { return "recalled" }
-func (Forgotten) Kind() string   { return "forgotten" }
-func (Progressed) Kind() string  { return "progressed" }
-func (FolderTrust) Kind() string { return "folder_trust" }
+func (Opened) Kind() string       { return "opened" }
+func (Resumed) Kind() string      { return "resumed" }
+func (Rebased) Kind() string      { return "rebased" }
+func (Prompted) Kind() string     { return "prompted" }
+func (Noted) Kind() string        { return "noted" }
+func (Requested) Kind() string    { return "requested" }
+func (Retried) Kind() string      { return "retried" }
+func (Replied) Kind() string      { return "replied" }
+func (CallAsked) Kind() string    { return "call_asked" }
+func (CallStarted) Kind() string  { return "call_started" }
+func (CallDone) Kind() string     { return "call_done" }
+func (FileSeen) Kind() string     { return "file_seen" }
+func (FileChanged) Kind() string  { return "file_changed" }
+func (Undone) Kind() string       { return "undone" }
+func (Asked) Kind() string        { return "asked" }
+func (Answered) Kind() string     { return "answered" }
+func (Granted) Kind() string      { return "granted" }
+func (Blocked) Kind() string      { return "blocked" }
+func (ModeSet) Kind() string      { return "mode_set" }
+func (Planned) Kind() string      { return "planned" }
+func (Remembered) Kind() string   { return "remembered" }
+func (PersonRan) Kind() string    { return "person_ran" }
+func (OpStarted) Kind() string    { return "op_started" }
+func (OpDone) Kind() string       { return "op_done" }
+func (Interrupted) Kind() string  { return "interrupted" }
+func (Stuck) Kind() string        { return "stuck" }
+func (Ended) Kind() string        { return "ended" }
+func (Ticked) Kind() string       { return "ticked" }
+func (Compacted) Kind() string    { return "compacted" }
+func (Warned) Kind() string       { return "warned" }
+func (Extended) Kind() string     { return "extended" }
+func (Charged) Kind() string      { return "charged" }
+func (SideRequest) Kind() string  { return "aside" }
+func (Writing) Kind() string      { return "writing" }
+func (Redone) Kind() string       { return "redone" }
+func (Checking) Kind() string     { return "checking" }
+func (Checked) Kind() string      { return "checked" }
+func (Phased) Kind() string       { return "phased" }
+func (Routed) Kind() string       { return "routed" }
+func (Cleaned) Kind() string      { return "cleaned" }
+func (Recalled) Kind() string     { return "recalled" }
+func (Forgotten) Kind() string    { return "forgotten" }
+func (Progressed) Kind() string   { return "progressed" }
+func (FolderTrust) Kind() string  { return "folder_trust" }
+func (AgentStarted) Kind() string { return "agent_started" }
+func (AgentCalled) Kind() string  { return "agent_called" }
+func (AgentEnded) Kind() string   { return "agent_ended" }
 
 // Events of a swarm's log.
 
@@ -71,7 +74,7 @@ var bodies = []Body{
 	CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{}, Granted{}, Blocked{},
 	ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
 	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Phased{}, Routed{},
-	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, OpStarted{}, OpDone{},
+	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, OpStarted{}, OpDone{}, AgentStarted{}, AgentCalled{}, AgentEnded{},
 	SwarmPlanned{}, TaskTaken{}, TaskReturned{}, TaskMerged{}, TaskConflicted{}, SwarmEnded{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
 	OutputDelta{},
 }

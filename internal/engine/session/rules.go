@@ -46,7 +46,7 @@ func (g *guidance) apply(b event.Body) {
 		if base := path.Base(b.Path); base == "AGENTS.md" || base == "CLAUDE.md" {
 			delete(g.met, path.Dir(b.Path)) // these rules are met anew
 		}
-		if !undo.OfCommand(b) { // what a command wrote the model did not meet
+		if !undo.OfCommand(b) && b.Child == nil { // what a command or an agent wrote the model did not meet
 			g.meet(b.Path)
 		}
 	case event.Compacted:

@@ -10,14 +10,14 @@ import (
 )
 
 func (t *Timeline) asked(e event.Event, b event.Asked) {
-	q := Question{ID: b.ID, Why: b.Why, Text: plain.Text(b.Text)}
+	q := Question{ID: b.ID, From: plain.Line(b.From), Why: b.Why, Text: plain.Text(b.Text)}
 	for _, o := range b.Options {
 		q.Options = append(q.Options, plain.Line(o))
 	}
 	for _, c := range b.Questions {
-		q.Calls = append(q.Calls, t.consent(c))
+		q.Calls = append(q.Calls, t.consent(c, b.From == ""))
 	}
-	if q.Why == "" && len(q.Calls) == 0 {
+	if q.Why == "" && q.From == "" && len(q.Calls) == 0 {
 		t.asks(b.Text)
 	}
 	t.add(&part{Block: Block{ID: id("question", e.Seq), Began: e.Time, Body: q}})
@@ -48,7 +48,9 @@ func (t *Timeline) asks(question string) {
 	}
 }
 
-func (t *Timeline) consent(q event.Question) Consent {
+// consent is a call that is asked about; own: it is one of this session, and not
+// of an agent's.
+func (t *Timeline) consent(q event.Question, own bool) Consent {
 	c := Consent{
 		Call: q.Call, Tool: plain.Line(q.Tool), Title: plain.Line(q.Title), Preview: plain.Text(q.Preview), Reason: reason(q),
 		Rule: plain.Line(q.Pattern), Always: q.Always, Edits: q.Edits,
@@ -58,7 +60,7 @@ func (t *Timeline) consent(q event.Question) Consent {
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	c.Diff = strings.HasPrefix(text, "--- ")
-	if p := t.called(q.Call); p != nil && p.Body.(Call).Kind == tool.Exec {
+	if p := t.called(q.Call); own && p != nil && p.Body.(Call).Kind == tool.Exec {
 		c.Diff = false
 	}
 	return c

@@ -368,7 +368,7 @@ func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, dir strin
 		}
 		row = r
 	case f.continueLast:
-		rows, err := st.Sessions(ctx, dir)
+		rows, err := ownSessions(ctx, st, dir)
 		if err != nil {
 			return "", err
 		}

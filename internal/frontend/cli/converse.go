@@ -96,7 +96,7 @@ func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.P
 			if err != nil {
 				return nil, err
 			}
-			return cur.store.Sessions(ctx, dir)
+			return ownSessions(ctx, cur.store, dir)
 		},
 		About:  func(ctx context.Context, r event.Row) string { return a.about(ctx, cur.store, r) },
 		Models: func(ctx context.Context, out io.Writer) error { return a.models(ctx, out, conf) },

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,9 +26,9 @@ func (a *App) sessionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "sessions", Short: "List, search, show, export, import, prune and delete sessions",
 		Args: noSubcommand,
-		RunE: func(c *cobra.Command, _ []string) error { return a.listSessions(c.Context(), "", shownSessions) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.listSessions(c.Context(), "", shownSessions, false) },
 	}
-	var all bool
+	var all, asJSON bool
 	var limit int
 	list := &cobra.Command{
 		Use: "list", Short: "List the sessions of this folder, newest first", Args: exactly(0),
@@ -39,11 +40,12 @@ func (a *App) sessionsCommand() *cobra.Command {
 			if all {
 				dir = ""
 			}
-			return a.listSessions(c.Context(), dir, limit)
+			return a.listSessions(c.Context(), dir, limit, asJSON)
 		},
 	}
 	list.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
 	list.Flags().IntVarP(&limit, "limit", "n", shownSessions, "at most so many, 0 for all")
+	list.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	show := &cobra.Command{
 		Use: "show [ID]", Short: "Show a session as text, without an id the newest of this folder", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -91,7 +93,7 @@ func (a *App) store(ctx context.Context) (event.Store, settings.Paths, error) {
 // each cost is in its events.
 const shownSessions = 30
 
-func (a *App) listSessions(ctx context.Context, dir string, limit int) error {
+func (a *App) listSessions(ctx context.Context, dir string, limit int, asJSON bool) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return err
@@ -101,25 +103,75 @@ func (a *App) listSessions(ctx context.Context, dir string, limit int) error {
 	if err != nil {
 		return err
 	}
-	if len(rows) == 0 {
+	own, agents := family(rows)
+	if len(own) == 0 && !asJSON {
 		fmt.Fprintln(a.Out, "no sessions of this folder; see: pawl sessions list --all")
 	}
 	more := 0
-	if limit > 0 && len(rows) > limit {
-		more, rows = len(rows)-limit, rows[:limit]
+	if limit > 0 && len(own) > limit {
+		more, own = len(own)-limit, own[:limit]
 	}
-	for _, r := range rows {
-		line := fmt.Sprintf("%s  %9s  %s", r.ID, brief.Age(a.Now().Sub(r.Updated)), r.Title)
-		if dir == "" {
-			line += "  (" + r.Dir + ")"
+	if asJSON {
+		listed := []event.Row{}
+		for _, r := range own {
+			tree(r, agents, 0, func(r event.Row, _ int) { listed = append(listed, r) })
 		}
-		fmt.Fprintln(a.Out, plain.Line(line))
-		fmt.Fprintln(a.Out, "    "+plain.Line(a.about(ctx, st, r)))
+		return a.json(listed)
+	}
+	for _, r := range own {
+		tree(r, agents, 0, func(r event.Row, depth int) { a.listSession(ctx, st, r, depth, dir == "") })
 	}
 	if more > 0 {
 		fmt.Fprintf(a.Out, "and %d older ones; --limit 0 lists all\n", more)
 	}
 	return nil
+}
+
+func (a *App) listSession(ctx context.Context, st event.Store, r event.Row, depth int, withDir bool) {
+	in, title := strings.Repeat("    ", depth), r.Title
+	if r.Parent != nil {
+		title = "agent " + r.Parent.Agent + ": " + title
+	}
+	line := fmt.Sprintf("%s  %9s  %s", r.ID, brief.Age(a.Now().Sub(r.Updated)), title)
+	if withDir && depth == 0 {
+		line += "  (" + r.Dir + ")"
+	}
+	fmt.Fprintln(a.Out, in+plain.Line(line))
+	fmt.Fprintln(a.Out, in+"    "+plain.Line(a.about(ctx, st, r)))
+}
+
+// family tells sessions that people began from those of agents, which it lists
+// by the session that they worked for, the first of them first. One that worked
+// for a session which is not among the rows counts as a person's.
+func family(rows []event.Row) (own []event.Row, agents map[string][]event.Row) {
+	known := map[string]bool{}
+	for _, r := range rows {
+		known[r.ID] = true
+	}
+	agents = map[string][]event.Row{}
+	for _, r := range rows {
+		if r.Parent != nil && known[r.Parent.Session] {
+			agents[r.Parent.Session] = append([]event.Row{r}, agents[r.Parent.Session]...)
+		} else {
+			own = append(own, r)
+		}
+	}
+	return own, agents
+}
+
+// tree shows a session and then the sessions of its agents.
+func tree(r event.Row, agents map[string][]event.Row, depth int, show func(event.Row, int)) {
+	show(r, depth)
+	for _, c := range agents[r.ID] {
+		tree(c, agents, depth+1, show)
+	}
+}
+
+// ownSessions lists the sessions of a folder, newest first, without those of
+// agents: nobody goes on with one of them who did not name it.
+func ownSessions(ctx context.Context, st event.Store, dir string) ([]event.Row, error) {
+	rows, err := st.Sessions(ctx, dir)
+	return slices.DeleteFunc(rows, func(r event.Row) bool { return r.Parent != nil }), err
 }
 
 // about says with which model and mode a session was, how long it is and what

@@ -72,7 +72,8 @@ func (a *App) prune(ctx context.Context, age time.Duration, all, sure bool) erro
 		return err
 	}
 	var old []event.Row
-	for _, r := range rows {
+	own, _ := family(rows) // agents' sessions go with the one that they worked for
+	for _, r := range own {
 		if a.Now().Sub(r.Updated) > age {
 			old = append(old, r)
 		}

@@ -69,7 +69,14 @@ func (a *App) stats(ctx context.Context, f *flags, args []string, all, asJSON bo
 func (a *App) chosen(ctx context.Context, st event.Store, f *flags, args []string, all bool) ([]event.Row, error) {
 	if len(args) > 0 {
 		row, err := a.session(ctx, st, f, args)
-		return []event.Row{row}, err
+		if err != nil {
+			return nil, err
+		}
+		rows, err := st.Sessions(ctx, row.Dir)
+		_, agents := family(rows)
+		var chosen []event.Row
+		tree(row, agents, 0, func(r event.Row, _ int) { chosen = append(chosen, r) })
+		return chosen, err
 	}
 	dir, err := a.realDir(f)
 	if err != nil {

@@ -74,7 +74,7 @@ func (a *App) session(ctx context.Context, st event.Store, f *flags, args []stri
 	if err != nil {
 		return event.Row{}, err
 	}
-	rows, err := st.Sessions(ctx, dir)
+	rows, err := ownSessions(ctx, st, dir)
 	if err != nil {
 		return event.Row{}, err
 	}

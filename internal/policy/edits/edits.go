@@ -157,6 +157,8 @@ func (s *Seen) changed(b event.FileChanged) {
 	case b.After == "":
 		delete(s.files, b.Path)
 		s.removed = b.Call
+	case b.Child != nil: // an agent's model knows it, and this one does not
+		*f = file{Last: b.After, Seen: f.Seen}
 	case b.Whole:
 		*f = file{Last: b.After, Seen: true, Whole: true, Known: true}
 	case b.Does == tool.Edit:

@@ -146,7 +146,15 @@ func (f *Fold) Apply(e event.Event) {
 			f.denials = append(f.denials, b)
 		}
 	case event.CallDone:
-		f.ran(b)
+		f.ran(b.ID, b)
+	case event.AgentCalled:
+		f.ran(b.Child.Session+"/"+b.Child.Call, b.Done)
+	case event.AgentEnded:
+		for call := range f.open { // what it ran and had no result for
+			if strings.HasPrefix(call, b.Child+"/") {
+				f.ran(call, event.CallDone{})
+			}
+		}
 	case event.PersonRan:
 		f.personRan(b)
 	case event.Checking:
@@ -166,10 +174,7 @@ func (f *Fold) changed() {
 // change takes a write. That of a command which still runs is judged with its
 // result: only then is it known for a check.
 func (f *Fold) change(b event.FileChanged) {
-	w := f.open[b.Call]
-	if b.Does != tool.Exec {
-		w = nil
-	}
+	w := f.writing(b)
 	if !f.checking {
 		f.byAgent(b)
 	}
@@ -205,15 +210,37 @@ func (f *Fold) change(b event.FileChanged) {
 	}
 }
 
+// writing is the command that wrote a file, nil where a tool itself did. What an
+// agent's command wrote comes before it is known that the agent ran one.
+func (f *Fold) writing(b event.FileChanged) *writing {
+	if b.Does != tool.Exec {
+		return nil
+	}
+	if b.Child == nil {
+		return f.open[b.Call]
+	}
+	if b.Child.Call == "" {
+		return nil // one that runs in the background
+	}
+	call := b.Child.Session + "/" + b.Child.Call
+	if f.open[call] == nil {
+		if f.open == nil {
+			f.open = map[string]*writing{}
+		}
+		f.open[call] = &writing{}
+	}
+	return f.open[call]
+}
+
 // ran takes the result of a command. A check is evidence; any other command
 // that may have changed something ends what evidence there was.
 //
 // What a check leaves behind (a cache, a coverage file) takes nothing from it.
 // One that rewrote what the turn had changed, such as one that formats, tells
 // nothing about the files as they are now: it has to run again.
-func (f *Fold) ran(b event.CallDone) {
-	w := f.open[b.ID]
-	delete(f.open, b.ID)
+func (f *Fold) ran(call string, b event.CallDone) {
+	w := f.open[call]
+	delete(f.open, call)
 	check := b.Command != "" && command.IsCheck(b.Command)
 	if w != nil && w.wrote && (!check || len(w.rewrote) > 0) {
 		for _, i := range w.own {

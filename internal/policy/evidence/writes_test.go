@@ -18,6 +18,26 @@ func ran(command string, exit int, wrote ...event.Body) []event.Body {
 	return append(out, event.CallDone{ID: "1", Tool: "bash", Command: command, Exit: &exit, Result: llm.Result{Text: passing}})
 }
 
+// ofAgent is what the log of a session has of what an agent of it did.
+func ofAgent(bs ...event.Body) (out []event.Body) {
+	for i, b := range bs {
+		at := event.ChildEvent{Session: "child", Seq: int64(i + 1)}
+		switch b := event.Completed(b).(type) {
+		case event.FileChanged:
+			at.Call, b.Call = b.Call, "a"
+			b.Child = &at
+			if b.Tool == "mcp__x__y" {
+				b.Does = tool.Exec
+			}
+			out = append(out, b)
+		case event.CallDone:
+			at.Call = b.ID
+			out = append(out, event.AgentCalled{Call: "a", Child: at, Done: b})
+		}
+	}
+	return out
+}
+
 // SPEC 13.3: only a check newer than the last change proves something, and one
 // that rewrote what it was to check does not; what it leaves behind is no
 // matter.
@@ -29,6 +49,18 @@ func TestChecksThatChangeFiles(t *testing.T) {
 		verified bool
 		files    int
 	}{
+		"an agent's change":             {[][]event.Body{check, ofAgent(wrote("1", "edit", "b.go", "", "1"))}, false, 2},
+		"an agent's check":              {[][]event.Body{ofAgent(ran("go test ./...", 0)...)}, true, 1},
+		"an agent's check, told later":  {[][]event.Body{ofAgent(ran("go test ./...", 0)...), {event.CallDone{ID: "a", Tool: "agent"}}}, true, 1},
+		"an agent's check leaves":       {[][]event.Body{ofAgent(ran("go test ./...", 0, coverage)...)}, true, 2},
+		"an agent's check rewrites":     {[][]event.Body{ofAgent(ran("go test ./...", 0, wrote("1", "bash", "a.go", "y", "z"))...)}, false, 1},
+		"an agent's command":            {[][]event.Body{check, ofAgent(ran("./gen", 0)...)}, false, 1},
+		"an agent's command writes":     {[][]event.Body{check, ofAgent(ran("./gen", 0, wrote("1", "bash", "b.go", "", "1"))...)}, false, 2},
+		"an agent's tool writes":        {[][]event.Body{check, ofAgent(ran("", 0, wrote("1", "mcp__x__y", "b.go", "", "1"))...)}, false, 2},
+		"an agent's background command": {[][]event.Body{check, ofAgent(wrote("", "bash", "b.go", "", "1"))}, false, 2},
+		"an agent dies in a command":    {[][]event.Body{check, ofAgent(wrote("1", "bash", "b.go", "", "1")), {event.AgentEnded{Call: "a", Child: "child"}}}, false, 2},
+		"an agent's check fails":        {[][]event.Body{check, ofAgent(ran("go test ./...", 1)...)}, false, 1},
+
 		"a check":                     {[][]event.Body{check}, true, 1},
 		"leaves a file":               {[][]event.Body{ran("go test ./...", 0, coverage)}, true, 2},
 		"leaves it again":             {[][]event.Body{ran("go test ./...", 0, coverage), ran("go test ./...", 0, wrote("1", "bash", "c.out", "1", "2"))}, true, 2},

@@ -234,6 +234,8 @@ func (p *Policy) Apply(e event.Event) {
 		p.changed[fold(path.Base(b.Path))] = true
 	case event.CallDone:
 		p.ran(b.Command)
+	case event.AgentCalled:
+		p.ran(b.Done.Command)
 	}
 }
 

@@ -174,7 +174,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Blocked:
 		f.each(e, func(w *Work) { w.Denials++ })
 	case event.FileChanged:
-		if b.Tool == "command" { // the person's own
+		if b.Tool == "command" || b.Child != nil { // the person's own, or counted in an agent's session
 			return
 		}
 		f.each(e, func(w *Work) { w.Added += b.Added; w.Removed += b.Removed })

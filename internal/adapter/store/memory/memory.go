@@ -99,7 +99,7 @@ func (s *Store) Append(ctx context.Context, id string, after int64, ds ...event.
 		return nil, nil
 	case t == nil && after == 0:
 		s.made++
-		t = &session{row: event.Row{ID: id, Created: now, Updated: now}, made: s.made, uses: map[string]bool{}}
+		t = &session{row: event.Row{ID: id, Created: now, Updated: now, Parent: facts.Parent}, made: s.made, uses: map[string]bool{}}
 		s.sessions[id] = t
 	case t == nil || t.hidden:
 		return nil, fmt.Errorf("%w: %s", event.ErrNoSession, id)
@@ -218,6 +218,10 @@ func (t *session) listed() event.Row {
 		o := *r.Origin
 		r.Origin = &o
 	}
+	if r.Parent != nil {
+		p := *r.Parent
+		r.Parent = &p
+	}
 	return r
 }
 
@@ -327,6 +331,17 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	s.remove(t)
+	return nil
+}
+
+// remove removes a session and those of its agents.
+func (s *Store) remove(t *session) {
+	for _, c := range slices.Collect(maps.Values(s.sessions)) {
+		if c.row.Parent != nil && c.row.Parent.Session == t.row.ID && !c.hidden && c != t {
+			s.remove(c)
+		}
+	}
 	t.hidden = true
 	for t != nil && t.hidden && t.forks == 0 {
 		delete(s.sessions, t.row.ID)
@@ -339,7 +354,6 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			t.forks--
 		}
 	}
-	return nil
 }
 
 func (s *Store) used(hash string) bool {

@@ -22,7 +22,8 @@ const (
   title = CASE WHEN title = '' THEN ?6 ELSE title END,
   model = CASE WHEN ?7 = '' THEN model ELSE ?7 END
 WHERE id = ?1 AND last = ?2 AND state = 0 RETURNING num, updated`
-	sqlBegin = `INSERT INTO sessions (id, dir, title, model, created, updated, last) VALUES (?1, ?5, ?6, ?7, ?4, ?4, ?3)
+	sqlBegin = `INSERT INTO sessions (id, dir, title, model, created, updated, last, owner, owner_call, agent)
+VALUES (?1, ?5, ?6, ?7, ?4, ?4, ?3, ?8, ?9, ?10)
 RETURNING num, updated`
 	sqlEvent = `INSERT INTO events (id, cause, time, kind, version, packed, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
 )
@@ -121,7 +122,11 @@ func advance(ctx context.Context, c *conn, session string, after, n, now int64, 
 		if err := stands(ctx, c, session, after); err != nil {
 			return 0, 0, err
 		}
-		if row, err = c.one(ctx, sqlBegin, session, nil, n, now, f.Dir, f.Title, f.Model); err != nil {
+		var owner event.ParentCall
+		if f.Parent != nil {
+			owner = *f.Parent
+		}
+		if row, err = c.one(ctx, sqlBegin, session, nil, n, now, f.Dir, f.Title, f.Model, owner.Session, owner.Call, owner.Agent); err != nil {
 			return 0, 0, err
 		}
 	}

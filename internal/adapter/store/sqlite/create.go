@@ -21,7 +21,7 @@ import (
 var schemas embed.FS
 
 // version is the newest schema.
-const version = 1
+const version = 2
 
 func schema(v int) string {
 	b, err := schemas.ReadFile(fmt.Sprintf("schema/%03d.sql", v))

@@ -119,27 +119,59 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		if row == nil {
 			return fmt.Errorf("%w: %s", event.ErrNoSession, id)
 		}
-		num := integer(row[0])
-		for {
-			forked, err := c.one(ctx, "SELECT 1 FROM sessions WHERE parent = ?", num)
-			if err != nil {
-				return err
-			}
-			if forked != nil {
-				_, err = c.exec(ctx, "UPDATE sessions SET state = 1, title = '' WHERE num = ?", num)
-				return err
-			}
-			parent, err := s.purge(ctx, c, num)
-			if err != nil || parent == 0 {
-				return err
-			}
-			num = parent // deleted before, and kept for this one
+		nums, err := family(ctx, c, integer(row[0]))
+		if err != nil {
+			return err
 		}
+		for _, num := range slices.Backward(nums) {
+			if err := s.drop(ctx, c, num); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err == nil {
 		s.tidy(ctx)
 	}
 	return s.explain("delete a session from", err)
+}
+
+// family lists a session, and then the sessions of its agents and of theirs.
+func family(ctx context.Context, c *conn, num int64) ([]int64, error) {
+	nums := []int64{num}
+	for i := 0; i < len(nums); i++ {
+		err := c.query(ctx, `SELECT o.num FROM sessions s JOIN sessions o ON o.owner = s.id AND o.owner <> ''
+WHERE s.num = ? AND o.state = 0`, []driver.Value{nums[i]},
+			func(row []driver.Value) (bool, error) {
+				if n := integer(row[0]); !slices.Contains(nums, n) {
+					nums = append(nums, n)
+				}
+				return true, nil
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nums, nil
+}
+
+// drop removes a session, and those that were deleted before and kept for it.
+func (s *Store) drop(ctx context.Context, c *conn, num int64) error {
+	for {
+		forked, err := c.one(ctx, "SELECT 1 FROM sessions WHERE parent = ?", num)
+		if err != nil {
+			return err
+		}
+		if forked != nil {
+			_, err = c.exec(ctx, "UPDATE sessions SET state = 1, title = '' WHERE num = ?", num)
+			return err
+		}
+		parent, err := s.purge(ctx, c, num)
+		if err != nil || parent == 0 {
+			return err
+		}
+		num = parent
+	}
 }
 
 // purge removes a session that nobody was forked from. It returns the num of a

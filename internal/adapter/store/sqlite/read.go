@@ -158,7 +158,7 @@ func (s *Store) decode(session string, r record) (event.Event, error) {
 	return event.Event{Session: session, Seq: r.seq, Cause: r.cause, Time: instant(r.time), Body: b}, nil
 }
 
-const sqlRow = `SELECT s.id, s.dir, s.title, s.model, s.created, s.updated, s.last, p.id, s.at
+const sqlRow = `SELECT s.id, s.dir, s.title, s.model, s.created, s.updated, s.last, p.id, s.at, s.owner, s.owner_call, s.agent
 FROM sessions s LEFT JOIN sessions p ON p.num = s.parent WHERE s.state = 0 `
 
 func rowOf(row []driver.Value) event.Row {
@@ -168,6 +168,9 @@ func rowOf(row []driver.Value) event.Row {
 	}
 	if row[7] != nil {
 		r.Origin = &event.Origin{Session: text(row[7]), At: integer(row[8])}
+	}
+	if owner := text(row[9]); owner != "" {
+		r.Parent = &event.ParentCall{Session: owner, Call: text(row[10]), Agent: text(row[11])}
 	}
 	return r
 }

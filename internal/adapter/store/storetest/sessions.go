@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -239,6 +240,53 @@ func deleteWithForks(t *testing.T, s event.Store) {
 	for _, id := range []string{"a", "b", "c"} {
 		app(t, s, id, 0, note("new"))
 	}
+}
+
+// SPEC 14.1: an agent's session names the call that it was made for, and goes
+// with the session that made it.
+func agents(t *testing.T, s event.Store) {
+	ctx := context.Background()
+	agent := func(id, parent string, more ...event.Draft) {
+		opened := event.Draft{Body: event.Opened{Dir: "/w", Parent: &event.ParentCall{Session: parent, Call: "call-of-" + id, Agent: "explore"}}}
+		app(t, s, id, 0, append([]event.Draft{opened}, more...)...)
+	}
+	kept := must[string](t)(s.Put(ctx, []byte("both")))
+	gone := must[string](t)(s.Put(ctx, []byte("the agent's own")))
+	app(t, s, "a", 0, event.Draft{Body: event.Opened{Dir: "/w"}}, note("2"))
+	agent("b", "a", event.Draft{Body: event.Prompted{Source: event.Parent, Text: "find it"}}, changed(kept, gone))
+	agent("c", "b", note("deep"))
+	agent("d", "elsewhere", note("d"))
+	app(t, s, "a", 2, changed(kept, ""))
+	must[struct{}](t)(struct{}{}, s.Fork(ctx, event.Origin{Session: "a", At: 3}, "f"))
+	for id, want := range map[string]*event.ParentCall{
+		"a": nil, "f": nil,
+		"b": {Session: "a", Call: "call-of-b", Agent: "explore"}, "c": {Session: "b", Call: "call-of-c", Agent: "explore"},
+		"d": {Session: "elsewhere", Call: "call-of-d", Agent: "explore"},
+	} {
+		r := must[event.Row](t)(s.Session(ctx, id))
+		if (r.Parent == nil) != (want == nil) || want != nil && *r.Parent != *want {
+			t.Errorf("%s has parent %+v, want %+v", id, r.Parent, want)
+		}
+		if id == "b" && r.Title != "find it" {
+			t.Errorf("title %q", r.Title)
+		}
+	}
+	must[struct{}](t)(struct{}{}, s.Delete(ctx, "a"))
+	var left []string
+	for _, r := range must[[]event.Row](t)(s.Sessions(ctx, "")) {
+		left = append(left, r.ID)
+	}
+	if slices.Sort(left); !slices.Equal(left, []string{"d", "f"}) {
+		t.Errorf("left are %v", left)
+	}
+	if _, err := s.Get(ctx, kept); err != nil { // the fork shares the event that names it
+		t.Error(err)
+	}
+	_, err := s.Get(ctx, gone)
+	wantErr(t, err, event.ErrNoBlob)
+	agent("b", "f") // the id is free again
+	must[struct{}](t)(struct{}{}, s.Delete(ctx, "b"))
+	must[event.Row](t)(s.Session(ctx, "f"))
 }
 
 func blobs(t *testing.T, s event.Store) {

@@ -43,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) event.Store) {
 		{"fork's row", forkRow},
 		{"delete", deleteOne},
 		{"delete with forks", deleteWithForks},
+		{"agents", agents},
 		{"blobs", blobs},
 		{"blobs go with their sessions", blobsGo},
 		{"read what was there", readSnapshot},
