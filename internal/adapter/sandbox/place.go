@@ -55,6 +55,11 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 			f.Reads = append(f.Reads, real(v))
 		}
 	}
+	for _, p := range filepath.SplitList(env("PATH")) {
+		if filepath.IsAbs(p) && onlyPrograms(f, real(p)) {
+			f.Reads = append(f.Reads, real(p))
+		}
+	}
 	for p := range strings.SplitSeq(env("GOPATH"), ":") {
 		if filepath.IsAbs(p) {
 			f.Reads = append(f.Reads, real(filepath.Join(p, "pkg/mod")))
@@ -70,6 +75,12 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 	f.Reads = append(f.Reads, real(filepath.Join(user, "go-build")))
 	sum := sha256.Sum256([]byte(root))
 	return f, filepath.Join(user, "pawl", "sandbox", hex.EncodeToString(sum[:8]))
+}
+
+// onlyPrograms reports whether a folder of PATH can be read: it holds no keys.
+func onlyPrograms(f confine.Facts, dir string) bool {
+	p := confine.New(confine.ReadOnly, f)
+	return dir != "/" && len(p.Grant([]string{dir}, nil, nil).Reads) > len(p.Reads)
 }
 
 // ownCaches makes the folder of the sandbox's own caches, lets it be changed,
