@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -36,11 +37,8 @@ func (s *Servers) Definition(ctx context.Context, at tool.CodeAt) ([]tool.Spot, 
 	if err := sp.c.can(sp.c.caps.Definition, "textDocument/definition", "definitions"); err != nil {
 		return nil, err
 	}
-	var raw json.RawMessage
-	if err := sp.c.call(ctx, "textDocument/definition", sp.params(), &raw); err != nil {
-		return nil, err
-	}
-	return s.spots(sp.c, locations(raw)), nil
+	ls, err := sp.c.places(ctx, "textDocument/definition", sp.params())
+	return s.spots(sp.c, ls), err
 }
 
 // References is part of tool.Code.
@@ -52,17 +50,45 @@ func (s *Servers) References(ctx context.Context, at tool.CodeAt) ([]tool.Spot, 
 	if err := sp.c.can(sp.c.caps.References, "textDocument/references", "references"); err != nil {
 		return nil, err
 	}
+	all := sp.c.openUses(ctx, sp)
 	p := referenceParams{positionParams: sp.params()}
 	p.Context.IncludeDeclaration = true
-	var raw json.RawMessage
-	if err := sp.c.call(ctx, "textDocument/references", p, &raw); err != nil {
+	ls, err := sp.c.places(ctx, "textDocument/references", p)
+	if err != nil {
 		return nil, err
 	}
-	out := s.spots(sp.c, locations(raw))
+	out := s.spots(sp.c, ls)
 	slices.SortStableFunc(out, func(a, b tool.Spot) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return slices.Compact(out), nil
+	if out = slices.Compact(out); !all {
+		return out, fmt.Errorf("%w: %d uses are known, and there may be more: %s looks into %d files at once; use grep", errCan, len(out), sp.c.server.Name, usesLimit)
+	}
+	return out, nil
+}
+
+// youth is how long after its start a server may still read its project.
+const (
+	youth      = 10 * time.Second
+	youthAgain = 500 * time.Millisecond
+)
+
+// places asks for places. A server that was just started may answer before it
+// has read the project: that it knows nothing is no answer then.
+func (c *client) places(ctx context.Context, method string, params any) ([]location, error) {
+	for {
+		var raw json.RawMessage
+		if err := c.call(ctx, method, params, &raw); err != nil {
+			return nil, err
+		}
+		ls, age := locations(raw), c.opt.Now().Sub(c.began)
+		if len(ls) > 0 || age > loadTime || age > youth && len(c.work()) == 0 {
+			return ls, nil
+		}
+		if err := c.opt.Sleep(ctx, youthAgain); err != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // locations reads what answers a question for places, in each of its forms.

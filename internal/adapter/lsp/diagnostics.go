@@ -20,8 +20,13 @@ type diagnostics struct {
 	want    map[string]int // versions of documents that no diagnostics came for yet
 	version map[string]int // of the newest that came
 	results map[string]string
-	last    time.Time     // of the last that came
-	woken   chan struct{} // closed and made anew when something came
+	last    time.Time // of the last that came
+	asked   time.Time // when a document was opened or changed last
+	// versioned: the server says of which version its diagnostics are. One that
+	// does not says nothing where nothing changed.
+	versioned bool
+	owed      time.Time     // until then, what comes is taken for the doing of changes
+	woken     chan struct{} // closed and made anew when something came
 }
 
 func (d *diagnostics) init() {
@@ -50,10 +55,11 @@ func (d *diagnostics) refresh() {
 }
 
 // expect waits for the diagnostics of a version of a document.
-func (d *diagnostics) expect(path string, version int) {
+func (d *diagnostics) expect(path string, version int, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.want[path] = version
+	d.asked = now
 }
 
 func (d *diagnostics) forget(path string) {
@@ -85,6 +91,7 @@ func (c *client) published(p publishDiagnostics) {
 	}
 	if p.Version != nil {
 		d.version[path] = *p.Version
+		d.versioned = true
 	}
 	delete(d.want, path)
 	d.setLocked(path, p.Diagnostics, c.opt.Now())
@@ -100,6 +107,9 @@ func (d *diagnostics) never() bool {
 func (d *diagnostics) setLocked(path string, ds []diagnostic, now time.Time) {
 	if len(ds) > diagnosticLimit {
 		ds = ds[:diagnosticLimit]
+	}
+	if !now.Before(d.owed) { // no change of ours caused it; what one did and is not told yet stays so
+		d.told[path] = without(ds, without(d.now[path], d.told[path]))
 	}
 	if len(ds) == 0 {
 		delete(d.now, path)
@@ -125,16 +135,26 @@ func (d *diagnostics) moved(path string, e contentEdit, _ encoding) {
 	}
 }
 
-// absorb takes all that is wrong now for known: nobody is told of it.
-func (d *diagnostics) absorb(except map[string]bool) {
+// known takes what is wrong now in documents that were just opened, as they were
+// before a change, for known; of files that a change made nothing is.
+func (d *diagnostics) known(opened []string, made map[string]bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.told = map[string][]diagnostic{}
-	for p, ds := range d.now {
-		if !except[p] {
-			d.told[p] = slices.Clone(ds)
+	for _, p := range opened {
+		d.told[p] = slices.Clone(d.now[p])
+	}
+	for p, is := range made {
+		if is {
+			delete(d.told, p)
 		}
 	}
+}
+
+// owing says until when what comes is taken for the doing of changes.
+func (d *diagnostics) owing(until time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.owed = until
 }
 
 // fresh returns what is wrong and was neither before nor told, and takes it for
@@ -184,6 +204,7 @@ func says(a, b diagnostic) bool {
 const (
 	quiet     = 120 * time.Millisecond // without another one, after all that are expected
 	quietLoad = 400 * time.Millisecond // the same, after the server has read its project
+	nothing   = time.Second            // after a change, of a server that may have nothing to say
 )
 
 // settle waits until the server has said all that it has to say of the documents
@@ -193,13 +214,18 @@ func (c *client) settle(ctx context.Context, still time.Duration) bool {
 	for {
 		c.diags.mu.Lock()
 		open, last, woken := len(c.diags.want), c.diags.last, c.diags.woken
+		asked, versioned := c.diags.asked, c.diags.versioned
 		c.diags.mu.Unlock()
 		if c.alive() != nil {
 			return false
 		}
 		wait := time.Duration(-1)
-		if open == 0 && len(c.work()) == 0 {
-			if wait = still - c.opt.Now().Sub(last); wait <= 0 {
+		if len(c.work()) == 0 && (open == 0 || !versioned && !last.IsZero()) {
+			wait = still - c.opt.Now().Sub(last)
+			if open > 0 {
+				wait = max(wait, nothing-c.opt.Now().Sub(asked))
+			}
+			if wait <= 0 {
 				return true
 			}
 		}
@@ -227,8 +253,12 @@ func waitFor(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
 	return true
 }
 
-// pulls reports whether diagnostics are asked for rather than pushed.
+// pulls reports whether diagnostics are asked for rather than pushed. Some
+// servers say that they can be asked also where nobody offered it, and push.
 func (c *client) pulls() bool {
+	if !c.server.Pull {
+		return false
+	}
 	if c.caps.Diagnostic.on {
 		return true
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // documentLimit is the largest file that a server is shown, openLimit how many
@@ -104,7 +105,7 @@ func (c *client) showLocked(path, lang, content string, st stamp) (*text, error)
 		d = &document{lang: lang, version: 1, text: newText(content), stamp: st}
 		c.docs.open[path] = d
 		c.used1(d)
-		c.diags.expect(path, d.version)
+		c.diags.expect(path, d.version, c.opt.Now())
 		err := c.notify("textDocument/didOpen", didOpen{textDocument{toURI(path), lang, d.version, content}})
 		c.evictLocked()
 		return d.text, err
@@ -118,7 +119,7 @@ func (c *client) showLocked(path, lang, content string, st stamp) (*text, error)
 	edit := d.text.change(content, c.enc)
 	next := newText(content)
 	c.diags.moved(path, edit, c.enc)
-	c.diags.expect(path, d.version)
+	c.diags.expect(path, d.version, c.opt.Now())
 	if c.sync.change != 2 {
 		edit = contentEdit{Text: content}
 	}
@@ -275,7 +276,7 @@ func (c *client) openOld(path, lang, content string) bool {
 // the name by which they would be imported. Servers that diagnose nothing but
 // open files would not tell what broke in them.
 func (c *client) dependents(ctx context.Context, changed []string, limit int) []string {
-	var names [][]byte
+	var names []string
 	for _, p := range changed {
 		stem := strings.TrimSuffix(filepath.Base(p), filepath.Ext(p))
 		stem = strings.TrimSuffix(stem, ".d")
@@ -284,12 +285,17 @@ func (c *client) dependents(ctx context.Context, changed []string, limit int) []
 			stem = filepath.Base(filepath.Dir(p))
 		}
 		if stem != "" {
-			names = append(names, []byte(stem))
+			names = append(names, stem)
 		}
 	}
-	found, _ := scan(c.root, func(p string) bool {
-		return c.server.Language(filepath.ToSlash(p)) != "" && !slices.Contains(changed, p)
-	})
+	out, _ := c.mention(ctx, names, changed, limit)
+	return out
+}
+
+// mention lists files whose text has one of these words, the newest first; whole
+// is false where there may be more.
+func (c *client) mention(ctx context.Context, words, except []string, limit int) (out []string, whole bool) {
+	found, whole := scan(c.root, func(p string) bool { return c.language(p) != "" && !slices.Contains(except, p) })
 	var paths []string
 	for p := range found {
 		paths = append(paths, p)
@@ -300,20 +306,61 @@ func (c *client) dependents(ctx context.Context, changed []string, limit int) []
 		}
 		return strings.Compare(a, b)
 	})
-	var out []string
 	for i, p := range paths {
-		if len(out) == limit || i == dependentScan || ctx.Err() != nil {
-			break
+		if i == dependentScan || ctx.Err() != nil {
+			return out, false
 		}
 		if found[p].size > dependentSize {
+			whole = false
 			continue
 		}
 		b, err := os.ReadFile(p)
-		if err == nil && slices.ContainsFunc(names, func(n []byte) bool { return bytes.Contains(b, n) }) {
-			out = append(out, p)
+		if err != nil || !slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(b, []byte(w)) }) {
+			continue
+		}
+		if len(out) == limit {
+			return out, false
+		}
+		out = append(out, p)
+	}
+	return out, whole
+}
+
+// openUses opens the files that may use what stands at a place, for a server
+// that finds uses in open files only. It reports whether those are all.
+func (c *client) openUses(ctx context.Context, s *spot) bool {
+	if !c.server.OpenUses {
+		return true
+	}
+	line := s.text.line(s.pos.Line)
+	word := wordHere(line, unitsToBytes(line, s.pos.Character, c.enc))
+	if word == "" {
+		return true
+	}
+	files, whole := c.mention(ctx, []string{word}, []string{s.path}, usesLimit)
+	for _, f := range files {
+		if _, err := c.bring(f, c.language(f)); err != nil {
+			whole = false
 		}
 	}
-	return out
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	return c.settle(ctx, quiet) && whole
+}
+
+// wordHere is the name that stands at a byte of a line.
+func wordHere(line string, at int) string {
+	ends := func(r rune) bool { return !letter(r) }
+	from := 0
+	if i := strings.LastIndexFunc(line[:at], ends); i >= 0 {
+		_, n := utf8.DecodeRuneInString(line[i:])
+		from = i + n
+	}
+	to := strings.IndexFunc(line[at:], ends)
+	if to < 0 {
+		to = len(line) - at
+	}
+	return line[from : at+to]
 }
 
 // Bounds of dependents.
@@ -321,4 +368,5 @@ const (
 	dependentScan  = 5_000
 	dependentSize  = 512 << 10
 	dependentLimit = 30
+	usesLimit      = openLimit - 8
 )

@@ -28,6 +28,9 @@ func (s *Servers) Rename(ctx context.Context, at tool.CodeAt, name string) ([]to
 	if err := sp.c.can(sp.c.caps.Rename, "textDocument/rename", "renaming"); err != nil {
 		return nil, err
 	}
+	if !sp.c.openUses(ctx, sp) {
+		return nil, fmt.Errorf("%w: %s looks into %d files at once, and it may be used in more: nothing is renamed", errCan, sp.c.server.Name, usesLimit)
+	}
 	var e *workspaceEdit
 	if err := sp.c.call(ctx, "textDocument/rename", renameParams{sp.params(), name}, &e); err != nil {
 		return nil, err

@@ -28,9 +28,9 @@ type post struct {
 	at       int // of alts, the one in use
 
 	queue   []tool.CodeChange
+	hurry   context.CancelFunc // ends the wait for what earlier changes did: more came
 	working bool
 	idle    chan struct{} // closed while no change waits
-	owing   bool          // a change was made whose diagnostics may not all be told
 }
 
 // Restarting: how often in a row, and after which waits.
@@ -183,6 +183,9 @@ func (p *post) enqueue(cs []tool.CodeChange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.queue = append(p.queue, cs...)
+	if p.hurry != nil {
+		p.hurry()
+	}
 	if !p.working && !p.s.closed() {
 		p.working = true
 		p.idle = make(chan struct{})
@@ -202,6 +205,9 @@ func (p *post) work() {
 		p.queue = nil
 		if len(cs) == 0 || ctx.Err() != nil {
 			p.working = false
+			if p.hurry != nil {
+				p.hurry()
+			}
 			close(p.idle)
 			p.mu.Unlock()
 			return
@@ -219,6 +225,7 @@ const (
 	loadTime  = 60 * time.Second // with its project read for the first time
 	baseTime  = 5 * time.Second  // of documents as they were before a change
 	checkTime = 20 * time.Second // after a change
+	owedTime  = 10 * time.Second // after that, for what comes late of other files
 )
 
 // tell tells a server of changes, and waits for what it says. What is wrong in
@@ -234,35 +241,43 @@ func (p *post) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
 			made[path] = !ch.Existed
 		}
 	}
-	p.mu.Lock()
-	owing := p.owing
-	p.mu.Unlock()
-	if !owing { // what came since then was caused by no change of ours
-		if opened := p.before(ctx, c, cs, paths); opened {
-			limit := baseTime
-			if c.opt.Now().Sub(c.began) < loadTime {
-				limit = loadTime
-			}
-			p.check(ctx, c, limit, quietLoad)
+	opened := p.before(ctx, c, cs, paths)
+	if len(opened) > 0 || c.diags.never() {
+		limit := baseTime
+		if c.opt.Now().Sub(c.began) < loadTime {
+			limit = loadTime
 		}
-		c.diags.absorb(made)
+		p.check(ctx, c, limit, quietLoad)
 	}
-	p.mu.Lock()
-	p.owing = true
-	p.mu.Unlock()
+	c.diags.known(opened, made)
+	c.diags.owing(p.s.opt.Now().Add(checkTime + owedTime))
 	c.changed(paths)
-	done := p.check(ctx, c, checkTime, quiet)
+	done := p.check(p.unlessMore(ctx), c, checkTime, quiet)
+	c.diags.owing(p.s.opt.Now().Add(owedTime))
 	c.diags.mu.Lock()
-	if !done { // a server that says nothing of some document would be waited for each time
+	if !done && ctx.Err() == nil { // a server that says nothing of some document would be waited for each time
 		clear(c.diags.want)
 	}
 	c.diags.mu.Unlock()
 }
 
+// unlessMore is a context that ends when more changes come.
+func (p *post) unlessMore(ctx context.Context) context.Context {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hurry != nil {
+		p.hurry()
+	}
+	ctx, p.hurry = context.WithCancel(ctx)
+	if len(p.queue) > 0 {
+		p.hurry()
+	}
+	return ctx
+}
+
 // before opens documents as they were before the changes, and those that may
-// depend on them. It reports whether there is anything to wait for.
-func (p *post) before(ctx context.Context, c *client, cs []tool.CodeChange, paths []string) bool {
-	opened := c.diags.never()
+// depend on them. It returns which were not open.
+func (p *post) before(ctx context.Context, c *client, cs []tool.CodeChange, paths []string) (opened []string) {
 	done := map[string]bool{}
 	for _, ch := range cs {
 		path := p.s.abs(ch.Path)
@@ -275,14 +290,14 @@ func (p *post) before(ctx context.Context, c *client, cs []tool.CodeChange, path
 			continue
 		}
 		if old, err := ch.Before(ctx); err == nil && c.openOld(path, lang, string(old)) {
-			opened = true
+			opened = append(opened, path)
 		}
 	}
 	if c.server.OpenOnly {
 		for _, d := range c.dependents(ctx, paths, dependentLimit) {
 			if c.version(d) == 0 {
 				if _, err := c.bring(d, c.language(d)); err == nil {
-					opened = true
+					opened = append(opened, d)
 				}
 			}
 		}
@@ -319,12 +334,9 @@ func (p *post) caught(ctx context.Context) bool {
 // fresh returns what changes caused and nobody was told of.
 func (p *post) fresh() []tool.Diagnostic {
 	p.mu.Lock()
-	owing, working, c := p.owing, p.working, p.client
-	if !working {
-		p.owing = false
-	}
+	c := p.client
 	p.mu.Unlock()
-	if !owing || c == nil {
+	if c == nil {
 		return nil
 	}
 	return p.s.diagnosed(c, c.diags.fresh())

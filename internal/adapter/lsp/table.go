@@ -51,6 +51,8 @@ type Server struct {
 	Local string
 	// OpenOnly: it diagnoses no file that is not open.
 	OpenOnly bool
+	// OpenUses: it finds uses in open files only.
+	OpenUses bool
 	// Edits are commands of its actions that do nothing but hand over an edit.
 	// No other command is ever run.
 	Edits []string
@@ -94,11 +96,13 @@ func Known() []Server {
 			Edits:   []string{"gopls.apply_fix", "gopls.add_import"},
 		},
 		{
+			// Without a syntax server: what that answers while the project is read
+			// is not the whole truth.
 			Name: "typescript", Group: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Local: nodeBin,
 			Files: js, Roots: jsRoots, Anywhere: true, Runs: true, OpenOnly: true,
 			Config:  []string{"tsconfig.json", "jsconfig.json", "package.json"},
 			Install: "npm install -g typescript-language-server typescript@5",
-			Options: map[string]any{"disableAutomaticTypingAcquisition": true, "hostInfo": "pawl"},
+			Options: map[string]any{"disableAutomaticTypingAcquisition": true, "hostInfo": "pawl", "tsserver": map[string]any{"useSyntaxServer": "never"}},
 			Edits:   []string{"_typescript.applyWorkspaceEdit", "_typescript.applyRefactoring", "_typescript.organizeImports"},
 		},
 		{
@@ -133,8 +137,8 @@ func Known() []Server {
 			Settings: map[string]any{"json": map[string]any{"validate": map[string]any{"enable": true}, "schemas": []any{}}},
 		},
 		{
-			Name: "clangd", Commands: [][]string{{"clangd", "--background-index=false", "--header-insertion=never"}},
-			Files: c, Roots: []string{"compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt", "Makefile"}, Anywhere: true, Runs: true, OpenOnly: true,
+			Name: "clangd", Commands: [][]string{{"clangd", "--background-index=false", "--header-insertion=never", "--use-dirty-headers"}},
+			Files: c, Roots: []string{"compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt", "Makefile"}, Anywhere: true, Runs: true, OpenOnly: true, OpenUses: true,
 			Edits:   []string{"clangd.applyFix", "clangd.applyTweak"},
 			Config:  []string{".clangd", "compile_flags.txt"},
 			Install: "apt-get install clangd   (or: brew install llvm)",
