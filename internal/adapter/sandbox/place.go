@@ -17,6 +17,9 @@ import (
 var caches = []string{
 	"GOCACHE=go-build", "npm_config_cache=npm", "PIP_CACHE_DIR=pip", "UV_CACHE_DIR=uv", "XDG_CACHE_HOME=xdg",
 	"CCACHE_DIR=ccache", "YARN_CACHE_FOLDER=yarn",
+	// Where the go command counts its own use. Without it, each of its runs is
+	// refused a few writes in the user's configuration.
+	"TEST_TELEMETRY_DIR=go-telemetry",
 }
 
 // Place gives what a policy for a workspace is made from on this machine, and

@@ -251,6 +251,7 @@ func TestNewest(t *testing.T) {
 		"without -v, then pawl":      {[]event.Body{change, ran("go test ./...", "ok  \tm\t0.1s\n", 0), event.Checked{Command: "go test ./...", Exit: ptr(0), Tests: 2}}, "verified: go test ./..., exit code 0"},
 		"built":                      {[]event.Body{change, ran("go build ./...", "", 0)}, "built: go build ./..., exit code 0, and no test ran"},
 		"a linter":                   {[]event.Body{change, ran("ruff check", "", 0)}, "not verified: ruff check: it runs no tests"},
+		"tests that do not show":     {[]event.Body{change, ran("go test ./...", "ok  \tx\t0.1s\n", 0), ran("go vet ./...", "", 0)}, "built: go vet ./..., exit code 0; go test ./... too, and without -v it does not show whether a test ran or all were skipped"},
 		"pawl found no tests":        {[]event.Body{change, none}, "built: go test ./..., exit code 0, and no test ran"},
 		"pawl's word stands":         {[]event.Body{change, ran("go test -count=1 ./...", passing, 0), none}, "built: go test ./..., exit code 0, and no test ran"},
 		"one project has none":       {[]event.Body{change, event.Checked{Command: "cd a && go test ./...", Exit: ptr(0), Tests: 3}, none}, "built: go test ./..., exit code 0, and no test ran"},

@@ -40,7 +40,7 @@ func (r Report) Proof() string {
 	case Verified:
 		return string(word) + ": " + r.names(r.Verified, func(c Check) bool { return c.OK && (c.Tests > 0 || !c.Built) }) + ", exit code 0" + r.changedTests()
 	case Built:
-		return string(word) + ": " + r.names(r.Built, func(c Check) bool { return c.OK && c.Built && c.Tests == 0 }) + ", exit code 0, and no test ran"
+		return string(word) + ": " + r.names(r.Built, func(c Check) bool { return c.OK && c.Built && c.Tests == 0 }) + ", exit code 0" + r.untested()
 	}
 	return string(word) + ": " + r.Reason()
 }
@@ -90,6 +90,17 @@ func (r Report) names(decides *Check, like func(Check) bool) string {
 		return decides.Command
 	}
 	return strings.Join(out, ", ")
+}
+
+// untested tells that no test ran, where that is known, and else what ran and
+// does not show it.
+func (r Report) untested() string {
+	for _, c := range r.Checks {
+		if c.OK && !c.Built && (c.Untested == notClear || c.Untested == notShown) && canTest(c.Command) {
+			return "; " + c.Command + " too, and " + c.Untested
+		}
+	}
+	return ", and no test ran"
 }
 
 // changedTests warns of a check that passed with tests other than those that
