@@ -82,7 +82,12 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 	if ran.Stopped != "" {
 		out = append(out, "[the sandbox stopped it: "+ran.Stopped+"]")
 	}
-	if rs := ran.Refused; len(rs) > 0 {
+	failed := ran.Exit == nil || *ran.Exit != 0
+	rs := ran.Refused
+	if !failed {
+		rs = slices.DeleteFunc(slices.Clone(rs), incidental)
+	}
+	if len(rs) > 0 {
 		more := ""
 		if n := len(rs) - refusedShown; n > 0 {
 			rs, more = rs[:refusedShown], fmt.Sprintf(", and %d more", n)
@@ -97,9 +102,17 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 		}
 		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+"; "+ask+"]")
 	}
-	failed := ran.Exit == nil || *ran.Exit != 0
 	if len(out) == 0 && failed && ran.ReadOnly && !ran.TimedOut && len(cmds) > 0 && !command.ReadOnly(cmds) {
 		out = append(out, "[it ran read-only: no file can be changed, and there is no network]")
 	}
 	return strings.Join(out, "\n")
+}
+
+// incidental reports whether a refusal is one of what programs keep of their own
+// in a home folder (counters, histories, caches): of a command that ended well
+// it is not worth a word.
+func incidental(r process.Refusal) bool {
+	home := os.Getenv("HOME")
+	rest, ok := strings.CutPrefix(r.What, home+"/.")
+	return home != "" && ok && rest != "" && (r.Act == "write" || r.Act == "remove")
 }

@@ -14,6 +14,7 @@ import (
 // SPEC 16.12: what the sandbox is known to have refused stands last, and how to
 // ask for it; nothing is guessed from what a command printed.
 func TestRefusedNote(t *testing.T) {
+	t.Setenv("HOME", "/home/x")
 	exit := func(n int) *int { return &n }
 	for _, c := range []struct {
 		name string
@@ -22,9 +23,11 @@ func TestRefusedNote(t *testing.T) {
 		want string
 	}{
 		{"nothing", tool.Ran{Exit: exit(1), Output: "x: Permission denied\n"}, "./x", ""},
-		{"one", tool.Ran{Exit: exit(0), Refused: []process.Refusal{{Act: "write", What: "/home/x/.npmrc"}}}, "npm i", `[the sandbox refused: write /home/x/.npmrc; if it is needed, ask for it with "needs": ["write /home/x/.npmrc"] in the same call]`},
+		{"one", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.npmrc"}}}, "npm i", `[the sandbox refused: write /home/x/.npmrc; if it is needed, ask for it with "needs": ["write /home/x/.npmrc"] in the same call]`},
 		{"many", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}, {Act: "host", What: "a.b"}, {Act: "write", What: "/1"}, {Act: "write", What: "/2"}, {Act: "write", What: "/3"}, {Act: "write", What: "/4"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80, host a.b, write /1, write /2, write /3, and 1 more; if it is needed, ask for it with "needs": ["host a.b"] in the same call]`},
 		{"nobody grants", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80; nobody can grant that]`},
+		{"a program's own counters", tool.Ran{Exit: exit(0), Refused: []process.Refusal{{Act: "write", What: "/home/x/.config/go/telemetry/local/n"}}}, "go vet", ""},
+		{"where it failed by them", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.config/y"}}}, "y", `[the sandbox refused: write /home/x/.config/y; if it is needed, ask for it with "needs": ["write /home/x/.config/y"] in the same call]`},
 		{"read-only", tool.Ran{Exit: exit(2), ReadOnly: true}, "make x", "[it ran read-only: no file can be changed, and there is no network]"},
 		{"read-only and well", tool.Ran{Exit: exit(0), ReadOnly: true}, "make x", ""},
 		{"a reader that finds nothing", tool.Ran{Exit: exit(1), ReadOnly: true}, "grep x a", ""},
