@@ -146,6 +146,10 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.conf, err = settings.Load(c.paths, c.dir); err != nil {
 		return c, err
 	}
+	var confined func() (confinedBy, string, error)
+	if !fr.look {
+		confined = a.confining(f, c.conf, c.paths, c.dir, fr.made)
+	}
 	if permission.Wide(c.dir, a.Env("HOME")) {
 		o.warnings = append(o.warnings, "this is "+c.dir+", no project's folder: every change here is asked about, whatever the mode but yolo; start pawl in the folder that it shall work in")
 	}
@@ -170,9 +174,9 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 		o.warnings = append(o.warnings, fmt.Sprintf("no price is known: costs are not counted, and the budget of $%.2f does not hold", c.limits.USD))
 	}
 	c.posix = shell.New(shell.Options{Root: c.dir}).POSIX() // starts nothing
-	if !fr.look {
+	if confined != nil {
 		warning := ""
-		if c.by, warning, err = a.confining(f, c.conf, c.paths, c.dir, fr.made); err != nil {
+		if c.by, warning, err = confined(); err != nil {
 			return c, err
 		}
 		if warning != "" {

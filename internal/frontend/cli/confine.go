@@ -17,7 +17,23 @@ type confinedBy struct {
 // confining finds out how commands can be confined in a folder. warning says
 // what is missing; where a person asked for a sandbox by name that is an error.
 // Of a folder that pawl made itself nothing is kept.
-func (a *App) confining(f *flags, conf settings.Loaded, paths settings.Paths, dir string, made bool) (by confinedBy, warning string, err error) {
+// It is tried beside what else a start does; the result waits for it.
+func (a *App) confining(f *flags, conf settings.Loaded, paths settings.Paths, dir string, made bool) func() (by confinedBy, warning string, err error) {
+	var by confinedBy
+	var warning string
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		by, warning, err = a.tryConfining(f, conf, paths, dir, made)
+	}()
+	return func() (confinedBy, string, error) {
+		<-done
+		return by, warning, err
+	}
+}
+
+func (a *App) tryConfining(f *flags, conf settings.Loaded, paths settings.Paths, dir string, made bool) (by confinedBy, warning string, err error) {
 	want, from := f.sandbox, "--sandbox"
 	if want == "" {
 		want, from = conf.User.Sandbox, "\"sandbox\" of your configuration"
