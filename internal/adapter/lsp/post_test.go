@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -239,6 +242,37 @@ func TestUntrusted(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// SPEC 16.12: a confined server reads its own program and nothing more for it.
+func TestReadable(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"bin/gopls", "node/node_modules/x/cli.js"} {
+		p := filepath.Join(dir, f)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, nil, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(dir, "bin", "x-server")
+	if err := os.Symlink("../node/node_modules/x/cli.js", link); err != nil {
+		t.Fatal(err)
+	}
+	in := func(p string) string { return filepath.Join(dir, p) }
+	for program, want := range map[string][]string{
+		in("bin/gopls"): {in("bin/gopls")},
+		link:            {in("node/node_modules/x/cli.js"), in("node/node_modules")},
+		in("nothing"):   nil,
+	} {
+		if got := readable(process.Confine{Level: process.Workspace}, program).Reads; !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", program, got, want)
+		}
+	}
+	if got := readable(process.Free, link).Reads; got != nil {
+		t.Errorf("an unconfined one: %v", got)
+	}
 }
 
 // SPEC 12.1: of several servers for one language the first that can be had is

@@ -298,6 +298,24 @@ var closedGit = []string{
 	"GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",
 }
 
+// readable lets a confined server read its own program, wherever the person has
+// it: the file, and the packages beside it of one that runs in node.
+func readable(c process.Confine, program string) process.Confine {
+	if c.Level == process.Unconfined {
+		return c
+	}
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return c
+	}
+	c.Reads = append(slices.Clone(c.Reads), real)
+	const packages = string(filepath.Separator) + "node_modules"
+	if i := strings.Index(real, packages+string(filepath.Separator)); i >= 0 {
+		c.Reads = append(c.Reads, real[:i+len(packages)])
+	}
+	return c
+}
+
 // launch starts a server and makes the handshake.
 func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client, error) {
 	if srv.Runs && !s.opt.Trusted(srv.Name) {
@@ -310,7 +328,7 @@ func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client
 	said := &tail{}
 	// Its life is the post's: it goes on when the one call that began it ends.
 	proc, err := s.opt.Start.Start(context.WithoutCancel(ctx), process.Program{
-		Path: argv[0], Args: argv[1:], Dir: root, Env: slices.Concat(closedGit, srv.Env), Pipes: true, Stderr: said, Confine: s.opt.Confine,
+		Path: argv[0], Args: argv[1:], Dir: root, Env: slices.Concat(closedGit, srv.Env), Pipes: true, Stderr: said, Confine: readable(s.opt.Confine, argv[0]),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the language server %s: %w", srv.Name, err)
