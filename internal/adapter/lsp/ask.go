@@ -350,7 +350,7 @@ func (s *Servers) Diagnostics(ctx context.Context, paths []string) ([]tool.Diagn
 			return nil, fmt.Errorf("%w: %s (%s)", errNoServer, p, s.knows())
 		}
 		for i, post := range posts {
-			c, err := post.get(ctx)
+			c, err := post.ask(ctx)
 			if err != nil {
 				if i > 0 {
 					continue

@@ -135,6 +135,26 @@ func TestLate(t *testing.T) {
 	})
 }
 
+// SPEC 12.2: a question asked while the server still learns what was wrong before
+// a change does not hide what the change broke.
+func TestQuestionMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, map[string]string{"project.x": "", "a.x": "one\n"}, nil)
+		defer b.Close()
+		b.make = checker(b, 2*time.Second)
+		if got := b.change("a.x", "bad\n"); len(got) > 0 {
+			t.Errorf("early: %v", got)
+		}
+		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if got := b.told(); !slices.Equal(got, []string{"a.x:1 bad: bad"}) {
+			t.Errorf("later: %v", got)
+		}
+	})
+}
+
 // SPEC 12.2: what somebody else broke meanwhile is not the edit's doing.
 func TestNotTheEdits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

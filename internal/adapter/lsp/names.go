@@ -223,7 +223,7 @@ func (s *Servers) workspaceClients(ctx context.Context) ([]*client, error) {
 	var first error
 	for _, file := range s.examples() {
 		for _, p := range s.postsFor(file)[:1] {
-			c, err := p.get(ctx)
+			c, err := p.ask(ctx)
 			if err != nil {
 				if first == nil {
 					first = err

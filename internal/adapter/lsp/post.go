@@ -31,6 +31,7 @@ type post struct {
 	hurry   context.CancelFunc // ends the wait for what earlier changes did: more came
 	working bool
 	idle    chan struct{} // closed while no change waits
+	shown   chan struct{} // closed while the server is shown files as they are
 }
 
 // Restarting: how often in a row, and after which waits.
@@ -43,8 +44,9 @@ var backoff = [restarts]time.Duration{500 * time.Millisecond, 2 * time.Second, 8
 const steady = 5 * time.Minute
 
 func newPost(s *Servers, alts []*Server, root string) *post {
-	p := &post{s: s, alts: alts, root: root, idle: make(chan struct{})}
+	p := &post{s: s, alts: alts, root: root, idle: make(chan struct{}), shown: make(chan struct{})}
 	close(p.idle)
+	close(p.shown)
 	return p
 }
 
@@ -188,7 +190,7 @@ func (p *post) enqueue(cs []tool.CodeChange) {
 	}
 	if !p.working && !p.s.closed() {
 		p.working = true
-		p.idle = make(chan struct{})
+		p.idle, p.shown = make(chan struct{}), make(chan struct{})
 		p.s.work.Add(1)
 		go p.work()
 	}
@@ -209,6 +211,7 @@ func (p *post) work() {
 				p.hurry()
 			}
 			close(p.idle)
+			p.showLocked()
 			p.mu.Unlock()
 			return
 		}
@@ -252,6 +255,9 @@ func (p *post) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
 	c.diags.known(opened, made)
 	c.diags.owing(p.s.opt.Now().Add(checkTime + owedTime))
 	c.changed(paths)
+	p.mu.Lock()
+	p.showLocked()
+	p.mu.Unlock()
 	done := p.check(p.unlessMore(ctx), c, checkTime, quiet)
 	c.diags.owing(p.s.opt.Now().Add(owedTime))
 	c.diags.mu.Lock()
@@ -316,6 +322,35 @@ func (p *post) check(ctx context.Context, c *client, limit, still time.Duration)
 		}
 	}
 	return c.settle(ctx, still)
+}
+
+// showLocked says that the server is shown files as they are.
+func (p *post) showLocked() {
+	select {
+	case <-p.shown:
+	default:
+		close(p.shown)
+	}
+}
+
+// ask returns the running server for a question. While it still learns what was
+// wrong before a change, it is shown files as they were: the question waits.
+func (p *post) ask(ctx context.Context) (*client, error) {
+	c, err := p.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	shown := p.shown
+	p.mu.Unlock()
+	select {
+	case <-shown:
+		return p.get(ctx)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-c.dead:
+		return nil, errGone
+	}
 }
 
 // caught waits until all changes are told and answered, for at most a time.

@@ -246,7 +246,7 @@ func (s *Servers) server(ctx context.Context, file string) (*client, error) {
 	if len(posts) == 0 {
 		return nil, fmt.Errorf("%w: %s (%s)", errNoServer, s.rel(file), s.knows())
 	}
-	return posts[0].get(ctx)
+	return posts[0].ask(ctx)
 }
 
 // knows says for which files there are servers.
@@ -434,7 +434,13 @@ func (s *Servers) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diag
 	}
 	var out []tool.Diagnostic
 	for _, p := range s.list() {
-		out = append(out, p.fresh()...)
+		found := p.fresh()
+		if by[p] == nil {
+			for i := range found {
+				found[i].Earlier = true
+			}
+		}
+		out = append(out, found...)
 	}
 	sortDiagnostics(out)
 	return out

@@ -96,6 +96,8 @@ type Diagnostic struct {
 	Source   string   `json:"source,omitempty"`
 	Code     string   `json:"code,omitempty"`
 	Message  string   `json:"message"`
+	// Earlier: of CodeWatch.Changed, no change of that call caused it.
+	Earlier bool `json:"-"`
 }
 
 // CodeChange is a change of a file.

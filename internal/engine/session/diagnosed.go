@@ -33,7 +33,7 @@ func (d diagnosed) After(ctx context.Context, r *turn.Ran) error {
 	}
 	files := r.Files()
 	found := watch.Changed(ctx, d.changes(files))
-	if text := brokenText(found, len(files) > 0); text != "" {
+	if text := brokenText(found); text != "" {
 		if r.Result.Command == "" && r.Records == nil {
 			r.Note(text)
 		} else {
@@ -68,23 +68,24 @@ func (d diagnosed) changes(files []event.FileChanged) []tool.CodeChange {
 
 // brokenText words what changes broke, errors first; "" for nothing that
 // matters. Hints are left to who asks for them.
-func brokenText(found []tool.Diagnostic, now bool) string {
-	found = slices.DeleteFunc(slices.Clone(found), func(d tool.Diagnostic) bool { return d.Severity > tool.SeverityWarning })
-	if len(found) == 0 {
-		return ""
+func brokenText(found []tool.Diagnostic) string {
+	var parts []string
+	for _, of := range []struct {
+		by      string
+		earlier bool
+	}{{"this change", false}, {"an earlier change", true}} {
+		some := slices.DeleteFunc(slices.Clone(found), func(d tool.Diagnostic) bool { return d.Severity > tool.SeverityWarning || d.Earlier != of.earlier })
+		if len(some) == 0 {
+			continue
+		}
+		text := "[the language server finds what " + of.by + " brought:"
+		for _, d := range some[:min(len(some), brokenShown)] {
+			text += "\n  " + tools.DiagnosticLine(d)
+		}
+		if more := len(some) - brokenShown; more > 0 {
+			text += fmt.Sprintf("\n  and %d more", more)
+		}
+		parts = append(parts, text+"]")
 	}
-	var b strings.Builder
-	by := "this change"
-	if !now {
-		by = "an earlier change"
-	}
-	fmt.Fprintf(&b, "[the language server finds what %s brought:", by)
-	for _, d := range found[:min(len(found), brokenShown)] {
-		b.WriteString("\n  " + tools.DiagnosticLine(d))
-	}
-	if more := len(found) - brokenShown; more > 0 {
-		fmt.Fprintf(&b, "\n  and %d more", more)
-	}
-	b.WriteString("]")
-	return b.String()
+	return strings.Join(parts, "\n")
 }

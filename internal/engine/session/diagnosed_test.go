@@ -37,6 +37,9 @@ func (w *watcher) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diag
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := w.late
+	for i := range out {
+		out[i].Earlier = true
+	}
 	w.late = nil
 	for _, c := range cs {
 		before := "(none)"
