@@ -63,6 +63,11 @@ func (e *ending) Skip(ctx context.Context, why string) error {
 	return e.s.record(ctx, event.Draft{Body: event.Checked{Why: why}})
 }
 
+// Warn is part of Ending.
+func (e *ending) Warn(ctx context.Context, what, text string) error {
+	return e.s.record(ctx, event.Draft{Body: event.Warned{What: what, Text: text}})
+}
+
 // Consent is part of Ending. Checks that one grant would allow are one question.
 func (e *ending) Consent(ctx context.Context, cs []Check) error {
 	if !e.s.cfg.Person {

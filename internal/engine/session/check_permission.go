@@ -33,7 +33,7 @@ func (k *check) decide(p *turn.Pending) permission.Decision {
 	s, definition := k.e.s, k.definition()
 	return eventlog.Look(s.log, func() permission.Decision {
 		seen, ok := s.checks.allowedAs[k.Command]
-		return s.perm.DecideCheck(asked(p), permission.Check{Command: k.Command, Own: k.Own, Defined: k.Defined, Untrusted: k.Untrusted, Seen: ok && seen == definition})
+		return s.perm.DecideCheck(asked(p), permission.Check{Command: k.Command, Own: k.Own, Said: k.Said, Defined: k.Defined, Untrusted: k.Untrusted, Seen: ok && seen == definition})
 	})
 }
 

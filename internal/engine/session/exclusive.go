@@ -22,6 +22,7 @@ type run struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	cause  int64
+	until  Fixer         // of a turn's first prompt
 	pause  bool          // before the next request
 	gone   chan struct{} // closed when nothing of it is left
 }

@@ -36,6 +36,8 @@ type Ending interface {
 	Consent(ctx context.Context, cs []Check) error
 	// Skip records why no check is run.
 	Skip(ctx context.Context, why string) error
+	// Warn tells the person something.
+	Warn(ctx context.Context, what, text string) error
 }
 
 // Check is a command whose exit code says whether the project is sound.
@@ -48,6 +50,9 @@ type Check struct {
 	// Own: a person's configuration names the command, so that it counts as
 	// one of the project's checks whatever it is.
 	Own bool
+	// Said: the person gave the command with this turn's prompt, which is their
+	// consent as long as what defines it is as it was then.
+	Said bool
 	// Defined are the files that say what it does. When the agent changed one
 	// of that name in this session, it asks again (SPEC 16.4).
 	Defined []string
@@ -70,9 +75,9 @@ type Reading struct {
 	Broken   string // why it could not check anything: a program that is missing, …
 }
 
-// drive runs the turn's loop until the model has ended it and nothing is left
-// to fix.
-func (s *Session) drive(ctx context.Context) (event.End, error) {
+// drive runs the turn's loop until the model has ended it, its prompt's goal says
+// that it is done, and nothing is left to fix.
+func (s *Session) drive(ctx context.Context, until Fixer) (event.End, error) {
 	loop := s.loop()
 	var fixer Fixer
 	if s.cfg.Fixer != nil {
@@ -81,10 +86,16 @@ func (s *Session) drive(ctx context.Context) (event.End, error) {
 	t := s.ending(loop)
 	for {
 		end, err := loop.Run(ctx)
-		if end != event.EndDone || err != nil || fixer == nil || s.ops.waiting() || len(s.proof().Changed()) == 0 {
+		if end != event.EndDone || err != nil || s.ops.waiting() {
 			return end, err
 		}
-		prompt, err := fixer.Next(ctx, t)
+		prompt := ""
+		if until != nil {
+			prompt, err = until.Next(ctx, t)
+		}
+		if prompt == "" && err == nil && fixer != nil && len(s.proof().Changed()) > 0 {
+			prompt, err = fixer.Next(ctx, t)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return turn.EndOf(context.Cause(ctx))

@@ -19,6 +19,10 @@ type Prompt struct {
 	Images []llm.Media
 	// Piped stands below Text and is data: what it mentions is not attached.
 	Piped string
+	// Until, if set, is asked each time the model has ended the turn by itself,
+	// also where nothing was changed, and before the session's Fixer. Such a
+	// prompt joins no running turn.
+	Until Fixer
 
 	attached *mention.Attached // what the mentions in Text brought
 }

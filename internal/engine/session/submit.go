@@ -52,7 +52,11 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 
 // prompt starts a turn, or has the prompt join the one that runs.
 func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
-	r, err := s.start(ctx, p, "")
+	cannot := ""
+	if p.Until != nil { // it is the whole turn's
+		cannot = "a goal can not be given"
+	}
+	r, err := s.start(ctx, p, cannot)
 	if r == nil || err != nil {
 		return 0, err
 	}
@@ -71,6 +75,7 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*run, err
 		waits = nil
 	}
 	r := newRun(context.WithoutCancel(ctx), turnRuns)
+	r.until = p.Until
 	if queued, err := s.ops.begin(ctx, r, waits, cannot); queued || err != nil {
 		r.cancel(nil)
 		return nil, err

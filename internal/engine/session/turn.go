@@ -17,7 +17,7 @@ import (
 func (s *Session) turn(r *run) {
 	for ; r != nil; r = s.ops.next(r) {
 		stop := s.spending.Watch(r.ctx, r.cancel)
-		end, err := s.answered(r.ctx)
+		end, err := s.answered(r.ctx, r.until)
 		stop()
 		s.finish(r, end, err)
 	}
@@ -25,18 +25,21 @@ func (s *Session) turn(r *run) {
 
 // answered brings a turn to its end: without a model where it needs none, or
 // with it.
-func (s *Session) answered(ctx context.Context) (event.End, error) {
+func (s *Session) answered(ctx context.Context, until Fixer) (event.End, error) {
 	if err := s.router.route(); err != nil {
 		return turn.EndOf(err)
 	}
 	for _, known := range []func(context.Context) (bool, error){s.answers.PreferOnly, s.answers.Recall} {
+		if until != nil { // only what was done reaches a goal
+			break
+		}
 		if ok, err := known(ctx); err != nil {
 			return event.EndFailed, err
 		} else if ok {
 			return event.EndDone, nil
 		}
 	}
-	end, err := s.drive(ctx)
+	end, err := s.drive(ctx, until)
 	if end == event.EndDone && err == nil {
 		if err = s.answers.Keep(ctx); err != nil {
 			end = event.EndFailed

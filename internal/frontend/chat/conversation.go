@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
 // Opened is an open session and how to close it.
@@ -47,6 +48,7 @@ type Config struct {
 	Rules     func() []string
 	RuleFiles func(context.Context, io.Writer) error
 	Memory    func(ctx context.Context, out io.Writer, words string) error
+	Goal      func(command string) (*until.Goal, error)
 
 	Now func() time.Time
 }

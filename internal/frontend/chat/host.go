@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
 // ErrCancelled is why a question of a slash command has no answer.
@@ -120,6 +121,14 @@ func (h *host) Memory(ctx context.Context, words string) error {
 		return nil
 	}
 	return h.c.cfg.Memory(ctx, h.out, words)
+}
+
+// Goal is part of slash.Host.
+func (h *host) Goal(command string) (*until.Goal, error) {
+	if h.c.cfg.Goal == nil {
+		return nil, errors.New("no goal can be given here")
+	}
+	return h.c.cfg.Goal(command)
 }
 
 // Out is part of slash.Host and Person.

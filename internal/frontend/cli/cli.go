@@ -134,6 +134,7 @@ type flags struct {
 	resume       string
 	fork         bool
 	fixing       fixing
+	goal         goal
 	trust        bool
 	met          *firstMet // of all sessions of this process
 	forkAt       int64     // the last event of the copy; 0 is all
@@ -221,6 +222,7 @@ func (f *flags) addRun(c *cobra.Command) {
 	fs.DurationVar(&f.timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
 	fs.StringVar(&f.format, "output-format", "text", "text, json or stream-json")
 	fs.BoolVar(&f.trust, "trust", false, "for this run, trust what the folder has pawl run by itself, its checks (see pawl trust)")
+	f.goal.add(c)
 	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
 	fs.Bool("verbose", false, "") // what it asks for is on stderr anyway
 	_ = fs.MarkHidden("verbose")

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/line"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
 // converse holds a conversation in the terminal.
@@ -102,6 +103,9 @@ func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.P
 		Models: func(ctx context.Context, out io.Writer) error { return a.models(ctx, out, conf) },
 		Rules:  func() []string { return cur.View().Rules() },
 		Memory: func(_ context.Context, out io.Writer, words string) error { return a.remember(f, out, words, false) },
+		Goal: func(command string) (*until.Goal, error) {
+			return a.goal(f, goal{command: command, rounds: until.Rounds})
+		},
 		RuleFiles: func(ctx context.Context, out io.Writer) error {
 			dir, err := a.realDir(f)
 			if err != nil {

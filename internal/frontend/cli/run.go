@@ -42,6 +42,14 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 	if f.maxTurns < 0 || f.maxUSD < 0 || f.timeout < 0 {
 		return usageError("--max-turns, --max-budget-usd and --timeout take no negative numbers")
 	}
+	aim, err := a.goal(f, f.goal)
+	if err != nil {
+		return err
+	}
+	f.goal.made = aim
+	if aim != nil && len(args) == 0 && a.keyboard() {
+		args = []string{aim.Prompt()}
+	}
 	prompt, piped, err := a.prompt(args)
 	if err != nil {
 		return err
@@ -62,7 +70,7 @@ func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Trust: s.trust.event(), Piped: piped, Format: format, Verify: f.verify, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.trust.event(), Piped: piped, Format: format, Verify: f.verify, Until: f.goal.made, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil && format != headless.Text && r.Type != "" { // the result says it
 		return &exitError{code: r.ExitCode, err: err, result: true}

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
 // Format of the output.
@@ -43,6 +44,7 @@ type Options struct {
 	Format  Format
 	Trust   *event.FolderTrust // what of the folder's programs does not run; nil: not known
 	Verify  bool
+	Until   *until.Goal   // nil: the run ends when the model does
 	Timeout time.Duration // 0: none
 	Undo    string        // the command that puts changes back, "" for none
 	Why     string        // the command that has the evidence, "" for none
@@ -76,7 +78,11 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	ctx, stop := interrupts(ctx, o)
 	defer stop()
 	res := outcome{}
-	run, err := s.RunPrompt(ctx, session.Prompt{Text: prompt, Piped: o.Piped}, session.Watch{After: from, See: func(e event.Event) error {
+	p := session.Prompt{Text: prompt, Piped: o.Piped}
+	if o.Until != nil {
+		p.Until = o.Until
+	}
+	run, err := s.RunPrompt(ctx, p, session.Watch{After: from, See: func(e event.Event) error {
 		if err := v.show(e); err != nil {
 			return unwritten{err}
 		}
@@ -97,7 +103,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 		return Result{}, err
 	}
 	_, spent := s.View().Spent()
-	r := res.result(s.ID(), s.View().Info(), spent, s.View().Evidence(), o.Now().Sub(start), o.Verify)
+	r := res.result(s.ID(), s.View().Info(), spent, s.View().Evidence(), o.Now().Sub(start), o.Verify, o.reached())
 	r.Phases = phasesOf(s.View().Phases())
 	r.NotRestorable = lost.String()
 	r.Trust = o.Trust
@@ -114,6 +120,15 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 		return r, err
 	}
 	return r, v.last(s, r)
+}
+
+// reached is what came of the run's goal, nil where it had none.
+func (o Options) reached() *until.Result {
+	if o.Until == nil {
+		return nil
+	}
+	r := o.Until.Result()
+	return &r
 }
 
 // unwritten is why the output can not be written.

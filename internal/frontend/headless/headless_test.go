@@ -136,7 +136,7 @@ func TestOutcomes(t *testing.T) {
 		s, _ := open(t, llmtest.New())
 		_, spent := s.View().Spent()
 		proof := s.View().Evidence()
-		if r := c.o.result("s", s.View().Info(), spent, proof, 0, c.verify); r.ExitCode != c.code {
+		if r := c.o.result("s", s.View().Info(), spent, proof, 0, c.verify, nil); r.ExitCode != c.code {
 			t.Errorf("%s: exit code %d, want %d", c.name, r.ExitCode, c.code)
 		}
 	}

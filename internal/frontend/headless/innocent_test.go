@@ -46,11 +46,11 @@ func innocents() map[string]innocent {
 	return map[string]innocent{
 		"polling with changing output": {
 			calls: 30, files: map[string]string{"count": "0\n", "poll": script + "n=$(cat count)\necho $((n+1)) > count\necho \"$n of 30 done\"\n"},
-			model: until(30, func(int) llmtest.Turn { return bash("./poll") }),
+			model: doneAfter(30, func(int) llmtest.Turn { return bash("./poll") }),
 		},
 		"waiting for a background job": {
 			calls: 40, warns: "staleness",
-			model: until(40, func(n int) llmtest.Turn {
+			model: doneAfter(40, func(n int) llmtest.Turn {
 				if n == 0 {
 					return llmtest.Use("bash", `{"command":"sleep 20","background":true}`)
 				}
@@ -59,29 +59,29 @@ func innocents() map[string]innocent {
 		},
 		"a test after each edit": {
 			calls: 40, files: map[string]string{"gradlew": script + "echo \"checked $(cat a.go)\"\n"},
-			model: until(40, test),
+			model: doneAfter(40, test),
 		},
 		"the same failure after each edit": {
 			calls: 24, warns: "same_failure", files: map[string]string{"gradlew": script + "echo 'FAIL: want 3, got 4' >&2\nexit 1\n"},
-			model: until(24, test),
+			model: doneAfter(24, test),
 		},
 		"paging through a file": {
 			calls: 30, files: map[string]string{"long.txt": pages.String()},
-			model: until(30, func(n int) llmtest.Turn {
+			model: doneAfter(30, func(n int) llmtest.Turn {
 				return llmtest.Use("read", fmt.Sprintf(`{"files":[{"path":"long.txt","from":%d,"to":%d}]}`, 100*n+1, 100*n+100))
 			}),
 		},
 		"a first read of 20 files": {
 			calls: 20, files: many,
-			model: until(20, func(n int) llmtest.Turn { return read(fmt.Sprintf("f%02d.txt", n)) }),
+			model: doneAfter(20, func(n int) llmtest.Turn { return read(fmt.Sprintf("f%02d.txt", n)) }),
 		},
 		"what the person asked to repeat": {
 			calls: 25, prompt: "run `echo hi` 25 times",
-			model: until(25, func(int) llmtest.Turn { return bash("echo hi") }),
+			model: doneAfter(25, func(int) llmtest.Turn { return bash("echo hi") }),
 		},
 		"calls that are rate limited": {
 			calls: 20, warns: "staleness",
-			model: until(20, func(n int) llmtest.Turn {
+			model: doneAfter(20, func(n int) llmtest.Turn {
 				if n == 19 {
 					return bash("echo 200 OK")
 				}
@@ -90,7 +90,7 @@ func innocents() map[string]innocent {
 		},
 		"a thousand productive calls": {
 			calls: 1000,
-			model: until(1000, func(n int) llmtest.Turn {
+			model: doneAfter(1000, func(n int) llmtest.Turn {
 				switch n % 4 {
 				case 0, 2:
 					return llmtest.Use("write", object("path", fmt.Sprintf("p%d.txt", n%40), "content", fmt.Sprintf("%d\n", n)))

@@ -123,8 +123,8 @@ func every(next func(n int) llmtest.Turn) func() *llmtest.Model {
 	}
 }
 
-// until is every, which says that it is done after n replies.
-func until(end int, next func(n int) llmtest.Turn) func() *llmtest.Model {
+// doneAfter is every, which says that it is done after n replies.
+func doneAfter(end int, next func(n int) llmtest.Turn) func() *llmtest.Model {
 	return every(func(n int) llmtest.Turn {
 		if n >= end {
 			return llmtest.Say("it is done")

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
 // Result is what a run came to: the object of --output-format json, and the
@@ -38,6 +39,8 @@ type Result struct {
 	Checks      []evidence.Check `json:"checks"`
 	FixAttempts int              `json:"fix_attempts"` // that pawl asked for, because a check failed
 	Denials     []Denial         `json:"denials"`
+	// Until is what came of the goal that the run was given.
+	Until *until.Result `json:"until,omitempty"`
 	// Trust is whether the folder's own programs may run by themselves, and which
 	// did not: null where the run did not come so far.
 	Trust    *event.FolderTrust `json:"trust"`
@@ -93,6 +96,7 @@ func Codes() []Code {
 		{7, "turns", "--max-turns was reached"},
 		{8, "permission", "the run ended on something that needs a permission nobody was there to give"},
 		{9, "unverified", "files changed, --verify was given, and no check that ran a test passed after the last change; also where they build and the project has no tests"},
+		{10, "unmet", "the command of --until did not pass: --max-rounds was reached, the model changed nothing any more, or the command may not run"},
 		{124, "timeout", "--timeout was reached"},
 		{129, "interrupted", "ended by SIGHUP"},
 		{130, "interrupted", "ended by SIGINT (Ctrl+C)"},
@@ -177,11 +181,11 @@ func (o *outcome) apply(e event.Event) {
 }
 
 // result puts together what a run came to.
-func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proof evidence.Report, took time.Duration, verify bool) Result {
+func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proof evidence.Report, took time.Duration, verify bool, goal *until.Result) Result {
 	r := Result{
 		Type: "result", Outcome: string(o.end), Text: o.text, Session: session, Model: info.Ref(),
 		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(), CostUpTo: spent.Most(),
-		Cached: o.cached, Fallbacks: o.fallbacks, DurationMS: took.Milliseconds(), Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err, Route: o.route,
+		Cached: o.cached, Fallbacks: o.fallbacks, DurationMS: took.Milliseconds(), Until: goal, Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err, Route: o.route,
 		Checks: append([]evidence.Check{}, proof.Checks...), FixAttempts: proof.Attempts,
 	}
 	if len(proof.Changed()) > 0 {
@@ -195,9 +199,12 @@ func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proo
 	}
 	r.ExitCode = codeOf(o.end, o.by)
 	switch {
-	case o.end == event.EndDone && o.stopped:
+	case o.end != event.EndDone:
+	case goal != nil && !goal.Met && !o.stopped:
+		r.Outcome, r.ExitCode = "unmet", 10
+	case o.stopped && (goal == nil || !goal.Met):
 		r.Outcome, r.ExitCode = "permission", 8
-	case o.end == event.EndDone && verify && len(r.Files) > 0 && proof.Word() != evidence.Verified:
+	case verify && len(r.Files) > 0 && proof.Word() != evidence.Verified:
 		r.Outcome, r.ExitCode = "unverified", 9
 	}
 	return r

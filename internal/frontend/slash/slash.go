@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
 // Want tells which session to open: the zero value is a new one.
@@ -41,6 +42,8 @@ type Host interface {
 	RuleFiles(ctx context.Context) error
 	// Memory does what `pawl memory` does with those words.
 	Memory(ctx context.Context, words string) error
+	// Goal makes ready a command that a prompt is to go on for until it passes.
+	Goal(command string) (*until.Goal, error)
 	// Ask asks the person and waits for the answer, which may be empty.
 	Ask(ctx context.Context, question string) (string, error)
 	// Edit puts a text into the person's input.
@@ -70,7 +73,7 @@ type Command struct {
 // All lists the commands, in the order of the help.
 func All() []Command {
 	return []Command{
-		help(), model(), mode(), permissions(), rules(), lspCommand(), status(), phase(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
+		help(), model(), mode(), permissions(), rules(), lspCommand(), status(), phase(), untilCommand(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
 	}
 }
 

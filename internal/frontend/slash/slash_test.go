@@ -47,3 +47,20 @@ func TestEveryCommandSaysWhatItDoes(t *testing.T) {
 		names[c.Name] = true
 	}
 }
+
+func TestParseUntil(t *testing.T) {
+	for in, want := range map[string][2]string{
+		"go test ./...": {"go test ./..."}, "'go test ./...' mend it": {"go test ./...", "mend it"}, `"npm test"`: {"npm test"},
+		"'it''s' x": {"'it''s' x"}, "  make check ": {"make check"},
+	} {
+		command, prompt, err := parseUntil(in)
+		if err != nil || command != want[0] || prompt != want[1] {
+			t.Errorf("%q: %q %q %v, want %q", in, command, prompt, err, want)
+		}
+	}
+	for _, in := range []string{"", " ", "'go test"} {
+		if _, _, err := parseUntil(in); err == nil {
+			t.Errorf("%q is taken", in)
+		}
+	}
+}

@@ -32,6 +32,8 @@ type Check struct {
 	Untested string `json:"untested,omitempty"`
 	// Built: that it passed shows that the project compiles.
 	Built bool `json:"built,omitempty"`
+
+	redefined bool // the agent changed what it runs
 }
 
 // Failed reports whether it ran and did not pass.
@@ -299,7 +301,7 @@ func (f *Fold) judge(c *Check, t Tests) {
 		c.Untested = notShown
 	}
 	if by := f.definers(c.Command, t.Wrapped); by != "" {
-		c.Tests, c.Built = 0, false
+		c.Tests, c.Built, c.redefined = 0, false, true
 		c.Untested = "its exit code is 0, but the agent changed " + by + ", which may say what it runs"
 	}
 }

@@ -12,6 +12,9 @@ type Check struct {
 	// Own: a person's configuration names the command, so that it counts as one
 	// of the project's checks whatever it is.
 	Own bool
+	// Said: the person gave the command for this very run, and what defines it is
+	// as it was then. It needs no other yes but in plan mode, where nothing runs.
+	Said bool
 	// Defined are the files that say what it does.
 	Defined []string
 	// Untrusted is why the folder's word is not enough to run it, "" where it is
@@ -50,7 +53,8 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 		return k.ask(d, ByUntrusted, k.Untrusted, "--trust")
 	case len(changed) > 0 && p.mode != Yolo && !(d.Verdict == Allow && standing):
 		return k.ask(d, ByRedefined, "this session changed "+strings.Join(changed, ", ")+", which says what this check does", "")
-	case k.Own && d.Verdict == Ask && d.By == "mode" && (p.mode == AcceptEdits || p.mode == Auto):
+	case d.Verdict != Ask || d.By != "mode" || p.mode == Plan:
+	case k.Said, k.Own && (p.mode == AcceptEdits || p.mode == Auto):
 		d.Verdict = Allow
 	}
 	return d

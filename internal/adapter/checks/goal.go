@@ -1,0 +1,74 @@
+package checks
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// Definition is what says what a check does: by file, the hash of what of it
+// decides that. A file that can not be read has an empty one.
+type Definition map[string]string
+
+// Changed lists the files that say something else now, or that came or went.
+func (d Definition) Changed(now Definition) []string {
+	var out []string
+	for name, hash := range d {
+		if is, ok := now[name]; !ok || is != hash {
+			out = append(out, name)
+		}
+	}
+	for name := range now {
+		if _, ok := d[name]; !ok {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Goal returns a command line that a person gave as what shall pass, as a check
+// of their own, and how it is defined now.
+func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
+	err = f.inTree(func(t *tree) {
+		c = f.ownCheck(t, Configured{Name: "goal", Command: line})
+		c.Env, c.Dir = t.goEnv, t.folderOf(line)
+		for _, kind := range []string{kindMake, kindJust} {
+			if slices.ContainsFunc(strings.Fields(line), func(w string) bool { return strings.TrimPrefix(w, "g") == kind }) {
+				c.Defined = appendNames(c.Defined, t.project(c.Dir, kind)[0].Defined)
+			}
+		}
+		c.Defined = appendNames(c.Defined, t.called(c.Dir, c.Defined...))
+	})
+	definition = Definition{}
+	for _, s := range f.sources(c, c.Defined) {
+		definition[s.Name] = trust.Define(trust.Check, s.Name, nil, []trust.Source{s}).Hash
+	}
+	return c, definition, err
+}
+
+// folderOf is the folder of the workspace that the last command of a line runs
+// in, as far as the line says it.
+func (t *tree) folderOf(line string) string {
+	_, last, ok := command.LastCheck(line, "/")
+	if !ok || !last.Command.Dir.Known {
+		return "."
+	}
+	dir := strings.TrimPrefix(path.Clean(last.Command.Dir.Text), "/")
+	if st, err := t.root.Stat(dir); err != nil || !st.IsDir() {
+		return "."
+	}
+	return dir
+}
+
+func appendNames(names, more []string) []string {
+	for _, n := range more {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}

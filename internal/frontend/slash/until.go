@@ -1,0 +1,46 @@
+package slash
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+func untilCommand() Command {
+	return Command{Name: "until", Args: "COMMAND | 'COMMAND' PROMPT", Doc: "go on until COMMAND passes, such as /until 'go test ./...' mend the parser", Run: func(ctx context.Context, h Host, args string) error {
+		command, prompt, err := parseUntil(args)
+		if err != nil {
+			return err
+		}
+		goal, err := h.Goal(command)
+		if err != nil {
+			return err
+		}
+		if prompt == "" {
+			prompt = goal.Prompt()
+		}
+		_, err = h.Session().Submit(ctx, session.Prompt{Text: prompt, Until: goal})
+		return err
+	}}
+}
+
+// parseUntil tells the command from the prompt behind it: in quotes it ends with
+// them, and without quotes all is the command.
+func parseUntil(args string) (command, prompt string, err error) {
+	args = strings.TrimSpace(args)
+	if args == "" {
+		return "", "", errors.New("until which command passes? such as /until go test ./...")
+	}
+	if quote := args[:1]; quote == "'" || quote == `"` {
+		in, behind, closed := strings.Cut(args[1:], quote)
+		switch {
+		case !closed:
+			return "", "", errors.New("the quotation is not closed")
+		case behind == "" || behind[0] == ' ':
+			return strings.TrimSpace(in), strings.TrimSpace(behind), nil
+		}
+	}
+	return args, "", nil
+}

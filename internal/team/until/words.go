@@ -1,0 +1,37 @@
+package until
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// maxNamed is how many files are named to the model.
+const maxNamed = 10
+
+// quoted lists files.
+func quoted(names []string) string {
+	more := ""
+	if len(names) > maxNamed {
+		more = fmt.Sprintf(" and %d more", len(names)-maxNamed)
+		names = names[:maxNamed]
+	}
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = "`" + plain(n) + "`"
+	}
+	return strings.Join(out, ", ") + more
+}
+
+// plain fits what files and commands say into a line of pawl's own words.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '`':
+			return '\''
+		case !unicode.IsPrint(r):
+			return ' '
+		}
+		return r
+	}, s)
+}
