@@ -113,3 +113,27 @@ func (a *App) permissions(f *flags, c choices, fr front) (*permission.Policy, er
 	}
 	return p, nil
 }
+
+// examineConfining tells how the commands of a session here would be confined.
+func (a *App) examineConfining(conf settings.Loaded, paths settings.Paths) finding {
+	f := finding{what: "commands here"}
+	dir, err := realPath(a.Dir)
+	if err != nil {
+		f.is = err.Error()
+		return f
+	}
+	by, warning, err := a.tryConfining(&flags{}, conf, paths, dir, false)
+	switch {
+	case err != nil:
+		f.is = err.Error()
+	case warning != "":
+		f.is, f.do = warning, "see doc/sandbox.md"
+	case by.boxes == nil:
+		f.is = "not confined, as your configuration says"
+	case by.has.Narrow:
+		f.ok, f.is = true, "confined to reading, as your configuration says"
+	default:
+		f.ok, f.is = true, "confined, each as its permission says"
+	}
+	return f
+}

@@ -126,7 +126,7 @@ func (a *App) examine(ctx context.Context, offline bool) []finding {
 	if !isRepository(a.Dir) {
 		where.is = a.Dir + ", not a git repository"
 	}
-	return append(append(out, where, a.examineTrust(), examineSandbox()), a.toolchains()...)
+	return append(append(out, where, a.examineTrust(), examineSandbox(), a.examineConfining(conf, paths)), a.toolchains()...)
 }
 
 func (a *App) program(name, do string, must bool) finding {
