@@ -141,7 +141,12 @@ func TestQuestionMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, map[string]string{"project.x": "", "a.x": "one\n"}, nil)
 		defer b.Close()
-		b.make = checker(b, 2*time.Second)
+		slow := checker(b, 2*time.Second)
+		b.make = func(p process.Program) (*fake, error) {
+			f, err := slow(p)
+			f.versioned = true
+			return f, err
+		}
 		if got := b.change("a.x", "bad\n"); len(got) > 0 {
 			t.Errorf("early: %v", got)
 		}

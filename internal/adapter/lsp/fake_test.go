@@ -37,6 +37,9 @@ type fake struct {
 	all    []message
 	docs   map[string]string // what it was told of open documents
 	opened []string
+	// versioned: it says of which version its diagnostics are.
+	versioned bool
+	versions  map[string]int
 }
 
 type message struct {
@@ -55,7 +58,7 @@ type fakeError struct {
 }
 
 func newFake(t *testing.T) *fake {
-	f := &fake{t: t, answers: map[string]func(json.RawMessage) any{}, done: make(chan struct{}), docs: map[string]string{}}
+	f := &fake{t: t, answers: map[string]func(json.RawMessage) any{}, done: make(chan struct{}), docs: map[string]string{}, versions: map[string]int{}}
 	f.caps = `{"textDocumentSync":{"openClose":true,"change":2,"save":true},"definitionProvider":true,"referencesProvider":true,"hoverProvider":true,"renameProvider":true,"documentSymbolProvider":true,"workspaceSymbolProvider":true,"codeActionProvider":true,"completionProvider":{}}`
 	f.inR, f.inW = io.Pipe()
 	f.outR, f.outW = io.Pipe()
@@ -152,10 +155,12 @@ func (f *fake) follow(m message) {
 			f.t.Errorf("%s was opened twice", p.TextDocument.URI)
 		}
 		f.docs[p.TextDocument.URI] = p.TextDocument.Text
+		f.versions[p.TextDocument.URI] = p.TextDocument.Version
 		f.opened = append(f.opened, p.TextDocument.URI)
 	case "textDocument/didChange":
 		var p didChange
 		_ = json.Unmarshal(m.Params, &p)
+		f.versions[p.TextDocument.URI] = *p.TextDocument.Version
 		for _, ch := range p.ContentChanges {
 			if ch.Range == nil {
 				f.docs[p.TextDocument.URI] = ch.Text
@@ -191,6 +196,11 @@ func (f *fake) raw(s string) {
 // publish says what is wrong in a file.
 func (f *fake) publish(path string, version int, messages ...string) {
 	p := publishDiagnostics{URI: toURI(path), Diagnostics: []diagnostic{}}
+	if f.versioned {
+		f.mu.Lock()
+		version = f.versions[p.URI]
+		f.mu.Unlock()
+	}
 	if version > 0 {
 		p.Version = &version
 	}

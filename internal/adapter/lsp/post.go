@@ -246,11 +246,11 @@ func (p *post) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
 	}
 	opened := p.before(ctx, c, cs, paths)
 	if len(opened) > 0 || c.diags.never() {
-		limit := baseTime
-		if c.opt.Now().Sub(c.began) < loadTime {
-			limit = loadTime
+		limit, still := baseTime, quiet
+		if c.diags.never() {
+			limit, still = loadTime, quietLoad
 		}
-		p.check(ctx, c, limit, quietLoad)
+		p.check(ctx, c, limit, still)
 	}
 	c.diags.known(opened, made)
 	c.diags.owing(p.s.opt.Now().Add(checkTime + owedTime))

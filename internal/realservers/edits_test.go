@@ -1,0 +1,129 @@
+//go:build realservers
+
+package realservers
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// counting counts what a server is sent.
+type counting struct {
+	process.Starter
+	sent *atomic.Int64
+}
+
+type countedProcess struct {
+	process.Process
+	in io.WriteCloser
+}
+
+func (p countedProcess) In() io.WriteCloser { return p.in }
+
+type countedWriter struct {
+	io.WriteCloser
+	sent *atomic.Int64
+}
+
+func (w countedWriter) Write(b []byte) (int, error) {
+	w.sent.Add(int64(len(b)))
+	return w.WriteCloser.Write(b)
+}
+
+// Start is part of process.Starter.
+func (c counting) Start(ctx context.Context, p process.Program) (process.Process, error) {
+	run, err := c.Starter.Start(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return countedProcess{run, countedWriter{run.In(), c.sent}}, nil
+}
+
+// TestTenEdits makes ten edits of which five break something elsewhere, and
+// says how long after the edit that is known: with the server in the edit's own
+// result or a later one, without it at the build that comes last.
+func TestTenEdits(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module example.com/m\n\ngo 1.26\n")
+	pkg := func(i int, params, note string) string {
+		body, imports := "return 0", ""
+		if i > 0 {
+			imports, body = fmt.Sprintf("import \"example.com/m/p%d\"\n\n", i-1), fmt.Sprintf("return p%d.F(1)", i-1)
+		}
+		return fmt.Sprintf("// Package p%d is one of many.%s\npackage p%d\n\n%s// F calls the one before.\nfunc F(%s) int { %s }\n", i, note, i, imports, params, body)
+	}
+	for i := range 20 {
+		write(fmt.Sprintf("p%d/p.go", i), pkg(i, "n int", ""))
+	}
+	start := shell.NewStarter(shell.StarterOptions{})
+	defer start.Close()
+	var sent atomic.Int64
+	s := lsp.New(lsp.Options{Root: dir, Table: lsp.Table(nil)[:1], Start: counting{start, &sent}, Confine: process.Free, Find: find})
+	defer s.Close()
+	steps, notes, inTime := 0, 0, 0
+	var took []time.Duration
+	var warm int64
+	for i := range 10 {
+		at := 2*i + 1 // each edit in a file of its own
+		file := fmt.Sprintf("p%d/p.go", at)
+		old, _ := os.ReadFile(filepath.Join(dir, file))
+		breaks := i%2 == 0
+		if breaks {
+			write(file, pkg(at, "n, m int", ""))
+		} else {
+			write(file, pkg(at, "n int", " It was edited."))
+		}
+		if i == 1 {
+			warm = sent.Load()
+		}
+		began := time.Now()
+		ds := s.Changed(t.Context(), []tool.CodeChange{{Path: file, Existed: true, Before: func(context.Context) ([]byte, error) { return old, nil }}})
+		took = append(took, time.Since(began))
+		broke := fmt.Sprintf("p%d/p.go", at+1)
+		for _, d := range ds {
+			notes += len(tools.DiagnosticLine(d)) + 3
+		}
+		if found := slices.ContainsFunc(ds, func(d tool.Diagnostic) bool { return d.Path == broke }); found != (breaks && at+1 < 20) {
+			t.Errorf("edit %d of %s: %v", i, file, lines(ds))
+		} else if found {
+			inTime++
+		}
+		if breaks {
+			steps += 10 - i // without: the build after the tenth
+		}
+	}
+	out, err := exec.Command("go", "build", "-C", dir, "./...").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "not enough arguments") {
+		t.Errorf("the build that comes last: %v %s", err, out)
+	}
+	slices.Sort(took)
+	t.Logf("%d of 5 breakages were in the result of their own edit; without a server they are met %.1f steps later on average. Notes: %d bytes in all. An edit waits %s (median; the first %s) and sends %d bytes",
+		inTime, float64(steps)/5, notes, took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), (sent.Load()-warm)/9)
+}
