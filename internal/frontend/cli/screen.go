@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,7 +78,7 @@ func (a *App) onScreen(ctx context.Context, f *flags, first string, t *tty.Termi
 		Cuts: cuts(a.Env), Calm: a.Env("PAWL_CALM") != "",
 		History: past, Past: entries, First: first,
 		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
-		Leave: in.leave, Edit: a.editElsewhere, Suspend: t.Suspend,
+		Leave: func(do func() error) error { return in.leave(ctx, do) }, Edit: a.editElsewhere, Suspend: t.Suspend,
 		Now: a.Now, After: time.After,
 	})
 	closing(talk, exit.By)
@@ -113,23 +112,31 @@ func closing(talk *chat.Conversation, by string) {
 type input struct {
 	t      *tty.Terminal
 	events chan any
+	stop   context.CancelFunc
 	done   chan struct{}
 }
 
 func (in *input) read(ctx context.Context) {
+	ctx, in.stop = context.WithCancel(ctx)
 	done := make(chan struct{})
 	in.done = done
-	ctx, stop := context.WithCancel(ctx)
 	go func() {
 		defer close(done)
-		defer stop()
-		if err := keys.Read(ctx, in.t, in.events); errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
-			in.events <- tui.Signal{Name: "SIGHUP"} // the terminal is gone
+		err := keys.Read(ctx, in.t, in.events)
+		if err == nil || errors.Is(err, tty.ErrCancelled) {
+			return
+		}
+		select {
+		case in.events <- tui.Signal{Name: "SIGHUP"}: // the terminal is gone
+		case <-ctx.Done():
 		}
 	}()
 }
 
-func (in *input) leave(do func() error) error {
+// leave gives the terminal to somebody else while do runs. It is called by the
+// one who takes the events.
+func (in *input) leave(ctx context.Context, do func() error) error {
+	in.stop()
 	in.t.Cancel()
 	<-in.done
 	err := in.t.Cooked()
@@ -139,9 +146,14 @@ func (in *input) leave(do func() error) error {
 	if again := in.t.Again(); err == nil {
 		err = again
 	}
-	in.read(context.Background())
+	in.read(ctx)
 	if w, h, serr := in.t.Size(); serr == nil {
-		go func() { in.events <- tui.Resize{Width: w, Height: h} }()
+		go func() {
+			select {
+			case in.events <- tui.Resize{Width: w, Height: h}:
+			case <-ctx.Done():
+			}
+		}()
 	}
 	return err
 }

@@ -15,6 +15,8 @@ const (
 	promptRows = 5  // of what is typed
 	queueRows  = 3
 	sign       = "› "
+	// invitation is said until something was entered.
+	invitation = "what is to be done?   ? keys   / commands   @ files   ! shell"
 )
 
 // frame draws what changed.
@@ -87,6 +89,9 @@ func (s *screen) typing(most int) (out []styled.Line, row, col int) {
 		} else {
 			out = append(out, append(styled.Of(styled.Text, strings.Repeat(" ", n)), l...))
 		}
+	}
+	if e == s.edit && e.Empty() && !s.spoken {
+		out[0] = out[0].Add(styled.Dim, invitation).Cut(s.Width)
 	}
 	return out, row, col + n
 }

@@ -48,6 +48,9 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 		s.answer(k)
 	case s.searching(k):
 	case s.menu.takes(s, k):
+		if k.Name == "up" || k.Name == "down" {
+			return // the menu stays
+		}
 	default:
 		s.prompt(k)
 	}
@@ -152,6 +155,7 @@ func (s *screen) enter() {
 		return
 	}
 	s.edit.Take()
+	s.spoken = true
 	s.keep(text)
 	if in := chat.ReadInput(text); in.Shell && in.Text != "" {
 		s.paper.shells = append(s.paper.shells, in.Text)
@@ -281,10 +285,10 @@ func (s *screen) elsewhere() {
 // leave gives the terminal to somebody else.
 func (s *screen) leave(do func() error) error {
 	s.paint.Frame(nil, []string{""}, paint.Caret{})
-	s.write("\x1b[?2004l\x1b[?1004l")
+	s.restores()
 	err := s.Leave(do)
 	s.paint.Forget()
-	s.write("\x1b[?2004h\x1b[?1004h")
+	s.takes()
 	return err
 }
 

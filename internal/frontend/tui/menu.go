@@ -97,7 +97,6 @@ func (m *menu) takes(s *screen, k keys.Press) bool {
 		m.choose(s)
 	case "down":
 		m.at = (m.at + 1) % len(m.items)
-		s.menu = m
 	case "up":
 		if m.at < 0 {
 			return false

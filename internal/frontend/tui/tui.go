@@ -114,6 +114,7 @@ type screen struct {
 	pager   *pager
 	kitty   bool // its keys were asked for
 	branch  string
+	spoken  bool // something was entered
 }
 
 const (
@@ -140,13 +141,23 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 	defer stop()
 	go s.follow(ctx)
 	s.opens()
+	closed := false
+	defer func() {
+		if !closed { // it panics: the terminal is given back all the same
+			s.paint.Back()
+			s.write("\r\n")
+			s.restores()
+		}
+	}()
 	if cfg.First != "" {
+		s.spoken = true
 		s.talk.Say(cfg.First)
 	}
 	for s.over == nil && s.err == nil {
 		s.step(ctx)
 	}
 	s.closes()
+	closed = true
 	return *s.exit(), s.err
 }
 
@@ -318,7 +329,7 @@ func (s *screen) write(text string) { _, _ = io.WriteString(s.Out, text) } // a 
 
 // opens prepares the terminal and asks what it can.
 func (s *screen) opens() {
-	s.write("\x1b[?2004h\x1b[?1004h")
+	s.takes()
 	if s.Ask {
 		s.write("\x1b[?2026$p\x1b]11;?\x1b\\\x1b[?u\x1b[c")
 		s.hold = s.After(answerTime)
@@ -343,11 +354,24 @@ func (s *screen) closes() {
 		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "to go on with this session: "+again)))
 	}
 	s.paint.Frame(last, []string{""}, paint.Caret{})
+	s.restores()
+}
+
+// takes sets the terminal's modes, restores gives them back.
+func (s *screen) takes() {
+	s.write("\x1b[?2004h\x1b[?1004h")
+	if s.kitty {
+		s.write("\x1b[>1u")
+	}
+}
+
+func (s *screen) restores() {
 	if s.kitty {
 		s.write("\x1b[<u")
 	}
 	s.write("\x1b[?2004l\x1b[?1004l")
 	if s.title != "" {
 		s.write("\x1b]2;\x1b\\")
+		s.title = ""
 	}
 }

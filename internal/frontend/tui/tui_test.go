@@ -57,8 +57,8 @@ $0.0003, 1 model reply, 100 tokens in (0 cached), 20 out, 0 calls
 	again.store, again.dir = r.store, r.dir
 	again.start("s1")
 	again.see("model reply")
-	again.until("ready", func(s string) bool { return strings.Contains(s, "\n› \nask") })
-	if got, _, _ := strings.Cut(again.text(), "\n› \n"); cmp.Diff(want, got) != "" {
+	again.until("ready", func(s string) bool { return strings.Contains(s, invitation) })
+	if got, _, _ := strings.Cut(again.text(), "\n› "+invitation); cmp.Diff(want, got) != "" {
 		t.Errorf("opened again (-want +got):\n%s", cmp.Diff(want, got))
 	}
 	again.press("ctrl+d")
@@ -359,4 +359,115 @@ func TestUnfold(t *testing.T) {
 	r.see("Ctrl+R")
 	r.press("esc")
 	r.until("back", func(s string) bool { return s == before })
+}
+
+// SPEC 10.1, 18.3
+func TestCompletion(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Say("all done")))
+	r.start("")
+	r.say("/mo")
+	r.see("show or set the permission mode")
+	r.press("tab")
+	r.see("› /mod")
+	r.press("down", "down", "enter", "p", "l", "a", "n", "enter")
+	r.see("› /mode\nmode plan")
+	r.say("/moed")
+	r.see("did you mean this?")
+	r.press("ctrl+u")
+	r.press("shift+tab")
+	r.see("mode auto")
+	r.say("see @ca")
+	r.press("tab", "enter")
+	r.rest(1)
+	r.see("› see @calc.go")
+	r.press("up")
+	r.see("› see @calc.go")
+	r.press("ctrl+u", "ctrl+r", "m", "o", "d", "enter")
+	r.until("found", func(string) bool { return strings.Contains(r.screen(), "› /mode plan\n") })
+}
+
+// SPEC 18.3
+func TestNotice(t *testing.T) {
+	asks := make(chan struct{})
+	first := llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`)
+	first.Wait = asks
+	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("esc interrupts")
+	r.send(keys.Focus{In: false})
+	close(asks)
+	r.see("press a key")
+	r.clock.pass(time.Minute)
+	r.press("y")
+	r.rest(1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d := cmp.Diff([]string{"pawl asks in project", "pawl is done in project"}, r.term.Notices); d != "" || r.term.Bells != 2 {
+		t.Errorf("%d bells; notices (-want +got):\n%s", r.term.Bells, d)
+	}
+	if d := cmp.Diff([]string{"● pawl project", "? pawl project", "● pawl project", "pawl project"}, r.term.Titles[max(0, len(r.term.Titles)-4):]); d != "" {
+		t.Errorf("titles (-want +got):\n%s", d)
+	}
+}
+
+// At rest nothing is written, whatever time passes and whatever is looked at.
+//
+// SPEC 18.4
+func TestRestWritesNothing(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Say("all done")))
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.rest(1)
+	r.press("left") // which changes nothing: all before it is drawn
+	r.mu.Lock()
+	before := r.term.Bytes
+	r.mu.Unlock()
+	for range 5 {
+		r.clock.pass(time.Minute)
+		r.send(keys.Focus{In: false})
+		r.send(keys.Focus{In: true})
+	}
+	r.press("left")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := r.term.Bytes - before; n > 0 {
+		t.Errorf("%d bytes are written at rest", n)
+	}
+}
+
+// SPEC 18.5
+func TestNarrow(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a-file-with-quite-a-long-name.txt","content":"漢字\n"}`), llmtest.Say(reply)))
+	r.width = 40
+	r.start("")
+	r.say("go 漢字 and a prompt that is longer than the window")
+	r.press("enter")
+	r.see("press a key")
+	r.press("y")
+	r.rest(1)
+	for l := range strings.Lines(r.screen()) {
+		if n := styled.Width(strings.TrimSuffix(l, "\n")); n > 40 {
+			t.Errorf("%q is %d columns wide", l, n)
+		}
+	}
+}
+
+// SPEC 10.3
+func TestSignals(t *testing.T) {
+	for _, name := range []string{"SIGTERM", "SIGHUP"} {
+		r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)))
+		r.mode = "yolo"
+		r.start("")
+		r.say("go")
+		r.press("enter")
+		r.see("● bash sleep 1000")
+		r.send(Signal{Name: name})
+		if e := r.left(); e.By != name {
+			t.Errorf("%s: it ended by %q", name, e.By)
+		}
+		r.see("to go on with this session")
+	}
 }

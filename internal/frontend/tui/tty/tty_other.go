@@ -13,6 +13,9 @@ import (
 // Terminal is none here.
 type Terminal struct{}
 
+// ErrCancelled is what Read returns after Cancel.
+var ErrCancelled = errors.New("cancelled")
+
 // Open says that there is none.
 func Open(_, _ *os.File) (*Terminal, error) {
 	return nil, errors.New("this system's terminals are not known")

@@ -21,10 +21,15 @@ type Terminal struct {
 	in, out *os.File
 	reader  cancelreader.CancelReader
 
+	reading sync.Mutex // held by a Read
+
 	mu     sync.Mutex
 	first  unix.Termios
 	closed bool
 }
+
+// ErrCancelled is what Read returns after Cancel.
+var ErrCancelled = cancelreader.ErrCanceled
 
 // Open takes the terminal that two files are.
 func Open(in, out *os.File) (*Terminal, error) {
@@ -69,13 +74,19 @@ func (t *Terminal) Resized(ctx context.Context) <-chan os.Signal {
 }
 
 // Read reads what is typed, until Cancel.
-func (t *Terminal) Read(p []byte) (int, error) { return t.reader.Read(p) }
+func (t *Terminal) Read(p []byte) (int, error) {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	return t.reader.Read(p)
+}
 
 // Cancel ends a Read that waits. Nothing can be read after it until Again.
 func (t *Terminal) Cancel() { t.reader.Cancel() }
 
 // Again lets the terminal be read again, with each key as it is.
 func (t *Terminal) Again() (err error) {
+	t.reading.Lock() // until the Read that was cancelled is over
+	defer t.reading.Unlock()
 	if err = t.reader.Close(); err == nil {
 		t.reader, err = cancelreader.NewReader(t.in)
 	}
