@@ -99,12 +99,18 @@ func (s *screen) typing(most int) (out []styled.Line, row, col int) {
 // queued is what was entered and has not reached the model.
 func (s *screen) queued() (out []styled.Line) {
 	queue := s.talk.Queue()
+	if len(queue) == 0 {
+		clear(s.waits)
+	}
 	for i, q := range queue {
 		if i == queueRows-1 && len(queue) > queueRows {
 			return append(out, styled.Of(styled.Dim, "  and more that waits"))
 		}
 		when := "  goes with its next request; Up takes it back"
-		if q.After {
+		switch {
+		case !s.waits[q.ID]:
+			when = "  on its way"
+		case q.After:
 			when = "  waits for the end of the turn; Up takes it back"
 		}
 		l := styled.Of(styled.Accent, "◦ ").Add(styled.Text, plain.Line(q.Text)).Cut(max(10, s.Width-styled.Width(when)))

@@ -114,7 +114,8 @@ type screen struct {
 	pager   *pager
 	kitty   bool // its keys were asked for
 	branch  string
-	spoken  bool // something was entered
+	spoken  bool            // something was entered
+	waits   map[string]bool // what was entered and has come to where it waits
 }
 
 const (
@@ -128,7 +129,7 @@ const (
 func Run(ctx context.Context, cfg Config) (Exit, error) {
 	s := &screen{
 		Config: cfg, talk: cfg.Conversation, paint: paint.New(cfg.Out, cfg.Width), edit: editor.New(),
-		changes: make(chan []chat.Change), failed: make(chan error, 1), posted: make(chan func()), ready: !cfg.Ask,
+		changes: make(chan []chat.Change), failed: make(chan error, 1), posted: make(chan func()), waits: map[string]bool{}, ready: !cfg.Ask,
 	}
 	s.paint.Reflows = !cfg.Cuts
 	s.paper.resize(cfg.Width)
@@ -259,6 +260,9 @@ func (s *screen) change(ch chat.Change) {
 	if back, ok := ch.Block.Body.(chat.TakenBack); ok {
 		s.takeBack(back.Texts)
 		return
+	}
+	if q, ok := ch.Block.Body.(chat.Queued); ok {
+		s.waits[q.ID] = true
 	}
 	s.paper.take(ch)
 	if ch.Past || ch.What != chat.Finished {
