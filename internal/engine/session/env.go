@@ -5,6 +5,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -26,6 +27,13 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		},
 		Limit: window.Bytes(s.window.resultCap()), Correct: s.cfg.AutoCorrect,
 	}
+}
+
+// drafts are the files as they are, to try changes on.
+func (s *Session) drafts() *changes.Drafts {
+	d := changes.NewDrafts(s.cfg.Files, s.cfg.AutoCorrect)
+	d.Code = s.cfg.Code
+	return d
 }
 
 // runEnv is env for the call itself: its files are those that were judged, and

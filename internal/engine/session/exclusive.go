@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
 )
 
 // This file is the one place where something gets the session to itself: a
@@ -22,9 +23,9 @@ type run struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	cause  int64
-	until  Fixer         // of a turn's first prompt
-	pause  bool          // before the next request
-	gone   chan struct{} // closed when nothing of it is left
+	until  verify.Verifier // of a turn's first prompt
+	pause  bool            // before the next request
+	gone   chan struct{}   // closed when nothing of it is left
 }
 
 // operations is who has the session to itself, and what waits for it.

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/consent"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
@@ -79,9 +79,7 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	}
 	r := &turn.Refusal{Outcome: event.Denied, Text: v.Reason}
 	limit := window.Bytes(g.s.window.resultCap()) / 2
-	d := changes.NewDrafts(g.s.cfg.Files, g.s.cfg.AutoCorrect)
-	d.Code = g.s.cfg.Code
-	lines, seen := tools.Lines(ctx, g.s.cfg.Files, d.Narrow(ctx, p, need, limit), limit)
+	lines, seen := tools.Lines(ctx, g.s.cfg.Files, g.s.drafts().Narrow(ctx, p, need, limit), limit)
 	if len(seen) > 0 {
 		r.Text += "\n" + lines + "These lines now count as read: the same call may be made again."
 	}
@@ -100,7 +98,7 @@ func (g *seenGate) mayRead(sp tool.Span) bool {
 
 // mayRun reports whether the call itself is allowed, or may be by a person.
 func (g *seenGate) mayRun(p *turn.Pending) bool {
-	v := g.decide(permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Spoken: p.Tool.Spoken, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args})
+	v := g.decide(consent.Call(p))
 	return v == permission.Allow || v == permission.Ask && g.s.cfg.Person
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/mention"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
 )
 
 // Op is something a frontend asks of a session.
@@ -20,9 +21,9 @@ type Prompt struct {
 	// Piped stands below Text and is data: what it mentions is not attached.
 	Piped string
 	// Until, if set, is asked each time the model has ended the turn by itself,
-	// also where nothing was changed, and before the session's Fixer. Such a
+	// also where nothing was changed, and before the session's Autofix. Such a
 	// prompt joins no running turn.
-	Until Fixer
+	Until verify.Verifier
 
 	attached *mention.Attached // what the mentions in Text brought
 }

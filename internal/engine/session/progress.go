@@ -24,7 +24,7 @@ func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
 				continue
 			}
 			if blocked, why := g.s.progress.Blocked(p.Tool.Spec.Name, g.s.recorded(p.Call.Args)); blocked {
-				p.Refused = refusal(p, why, progress.BlockedBy)
+				p.Refused = p.Deny(why, progress.BlockedBy)
 				p.Refused.Text = why
 			}
 		}

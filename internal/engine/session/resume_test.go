@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -23,7 +24,7 @@ import (
 // failing asks once to mend something.
 type failing struct{ asked bool }
 
-func (f *failing) Next(context.Context, session.Ending) (string, error) {
+func (f *failing) Next(context.Context, *verify.TurnEnd) (string, error) {
 	if f.asked {
 		return "", nil
 	}
@@ -80,7 +81,7 @@ func everything(t *testing.T) (*rig, *llmtest.Model) {
 			}
 			return []string{told}
 		}
-		c.Fixer = func() session.Fixer { return &failing{} }
+		c.Autofix = func() verify.Verifier { return &failing{} }
 	})
 	if err := os.Mkdir(filepath.Join(r.dir, "sub"), 0o700); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/route"
@@ -180,27 +179,6 @@ func (s *router) askRoute(ctx context.Context, prompt string) (name, why string,
 		return name, "", nil
 	}
 	return "", "the model gave no route", nil
-}
-
-// routed decides about a call that needs what its turn's route lacks. A person
-// is asked; without one, a route that pawl chose itself is not held against
-// the run: it widens, and the log and the result say so. One that somebody
-// asked for holds.
-func (g *permissionGate) routed(ctx context.Context, p *turn.Pending, d permission.Decision) (permission.Decision, error) {
-	switch {
-	case d.Beyond == "", checkOf(p) != nil && !g.s.cfg.Person: // no check is worth a right
-	case g.s.cfg.Person:
-		g.beyond[p] = d.Beyond
-	case d.Firm:
-		d.Verdict, d.By, d.Flag = permission.Deny, "route", ""
-		d.Reason += ". Do not try it another way; say what you would change"
-	case d.By == "route":
-		if err := g.s.router.grantRight(ctx, d.Beyond, "model asked", title(p)); err != nil {
-			return d, err
-		}
-		return g.decide(ctx, p), nil
-	}
-	return d, nil
 }
 
 // grantRight gives the running turn a right that its route lacks.

@@ -21,9 +21,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/consent"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
@@ -95,9 +97,9 @@ type Config struct {
 	// below 0: not at all. Timeout is when the caller ends a turn, if it does: a
 	// wait that a provider asks for fits before it or not.
 	RetryFor, Timeout time.Duration
-	// Fixer, if set, makes what checks a turn's changes before it ends.
-	Fixer func() Fixer
-	Locks *turn.Locks
+	// Autofix, if set, makes what verifies a turn that changed files before it ends.
+	Autofix func() verify.Verifier
+	Locks   *turn.Locks
 	// Stages come after the session's own of their kind, but for the journal: a
 	// language server's, a hook's.
 	Stages turn.Stages
@@ -134,7 +136,7 @@ type Session struct {
 	router   *router
 	tasks    *taskPhases
 	answers  *answers.Cache
-	checks   checkAnswers
+	consent  *consent.Judge
 	counting sync.Once // with the better counter
 
 	changes *changes.Recorder
@@ -143,7 +145,7 @@ type Session struct {
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
 // else the one that is there, taken up again.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
-	s := &Session{state: newState(cfg), checks: checkAnswers{allowedAs: map[string]string{}}}
+	s := &Session{state: newState(cfg)}
 	s.questions = &questions{state: s.state, open: map[string]chan Answer{}}
 	s.spending = spending.New(spending.Config{
 		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person, Timeout: cfg.Timeout,
@@ -176,6 +178,11 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
 		Locks: cfg.Locks, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.exclusive,
+	})
+	s.consent = consent.New(consent.Config{
+		Log: s.log, Policy: s.perm, Decide: s.decide, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
+		Unrestorable: s.changes.Unrestorable, Ask: s.questions.ask, Record: s.record, GrantRight: s.router.grantRight,
+		Keep: cfg.Keep, Mask: cfg.Mask.String, Spill: s.spill,
 	})
 	known := s.log.Began() > 0
 	if cfg.ReadOnly {

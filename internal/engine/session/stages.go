@@ -11,7 +11,7 @@ import (
 
 // stages lists all that happens around a request and around a call, in order.
 func (s *Session) stages(tools tool.Set) turn.Stages {
-	seen, permission := &seenGate{s: s}, &permissionGate{s: s}
+	seen, permission := &seenGate{s: s}, s.consent.Gate()
 	return turn.Stages{
 		Before: append([]turn.Before{
 			s.waitForResources,

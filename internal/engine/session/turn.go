@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
 )
 
 // turn runs one turn after another until no prompt waits.
@@ -25,7 +26,7 @@ func (s *Session) turn(r *run) {
 
 // answered brings a turn to its end: without a model where it needs none, or
 // with it.
-func (s *Session) answered(ctx context.Context, until Fixer) (event.End, error) {
+func (s *Session) answered(ctx context.Context, until verify.Verifier) (event.End, error) {
 	if err := s.router.route(); err != nil {
 		return turn.EndOf(err)
 	}

@@ -317,7 +317,7 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 		Route:      c.routes,
 		Limits:     c.limits,
 		Progress:   user.Progress,
-		Fixer:      fixer(user, c.trust),
+		Autofix:    fixer(user, c.trust),
 		Trust:      c.trust.event(),
 		Pressure:   pressure(user.Resources, a.Now, c.dir, c.paths.State),
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/team/autofix"
 )
 
@@ -47,7 +47,7 @@ func finderOf(conf settings.Settings, dir string, env func(string) string) *chec
 }
 
 // fixer is what brings turns that changed files to their end, nil for nothing.
-func fixer(conf settings.Settings, t *folderTrust) func() session.Fixer {
+func fixer(conf settings.Settings, t *folderTrust) func() verify.Verifier {
 	if t == nil || t.finder == nil {
 		return nil
 	}

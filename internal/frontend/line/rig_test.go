@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
@@ -173,7 +174,7 @@ type rig struct {
 	mu      sync.Mutex
 	extra   []tool.Tool
 	theme   plain.Theme
-	fixer   func() session.Fixer
+	fixer   func() verify.Verifier
 }
 
 func newRig(t *testing.T, m *llmtest.Model, keys ...key) *rig {
@@ -253,7 +254,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 			return m, nil
 		},
 		Tools: append(tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}, r.extra...),
-		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8), Fixer: r.fixer,
+		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8), Autofix: r.fixer,
 		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: r.t.TempDir(),
 		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },

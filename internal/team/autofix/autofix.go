@@ -18,7 +18,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/consent"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
@@ -43,8 +44,8 @@ type Config struct {
 	Timeout time.Duration
 }
 
-// New returns what makes a Fixer for each turn.
-func New(c Config) func() session.Fixer {
+// New returns what makes the Autofix of each turn.
+func New(c Config) func() verify.Verifier {
 	switch {
 	case c.Attempts == 0:
 		c.Attempts = Attempts
@@ -55,7 +56,7 @@ func New(c Config) func() session.Fixer {
 		c.Timeout = Timeout
 	}
 	left := map[string]bool{}
-	return func() session.Fixer { return &fixer{Config: c, left: left} }
+	return func() verify.Verifier { return &fixer{Config: c, left: left} }
 }
 
 // fixer is one turn's.
@@ -78,8 +79,8 @@ type try struct {
 	after   []string             // what was changed then
 }
 
-// Next is part of session.Fixer.
-func (f *fixer) Next(ctx context.Context, t session.Ending) (string, error) {
+// Next is part of verify.Verifier.
+func (f *fixer) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	proof := t.Evidence()
 	files := map[string]tool.Hash{}
 	var paths []string
@@ -131,7 +132,7 @@ func (f *fixer) Next(ctx context.Context, t session.Ending) (string, error) {
 // run runs what is not proven yet, the narrow checks first: where one of them
 // fails, the wide ones wait. It gives what is to be mended; outside says that
 // it lies outside of what the change can affect.
-func (f *fixer) run(ctx context.Context, t session.Ending, proof evidence.Report, found checks.Found) (failed []event.Checked, outside bool, err error) {
+func (f *fixer) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, found checks.Found) (failed []event.Checked, outside bool, err error) {
 	open := slices.DeleteFunc(slices.Clone(found.Wide), func(c checks.Check) bool { return proof.Passed(c.Command) })
 	if len(open) == 0 {
 		return nil, false, nil
@@ -139,9 +140,9 @@ func (f *fixer) run(ctx context.Context, t session.Ending, proof evidence.Report
 	narrow := slices.DeleteFunc(slices.Clone(found.Narrow), func(c checks.Check) bool {
 		return proof.Passed(c.Command) || !slices.ContainsFunc(open, func(o checks.Check) bool { return o.Unit == c.Unit })
 	})
-	var all []session.Check
+	var all []verify.Check
 	for _, c := range slices.Concat(narrow, open) {
-		all = append(all, f.session(c))
+		all = append(all, f.call(c))
 	}
 	if err := t.Consent(ctx, all); err != nil {
 		return nil, false, err
@@ -185,25 +186,25 @@ func sameness(c event.Checked) string {
 
 // check runs one check. One that passes and changes the turn's files itself, as
 // a formatter does, is run once more over what it made of them.
-func (f *fixer) check(ctx context.Context, t session.Ending, c checks.Check) (event.Checked, error) {
-	done, err := t.Check(ctx, f.session(c))
+func (f *fixer) check(ctx context.Context, t *verify.TurnEnd, c checks.Check) (event.Checked, error) {
+	done, err := t.Check(ctx, f.call(c))
 	if err != nil || len(done.Changed) == 0 || done.Exit == nil || *done.Exit != 0 {
 		return done, err
 	}
-	return t.Check(ctx, f.session(c))
+	return t.Check(ctx, f.call(c))
 }
 
-// session is a check as the session runs it.
-func (f *fixer) session(c checks.Check) session.Check {
+// call is a check as the session runs it.
+func (f *fixer) call(c checks.Check) verify.Check {
 	untrusted, stamp := "", ""
 	if f.Trusted != nil {
 		untrusted, stamp = f.Trusted(c)
 	}
-	return session.Check{
-		Untrusted: untrusted, Stamp: stamp,
-		Name: c.Name, Command: c.Command, Timeout: f.Timeout, Part: c.Part, Attempt: len(f.tries), Own: c.Own, Defined: c.Defined, Env: c.Env,
-		Read: func(output string, exit int) session.Reading {
-			return session.Reading(checks.Read(c.Kind, output, exit))
+	return verify.Check{
+		Check: consent.Check{Command: c.Command, Own: c.Own, Defined: c.Defined, Untrusted: untrusted, Stamp: stamp},
+		Name:  c.Name, Timeout: f.Timeout, Part: c.Part, Attempt: len(f.tries), Env: c.Env,
+		Read: func(output string, exit int) verify.Reading {
+			return verify.Reading(checks.Read(c.Kind, output, exit))
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -37,7 +38,7 @@ func TestClaims(t *testing.T) {
 		{"no check", "-- a.c --\n", []llmtest.Turn{write("a.c", "x"), claim}, nil, "no check found", ""},
 		{"documents", shop, []llmtest.Turn{write("README.md", "x"), claim}, nil, "only documents changed, which no check looks at", ""},
 		{"no fixes are asked for", shop, []llmtest.Turn{wrong, claim}, func(r *rig) { r.fix.Attempts = -1 }, "", "go test . ./price"},
-		{"it is switched off", shop, []llmtest.Turn{wrong, claim}, func(r *rig) { r.cfg.Fixer = func() session.Fixer { return nil } }, "no check ran after the last change", ""},
+		{"it is switched off", shop, []llmtest.Turn{wrong, claim}, func(r *rig) { r.cfg.Autofix = func() verify.Verifier { return nil } }, "no check ran after the last change", ""},
 		{"it claims again and does nothing", shop, []llmtest.Turn{wrong, claim, claim}, nil, "", "go test . ./price"},
 		{"pytest is missing", "-- pytest.ini --\n-- a.py --\n", []llmtest.Turn{write("a.py", "x"), claim}, func(r *rig) {
 			r.program("python3", "echo '/usr/bin/python3: No module named pytest' >&2; exit 1")

@@ -85,8 +85,8 @@ func (r *rig) configure(command string) {
 
 func (r *rig) open() {
 	r.t.Helper()
-	if r.cfg.Fixer == nil {
-		r.cfg.Fixer = New(r.fix)
+	if r.cfg.Autofix == nil {
+		r.cfg.Autofix = New(r.fix)
 	}
 	s, err := session.Open(r.t.Context(), r.cfg)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
-	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/consent"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
@@ -56,7 +57,7 @@ type Result struct {
 	Why     string `json:"why,omitempty"` // why it is not met
 }
 
-// Goal is a person's goal for one prompt. It is part of session.Fixer.
+// Goal is a person's goal for one prompt. It is part of verify.Verifier.
 type Goal struct {
 	Config
 	was    checks.Definition
@@ -96,8 +97,8 @@ func (g *Goal) Result() Result { return g.result }
 // Prompt is what the model is asked where the person said no more than the goal.
 func (g *Goal) Prompt() string { return "Make this command pass: " + g.Command }
 
-// Next is part of session.Fixer.
-func (g *Goal) Next(ctx context.Context, t session.Ending) (string, error) {
+// Next is part of verify.Verifier.
+func (g *Goal) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	c, now, err := g.Find(g.Command)
 	if err != nil {
 		return "", err
@@ -148,11 +149,12 @@ func (g *Goal) Next(ctx context.Context, t session.Ending) (string, error) {
 
 func (g *Goal) unmet() string { return "the goal " + g.Command + " is not reached: " + g.result.Why }
 
-func (g *Goal) check(c checks.Check) session.Check {
-	return session.Check{
-		Name: "goal", Command: c.Command, Timeout: g.Timeout, Attempt: g.result.Rounds, Own: true, Said: true, Env: c.Env,
-		Read: func(output string, exit int) session.Reading {
-			return session.Reading(checks.Read(c.Kind, output, exit))
+func (g *Goal) check(c checks.Check) verify.Check {
+	return verify.Check{
+		Check: consent.Check{Command: c.Command, Own: true, Said: true},
+		Name:  "goal", Timeout: g.Timeout, Attempt: g.result.Rounds, Env: c.Env,
+		Read: func(output string, exit int) verify.Reading {
+			return verify.Reading(checks.Read(c.Kind, output, exit))
 		},
 	}
 }

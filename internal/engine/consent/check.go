@@ -1,0 +1,118 @@
+package consent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// This file is the consent to a project's checks, which pawl runs by itself
+// (SPEC 4.15, 16.4): what the person said of them before, and the words for a
+// closing line.
+
+// Check is what consent to a check depends on.
+type Check struct {
+	Command string
+	// Own: a person's configuration names the command, so that it counts as
+	// one of the project's checks whatever it is.
+	Own bool
+	// Said: the person gave the command with this turn's prompt, which is their
+	// consent as long as what defines it is as it was then.
+	Said bool
+	// Defined are the files that define what it does. When the agent changed one
+	// of that name in this session, it asks again (SPEC 16.4).
+	Defined []string
+	// Untrusted is why the folder's word is not enough to run it, "" where it
+	// is trusted (SPEC 16.1): a person is asked, whatever the mode and the rules,
+	// and without one it is not run.
+	Untrusted string
+	// Stamp stands for the contents of what defines it besides Defined.
+	Stamp string
+}
+
+// Checker is a turn.Pending's Records where the call is a check.
+type Checker interface{ Checks() *Check }
+
+// checkOf returns the check that a call is, nil where it is none.
+func checkOf(p *turn.Pending) *Check {
+	if c, ok := p.Records.(Checker); ok {
+		return c.Checks()
+	}
+	return nil
+}
+
+// decideCheck asks the policy about a check.
+func (j *Judge) decideCheck(p *turn.Pending, c *Check) permission.Decision {
+	definition := j.definition(c)
+	return eventlog.Look(j.Log, func() permission.Decision {
+		seen, ok := j.allowedAs[c.Command]
+		return j.Config.Policy.DecideCheck(Call(p), permission.Check{Command: c.Command, Own: c.Own, Said: c.Said, Defined: c.Defined, Untrusted: c.Untrusted, Seen: ok && seen == definition})
+	})
+}
+
+// remembered returns the person's answer to a check that they were asked about
+// before.
+func (g *Gate) remembered(c *Check, d permission.Decision) (allowed, known bool) {
+	if why, ok := g.allowedChecks[c.Command]; ok && why == g.whyAsked(c, d) {
+		return true, true
+	}
+	return false, slices.Contains(g.refused, c.Command)
+}
+
+// whyAsked names why a check needs consent. A yes to one that is not trusted is
+// for what the person was shown, so that its definition is part of it.
+func (j *Judge) whyAsked(c *Check, d permission.Decision) string {
+	if d.By == permission.ByUntrusted {
+		return d.By + "\n" + j.definition(c)
+	}
+	return d.By
+}
+
+// remember keeps a person's answer; lasts: it is for the session.
+func (g *Gate) remember(c *Check, d permission.Decision, allowed, lasts bool) {
+	if !allowed {
+		g.refused = append(g.refused, c.Command)
+		return
+	}
+	g.allowedChecks[c.Command] = g.whyAsked(c, d)
+	if lasts && (d.By == permission.ByRedefined || d.By == permission.ByUntrusted) {
+		g.allowedAs[c.Command] = g.definition(c)
+	}
+}
+
+// definition stands for the contents of the files that define a check.
+func (j *Judge) definition(c *Check) string {
+	var b strings.Builder
+	b.WriteString(c.Stamp + "\n")
+	for _, f := range c.Defined {
+		if j.Files != nil {
+			h, _, _ := j.Files.Stat(f) // one that can not be read is as one that does not exist
+			b.WriteString(f + "=" + string(h) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// checkDenied words a decision for the line that tells what is proven.
+func checkDenied(d permission.Decision) *turn.Refusal {
+	text := "not allowed: " + d.Reason
+	if d.By == permission.ByUntrusted {
+		return &turn.Refusal{Outcome: event.Denied, Text: "not run: " + d.Reason + " (pawl trust, or --trust for one run)"}
+	}
+	if d.Verdict == permission.Ask {
+		text += ", and nobody was there to allow it"
+		if d.Flag != "" {
+			text += " (" + d.Flag + ")"
+		}
+	}
+	return &turn.Refusal{Outcome: event.Denied, Text: text}
+}
+
+// checkRefused is a check that a person did not allow. It ends no turn.
+func checkRefused() *turn.Refusal {
+	return &turn.Refusal{Outcome: event.Denied, Text: "you did not allow it"}
+}

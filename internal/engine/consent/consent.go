@@ -1,0 +1,120 @@
+// Package consent decides which calls of a step may run (SPEC 4.7, 16), and asks
+// a person about those that need it.
+//
+// It promises that all calls of a step that need consent are one request to the
+// person, with what each of them would do; that a yes holds for what was shown:
+// a call that an earlier one of its step made mean something else does not run;
+// and that where nobody is there, what would ask is denied, with what would allow
+// it. It judges nothing itself: policy/permission does.
+package consent
+
+import (
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// Config is what consent is given of its session.
+type Config struct {
+	Log *eventlog.Log
+	// Policy is a fold of Log. Decide asks it about a call of the model, within
+	// the rights that the session has.
+	Policy *permission.Policy
+	Decide func(permission.Call) permission.Decision
+	Person bool // somebody is there to answer
+	Files  tool.Files
+	// Env is what a call's footprint is measured with again.
+	Env func(*turn.Pending) tool.Env
+	// Drafts are the files without a change, for the preview of a step.
+	Drafts func() *changes.Drafts
+	// Unrestorable returns the file that a call would destroy without a copy, ""
+	// for none.
+	Unrestorable func(context.Context, *turn.Pending) string
+	// Ask puts a question to the person and waits for the answer.
+	Ask    func(context.Context, event.Asked) (event.Answered, error)
+	Record func(context.Context, ...event.Draft) error
+	// GrantRight gives the running turn a right that its route lacks.
+	GrantRight func(ctx context.Context, right, by, what string) error
+	// Keep, if set, stores a grant that holds in later sessions too.
+	Keep func(rule string) error
+	// Mask masks secrets. Spill keeps a text in a file and returns its name.
+	Mask  func(string) string
+	Spill func(ctx context.Context, name, text string) (string, error)
+}
+
+// Judge judges the calls of one session. It remembers what the person said of
+// checks. One turn at a time uses it.
+type Judge struct {
+	Config
+	refused []string // commands of checks
+	// allowedAs are the commands of checks that the agent had redefined, or whose
+	// folder is not trusted, and that the person allowed for the session: with the
+	// definition that they saw.
+	allowedAs map[string]string
+}
+
+// New returns the judge of a session.
+func New(c Config) *Judge { return &Judge{Config: c, allowedAs: map[string]string{}} }
+
+// Gate returns the gate of one turn, which is also the stage just before a call.
+func (j *Judge) Gate() *Gate { return &Gate{Judge: j, allowedChecks: map[string]string{}} }
+
+// Policy returns what the policy decides about a call. It asks nobody.
+func (j *Judge) Policy(p *turn.Pending) permission.Decision {
+	if c := checkOf(p); c != nil {
+		return j.decideCheck(p, c)
+	}
+	return j.Decide(Call(p))
+}
+
+// Call is a call as the policy judges it.
+func Call(p *turn.Pending) permission.Call {
+	return permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Spoken: p.Tool.Spoken, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args}
+}
+
+// decide asks the policy. What it allows needs consent all the same where a file
+// would be destroyed that can not be put back (SPEC 11.1).
+func (j *Judge) decide(ctx context.Context, p *turn.Pending) permission.Decision {
+	d := j.Policy(p)
+	if d.Verdict == permission.Deny || eventlog.Look(j.Log, j.Config.Policy.Mode) == permission.Yolo {
+		return d
+	}
+	lost := j.Unrestorable(ctx, p)
+	if lost == "" {
+		return d
+	}
+	why := "no copy of " + lost + " is kept, so what it does there can not be undone"
+	if d.Verdict == permission.Ask {
+		d.Reason += "; " + why
+		return d
+	}
+	return permission.Decision{Verdict: permission.Ask, By: "journal", Reason: why, Confine: d.Confine}
+}
+
+// edits reports whether a call that needs consent is one that the mode for edits
+// allows: then a person may allow all of its kind from now on.
+func (j *Judge) edits(ctx context.Context, p *turn.Pending) bool {
+	if p.Footprint.Shell != "" || j.Unrestorable(ctx, p) != "" {
+		return false
+	}
+	policy := j.Config.Policy
+	return eventlog.Look(j.Log, func() bool {
+		return policy.Mode() == permission.Ask4All && policy.In(permission.AcceptEdits).Decide(Call(p)).Verdict == permission.Allow
+	})
+}
+
+// grant keeps a yes that holds for more than one call.
+func (j *Judge) grant(ctx context.Context, rule string, scope event.Scope) error {
+	if err := j.Record(ctx, event.Draft{Body: event.Granted{Rule: rule, Scope: scope}}); err != nil {
+		return err
+	}
+	if scope == event.Always && j.Keep != nil {
+		return j.Keep(rule)
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package consent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// Gate is the permission gate of one turn.
+type Gate struct {
+	*Judge
+	// allowedChecks are the commands of checks that the person allowed in this
+	// turn, with why they were asked.
+	allowedChecks map[string]string
+	// allowed are the calls of this step that a person allowed once. A call's
+	// id is unique in its step only: some models count from 0 in each.
+	allowed map[*turn.Pending]bool
+	// places are where the calls that need consent led when they were judged.
+	places map[*turn.Pending][]string
+	// missing is the right that a call of this step needs and its turn's route
+	// lacks.
+	missing map[*turn.Pending]string
+}
+
+// Check is part of turn.Gate.
+func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
+	g.allowed, g.missing = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
+	g.places = map[*turn.Pending][]string{}
+	open := map[*turn.Pending]permission.Decision{} // what the person is asked about
+	for _, p := range step {
+		if p.Refused != nil {
+			continue
+		}
+		d, err := g.routed(ctx, p, g.decide(ctx, p))
+		if err != nil {
+			return err
+		}
+		p.Confine = d.Confine
+		switch d.Verdict {
+		case permission.Deny:
+			p.Refused = denial(p, d)
+		case permission.Ask:
+			if !g.Person {
+				p.Refused = denial(p, d)
+				continue
+			}
+			g.places[p] = places(p.Footprint)
+			if c := checkOf(p); c != nil {
+				if allowed, known := g.remembered(c, d); allowed {
+					g.allowed[p] = true
+					continue
+				} else if known {
+					p.Refused = checkRefused()
+					continue
+				}
+			}
+			open[p] = d
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	asks := g.questions(ctx, step, open)
+	asked := event.Asked{}
+	for _, c := range asks {
+		asked.Questions = append(asked.Questions, c.Question)
+	}
+	a, err := g.Ask(ctx, asked)
+	if ctx.Err() != nil {
+		return nil // the loop sees it and cancels the step
+	}
+	if err != nil && !errors.Is(err, tool.ErrNobody) {
+		return err
+	}
+	return g.apply(ctx, asks, open, a)
+}
+
+// routed decides about a call that needs what its turn's route lacks. A person
+// is asked; without one, a route that pawl chose itself is not held against
+// the run: it widens, and the log and the result tell so. One that somebody
+// asked for holds.
+func (g *Gate) routed(ctx context.Context, p *turn.Pending, d permission.Decision) (permission.Decision, error) {
+	switch {
+	case d.Beyond == "", checkOf(p) != nil && !g.Person: // no check is worth a right
+	case g.Person:
+		g.missing[p] = d.Beyond
+	case d.Firm:
+		d.Verdict, d.By, d.Flag = permission.Deny, "route", ""
+		d.Reason += ". Do not try it another way; say what you would change"
+	case d.By == "route":
+		if err := g.GrantRight(ctx, d.Beyond, "model asked", p.Title()); err != nil {
+			return d, err
+		}
+		return g.decide(ctx, p), nil
+	}
+	return d, nil
+}
+
+// apply applies a person's answers.
+func (g *Gate) apply(ctx context.Context, asks []question, open map[*turn.Pending]permission.Decision, a event.Answered) error {
+	verdicts := map[string]event.Verdict{}
+	for _, v := range a.Verdicts {
+		verdicts[v.Call] = v
+	}
+	for _, q := range asks {
+		v := verdicts[q.Call]
+		lasts := v.Scope == event.Session || v.Scope == event.Always
+		if v.Scope == event.Always && !q.Always {
+			v.Scope = event.Session
+		}
+		if lasts {
+			if err := g.grant(ctx, q.Pattern, v.Scope); err != nil {
+				return err
+			}
+		}
+		for _, p := range q.of {
+			allowed := lasts || v.Scope == event.Once
+			g.allowed[p], p.Allowed = allowed, allowed
+			c := checkOf(p)
+			switch {
+			case c != nil:
+				g.remember(c, open[p], allowed, lasts)
+				if !allowed {
+					p.Refused = checkRefused()
+				}
+			case !allowed:
+				p.Refused = refusedBy(p, v)
+			}
+			if right := g.missing[p]; right != "" && allowed {
+				if err := g.GrantRight(ctx, right, "person", p.Title()); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Start is part of turn.Starter: an earlier call of the step may have made
+// the same words mean something else, such as a path that is a link now. What
+// would ask now does not run, and a person's yes is for where a call led then.
+func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
+	if err := p.Measure(g.Env(p)); err != nil {
+		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
+	}
+	d := g.decide(ctx, p)
+	p.Confine = d.Confine
+	switch {
+	case d.Verdict == permission.Allow:
+		return nil
+	case checkOf(p) != nil && !g.allowed[p]:
+		return denial(p, d)
+	case d.Verdict == permission.Deny:
+		return p.Deny(d.Reason, d.By)
+	case !g.allowed[p]:
+		return p.Deny(d.Reason+"; a call before it changed what it does. Call it again to have it asked about", d.By)
+	}
+	for _, now := range places(p.Footprint) {
+		if !slices.Contains(g.places[p], now) {
+			return p.Deny("it leads elsewhere than when it was allowed ("+d.Reason+"). Call it again to have it asked about", d.By)
+		}
+	}
+	return nil
+}
+
+// places are all that a call is known to touch.
+func places(f tool.Footprint) []string {
+	var out []string
+	for _, sp := range f.Reads {
+		out = append(out, "read "+sp.Path)
+	}
+	for _, sp := range f.Writes {
+		out = append(out, "write "+sp.Path)
+	}
+	for _, l := range f.Lands {
+		out = append(out, fmt.Sprintf("%t %s %s", l.Write, l.Path, l.Named))
+	}
+	return out
+}
+
+// denial refuses a call that is denied, or would need consent without a person.
+func denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
+	if checkOf(p) != nil {
+		return checkDenied(d)
+	}
+	if d.Verdict == permission.Ask {
+		return p.Deny(nobody(d), "headless")
+	}
+	why := d.Reason
+	if d.Flag != "" {
+		why += "; a run with " + d.Flag + " may do it"
+	}
+	return p.Deny(why, d.By)
+}
+
+// nobody words why a call that needs consent does not run without a person.
+func nobody(d permission.Decision) string {
+	why := d.Reason + "; nobody is there to allow it. Do not try it another way; say at the end what is needed"
+	if d.Flag != "" {
+		why += ", which is to run pawl with " + d.Flag
+	}
+	return why
+}
+
+// refusedBy is a person's No. Without a word of why, it ends the turn.
+func refusedBy(p *turn.Pending, v event.Verdict) *turn.Refusal {
+	reason := "The user did not allow it."
+	if v.Why != "" {
+		reason = "The user did not allow it and says: " + v.Why
+	}
+	r := p.Deny(reason, "person")
+	r.EndTurn = v.Why == ""
+	return r
+}

@@ -1,0 +1,112 @@
+package consent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// What a question shows of a call that changes files: the diff of what it would
+// do, to the files as the calls before it in the same step would leave them.
+
+// previewLimit is how many bytes of a diff a question shows. What is longer is
+// whole in a file that the question names: nothing that is asked about is out
+// of reach (SPEC 16.11), and no log or screen drowns in it.
+const previewLimit = 100 << 10
+
+// question is what the person is asked of one call, or of the checks that one
+// grant would allow.
+type question struct {
+	event.Question
+	of []*turn.Pending
+	d  permission.Decision
+}
+
+// questions words the questions for the calls of a step that need consent, in
+// order.
+func (g *Gate) questions(ctx context.Context, step []*turn.Pending, open map[*turn.Pending]permission.Decision) []question {
+	drafts := g.Drafts()
+	var out []question
+	unknown := false
+	for left := len(open); left > 0; step = step[1:] {
+		p := step[0]
+		if p.Refused != nil {
+			continue
+		}
+		text, counts := drafts.Preview(ctx, p, previewLimit)
+		if d, ok := open[p]; ok {
+			left--
+			out = g.addTo(out, question{g.question(ctx, p, d, text, counts, unknown), []*turn.Pending{p}, d})
+		}
+		unknown = unknown || p.Footprint.Unknown
+	}
+	return out
+}
+
+// addTo adds a question: that about a check to one about checks with the same
+// grant, where there is one.
+func (g *Gate) addTo(out []question, q question) []question {
+	c := checkOf(q.of[0])
+	if c == nil {
+		return append(out, q)
+	}
+	q.Title = "check the changes: " + q.Title
+	i := slices.IndexFunc(out, func(o question) bool {
+		other := checkOf(o.of[0])
+		return q.Pattern != "" && o.Pattern == q.Pattern && other != nil && g.whyAsked(other, o.d) == g.whyAsked(c, q.d)
+	})
+	if i < 0 {
+		return append(out, q)
+	}
+	out[i].Preview += "\n" + q.Preview
+	out[i].Reason += "; " + q.Reason
+	out[i].of = append(out[i].of, q.of...)
+	return out
+}
+
+func (g *Gate) question(ctx context.Context, p *turn.Pending, d permission.Decision, preview, counts string, unknown bool) event.Question {
+	q := event.Question{
+		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: p.Title(), Reason: d.Reason,
+		Pattern: d.Pattern, Always: d.CanAlways, Edits: g.missing[p] == "" && g.edits(ctx, p), Preview: string(p.Args),
+	}
+	if p.Footprint.Shell != "" {
+		q.Preview = p.Footprint.Shell
+		if also := p.Footprint.Besides; also != "" {
+			q.Preview += "\n" + also
+		}
+	}
+	if preview != "" {
+		// Commands and arguments are shown whole, however long.
+		q.Preview = g.bounded(ctx, p, g.Mask(preview))
+		if unknown {
+			q.Preview = "(as the files are now; a command before it in this step may change them)\n" + q.Preview
+		}
+	}
+	if counts != "" {
+		q.Title = p.Tool.Spec.Name + " " + counts
+	}
+	return q
+}
+
+// bounded cuts a preview at a line, and tells what was left out and where it is.
+// Where it cannot be kept, it is shown whole.
+func (j *Judge) bounded(ctx context.Context, p *turn.Pending, text string) string {
+	if len(text) <= previewLimit {
+		return text
+	}
+	path, err := j.Spill(ctx, "preview-"+p.Call.ID, text)
+	if err != nil {
+		return text
+	}
+	n := strings.LastIndexByte(text[:previewLimit], '\n') + 1
+	if n == 0 {
+		n = len(strings.ToValidUTF8(text[:previewLimit], ""))
+	}
+	return fmt.Sprintf("%s[%d of %d lines are shown here. All of it is in %s]\n",
+		text[:n], strings.Count(text[:n], "\n"), strings.Count(text, "\n"), path)
+}
