@@ -121,7 +121,8 @@ func (s *Servers) Missing() []string {
 	for _, p := range s.list() {
 		p.mu.Lock()
 		absent := (*AbsentError)(nil)
-		is := errors.As(p.broken, &absent)
+		// Who edits a JSON file or a script now and then wants no server for it.
+		is := errors.As(p.broken, &absent) && len(p.alts[0].Roots) > 0
 		p.mu.Unlock()
 		if !is {
 			continue

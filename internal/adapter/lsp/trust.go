@@ -79,8 +79,8 @@ func (s *Servers) atTop(wanted func(*Server) bool) []*Server {
 			}
 			for i := range s.table {
 				srv := &s.table[i]
-				if !found[srv.Name] && wanted(srv) && srv.Language(e.Name()) != "" && s.rootOf(srv, dir) != "" {
-					found[srv.Name] = true
+				if _, known := found[srv.Name]; !known && srv.Language(e.Name()) != "" && s.rootOf(srv, dir) != "" {
+					found[srv.Name] = wanted(srv)
 				}
 			}
 		}

@@ -21,8 +21,9 @@ import (
 const spotLimit = 200
 
 // codePlan is how long a server may take to say what a call would write, before
-// the call is judged.
-const codePlan = 25 * time.Second
+// the call is judged. No interrupt reaches that wait, so it is short: one that
+// still reads its project is asked again by the model's next call.
+const codePlan = 8 * time.Second
 
 // Lsp are the tools of language servers, for a session that has such.
 func Lsp() []tool.Tool {
@@ -215,6 +216,9 @@ func codeWrites(env tool.Env, at tool.CodeAt, plan func(context.Context, tool.Co
 	ctx, cancel := context.WithTimeout(context.Background(), codePlan)
 	defer cancel()
 	ws, err := plan(ctx, env.Code, at)
+	if ctx.Err() != nil {
+		return fp, failf("the language server is still reading the project: make the same call again")
+	}
 	if err != nil {
 		return fp, nil // the call tells why: nothing will be written
 	}
