@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -30,9 +31,16 @@ func TestScrollbackEqualsTheTranscript(t *testing.T) {
 }
 
 func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
+	var mu sync.Mutex // the model and the person take marks
 	marks := 0
-	mark := func() string { marks++; return fmt.Sprintf("m%04dm", marks) }
-	filler := func() string { return strings.Repeat("word ", rnd.IntN(30)) }
+	mark := func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		marks++
+		return fmt.Sprintf("m%04dm", marks)
+	}
+	says := rand.New(rand.NewPCG(rnd.Uint64(), 1)) // of the model
+	filler := func() string { return strings.Repeat("word ", says.IntN(30)) }
 	m := llmtest.New()
 	hold := make(chan struct{})
 	m.Next = func(_ int, r *llm.Request) llmtest.Turn {
@@ -40,15 +48,15 @@ func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
 		prompt := last.Text()
 		switch {
 		case strings.Contains(prompt, "ask") && last.Role == llm.User:
-			return llmtest.Turn{Text: mark() + " I write.\n", Calls: llmtest.Use("write", fmt.Sprintf(`{"path":"f%d.txt","content":"%s\n"}`, marks, mark())).Calls, Piece: 7}
+			return llmtest.Turn{Text: mark() + " I write.\n", Calls: llmtest.Use("write", fmt.Sprintf(`{"path":"f%s.txt","content":"%s\n"}`, strconv.Itoa(says.IntN(1e9)), mark())).Calls, Piece: 7}
 		case strings.Contains(prompt, "hang"):
 			return llmtest.Turn{Text: mark() + " before it hangs\n\n" + mark() + " half a", Piece: 5, Wait: hold}
 		case strings.Contains(prompt, "fail"):
 			return llmtest.Use("bash", fmt.Sprintf(`{"command":"seq 20; echo %s; exit 1"}`, mark()))
 		}
 		var b strings.Builder
-		for range 1 + rnd.IntN(8) {
-			switch rnd.IntN(6) {
+		for range 1 + says.IntN(8) {
+			switch says.IntN(6) {
 			case 0:
 				fmt.Fprintf(&b, "# %s %s\n\n", mark(), filler())
 			case 1:
@@ -61,7 +69,7 @@ func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
 				fmt.Fprintf(&b, "%s %s`%s` 漢字 %s\n\n", mark(), filler(), mark(), filler())
 			}
 		}
-		return llmtest.Turn{Text: b.String(), Piece: 1 + rnd.IntN(40)}
+		return llmtest.Turn{Text: b.String(), Piece: 1 + says.IntN(40)}
 	}
 	r := newRig(t, m)
 	r.start("")
