@@ -1,0 +1,126 @@
+//go:build linux && tmux
+
+package cli
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+)
+
+// inTmux is pawl in a window of a real terminal.
+type inTmux struct {
+	t      *testing.T
+	socket string
+}
+
+func (x *inTmux) run(args ...string) string {
+	x.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", x.socket, "-f", "/dev/null"}, args...)...).CombinedOutput()
+	if err != nil {
+		x.t.Fatalf("tmux %s: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// text is scrollback and screen, with wrapped lines whole.
+func (x *inTmux) text() string { return x.run("capture-pane", "-p", "-J", "-S", "-") }
+
+// see waits for a text. There is nothing to wait on but the terminal's look.
+func (x *inTmux) see(text string) {
+	x.t.Helper()
+	for began := time.Now(); !strings.Contains(x.text(), text); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > patient {
+			x.t.Fatalf("no %q came; seen:\n%s", text, x.text())
+		}
+	}
+}
+
+func (x *inTmux) send(keys ...string) { x.run(append([]string{"send-keys"}, keys...)...) }
+
+// The screen in a real terminal: replies while the window changes its size, a
+// question, an interrupt, a death and the session again. Each line that was said
+// is in the scrollback once and in order.
+//
+// SPEC 18.1, 18.3, 18.4
+func TestScreenInTmux(t *testing.T) {
+	const lines = 40
+	srv := httptest.NewServer(&llmtest.Server{Reply: func(n int, body []byte) llmtest.Turn {
+		if n == 1 {
+			return llmtest.Use("write", `{"path":"new.txt","content":"one\n"}`)
+		}
+		if n == 3 {
+			return llmtest.Use("bash", `{"command":"echo begun; sleep 1000"}`)
+		}
+		var b strings.Builder
+		for i := range lines {
+			fmt.Fprintf(&b, "reply%dline%03d %s\n\n", n, i, strings.Repeat("word ", i))
+		}
+		return llmtest.Turn{Text: b.String(), Piece: 9}
+	}})
+	t.Cleanup(srv.Close)
+	dir, home := t.TempDir(), t.TempDir()
+	x := &inTmux{t: t, socket: filepath.Join(t.TempDir(), "s")}
+	env := []string{"TERM=tmux-256color", "PAWL_MODEL=anthropic/claude-script", "ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL}
+	c := pawl(t, dir, home, env)
+	line := "env"
+	for _, e := range c.Env {
+		line += " '" + e + "'"
+	}
+	script := filepath.Join(t.TempDir(), "start")
+	if err := os.WriteFile(script, []byte("cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	x.run("new-session", "-d", "-x", "100", "-y", "30", "sh")
+	t.Cleanup(func() { x.run("kill-server") })
+	x.run("set", "-g", "history-limit", "50000")
+	x.send("sh "+script, "Enter")
+	x.see("what is to be done?")
+	x.send("first", "Enter")
+	for _, width := range []string{"70", "50", "90", "120", "60", "100", "80", "110"} {
+		x.run("resize-window", "-x", width, "-y", "30")
+	}
+	x.see("1 model reply")
+	x.send("second", "Enter")
+	x.see("press a key")
+	x.send("y")
+	x.see("2 model replies")
+	x.send("third", "Enter")
+	x.see("● bash echo begun")
+	x.send("kept")
+	x.send("Escape")
+	x.see("interrupted")
+	x.see("› kept")
+	text := x.text()
+	for _, n := range []int{0, 2} {
+		last := 0
+		for i := range lines {
+			mark := fmt.Sprintf("reply%dline%03d", n, i)
+			if c := strings.Count(text, mark); c != 1 {
+				t.Errorf("%s is there %d times", mark, c)
+			}
+			at := strings.Index(text, mark)
+			if at < last {
+				t.Errorf("%s is out of order", mark)
+			}
+			last = at
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+	x.send("C-u")
+	x.send("C-d")
+	x.see("to go on with this session")
+	x.send("clear; sh "+script+" -c", "Enter")
+	x.see(fmt.Sprintf("reply2line%03d", lines-1))
+	x.see("what is to be done?")
+	x.send("C-d")
+}
