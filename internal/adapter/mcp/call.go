@@ -1,0 +1,164 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+type trustItem = trust.Item
+
+var tokens atomic.Int64
+
+// cancelTime is how long a server may take to hear that a call is not wanted any
+// more. One that does not even read is ended.
+const cancelTime = 2 * time.Second
+
+// call calls a tool. What goes wrong with the server is a result.
+func (p *post) call(ctx context.Context, env tool.Env, i trustItem, in json.RawMessage) (tool.Result, error) {
+	c, err := p.get(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return tool.Result{}, context.Cause(ctx)
+		}
+		return tool.Errorf("The MCP server %s is not available: %v. Do the task without it, or say what is missing.", p.srv.Name, err), nil
+	}
+	if why := p.held(i.Key()); why != "" {
+		return tool.Errorf("%s was not called: %s.", toolName(p.srv.Name, i.Name), why), nil
+	}
+	params := &sdk.CallToolParams{Name: i.Name, Arguments: in}
+	if env.Out != nil {
+		token := fmt.Sprintf("pawl-%d", tokens.Add(1))
+		params.SetProgressToken(token)
+		defer c.watch(token, env.Out)()
+	}
+	type answer struct {
+		r   *sdk.CallToolResult
+		err error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		r, err := c.ss.CallTool(ctx, params)
+		got <- answer{r, err}
+	}()
+	var a answer
+	select {
+	case a = <-got:
+	case <-ctx.Done():
+		t := time.NewTimer(cancelTime)
+		defer t.Stop()
+		select {
+		case <-got:
+		case <-t.C:
+			c.kill(0)
+		}
+		return tool.Result{}, context.Cause(ctx)
+	}
+	switch {
+	case a.err == nil:
+		return result(a.r), nil
+	case ctx.Err() != nil:
+		return tool.Result{}, context.Cause(ctx)
+	case !c.alive() || errors.Is(a.err, sdk.ErrConnectionClosed):
+		return tool.Errorf("The MCP server %s ended during the call: %v. What the call did may stand; look before you repeat it.", p.srv.Name, p.withLog(a.err)), nil
+	}
+	return tool.Errorf("The MCP server %s answered with an error: %s", p.srv.Name, cut(a.err.Error(), 4000)), nil
+}
+
+// maxProgress is how many lines of progress of one call are shown.
+const maxProgress = 200
+
+// watch shows what a server says of how far a call is.
+func (c *conn) watch(token string, out func(string)) (end func()) {
+	n, last := 0, ""
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.progress[token] = func(text string) {
+		if text != last && n < maxProgress {
+			n, last = n+1, text
+			out(text)
+		}
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.progress, token)
+	}
+}
+
+// Images that model APIs take, and how many and how large.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+const (
+	maxImages = 10
+	maxImage  = 4 << 20
+)
+
+// result is what a server answered, as the model reads it.
+func result(r *sdk.CallToolResult) tool.Result {
+	out := tool.Result{Error: r.IsError}
+	var text []string
+	for _, c := range r.Content {
+		switch c := c.(type) {
+		case *sdk.TextContent:
+			text = append(text, c.Text)
+		case *sdk.ImageContent:
+			if why := leftOut(c.MIMEType, len(c.Data), len(out.Images)); why != "" {
+				text = append(text, why)
+			} else {
+				out.Images = append(out.Images, llm.Media{Type: c.MIMEType, Data: c.Data})
+			}
+		case *sdk.AudioContent:
+			text = append(text, fmt.Sprintf("[audio of %d bytes, left out]", len(c.Data)))
+		case *sdk.ResourceLink:
+			text = append(text, strings.TrimSpace(fmt.Sprintf("[resource %s: %s] %s", c.Name, c.URI, c.Description)))
+		case *sdk.EmbeddedResource:
+			text = append(text, embedded(c.Resource))
+		default:
+			text = append(text, "[content of a kind that pawl does not know, left out]")
+		}
+	}
+	if len(text) == 0 && r.StructuredContent != nil {
+		if raw, err := json.MarshalIndent(r.StructuredContent, "", "  "); err == nil {
+			text = append(text, string(raw))
+		}
+	}
+	out.Text = strings.ToValidUTF8(strings.Join(text, "\n"), "\uFFFD")
+	if out.Text == "" && len(out.Images) == 0 {
+		out.Text = "(the tool returned nothing)"
+	}
+	return out
+}
+
+func leftOut(typ string, size, n int) string {
+	switch {
+	case !slices.Contains(imageTypes, typ):
+		return fmt.Sprintf("[image of type %s, left out: models take png, jpeg, gif and webp]", cut(typ, 40))
+	case size > maxImage:
+		return fmt.Sprintf("[image of %d bytes, left out: more than %d]", size, maxImage)
+	case n >= maxImages:
+		return "[one more image, left out]"
+	}
+	return ""
+}
+
+func embedded(r *sdk.ResourceContents) string {
+	switch {
+	case r == nil:
+		return "[an empty resource]"
+	case r.Text != "" || len(r.Blob) == 0:
+		return "== " + cut(r.URI, 300) + " ==\n" + r.Text
+	}
+	return fmt.Sprintf("[resource %s of %d bytes, not text, left out]", cut(r.URI, 300), len(r.Blob))
+}

@@ -1,0 +1,308 @@
+package mcp
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// Server is an MCP server as it is configured.
+type Server struct {
+	Name string
+	File string // where it stands
+	// Project: the folder's file names it, not the person's own.
+	Project   bool
+	Transport string // stdio, http, sse
+	Command   []string
+	Env       map[string]string
+	Dir       string
+	URL       string
+	Headers   map[string]string
+	// Timeout is the longest a call may take, 0: CallTime.
+	Timeout time.Duration
+	// Sandbox is how its process is confined: "off", "workspace", "read-only",
+	// or "" for what it is by default. Hosts are those it may then reach.
+	Sandbox  string
+	Hosts    []string
+	Disabled bool
+	// Problem says why it can not be used, "" where it can.
+	Problem string
+
+	start   []string // what identifies it: as configured, before expansion
+	secrets []string // values of variables that are named like secrets
+}
+
+// CallTime is how long a call may take where a server's configuration does not
+// say.
+const CallTime = 5 * time.Minute
+
+// Entry is a server as a file has it: Claude Code's form, with what others call
+// the same. Sandbox and Hosts are pawl's own.
+type Entry struct {
+	Type     string            `json:"type,omitempty"`
+	Command  Command           `json:"command,omitempty"`
+	Args     []string          `json:"args,omitempty"`
+	Env      map[string]string `json:"env,omitempty"`
+	Cwd      string            `json:"cwd,omitempty"`
+	URL      string            `json:"url,omitempty"`
+	HTTPURL  string            `json:"httpUrl,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Timeout  int64             `json:"timeout,omitempty"` // milliseconds
+	Disabled bool              `json:"disabled,omitempty"`
+	Sandbox  string            `json:"sandbox,omitempty"`
+	Hosts    []string          `json:"hosts,omitempty"`
+}
+
+// Command is a program, or a list with its arguments.
+type Command []string
+
+// UnmarshalJSON is part of json.Unmarshaler.
+func (c *Command) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*c = nil
+		if one != "" {
+			*c = Command{one}
+		}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(c))
+}
+
+// MarshalJSON is part of json.Marshaler.
+func (c Command) MarshalJSON() ([]byte, error) {
+	if len(c) == 1 {
+		return json.Marshal(c[0])
+	}
+	return json.Marshal([]string(c))
+}
+
+// Name says what a server may be called.
+var validName = regexp.MustCompile(`^[A-Za-z0-9](?:_?[A-Za-z0-9-])*$`)
+
+// CheckName reports why a name can be no server's.
+func CheckName(name string) error {
+	if len(name) > 40 || !validName.MatchString(name) {
+		return fmt.Errorf("%q can not be a server's name: letters, digits, - and single _, at most 40", name)
+	}
+	return nil
+}
+
+// Parse reads a file of servers, {"mcpServers": {…}}. env is the person's own
+// environment: ${VAR} and ${VAR:-default} are taken from it and from nowhere
+// else. A server that can not be used is in the list with its Problem.
+func Parse(file string, raw []byte, project bool, env func(string) string) ([]Server, error) {
+	var all struct {
+		Servers map[string]json.RawMessage `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(jsonc.Plain(raw), &all); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var out []Server
+	for _, name := range slices.Sorted(maps.Keys(all.Servers)) {
+		out = append(out, parse(file, name, all.Servers[name], project, env))
+	}
+	return out, nil
+}
+
+func parse(file, name string, raw json.RawMessage, project bool, env func(string) string) Server {
+	s := Server{Name: name, File: file, Project: project}
+	var e Entry
+	if err := json.Unmarshal(raw, &e); err != nil {
+		s.Problem = "its configuration can not be read: " + err.Error()
+		return s
+	}
+	s.Disabled, s.Sandbox, s.Hosts = e.Disabled, e.Sandbox, e.Hosts
+	if project {
+		s.Sandbox, s.Hosts = "", nil // a folder does not say how it is confined
+	}
+	if e.Timeout > 0 {
+		s.Timeout = time.Duration(min(e.Timeout, int64(time.Hour/time.Millisecond))) * time.Millisecond
+	}
+	s.start = start(e)
+	var missing []string
+	ex := func(v string) string {
+		for _, m := range variable.FindAllStringSubmatch(v, -1) {
+			if secretName.MatchString(m[1]) {
+				s.secrets = append(s.secrets, env(m[1]))
+			}
+		}
+		return expand(v, env, &missing)
+	}
+	for _, a := range append(slices.Clone([]string(e.Command)), e.Args...) {
+		s.Command = append(s.Command, ex(a))
+	}
+	s.Env, s.Headers, s.Dir = expandAll(e.Env, ex), expandAll(e.Headers, ex), ex(e.Cwd)
+	s.URL = ex(cmp.Or(e.URL, e.HTTPURL))
+	s.Transport = transport(e)
+	s.Problem = problem(&s, missing)
+	return s
+}
+
+func expandAll(m map[string]string, ex func(string) string) map[string]string {
+	out := make(map[string]string, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out[k] = ex(m[k])
+	}
+	return out
+}
+
+// start is what a pin is bound to: all that decides what answers, as configured,
+// so that a new token is not another server.
+func start(e Entry) []string {
+	out := []string{transport(e), cmp.Or(e.URL, e.HTTPURL), e.Cwd}
+	out = append(append(out, e.Command...), e.Args...)
+	for _, m := range []map[string]string{e.Env, e.Headers} {
+		out = append(out, "")
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			out = append(out, k+"="+m[k])
+		}
+	}
+	return out
+}
+
+func transport(e Entry) string {
+	switch t := strings.ToLower(e.Type); {
+	case t == "streamable-http" || t == "streamable_http" || t == "streamablehttp" || t == "remote":
+		return "http"
+	case t == "local":
+		return "stdio"
+	case t != "":
+		return t
+	case len(e.Command) > 0:
+		return "stdio"
+	case e.URL != "" || e.HTTPURL != "":
+		return "http"
+	}
+	return "stdio"
+}
+
+// variable is ${NAME} or ${NAME:-default}.
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
+
+func expand(s string, env func(string) string, missing *[]string) string {
+	return variable.ReplaceAllStringFunc(s, func(ref string) string {
+		m := variable.FindStringSubmatch(ref)
+		if v := env(m[1]); v != "" {
+			return v
+		}
+		if m[2] == "" && !slices.Contains(*missing, m[1]) {
+			*missing = append(*missing, m[1])
+		}
+		return strings.TrimPrefix(m[2], ":-")
+	})
+}
+
+func problem(s *Server, missing []string) string {
+	if err := CheckName(s.Name); err != nil {
+		return err.Error()
+	}
+	if len(missing) > 0 {
+		return "the environment has no " + strings.Join(missing, ", ")
+	}
+	switch s.Sandbox {
+	case "", "off", "workspace", "read-only":
+	default:
+		return fmt.Sprintf("\"sandbox\" is %q: use workspace, read-only or off", s.Sandbox)
+	}
+	switch s.Transport {
+	case "stdio":
+		if len(s.Command) == 0 || strings.TrimSpace(s.Command[0]) == "" {
+			return "it names neither a command nor an address"
+		}
+	case "http", "sse":
+		if _, err := address(s.URL); err != nil {
+			return err.Error()
+		}
+		for k, v := range s.Headers {
+			if strings.ContainsAny(k+v, "\r\n\x00") {
+				return "the header " + fmt.Sprintf("%q", k) + " holds a line end"
+			}
+		}
+	default:
+		return fmt.Sprintf("its type %q is not known: stdio, http or sse", s.Transport)
+	}
+	return ""
+}
+
+var errAddress = errors.New("its address is no http or https address without credentials")
+
+func address(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return nil, errAddress
+	}
+	return u, nil
+}
+
+// Here reports whether the server runs on this machine, where it may change the
+// workspace.
+func (s Server) Here() bool {
+	if s.Transport == "stdio" {
+		return true
+	}
+	u, err := address(s.URL)
+	if err != nil {
+		return false
+	}
+	name := strings.ToLower(u.Hostname())
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(name)
+	return err == nil && (a.Unmap().IsLoopback() || a.IsUnspecified())
+}
+
+// Runs is what starts it, or where it is, in one line without secrets.
+func (s Server) Runs() string {
+	if s.Transport == "stdio" {
+		return strings.Join(s.Command, " ")
+	}
+	if u, err := address(s.URL); err == nil {
+		u.RawQuery, u.Fragment = "", ""
+		return u.String()
+	}
+	return "of a form that is not known"
+}
+
+// secretName is how variables are named that hold secrets.
+var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|auth|cred|cookie|session|_pat$|dsn|private`)
+
+// Secrets are the values that must never be shown: those of headers, of an
+// address's query, and of variables that are named like secrets.
+func (s Server) Secrets() []string {
+	out := slices.Clone(s.secrets)
+	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
+		if secretName.MatchString(k) {
+			out = append(out, s.Env[k])
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(s.Headers)) {
+		v := s.Headers[k]
+		out = append(out, v)
+		if scheme, rest, ok := strings.Cut(v, " "); ok && len(scheme) < 12 {
+			out = append(out, rest)
+		}
+	}
+	if u, err := address(s.URL); err == nil {
+		for _, vs := range u.Query() {
+			out = append(out, vs...)
+		}
+	}
+	return out
+}
+
+func (s Server) identity(instructions string, items []trust.Item) trust.Server {
+	return trust.Server{Name: s.Name, Start: s.start, Instructions: instructions, Items: items}
+}

@@ -1,0 +1,319 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// Bounds of what is read of a server.
+const (
+	maxMessage = 16 << 20 // one message
+	maxLog     = 32 << 10 // of what it prints, the end
+	maxPages   = 50       // of a list
+	maxNoise   = 4 << 10  // of lines that are no message, in its log
+)
+
+// Times that a server is given. They are spent beside the turn where it can be.
+const (
+	startTime = 30 * time.Second
+	listTime  = 20 * time.Second
+	stopTime  = 500 * time.Millisecond
+)
+
+// The versions of the protocol that are asked for first: every server that
+// speaks on standard input and output answers initialize, and one that has it
+// no more says so; one behind HTTP is asked by the newest way first.
+const classic = "2025-11-25"
+
+// conn is a connection to a running server.
+type conn struct {
+	ss    *sdk.ClientSession
+	proc  process.Process // nil: it is elsewhere
+	log   *tail
+	began time.Time
+	gone  chan struct{} // closed: no answer comes any more
+
+	mu       sync.Mutex
+	progress map[string]func(string) // by token
+	changed  bool                    // it said that its list is another
+}
+
+// dial starts a server, or reaches it.
+func (s *Servers) dial(ctx context.Context, srv Server, log *tail) (c *conn, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTime, fmt.Errorf("it did not answer within %s", startTime))
+	defer cancel()
+	for _, version := range versions(srv) {
+		if c, err = s.try(ctx, srv, version, log); err == nil {
+			return c, nil
+		}
+		if ctx.Err() != nil || errors.Is(err, process.ErrUnconfined) || errors.Is(err, errStart) {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return nil, err
+}
+
+// versions lists how a server is asked, "" by the newest way with what the
+// protocol has for falling back.
+func versions(srv Server) []string {
+	if srv.Transport == "stdio" {
+		return []string{classic, ""}
+	}
+	return []string{""}
+}
+
+var errStart = errors.New("it can not be started")
+
+func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail) (*conn, error) {
+	c := &conn{log: log, began: s.opt.Now(), gone: make(chan struct{}), progress: map[string]func(string){}}
+	transport, err := s.transport(srv, c)
+	if err != nil {
+		return nil, err
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "pawl", Title: "pawl", Version: s.opt.Version}, &sdk.ClientOptions{
+		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}},
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.listChanged() },
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { c.progressed(r.Params) },
+	})
+	client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(s.opt.Root)}).String(), Name: "workspace"})
+	// The SDK waits for what is unanswered: what ends the wait is the end of the
+	// process, or of the request.
+	if c.proc != nil {
+		stop := context.AfterFunc(ctx, func() { c.proc.Kill(0) })
+		defer stop()
+	}
+	c.ss, err = client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		refused := c.refused()
+		c.kill(stopTime)
+		if refused != "" {
+			err = fmt.Errorf("%w; the sandbox refused it: %s", err, refused)
+		}
+		return nil, err
+	}
+	go func() {
+		_ = c.ss.Wait() // how it ended is told by who waits for an answer
+		close(c.gone)
+	}()
+	return c, nil
+}
+
+func (s *Servers) transport(srv Server, c *conn) (sdk.Transport, error) {
+	if srv.Transport != "stdio" {
+		return s.remote(srv)
+	}
+	env := make([]string, 0, len(srv.Env))
+	for k, v := range srv.Env {
+		env = append(env, k+"="+v)
+	}
+	slices.Sort(env)
+	// The process outlives the call that needed it first.
+	p, err := s.opt.Start.Start(s.life, process.Program{
+		Path: srv.Command[0], Args: srv.Command[1:], Dir: s.dir(srv), Env: env, Pipes: true, Stderr: c.log, Confine: s.opt.Confine(srv),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errStart, err)
+	}
+	c.proc = p
+	return &sdk.IOTransport{Reader: newLines(p.Out(), c.log), Writer: p.In(), MaxLineLength: maxMessage}, nil
+}
+
+// refused says what the sandbox refused the process, "" for nothing.
+func (c *conn) refused() string {
+	if c.proc == nil {
+		return ""
+	}
+	var out []string
+	for i, r := range c.proc.Refused() {
+		if i == 3 {
+			out = append(out, "…")
+			break
+		}
+		out = append(out, r.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// kill ends the process, or the connection, and returns when it is gone.
+func (c *conn) kill(grace time.Duration) {
+	if c.proc != nil {
+		c.proc.Kill(grace)
+		_ = c.proc.In().Close()
+		_ = c.proc.Out().Close()
+	}
+	if c.ss != nil {
+		_ = c.ss.Close()
+	}
+}
+
+func (c *conn) alive() bool {
+	select {
+	case <-c.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+func (c *conn) listChanged() {
+	c.mu.Lock()
+	c.changed = true
+	c.mu.Unlock()
+}
+
+// progressed hands on how far a call is. It never makes a call last longer.
+func (c *conn) progressed(p *sdk.ProgressNotificationParams) {
+	if p == nil {
+		return
+	}
+	c.mu.Lock()
+	show := c.progress[fmt.Sprint(p.ProgressToken)]
+	c.mu.Unlock()
+	if show == nil {
+		return
+	}
+	text := fmt.Sprintf("%g", p.Progress)
+	if p.Total > 0 {
+		text += fmt.Sprintf(" of %g", p.Total)
+	}
+	if p.Message != "" {
+		text += ": " + cut(p.Message, 200)
+	}
+	show(text + "\n")
+}
+
+// list asks a server what it offers.
+func (c *conn) list(ctx context.Context) (instructions string, items []trust.Item, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, listTime, fmt.Errorf("it did not list its tools within %s", listTime))
+	defer cancel()
+	init := c.ss.InitializeResult()
+	if init == nil || init.Capabilities == nil || init.Capabilities.Tools == nil {
+		return "", nil, nil
+	}
+	cursor := ""
+	for range maxPages {
+		page, err := c.ss.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+		if err != nil {
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return "", nil, err
+		}
+		for _, t := range page.Tools {
+			said, err := json.Marshal(Said{Title: t.Title, Description: t.Description, Schema: t.InputSchema, Annotations: t.Annotations})
+			if err != nil {
+				return "", nil, err
+			}
+			items = append(items, trust.Item{Kind: "tool", Name: t.Name, Said: said})
+		}
+		if cursor = page.NextCursor; cursor == "" || len(items) > maxItems {
+			break
+		}
+	}
+	return init.Instructions, items, nil
+}
+
+// Said is what a server says of a tool.
+type Said struct {
+	Title       string               `json:"title,omitempty"`
+	Description string               `json:"description,omitempty"`
+	Schema      any                  `json:"schema,omitempty"`
+	Annotations *sdk.ToolAnnotations `json:"annotations,omitempty"`
+}
+
+// maxItems is what of a server's list is read, in tools: more than can be pinned.
+const maxItems = 2000
+
+// lines passes on the lines of a server's output that are messages. Many print a
+// greeting there, or what a package manager says: that is logged and nothing
+// more.
+type lines struct {
+	src  io.ReadCloser
+	log  *tail
+	buf  []byte
+	pass []byte
+}
+
+func newLines(src io.ReadCloser, log *tail) io.ReadCloser { return &lines{src: src, log: log} }
+
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.pass) == 0 {
+		if i := bytes.IndexByte(l.buf, '\n'); i >= 0 {
+			line := l.buf[:i+1]
+			if t := bytes.TrimSpace(line); len(t) > 0 && t[0] == '{' && json.Valid(t) {
+				l.pass = line
+			} else if len(t) > 0 {
+				_, _ = l.log.Write(append(bytes.Clone(t[:min(len(t), maxNoise)]), '\n'))
+			}
+			l.buf = l.buf[i+1:]
+			continue
+		}
+		if len(l.buf) > maxMessage {
+			return 0, fmt.Errorf("it sent a message of more than %d MB", maxMessage>>20)
+		}
+		chunk := make([]byte, 64<<10)
+		n, err := l.src.Read(chunk)
+		l.buf = append(l.buf, chunk[:n]...)
+		if n == 0 && err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, l.pass)
+	l.pass = l.pass[n:]
+	return n, nil
+}
+
+func (l *lines) Close() error { return l.src.Close() }
+
+// tail keeps the end of what is written.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, p[max(0, len(p)-maxLog):]...)
+	if over := len(t.b) - maxLog; over > 0 {
+		t.b = append(t.b[:0], t.b[over:]...)
+	}
+	return len(p), nil
+}
+
+// lines returns the last n lines.
+func (t *tail) lines(n int) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(t.b), "\uFFFD")), "\n")
+	if len(all) == 1 && all[0] == "" {
+		return nil
+	}
+	return all[max(0, len(all)-n):]
+}
+
+func cut(s string, n int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

@@ -1,0 +1,128 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// Pins keeps what was accepted of servers (SPEC 16.13): a file for each, named
+// by what the server is called and how it is started. It is also what makes
+// tools known without starting anything.
+type Pins struct {
+	// Dir is the folder, "" keeps nothing beyond this process.
+	Dir string
+
+	mu  *sync.Mutex
+	mem map[string]*Accepted
+}
+
+// NewPins makes Pins. It opens nothing.
+func NewPins(dir string) Pins {
+	return Pins{Dir: dir, mu: &sync.Mutex{}, mem: map[string]*Accepted{}}
+}
+
+// Accepted is what was accepted of a server, whole.
+type Accepted struct {
+	Pin          trust.Pin    `json:"pin"`
+	Instructions string       `json:"instructions,omitempty"`
+	Items        []trust.Item `json:"items"`
+}
+
+// maxPin is the longest file of what was accepted, in bytes.
+const maxPin = 8 << 20
+
+func (p Pins) key(srv Server) string {
+	h := sha256.New()
+	for _, part := range append([]string{srv.Name}, srv.start...) {
+		fmt.Fprintf(h, "%d %s\n", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Of returns what was accepted of a server, nil for nothing.
+func (p Pins) Of(srv Server) (*Accepted, error) {
+	key := p.key(srv)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if a := p.mem[key]; a != nil || p.Dir == "" {
+		return a, nil
+	}
+	name := filepath.Join(p.Dir, key+".json")
+	st, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !st.Mode().IsRegular() || st.Size() > maxPin:
+		return nil, fmt.Errorf("%s is no regular file, or too long: remove it", name)
+	}
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	a := new(Accepted)
+	if err := json.Unmarshal(raw, a); err != nil {
+		return nil, fmt.Errorf("%s can not be read, remove it: %w", name, err)
+	}
+	p.mem[key] = a
+	return a, nil
+}
+
+// Keep stores what a server is as accepted.
+func (p Pins) Keep(srv Server, instructions string, items []trust.Item) (*Accepted, error) {
+	pin, bad, err := trust.PinOf(srv.identity(instructions, items))
+	if err != nil {
+		return nil, err
+	}
+	a := &Accepted{Pin: pin, Instructions: instructions}
+	for _, i := range items {
+		if bad[i.Key()] == "" {
+			a.Items = append(a.Items, i)
+		}
+	}
+	raw, err := json.Marshal(a)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxPin {
+		return nil, fmt.Errorf("it says %d KB of its tools, more than %d", len(raw)>>10, maxPin>>10)
+	}
+	key := p.key(srv)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mem[key] = a
+	if p.Dir == "" {
+		return a, nil
+	}
+	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+		return a, err
+	}
+	return a, renameio.WriteFile(filepath.Join(p.Dir, key+".json"), raw, 0o600)
+}
+
+// Forget removes what was accepted of a server.
+func (p Pins) Forget(srv Server) error {
+	key := p.key(srv)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.mem, key)
+	if p.Dir == "" {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(p.Dir, key+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

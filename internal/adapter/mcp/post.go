@@ -1,0 +1,305 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// post is one server through all its lives: it is started at the first need,
+// and started again when it died.
+type post struct {
+	s   *Servers
+	srv Server
+	log *tail
+
+	mu       sync.Mutex
+	c        *conn
+	starting chan struct{} // closed when a start has come to its end
+	failures int           // starts and deaths in a row
+	retry    time.Time     // not before
+	broken   error         // why there is none
+	starts   int
+
+	looked   bool      // for what was accepted
+	accepted *Accepted // nil: nothing was
+	judged   bool      // as it is now
+	now      trust.Pinning
+	learned  chan struct{} // closed when learn has come to its end
+	told     string
+}
+
+// Restarting: how often in a row, and after which waits.
+const restarts = 3
+
+var backoff = [restarts]time.Duration{500 * time.Millisecond, 2 * time.Second, 8 * time.Second}
+
+// steady is how long a server must live for what went wrong before to be
+// forgotten.
+const steady = 5 * time.Minute
+
+func newPost(s *Servers, srv Server) *post {
+	return &post{s: s, srv: srv, log: &tail{}, learned: make(chan struct{})}
+}
+
+// known is what was accepted of the server, nil for nothing.
+func (p *post) known() *Accepted {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.looked {
+		p.looked = true
+		var err error
+		if p.accepted, err = p.s.opt.Pins.Of(p.srv); err != nil {
+			p.s.note("MCP server " + p.srv.Name + ": " + err.Error())
+		}
+	}
+	return p.accepted
+}
+
+// learn starts a server of which nothing is known.
+func (p *post) learn(ctx context.Context) error {
+	defer close(p.learned)
+	_, err := p.get(ctx)
+	if err != nil && ctx.Err() == nil {
+		p.s.note(fmt.Sprintf("the MCP server %s can not be used: %v", p.srv.Name, err))
+	}
+	return err
+}
+
+// settled waits until learn has come to its end.
+func (p *post) settled(ctx context.Context) bool {
+	select {
+	case <-p.learned:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// get returns the connection to the running server, and starts one where there
+// is none.
+func (p *post) get(ctx context.Context) (*conn, error) {
+	if p.srv.Problem != "" {
+		return nil, errors.New(p.srv.Problem)
+	}
+	p.known()
+	for {
+		p.mu.Lock()
+		p.buryLocked()
+		if p.c != nil {
+			c, again := p.c, p.c.takeChanged()
+			p.mu.Unlock()
+			if again {
+				if err := p.judge(ctx, c); err != nil {
+					return nil, err
+				}
+			}
+			return c, nil
+		}
+		if p.s.life.Err() != nil {
+			p.mu.Unlock()
+			return nil, errors.New("the session ends")
+		}
+		starting := p.starting
+		if starting == nil {
+			if p.failures > restarts {
+				err := fmt.Errorf("it is not started any more, after %d failures in a row: %w; the person can start it with /mcp restart %s", p.failures, p.broken, p.srv.Name)
+				p.mu.Unlock()
+				return nil, err
+			}
+			starting = make(chan struct{})
+			p.starting = starting
+			wait := max(p.retry.Sub(p.s.opt.Now()), 0)
+			p.s.work.Go(func() { p.start(starting, wait) })
+		}
+		p.mu.Unlock()
+		select {
+		case <-starting:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		p.mu.Lock()
+		err, ok := p.broken, p.c != nil
+		p.mu.Unlock()
+		if !ok && err != nil {
+			return nil, err
+		}
+	}
+}
+
+// start starts the server and judges what it says of itself.
+func (p *post) start(done chan struct{}, wait time.Duration) {
+	var c *conn
+	err := p.s.opt.Sleep(p.s.life, wait)
+	if err == nil {
+		c, err = p.s.dial(p.s.life, p.srv, p.log)
+	}
+	if err == nil {
+		if err = p.judge(p.s.life, c); err != nil {
+			c.kill(stopTime)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.starting = nil
+	if err == nil {
+		p.c, p.broken = c, nil
+		p.starts++
+	} else {
+		p.failedLocked(p.withLog(err))
+	}
+	close(done)
+}
+
+// withLog adds what the server printed last: the reason is there, mostly.
+func (p *post) withLog(err error) error {
+	if last := p.log.lines(3); len(last) > 0 {
+		return fmt.Errorf("%w; it printed: %s", err, cut(strings.Join(last, " | "), 600))
+	}
+	return err
+}
+
+// judge compares what the server says of itself with what was accepted. The
+// first time it is accepted as it is: the person configured it, or trusted the
+// folder that does.
+func (p *post) judge(ctx context.Context, c *conn) error {
+	instructions, items, err := c.list(ctx)
+	if err != nil {
+		return fmt.Errorf("list its tools: %w", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.accepted == nil {
+		a, err := p.s.opt.Pins.Keep(p.srv, instructions, items)
+		if a == nil {
+			return err
+		}
+		if err != nil {
+			p.s.note("MCP server " + p.srv.Name + ": what it offers can not be kept: " + err.Error())
+		}
+		p.accepted = a
+	}
+	p.judged, p.now = true, p.accepted.Pin.Pinned(p.srv.identity(instructions, items))
+	if text := changes(p.srv.Name, p.now); text != "" && text != p.told {
+		p.told = text
+		p.s.note(text)
+	}
+	return nil
+}
+
+// changes tells the person how a server differs from what was accepted.
+func changes(name string, now trust.Pinning) string {
+	var out []string
+	for _, c := range now.Changes {
+		if len(out) == 5 {
+			out = append(out, "…")
+			break
+		}
+		out = append(out, c.What+" "+c.How)
+	}
+	if len(out) == 0 && now.Refused == "" {
+		return ""
+	}
+	text := "the MCP server " + name + " is not as it was accepted: " + strings.Join(out, ", ")
+	if now.Refused != "" {
+		text = "nothing of the MCP server " + name + " is used: " + now.Refused
+	}
+	return text + "; look at it with: pawl mcp test " + name + ", and accept it with: pawl mcp accept " + name
+}
+
+// held says why a tool is not to be called, "" where it may be.
+func (p *post) held(key string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !p.judged || p.now.Offered[key]:
+		return ""
+	case p.now.Refused != "":
+		return p.now.Refused
+	}
+	for _, c := range p.now.Changes {
+		if c.What == key && c.How == "gone" {
+			return "the server does not have it any more"
+		}
+	}
+	return "what the server says of it is not what was accepted; the person is asked to look: pawl mcp accept " + p.srv.Name
+}
+
+// buryLocked takes a server that ended out of use. How it ended decides how
+// soon the next one may be started.
+func (p *post) buryLocked() {
+	c := p.c
+	if c == nil || c.alive() {
+		return
+	}
+	p.c = nil
+	if p.s.opt.Now().Sub(c.began) >= steady {
+		p.failures = 0
+	}
+	p.failedLocked(p.withLog(errors.New("it ended")))
+	go c.kill(0) // what it left behind
+}
+
+func (p *post) failedLocked(why error) {
+	p.broken = why
+	p.failures++
+	p.retry = p.s.opt.Now().Add(backoff[min(p.failures, restarts)-1])
+}
+
+// stop ends the server that runs, if any, and lets a new one be started.
+func (p *post) stop() {
+	p.mu.Lock()
+	c := p.c
+	p.c, p.failures, p.retry, p.broken = nil, 0, time.Time{}, nil
+	p.mu.Unlock()
+	if c != nil {
+		c.kill(stopTime)
+	}
+}
+
+func (p *post) status() Status {
+	a := p.known()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.buryLocked()
+	st := Status{Server: p.srv, State: "not started", Starts: p.starts, Log: p.log.lines(20)}
+	switch {
+	case p.srv.Problem != "":
+		st.State, st.Why = "failed", p.srv.Problem
+	case p.c != nil:
+		st.State = "runs"
+		if p.c.proc != nil {
+			st.PID = p.c.proc.Pid()
+		}
+	case p.starting != nil:
+		st.State = "starting"
+	case p.broken != nil:
+		st.State, st.Why = "failed", p.broken.Error()
+	}
+	if a != nil {
+		st.Tools = len(a.Items)
+	}
+	if p.judged {
+		st.Tools = len(p.now.Offered)
+		for _, c := range p.now.Changes {
+			st.Held = append(st.Held, c.What+": "+c.How)
+		}
+		if p.now.Refused != "" {
+			st.Tools, st.Why = 0, p.now.Refused
+		}
+	}
+	return st
+}
+
+func (c *conn) takeChanged() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was := c.changed
+	c.changed = false
+	return was
+}

@@ -1,0 +1,109 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// This file is servers behind HTTP. A person's own server may be on this machine
+// or in their network: they named it. A redirect is followed on the server's own
+// scheme, host and port only, since what is sent holds the person's token; and
+// the address of an old server's messages is held to that, too.
+
+// maxBody is what is read of one answer that is no stream.
+const maxBody = 4 * maxMessage
+
+// maxRedirects on the server itself.
+const maxRedirects = 3
+
+func (s *Servers) remote(srv Server) (sdk.Transport, error) {
+	u, err := address(srv.URL)
+	if err != nil {
+		return nil, err
+	}
+	next := s.opt.HTTP
+	if next == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone() // always one
+		t.ResponseHeaderTimeout = 2 * time.Minute
+		next = t
+	}
+	client := &http.Client{
+		Transport: &bound{to: u, headers: srv.Headers, next: next},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if !sameOrigin(u, r.URL) {
+				return fmt.Errorf("%w: to %s", errElsewhere, r.URL.Host)
+			}
+			if len(via) >= maxRedirects {
+				return errors.New("it redirects too often")
+			}
+			return nil
+		},
+	}
+	if srv.Transport == "sse" {
+		return &sdk.SSEClientTransport{Endpoint: srv.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
+	}
+	return &sdk.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: client, MaxEventSize: maxMessage, MaxRetries: 2}, nil
+}
+
+var errElsewhere = errors.New("the server points elsewhere, which is not followed")
+
+// bound lets requests out to one origin only, with the headers that are
+// configured for it.
+type bound struct {
+	to      *url.URL
+	headers map[string]string
+	next    http.RoundTripper
+}
+
+// RoundTrip is part of http.RoundTripper.
+func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !sameOrigin(b.to, r.URL) {
+		return nil, fmt.Errorf("%w: to %s", errElsewhere, r.URL.Host)
+	}
+	r = r.Clone(r.Context())
+	for k, v := range b.headers {
+		r.Header.Set(k, v)
+	}
+	resp, err := b.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		resp.Body = &limited{resp.Body, maxBody}
+	}
+	return resp, nil
+}
+
+// sameOrigin reports whether two addresses are of one server. A host in other
+// letters is the same, a port that is the scheme's own as well.
+func sameOrigin(a, b *url.URL) bool {
+	port := func(u *url.URL) string {
+		if p := u.Port(); p != "" {
+			return p
+		}
+		return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+// limited fails where a body is too long: who reads all of it holds it in memory.
+type limited struct {
+	io.ReadCloser
+	left int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fmt.Errorf("it sent more than %d MB", maxBody>>20)
+	}
+	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	return n, err
+}

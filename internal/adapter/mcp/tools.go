@@ -1,0 +1,110 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Tools are the tools that are known now, as they were accepted, and why others
+// are not among them. It starts nothing.
+//
+// The person's own servers come first, so that a folder's can take no name from
+// them.
+func (s *Servers) Tools() (set tool.Set, left []string) {
+	posts := slices.Clone(s.posts)
+	slices.SortStableFunc(posts, func(a, b *post) int {
+		switch {
+		case a.srv.Project == b.srv.Project:
+			return 0
+		case a.srv.Project:
+			return 1
+		}
+		return -1
+	})
+	taken := map[string]string{}
+	for _, p := range posts {
+		a := p.known()
+		if a == nil {
+			continue
+		}
+		items := slices.Clone(a.Items)
+		slices.SortFunc(items, func(a, b trustItem) int { return strings.Compare(a.Name, b.Name) })
+		for _, i := range items {
+			if i.Kind != "tool" || p.held(i.Key()) != "" {
+				continue
+			}
+			t, err := p.tool(i)
+			if err == nil {
+				if other := taken[folded(t.Spec.Name)]; other != "" {
+					err = fmt.Errorf("its name can be taken for that of %s", other)
+				}
+			}
+			if err != nil {
+				left = append(left, fmt.Sprintf("the tool %s of the MCP server %s is not offered: %v", cut(visible(i.Name), 64), p.srv.Name, err))
+				continue
+			}
+			taken[folded(t.Spec.Name)] = t.Spec.Name
+			set = append(set, t)
+		}
+	}
+	return set, left
+}
+
+// maxName is what model APIs take.
+const maxName = 64
+
+// toolName is what a tool of a server is called. One that is too long ends in a
+// hash of the whole.
+func toolName(server, name string) string {
+	out := "mcp__" + server + "__" + strings.ReplaceAll(name, ".", "_")
+	if len(out) <= maxName {
+		return out
+	}
+	sum := sha256.Sum256([]byte(server + "\x00" + name))
+	return out[:maxName-9] + "_" + hex.EncodeToString(sum[:4])
+}
+
+// folded is a name as a reader, or a model, may take it: without case, and with
+// all separators alike.
+func folded(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' }), "_")
+}
+
+func (p *post) tool(i trustItem) (tool.Tool, error) {
+	var said struct {
+		Description string          `json:"description"`
+		Schema      json.RawMessage `json:"schema"`
+	}
+	if err := json.Unmarshal(i.Said, &said); err != nil {
+		return tool.Tool{}, err
+	}
+	schema, err := shown(said.Schema)
+	if err != nil {
+		return tool.Tool{}, err
+	}
+	doc := cut(strings.TrimSpace(visible(said.Description)), maxDoc)
+	spec := llm.ToolSpec{Name: toolName(p.srv.Name, i.Name), Doc: doc, Schema: schema}
+	// What a server on this machine writes is found by comparing the workspace,
+	// and so it is alone there. One elsewhere changes no file of it.
+	here := p.srv.Here()
+	t := tool.Raw(spec, func(tool.Env, json.RawMessage) (tool.Footprint, error) {
+		return tool.Footprint{Unknown: here}, nil
+	}, func(ctx context.Context, env tool.Env, in json.RawMessage) (tool.Result, error) {
+		return p.call(ctx, env, i, in)
+	})
+	t.Check = checker(schema)
+	t.Facts = tool.Facts{Kind: tool.Exec}
+	t.Timeout = CallTime
+	if p.srv.Timeout > 0 {
+		t.Timeout = p.srv.Timeout
+	}
+	return t, nil
+}
