@@ -48,6 +48,16 @@ func Look(dir string) ([]trust.Part, error) {
 	return out, nil
 }
 
+// Servers reads the file in which a folder names MCP servers.
+func Servers(dir string) (s trust.Source, there bool) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return s, false
+	}
+	defer root.Close()
+	return read(root, trust.ServersFile)
+}
+
 // hooks lists the files of a folder that git would run.
 func hooks(root *os.Root, dir string) []string {
 	f, err := root.Open(dir)

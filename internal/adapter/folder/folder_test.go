@@ -66,10 +66,16 @@ func TestLook(t *testing.T) {
 	if !slices.Equal(got, want) || husky != maxHooks {
 		t.Errorf("%q, %d hooks", got, husky)
 	}
+	if s, there := Servers(dir); !there || s.Unread || s.Name != ".mcp.json" || !strings.Contains(s.Text, "evil") {
+		t.Errorf("%+v %v", s, there)
+	}
+	if _, there := Servers(t.TempDir()); there {
+		t.Error("there is none")
+	}
 	if ps, err := Look(t.TempDir()); len(ps) != 0 || err != nil {
 		t.Errorf("%v %v", ps, err)
 	}
-	if slices.ContainsFunc(ps, func(p trust.Part) bool { return p.Kind.Runs() }) {
+	if slices.ContainsFunc(ps, func(p trust.Part) bool { return p.Kind.Runs() && p.Kind != trust.MCP }) {
 		t.Error("pawl would run it")
 	}
 }

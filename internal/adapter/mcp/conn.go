@@ -47,6 +47,7 @@ type conn struct {
 	log   *tail
 	began time.Time
 	gone  chan struct{} // closed: no answer comes any more
+	end   func()        // of its streams
 
 	mu       sync.Mutex
 	progress map[string]func(string) // by token
@@ -96,11 +97,17 @@ func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail
 	client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(s.opt.Root)}).String(), Name: "workspace"})
 	// The SDK waits for what is unanswered: what ends the wait is the end of the
 	// process, or of the request.
-	if c.proc != nil {
-		stop := context.AfterFunc(ctx, func() { c.proc.Kill(0) })
-		defer stop()
-	}
-	c.ss, err = client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	// A stream lasts as long as the context that it was opened with.
+	lasting, end := context.WithCancel(s.life)
+	c.end = end
+	stop := context.AfterFunc(ctx, func() {
+		end()
+		if c.proc != nil {
+			c.proc.Kill(0)
+		}
+	})
+	defer stop()
+	c.ss, err = client.Connect(lasting, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		refused := c.refused()
 		c.kill(stopTime)
@@ -162,6 +169,7 @@ func (c *conn) kill(grace time.Duration) {
 	if c.ss != nil {
 		_ = c.ss.Close()
 	}
+	c.end()
 }
 
 func (c *conn) alive() bool {
@@ -185,8 +193,8 @@ func (c *conn) progressed(p *sdk.ProgressNotificationParams) {
 		return
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	show := c.progress[fmt.Sprint(p.ProgressToken)]
-	c.mu.Unlock()
 	if show == nil {
 		return
 	}

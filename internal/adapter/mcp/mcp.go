@@ -53,7 +53,8 @@ type Servers struct {
 	work  sync.WaitGroup
 
 	mu    sync.Mutex
-	notes []string // for the person, each told once
+	notes []string // for the person
+	told  map[string]bool
 }
 
 // New makes Servers. It starts nothing.
@@ -81,8 +82,8 @@ func New(o Options) *Servers {
 // so that their tools can join.
 func (s *Servers) Begin() {
 	for _, p := range s.posts {
-		if p.known() == nil {
-			s.work.Go(func() { _ = p.learn(s.life) })
+		if p.known() == nil && p.begin() {
+			s.work.Go(func() { p.learn(s.life) })
 		}
 	}
 }
@@ -100,7 +101,7 @@ func (s *Servers) Settle(ctx context.Context, most time.Duration) (slow []string
 	return slow
 }
 
-// Notes returns what the person is to be told, each once.
+// Notes returns what is to be told since the last time.
 func (s *Servers) Notes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

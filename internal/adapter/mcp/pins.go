@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -22,6 +21,8 @@ import (
 type Pins struct {
 	// Dir is the folder, "" keeps nothing beyond this process.
 	Dir string
+	// ReadOnly: what is accepted is kept for this process only.
+	ReadOnly bool
 
 	mu  *sync.Mutex
 	mem map[string]*Accepted
@@ -103,13 +104,13 @@ func (p Pins) Keep(srv Server, instructions string, items []trust.Item) (*Accept
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mem[key] = a
-	if p.Dir == "" {
+	if p.Dir == "" || p.ReadOnly {
 		return a, nil
 	}
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
 		return a, err
 	}
-	return a, renameio.WriteFile(filepath.Join(p.Dir, key+".json"), raw, 0o600)
+	return a, atomicfile.Write(filepath.Join(p.Dir, key+".json"), raw, 0o600)
 }
 
 // Forget removes what was accepted of a server.

@@ -30,6 +30,7 @@ type post struct {
 	accepted *Accepted // nil: nothing was
 	judged   bool      // as it is now
 	now      trust.Pinning
+	begun    bool
 	learned  chan struct{} // closed when learn has come to its end
 	told     string
 }
@@ -61,20 +62,33 @@ func (p *post) known() *Accepted {
 	return p.accepted
 }
 
+// begin reports whether learn is to be run now.
+func (p *post) begin() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was := p.begun
+	p.begun = true
+	return !was
+}
+
 // learn starts a server of which nothing is known.
-func (p *post) learn(ctx context.Context) error {
-	defer close(p.learned)
-	_, err := p.get(ctx)
-	if err != nil && ctx.Err() == nil {
+func (p *post) learn(ctx context.Context) {
+	p.mu.Lock()
+	learned := p.learned
+	p.mu.Unlock()
+	defer close(learned)
+	if _, err := p.get(ctx); err != nil && ctx.Err() == nil {
 		p.s.note(fmt.Sprintf("the MCP server %s can not be used: %v", p.srv.Name, err))
 	}
-	return err
 }
 
 // settled waits until learn has come to its end.
 func (p *post) settled(ctx context.Context) bool {
+	p.mu.Lock()
+	learned := p.learned
+	p.mu.Unlock()
 	select {
-	case <-p.learned:
+	case <-learned:
 		return true
 	case <-ctx.Done():
 		return false
@@ -200,7 +214,7 @@ func changes(name string, now trust.Pinning) string {
 			out = append(out, "…")
 			break
 		}
-		out = append(out, c.What+" "+c.How)
+		out = append(out, fmt.Sprintf("%s %s", cut(visible(c.What), 80), c.How))
 	}
 	if len(out) == 0 && now.Refused == "" {
 		return ""
@@ -256,6 +270,11 @@ func (p *post) stop() {
 	p.mu.Lock()
 	c := p.c
 	p.c, p.failures, p.retry, p.broken = nil, 0, time.Time{}, nil
+	select {
+	case <-p.learned:
+		p.begun, p.learned = false, make(chan struct{})
+	default:
+	}
 	p.mu.Unlock()
 	if c != nil {
 		c.kill(stopTime)
@@ -287,7 +306,7 @@ func (p *post) status() Status {
 	if p.judged {
 		st.Tools = len(p.now.Offered)
 		for _, c := range p.now.Changes {
-			st.Held = append(st.Held, c.What+": "+c.How)
+			st.Held = append(st.Held, cut(visible(c.What), 80)+": "+c.How)
 		}
 		if p.now.Refused != "" {
 			st.Tools, st.Why = 0, p.now.Refused

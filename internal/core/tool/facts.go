@@ -144,6 +144,20 @@ func (s Set) Resolve(name string) (Tool, bool) {
 	return Tool{}, false
 }
 
+// Meant returns the tool that a call is one of, and its arguments: those of the
+// call that it stands for, where its tool stands for others.
+func (s Set) Meant(name string, args json.RawMessage) (t Tool, meant json.RawMessage, ok bool) {
+	if t, ok = s.Resolve(name); !ok || t.Stands == nil {
+		return t, args, ok
+	}
+	if name, inner, stands := t.Stands(args); stands {
+		if of, known := s.Find(name); known && of.Stands == nil {
+			return of, inner, true
+		}
+	}
+	return t, args, true
+}
+
 // PlainName folds what models vary in a tool's name: case, separators, a
 // namespace in front. Names of tools from outside (mcp__server__tool) keep
 // their separators, since two of them may differ in nothing else.

@@ -385,6 +385,13 @@ type Tool struct {
 	ReadOnly bool
 	// Only is the provider whose models alone are offered it, "" for all.
 	Only string
+	// Hidden: the model is not shown it, and can call it all the same where it
+	// learns of its name.
+	Hidden bool
+	// Stands, if set, returns the call that a call of this tool stands for. That
+	// one is checked, asked about and run in its place; ok is false where it
+	// stands for none.
+	Stands func(in json.RawMessage) (name string, args json.RawMessage, ok bool)
 	// Timeout is the longest a call may take; 0 is the engine's default.
 	Timeout   time.Duration
 	Footprint func(env Env, in json.RawMessage) (Footprint, error)
@@ -419,9 +426,11 @@ func (s Set) For(provider string) Set {
 
 // Specs lists what the model is shown.
 func (s Set) Specs() []llm.ToolSpec {
-	out := make([]llm.ToolSpec, len(s))
-	for i, t := range s {
-		out[i] = t.Spec
+	out := make([]llm.ToolSpec, 0, len(s))
+	for _, t := range s {
+		if !t.Hidden {
+			out = append(out, t.Spec)
+		}
 	}
 	return out
 }

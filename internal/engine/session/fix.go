@@ -11,6 +11,9 @@ import (
 // drive runs the turn's loop until the model has ended it, its prompt's goal is
 // reached, and nothing is left to fix.
 func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, error) {
+	if err := s.join(ctx); err != nil {
+		return turn.EndOf(err)
+	}
 	loop := s.loop()
 	var fix verify.Verifier
 	if s.cfg.Autofix != nil {

@@ -50,10 +50,12 @@ type Config struct {
 	OpenModel func(ref string) (llm.Model, error)
 
 	Tools tool.Set
-	Files tool.Files
-	Shell tool.Shell
-	Web   tool.Web
-	Notes tool.Notes
+	// Outside, if set, gives tools from outside that join them.
+	Outside Outside
+	Files   tool.Files
+	Shell   tool.Shell
+	Web     tool.Web
+	Notes   tool.Notes
 	// Code, if set, is what language servers know; CodeWatch is told of changes
 	// and tells what they broke.
 	Code      tool.Code
@@ -258,15 +260,20 @@ func (s *Session) closeOpenCalls() []event.Draft {
 
 // does returns the kind of the tool that a call names.
 func (s *Session) does(name string) tool.Kind {
-	t, _ := s.cfg.Tools.Resolve(name)
+	t, _ := s.tools().Resolve(name)
 	return t.Does()
 }
 
 // rebase freezes a new head where the stored one no longer fits: another
 // model, or other tools. The system prompt of a session stays as it was.
 func (s *Session) rebase(why string) []event.Draft {
+	notes := s.offered(context.Background(), false)
+	return append(s.head(why), notes...)
+}
+
+func (s *Session) head(why string) []event.Draft {
 	info := s.model.Info()
-	head := llm.Head{Model: info.Model, System: s.cfg.System, Tools: s.cfg.Tools.For(info.Provider).Specs(), Effort: s.cfg.Effort}
+	head := llm.Head{Model: info.Model, System: s.cfg.System, Tools: s.tools().For(info.Provider).Specs(), Effort: s.cfg.Effort}
 	if s.conv.Rebased() {
 		old := s.conv.Head()
 		head.System = old.System

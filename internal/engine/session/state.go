@@ -46,6 +46,7 @@ type state struct {
 	hints    hints.Fold
 	memory   memory.Fold
 	routing  routing
+	outside  outside
 
 	changeFold changes.Fold
 }
@@ -59,7 +60,7 @@ func newState(cfg Config) *state {
 // folds lists the session's state. Those that look at others come after them.
 func (s *state) folds() []event.Fold {
 	return []event.Fold{
-		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.routing.apply),
+		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.routing.apply), bodyFold(s.outside.apply),
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		machinesFold{s}, milestones{s},
 	}

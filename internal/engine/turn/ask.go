@@ -112,8 +112,8 @@ func tooLarge(m llm.Model) error {
 // nobody who reads the log needs to know the tool.
 func (l *Loop) asked(c llm.Call) event.CallAsked {
 	about := tool.AboutCall(c.Name, c.Args)
-	if t, ok := l.Tools.Resolve(c.Name); ok {
-		args, _ := t.Accept(c.Args)
+	if t, args, ok := l.Tools.Meant(c.Name, c.Args); ok {
+		args, _ = t.Accept(args)
 		about = t.About(args)
 	}
 	return event.CallAsked{

@@ -22,13 +22,13 @@ func (g Exists) Check(_ context.Context, step []*Pending) error {
 		if p.Refused != nil {
 			continue
 		}
-		t, ok := g.Tools.Resolve(p.Call.Name)
+		t, args, ok := g.Tools.Meant(p.Call.Name, p.Args)
 		if !ok {
 			p.Refused = &Refusal{Outcome: event.Invalid, Text: fmt.Sprintf(
 				"There is no tool %q. The nearest are: %s.", cut(p.Call.Name, 80), strings.Join(nearest(p.Call.Name, g.Tools.Names(), 3), ", "))}
 			continue
 		}
-		p.Tool = t
+		p.Tool, p.Args = t, args
 		if p.Call.Bad != "" {
 			continue // the arguments gate says what is wrong with them
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/offline"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
@@ -203,6 +204,7 @@ type world struct {
 	journal *journal.Journal
 	mask    *secrets.Masker
 	servers *lsp.Servers // nil: none are used
+	mcp     *mcp.Servers // nil: there are none
 }
 
 func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w world, err error) {
@@ -225,7 +227,8 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true}); err != nil { // the permission gate decides before
 		return w, err
 	}
-	w.mask = secrets.New(a.heldSecrets()...)
+	outside, held := a.outside(c, o)
+	w.mask = secrets.New(append(held, a.heldSecrets()...)...)
 	starter := o.starter(c.by)
 	w.shell = shell.New(shell.Options{Root: c.dir, Starter: starter, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
 	w.journal = a.journal(c.dir, c.paths, f.noSession)
@@ -233,6 +236,9 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	if c.conf.User.LSP.On() && c.trust != nil {
 		w.servers = a.languageServers(c.dir, c.conf.User.LSP, c.trust, starter, c.by.server())
 		o.closers = append(o.closers, w.servers.Close)
+	}
+	if w.mcp = a.startServers(outside, c, !f.noSession, starter); w.mcp != nil {
+		o.closers = append(o.closers, w.mcp.Close)
 	}
 	return w, nil
 }
@@ -325,6 +331,9 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 	}
 	if w.servers != nil {
 		conf.Code, conf.CodeWatch = w.servers, w.servers
+	}
+	if w.mcp != nil {
+		conf.Outside = w.mcp
 	}
 	return conf
 }

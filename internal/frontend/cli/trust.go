@@ -33,6 +33,8 @@ type folderTrust struct {
 	verdict trust.Verdict
 
 	met *firstMet // where by is set
+
+	mcp *trust.Source // the folder's MCP servers as they were read; nil: none
 }
 
 // firstMet are the hashes of the parts of a folder that is trusted whatever is
@@ -80,6 +82,7 @@ func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, e
 		parts = t.finder.Parts(found)
 	}
 	parts = append(parts, lsp.Parts(t.dir, t.servers, t.find)...)
+	parts = append(parts, t.readServers()...)
 	warn := func(err error) { o.warnings = append(o.warnings, err.Error()) }
 	if err := t.judge(parts); err != nil {
 		warn(err)
@@ -89,7 +92,11 @@ func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, e
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, more...)
+		for _, p := range more {
+			if p.Kind != trust.MCP { // those are among them
+				parts = append(parts, p)
+			}
+		}
 		if err := t.judge(parts); err != nil && t.verdict.State == "" {
 			warn(err)
 		}
@@ -251,7 +258,7 @@ func (t *folderTrust) show(out io.Writer, whole bool) {
 			continue
 		}
 		if head {
-			say("pawl runs by itself, as you, checks after changes and language servers when code is asked about:")
+			say("pawl runs by itself, as you, checks after changes, language servers when code is asked about and MCP servers for their tools:")
 			head = false
 		}
 		if n++; n > shownParts {
@@ -262,8 +269,11 @@ func (t *folderTrust) show(out io.Writer, whole bool) {
 			mark = " (" + p.Why + ")"
 		}
 		name := p.Name
-		if p.Kind == trust.LSP {
+		switch p.Kind {
+		case trust.LSP:
 			name = "language server " + name
+		case trust.MCP:
+			name = "MCP server " + name
 		}
 		say("  %s: %s%s", name, strings.Join(p.Runs, ", "), mark)
 		lines := p.Lines

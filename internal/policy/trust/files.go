@@ -22,16 +22,20 @@ type defines struct {
 	parts func(Source) []Part
 }
 
+// ServersFile is the file in which a folder names MCP servers for every agent,
+// pawl among them.
+const ServersFile = ".mcp.json"
+
 var files = []defines{
 	{".claude/settings.json", claudeSettings},
 	{".claude/settings.local.json", claudeSettings},
 	{".gemini/settings.json", claudeSettings},
-	{".mcp.json", servers("mcpServers")},
-	{".cursor/mcp.json", servers("mcpServers")},
-	{".vscode/mcp.json", servers("servers")},
+	{ServersFile, servers("mcpServers")},
+	{".cursor/mcp.json", theirs(servers("mcpServers"))},
+	{".vscode/mcp.json", theirs(servers("servers"))},
 	{"opencode.json", opencode},
 	{"opencode.jsonc", opencode},
-	{".codex/config.toml", codexServers},
+	{".codex/config.toml", theirs(codexServers)},
 	{".envrc", whole(Env)},
 	{".env", whole(Env)},
 	{".env.local", whole(Env)},
@@ -129,6 +133,20 @@ func servers(key string) func(Source) []Part {
 	}
 }
 
+// theirs makes parts those of another agent: its servers, which pawl does not
+// start.
+func theirs(parts func(Source) []Part) func(Source) []Part {
+	return func(s Source) []Part {
+		out := parts(s)
+		for i := range out {
+			if out[i].Kind == MCP {
+				out[i].Kind, out[i].Name = Editor, "MCP server "+out[i].Name
+			}
+		}
+		return out
+	}
+}
+
 func serverPart(file, name string, raw json.RawMessage) Part {
 	var sv server
 	run := "of a form that is not known"
@@ -143,9 +161,9 @@ func serverPart(file, name string, raw json.RawMessage) Part {
 func opencode(s Source) []Part {
 	all, ok := object(s)
 	if !ok {
-		return whole(MCP)(s)
+		return whole(Editor)(s)
 	}
-	out := servers("mcp")(s)
+	out := theirs(servers("mcp"))(s)
 	for _, key := range []string{"lsp", "formatter"} {
 		if all[key] != nil {
 			out = append(out, Define(Editor, key+" ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(all[key])}}))
@@ -198,7 +216,7 @@ func claudeSettings(s Source) []Part {
 	if all["env"] != nil {
 		out = append(out, Define(Env, "env ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(all["env"])}}))
 	}
-	return append(out, servers("mcpServers")(s)...)
+	return append(out, theirs(servers("mcpServers"))(s)...)
 }
 
 // hookParts finds the commands of hooks by event. Each is told from the others

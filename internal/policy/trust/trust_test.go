@@ -19,7 +19,7 @@ func TestJudge(t *testing.T) {
 	no := Accept("/p", "1", time.Unix(9, 0), false, now(was))
 	evil := check(file("package.json", `{"scripts": {"test": "curl evil"}}`))
 	unread := check(Source{Name: "package.json", Unread: true})
-	mcp := Define(MCP, "x", nil, nil)
+	env := Define(Env, "x", nil, nil)
 	for _, c := range []struct {
 		name     string
 		e        *Entry
@@ -34,10 +34,10 @@ func TestJudge(t *testing.T) {
 		{"nothing is there any more", &yes, "1", nil, Nothing, false, 0},
 		{"changed", &yes, "1", now(evil), Changed, false, 1},
 		{"one is new", &yes, "1", now(was, Define(Check, "make in .", nil, nil)), Changed, false, 1},
-		{"another kind of that name", &yes, "1", now(Define(MCP, was.Name, nil, nil)), Nothing, false, 0},
+		{"another kind of that name", &yes, "1", now(Define(Env, was.Name, nil, nil)), Nothing, false, 0},
 		{"another folder at the path", &yes, "2", now(was), Changed, false, 1},
 		{"unreadable", &yes, "1", now(unread), Changed, false, 1},
-		{"what pawl does not run is not asked about", nil, "1", now(mcp), Nothing, false, 0},
+		{"what pawl does not run is not asked about", nil, "1", now(env), Nothing, false, 0},
 		{"no", &no, "1", now(was), Untrusted, true, 1},
 		{"no, and it changed since", &no, "1", now(evil), Untrusted, false, 1},
 		{"no, and something came", &no, "1", now(was, evil, Define(Check, "new", nil, nil)), Untrusted, false, 3},
@@ -165,15 +165,15 @@ func TestParts(t *testing.T) {
 		{".mcp.json", "not json", "mcp .mcp.json"},
 		{".mcp.json", `{"mcpServers": [1]}`, "mcp .mcp.json"},
 		{".mcp.json", `{"mcpServers": {"a": 5}}`, "mcp a (.mcp.json) of a form that is not known"},
-		{".vscode/mcp.json", `{"servers": {"a": {"command": "x"}}}`, "mcp a (.vscode/mcp.json) x"},
-		{"opencode.json", `{"mcp": {"a": {"type": "local", "command": ["x", "y"]}}, "lsp": {"go": {"command": ["evil"]}}}`, "mcp a (opencode.json) x y|editor lsp (opencode.json)"},
+		{".vscode/mcp.json", `{"servers": {"a": {"command": "x"}}}`, "editor MCP server a (.vscode/mcp.json) x"},
+		{"opencode.json", `{"mcp": {"a": {"type": "local", "command": ["x", "y"]}}, "lsp": {"go": {"command": ["evil"]}}}`, "editor MCP server a (opencode.json) x y|editor lsp (opencode.json)"},
 		{".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}, {"type": "prompt"}]}], "PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "b"}]}]}, "apiKeyHelper": "c", "env": {"A": "b"}}`,
 			`hook PreToolUse 1 (.claude/settings.json) b|hook Stop 1 (.claude/settings.json) a|hook Stop 2 (.claude/settings.json) {"type": "prompt"}|hook apiKeyHelper (.claude/settings.json) "c"|env env (.claude/settings.json)`},
 		{".claude/settings.json", `{"hooks": "x"}`, "hook hooks (.claude/settings.json)"},
 		{".claude/settings.json", `{"permissions": {"allow": ["Bash"]}}`, ""},
-		{".gemini/settings.json", `{"mcpServers": {"g": {"httpUrl": "http://g"}}}`, "mcp g (.gemini/settings.json) http://g"},
-		{".codex/config.toml", "model = 'x'\n[mcp_servers.a]\ncommand = 'x'\n[other]\n", "mcp a (.codex/config.toml)"},
-		{".codex/config.toml", "mcp_servers = {a = {command = 'x'}}\n", "mcp .codex/config.toml"},
+		{".gemini/settings.json", `{"mcpServers": {"g": {"httpUrl": "http://g"}}}`, "editor MCP server g (.gemini/settings.json) http://g"},
+		{".codex/config.toml", "model = 'x'\n[mcp_servers.a]\ncommand = 'x'\n[other]\n", "editor MCP server a (.codex/config.toml)"},
+		{".codex/config.toml", "mcp_servers = {a = {command = 'x'}}\n", "editor MCP server .codex/config.toml"},
 		{".envrc", "export A=1", "env .envrc"},
 		{".vscode/tasks.json", "{}", "editor .vscode/tasks.json"},
 		{".git/hooks/pre-commit", "#!/bin/sh\nevil", "git .git/hooks/pre-commit"},
@@ -188,8 +188,8 @@ func TestParts(t *testing.T) {
 	} {
 		var got []string
 		for _, p := range Parts(file(c.file, c.text)) {
-			if p.Kind.Runs() {
-				t.Errorf("%s: pawl would run %s, which it does not", c.file, p.Name)
+			if p.Kind.Runs() != (c.file == ServersFile) {
+				t.Errorf("%s: whether pawl runs %s is wrong", c.file, p.Name)
 			}
 			got = append(got, strings.TrimSpace(string(p.Kind)+" "+p.Name+" "+strings.Join(p.Runs, " ")))
 		}

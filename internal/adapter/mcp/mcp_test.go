@@ -1,0 +1,231 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type greet struct {
+	Name string `json:"name" jsonschema:"who"`
+}
+
+func greeter() *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "greeter", Version: "1"}, nil)
+	sdk.AddTool(s, &sdk.Tool{Name: "greet", Description: "greets", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}},
+		func(_ context.Context, _ *sdk.CallToolRequest, in greet) (*sdk.CallToolResult, map[string]string, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{
+				&sdk.TextContent{Text: "hi " + in.Name}, &sdk.ImageContent{MIMEType: "image/png", Data: []byte("p")}, &sdk.ImageContent{MIMEType: "image/tiff", Data: []byte("t")},
+			}}, nil, nil
+		})
+	s.AddTool(&sdk.Tool{Name: "shape", InputSchema: &jsonschema.Schema{Type: "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{StructuredContent: map[string]any{"sides": 3}}, nil
+	})
+	return s
+}
+
+// SPEC 17.1: a server's tools are called, by every transport.
+func TestCall(t *testing.T) {
+	streamable := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return greeter() }, nil))
+	defer streamable.Close()
+	old := httptest.NewServer(sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return greeter() }, nil))
+	defer old.Close()
+	for _, srv := range []Server{
+		{Name: "g", Transport: "stdio", Command: []string{"g"}},
+		{Name: "g", Transport: "http", URL: streamable.URL},
+		{Name: "g", Transport: "sse", URL: old.URL},
+	} {
+		t.Run(srv.Transport, func(t *testing.T) {
+			w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+			w.conf = []Server{srv}
+			w.open(t)
+			set, notes := w.offer(t)
+			if got := strings.Join(set.Names(), " "); got != "mcp__g__greet mcp__g__shape" || len(notes) != 0 {
+				t.Fatalf("%s, %q", got, notes)
+			}
+			if set[0].ReadOnly || set[0].Spec.Doc != "greets" {
+				t.Errorf("a server's word is believed: %+v", set[0].Spec)
+			}
+			r, err := call(t, t.Context(), set, "mcp__g__greet", `{"name":"Ann"}`)
+			if err != nil || r.Error || !strings.HasPrefix(r.Text, "hi Ann\n[image of type image/tiff") || len(r.Images) != 1 {
+				t.Errorf("%+v %v", r, err)
+			}
+			if r, err := call(t, t.Context(), set, "mcp__g__shape", `{}`); err != nil || !strings.Contains(r.Text, `"sides": 3`) {
+				t.Errorf("%+v %v", r, err)
+			}
+			if _, err := call(t, t.Context(), set, "mcp__g__greet", `{"name":5}`); err == nil {
+				t.Error("arguments are not checked")
+			}
+			if f, _ := set[0].Footprint(toolEnv, nil); f.Unknown != srv.Here() || !f.Unknown {
+				t.Errorf("what a server on this machine writes would not be seen: %+v", f)
+			}
+			_ = w.Servers.Close()
+		})
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// SPEC 17.1: nothing is started before a call where the tools are known.
+func TestLazy(t *testing.T) {
+	w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+	if w.start.starts() != 0 {
+		t.Fatal("opening started it")
+	}
+	if set, _ := w.Tools(); len(set) != 0 || w.start.starts() != 0 {
+		t.Fatal("looking started it")
+	}
+	w.offer(t)
+	w.open(t)
+	set, _ := w.offer(t)
+	if len(set) != 2 || w.start.starts() != 1 {
+		t.Fatalf("%d tools, %d starts: what was accepted is not used", len(set), w.start.starts())
+	}
+	for range 3 {
+		if r, err := call(t, t.Context(), set, "mcp__g__shape", `{}`); err != nil || r.Error {
+			t.Fatal(r, err)
+		}
+	}
+	if w.start.starts() != 2 {
+		t.Errorf("%d starts for three calls", w.start.starts()-1)
+	}
+}
+
+// A server elsewhere does not hold the workspace; one behind an address of this
+// machine does.
+func TestHere(t *testing.T) {
+	for url, here := range map[string]bool{
+		"https://mcp.example.com/x": false, "http://localhost:3000": true, "http://127.0.0.1/": true, "http://[::1]:9/": true,
+		"http://LOCALHOST./": false, "http://api.localhost/": true, "http://0.0.0.0:1": true, "http://[::ffff:127.0.0.1]/": true,
+	} {
+		if got := (Server{Transport: "http", URL: url}).Here(); got != here {
+			t.Errorf("%s: %v", url, got)
+		}
+	}
+}
+
+// SPEC 17.1: Claude Code's form, variables from the person's environment only.
+func TestParse(t *testing.T) {
+	env := map[string]string{"TOKEN": "s3cr3t-Value-123", "HOME": "/h"}
+	raw := `{
+	// servers
+	"mcpServers": {
+		"a": {"command": "npx", "args": ["-y", "${PKG:-x}", "${HOME}/d"], "env": {"API_KEY": "${TOKEN}", "DIR": "/srv/Data"}},
+		"b": {"type": "http", "url": "https://b.example/${HOME}", "headers": {"Authorization": "Bearer ${TOKEN}"}, "timeout": 1000},
+		"c": {"command": ["x", "y"]},
+		"d": {"command": "x", "args": ["${NONE}"]},
+		"e": {"type": "ws", "url": "ws://x"},
+		"f": {},
+		"g__h": {"command": "x"},
+		"i_": {"command": "x"},
+		"j": {"url": "https://u:p@x/"},
+		"k": {"command": "x", "sandbox": "off", "hosts": ["evil"]},
+		"l": 5,
+		"m": {"url": "http://x/", "headers": {"A": "b\r\nC: d"}},
+	}}`
+	all, err := Parse("f", []byte(raw), true, func(k string) string { return env[k] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]Server{}
+	for _, s := range all {
+		byName[s.Name] = s
+	}
+	if a := byName["a"]; strings.Join(a.Command, " ") != "npx -y x /h/d" || a.Env["API_KEY"] != env["TOKEN"] || a.Problem != "" || a.Transport != "stdio" {
+		t.Errorf("%+v", a)
+	}
+	if b := byName["b"]; b.Headers["Authorization"] != "Bearer "+env["TOKEN"] || b.Transport != "http" || b.Timeout.Seconds() != 1 {
+		t.Errorf("%+v", b)
+	}
+	for name, want := range map[string]string{
+		"c": "", "d": "the environment has no NONE", "e": `its type "ws" is not known`, "f": "neither a command nor an address", "g__h": "can not be a server's name",
+		"i_": "can not be a server's name", "j": "without credentials", "k": "", "l": "can not be read", "m": "line end",
+	} {
+		if got := byName[name].Problem; want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if k := byName["k"]; k.Sandbox != "" || k.Hosts != nil {
+		t.Error("a folder says how its server is confined")
+	}
+	for _, name := range []string{"a", "b"} {
+		if s := byName[name].Secrets(); !slices.Contains(s, env["TOKEN"]) || slices.Contains(s, "/srv/Data") {
+			t.Errorf("%s: %q", name, s)
+		}
+		if p := strings.Join(byName[name].start, " "); strings.Contains(p, env["TOKEN"]) {
+			t.Error("a pin depends on a token: ", p)
+		}
+	}
+}
+
+// The environment and the place of a server's process.
+func TestProgram(t *testing.T) {
+	w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+	w.conf[0].Env, w.conf[0].Dir = map[string]string{"B": "2", "A": "1"}, "sub"
+	w.open(t)
+	w.offer(t)
+	p := w.start.asked[0]
+	if strings.Join(p.Env, " ") != "A=1 B=2" || p.Dir != w.opt.Root+"/sub" || !p.Pipes || p.Confine.Level != process.Unconfined {
+		t.Errorf("%+v", p)
+	}
+}
+
+// SPEC 16.13: what was accepted is on disk, for its owner only.
+func TestPinFile(t *testing.T) {
+	w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+	w.offer(t)
+	files, err := os.ReadDir(w.pins.Dir)
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if st, _ := files[0].Info(); st.Mode().Perm() != 0o600 {
+		t.Error(st.Mode())
+	}
+}
+
+// SPEC 17.1: past a share of the window the model gets a search, and calls what
+// it found; the call is one of the tool's own.
+func TestSearch(t *testing.T) {
+	var tools []string
+	for i := range 60 {
+		name := "tool" + string(rune('a'+i%26)) + strings.Repeat("x", i/26)
+		tools = append(tools, `{"name":"`+name+`","description":"`+strings.Repeat("does something ", 60)+`","inputSchema":{"type":"object"}}`)
+	}
+	tools = append(tools, `{"name":"create_issue","description":"makes an issue","inputSchema":{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}}`)
+	w := newWorld(t, map[string]func(*fakeProcess){"big": usual("["+strings.Join(tools, ",")+"]", func(id json.RawMessage, _ *fakeProcess) string { return textOf(id, "made") })})
+	set, _ := w.Offer(t.Context(), modelOf(100_000), true)
+	if got := len(set.Specs()); got != 2 || set.Specs()[0].Name != "mcp_search" {
+		t.Fatalf("%d are shown: %v", got, set.Names())
+	}
+	r, err := call(t, t.Context(), set, "mcp_search", `{"query":"create an issue"}`)
+	if err != nil || !strings.HasPrefix(r.Text, "mcp__big__create_issue\n") || !strings.Contains(r.Text, `"title"`) {
+		t.Fatal(r.Text, err)
+	}
+	of, in, _ := set.Meant("mcp_call", json.RawMessage(`{"name":"mcp__big__create_issue","arguments":{"title":"x"}}`))
+	if of.Spec.Name != "mcp__big__create_issue" || string(in) != `{"title":"x"}` {
+		t.Errorf("%s %s: rules of the tool do not hold", of.Spec.Name, in)
+	}
+	if r, err := call(t, t.Context(), set, "mcp_call", `{"name":"mcp__big__create_issue","arguments":{"title":"x"}}`); err != nil || r.Text != "made" {
+		t.Error(r, err)
+	}
+	for _, in := range []string{`{"name":"mcp__big__none"}`, `{"name":"mcp_call","arguments":{"name":"mcp__big__create_issue"}}`} {
+		if r, err := call(t, t.Context(), set, "mcp_call", in); err != nil || !r.Error {
+			t.Error(in, r, err)
+		}
+	}
+	if set, _ := w.Offer(t.Context(), modelOf(1_000_000), false); len(set.Specs()) != 61 {
+		t.Error("a large window has room for them")
+	}
+}

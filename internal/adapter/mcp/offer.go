@@ -1,0 +1,172 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// FirstWait is how long a first request waits for servers of which nothing is
+// known yet.
+const FirstWait = 3 * time.Second
+
+// share is the part of a model's window that schemas may take, in percent.
+// Beyond it the model gets two tools instead: one that finds tools, and one that
+// calls them.
+const share = 10
+
+// Offer returns the tools that a model is offered, and what is to be said of
+// them, each once. With wait, servers of which nothing is known are started and
+// waited for, for FirstWait at most.
+func (s *Servers) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, []string) {
+	var notes []string
+	if wait {
+		s.Begin()
+		if slow := s.Settle(ctx, FirstWait); len(slow) > 0 && ctx.Err() == nil {
+			notes = append(notes, "MCP servers that have not answered yet: "+strings.Join(slow, ", ")+". Their tools join when the conversation is made shorter, or with /mcp reload.")
+		}
+	}
+	set, left := s.Tools()
+	for _, l := range append(s.Notes(), left...) {
+		if s.once(l) {
+			notes = append(notes, l)
+		}
+	}
+	size := 0
+	for _, t := range set {
+		size += len(t.Spec.Name) + len(t.Spec.Doc) + len(t.Spec.Schema)
+	}
+	if size <= cmp.Or(m.Window, 128_000)*4*share/100 { // four bytes are about a token
+		return set, notes
+	}
+	for i := range set {
+		set[i].Hidden = true
+	}
+	return append(tool.Set{s.search(set), through(set)}, set...), notes
+}
+
+// once reports whether a text was not told yet.
+func (s *Servers) once(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.told[text] {
+		return false
+	}
+	if s.told == nil {
+		s.told = map[string]bool{}
+	}
+	s.told[text] = true
+	return true
+}
+
+// What a search returns at most.
+const (
+	foundTools = 8
+	foundBytes = 24 << 10
+)
+
+type searchIn struct {
+	Query string `json:"query" doc:"words of what you need, such as: create issue; or the exact name of a tool"`
+}
+
+// search finds tools by words, with their schemas.
+func (s *Servers) search(set tool.Set) tool.Tool {
+	names := map[string]int{}
+	for _, t := range set {
+		parts := strings.SplitN(t.Spec.Name, "__", 3)
+		names[parts[1]]++
+	}
+	var servers []string
+	for n, c := range names {
+		servers = append(servers, fmt.Sprintf("%s (%d tools)", n, c))
+	}
+	slices.Sort(servers)
+	t := tool.New("mcp_search", "Find tools of MCP servers: "+cut(strings.Join(servers, ", "), 1000)+". Returns names, descriptions and argument schemas of the best matches. Call what you found with mcp_call.",
+		func(tool.Env, searchIn) (tool.Footprint, error) { return tool.Footprint{}, nil },
+		func(_ context.Context, _ tool.Env, in searchIn) (tool.Result, error) {
+			return found(set, in.Query), nil
+		})
+	t.Kind, t.ReadOnly, t.Repeatable = tool.Search, true, true
+	return t
+}
+
+func found(set tool.Set, query string) tool.Result {
+	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return r < 0x80 && !('a' <= r && r <= 'z' || '0' <= r && r <= '9') })
+	type scored struct {
+		t tool.Tool
+		n int
+	}
+	var all []scored
+	for _, t := range set {
+		name, doc, n := strings.ToLower(t.Spec.Name), strings.ToLower(t.Spec.Doc), 0
+		if name == strings.ToLower(strings.TrimSpace(query)) {
+			n += 1000
+		}
+		for _, w := range words {
+			if strings.Contains(name, w) {
+				n += 3
+			}
+			if strings.Contains(doc, w) {
+				n++
+			}
+		}
+		if n > 0 {
+			all = append(all, scored{t, n})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return b.n - a.n })
+	if len(all) == 0 {
+		return tool.Text("No tool matches. Try other words, or the name of a server.")
+	}
+	var b strings.Builder
+	for i, f := range all {
+		if i == foundTools || b.Len() > foundBytes {
+			fmt.Fprintf(&b, "%d more match: use more exact words.\n", len(all)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s\n%s\narguments: %s\n\n", f.t.Spec.Name, f.t.Spec.Doc, f.t.Spec.Schema)
+	}
+	return tool.Result{Text: b.String(), Note: fmt.Sprintf("%d tools", len(all))}
+}
+
+// through calls a tool by its name: the call is one of that tool, with all that
+// decides about it.
+func through(set tool.Set) tool.Tool {
+	schema := `{"type":"object","properties":{"name":{"type":"string","description":"the name that mcp_search returned: mcp__server__tool"},"arguments":{"type":"object","description":"as its schema says"}},"required":["name"],"additionalProperties":false}`
+	spec := llm.ToolSpec{Name: "mcp_call", Doc: "Call a tool of an MCP server that mcp_search found.", Schema: json.RawMessage(schema)}
+	t := tool.Raw(spec, nil, func(_ context.Context, _ tool.Env, in json.RawMessage) (tool.Result, error) {
+		name, _, err := inner(in)
+		if err != nil {
+			return tool.Errorf("%v", err), nil
+		}
+		return tool.Errorf("There is no tool %s. Find its name with mcp_search.", cut(visible(name), 100)), nil
+	})
+	// It runs only where it stands for no tool: then it does nothing.
+	t.Footprint = func(tool.Env, json.RawMessage) (tool.Footprint, error) { return tool.Footprint{}, nil }
+	t.Kind, t.ReadOnly = tool.Exec, true
+	t.Stands = func(in json.RawMessage) (string, json.RawMessage, bool) {
+		name, args, err := inner(in)
+		_, ok := set.Find(name)
+		return name, args, err == nil && ok
+	}
+	return t
+}
+
+func inner(in json.RawMessage) (name string, args json.RawMessage, err error) {
+	var call struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	err = json.Unmarshal(in, &call)
+	if len(call.Arguments) == 0 || string(call.Arguments) == "null" {
+		call.Arguments = json.RawMessage(`{}`)
+	}
+	return call.Name, call.Arguments, err
+}

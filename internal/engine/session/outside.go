@@ -1,0 +1,81 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Outside gives the tools that come from outside the program, such as those of
+// MCP servers, and join Config.Tools. Which there are changes while a session
+// runs; which the model is shown changes at a rebase only, since a request is a
+// prefix of the next.
+type Outside interface {
+	// Offer returns the tools that are known now for a model, and what is to be
+	// said of them, each once. wait: it may take a bounded time, since the next
+	// request has no prefix to keep.
+	Offer(ctx context.Context, m llm.Info, wait bool) (set tool.Set, notes []string)
+}
+
+// outside is what the head has of the tools from outside.
+type outside struct {
+	set  atomic.Pointer[tool.Set]
+	kept atomic.Bool // requests have a prefix to keep
+}
+
+// apply is part of a fold: a conversation made shorter has a new prefix, and
+// what came or went since can join.
+func (o *outside) apply(b event.Body) {
+	if _, ok := b.(event.Compacted); ok {
+		o.kept.Store(false)
+	}
+}
+
+// tools are those of the session as the head has them.
+func (s *state) tools() tool.Set {
+	if more := s.outside.set.Load(); more != nil {
+		return slices.Concat(s.cfg.Tools, *more)
+	}
+	return s.cfg.Tools
+}
+
+// offered asks for the tools from outside.
+func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
+	if s.cfg.Outside == nil {
+		return nil
+	}
+	set, notes := s.cfg.Outside.Offer(ctx, s.model.Info(), wait)
+	s.outside.set.Store(&set)
+	var ds []event.Draft
+	for _, n := range notes {
+		ds = append(ds, event.Draft{Body: event.Noted{Why: "tools", Text: n}})
+	}
+	return ds
+}
+
+// Rejoin has the tools from outside join, or leave, before the next turn.
+func (s *Session) Rejoin() { s.outside.kept.Store(false) }
+
+// join takes in the tools from outside before a turn's first request where that
+// costs no prefix.
+func (s *Session) join(ctx context.Context) error {
+	if s.cfg.Outside == nil || s.outside.kept.Swap(true) {
+		return nil
+	}
+	notes := s.offered(ctx, true)
+	if ctx.Err() != nil {
+		s.outside.kept.Store(false)
+		return context.Cause(ctx)
+	}
+	var drafts []event.Draft
+	s.log.View(func() { drafts = s.head("tools") })
+	if err := s.record(ctx, append(drafts, notes...)...); err != nil || len(drafts) == 0 {
+		return err
+	}
+	s.log.View(s.setBuilder)
+	return nil
+}

@@ -1,0 +1,78 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// offers is tools from outside of which one more is known each time that they
+// may take their time.
+type offers struct{ waits int }
+
+func (o *offers) Offer(_ context.Context, _ llm.Info, wait bool) (set tool.Set, notes []string) {
+	if wait {
+		o.waits++
+		notes = append(notes, "one more")
+	}
+	for i := range o.waits {
+		t := tool.Raw(llm.ToolSpec{Name: "mcp__s__t" + string(rune('0'+i)), Schema: json.RawMessage(`{"type":"object"}`)}, nil,
+			func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) { return tool.Text("ran"), nil })
+		t.Hidden = i == 0
+		set = append(set, t)
+	}
+	by := tool.Raw(llm.ToolSpec{Name: "mcp_call", Schema: json.RawMessage(`{"type":"object"}`)}, nil, nil)
+	by.Stands = func(in json.RawMessage) (string, json.RawMessage, bool) { return "mcp__s__t0", in, true }
+	return append(set, by), notes
+}
+
+// SPEC 17.1: tools from outside join before the first request and then only where
+// no prefix is lost; one that is not shown is called through another, under its
+// own rules.
+func TestOutside(t *testing.T) {
+	o := &offers{}
+	say := llmtest.Turn{Text: "done"}
+	m := llmtest.New(
+		llmtest.Turn{Calls: []llm.Call{{ID: "a", Name: "mcp_call", Args: json.RawMessage(`{}`)}}}, say, say, say,
+	)
+	r := newRig(t, "ask", m, func(c *session.Config) {
+		c.Outside, c.Person = o, false
+		if err := c.Permission.Add("flag", []string{"mcp__s__*"}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	shown := func() []string {
+		all := m.Requests()
+		var out []string
+		for _, s := range all[len(all)-1].Head.Tools {
+			if strings.HasPrefix(s.Name, "mcp") {
+				out = append(out, s.Name)
+			}
+		}
+		return out
+	}
+	es := r.run("go", func(event.Event) {})
+	if done := find[event.CallDone](es); len(done) != 1 || done[0].Outcome != event.OK || done[0].Tool != "mcp__s__t0" || done[0].Result.Text != "ran" {
+		t.Errorf("%+v", done)
+	}
+	if notes := find[event.Noted](es); len(notes) != 1 || notes[0].Text != "one more" {
+		t.Errorf("%+v", notes)
+	}
+	r.run("again", func(event.Event) {})
+	if got := shown(); !slices.Equal(got, []string{"mcp_call"}) || o.waits != 1 {
+		t.Errorf("%q after %d: a prefix was lost", got, o.waits)
+	}
+	r.Rejoin()
+	r.run("more", func(event.Event) {})
+	if got := shown(); !slices.Equal(got, []string{"mcp__s__t1", "mcp_call"}) {
+		t.Errorf("%q: what a person asked for did not join", got)
+	}
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// readServers reads the MCP servers that the folder names, once: what was judged
+// is what is started.
+func (t *folderTrust) readServers() []trust.Part {
+	s, there := folder.Servers(t.dir)
+	if !there {
+		return nil
+	}
+	t.mcp = &s
+	return trust.Parts(s)
+}
+
+// outside lists the MCP servers of a session, and the values in their
+// configuration that must never be shown. There are none where a session is only
+// looked at.
+func (a *App) outside(c choices, o *opened) (list []mcp.Server, held []string) {
+	if c.trust == nil {
+		return nil, nil
+	}
+	list, warnings := a.mcpServers(c.paths, c.trust)
+	o.warnings = append(o.warnings, warnings...)
+	for _, s := range list {
+		held = append(held, s.Secrets()...)
+	}
+	return list, held
+}
+
+// mcpServers lists the MCP servers of a session: the person's own, and those of
+// the folder that are trusted. A file that can not be read is a warning.
+func (a *App) mcpServers(paths settings.Paths, t *folderTrust) (out []mcp.Server, warnings []string) {
+	raw, err := settings.ReadServers(paths.MCP())
+	if err == nil && raw != nil {
+		out, err = mcp.Parse(paths.MCP(), raw, false, a.Env)
+	}
+	if err != nil {
+		warnings = append(warnings, err.Error())
+	}
+	for i := range out {
+		if out[i].Problem != "" && !out[i].Disabled {
+			warnings = append(warnings, "the MCP server "+out[i].Name+" can not be used: "+out[i].Problem)
+		}
+	}
+	if t == nil || t.mcp == nil || t.mcp.Unread {
+		return out, warnings
+	}
+	theirs, err := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, a.Env)
+	if err != nil {
+		return out, append(warnings, err.Error())
+	}
+	for _, s := range theirs {
+		own := slices.ContainsFunc(out, func(o mcp.Server) bool { return strings.EqualFold(o.Name, s.Name) })
+		if own || !t.trustsServer(s.Name) {
+			continue // what is not trusted was told with the folder
+		}
+		if s.Problem != "" {
+			warnings = append(warnings, "the MCP server "+s.Name+" of "+trust.ServersFile+" can not be used: "+s.Problem)
+		}
+		out = append(out, s)
+	}
+	return out, warnings
+}
+
+// trustsServer reports whether a server of the folder's file may be started, as
+// the file was read.
+func (t *folderTrust) trustsServer(name string) bool {
+	part := name + " (" + trust.ServersFile + ")"
+	return slices.ContainsFunc(t.verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == part && j.Trusted })
+}
+
+// startServers are the MCP servers that a session works with, nil for none.
+// Nothing is started.
+func (a *App) startServers(list []mcp.Server, c choices, keep bool, start process.Starter) *mcp.Servers {
+	list = slices.DeleteFunc(slices.Clone(list), func(s mcp.Server) bool { return s.Problem != "" || s.Disabled })
+	if len(list) == 0 {
+		return nil
+	}
+	pins := mcp.NewPins(c.paths.Pins())
+	pins.ReadOnly = !keep
+	return mcp.New(mcp.Options{Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Pins: pins, Version: Version, Now: a.Now})
+}
+
+// mcp is how the process of an MCP server is confined. The person's own is a
+// program that they installed, and runs as it does elsewhere unless they say
+// otherwise; a folder's is confined as its language servers are.
+func (by confinedBy) mcp(s mcp.Server) process.Confine {
+	switch {
+	case !s.Project && (s.Sandbox == "" || s.Sandbox == "off"):
+		return process.Free
+	case s.Sandbox == "read-only":
+		return process.Confine{} // not started where nothing confines
+	case !s.Project:
+		return process.Confine{Level: process.Workspace, Hosts: s.Hosts}
+	}
+	return by.server()
+}
