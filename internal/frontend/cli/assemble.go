@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
-	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/offline"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
@@ -203,8 +202,8 @@ type world struct {
 	shell   *shell.Shell
 	journal *journal.Journal
 	mask    *secrets.Masker
-	servers *lsp.Servers // nil: none are used
-	mcp     *mcp.Servers // nil: there are none
+	servers *lsp.Servers    // nil: none are used
+	outside session.Outside // nil: there are no MCP servers
 }
 
 func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w world, err error) {
@@ -237,9 +236,7 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 		w.servers = a.languageServers(c.dir, c.conf.User.LSP, c.trust, starter, c.by.server())
 		o.closers = append(o.closers, w.servers.Close)
 	}
-	if w.mcp = a.startServers(outside, c, !f.noSession, starter); w.mcp != nil {
-		o.closers = append(o.closers, w.mcp.Close)
-	}
+	w.outside = a.startServers(outside, c, !f.noSession, starter, o)
 	return w, nil
 }
 
@@ -306,6 +303,7 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 		Counter: counter(user.Window),
 
 		Tools:       toolSet(o.model.info, w.servers),
+		Outside:     w.outside,
 		Files:       w.files,
 		Shell:       w.shell,
 		Journal:     changes.Share(w.journal),
@@ -331,9 +329,6 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 	}
 	if w.servers != nil {
 		conf.Code, conf.CodeWatch = w.servers, w.servers
-	}
-	if w.mcp != nil {
-		conf.Outside = w.mcp
 	}
 	return conf
 }

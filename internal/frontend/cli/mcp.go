@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -81,14 +82,16 @@ func (t *folderTrust) trustsServer(name string) bool {
 
 // startServers are the MCP servers that a session works with, nil for none.
 // Nothing is started.
-func (a *App) startServers(list []mcp.Server, c choices, keep bool, start process.Starter) *mcp.Servers {
+func (a *App) startServers(list []mcp.Server, c choices, keep bool, start process.Starter, o *opened) session.Outside {
 	list = slices.DeleteFunc(slices.Clone(list), func(s mcp.Server) bool { return s.Problem != "" || s.Disabled })
 	if len(list) == 0 {
 		return nil
 	}
 	pins := mcp.NewPins(c.paths.Pins())
 	pins.ReadOnly = !keep
-	return mcp.New(mcp.Options{Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Pins: pins, Version: Version, Now: a.Now})
+	s := mcp.New(mcp.Options{Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Pins: pins, Version: Version, Now: a.Now})
+	o.closers = append(o.closers, s.Close)
+	return s
 }
 
 // mcp is how the process of an MCP server is confined. The person's own is a
