@@ -153,6 +153,46 @@ func TestIdle(t *testing.T) {
 	})
 }
 
+// SPEC 12.3: another pawl can ask for a restart.
+func TestRestartFromElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Pointer[time.Time]
+		var name atomic.Value
+		name.Store("other")
+		b := newBench(t, project, func(o *Options) {
+			o.Asked = func() (time.Time, string) {
+				if at := asked.Load(); at != nil {
+					return *at, name.Load().(string)
+				}
+				return time.Time{}, ""
+			}
+		})
+		defer b.Close()
+		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		now := time.Now()
+		asked.Store(&now)
+		time.Sleep(time.Minute)
+		if b.list()[0].running() == nil {
+			t.Error("another server was meant")
+		}
+		name.Store("")
+		time.Sleep(time.Minute)
+		if b.list()[0].running() != nil {
+			t.Error("it runs on")
+		}
+		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if b.started() != 2 || b.list()[0].running() == nil {
+			t.Error("one word restarts once")
+		}
+	})
+}
+
 // SPEC 12.3: a memory limit.
 func TestMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

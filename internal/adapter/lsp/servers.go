@@ -60,6 +60,9 @@ type Options struct {
 	// Usage returns how many bytes a process and its children use; nil where
 	// that cannot be told.
 	Usage func(pid int) int64
+	// Asked, if set, says when servers were asked to be restarted from elsewhere,
+	// and which: "" for all.
+	Asked func() (at time.Time, name string)
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
 }
@@ -392,6 +395,12 @@ func (s *Servers) inspect() bool {
 		any = any || c != nil || starting
 		if c == nil {
 			continue
+		}
+		if s.opt.Asked != nil {
+			if at, name := s.opt.Asked(); at.After(c.began) && (name == "" || name == c.server.Name) {
+				p.stop(s.life)
+				continue
+			}
 		}
 		idle := s.opt.Now().Sub(time.Unix(0, c.used.Load()))
 		switch used := s.opt.Usage(c.proc.Pid()); {

@@ -233,7 +233,7 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	w.journal = a.journal(c.dir, c.paths, f.noSession)
 	o.closers = append(o.closers, w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
 	if c.conf.User.LSP.On() && c.trust != nil {
-		w.servers = a.languageServers(c.dir, c.conf.User.LSP, c.trust, starter, c.by.server())
+		w.servers = a.languageServers(c.dir, c.paths, c.conf.User.LSP, c.trust, starter, c.by.server())
 		o.closers = append(o.closers, w.servers.Close)
 	}
 	w.outside = a.startServers(outside, c, !f.noSession, starter, o)

@@ -2,9 +2,13 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -34,9 +38,10 @@ func serverTable(c settings.LSP) []lsp.Server {
 
 // languageServers are those of a session (SPEC 12). Nothing is started before
 // the first need.
-func (a *App) languageServers(dir string, c settings.LSP, t *folderTrust, start process.Starter, by process.Confine) *lsp.Servers {
+func (a *App) languageServers(dir string, paths settings.Paths, c settings.LSP, t *folderTrust, start process.Starter, by process.Confine) *lsp.Servers {
 	return lsp.New(lsp.Options{
-		Root: dir, Table: serverTable(c), Start: start, Confine: by, Trusted: t.server, Find: a.serverProgram, Version: Version, Memory: c.MemoryMB << 20, Now: a.Now,
+		Asked: func() (time.Time, string) { return restartAsked(paths, dir) },
+		Root:  dir, Table: serverTable(c), Start: start, Confine: by, Trusted: t.server, Find: a.serverProgram, Version: Version, Memory: c.MemoryMB << 20, Now: a.Now,
 	})
 }
 
@@ -75,6 +80,10 @@ in it. See doc/lsp.md.`,
 			RunE: func(c *cobra.Command, _ []string) error { return a.lspStatus(dir) },
 		},
 		&cobra.Command{
+			Use: "restart [NAME]", Short: "Restart the servers of this folder, in whichever conversation they run", Args: cobra.MaximumNArgs(1),
+			RunE: func(c *cobra.Command, args []string) error { return a.lspRestart(dir, strings.Join(args, "")) },
+		},
+		&cobra.Command{
 			Use: "doctor", Short: "Start each server of this folder and say what it can do", Args: exactly(0),
 			RunE: func(c *cobra.Command, _ []string) error { return a.lspTry(c.Context(), dir, false) },
 		},
@@ -107,7 +116,7 @@ func (a *App) serversHere(dir string, start process.Starter) (*lsp.Servers, erro
 	if err != nil {
 		return nil, err
 	}
-	return a.languageServers(root, conf.User.LSP, t, start, process.Free), nil
+	return a.languageServers(root, paths, conf.User.LSP, t, start, process.Free), nil
 }
 
 func (a *App) lspStatus(dir string) error {
@@ -135,6 +144,51 @@ func hereText(h lsp.Here) string {
 		return h.Program + ", not started: it would run what this folder says; to allow that: pawl trust"
 	}
 	return h.Program
+}
+
+// restartFile is how a pawl asks the others that work in a folder to restart
+// their servers: they share nothing else.
+func restartFile(paths settings.Paths, dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(paths.State, "lsp", hex.EncodeToString(sum[:8])+".restart")
+}
+
+// restartAsked says when that was asked last, and for which server.
+func restartAsked(paths settings.Paths, dir string) (at time.Time, name string) {
+	file := restartFile(paths, dir)
+	st, err := os.Stat(file)
+	if err != nil {
+		return at, ""
+	}
+	b, _ := os.ReadFile(file) // one that is gone again asks for all
+	return st.ModTime(), strings.TrimSpace(string(b))
+}
+
+func (a *App) lspRestart(dir, name string) error {
+	root, err := a.realDir(&flags{dir: dir})
+	if err != nil {
+		return err
+	}
+	paths, err := settings.PathsFrom(a.Env)
+	if err != nil {
+		return err
+	}
+	conf, err := settings.Load(paths, root)
+	if err != nil {
+		return err
+	}
+	if table := serverTable(conf.User.LSP); name != "" && !slices.ContainsFunc(table, func(s lsp.Server) bool { return s.Name == name }) {
+		return usageError("there is no language server %s; see: pawl lsp", name)
+	}
+	file := restartFile(paths, root)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, []byte(name+"\n"), 0o600); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Out, "servers of this folder that run in a conversation stop within five seconds, and are started again at the next need")
+	return nil
 }
 
 // tryTime is how long a server may take to show that it works.
