@@ -17,8 +17,9 @@ import (
 // newline stands for a newline within an entry.
 const newline = "\U000F10A0"
 
+// How much is kept.
 const (
-	kept = 500    // entries; the file is cut back to them once it has twice as many
+	Kept = 500    // entries; the file is cut back to them once it has twice as many
 	long = 10_000 // bytes: a longer entry is not kept
 )
 
@@ -49,9 +50,9 @@ func Open(path string) (*File, []string, error) {
 			entries = append(entries, strings.ReplaceAll(l, newline, "\n"))
 		}
 	}
-	if n := len(lines); n > 2*kept {
-		err = replace(path, strings.Join(lines[n-kept:], "\n")+"\n")
-		entries = entries[n-kept:]
+	if n := len(lines); n > 2*Kept {
+		err = replace(path, strings.Join(lines[n-Kept:], "\n")+"\n")
+		entries = entries[n-Kept:]
 	} else {
 		err = nil
 	}

@@ -3,8 +3,11 @@ package line
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/ergochat/readline"
+
+	"github.com/pawl-agent/pawl/internal/frontend/history"
 )
 
 // editor is the Input of a terminal that understands escape codes: editing
@@ -14,7 +17,7 @@ type editor struct {
 	keys    *keys
 	tty     *tty
 	out     io.Writer
-	history *history
+	history *history.File
 	input   string // what the input holds while it is edited
 	fill    string // what the next entry begins with
 }
@@ -25,7 +28,7 @@ const (
 	pasteOff = "\x1b[?2004l"
 )
 
-func newEditor(in io.Reader, out io.Writer, t *tty, h *history) (*editor, error) {
+func newEditor(in io.Reader, out io.Writer, t *tty, h *history.File, past []string) (*editor, error) {
 	e := &editor{keys: newKeys(in), tty: t, out: out, history: h}
 	rl, err := readline.NewFromConfig(&readline.Config{
 		Stdin: e.keys, Stdout: screen{out, e.keys}, Stderr: out,
@@ -33,7 +36,7 @@ func newEditor(in io.Reader, out io.Writer, t *tty, h *history) (*editor, error)
 		FuncMakeRaw:    t.raw, FuncExitRaw: t.quiet,
 		FuncGetSize:     func() (int, int) { return size(out) },
 		InterruptPrompt: "\n", EOFPrompt: "\n", // none
-		HistoryLimit: keptEntries, HistorySearchFold: true, DisableAutoSaveHistory: true, Undo: true,
+		HistoryLimit: history.Kept, HistorySearchFold: true, DisableAutoSaveHistory: true, Undo: true,
 		Painter: paint,
 		Listener: func(line []rune, _ int, _ rune) ([]rune, int, bool) {
 			e.input = string(line)
@@ -50,8 +53,8 @@ func newEditor(in io.Reader, out io.Writer, t *tty, h *history) (*editor, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range h.lines {
-		_ = rl.SaveToHistory(l) // in memory
+	for _, entry := range past {
+		_ = rl.SaveToHistory(strings.ReplaceAll(entry, "\n", string(newlineMark))) // in memory
 	}
 	e.rl = rl
 	return e, nil
@@ -80,7 +83,7 @@ func (e *editor) Line(prompt string) (string, error) {
 	text := e.keys.text(line)
 	_ = e.rl.SaveToHistory(line) // in memory
 	if text != "" {
-		e.history.add(text)
+		e.history.Add(text)
 	}
 	return text, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -226,4 +227,15 @@ func (k *keys) drop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.raw, k.ready, k.aside, k.paste, k.inside = nil, nil, nil, nil, false
+}
+
+// printable takes out control characters: the line editor echoes what it is
+// given.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
 }

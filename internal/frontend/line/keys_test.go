@@ -3,8 +3,6 @@ package line
 import (
 	"bytes"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -171,38 +169,3 @@ type cut struct {
 }
 
 func (c *cut) Read(p []byte) (int, error) { return c.r.Read(p[:min(len(p), c.n)]) }
-
-// SPEC 16.7: the history is for its owner, keeps no key, and stays short.
-func TestHistory(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state", "history")
-	h, err := openHistory(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := "sk-ant-api03-" + strings.Repeat("aB3dE5gH", 10)
-	h.add("first\nsecond")
-	h.add("my key is " + key)
-	h.add(strings.Repeat("long ", longEntry))
-	st, err := os.Stat(path)
-	if err != nil || st.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", st.Mode(), err)
-	}
-	raw, _ := os.ReadFile(path)
-	if bytes.Count(raw, []byte("\n")) != 2 || bytes.Contains(raw, []byte(key)) {
-		t.Errorf("%q", raw)
-	}
-	if err := os.WriteFile(path, append([]byte("evil\x1b[2J\n\n"), bytes.Repeat([]byte("x\n"), 2*keptEntries)...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if h, err = openHistory(path); err != nil || len(h.lines) != keptEntries {
-		t.Fatalf("%d entries, %v", len(h.lines), err)
-	}
-	if st, err = os.Stat(path); err != nil || st.Mode().Perm() != 0o600 || st.Size() != 2*keptEntries {
-		t.Errorf("%v %v", st, err)
-	}
-	if none, err := openHistory(""); err != nil || none.path != "" {
-		t.Error(err)
-	} else {
-		none.add("x")
-	}
-}

@@ -3,6 +3,8 @@ package line
 import (
 	"io"
 	"os"
+
+	"github.com/pawl-agent/pawl/internal/frontend/history"
 )
 
 // Terminal is the Input of a real terminal. It gives the terminal back as it
@@ -13,10 +15,10 @@ type Terminal struct {
 	end func()
 }
 
-// NewTerminal opens the terminal that in and out are; history names the file
+// NewTerminal opens the terminal that in and out are; path names the file
 // that entries are kept in, "" keeps none. A terminal that calls itself dumb
 // (TERM=dumb, or none) edits lines by itself and is sent no escape code.
-func NewTerminal(in io.Reader, out io.Writer, history string) (*Terminal, error) {
+func NewTerminal(in io.Reader, out io.Writer, path string) (*Terminal, error) {
 	t, err := openTTY(in)
 	if err != nil {
 		return nil, err
@@ -24,11 +26,11 @@ func NewTerminal(in io.Reader, out io.Writer, history string) (*Terminal, error)
 	if name := os.Getenv("TERM"); name == "" || name == "dumb" {
 		return &Terminal{Input: newCooked(in, out, t), tty: t, end: func() {}}, nil
 	}
-	h, err := openHistory(history)
+	h, past, err := history.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEditor(in, out, t, h)
+	e, err := newEditor(in, out, t, h, past)
 	if err != nil {
 		return nil, err
 	}
