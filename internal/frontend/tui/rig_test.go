@@ -158,6 +158,11 @@ func (r *rig) start(resume string) {
 		exit, err := Run(ctx, Config{
 			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true,
 			First: r.first, Now: r.clock.Now, After: r.clock.After, Folder: "project",
+			Leave: func(do func() error) error { return do() },
+			Edit: func(text string) (string, error) {
+				fmt.Fprint(r, "an editor\r\n")
+				return text + " edited\n", nil
+			},
 			Files: func(begin string) []string {
 				if strings.HasPrefix("calc.go", begin) {
 					return []string{"calc.go"}

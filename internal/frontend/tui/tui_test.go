@@ -471,3 +471,21 @@ func TestSignals(t *testing.T) {
 		r.see("to go on with this session")
 	}
 }
+
+// SPEC 18.3
+func TestEditor(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Say("all done")))
+	r.start("")
+	r.say("text")
+	r.press("ctrl+g")
+	r.see("an editor")
+	r.see("› text edited")
+	if n := strings.Count(r.text(), "› text"); n != 1 {
+		t.Errorf("the prompt is there %d times:\n%s", n, r.text())
+	}
+	r.press("ctrl+_")
+	r.until("undone", func(string) bool { return strings.Contains(r.screen(), "› text\n") })
+	if !r.term.Mode("2004") {
+		t.Error("pastes are not told apart any more")
+	}
+}
