@@ -138,7 +138,7 @@ func (s *Servers) Act(ctx context.Context, at tool.CodeAt, to int, title string)
 	if a.Disabled != nil {
 		return nil, fmt.Errorf("%q cannot be done here: %s", a.Title, a.Disabled.Reason)
 	}
-	if a.Edit == nil && a.raw != nil && sp.c.resolves() {
+	if a.Edit == nil && a.Command == nil && a.raw != nil && sp.c.resolves() {
 		var full json.RawMessage
 		if err := sp.c.call(ctx, "codeAction/resolve", a.raw, &full); err != nil {
 			return nil, err
