@@ -68,19 +68,25 @@ func marker(line string) int {
 // begin takes a line, or the beginning of one that is certain to be text. It
 // reports whether the line belongs to the paragraph that is open then.
 func (s *Stream) begin(line string) bool {
-	indent, depth := 0, 0
+	depth := 0
 	body := strings.TrimLeft(line, " ")
 	for strings.HasPrefix(body, ">") && depth < 8 {
 		depth++
 		line = strings.TrimPrefix(body[1:], " ")
 		body = strings.TrimLeft(line, " ")
 	}
-	indent = len(line) - len(body)
 	if depth != s.quote && !(depth < s.quote && s.text != nil && s.isText(body)) {
 		s.close()
 		s.items = nil
 		s.quote = depth
 	}
+	return s.block(line)
+}
+
+// block takes a line without the signs of quotes.
+func (s *Stream) block(line string) bool {
+	body := strings.TrimLeft(line, " ")
+	indent := len(line) - len(body)
 	if body == "" {
 		s.endText()
 		s.endTable()
@@ -198,7 +204,7 @@ func (s *Stream) entry(body string, size, indent int) bool {
 	if text == "" {
 		return false
 	}
-	return s.begin(strings.Repeat(" ", indent+size) + text)
+	return s.block(strings.Repeat(" ", indent+size) + text)
 }
 
 func (s *Stream) heading(body string) bool {
@@ -258,8 +264,8 @@ func (s *Stream) opensFence(body string, indent int) bool {
 	lang, _, _ := strings.Cut(info, " ")
 	s.fence = &fence{char: c, size: n, indent: indent, colour: syntax.New(lang)}
 	s.gap = s.gap || s.begun && s.lead == nil
-	if lang != "" {
-		s.emit(append(s.first(), styled.Span{Text: lang, Style: styled.Style{Role: styled.Dim}}))
+	if info != "" {
+		s.emit(append(s.first(), styled.Span{Text: info, Style: styled.Style{Role: styled.Dim}}))
 	} else if s.lead != nil {
 		s.emit(s.first())
 	}

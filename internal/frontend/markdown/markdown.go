@@ -113,9 +113,10 @@ func (s *Stream) Pending() []styled.Line {
 	if n := len(c.table); n > 2+shownRows {
 		c.table = append(c.table[:2:2], c.table[n-shownRows:]...)
 	}
-	if c.fence != nil { // a line of code that is not whole: without colours
-		c.emit(styled.Of(styled.Text, s.partial))
-		return c.out
+	if c.fence != nil {
+		fence, colour := *c.fence, *c.fence.colour
+		fence.colour = &colour
+		c.fence = &fence
 	}
 	if s.text != nil {
 		text := *s.text

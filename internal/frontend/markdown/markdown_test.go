@@ -38,6 +38,7 @@ func TestLines(t *testing.T) {
 		{"code is not broken", "```\naaa bbb ccc ddd\n```", "aaa bbb ccc ddd\n", 8},
 		{"longer fence", "````\n```\nx\n````\ny", "```\nx\n\ny\n", 80},
 		{"quote", "> one\n> two\n\nx", "│ one two\n\nx\n", 80},
+		{"quoted list", "> - one\n> - two three\n>   - four\n", "│ • one\n│ • two\n│   three\n│   • four\n", 10},
 		{"quoted code", "> ```\n> x\n> ```\ny", "│ x\n\ny\n", 80},
 		{"rule", "a\n\n---\nb", "a\n\n────────────────────\nb\n", 80},
 		{"table", "| a | b |\n|---|--:|\n| 1 | 2 |\n| long | `x` |", "a    │ b\n─────┼──\n1    │ 2\nlong │ x\n", 80},

@@ -74,9 +74,10 @@ func (w *Wrapper) place() {
 	if len(w.word) == 0 {
 		return
 	}
-	if w.columns > 0 && w.at+w.gap+w.size > w.columns && w.begun {
+	switch full := w.columns > 0 && w.at+w.gap+w.size > w.columns; {
+	case full && (w.begun || w.at > w.indent):
 		w.row()
-	} else {
+	case !full:
 		w.put(w.blanks)
 		w.at += w.gap
 	}
