@@ -51,6 +51,8 @@ type Facts struct {
 	// Spoken: the person in front answers it, or has it kept: what a route
 	// leaves of the rights does not concern it.
 	Spoken bool
+	// Delegates: it starts agents. Sessions that may start none do not have it.
+	Delegates bool
 }
 
 // About is what one call is about.
@@ -95,7 +97,7 @@ func AboutCall(name string, args json.RawMessage) About {
 		return ""
 	}
 	out.Target = text("pattern", "path", "url")
-	tells := text("command", "path", "pattern", "url", "question", "note", "id", "rev")
+	tells := text("command", "path", "pattern", "url", "question", "note", "id", "rev", "description")
 	for _, k := range [...]string{"files", "edits"} {
 		var files []struct {
 			Path string `json:"path"`

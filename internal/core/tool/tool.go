@@ -127,6 +127,8 @@ type Env struct {
 	Room  Room
 	Ask   Asker
 	Code  Code
+	// Agents is nil where a session may start none.
+	Agents Agents
 	// Out streams output to the screen while a call runs; never nil in Run.
 	Out func(string)
 	// Limit is how many bytes of Text the model will be shown; a tool that can

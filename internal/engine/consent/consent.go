@@ -36,12 +36,11 @@ type Config struct {
 	// for none.
 	Unrestorable func(context.Context, *turn.Pending) string
 	// Ask puts a question to the person and waits for the answer.
-	Ask    func(context.Context, event.Asked) (event.Answered, error)
-	Record func(context.Context, ...event.Draft) error
+	Ask func(context.Context, event.Asked) (event.Answered, error)
 	// GrantRight gives the running turn a right that its route lacks.
 	GrantRight func(ctx context.Context, right, by, what string) error
-	// Keep, if set, stores a grant that holds in later sessions too.
-	Keep func(rule string) error
+	// Grant records a yes that holds for more than one call.
+	Grant func(ctx context.Context, rule string, scope event.Scope) error
 	// Mask masks secrets. Spill keeps a text in a file and returns its name.
 	Mask  func(string) string
 	Spill func(ctx context.Context, name, text string) (string, error)
@@ -106,15 +105,4 @@ func (j *Judge) edits(ctx context.Context, p *turn.Pending) bool {
 	return eventlog.Look(j.Log, func() bool {
 		return policy.Mode() == permission.Ask4All && policy.In(permission.AcceptEdits).Decide(Call(p)).Verdict == permission.Allow
 	})
-}
-
-// grant keeps a yes that holds for more than one call.
-func (j *Judge) grant(ctx context.Context, rule string, scope event.Scope) error {
-	if err := j.Record(ctx, event.Draft{Body: event.Granted{Rule: rule, Scope: scope}}); err != nil {
-		return err
-	}
-	if scope == event.Always && j.Keep != nil {
-		return j.Keep(rule)
-	}
-	return nil
 }

@@ -115,7 +115,7 @@ func (g *Gate) apply(ctx context.Context, asks []question, open map[*turn.Pendin
 			v.Scope = event.Session
 		}
 		if lasts {
-			if err := g.grant(ctx, q.Pattern, v.Scope); err != nil {
+			if err := g.Grant(ctx, q.Pattern, v.Scope); err != nil {
 				return err
 			}
 		}

@@ -14,7 +14,7 @@ import (
 // tool can forget undo.
 func (s *Session) env(p *turn.Pending) tool.Env {
 	call := p.Call.ID
-	return tool.Env{
+	e := tool.Env{
 		Files: s.changes.Files(s.cfg.Files, p),
 		Shell: s.changes.Shell(p), Web: s.cfg.Web,
 		Todo:  planner{s},
@@ -27,6 +27,10 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		},
 		Limit: window.Bytes(s.window.resultCap()), Correct: s.cfg.AutoCorrect,
 	}
+	if s.cfg.Agents > 0 {
+		e.Agents = callAgents{s, call}
+	}
+	return e
 }
 
 // drafts are the files as they are, to try changes on.

@@ -38,6 +38,7 @@ type operations struct {
 	queue   []Prompt
 	running *run
 	later   []event.Draft // what the model is told before its next request
+	queued  chan struct{} // has a token where a prompt was queued
 
 	turns sync.WaitGroup
 }
@@ -68,6 +69,10 @@ func (o *operations) begin(ctx context.Context, r *run, first *Prompt, cannot st
 		if first != nil {
 			o.queue = append(o.queue, *first)
 			o.mu.Unlock()
+			select {
+			case o.queued <- struct{}{}:
+			default: // nobody took the last one
+			}
 			return true, nil
 		}
 		leaving := o.leaving()
@@ -240,6 +245,9 @@ func by(ctx context.Context) string {
 	if i := (Interrupt{}); errors.As(context.Cause(ctx), &i) {
 		return i.By
 	}
+	if i := (*interruption)(nil); errors.As(context.Cause(ctx), &i) {
+		return i.by // of the parent session
+	}
 	return "caller"
 }
 
@@ -368,6 +376,13 @@ func (o *operations) told() []event.Draft {
 	ds := o.later
 	o.later = nil
 	return ds
+}
+
+// tellsOf reports whether a note of this kind is to be told.
+func (o *operations) tellsOf(why string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(o.later, func(d event.Draft) bool { n, ok := d.Body.(event.Noted); return ok && n.Why == why })
 }
 
 // setPause has the running turn pause, or takes that back. It reports whether

@@ -12,8 +12,9 @@ import (
 // questions are those that a person has not answered yet.
 type questions struct {
 	*state
-	mu   sync.Mutex
-	open map[string]chan Answer
+	mu    sync.Mutex
+	open  map[string]chan Answer
+	turns chan struct{} // holds a token while a question is open: two at once confuse
 }
 
 func (q *questions) answer(a Answer) error {
@@ -29,12 +30,21 @@ func (q *questions) answer(a Answer) error {
 }
 
 // ask puts a question to the person and waits. It returns ErrNobody where none
-// is there.
+// is there. What an agent asks, the session that started it asks for it.
 func (q *questions) ask(ctx context.Context, about event.Asked) (event.Answered, error) {
 	if !q.cfg.Person {
 		return event.Answered{}, tool.ErrNobody
 	}
 	about.ID = q.cfg.NewID()
+	if up := q.parent(); up != nil {
+		return q.pass(ctx, up, about)
+	}
+	select {
+	case q.turns <- struct{}{}:
+		defer func() { <-q.turns }()
+	case <-ctx.Done():
+		return event.Answered{}, context.Cause(ctx)
+	}
 	ch := make(chan Answer, 1)
 	q.mu.Lock()
 	q.open[about.ID] = ch
@@ -54,4 +64,23 @@ func (q *questions) ask(ctx context.Context, about event.Asked) (event.Answered,
 	case <-ctx.Done():
 		return event.Answered{}, context.Cause(ctx)
 	}
+}
+
+// pass has the parent ask. The own log has both sides as well: time that a person
+// takes is not the agent's.
+func (q *questions) pass(ctx context.Context, up *Session, about event.Asked) (event.Answered, error) {
+	if err := q.record(ctx, event.Draft{Body: about}); err != nil {
+		return event.Answered{}, err
+	}
+	theirs := about
+	theirs.From = q.cfg.child.call.Agent
+	if about.From != "" {
+		theirs.From += ": " + about.From
+	}
+	a, err := up.questions.ask(ctx, theirs)
+	if err != nil {
+		return a, err
+	}
+	a.ID = about.ID
+	return a, q.record(ctx, event.Draft{Body: a})
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,6 +103,9 @@ type Config struct {
 	// Autofix, if set, makes what verifies a turn that changed files before it ends.
 	Autofix func() verify.Verifier
 	Locks   *turn.Locks
+	// Agents is how deep agents may be nested: 1 for agents that start none, 0
+	// for a session that starts none.
+	Agents int
 	// Stages come after the session's own of their kind, but for the journal: a
 	// language server's, a hook's.
 	Stages turn.Stages
@@ -120,6 +124,8 @@ type Config struct {
 	Sleep  func(context.Context, time.Duration) error
 	Jitter func() float64
 	NewID  func() string
+
+	child *parentage // of an agent's session
 }
 
 // Session is an open session. Its methods may be called from anywhere.
@@ -142,18 +148,20 @@ type Session struct {
 	counting sync.Once // with the better counter
 
 	changes *changes.Recorder
+
+	delegated agents
 }
 
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
 // else the one that is there, taken up again.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s := &Session{state: newState(cfg)}
-	s.questions = &questions{state: s.state, open: map[string]chan Answer{}}
+	s.questions = &questions{state: s.state, open: map[string]chan Answer{}, turns: make(chan struct{}, 1)}
 	s.spending = spending.New(spending.Config{
-		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person, Timeout: cfg.Timeout,
+		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person && cfg.child == nil, Timeout: cfg.Timeout,
 		Now: cfg.Now, Sleep: cfg.Sleep, Record: s.record, Ask: s.questions.ask,
 	})
-	s.ops = &operations{state: s.state, turn: s.turn}
+	s.ops = &operations{state: s.state, turn: s.turn, queued: make(chan struct{}, 1)}
 	s.answers = answers.New(answers.Config{
 		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Mask: cfg.Mask.String, Now: cfg.Now, Record: s.record,
 		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.window.resultCap()) },
@@ -183,8 +191,8 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	})
 	s.consent = consent.New(consent.Config{
 		Log: s.log, Policy: s.perm, Decide: s.decide, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
-		Unrestorable: s.changes.Unrestorable, Ask: s.questions.ask, Record: s.record, GrantRight: s.router.grantRight,
-		Keep: cfg.Keep, Mask: cfg.Mask.String, Spill: s.spill,
+		Unrestorable: s.changes.Unrestorable, Ask: s.questions.ask, GrantRight: s.rights().grantRight,
+		Grant: s.grant, Mask: cfg.Mask.String, Spill: s.spill,
 	})
 	known := s.log.Began() > 0
 	if cfg.ReadOnly {
@@ -196,17 +204,25 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	var drafts []event.Draft
 	recovered := func() error { return nil }
 	if !known {
-		drafts = append(drafts, event.Draft{Body: event.Opened{
-			Dir: cfg.Dir, Pawl: cfg.Version, Mode: string(s.perm.Mode()), Front: cfg.Front,
-		}})
+		opened := event.Opened{Dir: cfg.Dir, Pawl: cfg.Version, Mode: string(s.perm.Mode()), Front: cfg.Front}
+		if cfg.child != nil {
+			opened.Parent = &cfg.child.call
+		}
+		drafts = append(drafts, event.Draft{Body: opened})
 	} else {
+		told, err := s.recoverAgents(ctx) // before the session's own: a command of theirs may be what ran
+		if err != nil {
+			return nil, err
+		}
 		drafts, recovered = s.changes.Recover(ctx, s.open)
-		drafts = append(drafts, s.closeOpenCalls()...)
+		drafts = append(drafts, s.closeOpenCalls(told)...)
 	}
 	if cfg.Trust != nil {
 		drafts = append(drafts, event.Draft{Body: *cfg.Trust})
 	}
-	drafts = append(drafts, s.rebase("start")...)
+	if cfg.child == nil || !cfg.child.recovering {
+		drafts = append(drafts, s.rebase("start")...)
+	}
 	if err := s.record(ctx, drafts...); err != nil {
 		return nil, err
 	}
@@ -234,13 +250,21 @@ func hold(cfg Config) (release func(), err error) {
 }
 
 // closeOpenCalls closes what a process that died left open.
-func (s *Session) closeOpenCalls() []event.Draft {
+// told is what is known of agents that ran for them.
+func (s *Session) closeOpenCalls(told map[string]string) []event.Draft {
 	var ds []event.Draft
 	for _, c := range s.open {
+		text := "[Outcome unknown: pawl was stopped before this call's result was recorded. What it did may stand; look before you repeat it.]"
+		if had := told[c.ID]; had != "" && s.delegates(c.Name) {
+			text += "\n" + had
+		}
 		ds = append(ds, event.Draft{Body: event.CallDone{
 			ID: c.ID, Tool: c.Name, Outcome: event.UnknownDone, Does: s.does(c.Name),
-			Result: llm.Result{ID: c.ID, Name: c.Name, Error: true, Text: "[Outcome unknown: pawl was stopped before this call's result was recorded. What it did may stand; look before you repeat it.]"},
+			Result: llm.Result{ID: c.ID, Name: c.Name, Error: true, Text: text},
 		}})
+	}
+	if told[""] != "" {
+		ds = append(ds, event.Draft{Body: event.Noted{Why: noteOfAgent, Text: strings.TrimSuffix(told[""], "\n")}})
 	}
 	if s.aside != nil {
 		ds = append(ds, event.Draft{Body: lost(*s.aside)})
@@ -262,6 +286,12 @@ func (s *Session) closeOpenCalls() []event.Draft {
 func (s *Session) does(name string) tool.Kind {
 	t, _ := s.tools().Resolve(name)
 	return t.Does()
+}
+
+// delegates reports whether a call starts agents.
+func (s *Session) delegates(name string) bool {
+	t, _ := s.cfg.Tools.Resolve(name)
+	return t.Delegates
 }
 
 // rebase freezes a new head where the stored one no longer fits: another

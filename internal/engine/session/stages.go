@@ -30,6 +30,7 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 			s.spending,
 			windowGate{s: s},
 			seen,
+			inherited{s}, // what a person allowed the session that started this one
 			permission,
 		}, s.cfg.Stages.Gates...),
 		// The journal's snapshot comes last: what is refused here never began.

@@ -48,6 +48,8 @@ type state struct {
 	routing  routing
 	outside  outside
 
+	delegations delegations
+
 	changeFold changes.Fold
 }
 
@@ -62,7 +64,7 @@ func (s *state) folds() []event.Fold {
 	return []event.Fold{
 		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.routing.apply), bodyFold(s.outside.apply),
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
-		machinesFold{s}, milestones{s},
+		bodyFold(s.delegations.apply), machinesFold{s}, milestones{s},
 	}
 }
 
@@ -100,10 +102,6 @@ func (s *state) info() llm.Info { return s.inUse().Info() }
 func (s *state) mode() permission.Mode { return eventlog.Look(s.log, s.perm.Mode) }
 
 func (s *state) proof() evidence.Report { return eventlog.Look(s.log, s.evidence.Report) }
-
-func (s *state) decide(c permission.Call) permission.Decision {
-	return eventlog.Look(s.log, func() permission.Decision { return s.perm.Decide(c) })
-}
 
 // catchUp takes in what another process appended while this one was idle, such
 // as `pawl undo`.

@@ -238,6 +238,11 @@ func (acc *Account) Done(ctx context.Context, o turn.RequestResult) error {
 	return settle(ctx, c)
 }
 
+// AgentsLeft is how many child sessions may still be started, 0 for any number.
+func (acc *Account) AgentsLeft() int {
+	return eventlog.Look(acc.log, func() int { return acc.meter.Left(acc.cfg.Limits).Agents })
+}
+
 // Warn tells of soft limits that were passed, once each.
 func (acc *Account) Warn(ctx context.Context) error {
 	var ds []event.Draft

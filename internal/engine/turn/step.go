@@ -78,6 +78,8 @@ const cancelledText = "[Cancelled: this call did not run.]"
 // records the results in the order asked. A call keeps its place in the line
 // until its result is recorded: the next one that conflicts with it finds not
 // only the files but also what the log says of them.
+// Behind a call that has an agent work it gives its place back before, since the
+// agent's own calls may wait for it; what it showed is recorded by then.
 func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 	results := make([]chan done, len(pending))
 	tickets := make([]*Ticket, len(pending))
@@ -91,6 +93,7 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 			t.Release()
 		}
 	}()
+	behindChild := false
 	for i, p := range pending {
 		results[i] = make(chan done, 1)
 		if p.Refused != nil {
@@ -99,12 +102,21 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 		}
 		ticket := l.Locks.Reserve(p.Footprint)
 		tickets[i] = ticket
+		early := behindChild
+		behindChild = behindChild || p.Footprint.Child
 		wg.Go(func() {
 			if err := ticket.Wait(ctx); err != nil {
 				results[i] <- refuse(p, &Refusal{Outcome: event.Cancelled, Text: cancelledText})
 				return
 			}
-			results[i] <- l.call(ctx, p)
+			d := l.call(ctx, p)
+			if early {
+				// Where the log can not be written, the result's record says so.
+				_ = l.Log.Record(context.WithoutCancel(ctx), d.shown()...)
+				d.seen = nil
+				ticket.Release()
+			}
+			results[i] <- d
 		})
 	}
 	for i := range pending {
@@ -127,11 +139,17 @@ func (l *Loop) record(ctx context.Context, d done) error {
 	if d.blocked != nil {
 		drafts = append(drafts, event.Draft{Body: *d.blocked})
 	}
-	if len(d.seen) > 0 {
-		drafts = append(drafts, event.Draft{Body: event.FileSeen{Call: d.ID, Spans: d.seen}})
-	}
+	drafts = append(drafts, d.shown()...)
 	drafts = append(drafts, event.Draft{Body: d.CallDone})
 	return l.Log.Record(ctx, drafts...)
+}
+
+// shown is what the log has of the lines that the call showed.
+func (d *done) shown() []event.Draft {
+	if len(d.seen) == 0 {
+		return nil
+	}
+	return []event.Draft{{Body: event.FileSeen{Call: d.ID, Spans: d.seen}}}
 }
 
 func refuse(p *Pending, r *Refusal) done {

@@ -62,6 +62,10 @@ func (m *Meter) Apply(e event.Event) {
 		if b.Tool == agentTool {
 			m.all.Agents++
 		}
+	case event.AgentCalled:
+		if b.Done.Tool == agentTool { // an agent started one
+			m.all.Agents++
+		}
 	case event.Warned:
 		if k := Kind(b.What); known(k) {
 			if m.warned == nil {

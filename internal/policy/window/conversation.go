@@ -101,7 +101,7 @@ func (c *Conversation) Apply(e event.Event) {
 			c.tailAbout.seen = append(c.tailAbout.seen, b.Spans...)
 		}
 	case event.FileChanged:
-		if b.Whole && b.Call != "" && b.After != "" { // what it wrote whole counts as shown
+		if b.Whole && b.Call != "" && b.After != "" && b.Child == nil { // what it wrote whole counts as shown
 			c.tailAbout.seen = append(c.tailAbout.seen, tool.Span{Path: b.Path, Hash: b.After})
 		}
 	case event.Prompted:

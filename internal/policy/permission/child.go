@@ -1,0 +1,52 @@
+package permission
+
+import (
+	"maps"
+	"slices"
+)
+
+// This file is what an agent's session has of the rights of the session that
+// started it: never more, at any moment.
+
+// Child returns the policy that the session of an agent starts with: the same
+// rules and folders, in a mode that is not wider. It folds the child's own
+// events from there on. What the parent's allows at a later moment is asked of
+// the parent's: see Decision.Narrow.
+func (p *Policy) Child(readOnly bool) *Policy {
+	q := *p
+	q.rules, q.ignored, q.checks = slices.Clone(p.rules), slices.Clone(p.ignored), slices.Clone(p.checks)
+	q.changed, q.turn = maps.Clone(p.changed), narrowing{}
+	q.cfg.Mode, q.mode = p.mode.Child(readOnly), p.mode.Child(readOnly)
+	return &q
+}
+
+// Child is the mode of a child session while its parent's is m.
+func (m Mode) Child(readOnly bool) Mode {
+	if readOnly {
+		return Plan
+	}
+	return m
+}
+
+// Grants lists the rules that a person allowed in this session.
+func (p *Policy) Grants() []string {
+	var out []string
+	for _, r := range p.rules {
+		if r.From == Granted && r.List == Allows {
+			out = append(out, r.Text)
+		}
+	}
+	return out
+}
+
+// Narrow returns what both decisions about one call allow. Where both ask, what
+// a person's yes would have to reach beyond counts.
+func (d Decision) Narrow(o Decision) Decision {
+	confine := d.Confine.Narrow(o.Confine)
+	can := d.CanAlways && o.CanAlways
+	if o.Verdict < d.Verdict || o.Verdict == d.Verdict && d.Beyond == "" && o.Beyond != "" {
+		d = o
+	}
+	d.Confine, d.CanAlways = confine, can || d.Verdict != Ask && d.CanAlways
+	return d
+}

@@ -1,0 +1,223 @@
+package subagent_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+	"github.com/pawl-agent/pawl/internal/team/subagent"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// plays is what the scripted model does, by the first words of a conversation:
+// "user" for the session itself, and an agent's prompt for that agent. What it
+// has no turn for, it answers with "done".
+type plays map[string][]llmtest.Turn
+
+// rig is a session over real files, a real shell and a model that plays several
+// parts.
+type rig struct {
+	*session.Session
+	t     *testing.T
+	dir   string
+	model *llmtest.Model
+	cfg   session.Config
+	ids   atomic.Int64
+}
+
+func newRig(t *testing.T, ps plays, change ...func(*session.Config)) *rig {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, dir: dir, model: llmtest.New()}
+	r.model.Next = func(_ int, q *llm.Request) llmtest.Turn {
+		part, step := "", 0
+		for _, m := range q.Messages {
+			if m.Role == llm.Assistant {
+				step++
+			} else if part == "" {
+				part, _, _ = strings.Cut(m.Text(), "\n")
+			}
+		}
+		if script := ps[part]; step < len(script) {
+			out := script[step]
+			if most := int64(q.Tail.MaxTokens); most > 0 && out.Usage.Output > most {
+				out.Usage.Output = most
+			}
+			return out
+		}
+		return llmtest.Say("done")
+	}
+	ws, err := workspace.Open(dir, workspace.Options{Outside: true, NoGit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh := shell.New(shell.Options{Root: dir, SpillDir: t.TempDir()})
+	j := journal.New(dir, journal.Options{Dir: t.TempDir()})
+	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close(); _ = j.Close() })
+	kinds := append([]agents.Kind{{Name: "narrow", Description: "d", Prompt: "Be narrow.", Tools: []string{"Read", "Bash(git:*)", "Teleport"}, Model: "nobody/knows", USD: 0.5}}, agents.Builtin()...)
+	r.cfg = session.Config{
+		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "test", Version: "test", System: "be good", Model: r.model,
+		OpenModel: func(ref string) (llm.Model, error) { return nil, fmt.Errorf("there is no model %s", ref) },
+		Tools:     tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser(), subagent.Tool(kinds)},
+		Files:     ws, Shell: sh, Locks: turn.NewLocks(8), Agents: 1, Journal: changes.Share(j),
+		Permission: permission.New(permission.Config{Mode: permission.AcceptEdits, Root: dir, Home: "/home/nobody"}),
+		Mask:       secrets.New("hunter2hunter2"), SpillDir: t.TempDir(),
+		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
+		NewID: func() string { return fmt.Sprint("q", r.ids.Add(1)) },
+	}
+	for _, c := range change {
+		c(&r.cfg)
+	}
+	r.open()
+	return r
+}
+
+func (r *rig) open() {
+	r.t.Helper()
+	s, err := session.Open(r.t.Context(), r.cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.Session = s
+	r.t.Cleanup(func() { _ = s.Close() })
+}
+
+// run runs the session's own part. on, if set, sees each event.
+func (r *rig) run(on func(event.Event)) ([]event.Event, session.Outcome) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute) // a deadlock ends here
+	defer cancel()
+	var es []event.Event
+	out, err := r.RunPrompt(ctx, session.Prompt{Text: "user"}, session.Watch{After: r.View().Last(), See: func(e event.Event) error {
+		es = append(es, e)
+		if on != nil {
+			on(e)
+		}
+		return nil
+	}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return es, out
+}
+
+// log is the stored events of a session.
+func (r *rig) log(id string) []event.Event {
+	r.t.Helper()
+	var out []event.Event
+	for e, err := range r.cfg.Store.Read(r.t.Context(), id, 0) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// children are the sessions of agents of a session, the first of them first.
+func (r *rig) children(of string) []event.Row {
+	r.t.Helper()
+	rows, err := r.cfg.Store.Sessions(r.t.Context(), "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	rows = slices.DeleteFunc(rows, func(w event.Row) bool { return w.Parent == nil || w.Parent.Session != of })
+	slices.SortFunc(rows, func(a, b event.Row) int { return a.Created.Compare(b.Created) })
+	return rows
+}
+
+func (r *rig) file(name string) string {
+	b, err := os.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		return "none"
+	}
+	return string(b)
+}
+
+func (r *rig) put(name, text string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// requests are those of one part.
+func (r *rig) requests(part string) []*llm.Request {
+	var out []*llm.Request
+	for _, q := range r.model.Requests() {
+		for _, m := range q.Messages {
+			if m.Role != llm.Assistant {
+				if p, _, _ := strings.Cut(m.Text(), "\n"); p == part {
+					out = append(out, q)
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+func find[B event.Body](es []event.Event) []B {
+	var out []B
+	for _, e := range es {
+		if b, ok := e.Body.(B); ok {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+type j map[string]any
+
+func args(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// agent is a call of the tool.
+func agent(prompt, kind string, more ...string) []string {
+	a := j{"description": "do " + prompt, "prompt": prompt, "agent": kind}
+	if slices.Contains(more, "background") {
+		a["background"] = true
+	}
+	return []string{subagent.Name, args(a)}
+}
+
+func write(path, text string) []string {
+	return []string{"write", args(j{"path": path, "content": text})}
+}
+
+func bash(line string) []string { return []string{"bash", args(j{"command": line})} }
+
+func use(calls ...[]string) llmtest.Turn { return llmtest.Use(slices.Concat(calls...)...) }

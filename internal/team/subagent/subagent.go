@@ -1,0 +1,204 @@
+// Package subagent is the agent tool (SPEC 14.1): a model hands a part of its
+// task to an agent of some kind, which works on it in a session of its own and
+// hands back its last words.
+//
+// It promises that several agents run at once, that one in the background is
+// told of when it ends, and that the result names how an agent ended, what it
+// cost and which files it changed. It refuses to judge what an agent may do:
+// the session does, and gives it no more than it has itself. What a kind is, its
+// author says in a file (adapter/agents); nothing of it widens anything.
+package subagent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Name is the tool's. Budgets and hints know it.
+const Name = "agent"
+
+// General is the kind of agent that a call gets that names none.
+const General = "general"
+
+// timeout is how long an agent may take where no budget and no person ends it.
+const timeout = 24 * time.Hour
+
+// most is how many bytes of a kind's description the model is shown.
+const most = 400
+
+// In is the tool's arguments.
+type In struct {
+	Description string `json:"description" doc:"the task in a few words, shown to the user"`
+	Prompt      string `json:"prompt" doc:"the whole task: the agent knows nothing of this conversation. Say what to find out or to do, what is known, and what to report"`
+	Agent       string `json:"agent,omitempty" doc:"the kind of agent; general if absent"`
+	Background  bool   `json:"background,omitempty" doc:"go on meanwhile: you are told when it has ended"`
+}
+
+// Tool is the agent tool for these kinds.
+func Tool(kinds []agents.Kind) tool.Tool {
+	t := tool.New(Name, doc(kinds),
+		func(tool.Env, In) (tool.Footprint, error) { return tool.Footprint{Child: true}, nil },
+		func(ctx context.Context, env tool.Env, in In) (tool.Result, error) { return run(ctx, env, kinds, in) },
+	)
+	t.Facts = tool.Facts{
+		Kind: tool.Exec, Aliases: []string{"task", "subagent", "dispatchagent", "spawnagent", "delegate"}, Delegates: true, Adapt: adapt,
+	}
+	t.Example = `{"description":"find the callers","prompt":"Find all callers of Open in this repository. Report path and line of each.","agent":"explore"}`
+	t.ReadOnly = true // what the agent does is judged call by call, in its session
+	t.Timeout = timeout
+	return t
+}
+
+func doc(kinds []agents.Kind) string {
+	var b strings.Builder
+	b.WriteString("Hand a part of the task to an agent with a context of its own. It returns its last message: what it read on the way costs you nothing. Use it to explore much, or for parts that do not depend on each other: several calls in one step run at once. It may ask no more than you, and what it changes counts as yours. Kinds of agents:")
+	for _, k := range kinds {
+		about := strings.Join(strings.Fields(k.Description), " ")
+		if r := []rune(about); len(r) > most {
+			about = string(r[:most]) + "…"
+		}
+		fmt.Fprintf(&b, "\n- %s: %s", k.Name, about)
+	}
+	return b.String()
+}
+
+// adapt takes the name that another agent has for the kind.
+func adapt(args map[string]json.RawMessage) []string {
+	if args["agent"] != nil || args["subagent_type"] == nil {
+		return nil
+	}
+	args["agent"] = args["subagent_type"]
+	delete(args, "subagent_type")
+	return []string{"subagent_type → agent"}
+}
+
+func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in In) (tool.Result, error) {
+	if env.Agents == nil {
+		return tool.Errorf("This session starts no agents. Do the work yourself."), nil
+	}
+	k, ok := find(kinds, in.Agent)
+	if !ok {
+		var names []string
+		for _, k := range kinds {
+			names = append(names, k.Name)
+		}
+		return tool.Errorf("There is no kind of agent %q. There are: %s.", in.Agent, strings.Join(names, ", ")), nil
+	}
+	a := tool.Agent{
+		Kind: k.Name, Title: in.Description, Prompt: in.Prompt, About: about(k),
+		Tools: k.Tools, ReadOnly: k.ReadOnly, Model: k.Model, USD: k.USD,
+	}
+	if in.Background {
+		a.Told = func(r tool.AgentRun) string {
+			return fmt.Sprintf("[The agent in the background that you started for %q has ended.]\n%s", in.Description, text(k, r))
+		}
+	}
+	r, err := env.Agents.Run(ctx, a)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if in.Background {
+		out := tool.Text(fmt.Sprintf("[The agent %s runs in the background. You are told what came of it when it has ended; do not wait for it by other calls.]", k.Name))
+		out.Note = "in the background"
+		return out, nil
+	}
+	out := tool.Text(text(k, r))
+	out.Error = r.End != string(event.EndDone)
+	out.Note = note(r)
+	return out, nil
+}
+
+func find(kinds []agents.Kind, name string) (agents.Kind, bool) {
+	if strings.TrimSpace(name) == "" {
+		name = General
+	}
+	plain := tool.PlainName(name)
+	for _, k := range kinds {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	for _, k := range kinds {
+		if tool.PlainName(k.Name) == plain || plain == "generalpurpose" && k.Name == General {
+			return k, true
+		}
+	}
+	return agents.Kind{}, false
+}
+
+// about is what an agent is told of itself, at the end of its system prompt.
+func about(k agents.Kind) string {
+	return "You are the agent " + k.Name + ": another agent of pawl started you for a part of its task, and reads only your last message.\n\n" + k.Prompt
+}
+
+// text is what came of an agent, for the model that started it.
+func text(k agents.Kind, r tool.AgentRun) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[agent %s: %s; %s", k.Name, ending(r), plural(r.Calls, "call"))
+	if r.USD != nil {
+		fmt.Fprintf(&b, ", $%.4f", *r.USD)
+	}
+	switch n := len(r.Files); {
+	case n == 0:
+		b.WriteString("; it changed no file")
+	case n > 20:
+		fmt.Fprintf(&b, "; it changed %s and %d more files", strings.Join(r.Files[:20], ", "), n-20)
+	default:
+		fmt.Fprintf(&b, "; it changed %s", strings.Join(r.Files, ", "))
+	}
+	b.WriteString("]\n")
+	for _, n := range r.Notes {
+		b.WriteString("[" + n + "]\n")
+	}
+	if r.Reply == "" {
+		b.WriteString("[It said nothing.]")
+	}
+	b.WriteString(r.Reply)
+	return b.String()
+}
+
+// ending words how an agent ended.
+func ending(r tool.AgentRun) string {
+	words := map[event.End]string{
+		event.EndDone: "done", event.EndBudget: "stopped, its budget is used up", event.EndStuck: "stopped, it went in circles",
+		event.EndInterrupted: "interrupted", event.EndTurns: "stopped, its steps are used up", event.EndTimeout: "stopped, its time is used up",
+		event.EndPermission: "stopped, the user did not allow a call", event.EndRefused: "the model refused",
+	}
+	said := words[event.End(r.End)]
+	if said == "" {
+		said = "failed"
+	}
+	if r.Error != "" && r.End != string(event.EndDone) {
+		said += " (" + r.Error + ")"
+	}
+	return said
+}
+
+// note is one line for the screen.
+func note(r tool.AgentRun) string {
+	out := plural(r.Calls, "call")
+	if n := len(r.Files); n > 0 {
+		out += ", " + plural(n, "file") + " changed"
+	}
+	if r.USD != nil && *r.USD > 0 {
+		out += fmt.Sprintf(", $%.4f", *r.USD)
+	}
+	if r.End != string(event.EndDone) {
+		out += ", " + r.End
+	}
+	return out
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
