@@ -59,6 +59,31 @@ type Settings struct {
 	Autofix    Autofix `json:"autofix,omitzero"`
 	Checks     []Check `json:"checks,omitempty"`
 	LSP        LSP     `json:"lsp,omitzero"`
+	Agents     Agents  `json:"agents,omitzero"`
+}
+
+// Agents is how a session may start others that work on parts of its task.
+type Agents struct {
+	// Depth is how deep: 1, the default, for agents that start none; 0 for no
+	// agents.
+	Depth *int `json:"depth,omitempty"`
+}
+
+const mostDepth = 5
+
+// Levels is Depth, or its default.
+func (a Agents) Levels() int {
+	if a.Depth == nil {
+		return 1
+	}
+	return *a.Depth
+}
+
+func (a Agents) check() error {
+	if n := a.Levels(); n < 0 || n > mostDepth {
+		return fmt.Errorf("agents.depth is %d: it must be 0 to %d", n, mostDepth)
+	}
+	return nil
 }
 
 // Permissions are rules such as "bash(go test *)".
@@ -127,6 +152,9 @@ func Load(p Paths, dir string) (Loaded, error) {
 	}
 	if err := l.User.LSP.check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user + ": lsp", Err: err, Hint: "correct it; doc/lsp.md says what may stand there"}
+	}
+	if err := l.User.Agents.check(); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/agents.md says what it means"}
 	}
 	if err := l.User.Window.Check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/window.md says what the keys mean"}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/offline"
@@ -23,7 +24,6 @@ import (
 	memstore "github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/adapter/tokenizer"
-	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
@@ -249,6 +249,7 @@ type told struct {
 	notes   tool.Notes
 	prefer  func(string) error
 	answers answers.Store
+	kinds   []agents.Kind // of agents that it may start
 }
 
 func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, o *opened) (t told, err error) {
@@ -265,6 +266,10 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 		o.warnings = append(o.warnings, warnings...)
 	}
 	keep.told = text
+	if !fr.look && c.conf.User.Agents.Levels() > 0 {
+		t.kinds, warnings = a.kinds(c.dir, c.paths, w.mask.String)
+		o.warnings = append(o.warnings, warnings...)
+	}
 	t.system = prompt.System(prompt.Facts{
 		Dir: c.dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: isRepository(c.dir), Date: a.Now().Format("2006-01-02"),
 		Mode: string(c.perm.Mode()), Person: fr.person,
@@ -302,7 +307,8 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 		Window:  user.Window,
 		Counter: counter(user.Window),
 
-		Tools:       toolSet(o.model.info, w.servers),
+		Tools:       toolSet(o.model.info, w.servers, t.kinds),
+		Agents:      user.Agents.Levels(),
 		Outside:     w.outside,
 		Files:       w.files,
 		Shell:       w.shell,
@@ -339,22 +345,6 @@ func counter(c window.Config) func() (window.Counter, error) {
 		return nil
 	}
 	return func() (window.Counter, error) { return tokenizer.Load() }
-}
-
-// toolSet is the tools in the order the model is shown them. The form of edit
-// that is offered follows the model's family (SPEC 4.9).
-func toolSet(i llm.Info, servers *lsp.Servers) tool.Set {
-	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
-	if i.Family == "gpt" {
-		set = append(set, tools.ApplyPatch(), tools.Write())
-	} else {
-		set = append(set, tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch())
-	}
-	if servers != nil && servers.Offered() {
-		set = append(set, tools.Lsp()...)
-	}
-	return append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
-		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember(), tools.CleanupToolCall(), tools.GoOverlay())
 }
 
 func (a *App) openStore(ctx context.Context, f *flags, p settings.Paths, conf settings.Loaded) (event.Store, error) {

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/team/subagent"
+)
+
+// toolSet is the tools in the order the model is shown them. The form of edit
+// that is offered follows the model's family (SPEC 4.9).
+func toolSet(i llm.Info, servers *lsp.Servers, kinds []agents.Kind) tool.Set {
+	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
+	if i.Family == "gpt" {
+		set = append(set, tools.ApplyPatch(), tools.Write())
+	} else {
+		set = append(set, tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch())
+	}
+	if servers != nil && servers.Offered() {
+		set = append(set, tools.Lsp()...)
+	}
+	set = append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
+		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember(), tools.CleanupToolCall(), tools.GoOverlay())
+	if len(kinds) > 0 {
+		set = append(set, subagent.Tool(kinds))
+	}
+	return set
+}
