@@ -229,3 +229,45 @@ func TestSearch(t *testing.T) {
 		t.Error("a large window has room for them")
 	}
 }
+
+// What other agents' settings call a server.
+func TestForeign(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"mcpServers": {"a": {"command": "x", "args": ["y"], "env": {"K": "v"}, "sandbox": "off"}}, "other": 1}`:        "a stdio x y K=v",
+		`{"servers": {"a": {"type": "http", "url": "https://x/"}}}`:                                                      "a http https://x/",
+		`{"mcp": {"a": {"type": "local", "command": ["x", "y"], "environment": {"K": "{env:V}"}}, "b": {"timeout": 5}}}`: "a stdio x y K=${V}",
+		`{"mcpServers": {"a": {"httpUrl": "https://x/"}, "bad": 5}} // x`:                                                "a http https://x/",
+		`{"mcp": {"a": {"type": "local", "command": ["x"], "enabled": false}}}`:                                          "a stdio x off",
+		`{}`: "",
+	} {
+		got, err := Foreign([]byte(raw))
+		if err != nil {
+			t.Error(err)
+		}
+		var text []string
+		for name, e := range got {
+			text = append(text, name, transport(e))
+			text = append(append(text, e.Command...), e.Args...)
+			for _, s := range []string{e.URL, e.HTTPURL} {
+				if s != "" {
+					text = append(text, s)
+				}
+			}
+			for k, v := range e.Env {
+				text = append(text, k+"="+v)
+			}
+			if e.Disabled {
+				text = append(text, "off")
+			}
+			if e.Sandbox != "" {
+				t.Error("another agent's file switches the sandbox off")
+			}
+		}
+		if strings.Join(text, " ") != want {
+			t.Errorf("%s: %q, want %q", raw, text, want)
+		}
+	}
+	if _, err := Foreign([]byte("no")); err == nil {
+		t.Error("it can be read")
+	}
+}

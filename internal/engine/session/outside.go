@@ -57,6 +57,9 @@ func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
 	return ds
 }
 
+// Outside is what gives the tools from outside, nil where nothing does.
+func (s *Session) Outside() Outside { return s.cfg.Outside }
+
 // Rejoin has the tools from outside join, or leave, before the next turn.
 func (s *Session) Rejoin() { s.outside.kept.Store(false) }
 

@@ -30,7 +30,6 @@ func noCommand(c *cobra.Command, args []string) error {
 
 // others are commands and flags of other agents, with what pawl has for them.
 var others = map[string]string{
-	"mcp":    "pawl has no MCP client",
 	"config": "the file is ~/.config/pawl/config.json; doc/configuration.md has its keys",
 	"update": "build it anew, or use your package manager", "upgrade": "build it anew, or use your package manager",
 	"login": "set the provider's key in the environment, such as ANTHROPIC_API_KEY; pawl models lists them", "auth": "set the provider's key in the environment, such as ANTHROPIC_API_KEY; pawl models lists them",
@@ -38,7 +37,7 @@ var others = map[string]string{
 
 	"--append-system-prompt": "write it into AGENTS.md or .pawl/rules.md",
 	"--system-prompt":        "write what is to hold into AGENTS.md or .pawl/rules.md",
-	"--mcp-config":           "pawl has no MCP client",
+	"--mcp-config":           "pawl mcp add NAME, or pawl mcp import FILE",
 	"--add-dir":              "work in the folder above both with -C, or allow the other one: --allow 'read(/path/**)'",
 	"--json-schema":          "say in the prompt how the answer shall look; --output-format json is about pawl's own result",
 	"--worktree":             "git worktree add ../other, then pawl -C ../other",

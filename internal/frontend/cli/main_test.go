@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asPawl) != "" {
 		asMain()
 	}
-	testscript.Main(m, map[string]func(){"pawl": asMain})
+	testscript.Main(m, map[string]func(){"pawl": asMain, "mcpfake": mcpServer})
 }
 
 // asMain is pawl's main function.

@@ -73,7 +73,7 @@ type Command struct {
 // All lists the commands, in the order of the help.
 func All() []Command {
 	return []Command{
-		help(), model(), mode(), permissions(), rules(), lspCommand(), status(), phase(), untilCommand(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
+		help(), model(), mode(), permissions(), rules(), lspCommand(), mcpCommand(), status(), phase(), untilCommand(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
 	}
 }
 

@@ -1,0 +1,47 @@
+package mcp
+
+import (
+	"encoding/json"
+	"regexp"
+
+	"github.com/pawl-agent/pawl/internal/core/jsonc"
+)
+
+// elsewhereVariable is how opencode writes ${NAME}.
+var elsewhereVariable = regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// Foreign reads the servers of another agent's settings, by name: Claude Code's
+// and Gemini CLI's mcpServers, VS Code's servers, opencode's mcp.
+func Foreign(raw []byte) (map[string]Entry, error) {
+	var all struct {
+		MCPServers map[string]json.RawMessage `json:"mcpServers"`
+		Servers    map[string]json.RawMessage `json:"servers"`
+		MCP        map[string]json.RawMessage `json:"mcp"`
+	}
+	if err := json.Unmarshal(jsonc.Plain(raw), &all); err != nil {
+		return nil, err
+	}
+	out := map[string]Entry{}
+	for _, of := range []map[string]json.RawMessage{all.MCP, all.Servers, all.MCPServers} {
+		for name, one := range of {
+			var e struct {
+				Entry
+				Environment map[string]string `json:"environment"`
+				Enabled     *bool             `json:"enabled"`
+			}
+			if json.Unmarshal(elsewhereVariable.ReplaceAll(one, []byte("$${$1}")), &e) != nil {
+				continue // not one: opencode has settings there, too
+			}
+			if len(e.Command) == 0 && e.URL == "" && e.HTTPURL == "" {
+				continue
+			}
+			if e.Env == nil {
+				e.Env = e.Environment
+			}
+			e.Disabled = e.Disabled || e.Enabled != nil && !*e.Enabled
+			e.Sandbox, e.Hosts = "", nil // pawl's own words, which nobody else can have meant
+			out[name] = e.Entry
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,460 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+func (a *App) mcpCommand() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use: "mcp", Short: "The MCP servers that the model can use",
+		Long: `The MCP servers that the model can use: your own, and those of this folder's
+.mcp.json once the folder is trusted. See doc/mcp.md.`,
+		Args: exactly(0),
+		RunE: func(*cobra.Command, []string) error { return a.mcpList(dir) },
+	}
+	c.PersistentFlags().StringVarP(&dir, "dir", "C", "", "the folder instead of the current one")
+	one := func(use, short string, run func(c *cobra.Command, name string) error) *cobra.Command {
+		return &cobra.Command{Use: use, Short: short, Args: exactly(1), RunE: func(c *cobra.Command, args []string) error { return run(c, args[0]) }}
+	}
+	var scope string
+	remove := one("remove NAME", "Take a server out of the configuration", func(_ *cobra.Command, name string) error { return a.mcpRemove(dir, name, scope) })
+	remove.Aliases = []string{"rm"}
+	remove.Flags().StringVarP(&scope, "scope", "s", "", "user or project; without it where the server is")
+	test := &cobra.Command{
+		Use: "test [NAME]", Short: "Start the servers, or one, and say what they offer and what changed",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError("usage: %s", c.UseLine())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.mcpTest(c.Context(), dir, strings.Join(args, ""), false)
+		},
+	}
+	c.AddCommand(
+		&cobra.Command{Use: "list", Short: "List the servers; none is started", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return a.mcpList(dir) }},
+		one("get NAME", "Show how a server is configured", func(_ *cobra.Command, name string) error { return a.mcpGet(dir, name) }),
+		a.mcpAdd(&dir), remove, test,
+		one("accept NAME", "Accept what a server says of itself now", func(c *cobra.Command, name string) error { return a.mcpTest(c.Context(), dir, name, true) }),
+		a.mcpImport(),
+	)
+	return c
+}
+
+// byPerson refuses what only a person may do.
+func (a *App) byPerson(what string) error {
+	if a.inPawl() {
+		return usageError("%s is for a person, and this was started by pawl itself", what)
+	}
+	return nil
+}
+
+func (a *App) mcpAdd(dir *string) *cobra.Command {
+	var e mcp.Entry
+	var kind, scope string
+	var env, headers []string
+	c := &cobra.Command{
+		Use: "add NAME [flags] -- COMMAND [ARGS...] | add NAME --transport http|sse URL", Short: "Configure a server",
+		Example: `  pawl mcp add files -- npx -y @modelcontextprotocol/server-filesystem /data
+  pawl mcp add issues --transport http https://mcp.example.com/mcp --header "Authorization: Bearer ${TOKEN}"`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usageError("a name and a command, or an address, are needed: pawl mcp add NAME -- COMMAND ARGS")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := a.byPerson("pawl mcp add"); err != nil {
+				return err
+			}
+			name, rest := args[0], args[1:]
+			if err := mcp.CheckName(name); err != nil {
+				return usageError("%w", err)
+			}
+			switch kind {
+			case "", "stdio":
+				if kind == "" && len(rest) == 1 && strings.Contains(rest[0], "://") {
+					return usageError("%s is an address: give --transport http, or sse for an old server", rest[0])
+				}
+				e.Command, e.Args = mcp.Command{rest[0]}, rest[1:]
+			case "http", "sse":
+				if len(rest) != 1 {
+					return usageError("--transport %s takes one address", kind)
+				}
+				e.Type, e.URL = kind, rest[0]
+			default:
+				return usageError("--transport is %q: use stdio, http or sse", kind)
+			}
+			var err error
+			if e.Env, err = pairs(env, "=", "--env NAME=VALUE"); err == nil {
+				e.Headers, err = pairs(headers, ":", `--header "Name: value"`)
+			}
+			if err != nil {
+				return err
+			}
+			return a.mcpSet(*dir, scope, name, e)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&kind, "transport", "t", "", "stdio (default), http or sse")
+	f.StringVarP(&scope, "scope", "s", "user", "user: for you everywhere; project: in this folder's .mcp.json")
+	f.StringArrayVarP(&env, "env", "e", nil, "NAME=VALUE for its process; ${VAR} is taken from your environment each time")
+	f.StringArrayVarP(&headers, "header", "H", nil, `"Name: value" that is sent with each request`)
+	f.StringVar(&e.Sandbox, "sandbox", "", "confine it: workspace or read-only")
+	f.StringSliceVar(&e.Hosts, "host", nil, "a host that it may reach in the sandbox")
+	return c
+}
+
+// pairs reads "name SEP value" texts.
+func pairs(texts []string, sep, usage string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, t := range texts {
+		k, v, ok := strings.Cut(t, sep)
+		if k = strings.TrimSpace(k); !ok || k == "" {
+			return nil, usageError("%q is no %s", t, usage)
+		}
+		if sep == ":" {
+			v = strings.TrimSpace(v)
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// mcpFile is the file of a scope.
+func (a *App) mcpFile(dir, scope string) (string, os.FileMode, error) {
+	_, paths, err := a.settings()
+	if err != nil {
+		return "", 0, err
+	}
+	switch scope {
+	case "user", "local": // others keep servers for one project and one person, too
+		return paths.MCP(), 0o600, nil
+	case "project":
+		real, err := a.realDir(&flags{dir: dir})
+		return filepath.Join(real, trust.ServersFile), 0o644, err
+	}
+	return "", 0, usageError("--scope is %q: use user or project", scope)
+}
+
+func (a *App) mcpSet(dir, scope, name string, e mcp.Entry) error {
+	file, perm, err := a.mcpFile(dir, scope)
+	if err != nil {
+		return err
+	}
+	if scope == "project" && (e.Sandbox != "" || len(e.Hosts) > 0) {
+		return usageError("--sandbox and --host are for your own servers: a project's are always confined")
+	}
+	was, err := settings.SetServer(file, name, e, perm)
+	if err != nil {
+		return err
+	}
+	word := "added to"
+	if was {
+		word = "replaced in"
+	}
+	text := fmt.Sprintf("%s %s %s; to see whether it works: pawl mcp test %s", name, word, file, name)
+	if scope == "project" {
+		text += "; it is used once the folder is trusted: pawl trust"
+	}
+	fmt.Fprintln(a.Out, plain.Line(text))
+	return nil
+}
+
+func (a *App) mcpRemove(dir, name, scope string) error {
+	if err := a.byPerson("pawl mcp remove"); err != nil {
+		return err
+	}
+	for _, s := range []string{"user", "project"} {
+		if scope != "" && scope != s && !(scope == "local" && s == "user") {
+			continue
+		}
+		file, perm, err := a.mcpFile(dir, s)
+		if err != nil {
+			return err
+		}
+		was, err := settings.SetServer(file, name, nil, perm)
+		if err != nil {
+			return err
+		}
+		if was {
+			fmt.Fprintln(a.Out, plain.Line(name+" removed from "+file))
+			return nil
+		}
+	}
+	return usageError("there is no MCP server %s; pawl mcp list shows them", name)
+}
+
+// serversOf lists all servers that are configured for a folder, also those that
+// are not trusted, which have a Problem.
+func (a *App) serversOf(dir string) (list []mcp.Server, t *folderTrust, paths settings.Paths, err error) {
+	if _, paths, err = a.settings(); err != nil {
+		return nil, nil, paths, err
+	}
+	if t, err = a.trustStore(dir); err != nil {
+		return nil, nil, paths, err
+	}
+	if err = t.judge(t.readServers()); err != nil {
+		return nil, nil, paths, err
+	}
+	list, warnings := a.mcpServers(paths, t)
+	for _, w := range warnings {
+		if !slices.ContainsFunc(list, func(s mcp.Server) bool { return s.Problem != "" && strings.Contains(w, s.Problem) }) {
+			fmt.Fprintln(a.Err, plain.Line("pawl: "+w))
+		}
+	}
+	if t.mcp != nil && !t.mcp.Unread {
+		theirs, _ := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, a.Env) // an error was told
+		for _, s := range theirs {
+			if !slices.ContainsFunc(list, func(o mcp.Server) bool { return strings.EqualFold(o.Name, s.Name) }) {
+				s.Problem = "this folder is not trusted as it is: pawl trust"
+				list = append(list, s)
+			}
+		}
+	}
+	return list, t, paths, nil
+}
+
+// masked writes lines without what a server's configuration keeps secret.
+func masked(w io.Writer, s mcp.Server) func(format string, args ...any) {
+	m := secrets.New(s.Secrets()...)
+	return func(format string, args ...any) { fmt.Fprintln(w, plain.Line(m.String(fmt.Sprintf(format, args...)))) }
+}
+
+func (a *App) mcpList(dir string) error {
+	list, _, paths, err := a.serversOf(dir)
+	if err != nil {
+		return err
+	}
+	pins := mcp.NewPins(paths.Pins())
+	out := wrapped(a.Out, true)
+	for _, s := range list {
+		is := "not started yet"
+		if got, err := pins.Of(s); err == nil && got != nil {
+			is = fmt.Sprintf("%d tools accepted", len(got.Items))
+		}
+		switch {
+		case s.Disabled:
+			is = "disabled"
+		case s.Problem != "":
+			is = s.Problem
+		}
+		masked(out, s)("%-14s %s (%s, %s): %s", s.Name, s.Runs(), s.Transport, s.File, is)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(out, "no MCP server is configured; to have one: pawl mcp add NAME -- COMMAND ARGS")
+	}
+	return nil
+}
+
+func (a *App) mcpGet(dir, name string) error {
+	list, _, _, err := a.serversOf(dir)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		if s.Name != name {
+			continue
+		}
+		say := masked(wrapped(a.Out, true), s)
+		say("%s, of %s", s.Name, s.File)
+		say("  %s: %s", s.Transport, s.Runs())
+		for _, k := range slices.Sorted(maps.Keys(s.Env)) {
+			say("  environment: %s", k)
+		}
+		for _, k := range slices.Sorted(maps.Keys(s.Headers)) {
+			say("  header: %s", k)
+		}
+		if s.Sandbox != "" || len(s.Hosts) > 0 {
+			say("  sandbox: %s %s", s.Sandbox, strings.Join(s.Hosts, ", "))
+		}
+		if s.Problem != "" {
+			say("  can not be used: %s", s.Problem)
+		}
+		return nil
+	}
+	return usageError("there is no MCP server %s; pawl mcp list shows them", name)
+}
+
+// mcpTest starts servers and says what they offer; accept takes it as accepted.
+func (a *App) mcpTest(ctx context.Context, dir, name string, accept bool) error {
+	if accept {
+		if err := a.byPerson("pawl mcp accept"); err != nil {
+			return err
+		}
+	}
+	list, t, paths, err := a.serversOf(dir)
+	if err != nil {
+		return err
+	}
+	conf, _, err := a.settings()
+	if err != nil {
+		return err
+	}
+	by, warning, err := a.tryConfining(&flags{}, conf, paths, t.dir, false)
+	if err != nil {
+		return err
+	}
+	if warning != "" {
+		fmt.Fprintln(a.Err, plain.Line("pawl: "+warning))
+	}
+	o := &opened{}
+	defer o.close()
+	starter := o.starter(by)
+	o.closers = append(o.closers, starter.Close)
+	all := mcp.New(mcp.Options{Root: t.dir, Servers: list, Start: starter, Confine: by.mcp, Pins: mcp.NewPins(paths.Pins()), Version: Version, Now: a.Now})
+	o.closers = append(o.closers, all.Close)
+	out := wrapped(a.Out, true)
+	bad, any := false, false
+	for _, s := range list {
+		if name != "" && s.Name != name || s.Disabled {
+			continue
+		}
+		any = true
+		run := all.Try
+		if accept {
+			run = all.Accept
+		}
+		began := a.Now()
+		r, err := run(ctx, s.Name)
+		say := masked(out, s)
+		if err != nil {
+			bad = true
+			say("BAD   %-14s %v", s.Name, err)
+			continue
+		}
+		say("ok    %-14s %s, protocol %s, %d tools, after %d ms", s.Name, r.Name, r.Protocol, len(r.Tools), a.Now().Sub(began).Milliseconds())
+		showReport(say, r, accept)
+	}
+	switch {
+	case name != "" && !any:
+		return usageError("there is no MCP server %s; pawl mcp list shows them", name)
+	case bad:
+		return &exitError{code: 1}
+	}
+	return nil
+}
+
+// showReport lists what a server offers and how it differs from what was
+// accepted.
+func showReport(say func(string, ...any), r mcp.Report, accepted bool) {
+	changes := map[string]trust.Change{}
+	for _, c := range r.Pinning.Changes {
+		changes[c.What] = c
+	}
+	for _, i := range r.Tools {
+		how := ""
+		if c, ok := changes[i.Key()]; ok && !r.Pinning.New {
+			how = " (" + c.How + ")"
+		}
+		say("      %s%s", i.Name, how)
+	}
+	if r.Pinning.New || len(r.Pinning.Changes) == 0 && r.Pinning.Refused == "" {
+		return
+	}
+	if r.Pinning.Refused != "" {
+		say("      %s", r.Pinning.Refused)
+	}
+	for _, c := range r.Pinning.Changes {
+		if c.How == "changed" || c.How == "gone" || strings.HasPrefix(c.How, "refused") {
+			say("      %s %s", c.What, c.How)
+			if c.Was != "" {
+				say("        - %s", c.Was)
+			}
+			if c.Is != "" {
+				say("        + %s", c.Is)
+			}
+		}
+	}
+	if accepted {
+		say("      accepted as it is now")
+	} else {
+		say("      what is new or changed is not offered; to accept it: pawl mcp accept %s", r.Server.Name)
+	}
+}
+
+// elsewhere are the files in which other agents keep a person's servers.
+var elsewhere = map[string]string{
+	"claude": ".claude.json", "gemini": ".gemini/settings.json", "cursor": ".cursor/mcp.json", "opencode": ".config/opencode/opencode.json",
+}
+
+func (a *App) mcpImport() *cobra.Command {
+	return &cobra.Command{
+		Use: "import claude|gemini|cursor|opencode|FILE", Short: "Take over the servers of another agent's settings", Args: exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := a.byPerson("pawl mcp import"); err != nil {
+				return err
+			}
+			file := args[0]
+			if known := elsewhere[file]; known != "" {
+				file = filepath.Join(a.Env("HOME"), known)
+			}
+			raw, err := settings.ReadServers(file)
+			if err == nil && raw == nil {
+				err = usageError("there is no file %s", file)
+			}
+			if err != nil {
+				return err
+			}
+			found, err := mcp.Foreign(raw)
+			if err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+			return a.mcpTake(file, found)
+		},
+	}
+}
+
+func (a *App) mcpTake(file string, found map[string]mcp.Entry) error {
+	own, perm, err := a.mcpFile("", "user")
+	if err != nil {
+		return err
+	}
+	raw, err := settings.ReadServers(own)
+	if err != nil {
+		return err
+	}
+	have := []mcp.Server{}
+	if raw != nil {
+		if have, err = mcp.Parse(own, raw, false, a.Env); err != nil {
+			return err
+		}
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		switch {
+		case mcp.CheckName(name) != nil:
+			fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s: not taken over: %v", name, mcp.CheckName(name))))
+		case slices.ContainsFunc(have, func(s mcp.Server) bool { return strings.EqualFold(s.Name, name) }):
+			fmt.Fprintln(a.Out, plain.Line(name+": you have one of that name"))
+		default:
+			_, err := settings.SetServer(own, name, found[name], perm)
+			errs = append(errs, err)
+			if err == nil {
+				fmt.Fprintln(a.Out, plain.Line(name+": taken over"))
+			}
+		}
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(a.Out, plain.Line(file+" names no MCP server"))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,74 @@
+package slash
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// mcpServers is what /mcp needs of a session's MCP servers.
+type mcpServers interface {
+	Status() []mcp.Status
+	Restart(name string) int
+	Accept(ctx context.Context, name string) (mcp.Report, error)
+}
+
+func mcpCommand() Command {
+	return Command{Name: "mcp", Args: "[restart [NAME] | reload | accept NAME]", Anytime: true, Doc: "show the MCP servers; restart them, have their tools join now, or accept what one says of itself", Run: func(ctx context.Context, h Host, args string) error {
+		s, ok := h.Session().Outside().(mcpServers)
+		if !ok {
+			return fmt.Errorf("this session has no MCP servers; to have one: pawl mcp add NAME -- COMMAND ARGS")
+		}
+		return mcpRun(ctx, s, h.Session().Rejoin, h.Out(), args)
+	}}
+}
+
+func mcpRun(ctx context.Context, s mcpServers, rejoin func(), out io.Writer, args string) error {
+	verb, name, _ := strings.Cut(strings.TrimSpace(args), " ")
+	name = strings.TrimSpace(name)
+	switch verb {
+	case "", "status", "list":
+		for _, st := range s.Status() {
+			writeServer(out, st)
+		}
+	case "restart":
+		if s.Restart(name) == 0 {
+			return fmt.Errorf("there is no MCP server %s in this session", name)
+		}
+		fmt.Fprintln(out, "stopped; started again at the next need")
+	case "reload":
+		rejoin()
+		fmt.Fprintln(out, "the tools that the servers have now join with the next prompt; that request is paid for whole, its beginning is a new one")
+	case "accept":
+		r, err := s.Accept(ctx, name)
+		if err != nil {
+			return err
+		}
+		rejoin()
+		fmt.Fprintln(out, plain.Line(fmt.Sprintf("%s is accepted as it is now, with %d tools", name, len(r.Tools))))
+	default:
+		return fmt.Errorf("/mcp takes restart [NAME], reload or accept NAME")
+	}
+	return nil
+}
+
+func writeServer(out io.Writer, st mcp.Status) {
+	line := fmt.Sprintf("%s: %s, %d tools", st.Server.Name, st.State, st.Tools)
+	if st.PID != 0 {
+		line += fmt.Sprintf(", process %d", st.PID)
+	}
+	if st.Starts > 1 {
+		line += fmt.Sprintf(", started %d times", st.Starts)
+	}
+	if st.Why != "" {
+		line += ": " + st.Why
+	}
+	fmt.Fprintln(out, plain.Line(line))
+	for _, h := range st.Held {
+		fmt.Fprintln(out, plain.Line("  "+h))
+	}
+}

@@ -1,0 +1,56 @@
+package slash
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+)
+
+type fakeMCP struct{ restarted []string }
+
+func (f *fakeMCP) Status() []mcp.Status {
+	return []mcp.Status{{Server: mcp.Server{Name: "a"}, State: "runs", PID: 4, Tools: 2, Starts: 2, Held: []string{"tool:x: changed\x1b[2J"}}, {Server: mcp.Server{Name: "b"}, State: "failed", Why: "no such program"}}
+}
+
+func (f *fakeMCP) Restart(name string) int {
+	if name == "none" {
+		return 0
+	}
+	f.restarted = append(f.restarted, name)
+	return 1
+}
+
+func (f *fakeMCP) Accept(_ context.Context, name string) (mcp.Report, error) {
+	if name != "a" {
+		return mcp.Report{}, errors.New("there is none")
+	}
+	return mcp.Report{}, nil
+}
+
+// SPEC 17.1: /mcp shows how servers stand, and does what the person says.
+func TestMCP(t *testing.T) {
+	for _, c := range []struct {
+		args, want string
+		rejoins    int
+		bad        bool
+	}{
+		{"", "a: runs, 2 tools, process 4, started 2 times\n  tool:x: changed", 0, false},
+		{"status", "b: failed, 0 tools: no such program", 0, false},
+		{"restart a", "stopped", 0, false},
+		{"restart none", "", 0, true},
+		{"reload", "join with the next prompt", 1, false},
+		{"accept a", "a is accepted", 1, false},
+		{"accept b", "", 0, true},
+		{"what", "", 0, true},
+	} {
+		var out strings.Builder
+		rejoins := 0
+		err := mcpRun(t.Context(), &fakeMCP{}, func() { rejoins++ }, &out, c.args)
+		if (err != nil) != c.bad || !strings.Contains(out.String(), c.want) || rejoins != c.rejoins || strings.Contains(out.String(), "\x1b") {
+			t.Errorf("%q: %q %v, %d", c.args, out.String(), err, rejoins)
+		}
+	}
+}
