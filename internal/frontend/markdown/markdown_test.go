@@ -49,6 +49,7 @@ func TestLines(t *testing.T) {
 		{"link in brackets", "a [x] b [y](z) ![pic](p.png)", "a [x] b y (z) pic (p.png)\n", 80},
 		{"address", "see https://a.example/x_y_z. End", "see https://a.example/x_y_z. End\n", 80},
 		{"html stays", "a <b>x</b>\n<div>", "a <b>x</b>\n<div>\n", 80},
+		{"a stray sign far ahead", "*a " + strings.Repeat("bb ", 338) + "`c d` e **f g** h", "*a " + strings.Repeat("bb ", 338) + "c d e f g h\n", 0},
 		{"entities", "a &lt;b&gt; &amp; &nosuch; &#27;[2J", "a <b> & &nosuch; &#27;[2J\n", 80},
 		{"escapes", `\*no\* \# x`, "*no* # x\n", 80},
 		{"wide", "漢字漢字漢字", "漢字漢\n字漢字\n", 6},
@@ -131,7 +132,7 @@ func TestNoWordIsLost(t *testing.T) {
 func TestLinear(t *testing.T) {
 	for _, seed := range []string{"[", "*", "**a ", "`", "``` ", "> ", "- ", "| a ", "|a|\n", "a", "*a _b ", "[a](b", "<", "&", " ", "\n", "1. ", "漢", "https://a"} {
 		s := New(Options{Width: 80})
-		long := strings.Repeat(seed, 50_000/len(seed))
+		long := strings.Repeat(seed, 20_000/len(seed))
 		for i := 0; i < len(long); i += 7 {
 			s.Write(long[i:min(i+7, len(long))])
 		}

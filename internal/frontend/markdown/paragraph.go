@@ -38,7 +38,7 @@ func (p *paragraph) add(text string) {
 		text = text[n:]
 		switch {
 		case len(p.rest) >= longest:
-			p.give(len(p.rest), true)
+			p.force()
 		case p.rest[len(p.rest)-1] == ' ':
 			p.give(len(p.rest), false)
 		}
@@ -56,6 +56,26 @@ func (p *paragraph) give(n int, all bool) {
 	}
 	p.rows.Add(p.look(line))
 	p.rest = p.rest[n:]
+}
+
+// force gives at least half of a text in which something began so far ahead that
+// it is no beginning: that stands as it is, and what is behind it is read anew.
+func (p *paragraph) force() {
+	for range 2 {
+		_, open := p.s.inline(p.rest)
+		if open >= len(p.rest) {
+			break
+		}
+		n := open + runOf(p.rest[open:], p.rest[open])
+		p.give(n, true)
+		if at := strings.LastIndexByte(p.rest, ' ') + 1; at > 0 {
+			p.give(at, false)
+		}
+		if len(p.rest) < longest/2 {
+			return
+		}
+	}
+	p.give(len(p.rest), true)
 }
 
 func (p *paragraph) look(l styled.Line) styled.Line {
