@@ -118,6 +118,11 @@ func (b *Boxes) box(c process.Confine) (*Box, []string, error) {
 func (b *Boxes) policy(level confine.Level, facts confine.Facts, c process.Confine) confine.Policy {
 	var folders, files, reads, kept []string
 	for _, w := range c.Writes {
+		// Where it leads by now may be the workspace, whose protected files
+		// nobody was asked about by this name.
+		if at := real(w); at != w && confine.Within(facts.Root, at) && !confine.Within(facts.Root, w) {
+			continue
+		}
 		w = real(w)
 		if st, err := os.Stat(w); err == nil && st.IsDir() {
 			folders = append(folders, w)

@@ -66,6 +66,7 @@ func neededPath(env tool.Env, p string) (string, error) {
 // withRefused adds to a result what the sandbox did to the command. It stands
 // last, where no command can print.
 func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
+	r.Refused = blamed(ran)
 	if note := refusedNote(ran, cmds); note != "" {
 		r.Text += "\n" + note
 	}
@@ -106,6 +107,19 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 		out = append(out, "[it ran read-only: no file can be changed, and there is no network]")
 	}
 	return strings.Join(out, "\n")
+}
+
+// blamed is what of the refusals a command may have failed by, the first of it.
+// What programs keep of their own in a home folder counts where the command's
+// output names it.
+func blamed(ran tool.Ran) []process.Refusal {
+	if ran.Exit == nil || *ran.Exit == 0 || ran.TimedOut || ran.Stopped != "" {
+		return nil
+	}
+	out := slices.DeleteFunc(slices.Clone(ran.Refused), func(r process.Refusal) bool {
+		return incidental(r) && !strings.Contains(ran.Output, filepath.Base(r.What))
+	})
+	return out[:min(len(out), refusedShown)]
 }
 
 // incidental reports whether a refusal is one of what programs keep of their own

@@ -43,6 +43,31 @@ func TestRefusedNote(t *testing.T) {
 	}
 }
 
+// SPEC 16.12: a person is asked only where the command failed and may have failed
+// by that.
+func TestBlamed(t *testing.T) {
+	t.Setenv("HOME", "/home/x")
+	exit := func(n int) *int { return &n }
+	log, other := process.Refusal{Act: "write", What: "/home/x/.npm/_logs/1.log"}, process.Refusal{Act: "write", What: "/srv/x"}
+	for _, c := range []struct {
+		name string
+		ran  tool.Ran
+		want int
+	}{
+		{"it ended well", tool.Ran{Exit: exit(0), Refused: []process.Refusal{other}}, 0},
+		{"it failed", tool.Ran{Exit: exit(1), Refused: []process.Refusal{other}}, 1},
+		{"a program's own log", tool.Ran{Exit: exit(1), Refused: []process.Refusal{log, other}}, 1},
+		{"which it names", tool.Ran{Exit: exit(1), Output: "cannot open 1.log", Refused: []process.Refusal{log, other}}, 2},
+		{"it was stopped", tool.Ran{Exit: exit(1), Stopped: "x", Refused: []process.Refusal{other}}, 0},
+		{"its time was over", tool.Ran{Exit: exit(1), TimedOut: true, Refused: []process.Refusal{other}}, 0},
+		{"it was killed", tool.Ran{Signal: "SIGKILL", Refused: []process.Refusal{other}}, 0},
+	} {
+		if got := blamed(c.ran); len(got) != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
 // A call asks in the words of the refusal.
 func TestNeeds(t *testing.T) {
 	env := tool.Env{Files: places{}}

@@ -106,6 +106,9 @@ type Result struct {
 	Timeout bool
 	// Gap means that Text begins with an output whose middle is missing.
 	Gap *Gap
+	// Refused is what the sandbox refused a command that then failed, as far as
+	// it may be why.
+	Refused []process.Refusal
 }
 
 // Text is a successful result of text.

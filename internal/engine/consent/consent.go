@@ -12,6 +12,7 @@ import (
 	"context"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -51,6 +52,8 @@ type Config struct {
 type Judge struct {
 	Config
 	refused []string // commands of checks
+	// kept are refusals of the sandbox that the person wants to stay.
+	kept []process.Refusal
 	// allowedAs are the commands of checks that the agent had redefined, or whose
 	// folder is not trusted, and that the person allowed for the session: with the
 	// definition that they saw.

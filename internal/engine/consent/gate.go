@@ -26,6 +26,7 @@ type Gate struct {
 	// missing is the right that a call of this step needs and its turn's route
 	// lacks.
 	missing map[*turn.Pending]string
+	said    refusals
 }
 
 // Check is part of turn.Gate.
@@ -33,6 +34,7 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 	g.allowed, g.missing = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
 	g.places = map[*turn.Pending][]string{}
 	open := map[*turn.Pending]permission.Decision{} // what the person is asked about
+	again := g.said.again(step)
 	for _, p := range step {
 		if p.Refused != nil {
 			continue
@@ -41,7 +43,7 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 		if err != nil {
 			return err
 		}
-		p.Confine = d.Confine
+		p.Confine = g.said.widen(p, d.Confine)
 		switch d.Verdict {
 		case permission.Deny:
 			p.Refused = denial(p, d)
@@ -51,6 +53,10 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 				continue
 			}
 			g.places[p] = places(p.Footprint)
+			if p == again && g.missing[p] == "" && d.Pattern != "" && d.By != "rule" {
+				g.allowed[p] = true
+				continue
+			}
 			if c := checkOf(p); c != nil {
 				if allowed, known := g.remembered(c, d); allowed {
 					g.allowed[p] = true
@@ -150,7 +156,7 @@ func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
 	d := g.decide(ctx, p)
-	p.Confine = d.Confine
+	p.Confine = g.said.widen(p, d.Confine)
 	switch {
 	case d.Verdict == permission.Allow:
 		return nil

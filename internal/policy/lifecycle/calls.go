@@ -49,7 +49,9 @@ func (c *Calls) Apply(e event.Event) {
 		c.move(e, o, Validating)
 	case event.Asked:
 		for _, q := range b.Questions {
-			if o := c.find(q.Call); o != nil {
+			// One that runs goes on doing so while a person is asked about what
+			// the sandbox refused it.
+			if o := c.find(q.Call); o != nil && o.m.State() != Executing {
 				c.move(e, o, RequestingPermission)
 			}
 		}
