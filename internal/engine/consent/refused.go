@@ -156,7 +156,7 @@ func (g *Gate) opened(ctx context.Context, p *turn.Pending, opens []permission.O
 		if v.Scope == event.Always && !q.Always {
 			v.Scope = event.Session
 		}
-		if err := g.grant(ctx, q.Pattern, v.Scope); err != nil {
+		if err := g.Grant(ctx, q.Pattern, v.Scope); err != nil {
 			return "[the user allowed it, and that could not be kept: " + err.Error() + "]", err
 		}
 		return "[the user allowed it from now on: " + names(opens) + ". Call the command again]", nil
