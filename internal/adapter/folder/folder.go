@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -35,8 +36,15 @@ func Look(dir string) ([]trust.Part, error) {
 	var out []trust.Part
 	for _, name := range trust.Files() {
 		if s, there := read(root, name); there {
-			out = append(out, trust.Parts(s)...)
+			for _, p := range trust.Parts(s) {
+				if p.Kind != trust.Hook {
+					out = append(out, p)
+				}
+			}
 		}
+	}
+	for _, r := range hookRules(root) {
+		out = append(out, hookPart(root, r))
 	}
 	for _, at := range trust.GitHooks {
 		for _, name := range hooks(root, at) {
@@ -56,6 +64,61 @@ func Servers(dir string) (s trust.Source, there bool) {
 	}
 	defer root.Close()
 	return read(root, trust.ServersFile)
+}
+
+// Hooks finds the hooks that the folder configures for pawl, each with the part
+// that it is, in the same order. It reads three files at most where there are
+// none.
+func Hooks(dir string) ([]hook.Rule, []trust.Part, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	rules := hookRules(root)
+	parts := make([]trust.Part, len(rules))
+	for i, r := range rules {
+		parts[i] = hookPart(root, r)
+	}
+	return rules, parts, nil
+}
+
+// HookPart is the part that a hook of the folder is now.
+func HookPart(dir string, r hook.Rule) (trust.Part, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return trust.Part{}, err
+	}
+	defer root.Close()
+	return hookPart(root, r), nil
+}
+
+// hookRules are those that pawl runs where they are trusted.
+func hookRules(root *os.Root) []hook.Rule {
+	var out []hook.Rule
+	for _, name := range trust.HookFiles {
+		if s, there := read(root, name); there {
+			out = append(out, slices.DeleteFunc(trust.Hooks(s), func(r hook.Rule) bool { return r.Idle != "" })...)
+		}
+	}
+	return out
+}
+
+func hookPart(root *os.Root, r hook.Rule) trust.Part {
+	var named []trust.Source
+	surely, maybe := trust.Named(r.Command)
+	for i, n := range append(surely, maybe...) {
+		st, err := root.Stat(n)
+		if err == nil && st.IsDir() || i >= len(surely) && slices.Contains(surely, n) {
+			continue
+		}
+		s, there := read(root, n)
+		if !there || i >= len(surely) && !trust.Script(n, s.Text, err != nil || st.Mode()&0o111 != 0) {
+			continue
+		}
+		named = append(named, s)
+	}
+	return trust.HookPart(r, named)
 }
 
 // hooks lists the files of a folder that git would run.

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -60,6 +61,9 @@ type Settings struct {
 	Checks     []Check `json:"checks,omitempty"`
 	LSP        LSP     `json:"lsp,omitzero"`
 	Agents     Agents  `json:"agents,omitzero"`
+	// Hooks are programs that run at points of a session, in the form of Claude
+	// Code's settings. A project's run where the folder is trusted.
+	Hooks json.RawMessage `json:"hooks,omitempty"`
 }
 
 // Agents is how a session may start others that work on parts of its task.
@@ -156,6 +160,9 @@ func Load(p Paths, dir string) (Loaded, error) {
 	if err := l.User.Agents.check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/agents.md says what it means"}
 	}
+	if _, err := hook.Rules(user, l.User.Hooks); err != nil {
+		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/hooks.md says what may stand there"}
+	}
 	if err := l.User.Window.Check(); err != nil {
 		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/window.md says what the keys mean"}
 	}
@@ -178,6 +185,7 @@ func Load(p Paths, dir string) (Loaded, error) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project cannot say how commands are confined: \"sandbox\": %q is refused; it stands in your own %s or in --sandbox", project, theirs.Sandbox, user))
 		theirs.Sandbox = ""
 	}
+	theirs.Hooks = nil // the folder's trust decides
 	l.Project = Permissions{Ask: theirs.Permissions.Ask, Deny: theirs.Permissions.Deny}
 	theirs.Permissions = Permissions{Allow: theirs.Permissions.Allow}
 	if rest, err := json.Marshal(theirs); err == nil && string(rest) != "{}" {

@@ -1,6 +1,11 @@
 package event
 
-import "github.com/pawl-agent/pawl/internal/core/process"
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+)
 
 // This file has what is asked of a person and what the answers allow.
 
@@ -95,6 +100,25 @@ type InertPart struct {
 	Name string   `json:"name"`
 	Runs []string `json:"runs,omitempty"`
 	Why  string   `json:"why"`
+}
+
+// HookRan is a hook that ran at a point of the session (SPEC 17.3), and what it
+// answered.
+type HookRan struct {
+	Event   string `json:"event"` // PreToolUse, Stop, …
+	Command string `json:"command"`
+	From    string `json:"from"` // the file that configures it
+	Call    string `json:"call,omitempty"`
+	// Verdict is deny or ask, "" where it does not object.
+	Verdict string `json:"verdict,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	Context string `json:"context,omitempty"` // for the model
+	// Input are other arguments that it gave the call.
+	Input json.RawMessage `json:"input,omitempty"`
+	// Broken says what is wrong with the hook itself.
+	Broken string        `json:"broken,omitempty"`
+	Exit   int           `json:"exit"`
+	Took   time.Duration `json:"took"`
 }
 
 // CallStarted records that a call passed its gates and runs now. A call that is

@@ -47,6 +47,7 @@ func (Recalled) Kind() string     { return "recalled" }
 func (Forgotten) Kind() string    { return "forgotten" }
 func (Progressed) Kind() string   { return "progressed" }
 func (FolderTrust) Kind() string  { return "folder_trust" }
+func (HookRan) Kind() string      { return "hook_ran" }
 func (AgentStarted) Kind() string { return "agent_started" }
 func (AgentCalled) Kind() string  { return "agent_called" }
 func (AgentEnded) Kind() string   { return "agent_ended" }
@@ -74,7 +75,7 @@ var bodies = []Body{
 	CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{}, Granted{}, Blocked{},
 	ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
 	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Phased{}, Routed{},
-	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, OpStarted{}, OpDone{}, AgentStarted{}, AgentCalled{}, AgentEnded{},
+	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, HookRan{}, OpStarted{}, OpDone{}, AgentStarted{}, AgentCalled{}, AgentEnded{},
 	SwarmPlanned{}, TaskTaken{}, TaskReturned{}, TaskMerged{}, TaskConflicted{}, SwarmEnded{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
 	OutputDelta{},
 }

@@ -38,6 +38,9 @@ type Config struct {
 	Unrestorable func(context.Context, *turn.Pending) string
 	// Ask puts a question to the person and waits for the answer.
 	Ask func(context.Context, event.Asked) (event.Answered, error)
+	// Hooks, if set, has hooks hear of a call that the person is about to be asked
+	// about; what they deny is not asked.
+	Hooks func(context.Context, *turn.Pending) (*turn.Refusal, error)
 	// GrantRight gives the running turn a right that its route lacks.
 	GrantRight func(ctx context.Context, right, by, what string) error
 	// Grant records a yes that holds for more than one call.
@@ -80,8 +83,17 @@ func Call(p *turn.Pending) permission.Call {
 }
 
 // decide asks the policy. What it allows needs consent all the same where a file
-// would be destroyed that can not be put back (SPEC 11.1).
+// would be destroyed that can not be put back (SPEC 11.1), and where a hook wants
+// the person asked.
 func (j *Judge) decide(ctx context.Context, p *turn.Pending) permission.Decision {
+	d := j.withCopy(ctx, p)
+	if d.Verdict == permission.Allow && p.Asks != "" {
+		return permission.Decision{Verdict: permission.Ask, By: "hook", Reason: p.Asks, Confine: d.Confine}
+	}
+	return d
+}
+
+func (j *Judge) withCopy(ctx context.Context, p *turn.Pending) permission.Decision {
 	d := j.Policy(p)
 	if d.Verdict == permission.Deny || eventlog.Look(j.Log, j.Config.Policy.Mode) == permission.Yolo {
 		return d

@@ -52,6 +52,13 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 				p.Refused = denial(p, d)
 				continue
 			}
+			if g.Hooks != nil {
+				if p.Refused, err = g.Hooks(ctx, p); p.Refused != nil {
+					continue
+				} else if err != nil && ctx.Err() == nil {
+					return err
+				}
+			}
 			g.places[p] = places(p.Footprint)
 			if p == again && g.missing[p] == "" && d.Pattern != "" && d.By != "rule" {
 				g.allowed[p] = true

@@ -14,6 +14,7 @@ type course struct {
 	op       string     // the operation that is open, "" for none
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
+	said     string             // the newest words of the model
 	aside    *event.SideRequest // a request beside the conversation that is in flight
 }
 
@@ -30,6 +31,7 @@ func (c *course) Apply(e event.Event) {
 		c.turnOpen = false
 	case event.Replied:
 		c.open = append(c.open, b.Reply.Message.Calls()...)
+		c.said = b.Reply.Message.Text()
 	case event.CallDone:
 		// By its place and not by its id: some models count from 0 in each step.
 		if len(c.open) > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 )
@@ -24,7 +25,7 @@ func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, 
 		Evidence: s.proof, Record: s.record, Spill: s.spill, Now: s.cfg.Now,
 	}, loop)
 	defer s.delegated.stop(interrupted("the turn's end"))
-	for {
+	for round := 0; ; {
 		end, err := loop.Run(ctx)
 		if end == event.EndDone && err == nil && s.goesOn(ctx) {
 			continue
@@ -32,12 +33,18 @@ func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, 
 		if end != event.EndDone || err != nil || s.ops.waiting() {
 			return end, err
 		}
-		prompt := ""
+		prompt, source := "", event.Autofix
 		if until != nil {
 			prompt, err = until.Next(ctx, t)
 		}
 		if prompt == "" && err == nil && fix != nil && len(s.proof().Changed()) > 0 {
 			prompt, err = fix.Next(ctx, t)
+		}
+		if prompt == "" && err == nil {
+			source = event.Hook
+			if prompt, err = s.hooks.Stop(ctx, eventlog.Look(s.log, func() string { return s.said }), round); prompt != "" {
+				round++
+			}
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -47,7 +54,7 @@ func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, 
 		case prompt == "":
 			return end, nil
 		}
-		if err := s.record(ctx, s.prompted(Prompt{Source: event.Autofix, Text: prompt})...); err != nil {
+		if err := s.record(ctx, s.prompted(Prompt{Source: source, Text: prompt})...); err != nil {
 			return event.EndFailed, err
 		}
 	}

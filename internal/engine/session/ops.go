@@ -26,6 +26,7 @@ type Prompt struct {
 	Until verify.Verifier
 
 	attached *mention.Attached // what the mentions in Text brought
+	hooks    []event.Draft     // what hooks add
 }
 
 // Interrupt cancels what runs: the model's request, calls, or a question. By

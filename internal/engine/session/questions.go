@@ -15,6 +15,8 @@ type questions struct {
 	mu    sync.Mutex
 	open  map[string]chan Answer
 	turns chan struct{} // holds a token while a question is open: two at once confuse
+	// asked, if set, is told of each question.
+	asked func(event.Asked)
 }
 
 func (q *questions) answer(a Answer) error {
@@ -56,6 +58,9 @@ func (q *questions) ask(ctx context.Context, about event.Asked) (event.Answered,
 	}()
 	if err := q.record(ctx, event.Draft{Body: about}); err != nil {
 		return event.Answered{}, err
+	}
+	if q.asked != nil {
+		q.asked(about)
 	}
 	select {
 	case a := <-ch:

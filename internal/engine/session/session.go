@@ -24,10 +24,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/consent"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/route"
@@ -109,6 +111,8 @@ type Config struct {
 	// Stages come after the session's own of their kind, but for the journal: a
 	// language server's, a hook's.
 	Stages turn.Stages
+	// Hooks, if set, runs a person's hooks.
+	Hooks hooks.Runner
 	// Pressure, if set, returns what the machine has too little of, and why; both
 	// are empty where there is enough.
 	Pressure func() (what, why string)
@@ -150,6 +154,7 @@ type Session struct {
 	changes *changes.Recorder
 
 	delegated agents
+	hooks     *hooks.Hooks
 }
 
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
@@ -189,12 +194,23 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
 		Locks: cfg.Locks, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.exclusive,
 	})
+	known := s.log.Began() > 0
+	s.hooks = hooks.New(hooks.Config{
+		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: cfg.child != nil, Source: startOf(known),
+		Mode: func() string { return string(s.mode()) }, Record: s.record, Around: s.changes.Around,
+	})
 	s.consent = consent.New(consent.Config{
 		Log: s.log, Policy: s.perm, Decide: s.decide, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
-		Unrestorable: s.changes.Unrestorable, Ask: s.questions.ask, GrantRight: s.rights().grantRight,
+		Unrestorable: s.changes.Unrestorable, Ask: s.questions.ask, Hooks: s.hooks.Asks, GrantRight: s.rights().grantRight,
 		Grant: s.grant, Mask: cfg.Mask.String, Spill: s.spill,
 	})
-	known := s.log.Began() > 0
+	s.questions.asked = func(a event.Asked) {
+		if len(a.Questions) > 0 {
+			s.hooks.Notify("permission_prompt", "pawl needs your permission to use "+a.Questions[0].Tool)
+			return
+		}
+		s.hooks.Notify("elicitation_dialog", a.Text)
+	}
 	if cfg.ReadOnly {
 		if s.changesFiles() {
 			return nil, fault.NewConfiguration("wait for it, or take it up with --resume", "a turn of session %s is running, or was cut short", cfg.ID)
@@ -231,6 +247,14 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}
 	s.setBuilder()
 	return s, nil
+}
+
+// startOf is how hooks call the start of a session.
+func startOf(known bool) string {
+	if known {
+		return "resume"
+	}
+	return "startup"
 }
 
 // hold takes the session for this process. Who only looks at it takes nothing.
@@ -353,6 +377,9 @@ func (s *Session) View() *View { return &View{s.state, s.spending} }
 // Account is what the session spends: a child's Config.Parent.
 func (s *Session) Account() *spending.Account { return s.spending }
 
+// Hooks lists a person's hooks that may run.
+func (s *Session) Hooks() []hook.Rule { return s.hooks.Rules() }
+
 // Code is what language servers know, nil where there are none.
 func (s *Session) Code() tool.Code { return s.cfg.Code }
 
@@ -363,6 +390,7 @@ func (s *Session) Changes() *changes.History { return s.changes.History() }
 // It does not close the store.
 func (s *Session) Close() error {
 	s.ops.close()
+	s.hooks.Close()
 	s.changes.Close()
 	s.log.View(func() { _ = s.agent.Dispose(nil) }) // legal from every state
 	s.log.EndReaders(true)

@@ -6,6 +6,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
@@ -19,6 +20,7 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 			orEnd(s.window.advise), // how full the window is; how the tools are used
 			orEnd(s.tasks.notes),   // what the model is still to be told
 			orEnd(s.paused),
+			s.hooks.Before,
 			s.judge, // whether the run gets anywhere: the last word
 		}, s.cfg.Stages.Before...),
 		// The order of SPEC 4.3.
@@ -29,13 +31,14 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 			&stuckGate{s: s},
 			s.spending,
 			windowGate{s: s},
+			hooks.Gate{Hooks: s.hooks, Env: s.env}, // what they change is judged by those that follow
 			seen,
 			inherited{s}, // what a person allowed the session that started this one
 			permission,
 		}, s.cfg.Stages.Gates...),
 		// The journal's snapshot comes last: what is refused here never began.
 		Start: append(append([]turn.Starter{seen, permission}, s.cfg.Stages.Start...), s.changes),
-		After: append([]turn.After{s.changes, diagnosed{s}, permission}, s.cfg.Stages.After...),
+		After: append([]turn.After{s.changes, s.hooks, diagnosed{s}, permission}, s.cfg.Stages.After...),
 	}
 }
 

@@ -70,6 +70,12 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*run, err
 		p.Source = event.Person
 	}
 	p = s.attach(ctx, p)
+	if p.Source == event.Person {
+		var err error
+		if p.hooks, err = s.hooks.Prompt(ctx, p.Text); err != nil {
+			return nil, err
+		}
+	}
 	waits := &p
 	if cannot != "" {
 		waits = nil
@@ -130,7 +136,7 @@ func (s *state) prompted(p Prompt) []event.Draft {
 			behind = []event.Draft{{Body: event.FileSeen{Spans: a.Seen}}}
 		}
 	}
-	return append(append(out, event.Draft{Body: prompt}), behind...)
+	return append(append(append(out, event.Draft{Body: prompt}), behind...), p.hooks...)
 }
 
 func (s *Session) setModel(ctx context.Context, ref string) (int64, error) {

@@ -70,6 +70,9 @@ func (s *Session) compaction() *turn.Compaction {
 			s.log.View(func() { c, ok = s.conv.Dedup() })
 			return c, ok
 		},
+		Begin: func(ctx context.Context, why, focus string) error {
+			return s.hooks.Compacting(ctx, why == window.WhyPerson, focus)
+		},
 		Plan: func(why, focus string) window.Plan {
 			return eventlog.Look(s.log, func() window.Plan { return s.conv.Plan(why, focus) })
 		},
@@ -87,7 +90,14 @@ func (s *Session) compaction() *turn.Compaction {
 			if err := s.tasks.retell(ctx); err != nil {
 				return err
 			}
-			return s.guide(ctx)
+			if err := s.guide(ctx); err != nil {
+				return err
+			}
+			again, err := s.hooks.Started(ctx, "compact")
+			if err != nil {
+				return err
+			}
+			return s.record(ctx, again...)
 		},
 		Summary: s.window.summary,
 	}

@@ -18,6 +18,8 @@ type Compaction struct {
 	// Dedup returns a compaction that drops older reads of what was read again,
 	// and results that the model cleaned up.
 	Dedup func() (e event.Compacted, ok bool)
+	// Begin, if set, is told before; its error keeps the conversation as it is.
+	Begin func(ctx context.Context, why, focus string) error
 	// Plan makes the plan.
 	Plan func(why, focus string) window.Plan
 	// Summary asks the model for the summary. What it cost is recorded and
@@ -94,6 +96,11 @@ func (l *Loop) tooLong(ctx context.Context, attempt int, err error, shown bool) 
 // it is as it was; ErrNothingToCompact that it can not be shorter.
 func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted, error) {
 	c := l.Compaction
+	if c.Begin != nil {
+		if err := c.Begin(ctx, why, focus); err != nil {
+			return event.Compacted{}, err
+		}
+	}
 	p := c.Plan(why, focus)
 	var text string
 	var failed *event.Fault

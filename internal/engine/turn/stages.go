@@ -69,6 +69,7 @@ type Pending struct {
 	Footprint tool.Footprint
 	Refused   *Refusal // set by a gate; the call does not run
 	Allowed   bool     // a person was asked about this very call and allowed it
+	Asks      string   // set by a gate: why a person must be asked, whatever permission says
 	// Confine is what the processes of the call may touch, set by the gate that
 	// lets it pass. Without one it is the narrowest.
 	Confine process.Confine

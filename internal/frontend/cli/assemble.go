@@ -32,6 +32,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -204,6 +205,7 @@ type world struct {
 	mask    *secrets.Masker
 	servers *lsp.Servers    // nil: none are used
 	outside session.Outside // nil: there are no MCP servers
+	hooks   hooks.Runner    // nil: there are none
 }
 
 func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w world, err error) {
@@ -232,6 +234,7 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	w.shell = shell.New(shell.Options{Root: c.dir, Starter: starter, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
 	w.journal = a.journal(c.dir, c.paths, f.noSession)
 	o.closers = append(o.closers, w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
+	w.hooks = a.hooks(c, starter, o)
 	if c.conf.User.LSP.On() && c.trust != nil {
 		w.servers = a.languageServers(c.dir, c.paths, c.conf.User.LSP, c.trust, starter, c.by.server())
 		o.closers = append(o.closers, w.servers.Close)
@@ -333,6 +336,7 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 
 		Now: a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
 	}
+	conf.Hooks = w.hooks
 	if w.servers != nil {
 		conf.Code, conf.CodeWatch = w.servers, w.servers
 	}

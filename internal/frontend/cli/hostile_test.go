@@ -332,7 +332,7 @@ func (h *hostile) inert(f event.FolderTrust) {
 	}
 	for _, want := range []string{
 		"check make in .", "check node in .", "check python in .", "mcp evil (.mcp.json)", "editor MCP server e (opencode.json)", "editor lsp (opencode.json)",
-		"hook SessionStart 1 (.claude/settings.json)", "hook PreToolUse 1 (.claude/settings.json)", "hook apiKeyHelper (.claude/settings.json)",
+		"hook SessionStart 1 (.claude/settings.json)", "hook PreToolUse 1 (.claude/settings.json)", "editor apiKeyHelper (.claude/settings.json)",
 		"env .envrc", "env .env", "env env (.claude/settings.json)", "git .git/config", "git .git/hooks/pre-commit", "git .husky/pre-commit",
 		"editor .vscode/tasks.json", "editor .devcontainer/devcontainer.json",
 	} {

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -34,7 +35,9 @@ type folderTrust struct {
 
 	met *firstMet // where by is set
 
-	mcp *trust.Source // the folder's MCP servers as they were read; nil: none
+	mcp       *trust.Source // the folder's MCP servers as they were read; nil: none
+	hooks     []hook.Rule   // that the folder configures
+	hookParts []trust.Part
 }
 
 // firstMet are the hashes of the parts of a folder that is trusted whatever is
@@ -83,6 +86,11 @@ func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, e
 	}
 	parts = append(parts, lsp.Parts(t.dir, t.servers, t.find)...)
 	parts = append(parts, t.readServers()...)
+	var err error
+	if t.hooks, t.hookParts, err = folder.Hooks(t.dir); err != nil {
+		return nil, err
+	}
+	parts = append(parts, t.hookParts...)
 	warn := func(err error) { o.warnings = append(o.warnings, err.Error()) }
 	if err := t.judge(parts); err != nil {
 		warn(err)
@@ -93,7 +101,7 @@ func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, e
 			return nil, err
 		}
 		for _, p := range more {
-			if p.Kind != trust.MCP { // those are among them
+			if p.Kind != trust.MCP && p.Kind != trust.Hook { // those are among them
 				parts = append(parts, p)
 			}
 		}
@@ -258,7 +266,7 @@ func (t *folderTrust) show(out io.Writer, whole bool) {
 			continue
 		}
 		if head {
-			say("pawl runs by itself, as you, checks after changes, language servers when code is asked about and MCP servers for their tools:")
+			say("pawl runs by itself, as you, checks after changes, language servers when code is asked about, MCP servers for their tools and hooks:")
 			head = false
 		}
 		if n++; n > shownParts {
@@ -274,6 +282,8 @@ func (t *folderTrust) show(out io.Writer, whole bool) {
 			name = "language server " + name
 		case trust.MCP:
 			name = "MCP server " + name
+		case trust.Hook:
+			name = "hook " + name
 		}
 		say("  %s: %s%s", name, strings.Join(p.Runs, ", "), mark)
 		lines := p.Lines

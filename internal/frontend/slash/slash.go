@@ -73,14 +73,14 @@ type Command struct {
 // All lists the commands, in the order of the help.
 func All() []Command {
 	return []Command{
-		help(), model(), mode(), permissions(), rules(), lspCommand(), mcpCommand(), status(), phase(), untilCommand(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
+		help(), model(), mode(), permissions(), rules(), lspCommand(), mcpCommand(), hooksCommand(), status(), phase(), untilCommand(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
 	}
 }
 
 // Find returns the command of a name or of a unique start of one.
 func Find(name string) (Command, error) {
 	switch name { // what people try first
-	case "", "?":
+	case "", "?", "h":
 		name = "help"
 	case "exit":
 		name = "quit"

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
@@ -61,6 +62,7 @@ type Ran struct {
 	Out    []byte // standard output
 	Err    []byte // standard error
 	Cut    bool   // there was more of Out than is kept
+	Took   time.Duration
 }
 
 // Answer is what a hook's run says.

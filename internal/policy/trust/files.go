@@ -3,7 +3,6 @@ package trust
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -29,7 +28,8 @@ const ServersFile = ".mcp.json"
 var files = []defines{
 	{".claude/settings.json", claudeSettings},
 	{".claude/settings.local.json", claudeSettings},
-	{".gemini/settings.json", claudeSettings},
+	{".pawl/config.json", pawlConfig},
+	{".gemini/settings.json", geminiSettings},
 	{ServersFile, servers("mcpServers")},
 	{".cursor/mcp.json", theirs(servers("mcpServers"))},
 	{".vscode/mcp.json", theirs(servers("servers"))},
@@ -200,17 +200,22 @@ func codexServers(s Source) []Part {
 	return out
 }
 
-// claudeSettings finds the hooks of a settings file, each command by itself,
-// and the other keys that name programs or environment.
-func claudeSettings(s Source) []Part {
+// claudeSettings are the hooks of a settings file, its MCP servers, and the
+// other keys that name programs or environment.
+func claudeSettings(s Source) []Part { return settings(s, Hook) }
+
+// geminiSettings are of the same form, and the hooks in them of other events.
+func geminiSettings(s Source) []Part { return settings(s, Editor) }
+
+func settings(s Source, hooks Kind) []Part {
 	all, ok := object(s)
 	if !ok {
-		return whole(Hook)(s)
+		return whole(Editor)(s)
 	}
-	out := hookParts(s, all["hooks"])
+	out := hookParts(s, all["hooks"], hooks)
 	for _, k := range []string{"statusLine", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "otelHeadersHelper", "fileSuggestion", "tools", "toolDiscoveryCommand", "toolCallCommand"} {
 		if all[k] != nil {
-			out = append(out, Define(Hook, k+" ("+s.Name+")", []string{string(all[k])}, []Source{{Name: s.Name, Text: string(all[k])}}))
+			out = append(out, Define(Editor, k+" ("+s.Name+")", []string{string(all[k])}, []Source{{Name: s.Name, Text: string(all[k])}}))
 		}
 	}
 	if all["env"] != nil {
@@ -219,36 +224,11 @@ func claudeSettings(s Source) []Part {
 	return append(out, theirs(servers("mcpServers"))(s)...)
 }
 
-// hookParts finds the commands of hooks by event. Each is told from the others
-// by its place among them.
-func hookParts(s Source, raw json.RawMessage) []Part {
-	if raw == nil {
-		return nil
-	}
-	var byEvent map[string][]struct {
-		Matcher string            `json:"matcher"`
-		Hooks   []json.RawMessage `json:"hooks"`
-	}
-	if json.Unmarshal(raw, &byEvent) != nil {
-		return []Part{Define(Hook, "hooks ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(raw)}})}
-	}
-	var out []Part
-	for _, event := range slices.Sorted(maps.Keys(byEvent)) {
-		n := 0
-		for _, m := range byEvent[event] {
-			for _, h := range m.Hooks {
-				n++
-				var c struct {
-					Command string `json:"command"`
-					URL     string `json:"url"`
-				}
-				_ = json.Unmarshal(h, &c) // one of another form is told as it stands
-				name := fmt.Sprintf("%s %d (%s)", event, n, s.Name)
-				out = append(out, Define(Hook, name, []string{cmp.Or(c.Command, c.URL, string(h))}, []Source{{Name: s.Name, Text: m.Matcher + "\n" + string(h)}}))
-			}
-		}
-	}
-	return out
+// pawlConfig are the hooks of a project's own configuration: nothing else in it
+// runs.
+func pawlConfig(s Source) []Part {
+	all, _ := object(s) // one that can not be read is told of where it is read
+	return hookParts(s, all["hooks"], Hook)
 }
 
 // plainGit are the sections of a git configuration in which no key runs a

@@ -40,7 +40,7 @@ const (
 // trusted. The others are told of and not asked about: trust is given to what a
 // person was asked about, so a pawl that begins to run a kind asks then. What
 // Parts finds in the files of other tools is of the others.
-func (k Kind) Runs() bool { return k == Check || k == LSP || k == MCP }
+func (k Kind) Runs() bool { return k == Check || k == LSP || k == MCP || k == Hook }
 
 // Part is something executable that a folder configures.
 type Part struct {

@@ -168,8 +168,8 @@ func TestParts(t *testing.T) {
 		{".vscode/mcp.json", `{"servers": {"a": {"command": "x"}}}`, "editor MCP server a (.vscode/mcp.json) x"},
 		{"opencode.json", `{"mcp": {"a": {"type": "local", "command": ["x", "y"]}}, "lsp": {"go": {"command": ["evil"]}}}`, "editor MCP server a (opencode.json) x y|editor lsp (opencode.json)"},
 		{".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}, {"type": "prompt"}]}], "PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "b"}]}]}, "apiKeyHelper": "c", "env": {"A": "b"}}`,
-			`hook PreToolUse 1 (.claude/settings.json) b|hook Stop 1 (.claude/settings.json) a|hook Stop 2 (.claude/settings.json) {"type": "prompt"}|hook apiKeyHelper (.claude/settings.json) "c"|env env (.claude/settings.json)`},
-		{".claude/settings.json", `{"hooks": "x"}`, "hook hooks (.claude/settings.json)"},
+			`hook PreToolUse 1 (.claude/settings.json) b|hook Stop 1 (.claude/settings.json) a|editor hook Stop 2 (.claude/settings.json) {"type": "prompt"}|editor apiKeyHelper (.claude/settings.json) "c"|env env (.claude/settings.json)`},
+		{".claude/settings.json", `{"hooks": "x"}`, "editor hooks (.claude/settings.json)"},
 		{".claude/settings.json", `{"permissions": {"allow": ["Bash"]}}`, ""},
 		{".gemini/settings.json", `{"mcpServers": {"g": {"httpUrl": "http://g"}}}`, "editor MCP server g (.gemini/settings.json) http://g"},
 		{".codex/config.toml", "model = 'x'\n[mcp_servers.a]\ncommand = 'x'\n[other]\n", "editor MCP server a (.codex/config.toml)"},
@@ -188,7 +188,7 @@ func TestParts(t *testing.T) {
 	} {
 		var got []string
 		for _, p := range Parts(file(c.file, c.text)) {
-			if p.Kind.Runs() != (c.file == ServersFile) {
+			if p.Kind.Runs() != (c.file == ServersFile || p.Kind == Hook) {
 				t.Errorf("%s: whether pawl runs %s is wrong", c.file, p.Name)
 			}
 			got = append(got, strings.TrimSpace(string(p.Kind)+" "+p.Name+" "+strings.Join(p.Runs, " ")))

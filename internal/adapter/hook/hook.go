@@ -1,0 +1,137 @@
+// Package hook runs hooks: programs of a person's, or of a folder that is
+// trusted, at points of a session (SPEC 17.3). What they are for and what their
+// answers mean is policy/hook's to say.
+//
+// It promises that hooks of one point run beside each other and are all gone when
+// Run returns, with everything that they started; that one which hangs is ended
+// at its time limit; that of what one prints a bounded part is kept; and that
+// each is confined as Options say, or not run. It starts nothing by itself.
+package hook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+)
+
+// Options say how hooks are run. Start is needed.
+type Options struct {
+	Dir   string // the workspace's real path
+	Start process.Starter
+	// Confine is how a hook is confined.
+	Confine func(hook.Rule) process.Confine
+	// Changed, if set, says what changed of the files that a hook runs since a
+	// person trusted it, "" for nothing: then it is not run.
+	Changed func(hook.Rule) string
+}
+
+// Hooks are those of a session. It is safe for concurrent use.
+type Hooks struct {
+	opt   Options
+	rules []hook.Rule
+}
+
+// New makes the hooks of a session.
+func New(rules []hook.Rule, o Options) *Hooks { return &Hooks{o, rules} }
+
+// Rules lists them, also those that are not run.
+func (h *Hooks) Rules() []hook.Rule { return h.rules }
+
+// What is kept of what a hook prints, in bytes: more than is read of an answer,
+// so that a longer one shows.
+const (
+	maxOut = 1<<20 + 1
+	maxErr = 64 << 10
+)
+
+// Run runs hooks beside each other, each with input on its standard input, and
+// returns how they ran, in their order.
+func (h *Hooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
+	out := make([]hook.Ran, len(rules))
+	var wg sync.WaitGroup
+	for i, r := range rules {
+		wg.Go(func() { out[i] = h.run(ctx, r, input) })
+	}
+	wg.Wait()
+	return out
+}
+
+func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
+	ran := hook.Ran{Command: r.Command}
+	if h.opt.Changed != nil {
+		if why := h.opt.Changed(r); why != "" {
+			ran.Failed = why
+			return ran
+		}
+	}
+	tooLong := fmt.Errorf("stopped after %s", r.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, tooLong)
+	defer cancel()
+	stdout, stderr := &kept{most: maxOut}, &kept{most: maxErr}
+	sh, flag := "sh", "-c"
+	if runtime.GOOS == "windows" {
+		sh, flag = "cmd", "/c"
+	}
+	var confine process.Confine
+	if h.opt.Confine != nil {
+		confine = h.opt.Confine(r)
+	}
+	begun := time.Now()
+	p, err := h.opt.Start.Start(ctx, process.Program{
+		Path: sh, Args: []string{flag, r.Command}, Dir: h.opt.Dir,
+		Env:   []string{"CLAUDE_PROJECT_DIR=" + h.opt.Dir, "PAWL_PROJECT_DIR=" + h.opt.Dir},
+		Stdin: bytes.NewReader(input), Stdout: stdout, Stderr: stderr, Confine: confine,
+	})
+	if err != nil {
+		ran.Failed = "it was not started: " + err.Error()
+		return ran
+	}
+	err = p.Wait()
+	p.Kill(0) // what it left behind
+	ran.Took = time.Since(begun)
+	ran.Out, ran.Cut = stdout.bytes()
+	ran.Err, _ = stderr.bytes()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		ran.Failed = context.Cause(ctx).Error()
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it ended, and left something that held its output
+	case errors.As(err, &exit) && exit.Exited():
+		ran.Exit = exit.ExitCode()
+	default:
+		ran.Failed = err.Error()
+	}
+	return ran
+}
+
+// kept keeps the first bytes of what is written and takes the rest.
+type kept struct {
+	mu   sync.Mutex
+	b    []byte
+	most int
+	cut  bool
+}
+
+// Write is part of io.Writer.
+func (k *kept) Write(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := min(len(p), k.most-len(k.b))
+	k.b = append(k.b, p[:n]...)
+	k.cut = k.cut || n < len(p)
+	return len(p), nil
+}
+
+func (k *kept) bytes() ([]byte, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return bytes.Clone(k.b), k.cut
+}

@@ -1,0 +1,32 @@
+package changes
+
+import (
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// Around runs something that is no call and may change the workspace, such as a
+// person's hook, and records what it changed as changes of a call, so that undo
+// knows of them. Where the workspace can not be compared it is run all the same.
+func (r *Recorder) Around(ctx context.Context, call string, run func()) ([]event.FileChanged, error) {
+	if r.tracker == nil {
+		run()
+		return nil, nil
+	}
+	if err := r.tracker.begin(ctx, r, call, undo.Named{}); err != nil {
+		r.tracker.abandon()
+		run()
+		return nil, err
+	}
+	run()
+	ds, _, err := r.tracker.end(ctx, r, call, undo.Named{})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.cfg.Record(context.WithoutCancel(ctx), ds...); err != nil {
+		return nil, err
+	}
+	return bodies(ds), r.tracker.recorded(r)
+}

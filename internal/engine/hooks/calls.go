@@ -1,0 +1,205 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// This file is what hooks have to say of calls.
+
+// Gate is the turn.Gate in which hooks hear of calls before permission judges
+// them: what they change is judged as if the model had called it so.
+type Gate struct {
+	*Hooks
+	Env func(*turn.Pending) tool.Env
+}
+
+// Check is part of turn.Gate. The calls of a step are told one after another, as
+// their hooks may be slow and many.
+func (g Gate) Check(ctx context.Context, step []*turn.Pending) error {
+	if !g.has(hook.PreToolUse) {
+		return nil
+	}
+	for _, p := range step {
+		if p.Refused != nil || p.Records != nil {
+			continue
+		}
+		if err := g.call(ctx, p); err != nil {
+			if ctx.Err() != nil {
+				return nil // the loop sees it and cancels the step
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *Hooks) has(e hook.Event) bool { return len(hook.Select(h.rules, e)) > 0 }
+
+func (g Gate) call(ctx context.Context, p *turn.Pending) error {
+	told := hook.Args(g.c.Dir, p.Tool, p.Footprint, p.Args)
+	var all []answer
+	updated := json.RawMessage(nil)
+	for _, args := range told {
+		as, err := g.tell(ctx, hook.PreToolUse, p, args, nil)
+		if err != nil {
+			return err
+		}
+		for i, a := range as {
+			if a.Input == nil {
+				continue
+			}
+			taken, err := hook.Taken(args, a.Input)
+			if err == nil && len(told) > 1 {
+				err = fmt.Errorf("the call is about %d files", len(told))
+			}
+			if err != nil { // to run it as it was is not what the hook wants
+				as[i].Verdict, as[i].Reason = permission.Deny, "a hook's other arguments can not be taken: "+err.Error()
+			}
+			updated = taken
+		}
+		all = append(all, as...)
+	}
+	if c := contexts(all); c != "" {
+		p.Note("[hook: " + c + "]")
+	}
+	if why := denied(all); why != "" {
+		p.Refused = refused(p, "PreToolUse", why)
+		return nil
+	}
+	for _, a := range all {
+		if a.Verdict == permission.Ask {
+			p.Asks = orElse(a.Reason, "a hook wants you to be asked")
+		}
+	}
+	if updated == nil {
+		return nil
+	}
+	return g.change(p, updated)
+}
+
+// change gives a call other arguments.
+func (g Gate) change(p *turn.Pending, args json.RawMessage) error {
+	args, _ = p.Tool.Accept(args)
+	before := p.Args
+	p.Args = args
+	err := p.Tool.Check(args)
+	if err == nil {
+		err = p.Measure(g.Env(p))
+	}
+	if err != nil {
+		p.Args = before
+		p.Refused = refused(p, "PreToolUse", "a hook's other arguments are not valid: "+err.Error())
+		return nil
+	}
+	p.Corrected("a hook changed the arguments to " + short(string(args)))
+	return nil
+}
+
+// tell has the hooks of a call hear of it.
+func (h *Hooks) tell(ctx context.Context, e hook.Event, p *turn.Pending, args json.RawMessage, response any) ([]answer, error) {
+	names := hook.Names(p.Tool)
+	return h.fire(ctx, hook.Input{Event: e, Tool: names[0], Args: args, Call: p.Call.ID, Response: response}, names...)
+}
+
+// Asks has hooks hear of a call that a person is about to be asked about. What
+// they deny is not asked about.
+func (h *Hooks) Asks(ctx context.Context, p *turn.Pending) (*turn.Refusal, error) {
+	if h == nil || p.Records != nil || !h.has(hook.PermissionRequest) {
+		return nil, nil
+	}
+	for _, args := range hook.Args(h.c.Dir, p.Tool, p.Footprint, p.Args) {
+		as, err := h.tell(ctx, hook.PermissionRequest, p, args, nil)
+		if err != nil {
+			return nil, err
+		}
+		if why := denied(as); why != "" {
+			return refused(p, "PermissionRequest", why), nil
+		}
+	}
+	return nil, nil
+}
+
+// After is part of turn.After: what hooks say to a call that succeeded stands
+// with its result, and what they change is recorded as changes of the call.
+func (h *Hooks) After(ctx context.Context, r *turn.Ran) error {
+	if !r.Started || r.Outcome != event.OK || r.Records != nil || ctx.Err() != nil {
+		return nil
+	}
+	if len(hook.Select(h.rules, hook.PostToolUse, hook.Names(r.Tool)...)) == 0 {
+		return nil
+	}
+	text := r.Result.Text
+	if len(text) > maxResponse {
+		text = strings.ToValidUTF8(text[:maxResponse], "") + "…"
+	}
+	var all []answer
+	var failed error
+	changed, err := h.c.Around(ctx, r.Call.ID, func() {
+		for _, args := range hook.Args(h.c.Dir, r.Tool, r.Footprint, r.Args) {
+			var file struct {
+				Path string `json:"file_path"`
+			}
+			_ = json.Unmarshal(args, &file) // a call about no file has none
+			response := map[string]any{"success": true, "output": text, "stdout": text, "stderr": "", "interrupted": false}
+			if file.Path != "" {
+				response["filePath"] = file.Path
+			}
+			as, err := h.tell(ctx, hook.PostToolUse, r.Pending, args, response)
+			if all = append(all, as...); err != nil {
+				failed = err
+				return
+			}
+		}
+	})
+	if len(changed) > 0 {
+		r.Changed(changed...)
+		var names []string
+		for _, c := range changed {
+			names = append(names, c.Path)
+		}
+		r.Note("[changed by a hook after it: " + strings.Join(names, ", ") + "]")
+	}
+	if s := texts([]answer{{Answer: hook.Answer{Context: denied(all)}}, {Answer: hook.Answer{Context: contexts(all)}}}, func(a answer) string { return a.Context }); s != "" {
+		r.Note("[PostToolUse hook: " + s + "]")
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// maxResponse is how much of a result a hook is told, in bytes.
+const maxResponse = 256 << 10
+
+func refused(p *turn.Pending, at, why string) *turn.Refusal {
+	return &turn.Refusal{
+		Outcome: event.Denied, Text: "Not allowed, it did not run: a " + at + " hook says: " + why,
+		Blocked: &event.Blocked{Call: p.Call.ID, Tool: p.Tool.Spec.Name, What: p.Tool.About(p.Args).Title, Reason: why, By: "hook"},
+	}
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func short(s string) string {
+	if r := []rune(s); len(r) > 300 {
+		return string(r[:300]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,143 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+)
+
+// This file is what hooks have to say of a session, its prompts and its turns.
+
+// maxGoOn is how often in a row hooks may have a turn go on.
+const maxGoOn = 5
+
+// Prompt has hooks hear of a person's prompt before it is taken, of the session's
+// start before the first. It returns what they add to the conversation. An error
+// is a hook's that does not let the prompt pass.
+func (h *Hooks) Prompt(ctx context.Context, text string) ([]event.Draft, error) {
+	if len(h.rules) == 0 || h.c.Child {
+		return nil, nil
+	}
+	h.mu.Lock()
+	first := !h.started
+	h.started, h.end = true, ""
+	h.mu.Unlock()
+	var out []event.Draft
+	if first {
+		ds, err := h.Started(ctx, h.c.Source)
+		if err != nil {
+			return nil, err
+		}
+		out = ds
+	}
+	as, err := h.fire(ctx, hook.Input{Event: hook.UserPromptSubmit, Prompt: text})
+	if err != nil {
+		return nil, err
+	}
+	if why := denied(as); why != "" {
+		return nil, refusedPrompt(why)
+	}
+	if why := h.ends(); why != "" {
+		return nil, refusedPrompt(why)
+	}
+	if c := contexts(as); c != "" {
+		out = append(out, note(hook.UserPromptSubmit, c))
+	}
+	return out, nil
+}
+
+func refusedPrompt(why string) error {
+	return &fault.Error{Category: fault.Permission, Message: "a hook did not let the prompt pass: " + why, Hint: "pawl hooks list shows the hooks"}
+}
+
+// Started has hooks hear that the session starts anew: startup, resume, clear,
+// or compact. It returns what they add to the conversation.
+func (h *Hooks) Started(ctx context.Context, source string) ([]event.Draft, error) {
+	if h.c.Child {
+		return nil, nil
+	}
+	as, err := h.fire(ctx, hook.Input{Event: hook.SessionStart, Source: source}, source)
+	if c := contexts(as); c != "" {
+		return []event.Draft{note(hook.SessionStart, c)}, err
+	}
+	return nil, err
+}
+
+// leave is how long the end of a session waits for hooks, whatever they say.
+const leave = 30 * time.Second
+
+// Close has hooks hear that the session ends, where they heard of its start, and
+// waits for what still runs.
+func (h *Hooks) Close() {
+	h.back.Wait()
+	h.mu.Lock()
+	started := h.started
+	h.started = false
+	h.mu.Unlock()
+	if !started {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leave)
+	defer cancel()
+	_, _ = h.fire(ctx, hook.Input{Event: hook.SessionEnd, Reason: "other"}, "other") // nothing can be held up any more
+}
+
+// Notify tells hooks what a person is told, and does not wait for them.
+func (h *Hooks) Notify(kind, message string) {
+	if h.c.Child || !h.has(hook.Notification) {
+		return
+	}
+	h.back.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), leave)
+		defer cancel()
+		_, _ = h.fire(ctx, hook.Input{Event: hook.Notification, Type: kind, Message: message}, kind) // it holds nothing up
+	})
+}
+
+// Compacting has hooks hear of a compaction. One that a person asked for they can
+// refuse; one that the window needs they cannot, since the turn would end.
+func (h *Hooks) Compacting(ctx context.Context, manual bool, focus string) error {
+	trigger := "auto"
+	if manual {
+		trigger = "manual"
+	}
+	as, err := h.fire(ctx, hook.Input{Event: hook.PreCompact, Trigger: trigger, Focus: focus}, trigger)
+	if why := denied(as); err == nil && manual && why != "" {
+		return &fault.Error{Category: fault.Permission, Message: "a hook does not let it be compacted: " + why, Hint: "pawl hooks list shows the hooks"}
+	}
+	return err
+}
+
+// Stop has hooks hear that a turn is about to end. It returns what the model is
+// to go on with, "" where the turn may end. round is how often they had it go on
+// before.
+func (h *Hooks) Stop(ctx context.Context, last string, round int) (goOn string, err error) {
+	e := hook.Stop
+	if h.c.Child {
+		e = hook.SubagentStop
+	}
+	if !h.has(e) {
+		return "", nil
+	}
+	var as []answer
+	active := round > 0
+	_, aerr := h.c.Around(ctx, string(e), func() {
+		as, err = h.fire(ctx, hook.Input{Event: e, Active: &active, Last: last})
+	})
+	if err = errors.Join(err, aerr); err != nil {
+		return "", err
+	}
+	if h.ends() != "" { // it ends, as it would
+		return "", nil
+	}
+	why := denied(as)
+	if why != "" && round >= maxGoOn {
+		return "", h.c.Record(ctx, event.Draft{Body: event.Warned{What: "hook", Text: fmt.Sprintf("hooks had the turn go on %d times in a row; it ends now. The last said: %s", maxGoOn, short(why))}})
+	}
+	return why, nil
+}

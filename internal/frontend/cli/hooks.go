@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	hookrun "github.com/pawl-agent/pawl/internal/adapter/hook"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// userHooks are those of a person's own configuration, also those that pawl does
+// not run.
+func userHooks(c choices) []hook.Rule {
+	rules, _ := hook.Rules("config.json", c.conf.User.Hooks) // it was read before
+	return rules
+}
+
+// trustedHooks are the folder's hooks that a person trusted, as they were then.
+func (t *folderTrust) trustedHooks() (rules []hook.Rule, hashes map[string]string) {
+	v, err := t.compare(t.hookParts)
+	if err != nil {
+		return nil, nil // it was told, and nothing is trusted
+	}
+	hashes = map[string]string{}
+	for i, j := range v.Parts {
+		if j.Trusted {
+			rules = append(rules, t.hooks[i])
+			hashes[t.hooks[i].From+t.hooks[i].Name] = j.Hash
+		}
+	}
+	return rules, hashes
+}
+
+// hooks makes what runs the hooks of a session; nil where there are none.
+func (a *App) hooks(c choices, starter *shell.Starter, o *opened) hooks.Runner {
+	if c.trust == nil {
+		return nil // the session is only looked at
+	}
+	rules := userHooks(c)
+	for _, r := range rules {
+		if r.Idle != "" {
+			o.warnings = append(o.warnings, fmt.Sprintf("the hook %s of your config.json is not run: %s", r.Name, r.Idle))
+		}
+	}
+	theirs, hashes := c.trust.trustedHooks()
+	if rules = append(slices.Clip(rules), theirs...); len(rules) == 0 {
+		return nil
+	}
+	home := a.Env("HOME")
+	return hookrun.New(rules, hookrun.Options{
+		Dir: c.dir, Start: starter,
+		Confine: func(r hook.Rule) process.Confine {
+			if r.Free {
+				return process.Free
+			}
+			confine := c.by.server()
+			if _, project := hashes[r.From+r.Name]; !project && confine.Level != process.Unconfined {
+				confine.Reads = append(slices.Clone(confine.Reads), ownFiles(r.Command, home)...)
+			}
+			return confine
+		},
+		Changed: func(r hook.Rule) string {
+			hash, project := hashes[r.From+r.Name]
+			if !project {
+				return ""
+			}
+			now, err := folder.HookPart(c.dir, r)
+			switch {
+			case err != nil:
+				return err.Error()
+			case now.Hash != hash:
+				return "what it runs changed since this folder was trusted (see pawl trust)"
+			}
+			return ""
+		},
+	})
+}
+
+// ownFiles are the files that the command of a person's own hook names: it may
+// read its own script wherever that lies.
+func ownFiles(command, home string) []string {
+	var out []string
+	for _, w := range trust.Words(command) {
+		for _, v := range []string{"~/", "$HOME/", "${HOME}/"} {
+			if rest, ok := strings.CutPrefix(w, v); ok && home != "" {
+				w = filepath.Join(home, rest)
+			}
+		}
+		if !filepath.IsAbs(w) {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(w)
+		if err != nil {
+			continue
+		}
+		if st, err := os.Stat(real); err == nil && st.Mode().IsRegular() {
+			out = append(out, real)
+		}
+	}
+	return out
+}
+
+// listedHook is a hook as `pawl hooks list --json` has it.
+type listedHook struct {
+	Event   hook.Event `json:"event"`
+	Matcher string     `json:"matcher,omitempty"`
+	Command string     `json:"command"`
+	From    string     `json:"from"`
+	Seconds float64    `json:"timeout"`
+	Free    bool       `json:"unconfined,omitempty"`
+	Inert   string     `json:"inert,omitempty"` // why it does not run
+}
+
+func (a *App) hooksCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "hooks", Short: "List the hooks: programs that run at points of a session", Args: exactly(0),
+		Long: `Hooks are programs that run at points of a session: before a call, after it, when
+a prompt is taken, when a turn ends. They stand in your config.json and, where the
+folder is trusted, in its .claude/settings.json and .pawl/config.json. See
+doc/hooks.md.`,
+	}
+	var dir string
+	var asJSON bool
+	list := &cobra.Command{
+		Use: "list", Short: "List the hooks of this folder and your own, and which of them run", Args: exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			all, err := a.listHooks(dir)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.json(all)
+			}
+			out := wrapped(a.Out, true)
+			if len(all) == 0 {
+				fmt.Fprintln(out, "there are no hooks; doc/hooks.md says how to write one")
+			}
+			for _, h := range all {
+				fmt.Fprintln(out, plain.Line(h.String()))
+			}
+			return nil
+		},
+	}
+	c.RunE = list.RunE
+	for _, x := range []*cobra.Command{c, list} {
+		x.Flags().StringVarP(&dir, "dir", "C", "", "this folder instead of the current one")
+		x.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	}
+	c.AddCommand(list)
+	return c
+}
+
+func (h listedHook) String() string {
+	s := string(h.Event)
+	if h.Matcher != "" {
+		s += " " + h.Matcher
+	}
+	s += ": " + h.Command + " (" + h.From + ")"
+	if h.Free {
+		s += ", outside the sandbox"
+	}
+	if h.Inert != "" {
+		s += ", not run: " + h.Inert
+	}
+	return s
+}
+
+func (a *App) listHooks(dir string) ([]listedHook, error) {
+	conf, _, err := a.settings()
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.trustStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []listedHook
+	add := func(r hook.Rule, inert string) {
+		out = append(out, listedHook{Event: r.Event, Matcher: r.Matcher, Command: r.Command, From: r.From, Seconds: r.Timeout.Seconds(), Free: r.Free, Inert: cmp.Or(r.Idle, inert)})
+	}
+	for _, r := range userHooks(choices{conf: conf}) {
+		add(r, "")
+	}
+	rules, parts, err := folder.Hooks(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	v, verr := t.compare(parts) // what can not be read is as if nothing was said, and not trusted
+	for i, j := range v.Parts {
+		why := j.Why
+		if verr != nil {
+			why = verr.Error()
+		}
+		add(rules[i], why)
+	}
+	return out, nil
+}

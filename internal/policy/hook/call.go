@@ -1,0 +1,143 @@
+package hook
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Input is what a hook reads on its standard input: the fields that its event
+// has, under the names that hooks are written for.
+type Input struct {
+	Session    string `json:"session_id"`
+	Transcript string `json:"transcript_path"` // pawl's log is a database: ""
+	Dir        string `json:"cwd"`
+	Mode       string `json:"permission_mode,omitempty"`
+	Event      Event  `json:"hook_event_name"`
+
+	Tool     string          `json:"tool_name,omitempty"`
+	Args     json.RawMessage `json:"tool_input,omitempty"`
+	Response any             `json:"tool_response,omitempty"`
+	Call     string          `json:"tool_use_id,omitempty"`
+
+	Prompt  string `json:"prompt,omitempty"`
+	Source  string `json:"source,omitempty"`  // of SessionStart
+	Reason  string `json:"reason,omitempty"`  // of SessionEnd
+	Trigger string `json:"trigger,omitempty"` // of PreCompact
+	Focus   string `json:"custom_instructions,omitempty"`
+	Message string `json:"message,omitempty"`
+	Type    string `json:"notification_type,omitempty"`
+	Active  *bool  `json:"stop_hook_active,omitempty"`
+	Last    string `json:"last_assistant_message,omitempty"`
+}
+
+// modes are the names that hooks know for permission modes.
+var modes = map[string]string{"ask": "default", "accept-edits": "acceptEdits", "yolo": "bypassPermissions"}
+
+// Mode is a permission mode under the name that hooks know.
+func Mode(m string) string {
+	if n, ok := modes[m]; ok {
+		return n
+	}
+	return m
+}
+
+// known are the names that hooks have for pawl's tools, the one they are told
+// first.
+var known = map[string][]string{
+	"bash": {"Bash"}, "bash_output": {"BashOutput"}, "bash_kill": {"KillShell", "KillBash"},
+	"read": {"Read"}, "ls": {"LS"}, "glob": {"Glob"}, "grep": {"Grep"},
+	"edit": {"Edit"}, "multi_edit": {"MultiEdit", "Edit"}, "write": {"Write"},
+	// One patch edits, creates and removes: what guards any of it hears.
+	"apply_patch": {"Edit", "Write", "MultiEdit"},
+	"web_fetch":   {"WebFetch"}, "web_search": {"WebSearch"}, "todo": {"TodoWrite"}, "ask_user": {"AskUserQuestion"},
+	"agent": {"Task", "Agent"}, "skill": {"Skill"},
+}
+
+// Names are the names that a tool has for hooks; the first is the one they are
+// told.
+func Names(t tool.Tool) []string {
+	name := t.Spec.Name
+	names, ok := known[name]
+	if !ok && t.Family == tool.EditFamily {
+		names = []string{"Edit", "Write", "MultiEdit"}
+	}
+	if names = slices.Clone(names); !slices.Contains(names, name) {
+		names = append(names, name)
+	}
+	return names
+}
+
+// argNames are the names that hooks know for arguments.
+var argNames = map[string]string{"path": "file_path", "old": "old_string", "new": "new_string", "id": "bash_id", "items": "todos"}
+
+// Args are the arguments of a call as hooks know them: under pawl's names and
+// under theirs, a file's path absolute. A call that touches several files is
+// told once for each of them, so that what guards a file sees it whichever tool
+// the model takes.
+func Args(root string, t tool.Tool, fp tool.Footprint, args json.RawMessage) []json.RawMessage {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(args, &given) != nil || given == nil {
+		return []json.RawMessage{args}
+	}
+	for ours, theirs := range argNames {
+		if v, has := given[ours]; has && given[theirs] == nil {
+			given[theirs] = v
+		}
+	}
+	var files []string
+	if t.Family == tool.EditFamily || t.Family == tool.ReadFamily {
+		spans := fp.Writes
+		if len(spans) == 0 {
+			spans = fp.Reads
+		}
+		for _, sp := range spans {
+			p := sp.Path
+			if !path.IsAbs(p) {
+				p = path.Join(root, p)
+			}
+			if !slices.Contains(files, p) {
+				files = append(files, p)
+			}
+		}
+	}
+	var out []json.RawMessage
+	add := func() {
+		if b, err := json.Marshal(given); err == nil {
+			out = append(out, b)
+		}
+	}
+	for _, f := range files {
+		given["file_path"], _ = json.Marshal(f)
+		add()
+	}
+	if len(files) == 0 {
+		add()
+	}
+	return out
+}
+
+// Taken returns a hook's updatedInput as the tool has its arguments. told is what
+// the hook read: of an argument under two names, the one that it changed counts.
+func Taken(told, updated json.RawMessage) (json.RawMessage, error) {
+	var before, given map[string]json.RawMessage
+	if err := json.Unmarshal(updated, &given); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(told, &before); err != nil {
+		return nil, err
+	}
+	for ours, theirs := range argNames {
+		v, has := given[theirs]
+		if !has {
+			continue
+		}
+		delete(given, theirs)
+		if _, both := given[ours]; !both || string(v) != string(before[theirs]) {
+			given[ours] = v
+		}
+	}
+	return json.Marshal(given)
+}

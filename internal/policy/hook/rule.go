@@ -1,0 +1,141 @@
+package hook
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/jsonc"
+)
+
+// Rule is a configured hook.
+type Rule struct {
+	Event   Event
+	Matcher string
+	Command string
+	// Timeout is the longest it may run: its own, or the one of its event.
+	Timeout time.Duration
+	// Free: it says "sandbox": "off". Only a person's own may.
+	Free bool
+	// Name tells it from the others of its file: its event and its place there.
+	Name string
+	// From is the file, for people.
+	From string
+	// Says is its matcher and its configuration, as they stand there: what a
+	// person trusts.
+	Says string
+	// Idle says why pawl does not run it, "" where it does.
+	Idle string
+}
+
+// Events are those that pawl has, in the order of a session.
+var Events = []Event{
+	SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, Notification, PreCompact, SubagentStop, Stop, SessionEnd,
+}
+
+// How long a hook may run where it does not say, and at most.
+const (
+	usual   = 60 * time.Second
+	waited  = 30 * time.Second // a person waits for their prompt to be taken
+	leaving = 5 * time.Second  // a person waits for pawl to end
+	longest = 10 * time.Minute
+)
+
+func (e Event) timeout() time.Duration {
+	switch e {
+	case UserPromptSubmit, SessionStart:
+		return waited
+	case SessionEnd, Notification:
+		return leaving
+	}
+	return usual
+}
+
+// entry is a hook as it is written.
+type entry struct {
+	Type    string  `json:"type"`
+	Command string  `json:"command"`
+	URL     string  `json:"url"`
+	Timeout float64 `json:"timeout"` // seconds
+	Sandbox string  `json:"sandbox"`
+	Async   bool    `json:"async"`
+	If      string  `json:"if"`
+}
+
+// Rules reads the value of "hooks" of a settings file: for each event a list of
+// matchers, each with its hooks. Those that pawl does not run are among them and
+// say why.
+func Rules(from string, raw json.RawMessage) ([]Rule, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var byEvent map[string][]struct {
+		Matcher string            `json:"matcher"`
+		Hooks   []json.RawMessage `json:"hooks"`
+	}
+	if err := json.Unmarshal(jsonc.Plain(raw), &byEvent); err != nil {
+		return nil, fmt.Errorf("hooks: %w", err)
+	}
+	var out []Rule
+	for _, name := range slices.Sorted(maps.Keys(byEvent)) {
+		n := 0
+		for _, m := range byEvent[name] {
+			for _, h := range m.Hooks {
+				n++
+				r := Rule{Event: Event(name), Matcher: m.Matcher, Name: fmt.Sprintf("%s %d", name, n), From: from, Says: m.Matcher + "\n" + string(h)}
+				r.read(h)
+				out = append(out, r)
+			}
+		}
+	}
+	return out, nil
+}
+
+// read takes what one hook says.
+func (r *Rule) read(raw json.RawMessage) {
+	var e entry
+	if err := json.Unmarshal(raw, &e); err != nil {
+		r.Command, r.Idle = string(raw), "it can not be read: "+err.Error()
+		return
+	}
+	r.Command, r.Free = e.Command, e.Sandbox == "off"
+	r.Timeout = r.Event.timeout()
+	if e.Timeout > 0 {
+		r.Timeout = min(time.Duration(min(e.Timeout, longest.Seconds())*float64(time.Second)), longest)
+	}
+	switch {
+	case !slices.Contains(Events, r.Event):
+		r.Idle = "pawl has no event of this name"
+	case e.Type != "" && e.Type != "command":
+		r.Idle = fmt.Sprintf("it is of the type %q, and pawl runs commands", e.Type)
+	case strings.TrimSpace(e.Command) == "":
+		r.Idle = "it has no command"
+	case e.Async && r.Event.Blocks():
+		r.Idle = "it is async, and what it says would come too late"
+	case e.If != "" && !r.Event.Closed(): // before a tool it is for more calls then
+		r.Idle = `it has an "if", which pawl does not read`
+	}
+	if r.Command == "" {
+		if r.Command = e.URL; r.Command == "" {
+			r.Command = string(raw)
+		}
+	}
+}
+
+// Select returns the rules of an event that are for any of these names, each
+// command once. No name is for all.
+func Select(rules []Rule, e Event, names ...string) []Rule {
+	var out []Rule
+	for _, r := range rules {
+		if r.Event != e || r.Idle != "" || len(names) > 0 && !Matches(e, r.Matcher, names...) {
+			continue
+		}
+		if !slices.ContainsFunc(out, func(o Rule) bool { return o.Command == r.Command && o.Free == r.Free }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package trust
+
+import (
+	"encoding/json"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+)
+
+// This file knows the hooks that a folder configures for pawl. What a hook runs
+// is its command line and the files of the folder that the line names: a change
+// of one of them asks again.
+
+// HookFiles are the files, relative to a folder, in which it configures hooks
+// that pawl runs where they are trusted.
+var HookFiles = []string{".claude/settings.json", ".claude/settings.local.json", ".pawl/config.json"}
+
+// Hooks are the hooks that one of HookFiles configures. A file that can not be
+// read has none.
+func Hooks(s Source) []hook.Rule {
+	if s.Unread {
+		return nil
+	}
+	all, _ := object(s)
+	rules, err := hook.Rules(s.Name, all["hooks"])
+	if err != nil {
+		return nil
+	}
+	for i := range rules {
+		rules[i].Free = false // only a person's own hook leaves the sandbox
+	}
+	return rules
+}
+
+// HookPart is the part that a hook is. named are the files that it runs.
+func HookPart(r hook.Rule, named []Source) Part {
+	return Define(Hook, r.Name+" ("+r.From+")", []string{r.Command}, append([]Source{{Name: r.From, Text: r.Says}}, named...))
+}
+
+// hookParts are the hooks of a settings file, those that pawl does not run as
+// another program's. kind is what the others are.
+func hookParts(s Source, raw json.RawMessage, kind Kind) []Part {
+	rules, err := hook.Rules(s.Name, raw)
+	if err != nil {
+		return []Part{Define(Editor, "hooks ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(raw)}})}
+	}
+	var out []Part
+	for _, r := range rules {
+		p := HookPart(r, nil)
+		if kind != Hook || r.Idle != "" {
+			p = Define(Editor, "hook "+r.Name+" ("+r.From+")", []string{r.Command}, []Source{{Name: s.Name, Text: r.Says}})
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// builders are programs that run what a file of the folder says.
+var builders = map[string][]string{
+	"make": {"Makefile", "makefile", "GNUmakefile"}, "just": {"justfile", "Justfile"},
+	"npm": {"package.json"}, "npx": {"package.json"}, "pnpm": {"package.json"}, "yarn": {"package.json"}, "bun": {"package.json"},
+}
+
+// interpreters run a file that they are given, or a command line.
+var interpreters = map[string]bool{
+	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true, ".": true, "source": true, "eval": true,
+	"python": true, "python3": true, "node": true, "deno": true, "ruby": true, "perl": true, "php": true, "lua": true, "pwsh": true, "awk": true, "osascript": true,
+	"tsx": true, "ts-node": true, "uv": true, "uvx": true, "pipx": true, "poetry": true, "go": true, "cargo": true, "java": true, "Rscript": true,
+	"exec": true, "command": true, "env": true, "nohup": true, "nice": true, "time": true, "timeout": true, "xargs": true, "sudo": true, "if": true, "then": true, "else": true, "while": true, "do": true, "!": true, "{": true,
+}
+
+// Named are the files of a folder that a command line may run, relative to the
+// folder, whether they are there or not: surely those where a command stands,
+// and what an interpreter is given; maybe all else that it names, which is often
+// what it writes.
+func Named(command string) (surely, maybe []string) {
+	for _, v := range []string{"CLAUDE_PROJECT_DIR", "PAWL_PROJECT_DIR"} {
+		for _, form := range []string{`"${` + v + `}"/`, `"$` + v + `"/`, "${" + v + "}/", "$" + v + "/"} {
+			command = strings.ReplaceAll(command, form, "./")
+		}
+	}
+	add := func(to *[]string, name string) {
+		if name = path.Clean(name); filepath.IsLocal(name) && name != "." && !slices.Contains(*to, name) {
+			*to = append(*to, name)
+		}
+	}
+	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(";|&\n()`", r) }) {
+		first, runs, written := true, false, false
+		for _, w := range strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(" \t\"'", r) }) {
+			name, assigns, _ := strings.Cut(w, "=")
+			switch {
+			case strings.Contains(w, ">"):
+				at := strings.LastIndex(w, ">") + 1
+				add(&maybe, w[at:])
+				written = at == len(w)
+				continue
+			case written:
+				add(&maybe, w)
+			case first && assigns != "": // NAME=value before a command
+				add(&maybe, assigns)
+				continue
+			case first || runs:
+				add(&surely, w)
+				for _, b := range builders[w] {
+					add(&surely, b)
+				}
+				runs = runs || interpreters[path.Base(w)]
+			default:
+				add(&maybe, name)
+				add(&maybe, assigns)
+			}
+			first, written = false, false
+		}
+	}
+	return surely, maybe
+}
+
+// Script reports whether a file that a command line names looks like one that
+// is run.
+func Script(name, text string, executable bool) bool {
+	switch path.Ext(name) {
+	case ".sh", ".bash", ".zsh", ".fish", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".pl", ".php", ".lua", ".ps1", ".awk", ".sed", ".jq", ".bat", ".cmd":
+		return true
+	}
+	return executable || strings.HasPrefix(text, "#!")
+}
+
+// Words are the words of a command line that could be a file's name: what stands
+// between blanks, quotes and the shell's signs.
+func Words(command string) []string {
+	return strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`<>|&;()=", r) })
+}
