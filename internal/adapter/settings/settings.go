@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -28,6 +27,7 @@ import (
 
 // Settings is a user's configuration.
 type Settings struct {
+	Schema      string           `json:"$schema,omitempty"` // for editors
 	Model       string           `json:"model,omitempty"`   // provider/model
 	Effort      string           `json:"effort,omitempty"`  // low, medium, high
 	Mode        string           `json:"mode,omitempty"`    // permission mode
@@ -139,37 +139,16 @@ type Loaded struct {
 // Load reads the user's file and the project's.
 func Load(p Paths, dir string) (Loaded, error) {
 	l := Loaded{User: Settings{Progress: progress.Default()}}
-	user := filepath.Join(p.Config, "config.json")
+	user := p.User()
 	if found, err := read(user, &l.User); err != nil {
 		return l, err
 	} else if found {
 		l.Files = append(l.Files, user)
 	}
-	if err := l.User.Progress.Check(); err != nil {
-		return l, &fault.Error{Category: fault.Configuration, Message: user + ": progress", Err: err, Hint: "correct the number"}
+	if err := l.User.check(user); err != nil {
+		return l, err
 	}
-	if err := l.User.Tools.Check(); err != nil {
-		return l, &fault.Error{Category: fault.Configuration, Message: user + ": tools", Err: err, Hint: "correct the value"}
-	}
-	if err := l.User.checkChecks(); err != nil {
-		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/checks.md says what may stand there"}
-	}
-	if err := l.User.LSP.check(); err != nil {
-		return l, &fault.Error{Category: fault.Configuration, Message: user + ": lsp", Err: err, Hint: "correct it; doc/lsp.md says what may stand there"}
-	}
-	if err := l.User.Agents.check(); err != nil {
-		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/agents.md says what it means"}
-	}
-	if _, err := hook.Rules(user, l.User.Hooks); err != nil {
-		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/hooks.md says what may stand there"}
-	}
-	if err := l.User.Window.Check(); err != nil {
-		return l, &fault.Error{Category: fault.Configuration, Message: user, Err: err, Hint: "correct it; doc/window.md says what the keys mean"}
-	}
-	if _, err := RetryFor(l.User.RetryFor); err != nil {
-		return l, &fault.Error{Category: fault.Configuration, Message: user + ": retry_for", Err: err, Hint: "correct it"}
-	}
-	project := filepath.Join(dir, ".pawl", "config.json")
+	project := Project(dir)
 	var theirs Settings
 	found, err := read(project, &theirs)
 	if err != nil {
@@ -187,11 +166,44 @@ func Load(p Paths, dir string) (Loaded, error) {
 	}
 	theirs.Hooks = nil // the folder's trust decides
 	l.Project = Permissions{Ask: theirs.Permissions.Ask, Deny: theirs.Permissions.Deny}
+	theirs.Schema = ""
 	theirs.Permissions = Permissions{Allow: theirs.Permissions.Allow}
 	if rest, err := json.Marshal(theirs); err == nil && string(rest) != "{}" {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project's configuration can only narrow; ignored: %s", project, rest))
 	}
 	return l, nil
+}
+
+// check looks at the values; at is where they stand.
+func (s *Settings) check(at string) error {
+	for _, part := range []struct {
+		key, hint string
+		err       error
+	}{
+		{": progress", "correct the number", s.Progress.Check()},
+		{": tools", "correct the value", s.Tools.Check()},
+		{"", "correct it; doc/checks.md says what may stand there", s.checkChecks()},
+		{": lsp", "correct it; doc/lsp.md says what may stand there", s.LSP.check()},
+		{"", "correct it; doc/agents.md says what it means", s.Agents.check()},
+		{"", "correct it; doc/hooks.md says what may stand there", hookable(at, s.Hooks)},
+		{"", "correct it; doc/window.md says what the keys mean", s.Window.Check()},
+		{": retry_for", "correct it", retryable(s.RetryFor)},
+	} {
+		if part.err != nil {
+			return &fault.Error{Category: fault.Configuration, Message: at + part.key, Err: part.err, Hint: part.hint}
+		}
+	}
+	return nil
+}
+
+func hookable(at string, raw json.RawMessage) error {
+	_, err := hook.Rules(at, raw)
+	return err
+}
+
+func retryable(said string) error {
+	_, err := RetryFor(said)
+	return err
 }
 
 // RetryFor reads how long a request is tried again: 0 where nothing is said,

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
@@ -273,10 +272,17 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 		t.kinds, warnings = a.kinds(c.dir, c.paths, w.mask.String)
 		o.warnings = append(o.warnings, warnings...)
 	}
-	t.system = prompt.System(prompt.Facts{
-		Dir: c.dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: isRepository(c.dir), Date: a.Now().Format("2006-01-02"),
-		Mode: string(c.perm.Mode()), Person: fr.person,
-	}) + text
+	t.system = f.systemPrompt
+	if t.system == "" {
+		t.system = prompt.System(prompt.Facts{
+			Dir: c.dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: isRepository(c.dir), Date: a.Now().Format("2006-01-02"),
+			Mode: string(c.perm.Mode()), Person: fr.person,
+		})
+	}
+	t.system += text
+	if f.appendPrompt != "" {
+		t.system = strings.TrimRight(t.system, "\n") + "\n\n" + f.appendPrompt + "\n"
+	}
 	if f.noSession {
 		return t, nil
 	}
@@ -356,58 +362,6 @@ func (a *App) openStore(ctx context.Context, f *flags, p settings.Paths, conf se
 		return memstore.New(a.Now), nil
 	}
 	return sqlite.Open(ctx, p.Database(), sqlite.Options{Durability: conf.User.Store.Durability, Now: a.Now})
-}
-
-// sessionID finds the session that the flags name, or makes an id for a new
-// one.
-func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, dir string) (string, error) {
-	var row event.Row
-	switch {
-	case f.resume != "":
-		r, err := st.Session(ctx, f.resume)
-		if err != nil {
-			return "", noSession(err, f.resume)
-		}
-		row = r
-	case f.continueLast:
-		rows, err := ownSessions(ctx, st, dir)
-		if err != nil {
-			return "", err
-		}
-		if len(rows) == 0 {
-			return "", usageError("there is no session of %s to continue", dir)
-		}
-		row = rows[0]
-	case f.fork:
-		return "", usageError("--fork-session needs --continue or --resume")
-	default:
-		return newID(), nil
-	}
-	if row.Dir != "" && row.Dir != dir {
-		return "", usageError("session %s belongs to %s; go there, or give -C %s", row.ID, row.Dir, row.Dir)
-	}
-	if !f.fork {
-		return row.ID, nil
-	}
-	id, at := newID(), row.Last
-	if f.forkAt > 0 {
-		at = f.forkAt
-	}
-	return id, st.Fork(ctx, event.Origin{Session: row.ID, At: at}, id)
-}
-
-func noSession(err error, id string) error {
-	if errors.Is(err, event.ErrNoSession) {
-		return usageError("%w: %s; see: pawl sessions list", err, id)
-	}
-	return err
-}
-
-// newID is 10 random bytes: enough that a short prefix is unique for a person.
-func newID() string {
-	var b [10]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }
 
 func shellName(posix bool) string {

@@ -140,6 +140,10 @@ type flags struct {
 	forkAt       int64     // the last event of the copy; 0 is all
 	plan         string
 	plain        bool
+
+	systemPrompt, appendPrompt string
+	addDirs                    []string
+	sessionID                  string // of the new session
 }
 
 func (a *App) root() *cobra.Command {
@@ -157,6 +161,9 @@ without asking anything, as "pawl run" does.`,
 		SilenceUsage:  true,
 		Args:          noCommand,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.notAnOverride(args); err != nil {
+				return err
+			}
 			switch {
 			case a.Terminal:
 				return a.converse(c.Context(), f, strings.Join(args, " "))
@@ -182,6 +189,7 @@ without asking anything, as "pawl run" does.`,
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(), a.versionCommand(),
 		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(),
+		a.configCommand(),
 	)
 	return root
 }
@@ -192,10 +200,15 @@ func (f *flags) addSession(c *cobra.Command) {
 	f.met = &firstMet{}
 	fs.StringVarP(&f.dir, "dir", "C", "", "work in this folder instead of the current one")
 	fs.StringVarP(&f.model, "model", "m", "", "the model: provider/model, a provider, or offline")
-	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")
-	fs.BoolFunc("yolo", "the same as --permission-mode yolo", func(string) error { f.mode = "yolo"; return nil })
-	fs.StringVar(&f.mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
-	fs.StringVar(&f.sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
+	fs.Var(word{&f.effort, sameWords["effort"]}, "effort", "reasoning effort: low, medium or high")
+	fs.BoolFuncP("yolo", "y", "the same as --permission-mode yolo: nothing is asked", func(string) error { f.mode = "yolo"; return nil })
+	fs.BoolFunc("full-auto", "the same as --permission-mode auto", func(string) error { f.mode = "auto"; return nil })
+	fs.Var(word{&f.mode, sameWords["permission-mode"]}, "permission-mode", "ask, plan, accept-edits, auto or yolo")
+	fs.StringVar(&f.systemPrompt, "system-prompt", "", "put this in the place of pawl's own instructions to the model")
+	fs.StringVar(&f.appendPrompt, "append-system-prompt", "", "add this to the instructions to the model")
+	fs.StringSliceVar(&f.addDirs, "add-dir", nil, "a folder beside this one that may be read, too; what is written there is asked about (repeatable)")
+	fs.StringVar(&f.sessionID, "session-id", "", "the id of the new session: 8 to 64 letters, digits and hyphens")
+	fs.Var(word{&f.sandbox, sameWords["sandbox"]}, "sandbox", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
 	fs.StringVar(&f.route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")
 	fs.StringArrayVar(&f.allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
 	fs.StringArrayVar(&f.deny, "deny", nil, "deny what matches (repeatable)")
@@ -213,6 +226,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	f.fixing.add(c)
 	fs.StringVar(&f.plan, "plan", "", "take the phases of the task from this Markdown file (see doc/phases.md)")
 	exclude(c, "continue", "resume", "no-session")
+	exclude(c, "yolo", "full-auto", "permission-mode")
 }
 
 // addRun adds the flags of a run without a person.
@@ -220,12 +234,17 @@ func (f *flags) addRun(c *cobra.Command) {
 	fs := c.Flags()
 	fs.IntVar(&f.maxTurns, "max-turns", 0, "stop after this many model replies")
 	fs.DurationVar(&f.timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
-	fs.StringVar(&f.format, "output-format", "text", "text, json or stream-json")
+	f.format = "text"
+	fs.Var(word{&f.format, sameWords["output-format"]}, "output-format", "text, json or stream-json")
+	fs.BoolFunc("json", "the same as --output-format stream-json", func(string) error { f.format = "stream-json"; return nil })
+	_ = fs.MarkHidden("json")
 	fs.BoolVar(&f.trust, "trust", false, "for this run, trust what the folder has pawl run by itself, its checks (see pawl trust)")
 	f.goal.add(c)
 	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
-	fs.Bool("verbose", false, "") // what it asks for is on stderr anyway
-	_ = fs.MarkHidden("verbose")
+	for name := range needlessFlags {
+		fs.Bool(name, false, "")
+		_ = fs.MarkHidden(name)
+	}
 }
 
 // realDir is the workspace's real path.

@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
+
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
@@ -94,6 +98,10 @@ func (a *App) permissions(f *flags, c choices, fr front) (*permission.Policy, er
 	if err != nil {
 		return nil, err
 	}
+	beside, err := a.beside(f)
+	if err != nil {
+		return nil, err
+	}
 	p := permission.New(permission.Config{Mode: mode, Root: dir, Home: a.Env("HOME"), Spill: paths.Spill(), State: paths.State, POSIX: c.posix, Sandbox: c.by.has})
 	for _, set := range []struct {
 		from             permission.Source
@@ -102,7 +110,7 @@ func (a *App) permissions(f *flags, c choices, fr front) (*permission.Policy, er
 		{permission.User, conf.User.Permissions.Allow, conf.User.Permissions.Ask, conf.User.Permissions.Deny},
 		{permission.User, grants, nil, nil},
 		{permission.Project, nil, conf.Project.Ask, conf.Project.Deny},
-		{permission.Flag, f.allow, nil, f.deny},
+		{permission.Flag, append(beside, f.allow...), nil, f.deny},
 	} {
 		if err := p.Add(set.from, set.allow, set.ask, set.deny); err != nil {
 			if set.from == permission.Flag {
@@ -136,4 +144,26 @@ func (a *App) examineConfining(conf settings.Loaded, paths settings.Paths) findi
 		f.ok, f.is = true, "confined, each as its permission says"
 	}
 	return f
+}
+
+// beside are the rules that let the folders of --add-dir be read.
+func (a *App) beside(f *flags) ([]string, error) {
+	var out []string
+	for _, dir := range f.addDirs {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(a.Dir, dir)
+		}
+		real, err := realPath(dir)
+		if err != nil {
+			return nil, usageError("--add-dir %s: %w", dir, err)
+		}
+		if st, err := os.Stat(real); err != nil || !st.IsDir() || strings.ContainsAny(real, "*?[]{}(),\n") {
+			return nil, usageError("--add-dir %s: it is no folder, or its name has signs that stand for others in a rule", dir)
+		}
+		if permission.Wide(real, a.Env("HOME")) {
+			return nil, usageError("--add-dir %s: it holds keys and other projects; name the folder that is needed", dir)
+		}
+		out = append(out, "read("+filepath.ToSlash(real)+"/**)")
+	}
+	return out, nil
 }

@@ -7,55 +7,54 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
 )
 
 // This file is what people bring along from other agents: their words for
 // flags, and how they give a prompt.
 
 // noCommand takes a prompt and refuses what looks like a command that there is
-// not: a single word goes to no model unless somebody says that it is a prompt.
+// not: a single word goes to no model unless somebody says that it is a prompt,
+// nor what reads as a command with its subcommand.
 func noCommand(c *cobra.Command, args []string) error {
-	if len(args) > 0 && others[args[0]] != "" {
-		return usageError("no command %q: %s", args[0], others[args[0]])
-	}
-	if len(args) != 1 || len(strings.Fields(args[0])) != 1 {
+	if len(args) == 0 {
 		return nil
+	}
+	alone := len(args) == 1 && len(strings.Fields(args[0])) == 1
+	if hint := otherCommands[args[0]]; hint != "" && (alone || len(args) > 1 && isSubcommand(args[1])) {
+		return usageError("no command %q: %s; a prompt is given with: pawl run %q", args[0], hint, strings.Join(args, " "))
 	}
 	var names []string
 	for _, s := range c.Commands() {
 		names = append(names, s.Name())
+		if len(args) > 1 && editdistance.Nearest(args[0], []string{s.Name()}) != "" && slices.ContainsFunc(s.Commands(), func(o *cobra.Command) bool { return o.Name() == args[1] }) {
+			alone = true
+		}
 	}
-	return usageError("no command %q%s; a prompt is given with: pawl run %q", args[0], meant(args[0], names, "pawl "), args[0])
+	if !alone {
+		return nil
+	}
+	return usageError("no command %q%s; a prompt is given with: pawl run %q", args[0], meant(args[0], names, "pawl "), strings.Join(args, " "))
 }
 
-// others are commands and flags of other agents, with what pawl has for them.
-var others = map[string]string{
-	"config": "the file is ~/.config/pawl/config.json; doc/configuration.md has its keys",
-	"update": "build it anew, or use your package manager", "upgrade": "build it anew, or use your package manager",
-	"login": "set the provider's key in the environment, such as ANTHROPIC_API_KEY; pawl models lists them", "auth": "set the provider's key in the environment, such as ANTHROPIC_API_KEY; pawl models lists them",
-	"resume": "pawl --continue, or pawl --resume ID", "continue": "pawl --continue", "chat": "pawl alone opens a conversation", "init": "write AGENTS.md; pawl rules shows what is read",
-
-	"--append-system-prompt": "write it into AGENTS.md or .pawl/rules.md",
-	"--system-prompt":        "write what is to hold into AGENTS.md or .pawl/rules.md",
-	"--mcp-config":           "pawl mcp add NAME, or pawl mcp import FILE",
-	"--add-dir":              "work in the folder above both with -C, or allow the other one: --allow 'read(/path/**)'",
-	"--json-schema":          "say in the prompt how the answer shall look; --output-format json is about pawl's own result",
-	"--worktree":             "git worktree add ../other, then pawl -C ../other",
-	"--session-id":           "--resume ID goes on with a session",
-	"--input-format":         "the prompt is text, as the argument or on standard input",
-	"--debug":                "--output-format stream-json shows every event, pawl why explains the last trouble",
-	"--full-auto":            "--permission-mode auto", "--ask-for-approval": "--permission-mode ask", "--approval-mode": "--permission-mode",
-	"--sandbox": "pawl has no sandbox; --permission-mode plan only reads",
-	"--cd":      "-C", "--quiet": "pawl run has only the answer on standard output", "--json": "--output-format json",
-}
-
-// meantFlag is what is said behind the error of an unknown flag.
+// meantFlag is what is said behind the error of an unknown flag, or of one that
+// lacks its value.
 func meantFlag(c *cobra.Command, err error) string {
-	name, ok := strings.CutPrefix(err.Error(), "unknown flag: ")
+	text := err.Error()
+	if strings.HasPrefix(text, "flag needs an argument: ") && (strings.Contains(text, "--resume") || strings.Contains(text, "'r'")) {
+		return "; --continue goes on with the newest session, and pawl sessions lists all"
+	}
+	if short, ok := strings.CutPrefix(text, "unknown shorthand flag: '"); ok && len(short) > 0 {
+		if hint := otherShort[short[:1]]; hint != "" {
+			return "; in pawl: " + hint
+		}
+	}
+	name, ok := strings.CutPrefix(text, "unknown flag: ")
 	if !ok {
 		return ""
 	}
-	if hint := others[name]; hint != "" {
+	if hint := otherFlags[name]; hint != "" {
 		return "; in pawl: " + hint
 	}
 	var names []string
@@ -69,13 +68,8 @@ func meantFlag(c *cobra.Command, err error) string {
 
 // othersWords takes other agents' names of flags for pawl's.
 func othersWords(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	switch name {
-	case "allowedTools", "allowed-tools", "allow-tool":
-		name = "allow"
-	case "disallowedTools", "disallowed-tools", "deny-tool":
-		name = "deny"
-	case "dangerously-skip-permissions", "dangerously-bypass-approvals-and-sandbox":
-		name = "yolo"
+	if ours := sameFlags[name]; ours != "" {
+		name = ours
 	}
 	return pflag.NormalizedName(name)
 }
@@ -85,6 +79,7 @@ func othersWords(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 func asRun(root *cobra.Command, args []string) []string {
 	fs := root.Flags()
 	takes := func(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal == "" }
+	args = oneByOne(args)
 	out, found, word := []string{"run"}, false, false
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -94,11 +89,13 @@ func asRun(root *cobra.Command, args []string) []string {
 				return args
 			}
 			return append(out, args[i:]...)
-		case arg == "--print":
+		case isPrint(arg):
 			found = true
-			continue
-		case strings.HasPrefix(arg, "--print="):
-			found, arg = true, strings.TrimPrefix(arg, "--print=")
+			_, prompt, given := strings.Cut(arg, "=")
+			if !given {
+				continue
+			}
+			arg = prompt
 		case strings.HasPrefix(arg, "--"):
 			if name, _, whole := strings.Cut(arg[2:], "="); !whole && takes(fs.Lookup(name)) && i+1 < len(args) {
 				out = append(out, arg)
@@ -131,6 +128,13 @@ func asRun(root *cobra.Command, args []string) []string {
 	return out
 }
 
+// isPrint reports whether an argument is the switch of a run without a person, by
+// one of its names.
+func isPrint(arg string) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+	return strings.HasPrefix(arg, "--") && (name == "print" || sameFlags[name] == "print")
+}
+
 func isCommand(root *cobra.Command, name string) bool {
 	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name || c.HasAlias(name) }) || name == "help" || name == "completion"
 }
@@ -139,6 +143,9 @@ func isCommand(root *cobra.Command, name string) bool {
 // that can not be read otherwise.
 func wantsJSON(args []string) bool {
 	for i, a := range args {
+		if a == "--json" {
+			return true
+		}
 		value, ok := strings.CutPrefix(a, "--output-format=")
 		if a == "--output-format" && i+1 < len(args) {
 			value, ok = args[i+1], true

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,16 @@ func noSubcommand(c *cobra.Command, args []string) error {
 		}
 	}
 	return usageError("no command %s %s%s; there are %s", c.Name(), args[0], meant(args[0], names, ""), strings.Join(names, ", "))
+}
+
+// wrongArgs refuses arguments that a command does not take. Several words behind
+// a command's name may be a prompt that begins with it.
+func wrongArgs(c *cobra.Command, args []string) error {
+	more := ""
+	if len(args) > 1 && c.HasParent() && !c.Parent().HasParent() {
+		more = fmt.Sprintf("; a prompt is given with: pawl run %q", strings.Join(append([]string{c.Name()}, args...), " "))
+	}
+	return usageError("usage: %s%s", c.UseLine(), more)
 }
 
 // meant is what is said where a name is close to what somebody typed, "" where

@@ -39,6 +39,9 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 	if err != nil {
 		return usageError("%w", err)
 	}
+	if err := f.notAnOverride(args); err != nil {
+		return err
+	}
 	if f.maxTurns < 0 || f.maxUSD < 0 || f.timeout < 0 {
 		return usageError("--max-turns, --max-budget-usd and --timeout take no negative numbers")
 	}
@@ -99,7 +102,9 @@ func (f *flags) kept(command string) string {
 // prompt puts the prompt together from arguments and standard input. What comes
 // on standard input beside a prompt is data that belongs to it.
 func (a *App) prompt(args []string) (text, piped string, err error) {
-	text = strings.Join(args, " ")
+	if text = strings.Join(args, " "); text == "-" { // standard input, as elsewhere
+		text = ""
+	}
 	if text == "" && !a.keyboard() || text != "" && a.inputWaits() {
 		in, err := io.ReadAll(io.LimitReader(a.In, maxPrompt+1))
 		if err != nil {

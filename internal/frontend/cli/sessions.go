@@ -70,7 +70,7 @@ func (a *App) sessionsCommand() *cobra.Command {
 func exactly(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usageError("usage: %s", c.UseLine())
+			return wrongArgs(c, args)
 		}
 		return nil
 	}

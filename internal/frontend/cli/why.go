@@ -32,7 +32,7 @@ it is the newest one of this folder.`,
 
 func atMostOne(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usageError("usage: %s", c.UseLine())
+		return wrongArgs(c, args)
 	}
 	return nil
 }

@@ -55,6 +55,13 @@ func TestResolve(t *testing.T) {
 		{"an unknown model", Want{Flag: "qwen9", Env: env("OPENAI_API_KEY=k")}, `which provider has the model "qwen9" is not known`, "", "", ""},
 		{"a router's name", Want{Flag: "meta-llama/llama-4", Env: env("OPENROUTER_API_KEY=k")}, "openrouter/meta-llama/llama-4", "openai-chat-completions", "openrouter.ai", "flag"},
 		{"a new model of a known maker", Want{Flag: "claude-opus-9", Env: env("ANTHROPIC_API_KEY=k")}, "anthropic/claude-opus-9", "anthropic-messages", "api.anthropic.com", "flag"},
+		{"a short name", Want{Flag: "sonnet", Env: env("ANTHROPIC_API_KEY=k")}, "anthropic/claude-sonnet-5-5", "anthropic-messages", "api.anthropic.com", "flag"},
+		{"one in capitals, with a long window", Want{Flag: "Opus[1m]", Env: env("ANTHROPIC_API_KEY=k", "OPENROUTER_API_KEY=k")}, "anthropic/claude-opus-5-5", "anthropic-messages", "api.anthropic.com", "flag"},
+		{"one behind its provider", Want{Flag: "anthropic/haiku", Env: env("ANTHROPIC_API_KEY=k")}, "anthropic/claude-haiku-5-5", "anthropic-messages", "api.anthropic.com", "flag"},
+		{"one through a router", Want{Flag: "sonnet", Env: env("OPENROUTER_API_KEY=k")}, "openrouter/anthropic/claude-sonnet-5.5", "openai-chat-completions", "openrouter.ai", "flag"},
+		{"one without a key", Want{Flag: "flash", Env: env("OPENAI_API_KEY=k")}, "gemini/gemini-3.8-flash needs a key", "", "", ""},
+		{"one that another's server has", Want{Flag: "sonnet", Env: env("PAWL_BASE_URL=http://box:8000/v1", "ANTHROPIC_API_KEY=k")}, "openai-compatible/sonnet", "openai-chat-completions", "box:8000", "flag"},
+		{"another maker's", Want{Flag: "openai/sonnet", Env: env("OPENAI_API_KEY=k")}, "openai/sonnet", "openai-responses", "api.openai.com", "flag"},
 		{"a server of one's own", Want{Flag: "qwen9", Env: env("PAWL_BASE_URL=http://box:8000/v1/")}, "openai-compatible/qwen9", "openai-chat-completions", "box:8000", "flag"},
 		{"its model not named", Want{Env: env("PAWL_BASE_URL=http://box:8000/v1", "OPENAI_API_KEY=k")}, "PAWL_BASE_URL is set, and which model", "", "", ""},
 		{"its address not named", Want{Flag: "openai-compatible/x", Env: env()}, "where openai-compatible is, is not known", "", "", ""},
@@ -355,6 +362,24 @@ func TestKeyNames(t *testing.T) {
 	for _, want := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "PAWL_API_KEY", "HF_TOKEN"} {
 		if !strings.Contains(names, want) {
 			t.Errorf("%s is missing in %s", want, names)
+		}
+	}
+}
+
+// SPEC 17.6: each short name is of a model in the table, and means one thing.
+func TestShortNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range shorts {
+		r, ok := find(s.home)
+		m, _ := lookup(s.model)
+		if !ok || m.home != r.name || s.routed == "" {
+			t.Errorf("%+v is not in the table", s)
+		}
+		for _, n := range strings.Fields(s.names) {
+			if _, ok := find(n); ok || seen[n] {
+				t.Errorf("%s means something else too", n)
+			}
+			seen[n] = true
 		}
 	}
 }

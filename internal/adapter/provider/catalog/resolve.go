@@ -9,8 +9,8 @@ import (
 
 // Resolve finds the model to use: what the flag says, else PAWL_MODEL, else
 // the configuration, else the first provider whose key is in the environment.
-// A name is provider/model, a model alone, or a provider alone (its default
-// model). Errors are configuration errors that say what to set; that nothing
+// A name is provider/model, a model alone, a family's short name, or a provider
+// alone (its default model). Errors are configuration errors that say what to set; that nothing
 // is configured at all has the kind ErrNone.
 func Resolve(w Want) (Choice, error) {
 	for _, said := range []struct{ name, why string }{
@@ -68,12 +68,18 @@ func named(name, why string, w Want) (Choice, error) {
 			if r.kind == builtin {
 				return Choice{}, fault.NewConfiguration("use -m offline", "the offline model has no variants")
 			}
+			if s, ok := shortOf(after); ok && s.home == r.name {
+				after = s.model
+			}
 			return choose(r, after, why, w)
 		}
 	}
 	if get(w.Env, "PAWL_BASE_URL") != "" {
 		r, _ := find(compatible)
 		return choose(r, name, why, w)
+	}
+	if s, ok := shortOf(name); ok {
+		return s.choose(why, w)
 	}
 	if m, _ := lookup(name); m.home != "" && !strings.Contains(name, "/") {
 		r, _ := find(m.home)

@@ -1,0 +1,53 @@
+package catalog
+
+import "strings"
+
+// short is a name that people use for the newest model of a family.
+type short struct {
+	names  string
+	home   string // the provider that made it
+	model  string
+	routed string // as routers name it
+}
+
+// shorts are the families' short names, as other agents take them.
+var shorts = []short{
+	{"sonnet", "anthropic", "claude-sonnet-5-5", "anthropic/claude-sonnet-5.5"},
+	{"opus", "anthropic", "claude-opus-5-5", "anthropic/claude-opus-5.5"},
+	{"haiku", "anthropic", "claude-haiku-5-5", "anthropic/claude-haiku-5.5"},
+	{"fable", "anthropic", "claude-fable-5-1", "anthropic/claude-fable-5.1"},
+	{"gpt chatgpt sol", "openai", "gpt-6.1-sol", "openai/gpt-6.1-sol"},
+	{"luna", "openai", "gpt-6-luna", "openai/gpt-6-luna"},
+	{"codex gpt-codex", "openai", "gpt-5.3-codex", "openai/gpt-5.3-codex"},
+	{"flash gemini-flash", "gemini", "gemini-3.8-flash", "google/gemini-3.8-flash"},
+	{"pro gemini-pro", "gemini", "gemini-3.1-pro", "google/gemini-3.1-pro"},
+	{"glm", "zai", "glm-5.2", "z-ai/glm-5.2"},
+	{"devstral", "mistral", "devstral-medium-latest", "mistralai/devstral-medium"},
+}
+
+// shortOf finds what a short name stands for. Claude Code's mark of a long window
+// is no part of it: windows are what the model has.
+func shortOf(name string) (short, bool) {
+	name = strings.TrimSuffix(strings.ToLower(name), "[1m]")
+	for _, s := range shorts {
+		for _, n := range strings.Fields(s.names) {
+			if n == name {
+				return s, true
+			}
+		}
+	}
+	return short{}, false
+}
+
+// choose takes the family's model from who made it, or where only a router's key
+// is there, through that.
+func (s short) choose(why string, w Want) (Choice, error) {
+	home, _ := find(s.home)
+	if key, _ := keyOf(home, w.Env); key == "" {
+		router, _ := find("openrouter")
+		if key, _ := keyOf(router, w.Env); key != "" {
+			return choose(router, s.routed, why, w)
+		}
+	}
+	return choose(home, s.model, why, w)
+}

@@ -1,0 +1,245 @@
+package settings
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/atomicfile"
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
+)
+
+// This file reads and changes single keys of a person's configuration
+// (SPEC 17.5).
+
+// Schema is the JSON schema of the configuration, for editors.
+//
+//go:embed config.schema.json
+var Schema []byte
+
+// User is the user's file.
+func (p Paths) User() string { return filepath.Join(p.Config, "config.json") }
+
+// Project is a project's file.
+func Project(dir string) string { return filepath.Join(dir, ".pawl", "config.json") }
+
+// Config is a person's configuration file.
+type Config struct{ Path string }
+
+// Get returns the value of a key, such as budget.usd, as JSON; ok is false where
+// the file does not set it. A key that there is not is an error.
+func (c Config) Get(key string) (value []byte, ok bool, err error) {
+	keys, _, err := keysOf(key)
+	if err != nil {
+		return nil, false, err
+	}
+	raw, err := c.read()
+	if err != nil || len(raw) == 0 {
+		return nil, false, err
+	}
+	value, ok, err = jsonc.Get(raw, keys...)
+	if err != nil {
+		err = c.bad(err)
+	}
+	return value, ok, err
+}
+
+// All returns all keys that the file sets, in the order of their names, with
+// their values as JSON.
+func (c Config) All() (keys []string, values map[string]json.RawMessage, err error) {
+	values = map[string]json.RawMessage{}
+	raw, err := c.read()
+	if err != nil || len(raw) == 0 {
+		return nil, values, err
+	}
+	if err := decode(c.Path, jsonc.Plain(raw), new(Settings)); err != nil {
+		return nil, nil, err
+	}
+	var flatten func(at string, raw json.RawMessage, t reflect.Type)
+	flatten = func(at string, raw json.RawMessage, t reflect.Type) {
+		fields, elem := inside(t)
+		members := map[string]json.RawMessage{}
+		if fields == nil && (elem == nil || under(t).Kind() != reflect.Map) || json.Unmarshal(raw, &members) != nil {
+			values[at] = raw
+			return
+		}
+		for name, value := range members {
+			below := elem
+			if fields != nil {
+				below, _ = fields.get(name)
+			} else if strings.Contains(name, ".") {
+				name = `"` + name + `"`
+			}
+			if at != "" {
+				name = at + "." + name
+			}
+			flatten(name, value, below)
+		}
+	}
+	flatten("", jsonc.Plain(raw), reflect.TypeFor[Settings]())
+	for k := range values {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys, values, nil
+}
+
+// Set gives a key a value: JSON, or for a text the text itself. Comments stay.
+// What would not be a configuration is refused, and the file is as it was.
+func (c Config) Set(key, value string) error {
+	keys, t, err := keysOf(key)
+	if err != nil {
+		return err
+	}
+	raw, err := c.read()
+	if err != nil {
+		return err
+	}
+	out, err := jsonc.Set(raw, valueOf(value, t), keys...)
+	if err != nil {
+		return c.bad(err)
+	}
+	if len(raw) > 0 {
+		if err := decode(c.Path, jsonc.Plain(raw), new(Settings)); err != nil {
+			return err // it was wrong before
+		}
+	}
+	s := Settings{Progress: progress.Default()}
+	if err := decode(key, jsonc.Plain(out), &s); err != nil {
+		why := err.Error()
+		if f := (*fault.Error)(nil); errors.As(err, &f) {
+			_, why, _ = strings.Cut(f.Message, ": ")
+		}
+		return fault.NewConfiguration("nothing was changed", "%s", why)
+	}
+	if err := s.check(key); err != nil {
+		return err
+	}
+	path, mode := c.Path, os.FileMode(0o600)
+	if real, err := filepath.EvalSymlinks(path); err == nil { // kept elsewhere, as dotfiles are
+		path = real
+	}
+	if st, err := os.Stat(path); err == nil {
+		mode = st.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("keep the configuration: %w", err)
+	}
+	if err := atomicfile.Write(path, out, mode); err != nil {
+		return fmt.Errorf("keep the configuration: %w", err)
+	}
+	return nil
+}
+
+func (c Config) read() ([]byte, error) {
+	raw, err := readSmall(c.Path)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &fault.Error{Category: fault.Configuration, Message: "cannot read the configuration", Err: err, Hint: "correct or remove the file"}
+	}
+	return raw, nil
+}
+
+// bad says where a file can not be changed in place.
+func (c Config) bad(err error) error {
+	if raw, rerr := c.read(); rerr == nil {
+		if derr := decode(c.Path, jsonc.Plain(raw), new(Settings)); derr != nil {
+			return derr // it names the line
+		}
+	}
+	return &fault.Error{Category: fault.Configuration, Message: c.Path, Err: err, Hint: "correct the file by hand"}
+}
+
+// ErrKey is why a key is not taken.
+var ErrKey = errors.New("no such key")
+
+// keysOf takes a key apart, such as models."openai/gpt-5.1".window, and returns
+// the type of its value.
+func keysOf(key string) ([]string, reflect.Type, error) {
+	keys, err := splitKey(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := reflect.TypeFor[Settings]()
+	for i, k := range keys {
+		fields, elem := inside(t)
+		switch {
+		case fields == nil && elem != nil && under(t).Kind() == reflect.Map:
+			t = elem
+		case fields == nil:
+			return nil, nil, fmt.Errorf("%w: nothing stands below %q", ErrKey, strings.Join(keys[:i], "."))
+		default:
+			below, ok := fields.get(k)
+			if !ok {
+				at := strings.Join(append(slices.Clone(keys[:i]), k), ".")
+				if near := editdistance.Nearest(k, fields.names); near != "" {
+					return nil, nil, fmt.Errorf("%w: %q, did you mean %q?", ErrKey, at, strings.Join(append(slices.Clone(keys[:i]), near), "."))
+				}
+				return nil, nil, fmt.Errorf("%w: %q; there are %s", ErrKey, at, strings.Join(fields.names, ", "))
+			}
+			t = below
+		}
+	}
+	return keys, t, nil
+}
+
+func under(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// splitKey takes a key apart at its dots; what is in quotes has none.
+func splitKey(key string) ([]string, error) {
+	var out []string
+	for rest := key; ; {
+		var one string
+		if quoted, ok := strings.CutPrefix(rest, `"`); ok {
+			if one, rest, ok = strings.Cut(quoted, `"`); !ok || rest != "" && rest[0] != '.' {
+				return nil, fmt.Errorf("%w: the quotation in %s is not closed", ErrKey, key)
+			}
+		} else if i := strings.IndexByte(rest, '.'); i >= 0 {
+			one, rest = rest[:i], rest[i:]
+		} else {
+			one, rest = rest, ""
+		}
+		if one == "" {
+			return nil, fmt.Errorf("%w: %q", ErrKey, key)
+		}
+		out = append(out, one)
+		if rest == "" {
+			return out, nil
+		}
+		rest = rest[1:]
+	}
+}
+
+// valueOf is a value as JSON: a text needs no quotes where one is due, and a
+// list of one no brackets.
+func valueOf(value string, t reflect.Type) []byte {
+	quote := func() []byte {
+		b, _ := json.Marshal(value)
+		return b
+	}
+	switch t = under(t); {
+	case t.Kind() == reflect.String && !(strings.HasPrefix(value, `"`) && json.Valid([]byte(value))):
+		return quote()
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String && !strings.HasPrefix(value, "["):
+		return append(append([]byte("["), quote()...), ']')
+	case !json.Valid([]byte(value)):
+		return quote() // the error says what is taken
+	}
+	return []byte(value)
+}

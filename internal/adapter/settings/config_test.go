@@ -1,0 +1,196 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/jsonc"
+)
+
+var update = flag.Bool("update", false, "write the schema of the configuration anew")
+
+// SPEC 17.5: comments stay, what is wrong is refused with the file as it was.
+func TestConfigSet(t *testing.T) {
+	const before = "{\n  // which one\n  \"model\": \"openai/gpt-5\", // the old one\n  \"budget\": {\"usd\": 5},\n}\n"
+	for _, c := range []struct{ key, value, want, err string }{
+		{"model", "anthropic/claude-opus-5", `"model": "anthropic/claude-opus-5", // the old one`, ""},
+		{"budget.usd", "2.5", `{"usd": 2.5}`, ""},
+		{"budget.preset", "deep", `{"usd": 5, "preset": "deep"}`, ""},
+		{"autofix.enable", "false", `"autofix": {"enable": false},`, ""},
+		{"permissions.deny", "bash(git push *)", `"permissions": {"deny": ["bash(git push *)"]},`, ""},
+		{"permissions.deny", `["a", "b"]`, `"permissions": {"deny": ["a", "b"]},`, ""},
+		{`models."openai/gpt-5.1".window`, "100", `"models": {"openai/gpt-5.1": {"window": 100}},`, ""},
+		{"modle", "x", "", `did you mean "model"?`},
+		{"budget.usdd", "x", "", `did you mean "budget.usd"?`},
+		{"budget.zzzzzz", "1", "", "there are preset, usd"},
+		{"model.name", "x", "", "nothing stands below"},
+		{"budget.usd", "much", "", "takes a number and not a string"},
+		{"budget", "5", "", "takes an object"},
+		{"progress.stuck_threshold", "-1", "", "progress"},
+		{"retry_for", "soon", "", "no time to try again"},
+		{"", "x", "", "no such key"},
+		{"a..b", "x", "", "no such key"},
+		{`models."x`, "1", "", "not closed"},
+	} {
+		f := Config{filepath.Join(t.TempDir(), "pawl", "config.json")}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(f.Path), 0o700), os.WriteFile(f.Path, []byte(before), 0o640)); err != nil {
+			t.Fatal(err)
+		}
+		err := f.Set(c.key, c.value)
+		got, rerr := os.ReadFile(f.Path)
+		if rerr != nil {
+			t.Fatal(rerr)
+		}
+		switch {
+		case c.err != "" && (err == nil || !strings.Contains(text(err), c.err) || string(got) != before):
+			t.Errorf("%s = %s: %v, want %q; the file is\n%s", c.key, c.value, err, c.err, got)
+		case c.err == "" && (err != nil || !strings.Contains(string(got), c.want) || !strings.Contains(string(got), "// which one")):
+			t.Errorf("%s = %s: %v, want %q in\n%s", c.key, c.value, err, c.want, got)
+		}
+		if st, err := os.Stat(f.Path); err != nil || st.Mode().Perm() != 0o640 {
+			t.Errorf("the mode is %v, %v", st.Mode(), err)
+		}
+	}
+}
+
+func text(err error) string {
+	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Err != nil {
+		return f.Message + ": " + f.Err.Error()
+	}
+	return err.Error()
+}
+
+// A file that is a link stays one, and one that is not there is made.
+func TestConfigLink(t *testing.T) {
+	dir := t.TempDir()
+	real := filepath.Join(dir, "dotfiles.json")
+	f := Config{filepath.Join(dir, "config.json")}
+	if err := errors.Join(os.WriteFile(real, []byte("{}"), 0o600), os.Symlink(real, f.Path)); err != nil {
+		t.Skip("this system makes no links:", err)
+	}
+	if err := f.Set("model", "offline"); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := os.Lstat(f.Path); err != nil || st.Mode().IsRegular() {
+		t.Error("the link is gone")
+	}
+	if got, err := os.ReadFile(real); err != nil || string(got) != `{"model": "offline"}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	g := Config{filepath.Join(dir, "new", "pawl", "config.json")}
+	if err := g.Set("effort", "high"); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok, err := g.Get("effort"); err != nil || !ok || string(v) != `"high"` {
+		t.Errorf("%s %v %v", v, ok, err)
+	}
+	if _, ok, err := g.Get("model"); ok || err != nil {
+		t.Errorf("model: %v %v", ok, err)
+	}
+}
+
+func TestConfigAll(t *testing.T) {
+	f := Config{filepath.Join(t.TempDir(), "config.json")}
+	if err := os.WriteFile(f.Path, []byte(`{"model": "m", "budget": {"usd": 1}, "models": {"a/b.c": {"window": 3}}, "checks": [{"command": "x"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keys, values, err := f.All()
+	if err != nil || strings.Join(keys, " ") != `budget.usd checks model models."a/b.c".window` {
+		t.Errorf("%q %v", keys, err)
+	}
+	for _, k := range keys { // what is listed can be asked for
+		if v, ok, err := f.Get(k); err != nil || !ok || !bytes.Equal(v, values[k]) {
+			t.Errorf("%s: %s %v %v, want %s", k, v, ok, err, values[k])
+		}
+	}
+}
+
+// schema makes the schema of the configuration from the types that read it.
+func schema(t *testing.T) []byte {
+	t.Helper()
+	s, err := jsonschema.ForType(reflect.TypeFor[Settings](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[json.RawMessage](): {Type: "object"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	optional(s)
+	s.Title = "pawl's configuration"
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	for key, values := range map[string][]any{
+		"effort": {"low", "medium", "high"}, "mode": {"ask", "plan", "accept-edits", "auto", "yolo"}, "sandbox": {"workspace", "read-only", "off"},
+		"route": {"auto", "off", "read", "edit", "run", "profile"},
+	} {
+		s.Properties[key].Enum = values
+	}
+	s.Properties["budget"].Properties["preset"].Enum = []any{"quick", "standard", "deep", "unlimited"}
+	s.Properties["store"].Properties["durability"].Enum = []any{"normal", "full"}
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(b, '\n')
+}
+
+// optional lets every key be left out.
+func optional(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	s.Required = nil
+	for _, p := range s.Properties {
+		optional(p)
+	}
+	optional(s.Items)
+	optional(s.AdditionalProperties)
+}
+
+// SPEC 17.5: the published schema is that of the code, and takes the
+// configuration of the page.
+func TestSchemaIsCurrent(t *testing.T) {
+	want := schema(t)
+	for _, path := range []string{"config.schema.json", "../../../doc/config.schema.json"} {
+		if *update {
+			if err := os.WriteFile(path, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not current (%v): go test ./internal/adapter/settings -run TestSchemaIsCurrent -update", path, err)
+		}
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(want, &s); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../../doc/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(page), "```jsonc\n")
+	example, _, _ = strings.Cut(example, "```")
+	for text, ok := range map[string]bool{example: true, `{"$schema": "x"}`: true, `{"modle": "x"}`: false, `{"budget": {"usd": "5"}}`: false, `{"mode": "wild"}`: false} {
+		var v any
+		if err := json.Unmarshal(jsonc.Plain([]byte(text)), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Validate(v); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := decode("doc/configuration.md", jsonc.Plain([]byte(example)), new(Settings)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// parsed reads a command line as far as its flags and words, and runs nothing.
+func parsed(t *testing.T, args []string) error {
+	t.Helper()
+	a := &App{In: strings.NewReader("from stdin"), Out: io.Discard, Err: io.Discard, Env: func(k string) string { return map[string]string{"HOME": "/home/nobody"}[k] }, Dir: t.TempDir()}
+	root := a.root()
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	for _, c := range append(root.Commands(), root) {
+		runnable(c)
+	}
+	root.SetArgs(asRun(root, args))
+	return root.Execute()
+}
+
+// runnable has a command and those below it do nothing.
+func runnable(c *cobra.Command) {
+	if c.RunE != nil {
+		c.RunE = func(*cobra.Command, []string) error { return nil }
+	}
+	for _, s := range c.Commands() {
+		runnable(s)
+	}
+}
+
+var inTicks = regexp.MustCompile("`(pawl[^`]*)`")
+
+// SPEC 17.6: the page says of no word that it works which does not.
+func TestComingFrom(t *testing.T) {
+	page, err := os.ReadFile("../../../doc/coming-from.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(strings.ReplaceAll(line, `\|`, "¦"), "|")
+		if len(cells) != 4 || strings.Contains(cells[2], "not here") {
+			continue
+		}
+		for _, m := range inTicks.FindAllStringSubmatch(cells[2], -1) {
+			rows++
+			cmds, err := shellsyntax.Parse(m[1], "/")
+			if err != nil || len(cmds) != 1 {
+				t.Fatalf("%s: %v", m[1], err)
+			}
+			var args []string
+			for _, w := range cmds[0].Words[1:] {
+				args = append(args, w.Text)
+			}
+			if err := parsed(t, args); err != nil {
+				t.Errorf("%s: %v", m[1], err)
+			}
+		}
+	}
+	if rows < 50 {
+		t.Errorf("only %d command lines were found on the page", rows)
+	}
+}
+
+// What the page says is not here is refused in words that say what is.
+func TestNotHere(t *testing.T) {
+	for _, args := range []string{
+		"-p --worktree x", "run --json-schema {} x", "update", "login", "-a never", "-i shot.png", "--yes-always x", "--test-cmd x y", "exec --image a.png x",
+		"--prompt-interactive x", "--checkpointing", "-p --agents {} x", "--architect", "plugin install x", "auth login", "--list-sessions", "resume --last", "--oss",
+	} {
+		err := parsed(t, strings.Fields(args))
+		if err == nil {
+			t.Errorf("pawl %s is taken", args)
+			continue
+		}
+		if code, _ := exitCode(err); code != 2 || !strings.Contains(err.Error(), "in pawl: ") && !strings.Contains(err.Error(), "no command ") {
+			t.Errorf("pawl %s: exit code %d: %v", args, code, err)
+		}
+	}
+}
+
+// Every hint is about a flag that pawl does not have, and none is empty.
+func TestHintsAreOfOthers(t *testing.T) {
+	a := &App{Env: func(string) string { return "" }}
+	root := a.root()
+	for name, hint := range otherFlags {
+		if hint == "" || root.Flags().Lookup(strings.TrimPrefix(name, "--")) != nil {
+			t.Errorf("%s: pawl has it: %q", name, hint)
+		}
+	}
+	for short, hint := range otherShort {
+		if hint == "" || root.Flags().ShorthandLookup(short) != nil {
+			t.Errorf("-%s: pawl has it: %q", short, hint)
+		}
+	}
+	for name, hint := range otherCommands {
+		if hint == "" || isCommand(root, name) {
+			t.Errorf("%s: pawl has it: %q", name, hint)
+		}
+	}
+	for name, ours := range sameFlags {
+		if root.Flags().Lookup(ours) == nil {
+			t.Errorf("--%s is --%s, which is not there", name, ours)
+		}
+	}
+}
+
+// Several values behind a flag of Claude Code's are no prompt; what is no value
+// stays one.
+func TestOneByOne(t *testing.T) {
+	for in, want := range map[string]string{
+		"-p --allowedTools Bash Edit hello":      "-p --allowedTools Bash --allowedTools Edit hello",
+		"--allowedTools=Bash Read(src/**) -p":    "--allowedTools=Bash --allowedTools Read(src/**) -p",
+		"--disallowedTools mcp__a__b WebFetch x": "--disallowedTools mcp__a__b --disallowedTools WebFetch x",
+		"--allow Bash Edit":                      "--allow Bash Edit",
+		"--allowedTools Bash Fix it":             "--allowedTools Bash Fix it",
+		"-- --allowedTools Bash Edit":            "-- --allowedTools Bash Edit",
+		"--allowedTools":                         "--allowedTools",
+		"--add-dir .. ./. x":                     "--add-dir .. --add-dir ./. x",
+	} {
+		if got := strings.Join(oneByOne(strings.Fields(in)), " "); got != want {
+			t.Errorf("%s\n got %s\nwant %s", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// configCommand shows and changes the user's configuration (SPEC 17.5).
+func (a *App) configCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "config", Short: "Show and change your configuration",
+		Long: `Show and change the configuration of this user (doc/configuration.md). Without a
+subcommand: what the file sets. A key is written with dots, such as budget.usd;
+a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`,
+		Args: noSubcommand, RunE: func(*cobra.Command, []string) error { return a.configList(false) },
+	}
+	var asJSON bool
+	list := &cobra.Command{Use: "list", Short: "List what the file sets", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return a.configList(asJSON) }}
+	list.Flags().BoolVar(&asJSON, "json", false, "as one JSON object, by key")
+	c.AddCommand(
+		&cobra.Command{Use: "get KEY", Short: "Print the value of a key; exit code 1 where the file does not set it", Args: exactly(1), RunE: func(_ *cobra.Command, args []string) error {
+			f, err := a.configFile()
+			if err != nil {
+				return err
+			}
+			value, ok, err := f.Get(args[0])
+			switch {
+			case errors.Is(err, settings.ErrKey):
+				return usageError("%w", err)
+			case err != nil:
+				return err
+			case !ok:
+				return &exitError{code: 1, err: fmt.Errorf("%s does not set %s", f.Path, args[0])}
+			}
+			_, err = fmt.Fprintln(a.Out, plain.Line(bareText(value)))
+			return err
+		}},
+		&cobra.Command{Use: "set KEY VALUE", Short: "Set a key; comments in the file stay", Args: exactly(2), RunE: func(_ *cobra.Command, args []string) error {
+			if a.inPawl() {
+				return usageError("pawl config set is for a person, and this was started by pawl itself")
+			}
+			f, err := a.configFile()
+			if err != nil {
+				return err
+			}
+			if err := f.Set(args[0], args[1]); errors.Is(err, settings.ErrKey) {
+				return usageError("%w", err)
+			} else if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Err, "pawl: %s set in %s\n", plain.Line(args[0]), plain.Line(f.Path))
+			return nil
+		}},
+		list,
+		&cobra.Command{Use: "path", Short: "Print which files are read, and whether they are there", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
+			f, err := a.configFile()
+			if err != nil {
+				return err
+			}
+			for _, file := range []struct{ path, about string }{{f.Path, "yours"}, {settings.Project(a.Dir), "the project's, which can only restrict"}} {
+				about := file.about
+				if _, err := os.Stat(file.path); err != nil {
+					about += "; not there"
+				}
+				fmt.Fprintf(a.Out, "%s  (%s)\n", plain.Line(file.path), about)
+			}
+			return nil
+		}},
+		&cobra.Command{Use: "schema", Short: "Print the JSON schema of the file", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
+			_, err := a.Out.Write(settings.Schema)
+			return err
+		}},
+	)
+	return c
+}
+
+func (a *App) configFile() (settings.Config, error) {
+	paths, err := settings.PathsFrom(a.Env)
+	return settings.Config{Path: paths.User()}, err
+}
+
+func (a *App) configList(asJSON bool) error {
+	f, err := a.configFile()
+	if err != nil {
+		return err
+	}
+	keys, values, err := f.All()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		b, err := json.MarshalIndent(values, "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(a.Out, string(b))
+		return err
+	}
+	if len(keys) == 0 {
+		fmt.Fprintf(a.Err, "pawl: %s sets nothing; doc/configuration.md has the keys\n", plain.Line(f.Path))
+	}
+	for _, k := range keys {
+		fmt.Fprintln(a.Out, plain.Line(k+" = "+bareText(values[k])))
+	}
+	return nil
+}
+
+// bareText is a value for people: a text without quotes, all else on one line.
+func bareText(raw []byte) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return strings.Join(strings.Fields(string(raw)), " ")
+}

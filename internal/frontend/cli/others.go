@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// This file knows the words of other agents: what of them pawl takes, and what
+// it has in the place of the others (SPEC 17.6). doc/coming-from.md is its page.
+
+// sameFlags are other agents' names of flags that pawl has.
+var sameFlags = map[string]string{
+	"allowedTools": "allow", "allowed-tools": "allow", "allow-tool": "allow", // Claude Code, Gemini CLI, Copilot
+	"disallowedTools": "deny", "disallowed-tools": "deny", "deny-tool": "deny",
+	"dangerously-skip-permissions": "yolo", "dangerously-bypass-approvals-and-sandbox": "yolo", "allow-all-tools": "yolo",
+	"approval-mode": "permission-mode", "include-directories": "add-dir",
+	"cd": "dir", "cwd": "dir", "reasoning-effort": "effort",
+	"no-session-persistence": "no-session", "ephemeral": "no-session",
+	"prompt": "print", "message": "print", "msg": "print",
+}
+
+// needlessFlags ask for what pawl does anyway.
+var needlessFlags = map[string]string{
+	"verbose":                  "progress is on standard error, and stream-json has every event",
+	"include-partial-messages": "stream-json has every piece of a reply",
+	"skip-git-repo-check":      "pawl works in any folder",
+	"stream":                   "replies are shown as they come",
+}
+
+// sameWords are other agents' words for values.
+var sameWords = map[string]map[string]string{
+	"sandbox":         {"workspace-write": "workspace", "danger-full-access": "off", "none": "off", "readonly": "read-only"},
+	"permission-mode": {"suggest": "ask", "full-auto": "auto", "on-request": "ask", "untrusted": "ask"},
+	"output-format":   {"plain": "text", "jsonl": "stream-json", "streaming-json": "stream-json"},
+	"effort":          {"minimal": "low", "xhigh": "high", "max": "high"},
+}
+
+// word is a flag's value that other agents call differently.
+type word struct {
+	to    *string
+	known map[string]string
+}
+
+func (w word) String() string {
+	if w.to == nil {
+		return ""
+	}
+	return *w.to
+}
+
+// Set is part of pflag.Value.
+func (w word) Set(s string) error {
+	*w.to = s
+	if ours := w.known[s]; ours != "" {
+		*w.to = ours
+	}
+	return nil
+}
+
+func (word) Type() string { return "string" }
+
+const (
+	putKey   = "set the provider's key in the environment, such as ANTHROPIC_API_KEY; pawl models lists them"
+	putRules = "write it into AGENTS.md; pawl rules shows what is read"
+	putFile  = "name the file in the prompt: @FILE"
+	ownCheck = "the project's checks run by themselves after changes; --until 'COMMAND' goes on until it passes"
+	commits  = "pawl commits nothing by itself; pawl undo puts changes back"
+	rebuild  = "go install github.com/pawl-agent/pawl/cmd/pawl@latest, or your package manager"
+)
+
+// otherFlags are flags of other agents, with what pawl has in their place.
+var otherFlags = map[string]string{
+	// Claude Code
+	"--mcp-config": "pawl mcp add NAME, or pawl mcp import FILE", "--strict-mcp-config": "pawl mcp remove NAME takes a server away",
+	"--json-schema": "say in the prompt how the answer shall look; --output-format json is about pawl's own result",
+	"--worktree":    "git worktree add ../other, then pawl -C ../other", "--tmux": "start pawl in tmux yourself",
+	"--input-format": "the prompt is text, as the argument or on standard input",
+	"--debug":        "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
+	"--tools": "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it", "--setting-sources": "pawl config path names the files",
+	"--agents": "write AGENTS.md", "--agent": "write AGENTS.md", "--plugin-dir": "pawl has no plugins", "--ide": "start pawl in the terminal of the editor",
+	"--permission-prompt-tool": "without a person what would ask is denied; --allow and --permission-mode say what is not asked",
+	"--max-thinking-tokens":    "--effort low, medium or high", "--from-pr": "give the request's text on standard input: gh pr diff | pawl run \"…\"",
+	"--append-system-prompt-file": "--append-system-prompt \"$(cat FILE)\"", "--system-prompt-file": "--system-prompt \"$(cat FILE)\"",
+	"--disable-slash-commands": "slash commands are a person's, in a conversation", "--teleport": "sessions are on this machine: pawl sessions list", "--remote": "sessions are on this machine: pawl sessions list",
+	// Codex
+	"--ask-for-approval": "--permission-mode ask, accept-edits or auto; pawl run asks nobody", "--profile": "PAWL_HOME names another folder of settings",
+	"--config": "pawl config set KEY VALUE", "--image": putFile, "--oss": "-m ollama/MODEL", "--local-provider": "-m ollama/MODEL or -m lmstudio/MODEL",
+	"--output-last-message": "standard output has only the answer: > FILE", "--output-schema": "say in the prompt how the answer shall look",
+	"--last": "--continue", "--search": "web_fetch reads pages that the prompt names", "--color": "NO_COLOR=1 takes colours away", "--enable": "pawl config set KEY VALUE", "--disable": "pawl config set KEY VALUE",
+	"--quiet": "pawl run has only the answer on standard output",
+	// Gemini CLI
+	"--prompt-interactive": "pawl \"PROMPT\" begins a conversation with it", "--all-files": "pawl reads what it needs; name files with @FILE", "--checkpointing": "it is always on: pawl undo, /rewind",
+	"--extensions": "pawl has no extensions", "--list-extensions": "pawl has no extensions", "--list-sessions": "pawl sessions list", "--delete-session": "pawl sessions delete ID",
+	"--show-memory-usage": "pawl stats", "--telemetry": "--metrics-addr 127.0.0.1:9464; nothing is sent anywhere", "--experimental-acp": "pawl has no ACP", "--acp": "pawl has no ACP", "--allowed-mcp-server-names": "--deny 'mcp__SERVER' takes one away",
+	// aider
+	"--message-file": "pawl run < FILE", "--yes": "--permission-mode auto, or --yolo", "--yes-always": "--permission-mode auto, or --yolo",
+	"--file": putFile, "--read": putFile, "--test-cmd": ownCheck, "--auto-test": ownCheck, "--lint-cmd": ownCheck, "--auto-lint": ownCheck, "--test": ownCheck, "--lint": ownCheck,
+	"--auto-commits": commits, "--no-auto-commits": commits, "--dirty-commits": commits, "--commit": commits, "--no-git": "pawl needs no git",
+	"--architect": "--permission-mode plan", "--edit-format": "pawl gives each model the form of edits that it knows", "--weak-model": "-m names the one model", "--editor-model": "-m names the one model",
+	"--api-key": putKey, "--openai-api-key": putKey, "--anthropic-api-key": putKey, "--watch-files": "pawl is told in the conversation", "--map-tokens": "pawl reads what it needs, and sends no map of the repository",
+	"--restore-chat-history": "--continue", "--dark-mode": "the terminal's own colours are used", "--light-mode": "the terminal's own colours are used", "--chat-language": putRules, "--conventions": putRules,
+}
+
+// otherShort are their flags of one letter.
+var otherShort = map[string]string{
+	"a": "--permission-mode ask, accept-edits or auto", "s": "--sandbox workspace, read-only or off", "i": "pawl \"PROMPT\" begins a conversation with it, and @FILE in it brings a file along",
+	"f": "pawl run < FILE, or name the file in the prompt: @FILE", "w": "git worktree add ../other, then pawl -C ../other", "d": "--output-format stream-json shows every event",
+	"q": "pawl run has only the answer on standard output", "o": "--output-format text, json or stream-json", "e": "pawl run \"PROMPT\"", "n": "pawl sessions lists them by their first words",
+}
+
+// otherCommands are commands of other agents. What follows one decides whether it
+// is meant as a command: subcommands are those that they have.
+var otherCommands = map[string]string{
+	"update": rebuild, "upgrade": rebuild, "install": rebuild, "self-update": rebuild,
+	"login": putKey, "logout": "take the provider's key out of the environment", "auth": putKey, "setup-token": putKey,
+	"resume": "pawl --continue, or pawl --resume ID", "continue": "pawl --continue", "fork": "pawl --continue --fork-session", "chat": "pawl alone opens a conversation",
+	"init": "write AGENTS.md; pawl rules shows what is read", "apply": "changes are made at once; pawl diff shows them and pawl undo puts them back", "review": "pawl \"review my changes\"",
+	"agents": "write AGENTS.md", "plugin": "pawl has no plugins", "plugins": "pawl has no plugins", "extensions": "pawl has no extensions", "skills": "write AGENTS.md",
+	"commit": commits, "serve": "pawl run --output-format stream-json is for programs", "session": "pawl sessions", "cost": "pawl stats", "model": "pawl models", "settings": "pawl config", "completions": "pawl completion bash, zsh or fish",
+}
+
+var subcommands = strings.Fields("add add-json remove rm list ls get set show serve login logout status install uninstall enable disable update new delete start stop run help import reset")
+
+// isSubcommand reports whether a word stands behind a command, and not in a
+// sentence.
+func isSubcommand(s string) bool {
+	return slices.Contains(subcommands, s) || strings.HasPrefix(s, "-")
+}
+
+// severalValues are the flags to which Claude Code takes several words, with what
+// such a word looks like.
+var severalValues = map[string]func(string) bool{
+	"--allowedTools": isRule, "--allowed-tools": isRule, "--disallowedTools": isRule, "--disallowed-tools": isRule, "--add-dir": isFolder,
+}
+
+var aRule = regexp.MustCompile(`^(mcp__\w+|(Bash|BashOutput|KillShell|Edit|MultiEdit|Read|Write|Glob|Grep|LS|Task|TodoWrite|WebFetch|WebSearch|NotebookEdit|NotebookRead|Skill)(\(.*\))?)$`)
+
+func isRule(s string) bool { return aRule.MatchString(s) }
+
+func isFolder(s string) bool {
+	st, err := os.Stat(s)
+	return err == nil && st.IsDir() && strings.ContainsAny(s, `/\`)
+}
+
+// oneByOne repeats a flag that stands before several words, which would be read
+// as a part of the prompt otherwise.
+func oneByOne(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(out, args[i:]...)
+		}
+		out = append(out, args[i])
+		name, _, whole := strings.Cut(args[i], "=")
+		fits := severalValues[name]
+		if fits == nil || i+1 >= len(args) {
+			continue
+		}
+		if !whole {
+			i++
+			out = append(out, args[i])
+		}
+		for i+1 < len(args) && fits(args[i+1]) {
+			i++
+			out = append(out, name, args[i])
+		}
+	}
+	return out
+}
+
+// anOverride is how Codex is given a setting, as -c KEY=VALUE.
+var anOverride = regexp.MustCompile(`^[a-z_]+(\.[\w-]+)*=\S`)
+
+// notAnOverride refuses a setting where -c means to continue.
+func (f *flags) notAnOverride(args []string) error {
+	if f.continueLast && len(args) > 0 && anOverride.MatchString(args[0]) {
+		key, value, _ := strings.Cut(args[0], "=")
+		return usageError("-c continues the newest session here, and %s is no prompt; a setting is kept with: pawl config set %s %s", args[0], key, value)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"regexp"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// This file says which session a command line means.
+
+// sessionID finds the session that the flags name, or makes an id for a new
+// one.
+func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, dir string) (string, error) {
+	var row event.Row
+	switch {
+	case f.resume != "" && f.resume != "latest":
+		r, err := st.Session(ctx, f.resume)
+		if err != nil {
+			return "", noSession(err, f.resume)
+		}
+		row = r
+	case f.continueLast, f.resume == "latest":
+		rows, err := ownSessions(ctx, st, dir)
+		if err != nil {
+			return "", err
+		}
+		if len(rows) == 0 {
+			return "", usageError("there is no session of %s to continue", dir)
+		}
+		row = rows[0]
+	case f.fork:
+		return "", usageError("--fork-session needs --continue or --resume")
+	default:
+		return a.newSession(ctx, st, f)
+	}
+	if row.Dir != "" && row.Dir != dir {
+		return "", usageError("session %s belongs to %s; go there, or give -C %s", row.ID, row.Dir, row.Dir)
+	}
+	if !f.fork {
+		if f.sessionID != "" {
+			return "", usageError("--session-id names a new session; with --continue or --resume it needs --fork-session")
+		}
+		return row.ID, nil
+	}
+	id, err := a.newSession(ctx, st, f)
+	if err != nil {
+		return "", err
+	}
+	at := row.Last
+	if f.forkAt > 0 {
+		at = f.forkAt
+	}
+	return id, st.Fork(ctx, event.Origin{Session: row.ID, At: at}, id)
+}
+
+func noSession(err error, id string) error {
+	if errors.Is(err, event.ErrNoSession) {
+		return usageError("%w: %s; see: pawl sessions list", err, id)
+	}
+	return err
+}
+
+// newSession is the id of a session that begins: the flag's, which no other has.
+func (a *App) newSession(ctx context.Context, st event.Store, f *flags) (string, error) {
+	if f.sessionID == "" {
+		return newID(), nil
+	}
+	if !sessionName.MatchString(f.sessionID) {
+		return "", usageError("--session-id %q: give 8 to 64 letters, digits and hyphens, such as a UUID", f.sessionID)
+	}
+	switch row, err := st.Session(ctx, f.sessionID); {
+	case err == nil && row.ID == f.sessionID:
+		return "", usageError("there is a session %s already; --resume %s goes on with it", row.ID, row.ID)
+	case err != nil && !errors.Is(err, event.ErrNoSession):
+		return "", err
+	}
+	return f.sessionID, nil
+}
+
+var sessionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{7,63}$`)
+
+// newID is 10 random bytes: enough that a short prefix is unique for a person.
+func newID() string {
+	var b [10]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
