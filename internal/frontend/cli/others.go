@@ -31,7 +31,7 @@ var needlessFlags = map[string]string{
 
 // sameWords are other agents' words for values.
 var sameWords = map[string]map[string]string{
-	"sandbox":         {"workspace-write": "workspace", "danger-full-access": "off", "none": "off", "readonly": "read-only"},
+	"sandbox":         {"workspace-write": "workspace", "danger-full-access": "off", "readonly": "read-only"},
 	"permission-mode": {"suggest": "ask", "full-auto": "auto", "on-request": "ask", "untrusted": "ask"},
 	"output-format":   {"plain": "text", "jsonl": "stream-json", "streaming-json": "stream-json"},
 	"effort":          {"minimal": "low", "xhigh": "high", "max": "high"},
