@@ -54,8 +54,9 @@ type front struct {
 	choose func(context.Context) (string, error)
 	// made: pawl made the folder itself.
 	made bool
-	// confirm, if set, asks a person for a yes.
+	// confirm, if set, asks a person for a yes. out shows what it is about.
 	confirm func(question string) (bool, error)
+	out     io.Writer
 }
 
 // opened is a session with everything that must be closed after it.

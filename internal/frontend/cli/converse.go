@@ -48,6 +48,24 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	return exitBy(exit.By)
 }
 
+// confirmed asks a person for a yes or a no. What is neither, such as a prompt
+// that they were typing already, is not an answer: they are asked again.
+func confirmed(ctx context.Context, person chat.Person, question string) (bool, error) {
+	for {
+		answer, err := person.Ask(ctx, question)
+		if err != nil {
+			return false, err
+		}
+		switch strings.ToLower(strings.TrimSpace(answer)) {
+		case "y", "yes":
+			return true, nil
+		case "n", "no", "":
+			return false, nil
+		}
+		fmt.Fprintln(person.Out(), "That is neither yes nor no, and nothing was done with it.")
+	}
+}
+
 // exitBy is the exit code of a conversation that a signal ended.
 func exitBy(signal string) error {
 	codes := map[string]int{"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
@@ -75,10 +93,8 @@ func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.P
 		o, err := a.open(ctx, &g, front{
 			name: name, person: true,
 			choose: func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, person) },
-			confirm: func(question string) (bool, error) {
-				answer, err := person.Ask(ctx, question)
-				return answeredYes(answer), err
-			},
+			confirm: func(question string) (bool, error) { return confirmed(ctx, person, question) },
+			out:     person.Out(),
 		})
 		if err != nil {
 			return nil, err

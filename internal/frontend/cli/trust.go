@@ -110,7 +110,7 @@ func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, e
 		}
 	}
 	if t.by == "" && fr.person && fr.confirm != nil && len(t.verdict.Asks()) > 0 && !t.verdict.Declined {
-		if err := a.askTrust(t, fr.confirm); err != nil {
+		if err := a.askTrust(t, fr); err != nil {
 			return nil, err
 		}
 	}
@@ -200,7 +200,7 @@ func (t *folderTrust) event() *event.FolderTrust {
 
 // askTrust shows a person what of the folder would run, and stores what they
 // say. All the projects in it are looked at for that.
-func (a *App) askTrust(t *folderTrust, confirm func(string) (bool, error)) error {
+func (a *App) askTrust(t *folderTrust, fr front) error {
 	parts, whole, err := t.everything()
 	if err != nil {
 		return err
@@ -208,9 +208,8 @@ func (a *App) askTrust(t *folderTrust, confirm func(string) (bool, error)) error
 	if err := t.judge(parts); err != nil {
 		return err // it was told; nothing could be stored
 	}
-	out := wrapped(a.Out, true)
-	t.show(out, whole)
-	yes, err := confirm("trust this folder? [y]es, [n]o: ")
+	t.show(fr.out, whole)
+	yes, err := fr.confirm("trust this folder? [y]es, [n]o: ")
 	if err != nil {
 		return err
 	}
