@@ -92,7 +92,7 @@ func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.P
 		}
 		o, err := a.open(ctx, &g, front{
 			name: name, person: true,
-			choose: func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, person) },
+			choose:  func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, person) },
 			confirm: func(question string) (bool, error) { return confirmed(ctx, person, question) },
 			out:     person.Out(),
 		})
