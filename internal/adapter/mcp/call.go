@@ -43,6 +43,7 @@ func (p *post) call(ctx context.Context, env tool.Env, i trustItem, in json.RawM
 		params.SetProgressToken(token)
 		defer c.watch(token, env.Out)()
 	}
+	defer c.asks(env.Ask)()
 	type answer struct {
 		r   *sdk.CallToolResult
 		err error

@@ -209,7 +209,11 @@ func problem(s *Server, missing []string) string {
 		return err.Error()
 	}
 	if len(missing) > 0 {
-		return "the environment has no " + strings.Join(missing, ", ")
+		text := "the environment has no " + strings.Join(missing, ", ")
+		if s.Project {
+			text += " for a folder's server, which gets none of pawl's own keys"
+		}
+		return text
 	}
 	switch s.Sandbox {
 	case "", "off", "workspace", "read-only":

@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -42,6 +43,7 @@ const classic = "2025-11-25"
 
 // conn is a connection to a running server.
 type conn struct {
+	name  string
 	ss    *sdk.ClientSession
 	proc  process.Process // nil: it is elsewhere
 	log   *tail
@@ -52,6 +54,7 @@ type conn struct {
 	mu       sync.Mutex
 	progress map[string]func(string) // by token
 	changed  bool                    // it said that its list is another
+	callers  []tool.Asker            // of the calls that run; nil: one that has ended
 }
 
 // dial starts a server, or reaches it.
@@ -87,14 +90,17 @@ func versions(srv Server) []string {
 var errStart = errors.New("it can not be started")
 
 func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail) (*conn, error) {
-	c := &conn{log: log, began: s.opt.Now(), gone: make(chan struct{}), progress: map[string]func(string){}}
+	c := &conn{name: srv.Name, log: log, began: s.opt.Now(), gone: make(chan struct{}), progress: map[string]func(string){}}
 	transport, err := s.transport(srv, c)
 	if err != nil {
 		return nil, err
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "pawl", Title: "pawl", Version: s.opt.Version}, &sdk.ClientOptions{
-		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}},
-		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.listChanged() },
+		Capabilities:           &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { c.listChanged() },
+		ElicitationHandler: func(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return c.elicit(ctx, r.Params)
+		},
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { c.progressed(r.Params) },
 	})
 	client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(s.opt.Root)}).String(), Name: "workspace"})

@@ -28,7 +28,9 @@ type post struct {
 
 	looked   bool      // for what was accepted
 	accepted *Accepted // nil: nothing was
-	judged   bool      // as it is now
+	made     []made    // of what was accepted
+	madeOf   *Accepted
+	judged   bool // as it is now
 	now      trust.Pinning
 	begun    bool
 	learned  chan struct{} // closed when learn has come to its end

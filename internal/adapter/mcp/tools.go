@@ -35,13 +35,11 @@ func (s *Servers) Tools() (set tool.Set, left []string) {
 		if a == nil {
 			continue
 		}
-		items := slices.Clone(a.Items)
-		slices.SortFunc(items, func(a, b trustItem) int { return strings.Compare(a.Name, b.Name) })
-		for _, i := range items {
-			if i.Kind != "tool" || p.held(i.Key()) != "" {
+		for _, m := range p.make(a) {
+			if p.held(m.item.Key()) != "" {
 				continue
 			}
-			t, err := p.tool(i)
+			i, t, err := m.item, m.tool, m.err
 			if err == nil {
 				if other := taken[folded(t.Spec.Name)]; other != "" {
 					err = fmt.Errorf("its name can be taken for that of %s", other)
@@ -56,6 +54,32 @@ func (s *Servers) Tools() (set tool.Set, left []string) {
 		}
 	}
 	return set, left
+}
+
+// made is a tool of a server, or why it is none.
+type made struct {
+	item trustItem
+	tool tool.Tool
+	err  error
+}
+
+// make makes the tools of what was accepted, once.
+func (p *post) make(a *Accepted) []made {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.madeOf == a {
+		return p.made
+	}
+	p.made, p.madeOf = nil, a
+	items := slices.Clone(a.Items)
+	slices.SortFunc(items, func(a, b trustItem) int { return strings.Compare(a.Name, b.Name) })
+	for _, i := range items {
+		if i.Kind == "tool" {
+			t, err := p.tool(i)
+			p.made = append(p.made, made{i, t, err})
+		}
+	}
+	return p.made
 }
 
 // maxName is what model APIs take.

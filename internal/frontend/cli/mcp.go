@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -56,7 +57,7 @@ func (a *App) mcpServers(paths settings.Paths, t *folderTrust) (out []mcp.Server
 	if t == nil || t.mcp == nil || t.mcp.Unread {
 		return out, warnings
 	}
-	theirs, err := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, a.Env)
+	theirs, err := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, a.notPawls)
 	if err != nil {
 		return out, append(warnings, err.Error())
 	}
@@ -71,6 +72,15 @@ func (a *App) mcpServers(paths settings.Paths, t *folderTrust) (out []mcp.Server
 		out = append(out, s)
 	}
 	return out, warnings
+}
+
+// notPawls is the environment without the keys that pawl itself was given: a
+// folder's server does not get them, also of a folder that is trusted.
+func (a *App) notPawls(name string) string {
+	if slices.Contains(catalog.KeyNames(), name) {
+		return ""
+	}
+	return a.Env(name)
 }
 
 // trustsServer reports whether a server of the folder's file may be started, as

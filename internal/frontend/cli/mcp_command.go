@@ -222,7 +222,7 @@ func (a *App) serversOf(dir string) (list []mcp.Server, t *folderTrust, paths se
 		}
 	}
 	if t.mcp != nil && !t.mcp.Unread {
-		theirs, _ := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, a.Env) // an error was told
+		theirs, _ := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, a.notPawls) // an error was told
 		for _, s := range theirs {
 			if !slices.ContainsFunc(list, func(o mcp.Server) bool { return strings.EqualFold(o.Name, s.Name) }) {
 				s.Problem = "this folder is not trusted as it is: pawl trust"

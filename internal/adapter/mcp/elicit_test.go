@@ -1,0 +1,79 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// answers is a person who says these things.
+type answers struct {
+	say   []string
+	heard []string
+}
+
+func (a *answers) Question(_ context.Context, text string, options []string) (string, error) {
+	a.heard = append(a.heard, text+" "+strings.Join(options, "/"))
+	if len(a.say) == 0 {
+		return "", tool.ErrNobody
+	}
+	out := a.say[0]
+	a.say = a.say[1:]
+	return out, nil
+}
+
+// SPEC 17.1: what a server asks is a question to the person, who is told who
+// asks; without an answer it gets none.
+func TestElicit(t *testing.T) {
+	form := `{"type":"object","properties":{"n":{"type":"integer"},"ok":{"type":"boolean"},"who":{"type":"string","description":"a na\u200bme","enum":["ann","bob"]}},"required":["n","who"]}`
+	for name, c := range map[string]struct {
+		schema, message string
+		say             []string
+		want            string
+	}{
+		"a form":       {form, "details", []string{"5", "yes", "bob"}, `accept {"n":5,"ok":true,"who":"bob"}`},
+		"not all":      {form, "details", []string{"5", "", "ann"}, `accept {"n":5,"who":"ann"}`},
+		"no number":    {form, "details", []string{"five"}, `cancel null`},
+		"what it must": {form, "details", []string{""}, `cancel null`},
+		"nobody":       {form, "details", nil, `cancel null`},
+		"yes":          {`{"type":"object","properties":{}}`, "go on?", []string{"accept"}, `accept null`},
+		"no":           {`{"type":"object","properties":{}}`, "go on?", []string{"maybe"}, `decline null`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := func() *sdk.Server {
+				s := sdk.NewServer(&sdk.Implementation{Name: "x", Version: "1"}, nil)
+				s.AddTool(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+					got, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: c.message, RequestedSchema: json.RawMessage(c.schema)})
+					if err != nil {
+						return nil, err
+					}
+					raw, err := json.Marshal(got.Content)
+					return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%s %s", got.Action, raw)}}}, err
+				})
+				return s
+			}
+			w := newWorld(t, map[string]func(*fakeProcess){"s": serve(s)})
+			set, _ := w.offer(t)
+			of, _ := set.Find("mcp__s__ask")
+			who := &answers{say: c.say}
+			r, err := of.Run(t.Context(), tool.Env{Ask: who}, json.RawMessage(`{}`))
+			if err != nil || r.Text != c.want {
+				t.Errorf("%q %v, want %q", r.Text, err, c.want)
+			}
+			for _, h := range who.heard {
+				if !strings.HasPrefix(h, "The MCP server s asks") || strings.Contains(h, "\u200b") {
+					t.Errorf("%q", h)
+				}
+			}
+			if r, err := of.Run(t.Context(), tool.Env{}, json.RawMessage(`{}`)); err != nil || r.Text != "decline null" {
+				t.Errorf("without a person: %q %v", r.Text, err)
+			}
+		})
+	}
+}
