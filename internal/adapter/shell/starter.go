@@ -134,15 +134,6 @@ func (p *proc) kill(grace time.Duration) {
 	}
 }
 
-func (p *proc) ended() bool {
-	select {
-	case <-p.dead:
-		return true
-	default:
-		return false
-	}
-}
-
 // Start is part of process.Starter.
 func (s *Starter) Start(ctx context.Context, prog process.Program) (process.Process, error) {
 	if err := context.Cause(ctx); err != nil {

@@ -108,13 +108,7 @@ func (p *paragraph) newline() {
 	p.rows.Break()
 }
 
-// pending is how the end of the paragraph would look if nothing more came.
-func (p *paragraph) pending() []styled.Line {
-	line, _ := p.s.inline(strings.TrimRight(p.rest, " "))
-	return p.rows.Peek(p.look(line))
-}
-
-// end gives the rows that are left.
+// end returns the rows that are left.
 func (p *paragraph) end() []styled.Line {
 	line, _ := p.s.inline(strings.TrimRight(p.rest, " "))
 	p.rows.Add(p.look(line))

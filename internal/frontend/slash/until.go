@@ -31,7 +31,7 @@ func untilCommand() Command {
 func parseUntil(args string) (command, prompt string, err error) {
 	args = strings.TrimSpace(args)
 	if args == "" {
-		return "", "", errors.New("until which command passes? such as /until go test ./...")
+		return "", "", errors.New("say until which command passes, such as /until go test")
 	}
 	if quote := args[:1]; quote == "'" || quote == `"` {
 		in, behind, closed := strings.Cut(args[1:], quote)

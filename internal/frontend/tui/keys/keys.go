@@ -242,8 +242,6 @@ func press(k uv.Key) Press {
 	if name == "space" {
 		name, text = " ", " "
 	}
-	if strings.HasPrefix(name, "kp") { // the keypad's keys are keys
-		name = strings.TrimPrefix(name, "kp")
-	}
+	name = strings.TrimPrefix(name, "kp") // the keypad's keys are keys
 	return Press{Name: name, Text: text}
 }
