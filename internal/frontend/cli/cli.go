@@ -68,7 +68,12 @@ func usageError(format string, args ...any) error {
 func Main(ctx context.Context, a *App) int {
 	private()
 	root := a.root()
-	root.SetArgs(asRun(root, a.Args))
+	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) { // of no use else
+		a.complete(root)
+		root.SetArgs(a.Args)
+	} else {
+		root.SetArgs(asRun(root, a.Args))
+	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -175,7 +180,6 @@ without asking anything, as "pawl run" does.`,
 		},
 	}
 	root.SetVersionTemplate("pawl {{.Version}}\n")
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError("%w%s\nsee: %s --help", err, meantFlag(c, err), c.CommandPath())
 	})
@@ -189,8 +193,17 @@ without asking anything, as "pawl run" does.`,
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(), a.versionCommand(),
 		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(),
-		a.configCommand(),
+		a.configCommand(), a.manCommand(), flagsTopic(),
 	)
+	shellScripts(root)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c == root {
+			rootHelp(c.OutOrStdout(), root)
+			return
+		}
+		help(c, args)
+	})
 	return root
 }
 

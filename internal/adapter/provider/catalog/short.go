@@ -51,3 +51,20 @@ func (s short) choose(why string, w Want) (Choice, error) {
 	}
 	return choose(home, s.model, why, w)
 }
+
+// Short is a family's short name and the model that it means now.
+type Short struct{ Name, Model string }
+
+// Shorts lists the short names of families whose maker's or router's key is in the
+// environment.
+func Shorts(env func(string) string) []Short {
+	var out []Short
+	for _, s := range shorts {
+		home, _ := find(s.home)
+		if key, _ := keyOf(home, env); key != "" {
+			name, _, _ := strings.Cut(s.names, " ")
+			out = append(out, Short{name, s.home + "/" + s.model})
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// mostCompleted is how many sessions the Tab key offers.
+const mostCompleted = 50
+
+// aSession is how usage lines say that a session is named.
+var aSession = regexp.MustCompile(`\b(SESSION|ID)\b`)
+
+// complete has the Tab key know what stands behind flags: modes, models, sessions.
+// Nothing is asked over the network for it.
+func (a *App) complete(root *cobra.Command) {
+	words := map[string][]string{
+		"permission-mode": {"ask\tasks before changes and commands", "plan\tonly reads", "accept-edits\tedits without asking", "auto\tcommands too, where they are confined", "yolo\tasks nothing"},
+		"sandbox":         {"workspace\tcommands write in the folder", "read-only\tcommands write nothing", "off\tcommands are not confined"},
+		"effort":          {"low", "medium", "high"},
+		"output-format":   {"text", "json", "stream-json"},
+		"route":           {"auto", "off", "read", "edit", "run", "profile"},
+		"budget":          {"quick", "standard", "deep", "unlimited"},
+	}
+	asked := map[string]func(context.Context) []string{"model": a.knownModels, "fallback-model": a.knownModels, "resume": a.knownSessions}
+	var each func(c *cobra.Command)
+	each = func(c *cobra.Command) {
+		for name, values := range words {
+			if f := c.Flags().Lookup(name); f != nil && c.Flags().Lookup("model") != nil { // of a session
+				_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // a flag that is there
+			}
+		}
+		for name, values := range asked {
+			if c.Flags().Lookup(name) != nil {
+				_ = c.RegisterFlagCompletionFunc(name, func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+					return values(c.Context()), cobra.ShellCompDirectiveNoFileComp
+				})
+			}
+		}
+		if aSession.MatchString(c.Use) {
+			c.ValidArgsFunction = func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+				return a.knownSessions(c.Context()), cobra.ShellCompDirectiveNoFileComp
+			}
+		}
+		for _, s := range c.Commands() {
+			each(s)
+		}
+	}
+	each(root)
+}
+
+// shellScripts adds the command that prints the shells' scripts.
+func shellScripts(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	c := child(root, "completion")
+	c.Short, c.Args = "Print the completion script of bash, zsh or fish", noSubcommand
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+}
+
+// knownSessions are the newest sessions of the folder, with what they are about.
+func (a *App) knownSessions(ctx context.Context) []string {
+	st, _, err := a.store(ctx)
+	if err != nil {
+		return nil
+	}
+	defer st.Close()
+	dir, err := realPath(a.Dir)
+	if err != nil {
+		return nil
+	}
+	rows, err := st.Sessions(ctx, dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, r := range rows[:min(len(rows), mostCompleted)] {
+		out = append(out, fmt.Sprintf("%s\t%s", plain.Line(r.ID), plain.Line(plain.Cut(r.Title, 60))))
+	}
+	return out
+}
+
+// knownModels are the models that need no more to be said than their names.
+func (a *App) knownModels(context.Context) []string {
+	conf, _, err := a.settings()
+	if err != nil {
+		return nil
+	}
+	out := []string{"offline\tthe built-in planner"}
+	for _, l := range catalog.Usable(a.Env, a.catalogConfig(conf)) {
+		if l.Usable && l.Model != "" {
+			out = append(out, l.Provider+"/"+l.Model)
+		}
+	}
+	for _, s := range catalog.Shorts(a.Env) {
+		out = append(out, s.Name+"\t"+s.Model)
+	}
+	return out
+}

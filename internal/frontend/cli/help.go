@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// This file is `pawl --help`: one screen. All flags are in `pawl help flags`, all
+// of everything in `pawl man`.
+
+// helpWays are the ways to start that people look for first.
+const helpWays = `pawl is a coding agent for the terminal.
+
+  pawl                       open a conversation in this folder
+  pawl "fix the bug"         begin one with a prompt
+  pawl -p "explain" < log    run one prompt without asking anything (pawl run)
+  pawl -c                    go on with the newest session of this folder
+  pawl run --until 'go test ./...' "mend the parser"     go on until it passes
+`
+
+// helpCommands are the commands by what one wants, each with the few that people
+// look for; the rest is named only.
+var helpCommands = []struct {
+	title    string
+	commands string
+}{
+	{"Work", "run demo"},
+	{"What was done", "diff undo sessions why stats"},
+	{"This folder", "rules memory trust sandbox"},
+	{"Set up", "doctor models mcp config completion"},
+}
+
+// helpFlags are the flags that are used most.
+const helpFlags = "model permission-mode yolo sandbox print continue resume dir until max-budget-usd output-format"
+
+// rootHelp writes the help of pawl itself.
+func rootHelp(w io.Writer, root *cobra.Command) {
+	fmt.Fprint(w, helpWays)
+	fmt.Fprintln(w)
+	var shown []string
+	for _, group := range helpCommands {
+		fmt.Fprintf(w, "%s:\n", group.title)
+		for _, name := range strings.Fields(group.commands) {
+			if c := child(root, name); c != nil {
+				shown = append(shown, name)
+				fmt.Fprintf(w, "  %-11s %s\n", name, c.Short)
+			}
+		}
+	}
+	var rest []string
+	for _, c := range root.Commands() {
+		if (c.IsAvailableCommand() || c.Name() == "help") && !slices.Contains(shown, c.Name()) {
+			rest = append(rest, c.Name())
+		}
+	}
+	fmt.Fprintf(w, "  and %s\n\nFlags:\n", strings.Join(rest, ", "))
+	for _, name := range strings.Fields(helpFlags) {
+		f := root.Flags().Lookup(name)
+		if f == nil {
+			continue
+		}
+		short := ""
+		if f.Shorthand != "" {
+			short = "-" + f.Shorthand + ", "
+		}
+		usage := f.Usage
+		if i := strings.IndexAny(usage, ",:;("); i > 0 && len(usage) > 50 {
+			usage = strings.TrimSpace(usage[:i])
+		}
+		fmt.Fprintf(w, "  %-22s %s\n", short+"--"+f.Name, usage)
+	}
+	fmt.Fprint(w, "\npawl COMMAND --help, pawl help flags, pawl help exit-codes, pawl man\n")
+}
+
+func child(root *cobra.Command, name string) *cobra.Command {
+	for _, c := range root.Commands() {
+		if c.Name() == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// flagsTopic is `pawl help flags`.
+func flagsTopic() *cobra.Command {
+	c := &cobra.Command{Use: "flags", Short: "All flags of a conversation and of a run"}
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		fmt.Fprintf(c.OutOrStdout(), "Flags of pawl and pawl run:\n\n%s", c.Root().LocalNonPersistentFlags().FlagUsages())
+	})
+	return c
+}
