@@ -1,10 +1,10 @@
 package event
 
 // OpStarted records that an operation begins which has the session to itself and
-// is not a turn: a person's command, a compaction, another model. Text is what it
+// is not a turn: a person's command, a compaction, an undo, another model. Text is what it
 // was asked for with.
 type OpStarted struct {
-	Op   string `json:"op"` // command, compact, model
+	Op   string `json:"op"` // command, compact, model, undo, redo
 	Text string `json:"text,omitempty"`
 }
 

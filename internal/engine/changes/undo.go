@@ -21,18 +21,11 @@ type Undone struct {
 // Undo does a plan: all of it, but for the files that c leaves out,
 // or nothing. It looks at every file again and refuses where one is not as it
 // was when the plan was made. *undo.OpenError lists the files that need a word
-// first.
+// first. Its caller has the session to itself.
 func (h *History) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone, error) {
-	ctx, release, err := h.r.cfg.Exclusive(ctx, "nothing can be undone")
+	do, left, err := Chosen(p, c)
 	if err != nil {
 		return Undone{}, err
-	}
-	defer release()
-	do, left, err := p.Choose(c)
-	if err != nil {
-		return Undone{}, &fault.Error{
-			Category: fault.Configuration, Err: err, Message: "nothing was put back", Hint: "confirm these files, or leave them out",
-		}
 	}
 	if do, left, err = h.leaveOrphans(ctx, do, left); err != nil {
 		return Undone{}, err
@@ -64,6 +57,17 @@ func (h *History) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone
 		err = moved(stale.Path)
 	}
 	return out, err
+}
+
+// Chosen returns the files of a plan that c has done, and those that it leaves
+// out. It looks at no file.
+func Chosen(p undo.Plan, c undo.Consent) (do, left []undo.File, err error) {
+	if do, left, err = p.Choose(c); err != nil {
+		err = &fault.Error{
+			Category: fault.Configuration, Err: err, Message: "nothing was put back", Hint: "confirm these files, or leave them out",
+		}
+	}
+	return do, left, err
 }
 
 func moved(paths ...string) error {

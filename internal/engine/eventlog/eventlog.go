@@ -217,12 +217,13 @@ func (l *Log) Broken() error {
 	return err
 }
 
-// EndReaders ends all readers, once they have what is there; later ones are
-// ended at once where the log is closed with it.
+// EndReaders ends all readers, once they have what is stored; later ones too
+// where the log is closed with it, or can not be written any more: who waits for
+// an event must not have to come before the failure.
 func (l *Log) EndReaders(closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.closed = l.closed || closed
+	l.closed = l.closed || closed || l.broken != nil
 	for sub := range l.subs {
 		sub.end()
 	}

@@ -117,6 +117,10 @@ func TestBrokenStorage(t *testing.T) {
 	for e := range events {
 		t.Errorf("%+v", e)
 	}
+	l.EndReaders(false)
+	for range l.Events(t.Context(), l.Last()) { // one that comes after the failure does not wait for what never comes
+		t.Error("an event after the end")
+	}
 }
 
 // SPEC 16.7: wherever a key is cut in two, no piece of it reaches the screen,

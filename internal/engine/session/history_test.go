@@ -311,7 +311,7 @@ func TestEveryDeath(t *testing.T) {
 		if err != nil {
 			h.fail("%v", err)
 		}
-		_, _ = h.s.Changes().Undo(ctx, p, undo.Consent{})
+		_, _ = DoPlan(ctx, h.s, p, undo.Consent{})
 	}
 	ends := 0
 	for _, op := range []string{"write", "undo", "redo"} {

@@ -3,8 +3,10 @@ package session
 import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/mention"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // Op is something a frontend asks of a session.
@@ -60,14 +62,27 @@ type RunCommand struct{ Command string }
 // is what the summary must keep. OpDone is its end, after the Compacted.
 type Compact struct{ Focus string }
 
+// Undo does a plan of Changes, an undo's or a redo's: all of it, but for what
+// Consent leaves out, or nothing. A file that needs a word first is an error of
+// Submit. OpDone is its end.
+type Undo struct {
+	Plan    undo.Plan
+	Consent undo.Consent
+	// Done, if set, is told what came of it, before OpDone is.
+	Done func(changes.Undone, error)
+}
+
 // OpStarted.Op of the operations that have a start and an end.
 const (
 	opModel   = "model"
 	opCommand = "command"
 	opCompact = "compact"
+	opUndo    = "undo"
+	opRedo    = "redo"
 )
 
 func (Compact) op()    {}
+func (Undo) op()       {}
 func (Prompt) op()     {}
 func (Interrupt) op()  {}
 func (Answer) op()     {}

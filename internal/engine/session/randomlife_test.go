@@ -308,7 +308,7 @@ func (r *randomSession) putBack(w undo.What, o odds) (done bool) {
 	redone := r.broughtBack(p)
 	before := r.files()
 	r.faults()
-	u, err := r.s.Changes().Undo(ctx, p, c)
+	u, err := DoPlan(ctx, r.s, p, c)
 	r.say("undo %+v, consent %+v: %v", w, c, err)
 	for _, f := range p.Files {
 		r.say("  %s %s %s%s", f.Action, f.Path, f.Why, f.Ask)
@@ -340,7 +340,7 @@ func (r *randomSession) putBack(w undo.What, o odds) (done bool) {
 		if !maps.Equal(before, r.files()) && w.Kind != undo.ByRedo {
 			again, err := r.s.Changes().Plan(ctx, undo.What{Kind: undo.ByRedo})
 			if err == nil {
-				_, err = r.s.Changes().Undo(ctx, again, undo.Consent{})
+				_, err = DoPlan(ctx, r.s, again, undo.Consent{})
 			}
 			if err != nil {
 				r.fail("the part that stands cannot be taken back: %v", err)
@@ -364,7 +364,7 @@ func (r *randomSession) doneAgain(u changes.Undone, before map[string]content) {
 		r.fail("redo of %+v: %v %+v", u.Done, err, p.Files)
 	}
 	r.redos++
-	if _, err := r.s.Changes().Undo(context.Background(), p, undo.Consent{}); err != nil || !maps.Equal(before, r.files()) {
+	if _, err := DoPlan(context.Background(), r.s, p, undo.Consent{}); err != nil || !maps.Equal(before, r.files()) {
 		r.fail("undone and done again: %v; before %v", err, before)
 	}
 	r.say("done again")
@@ -489,4 +489,18 @@ func folded(s *Session) *undo.Fold {
 		f.Apply(e)
 	}
 	return f
+}
+
+// DoPlan does a plan and waits for its end.
+func DoPlan(ctx context.Context, s *Session, p undo.Plan, c undo.Consent) (out changes.Undone, err error) {
+	var failed error
+	started, err := s.Submit(ctx, Undo{Plan: p, Consent: c, Done: func(u changes.Undone, e error) { out, failed = u, e }})
+	if err != nil {
+		return changes.Undone{}, err
+	}
+	done, err := s.Await(ctx, started)
+	if err == nil && (done.Error != nil) != (failed != nil) {
+		err = fmt.Errorf("the log has %v, its caller was told %v", done.Error, failed)
+	}
+	return out, errors.Join(err, failed)
 }

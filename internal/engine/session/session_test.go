@@ -153,7 +153,7 @@ func (r *rig) undo(unit undo.Kind, leave ...string) (changes.Undone, error) {
 	if err != nil {
 		return changes.Undone{}, err
 	}
-	return r.Session.Changes().Undo(r.t.Context(), p, undo.Consent{LeaveOut: leave})
+	return session.DoPlan(r.t.Context(), r.Session, p, undo.Consent{LeaveOut: leave})
 }
 
 func (r *rig) put(name, text string) {
@@ -546,7 +546,7 @@ func TestUndoElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Changes().Undo(t.Context(), plan, undo.Consent{}); err != nil || !strings.HasPrefix(r.file("n.txt"), "error") {
+	if _, err := session.DoPlan(t.Context(), other, plan, undo.Consent{}); err != nil || !strings.HasPrefix(r.file("n.txt"), "error") {
 		t.Fatalf("%v; %q", err, r.file("n.txt"))
 	}
 	_ = other.Close()

@@ -10,14 +10,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/mention"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // Submit does an operation, or starts it: it waits for none. cause is the
 // sequence number of the event that it led to, 0 where it led to none yet (a
 // prompt that waits for what runs). What follows has that cause: the turn of a
-// prompt, and the OpDone that ends a SetModel, Compact or RunCommand. An error
+// prompt, and the OpDone that ends a SetModel, Compact, Undo or RunCommand. An error
 // means that nothing was done.
 func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	switch op := op.(type) {
@@ -40,6 +42,8 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 		return s.setModel(ctx, op.Ref)
 	case Compact:
 		return s.compact(ctx, op.Focus)
+	case Undo:
+		return s.undo(ctx, op)
 	case Phase:
 		return s.tasks.phase(ctx, op)
 	case Pause:
@@ -167,6 +171,23 @@ func (s *Session) use(ctx context.Context, m llm.Model, why string, first ...eve
 	}
 	s.log.View(s.setBuilder)
 	return nil
+}
+
+func (s *Session) undo(ctx context.Context, op Undo) (int64, error) {
+	if _, _, err := changes.Chosen(op.Plan, op.Consent); err != nil {
+		return 0, err
+	}
+	started := event.OpStarted{Op: opUndo, Text: op.Plan.Text}
+	if op.Plan.Kind == undo.ByRedo {
+		started.Op = opRedo
+	}
+	return s.ops.operate(ctx, started, "nothing can be undone", filesAreLooked, func(ctx context.Context) error {
+		done, err := s.changes.History().Undo(ctx, op.Plan, op.Consent)
+		if op.Done != nil {
+			op.Done(done, err)
+		}
+		return err
+	})
 }
 
 // personTimeout is how long a person's own command may run: they can interrupt

@@ -84,7 +84,7 @@ func TestUndoMoved(t *testing.T) {
 	r := wrote(t)
 	p := r.plan(undo.What{Kind: undo.ByAll})
 	r.put("sub/made.txt", "new\nmine\n")
-	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{}); err == nil || !strings.Contains(err.Error(), "sub/made.txt changed since the preview") {
+	if _, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{}); err == nil || !strings.Contains(err.Error(), "sub/made.txt changed since the preview") {
 		t.Error(err)
 	}
 	if r.file("a.txt") != "ONE\ntwo\nTHREE\n" || r.file("sub/made.txt") != "new\nmine\n" {
@@ -92,19 +92,52 @@ func TestUndoMoved(t *testing.T) {
 	}
 	p = r.plan(undo.What{Kind: undo.ByAll})
 	var open *undo.OpenError
-	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{}); !errors.As(err, &open) || len(open.Files) != 1 || open.Files[0].Path != "sub/made.txt" {
+	if _, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{}); !errors.As(err, &open) || len(open.Files) != 1 || open.Files[0].Path != "sub/made.txt" {
 		t.Errorf("%v", err)
 	}
-	u, err := r.Changes().Undo(t.Context(), p, undo.Consent{LeaveOut: []string{"sub/made.txt"}})
+	u, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{LeaveOut: []string{"sub/made.txt"}})
 	if err != nil || len(u.Done) != 1 || len(u.Left) != 1 || r.file("a.txt") != "one\ntwo\nthree\n" || r.file("sub/made.txt") != "new\nmine\n" {
 		t.Errorf("%+v %v", u, err)
 	}
-	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{LeaveOut: []string{"sub/made.txt"}}); err == nil {
+	if _, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{LeaveOut: []string{"sub/made.txt"}}); err == nil {
 		t.Error("a plan was done twice")
 	}
 	r.put("sub/made.txt", "new\n")
 	if _, err := r.undo(undo.ByAll); err != nil {
 		t.Errorf("what was left out is not to be put back later: %v", err)
+	}
+}
+
+// SPEC 10.2, 11.2: an undo and a redo are operations: recorded as begun and as
+// ended, with what they changed between.
+func TestUndoIsAnOperation(t *testing.T) {
+	r := wrote(t)
+	for _, c := range []struct {
+		kind undo.Kind
+		op   string
+	}{{undo.ByAll, "undo"}, {undo.ByRedo, "redo"}} {
+		after := r.View().Last()
+		started, err := r.Submit(t.Context(), session.Undo{Plan: r.plan(undo.What{Kind: c.kind})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, err := r.Await(t.Context(), started)
+		if err != nil || done.Op != c.op || done.Outcome != event.OK {
+			t.Errorf("%s: %+v %v", c.op, done, err)
+		}
+		var kinds []string
+		for e, err := range r.store.Read(t.Context(), r.ID(), after) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Seq > started && e.Cause != started {
+				t.Errorf("%s has the cause %d", e.Body.Kind(), e.Cause)
+			}
+			kinds = append(kinds, e.Body.Kind())
+		}
+		if n := len(kinds); n < 3 || kinds[0] != "op_started" || kinds[n-1] != "op_done" {
+			t.Errorf("%s: %v", c.op, kinds)
+		}
 	}
 }
 
@@ -184,10 +217,10 @@ func TestUndoUnattributed(t *testing.T) {
 	if p.Sure() || !strings.Contains(p.Files[0].Ask, `while "make" ran`) {
 		t.Errorf("%+v", p)
 	}
-	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{}); err == nil || r.file("a.txt") != "mine\n" {
+	if _, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{}); err == nil || r.file("a.txt") != "mine\n" {
 		t.Errorf("%v %q", err, r.file("a.txt"))
 	}
-	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{Confirmed: []string{"a.txt"}}); err != nil || r.file("a.txt") != "old\n" {
+	if _, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{Confirmed: []string{"a.txt"}}); err != nil || r.file("a.txt") != "old\n" {
 		t.Errorf("%v %q", err, r.file("a.txt"))
 	}
 }

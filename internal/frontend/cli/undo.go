@@ -142,7 +142,7 @@ func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
 			c.LeaveOut = nil // what is not named is refused, and said
 		}
 	}
-	u, err := o.Changes().Undo(ctx, p, c)
+	u, err := putback.Do(ctx, o.Session, p, c)
 	if open := (*undo.OpenError)(nil); errors.As(err, &open) {
 		return fault.NewConfiguration("--yes leaves them out; --include PATH says that a file may be put back", "nothing was put back: %v", open)
 	}

@@ -5,10 +5,25 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
+
+// Do does a plan that was agreed to, and waits for its end. What ends ctx
+// interrupts it.
+func Do(ctx context.Context, s *session.Session, p undo.Plan, c undo.Consent) (out changes.Undone, err error) {
+	var failed error
+	started, err := s.Submit(ctx, session.Undo{Plan: p, Consent: c, Done: func(u changes.Undone, e error) { out, failed = u, e }})
+	if err != nil {
+		return changes.Undone{}, err
+	}
+	if _, err := s.Await(ctx, started); err != nil {
+		return changes.Undone{}, err
+	}
+	return out, failed
+}
 
 // Lost names what the last turn of a session (all of them, for undo.ByAll)
 // destroyed that is not put back, "" for nothing.

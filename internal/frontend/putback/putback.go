@@ -2,8 +2,8 @@
 // about it: one preview and one set of questions for every frontend.
 //
 // It promises that nothing is agreed to that was not shown first, and that each
-// file which needs a word (SPEC 11.2) is asked about by its name. It does
-// nothing itself.
+// file which needs a word (SPEC 11.2) is asked about by its name. A
+// session does what was agreed to.
 package putback
 
 import (

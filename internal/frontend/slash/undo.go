@@ -64,7 +64,7 @@ func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
 		fmt.Fprintln(h.Out(), "nothing was changed")
 		return false, nil
 	}
-	u, err := h.Session().Changes().Undo(ctx, p, c)
+	u, err := putback.Do(ctx, h.Session(), p, c)
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -103,7 +104,11 @@ func TestGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Changes().Undo(t.Context(), plan, undo.Consent{}); err != nil || !strings.Contains(r.file("price/price.go"), "sum -= p") {
+	started, err := r.Submit(t.Context(), session.Undo{Plan: plan})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := r.Await(t.Context(), started); err != nil || done.Error != nil || !strings.Contains(r.file("price/price.go"), "sum -= p") {
 		t.Errorf("undo does not put the whole turn back: %v\n%s", err, r.file("price/price.go"))
 	}
 }

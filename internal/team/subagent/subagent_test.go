@@ -60,7 +60,11 @@ func TestAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{}); err != nil || r.file("a.txt") != "none" || r.file("b.txt") != "none" {
+	started, err := r.Submit(t.Context(), session.Undo{Plan: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := r.Await(t.Context(), started); err != nil || done.Error != nil || r.file("a.txt") != "none" || r.file("b.txt") != "none" {
 		t.Errorf("%v: a.txt %q, b.txt %q", err, r.file("a.txt"), r.file("b.txt"))
 	}
 }
