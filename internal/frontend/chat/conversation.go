@@ -23,6 +23,8 @@ type Opened struct {
 	Session *session.Session
 	Close   func()
 	Notes   []string // what to say when it is opened
+	// Custom are the commands that are kept in files.
+	Custom []slash.Custom
 	// Again is the command line that goes on with the session later, "" for one
 	// that is not kept.
 	Again string

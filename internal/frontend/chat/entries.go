@@ -252,6 +252,9 @@ func (c *Conversation) shell(ctx context.Context, line string) error {
 
 // command takes a slash command.
 func (c *Conversation) command(text string, in Input) (id string) {
+	if custom, ok := slash.FindCustom(c.Custom(), in.Command); ok {
+		return c.Say(custom.Prompt(in.Text))
+	}
 	cmd, err := slash.Find(in.Command)
 	if err != nil {
 		c.failed(err)

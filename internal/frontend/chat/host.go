@@ -99,6 +99,19 @@ func (h *host) Models(ctx context.Context) error {
 	return h.c.cfg.Models(ctx, h.out)
 }
 
+// Custom is part of slash.Host.
+func (h *host) Custom() []slash.Custom { return h.c.Custom() }
+
+// Custom lists the commands that are kept in files.
+func (c *Conversation) Custom() []slash.Custom {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		return nil
+	}
+	return c.open.Custom
+}
+
 // Rules is part of slash.Host.
 func (h *host) Rules() []string {
 	if h.c.cfg.Rules == nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	memstore "github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/adapter/tokenizer"
@@ -35,6 +36,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/route"
@@ -66,6 +68,7 @@ type opened struct {
 	model    modelChoice
 	trust    *folderTrust
 	warnings []string
+	custom   []slash.Custom
 	closers  []func() error
 }
 
@@ -253,6 +256,7 @@ type told struct {
 	prefer  func(string) error
 	answers answers.Store
 	kinds   []agents.Kind // of agents that it may start
+	skills  []skills.Skill
 }
 
 func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, o *opened) (t told, err error) {
@@ -275,6 +279,13 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 	}
 	t.system = f.systemPrompt
 	if t.system == "" {
+		if !fr.look {
+			t.skills, warnings = skills.Load(a.textFolders(c.dir, c.paths, "skills")...)
+			o.warnings = append(o.warnings, warnings...)
+			if fr.person {
+				o.readCommands(a.textFolders(c.dir, c.paths, "commands"))
+			}
+		}
 		t.system = prompt.System(prompt.Facts{
 			Dir: c.dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: isRepository(c.dir), Date: a.Now().Format("2006-01-02"),
 			Mode: string(c.perm.Mode()), Person: fr.person,
@@ -317,7 +328,7 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 		Window:  user.Window,
 		Counter: counter(user.Window),
 
-		Tools:       toolSet(o.model.info, w.servers, t.kinds),
+		Tools:       toolSet(o.model.info, w.servers, t.kinds, t.skills, w.mask.String),
 		Agents:      user.Agents.Levels(),
 		Outside:     w.outside,
 		Files:       w.files,

@@ -104,7 +104,7 @@ func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.P
 		if f.noSession {
 			again = ""
 		}
-		return &chat.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Again: again}, nil
+		return &chat.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Custom: o.custom, Again: again}, nil
 	}
 	return chat.Config{
 		Open: open, Now: a.Now,

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -11,7 +12,7 @@ import (
 
 // toolSet is the tools in the order the model is shown them. The form of edit
 // that is offered follows the model's family (SPEC 4.9).
-func toolSet(i llm.Info, servers *lsp.Servers, kinds []agents.Kind) tool.Set {
+func toolSet(i llm.Info, servers *lsp.Servers, kinds []agents.Kind, known []skills.Skill, mask func(string) string) tool.Set {
 	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
 	if i.Family == "gpt" {
 		set = append(set, tools.ApplyPatch(), tools.Write())
@@ -25,6 +26,9 @@ func toolSet(i llm.Info, servers *lsp.Servers, kinds []agents.Kind) tool.Set {
 		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember(), tools.CleanupToolCall(), tools.GoOverlay())
 	if len(kinds) > 0 {
 		set = append(set, subagent.Tool(kinds))
+	}
+	if len(known) > 0 {
+		set = append(set, skills.Tool(known, mask))
 	}
 	return set
 }

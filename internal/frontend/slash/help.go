@@ -4,12 +4,19 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
 func help() Command {
 	return Command{Name: "help", Anytime: true, Doc: "list the commands", Run: func(_ context.Context, h Host, _ string) error {
 		for _, c := range All() {
 			fmt.Fprintf(h.Out(), "  %-26s %s\n", strings.TrimSpace("/"+c.Name+" "+c.Args), c.Doc)
+		}
+		for _, c := range h.Custom() {
+			if !Builtin(c.Name) {
+				fmt.Fprintf(h.Out(), "  %-26s %s\n", plain.Line(strings.TrimSpace("/"+c.Name+" "+c.Args)), plain.Line(c.Doc))
+			}
 		}
 		fmt.Fprintf(h.Out(), "  %-26s %s\n", "!command", "run a shell command yourself; the model sees it and its output")
 		fmt.Fprintf(h.Out(), "  %-26s %s\n", "while a turn runs", "a prompt reaches the model before its next request; /pause has it wait, /phase tells what comes next, Ctrl+C cuts it short")

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
@@ -36,6 +37,8 @@ type Host interface {
 	About(ctx context.Context, r event.Row) (age, about string)
 	// Models writes which models are usable.
 	Models(ctx context.Context) error
+	// Custom lists the commands that are kept in files.
+	Custom() []Custom
 	// Rules lists the permission rules in force.
 	Rules() []string
 	// RuleFiles writes which rules files are loaded, and what is wrong with them.
@@ -54,6 +57,33 @@ type Host interface {
 	Out() io.Writer
 	// Quit leaves once the command has ended.
 	Quit()
+}
+
+// Custom is a command that a person or a project keeps in a file: a prompt.
+type Custom struct {
+	Name   string // without the slash
+	Args   string
+	Doc    string
+	Prompt func(args string) string
+}
+
+// FindCustom returns the custom command of exactly that name. One of pawl's own of
+// that name comes first.
+func FindCustom(all []Custom, name string) (Custom, bool) {
+	if Builtin(name) {
+		return Custom{}, false
+	}
+	for _, c := range all {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Custom{}, false
+}
+
+// Builtin reports whether pawl has a command of exactly that name.
+func Builtin(name string) bool {
+	return slices.ContainsFunc(All(), func(c Command) bool { return c.Name == name }) || name == "exit"
 }
 
 // Command is one slash command.

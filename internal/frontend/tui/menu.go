@@ -36,7 +36,7 @@ func (s *screen) complete() {
 		return
 	}
 	if line, end := s.edit.Line(); end && strings.HasPrefix(line, "/") && !strings.Contains(line, " ") {
-		s.offer(line, closed, commands(line[1:]))
+		s.offer(line, closed, commands(line[1:], s.talk.Custom()))
 		return
 	}
 	if word, ok := s.edit.Before('@'); ok && s.Files != nil {
@@ -63,12 +63,17 @@ func (s *screen) offer(word, closed string, items []choice) {
 }
 
 // commands are those whose name begins so; where there is none, the nearest.
-func commands(name string) (out []choice) {
+func commands(name string, custom []slash.Custom) (out []choice) {
 	var names []string
 	for _, c := range slash.All() {
 		names = append(names, c.Name)
 		if strings.HasPrefix(c.Name, name) {
 			out = append(out, choice{text: "/" + c.Name, about: strings.TrimSpace(c.Args + "  " + c.Doc)})
+		}
+	}
+	for _, c := range custom {
+		if strings.HasPrefix(c.Name, name) && !slash.Builtin(c.Name) {
+			out = append(out, choice{text: "/" + plain.Line(c.Name), about: plain.Line(strings.TrimSpace(c.Args + "  " + c.Doc))})
 		}
 	}
 	if near := editdistance.Nearest(name, names); len(out) == 0 && near != "" {

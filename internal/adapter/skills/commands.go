@@ -1,0 +1,128 @@
+package skills
+
+import (
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Command is a prompt that a person keeps and sends by its name.
+type Command struct {
+	Name        string
+	Description string
+	Hint        string   // of its arguments
+	Tools       []string // those that it says it needs; nil: it does not say
+	Text        string
+	File        string
+}
+
+// LoadCommands reads the commands of some folders: Markdown files, each named as
+// its command.
+func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
+	known := map[string]bool{}
+	for _, f := range folders {
+		want := func(p string) (string, bool) {
+			return stem(p), strings.EqualFold(path.Ext(p), ".md") && !strings.EqualFold(path.Base(p), "README.md")
+		}
+		warnings = append(warnings, f.each(want, func(s file) {
+			c := Command{Name: s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(s.fields.Text("argument-hint"), 60), Text: s.text, File: s.path}
+			if names, set := s.fields.List("allowed-tools"); set {
+				c.Tools = names
+			}
+			if c.Description == "" {
+				first, _, _ := strings.Cut(c.Text, "\n")
+				c.Description = line(strings.TrimLeft(first, "# "), 80)
+			}
+			switch {
+			case c.Text == "":
+				warnings = append(warnings, s.path+" was not read: it has no text")
+			case !known[c.Name]:
+				known[c.Name] = true
+				out = append(out, c)
+			}
+		})...)
+	}
+	return out, warnings
+}
+
+var (
+	placeholder = regexp.MustCompile(`\$ARGUMENTS(\[\d\])?|\$[1-9]\d*`)
+	shellLine   = regexp.MustCompile("!`([^`\n]+)`")
+)
+
+// Prompt is the prompt that a command stands for. What a person gave it is put
+// where it says $ARGUMENTS, $1 to $9 or $ARGUMENTS[0], else below it. A command
+// line in it (!`…`) becomes a call that the model is to make, through permissions
+// as any: nothing is run here.
+func (c Command) Prompt(args string) string {
+	var runs []string
+	text := shellLine.ReplaceAllStringFunc(c.Text, func(s string) string {
+		cmd := s[2 : len(s)-1]
+		runs = append(runs, cmd)
+		return "(the output of `" + cmd + "`)"
+	})
+	given, words := false, fields(args)
+	fill := func(s string) string {
+		n := 0
+		if s != "$ARGUMENTS" && len(s) > 2 && s[1] != 'A' {
+			return s // $10 is an amount
+		}
+		given = true
+		switch {
+		case s == "$ARGUMENTS":
+			return args
+		case strings.HasPrefix(s, "$ARGUMENTS["):
+			n, _ = strconv.Atoi(s[len("$ARGUMENTS[") : len(s)-1])
+			n++
+		default:
+			n, _ = strconv.Atoi(s[1:])
+		}
+		if n > len(words) {
+			return ""
+		}
+		return words[n-1]
+	}
+	text = placeholder.ReplaceAllStringFunc(text, fill)
+	for i := range runs {
+		runs[i] = placeholder.ReplaceAllStringFunc(runs[i], fill)
+	}
+	if !given && args != "" {
+		text += "\n\nARGUMENTS: " + args
+	}
+	if c.Tools != nil {
+		text += "\n\n(Use no tools for this but " + strings.Join(c.Tools, ", ") + ".)"
+	}
+	if len(runs) > 0 {
+		text = "First run these commands, each by a call, and use what they print where it is spoken of below:\n- `" + strings.Join(runs, "`\n- `") + "`\n\n" + text
+	}
+	return text
+}
+
+// fields are the words of arguments; quotes keep blanks together.
+func fields(s string) []string {
+	var out []string
+	var b strings.Builder
+	quote, in := rune(0), false
+	for _, r := range s {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, in = r, true
+		case quote == 0 && (r == ' ' || r == '\t' || r == '\n'):
+			if in {
+				out = append(out, b.String())
+				b.Reset()
+				in = false
+			}
+		default:
+			b.WriteRune(r)
+			in = true
+		}
+	}
+	if in {
+		out = append(out, b.String())
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+// Package skills reads what people keep in Markdown files for a model to follow:
+// skills, which the model is told by name and reads when it needs one, and
+// custom commands, which a person types (SPEC 17.4).
+//
+// They are text, as rules are: nothing of them is executed here, and no field
+// gives a session more than it has. Files are read within the folder that brings
+// them, regular ones of a bounded size; what can not be read is left out with a
+// warning. The folders that come first win.
+package skills
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/frontmatter"
+)
+
+// Folder is where to look: Path below Root, which no link leads out of.
+type Folder struct{ Root, Path string }
+
+// What is read: of a file in bytes, of a folder in files, and how deep.
+const (
+	maxFile  = 128 << 10
+	maxFiles = 200
+	maxDeep  = 3
+)
+
+var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+// file is one that was read.
+type file struct {
+	path   string // absolute
+	base   string // its name, or its folder's
+	fields frontmatter.Fields
+	text   string
+}
+
+// each reads the files below a folder that want wants, in order of their names.
+func (f Folder) each(want func(p string) (base string, ok bool), do func(file)) (warnings []string) {
+	warn := func(p string, err error) {
+		warnings = append(warnings, fmt.Sprintf("%s was not read: %v", filepath.Join(f.Root, filepath.FromSlash(p)), err))
+	}
+	root, err := os.OpenRoot(f.Root)
+	if err != nil {
+		return nil // it is not there
+	}
+	defer root.Close()
+	n := 0
+	err = fs.WalkDir(root.FS(), f.Path, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			if !errors.Is(err, fs.ErrNotExist) && p == f.Path {
+				warn(p, err)
+			}
+			return fs.SkipDir
+		case d.IsDir():
+			if strings.Count(strings.TrimPrefix(p, f.Path), "/") > maxDeep {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		base, ok := want(p)
+		if !ok {
+			return nil
+		}
+		if n++; n > maxFiles {
+			warn(f.Path, fmt.Errorf("there are more than %d files", maxFiles))
+			return fs.SkipAll
+		}
+		text, err := read(root, p)
+		if err != nil {
+			warn(p, err)
+			return nil
+		}
+		fields, body, err := frontmatter.Parse(text)
+		if err == nil && !name.MatchString(base) {
+			err = fmt.Errorf("the name %.80q must be letters, digits, -, _ or a dot", base)
+		}
+		if err != nil {
+			warn(p, err)
+			return nil
+		}
+		do(file{path: filepath.Join(f.Root, filepath.FromSlash(p)), base: base, fields: fields, text: strings.TrimSpace(body)})
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		warn(f.Path, err)
+	}
+	return warnings
+}
+
+func read(root *os.Root, p string) (string, error) {
+	st, err := root.Stat(p)
+	switch {
+	case err != nil:
+		return "", err
+	case !st.Mode().IsRegular():
+		return "", errors.New("it is no regular file")
+	case st.Size() > maxFile:
+		return "", fmt.Errorf("it is longer than %d KB", maxFile>>10)
+	}
+	f, err := root.Open(p)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	return strings.ToValidUTF8(string(b), "\uFFFD"), err
+}
+
+// line is a text in one line of at most n characters.
+func line(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}
+
+func below(folder, p string) string { return strings.TrimPrefix(strings.TrimPrefix(p, folder), "/") }
+
+func stem(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }

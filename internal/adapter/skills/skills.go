@@ -1,0 +1,131 @@
+package skills
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Skill is what a model can read when it needs it.
+type Skill struct {
+	Name        string
+	Description string
+	Text        string
+	Tools       []string // those that it says it needs; nil: it does not say
+	File        string
+}
+
+// How long the list of skills may get that the model is told, in characters.
+const (
+	maxDescription = 400
+	maxList        = 12_000
+)
+
+// Load reads the skills of some folders: files SKILL.md, each in a folder of its
+// own. One that a model may not take by itself is left out.
+func Load(folders ...Folder) (out []Skill, warnings []string) {
+	known := map[string]bool{}
+	for _, f := range folders {
+		want := func(p string) (string, bool) {
+			in := path.Dir(below(f.Path, p))
+			return path.Base(in), path.Base(p) == "SKILL.md" && in != "."
+		}
+		warnings = append(warnings, f.each(want, func(s file) {
+			k := Skill{Name: s.base, Description: line(s.fields.Text("description"), maxDescription), Text: s.text, File: s.path}
+			if n := s.fields.Text("name"); name.MatchString(n) {
+				k.Name = n
+			}
+			if names, set := s.fields.List("allowed-tools"); set {
+				k.Tools = names
+			}
+			switch {
+			case known[strings.ToLower(k.Name)], s.fields.Text("disable-model-invocation") == "true":
+			case k.Description == "":
+				warnings = append(warnings, s.path+" was not read: it has no description, and a model would not know when to use it")
+			case k.Text == "":
+				warnings = append(warnings, s.path+" was not read: it has no text")
+			default:
+				known[strings.ToLower(k.Name)] = true
+				out = append(out, k)
+			}
+		})...)
+	}
+	slices.SortStableFunc(out, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
+	return out, warnings
+}
+
+type skillArgs struct {
+	Name string `json:"name" doc:"the skill's name, as it is listed"`
+}
+
+// Tool returns the tool by which a model reads a skill. What it is told of them is
+// their list; mask masks secrets in it and in them.
+func Tool(all []Skill, mask func(string) string) tool.Tool {
+	var list strings.Builder
+	for i, s := range all {
+		l := "\n- " + s.Name + ": " + s.Description
+		if list.Len()+len(l) > maxList {
+			fmt.Fprintf(&list, "\nand %d more, whose names a person may tell: %s", len(all)-i, line(strings.Join(names(all[i:]), ", "), maxDescription))
+			break
+		}
+		list.WriteString(l)
+	}
+	t := tool.New("skill",
+		"Read a skill: instructions that the person or the project keeps for a kind of task. Read one before you begin a task that its description fits; the files it names are read and run by other calls. Skills:"+mask(list.String()),
+		func(tool.Env, skillArgs) (tool.Footprint, error) { return tool.Footprint{}, nil },
+		func(_ context.Context, _ tool.Env, in skillArgs) (tool.Result, error) {
+			for _, s := range all {
+				if strings.EqualFold(s.Name, strings.TrimSpace(in.Name)) {
+					return tool.Result{Text: mask(s.text()), Note: s.Name}, nil
+				}
+			}
+			return tool.Errorf("there is no skill %q; there are: %s", line(in.Name, 80), line(strings.Join(names(all), ", "), 2000)), nil
+		})
+	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"useskill", "loadskill", "readskill"}, Repeatable: false}
+	t.ReadOnly = true
+	if len(all) > 0 {
+		t.Example = fmt.Sprintf(`{"name":%q}`, all[0].Name)
+	}
+	return t
+}
+
+// text is a skill as the model reads it.
+func (s Skill) text() string {
+	dir := filepath.Dir(s.File)
+	out := fmt.Sprintf("[The skill %s. Files that it names are relative to %s.", s.Name, dir)
+	if s.Tools != nil {
+		out += " Use no tools for it but " + strings.Join(s.Tools, ", ") + "; that grants nothing."
+	}
+	if files := beside(dir); len(files) > 0 {
+		out += " Beside it: " + strings.Join(files, ", ") + "."
+	}
+	return out + "]\n\n" + s.Text
+}
+
+// beside lists some of the files of a skill's folder.
+func beside(dir string) (out []string) {
+	entries, _ := os.ReadDir(dir) // what can not be listed is not told
+	for _, e := range entries {
+		n := e.Name()
+		if e.IsDir() {
+			n += "/"
+		}
+		if n != "SKILL.md" && len(out) < 20 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func names(all []Skill) (out []string) {
+	for _, s := range all {
+		out = append(out, s.Name)
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package skills
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+func put(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SPEC 17.4: skills are found, listed with what they are for, and read when they
+// are asked for; what is hostile or broken is left out and told.
+func TestSkills(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	in := func(p string) string { return filepath.Join(dir, ".claude/skills", p) }
+	put(t, in("pdf/SKILL.md"), "---\nname: pdf-forms\ndescription: Fill in PDF forms.\n  Use it for any form.\nallowed-tools: Read, Bash(python:*)\n---\n\n# Forms\nRun scripts/fill.py; the key is hunter2.\n")
+	put(t, in("pdf/scripts/fill.py"), "x")
+	put(t, in("plain/SKILL.md"), "no front matter")
+	put(t, in("empty/SKILL.md"), "---\ndescription: x\n---\n")
+	put(t, in("hidden/SKILL.md"), "---\ndescription: x\ndisable-model-invocation: true\n---\ntext")
+	put(t, in("bad name/SKILL.md"), "---\ndescription: x\n---\ntext")
+	put(t, in("long/SKILL.md"), "---\ndescription: x\n---\n"+strings.Repeat("x", maxFile))
+	put(t, in("notes.md"), "no skill")
+	put(t, filepath.Join(out, "secret"), "---\ndescription: stolen\n---\nstolen")
+	for _, n := range []string{"linked", "dir"} {
+		if err := os.MkdirAll(in(n), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(out, "secret"), in("linked/SKILL.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(in("dir/SKILL.md"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(out, "skills/pdf/SKILL.md"), "---\nname: PDF-forms\ndescription: the person's own\n---\nlater")
+	put(t, filepath.Join(out, "skills/own/SKILL.md"), "---\ndescription: mine\n---\nown text")
+	all, warnings := Load(Folder{dir, ".claude/skills"}, Folder{dir, ".agents/skills"}, Folder{out, "skills"}, Folder{filepath.Join(dir, "none"), "skills"})
+	if got := strings.Join(names(all), " "); got != "own pdf-forms" {
+		t.Fatalf("%s; %q", got, warnings)
+	}
+	said := strings.Join(warnings, "\n")
+	for _, w := range []string{"plain/SKILL.md", "empty/SKILL.md", "bad name/SKILL.md", "long/SKILL.md", "linked/SKILL.md"} {
+		if !strings.Contains(said, w) {
+			t.Errorf("%s is not told: %s", w, said)
+		}
+	}
+	tl := Tool(all, func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") })
+	if !strings.Contains(tl.Spec.Doc, "\n- pdf-forms: Fill in PDF forms. Use it for any form.") || strings.Contains(tl.Spec.Doc, "# Forms") || !tl.ReadOnly {
+		t.Errorf("%s", tl.Spec.Doc)
+	}
+	r, err := tl.Run(t.Context(), tool.Env{}, []byte(`{"name": "PDF-Forms"}`))
+	if err != nil || !strings.Contains(r.Text, "Run scripts/fill.py; the key is ***.") || !strings.Contains(r.Text, in("pdf")) || !strings.Contains(r.Text, "but Read, Bash(python:*)") || !strings.Contains(r.Text, "scripts/") {
+		t.Errorf("%v %s", err, r.Text)
+	}
+	if r, _ := tl.Run(t.Context(), tool.Env{}, []byte(`{"name": "nope"}`)); !r.Error || !strings.Contains(r.Text, "pdf-forms") {
+		t.Errorf("%+v", r)
+	}
+	many := make([]Skill, 1000)
+	for i := range many {
+		many[i] = Skill{Name: "s", Description: strings.Repeat("d", 100)}
+	}
+	if n := len(Tool(many, strings.Clone).Spec.Doc); n > maxList+2000 {
+		t.Errorf("the list of many is %d bytes", n)
+	}
+}
+
+// SPEC 17.4: a command becomes the prompt that its author means.
+func TestCommands(t *testing.T) {
+	for _, c := range []struct{ text, args, want string }{
+		{"Fix issue #$ARGUMENTS now.", "123 high", "Fix issue #123 high now."},
+		{"Review PR $1 with priority $2, $3!", `456 "very high"`, "Review PR 456 with priority very high, !"},
+		{"$ARGUMENTS[0] then $ARGUMENTS[1]", "a b", "a then b"},
+		{"Look at @src/main.go", "", "Look at @src/main.go"},
+		{"Explain.", "this one", "Explain.\n\nARGUMENTS: this one"},
+		{"Costs $10", "", "Costs $10"},
+		{"Status: !`git status`\nDiff: !`git diff $1`", "HEAD", "First run these commands, each by a call, and use what they print where it is spoken of below:\n- `git status`\n- `git diff HEAD`\n\nStatus: (the output of `git status`)\nDiff: (the output of `git diff HEAD`)"},
+		{"$ARGUMENTS", "$1 $ARGUMENTS", "$1 $ARGUMENTS"}, // what is given is put there once
+	} {
+		if got := (Command{Text: c.text}).Prompt(c.args); got != c.want {
+			t.Errorf("%q with %q:\n%q, want\n%q", c.text, c.args, got, c.want)
+		}
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, ".claude/commands/git/commit.md"), "---\nallowed-tools: Bash(git add:*), Bash(git commit:*)\nargument-hint: [message]\ndescription: Create a git commit\n---\nCommit it.")
+	put(t, filepath.Join(dir, ".pawl/commands/commit.md"), "# Ours\ntext")
+	put(t, filepath.Join(dir, ".claude/commands/README.md"), "no command")
+	all, warnings := LoadCommands(Folder{dir, ".pawl/commands"}, Folder{dir, ".claude/commands"})
+	if len(all) != 1 || all[0].Text != "# Ours\ntext" || all[0].Description != "Ours" || len(warnings) != 0 {
+		t.Errorf("%+v %q", all, warnings)
+	}
+	all, _ = LoadCommands(Folder{dir, ".claude/commands"})
+	if len(all) != 1 || all[0].Description != "Create a git commit" || len(all[0].Tools) != 2 || !strings.Contains(all[0].Prompt(""), "Use no tools for this but Bash(git add:*), Bash(git commit:*)") {
+		t.Errorf("%+v", all)
+	}
+}

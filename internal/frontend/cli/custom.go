@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/skills"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+)
+
+// textFolders are where skills or commands are kept, those that win first. They
+// are text, as rules are, and read whether the folder is trusted or not.
+func (a *App) textFolders(dir string, p settings.Paths, what string) []skills.Folder {
+	var out []skills.Folder
+	for _, at := range []string{".pawl", ".agents", ".claude"} {
+		out = append(out, skills.Folder{Root: dir, Path: path.Join(at, what)})
+	}
+	out = append(out, skills.Folder{Root: p.Config, Path: what})
+	home := a.Env("HOME")
+	if home == "" || filepath.Clean(home) == dir { // where they are the folder's own
+		return out
+	}
+	for _, at := range []string{".agents", ".claude"} {
+		out = append(out, skills.Folder{Root: home, Path: path.Join(at, what)})
+	}
+	return out
+}
+
+// readCommands reads the custom commands of a conversation.
+func (o *opened) readCommands(folders []skills.Folder) {
+	all, warnings := skills.LoadCommands(folders...)
+	o.warnings = append(o.warnings, warnings...)
+	for _, c := range all {
+		if slash.Builtin(c.Name) {
+			o.warnings = append(o.warnings, fmt.Sprintf("%s can not be used: pawl has a command /%s of its own; give the file another name", c.File, c.Name))
+		}
+		o.custom = append(o.custom, slash.Custom{Name: c.Name, Args: c.Hint, Doc: c.Description, Prompt: c.Prompt})
+	}
+}
