@@ -35,6 +35,9 @@ type Config struct {
 	Shell   tool.Shell
 	Journal tool.Journal // nil: what commands change is not recorded; see Share
 	Locks   *turn.Locks
+	// Agent: after a death the session is opened for its parent only, and nothing
+	// runs in it that would find what was not looked for.
+	Agent bool
 	// ReadOnly: nothing is recovered that another process may still be doing.
 	ReadOnly bool
 	Now      func() time.Time

@@ -75,11 +75,11 @@ func (r *Recorder) Recover(ctx context.Context, open []llm.Call) (ds []event.Dra
 }
 
 // recoverCommandChanges finds what the command that was running when pawl died
-// changed, or somebody else meanwhile. looked reports whether it took a
-// snapshot.
+// changed, or somebody else meanwhile. looked reports whether what it found is
+// this session's to keep.
 func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (ds []event.Draft, looked bool) {
 	runs := func(name, args string) bool {
-		return strings.EqualFold(name, undo.Shell) || strings.Contains(args, `"command"`)
+		return r.cfg.Agent || strings.EqualFold(name, undo.Shell) || strings.Contains(args, `"command"`)
 	}
 	if r.tracker == nil || len(open) == 0 || !runs(open[0].Name, string(open[0].Args)) && len(open) == 1 {
 		return nil, false
@@ -88,16 +88,33 @@ func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (
 	defer cancel()
 	r.tracker.mu.Lock()
 	defer r.tracker.mu.Unlock()
-	l, err := r.tracker.Snapshot(ctx, nil)
+	l, err := r.tracker.afterDeath(ctx)
 	if err != nil {
 		return nil, false // it can not be told: the call is closed as outcome unknown
 	}
-	r.tracker.began = true
 	// It is not always an open call's: a background command's may be over.
-	if id, call, ok := strings.Cut(l.Tag, "/"); ok && id == r.cfg.Session {
-		ds = r.effects(ctx, call, r.unrecorded(ctx, l.Effects), nil)
+	id, call, ok := strings.Cut(l.Tag, "/")
+	if ok && id == r.cfg.Session {
+		return r.effects(ctx, call, r.unrecorded(ctx, l.Effects), nil), true
 	}
-	return ds, true
+	if ok { // another session's, which may be opened next
+		r.tracker.left = &l
+		return nil, false
+	}
+	return nil, true
+}
+
+// afterDeath is the first snapshot after a death, of which there is one: the
+// session that it belongs to is perhaps not the first that asks. Callers hold mu.
+func (t *tracker) afterDeath(ctx context.Context) (tool.Snapshot, error) {
+	if t.left != nil {
+		l := *t.left
+		t.left = nil
+		return l, nil
+	}
+	l, err := t.Snapshot(ctx, nil)
+	t.began = t.began || err == nil
+	return l, err
 }
 
 // recoverWrites looks at the writes that a death cut short. What was written is

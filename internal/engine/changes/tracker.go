@@ -32,11 +32,12 @@ func Share(j tool.Journal) tool.Journal {
 type tracker struct {
 	tool.Journal
 
-	mu    sync.Mutex // a snapshot and the recording of what it found are one
-	front int        // commands that are waited for
-	jobs  []*job     // background commands
-	began bool       // there was a snapshot
-	blind bool       // the last one failed
+	mu    sync.Mutex     // a snapshot and the recording of what it found are one
+	front int            // commands that are waited for
+	jobs  []*job         // background commands
+	began bool           // there was a snapshot
+	blind bool           // the last one failed
+	left  *tool.Snapshot // after a death: what it found, of a session that was not open then
 }
 
 // job is a background command.

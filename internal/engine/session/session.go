@@ -192,7 +192,7 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s.answers.Use(s.log)
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
-		Locks: cfg.Locks, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.exclusive,
+		Locks: cfg.Locks, Agent: cfg.child != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.exclusive,
 	})
 	known := s.log.Began() > 0
 	s.hooks = hooks.New(hooks.Config{

@@ -221,3 +221,7 @@ func write(path, text string) []string {
 func bash(line string) []string { return []string{"bash", args(j{"command": line})} }
 
 func use(calls ...[]string) llmtest.Turn { return llmtest.Use(slices.Concat(calls...)...) }
+
+func yolo(dir string) *permission.Policy {
+	return permission.New(permission.Config{Mode: permission.Yolo, Root: dir, Home: "/home/nobody"})
+}

@@ -229,7 +229,7 @@ func TestReadOnlyAgent(t *testing.T) {
 		"user": {use(agent("e", "explore"))},
 		"e":    {use(bash("echo x >x.txt")), use(write("y.txt", "y"))},
 	}, func(c *session.Config) {
-		c.Permission = permission.New(permission.Config{Mode: permission.Yolo, Root: c.Dir, Home: "/home/nobody"})
+		c.Permission = yolo(c.Dir)
 	})
 	r.run(nil)
 	if r.file("x.txt") != "none" || r.file("y.txt") != "none" {
