@@ -341,6 +341,9 @@ func (p *paper) question(ch chat.Change, b chat.Question) {
 	switch ch.What {
 	case chat.Added:
 		p.begin(aNote)
+		if b.From != "" {
+			p.wrapped(styled.Warn, "the agent "+b.From+" asks:")
+		}
 		switch {
 		case b.Why == chat.AskedByCommand:
 			p.put(styled.Lines(styled.Text, strings.TrimRight(b.Text, " :"))...)

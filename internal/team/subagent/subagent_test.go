@@ -3,9 +3,11 @@ package subagent_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -303,7 +305,7 @@ func TestAgentsQuestions(t *testing.T) {
 		t.Errorf("%d grants, %q %q %q", len(granted), r.file("from.b"), r.file("from.b2"), r.file("from.parent"))
 	}
 	for _, k := range r.children("s1") {
-		if k.Title == "b" && len(find[event.Granted](r.log(k.ID))) != len(granted) && len(granted) < 1 {
+		if k.Title == "b" && len(find[event.Granted](r.log(k.ID))) == 0 {
 			t.Error("the child's log lacks the grant")
 		}
 	}
@@ -367,6 +369,72 @@ func TestInterruptReachesAgents(t *testing.T) {
 		}
 		if i := find[event.Interrupted](log); len(i) != 1 || i[0].By != "person" {
 			t.Errorf("%s: %+v", k.Title, i)
+		}
+	}
+}
+
+// SPEC 9.6, 14.1: an agent's context is compacted like any other, and its parent's
+// is not touched.
+func TestAgentIsCompacted(t *testing.T) {
+	long := strings.Repeat("a line of words that fills the window of a model\n", 300)
+	var script []llmtest.Turn
+	for range 20 {
+		script = append(script, use([]string{"page", "{}"}))
+	}
+	page := tool.Raw(llm.ToolSpec{Name: "page", Doc: "a page", Schema: json.RawMessage(`{"type":"object"}`)},
+		func(tool.Env, json.RawMessage) (tool.Footprint, error) { return tool.Footprint{}, nil },
+		func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
+			return tool.Text(strings.Replace(long, "a line", rand(), 1)), nil
+		})
+	page.ReadOnly = true
+	r := newRig(t, plays{"user": {use(agent("a", "general"))}, "a": script}, func(c *session.Config) { c.Tools = append(c.Tools, page) })
+	r.model.InfoValue.Window, r.model.InfoValue.MaxOutput = 40_000, 4096
+	_ = r.Close()
+	r.open()
+	es, out := r.run(nil)
+	if out.Ended.End != event.EndDone || len(find[event.Compacted](es)) != 0 || len(find[event.Compacted](r.log(r.children("s1")[0].ID))) == 0 {
+		t.Errorf("%+v, %+v", out.Ended, find[event.AgentEnded](es))
+	}
+}
+
+var pages atomic.Int64
+
+// rand is another text each time, so that reading on is progress.
+func rand() string { return fmt.Sprint("page ", pages.Add(1), " begins") }
+
+// SPEC 14.1: what an agent leaves running in the background ends with it, and what
+// that did until then is recorded.
+func TestAgentsCommandsEndWithIt(t *testing.T) {
+	r := newRig(t, plays{
+		"user": {use(agent("a", "general"))},
+		"a":    {use([]string{"bash", `{"command":"echo on >on.txt; sleep 1000","background":true}`})},
+	}, func(c *session.Config) { c.Permission = yolo(c.Dir) })
+	r.run(nil)
+	sh := r.cfg.Shell.(interface{ Running() [][2]string })
+	if left := sh.Running(); len(left) != 0 {
+		t.Errorf("still run: %v", left)
+	}
+}
+
+// SPEC 4.1, 14.1: a call of the same step may be ahead of an agent's calls, behind
+// them, or in conflict with them: each gets its turn.
+func TestAgentBesideOtherCalls(t *testing.T) {
+	for name, calls := range map[string][][]string{
+		"behind":  {agent("a", "general"), bash("echo p >>log.txt"), bash("echo q >>log.txt")},
+		"before":  {bash("echo p >>log.txt"), agent("a", "general")},
+		"between": {bash("echo p >>log.txt"), agent("a", "general"), write("w.txt", "w"), agent("b", "general"), bash("cat w.txt >>log.txt")},
+		"reads":   {agent("a", "general"), {"read", `{"files":[{"path":"seen.txt"}]}`}, {"edit", `{"path":"seen.txt","old":"one","new":"two"}`}},
+	} {
+		r := newRig(t, plays{
+			"user": {use(calls...)},
+			"a":    {use(bash("echo a >>log.txt")), use(write("x.txt", "x"))}, "b": {use(bash("echo b >>log.txt"))},
+		}, func(c *session.Config) { c.Permission = yolo(c.Dir) })
+		r.put("seen.txt", "one\n")
+		es, out := r.run(nil)
+		for i, d := range find[event.CallDone](es) {
+			if out.Ended.End != event.EndDone || d.Outcome != event.OK {
+				t.Errorf("%s, call %d: %s %s", name, i, d.Outcome, d.Result.Text)
+			}
 		}
 	}
 }
