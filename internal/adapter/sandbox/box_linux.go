@@ -91,7 +91,7 @@ var noSockets = sync.OnceValue(func() error {
 	return unix.Close(fd)
 })
 
-// Loopback says why commands of the box do not reach servers of their own, nil
+// Loopback returns why commands of the box do not reach servers of their own, nil
 // where they do.
 func (b *Box) Loopback() error {
 	switch why := noSockets(); {

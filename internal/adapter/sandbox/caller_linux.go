@@ -239,7 +239,7 @@ func readlinkAt(dir int, name string) (string, error) {
 	return string(buf[:max(n, 0)]), err
 }
 
-// judge says whether pawl makes a change. errGoOn: Landlock decides alone, since
+// judge reports whether pawl makes a change. errGoOn: Landlock decides alone, since
 // the place is free or has no rule.
 func (s *supervisor) judge(p *place, act confine.Act) error {
 	switch s.policy.Change(p.path, act) {

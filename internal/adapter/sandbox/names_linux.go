@@ -62,7 +62,7 @@ func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
 	return c.mode(p, mode)
 }
 
-// mode gives a new name its mode.
+// mode sets the mode of a new name.
 func (c caller) mode(p *place, mode uint32) error {
 	fd, err := unix.Openat(p.dir, p.name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -217,7 +217,7 @@ func (c caller) crosses(a, b *place) bool {
 	return a.st.Mode&unix.S_IFMT == unix.S_IFDIR && c.s.policy.Zone(a.path) != c.s.policy.Zone(b.path)
 }
 
-// link gives a file of the workspace, or of a free folder, a second name.
+// link makes a second name for a file of the workspace, or of a free folder.
 func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags int) error {
 	c.s.names.Lock()
 	defer c.s.names.Unlock()

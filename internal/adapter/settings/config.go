@@ -93,7 +93,7 @@ func (c Config) All() (keys []string, values map[string]json.RawMessage, err err
 	return keys, values, nil
 }
 
-// Set gives a key a value: JSON, or for a text the text itself. Comments stay.
+// Set sets the value of a key: JSON, or for a text the text itself. Comments stay.
 // What would not be a configuration is refused, and the file is as it was.
 func (c Config) Set(key, value string) error {
 	keys, t, err := keysOf(key)
@@ -151,7 +151,7 @@ func (c Config) read() ([]byte, error) {
 	return raw, nil
 }
 
-// bad says where a file can not be changed in place.
+// bad returns where a file can not be changed in place.
 func (c Config) bad(err error) error {
 	if raw, rerr := c.read(); rerr == nil {
 		if derr := decode(c.Path, jsonc.Plain(raw), new(Settings)); derr != nil {

@@ -92,7 +92,7 @@ func looksSecret(name, value string, known *secrets.Masker) bool {
 	return (hasPassword(value) || known.String(value) != value) && !strings.Contains(proxies, " "+strings.ToUpper(name)+" ")
 }
 
-// hasPassword says whether an address in s carries a password or a token.
+// hasPassword reports whether an address in s carries a password or a token.
 func hasPassword(s string) bool {
 	for {
 		_, rest, ok := strings.Cut(s, "://")

@@ -229,7 +229,7 @@ func (j *job) await(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// takeFresh gives what was printed since the last call and starts anew.
+// takeFresh returns what was printed since the last call and starts anew.
 func (j *job) takeFresh() *tape {
 	j.mu.Lock()
 	defer j.mu.Unlock()

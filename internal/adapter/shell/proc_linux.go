@@ -108,7 +108,7 @@ func members(f family) []int {
 	return out
 }
 
-// alive says whether a process runs, and has not merely not been reaped.
+// alive reports whether a process runs, and has not merely not been reaped.
 func alive(pid int) bool {
 	p, ok := stat(pid)
 	return ok && !p.zombie

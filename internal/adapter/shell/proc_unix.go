@@ -64,7 +64,7 @@ func end(f family, grace time.Duration, dead <-chan struct{}) {
 	}
 }
 
-// groupAlive says whether a group has processes.
+// groupAlive reports whether a group has processes.
 func groupAlive(group int) bool {
 	return !errors.Is(syscall.Kill(-group, 0), syscall.ESRCH)
 }
@@ -101,6 +101,6 @@ func outcome(st *os.ProcessState) (code int, signal string) {
 
 func tooLong(err error) bool { return errors.Is(err, syscall.E2BIG) }
 
-// detach gives a command its own session, so its own group, and no terminal
+// detach starts a command in its own session, so its own group, with no terminal
 // that it could ask for a password on.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -66,10 +66,10 @@ func (t *tape) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// tail gives the ring in order.
+// tail returns the ring in order.
 func (t *tape) tail() (older, newer []byte) { return t.ring[t.next:], t.ring[:t.next] }
 
-// bytes says how much was printed in all.
+// bytes returns how much was printed in all.
 func (t *tape) bytes() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -138,7 +138,7 @@ func cutStart(before byte, p []byte) (rest []byte, torn bool) {
 	return p, true
 }
 
-// partialRune says how many bytes at the end of p begin a rune that more bytes
+// partialRune returns how many bytes at the end of p begin a rune that more bytes
 // could complete.
 func partialRune(p []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {

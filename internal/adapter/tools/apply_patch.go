@@ -68,7 +68,7 @@ type hunk struct {
 	lines []hunkLine
 	at    int
 	end   bool
-	// unified diffs say whether the last line ends in a newline: bare if not.
+	// unified diffs tell whether the last line ends in a newline: bare if not.
 	unified, bare bool
 }
 

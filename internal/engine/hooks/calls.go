@@ -86,7 +86,7 @@ func (g Gate) call(ctx context.Context, p *turn.Pending) error {
 	return g.change(p, updated)
 }
 
-// change gives a call other arguments.
+// change replaces the arguments of a call.
 func (g Gate) change(p *turn.Pending, args json.RawMessage) error {
 	args, _ = p.Tool.Accept(args)
 	before := p.Args

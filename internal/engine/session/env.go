@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// env gives a call its abilities. What it writes is recorded here, so that no
+// env makes the abilities of a call. What it writes is recorded here, so that no
 // tool can forget undo.
 func (s *Session) env(p *turn.Pending) tool.Env {
 	call := p.Call.ID

@@ -108,7 +108,7 @@ func (o *operations) goOnAfter(r *run) {
 	}()
 }
 
-// next gives the session from what has ended to the turn of the next prompt
+// next passes the session from what has ended to the turn of the next prompt
 // that waits; nil where none does, and nothing runs then.
 func (o *operations) next(ended *run) *run {
 	ended.cancel(nil)

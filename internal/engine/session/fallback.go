@@ -58,8 +58,8 @@ const (
 	stopNow   = "stop"
 )
 
-// longer says whether to wait for as long as a provider asks (SPEC 3.4): a
-// person is asked; without one the limits of the run's time say whether it can
+// longer reports whether to wait for as long as a provider asks (SPEC 3.4): a
+// person is asked; without one the limits of the run's time decide whether it can
 // be afforded, and where there are none nobody has agreed to it.
 func (s *Session) longer(ctx context.Context, why event.Retried) (bool, error) {
 	if s.cfg.Person {

@@ -32,7 +32,7 @@ func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
 	return nil
 }
 
-// cutsLoops says whether a reply that says one passage over and over is cut
+// cutsLoops reports whether a reply that says one passage over and over is cut
 // off.
 func (s *Session) cutsLoops() bool {
 	return eventlog.Look(s.log, s.progress.CutsLoops)

@@ -181,7 +181,7 @@ func (s *router) askRoute(ctx context.Context, prompt string) (name, why string,
 	return "", "the model gave no route", nil
 }
 
-// grantRight gives the running turn a right that its route lacks.
+// grantRight adds to the running turn a right that its route lacks.
 func (s *router) grantRight(ctx context.Context, right, by, what string) error {
 	now := eventlog.Look(s.log, func() event.Routed { return s.routing.now })
 	if slices.Contains(now.Rights, right) {

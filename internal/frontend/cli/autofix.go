@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/autofix"
 )
 
-// fixing are the flags that say whether a turn's changes are checked.
+// fixing are the flags that decide whether a turn's changes are checked.
 type fixing struct{ on, off bool }
 
 func (f *fixing) add(c *cobra.Command) {

@@ -33,7 +33,7 @@ type App struct {
 	Dir  string // the current folder
 	Now  func() time.Time
 	Args []string // without the program's name
-	// Terminal says whether both In and Out are a terminal.
+	// Terminal reports whether both In and Out are a terminal.
 	Terminal bool
 	// Signals begins to take SIGINT, SIGTERM and SIGHUP and gives their names as
 	// they come. A command that does not call it ends by them as usual.

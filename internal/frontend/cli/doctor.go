@@ -65,7 +65,7 @@ tried by asking the provider to list its models, which is free of charge; with
 	return c
 }
 
-// keyTime is how long a provider may take to say whether a key is right.
+// keyTime is how long a provider may take to tell whether a key is right.
 const keyTime = 3 * time.Second
 
 // examineKey tries the key of a model, where that costs nothing.

@@ -12,7 +12,7 @@ import (
 // never write to it, and nothing here waits for ever.
 const patience = 3 * time.Second
 
-// inputWaits says whether standard input should be read although a prompt was
+// inputWaits reports whether standard input should be read although a prompt was
 // given: it is a file, or a pipe from which something comes.
 func (a *App) inputWaits() bool {
 	f, ok := a.In.(*os.File)
@@ -41,7 +41,7 @@ func (a *App) inputWaits() bool {
 	}
 }
 
-// keyboard says whether standard input is a terminal, which a run must not
+// keyboard reports whether standard input is a terminal, which a run must not
 // wait for.
 func (a *App) keyboard() bool {
 	f, ok := a.In.(*os.File)

@@ -95,7 +95,7 @@ func (a *App) heldSecrets() []string {
 	return out
 }
 
-// stateWritable says whether pawl can keep its own files.
+// stateWritable reports whether pawl can keep its own files.
 func stateWritable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

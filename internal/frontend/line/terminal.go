@@ -37,7 +37,7 @@ func NewTerminal(in io.Reader, out io.Writer, path string) (*Terminal, error) {
 	return &Terminal{Input: e, tty: t, end: e.close}, nil
 }
 
-// Prefill gives the next entry a text to begin with; false where this terminal
+// Prefill begins the next entry with a text; false where this terminal
 // cannot.
 func (t *Terminal) Prefill(text string) bool {
 	e, ok := t.Input.(*editor)

@@ -36,7 +36,7 @@ var (
 // Themes are those that a person may choose by name.
 func Themes() []Theme { return []Theme{Dark, Light, Contrast, Plain} }
 
-// Render gives the bytes of a line.
+// Render returns the bytes of a line.
 func (t Theme) Render(l Line) string {
 	var b strings.Builder
 	now, link := "", ""

@@ -107,21 +107,21 @@ func (w *Wrapper) Blanks() int {
 	return w.gap
 }
 
-// Rows gives the rows that became final.
+// Rows returns the rows that became final.
 func (w *Wrapper) Rows() []Line {
 	out := w.out
 	w.out = nil
 	return out
 }
 
-// Peek gives the rows that more would lead to, and takes it not.
+// Peek returns the rows that more would lead to, and takes it not.
 func (w *Wrapper) Peek(more Line) []Line {
 	c := w.Clone()
 	c.Add(more)
 	return c.Close()
 }
 
-// Close gives what is left.
+// Close returns what is left.
 func (w *Wrapper) Close() []Line {
 	w.place()
 	return append(w.Rows(), w.line)

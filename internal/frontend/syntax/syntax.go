@@ -148,7 +148,7 @@ func word(s string) int {
 	return i
 }
 
-// word gives the role of a word, by itself and by what follows it.
+// word returns the role of a word, by itself and by what follows it.
 func (l *language) word(w, rest string) styled.Role {
 	key := w
 	if l.fold {

@@ -123,7 +123,7 @@ func New(l Level, f Facts) Policy {
 // ErrPolicy is wrapped by the errors of Validate.
 var ErrPolicy = errors.New("this cannot be confined")
 
-// Validate says why a policy cannot be kept, nil where it can.
+// Validate returns why a policy cannot be kept, nil where it can.
 func (p Policy) Validate() error {
 	if p.Root == "" {
 		return fmt.Errorf("%w: there is no workspace", ErrPolicy)
@@ -167,7 +167,7 @@ func (p Policy) MayRead(file string) bool {
 	return p.Root != "" && Within(p.Root, file) || within(p.Reads, file) || within(p.Writes, file) || within(p.Git, file) || within(p.Common, file)
 }
 
-// Narrow gives what both allow. What runs inside a sandbox gets its policy by
+// Narrow returns what both allow. What runs inside a sandbox gets its policy by
 // it, so no child has more than its parent.
 func (p Policy) Narrow(q Policy) Policy {
 	r := Policy{
@@ -196,7 +196,7 @@ func (p Policy) readable() []string {
 	return out
 }
 
-// meet gives the folders that are in both lists, or in a folder of both.
+// meet returns the folders that are in both lists, or in a folder of both.
 func meet(a, b []string) []string {
 	var out []string
 	for _, x := range a {

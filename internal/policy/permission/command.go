@@ -108,7 +108,7 @@ func secretGlob(full string) bool {
 	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || secretInside(strings.NewReplacer("*", "", "?", "").Replace(full))
 }
 
-// wanders gives the paths outside the workspace that an unknown program is
+// wanders returns the paths outside the workspace that an unknown program is
 // given: it may do anything to them.
 func (p *Policy) wanders(c shellsyntax.Command) []unit {
 	var out []unit
@@ -154,7 +154,7 @@ func (p *Policy) wanders(c shellsyntax.Command) []unit {
 	return out
 }
 
-// pathsIn gives what in a word may be a path: the word, what follows "=" or
+// pathsIn returns what in a word may be a path: the word, what follows "=" or
 // "@", and what follows a letter of an option.
 func pathsIn(w shellsyntax.Word) []string {
 	if !w.Known {
@@ -279,7 +279,7 @@ func quoteStar(s string) string {
 	return s
 }
 
-// hazards gives the protected and secret files among the words of a command
+// hazards returns the protected and secret files among the words of a command
 // that may do anything to them.
 func (p *Policy) hazards(c shellsyntax.Command) []unit {
 	var out []unit

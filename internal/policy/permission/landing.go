@@ -57,7 +57,7 @@ func (p *Policy) shownPath(named string) string {
 	return shorten(named)
 }
 
-// mentions gives the paths among the words of a command of which it is not
+// mentions returns the paths among the words of a command of which it is not
 // known what it changes, where a deny rule may name them.
 func (p *Policy) mentions(c shellsyntax.Command) []unit {
 	if len(c.Words) < 2 || !slices.ContainsFunc(p.rules, func(r Rule) bool {
@@ -89,7 +89,7 @@ func (p *Policy) mentions(c shellsyntax.Command) []unit {
 	return out
 }
 
-// searched gives the folders that a command searches with all below them, where
+// searched returns the folders that a command searches with all below them, where
 // a deny rule on reading may name some of that.
 func (p *Policy) searched(c shellsyntax.Command) []unit {
 	s, ok := command.SearchOf(base(c), c, nil)

@@ -33,7 +33,7 @@ func (r Rule) family() string {
 	return ""
 }
 
-// speaksOf says whether a rule's tool is about units of that kind.
+// speaksOf reports whether a rule's tool is about units of that kind.
 func (r Rule) speaksOf(u unit) bool {
 	switch u.what {
 	case commandUnit:
@@ -257,7 +257,7 @@ func coversAssign(pat []string, words []shellsyntax.Word, a string) bool {
 	return slices.Contains(pat, a) && slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return w.Text == a })
 }
 
-// named says whether a pattern begins with the first wrapper that matters.
+// named reports whether a pattern begins with the first wrapper that matters.
 func named(pat []string, c shellsyntax.Command) bool {
 	return len(c.Wrappers) > 0 && pat[0] == c.Wrappers[0]
 }

@@ -52,7 +52,7 @@ func (p *Policy) narrow(c Call, d Decision) Decision {
 	return d
 }
 
-// reads says what the turn's request was taken for, and why.
+// reads returns what the turn's request was taken for, and why.
 func (n *narrowing) reads() string {
 	r := n.route
 	switch {

@@ -32,7 +32,7 @@ func fold(s string) string {
 	return s
 }
 
-// protected gives the protected name that a path passes through, or that a
+// protected returns the protected name that a path passes through, or that a
 // pattern in it may be.
 func protected(p string) string {
 	for c := range strings.SplitSeq(p, "/") {
@@ -64,7 +64,7 @@ func simple(s string) string {
 	}
 }
 
-// gitControl says whether writing a path would change what git runs: hooks and
+// gitControl reports whether writing a path would change what git runs: hooks and
 // configuration, of the repository, its modules and the user.
 func (p *Policy) gitControl(abs string) bool {
 	f := fold2(abs)
@@ -93,7 +93,7 @@ func fold2(p string) string {
 	return strings.Join(parts, "/")
 }
 
-// keyFile says whether a path is a file of keys or a folder full of them.
+// keyFile reports whether a path is a file of keys or a folder full of them.
 // Inside the workspace only private keys by their usual names count; other
 // secret-looking files there are asked about.
 func (p *Policy) keyFile(abs string) bool {
@@ -141,11 +141,11 @@ func (p *Policy) keyFile(abs string) bool {
 	return false
 }
 
-// secretInside says whether a file of the workspace looks like a secret: it is
+// secretInside reports whether a file of the workspace looks like a secret: it is
 // asked about and never for always.
 func secretInside(abs string) bool { return secrets.LooksSecret(abs) }
 
-// under says whether a path is a folder or below it.
+// under reports whether a path is a folder or below it.
 func under(p, dir string) bool {
 	if dir == "" {
 		return false
@@ -153,7 +153,7 @@ func under(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }
 
-// inside says whether an absolute path is in the workspace.
+// inside reports whether an absolute path is in the workspace.
 func (p *Policy) inside(abs string) bool {
 	if p.cfg.Root != "" && under(abs, p.cfg.Root) {
 		return true
@@ -185,7 +185,7 @@ func (p *Policy) shown(abs string) string {
 	return abs
 }
 
-// systemPath says whether a path belongs to the machine and not to a person.
+// systemPath reports whether a path belongs to the machine and not to a person.
 func systemPath(abs string) bool {
 	top, _, _ := strings.Cut(strings.TrimPrefix(abs, "/"), "/")
 	switch top {

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Redefined says whether the agent changed a file with one of these base names,
+// Redefined reports whether the agent changed a file with one of these base names,
 // or with one of these extensions ("*.mk"), in this session: what is defined there is not what a person knows any more
 // (SPEC 16.4).
 func (p *Policy) Redefined(names ...string) bool {

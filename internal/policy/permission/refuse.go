@@ -57,7 +57,7 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 	return Decision{}, false
 }
 
-// forms gives every folder-joined path that a word may be, also where unknown
+// forms returns every folder-joined path that a word may be, also where unknown
 // variables in it are empty.
 func forms(c shellsyntax.Command, w shellsyntax.Word) []string {
 	t := w.Text
@@ -79,7 +79,7 @@ func forms(c shellsyntax.Command, w shellsyntax.Word) []string {
 	return out
 }
 
-// precious says whether removing a folder with all below it, or all in it,
+// precious reports whether removing a folder with all below it, or all in it,
 // would take the system, a home or the workspace.
 func (p *Policy) precious(abs string) bool {
 	if strings.HasPrefix(abs, "~") {
@@ -191,7 +191,7 @@ func (p *Policy) refuseGit(c shellsyntax.Command) string {
 	return ""
 }
 
-// candidates gives what in a word may be a path, relative ones too.
+// candidates returns what in a word may be a path, relative ones too.
 func candidates(w shellsyntax.Word) []string {
 	t := w.Text
 	if !w.Known {
@@ -275,7 +275,7 @@ func keyGlob(abs string) bool {
 	return strings.HasPrefix(f, "/proc/") && strings.HasSuffix(f, "/environ") || strings.HasPrefix(f, "/etc/shad")
 }
 
-// fetched says whether a command is given, directly or through others, what a
+// fetched reports whether a command is given, directly or through others, what a
 // download gave.
 func fetched(cmds []shellsyntax.Command, i int) bool {
 	seen := make([]bool, len(cmds))

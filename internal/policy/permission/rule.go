@@ -165,7 +165,7 @@ func newRule(list List, from Source, tool, pattern, text string) (Rule, error) {
 	return r, nil
 }
 
-// toolName gives our name of a tool that others call differently.
+// toolName returns our name of a tool that others call differently.
 func toolName(s string) string {
 	switch l := strings.ToLower(s); l {
 	case "webfetch", "fetch":
@@ -275,7 +275,7 @@ func (g Grants) Add(dir string, rules ...string) {
 	}
 }
 
-// Revoke takes a rule back; it says whether there was such a one.
+// Revoke takes a rule back; it reports whether there was such a one.
 func (g Grants) Revoke(dir, rule string) bool {
 	i := slices.Index(g[dir], rule)
 	if i < 0 {

@@ -118,7 +118,7 @@ func (l *Lessons) Insights() []string {
 	return out
 }
 
-// advice says what to do about a category, where there is something to say.
+// advice returns what to do about a category, where there is something to say.
 func advice(category string) string {
 	switch category {
 	case "denied":

@@ -41,7 +41,7 @@ Find the cause and mend it. Do not weaken, skip or remove a check to make it pas
 	return b.String()
 }
 
-// failing says which checks fail.
+// failing returns which checks fail.
 func failing(cs []event.Checked) string {
 	var out []string
 	for _, c := range cs {

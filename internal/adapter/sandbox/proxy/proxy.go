@@ -184,7 +184,7 @@ func join(name string, port uint16) string {
 	return net.JoinHostPort(name, strconv.Itoa(int(port)))
 }
 
-// granted says why a host is refused, nil where it is granted.
+// granted returns why a host is refused, nil where it is granted.
 func (p *Proxy) granted(r *http.Request, name string, port uint16) error {
 	for _, g := range p.opt.Grants {
 		if g.Covers(name, port) {
