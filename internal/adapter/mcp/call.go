@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -71,10 +72,18 @@ func (p *post) call(ctx context.Context, env tool.Env, i trustItem, in json.RawM
 		return result(a.r), nil
 	case ctx.Err() != nil:
 		return tool.Result{}, context.Cause(ctx)
-	case !c.alive() || errors.Is(a.err, sdk.ErrConnectionClosed):
-		return tool.Errorf("The MCP server %s ended during the call: %v. What the call did may stand; look before you repeat it.", p.srv.Name, p.withLog(a.err)), nil
 	}
-	return tool.Errorf("The MCP server %s answered with an error: %s", p.srv.Name, cut(a.err.Error(), 4000)), nil
+	if wire := (*jsonrpc.Error)(nil); errors.As(a.err, &wire) {
+		return tool.Errorf("The MCP server %s answered with an error: %s", p.srv.Name, cut(a.err.Error(), 4000)), nil
+	}
+	if c.proc != nil { // nothing that it says can be relied on now
+		c.kill(0)
+		select {
+		case <-c.gone:
+		case <-ctx.Done():
+		}
+	}
+	return tool.Errorf("The MCP server %s failed during the call: %v. What the call did may stand; look before you repeat it.", p.srv.Name, p.withLog(a.err)), nil
 }
 
 // maxProgress is how many lines of progress of one call are shown.

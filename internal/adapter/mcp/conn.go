@@ -95,14 +95,17 @@ func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail
 	if err != nil {
 		return nil, err
 	}
+	//lint:ignore SA1019 servers of today ask for roots, and newer ones do not
+	capabilities := &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}
 	client := sdk.NewClient(&sdk.Implementation{Name: "pawl", Title: "pawl", Version: s.opt.Version}, &sdk.ClientOptions{
-		Capabilities:           &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}},
+		Capabilities:           capabilities,
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { c.listChanged() },
 		ElicitationHandler: func(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			return c.elicit(ctx, r.Params)
 		},
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { c.progressed(r.Params) },
 	})
+	//lint:ignore SA1019 see above
 	client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(s.opt.Root)}).String(), Name: "workspace"})
 	// The SDK waits for what is unanswered: what ends the wait is the end of the
 	// process, or of the request.

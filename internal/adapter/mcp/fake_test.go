@@ -161,7 +161,7 @@ func (w *world) open(t *testing.T) {
 		_ = w.Servers.Close()
 	}
 	w.Servers = New(Options{
-		Root: t.TempDir(), Servers: w.conf, Start: w.start, Pins: NewPins(w.pins.Dir), Version: "test",
+		Root: t.TempDir(), Servers: w.conf, Start: w.start, Pins: NewPins(w.pins.Dir), Version: "test", Wait: time.Minute,
 		Confine: func(Server) process.Confine { return process.Free }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	s := w.Servers

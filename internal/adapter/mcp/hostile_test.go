@@ -26,7 +26,7 @@ func TestTrouble(t *testing.T) {
 		call func(id json.RawMessage, p *fakeProcess) string
 		want string
 	}{
-		"dies": {func(json.RawMessage, *fakeProcess) string { return "die" }, "ended during the call"},
+		"dies": {func(json.RawMessage, *fakeProcess) string { return "die" }, "failed during the call"},
 		"error": {func(id json.RawMessage, _ *fakeProcess) string {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"no luck"}}`+"\n", id)
 		}, "no luck"},

@@ -40,6 +40,8 @@ type Options struct {
 	// HTTP, if set, is what requests go out by; for tests.
 	HTTP http.RoundTripper
 	Now  func() time.Time
+	// Wait is how long a first request waits, 0: FirstWait.
+	Wait time.Duration
 	// Sleep waits between starts.
 	Sleep func(context.Context, time.Duration) error
 }
@@ -59,6 +61,9 @@ type Servers struct {
 
 // New makes Servers. It starts nothing.
 func New(o Options) *Servers {
+	if o.Wait == 0 {
+		o.Wait = FirstWait
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -29,7 +29,7 @@ func (s *Servers) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, [
 	var notes []string
 	if wait {
 		s.Begin()
-		if slow := s.Settle(ctx, FirstWait); len(slow) > 0 && ctx.Err() == nil {
+		if slow := s.Settle(ctx, s.opt.Wait); len(slow) > 0 && ctx.Err() == nil {
 			notes = append(notes, "MCP servers that have not answered yet: "+strings.Join(slow, ", ")+". Their tools join when the conversation is made shorter, or with /mcp reload.")
 		}
 	}
