@@ -353,6 +353,35 @@ func TestLineTwiceLeaves(t *testing.T) {
 	x.ended(0)
 }
 
+// SPEC 16.4: /until goes on in a conversation, and says why it ended without.
+func TestLineUntil(t *testing.T) {
+	x := onTerminal(t, "xterm", func(n int, _ []byte) llmtest.Turn {
+		if n == 1 {
+			return llmtest.Use("write", `{"path": "good.txt", "content": "yes\n"}`)
+		}
+		return llmtest.Say("it is done")
+	})
+	x.expect("> ")
+	if err := os.WriteFile(filepath.Join(x.dir, "check.sh"), []byte("grep -q yes good.txt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x.send("/mode yolo\r")
+	x.expect("> ")
+	x.send("/until 'sh check.sh' write it\r")
+	x.expect("exit code 2")
+	x.expect("the model is asked to mend it")
+	x.expect("exit code 0")
+	x.expect("> ")
+	x.send("/until false\r")
+	x.expect("the goal false is not reached: exit code 1; the model changed nothing in 2 rounds")
+	x.expect("> ")
+	x.send("/until a | b\r")
+	x.expect("join commands with &&")
+	x.expect("> ")
+	x.send("/quit\r")
+	x.ended(0)
+}
+
 // SPEC 10.3: three interrupts in a row leave, whatever runs; the log is whole.
 func TestLineThreeInterrupts(t *testing.T) {
 	x := onTerminal(t, "xterm", func(int, []byte) llmtest.Turn {
