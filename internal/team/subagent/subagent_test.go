@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -435,6 +436,30 @@ func TestAgentBesideOtherCalls(t *testing.T) {
 			if out.Ended.End != event.EndDone || d.Outcome != event.OK {
 				t.Errorf("%s, call %d: %s %s", name, i, d.Outcome, d.Result.Text)
 			}
+		}
+	}
+}
+
+// SPEC 13.1, 14.1: what the parent's turn may not do, its agents may not either, and
+// a parent in plan mode has agents that only read.
+func TestAgentsOfANarrowTurn(t *testing.T) {
+	script := plays{"user": {use(agent("a", "general"))}, "a": {use(write("a.txt", "a")), use(bash("echo b >b.txt"))}}
+	for name, change := range map[string]func(*session.Config){
+		"a route that only reads": func(c *session.Config) { c.Route, c.Permission = route.Config{Mode: route.Read}, yolo(c.Dir) },
+		"plan mode": func(c *session.Config) {
+			c.Permission = permission.New(permission.Config{Mode: permission.Plan, Root: c.Dir, Home: "/home/nobody"})
+		},
+		"a rule that denies": func(c *session.Config) {
+			c.Permission = yolo(c.Dir)
+			if err := c.Permission.Add(permission.User, nil, nil, []string{"edit", "bash"}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		r := newRig(t, script, change)
+		_, out := r.run(nil)
+		if len(r.children("s1")) != 1 || r.file("a.txt") != "none" || r.file("b.txt") != "none" {
+			t.Errorf("%s: %+v: a.txt %q, b.txt %q", name, out.Ended, r.file("a.txt"), r.file("b.txt"))
 		}
 	}
 }
