@@ -13,10 +13,14 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/gocache"
 	"github.com/pawl-agent/pawl/internal/frontend/cli"
 )
 
 func main() {
+	if a := os.Args; len(a) == 4 && a[1] == gocache.Word { // as a go command in the sandbox starts it, for each of its runs
+		os.Exit(gocache.Serve(a[2], a[3], os.Stdin, os.Stdout))
+	}
 	if os.Getenv("GOGC") == "" {
 		// A session's heap is a few megabytes, and collecting it costs next to
 		// nothing: let it grow by a third in between, not by as much again.
@@ -26,11 +30,16 @@ func main() {
 	if err != nil {
 		dir = "."
 	}
+	self, err := os.Executable()
+	if err != nil {
+		self = ""
+	}
 	code := cli.Main(context.Background(), &cli.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Dir: dir, Now: time.Now, Args: os.Args[1:],
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
 		Signals:  signals,
 		Program:  exec.LookPath,
+		Self:     self,
 	})
 	os.Exit(code)
 }

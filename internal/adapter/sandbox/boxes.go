@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
@@ -17,8 +18,13 @@ import (
 type Boxes struct {
 	// Temporary: the caches of its commands go with it.
 	Temporary bool
-	spill     string // of pawl's own state, what it kept for the model
-	place     func() (confine.Facts, string)
+	// Self is pawl's own program, which go commands start to read the person's
+	// build cache (package gocache). "": they have the sandbox's own alone.
+	Self  string
+	env   func(string) string
+	looks sync.Once // after the caches
+	spill string    // of pawl's own state, what it kept for the model
+	place func() (confine.Facts, string)
 
 	mu     sync.Mutex
 	closed bool
@@ -31,7 +37,7 @@ var _ process.Confiner = (*Boxes)(nil)
 // NewBoxes makes the boxes of a workspace; root and state as of Place. What lies
 // in spill can be granted, though it is part of the state. Nothing is opened.
 func NewBoxes(env func(string) string, root, spill string, state ...string) *Boxes {
-	return &Boxes{spill: real(spill), open: map[string]*Box{}, place: sync.OnceValues(func() (confine.Facts, string) {
+	return &Boxes{env: env, spill: real(spill), open: map[string]*Box{}, place: sync.OnceValues(func() (confine.Facts, string) {
 		return locate(env, root, state...)
 	})}
 }
@@ -94,6 +100,10 @@ func (b *Boxes) box(c process.Confine) (*Box, []string, error) {
 		}
 		if env, err = ownCaches(&facts, own); err != nil {
 			return nil, nil, err
+		}
+		env = append(env, goCache(&facts, b.Self, b.env, own)...)
+		if !b.Temporary {
+			b.looks.Do(func() { go func() { _ = prune(own, usualBounds, time.Now()) }() }) // what fails is tried another day
 		}
 	default:
 		return nil, nil, fmt.Errorf("there is no sandbox of the level %s", c.Level)

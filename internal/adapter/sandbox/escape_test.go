@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/gocache"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -51,6 +52,9 @@ type world struct {
 }
 
 func TestMain(m *testing.M) {
+	if a := os.Args; len(a) == 4 && a[1] == gocache.Word {
+		os.Exit(gocache.Serve(a[2], a[3], os.Stdin, os.Stdout))
+	}
 	switch os.Getenv(modeVar) {
 	case "try":
 		try()

@@ -30,7 +30,7 @@ func open(t *testing.T, l confine.Level, root string) *Box {
 	t.Helper()
 	f, _, err := Place(func(k string) string {
 		return map[string]string{"HOME": os.Getenv("HOME"), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(root), "cache")}[k]
-	}, root, filepath.Join(filepath.Dir(root), "state"))
+	}, "", root, filepath.Join(filepath.Dir(root), "state"))
 	if err != nil {
 		t.Fatal(err)
 	}

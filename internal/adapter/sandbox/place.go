@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/gocache"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -24,14 +25,47 @@ var caches = []string{
 
 // Place gives what a policy for a workspace is made from on this machine, and
 // the settings that its commands need, after their own. Folders of the
-// sandbox's own caches are made below the user's cache folder.
-func Place(env func(string) string, root string, state ...string) (confine.Facts, []string, error) {
+// sandbox's own caches are made below the user's cache folder. self is as of
+// Boxes.Self.
+func Place(env func(string) string, self, root string, state ...string) (confine.Facts, []string, error) {
 	f, own := locate(env, root, state...)
 	if own == "" {
 		return f, nil, nil
 	}
 	set, err := ownCaches(&f, own)
-	return f, set, err
+	return f, append(set, goCache(&f, self, env, own)...), err
+}
+
+// goCache gives the setting by which go commands read the person's build cache
+// and write the own one: by pawl, which they start.
+func goCache(f *confine.Facts, self string, env func(string) string, own string) []string {
+	if self == "" {
+		return nil
+	}
+	persons := env("GOCACHE")
+	if !filepath.IsAbs(persons) {
+		persons = filepath.Join(userCache(env, f.Home), "go-build")
+	}
+	if st, err := os.Stat(self); err != nil || !st.Mode().IsRegular() { // replaced by a newer one
+		return nil
+	}
+	set := gocache.Setting(real(self), real(persons), filepath.Join(real(own), "go-build"))
+	if set == "" {
+		return nil
+	}
+	f.Reads = append(slices.Clone(f.Reads), real(self))
+	return []string{set}
+}
+
+// userCache is the user's cache folder, "" for none.
+func userCache(env func(string) string, home string) string {
+	if dir := env("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".cache")
 }
 
 // locate gives what a policy is made from, and where the sandbox's own caches
@@ -68,12 +102,9 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 			f.Reads = append(f.Reads, real(filepath.Join(p, "pkg/mod")))
 		}
 	}
-	user := env("XDG_CACHE_HOME")
-	if !filepath.IsAbs(user) {
-		if f.Home == "" {
-			return f, ""
-		}
-		user = filepath.Join(f.Home, ".cache")
+	user := userCache(env, f.Home)
+	if user == "" {
+		return f, ""
 	}
 	f.Reads = append(f.Reads, real(filepath.Join(user, "go-build")))
 	sum := sha256.Sum256([]byte(root))

@@ -40,6 +40,9 @@ type App struct {
 	Signals func() <-chan string
 	// Program finds a language server's program by its name; nil: there is none.
 	Program func(name string) (string, error)
+	// Self is the file of this program, which commands in the sandbox may start
+	// again; "": it is not known.
+	Self string
 }
 
 // exitError carries an exit code up to Main. Its message, if any, was not

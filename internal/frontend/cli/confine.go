@@ -59,7 +59,7 @@ func (a *App) tryConfining(f *flags, conf settings.Loaded, paths settings.Paths,
 		return missing("commands are not confined here", fault.NewConfiguration("", "%s holds keys and other projects", dir))
 	}
 	boxes := sandbox.NewBoxes(a.Env, dir, paths.Spill(), paths.State, paths.Config)
-	boxes.Temporary = f.noSession || made
+	boxes.Temporary, boxes.Self = f.noSession || made, a.Self
 	readOnly, workspace := boxes.Try()
 	if readOnly != nil {
 		return missing("commands are not confined", readOnly)

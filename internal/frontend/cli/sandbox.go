@@ -107,7 +107,7 @@ func (a *App) confinement(l confine.Level, root string, writes []string) (confin
 	if err != nil {
 		return confine.Policy{}, nil, err
 	}
-	facts, env, err := sandbox.Place(a.Env, root, paths.State, paths.Config)
+	facts, env, err := sandbox.Place(a.Env, a.Self, root, paths.State, paths.Config)
 	if err != nil {
 		return confine.Policy{}, nil, err
 	}
