@@ -1,0 +1,80 @@
+package consent
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// SPEC 4.7: what needs consent is one request for a whole step; without a person
+// it is denied, with what would allow it; what is denied is not asked about.
+func TestOneQuestionForAStep(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		person   bool
+		asked    int // questions of the one request
+		refusals [3]string
+		ends     bool
+	}{
+		{"a person", true, 2, [3]string{"", "The user did not allow it.", "Not allowed, it did not run: never"}, true},
+		{"nobody", false, 0, [3]string{"nobody is there to allow it", "nobody is there to allow it", "Not allowed, it did not run: never"}, false},
+	} {
+		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests, questions := 0, 0
+		j := New(Config{
+			Log: log, Policy: permission.New(permission.Config{}), Person: c.person,
+			Decide: func(call permission.Call) permission.Decision {
+				if call.Tool == "deny" {
+					return permission.Decision{Verdict: permission.Deny, Reason: "never", By: "rule"}
+				}
+				return permission.Decision{Verdict: permission.Ask, Reason: "it may", By: "mode"}
+			},
+			Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
+			Unrestorable: func(context.Context, *turn.Pending) string { return "" },
+			Mask:         func(s string) string { return s },
+			Ask: func(_ context.Context, a event.Asked) (event.Answered, error) {
+				requests++
+				questions += len(a.Questions)
+				return event.Answered{Verdicts: []event.Verdict{{Call: "1", Scope: event.Once}}}, nil
+			},
+		})
+		var step []*turn.Pending
+		for i, name := range []string{"one", "two", "deny"} {
+			step = append(step, &turn.Pending{
+				Call: llm.Call{ID: string(rune('1' + i)), Name: name},
+				Tool: tool.Tool{Spec: llm.ToolSpec{Name: name}}, Footprint: tool.Footprint{Shell: "make " + name},
+			})
+		}
+		if err := j.Gate().Check(t.Context(), step); err != nil {
+			t.Fatal(err)
+		}
+		if questions != c.asked || requests > 1 {
+			t.Errorf("%s: %d questions in %d requests", c.name, questions, requests)
+		}
+		for i, p := range step {
+			got := ""
+			if p.Refused != nil {
+				got = p.Refused.Text
+			}
+			if (got == "") != (c.refusals[i] == "") || !strings.Contains(got, c.refusals[i]) {
+				t.Errorf("%s: call %d: %q, want %q", c.name, i+1, got, c.refusals[i])
+			}
+		}
+		if ends := step[1].Refused != nil && step[1].Refused.EndTurn; ends != c.ends {
+			t.Errorf("%s: the turn ends: %t", c.name, ends)
+		}
+	}
+}
