@@ -290,7 +290,7 @@ func (l *Loop) finish(ctx context.Context, d *done) {
 		}
 	}
 	if p.fix != "" {
-		text = join("["+l.Log.Mask(p.fix)+"]", text)
+		text = join("["+p.fix+"]", text) // the log masks it on its way in
 	}
 	// The log keeps text: other bytes would come back as others.
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -306,7 +306,7 @@ func (l *Loop) narrow(r tool.Result, tokens int) string {
 	output := g.Text()
 	trimmed := strings.TrimRight(output, "\n") // as some tools give it
 	after := strings.TrimPrefix(r.Text, trimmed)
-	after = l.Log.Mask(strings.TrimPrefix(after, output[len(trimmed):]))
+	after = strings.TrimPrefix(after, output[len(trimmed):]) // not cut: the log masks it
 	g.Head, g.Tail = l.Log.Mask(g.Head), l.Log.Mask(g.Tail)
 	if text := g.Text() + after; tokens <= 0 || window.Fits(text, tokens) {
 		return text
