@@ -47,6 +47,12 @@ func (r *Recorder) write(ctx context.Context, files tool.Files, w event.Writing,
 	return cs, errors.Join(err, r.cfg.Record(context.WithoutCancel(ctx), ds...))
 }
 
+// Apply writes whole files that no call brought, as one change.
+func (r *Recorder) Apply(ctx context.Context, by string, ws []tool.Write) ([]tool.Change, error) {
+	r.Gather(ctx) // what background commands did comes before
+	return r.write(ctx, r.cfg.Files, event.Writing{Tool: by, Does: tool.Edit, Whole: true}, ws)
+}
+
 // put writes, and tells the journal so that it does not take it for the doing
 // of a command.
 func (r *Recorder) put(ctx context.Context, files tool.Files, ws []tool.Write) ([]tool.Change, error) {

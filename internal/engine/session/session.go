@@ -129,6 +129,11 @@ type Config struct {
 	Jitter func() float64
 	NewID  func() string
 
+	// Fold, if set, is one more fold of the log: see Coordination.
+	Fold event.Fold
+	// Of, if set, is whom a new session works for.
+	Of *event.ParentCall
+
 	child *parentage // of an agent's session
 }
 
@@ -220,7 +225,7 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	var drafts []event.Draft
 	recovered := func() error { return nil }
 	if !known {
-		opened := event.Opened{Dir: cfg.Dir, Pawl: cfg.Version, Mode: string(s.perm.Mode()), Front: cfg.Front}
+		opened := event.Opened{Dir: cfg.Dir, Pawl: cfg.Version, Mode: string(s.perm.Mode()), Front: cfg.Front, Parent: cfg.Of}
 		if cfg.child != nil {
 			opened.Parent = &cfg.child.call
 		}

@@ -61,11 +61,15 @@ func newState(cfg Config) *state {
 
 // folds lists the session's state. Those that look at others come after them.
 func (s *state) folds() []event.Fold {
-	return []event.Fold{
+	fs := []event.Fold{
 		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.routing.apply), bodyFold(s.outside.apply),
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		bodyFold(s.delegations.apply), machinesFold{s}, milestones{s},
 	}
+	if s.cfg.Fold != nil {
+		fs = append(fs, s.cfg.Fold)
+	}
+	return fs
 }
 
 // recorded is a call's arguments as the log has them: that is what the folds

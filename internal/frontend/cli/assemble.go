@@ -56,6 +56,10 @@ type front struct {
 	choose func(context.Context) (string, error)
 	// made: pawl made the folder itself.
 	made bool
+	// set, if set, changes what a session is made of: a swarm's, or its worker's.
+	set func(*session.Config)
+	// tree: the folder is a worker's own, and nothing of it is remembered.
+	tree bool
 	// confirm, if set, asks a person for a yes. out shows what it is about.
 	confirm func(question string) (bool, error)
 	out     io.Writer
@@ -105,7 +109,11 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		return nil, err
 	}
 	start := c.perm.Mode()
-	o.Session, err = session.Open(ctx, a.config(f, fr, c, w, t, o))
+	conf := a.config(f, fr, c, w, t, o)
+	if fr.set != nil {
+		fr.set(&conf)
+	}
+	o.Session, err = session.Open(ctx, conf)
 	if err == nil {
 		err = a.settleMode(ctx, o, f, fr, start)
 	}
@@ -132,9 +140,11 @@ type choices struct {
 	routes route.Config
 	trust  *folderTrust
 	by     confinedBy
+	look   bool // as front.look
 }
 
 func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c choices, err error) {
+	c.look = fr.look
 	if c.dir, err = a.realDir(f); err != nil {
 		return c, err
 	}
@@ -219,7 +229,7 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 		o.closers = append(o.closers, func() error { return os.RemoveAll(c.paths.Spill()) }) // when nothing writes there any more
 	}
 	o.closers = append(o.closers, o.store.Close)
-	if w.id, err = a.sessionID(ctx, o.store, f, c.dir); err != nil {
+	if w.id, err = a.sessionID(ctx, o.store, f, c); err != nil {
 		return w, err
 	}
 	if w.model, err = o.model.open(); err != nil {
@@ -277,6 +287,10 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 		t.kinds, warnings = a.kinds(c.dir, c.paths, w.mask.String)
 		o.warnings = append(o.warnings, warnings...)
 	}
+	dir := c.dir
+	if fr.tree {
+		dir = "the current folder" // of all workers: their prompts begin alike, for the provider's cache (SPEC 14.4)
+	}
 	t.system = f.systemPrompt
 	if t.system == "" {
 		if !fr.look {
@@ -287,7 +301,7 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 			}
 		}
 		t.system = prompt.System(prompt.Facts{
-			Dir: c.dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: isRepository(c.dir), Date: a.Now().Format("2006-01-02"),
+			Dir: dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: isRepository(c.dir), Date: a.Now().Format("2006-01-02"),
 			Mode: string(c.perm.Mode()), Person: fr.person,
 		})
 	}
@@ -295,7 +309,7 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 	if f.appendPrompt != "" {
 		t.system = strings.TrimRight(t.system, "\n") + "\n\n" + f.appendPrompt + "\n"
 	}
-	if f.noSession {
+	if f.noSession || fr.tree {
 		return t, nil
 	}
 	t.nodes, t.notes, t.prefer = keep.nodes, keep, keep.prefer

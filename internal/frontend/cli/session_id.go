@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"regexp"
+	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
@@ -14,7 +15,8 @@ import (
 
 // sessionID finds the session that the flags name, or makes an id for a new
 // one.
-func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, dir string) (string, error) {
+func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, c choices) (string, error) {
+	dir := c.dir
 	var row event.Row
 	switch {
 	case f.resume != "" && f.resume != "latest":
@@ -27,6 +29,9 @@ func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, dir strin
 		rows, err := ownSessions(ctx, st, dir)
 		if err != nil {
 			return "", err
+		}
+		if !c.look { // what a swarm wrote is taken back as all else is, but nobody talks to it
+			rows = slices.DeleteFunc(rows, func(r event.Row) bool { return ofSwarm(ctx, st, r.ID) })
 		}
 		if len(rows) == 0 {
 			return "", usageError("there is no session of %s to continue", dir)
@@ -88,4 +93,13 @@ func newID() string {
 	var b [10]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
+}
+
+// ofSwarm reports whether a session is a swarm's.
+func ofSwarm(ctx context.Context, st event.Store, id string) bool {
+	for e, err := range st.Read(ctx, id, 0) {
+		b, ok := e.Body.(event.Opened)
+		return err == nil && ok && b.Front == swarmFront
+	}
+	return false
 }

@@ -32,6 +32,10 @@ func fold(s string) string {
 	return s
 }
 
+// Protected returns the name for which a file of the workspace is written only
+// with a person's yes, "" for other files.
+func Protected(p string) string { return protected(p) }
+
 // protected returns the protected name that a path passes through, or that a
 // pattern in it may be.
 func protected(p string) string {

@@ -125,6 +125,16 @@ func (s *Store) Snapshot(ctx context.Context) (string, error) {
 	return s.commit(ctx, env, head, "the project when the work began")
 }
 
+// SnapshotOn is Snapshot as a commit on top of another, so that a merge takes for
+// changes what changed since that one.
+func (s *Store) SnapshotOn(ctx context.Context, parent string) (string, error) {
+	now, err := s.Snapshot(ctx)
+	if err != nil {
+		return "", err
+	}
+	return s.commitTree(ctx, now+"^{tree}", "the project as it is now", parent)
+}
+
 func (s *Store) copyIndex(ctx context.Context, to string, env []string) bool {
 	out, err := workspace.Git(ctx, s.root, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-path", "index")
 	if err != nil {
@@ -231,11 +241,17 @@ func (s *Store) Commit(ctx context.Context, name, base, message string) (string,
 	if err != nil {
 		return "", err
 	}
-	same, err := s.git(ctx, nil, "diff-tree", "--quiet", base, commit)
-	if err == nil && same == "" {
-		return base, nil
+	same, err := s.Same(ctx, base, commit)
+	if same {
+		return base, err
 	}
-	return commit, exitOne(err)
+	return commit, err
+}
+
+// Same reports whether two commits have the same files.
+func (s *Store) Same(ctx context.Context, a, b string) (bool, error) {
+	_, err := s.git(ctx, nil, "diff-tree", "--quiet", a, b)
+	return err == nil, exitOne(err)
 }
 
 // exitOne returns nil for the exit code 1, which is an answer.

@@ -1,0 +1,49 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+)
+
+// This file is what a coordinator of other sessions, a swarm's, has of its own
+// one: a log that its fold is part of, and a way to bring what they made to the
+// person's files.
+
+// Coordination is the log of a session that coordinates others.
+type Coordination struct{ s *Session }
+
+// Coordination returns the session's log, of which Config.Fold is a part.
+func (s *Session) Coordination() Coordination { return Coordination{s} }
+
+// Append stores events.
+func (c Coordination) Append(ctx context.Context, ds ...event.Draft) error {
+	return c.s.record(ctx, ds...)
+}
+
+// View runs look while no event is folded.
+func (c Coordination) View(look func()) { c.s.log.View(look) }
+
+// Apply writes files for a person who said text: a turn of its own, without a
+// model, so that one undo takes all of it back. All files are written or none.
+func (s *Session) Apply(ctx context.Context, by, text string, ws []tool.Write) ([]tool.Change, error) {
+	ctx, done, err := s.ops.exclusive(ctx, "the files can not be written")
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if err := s.record(ctx, event.Draft{Body: event.Prompted{Source: event.Person, Text: text}}); err != nil {
+		return nil, err
+	}
+	began := s.log.Last()
+	cs, err := s.changes.Apply(ctx, by, ws)
+	end := event.Ended{End: event.EndDone}
+	if err != nil {
+		f := turn.Describe(err)
+		end = event.Ended{End: event.EndFailed, Error: &f}
+	}
+	return cs, errors.Join(err, s.record(context.WithoutCancel(ctx), event.Draft{Cause: began, Body: end}))
+}

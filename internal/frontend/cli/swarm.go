@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// swarmFront is Opened.Front of a swarm's log.
+const swarmFront = "swarm"
+
+// maxGraph bounds a file with a task graph, in bytes.
+const maxGraph = 64 << 20
+
+func (a *App) swarmCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "swarm", Short: "Have several workers do the tasks of a graph",
+		Long: `Have several workers do the tasks of a graph at once, each in a tree of files
+of its own. What passes the tasks' checks is merged; the merged tree is verified
+and then written to your files as one change, which "pawl undo" takes back.
+See doc/swarm.md.`,
+	}
+	c.AddCommand(a.swarmRunCommand(), a.swarmResumeCommand(), a.swarmStatusCommand(), a.swarmReportCommand())
+	return c
+}
+
+// swarmFlags are those of a command that runs a swarm.
+type swarmFlags struct {
+	flags
+	workers int
+	json    bool
+}
+
+func (f *swarmFlags) add(c *cobra.Command) {
+	fs := c.Flags()
+	f.met = &firstMet{}
+	fs.IntVarP(&f.workers, "workers", "w", 4, "how many workers work at once, 1 to 64")
+	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
+	fs.StringVarP(&f.dir, "dir", "C", "", "work in this folder instead of the current one")
+	fs.StringVarP(&f.model, "model", "m", "", "the model of tasks that name none")
+	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")
+	fs.StringVar(&f.mode, "permission-mode", "", "of the workers: ask, plan, accept-edits, auto or yolo")
+	fs.StringVar(&f.sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
+	fs.StringArrayVar(&f.allow, "allow", nil, "allow workers what matches, such as 'bash(go generate *)' (repeatable)")
+	fs.StringArrayVar(&f.deny, "deny", nil, "deny workers what matches (repeatable)")
+	fs.Float64Var(&f.maxUSD, "max-budget-usd", 0, "stop before all workers together cost more than this")
+	fs.Int64Var(&f.maxTokens, "max-tokens-total", 0, "stop before all workers together use more tokens than this, in and out")
+	fs.StringVar(&f.budget, "budget", "", "limits of all workers together: quick, standard, deep or unlimited (see doc/budgets.md)")
+	fs.StringArrayVar(&f.fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
+	fs.StringVar(&f.retryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
+	fs.BoolVar(&f.trust, "trust", false, "trust what the folder has pawl run by itself, its checks (see pawl trust)")
+	fs.SetNormalizeFunc(othersWords)
+}
+
+func (f *swarmFlags) check() error {
+	if f.workers < 1 || f.workers > 64 {
+		return usageError("--workers is %d: give 1 to 64", f.workers)
+	}
+	return nil
+}
+
+// graph reads a task graph. Errors name the line and the field, or the task.
+func (a *App) graph(file string) (g swarm.Graph, err error) {
+	path := file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.Dir, path)
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return g, usageError("cannot read the task graph: %w", err)
+	}
+	defer in.Close()
+	raw, err := io.ReadAll(io.LimitReader(in, maxGraph+1))
+	switch {
+	case err != nil:
+		return g, usageError("cannot read the task graph %s: %w", file, err)
+	case len(raw) > maxGraph:
+		return g, usageError("the task graph %s is larger than %d MB", file, maxGraph>>20)
+	}
+	if g, err = parseGraph(raw); err != nil {
+		return g, usageError("%s: %w", file, err)
+	}
+	return g, nil
+}
+
+// parseGraph reads YAML, of which JSON is a part.
+func parseGraph(raw []byte) (g swarm.Graph, err error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return g, errors.New("the file is empty: see doc/swarm.md for what stands in it")
+	}
+	if err := yaml.UnmarshalWithOptions(raw, &g, yaml.Strict()); err != nil {
+		return g, err
+	}
+	errs := []error{g.Check()}
+	for _, t := range g.Tasks {
+		if t.Resolves != "" {
+			errs = append(errs, errors.New("task "+t.ID+`: "resolves" is not for files: pawl makes such tasks by itself`))
+		}
+		if t.Agent != "" {
+			errs = append(errs, errors.New("task "+t.ID+`: "agent" is not taken: say in the goal how it is to be done, and name a model with "model"`))
+		}
+	}
+	return g, errors.Join(errs...)
+}
+
+// swarmLog is what the log of a swarm says of it.
+type swarmLog struct {
+	swarm.Schedule
+	front   string
+	dir     string
+	written bool // the result is in the person's files, or was
+	landing bool // the open turn writes it
+}
+
+// Apply is part of event.Fold.
+func (l *swarmLog) Apply(e event.Event) {
+	l.Schedule.Apply(e)
+	switch b := e.Body.(type) {
+	case event.Opened:
+		l.front, l.dir = b.Front, b.Dir
+	case event.Prompted:
+		l.landing = l.Ended != nil && b.Text == l.said()
+	case event.Ended:
+		l.written = l.written || l.landing && b.End == event.EndDone
+		l.landing = false
+	}
+}
+
+// said is how the writing of the result is called in the log.
+func (l *swarmLog) said() string { return "write the verified result of the swarm: " + l.Goal }
+
+// swarmOf finds a swarm's log by the start of its id, or the newest of a folder.
+func swarmOf(ctx context.Context, st event.Store, dir, id string) (string, *swarmLog, error) {
+	if id == "" {
+		rows, err := ownSessions(ctx, st, dir)
+		if err != nil {
+			return "", nil, err
+		}
+		for _, r := range rows {
+			if ofSwarm(ctx, st, r.ID) {
+				id = r.ID
+				break
+			}
+		}
+		if id == "" {
+			return "", nil, usageError("there is no swarm of %s; begin one: pawl swarm run FILE", dir)
+		}
+	}
+	row, err := st.Session(ctx, id)
+	if err != nil {
+		return "", nil, noSession(err, id)
+	}
+	l := &swarmLog{}
+	for e, err := range st.Read(ctx, row.ID, 0) {
+		if err != nil {
+			return "", nil, err
+		}
+		l.Apply(e)
+	}
+	if l.front != swarmFront || l.Len() == 0 {
+		return "", nil, usageError("session %s is not a swarm's; see: pawl swarm status", row.ID)
+	}
+	return row.ID, l, nil
+}

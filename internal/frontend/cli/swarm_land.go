@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// land brings a verified result to the person's files, as one change. Where they
+// changed meanwhile it is merged into them and verified again; nothing is written
+// where that cannot be done.
+func (r *swarmRun) land(ctx context.Context) error {
+	if r.log.Ended == nil || r.log.Ended.Outcome != event.SwarmVerified {
+		return nil
+	}
+	if r.log.written {
+		r.say("the result was written to your files before")
+		return nil
+	}
+	base, tip := r.log.Base, r.log.Ended.Commit
+	now, err := r.trees.SnapshotOn(ctx, base)
+	if err != nil {
+		return err
+	}
+	since, err := r.trees.Same(ctx, base, now)
+	if err != nil {
+		return err
+	}
+	to := tip
+	if !since {
+		var conflicts []string
+		if to, conflicts, err = r.trees.Merge(ctx, now, tip, "the result, on the files as they are now"); err != nil {
+			return err
+		}
+		if len(conflicts) > 0 {
+			return fault.NewConfiguration("put your changes of these files aside and resume the swarm", "nothing was written: you changed the same lines as the swarm in %s", strings.Join(conflicts, ", "))
+		}
+		if err := r.verifyAgain(ctx, to); err != nil {
+			return err
+		}
+	}
+	ws, err := r.writes(ctx, now, to)
+	if err != nil || len(ws) == 0 {
+		return err
+	}
+	cs, err := r.o.Apply(ctx, swarmFront, r.log.said(), ws)
+	if err != nil {
+		return fmt.Errorf("write the result to your files: %w", err)
+	}
+	r.say(fmt.Sprintf("written to your files: %d changed as one; take it back with: pawl undo -s %s", len(cs), r.o.ID()))
+	return nil
+}
+
+// verifyAgain runs the checks of the merged tree on what it has become with the
+// person's own changes.
+func (r *swarmRun) verifyAgain(ctx context.Context, commit string) error {
+	dir, err := r.trees.Checkout(ctx, "landing", commit)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.trees.Remove(context.WithoutCancel(ctx), "landing") }() // a later one removes it as well
+	for _, c := range r.log.Ended.Checks {
+		if k := r.check(ctx, dir, c.Command); k.Exit == nil || *k.Exit != 0 {
+			return fault.NewConfiguration("put your changes aside and resume the swarm", "nothing was written: your files changed meanwhile, and with them the result does not pass %s:\n%s", k.Command, k.Output)
+		}
+	}
+	return nil
+}
+
+// writes are the writes that make the files of one commit those of another.
+func (r *swarmRun) writes(ctx context.Context, from, to string) ([]tool.Write, error) {
+	changes, err := r.trees.Changes(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	back, err := r.trees.Changes(ctx, to, from) // its new content is what is there now
+	if err != nil {
+		return nil, err
+	}
+	had := make(map[string]trees.Change, len(back))
+	for _, c := range back {
+		had[c.Path] = c
+	}
+	var ws []tool.Write
+	var refused []string
+	for _, c := range changes {
+		if permission.Protected(c.Path) != "" {
+			refused = append(refused, c.Path)
+			continue
+		}
+		w := tool.Write{Path: c.Path, Remove: c.Deleted, NoFollow: true}
+		old := had[c.Path]
+		if !old.Deleted {
+			b, err := r.trees.Read(ctx, old)
+			if err != nil {
+				return nil, err
+			}
+			w.Expect = hashOf(b)
+		}
+		if !c.Deleted {
+			if w.Data, err = r.trees.Read(ctx, c); err != nil {
+				return nil, err
+			}
+			if c.Exec && !old.Exec {
+				w.Mode = 0o755
+			} else if !c.Exec && old.Exec {
+				w.Mode = 0o644
+			}
+		}
+		ws = append(ws, w)
+	}
+	if len(refused) > 0 {
+		return nil, fault.NewConfiguration("make these changes yourself, without the swarm", "nothing was written: the result changes files that pawl writes only with your yes: %s", strings.Join(refused, ", "))
+	}
+	return ws, nil
+}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+	team "github.com/pawl-agent/pawl/internal/team/swarm"
+)
+
+// swarmLease is how long a worker's lease is said to last. In one process a
+// worker that is gone has returned its task.
+const swarmLease = time.Hour
+
+func (a *App) swarmRunCommand() *cobra.Command {
+	f := &swarmFlags{}
+	c := &cobra.Command{
+		Use: "run [flags] FILE", Short: "Run the task graph of a YAML or JSON file", Args: exactly(1),
+		Long: `Run the task graph of a file. Its command lines, the checks, run because you
+name the file, confined to the worker's tree where commands can be confined.
+Workers ask nobody: what would need a permission is denied.
+The report goes to stdout, progress to stderr. See doc/swarm.md.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			g, err := a.graph(args[0])
+			if err != nil {
+				return err
+			}
+			return a.swarm(c.Context(), f, &g)
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (a *App) swarmResumeCommand() *cobra.Command {
+	f := &swarmFlags{}
+	c := &cobra.Command{
+		Use: "resume [flags] [ID]", Short: "Go on with a swarm that was interrupted, or whose result was not written; the newest of this folder", Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			id, l, err := a.lookAtSwarm(c.Context(), &f.flags, args)
+			if err != nil {
+				return err
+			}
+			f.resume, f.dir = id, cmp.Or(f.dir, l.dir)
+			return a.swarm(c.Context(), f, nil)
+		},
+	}
+	f.add(c)
+	return c
+}
+
+// swarmRun is a swarm on its way.
+type swarmRun struct {
+	*App
+	f     *swarmFlags
+	o     *opened
+	log   swarmLog
+	trees *trees.Store
+	home  string // of the trees
+}
+
+// swarm runs a new graph, or goes on with the swarm of f.resume.
+func (a *App) swarm(ctx context.Context, f *swarmFlags, g *swarm.Graph) error {
+	ctx, stop := a.untilSignal(ctx)
+	defer stop()
+	r := &swarmRun{App: a, f: f}
+	var err error
+	if r.o, err = a.open(ctx, &f.flags, front{name: swarmFront, set: func(c *session.Config) { c.Fold = &r.log }}); err != nil {
+		return err
+	}
+	defer r.o.close()
+	for _, w := range r.o.warnings {
+		r.say("pawl: " + w)
+	}
+	if err := r.openTrees(ctx); err != nil {
+		return err
+	}
+	if g != nil {
+		base, err := r.trees.Snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.Append(ctx, event.Draft{Body: event.SwarmPlanned{Goal: g.Goal, Base: base, Tasks: g.Tasks, Verify: g.Verify}}); err != nil {
+			return err
+		}
+	}
+	r.say(fmt.Sprintf("swarm %s: %d tasks, %d workers", r.o.ID(), r.log.Len(), f.workers))
+	err = team.Run(ctx, team.Config{
+		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: f.workers,
+		Work: r.work, Check: r.check, Now: a.Now, Lease: swarmLease,
+	})
+	if err == nil {
+		err = r.land(ctx)
+	}
+	if i := (session.Interrupt{}); errors.As(context.Cause(ctx), &i) {
+		r.say("interrupted; go on with: pawl swarm resume " + r.o.ID())
+		return &exitError{code: signalCode(i.By)}
+	}
+	if err != nil {
+		r.say("go on with: pawl swarm resume " + r.o.ID())
+		return err
+	}
+	if err := a.printSwarm(team.ReportOf(&r.log.Schedule), f.json); err != nil {
+		return err
+	}
+	if r.log.Ended.Outcome != event.SwarmVerified {
+		r.say("nothing was written to your files: the result is " + string(r.log.Ended.Outcome))
+		return &exitError{code: 9}
+	}
+	return os.RemoveAll(r.home)
+}
+
+func signalCode(name string) int {
+	return map[string]int{"SIGHUP": 129, "SIGTERM": 143}[name] + map[bool]int{true: 130}[name == "SIGINT"]
+}
+
+// untilSignal returns a context that ends on a signal, its cause an Interrupt.
+// The third signal ends the process.
+func (a *App) untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if a.Signals == nil {
+		return ctx, func() { cancel(nil) }
+	}
+	in, over := a.Signals(), make(chan struct{})
+	go func() {
+		for n := 1; ; n++ {
+			select {
+			case by := <-in:
+				if n == 3 {
+					os.Exit(signalCode(by))
+				}
+				cancel(session.Interrupt{By: by})
+			case <-over:
+				return
+			}
+		}
+	}()
+	return ctx, func() { close(over); cancel(nil) }
+}
+
+// openTrees opens the store of the trees: outside pawl's own state, which no
+// worker may read.
+func (r *swarmRun) openTrees(ctx context.Context) error {
+	data := r.Env("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) {
+		if r.Env("HOME") == "" {
+			return fault.NewConfiguration("set HOME or XDG_DATA_HOME", "there is no place for the trees of workers")
+		}
+		data = filepath.Join(r.Env("HOME"), ".local", "share")
+	}
+	data = filepath.Join(data, "pawl-swarms", r.o.ID())
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return err
+	}
+	var err error
+	if r.home, err = realPath(data); err != nil {
+		return err
+	}
+	dir, err := r.realDir(&r.f.flags)
+	if err != nil {
+		return err
+	}
+	if in, err := filepath.Rel(dir, r.home); err == nil && filepath.IsLocal(in) {
+		return fault.NewConfiguration("work in the project's own folder, or set XDG_DATA_HOME to a place outside", "the trees of workers would lie in %s itself", dir)
+	}
+	r.trees, err = trees.Open(ctx, filepath.Join(r.home, "git"), dir)
+	return err
+}
+
+func (r *swarmRun) say(line string) { fmt.Fprintln(r.Err, plain.Line(line)) }
+
+// Append is part of team.Log: what is stored is said.
+func (r *swarmRun) Append(ctx context.Context, ds ...event.Draft) error {
+	if err := r.o.Coordination().Append(ctx, ds...); err != nil {
+		return err
+	}
+	for _, d := range ds {
+		if line := r.line(d.Body); line != "" {
+			r.say(line)
+		}
+	}
+	return nil
+}
+
+// View is part of team.Log.
+func (r *swarmRun) View(look func()) { r.o.Coordination().View(look) }
+
+// line says an event in one line, "" where there is nothing to say.
+func (r *swarmRun) line(b event.Body) string {
+	switch b := b.(type) {
+	case event.TaskTaken:
+		return fmt.Sprintf("  %s: taken by %s", b.Task, b.Worker)
+	case event.TaskReturned:
+		text := fmt.Sprintf("  %s: %s by %s", b.Task, b.Outcome, b.Worker)
+		if b.Error != "" {
+			text += ": " + b.Error
+		}
+		if spent, _ := r.o.View().Spent(); spent.USD > 0 {
+			text += fmt.Sprintf(" (all together $%.4f)", spent.USD)
+		}
+		return text
+	case event.TaskMerged:
+		return fmt.Sprintf("  %s: merged", b.Task)
+	case event.TaskConflicted:
+		return fmt.Sprintf("  %s: conflict in %v, merged by hand as task %s", b.Task, b.Files, b.By)
+	case event.SwarmEnded:
+		return "swarm: " + string(b.Outcome)
+	}
+	return ""
+}

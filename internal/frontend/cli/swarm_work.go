@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+	team "github.com/pawl-agent/pawl/internal/team/swarm"
+)
+
+// Of checks: how long one may take, and how much of its output is kept.
+const (
+	swarmCheckTime   = 10 * time.Minute
+	swarmCheckOutput = 4 << 10
+)
+
+var errSwarmRepeats = errors.New("the worker made the same call over and over with the same result")
+
+// work has a worker do a task, in a session of its own that spends from the
+// swarm's.
+func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err error) {
+	f := r.f.flags
+	f.dir, f.resume, f.maxUSD, f.maxTokens, f.budget = j.Dir, "", 0, 0, ""
+	if j.Task.Model != "" {
+		f.model = j.Task.Model
+	}
+	o, err := r.open(ctx, &f, front{name: "swarm-worker", tree: true, set: func(c *session.Config) {
+		c.Of = &event.ParentCall{Session: r.o.ID(), Call: j.Worker, Agent: "swarm"}
+		c.Parent, c.Limits, c.Agents = r.o.Account(), swarm.WorkerLimits(), 0
+	}})
+	if err != nil {
+		return done, err
+	}
+	defer o.close()
+	done.Session, done.Model = o.ID(), o.View().Info().Ref()
+	w := &swarmWatch{o: o, job: j, args: map[string]string{}, seen: map[string]bool{}}
+	out, err := o.RunPrompt(ctx, session.Prompt{Source: event.Parent, Text: j.Prompt}, session.Watch{After: o.View().Last(), See: w.see})
+	spent, _ := o.View().Spent()
+	done.Reply, done.Tokens = out.Reply, spent.Usage.Input+spent.Usage.Output
+	if spent.Unknown == 0 && o.View().Info().Price != nil {
+		done.USD = &spent.USD
+	}
+	if err != nil {
+		return done, err
+	}
+	switch out.Ended.End {
+	case event.EndFailed, event.EndConfig, event.EndInterrupted, event.EndRefused:
+		if out.Ended.Error != nil {
+			return done, errors.New(out.Ended.Error.Message)
+		}
+		return done, fmt.Errorf("the worker's turn ended as %s", out.Ended.End)
+	}
+	return done, nil // whether it is done, the checks say
+}
+
+// swarmWatch tells the swarm the calls of a worker.
+type swarmWatch struct {
+	o       *opened
+	job     team.Job
+	args    map[string]string // of open calls
+	seen    map[string]bool   // results
+	changed bool              // a file, since the last call
+	repeats swarm.Repeats
+}
+
+func (w *swarmWatch) see(e event.Event) error {
+	switch b := e.Body.(type) {
+	case event.CallAsked:
+		w.args[b.ID] = string(b.Args)
+	case event.FileChanged:
+		w.changed = true
+	case event.CallDone:
+		return w.call(b)
+	}
+	return nil
+}
+
+func (w *swarmWatch) call(b event.CallDone) error {
+	what := b.Tool + " " + w.args[b.ID]
+	delete(w.args, b.ID)
+	key := fmt.Sprintf("%x", sha256.Sum256([]byte(what+"\x00"+b.Result.Text)))
+	c := swarm.Call{Worker: w.job.Worker, Key: key, What: clipped(what, 200), Failed: b.Result.Error || b.Outcome != event.OK, New: w.changed || !w.seen[key]}
+	w.seen[key], w.changed = true, false
+	var failed *swarm.Failure
+	if c.Failed {
+		failed = &swarm.Failure{Worker: c.Worker, Tool: b.Tool, Target: clipped(what, 200), Category: string(b.Outcome), Text: clipped(b.Result.Text, 1000)}
+	}
+	if tell := w.job.Saw(c, failed); tell != "" {
+		if _, err := w.o.Submit(context.Background(), session.Prompt{Source: event.Parent, Text: tell}); err != nil {
+			return err
+		}
+	}
+	if w.repeats.Apply(key) {
+		return errSwarmRepeats
+	}
+	return nil
+}
+
+func clipped(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// check runs a command line that the person gave in the graph: confined to the
+// tree where commands can be confined, else as they would run it themselves.
+func (r *swarmRun) check(ctx context.Context, dir, line string) event.TaskCheck {
+	k := event.TaskCheck{Command: line}
+	start := r.Now()
+	ran, err := r.runCheck(ctx, dir, line)
+	k.Took = r.Now().Sub(start)
+	k.Output = ran.Output
+	if err != nil {
+		k.Output = err.Error()
+	} else {
+		k.Exit = ran.Exit
+	}
+	if n := len(k.Output); n > swarmCheckOutput {
+		k.Output = "…" + string([]rune(k.Output[n-swarmCheckOutput:]))
+	}
+	return k
+}
+
+func (r *swarmRun) runCheck(ctx context.Context, dir, line string) (tool.Ran, error) {
+	paths, err := settings.PathsFrom(r.Env)
+	if err != nil {
+		return tool.Ran{}, err
+	}
+	conf, err := settings.Load(paths, dir)
+	if err != nil {
+		return tool.Ran{}, err
+	}
+	by, _, err := r.tryConfining(&r.f.flags, conf, paths, dir, false)
+	if err != nil {
+		return tool.Ran{}, err
+	}
+	o := &opened{}
+	defer o.close()
+	starter := o.starter(by)
+	sh := shell.New(shell.Options{
+		Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), r.o.ID()), Mask: secrets.New(r.heldSecrets()...).MaskBytes,
+		Timeout: swarmCheckTime, MaxTimeout: swarmCheckTime,
+	})
+	o.closers = append(o.closers, starter.Close, sh.Close)
+	level := process.Confine{Level: process.Workspace}
+	switch {
+	case by.boxes == nil || !by.has.Workspace && !by.has.Narrow:
+		level = process.Free
+	case by.has.Narrow:
+		level.Level = process.ReadOnly
+	}
+	return sh.Run(ctx, tool.Run{Command: line, Confine: level})
+}
+
+// hashOf is a file's content as a write expects it.
+func hashOf(data []byte) tool.Hash { return workspace.HashOf(data) }
