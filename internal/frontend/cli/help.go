@@ -28,7 +28,7 @@ var helpCommands = []struct {
 	title    string
 	commands string
 }{
-	{"Work", "run demo"},
+	{"Work", "run swarm demo"},
 	{"What was done", "diff undo sessions why stats"},
 	{"This folder", "rules memory trust sandbox"},
 	{"Set up", "doctor models mcp config completion"},
