@@ -31,7 +31,7 @@ var helpCommands = []struct {
 	{"Work", "run swarm demo"},
 	{"What was done", "diff undo sessions why stats"},
 	{"This folder", "rules memory trust sandbox"},
-	{"Set up", "doctor models mcp config completion"},
+	{"Set up", "doctor models config completion"},
 }
 
 // helpFlags are the flags that are used most.
