@@ -51,6 +51,7 @@ func TestTrustOnATerminal(t *testing.T) {
 	x.expect(asks)
 	x.send("fix the test\r") // a prompt that was typed already
 	x.expect("neither yes nor no")
+	x.expect(asks)
 	x.send("n\r")
 	x.expect("this folder is not trusted: its checks (make check) are inert (see pawl trust)")
 	leave(x, true)
