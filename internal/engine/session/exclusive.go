@@ -66,7 +66,8 @@ func (o *operations) begin(ctx context.Context, r *run, first *Prompt, cannot st
 			o.mu.Unlock()
 			break
 		}
-		if first != nil {
+		leaving := o.leaving()
+		if first != nil && !leaving {
 			o.queue = append(o.queue, *first)
 			o.mu.Unlock()
 			select {
@@ -75,7 +76,6 @@ func (o *operations) begin(ctx context.Context, r *run, first *Prompt, cannot st
 			}
 			return true, nil
 		}
-		leaving := o.leaving()
 		o.mu.Unlock()
 		if !leaving {
 			return false, &fault.Error{
