@@ -67,7 +67,8 @@ func (c *Conversation) Queue() []Queued {
 	var out []Queued
 	after := false
 	for _, e := range c.waiting {
-		if begun := e.taken && e.work != nil || !e.sent && !e.waits; e.text == "" || begun {
+		// What is on its way to the session cannot be taken back just now.
+		if begun := e.taken && (e.work != nil || !e.sent) || !e.sent && !e.waits; e.text == "" || begun {
 			continue
 		}
 		after = after || e.work != nil

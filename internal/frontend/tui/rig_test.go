@@ -30,15 +30,17 @@ import (
 // rig is a screen on a terminal in memory over real sessions, real files and a
 // scripted model.
 type rig struct {
-	t      testing.TB
-	dir    string
-	mode   string
-	model  *llmtest.Model
-	store  event.Store
-	first  string
-	theme  styled.Theme
-	width  int
-	opened int
+	t       testing.TB
+	dir     string
+	mode    string
+	model   *llmtest.Model
+	store   event.Store
+	first   string
+	theme   styled.Theme
+	width   int
+	opened  int
+	opening sync.Mutex // held while a session is opened
+	over    bool
 
 	mu     sync.Mutex
 	term   *emulator.Terminal
@@ -113,6 +115,11 @@ func (r *rig) Write(p []byte) (int, error) {
 }
 
 func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
+	r.opening.Lock()
+	defer r.opening.Unlock()
+	if r.over {
+		return nil, context.Canceled
+	}
 	r.opened++
 	id := fmt.Sprint("s", r.opened)
 	if w.Resume != "" {
@@ -153,8 +160,10 @@ func (r *rig) start(resume string) {
 	r.term = emulator.New(r.width, 24)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
+	done := make(chan struct{})
 	talk := chat.Begin(ctx, chat.Config{Open: r.open, Now: r.clock.Now, Rules: func() []string { return nil }}, slash.Want{Resume: resume})
 	go func() {
+		defer close(done)
 		exit, err := Run(ctx, Config{
 			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true,
 			First: r.first, Now: r.clock.Now, After: r.clock.After, Folder: "project",
@@ -170,7 +179,7 @@ func (r *rig) start(resume string) {
 				return nil
 			},
 		})
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			r.t.Errorf("the screen ended in %v", err)
 		}
 		talk.Close()
@@ -178,6 +187,10 @@ func (r *rig) start(resume string) {
 	}()
 	r.t.Cleanup(func() {
 		stop()
+		<-done
+		r.opening.Lock() // nothing is opened once the test is over
+		r.over = true
+		r.opening.Unlock()
 		if err := r.term.Err(); err != nil {
 			r.t.Errorf("the terminal: %v", err)
 		}
