@@ -25,6 +25,7 @@ type entry struct {
 	work     func(context.Context) error // nil: a prompt
 	idle     bool                        // work waits for the end of what runs
 	waits    bool                        // something ran when it was entered
+	handed   chan struct{}               // closed once the session has the prompt, or refused it
 	taken    bool                        // the worker has it in hand
 	sent     bool                        // the session has it
 	told     bool                        // that it waits was told
@@ -67,8 +68,7 @@ func (c *Conversation) Queue() []Queued {
 	var out []Queued
 	after := false
 	for _, e := range c.waiting {
-		// What is on its way to the session cannot be taken back just now.
-		if begun := e.taken && (e.work != nil || !e.sent) || !e.sent && !e.waits; e.text == "" || begun {
+		if begun := e.taken && e.work != nil || !e.sent && !e.waits; e.text == "" || begun {
 			continue
 		}
 		after = after || e.work != nil
@@ -82,12 +82,20 @@ func (c *Conversation) Queue() []Queued {
 func (c *Conversation) TakeBack(id string) (text string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, e := range slices.Clone(c.waiting) {
-		if e.id == id && c.withdrawn(e) {
-			return e.text, true
-		}
+	i := slices.IndexFunc(c.waiting, func(e *entry) bool { return e.id == id })
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	e := c.waiting[i]
+	if e.taken && e.work == nil { // on its way to the session, which takes no time
+		c.mu.Unlock()
+		<-e.handed
+		c.mu.Lock()
+	}
+	if !slices.Contains(c.waiting, e) || !c.withdrawn(e) {
+		return "", false
+	}
+	return e.text, true
 }
 
 // withdrawn takes an entry back, if it still waits. Callers hold mu.
@@ -150,7 +158,7 @@ func (c *Conversation) Typed() {
 }
 
 func (c *Conversation) enter(e *entry) (id string) {
-	e.id = c.id("entry")
+	e.id, e.handed = c.id("entry"), make(chan struct{})
 	c.Typed()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -207,6 +215,7 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 	if e.work != nil {
 		return e.work(ctx)
 	}
+	defer close(e.handed)
 	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.images})
 	c.mu.Lock()
 	defer c.mu.Unlock()
