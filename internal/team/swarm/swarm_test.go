@@ -374,10 +374,13 @@ func TestCirclesAreToldThenStopped(t *testing.T) {
 	if err := Run(t.Context(), r.cfg); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]swarm.State{"deaf1": swarm.Failed, "deaf2": swarm.Failed, "listens": swarm.Merged} {
-		if p, _ := r.schedule.Task(id); p.State != want {
-			t.Errorf("%s is %s: %s", id, p.State, p.Result.Error)
-		}
+	one, _ := r.schedule.Task("deaf1")
+	two, _ := r.schedule.Task("deaf2")
+	if one.State != swarm.Failed && two.State != swarm.Failed { // who is left alone is in no loop of several
+		t.Errorf("%s and %s: nobody is stopped", one.State, two.State)
+	}
+	if p, _ := r.schedule.Task("listens"); p.State != swarm.Merged {
+		t.Errorf("listens is %s: %s", p.State, p.Result.Error)
 	}
 }
 
