@@ -41,36 +41,16 @@ type Trees interface {
 	Remove(ctx context.Context, name string) error
 }
 
-// Job is one task for one worker.
-type Job struct {
-	Worker string
-	Task   event.Task
-	Dir    string // its tree, the worker's workspace
-	Prompt string
-	// Saw is to be told each call of the worker, and why it failed where it did.
-	// What it returns, if anything, is to be told to the worker.
-	Saw func(swarm.Call, *swarm.Failure) (tell string)
-}
-
-// Done is what a worker says of its work. Whether it is done, the acceptance
-// checks decide.
-type Done struct {
-	Reply   string
-	Session string // the worker's log
-	Model   string
-	USD     *float64 // nil: unknown
-	Tokens  int64
-	Refers  []swarm.Reference // what it found that others may need
-}
-
 // Config is what a swarm is made of.
 type Config struct {
 	Log      Log
 	Schedule *swarm.Schedule // a fold of Log
 	Trees    Trees
 	Slots    int // how many workers work at once
-	// Work does a job. An error is why the worker could not work on it.
+	// Work does a job in its tree. An error is why the worker could not work on it.
 	Work func(context.Context, Job) (Done, error)
+	// Workers, if set, is where tasks are done, instead of by Work on this machine.
+	Workers Workers
 	// Check runs a command line in a tree and returns what came of it.
 	Check func(ctx context.Context, dir, line string) event.TaskCheck
 	Now   func() time.Time
@@ -86,6 +66,7 @@ var (
 
 type coordinator struct {
 	cfg     Config
+	workers Workers
 	results chan event.TaskReturned
 	working sync.WaitGroup
 
@@ -101,7 +82,10 @@ type coordinator struct {
 // tree. The log holds a plan by then. When ctx ends, workers are stopped, their
 // tasks are given back, and a later Run goes on.
 func Run(ctx context.Context, cfg Config) error {
-	c := &coordinator{cfg: cfg, results: make(chan event.TaskReturned), stop: map[string]context.CancelCauseFunc{}, told: map[string]bool{}}
+	c := &coordinator{cfg: cfg, workers: cfg.Workers, results: make(chan event.TaskReturned), stop: map[string]context.CancelCauseFunc{}, told: map[string]bool{}}
+	if c.workers == nil {
+		c.workers = here{cfg}
+	}
 	working, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(errOver)
 	if err := c.takeBack(ctx); err != nil {
@@ -216,6 +200,8 @@ func (c *coordinator) work(ctx context.Context, l lease) event.TaskReturned {
 		r.Outcome, r.Error = event.TaskReleased, cause.Error()
 	case errors.Is(cause, errCircles):
 		r.Outcome, r.Error = event.TaskStopped, cause.Error()
+	case errors.Is(err, ErrLost):
+		r.Outcome, r.Error = event.TaskExpired, err.Error()
 	case err != nil:
 		r.Error = err.Error()
 	}
@@ -228,49 +214,18 @@ func (c *coordinator) try(ctx context.Context, l lease, r *event.TaskReturned) (
 			err = fmt.Errorf("the worker broke: %v", p)
 		}
 	}()
-	dir, err := c.cfg.Trees.Checkout(ctx, l.Worker, l.Base)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, c.cfg.Trees.Remove(context.WithoutCancel(ctx), l.Worker)) }()
-	done, err := c.cfg.Work(ctx, Job{Worker: l.Worker, Task: l.task, Dir: dir, Prompt: l.prompt, Saw: c.saw})
-	r.Session, r.Model, r.USD, r.Tokens = done.Session, done.Model, done.USD, done.Tokens
+	done, err := c.workers.Do(ctx, Job{Worker: l.Worker, Fence: l.Fence, Base: l.Base, Task: l.task, Prompt: l.prompt, Saw: c.saw})
+	r.Session, r.Model, r.USD, r.Tokens, r.Checks = done.Session, done.Model, done.USD, done.Tokens, done.Checks
 	c.mu.Lock()
 	c.lessons.Refer(done.Refers...)
 	c.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	// The commit comes before the checks: what they write is not the result.
-	commit, err := c.cfg.Trees.Commit(ctx, l.Worker, l.Base, l.Task)
-	if err != nil {
-		return err
-	}
-	if err := c.cfg.Trees.Check(ctx, l.Base, commit); err != nil {
-		return err
-	}
-	checks, ok := c.passes(ctx, dir, l.task.Accept)
-	r.Checks = checks
-	if !ok {
-		return errors.New("an acceptance check did not succeed")
-	}
-	r.Outcome = event.TaskDone
-	if commit != l.Base {
-		r.Commit = commit
+	if r.Outcome = event.TaskDone; done.Commit != l.Base {
+		r.Commit = done.Commit
 	}
 	return nil
-}
-
-// passes runs command lines until one fails.
-func (c *coordinator) passes(ctx context.Context, dir string, lines []string) (checks []event.TaskCheck, ok bool) {
-	for _, line := range lines {
-		k := c.cfg.Check(ctx, dir, line)
-		checks = append(checks, k)
-		if k.Exit == nil || *k.Exit != 0 {
-			return checks, false
-		}
-	}
-	return checks, ctx.Err() == nil
 }
 
 // returned records a result, also where the caller has gone: what was paid for
@@ -384,7 +339,7 @@ func (c *coordinator) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	checks, ok := c.passes(ctx, dir, lines)
+	checks, ok := Passes(ctx, c.cfg.Check, dir, lines)
 	if err := c.cfg.Trees.Remove(context.WithoutCancel(ctx), "verify"); err != nil {
 		return err
 	}

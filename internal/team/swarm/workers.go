@@ -1,0 +1,88 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// ErrLost is matched by the error for a worker that was not heard of any more.
+// Its task counts as tried, since the task itself may be what kills.
+var ErrLost = errors.New("the worker was lost")
+
+// Workers is where tasks are done: on this machine, or on others.
+type Workers interface {
+	// Do does a task. Where there is no error, Done.Commit is a commit that
+	// Trees holds and Check took, and the acceptance checks succeeded. What was
+	// spent is told also with an error. When ctx ends it returns soon, and what
+	// the worker does after that counts for nothing.
+	Do(context.Context, Job) (Done, error)
+}
+
+// Job is one task for one worker.
+type Job struct {
+	Worker string
+	Fence  int64  // of the lease
+	Base   string // the commit that it begins from
+	Task   event.Task
+	Dir    string // its tree, the worker's workspace, where it has one
+	Prompt string
+	// Saw is to be told each call of the worker, and why it failed where it did.
+	// What it returns, if anything, is to be told to the worker.
+	Saw func(swarm.Call, *swarm.Failure) (tell string)
+}
+
+// Done is what came of a task.
+type Done struct {
+	Reply   string
+	Session string // the worker's log
+	Model   string
+	USD     *float64 // nil: unknown
+	Tokens  int64
+	Refers  []swarm.Reference // what it found that others may need
+	Commit  string            // the base where nothing changed
+	Checks  []event.TaskCheck // the acceptance checks, until one failed
+}
+
+// here does tasks on this machine, with Config.Work.
+type here struct{ cfg Config }
+
+// Do is part of Workers.
+func (h here) Do(ctx context.Context, j Job) (done Done, err error) {
+	if j.Dir, err = h.cfg.Trees.Checkout(ctx, j.Worker, j.Base); err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, h.cfg.Trees.Remove(context.WithoutCancel(ctx), j.Worker)) }()
+	if done, err = h.cfg.Work(ctx, j); err != nil {
+		return done, err
+	}
+	// The commit comes before the checks: what they write is not the result.
+	if done.Commit, err = h.cfg.Trees.Commit(ctx, j.Worker, j.Base, j.Task.ID); err != nil {
+		return done, err
+	}
+	if err = h.cfg.Trees.Check(ctx, j.Base, done.Commit); err != nil {
+		return done, err
+	}
+	checks, ok := Passes(ctx, h.cfg.Check, j.Dir, j.Task.Accept)
+	if done.Checks = checks; !ok {
+		return done, ErrAcceptance
+	}
+	return done, nil
+}
+
+// ErrAcceptance is the error for a result whose acceptance checks do not succeed.
+var ErrAcceptance = errors.New("an acceptance check did not succeed")
+
+// Passes runs command lines in a tree until one fails.
+func Passes(ctx context.Context, check func(ctx context.Context, dir, line string) event.TaskCheck, dir string, lines []string) (checks []event.TaskCheck, ok bool) {
+	for _, line := range lines {
+		k := check(ctx, dir, line)
+		checks = append(checks, k)
+		if k.Exit == nil || *k.Exit != 0 {
+			return checks, false
+		}
+	}
+	return checks, ctx.Err() == nil
+}
