@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -21,9 +22,8 @@ type post struct {
 	mu       sync.Mutex
 	client   *client
 	starting chan struct{} // closed when a start has come to its end
-	failures int           // starts and crashes in a row
-	retry    time.Time     // not before
-	broken   error         // why there is none
+	restarts process.Restarts
+	broken   error // why there is none
 	starts   int
 	at       int // of alts, the one in use
 
@@ -33,15 +33,6 @@ type post struct {
 	idle    chan struct{} // closed while no change waits
 	shown   chan struct{} // closed while the server is shown files as they are
 }
-
-// Restarting: how often in a row, and after which waits.
-const restarts = 3
-
-var backoff = [restarts]time.Duration{500 * time.Millisecond, 2 * time.Second, 8 * time.Second}
-
-// steady is how long a server must live for what went wrong before to be
-// forgotten.
-const steady = 5 * time.Minute
 
 func newPost(s *Servers, alts []*Server, root string) *post {
 	p := &post{s: s, alts: alts, root: root, idle: make(chan struct{}), shown: make(chan struct{})}
@@ -62,14 +53,15 @@ func (p *post) get(ctx context.Context) (*client, error) {
 		}
 		starting := p.starting
 		if starting == nil {
-			if p.failures > restarts {
-				err := fmt.Errorf("%s is not started any more, after %d failures in a row: %w; the person can start it with /lsp restart", p.alts[p.at].Name, p.failures, p.broken)
+			wait, ok := p.restarts.Wait(p.s.opt.Now())
+			if !ok {
+				err := fmt.Errorf("%s is not started any more, after %d failures in a row: %w; the person can start it with /lsp restart", p.alts[p.at].Name, p.restarts.Failures(), p.broken)
 				p.mu.Unlock()
 				return nil, err
 			}
 			starting = make(chan struct{})
 			p.starting = starting
-			go p.start(starting, max(p.retry.Sub(p.s.opt.Now()), 0))
+			go p.start(starting, wait)
 		}
 		p.mu.Unlock()
 		select {
@@ -100,9 +92,7 @@ func (p *post) buryLocked() {
 	}
 	p.client = nil
 	if !c.ending.Load() {
-		if p.s.opt.Now().Sub(c.began) >= steady {
-			p.failures = 0
-		}
+		p.restarts.Lived(p.s.opt.Now().Sub(c.began))
 		p.failedLocked(why)
 	}
 	p.s.remember(c)
@@ -110,8 +100,7 @@ func (p *post) buryLocked() {
 
 func (p *post) failedLocked(why error) {
 	p.broken = why
-	p.failures++
-	p.retry = p.s.opt.Now().Add(backoff[min(p.failures, restarts)-1])
+	p.restarts.Failed(p.s.opt.Now())
 }
 
 // start starts the first alternative that can be had.
@@ -131,7 +120,7 @@ func (p *post) start(done chan struct{}, wait time.Duration) {
 	} else {
 		p.failedLocked(err)
 		if absent := (*AbsentError)(nil); errors.As(err, &absent) || errors.Is(err, errUntrusted) {
-			p.failures, p.retry = 0, time.Time{} // it may be installed, or trusted, at any time
+			p.restarts.Reset() // it may be installed, or trusted, at any time
 		}
 	}
 	p.mu.Unlock()
@@ -162,7 +151,8 @@ func (p *post) startFirst(ctx context.Context) (*client, error) {
 func (p *post) stop(ctx context.Context) {
 	p.mu.Lock()
 	c := p.client
-	p.failures, p.retry, p.broken = 0, time.Time{}, nil
+	p.broken = nil
+	p.restarts.Reset()
 	p.mu.Unlock()
 	if c != nil {
 		c.stop(ctx)
@@ -386,5 +376,6 @@ func (p *post) able() bool {
 		return true
 	}
 	absent := (*AbsentError)(nil)
-	return p.failures <= restarts && !errors.As(p.broken, &absent) && !errors.Is(p.broken, errUntrusted)
+	_, ok := p.restarts.Wait(p.s.opt.Now())
+	return ok && !errors.As(p.broken, &absent) && !errors.Is(p.broken, errUntrusted)
 }

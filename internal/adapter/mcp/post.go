@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -21,9 +22,8 @@ type post struct {
 	mu       sync.Mutex
 	c        *conn
 	starting chan struct{} // closed when a start has come to its end
-	failures int           // starts and deaths in a row
-	retry    time.Time     // not before
-	broken   error         // why there is none
+	restarts process.Restarts
+	broken   error // why there is none
 	starts   int
 
 	looked   bool      // for what was accepted
@@ -36,15 +36,6 @@ type post struct {
 	learned  chan struct{} // closed when learn has come to its end
 	told     string
 }
-
-// Restarting: how often in a row, and after which waits.
-const restarts = 3
-
-var backoff = [restarts]time.Duration{500 * time.Millisecond, 2 * time.Second, 8 * time.Second}
-
-// steady is how long a server must live for what went wrong before to be
-// forgotten.
-const steady = 5 * time.Minute
 
 func newPost(s *Servers, srv Server) *post {
 	return &post{s: s, srv: srv, log: &tail{}, learned: make(chan struct{})}
@@ -123,14 +114,14 @@ func (p *post) get(ctx context.Context) (*conn, error) {
 		}
 		starting := p.starting
 		if starting == nil {
-			if p.failures > restarts {
-				err := fmt.Errorf("it is not started any more, after %d failures in a row: %w; the person can start it with /mcp restart %s", p.failures, p.broken, p.srv.Name)
+			wait, ok := p.restarts.Wait(p.s.opt.Now())
+			if !ok {
+				err := fmt.Errorf("it is not started any more, after %d failures in a row: %w; the person can start it with /mcp restart %s", p.restarts.Failures(), p.broken, p.srv.Name)
 				p.mu.Unlock()
 				return nil, err
 			}
 			starting = make(chan struct{})
 			p.starting = starting
-			wait := max(p.retry.Sub(p.s.opt.Now()), 0)
 			p.s.work.Go(func() { p.start(starting, wait) })
 		}
 		p.mu.Unlock()
@@ -254,24 +245,22 @@ func (p *post) buryLocked() {
 		return
 	}
 	p.c = nil
-	if p.s.opt.Now().Sub(c.began) >= steady {
-		p.failures = 0
-	}
+	p.restarts.Lived(p.s.opt.Now().Sub(c.began))
 	p.failedLocked(p.withLog(errors.New("it ended")))
 	go c.kill(0) // what it left behind
 }
 
 func (p *post) failedLocked(why error) {
 	p.broken = why
-	p.failures++
-	p.retry = p.s.opt.Now().Add(backoff[min(p.failures, restarts)-1])
+	p.restarts.Failed(p.s.opt.Now())
 }
 
 // stop ends the server that runs, if any, and lets a new one be started.
 func (p *post) stop() {
 	p.mu.Lock()
 	c := p.c
-	p.c, p.failures, p.retry, p.broken = nil, 0, time.Time{}, nil
+	p.c, p.broken = nil, nil
+	p.restarts.Reset()
 	select {
 	case <-p.learned:
 		p.begun, p.learned = false, make(chan struct{})
