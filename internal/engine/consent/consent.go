@@ -20,13 +20,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
+// Rights are what the session may do: *rights.Rights.
+type Rights interface {
+	Decide(c permission.Call) permission.Decision
+	// Grant records a yes that holds for more than one call.
+	Grant(ctx context.Context, rule string, scope event.Scope) error
+	// GrantRight gives the running turn a right that its route lacks.
+	GrantRight(ctx context.Context, right, by, what string) error
+}
+
 // Config is what consent is given of its session.
 type Config struct {
 	Log *eventlog.Log
-	// Policy is a fold of Log. Decide asks it about a call of the model, within
-	// the rights that the session has.
+	// Policy is a fold of Log. Rights asks it about a call of the model.
 	Policy *permission.Policy
-	Decide func(permission.Call) permission.Decision
+	Rights
 	Person bool // somebody is there to answer
 	Files  tool.Files
 	// Env is what a call's footprint is measured with again.
@@ -41,10 +49,6 @@ type Config struct {
 	// Hooks, if set, has hooks hear of a call that the person is about to be asked
 	// about; what they deny is not asked.
 	Hooks func(context.Context, *turn.Pending) (*turn.Refusal, error)
-	// GrantRight gives the running turn a right that its route lacks.
-	GrantRight func(ctx context.Context, right, by, what string) error
-	// Grant records a yes that holds for more than one call.
-	Grant func(ctx context.Context, rule string, scope event.Scope) error
 	// Mask masks secrets. Spill keeps a text in a file and returns its name.
 	Mask  func(string) string
 	Spill func(ctx context.Context, name, text string) (string, error)

@@ -16,6 +16,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
+// asking are rights that ask about every call, and deny the tool deny.
+type asking struct{ Rights }
+
+func (asking) Decide(call permission.Call) permission.Decision {
+	if call.Tool == "deny" {
+		return permission.Decision{Verdict: permission.Deny, Reason: "never", By: "rule"}
+	}
+	return permission.Decision{Verdict: permission.Ask, Reason: "it may", By: "mode"}
+}
+
 // SPEC 4.7: what needs consent is one request for a whole step; without a person
 // it is denied, with what would allow it; what is denied is not asked about.
 func TestOneQuestionForAStep(t *testing.T) {
@@ -36,12 +46,7 @@ func TestOneQuestionForAStep(t *testing.T) {
 		requests, questions := 0, 0
 		j := New(Config{
 			Log: log, Policy: permission.New(permission.Config{}), Person: c.person,
-			Decide: func(call permission.Call) permission.Decision {
-				if call.Tool == "deny" {
-					return permission.Decision{Verdict: permission.Deny, Reason: "never", By: "rule"}
-				}
-				return permission.Decision{Verdict: permission.Ask, Reason: "it may", By: "mode"}
-			},
+			Rights:       asking{},
 			Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
 			Unrestorable: func(context.Context, *turn.Pending) string { return "" },
 			Mask:         func(s string) string { return s },

@@ -87,8 +87,17 @@ func (h *Hooks) Close() {
 	_, _ = h.fire(ctx, hook.Input{Event: hook.SessionEnd, Reason: "other"}, "other") // nothing can be held up any more
 }
 
-// Notify tells hooks what a person is told, and does not wait for them.
-func (h *Hooks) Notify(kind, message string) {
+// Asked has hooks hear of a question that the person is shown, and does not wait
+// for them.
+func (h *Hooks) Asked(a event.Asked) {
+	if len(a.Questions) > 0 {
+		h.notify("permission_prompt", "pawl needs your permission to use "+a.Questions[0].Tool)
+		return
+	}
+	h.notify("elicitation_dialog", a.Text)
+}
+
+func (h *Hooks) notify(kind, message string) {
 	if h.c.Child || !h.has(hook.Notification) {
 		return
 	}

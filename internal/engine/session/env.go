@@ -28,7 +28,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		Limit: window.Bytes(s.window.resultCap()), Correct: s.cfg.AutoCorrect,
 	}
 	if s.cfg.Agents > 0 {
-		e.Agents = callAgents{s, call}
+		e.Agents = s.children.For(call)
 	}
 	return e
 }
@@ -76,6 +76,6 @@ type asker struct{ s *Session }
 
 // Question is part of tool.Asker.
 func (a asker) Question(ctx context.Context, text string, options []string) (string, error) {
-	ans, err := a.s.questions.ask(ctx, event.Asked{Text: text, Options: options})
+	ans, err := a.s.questions.Ask(ctx, event.Asked{Text: text, Options: options})
 	return ans.Text, err
 }

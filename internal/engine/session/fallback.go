@@ -63,7 +63,7 @@ const (
 // be afforded, and where there are none nobody has agreed to it.
 func (s *Session) longer(ctx context.Context, why event.Retried) (bool, error) {
 	if s.cfg.Person {
-		a, err := s.questions.ask(ctx, event.Asked{
+		a, err := s.questions.Ask(ctx, event.Asked{
 			Why: "wait", Options: []string{waitForIt, stopNow},
 			Text: fmt.Sprintf("%s. Wait %s and try again?", why.Error.Message, why.Wait.Round(time.Second)),
 		})

@@ -24,10 +24,10 @@ func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, 
 		Tools: s.cfg.Tools, Shell: s.cfg.Shell != nil, Files: s.cfg.Files, Env: s.env, Person: s.cfg.Person,
 		Evidence: s.proof, Record: s.record, Spill: s.spill, Now: s.cfg.Now,
 	}, loop)
-	defer s.delegated.stop(interrupted("the turn's end"))
+	defer s.children.Stop(interrupted("the turn's end"))
 	for round := 0; ; {
 		end, err := loop.Run(ctx)
-		if end == event.EndDone && err == nil && s.goesOn(ctx) {
+		if end == event.EndDone && err == nil && s.children.GoesOn(ctx) {
 			continue
 		}
 		if end != event.EndDone || err != nil || s.ops.waiting() {

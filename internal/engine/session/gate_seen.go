@@ -103,5 +103,5 @@ func (g *seenGate) mayRun(p *turn.Pending) bool {
 }
 
 func (g *seenGate) decide(c permission.Call) permission.Verdict {
-	return g.s.decide(c).Verdict
+	return g.s.rights.Decide(c).Verdict
 }

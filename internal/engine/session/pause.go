@@ -32,7 +32,7 @@ func (s *Session) paused(ctx context.Context) error {
 	if !s.ops.setPause(false) {
 		return nil
 	}
-	a, err := s.questions.ask(ctx, event.Asked{Why: "pause", Text: "Paused. Go on?", Options: []string{goOn, stopHere}})
+	a, err := s.questions.Ask(ctx, event.Asked{Why: "pause", Text: "Paused. Go on?", Options: []string{goOn, stopHere}})
 	switch {
 	case err != nil:
 		return err

@@ -58,7 +58,7 @@ func (s *Session) judge(ctx context.Context) (event.End, error) {
 	if d.Action != progress.Stop {
 		return "", nil
 	}
-	a, err := s.questions.ask(ctx, event.Asked{Why: "stuck", Text: stuck.Text + " Go on all the same?", Options: []string{goOn, stopHere}})
+	a, err := s.questions.Ask(ctx, event.Asked{Why: "stuck", Text: stuck.Text + " Go on all the same?", Options: []string{goOn, stopHere}})
 	switch {
 	case errors.Is(err, tool.ErrNobody):
 	case err != nil:

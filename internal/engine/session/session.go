@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,9 +21,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/consent"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
+	"github.com/pawl-agent/pawl/internal/engine/questions"
+	"github.com/pawl-agent/pawl/internal/engine/rights"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
@@ -134,7 +136,7 @@ type Config struct {
 	// Of, if set, is whom a new session works for.
 	Of *event.ParentCall
 
-	child *parentage // of an agent's session
+	child parentage // of an agent's session
 }
 
 // Session is an open session. Its methods may be called from anywhere.
@@ -145,7 +147,9 @@ type Session struct {
 
 	ops *operations
 
-	questions *questions
+	questions *questions.Questions
+	rights    *rights.Rights
+	children  *children.Children
 
 	spending *spending.Account
 	side     *sideRequests
@@ -157,19 +161,20 @@ type Session struct {
 	counting sync.Once // with the better counter
 
 	changes *changes.Recorder
-
-	delegated agents
-	hooks     *hooks.Hooks
+	hooks   *hooks.Hooks
 }
 
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
 // else the one that is there, taken up again.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s := &Session{state: newState(cfg)}
-	s.questions = &questions{state: s.state, open: map[string]chan Answer{}, turns: make(chan struct{}, 1)}
+	agent := cfg.child.agent
+	s.questions = questions.New(questions.Config{
+		Person: cfg.Person, NewID: cfg.NewID, Record: s.record, Asked: func(a event.Asked) { s.hooks.Asked(a) }, Parent: cfg.child.questions, Agent: cfg.child.kind(),
+	})
 	s.spending = spending.New(spending.Config{
-		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person && cfg.child == nil, Timeout: cfg.Timeout,
-		Now: cfg.Now, Sleep: cfg.Sleep, Record: s.record, Ask: s.questions.ask,
+		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person && agent == nil, Timeout: cfg.Timeout,
+		Now: cfg.Now, Sleep: cfg.Sleep, Record: s.record, Ask: s.questions.Ask,
 	})
 	s.ops = &operations{state: s.state, turn: s.turn, queued: make(chan struct{}, 1)}
 	s.answers = answers.New(answers.Config{
@@ -180,6 +185,9 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s.window = &contextWindow{s.state, s.side}
 	s.router = &router{s.state, s.ops, s.side, s.answers}
 	s.tasks = &taskPhases{s.state, s.ops}
+	s.rights = rights.New(rights.Config{
+		Policy: s.perm, Record: s.record, Keep: cfg.Keep, Route: s.router.grantRight, Parent: cfg.child.rights, ReadOnly: agent != nil && agent.ReadOnly,
+	})
 	if s.letGo, err = hold(cfg); err != nil {
 		return nil, err
 	}
@@ -195,27 +203,25 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}
 	s.spending.Use(s.log)
 	s.answers.Use(s.log)
+	s.rights.Use(s.log)
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
-		Locks: cfg.Locks, Agent: cfg.child != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.exclusive,
+		Locks: cfg.Locks, Agent: agent != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.exclusive,
 	})
 	known := s.log.Began() > 0
 	s.hooks = hooks.New(hooks.Config{
-		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: cfg.child != nil, Source: startOf(known),
+		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Source: startOf(known),
 		Mode: func() string { return string(s.mode()) }, Record: s.record, Around: s.changes.Around,
 	})
 	s.consent = consent.New(consent.Config{
-		Log: s.log, Policy: s.perm, Decide: s.decide, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
-		Unrestorable: s.changes.Unrestorable, Ask: s.questions.ask, Hooks: s.hooks.Asks, GrantRight: s.rights().grantRight,
-		Grant: s.grant, Mask: cfg.Mask.String, Spill: s.spill,
+		Log: s.log, Policy: s.perm, Rights: s.rights, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
+		Unrestorable: s.changes.Unrestorable, Ask: s.questions.Ask, Hooks: s.hooks.Asks, Mask: cfg.Mask.String, Spill: s.spill,
 	})
-	s.questions.asked = func(a event.Asked) {
-		if len(a.Questions) > 0 {
-			s.hooks.Notify("permission_prompt", "pawl needs your permission to use "+a.Questions[0].Tool)
-			return
-		}
-		s.hooks.Notify("elicitation_dialog", a.Text)
-	}
+	s.children = children.New(children.Config{
+		Session: cfg.ID, Store: cfg.Store, Log: s.log, Fold: &s.childFold, Now: cfg.Now, NewID: cfg.NewID, Record: s.record,
+		Lend: s.lend, OpenModel: s.openAllowed, Open: s.openChild,
+		Turn: children.Turn{Context: s.ops.context, Tell: s.ops.tellLater, Tells: s.ops.tellsOf, Waiting: s.ops.waiting, Queued: s.ops.queued},
+	})
 	if cfg.ReadOnly {
 		if s.changesFiles() {
 			return nil, fault.NewConfiguration("wait for it, or take it up with --resume", "a turn of session %s is running, or was cut short", cfg.ID)
@@ -225,13 +231,9 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	var drafts []event.Draft
 	recovered := func() error { return nil }
 	if !known {
-		opened := event.Opened{Dir: cfg.Dir, Pawl: cfg.Version, Mode: string(s.perm.Mode()), Front: cfg.Front, Parent: cfg.Of}
-		if cfg.child != nil {
-			opened.Parent = &cfg.child.call
-		}
-		drafts = append(drafts, event.Draft{Body: opened})
+		drafts = append(drafts, event.Draft{Body: event.Opened{Dir: cfg.Dir, Pawl: cfg.Version, Mode: string(s.perm.Mode()), Front: cfg.Front, Parent: cfg.Of}})
 	} else {
-		told, err := s.recoverAgents(ctx) // before the session's own: a command of theirs may be what ran
+		told, err := s.children.Recover(ctx) // before the session's own: a command of theirs may be what ran
 		if err != nil {
 			return nil, err
 		}
@@ -241,7 +243,7 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	if cfg.Trust != nil {
 		drafts = append(drafts, event.Draft{Body: *cfg.Trust})
 	}
-	if cfg.child == nil || !cfg.child.recovering {
+	if agent == nil || !agent.Recovering {
 		drafts = append(drafts, s.rebase("start")...)
 	}
 	if err := s.record(ctx, drafts...); err != nil {
@@ -280,11 +282,11 @@ func hold(cfg Config) (release func(), err error) {
 
 // closeOpenCalls closes what a process that died left open.
 // told is what is known of agents that ran for them.
-func (s *Session) closeOpenCalls(told map[string]string) []event.Draft {
+func (s *Session) closeOpenCalls(told children.Recovered) []event.Draft {
 	var ds []event.Draft
 	for _, c := range s.open {
 		text := "[Outcome unknown: pawl was stopped before this call's result was recorded. What it did may stand; look before you repeat it.]"
-		if had := told[c.ID]; had != "" && s.delegates(c.Name) {
+		if had := told.For(c.ID); had != "" && s.delegates(c.Name) {
 			text += "\n" + had
 		}
 		ds = append(ds, event.Draft{Body: event.CallDone{
@@ -292,9 +294,7 @@ func (s *Session) closeOpenCalls(told map[string]string) []event.Draft {
 			Result: llm.Result{ID: c.ID, Name: c.Name, Error: true, Text: text},
 		}})
 	}
-	if told[""] != "" {
-		ds = append(ds, event.Draft{Body: event.Noted{Why: noteOfAgent, Text: strings.TrimSuffix(told[""], "\n")}})
-	}
+	ds = append(ds, told.Note()...)
 	if s.aside != nil {
 		ds = append(ds, event.Draft{Body: lost(*s.aside)})
 	}

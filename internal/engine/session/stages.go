@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
+	"github.com/pawl-agent/pawl/internal/engine/rights"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
@@ -33,7 +34,7 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 			windowGate{s: s},
 			hooks.Gate{Hooks: s.hooks, Env: s.env}, // what they change is judged by those that follow
 			seen,
-			inherited{s}, // what a person allowed the session that started this one
+			rights.Inherited{Rights: s.rights}, // what a person allowed the session that started this one
 			permission,
 		}, s.cfg.Stages.Gates...),
 		// The journal's snapshot comes last: what is refused here never began.

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
@@ -48,8 +49,7 @@ type state struct {
 	routing  routing
 	outside  outside
 
-	delegations delegations
-
+	childFold  children.Fold
 	changeFold changes.Fold
 }
 
@@ -64,7 +64,7 @@ func (s *state) folds() []event.Fold {
 	fs := []event.Fold{
 		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.routing.apply), bodyFold(s.outside.apply),
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
-		bodyFold(s.delegations.apply), machinesFold{s}, milestones{s},
+		&s.childFold, machinesFold{s}, milestones{s},
 	}
 	if s.cfg.Fold != nil {
 		fs = append(fs, s.cfg.Fold)

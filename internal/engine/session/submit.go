@@ -31,7 +31,7 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	case Withdraw:
 		return 0, s.ops.withdraw(op.ID)
 	case Answer:
-		return 0, s.questions.answer(op)
+		return 0, s.questions.Answer(event.Answered(op))
 	case SetMode:
 		mode, err := permission.ParseMode(op.Mode)
 		if err != nil {

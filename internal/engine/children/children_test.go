@@ -1,0 +1,362 @@
+package children
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+)
+
+// parent is a session that only has children.
+type parent struct {
+	*Children
+	t     *testing.T
+	store *memory.Store
+	log   *eventlog.Log
+	// plays is what a child does: the events of its run. hold, if set, is waited
+	// for before its end, or until it is interrupted.
+	plays []event.Body
+	hold  chan struct{}
+
+	mu     sync.Mutex
+	told   []event.Draft
+	ids    int
+	opened []Child
+}
+
+func newParent(t *testing.T, store *memory.Store) *parent {
+	t.Helper()
+	p := &parent{t: t, store: store}
+	fold := &Fold{}
+	log, err := eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "p", Now: time.Now}, fold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.log = log
+	p.Children = New(Config{
+		Session: "p", Store: store, Log: log, Fold: fold, Now: time.Now, Record: log.Append,
+		NewID: func() string {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.ids++
+			return fmt.Sprint("c", p.ids)
+		},
+		Lend:      func() Lent { return Lent{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7} },
+		OpenModel: func(ref string) (llm.Model, error) { return nil, errors.New("there is no " + ref) },
+		Open: func(_ context.Context, c Child) (Session, error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.opened = append(p.opened, c)
+			return &played{p, c}, nil
+		},
+		Turn: Turn{
+			Context: t.Context,
+			Tell: func(d event.Draft) bool {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				p.told = append(p.told, d)
+				return true
+			},
+			Tells: func(string) bool {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				return len(p.told) > 0
+			},
+			Waiting: func() bool { return false }, Queued: make(chan struct{}),
+		},
+	})
+	return p
+}
+
+// played is a child that does what its parent's plays are.
+type played struct {
+	p *parent
+	c Child
+}
+
+func (s *played) Run(ctx context.Context, _ string, see func(event.Event) error) (string, event.Ended, error) {
+	if _, err := s.p.store.Append(ctx, s.c.ID, 0, event.Draft{Body: event.Opened{Parent: &s.c.Of}}); err != nil {
+		return "", event.Ended{}, err
+	}
+	for i, b := range s.p.plays {
+		es, err := s.p.store.Append(ctx, s.c.ID, int64(i+1), event.Draft{Body: b})
+		if err != nil {
+			return "", event.Ended{}, err
+		}
+		for _, e := range es {
+			if err := see(e); err != nil {
+				return "", event.Ended{}, err
+			}
+		}
+	}
+	if s.p.hold != nil {
+		select {
+		case <-s.p.hold:
+		case <-ctx.Done():
+			return "cut", event.Ended{End: event.EndInterrupted}, nil
+		}
+	}
+	return "fine", event.Ended{End: event.EndDone}, nil
+}
+
+func (s *played) Spent() budget.Spent { return budget.Spent{USD: 0.25} }
+func (s *played) Close() error        { return nil }
+
+// has is what the parent's log has, a word for each event.
+func (p *parent) has() []string {
+	p.t.Helper()
+	var out []string
+	for e, err := range p.store.Read(p.t.Context(), "p", 0) {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		switch b := e.Body.(type) {
+		case event.FileChanged:
+			out = append(out, fmt.Sprintf("changed %s by %s in %s/%s", b.Path, b.Call, b.Child.Session, b.Child.Call))
+		case event.AgentCalled:
+			out = append(out, fmt.Sprintf("%s called %s in %s/%s", b.Call, b.Done.Tool, b.Child.Session, b.Child.Call))
+		case event.AgentEnded:
+			out = append(out, fmt.Sprintf("ended %s %s after %d", b.Child, b.End, b.Calls))
+		default:
+			out = append(out, b.Kind())
+		}
+	}
+	return out
+}
+
+// work is what a child does that its parent is to know, and what not.
+var work = []event.Body{
+	event.CallStarted{ID: "1"}, event.FileChanged{Call: "1", Path: "a"}, event.CallDone{ID: "1", Tool: "edit", Does: tool.Edit},
+	event.CallStarted{ID: "2"}, event.CallDone{ID: "2", Tool: "bash", Does: tool.Exec, Diff: "d"},
+	event.FileChanged{Call: "2", Path: "late"},
+	event.FileChanged{Call: "3", Path: "deep", Child: &event.ChildEvent{Session: "d1", Seq: 9, Call: "8"}},
+	event.Noted{Why: "x", Text: "its own"},
+}
+
+var workIn = []string{
+	"changed a by call in c1/1", "call called bash in c1/2", "changed late by call in c1/", "changed deep by call in c1/d1/8",
+}
+
+// SPEC 14.1: what an agent did to files and what it ran is in the session's log,
+// as the doing of the call that started it, with where it is in the agent's own.
+func TestWhatAChildDidIsItsParents(t *testing.T) {
+	p := newParent(t, memory.New(time.Now))
+	p.plays = work
+	run, err := p.For("call").Run(t.Context(), tool.Agent{Kind: "k", Prompt: "do"})
+	if err != nil || run.Reply != "fine" || run.End != string(event.EndDone) || run.Calls != 2 || *run.USD != 0.25 || fmt.Sprint(run.Files) != "[a late deep]" {
+		t.Errorf("%+v %v", run, err)
+	}
+	want := slices.Concat([]string{"agent_started"}, workIn, []string{"ended c1 done after 2"})
+	if got := p.has(); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// SPEC 14.1, 10.4: wherever pawl died, the next opening records what is missing,
+// once, and tells the call that waited, or the model.
+func TestRecoveryRecordsWhatIsMissing(t *testing.T) {
+	for told := range len(workIn) + 1 {
+		for _, background := range []bool{false, true} {
+			first := newParent(t, memory.New(time.Now))
+			first.plays = work
+			if _, err := first.For("call").Run(t.Context(), tool.Agent{Kind: "k"}); err != nil {
+				t.Fatal(err)
+			}
+			// What a disk has that lost all of the parent's log after some events.
+			store := memory.New(time.Now)
+			for _, id := range []string{"c1", "p"} {
+				var ds []event.Draft
+				for e := range first.store.Read(t.Context(), id, 0) {
+					if s, ok := e.Body.(event.AgentStarted); ok {
+						s.Background = background
+						e.Body = s
+					}
+					ds = append(ds, event.Draft{Body: e.Body})
+				}
+				if id == "p" {
+					ds = ds[:1+told]
+				}
+				if _, err := store.Append(t.Context(), id, 0, ds...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := newParent(t, store)
+			got, err := p.Recover(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := slices.Concat([]string{"agent_started"}, workIn, []string{"ended c1 interrupted after 2"})
+			if has := p.has(); !slices.Equal(has, want) {
+				t.Errorf("%d told: %q\nwant %q", told, has, want)
+			}
+			text := got.For("call")
+			if background {
+				text = fmt.Sprint(got.Note())
+			}
+			if !strings.Contains(text, "had made 2 calls and changed a, late, deep") || background == (got.For("call") != "") || background != (len(got.Note()) > 0) {
+				t.Errorf("%q %v", got.For("call"), got.Note())
+			}
+			if len(p.opened) != 1 || !p.opened[0].Recovering || p.opened[0].ID != "c1" {
+				t.Errorf("%+v", p.opened)
+			}
+			if again, err := p.Recover(t.Context()); err != nil || again.For("call") != "" || len(p.has()) != len(want) {
+				t.Error("recovered twice", err)
+			}
+		}
+	}
+}
+
+// SPEC 10.2: a fork has the events of agents that are another session's: they are
+// closed in its log and not touched.
+func TestAgentsOfAForkAreLeftAlone(t *testing.T) {
+	p := newParent(t, memory.New(time.Now))
+	for id, b := range map[string]event.Body{"p": event.AgentStarted{Call: "call", Child: "c9"}, "c9": event.Opened{Parent: &event.ParentCall{Session: "other"}}} {
+		at := int64(0)
+		if id == "p" {
+			if err := p.log.Append(t.Context(), event.Draft{Body: b}); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if _, err := p.store.Append(t.Context(), id, at, event.Draft{Body: b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Recover(t.Context()); err != nil || len(p.opened) > 0 || fmt.Sprint(p.has()) != "[agent_started ended c9 interrupted after 0]" {
+		t.Error(err, p.opened, p.has())
+	}
+}
+
+// SPEC 14.1: a turn does not end before its agents, and what ends it otherwise
+// ends them.
+func TestChildrenInTheBackground(t *testing.T) {
+	for _, interrupted := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newParent(t, memory.New(time.Now))
+			p.hold = make(chan struct{})
+			run, err := p.For("call").Run(t.Context(), tool.Agent{Kind: "k", Told: func(r tool.AgentRun) string { return r.End + " " + r.Reply }})
+			if err != nil || run.End != "" || run.Session != "c1" {
+				t.Fatalf("%+v %v", run, err)
+			}
+			goes := make(chan bool, 1)
+			go func() { goes <- p.GoesOn(t.Context()) }()
+			synctest.Wait()
+			if len(goes) > 0 {
+				t.Fatal("the turn did not wait")
+			}
+			want := "done fine"
+			if interrupted {
+				p.Stop(errors.New("the turn's end"))
+				want = "interrupted cut"
+			} else {
+				close(p.hold)
+			}
+			if !<-goes {
+				t.Error("the model is not told")
+			}
+			p.all.Wait()
+			if n, ok := p.told[0].Body.(event.Noted); !ok || n.Text != want || len(p.told) != 1 {
+				t.Errorf("%+v, want %s", p.told, want)
+			}
+			p.told = nil
+			if p.GoesOn(t.Context()) {
+				t.Error("it goes on without anything to tell")
+			}
+		})
+	}
+}
+
+// SPEC 14.1: an agent has the tools that its kind names and its depth and rights
+// leave; what of its kind can not be kept to is told.
+func TestWhatAChildIsMadeOf(t *testing.T) {
+	named := func(name string, k tool.Kind, delegates bool) tool.Tool {
+		return tool.Tool{Spec: llm.ToolSpec{Name: name}, Facts: tool.Facts{Kind: k, Delegates: delegates}}
+	}
+	all := tool.Set{named("read", tool.Read, false), named("edit", tool.Edit, false), named("bash", tool.Exec, false), named("agent", tool.Exec, true)}
+	for _, c := range []struct {
+		name  string
+		deep  int
+		agent tool.Agent
+		tools string
+		notes string
+		usd   float64
+	}{
+		{"all", 2, tool.Agent{Kind: "k"}, "read edit bash agent", "", 0},
+		{"the last that may start none", 1, tool.Agent{Kind: "k"}, "read edit bash", "", 0},
+		{"read only", 2, tool.Agent{Kind: "k", ReadOnly: true}, "read bash agent", "", 0},
+		{"none", 2, tool.Agent{Kind: "k", Tools: []string{}}, "", "", 0},
+		{"some that are not there", 2, tool.Agent{Kind: "k", Tools: []string{"read", "teleport", "bash(git:*)"}}, "read", "[the agent k runs without teleport, bash(git:*): this session has no such tool]", 0},
+		{"another model", 2, tool.Agent{Kind: "k", Model: "no/one"}, "read edit bash agent", "there is no no/one", 0},
+		{"a budget", 2, tool.Agent{Kind: "k", USD: 1}, "read edit bash agent", "", 1},
+		{"a budget without a price", 2, tool.Agent{Kind: "k", USD: 1}, "read edit bash agent", "the budget of $1.00 of the agent k can not be kept", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newParent(t, memory.New(time.Now))
+			m := llmtest.New()
+			if strings.HasSuffix(c.name, "without a price") {
+				m.InfoValue.Price = nil
+			}
+			p.cfg.Lend = func() Lent { return Lent{Model: m, System: "be good", Tools: all, Agents: c.deep, Left: 7} }
+			c.agent.About = "Be quick."
+			got := p.childOf("call", c.agent)
+			var tools []string
+			for _, x := range got.Tools {
+				tools = append(tools, x.Spec.Name)
+			}
+			if strings.Join(tools, " ") != c.tools || !strings.Contains(fmt.Sprint(got.Notes), c.notes) || (c.notes == "") != (len(got.Notes) == 0) {
+				t.Errorf("%q %q", tools, got.Notes)
+			}
+			if got.System != "be good\n\nBe quick." || !strings.HasSuffix(got.System, got.About) || got.Agents != c.deep-1 || got.Limits != (budget.Limits{Agents: 7, USD: c.usd}) {
+				t.Errorf("%+v", got)
+			}
+			if got.Of != (event.ParentCall{Session: "p", Call: "call", Agent: "k"}) {
+				t.Errorf("%+v", got.Of)
+			}
+		})
+	}
+}
+
+// SPEC 14.1: what a child left running ends with it, and nothing else does.
+func TestAChildsCommandsEnd(t *testing.T) {
+	under := &commands{}
+	sh := &shell{Shell: under, runs: map[string]bool{}}
+	_, _ = under.Start(t.Context(), tool.Run{Command: "of the parent"})
+	_, _ = sh.Start(t.Context(), tool.Run{Command: "of the child"})
+	sh.end()
+	if fmt.Sprint(under.running) != "[[r1 of the parent]]" {
+		t.Error(under.running)
+	}
+}
+
+type commands struct {
+	tool.Shell
+	n       int
+	running [][2]string
+}
+
+func (c *commands) Start(_ context.Context, r tool.Run) (string, error) {
+	c.n++
+	id := fmt.Sprint("r", c.n)
+	c.running = append(c.running, [2]string{id, r.Command})
+	return id, nil
+}
+
+func (c *commands) Running() [][2]string { return slices.Clone(c.running) }
+
+func (c *commands) Kill(_ context.Context, id string) (tool.Ran, error) {
+	c.running = slices.DeleteFunc(c.running, func(r [2]string) bool { return r[0] == id })
+	return tool.Ran{}, nil
+}

@@ -1,0 +1,99 @@
+package children
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+)
+
+// Lent is what a session lends to a child that begins now.
+type Lent struct {
+	Model  llm.Model
+	System string // as it was frozen: the beginning of both is the same
+	Tools  tool.Set
+	Shell  tool.Shell // nil: none
+	Agents int        // how deep agents may be nested below the session
+	Left   int        // how many agents may still be started, 0 for any number
+}
+
+// Child is what a child session is made of, where it is not as its parent. Its
+// rights, questions and money are its parent's.
+type Child struct {
+	ID       string
+	Of       event.ParentCall
+	ReadOnly bool // it may change nothing
+	// Recovering: it is opened to close what a death left open, and runs nothing.
+	Recovering bool
+
+	Model llm.Model
+	// System ends with About, which the project's rules do not know.
+	System, About string
+	Tools         tool.Set
+	Shell         tool.Shell
+	Agents        int
+	Limits        budget.Limits
+
+	Notes []string // what of the agent could not be kept to
+}
+
+// childOf returns what an agent's session is made of.
+func (c *Children) childOf(call string, a tool.Agent) Child {
+	has := c.cfg.Lend()
+	out := Child{
+		ID: c.cfg.NewID(), Of: event.ParentCall{Session: c.cfg.Session, Call: call, Agent: a.Kind}, ReadOnly: a.ReadOnly,
+		Model: has.Model, System: has.System, Agents: has.Agents - 1, Limits: budget.Limits{Agents: has.Left},
+	}
+	if has.Shell != nil {
+		out.Shell = &shell{Shell: has.Shell, runs: map[string]bool{}}
+	}
+	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
+	if a.Model != "" {
+		if m, err := c.cfg.OpenModel(a.Model); err == nil {
+			out.Model = m
+		} else {
+			note("the model %s of the agent %s can not be used (%v): it runs on %s", a.Model, a.Kind, err, out.Model.Info().Ref())
+		}
+	}
+	switch {
+	case a.USD <= 0:
+	case out.Model.Info().Price == nil:
+		note("the budget of $%.2f of the agent %s can not be kept, since no price of %s is known", a.USD, a.Kind, out.Model.Info().Ref())
+	default:
+		out.Limits.USD = a.USD
+	}
+	var missing []string
+	if out.Tools, missing = toolsOf(has.Tools, a, out.Agents > 0); len(missing) > 0 {
+		note("the agent %s runs without %s: this session has no such tool", a.Kind, strings.Join(missing, ", "))
+	}
+	if a.About != "" {
+		out.About = "\n\n" + a.About
+		out.System += out.About
+	}
+	return out
+}
+
+// toolsOf are the tools of an agent, in the order of the parent's. missing are
+// the names that mean none, and those with a limit on what the tool may do,
+// which could not be kept.
+func toolsOf(all tool.Set, a tool.Agent, agents bool) (out tool.Set, missing []string) {
+	named := map[string]bool{}
+	for _, n := range a.Tools {
+		if t, ok := all.Resolve(n); ok {
+			named[t.Spec.Name] = true
+		} else {
+			missing = append(missing, n)
+		}
+	}
+	for _, t := range all {
+		switch {
+		case a.Tools != nil && !named[t.Spec.Name], t.Delegates && !agents, a.ReadOnly && t.Does() == tool.Edit:
+		default:
+			out = append(out, t)
+		}
+	}
+	return out, missing
+}

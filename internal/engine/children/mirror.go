@@ -1,0 +1,140 @@
+package children
+
+import (
+	"context"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+)
+
+// Fold is which children run, and up to where what they did is recorded. The zero
+// value is ready.
+type Fold struct {
+	running []event.AgentStarted
+	told    map[string]int64 // by child session: the last sequence number there
+}
+
+// Apply is part of event.Fold.
+func (d *Fold) Apply(e event.Event) {
+	at := func(e event.ChildEvent) {
+		if d.told == nil {
+			d.told = map[string]int64{}
+		}
+		d.told[e.Session] = max(d.told[e.Session], e.Seq)
+	}
+	switch b := e.Body.(type) {
+	case event.AgentStarted:
+		d.running = append(d.running, b)
+	case event.AgentEnded:
+		d.running = slices.DeleteFunc(d.running, func(a event.AgentStarted) bool { return a.Child == b.Child })
+		delete(d.told, b.Child)
+	case event.AgentCalled:
+		at(b.Child)
+	case event.FileChanged:
+		if b.Child != nil {
+			at(*b.Child)
+		}
+	}
+}
+
+// mirror records what a child does in the log of its parent. A change is in the
+// child's log first; where a death comes between the two, Recover records what is
+// missing.
+type mirror struct {
+	*Children
+	child   Child
+	seq     int64           // of the child's last event that was seen
+	running map[string]bool // the child's calls
+	live    bool            // its calls are shown while it runs
+	calls   int
+	files   []string
+	reply   string // the last words of its model
+}
+
+// close closes the child, and takes in what came after its turn: what commands in
+// the background did until they were killed.
+func (m *mirror) close(ctx context.Context, s Session, err error) error {
+	if sh, ok := m.child.Shell.(*shell); ok {
+		sh.end()
+	}
+	if cerr := s.Close(); err == nil {
+		err = cerr
+	}
+	if rerr := m.rest(context.WithoutCancel(ctx)); err == nil {
+		err = rerr
+	}
+	return err
+}
+
+// rest takes in what the child's log has more.
+func (m *mirror) rest(ctx context.Context) error {
+	for e, err := range m.cfg.Store.Read(ctx, m.child.ID, m.seq) {
+		if err != nil {
+			return err
+		}
+		if err := m.see(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// see takes in an event of the child.
+func (m *mirror) see(e event.Event) error {
+	if e.Seq == 0 {
+		return nil
+	}
+	m.seq = e.Seq
+	call, at := m.child.Of.Call, event.ChildEvent{Session: m.child.ID, Seq: e.Seq}
+	switch b := e.Body.(type) {
+	case event.Replied:
+		if t := b.Reply.Message.Text(); t != "" {
+			m.reply = t
+		}
+	case event.CallAsked:
+		if m.live {
+			m.cfg.Log.Publish(event.OutputDelta{Call: call, Text: b.Title + "\n"})
+		}
+	case event.CallStarted:
+		m.running[b.ID] = true
+	case event.CallDone:
+		m.calls++
+		delete(m.running, b.ID)
+		if b.Does == tool.Exec {
+			at.Call, b.Diff, b.Result.Images = b.ID, "", nil
+			return m.record(event.AgentCalled{Call: call, Child: at, Done: b})
+		}
+	case event.AgentCalled: // of an agent of the agent
+		at.Call = b.Child.Session + "/" + b.Child.Call
+		return m.record(event.AgentCalled{Call: call, Child: at, Done: b.Done})
+	case event.FileChanged:
+		if !slices.Contains(m.files, b.Path) {
+			m.files = append(m.files, b.Path)
+		}
+		switch {
+		case b.Child != nil && b.Child.Call != "":
+			at.Call = b.Child.Session + "/" + b.Child.Call
+		case b.Child == nil && m.running[b.Call]:
+			at.Call = b.Call
+		}
+		b.Call, b.Child = call, &at
+		return m.record(b)
+	case event.Blocked:
+		if m.live && b.By != event.ByStuck {
+			b.Call = call
+			return m.record(b)
+		}
+	}
+	return nil
+}
+
+// record records what is not recorded yet.
+func (m *mirror) record(b event.Body) error {
+	told := eventlog.Look(m.cfg.Log, func() int64 { return m.cfg.Fold.told[m.child.ID] })
+	if m.seq <= told {
+		return nil
+	}
+	return m.cfg.Record(context.Background(), event.Draft{Body: b})
+}

@@ -1,0 +1,92 @@
+package children
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Recovered is what is to be told of the children that ran when pawl died.
+type Recovered struct {
+	calls map[string]string // by the calls that waited for them
+	notes []string          // of those in the background
+}
+
+// For is what is told with the result of a call, "" for nothing.
+func (r Recovered) For(call string) string { return r.calls[call] }
+
+// Note is what the model is told beside its calls.
+func (r Recovered) Note() []event.Draft {
+	if len(r.notes) == 0 {
+		return nil
+	}
+	return []event.Draft{{Body: event.Noted{Why: note, Text: strings.Join(r.notes, "\n")}}}
+}
+
+// Recover closes the children that ran when pawl died, and records what they had
+// done. Its caller recovers the session itself after that: a command of a child
+// may be what ran last.
+func (c *Children) Recover(ctx context.Context) (Recovered, error) {
+	out := Recovered{calls: map[string]string{}}
+	for _, a := range slices.Clone(c.cfg.Fold.running) {
+		row, err := c.cfg.Store.Session(ctx, a.Child)
+		ended := event.AgentEnded{Call: a.Call, Child: a.Child, End: event.EndInterrupted, Error: &event.Fault{
+			Category: string(fault.Cancellation), Message: "pawl was stopped while this agent ran",
+		}}
+		m := &mirror{Children: c, running: map[string]bool{}}
+		// A fork has the events of another session, whose agents are not its own.
+		if err == nil && row.ID == a.Child && row.Parent != nil && row.Parent.Session == c.cfg.Session {
+			if err := m.reopen(ctx, a); err != nil {
+				return out, err
+			}
+			ended.Calls = m.calls
+		}
+		if err := c.cfg.Record(ctx, event.Draft{Body: ended}); err != nil {
+			return out, err
+		}
+		if a.Background {
+			out.notes = append(out.notes, m.had(a))
+		} else {
+			out.calls[a.Call] += m.had(a)
+		}
+	}
+	return out, nil
+}
+
+// reopen opens the child and closes it: its own recovery closes what was open in
+// it.
+func (m *mirror) reopen(ctx context.Context, a event.AgentStarted) error {
+	m.child = m.childOf(a.Call, tool.Agent{Kind: a.Agent})
+	m.child.ID, m.child.Recovering = a.Child, true
+	s, err := m.cfg.Open(ctx, m.child)
+	if err != nil {
+		return err
+	}
+	return m.close(ctx, s, nil)
+}
+
+// had words what an agent had done when pawl died.
+func (m *mirror) had(a event.AgentStarted) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[The agent %s (%s) was cut short when pawl was stopped. It had made %d calls", a.Agent, a.Title, m.calls)
+	if len(m.files) > 0 {
+		const most = 20
+		fmt.Fprintf(&b, " and changed %s", strings.Join(m.files[:min(len(m.files), most)], ", "))
+		if more := len(m.files) - most; more > 0 {
+			fmt.Fprintf(&b, " and %d more files", more)
+		}
+	} else {
+		b.WriteString(" and changed no file")
+	}
+	b.WriteString(".")
+	if m.reply != "" {
+		b.WriteString(" Its last words: " + strings.Join(strings.Fields(m.reply), " "))
+	}
+	b.WriteString("]")
+	return b.String()
+}

@@ -1,0 +1,111 @@
+// Package questions asks the person of a session.
+//
+// It promises that one question is open at a time, that both sides of it are
+// recorded, and that what an agent asks reaches the person by the session that
+// started it (SPEC 14.1). Where nobody is there, it returns tool.ErrNobody.
+package questions
+
+import (
+	"context"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Config is what the questions of a session are made of.
+type Config struct {
+	Person bool // somebody is there to answer
+	NewID  func() string
+	Record func(context.Context, ...event.Draft) error
+	// Asked, if set, is told of each question that the person is shown.
+	Asked func(event.Asked)
+	// Parent asks for an agent, whose kind is Agent; nil: the session asks itself.
+	Parent *Questions
+	Agent  string
+}
+
+// Questions are those of one session. Its methods may be called from anywhere.
+type Questions struct {
+	cfg   Config
+	turns chan struct{} // holds a token while a question is open: two at once confuse
+
+	mu   sync.Mutex
+	open map[string]chan event.Answered
+}
+
+// New makes the questions of a session.
+func New(cfg Config) *Questions {
+	return &Questions{cfg: cfg, turns: make(chan struct{}, 1), open: map[string]chan event.Answered{}}
+}
+
+// Answer answers the open question of that id.
+func (q *Questions) Answer(a event.Answered) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	ch, ok := q.open[a.ID]
+	if !ok {
+		return fault.NewInternal(nil, "no question %s is open", a.ID)
+	}
+	delete(q.open, a.ID)
+	ch <- a
+	return nil
+}
+
+// Ask puts a question to the person and waits.
+func (q *Questions) Ask(ctx context.Context, about event.Asked) (event.Answered, error) {
+	if !q.cfg.Person {
+		return event.Answered{}, tool.ErrNobody
+	}
+	about.ID = q.cfg.NewID()
+	if q.cfg.Parent != nil {
+		return q.pass(ctx, about)
+	}
+	select {
+	case q.turns <- struct{}{}:
+		defer func() { <-q.turns }()
+	case <-ctx.Done():
+		return event.Answered{}, context.Cause(ctx)
+	}
+	ch := make(chan event.Answered, 1)
+	q.mu.Lock()
+	q.open[about.ID] = ch
+	q.mu.Unlock()
+	defer func() {
+		q.mu.Lock()
+		delete(q.open, about.ID)
+		q.mu.Unlock()
+	}()
+	if err := q.cfg.Record(ctx, event.Draft{Body: about}); err != nil {
+		return event.Answered{}, err
+	}
+	if q.cfg.Asked != nil {
+		q.cfg.Asked(about)
+	}
+	select {
+	case a := <-ch:
+		return a, q.cfg.Record(ctx, event.Draft{Body: a})
+	case <-ctx.Done():
+		return event.Answered{}, context.Cause(ctx)
+	}
+}
+
+// pass has the parent ask. The own log has both sides as well: time that a person
+// takes is not the agent's.
+func (q *Questions) pass(ctx context.Context, about event.Asked) (event.Answered, error) {
+	if err := q.cfg.Record(ctx, event.Draft{Body: about}); err != nil {
+		return event.Answered{}, err
+	}
+	theirs := about
+	theirs.From = q.cfg.Agent
+	if about.From != "" {
+		theirs.From += ": " + about.From
+	}
+	a, err := q.cfg.Parent.Ask(ctx, theirs)
+	if err != nil {
+		return a, err
+	}
+	a.ID = about.ID
+	return a, q.cfg.Record(ctx, event.Draft{Body: a})
+}

@@ -1,0 +1,118 @@
+// Package rights is what one session may do: its permission policy, within what
+// the session may that started it (SPEC 14.1, ADR 013).
+//
+// It promises that a child session never has more rights than its parent at that
+// moment: each decision is asked of both and the narrower one counts, and what a
+// person allows or narrows in the parent holds in the child from its next step
+// on. It judges nothing itself: policy/permission does.
+package rights
+
+import (
+	"context"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// Config is what the rights of a session are made of.
+type Config struct {
+	Policy *permission.Policy // a fold of the session's log
+	Record func(context.Context, ...event.Draft) error
+	// Keep, if set, stores a grant given for always.
+	Keep func(rule string) error
+	// Route gives the running turn a right that its route lacks.
+	Route func(ctx context.Context, right, by, what string) error
+	// Parent is that of the session that started this one, nil where none did.
+	// ReadOnly: it was started to change nothing.
+	Parent   *Rights
+	ReadOnly bool
+}
+
+// Rights are those of one session. Its methods may be called from anywhere.
+type Rights struct {
+	cfg Config
+	log *eventlog.Log
+}
+
+// New makes the rights of a session. Use names its log before anything is asked.
+func New(cfg Config) *Rights { return &Rights{cfg: cfg} }
+
+// Use names the log.
+func (r *Rights) Use(log *eventlog.Log) { r.log = log }
+
+// Decide asks the policy. A child may do what its parent may at this moment, and
+// no more.
+func (r *Rights) Decide(c permission.Call) permission.Decision {
+	d := eventlog.Look(r.log, func() permission.Decision { return r.cfg.Policy.Decide(c) })
+	if r.cfg.Parent != nil {
+		d = d.Narrow(r.cfg.Parent.Decide(c))
+	}
+	return d
+}
+
+// Grant keeps a yes of the person that holds for more than one call: also for the
+// parent, which would not allow it else.
+func (r *Rights) Grant(ctx context.Context, rule string, scope event.Scope) error {
+	if err := r.cfg.Record(ctx, event.Draft{Body: event.Granted{Rule: rule, Scope: scope}}); err != nil {
+		return err
+	}
+	if r.cfg.Parent != nil {
+		return r.cfg.Parent.Grant(ctx, rule, scope)
+	}
+	if scope == event.Always && r.cfg.Keep != nil {
+		return r.cfg.Keep(rule)
+	}
+	return nil
+}
+
+// GrantRight gives the running turn a right that its route lacks. An agent has
+// the rights of the turn that it works for.
+func (r *Rights) GrantRight(ctx context.Context, right, by, what string) error {
+	if r.cfg.Parent != nil {
+		return r.cfg.Parent.GrantRight(ctx, right, by, what)
+	}
+	return r.cfg.Route(ctx, right, by, what)
+}
+
+// Child is the policy that a child session begins with.
+func (r *Rights) Child(readOnly bool) *permission.Policy {
+	return eventlog.Look(r.log, func() *permission.Policy { return r.cfg.Policy.Child(readOnly) })
+}
+
+// Inherited is the gate before all that judge rights: it records what a person
+// allowed the parent, or which mode they chose there, since the child began.
+type Inherited struct{ Rights *Rights }
+
+// Check is part of turn.Gate.
+func (i Inherited) Check(ctx context.Context, _ []*turn.Pending) error {
+	return i.Rights.inherit(ctx)
+}
+
+func (r *Rights) inherit(ctx context.Context) error {
+	up := r.cfg.Parent
+	if up == nil {
+		return nil
+	}
+	if err := up.inherit(ctx); err != nil {
+		return err
+	}
+	var grants []string
+	var mode permission.Mode
+	up.log.View(func() { grants, mode = up.cfg.Policy.Grants(), up.cfg.Policy.Mode().Child(r.cfg.ReadOnly) })
+	var ds []event.Draft
+	r.log.View(func() {
+		own := r.cfg.Policy.Grants()
+		for _, g := range grants {
+			if !slices.Contains(own, g) {
+				ds = append(ds, event.Draft{Body: event.Granted{Rule: g, Scope: event.Session}})
+			}
+		}
+		if r.cfg.Policy.Mode() != mode {
+			ds = append(ds, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
+		}
+	})
+	return r.cfg.Record(ctx, ds...)
+}
