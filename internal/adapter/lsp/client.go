@@ -120,14 +120,26 @@ func (c *client) kill() error {
 
 func (c *client) touch() { c.used.Store(c.opt.Now().UnixNano()) }
 
-// fail ends the server for a reason, of which the first one counts.
+// lastWords is how long the pipe of a server that was killed is still read: what
+// it printed before its end often tells why. Only a process that got away from
+// its group keeps the pipe open for longer.
+const lastWords = time.Second
+
+// fail ends the server for a reason, of which the first one counts. It returns
+// when all that the server sent is read. The goroutine that reads must not call
+// it.
 func (c *client) fail(why error) {
 	c.mu.Lock()
 	if c.why == nil {
 		c.why = why
 	}
 	c.mu.Unlock()
-	_ = c.conn.Close() // kills the process
+	c.proc.Kill(0)
+	select {
+	case <-c.conn.DisconnectNotify():
+	case <-time.After(lastWords):
+	}
+	_ = c.conn.Close()
 	c.diags.wake()
 }
 

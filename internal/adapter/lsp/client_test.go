@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -181,6 +182,54 @@ func TestDeath(t *testing.T) {
 				}
 				if err := c.call(t.Context(), "ask", nil, nil); err == nil {
 					t.Error("a dead server is asked")
+				}
+			})
+		})
+	}
+}
+
+// late is a server whose last lines are still in its pipe when it has ended.
+type late struct {
+	*fake
+	shut chan struct{}
+}
+
+func (l late) Out() io.ReadCloser { return l }
+
+func (l late) Read(p []byte) (int, error) {
+	<-l.done
+	select {
+	case <-time.After(time.Millisecond):
+		return copy(p, "no protocol here\n"), io.EOF
+	case <-l.shut:
+		return 0, io.ErrClosedPipe
+	}
+}
+
+func (l late) Close() error {
+	close(l.shut)
+	return nil
+}
+
+// SPEC 12.3: what a server printed before its end is read, however it ended.
+func TestLastWords(t *testing.T) {
+	for name, end := range map[string]func(c *client){
+		"it ended":          func(c *client) { c.proc.Kill(0) },
+		"it was ended":      func(c *client) { c.fail(errHung) },
+		"it was told to go": func(c *client) { c.stop(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				opt := Options{Root: t.TempDir()}
+				opt.defaults()
+				l := late{newFake(t), make(chan struct{})}
+				c := connect(&Server{Name: "x"}, opt.Root, &opt, l, &tail{})
+				end(c)
+				if err := c.start(t.Context()); err == nil {
+					t.Error("a server that ended has started")
+				}
+				if got := c.log.all(); len(got) != 1 || !strings.Contains(got[0], "no protocol here") {
+					t.Errorf("it printed %q", got)
 				}
 			})
 		})
