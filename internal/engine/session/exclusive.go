@@ -88,7 +88,8 @@ func (o *operations) begin(ctx context.Context, r *run, first *Prompt, cannot st
 			return false, context.Cause(ctx)
 		}
 	}
-	if err := o.catchUp(ctx); err != nil {
+	// From here on it is begun: what ends ctx interrupts it, and leaves a record.
+	if err := o.catchUp(context.WithoutCancel(ctx)); err != nil {
 		o.goOnAfter(r)
 		return false, err
 	}
@@ -172,7 +173,7 @@ func (o *operations) operate(ctx context.Context, op event.OpStarted, cannot, wh
 		r.cancel(nil)
 		return 0, err
 	}
-	if err := o.record(ctx, event.Draft{Body: op}); err != nil {
+	if err := o.record(context.WithoutCancel(ctx), event.Draft{Body: op}); err != nil {
 		o.goOnAfter(r)
 		return 0, err
 	}

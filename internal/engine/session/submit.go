@@ -90,7 +90,7 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*run, err
 		r.cancel(nil)
 		return nil, err
 	}
-	if err := s.record(ctx, s.prompted(p)...); err != nil {
+	if err := s.record(context.WithoutCancel(ctx), s.prompted(p)...); err != nil {
 		s.ops.goOnAfter(r)
 		return nil, err
 	}

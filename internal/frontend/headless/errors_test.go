@@ -22,6 +22,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/why"
 )
@@ -432,3 +433,46 @@ func TestRunawayReplyEndsTheRequest(t *testing.T) {
 // quiet is a log that nobody reads: the server tells of connections that the
 // test breaks.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
+
+// slow is a hook that runs until it is ended.
+type slow struct{ began chan struct{} }
+
+func (h slow) Rules() []hook.Rule {
+	rules, err := hook.Rules("test", json.RawMessage(`{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"sleep"}]}]}`))
+	if err != nil {
+		panic(err)
+	}
+	return rules
+}
+
+func (h slow) Run(ctx context.Context, rules []hook.Rule, _ []byte) []hook.Ran {
+	close(h.began)
+	<-ctx.Done()
+	ran := make([]hook.Ran, len(rules))
+	for i := range ran {
+		ran[i].Failed = context.Cause(ctx).Error()
+	}
+	return ran
+}
+
+// SPEC 3.3, 2.5: a signal ends a run with its own exit code however early it
+// comes, also while a hook still judges the prompt.
+func TestInterruptBeforeThePromptIsAccepted(t *testing.T) {
+	for sig, code := range map[string]int{"SIGINT": 130, "SIGTERM": 143} {
+		t.Run(sig, func(t *testing.T) {
+			h := slow{make(chan struct{})}
+			a := newAgent(t, llmtest.New(llmtest.Say("never")), nil, func(cfg *session.Config) { cfg.Hooks = h })
+			o := opts(JSON, &bytes.Buffer{}, &bytes.Buffer{})
+			signals := make(chan string)
+			o.Signals = signals
+			go func() {
+				<-h.began
+				signals <- sig
+			}()
+			r, err := Run(t.Context(), a.Session, "do it", o)
+			if err != nil || r.ExitCode != code || r.Outcome != string(event.EndInterrupted) || r.Type != "result" {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+}

@@ -100,7 +100,11 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 		return Result{}, out
 	}
 	if err != nil && run.Began == 0 {
-		return Result{}, err
+		by := session.Interrupt{}
+		if !errors.As(context.Cause(ctx), &by) {
+			return Result{}, err
+		}
+		res.end, res.by, res.finished, err = event.EndInterrupted, by.By, true, nil // before the prompt was accepted
 	}
 	_, spent := s.View().Spent()
 	r := res.result(s.ID(), s.View().Info(), spent, s.View().Evidence(), o.Now().Sub(start), o.Verify, o.reached())
