@@ -71,7 +71,7 @@ func New(log *eventlog.Log, fold *Fold, cfg Config) *Recorder {
 	return &Recorder{cfg: cfg, log: log, fold: fold, tracker: t, looks: map[*turn.Pending]*look{}}
 }
 
-// History returns the changes as they can be shown and taken back.
+// History returns what can be asked about the changes.
 func (r *Recorder) History() *History { return &History{r} }
 
 // Fold is what a log has of changes. The zero value is ready.

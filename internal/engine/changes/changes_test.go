@@ -127,7 +127,7 @@ func TestWriteAndUndo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if u, err := h.Undo(t.Context(), p, undo.Consent{}); err != nil || len(u.Done) != 2 || len(u.Left) != 0 {
+		if u, err := r.rec.Undo(t.Context(), p, undo.Consent{}); err != nil || len(u.Done) != 2 || len(u.Left) != 0 {
 			t.Fatalf("%+v, %v", u, err)
 		}
 	}

@@ -18,20 +18,20 @@ const (
 
 // flows compares each file with what it becomes; ok is false where that is too
 // much.
-func (h *History) flows(ctx context.Context, files []undo.File) (_ undo.Flows, ok bool, err error) {
+func (r *Recorder) flows(ctx context.Context, files []undo.File) (_ undo.Flows, ok bool, err error) {
 	out := make([]undo.Flow, len(files))
 	size := 0
 	for i, f := range files {
 		if f.Blocked() || f.Action == undo.Same {
 			continue
 		}
-		_, now, err := h.r.current(ctx, f.Path)
+		_, now, err := r.current(ctx, f.Path)
 		if err != nil {
 			return undo.Flows{}, false, err
 		}
 		to := f.Data
 		if f.Action == undo.PutBack {
-			if to, err = h.r.had(ctx, f.To); err != nil {
+			if to, err = r.had(ctx, f.To); err != nil {
 				return undo.Flows{}, false, err
 			}
 		}
@@ -44,29 +44,29 @@ func (h *History) flows(ctx context.Context, files []undo.File) (_ undo.Flows, o
 }
 
 // askOrphans asks about the files of a plan that hold lines which another file
-// lost to a change that stands, or which may be somebody else'h.
-func (h *History) askOrphans(ctx context.Context, p *undo.Plan) error {
+// lost to a change that stands, or which may be somebody else's.
+func (r *Recorder) askOrphans(ctx context.Context, p *undo.Plan) error {
 	var seqs []int64
 	for _, f := range p.Files {
 		seqs = append(seqs, f.Changes...)
 	}
 	var others, unattributed []undo.Change
-	h.r.log.View(func() {
-		others, unattributed = h.r.fold.undo.Others(seqs, otherChanges), h.r.fold.undo.Unattributed(otherChanges)
+	r.log.View(func() {
+		others, unattributed = r.fold.undo.Others(seqs, otherChanges), r.fold.undo.Unattributed(otherChanges)
 	})
 	if len(others) == 0 && len(unattributed) == 0 {
 		return nil
 	}
-	flows, ok, err := h.flows(ctx, p.Files)
+	flows, ok, err := r.flows(ctx, p.Files)
 	if err != nil || !ok {
 		return err
 	}
 	for _, o := range unattributed { // what it brought may have gone on to another file
-		before, err := h.r.had(ctx, o.Before)
+		before, err := r.had(ctx, o.Before)
 		if err != nil {
 			return err
 		}
-		after, err := h.r.had(ctx, o.After)
+		after, err := r.had(ctx, o.After)
 		if err != nil {
 			return err
 		}
@@ -74,11 +74,11 @@ func (h *History) askOrphans(ctx context.Context, p *undo.Plan) error {
 	}
 	size := 0
 	for _, o := range others {
-		before, err := h.r.had(ctx, o.Before)
+		before, err := r.had(ctx, o.Before)
 		if err != nil {
 			return err
 		}
-		_, now, err := h.r.current(ctx, o.Path)
+		_, now, err := r.current(ctx, o.Path)
 		if err != nil {
 			return err
 		}
@@ -92,19 +92,19 @@ func (h *History) askOrphans(ctx context.Context, p *undo.Plan) error {
 
 // leaveOrphans leaves out the files that hold lines which a file that is left
 // out does not get back.
-func (h *History) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _ []undo.File, err error) {
+func (r *Recorder) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _ []undo.File, err error) {
 	for i := 0; i < len(left) && len(do) > 0; i++ {
-		flows, ok, err := h.flows(ctx, do)
+		flows, ok, err := r.flows(ctx, do)
 		if err != nil || !ok {
 			return do, left, err
 		}
-		_, now, err := h.r.current(ctx, left[i].Path)
+		_, now, err := r.current(ctx, left[i].Path)
 		if err != nil {
 			return do, left, err
 		}
 		var had [][]byte
 		for _, hash := range left[i].Had {
-			b, err := h.r.had(ctx, hash)
+			b, err := r.had(ctx, hash)
 			if err != nil {
 				return do, left, err
 			}

@@ -25,7 +25,10 @@ const (
 // taken for one that still runs.
 const underWay = 5 * time.Second
 
-// History is the changes of a session as they can be shown and taken back.
+// History is the changes of a session as they can be shown and taken back. Each of
+// its methods is a question: it returns its answer, and changes no file of the
+// person's (ADR 016). What is found on the way, such as a command's changes that
+// were not looked for yet, is recorded.
 type History struct{ r *Recorder }
 
 // Plan returns what an undo, or a redo, would do, and changes nothing. It returns
@@ -71,7 +74,7 @@ func (h *History) Plan(ctx context.Context, w undo.What) (undo.Plan, error) {
 	if w.Kind == undo.ByRedo {
 		return p, nil
 	}
-	return p, h.askOrphans(ctx, &p)
+	return p, h.r.askOrphans(ctx, &p)
 }
 
 // unit finds the changes that are meant. A path that no change is recorded

@@ -22,37 +22,37 @@ type Undone struct {
 // or nothing. It looks at every file again and refuses where one is not as it
 // was when the plan was made. *undo.OpenError lists the files that need a word
 // first. Its caller has the session to itself.
-func (h *History) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone, error) {
+func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone, error) {
 	do, left, err := Chosen(p, c)
 	if err != nil {
 		return Undone{}, err
 	}
-	if do, left, err = h.leaveOrphans(ctx, do, left); err != nil {
+	if do, left, err = r.leaveOrphans(ctx, do, left); err != nil {
 		return Undone{}, err
 	}
 	out := Undone{Done: do, Left: left}
 	if len(do) == 0 {
 		return out, fault.NewConfiguration("", "nothing was put back: every file is left out")
 	}
-	if h.r.cfg.Locks != nil { // no child session writes meanwhile
-		ticket := h.r.cfg.Locks.Reserve(tool.Footprint{Unknown: true})
+	if r.cfg.Locks != nil { // no child session writes meanwhile
+		ticket := r.cfg.Locks.Reserve(tool.Footprint{Unknown: true})
 		defer ticket.Release()
 		if err := ticket.Wait(ctx); err != nil {
 			return out, err
 		}
 	}
-	if err := h.stillSo(ctx, p, do); err != nil {
+	if err := r.stillSo(ctx, p, do); err != nil {
 		return out, err
 	}
 	w, after := p.Record(do)
-	ws, err := h.writes(ctx, do)
+	ws, err := r.writes(ctx, do)
 	if err != nil {
 		return out, err
 	}
 	if len(ws) == 0 { // all is so already
-		return out, h.r.cfg.Record(ctx, after...)
+		return out, r.cfg.Record(ctx, after...)
 	}
-	_, err = h.r.write(ctx, h.r.cfg.Files, w, ws, after...)
+	_, err = r.write(ctx, r.cfg.Files, w, ws, after...)
 	if stale := (*tool.StaleError)(nil); errors.As(err, &stale) {
 		err = moved(stale.Path)
 	}
@@ -75,21 +75,21 @@ func moved(paths ...string) error {
 }
 
 // stillSo looks again whether a plan holds.
-func (h *History) stillSo(ctx context.Context, p undo.Plan, do []undo.File) error {
-	if err := h.r.cfg.CatchUp(ctx); err != nil {
+func (r *Recorder) stillSo(ctx context.Context, p undo.Plan, do []undo.File) error {
+	if err := r.cfg.CatchUp(ctx); err != nil {
 		return err
 	}
-	if !eventlog.Look(h.r.log, func() bool {
+	if !eventlog.Look(r.log, func() bool {
 		if p.Kind == undo.ByRedo {
-			return h.r.fold.undo.CanRedo(p.Undone)
+			return r.fold.undo.CanRedo(p.Undone)
 		}
-		return !slices.ContainsFunc(do, func(f undo.File) bool { return !h.r.fold.undo.Stand(f.Changes) })
+		return !slices.ContainsFunc(do, func(f undo.File) bool { return !r.fold.undo.Stand(f.Changes) })
 	}) {
 		return fault.NewConfiguration("look again, then undo", "nothing was put back: this was put back, or done again, since the preview")
 	}
 	var paths []string
 	for _, f := range do {
-		now, _, err := h.r.current(ctx, f.Path)
+		now, _, err := r.current(ctx, f.Path)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (h *History) stillSo(ctx context.Context, p undo.Plan, do []undo.File) erro
 }
 
 // writes is what a plan comes to for the workspace.
-func (h *History) writes(ctx context.Context, do []undo.File) ([]tool.Write, error) {
+func (r *Recorder) writes(ctx context.Context, do []undo.File) ([]tool.Write, error) {
 	var ws []tool.Write
 	for _, f := range do {
 		w := tool.Write{Path: f.Path, Expect: f.Now.Hash, NoFollow: true, Mode: f.Mode}
@@ -116,7 +116,7 @@ func (h *History) writes(ctx context.Context, do []undo.File) ([]tool.Write, err
 		case undo.Beside:
 			w.Data = f.Data
 		default:
-			data, err := h.r.blob(ctx, f.To)
+			data, err := r.blob(ctx, f.To)
 			if err != nil {
 				return nil, fmt.Errorf("undo %s: %w", f.Path, err)
 			}

@@ -6,17 +6,16 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
-// This file is what a coordinator of other sessions, a swarm's, has of its own
-// one: a log that its fold is part of, and a way to bring what they made to the
-// person's files.
-
-// Coordination is the log of a session that coordinates others.
+// Coordination is what a coordinator of other sessions, a swarm's, has of its own
+// one: a log that its fold (Config.Fold) is part of, money for them, and a way to
+// bring what they made to the person's files.
 type Coordination struct{ s *Session }
 
-// Coordination returns the session's log, of which Config.Fold is a part.
+// Coordination is for who coordinates other sessions.
 func (s *Session) Coordination() Coordination { return Coordination{s} }
 
 // Append stores events.
@@ -27,9 +26,13 @@ func (c Coordination) Append(ctx context.Context, ds ...event.Draft) error {
 // View runs look while no event is folded.
 func (c Coordination) View(look func()) { c.s.log.View(look) }
 
+// Account is what the session spends: the Config.Parent of those it coordinates.
+func (c Coordination) Account() *spending.Account { return c.s.spending }
+
 // Apply writes files for a person who said text: a turn of its own, without a
 // model, so that one undo takes all of it back. All files are written or none.
-func (s *Session) Apply(ctx context.Context, by, text string, ws []tool.Write) ([]tool.Change, error) {
+func (c Coordination) Apply(ctx context.Context, by, text string, ws []tool.Write) ([]tool.Change, error) {
+	s := c.s
 	ctx, done, err := s.ops.exclusive(ctx, "the files can not be written")
 	if err != nil {
 		return nil, err

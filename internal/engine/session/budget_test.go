@@ -257,7 +257,7 @@ func (f *family) model(next func(int, *llm.Request) llmtest.Turn) *llmtest.Model
 // child runs one child session to its end.
 func (f *family) child(ctx context.Context, id string, look tool.Set) (tool.Result, error) {
 	cfg := f.config(id, f.model(f.answer("look", "{}")), look)
-	cfg.Parent = f.parent.Account()
+	cfg.Parent = f.parent.Coordination().Account()
 	s, err := session.Open(ctx, cfg)
 	if err != nil {
 		return tool.Result{}, err
@@ -364,11 +364,11 @@ func TestSummariesGiveBack(t *testing.T) {
 	price := llm.Price{Input: 1, Output: 1}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // nobody is waited for
-	g, err := r.Account().Reserve(ctx, budget.Ask{Price: &price, Child: true, Input: int64(left * 0.9e6), MaxOutput: 300})
+	g, err := r.Coordination().Account().Reserve(ctx, budget.Ask{Price: &price, Child: true, Input: int64(left * 0.9e6), MaxOutput: 300})
 	if err != nil {
 		t.Fatalf("of $%.2f that are left: %v", left, err)
 	}
-	if err := r.Account().Settle(t.Context(), g.ID); err != nil {
+	if err := r.Coordination().Account().Settle(t.Context(), g.ID); err != nil {
 		t.Error(err)
 	}
 }

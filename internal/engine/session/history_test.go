@@ -307,7 +307,7 @@ func TestEveryDeath(t *testing.T) {
 		})
 	}
 	undone := func(h *history, w undo.Kind) {
-		p, err := h.s.Changes().Plan(ctx, undo.What{Kind: w})
+		p, err := h.s.View().Changes().Plan(ctx, undo.What{Kind: w})
 		if err != nil {
 			h.fail("%v", err)
 		}
@@ -358,7 +358,7 @@ func TestEveryDeath(t *testing.T) {
 					h.fail("half a redo")
 				}
 			}
-			if _, err := h.s.Changes().Plan(ctx, undo.What{Kind: undo.ByTurn}); err == nil {
+			if _, err := h.s.View().Changes().Plan(ctx, undo.What{Kind: undo.ByTurn}); err == nil {
 				undone(h, undo.ByTurn)
 			}
 			if op == "write" && !maps.Equal(h.disk.snapshot(), start) {

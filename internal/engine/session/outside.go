@@ -57,11 +57,11 @@ func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
 	return ds
 }
 
-// Outside is what gives the tools from outside, nil where nothing does.
-func (s *Session) Outside() Outside { return s.cfg.Outside }
+// Rejoin has the tools from outside join, or leave, before the next turn: its
+// first request is paid for whole.
+type Rejoin struct{}
 
-// Rejoin has the tools from outside join, or leave, before the next turn.
-func (s *Session) Rejoin() { s.outside.kept.Store(false) }
+func (Rejoin) op() {}
 
 // join takes in the tools from outside before a turn's first request where that
 // costs no prefix.

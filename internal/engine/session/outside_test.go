@@ -70,7 +70,9 @@ func TestOutside(t *testing.T) {
 	if got := shown(); !slices.Equal(got, []string{"mcp_call"}) || o.waits != 1 {
 		t.Errorf("%q after %d: a prefix was lost", got, o.waits)
 	}
-	r.Rejoin()
+	if _, err := r.Submit(t.Context(), session.Rejoin{}); err != nil {
+		t.Fatal(err)
+	}
 	r.run("more", func(event.Event) {})
 	if got := shown(); !slices.Equal(got, []string{"mcp__s__t1", "mcp_call"}) {
 		t.Errorf("%q: what a person asked for did not join", got)

@@ -31,7 +31,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
-	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/route"
@@ -377,19 +376,7 @@ func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event
 func (s *Session) ID() string { return s.cfg.ID }
 
 // View is what can be read of the session.
-func (s *Session) View() *View { return &View{s.state, s.spending} }
-
-// Account is what the session spends: a child's Config.Parent.
-func (s *Session) Account() *spending.Account { return s.spending }
-
-// Hooks lists a person's hooks that may run.
-func (s *Session) Hooks() []hook.Rule { return s.hooks.Rules() }
-
-// Code is what language servers know, nil where there are none.
-func (s *Session) Code() tool.Code { return s.cfg.Code }
-
-// Changes are the changes of files as they can be shown and taken back.
-func (s *Session) Changes() *changes.History { return s.changes.History() }
+func (s *Session) View() *View { return &View{s.state, s.spending, s.changes, s.hooks} }
 
 // Close cancels what runs, waits for it to be recorded, and ends all readers.
 // It does not close the store.

@@ -149,7 +149,7 @@ func (r *rig) file(name string) string {
 // undo does what is planned for a unit.
 func (r *rig) undo(unit undo.Kind, leave ...string) (changes.Undone, error) {
 	r.t.Helper()
-	p, err := r.Changes().Plan(r.t.Context(), undo.What{Kind: unit})
+	p, err := r.View().Changes().Plan(r.t.Context(), undo.What{Kind: unit})
 	if err != nil {
 		return changes.Undone{}, err
 	}
@@ -190,7 +190,7 @@ func TestEditAndUndo(t *testing.T) {
 	if len(proof.Files) != 1 || proof.Verified != nil {
 		t.Errorf("%+v", proof)
 	}
-	d, err := r.Changes().Diff(t.Context(), undo.What{Kind: undo.ByTurn})
+	d, err := r.View().Changes().Diff(t.Context(), undo.What{Kind: undo.ByTurn})
 	if err != nil || !strings.Contains(d, "-one") || !strings.Contains(d, "+two") {
 		t.Errorf("diff %q %v", d, err)
 	}
@@ -542,7 +542,7 @@ func TestUndoElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := other.Changes().Plan(t.Context(), undo.What{Kind: undo.ByTurn})
+	plan, err := other.View().Changes().Plan(t.Context(), undo.What{Kind: undo.ByTurn})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -551,7 +551,7 @@ func TestUndoElsewhere(t *testing.T) {
 	}
 	_ = other.Close()
 	r.run("go on", nil)
-	if _, ok := r.Changes().Standing(); ok {
+	if _, ok := r.View().Changes().Standing(); ok {
 		t.Error("the first process does not know of the undo")
 	}
 }

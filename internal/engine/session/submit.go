@@ -46,6 +46,9 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 		return s.undo(ctx, op)
 	case Phase:
 		return s.tasks.phase(ctx, op)
+	case Rejoin:
+		s.outside.kept.Store(false)
+		return 0, nil
 	case Pause:
 		return 0, s.pause()
 	case RunCommand:
@@ -182,7 +185,7 @@ func (s *Session) undo(ctx context.Context, op Undo) (int64, error) {
 		started.Op = opRedo
 	}
 	return s.ops.operate(ctx, started, "nothing can be undone", filesAreLooked, func(ctx context.Context) error {
-		done, err := s.changes.History().Undo(ctx, op.Plan, op.Consent)
+		done, err := s.changes.Undo(ctx, op.Plan, op.Consent)
 		if op.Done != nil {
 			op.Done(done, err)
 		}

@@ -37,7 +37,7 @@ func wrote(t *testing.T) *rig {
 
 func (r *rig) plan(w undo.What) undo.Plan {
 	r.t.Helper()
-	p, err := r.Changes().Plan(r.t.Context(), w)
+	p, err := r.View().Changes().Plan(r.t.Context(), w)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestUndoUnattributed(t *testing.T) {
 // calls with their results.
 func TestPoints(t *testing.T) {
 	r := wrote(t)
-	points, err := r.Changes().Points(t.Context())
+	points, err := r.View().Changes().Points(t.Context())
 	if err != nil || len(points) != 2 || points[0].Text != "first" || strings.Join(points[0].Files, " ") != "a.txt sub/made.txt" || points[1].Text != "second" {
 		t.Fatalf("%+v %v", points, err)
 	}
@@ -250,10 +250,10 @@ func TestPoints(t *testing.T) {
 	if text := args(sent); strings.Contains(text, `"second"`) || !strings.Contains(text, "first") {
 		t.Error(text)
 	}
-	if ps, err := f.Changes().Points(t.Context()); err != nil || len(ps) != 2 || ps[1].Text != "another second" {
+	if ps, err := f.View().Changes().Points(t.Context()); err != nil || len(ps) != 2 || ps[1].Text != "another second" {
 		t.Errorf("%+v %v", ps, err)
 	}
-	if ps, err := r.Changes().Points(t.Context()); err != nil || len(ps) != 2 || ps[1].Text != "second" {
+	if ps, err := r.View().Changes().Points(t.Context()); err != nil || len(ps) != 2 || ps[1].Text != "second" {
 		t.Errorf("the old session: %+v %v", ps, err)
 	}
 }

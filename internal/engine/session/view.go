@@ -7,22 +7,42 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// View reads what is true of a session now. It changes nothing, and each of its
-// methods may be called at any time from anywhere.
+// View answers questions about a session: what is true of it now. A question is
+// no operation: it has no start and no end in the log and its answer is what the
+// method returns (ADR 016). It changes nothing that the person has, and each of
+// the methods may be called at any time from anywhere.
 type View struct {
 	s        *state
 	spending *spending.Account
+	changes  *changes.Recorder
+	hooks    *hooks.Hooks
 }
+
+// Changes answers questions about the changes of files: which there are, what they
+// look like, and what an Undo of them would do.
+func (v *View) Changes() *changes.History { return v.changes.History() }
+
+// Hooks lists a person's hooks that may run.
+func (v *View) Hooks() []hook.Rule { return v.hooks.Rules() }
+
+// Code is what language servers know, nil where there are none.
+func (v *View) Code() tool.Code { return v.s.cfg.Code }
+
+// Outside is what gives the tools from outside, nil where nothing does.
+func (v *View) Outside() Outside { return v.s.cfg.Outside }
 
 // Info is the model in use.
 func (v *View) Info() llm.Info { return v.s.info() }

@@ -62,7 +62,7 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	if err != nil {
 		return err
 	}
-	diff, err := s.Changes().Diff(ctx, undo.What{Kind: undo.ByTurn})
+	diff, err := s.View().Changes().Diff(ctx, undo.What{Kind: undo.ByTurn})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 	}
 	o, err := r.open(ctx, &f, front{name: "swarm-worker", tree: true, set: func(c *session.Config) {
 		c.Of = &event.ParentCall{Session: r.o.ID(), Call: j.Worker, Agent: "swarm"}
-		c.Parent, c.Limits, c.Agents = r.o.Account(), swarm.WorkerLimits(), 0
+		c.Parent, c.Limits, c.Agents = r.o.Coordination().Account(), swarm.WorkerLimits(), 0
 	}})
 	if err != nil {
 		return done, err

@@ -111,7 +111,7 @@ func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
 		return err
 	}
 	defer o.close()
-	p, err := o.Changes().Plan(ctx, w)
+	p, err := o.View().Changes().Plan(ctx, w)
 	if errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo) {
 		return usageError("%w", putback.Nothing(ctx, o.Session, w.Kind, err))
 	}
@@ -188,7 +188,7 @@ func (a *App) diffCommand() *cobra.Command {
 			if w.Kind == undo.ByFile {
 				w.Kind = undo.ByAll // all that was done to the file
 			}
-			text, err := o.Changes().Diff(c.Context(), w)
+			text, err := o.View().Changes().Diff(c.Context(), w)
 			if err != nil {
 				return err
 			}

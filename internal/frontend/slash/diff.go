@@ -15,7 +15,7 @@ func diff() Command {
 		if w.Kind == undo.ByFile {
 			w.Kind = undo.ByAll // all that was done to the file
 		}
-		text, err := h.Session().Changes().Diff(ctx, w)
+		text, err := h.Session().View().Changes().Diff(ctx, w)
 		if err == nil && text == "" {
 			text = "no change of the agent's stands\n"
 		}

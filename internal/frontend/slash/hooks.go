@@ -9,7 +9,7 @@ import (
 
 func hooksCommand() Command {
 	return Command{Name: "hooks", Anytime: true, Doc: "list the hooks that run in this session", Run: func(_ context.Context, h Host, _ string) error {
-		rules := h.Session().Hooks()
+		rules := h.Session().View().Hooks()
 		n := 0
 		for _, r := range rules {
 			if r.Idle != "" {

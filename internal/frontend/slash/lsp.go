@@ -23,7 +23,7 @@ type servers interface {
 
 func lspCommand() Command {
 	return Command{Name: "lsp", Args: "[restart [NAME] | logs]", Anytime: true, Doc: "show the language servers: state, memory, what they can do; or restart them", Run: func(ctx context.Context, h Host, args string) error {
-		return lspRun(ctx, h.Session().Code(), h.Out(), args)
+		return lspRun(ctx, h.Session().View().Code(), h.Out(), args)
 	}}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -19,15 +20,19 @@ type mcpServers interface {
 
 func mcpCommand() Command {
 	return Command{Name: "mcp", Args: "[restart [NAME] | reload | accept NAME]", Anytime: true, Doc: "show the MCP servers; restart them, have their tools join now, or accept what one says of itself", Run: func(ctx context.Context, h Host, args string) error {
-		s, ok := h.Session().Outside().(mcpServers)
+		s, ok := h.Session().View().Outside().(mcpServers)
 		if !ok {
 			return fmt.Errorf("this session has no MCP servers; to have one: pawl mcp add NAME -- COMMAND ARGS")
 		}
-		return mcpRun(ctx, s, h.Session().Rejoin, h.Out(), args)
+		rejoin := func() error {
+			_, err := h.Session().Submit(ctx, session.Rejoin{})
+			return err
+		}
+		return mcpRun(ctx, s, rejoin, h.Out(), args)
 	}}
 }
 
-func mcpRun(ctx context.Context, s mcpServers, rejoin func(), out io.Writer, args string) error {
+func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Writer, args string) error {
 	verb, name, _ := strings.Cut(strings.TrimSpace(args), " ")
 	name = strings.TrimSpace(name)
 	switch verb {
@@ -41,14 +46,18 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func(), out io.Writer, arg
 		}
 		fmt.Fprintln(out, "stopped; started again at the next need")
 	case "reload":
-		rejoin()
+		if err := rejoin(); err != nil {
+			return err
+		}
 		fmt.Fprintln(out, "the tools that the servers have now join with the next prompt; that request is paid for whole, its beginning is a new one")
 	case "accept":
 		r, err := s.Accept(ctx, name)
 		if err != nil {
 			return err
 		}
-		rejoin()
+		if err := rejoin(); err != nil {
+			return err
+		}
 		fmt.Fprintln(out, plain.Line(fmt.Sprintf("%s is accepted as it is now, with %d tools", name, len(r.Tools))))
 	default:
 		return fmt.Errorf("/mcp takes restart [NAME], reload or accept NAME")

@@ -48,7 +48,7 @@ func TestMCP(t *testing.T) {
 	} {
 		var out strings.Builder
 		rejoins := 0
-		err := mcpRun(t.Context(), &fakeMCP{}, func() { rejoins++ }, &out, c.args)
+		err := mcpRun(t.Context(), &fakeMCP{}, func() error { rejoins++; return nil }, &out, c.args)
 		if (err != nil) != c.bad || !strings.Contains(out.String(), c.want) || rejoins != c.rejoins || strings.Contains(out.String(), "\x1b") {
 			t.Errorf("%q: %q %v, %d", c.args, out.String(), err, rejoins)
 		}

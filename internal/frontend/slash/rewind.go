@@ -14,7 +14,7 @@ import (
 
 func rewind() Command {
 	return Command{Name: "rewind", Args: "[N] [conversation|files|both]", Doc: "go back to a prompt: list them, or go before the Nth", Run: func(ctx context.Context, h Host, args string) error {
-		points, err := h.Session().Changes().Points(ctx)
+		points, err := h.Session().View().Changes().Points(ctx)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func unit(args string, otherwise undo.Kind) (undo.What, error) {
 
 // putBack shows, asks and does; false where the person wants nothing of it.
 func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
-	p, err := h.Session().Changes().Plan(ctx, w)
+	p, err := h.Session().View().Changes().Plan(ctx, w)
 	if err != nil {
 		return false, putback.Nothing(ctx, h.Session(), w.Kind, err)
 	}

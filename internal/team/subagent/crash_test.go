@@ -176,12 +176,16 @@ func TestAgentsAfterADeath(t *testing.T) {
 	if more := r.log("s1")[before:]; len(find[event.FileChanged](more))+len(find[event.AgentEnded](more)) != 0 {
 		t.Errorf("%+v", more)
 	}
-	p, err := r.Changes().Plan(t.Context(), undo.What{Kind: undo.ByTurn})
+	p, err := r.View().Changes().Plan(t.Context(), undo.What{Kind: undo.ByTurn})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Changes().Undo(t.Context(), p, undo.Consent{LeaveOut: []string{"hung.txt"}}); err != nil || r.file("b.txt") != "none" {
-		t.Errorf("%v: %q", err, r.file("b.txt"))
+	op, err := r.Submit(t.Context(), session.Undo{Plan: p, Consent: undo.Consent{LeaveOut: []string{"hung.txt"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := r.Await(t.Context(), op); err != nil || done.Error != nil || r.file("b.txt") != "none" {
+		t.Errorf("%v %+v: %q", err, done, r.file("b.txt"))
 	}
 }
 
