@@ -49,6 +49,9 @@ func PathsFrom(env func(string) string) (Paths, error) {
 // Database is the file of the session log.
 func (p Paths) Database() string { return filepath.Join(p.State, "pawl.db") }
 
+// Swarms is the file of what swarms keep beside their logs.
+func (p Paths) Swarms() string { return filepath.Join(p.State, "swarms.db") }
+
 // Grants is the file of the permissions given for always.
 func (p Paths) Grants() string { return filepath.Join(p.State, "grants.json") }
 

@@ -8,13 +8,52 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"strings"
 )
+
+// Disk is where files are written: OS, or one that fails in a test.
+type Disk interface {
+	// Create makes a new file, as os.CreateTemp.
+	Create(dir, pattern string) (File, error)
+	Rename(from, to string) error
+	Remove(path string) error
+}
+
+// File is a file that is being written.
+type File interface {
+	Name() string
+	Write(p []byte) (int, error)
+	Chmod(perm os.FileMode) error
+	Sync() error
+	Close() error
+}
+
+// OS is the disk of this machine.
+type OS struct{}
+
+// Create is part of Disk.
+func (OS) Create(dir, pattern string) (File, error) {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Rename is part of Disk. It replaces also on Windows.
+func (OS) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Remove is part of Disk.
+func (OS) Remove(path string) error { return os.Remove(path) }
 
 // Write replaces a file, or makes it, with these permissions. It is on the disk
 // when Write returns. Where it fails, the old file is as it was and nothing lies
 // beside it. A link is replaced, not followed.
-func Write(path string, data []byte, perm os.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+func Write(path string, data []byte, perm os.FileMode) error { return WriteOn(OS{}, path, data, perm) }
+
+// WriteOn is Write on a disk.
+func WriteOn(disk Disk, path string, data []byte, perm os.FileMode) error {
+	f, err := disk.Create(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
 	}
@@ -27,10 +66,17 @@ func Write(path string, data []byte, perm os.FileMode) error {
 	}
 	err = cmp.Or(err, f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), path) // replaces also on Windows
+		err = disk.Rename(f.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the error that counts is the first
+		_ = disk.Remove(f.Name()) // the error that counts is the first
 	}
 	return err
+}
+
+// Unfinished reports whether a file's name is one that Write gives to what it
+// has not finished: with a process that was killed it stays behind.
+func Unfinished(name string) bool {
+	i := strings.LastIndexByte(name, '-')
+	return strings.HasPrefix(name, ".") && i > 1 && i < len(name)-1 && strings.Trim(name[i+1:], "0123456789") == ""
 }

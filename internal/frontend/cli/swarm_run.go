@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -102,10 +104,19 @@ func (a *App) swarm(ctx context.Context, f *swarmFlags, g *swarm.Graph) error {
 			return err
 		}
 	}
+	paths, err := settings.PathsFrom(a.Env)
+	if err != nil {
+		return err
+	}
+	notes, err := sqlite.OpenKV(ctx, paths.Swarms())
+	if err != nil {
+		return err
+	}
+	defer notes.Close()
 	r.say(fmt.Sprintf("swarm %s: %d tasks, %d workers", r.o.ID(), r.log.Len(), f.workers))
 	err = team.Run(ctx, team.Config{
 		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: f.workers,
-		Work: r.work, Check: r.check, Now: a.Now, Lease: swarmLease,
+		Work: r.work, Check: r.check, Now: a.Now, Lease: swarmLease, Notes: notes, ID: r.o.ID(),
 	})
 	if err == nil {
 		err = r.land(ctx)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/kv"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
@@ -56,6 +57,10 @@ type Config struct {
 	Now   func() time.Time
 	// Lease is how long a worker may be silent.
 	Lease time.Duration
+	// Notes, if set, keeps what workers learn of each other for a later Run, under
+	// keys that begin with the swarm's ID.
+	Notes kv.Store
+	ID    string
 }
 
 // Causes of a worker's end.
@@ -72,6 +77,7 @@ type coordinator struct {
 
 	mu      sync.Mutex // guards what follows; workers tell of their calls
 	lessons swarm.Lessons
+	notes   notes
 	circles swarm.Circles
 	stop    map[string]context.CancelCauseFunc
 	loop    string // what all are told once
@@ -88,6 +94,10 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	working, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(errOver)
+	c.notes = notes{store: cfg.Notes, swarm: cfg.ID}
+	if err := c.notes.load(ctx, &c.lessons); err != nil {
+		return err
+	}
 	if err := c.takeBack(ctx); err != nil {
 		return err
 	}
@@ -217,7 +227,10 @@ func (c *coordinator) try(ctx context.Context, l lease, r *event.TaskReturned) (
 	done, err := c.workers.Do(ctx, Job{Worker: l.Worker, Fence: l.Fence, Base: l.Base, Task: l.task, Prompt: l.prompt, Saw: c.saw})
 	r.Session, r.Model, r.USD, r.Tokens, r.Checks = done.Session, done.Model, done.USD, done.Tokens, done.Checks
 	c.mu.Lock()
-	c.lessons.Refer(done.Refers...)
+	for _, ref := range done.Refers {
+		c.lessons.Refer(ref)
+		c.notes.keep(noteFound, ref)
+	}
 	c.mu.Unlock()
 	if err != nil {
 		return err
@@ -231,16 +244,23 @@ func (c *coordinator) try(ctx context.Context, l lease, r *event.TaskReturned) (
 // returned records a result, also where the caller has gone: what was paid for
 // is kept.
 func (c *coordinator) returned(ctx context.Context, r event.TaskReturned) error {
+	c.mu.Lock()
 	if r.Outcome == event.TaskFailed {
-		c.mu.Lock()
 		for _, k := range r.Checks {
 			if k.Exit == nil || *k.Exit != 0 {
-				c.lessons.Fail(swarm.Failure{Worker: r.Worker, Tool: "check", Target: k.Command, Category: "error", Text: k.Output})
+				c.fail(swarm.Failure{Worker: r.Worker, Tool: "check", Target: k.Command, Category: "error", Text: k.Output})
 			}
 		}
-		c.mu.Unlock()
 	}
-	return c.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: r})
+	broken := c.notes.err
+	c.mu.Unlock()
+	return errors.Join(broken, c.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: r}))
+}
+
+// fail notes a failure. c.mu is held.
+func (c *coordinator) fail(f swarm.Failure) {
+	c.lessons.Fail(f)
+	c.notes.keep(noteFailure, f)
 }
 
 // merge merges all results that wait for it. One that cannot be merged becomes a
@@ -288,7 +308,7 @@ func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f != nil {
-		c.lessons.Fail(*f)
+		c.fail(*f)
 	}
 	l, found := c.circles.Apply(call)
 	switch {
@@ -333,7 +353,7 @@ func (c *coordinator) verify(ctx context.Context) error {
 		}
 	})
 	if ended {
-		return nil
+		return c.notes.forget(ctx)
 	}
 	dir, err := c.cfg.Trees.Checkout(ctx, "verify", end.Commit)
 	if err != nil {
@@ -349,5 +369,8 @@ func (c *coordinator) verify(ctx context.Context) error {
 	if end.Checks = checks; !ok && end.Outcome == event.SwarmVerified {
 		end.Outcome, end.Error = event.SwarmUnverified, "the merged tree does not pass its checks"
 	}
-	return c.cfg.Log.Append(ctx, event.Draft{Body: end})
+	if err := c.cfg.Log.Append(ctx, event.Draft{Body: end}); err != nil {
+		return err
+	}
+	return c.notes.forget(ctx)
 }

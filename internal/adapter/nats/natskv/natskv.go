@@ -1,0 +1,169 @@
+// Package natskv is the kv.Store in a bucket of NATS JetStream.
+//
+// A version is the bucket's own revision: a sequence of all its writes. Where
+// the server is not there, an error comes and not a wait without end. A server
+// acknowledges before its disk has the value unless it runs with sync_interval:
+// always (doc/swarm.md).
+package natskv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pawl-agent/pawl/internal/core/kv"
+)
+
+// Store is a bucket.
+type Store struct {
+	bucket jetstream.KeyValue
+	stream jetstream.Stream // which the bucket is made of
+	before string           // a key's name there
+}
+
+var _ kv.Store = (*Store)(nil)
+
+// Open opens a bucket, and makes it where it is not there, kept by so many
+// servers.
+func Open(ctx context.Context, js jetstream.JetStream, bucket string, replicas int) (*Store, error) {
+	b, err := js.KeyValue(ctx, bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		b, err = create(ctx, js, bucket, replicas)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the bucket %s: %w", bucket, err)
+	}
+	stream, err := js.Stream(ctx, "KV_"+bucket)
+	if err != nil {
+		return nil, fmt.Errorf("open the bucket %s: %w", bucket, err)
+	}
+	return &Store{b, stream, "$KV." + bucket + "."}, nil
+}
+
+// create makes a bucket that only its leader reads from: another server may be
+// behind, and would answer with a value that was replaced before.
+func create(ctx context.Context, js jetstream.JetStream, bucket string, replicas int) (jetstream.KeyValue, error) {
+	_, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: bucket, Description: "values of pawl", History: 1, MaxValueSize: kv.MaxValue, Replicas: replicas,
+	})
+	if err != nil {
+		return nil, err
+	}
+	stream, err := js.Stream(ctx, "KV_"+bucket)
+	if err != nil {
+		return nil, err
+	}
+	conf := stream.CachedInfo().Config
+	conf.AllowDirect = false
+	if _, err := js.UpdateStream(ctx, conf); err != nil {
+		return nil, err
+	}
+	return js.KeyValue(ctx, bucket)
+}
+
+// Load is part of kv.Store.
+func (s *Store) Load(ctx context.Context, key string) (kv.Entry, error) {
+	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
+		return kv.Entry{}, err
+	}
+	e, err := s.bucket.Get(ctx, kv.Escape(key))
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return kv.Entry{}, fmt.Errorf("%w: %q", kv.ErrNone, key)
+	case err != nil:
+		return kv.Entry{}, fmt.Errorf("read %q: %w", key, err)
+	}
+	return kv.Entry{Value: slices.Clone(e.Value()), Version: version(e.Revision())}, nil
+}
+
+func version(n uint64) kv.Version { return kv.Version(strconv.FormatUint(n, 10)) }
+
+// Save is part of kv.Store.
+func (s *Store) Save(ctx context.Context, key string, value []byte) (kv.Version, error) {
+	if err := errors.Join(ctx.Err(), kv.Check(key, value)); err != nil {
+		return "", err
+	}
+	n, err := s.bucket.Put(ctx, kv.Escape(key), value)
+	if err != nil {
+		return "", fmt.Errorf("write %q: %w", key, err)
+	}
+	return version(n), nil
+}
+
+// Swap is part of kv.Store.
+func (s *Store) Swap(ctx context.Context, key string, was kv.Version, value []byte) (kv.Version, error) {
+	if err := errors.Join(ctx.Err(), kv.Check(key, value)); err != nil {
+		return "", err
+	}
+	var n uint64
+	var err error
+	if was == "" {
+		n, err = s.bucket.Create(ctx, kv.Escape(key), value)
+	} else {
+		at, bad := strconv.ParseUint(string(was), 10, 64)
+		if bad != nil || at == 0 {
+			return "", fmt.Errorf("%w: %q was never at version %q", kv.ErrChanged, key, was)
+		}
+		n, err = s.bucket.Update(ctx, kv.Escape(key), value, at)
+	}
+	switch {
+	case err == nil:
+		return version(n), nil
+	case errors.Is(err, jetstream.ErrKeyExists), wrongSequence(err):
+		return "", fmt.Errorf("%w: %q", kv.ErrChanged, key)
+	}
+	return "", fmt.Errorf("write %q: %w", key, err)
+}
+
+// wrongSequence reports whether the key is at another revision. Servers of a
+// cluster have a code of their own for it.
+func wrongSequence(err error) bool {
+	return errors.Is(err, jetstream.ErrKeyRevisionMismatch)
+}
+
+// Delete is part of kv.Store. Nothing stays behind, and what a bucket's own
+// Delete leaves does: List must not see it.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
+		return err
+	}
+	if err := s.stream.Purge(ctx, jetstream.WithPurgeSubject(s.before+kv.Escape(key))); err != nil {
+		return fmt.Errorf("delete %q: %w", key, err)
+	}
+	return nil
+}
+
+// Exists is part of kv.Store.
+func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
+	_, err := s.Load(ctx, key)
+	if errors.Is(err, kv.ErrNone) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// List is part of kv.Store. A bucket's own list goes through the messages while
+// others write, and leaves out what is overwritten meanwhile; the subjects of its
+// stream are what the leader holds at one moment.
+func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	info, err := s.stream.Info(ctx, jetstream.WithSubjectFilter(s.before+">"))
+	if err != nil {
+		return nil, fmt.Errorf("list the keys: %w", err)
+	}
+	var keys []string
+	for subject := range info.State.Subjects {
+		if key, ok := kv.Unescape(strings.TrimPrefix(subject, s.before)); ok && strings.HasPrefix(key, prefix) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys, nil
+}

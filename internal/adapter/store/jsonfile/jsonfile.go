@@ -1,0 +1,257 @@
+// Package jsonfile is the kv.Store that keeps each value in a JSON file of its
+// own, for people to read.
+//
+// A folder is one store. A value that is text stands in its file as text, any
+// other in base64. One writer at a time, also over processes: the kernel keeps
+// the lock, so it goes with its process, whatever ends that. Readers need no
+// lock, since files are replaced whole (core/atomicfile).
+package jsonfile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/atomicfile"
+	"github.com/pawl-agent/pawl/internal/core/kv"
+)
+
+// Names of files. An escaped key has no dot and begins with none of Windows's
+// reserved names behind the underscore.
+const (
+	before, after = "_", ".json"
+	lockName      = "lock"
+	countName     = "count"
+)
+
+// errLocked means that another open file has the lock.
+var errLocked = errors.New("locked")
+
+// askAgain is how soon a lock that is held is asked for again.
+const askAgain = time.Millisecond
+
+// Store is a folder of JSON files.
+type Store struct {
+	dir  string
+	disk atomicfile.Disk
+}
+
+var _ kv.Store = (*Store)(nil)
+
+// Open opens a folder, and makes it where it is not there.
+func Open(dir string) (*Store, error) { return open(dir, atomicfile.OS{}) }
+
+func open(dir string, disk atomicfile.Disk) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return &Store{dir: dir, disk: disk}, nil
+}
+
+// file is what stands in a file.
+type file struct {
+	Version string  `json:"version"`
+	Text    *string `json:"text,omitempty"`
+	Bytes   []byte  `json:"base64,omitempty"`
+}
+
+func (s *Store) path(key string) string {
+	return filepath.Join(s.dir, before+kv.Escape(key)+after)
+}
+
+// Load is part of kv.Store.
+func (s *Store) Load(ctx context.Context, key string) (kv.Entry, error) {
+	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
+		return kv.Entry{}, err
+	}
+	raw, err := readFile(s.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return kv.Entry{}, fmt.Errorf("%w: %q", kv.ErrNone, key)
+	}
+	if err != nil {
+		return kv.Entry{}, err
+	}
+	var f file
+	if err := json.Unmarshal(raw, &f); err != nil || f.Version == "" {
+		return kv.Entry{}, fmt.Errorf("%w: %s (remove the file to go on without it)", kv.ErrDamaged, s.path(key))
+	}
+	if f.Text != nil {
+		f.Bytes = []byte(*f.Text)
+	}
+	return kv.Entry{Value: f.Bytes, Version: kv.Version(f.Version)}, nil
+}
+
+// Save is part of kv.Store. It replaces also a file that is damaged.
+func (s *Store) Save(ctx context.Context, key string, value []byte) (kv.Version, error) {
+	return s.write(ctx, key, value, func() error { return nil })
+}
+
+// Swap is part of kv.Store.
+func (s *Store) Swap(ctx context.Context, key string, was kv.Version, value []byte) (kv.Version, error) {
+	return s.write(ctx, key, value, func() error {
+		now, err := s.Load(ctx, key)
+		if err != nil && !errors.Is(err, kv.ErrNone) {
+			return err
+		}
+		if now.Version != was {
+			return fmt.Errorf("%w: %q", kv.ErrChanged, key)
+		}
+		return nil
+	})
+}
+
+func (s *Store) write(ctx context.Context, key string, value []byte, allowed func() error) (kv.Version, error) {
+	if err := kv.Check(key, value); err != nil {
+		return "", err
+	}
+	release, err := s.lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	if err := allowed(); err != nil {
+		return "", err
+	}
+	v, err := s.next()
+	if err != nil {
+		return "", err
+	}
+	f := file{Version: v}
+	if utf8.Valid(value) {
+		text := string(value)
+		f.Text = &text
+	} else {
+		f.Bytes = value
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(f); err != nil {
+		return "", err
+	}
+	return kv.Version(v), atomicfile.WriteOn(s.disk, s.path(key), out.Bytes(), 0o600)
+}
+
+// next counts the writes of the whole store: a key that was deleted does not
+// begin again. The count is on the disk before it is used.
+func (s *Store) next() (string, error) {
+	path, n := filepath.Join(s.dir, countName), uint64(0)
+	switch raw, err := readFile(path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", err
+	default:
+		if n, err = strconv.ParseUint(strings.TrimSpace(string(raw)), 10, 64); err != nil {
+			return "", fmt.Errorf("%w: %s: %w", kv.ErrDamaged, path, err)
+		}
+	}
+	v := strconv.FormatUint(n+1, 10)
+	return v, atomicfile.WriteOn(s.disk, path, []byte(v+"\n"), 0o600)
+}
+
+// Delete is part of kv.Store.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if err := kv.Check(key, nil); err != nil {
+		return err
+	}
+	release, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := s.disk.Remove(s.path(key)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Exists is part of kv.Store.
+func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
+	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
+		return false, err
+	}
+	_, err := os.Lstat(s.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// List is part of kv.Store. It takes the lock, since a folder that changes while
+// it is read may leave a name out.
+func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
+	release, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	for _, e := range entries {
+		name, ours := strings.CutPrefix(e.Name(), before)
+		name, json := strings.CutSuffix(name, after)
+		if key, ok := kv.Unescape(name); ours && json && ok && strings.HasPrefix(key, prefix) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys, nil
+}
+
+// lock waits for the lock of all writers, and removes what one that was killed
+// has left behind.
+func (s *Store) lock(ctx context.Context) (release func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(s.dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = lockFile(f)
+		if err == nil {
+			return func() { _ = f.Close() }, s.clear()
+		}
+		if errors.Is(err, errLocked) {
+			select {
+			case <-time.After(askAgain):
+				continue
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
+		}
+		_ = f.Close()
+		return nil, err
+	}
+}
+
+// clear removes unfinished files. Whoever writes holds the lock, so they belong
+// to nobody.
+func (s *Store) clear() error {
+	d, err := os.Open(s.dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	for _, name := range names {
+		if atomicfile.Unfinished(name) {
+			_ = os.Remove(filepath.Join(s.dir, name)) // it is in nobody's way
+		}
+	}
+	return err
+}

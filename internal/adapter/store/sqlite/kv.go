@@ -1,0 +1,284 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store"
+	"github.com/pawl-agent/pawl/internal/core/kv"
+)
+
+var _ kv.Store = (*KV)(nil)
+
+// KV is a kv.Store in a SQLite file of its own, apart from the log. It is safe
+// for concurrent use, and many processes may use one file at once.
+type KV struct {
+	path string
+	wait time.Duration
+	use  chan struct{} // held by whoever uses c
+	c    *conn         // nil once it is closed
+}
+
+// kvID marks the file: "pawk" in ASCII.
+const kvID = 0x7061776b
+
+// The versions of all keys are one sequence, so a key that was deleted does not
+// begin again. Keys are kept escaped: SQLite ends a text at its first NUL.
+const kvSchema = `
+CREATE TABLE IF NOT EXISTS kv (key TEXT PRIMARY KEY, version INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS writes (n INTEGER NOT NULL);
+INSERT INTO writes SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM writes);
+PRAGMA user_version=1;`
+
+// OpenKV opens a file with values, and makes it where it is not there.
+func OpenKV(ctx context.Context, path string) (*KV, error) { return openKV(ctx, path, "") }
+
+func openKV(ctx context.Context, path, vfs string) (_ *KV, err error) {
+	s := &KV{path: path, wait: 10 * time.Second, use: make(chan struct{}, 1)}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	if s.path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	if s.c, err = dial(s.path, vfs); err != nil {
+		return nil, s.explain("open", err)
+	}
+	if err := s.prepare(ctx); err != nil {
+		s.c.close()
+		return nil, s.explain("open", err)
+	}
+	return s, nil
+}
+
+func (s *KV) prepare(ctx context.Context) error {
+	// The size of pages and the mode count where the file is empty.
+	if err := s.retry(ctx, func() error {
+		return s.c.script(ctx, fmt.Sprintf("PRAGMA busy_timeout=%d; PRAGMA page_size=%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-256", busyStep.Milliseconds(), pageSize))
+	}); err != nil {
+		return err
+	}
+	return s.write(ctx, func(free context.Context) error {
+		row, err := s.c.one(free, "SELECT user_version, application_id, NOT EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_user_version, pragma_application_id")
+		switch {
+		case err != nil:
+			return err
+		case integer(row[2]) == 1:
+			return s.c.script(free, kvSchema+fmt.Sprintf("PRAGMA application_id=%d", kvID))
+		case integer(row[1]) != kvID:
+			return errors.New("it is a SQLite file, but not one with values of pawl: move it aside")
+		case integer(row[0]) != 1:
+			return fmt.Errorf("%w: update pawl", store.ErrNewer)
+		}
+		return nil
+	})
+}
+
+// Close releases the file. What was acknowledged needs no Close.
+func (s *KV) Close() error {
+	s.use <- struct{}{}
+	defer func() { <-s.use }()
+	if s.c == nil {
+		return nil
+	}
+	err := s.c.close()
+	s.c = nil
+	return s.explain("close", err)
+}
+
+func (s *KV) explain(doing string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, kv.ErrNone), errors.Is(err, kv.ErrChanged), errors.Is(err, kv.ErrLimit), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case code(err) == sqlite3.SQLITE_FULL, noSpace(err), errors.Is(err, errNoSpace):
+		return fmt.Errorf("%s %s: %w: free some space on that disk: %w", doing, s.path, store.ErrFull, err)
+	}
+	return fmt.Errorf("%s %s: %w", doing, s.path, err)
+}
+
+// take waits for the connection.
+func (s *KV) take(ctx context.Context) (release func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case s.use <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if s.c == nil {
+		<-s.use
+		return nil, os.ErrClosed
+	}
+	return func() { <-s.use }, nil
+}
+
+// retry calls f again while another process holds the file.
+func (s *KV) retry(ctx context.Context, f func() error) error {
+	for until := time.Now().Add(s.wait); ; {
+		err := f()
+		switch {
+		case !isBusy(err):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().After(until):
+			return err
+		}
+	}
+}
+
+// write runs f in a transaction. ctx counts until that has begun.
+func (s *KV) write(ctx context.Context, f func(context.Context) error) error {
+	release, err := s.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	free := context.WithoutCancel(ctx)
+	if err := s.retry(ctx, func() error { _, err := s.c.exec(free, "BEGIN IMMEDIATE"); return err }); err != nil {
+		return err
+	}
+	if err = f(free); err == nil {
+		if _, err = s.c.exec(free, "COMMIT"); err == nil {
+			return nil
+		}
+	}
+	s.c.exec(free, "ROLLBACK") // fails where SQLite has done it by itself
+	return err
+}
+
+func (s *KV) one(ctx context.Context, query string, args ...driver.Value) (row []driver.Value, err error) {
+	release, err := s.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	err = s.retry(ctx, func() error { row, err = s.c.one(ctx, query, args...); return err })
+	return row, err
+}
+
+// Load is part of kv.Store.
+func (s *KV) Load(ctx context.Context, key string) (kv.Entry, error) {
+	if err := kv.Check(key, nil); err != nil {
+		return kv.Entry{}, err
+	}
+	row, err := s.one(ctx, "SELECT version, value FROM kv WHERE key=?", kv.Escape(key))
+	switch {
+	case err != nil:
+		return kv.Entry{}, s.explain("read", err)
+	case row == nil:
+		return kv.Entry{}, fmt.Errorf("%w: %q", kv.ErrNone, key)
+	}
+	return kv.Entry{Version: version64(row[0]), Value: blob(row[1])}, nil
+}
+
+func version64(v driver.Value) kv.Version { return kv.Version(strconv.FormatInt(integer(v), 10)) }
+
+// Save is part of kv.Store.
+func (s *KV) Save(ctx context.Context, key string, value []byte) (kv.Version, error) {
+	return s.put(ctx, key, value, nil)
+}
+
+// Swap is part of kv.Store.
+func (s *KV) Swap(ctx context.Context, key string, was kv.Version, value []byte) (kv.Version, error) {
+	return s.put(ctx, key, value, &was)
+}
+
+func (s *KV) put(ctx context.Context, key string, value []byte, was *kv.Version) (now kv.Version, err error) {
+	if err := kv.Check(key, value); err != nil {
+		return "", err
+	}
+	if value == nil {
+		value = []byte{} // nil is NULL
+	}
+	escaped := kv.Escape(key)
+	err = s.write(ctx, func(free context.Context) error {
+		if was != nil {
+			row, err := s.c.one(free, "SELECT version FROM kv WHERE key=?", escaped)
+			if err != nil {
+				return err
+			}
+			var at kv.Version
+			if row != nil {
+				at = version64(row[0])
+			}
+			if at != *was {
+				return fmt.Errorf("%w: %q", kv.ErrChanged, key)
+			}
+		}
+		row, err := s.c.one(free, "UPDATE writes SET n=n+1 RETURNING n")
+		if err != nil {
+			return err
+		}
+		now = version64(row[0])
+		_, err = s.c.exec(free, "INSERT INTO kv (key, version, value) VALUES (?,?,?) ON CONFLICT(key) DO UPDATE SET version=excluded.version, value=excluded.value", escaped, integer(row[0]), value)
+		return err
+	})
+	if err != nil {
+		return "", s.explain("write to", err)
+	}
+	return now, nil
+}
+
+// Delete is part of kv.Store.
+func (s *KV) Delete(ctx context.Context, key string) error {
+	if err := kv.Check(key, nil); err != nil {
+		return err
+	}
+	return s.explain("write to", s.write(ctx, func(free context.Context) error {
+		_, err := s.c.exec(free, "DELETE FROM kv WHERE key=?", kv.Escape(key))
+		return err
+	}))
+}
+
+// Exists is part of kv.Store.
+func (s *KV) Exists(ctx context.Context, key string) (bool, error) {
+	if err := kv.Check(key, nil); err != nil {
+		return false, err
+	}
+	row, err := s.one(ctx, "SELECT 1 FROM kv WHERE key=?", kv.Escape(key))
+	return row != nil, s.explain("read", err)
+}
+
+// List is part of kv.Store.
+func (s *KV) List(ctx context.Context, prefix string) (keys []string, err error) {
+	release, err := s.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	from := kv.Escape(prefix)
+	err = s.retry(ctx, func() error {
+		keys = nil
+		// ~ comes after every letter of an escaped key.
+		return s.c.query(ctx, "SELECT key FROM kv WHERE key>=? AND key<?", []driver.Value{from, from + "~"}, func(row []driver.Value) (bool, error) {
+			key, ok := kv.Unescape(text(row[0]))
+			if !ok {
+				return false, fmt.Errorf("%w: the key %.100q", kv.ErrDamaged, text(row[0]))
+			}
+			keys = append(keys, key)
+			return true, nil
+		})
+	})
+	slices.Sort(keys) // escaped they have another order
+	return keys, s.explain("read", err)
+}

@@ -1,0 +1,101 @@
+package swarm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/core/kv"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// How many notes of each kind a swarm keeps.
+const maxNotes = 1000
+
+// notes keep what workers learned of each other, so that a swarm that goes on
+// after a death has not forgotten it: one value for each, numbered, so that one
+// more costs the same however many there are. Without a store they keep nothing.
+type notes struct {
+	store kv.Store
+	swarm string
+	next  map[string]int // by kind
+	err   error          // the first one: storage that broke ends the swarm
+}
+
+// Kinds of notes, as they stand in keys.
+const (
+	noteFailure = "failure"
+	noteFound   = "found"
+)
+
+func (n *notes) prefix(kind string) string { return n.swarm + "/" + kind + "/" }
+
+func (n *notes) key(kind string, i int) string { return fmt.Sprintf("%s%08d", n.prefix(kind), i) }
+
+// load reads the notes of an earlier run.
+func (n *notes) load(ctx context.Context, l *swarm.Lessons) error {
+	n.next = map[string]int{}
+	if n.store == nil {
+		return nil
+	}
+	return errors.Join(
+		read(ctx, n, noteFailure, l.Fail),
+		read(ctx, n, noteFound, func(r swarm.Reference) { l.Refer(r) }),
+	)
+}
+
+func read[T any](ctx context.Context, n *notes, kind string, take func(T)) error {
+	keys, err := n.store.List(ctx, n.prefix(kind))
+	if err != nil {
+		return fmt.Errorf("read what the workers learned: %w", err)
+	}
+	for _, key := range keys {
+		e, err := n.store.Load(ctx, key)
+		if err != nil {
+			return fmt.Errorf("read what the workers learned: %w", err)
+		}
+		var v T
+		if err := json.Unmarshal(e.Value, &v); err != nil {
+			return fmt.Errorf("read what the workers learned: %s: %w", key, err)
+		}
+		take(v)
+		var i int
+		if _, err := fmt.Sscanf(key[len(n.prefix(kind)):], "%08d", &i); err == nil {
+			n.next[kind] = max(n.next[kind], i+1)
+		}
+	}
+	return nil
+}
+
+// keep writes one note, and removes the one that is too old by now.
+func (n *notes) keep(kind string, v any) {
+	if n.store == nil || n.err != nil {
+		return
+	}
+	ctx := context.Background() // what was learned is kept also while all is stopped
+	raw, err := json.Marshal(v)
+	if err == nil {
+		i := n.next[kind]
+		n.next[kind]++
+		_, err = n.store.Save(ctx, n.key(kind, i), raw)
+		if err == nil && i >= maxNotes {
+			err = n.store.Delete(ctx, n.key(kind, i-maxNotes))
+		}
+	}
+	if err != nil {
+		n.err = fmt.Errorf("keep what the workers learned: %w", err)
+	}
+}
+
+// forget removes all notes, at the end.
+func (n *notes) forget(ctx context.Context) error {
+	if n.store == nil {
+		return nil
+	}
+	keys, err := n.store.List(ctx, n.swarm+"/")
+	for _, key := range keys {
+		err = errors.Join(err, n.store.Delete(ctx, key))
+	}
+	return err
+}
