@@ -21,6 +21,7 @@ import (
 // processes go with it, and the session that is taken up has a closed turn with
 // nothing proven.
 func TestKilledDuringCheck(t *testing.T) {
+	t.Parallel()
 	web := httptest.NewServer(&llmtest.Server{Reply: func(n int, _ []byte) llmtest.Turn {
 		if n == 0 {
 			return llmtest.Use("write", `{"path":"a.c","content":"x"}`)

@@ -38,6 +38,7 @@ func messagesOf(t *testing.T, body []byte) []byte {
 // has exactly one result once the session is taken up, and the next request
 // begins with all that the one before the death said.
 func TestKilledAtAnyInstant(t *testing.T) {
+	t.Parallel()
 	kills, perSession := 200, 8
 	if raceEnabled {
 		kills = 24

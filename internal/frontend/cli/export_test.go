@@ -14,6 +14,7 @@ import (
 // SPEC 10.4, 16.7: an export has the session, and nothing of a secret-looking
 // file that was read in it.
 func TestExportLeavesSecretsOut(t *testing.T) {
+	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{".env": "DATABASE=not-for-export\n", "a.txt": "for export\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

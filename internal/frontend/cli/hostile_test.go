@@ -361,6 +361,7 @@ func differing(a, b string) string {
 // The attempts are real: by the person's own word the checks run, and git
 // without pawl's environment runs what the repository says.
 func TestHostileRepositoryIsHostile(t *testing.T) {
+	t.Parallel()
 	h := newHostile(t)
 	h.run([][2]string{{"write", `{"path":"x.c","content":"int x;"}`}}, "--trust", "--sandbox", "off", "do the task")
 	ran := h.marks()

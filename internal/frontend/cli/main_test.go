@@ -12,11 +12,26 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/term"
+
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/gocache"
 )
 
 // asPawl in the environment makes this test binary be pawl itself: tests start
 // the real program without building it again.
 const asPawl = "PAWL_TEST_AS_PAWL"
+
+// withoutLandlock in the environment, set to off, has pawl find a kernel without
+// Landlock.
+const withoutLandlock = "PAWL_TEST_SANDBOX"
+
+// raceEnv is what pawl's processes get where the race detector is on: by default
+// it lets each of them wait for a second before it ends.
+func raceEnv() []string {
+	if raceEnabled {
+		return []string{"GORACE=atexit_sleep_ms=0"}
+	}
+	return nil
+}
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asPawl) != "" {
@@ -27,15 +42,30 @@ func TestMain(m *testing.M) {
 
 // asMain is pawl's main function.
 func asMain() {
+	if a := os.Args; len(a) == 4 && a[1] == gocache.Word {
+		os.Exit(gocache.Serve(a[2], a[3], os.Stdin, os.Stdout))
+	}
+	if os.Getenv(withoutLandlock) == "off" {
+		if err := takeLandlock(); err != nil {
+			panic(err)
+		}
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		panic(err)
+	}
+	// Commands in the sandbox start it again by this name, and of the environment
+	// they keep only what they need.
+	self := ""
+	if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "pawl" {
+		self = exe
 	}
 	os.Exit(Main(context.Background(), &App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Dir: dir, Now: time.Now, Args: os.Args[1:],
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
 		Signals:  testSignals,
 		Program:  testProgram,
+		Self:     self,
 	}))
 }
 
@@ -70,6 +100,6 @@ func pawl(t testing.TB, dir, home string, env []string, args ...string) *exec.Cm
 	}
 	c := exec.Command(self, args...)
 	c.Dir = dir
-	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, asPawl + "=1"}, env...)
+	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, asPawl + "=1"}, append(raceEnv(), env...)...)
 	return c
 }

@@ -2,12 +2,15 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -37,38 +40,64 @@ type scripted struct {
 
 // TestScript runs the command line as a person would: each file in
 // testdata/script is a session with the real program, a scripted model server
-// and an empty home.
+// and an empty home, in which the files below home/ are put. Home, pawl's state
+// and the temporary folder lie beside the workspace, as they do for a person, so
+// commands run confined (SPEC 16.12). With PAWL_TEST_SANDBOX=off the kernel has
+// no Landlock for them, and every script must pass as well but those that begin
+// with [!sandbox] stop.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			srv := httptest.NewServer(replies(filepath.Join(e.WorkDir, "replies.json")))
 			e.Defer(srv.Close)
-			home := filepath.Join(e.WorkDir, "home")
-			if err := os.MkdirAll(home, 0o700); err != nil {
+			beside, err := os.MkdirTemp("", "pawl-script-")
+			if err != nil {
 				return err
 			}
-			e.Setenv("HOME", home)
-			e.Setenv("SERVER", srv.URL)
-			e.Setenv("ANTHROPIC_API_KEY", "sk-ant-test-0000000000000000")
-			e.Setenv("ANTHROPIC_BASE_URL", srv.URL)
-			e.Setenv("PAWL_MODEL", "anthropic/claude-script")
-			for _, k := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
-				out, err := exec.Command("go", "env", k).Output()
-				if err != nil {
-					return fmt.Errorf("go env %s: %w", k, err)
-				}
-				e.Setenv(k, strings.TrimSpace(string(out)))
+			e.Defer(func() { _ = os.RemoveAll(beside) })
+			home, temp := filepath.Join(beside, "home"), filepath.Join(beside, "tmp")
+			if err := os.Rename(filepath.Join(e.WorkDir, "home"), home); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
 			}
-			e.Setenv("GOFLAGS", "-mod=mod")
-			e.Setenv("GOTOOLCHAIN", "local")
-			return nil
+			for _, dir := range []string{home, temp} {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					return err
+				}
+			}
+			for _, kv := range append(raceEnv(), withoutLandlock+"="+os.Getenv(withoutLandlock), "HOME="+home, "TMPDIR="+temp, "SERVER="+srv.URL,
+				"ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL="+srv.URL, "PAWL_MODEL=anthropic/claude-script",
+				"GOFLAGS=-mod=mod", "GOTOOLCHAIN=local") {
+				name, value, _ := strings.Cut(kv, "=")
+				e.Setenv(name, value)
+			}
+			folders, err := goFolders()
+			for name, folder := range folders {
+				e.Setenv(name, folder)
+			}
+			return err
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "sandbox" {
+				return false, fmt.Errorf("no condition is named %s", name)
+			}
+			return runtime.GOOS == "linux" && os.Getenv(withoutLandlock) != "off", nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit": exitIs, "jsonfield": jsonField,
 		},
 	})
 }
+
+// goFolders are what a go command finds by itself in the tests' own home.
+var goFolders = sync.OnceValues(func() (map[string]string, error) {
+	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	var folders map[string]string
+	return folders, json.Unmarshal(out, &folders)
+})
 
 // replies serves the answers in a file, in order; after the last it says
 // "done".

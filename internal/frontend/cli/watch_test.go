@@ -16,6 +16,7 @@ import (
 // SPEC 15.1, 16.2: a run's spans reach the collector that the environment
 // names, whole when the process ends, and a project cannot name one.
 func TestSpansOfARun(t *testing.T) {
+	t.Parallel()
 	got := make(chan string, 4)
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
@@ -61,6 +62,7 @@ func TestSpansOfARun(t *testing.T) {
 // SPEC 15.1: the address of the counters is said; one that cannot be had is a
 // configuration error before anything is asked of a model.
 func TestMetricsAddr(t *testing.T) {
+	t.Parallel()
 	out, err := pawl(t, t.TempDir(), t.TempDir(), nil, "run", "-m", "offline", "--metrics-addr", "127.0.0.1:0", "where is main?").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "metrics are on http://127.0.0.1:") {
 		t.Errorf("%v\n%s", err, out)
