@@ -108,6 +108,50 @@ func TestOnlyWhatTheEditCaused(t *testing.T) {
 	})
 }
 
+// SPEC 12.2: what changes brought and is there still is known: not what was wrong
+// before, nor what was mended, wherever its lines moved.
+func TestStanding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, map[string]string{"project.x": "", "a.x": "bad before\n", "b.x": "one\n"}, nil)
+		defer b.Close()
+		b.make = checker(b, 50*time.Millisecond)
+		for _, step := range []struct{ file, to, want string }{
+			{"a.x", "bad before\nbad mine\n", "a.x:2 bad: bad mine"},
+			{"b.x", "bad here\n", "a.x:2 bad: bad mine, b.x:1 bad: bad here"},
+			{"a.x", "\n\n\nbad before\nbad mine\n", "a.x:5 bad: bad mine, b.x:1 bad: bad here"},
+			{"a.x", "bad before\n", "b.x:1 bad: bad here"},
+			{"a.x", "good\nbad mine\n", "a.x:2 bad: bad mine, b.x:1 bad: bad here"},
+			{"b.x", "two\n", "a.x:2 bad: bad mine"},
+			{"a.x", "good\n", ""},
+		} {
+			b.change(step.file, step.to)
+			var got []string
+			for _, d := range b.Standing() {
+				got = append(got, fmt.Sprintf("%s:%d %s", d.Path, d.Line, d.Message))
+			}
+			if strings.Join(got, ", ") != step.want {
+				t.Errorf("%s = %q: %q, want %q", step.file, step.to, got, step.want)
+			}
+		}
+		// What is under way is waited for, for a short time.
+		b.make = checker(b, time.Second)
+		b.Restart(t.Context(), "")
+		b.write("a.x", "bad again\n")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		b.Changed(ctx, []tool.CodeChange{{Path: "a.x", Existed: true, Before: func(context.Context) ([]byte, error) { return []byte("good\n"), nil }}})
+		began := time.Now()
+		if b.Settle(t.Context()); time.Since(began) != 1500*time.Millisecond {
+			t.Errorf("waited %s", time.Since(began))
+		}
+		time.Sleep(time.Minute)
+		began = time.Now()
+		if b.Settle(t.Context()); time.Since(began) != 0 || len(b.told()) != 1 || len(b.Standing()) != 1 {
+			t.Errorf("after %s: %v", time.Since(began), b.Standing())
+		}
+	})
+}
+
 // SPEC 12.2: what comes later than 1.5 s comes with the next result, once.
 func TestLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,8 +17,9 @@ type diagnostics struct {
 	mu      sync.Mutex
 	now     map[string][]diagnostic // by path
 	told    map[string][]diagnostic
-	want    map[string]int // versions of documents that no diagnostics came for yet
-	version map[string]int // of the newest that came
+	caused  map[string][]diagnostic // of told: what changes brought
+	want    map[string]int          // versions of documents that no diagnostics came for yet
+	version map[string]int          // of the newest that came
 	results map[string]string
 	last    time.Time // of the last that came
 	asked   time.Time // when a document was opened or changed last
@@ -30,7 +31,7 @@ type diagnostics struct {
 }
 
 func (d *diagnostics) init() {
-	d.now, d.told, d.want = map[string][]diagnostic{}, map[string][]diagnostic{}, map[string]int{}
+	d.now, d.told, d.caused, d.want = map[string][]diagnostic{}, map[string][]diagnostic{}, map[string][]diagnostic{}, map[string]int{}
 	d.version, d.results = map[string]int{}, map[string]string{}
 	d.woken = make(chan struct{})
 }
@@ -67,6 +68,7 @@ func (d *diagnostics) forget(path string) {
 	defer d.mu.Unlock()
 	delete(d.now, path)
 	delete(d.told, path)
+	delete(d.caused, path)
 	delete(d.want, path)
 	delete(d.version, path)
 	delete(d.results, path)
@@ -126,11 +128,13 @@ func (d *diagnostics) moved(path string, e contentEdit, _ encoding) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delta := strings.Count(e.Text, "\n") - (e.Range.End.Line - e.Range.Start.Line)
-	for i := range d.told[path] {
-		r := &d.told[path][i].Range
-		if r.Start.Line >= e.Range.End.Line && (r.Start.Line > e.Range.End.Line || r.Start.Character >= e.Range.End.Character) {
-			r.Start.Line += delta
-			r.End.Line += delta
+	for _, ds := range [][]diagnostic{d.told[path], d.caused[path]} {
+		for i := range ds {
+			r := &ds[i].Range
+			if r.Start.Line >= e.Range.End.Line && (r.Start.Line > e.Range.End.Line || r.Start.Character >= e.Range.End.Character) {
+				r.Start.Line += delta
+				r.End.Line += delta
+			}
 		}
 	}
 }
@@ -169,9 +173,30 @@ func (d *diagnostics) fresh() map[string][]diagnostic {
 			out[p] = left
 		}
 	}
+	d.caused = d.standingLocked()
+	for p, ds := range out {
+		d.caused[p] = append(d.caused[p], ds...)
+	}
 	d.told = map[string][]diagnostic{}
 	for p, ds := range d.now {
 		d.told[p] = slices.Clone(ds)
+	}
+	return out
+}
+
+// standing is what changes brought, was told, and is wrong still.
+func (d *diagnostics) standing() map[string][]diagnostic {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.standingLocked()
+}
+
+func (d *diagnostics) standingLocked() map[string][]diagnostic {
+	out := map[string][]diagnostic{}
+	for p, ds := range d.caused {
+		if both := without(d.now[p], without(d.now[p], ds)); len(both) > 0 {
+			out[p] = both
+		}
 	}
 	return out
 }

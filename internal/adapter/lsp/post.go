@@ -367,6 +367,15 @@ func (p *post) fresh() []tool.Diagnostic {
 	return p.s.diagnosed(c, c.diags.fresh())
 }
 
+// standing returns what changes brought, was told, and is wrong still.
+func (p *post) standing() []tool.Diagnostic {
+	c := p.running()
+	if c == nil {
+		return nil
+	}
+	return p.s.diagnosed(c, c.diags.standing())
+}
+
 // able reports whether a server can be had: waiting for one that is absent would
 // be in vain.
 func (p *post) able() bool {

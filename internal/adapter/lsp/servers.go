@@ -413,6 +413,30 @@ func (s *Servers) inspect() bool {
 	return any
 }
 
+// Standing is part of tool.CodeWatch.
+func (s *Servers) Standing() []tool.Diagnostic {
+	var out []tool.Diagnostic
+	for _, p := range s.list() {
+		out = append(out, p.standing()...)
+	}
+	sortDiagnostics(out)
+	return out
+}
+
+// Settle is part of tool.CodeWatch.
+func (s *Servers) Settle(ctx context.Context) { s.settle(ctx, s.list()) }
+
+// settle waits for the servers that can be had, for at most Options.Wait.
+func (s *Servers) settle(ctx context.Context, posts []*post) {
+	ctx, cancel := context.WithTimeout(ctx, s.opt.Wait)
+	defer cancel()
+	for _, p := range posts {
+		if p.able() {
+			p.caught(ctx)
+		}
+	}
+}
+
 // Changed is part of tool.CodeWatch.
 func (s *Servers) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diagnostic {
 	if s.closed() {
@@ -431,16 +455,7 @@ func (s *Servers) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diag
 	for _, p := range touched {
 		p.enqueue(by[p])
 	}
-	if len(touched) > 0 {
-		ctx, cancel := context.WithTimeout(ctx, s.opt.Wait)
-		defer cancel()
-		for _, p := range touched {
-			if !p.able() {
-				continue
-			}
-			p.caught(ctx)
-		}
-	}
+	s.settle(ctx, touched)
 	var out []tool.Diagnostic
 	for _, p := range s.list() {
 		found := p.fresh()

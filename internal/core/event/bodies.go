@@ -252,6 +252,20 @@ type Checked struct {
 	Changed []string `json:"changed,omitempty"`
 }
 
+// Diagnosed records what language servers say of a call's changes where that is
+// another outcome than before (SPEC 12.2). It is no proof: a check is.
+type Diagnosed struct {
+	// Call is the one after which it was known: its own changes, or earlier ones
+	// where a diagnostic says so.
+	Call string `json:"call"`
+	// Found is what changes brought and was not told before, errors first, and
+	// More how many others.
+	Found []tool.Diagnostic `json:"found,omitempty"`
+	More  int               `json:"more,omitempty"`
+	// Errors is how many errors that changes of this session brought stand now.
+	Errors int `json:"errors"`
+}
+
 // Phased opens a part of the task (SPEC 7), as a person or a plan file says.
 // Number 0 closes the open one.
 type Phased struct {

@@ -136,6 +136,10 @@ func full() []event.Body {
 		event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		event.Checking{Name: "go test", Command: "go test ./...", Part: true, Attempt: 2},
 		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Failures: 3, Tests: 4, Untested: "it ran no tests", Wrapped: true, Changed: []string{"a.go"}},
+		event.Diagnosed{
+			Call: "call_1", More: 3, Errors: 2,
+			Found: []tool.Diagnostic{{Path: "a.go", Line: 3, Column: 5, Severity: tool.SeverityError, Source: "compiler", Code: "UndeclaredName", Message: "undefined: x", Earlier: true}},
+		},
 		event.Phased{Number: 2, Text: "wire it", Expected: 60, Failed: true, By: "person", Plan: []event.PhaseStep{{Text: "wire it", Expected: 60}}},
 		event.Routed{Route: "read", By: "pattern", Why: "what does", Path: []string{"route", "plan_read", "read"}, Rights: []string{"read"}, Explicit: true},
 		event.Cleaned{Results: []string{"r17"}, Summary: "two hits in <a.go>", Reason: "not needed"},

@@ -41,6 +41,7 @@ func (Redone) Kind() string       { return "redone" }
 func (Checking) Kind() string     { return "checking" }
 func (Checked) Kind() string      { return "checked" }
 func (Phased) Kind() string       { return "phased" }
+func (Diagnosed) Kind() string    { return "diagnosed" }
 func (Routed) Kind() string       { return "routed" }
 func (Cleaned) Kind() string      { return "cleaned" }
 func (Recalled) Kind() string     { return "recalled" }
@@ -75,7 +76,7 @@ var bodies = []Body{
 	CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{}, Granted{}, Blocked{},
 	ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
 	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Phased{}, Routed{},
-	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, HookRan{}, OpStarted{}, OpDone{}, AgentStarted{}, AgentCalled{}, AgentEnded{},
+	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, HookRan{}, OpStarted{}, OpDone{}, AgentStarted{}, AgentCalled{}, AgentEnded{}, Diagnosed{},
 	SwarmPlanned{}, TaskTaken{}, TaskReturned{}, TaskMerged{}, TaskConflicted{}, SwarmEnded{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
 	OutputDelta{},
 }

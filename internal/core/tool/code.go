@@ -34,6 +34,12 @@ type CodeWatch interface {
 	// are known after a short wait. The rest comes with the next call, which may
 	// be one without changes. Errors come first.
 	Changed(ctx context.Context, cs []CodeChange) []Diagnostic
+	// Standing returns what Changed returned so far and is there still, errors
+	// first.
+	Standing() []Diagnostic
+	// Settle waits, for a short time at most, until the servers have said what
+	// the changes so far broke.
+	Settle(ctx context.Context)
 	// Missing says, each once, which servers were needed and are not installed,
 	// and how to install them.
 	Missing() []string
@@ -97,7 +103,7 @@ type Diagnostic struct {
 	Code     string   `json:"code,omitempty"`
 	Message  string   `json:"message"`
 	// Earlier: of CodeWatch.Changed, no change of that call caused it.
-	Earlier bool `json:"-"`
+	Earlier bool `json:"earlier,omitempty"`
 }
 
 // CodeChange is a change of a file.

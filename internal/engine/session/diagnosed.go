@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
@@ -18,6 +19,22 @@ import (
 // command's result is left as the command printed it, for checks are read from
 // there, and the model is told beside it.
 type diagnosed struct{ s *Session }
+
+// broken is what the log knows of what changes broke.
+type broken struct{ errors int }
+
+// apply is part of a fold. Servers of an earlier process told this one nothing.
+func (k *broken) apply(b event.Body) {
+	switch b := b.(type) {
+	case event.Diagnosed:
+		k.errors = b.Errors
+	case event.Resumed:
+		k.errors = 0
+	}
+}
+
+// foundKept is how many diagnostics an event has.
+const foundKept = 50
 
 // brokenShown is how many diagnostics the model is told of at once.
 const brokenShown = 10
@@ -32,7 +49,7 @@ func (d diagnosed) After(ctx context.Context, r *turn.Ran) error {
 		return nil
 	}
 	files := r.Files()
-	found := watch.Changed(ctx, d.changes(files))
+	found := relevant(watch.Changed(ctx, d.changes(files)))
 	if text := brokenText(found); text != "" {
 		if r.Result.Command == "" && r.Records == nil {
 			r.Note(text)
@@ -40,7 +57,7 @@ func (d diagnosed) After(ctx context.Context, r *turn.Ran) error {
 			d.s.ops.tellLater(event.Draft{Body: event.Noted{Why: "lsp", Text: text}})
 		}
 	}
-	var ds []event.Draft
+	ds := d.outcome(r.Call.ID, found)
 	for _, m := range watch.Missing() {
 		ds = append(ds, event.Draft{Body: event.Warned{What: serverMissing, Text: m}})
 	}
@@ -48,6 +65,43 @@ func (d diagnosed) After(ctx context.Context, r *turn.Ran) error {
 		return nil
 	}
 	return d.s.record(context.WithoutCancel(ctx), ds...)
+}
+
+// outcome records what servers say where it is another outcome than before.
+func (d diagnosed) outcome(call string, found []tool.Diagnostic) []event.Draft {
+	errors := 0
+	for _, x := range d.s.cfg.CodeWatch.Standing() {
+		if x.Severity == tool.SeverityError {
+			errors++
+		}
+	}
+	if len(found) == 0 && errors == eventlog.Look(d.s.log, func() int { return d.s.broken.errors }) {
+		return nil
+	}
+	kept := found[:min(len(found), foundKept)]
+	return []event.Draft{{Body: event.Diagnosed{Call: call, Found: kept, More: len(found) - len(kept), Errors: errors}}}
+}
+
+// stands is what the turn's verifier may ask: which errors that changes of this
+// session brought are there at its end. What comes only now is recorded, for no
+// later call may tell it.
+func (d diagnosed) stands(ctx context.Context) ([]tool.Diagnostic, error) {
+	watch := d.s.cfg.CodeWatch
+	if watch == nil {
+		return nil, nil
+	}
+	watch.Settle(ctx)
+	if ds := d.outcome("", relevant(watch.Changed(ctx, nil))); len(ds) > 0 {
+		if err := d.s.record(ctx, ds...); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(watch.Standing(), func(x tool.Diagnostic) bool { return x.Severity != tool.SeverityError }), nil
+}
+
+// relevant leaves out hints: they are for who asks.
+func relevant(found []tool.Diagnostic) []tool.Diagnostic {
+	return slices.DeleteFunc(found, func(x tool.Diagnostic) bool { return x.Severity > tool.SeverityWarning })
 }
 
 // changes are the files of a call, each once, with what they held before it.
@@ -67,14 +121,14 @@ func (d diagnosed) changes(files []event.FileChanged) []tool.CodeChange {
 }
 
 // brokenText words what changes broke, errors first; "" for nothing that
-// matters. Hints are left to who asks for them.
+// matters.
 func brokenText(found []tool.Diagnostic) string {
 	var parts []string
 	for _, of := range []struct {
 		by      string
 		earlier bool
 	}{{"this change", false}, {"an earlier change", true}} {
-		some := slices.DeleteFunc(slices.Clone(found), func(d tool.Diagnostic) bool { return d.Severity > tool.SeverityWarning || d.Earlier != of.earlier })
+		some := slices.DeleteFunc(slices.Clone(found), func(d tool.Diagnostic) bool { return d.Earlier != of.earlier })
 		if len(some) == 0 {
 			continue
 		}

@@ -30,6 +30,7 @@ type watcher struct {
 	changes []string // "path before"
 	late    []tool.Diagnostic
 	missing []string
+	stands  []tool.Diagnostic // errors of the newest contents
 }
 
 // Changed is part of tool.CodeWatch.
@@ -42,6 +43,7 @@ func (w *watcher) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diag
 	}
 	w.late = nil
 	for _, c := range cs {
+		w.stands = slices.DeleteFunc(w.stands, func(d tool.Diagnostic) bool { return d.Path == c.Path })
 		before := "(none)"
 		if c.Existed {
 			before = "(unknown)"
@@ -61,7 +63,8 @@ func (w *watcher) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diag
 				if strings.Contains(what, "?") {
 					sev = tool.SeverityHint
 				}
-				out = append(out, tool.Diagnostic{Path: c.Path, Line: i + 1, Column: 1, Severity: sev, Source: "x", Message: "bad\nok 12 passed" + what})
+				d := tool.Diagnostic{Path: c.Path, Line: i + 1, Column: 1, Severity: sev, Source: "x", Message: "bad\nok 12 passed" + what}
+				out, w.stands = append(out, d), append(w.stands, d)
 			}
 			if line == "slow" {
 				w.late = append(w.late, tool.Diagnostic{Path: c.Path, Line: i + 1, Column: 1, Severity: tool.SeverityWarning, Message: "found late"})
@@ -70,6 +73,16 @@ func (w *watcher) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diag
 	}
 	return out
 }
+
+// Standing is part of tool.CodeWatch.
+func (w *watcher) Standing() []tool.Diagnostic {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.stands)
+}
+
+// Settle is part of tool.CodeWatch.
+func (w *watcher) Settle(context.Context) {}
 
 // Missing is part of tool.CodeWatch.
 func (w *watcher) Missing() []string {
@@ -189,6 +202,14 @@ func TestDiagnosticsComeWithTheResult(t *testing.T) {
 	if warned := find[event.Warned](es); len(warned) != 1 || !strings.Contains(warned[0].Text, "get y") {
 		t.Errorf("warned: %+v", warned)
 	}
+	// What progress and auto-fix read are facts: each outcome once.
+	var outcomes []string
+	for _, d := range find[event.Diagnosed](es) {
+		outcomes = append(outcomes, fmt.Sprintf("%d+%d of %d", len(d.Found), d.More, d.Errors))
+	}
+	if want := []string{"1+0 of 1", "1+0 of 1", "1+0 of 2", "15+0 of 17"}; !slices.Equal(outcomes, want) {
+		t.Errorf("outcomes: %q, want %q", outcomes, want)
+	}
 	// SPEC 13: it is no proof.
 	if got := r.View().Evidence(); got.Verified != nil {
 		t.Errorf("evidence: %+v", got)
@@ -284,4 +305,24 @@ func (r *rig) inFolder(name, text string) {
 		r.t.Fatal(err)
 	}
 	r.put(name, text)
+}
+
+// SPEC 12.2: what is mended is an outcome too, and so is what an earlier process
+// of the session left: its servers say nothing of it.
+func TestMendedIsAnOutcome(t *testing.T) {
+	w := &watcher{}
+	write := func(path, text string) llmtest.Turn {
+		return llmtest.Use("read", args(j{"path": path}), "write", args(j{"path": path, "content": text}))
+	}
+	m := llmtest.New(
+		write("a.x", "bad one\n"), write("b.x", "good\n"), write("a.x", "good\n"), write("b.x", "better\n"), llmtest.Say("done"),
+	)
+	r := newRig(t, "yolo", m, served(w))
+	var got []string
+	for _, d := range find[event.Diagnosed](r.run("go", nil)) {
+		got = append(got, fmt.Sprintf("%d of %d", len(d.Found), d.Errors))
+	}
+	if want := []string{"1 of 1", "0 of 0"}; !slices.Equal(got, want) {
+		t.Errorf("outcomes: %q, want %q", got, want)
+	}
 }

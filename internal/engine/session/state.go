@@ -48,6 +48,7 @@ type state struct {
 	memory   memory.Fold
 	routing  routing
 	outside  outside
+	broken   broken
 
 	childFold  children.Fold
 	changeFold changes.Fold
@@ -62,7 +63,7 @@ func newState(cfg Config) *state {
 // folds lists the session's state. Those that look at others come after them.
 func (s *state) folds() []event.Fold {
 	fs := []event.Fold{
-		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.routing.apply), bodyFold(s.outside.apply),
+		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.routing.apply), bodyFold(s.outside.apply), bodyFold(s.broken.apply),
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		&s.childFold, machinesFold{s}, milestones{s},
 	}

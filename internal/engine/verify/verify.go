@@ -62,6 +62,9 @@ type Config struct {
 	// Spill keeps a text in a file and returns its name.
 	Spill func(ctx context.Context, name, text string) (string, error)
 	Now   func() time.Time
+	// Standing, if set, returns the errors that language servers find, that the
+	// session's changes brought, and that are there now. They prove nothing.
+	Standing func(context.Context) ([]tool.Diagnostic, error)
 }
 
 // TurnEnd is a turn that is about to end.

@@ -26,6 +26,8 @@ type Fold struct {
 	told string            // what the model said, for the first call of the reply
 	now  Verdict           // the strongest since the reply
 
+	outcomes memo[struct{}] // of language servers, see diagnosed.go
+
 	records [recordLimit]record
 	calls   int
 	paths   []string // files that were seen or changed, the newest last
@@ -39,6 +41,7 @@ type asked struct {
 	before  []File
 	changed []string
 	blocked bool
+	found   *event.Diagnosed // what language servers say of it
 }
 
 // pathLimit bounds the paths that are remembered for advice.
@@ -46,7 +49,7 @@ const pathLimit = 500
 
 // NewFold makes a fold for a new session.
 func NewFold(c Config) *Fold {
-	return &Fold{d: New(c), open: map[string]*asked{}, known: map[string]struct{}{}}
+	return &Fold{d: New(c), open: map[string]*asked{}, known: map[string]struct{}{}, outcomes: memo[struct{}]{limit: outcomeLimit}}
 }
 
 // Apply takes one event.
@@ -86,6 +89,12 @@ func (f *Fold) Apply(e event.Event) {
 		f.done(b)
 	case event.Checked:
 		f.checked(b)
+	case event.Diagnosed:
+		if a := f.open[b.Call]; a != nil {
+			a.found = &b
+		} else {
+			f.diagnosed(b)
+		}
 	case event.Rebased:
 		if b.Why == "compaction" {
 			f.judged(f.d.Compacted())
@@ -105,6 +114,7 @@ const BlockedBy = event.ByStuck
 func (f *Fold) person(text string) {
 	f.d.Person(text)
 	f.escalation.Person()
+	f.outcomes.clear()
 	f.live.loops, f.live.asked = 0, AsksRepeats(text)
 	f.now = Verdict{}
 }
@@ -207,6 +217,9 @@ func (f *Fold) done(b event.CallDone) {
 		c: a.c, tool: a.tool, ok: ok, outcome: b.Outcome, said: cut(text), changed: a.changed, blocked: a.blocked,
 	})
 	f.judge(s)
+	if a.found != nil {
+		f.diagnosed(*a.found)
+	}
 }
 
 // plainResult is a result without what pawl adds: how the command ended where

@@ -74,6 +74,7 @@ type fixer struct {
 // try is a fix that was asked for: what failed before it, and what it changed.
 type try struct {
 	failed  []event.Checked
+	broken  []tool.Diagnostic    // errors that language servers find, which the changes brought
 	outside bool                 // what the change can affect passes by itself
 	files   map[string]tool.Hash // as they were then
 	after   []string             // what was changed then
@@ -96,24 +97,27 @@ func (f *fixer) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	if n := len(f.tries); n > 0 {
 		if proof.Changes == f.changes {
 			// The model leaves it at that: what failed stands.
-			if last := f.tries[n-1]; last.outside {
+			last := f.tries[n-1]
+			if last.outside {
 				for _, c := range last.failed {
 					f.left[sameness(c)] = true
+				}
+			}
+			if len(last.failed) == 0 {
+				for _, d := range last.broken {
+					f.left[finding(d)] = true
 				}
 			}
 			return "", nil
 		}
 		f.tries[n-1].after = differing(f.tries[n-1].files, files)
 	}
-	found, err := f.Find(paths)
-	switch {
-	case err != nil:
-		return "", t.Skip(ctx, "the checks could not be looked for: "+err.Error())
-	case len(found.Wide) == 0:
-		return "", t.Skip(ctx, found.Why)
+	failed, outside, proven, err := f.checks(ctx, t, proof, paths)
+	if err != nil || len(failed) == 0 && proven {
+		return "", err
 	}
-	failed, outside, err := f.run(ctx, t, proof, found)
-	if err != nil || len(failed) == 0 {
+	broken, err := f.broken(ctx, t)
+	if err != nil || len(failed) == 0 && len(broken) == 0 {
 		return "", err
 	}
 	f.changes = t.Evidence().Changes
@@ -125,9 +129,38 @@ func (f *fixer) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	if again || len(f.tries) >= f.Attempts {
 		return "", nil
 	}
-	f.tries = append(f.tries, try{failed: failed, outside: outside, files: files})
+	f.tries = append(f.tries, try{failed: failed, broken: broken, outside: outside, files: files})
 	return prompt(f.tries, f.Attempts), nil
 }
+
+// checks finds and runs the checks. proven: there are some, and all of them have
+// passed.
+func (f *fixer) checks(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, paths []string) (failed []event.Checked, outside, proven bool, err error) {
+	found, err := f.Find(paths)
+	switch {
+	case err != nil:
+		return nil, false, false, t.Skip(ctx, "the checks could not be looked for: "+err.Error())
+	case len(found.Wide) == 0:
+		return nil, false, false, t.Skip(ctx, found.Why)
+	}
+	failed, outside, err = f.run(ctx, t, proof, found)
+	proof = t.Evidence()
+	proven = !slices.ContainsFunc(found.Wide, func(c checks.Check) bool { return !proof.Passed(c.Command) })
+	return failed, outside, proven, err
+}
+
+// broken returns the errors that language servers find and the changes brought,
+// but for those that the model left before.
+func (f *fixer) broken(ctx context.Context, t *verify.TurnEnd) ([]tool.Diagnostic, error) {
+	if t.Standing == nil {
+		return nil, nil
+	}
+	all, err := t.Standing(ctx)
+	return slices.DeleteFunc(all, func(d tool.Diagnostic) bool { return f.left[finding(d)] }), err
+}
+
+// finding is what makes a diagnostic the same one.
+func finding(d tool.Diagnostic) string { return d.Path + "\x00" + normalize.Digest(d.Message) }
 
 // run runs what is not proven yet, the narrow checks first: where one of them
 // fails, the wide ones wait. It gives what is to be mended; outside says that
