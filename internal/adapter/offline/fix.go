@@ -11,8 +11,9 @@ import (
 )
 
 // planFix makes a project build and its tests pass: first what the compiler
-// says, then what the tests say. It works on the first module that is broken.
-func planFix(h *hands, _ intent) {
+// says, then what the tests say. It works on the first module that is broken, or
+// on the packages of parts where there are some.
+func planFix(h *hands, parts []part) {
 	dirs, err := modules(h)
 	if err != nil {
 		h.Stop(err)
@@ -22,51 +23,80 @@ func planFix(h *hands, _ intent) {
 		h.Decline(beyond("There is no go.mod here, and the built-in model repairs Go modules only"))
 		return
 	}
-	for i, dir := range dirs {
-		b := &builder{h: h, dir: dir}
-		state, err := b.fix()
-		if err != nil {
-			h.Say(b.stopped(err))
-			return
-		}
-		if state == buildBroken {
-			h.Say(b.report())
-			return
-		}
-		h.settle()
-		// A test that hangs is a failing one; nobody waits ten minutes for it.
-		command := in(dir, "go test -timeout=60s ./...")
-		out, exit, err := h.Run(command)
-		if err != nil {
-			h.Say(strings.TrimSpace(b.report() + " " + stopWords(err)))
-			return
-		}
-		r := readTests(out)
-		if exit == 0 {
-			if state == buildFixed {
-				h.Say(b.report() + fmt.Sprintf(" `%s` passes too: exit code 0, %s.", command, count(len(r.passed), "package")))
-				return
+	if len(parts) > 0 {
+		for _, t := range targets(dirs, parts) {
+			if fixModule(h, t) == fixWhole {
+				h.Say("`" + t.test() + "` passes with exit code 0.")
 			}
-			if i < len(dirs)-1 {
-				continue
-			}
-			h.Say(beyond("The build is clean and `" + command + "` passes with exit code 0, and without a failing test the built-in model sees nothing to repair"))
-			return
 		}
-		if state == buildFixed {
-			h.Say(b.report())
-		}
-		fixTests(h, dir, r)
 		return
 	}
+	for _, dir := range dirs {
+		if fixModule(h, target{dir: dir}) != fixWhole {
+			return
+		}
+	}
+	h.Say(beyond("The build is clean and `" + target{dir: dirs[len(dirs)-1]}.test() + "` passes with exit code 0, and without a failing test the built-in model sees nothing to repair"))
+}
+
+// target is a module with those of its packages that are repaired.
+type target struct {
+	dir  string
+	only string // patterns of the go command; "" is all
+}
+
+// test returns the command that tests it. A test that hangs is a failing one;
+// nobody waits ten minutes for it.
+func (t target) test() string {
+	return in(t.dir, "go test -timeout=60s "+(&builder{only: t.only}).packages())
+}
+
+// fixed is what came of a module.
+type fixed int
+
+const (
+	fixWhole fixed = iota // nothing was wrong
+	fixTold               // it was worked on, and told
+)
+
+func fixModule(h *hands, t target) fixed {
+	b := &builder{h: h, dir: t.dir, only: t.only}
+	state, err := b.fix()
+	if err != nil {
+		h.Say(b.stopped(err))
+		return fixTold
+	}
+	if state == buildBroken {
+		h.Say(b.report())
+		return fixTold
+	}
+	h.settle()
+	command := t.test()
+	out, exit, err := h.Run(command)
+	if err != nil {
+		h.Say(strings.TrimSpace(b.report() + " " + stopWords(err)))
+		return fixTold
+	}
+	r := readTests(out)
+	switch {
+	case exit == 0 && state == buildFixed:
+		h.Say(b.report() + fmt.Sprintf(" `%s` passes too: exit code 0, %s.", command, count(len(r.passed), "package")))
+		return fixTold
+	case exit == 0:
+		return fixWhole
+	case state == buildFixed:
+		h.Say(b.report())
+	}
+	fixTests(h, t, r)
+	return fixTold
 }
 
 // fixTests hands over to generate and validate, and tells what it came to.
-func fixTests(h *hands, dir string, r testRun) {
+func fixTests(h *hands, t target, r testRun) {
 	if n := len(r.failures); n > 0 {
 		h.Say("It builds, and " + count(n, "test") + " fail" + map[bool]string{true: "s"}[n == 1] + ": " + names(r.failures) + ". I look for the cause.")
 	}
-	rep, err := repair.Tests(h, repair.Options{Dir: dir})
+	rep, err := repair.Tests(h, repair.Options{Dir: t.dir, Packages: strings.Fields(t.only)})
 	if err != nil {
 		words := stopWords(err)
 		if !errors.Is(err, repair.ErrHands) {

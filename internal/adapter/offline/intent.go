@@ -3,6 +3,8 @@ package offline
 import (
 	"strings"
 	"unicode"
+
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
 // This file reads what is wanted from a prompt, by patterns alone. What fits
@@ -33,6 +35,9 @@ type intent struct {
 
 // understand reads a prompt.
 func understand(prompt string) intent {
+	if t, ok := swarm.ReadPrompt(prompt); ok {
+		return understand(t.Goal)
+	}
 	text := strings.TrimSpace(prompt)
 	low := strings.ToLower(text)
 	words := fields(low)

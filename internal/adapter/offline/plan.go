@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -134,6 +135,7 @@ func perform(h *hands, j job) {
 		h.Say("The conversation no longer shows how I got here, so I start over from the workspace as it is now.")
 	}
 	in := understand(j.prompt)
+	task, worker := swarm.ReadPrompt(j.prompt)
 	if len(j.before) > 0 && in.kind == intentFix {
 		h.undo(j.before)
 	}
@@ -147,9 +149,12 @@ func perform(h *hands, j job) {
 	case intentRename:
 		planRename(h, in)
 	case intentFix:
-		planFix(h, in)
+		planFix(h, partsOf(j.prompt, task))
 	default:
 		h.Decline(beyond(""))
+	}
+	if worker && !h.declined {
+		acceptance(h, task.Accept)
 	}
 }
 

@@ -47,6 +47,12 @@ const preamble = `You are one of several workers. Each works on one task of a la
 
 `
 
+// Words of a prompt that ReadPrompt looks for.
+const (
+	taskHead   = "# Your task: "
+	acceptHead = "\n\nAcceptance checks:\n"
+)
+
 // Prompt returns what a worker is told: the same beginning for all workers,
 // what was learned from failures and found by others, and the goal last.
 func Prompt(s *Schedule, l *Lessons, t Progress) string {
@@ -74,16 +80,50 @@ func Prompt(s *Schedule, l *Lessons, t Progress) string {
 		b.WriteString("\n")
 		for _, c := range last.Checks {
 			if c.Exit == nil || *c.Exit != 0 {
-				fmt.Fprintf(&b, "`%s` did not succeed:\n%s\n", c.Command, c.Output)
+				fmt.Fprintf(&b, "`%s` did not succeed:\n    %s\n", c.Command, strings.ReplaceAll(strings.TrimRight(c.Output, "\n"), "\n", "\n    "))
 			}
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "# Your task: %s\n%s\n\nAcceptance checks:\n", title(t.Task), strings.TrimSpace(t.Goal))
+	fmt.Fprintf(&b, taskHead+"%s\n%s"+acceptHead, title(t.Task), strings.TrimSpace(t.Goal))
 	for _, line := range t.Accept {
 		fmt.Fprintf(&b, "- `%s`\n", line)
 	}
 	return b.String()
+}
+
+// Told is what a prompt tells a worker to do.
+type Told struct {
+	Goal   string
+	Accept []string
+}
+
+// ReadPrompt reads the task off what Prompt returned, for a model that is a
+// program. What failed and what others found is not part of it: the task comes
+// last, and what stands before it cannot be taken for it.
+func ReadPrompt(text string) (t Told, ok bool) {
+	if !strings.HasPrefix(text, preamble) {
+		return t, false
+	}
+	_, task, ok := cutLast(text, "\n"+taskHead)
+	if !ok {
+		return t, false
+	}
+	_, task, _ = strings.Cut(task, "\n")
+	goal, lines, ok := cutLast(task, acceptHead)
+	if !ok {
+		return t, false
+	}
+	lines = strings.TrimSuffix(strings.TrimPrefix(strings.TrimRight(lines, "\n"), "- `"), "`")
+	return Told{Goal: goal, Accept: strings.Split(lines, "`\n- `")}, true
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
 }
 
 func title(t event.Task) string {

@@ -45,11 +45,12 @@ type Hands interface {
 // Options bound a repair. The zero value repairs the module in the workspace's
 // root.
 type Options struct {
-	Dir     string // the module's folder relative to the workspace, "" is its root
-	Package string // the go command's pattern, default ./...
-	Budget  int    // candidates tried at most, default 600
-	Runs    int    // commands run at most, default 60
-	Timeout int    // seconds for one command's tests, default 10
+	Dir string // the module's folder relative to the workspace, "" is its root
+	// Packages are the go command's patterns, default ./...
+	Packages []string
+	Budget   int // candidates tried at most, default 600
+	Runs     int // commands run at most, default 60
+	Timeout  int // seconds for one command's tests, default 10
 }
 
 // Outcome is how a repair ended.

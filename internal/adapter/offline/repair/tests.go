@@ -14,8 +14,8 @@ import (
 // test. The error is ErrHands, or that the module cannot be read; everything
 // else is an Outcome.
 func Tests(h Hands, opt Options) (Report, error) {
-	if opt.Package == "" {
-		opt.Package = "./..."
+	if len(opt.Packages) == 0 {
+		opt.Packages = []string{"./..."}
 	}
 	if opt.Budget <= 0 {
 		opt.Budget = 600
@@ -56,7 +56,7 @@ func (w *work) repair() (Report, error) {
 		p, _ := cfg.Check(m.path+"/pawlrt", m.fset, one(tree), nil) // a constant
 		m.std[m.path+"/pawlrt"] = p
 	}
-	all := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s " + quote(w.opt.Package))
+	all := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s " + quoteAll(w.opt.Packages))
 	w.h.Say("Running the tests.")
 	out, exit, err := w.run(all)
 	if err != nil {
@@ -220,7 +220,7 @@ func (w *work) validate(r *Report, e change, specs []*spectrum, v verdict) (bool
 	if blames(vet, e) {
 		return false, w.revert(e)
 	}
-	all := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s " + quote(w.opt.Package))
+	all := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s " + quoteAll(w.opt.Packages))
 	out, exit, err := w.run(all)
 	if err != nil {
 		return false, err

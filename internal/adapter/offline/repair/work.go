@@ -54,6 +54,14 @@ func quote(s string) string {
 	return s
 }
 
+func quoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, s := range words {
+		quoted[i] = quote(s)
+	}
+	return strings.Join(quoted, " ")
+}
+
 // with runs a go command on the workspace as it would be with files: path ->
 // text. Nothing is written there.
 func (w *work) with(files map[string]string, command string) (string, int, error) {
