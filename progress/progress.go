@@ -18,15 +18,15 @@ type Kind string
 // The kinds of steps. Test is a test or a build; None is a reply without a
 // call.
 const (
-	Read   Kind = "read"
-	Search Kind = "search"
-	Edit   Kind = "edit"
-	Exec   Kind = "exec"
-	Test   Kind = "test"
-	Wait   Kind = "wait"
-	Think  Kind = "think"
-	Submit Kind = "submit"
-	None   Kind = "none"
+	Read   = Kind(progress.Read)
+	Search = Kind(progress.Search)
+	Edit   = Kind(progress.Edit)
+	Exec   = Kind(progress.Exec)
+	Test   = Kind(progress.Test)
+	Wait   = Kind(progress.Wait)
+	Think  = Kind(progress.Think)
+	Submit = Kind(progress.Submit)
+	None   = Kind(progress.None)
 )
 
 // File is a content that a step left.

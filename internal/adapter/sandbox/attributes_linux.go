@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -98,7 +99,7 @@ func (c caller) checked(fd int) (int, error) {
 	case verdict == confine.Refused:
 		err = unix.EPERM
 		if st.Uid == uint32(os.Geteuid()) || os.Geteuid() == 0 {
-			c.s.refusals.add("write", file)
+			c.s.refusals.add(process.ActWrite, file)
 		}
 	case verdict == confine.Made:
 		err = c.s.only(&st)

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -258,9 +259,9 @@ func (s *supervisor) judge(p *place, act confine.Act) error {
 
 func actName(a confine.Act) string {
 	if a == confine.Remove {
-		return "remove"
+		return process.ActRemove
 	}
-	return "write"
+	return process.ActWrite
 }
 
 // couldElse reports whether a refused change would be possible without the

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/proxy"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -67,7 +68,7 @@ func (o *outlet) refused(client, target string) {
 	s := o.clients[client]
 	o.mu.Unlock()
 	if s != nil {
-		s.refusals.add("host", target)
+		s.refusals.add(process.ActHost, target)
 	}
 }
 

@@ -87,7 +87,7 @@ func Tool(all []Skill, mask func(string) string) tool.Tool {
 			}
 			return tool.Errorf("there is no skill %q; there are: %s", line(in.Name, 80), line(strings.Join(names(all), ", "), 2000)), nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"useskill", "loadskill", "readskill"}, Repeatable: false}
+	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"useskill", "loadskill", "readskill"}, Hooks: []string{"Skill"}}
 	t.ReadOnly = true
 	if len(all) > 0 {
 		t.Example = fmt.Sprintf(`{"name":%q}`, all[0].Name)

@@ -46,7 +46,8 @@ func ApplyPatch() tool.Tool {
 		func(ctx context.Context, env tool.Env, in patchArgs) (tool.Result, error) {
 			return perform(ctx, env, func(g *stage) error { return g.patches(ctx, in.Patch) })
 		})
-	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"patch"}, Family: tool.EditFamily}
+	// One patch edits, creates and removes: what guards any of it hears.
+	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"patch"}, Family: tool.EditFamily, Hooks: []string{"Edit", "Write", "MultiEdit"}}
 	t.Example = `{"patch":"*** Begin Patch\n*** Update File: main.go\n@@ func main() {\n-\tprintln(1)\n+\tprintln(2)\n*** End Patch"}`
 	return t
 }

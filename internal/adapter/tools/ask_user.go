@@ -58,7 +58,7 @@ func AskUser() tool.Tool {
 			}
 			return tool.Result{Text: answer, Note: "answered"}, nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Note, Aliases: []string{"askuserquestion", "question"}, Spoken: true}
+	t.Facts = tool.Facts{Kind: tool.Note, Aliases: []string{"askuserquestion", "question"}, Spoken: true, Hooks: []string{"AskUserQuestion"}}
 	t.ReadOnly = true
 	t.Timeout = askTimeout
 	t.Example = `{"question":"Which database should the tests use?","options":["SQLite","PostgreSQL"]}`

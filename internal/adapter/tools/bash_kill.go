@@ -27,7 +27,7 @@ func BashKill() tool.Tool {
 			r.Error = ran.Signal == "" && ran.Exit == nil // to be killed is what was asked
 			return r, nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"killbash", "killshell"}}
+	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"killbash", "killshell"}, Hooks: []string{"KillShell", "KillBash"}}
 	t.ReadOnly = true // it ends what the session itself began, and nothing else
 	t.Example = `{"id":"bg1"}`
 	return t

@@ -33,7 +33,7 @@ func BashOutput() tool.Tool {
 			}
 			return withRefused(ranResult(ran, "", running), ran, nil), nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Wait, Aliases: []string{"taskoutput"}}
+	t.Facts = tool.Facts{Kind: tool.Wait, Aliases: []string{"taskoutput"}, Hooks: []string{"BashOutput"}}
 	t.ReadOnly = true
 	t.Timeout = shellLimit
 	t.Example = `{"id":"bg1","wait":30}`

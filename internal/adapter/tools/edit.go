@@ -59,7 +59,7 @@ func Edit() tool.Tool {
 		func(ctx context.Context, env tool.Env, in editArgs) (tool.Result, error) {
 			return perform(ctx, env, func(g *stage) error { return g.edit(ctx, in) })
 		})
-	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"editfile", "notebookedit", "replace", "searchreplace", "strreplace", "strreplacebasededittool", "strreplaceeditor"}, Family: tool.EditFamily}
+	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"editfile", "notebookedit", "replace", "searchreplace", "strreplace", "strreplacebasededittool", "strreplaceeditor"}, Family: tool.EditFamily, Hooks: []string{"Edit"}}
 	t.Example = `{"path":"main.go","old":"\treturn nil\n}","new":"\treturn err\n}"}`
 	return t
 }

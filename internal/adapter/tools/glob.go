@@ -56,7 +56,7 @@ func Glob() tool.Tool {
 			}
 			return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: plural(len(paths), "file")}, nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Search, Aliases: []string{"filesearch", "find", "findfiles"}, Family: tool.ReadFamily, Repeatable: true, Listing: true}
+	t.Facts = tool.Facts{Kind: tool.Search, Aliases: []string{"filesearch", "find", "findfiles"}, Family: tool.ReadFamily, Repeatable: true, Listing: true, Hooks: []string{"Glob"}}
 	t.ReadOnly = true
 	t.Example = `{"pattern":"**/*_test.go"}`
 	return t

@@ -44,10 +44,17 @@ func Ls() tool.Tool {
 			}
 			return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: fmt.Sprintf("%d entries", len(entries))}, nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"list", "listdir", "listdirectory", "listfiles"}, Family: tool.ReadFamily, Repeatable: true, Listing: true}
+	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"list", "listdir", "listdirectory", "listfiles"}, Family: tool.ReadFamily, Shows: showFolder, Repeatable: true, Listing: true, Hooks: []string{"LS"}}
 	t.ReadOnly = true
 	t.Example = `{"path":"internal"}`
 	return t
+}
+
+func showFolder(m tool.Mention) any {
+	if !m.Dir {
+		return nil
+	}
+	return lsArgs{m.Path}
 }
 
 func listing(e tool.Entry) string {

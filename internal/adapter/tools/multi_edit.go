@@ -41,7 +41,7 @@ func MultiEdit() tool.Tool {
 		func(ctx context.Context, env tool.Env, in multiEditArgs) (tool.Result, error) {
 			return perform(ctx, env, func(g *stage) error { return g.edits(ctx, in) })
 		})
-	t.Facts = tool.Facts{Kind: tool.Edit, Family: tool.EditFamily}
+	t.Facts = tool.Facts{Kind: tool.Edit, Family: tool.EditFamily, Hooks: []string{"MultiEdit", "Edit"}}
 	t.Example = `{"edits":[{"path":"a.go","old":"oldName(","new":"newName(","replace_all":true},{"path":"b.go","old":"oldName(1)","new":"newName(1)"}]}`
 	return t
 }

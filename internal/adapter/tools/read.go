@@ -74,10 +74,17 @@ func Read() tool.Tool {
 			}
 			return r.result(len(in.Files)), nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"cat", "openfile", "readfile", "readmanyfiles", "view", "viewfile"}, Family: tool.ReadFamily, Adapt: singleFile, Repeatable: true}
+	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"cat", "openfile", "readfile", "readmanyfiles", "view", "viewfile"}, Family: tool.ReadFamily, Adapt: singleFile, Shows: showFile, Repeatable: true, Hooks: []string{"Read"}}
 	t.ReadOnly = true
 	t.Example = `{"files":[{"path":"main.go"},{"path":"doc/notes.md","from":1,"to":80}]}`
 	return t
+}
+
+func showFile(m tool.Mention) any {
+	if m.Dir {
+		return nil
+	}
+	return readArgs{[]readFile{{m.Path, m.From, m.To}}}
 }
 
 // reader collects one result.

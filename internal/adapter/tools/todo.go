@@ -36,7 +36,7 @@ func Todo() tool.Tool {
 			}
 			return planResult(items), nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Note, Aliases: []string{"todoread", "todowrite", "updateplan", "writetodos"}}
+	t.Facts = tool.Facts{Kind: tool.Note, Aliases: []string{"todoread", "todowrite", "updateplan", "writetodos"}, Hooks: []string{"TodoWrite"}}
 	t.ReadOnly = true
 	t.Example = `{"items":[{"text":"find the cause","status":"in_progress"},{"text":"fix it and run the tests","status":"pending"}]}`
 	return t

@@ -46,7 +46,7 @@ func WebFetch() tool.Tool {
 			}
 			return pageResult(p, limitOf(env)), nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"browse", "fetch", "fetchurl"}}
+	t.Facts = tool.Facts{Kind: tool.Read, Family: tool.WebFamily, Aliases: []string{"browse", "fetch", "fetchurl"}, Hooks: []string{"WebFetch"}}
 	t.ReadOnly = true
 	t.Example = `{"url":"https://go.dev/doc/effective_go"}`
 	return t

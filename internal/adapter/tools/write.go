@@ -44,7 +44,7 @@ func Write() tool.Tool {
 			}
 			return w.run(ctx, env)
 		})
-	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"createfile", "savefile", "writefile"}, Family: tool.EditFamily, Whole: true}
+	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"createfile", "savefile", "writefile"}, Family: tool.EditFamily, Whole: true, Hooks: []string{"Write"}}
 	t.Example = `{"path":"doc/notes.md","content":"# Notes\n"}`
 	// A missing content creates an empty file; over an existing one it is an
 	// error, found when the file was looked at (SPEC 4.5).

@@ -61,7 +61,7 @@ func (b *batch) stage(j *job) (err error) {
 		return err
 	}
 	if j.dst, err = b.open(b.w.parent(j.q)); err != nil {
-		return plain("write", j.q.clean, err)
+		return plain(doWrite, j.q.clean, err)
 	}
 	j.newHash = HashOf(j.req.Data)
 	b.w.sweep(j.dst, b.w.parent(j.q).abs)
@@ -70,7 +70,7 @@ func (b *batch) stage(j *job) (err error) {
 	} else {
 		err = b.stageFile(j)
 	}
-	return plain("write", j.q.clean, err)
+	return plain(doWrite, j.q.clean, err)
 }
 
 func (b *batch) stageLink(j *job) error {
@@ -177,7 +177,7 @@ func (b *batch) folders(j *job) error {
 		}
 		above := b.w.parent(up)
 		if !errors.Is(err, fs.ErrNotExist) || above.abs == up.abs {
-			return plain("write", j.q.clean, err)
+			return plain(doWrite, j.q.clean, err)
 		}
 		missing = append(missing, up)
 		up = above
@@ -236,7 +236,7 @@ func (b *batch) sync() error {
 			err = syncDir(r, b.w.flush)
 		}
 		if err != nil {
-			return plain("write", b.jobs[0].q.clean, err)
+			return plain(doWrite, b.jobs[0].q.clean, err)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 func (b *batch) commit(j *job) (err error) {
 	if j.exists {
 		if j.src, err = b.open(b.w.parent(j.p)); err != nil {
-			return plain("write", j.p.clean, err)
+			return plain(doWrite, j.p.clean, err)
 		}
 		defer takeTurn(j.src)()
 		if err := b.unchanged(j); err != nil {
@@ -46,7 +46,7 @@ func (b *batch) commit(j *job) (err error) {
 	}
 	var stale *tool.StaleError
 	if err != nil && !errors.As(err, &stale) {
-		return plain("write", j.q.clean, err)
+		return plain(doWrite, j.q.clean, err)
 	}
 	return err
 }
@@ -55,7 +55,7 @@ func (b *batch) commit(j *job) (err error) {
 // still what was checked.
 func (b *batch) unchanged(j *job) error {
 	if err := b.w.step("check", j.p.clean); err != nil {
-		return plain("write", j.p.clean, err)
+		return plain(doWrite, j.p.clean, err)
 	}
 	return j.stillOld(j.src, j.p.base())
 }
@@ -75,7 +75,7 @@ func (j *job) stillOld(dir *os.Root, name string) error {
 			s.Path = j.p.clean
 			return s
 		}
-		return plain("write", j.p.clean, err)
+		return plain(doWrite, j.p.clean, err)
 	}
 	return &tool.StaleError{Path: j.p.clean, Want: j.hash, Got: f.Hash}
 }

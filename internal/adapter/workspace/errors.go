@@ -70,8 +70,14 @@ type sentence struct {
 func (e *sentence) Error() string { return e.text }
 func (e *sentence) Unwrap() error { return e.err }
 
+// What is mostly done, for plain.
+const (
+	doRead  = "read"
+	doWrite = "write"
+)
+
 // plain turns an error of the file system into one clear sentence: what could
-// not be done, to what, why, and what to do. doing is a verb phrase: "read".
+// not be done, to what, why, and what to do. doing is a verb phrase.
 func plain(doing, path string, err error) error {
 	var said *sentence
 	if err == nil || errors.As(err, &said) {

@@ -170,16 +170,16 @@ func (b *batch) lookLink(j *job) (bool, error) {
 	}
 	dir, err := b.w.folder(b.w.parent(j.p))
 	if err != nil {
-		return false, plain("write", j.p.clean, err)
+		return false, plain(doWrite, j.p.clean, err)
 	}
 	defer dir.Close()
 	info, err := dir.Lstat(j.p.base())
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return false, plain("write", j.p.clean, err)
+		return false, plain(doWrite, j.p.clean, err)
 	}
 	to, err := dir.Readlink(j.p.base())
 	if err != nil {
-		return false, plain("write", j.p.clean, err)
+		return false, plain(doWrite, j.p.clean, err)
 	}
 	j.link, j.info, j.before, j.hash = true, info, []byte(to), HashOf([]byte(to))
 	return true, nil
@@ -188,7 +188,7 @@ func (b *batch) lookLink(j *job) (bool, error) {
 // writeError words an error of looking at a target for someone who writes.
 func (b *batch) writeError(j *job, err error) error {
 	if s := (*sentence)(nil); errors.As(err, &s) {
-		return plain("write", j.p.clean, s.err)
+		return plain(doWrite, j.p.clean, s.err)
 	}
 	return err
 }
@@ -216,7 +216,7 @@ func (b *batch) vacant(j *job) error {
 		return nil
 	}
 	if err != nil {
-		return plain("write", j.q.clean, err)
+		return plain(doWrite, j.q.clean, err)
 	}
 	defer dir.Close()
 	if now, err := dir.Lstat(j.q.base()); err == nil && !os.SameFile(now, j.info) {

@@ -132,9 +132,18 @@ type Starter interface {
 	Start(ctx context.Context, p Program) (Process, error)
 }
 
+// What a sandbox refuses a process: Refusal.Act.
+const (
+	ActWrite   = "write"   // a file's content, name or attributes
+	ActRemove  = "remove"  // a name
+	ActConnect = "connect" // to an address, or to the path of a unix socket
+	ActListen  = "listen"  // likewise
+	ActHost    = "host"    // a host that a proxy was asked for
+)
+
 // Refusal is what a sandbox refused a process.
 type Refusal struct {
-	Act  string `json:"act"`  // read, write, host
+	Act  string `json:"act"`
 	What string `json:"what"` // a path, or a host
 }
 

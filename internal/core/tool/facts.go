@@ -20,11 +20,15 @@ const (
 	Note Kind = "note" // it thinks, plans, remembers or asks, and changes no file
 )
 
-// The families of permission rules: a rule of read speaks of everything that
-// shows files, one of edit of everything that changes them.
+// The families of permission rules, under the words that rules have for them: a
+// rule of read speaks of everything that shows files, one of edit of everything
+// that changes them, one of bash of every command line, one of web_fetch of every
+// page that is fetched.
 const (
-	ReadFamily = "read"
-	EditFamily = "edit"
+	ReadFamily    = "read"
+	EditFamily    = "edit"
+	CommandFamily = "bash"
+	WebFamily     = "web_fetch"
 )
 
 // Facts is what a tool declares about itself, so that permission, progress, hints,
@@ -51,8 +55,22 @@ type Facts struct {
 	// Spoken: the person in front answers it, or has it kept: what a route
 	// leaves of the rights does not concern it.
 	Spoken bool
+	// Shows, if set, returns the arguments of a call that shows what a person
+	// mentions: lines of a file (0, 0: all), or a folder; nil where the tool shows
+	// no such thing.
+	Shows func(m Mention) any
+	// Hooks are the names that hooks written for other agents have for it, the
+	// one they are told first.
+	Hooks []string
 	// Delegates: it starts agents. Sessions that may start none do not have it.
 	Delegates bool
+}
+
+// Mention is a file or a folder that a person mentions.
+type Mention struct {
+	Path     string
+	Dir      bool
+	From, To int
 }
 
 // About is what one call is about.
@@ -158,6 +176,30 @@ func (s Set) Meant(name string, args json.RawMessage) (t Tool, meant json.RawMes
 		}
 	}
 	return t, args, true
+}
+
+// Commands returns the tool that runs command lines.
+func (s Set) Commands() (Tool, bool) {
+	for _, t := range s {
+		if t.Family == CommandFamily {
+			return t, true
+		}
+	}
+	return Tool{}, false
+}
+
+// Showing returns the tool that shows what a person mentions, and the arguments
+// of the call.
+func (s Set) Showing(m Mention) (Tool, any, bool) {
+	for _, t := range s {
+		if t.Shows == nil {
+			continue
+		}
+		if args := t.Shows(m); args != nil {
+			return t, args, true
+		}
+	}
+	return Tool{}, nil, false
 }
 
 // PlainName folds what models vary in a tool's name: case, separators, a

@@ -79,6 +79,7 @@ type Fold struct {
 	undo   undo.Fold
 	recent map[string]recent // by path
 	limits map[string]bool   // that the person was told of, without their figures
+	open   []tool.Kind       // what the calls without a result do, in order
 }
 
 // Apply is part of event.Fold.
@@ -92,8 +93,15 @@ func (f *Fold) Apply(e event.Event) {
 		if b.Path != "" && len(f.recent[b.Path]) < 64 {
 			f.recent[b.Path] = append(f.recent[b.Path], b)
 		}
-	case event.CallDone: // what it did is recorded, and the journal at a checkpoint
-		if b.Tool == undo.Shell && b.Outcome != event.UnknownDone {
+	case event.Replied:
+		f.open = f.open[:0]
+	case event.CallAsked:
+		f.open = append(f.open, b.Does)
+	case event.CallDone:
+		if len(f.open) > 0 {
+			f.open = f.open[1:]
+		}
+		if b.Command != "" && b.Outcome != event.UnknownDone { // what it did is recorded, and the journal at a checkpoint
 			clear(f.recent)
 		}
 	case event.Warned:

@@ -2,6 +2,7 @@ package changes_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -181,5 +182,61 @@ func TestRecover(t *testing.T) {
 				t.Errorf("recovered twice: %+v", ds)
 			}
 		})
+	}
+}
+
+// afterDeath is a journal that finds what ran when an earlier process died.
+type afterDeath struct {
+	tool.Journal
+	found tool.Snapshot
+}
+
+func (j *afterDeath) Snapshot(context.Context, []string) (tool.Snapshot, error) { return j.found, nil }
+func (j *afterDeath) Checkpoint(string) error                                   { return nil }
+func (j *afterDeath) Lost([]string, int) []string                               { return nil }
+func (j *afterDeath) Content(context.Context, tool.Hash) ([]byte, error) {
+	return nil, errors.New("not kept")
+}
+
+// SPEC 11.1, 4.9: what ran when pawl died is found by what the call was recorded
+// to do, whatever its tool is called and whatever its arguments look like.
+func TestRecoverByKind(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		tool, args string
+		does       tool.Kind
+		want       bool
+	}{
+		{"bash", `{"command":"x"}`, tool.Exec, true},
+		{"bash", `{"cmd":"x"}`, "", true}, // of a log without facts
+		{"mcp__site__build", `{"page":"a"}`, tool.Exec, true},
+		{"run_it", `{}`, tool.Exec, true},
+		{"bash", `{"command":"x"}`, tool.Read, false}, // a tool of that name that only reads
+		{"grep", `{"pattern":"\"command\""}`, tool.Search, false},
+		{"mcp__site__stamp", `{"path":"a"}`, tool.Edit, false},
+		{"read", `{"files":[{"path":"a"}]}`, "", false},
+	} {
+		r := newRig(t)
+		call := llm.Call{ID: "c1", Name: c.tool, Args: json.RawMessage(c.args)}
+		err := r.log.Append(
+			t.Context(), event.Draft{Body: event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Kind: llm.CallPart, Call: &call}}}}}},
+			event.Draft{Body: event.Completed(event.CallAsked{ID: "c1", Tool: c.tool, Args: call.Args, Does: c.does})},
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fold := &changes.Fold{}
+		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, fold)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := changes.New(log, fold, changes.Config{
+			Session: "s", Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: log.CatchUp, Record: log.Append,
+			Journal: &afterDeath{found: tool.Snapshot{Tag: "s/c1", Effects: []tool.Effect{{Path: "made.txt", After: "h"}}}},
+		})
+		ds, _ := rec.Recover(t.Context(), []llm.Call{call})
+		if got := len(ds) == 1; got != c.want {
+			t.Errorf("%s %s that does %q: %+v, want recorded: %v", c.tool, c.args, c.does, ds, c.want)
+		}
 	}
 }

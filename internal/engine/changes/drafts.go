@@ -51,7 +51,7 @@ func (d *Drafts) at(path string) (string, draft, bool) {
 }
 
 func missingFile(path string) error {
-	return &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+	return &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 }
 
 // Stat is part of tool.Files.

@@ -78,11 +78,11 @@ func (r *Recorder) Recover(ctx context.Context, open []llm.Call) (ds []event.Dra
 // changed, or somebody else meanwhile. looked reports whether what it found is
 // this session's to keep.
 func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (ds []event.Draft, looked bool) {
-	runs := func(name, args string) bool {
-		return r.cfg.Agent || strings.EqualFold(name, undo.Shell) || strings.Contains(args, `"command"`)
-	}
-	if r.tracker == nil || len(open) == 0 || !runs(open[0].Name, string(open[0].Args)) && len(open) == 1 {
+	if r.tracker == nil || len(open) == 0 {
 		return nil, false
+	}
+	if does := eventlog.Look(r.log, func() []tool.Kind { return slices.Clone(r.fold.open) }); !r.cfg.Agent && len(open) == 1 && len(does) == 1 && does[0] != tool.Exec {
+		return nil, false // it ran nothing
 	}
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()

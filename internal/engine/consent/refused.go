@@ -105,8 +105,8 @@ func (g *Gate) openings(refused []process.Refusal) []permission.Opening {
 		if slices.ContainsFunc(g.kept, func(k process.Refusal) bool { return strings.EqualFold(k.What, r.What) }) {
 			return true
 		}
-		if r.Act == "host" || g.Files == nil {
-			return r.Act != "host"
+		if r.Act == process.ActHost || g.Files == nil {
+			return r.Act != process.ActHost
 		}
 		clean, inside, err := g.Files.Resolve(r.What)
 		return err != nil || inside || clean != r.What

@@ -95,17 +95,12 @@ func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Res
 	case secrets.LooksSecret(name) || secrets.LooksSecret(clean):
 		return r, "it looks like a file of secrets"
 	}
-	args, use := any(map[string]any{"path": name}), "ls"
-	if !dir {
-		use = "read"
-		args = map[string]any{"files": []map[string]any{{"path": name, "from": from, "to": to}}}
-	}
+	t, args, ok := rd.Tools.Showing(tool.Mention{Path: name, Dir: dir, From: from, To: to})
 	raw, err := json.Marshal(args)
-	t, ok := rd.Tools.Find(use)
 	if err != nil || !ok {
 		return r, "this session has no tool to read it"
 	}
-	p := &turn.Pending{Call: llm.Call{Name: use, Args: raw}, Args: raw, Tool: t}
+	p := &turn.Pending{Call: llm.Call{Name: t.Spec.Name, Args: raw}, Args: raw, Tool: t}
 	env := rd.Env(p)
 	env.Limit, env.Out = min(env.Limit, limit), func(string) {}
 	if err := p.Measure(env); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
-// This file is a project's check as a call: one of the bash tool that pawl makes
-// by itself. It is recorded as Checking and Checked, since it is not a part of
+// This file is a project's check as a call: one of the tool that runs commands,
+// which pawl makes by itself. It is recorded as Checking and Checked, since it is not a part of
 // the conversation.
 
 // checkCall is the id under which a check asks and streams.
@@ -42,13 +42,13 @@ type check struct {
 	done   event.Checked
 }
 
-// call makes the call of the bash tool that a check is. It runs with the check's
+// call makes the call that a check is. It runs with the check's
 // own environment and time limit, and what it printed is kept as it was.
 func (t *TurnEnd) call(c Check, id string) (*turn.Pending, *check) {
 	k := &check{Check: c, t: t, done: event.Checked{Name: c.Name, Command: c.Command, Part: c.Part, Attempt: c.Attempt}}
-	bash, ok := t.Tools.Find("bash")
+	run, ok := t.Tools.Commands()
 	args, err := json.Marshal(map[string]any{"command": c.Command, "description": "pawl checks the changes"})
-	p := &turn.Pending{Call: llm.Call{ID: id, Name: "bash", Args: args}, Args: args, Tool: bash, Records: k}
+	p := &turn.Pending{Call: llm.Call{ID: id, Name: run.Spec.Name, Args: args}, Args: args, Tool: run, Records: k}
 	if !ok || !t.Shell || err != nil {
 		p.Refused = &turn.Refusal{Outcome: event.Invalid, Text: "this session can not run commands"}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
 // mostCompleted is how many sessions the Tab key offers.
@@ -25,7 +26,7 @@ func (a *App) complete(root *cobra.Command) {
 		"sandbox":         {"workspace\tcommands write in the folder", "read-only\tcommands write nothing", "off\tcommands are not confined"},
 		"effort":          {"low", "medium", "high"},
 		"output-format":   {"text", "json", "stream-json"},
-		"route":           {"auto", "off", "read", "edit", "run", "profile"},
+		"route":           {route.Auto, route.Off, route.Read, route.Edit, "run", route.Profile},
 		"budget":          {"quick", "standard", "deep", "unlimited"},
 	}
 	asked := map[string]func(context.Context) []string{"model": a.knownModels, "fallback-model": a.knownModels, "resume": a.knownSessions}

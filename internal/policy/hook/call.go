@@ -44,28 +44,15 @@ func Mode(m string) string {
 	return m
 }
 
-// known are the names that hooks have for pawl's tools, the one they are told
-// first.
-var known = map[string][]string{
-	"bash": {"Bash"}, "bash_output": {"BashOutput"}, "bash_kill": {"KillShell", "KillBash"},
-	"read": {"Read"}, "ls": {"LS"}, "glob": {"Glob"}, "grep": {"Grep"},
-	"edit": {"Edit"}, "multi_edit": {"MultiEdit", "Edit"}, "write": {"Write"},
-	// One patch edits, creates and removes: what guards any of it hears.
-	"apply_patch": {"Edit", "Write", "MultiEdit"},
-	"web_fetch":   {"WebFetch"}, "web_search": {"WebSearch"}, "todo": {"TodoWrite"}, "ask_user": {"AskUserQuestion"},
-	"agent": {"Task", "Agent"}, "skill": {"Skill"},
-}
-
 // Names are the names that a tool has for hooks; the first is the one they are
 // told.
 func Names(t tool.Tool) []string {
-	name := t.Spec.Name
-	names, ok := known[name]
-	if !ok && t.Family == tool.EditFamily {
+	names := slices.Clone(t.Hooks)
+	if len(names) == 0 && t.Family == tool.EditFamily { // what guards any change hears
 		names = []string{"Edit", "Write", "MultiEdit"}
 	}
-	if names = slices.Clone(names); !slices.Contains(names, name) {
-		names = append(names, name)
+	if !slices.Contains(names, t.Spec.Name) {
+		names = append(names, t.Spec.Name)
 	}
 	return names
 }

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // Check is what is known of a call that runs one of the project's checks.
@@ -67,7 +69,7 @@ func (k Check) ask(d Decision, by, reason, flag string) Decision {
 		return d
 	}
 	d.Verdict, d.By, d.Reason, d.Flag, d.CanAlways = Ask, by, reason, flag, false
-	if d.Pattern = "bash(" + k.Command + ")"; strings.ContainsAny(k.Command, "*()\n") {
+	if d.Pattern = tool.CommandFamily + "(" + k.Command + ")"; strings.ContainsAny(k.Command, "*()\n") {
 		d.Pattern = ""
 	}
 	return d

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
@@ -241,9 +242,9 @@ func proposal(c shellsyntax.Command) string {
 		b.WriteByte(' ')
 	}
 	if len(c.Words) == 1 {
-		return "bash(" + strings.TrimSpace(b.String()) + ")"
+		return tool.CommandFamily + "(" + strings.TrimSpace(b.String()) + ")"
 	}
-	return "bash(" + b.String() + "*)"
+	return tool.CommandFamily + "(" + b.String() + "*)"
 }
 
 func plainSub(s string) bool {
@@ -264,7 +265,7 @@ func exactRule(words []shellsyntax.Word) string {
 	if n > 300 {
 		return ""
 	}
-	return "bash(" + strings.Join(parts, " ") + ")"
+	return tool.CommandFamily + "(" + strings.Join(parts, " ") + ")"
 }
 
 func printable(s string) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // This file decides how the processes of a call are confined (SPEC 16.12), and
@@ -102,7 +103,7 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 		case r.List == Allows && r.Tool == network && !r.Bare:
 			out.Hosts = append(out.Hosts, r.Pattern)
 		case root == "":
-		case r.Tool == "read":
+		case r.family() == tool.ReadFamily:
 			out.Reads = append(out.Reads, root)
 		default:
 			out.Writes = append(out.Writes, root)
@@ -139,7 +140,7 @@ func (p *Policy) freed(units []unit) bool {
 // rule about just that allows it, and what a grant adds is such a rule.
 func (u *unit) setFree() {
 	u.free, u.readOnly = true, false
-	if rest, ok := strings.CutPrefix(u.pattern, "bash("); ok {
+	if rest, ok := strings.CutPrefix(u.pattern, tool.CommandFamily+"("); ok {
 		u.pattern = unconfined + "(" + rest
 	} else {
 		u.pattern = ""
@@ -150,7 +151,7 @@ func (u *unit) setFree() {
 // root is the file or folder outside the workspace that a rule allows, ""
 // where it allows none or no whole one.
 func (p *Policy) root(r Rule) string {
-	if r.List != Allows || r.Bare || r.Pattern == anywhere || r.Tool != "read" && r.Tool != "edit" && r.Tool != "write" {
+	if r.List != Allows || r.Bare || r.Pattern == anywhere || r.family() != tool.ReadFamily && r.family() != tool.EditFamily {
 		return ""
 	}
 	pattern := r.Pattern

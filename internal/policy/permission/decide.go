@@ -166,7 +166,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 		out = append(out, u)
 	}
 	for _, h := range c.Footprint.Hosts {
-		u := unit{what: hostUnit, host: hostOf(h), pattern: "web_fetch(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)}
+		u := unit{what: hostUnit, host: hostOf(h), pattern: tool.WebFamily + "(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)}
 		if c.Footprint.Shell != "" {
 			u.host = strings.ToLower(h)
 			u.pattern = network + "(" + u.host + ")"
@@ -207,9 +207,9 @@ func (p *Policy) pathUnit(w what, abs string, glob bool) unit {
 	if name == "." {
 		name = "the whole workspace"
 	}
-	verb, rule := "reads ", "read("
+	verb, rule := "reads ", tool.ReadFamily+"("
 	if w == writeUnit {
-		verb, rule = "changes ", "edit("
+		verb, rule = "changes ", tool.EditFamily+"("
 	}
 	u.why = "it " + verb + name
 	u.pattern = rule + p.shown(abs) + ")"

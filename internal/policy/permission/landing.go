@@ -104,7 +104,7 @@ func (p *Policy) searched(c shellsyntax.Command) []unit {
 		for _, abs := range forms(c, w) {
 			if slices.ContainsFunc(p.rules, func(r Rule) bool {
 				lit := p.literal(r.Pattern)
-				return r.List == Denies && !r.Bare && r.Tool == "read" && lit != "" && under(fold2(lit), fold2(abs))
+				return r.List == Denies && !r.Bare && r.family() == tool.ReadFamily && lit != "" && under(fold2(lit), fold2(abs))
 			}) {
 				out = append(out, unit{what: readUnit, path: abs, derived: true, guard: deniedGuard, why: "it searches " + p.shown(abs)})
 			}

@@ -25,9 +25,9 @@ func (r Rule) names(name, family string) bool {
 // family is the family that a rule speaks of, "" for one of a single tool.
 func (r Rule) family() string {
 	switch r.Tool {
-	case tool.ReadFamily, tool.EditFamily:
+	case tool.ReadFamily, tool.EditFamily, tool.CommandFamily, tool.WebFamily:
 		return r.Tool
-	case "write": // what other agents call it
+	case writeRule:
 		return tool.EditFamily
 	}
 	return ""
@@ -37,16 +37,16 @@ func (r Rule) family() string {
 func (r Rule) speaksOf(u unit) bool {
 	switch u.what {
 	case commandUnit:
-		return r.Tool == "bash" || r.Tool == unconfined && (r.List == Allows || u.free)
+		return r.family() == tool.CommandFamily || r.Tool == unconfined && (r.List == Allows || u.free)
 	case writeUnit:
-		return r.family() == tool.EditFamily || r.Tool == u.tool && u.tool != "bash"
+		return r.family() == tool.EditFamily || r.Tool == u.tool && r.family() != tool.CommandFamily
 	case readUnit:
-		return r.family() == tool.ReadFamily || r.Tool == u.tool && u.tool != "bash"
+		return r.family() == tool.ReadFamily || r.Tool == u.tool && r.family() != tool.CommandFamily
 	case hostUnit:
 		if u.shell {
-			return r.Tool == network || r.Tool == "web_fetch" && r.List != Allows
+			return r.Tool == network || r.family() == tool.WebFamily && r.List != Allows
 		}
-		return r.Tool == "web_fetch" || r.Tool == u.tool
+		return r.family() == tool.WebFamily || r.Tool == u.tool
 	default:
 		return r.names(u.tool, u.family)
 	}
@@ -71,7 +71,7 @@ func (p *Policy) denies(r Rule, u unit) bool {
 		return false
 	}
 	if r.Bare {
-		// A bare "read" or "edit" is about the tools, and about what a shell
+		// A bare rule of reads or edits is about the tools, and about what a shell
 		// is seen to do.
 		return true
 	}
@@ -91,7 +91,7 @@ func (p *Policy) denies(r Rule, u unit) bool {
 func (p *Policy) mayBeDenied(u unit) bool {
 	if u.what == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known || anyProgram(u.cmd)) {
 		// Any program may run here.
-		return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && r.Tool == "bash" })
+		return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && r.family() == tool.CommandFamily })
 	}
 	if u.what != readUnit && u.what != writeUnit {
 		return false

@@ -33,13 +33,13 @@ func (p *Policy) Openings(refused []process.Refusal) []Opening {
 	for _, r := range refused {
 		var u unit
 		switch r.Act {
-		case "write", "remove":
+		case process.ActWrite, process.ActRemove:
 			if !p.mayOpen(r.What) {
 				continue
 			}
 			u = p.landUnit(tool.Landing{Path: r.What, Named: r.What, Write: true})[0]
-			r.Act = "write"
-		case "host":
+			r.Act = process.ActWrite
+		case process.ActHost:
 			name := strings.ToLower(r.What)
 			if _, err := host.ParseGrant(name); err != nil || strings.Contains(name, "*") {
 				continue
@@ -49,7 +49,7 @@ func (p *Policy) Openings(refused []process.Refusal) []Opening {
 		default:
 			continue
 		}
-		u.tool, u.shell = "bash", true
+		u.tool, u.family, u.shell = tool.CommandFamily, tool.CommandFamily, true
 		d := p.judge(u)
 		if d.Verdict != Ask || d.By == "rule" || d.Pattern == "" {
 			continue
@@ -96,7 +96,7 @@ func Open(c process.Confine, os []Opening) process.Confine {
 	}
 	c.Writes, c.Hosts = slices.Clone(c.Writes), slices.Clone(c.Hosts)
 	for _, o := range os {
-		if o.Act == "host" {
+		if o.Act == process.ActHost {
 			c.Hosts = append(c.Hosts, o.What)
 		} else {
 			c.Writes = append(c.Writes, o.What)

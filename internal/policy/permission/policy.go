@@ -138,7 +138,7 @@ func New(cfg Config) *Policy {
 	p := &Policy{cfg: cfg, mode: cfg.Mode, wide: cfg.Root != "" && Wide(cfg.Root, cfg.Home), changed: map[string]bool{}}
 	p.system = confine.New(confine.ReadOnly, confine.Facts{Home: cfg.Home})
 	for _, c := range cfg.Checks {
-		if r, err := newRule(Allows, User, "bash", c, "bash("+c+")"); err == nil {
+		if r, err := newRule(Allows, User, tool.CommandFamily, c, tool.CommandFamily+"("+c+")"); err == nil {
 			p.checks = append(p.checks, r)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -36,7 +37,7 @@ const (
 type Rule struct {
 	List List
 	From Source
-	Tool string // "bash", "edit", "mcp__server__tool"; our names
+	Tool string // a family, or the name that pawl has for a tool: todo, mcp__server__tool
 	// Pattern is what is in the brackets; Bare where there are none.
 	Pattern string
 	Bare    bool
@@ -119,22 +120,22 @@ func ParseRule(list List, from Source, text string) (Rule, error) {
 	case name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.*") != "":
 		return Rule{}, ruleError(text, "a tool's name comes first")
 	}
-	tool := toolName(name)
-	if strings.Contains(tool, "*") && !strings.HasPrefix(tool, "mcp__") {
+	of := toolName(name)
+	if strings.Contains(of, "*") && !strings.HasPrefix(of, "mcp__") {
 		return Rule{}, ruleError(text, "only names of MCP tools may hold *")
 	}
 	if !brackets {
-		return newRule(list, from, tool, "", tool)
+		return newRule(list, from, of, "", of)
 	}
 	pattern := strings.TrimSpace(strings.TrimSuffix(rest, ")"))
 	if pattern == "" {
 		return Rule{}, ruleError(text, "nothing is between the brackets")
 	}
-	return newRule(list, from, tool, pattern, tool+"("+pattern+")")
+	return newRule(list, from, of, pattern, of+"("+pattern+")")
 }
 
-func newRule(list List, from Source, tool, pattern, text string) (Rule, error) {
-	r := Rule{List: list, From: from, Tool: tool, Pattern: pattern, Bare: pattern == "" || pattern == "*" || pattern == "**", Text: text}
+func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
+	r := Rule{List: list, From: from, Tool: of, Pattern: pattern, Bare: pattern == "" || pattern == "*" || pattern == "**", Text: text}
 	if strings.ContainsAny(text, "\x00\n\r") {
 		return Rule{}, ruleError(text, "it holds a control character")
 	}
@@ -142,7 +143,7 @@ func newRule(list List, from Source, tool, pattern, text string) (Rule, error) {
 		return r, nil
 	}
 	switch {
-	case tool == "bash" || tool == unconfined:
+	case of == tool.CommandFamily || of == unconfined:
 		var ok bool
 		if r.words, ok = patternWords(pattern); !ok {
 			return Rule{}, ruleError(text, "a quote is not closed")
@@ -150,12 +151,12 @@ func newRule(list List, from Source, tool, pattern, text string) (Rule, error) {
 		if r.words[0] == "*" {
 			return Rule{}, ruleError(text, "the program's name comes first")
 		}
-	case tool == network:
+	case of == network:
 		if _, err := host.ParseGrant(pattern); err != nil {
 			return Rule{}, ruleError(text, err.Error())
 		}
 		r.Pattern = strings.ToLower(pattern)
-	case tool == "web_fetch":
+	case of == tool.WebFamily:
 		h := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(pattern), "domain:"), "*.")
 		if h == "" || strings.ContainsAny(h, "/*@ ") {
 			return Rule{}, ruleError(text, "a host such as example.com or *.example.com goes between the brackets")
@@ -165,21 +166,25 @@ func newRule(list List, from Source, tool, pattern, text string) (Rule, error) {
 	return r, nil
 }
 
-// toolName returns our name of a tool that others call differently.
+// writeRule is what other agents call a rule of edit.
+const writeRule = "write"
+
+// toolName returns the name that pawl has for what the rules of other agents call
+// differently.
 func toolName(s string) string {
 	switch l := strings.ToLower(s); l {
 	case "webfetch", "fetch":
-		return "web_fetch"
+		return tool.WebFamily
 	case "multiedit":
 		return "multi_edit"
 	case "shell", "run_command":
-		return "bash"
+		return tool.CommandFamily
 	case "task":
 		return "agent"
 	case "todowrite":
 		return "todo"
 	case "notebookedit", "str_replace":
-		return "edit"
+		return tool.EditFamily
 	default:
 		if strings.HasPrefix(l, "mcp__") {
 			return s

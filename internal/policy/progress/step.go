@@ -1,5 +1,7 @@
 package progress
 
+import "github.com/pawl-agent/pawl/internal/core/tool"
+
 // Kind is what a step does, whatever its tool is called.
 type Kind string
 
@@ -7,12 +9,12 @@ type Kind string
 // project is sound. None is a reply without a call, or one that was refused
 // before it became a call.
 const (
-	Read   Kind = "read"
-	Search Kind = "search"
-	Edit   Kind = "edit"
-	Exec   Kind = "exec"
+	Read        = Kind(tool.Read)
+	Search      = Kind(tool.Search)
+	Edit        = Kind(tool.Edit)
+	Exec        = Kind(tool.Exec)
 	Test   Kind = "test"
-	Wait   Kind = "wait"
+	Wait        = Kind(tool.Wait)
 	Think  Kind = "think"
 	Submit Kind = "submit"
 	None   Kind = "none"

@@ -27,12 +27,13 @@ import (
 const (
 	Tool     = "undo"    // files that were put back
 	RedoTool = "redo"    // and changed again
-	Shell    = "bash"    // the model's commands
 	Person   = "command" // a person's own command: theirs, and never undone
+	// Shell is the model's: whatever ran, since it is found by comparing.
+	Shell = tool.CommandFamily
 )
 
 // OfCommand reports whether a command made a change: the model's or a person's.
-func OfCommand(b event.FileChanged) bool { return b.Tool == Shell || b.Tool == Person }
+func OfCommand(b event.FileChanged) bool { return b.Does == tool.Exec }
 
 // Bounds of what a fold keeps: the newest of each.
 const (

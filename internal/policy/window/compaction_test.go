@@ -440,6 +440,56 @@ func TestDedup(t *testing.T) {
 	}
 }
 
+// SPEC 9.5, 4.9: what reads files is known by the facts that are recorded with
+// its result, whatever it is called; what depends on anything else stays.
+func TestDedupByFacts(t *testing.T) {
+	const file = `{"files":[{"path":"a.go"}]}`
+	read := event.CallDone{Does: tool.Read, Repeatable: true}
+	for name, c := range map[string]struct {
+		tool, args string
+		facts      event.CallDone
+		want       bool
+	}{
+		"another name":                    {"mcp__disk__show", file, read, true},
+		"lines":                           {"show", `{"files":[{"path":"a.go","from":1,"to":9}]}`, read, true},
+		"other arguments too":             {"show", `{"files":[{"path":"a.go"}],"form":"hex"}`, read, false},
+		"of a file too":                   {"show", `{"files":[{"path":"a.go","at":"HEAD~3"}]}`, read, false},
+		"no files":                        {"show", `{"path":"a.go"}`, read, false},
+		"a list":                          {"show", file, event.CallDone{Does: tool.Read, Repeatable: true, Listing: true}, false},
+		"not only of the files":           {"show", file, event.CallDone{Does: tool.Read}, false},
+		"the name alone, of what runs":    {"read", file, event.CallDone{Does: tool.Exec}, false},
+		"the name alone, of what changes": {"read", file, event.CallDone{Does: tool.Edit, Repeatable: true}, false},
+	} {
+		var conv Conversation
+		at := time.Unix(0, 0)
+		feed(&conv, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
+		for i := 0; conv.Percent() <= 85; i++ {
+			id := fmt.Sprint("r", i)
+			done := c.facts
+			done.ID, done.Tool, done.Outcome = id, c.tool, event.OK
+			done.Result = llm.Result{ID: id, Name: c.tool, Text: strings.Repeat(fmt.Sprintf("reading %d\n", i), 250)}
+			feed(&conv, &at, event.Requested{Attempt: 1}, asks(id, c.tool, c.args), done)
+		}
+		if _, ok := conv.Dedup(); ok != c.want {
+			t.Errorf("%s: dropped %v, want %v", name, ok, c.want)
+		}
+	}
+	// Two tools with the same arguments show two different things.
+	var conv Conversation
+	at := time.Unix(0, 0)
+	feed(&conv, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
+	for i := 0; conv.Percent() <= 85; i++ {
+		id, name := fmt.Sprint("r", i), fmt.Sprint("show", i)
+		done := read
+		done.ID, done.Tool, done.Outcome = id, name, event.OK
+		done.Result = llm.Result{ID: id, Name: name, Text: strings.Repeat("a line\n", 250)}
+		feed(&conv, &at, event.Requested{Attempt: 1}, asks(id, name, file), done)
+	}
+	if _, ok := conv.Dedup(); ok {
+		t.Error("what another tool showed stands for it")
+	}
+}
+
 // SPEC 9.5: a read is covered by a newer one only where that shows all of its
 // lines: the whole covers all, a slice covers what lies within it, and never
 // the whole.

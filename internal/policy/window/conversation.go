@@ -59,6 +59,8 @@ type about struct {
 	// results are the numbers of the results it begins with; 0 where one was
 	// left out.
 	results []int
+	// reads tells of each result whether it is what files hold, and nothing else.
+	reads []bool
 }
 
 // kind is where a message comes from.
@@ -257,6 +259,7 @@ func (c *Conversation) result(d event.CallDone) {
 	r.Text = c.handled(c.results[0], d)
 	p := llm.Part{Kind: llm.Output, Result: &r}
 	c.tailAbout.results = append(c.tailAbout.results, c.results[0])
+	c.tailAbout.reads = append(c.tailAbout.reads, d.Does == tool.Read && d.Repeatable && !d.Listing)
 	c.results[1] += c.tailed(p)
 	// Results come before notes: providers want them right after the calls.
 	i := 0

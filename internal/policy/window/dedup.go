@@ -1,6 +1,7 @@
 package window
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -16,7 +17,8 @@ const WhyDedup = "dedup"
 // looked through once more.
 const again = 0.03
 
-// readArgs is what of the read tool's arguments matters here.
+// readArgs are the arguments of a call that shows lines of files. One that has
+// others shows something else of them.
 type readArgs struct {
 	Files []struct {
 		Path string `json:"path"`
@@ -61,14 +63,11 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 			if k < len(c.resultsOf(i)) && c.clean.waiting[c.resultsOf(i)[k]] != "" {
 				continue // it goes already
 			}
-			if calls[k].Name != "read" || p.Kind != llm.Output || p.Result == nil || p.Result.Error || len(p.Result.Images) > 0 {
+			if a := c.aboutOf(i); k >= len(a.reads) || !a.reads[k] || p.Kind != llm.Output || p.Result == nil || p.Result.Error || len(p.Result.Images) > 0 {
 				continue
 			}
-			var in readArgs
-			if json.Unmarshal(calls[k].Args, &in) != nil || len(in.Files) == 0 {
-				continue
-			}
-			if !reread(newer, in) {
+			in, ok := readOf(calls[k].Args)
+			if !ok || !reread(newer, calls[k].Name, in) {
 				continue
 			}
 			text := fmt.Sprintf("[Read again further down: the %d bytes that were here are left out.]", len(p.Result.Text))
@@ -86,27 +85,38 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 	return e, true
 }
 
-// resultsOf returns the numbers of a message's results.
-func (c *Conversation) resultsOf(i int) []int {
+// aboutOf returns what is known of a message, as Messages counts them.
+func (c *Conversation) aboutOf(i int) *about {
 	if i < len(c.about) {
-		return c.about[i].results
+		return &c.about[i]
 	}
-	return c.tailAbout.results
+	return &c.tailAbout
 }
 
-// reread reports whether all that a read asked for was read again later, and
-// notes what it read.
-func reread(newer map[string][]lines, in readArgs) bool {
+// resultsOf returns the numbers of a message's results.
+func (c *Conversation) resultsOf(i int) []int { return c.aboutOf(i).results }
+
+// readOf returns what lines of which files a call asked for; ok is false where it
+// asked for anything else.
+func readOf(args json.RawMessage) (in readArgs, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.DisallowUnknownFields()
+	return in, d.Decode(&in) == nil && len(in.Files) > 0
+}
+
+// reread reports whether all that a read asked for was read again later by the
+// same tool, and notes what it read.
+func reread(newer map[string][]lines, by string, in readArgs) bool {
 	all := true
 	for _, f := range in.Files {
 		l, covered := lines{f.From, f.To}, false
-		for _, n := range newer[f.Path] {
+		for _, n := range newer[by+"\x00"+f.Path] {
 			covered = covered || n.covers(l)
 		}
 		all = all && covered
 	}
 	for _, f := range in.Files {
-		newer[f.Path] = append(newer[f.Path], lines{f.From, f.To})
+		newer[by+"\x00"+f.Path] = append(newer[by+"\x00"+f.Path], lines{f.From, f.To})
 	}
 	return all
 }

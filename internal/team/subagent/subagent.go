@@ -49,6 +49,7 @@ func Tool(kinds []agents.Kind) tool.Tool {
 	)
 	t.Facts = tool.Facts{
 		Kind: tool.Exec, Aliases: []string{"task", "subagent", "dispatchagent", "spawnagent", "delegate"}, Delegates: true, Adapt: adapt,
+		Hooks: []string{"Task", "Agent"},
 	}
 	t.Example = `{"description":"find the callers","prompt":"Find all callers of Open in this repository. Report path and line of each.","agent":"explore"}`
 	t.ReadOnly = true // what the agent does is judged call by call, in its session
