@@ -150,6 +150,16 @@ func (c *client) alive() error {
 	return c.why
 }
 
+// answerError is an error that a server answers with, in its own words.
+type answerError struct {
+	server string
+	err    *jsonrpc2.Error
+}
+
+func (e *answerError) Error() string { return e.server + ": " + e.err.Message }
+
+func (e *answerError) Unwrap() error { return e.err }
+
 // call makes a request. One that nobody answers ends at Options.Hung; where the
 // server was silent all that time it is ended as well.
 func (c *client) call(ctx context.Context, method string, params, result any) error {
@@ -182,7 +192,7 @@ func (c *client) callOnce(ctx context.Context, method string, params, result any
 	case err == nil:
 		return nil
 	case errors.As(err, &answered):
-		return fmt.Errorf("%s: %w", c.server.Name, answered)
+		return &answerError{c.server.Name, answered}
 	case limited.Err() != nil:
 		_ = c.notify("$/cancelRequest", map[string]any{"id": id})
 		if ctx.Err() != nil {

@@ -143,8 +143,12 @@ func ranked(errs []buildError) []buildError {
 	return out
 }
 
-// try makes one error's fixes in turn until the build is better.
+// try makes one error's fixes in turn until the build is better: what the
+// language server offers, then what the compiler's words tell.
 func (b *builder) try(e buildError) (bool, error) {
+	if done, err := b.quickFix(e); done || err != nil {
+		return done, err
+	}
 	fixes, err := b.fixes(e)
 	if err != nil {
 		return false, err

@@ -3,6 +3,8 @@ package offline
 import (
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
 const mod = "module example.com/x\n\ngo 1.22\n"
@@ -87,16 +89,17 @@ func TestRunWithoutProject(t *testing.T) {
 	contains(t, last, "nothing here that I know how to run")
 }
 
-func TestWhere(t *testing.T) {
+// SPEC 5.2, 12.2: without a language server it searches the text, and says what
+// that is worth.
+func TestWhereInTheText(t *testing.T) {
 	r := workspace(t, "go.mod", mod,
-		"a.go", "package x\n\n// Foo is mentioned here.\nfunc Foo() int { return 1 }\n",
+		"a.go", "package x\n\n// Foo is mentioned here.\nfunc Foo() int { return 1 }\n\nfunc (t *T) Bar() {}\n",
 		"b/b.go", "package b\n\nimport \"example.com/x\"\n\nvar V = x.Foo()\n",
 		"s.py", "def spam():\n    pass\n\nspam()\n")
 	_, last := r.do("where is Foo defined and used?")
-	contains(t, last, "a.go:4 (func)", "func Foo() int { return 1 }", "b/b.go:5: var V = x.Foo()")
-	if strings.Contains(last, "a.go:3") {
-		t.Errorf("a comment counts as a use:\n%s", last)
-	}
+	contains(t, last, "no language server", "comments", "`pawl lsp`", "a.go:4", "func Foo() int { return 1 }", "b/b.go:5: var V = x.Foo()")
+	_, last = r.do("where is T.Bar defined?")
+	contains(t, last, "defined at a.go:6")
 	_, last = r.do("where is spam defined?")
 	contains(t, last, "s.py:1", "s.py:4: spam()")
 	_, last = r.do("where is Nothing defined?")
@@ -139,49 +142,71 @@ func same(t *testing.T, want, got map[string]string) {
 	}
 }
 
-func TestRename(t *testing.T) {
-	r := workspace(t, "go.mod", mod,
-		"a/a.go", "package a\n\n// Foo is one.\nfunc Foo() int { return 1 }\n\ntype T struct{ Foo int }\n\nfunc (t T) Bar() int { Foo := t.Foo; return Foo }\n\nvar text = \"Foo\"\n",
-		"a/a_test.go", "package a\n\nimport \"testing\"\n\nfunc TestFoo(t *testing.T) {\n\tif Foo() != 1 || text != \"Foo\" || (T{Foo: 2}).Bar() != 2 {\n\t\tt.Error(Foo())\n\t}\n}\n",
-		"b/b.go", "package b\n\nimport \"example.com/x/a\"\n\nfunc One() int { return a.Foo() + a.T{Foo: 3}.Foo }\n")
-	_, last := r.do("rename function Foo to First")
-	contains(t, last, "4 places in 3 files", "exit code 0")
-	contains(t, r.get("a/a.go"), "// First is one.\nfunc First() int", "struct{ Foo int }", "Foo := t.Foo; return Foo", `"Foo"`)
-	contains(t, r.get("b/b.go"), "a.First() + a.T{Foo: 3}.Foo")
-	contains(t, r.get("a/a_test.go"), "if First() != 1", "t.Error(First())", "T{Foo: 2}")
-
-	_, last = r.do("rename T.Foo to Num")
-	contains(t, last, "the field", "exit code 0")
-	contains(t, r.get("b/b.go"), "a.First() + a.T{Num: 3}.Num")
-	contains(t, r.get("a/a.go"), "Foo := t.Num; return Foo")
-
+// SPEC 5.2, 12.2: without a language server no symbol is renamed, and it says so;
+// a word of one file of another language is.
+func TestRenameWithoutServer(t *testing.T) {
+	r := workspace(t, "go.mod", mod, "a.go", "package x\n\nfunc Foo() {}\n", "s.py", "foo = 1\nfoobar = foo\n")
 	before := r.tree()
-	_, last = r.do("rename First to T")
-	contains(t, last, "taken already")
-	_, last = r.do("rename First to func")
-	contains(t, last, "keyword")
-	_, last = r.do("rename Nowhere to Somewhere")
-	contains(t, last, "appears in no Go file")
+	for _, prompt := range []string{"rename Foo to Bar", "rename function Foo to Bar", "rename Foo to Bar in a.go", "rename T.Foo to Bar", "rename Nowhere to Somewhere"} {
+		m := New()
+		reply := ask1(t, m, []llm.Message{user(prompt)})
+		contains(t, reply.Message.Text(), "only a language server knows", "`pawl lsp`", "Nothing was changed", "replace X with Y")
+		if reply.Stop != llm.StopRefusal {
+			t.Errorf("%s ends as %s", prompt, reply.Stop)
+		}
+		_ = m.Close()
+	}
 	same(t, before, r.tree())
+	_, last := r.do("rename foo to bar in s.py")
+	contains(t, last, "2 places", "textual change")
+	if got := r.get("s.py"); got != "bar = 1\nfoobar = bar\n" {
+		t.Error(got)
+	}
 }
 
-// A method is renamed with the interface that asks for it.
-func TestRenameMethod(t *testing.T) {
-	r := workspace(t, "go.mod", mod,
-		"x.go", "package x\n\ntype Speaker interface{ Say() string }\n\ntype Dog struct{}\n\nfunc (Dog) Say() string { return \"wuff\" }\n\ntype Other struct{}\n\nfunc (Other) Say(n int) {}\n\nfunc Loud(s Speaker) string { return s.Say() }\n\nvar _ Speaker = Dog{}\n")
-	_, last := r.do("rename Dog.Say to Speak")
-	contains(t, last, "exit code 0", "3 places")
-	contains(t, r.get("x.go"), "interface{ Speak() string }", "func (Dog) Speak()", "func (Other) Say(n int)", "s.Speak()")
+// What a server names is read off its answers, and nothing else of them.
+func TestReadSpots(t *testing.T) {
+	for text, want := range map[string]string{
+		"a/b.go:3:6:func Foo() {\nc.go:10:1":                             "a/b.go:3 c.go:10",
+		"a.go:3: function Foo in pkg | func Foo() {\n[4 more not shown]": "a.go:3 function …",
+		"Foo stands for 2 symbols; give path and line, or more of the name:\na.go:3: function x.Foo\nb c.go:9: method T.Foo\n…": "a.go:3 function b c.go:9 method …",
+		"no definition was found":                             "",
+		"note: this: is\n:1:2:x\na.go:x:1:y\na.go:-1:1:y\n\n": "",
+	} {
+		spots, more := readSpots(text)
+		var got []string
+		for _, s := range spots {
+			got = append(got, strings.TrimSpace(s.where()+" "+s.kind))
+		}
+		if more {
+			got = append(got, "…")
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
 }
 
-func TestRenameAmbiguous(t *testing.T) {
-	r := workspace(t, "go.mod", mod, "a/a.go", "package a\n\nfunc Foo() {}\n", "b/b.go", "package b\n\nfunc Foo() {}\n")
-	before := r.tree()
-	_, last := r.do("rename Foo to Bar")
-	contains(t, last, "2 things", "a/a.go:3", "b/b.go:3", "nothing was changed")
-	same(t, before, r.tree())
-	_, last = r.do("rename Foo to Bar in b/b.go")
-	contains(t, last, "exit code 0")
-	contains(t, r.get("b/b.go"), "func Bar()")
-	contains(t, r.get("a/a.go"), "func Foo()")
+// Of several symbols the one that is meant is taken where the prompt says it.
+func TestFitting(t *testing.T) {
+	all := []spot{{"a.go", 3, "", "function"}, {"a.go", 5, "", "field"}, {"b/b.go", 7, "", "method"}, {"b/b.go", 9, "", "struct"}}
+	for _, c := range []struct{ file, what, want string }{
+		{"", "", "a.go:3 b/b.go:9"},
+		{"", "function", "a.go:3"},
+		{"", "method", "b/b.go:7"},
+		{"", "type", "b/b.go:9"},
+		{"", "field", "a.go:5"},
+		{"b", "", "b/b.go:9"},
+		{"b/b.go", "function", "b/b.go:7"},
+		{"c", "", ""},
+		{"", "constant", ""},
+	} {
+		var got []string
+		for _, s := range fitting(all, c.file, c.what) {
+			got = append(got, s.where())
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
 }

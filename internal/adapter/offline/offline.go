@@ -18,7 +18,8 @@
 // one that the model refused): it runs and explains
 // commands, finds where names are defined and used, replaces and renames,
 // repairs Go build errors and failing Go tests. What it tried without success
-// it puts back.
+// it puts back. What names mean it asks language servers, where the session has
+// them; without one it searches the text, says so, and renames no symbol.
 package offline
 
 import (

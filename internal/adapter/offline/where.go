@@ -1,9 +1,8 @@
 package offline
 
 import (
+	"errors"
 	"fmt"
-	"go/ast"
-	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -14,61 +13,86 @@ type place struct {
 	path string
 	line int
 	text string
-	what string // "func", "method of T", …
+	what string // "function", … where it is known
 }
 
-// planWhere tells where a name is defined and used, quoting the lines.
+// planWhere tells where a name is defined and used, quoting the lines: what the
+// language server knows of it, else what a search of the text finds.
 func planWhere(h *hands, in intent) {
-	name := in.name[strings.LastIndexByte(in.name, '.')+1:]
-	hits, more, err := h.Grep(`\b` + name + `\b`)
+	if h.serves("lsp_definition") && h.serves("lsp_references") {
+		err := whereServed(h, in)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, errUnknown) {
+			h.Stop(err)
+			return
+		}
+		whereText(h, in, "No language server knows a symbol `"+in.name+"` here, so I searched the text: comments and strings count.")
+		return
+	}
+	whereText(h, in, "This session has no language server, so I searched the text: comments, strings and other things of the same name count ("+noServer+").")
+}
+
+// definitionsShown is how many symbols of one name are looked into.
+const definitionsShown = 5
+
+// whereServed asks the language server.
+func whereServed(h *hands, in intent) error {
+	symbols := []named{{symbol: in.name}}
+	found, _, err := h.places("lsp_definition", symbols[0])
+	notAll := false
+	if s := (*several)(nil); errors.As(err, &s) {
+		found, symbols, notAll, err = s.spots, nil, s.more, nil
+		for _, d := range found[:min(len(found), definitionsShown)] {
+			symbols = append(symbols, named{d.path, d.line, last(in.name)})
+		}
+		notAll = notAll || len(found) > definitionsShown
+	}
+	if err != nil {
+		return err
+	}
+	var defs, uses []place
+	for _, d := range found {
+		defs = append(defs, place{d.path, d.line, d.text, d.kind})
+	}
+	for _, n := range symbols {
+		used, more, err := h.places("lsp_references", n)
+		if err != nil {
+			return err
+		}
+		notAll = notAll || more
+		for _, u := range used {
+			if !slices.ContainsFunc(defs, func(d place) bool { return d.path == u.path && d.line == u.line }) {
+				uses = append(uses, place{path: u.path, line: u.line, text: u.text})
+			}
+		}
+	}
+	h.Say(tellWhere(in, defs, uses, len(defs)+len(uses)))
+	if notAll {
+		h.Say("The language server gave more than one answer lists, so this is not all.")
+	}
+	return nil
+}
+
+// whereText searches the text. What looks like a definition is told as one; why
+// says what the answer is worth.
+func whereText(h *hands, in intent, why string) {
+	hits, more, err := h.Grep(`\b` + last(in.name) + `\b`)
 	if err != nil {
 		h.Stop(err)
 		return
 	}
-	var gofiles []string
-	for _, x := range hits {
-		if strings.HasSuffix(x.path, ".go") && !slices.Contains(gofiles, x.path) && len(gofiles) < 36 {
-			gofiles = append(gofiles, x.path)
-		}
-	}
 	var defs, uses []place
-	code := map[string]map[int]bool{} // lines of Go files where the name is really code
-	if len(gofiles) > 0 {
-		texts, err := h.ReadAll(gofiles)
-		if err != nil {
-			h.Stop(err)
-			return
-		}
-		for _, p := range gofiles {
-			if s := parse(p, p, texts[p]); s != nil {
-				d, lines := s.find(name)
-				defs = append(defs, d...)
-				code[p] = lines
-			}
-		}
-	}
 	for _, x := range hits {
-		if lines, ok := code[x.path]; ok {
-			if !lines[x.line] {
-				continue // in a comment or a string
-			}
-		} else if definesIn(x.path, x.text, name) {
-			defs = append(defs, place{x.path, x.line, x.text, ""})
-			continue
-		}
-		if !slices.ContainsFunc(defs, func(d place) bool { return d.path == x.path && d.line == x.line }) {
-			uses = append(uses, place{path: x.path, line: x.line, text: x.text})
+		p := place{path: x.path, line: x.line, text: x.text}
+		if definesIn(x.path, x.text, last(in.name)) {
+			defs = append(defs, p)
+		} else {
+			uses = append(uses, p)
 		}
 	}
-	if q, _, ok := strings.Cut(in.name, "."); ok {
-		// Package.Name or Type.Name: the definitions of that one, if any.
-		mine := slices.DeleteFunc(slices.Clone(defs), func(d place) bool {
-			return !strings.HasSuffix(d.what, " of "+q) && path.Base(path.Dir(d.path)) != q
-		})
-		if len(mine) > 0 {
-			defs = mine
-		}
-	}
+	h.Say(why)
 	h.Say(tellWhere(in, defs, uses, len(hits)))
 	if more {
 		h.Say("There are more matches than one search lists, so this is not all.")
@@ -125,78 +149,7 @@ func clip(s string) string {
 	return s
 }
 
-// find lists where a Go file defines a name, and the lines that have it as an
-// identifier.
-func (s *source) find(name string) (defs []place, lines map[int]bool) {
-	lines = map[int]bool{}
-	add := func(id *ast.Ident, what string) {
-		if id == nil || id.Name != name {
-			return
-		}
-		n := s.fset.Position(id.Pos()).Line
-		defs = append(defs, place{s.path, n, s.lineText(n), what})
-	}
-	ast.Inspect(s.ast, func(n ast.Node) bool {
-		switch x := n.(type) {
-		case *ast.Ident:
-			if x.Name == name {
-				lines[s.fset.Position(x.Pos()).Line] = true
-			}
-		case *ast.FuncDecl:
-			what := "func"
-			if x.Recv != nil && len(x.Recv.List) == 1 {
-				what = "method of " + receiver(x.Recv.List[0].Type)
-			}
-			add(x.Name, what)
-		case *ast.TypeSpec:
-			add(x.Name, "type")
-			var list *ast.FieldList
-			what := "field of "
-			switch u := x.Type.(type) {
-			case *ast.StructType:
-				list = u.Fields
-			case *ast.InterfaceType:
-				list, what = u.Methods, "method of "
-			}
-			if list != nil {
-				for _, f := range list.List {
-					for _, id := range f.Names {
-						add(id, what+x.Name.Name)
-					}
-				}
-			}
-		case *ast.ValueSpec:
-			for _, id := range x.Names {
-				add(id, "")
-			}
-		case *ast.AssignStmt:
-			if x.Tok == token.DEFINE {
-				for _, l := range x.Lhs {
-					if id, ok := l.(*ast.Ident); ok {
-						add(id, "local")
-					}
-				}
-			}
-		}
-		return true
-	})
-	// A local of the same name matters only where nothing better has it.
-	if slices.ContainsFunc(defs, func(d place) bool { return d.what != "local" }) {
-		defs = slices.DeleteFunc(defs, func(d place) bool { return d.what == "local" })
-	}
-	return defs, lines
-}
-
-func (s *source) lineText(n int) string {
-	from := s.offset(n, 1)
-	if from < 0 {
-		return ""
-	}
-	l, _, _ := strings.Cut(s.text[from:], "\n")
-	return l
-}
-
-// definesIn recognises a definition in other languages by the words before
+// definesIn reports whether a line looks like a definition, by the words before
 // the name.
 func definesIn(file, line, name string) bool {
 	i := strings.Index(line, name)
@@ -214,6 +167,8 @@ func definesIn(file, line, name string) bool {
 		}
 	}
 	switch path.Ext(file) {
+	case ".go":
+		return strings.HasPrefix(line, "func (") && len(before) > 2 && strings.HasSuffix(before[len(before)-1], ")") && strings.HasPrefix(after, "(")
 	case ".py", ".rb":
 		return len(before) == 0 && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") &&
 			strings.HasPrefix(after, "=") && !strings.HasPrefix(after, "==")
