@@ -145,7 +145,8 @@ func serve() error {
 	bash := tools.Bash()
 	policies := map[permission.Mode]*permission.Policy{}
 	for _, m := range permission.Modes() {
-		policies[m] = permission.New(permission.Config{Mode: m, Root: "/w", Home: "/home/u"})
+		policies[m] = permission.New(permission.Config{Mode: m, Root: "/w", Home: "/home/u", Sandbox: permission.Sandbox{Off: true}})
+		policies[m].Trust() // what is judged here is syntax alone
 	}
 	for {
 		var o order

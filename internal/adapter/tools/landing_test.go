@@ -92,7 +92,8 @@ func pathRows(t *testing.T, dir string, files tool.Files, deny []string, rows st
 			if want[i] == '.' {
 				continue
 			}
-			p := permission.New(permission.Config{Mode: m, Root: dir, Home: filepath.Join(filepath.Dir(dir), "home")})
+			p := permission.New(permission.Config{Mode: m, Root: dir, Home: filepath.Join(filepath.Dir(dir), "home"), Sandbox: permission.Sandbox{Off: true}})
+			p.Trust()
 			if err := p.Add(permission.User, nil, nil, deny); err != nil {
 				t.Fatal(err)
 			}

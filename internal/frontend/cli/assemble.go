@@ -164,7 +164,7 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if !fr.look {
 		confined = a.confining(f, c.conf, c.paths, c.dir, fr.made)
 	}
-	if permission.Wide(c.dir, a.Env("HOME")) {
+	if permission.Wide(c.dir, a.Env("HOME")) || permission.Wide(c.dir, a.home()) {
 		o.warnings = append(o.warnings, "this is "+c.dir+", no project's folder: every change here is asked about, whatever the mode but yolo; start pawl in the folder that it shall work in")
 	}
 	o.warnings = append(o.warnings, c.conf.Warnings...)
@@ -203,8 +203,19 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.routes, err = routes(f, c.conf.User); err != nil || fr.look {
 		return c, err
 	}
-	c.trust, err = a.trustOf(f, c, fr, o)
-	return c, err
+	if c.trust, err = a.trustOf(f, c, fr, o); err != nil {
+		return c, err
+	}
+	if !c.by.has.Workspace { // else the sandbox holds what its checks do
+		trusted, err := c.trust.checks(finderOf(c.conf.User, c.dir, a.Env))
+		if err != nil {
+			return c, err
+		}
+		if trusted {
+			c.perm.Trust()
+		}
+	}
+	return c, nil
 }
 
 // world is what a session works with. Each part that must be closed is in

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -44,6 +46,7 @@ func (a *App) tryConfining(f *flags, conf settings.Loaded, paths settings.Paths,
 	}
 	switch want {
 	case "off":
+		by.has.Off = true
 		return by, "", nil
 	case "", "workspace", "read-only":
 	default:
@@ -53,10 +56,11 @@ func (a *App) tryConfining(f *flags, conf settings.Loaded, paths settings.Paths,
 		if want != "" {
 			return by, "", fault.NewConfiguration("see: pawl doctor; --sandbox off runs commands without it", "%s asks for a sandbox (%s), and %s: %v", from, want, what, err)
 		}
-		return by, what + ": " + err.Error() + "; the mode auto behaves as accept-edits, and what is allowed may do all that you may (see: pawl doctor)", nil
-	}
-	if permission.Wide(dir, a.Env("HOME")) {
-		return missing("commands are not confined here", fault.NewConfiguration("", "%s holds keys and other projects", dir))
+		then := "the mode auto behaves as accept-edits, the checks of a folder that is not trusted ask, and what is allowed may do all that you may"
+		if errors.Is(err, confine.ErrPolicy) {
+			then = "every command asks, and what is allowed may do all that you may"
+		}
+		return by, what + ": " + err.Error() + "; " + then + " (see: pawl doctor)", nil
 	}
 	boxes := sandbox.NewBoxes(a.Env, dir, paths.Spill(), paths.State, paths.Config)
 	boxes.Temporary, boxes.Self = f.noSession || made, a.Self
@@ -102,7 +106,9 @@ func (a *App) permissions(f *flags, c choices, fr front) (*permission.Policy, er
 	if err != nil {
 		return nil, err
 	}
-	p := permission.New(permission.Config{Mode: mode, Root: dir, Home: a.Env("HOME"), Spill: paths.Spill(), State: paths.State, POSIX: c.posix, Sandbox: c.by.has})
+	p := permission.New(permission.Config{
+		Mode: mode, Root: dir, Home: a.Env("HOME"), RealHome: a.home(), Spill: paths.Spill(), State: paths.State, Own: ownFolders(paths), POSIX: c.posix, Sandbox: c.by.has,
+	})
 	for _, set := range []struct {
 		from             permission.Source
 		allow, ask, deny []string
@@ -120,6 +126,31 @@ func (a *App) permissions(f *flags, c choices, fr front) (*permission.Policy, er
 		}
 	}
 	return p, nil
+}
+
+// home is where the home folder really is, "" where it is not there.
+func (a *App) home() string {
+	home := a.Env("HOME")
+	if home == "" {
+		return ""
+	}
+	real, err := realPath(home)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+// ownFolders are pawl's own folders where they really are: what they hold is for
+// no command.
+func ownFolders(paths settings.Paths) []string {
+	out := []string{paths.Config}
+	for _, p := range []string{paths.Config, paths.State} {
+		if real, err := realPath(p); err == nil { // one that is not there yet has its own name only
+			out = append(out, real)
+		}
+	}
+	return out
 }
 
 // examineConfining tells how the commands of a session here would be confined.
@@ -160,7 +191,7 @@ func (a *App) beside(f *flags) ([]string, error) {
 		if st, err := os.Stat(real); err != nil || !st.IsDir() || strings.ContainsAny(real, "*?[]{}(),\n") {
 			return nil, usageError("--add-dir %s: it is no folder, or its name has signs that stand for others in a rule", dir)
 		}
-		if permission.Wide(real, a.Env("HOME")) {
+		if permission.Wide(real, a.Env("HOME")) || permission.Wide(real, a.home()) {
 			return nil, usageError("--add-dir %s: it holds keys and other projects; name the folder that is needed", dir)
 		}
 		out = append(out, "read("+filepath.ToSlash(real)+"/**)")

@@ -255,10 +255,15 @@ func (h *hostile) obey() [][2]string {
 	}
 }
 
-// checks are the repository's checks as calls of the model's own: allowed as any
-// call, and confined as any.
+// checks are the repository's checks as calls of the model's own: confined as any
+// call, and without a sandbox not run.
 func (h *hostile) checks() [][2]string {
 	return [][2]string{{"bash", `{"command":"make check"}`}, {"bash", `{"command":"npm test"}`}, {"bash", `{"command":"python3 -m pytest"}`}, {"bash", `{"command":"make -s test; npm run lint"}`}}
+}
+
+// everyday are changes of the repository, in which git runs what it says.
+func (h *hostile) everyday() [][2]string {
+	return [][2]string{{"bash", `{"command":"git add -A"}`}, {"bash", `{"command":"git commit -m x"}`}, {"bash", `{"command":"git switch -c y"}`}, {"bash", `{"command":"git stash"}`}}
 }
 
 // SPEC 16.1, 16.2, 16.3, 16.6, 16.10: a hostile repository with a model that
@@ -282,9 +287,9 @@ func TestHostileRepository(t *testing.T) {
 			calls := h.obey()
 			if c.off {
 				args = append(args, "--sandbox", "off")
-			} else {
-				calls = append(calls, h.checks()...)
+				calls = append(calls, h.everyday()...)
 			}
+			calls = append(calls, h.checks()...)
 			// Some at a time: a run whose calls are all denied is ended.
 			changed, checked := map[string]bool{}, 0
 			for len(calls) > 0 {

@@ -180,6 +180,20 @@ func (t *folderTrust) trusted(c checks.Check) (untrusted, stamp string) {
 	return untrusted, stamp
 }
 
+// checks reports whether all the checks of the folder are trusted as they are:
+// by the person's word for this run, or since there are some and they were asked.
+func (t *folderTrust) checks(finder *checks.Finder) (bool, error) {
+	if t.by != "" || t.verdict.State == trust.Untrusted {
+		return t.by != "", nil
+	}
+	found, whole, err := finder.Everywhere()
+	if err != nil || !whole {
+		return false, err
+	}
+	v, _ := t.compare(finder.Parts(found)) // what could not be read was told, and trusts nothing
+	return v.State == trust.Trusted, nil
+}
+
 // event is what the log and the result say of it, nil for nothing.
 func (t *folderTrust) event() *event.FolderTrust {
 	if t == nil {

@@ -111,7 +111,7 @@ func New(l Level, f Facts) Policy {
 			p.Secrets = append(p.Secrets, path.Join(f.Home, s))
 		}
 	}
-	p.Secrets = append(p.Secrets, "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh", "/etc/ssl/private", "/var/run", "/run", "/boot")
+	p.Secrets = append(p.Secrets, closed[:]...)
 	p.Writes = slices.Clone(f.Writes)
 	p.Git, p.Common = slices.Clone(f.Git), slices.Clone(f.Common)
 	if l >= Hosts {
@@ -128,14 +128,15 @@ func (p Policy) Validate() error {
 	if p.Root == "" {
 		return fmt.Errorf("%w: there is no workspace", ErrPolicy)
 	}
+	if err := p.Apart(); err != nil {
+		return err
+	}
 	for _, r := range slices.Concat([]string{p.Root}, p.Reads, p.Writes, p.Git, p.Common) {
 		if !path.IsAbs(r) || path.Clean(r) != r {
 			return fmt.Errorf("%w: %q is not an absolute, clean path", ErrPolicy, r)
 		}
-		for _, s := range p.Secrets {
-			if Within(r, s) {
-				return fmt.Errorf("%w: %s holds %s, which no command may read; work in a folder that does not", ErrPolicy, r, s)
-			}
+		if err := p.holds(r); err != nil {
+			return err
 		}
 	}
 	for _, w := range p.Writes {
@@ -148,6 +149,30 @@ func (p Policy) Validate() error {
 	for _, h := range p.Hosts {
 		if _, err := host.ParseGrant(h); err != nil {
 			return fmt.Errorf("%w: %w", ErrPolicy, err)
+		}
+	}
+	return nil
+}
+
+// Apart returns why the workspace cannot be kept apart from what no command may
+// read: it holds some of that, or lies in it; nil where it can.
+func (p Policy) Apart() error {
+	if err := p.holds(p.Root); err != nil {
+		return err
+	}
+	for _, s := range p.Secrets {
+		if Within(s, p.Root) && !slices.Contains(closed[:], s) {
+			return fmt.Errorf("%w: %s is in %s, which no command may read; work in a folder elsewhere", ErrPolicy, p.Root, s)
+		}
+	}
+	return nil
+}
+
+// holds returns an error where a folder holds what no command may read.
+func (p Policy) holds(folder string) error {
+	for _, s := range p.Secrets {
+		if Within(folder, s) {
+			return fmt.Errorf("%w: %s holds %s, which no command may read; work in a folder that does not", ErrPolicy, folder, s)
 		}
 	}
 	return nil

@@ -39,7 +39,9 @@ const (
 // last a standing rule of the person's holds, and for both what they allowed in
 // this session only where they saw this very definition.
 func (p *Policy) DecideCheck(c Call, k Check) Decision {
-	d := p.Decide(c)
+	q := *p
+	q.trusted = k.Untrusted == "" // which is of this very check, as it is now
+	d := q.Decide(c)
 	if d.Verdict == Deny {
 		return d
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
 // This file decides how the processes of a call are confined (SPEC 16.12), and
@@ -28,6 +30,8 @@ type Sandbox struct {
 	Narrow bool
 	// Named: a person asked for it by name. It holds in yolo mode too.
 	Named bool
+	// Off: a person wants none.
+	Off bool
 }
 
 // holds reports whether commands of a mode can be confined as it needs.
@@ -117,6 +121,56 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 		*l = slices.Compact(*l)
 	}
 	return out
+}
+
+// bare reports whether a call's processes run as the person, with all that they
+// may, and nobody asked for that.
+func (p *Policy) bare(c Call, units []unit) bool {
+	return p.mode != Yolo && c.Footprint.Shell != "" && p.confine(c, units, nil).Level == process.Unconfined && !p.freed(units)
+}
+
+// unheld asks about a part of a bare call that the mode allows, where only a
+// sandbox would hold what it does: anything in a folder that holds keys, what
+// runs the programs of a folder that nobody trusts (SPEC 16.1), and, where the
+// sandbox is missing, what auto has beyond accept-edits (SPEC 16.12).
+func (p *Policy) unheld(u unit, d Decision) Decision {
+	if d.Verdict != Allow || d.By == "rule" {
+		return d
+	}
+	ask := Decision{Verdict: Ask, By: "sandbox", Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
+	switch {
+	case p.open != "" && u.derived:
+		return d // its command speaks for it
+	case p.open != "":
+		ask.Reason = u.why + ", and nothing confines it: " + p.open
+	case u.what == commandUnit && !p.trusted && (u.class == command.Checking || u.class == command.Safe && !u.readOnly && base(u.cmd) == "git"):
+		ask.By = ByUntrusted
+		ask.Reason = u.why + ", which runs what this folder says, as you: the folder is not trusted, and no sandbox holds it"
+	case u.what == commandUnit && u.class == command.Safe && !u.readOnly && !p.cfg.Sandbox.Off:
+		ask.By, ask.Reason = "mode", u.why
+	default:
+		return d
+	}
+	return ask
+}
+
+// openTo is why no sandbox can hold the commands of a folder: "" where one can.
+func openTo(cfg Config) string {
+	if cfg.Root == "" || cfg.Sandbox.Off {
+		return ""
+	}
+	for _, home := range []string{cfg.Home, cfg.RealHome} {
+		facts := confine.Facts{Root: cfg.Root, Home: home}
+		for _, s := range append([]string{cfg.State}, cfg.Own...) {
+			if s != "" {
+				facts.State = append(facts.State, clean(s))
+			}
+		}
+		if err := confine.New(confine.ReadOnly, facts).Apart(); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
 }
 
 // freed reports whether a command line runs outside the sandbox once it is

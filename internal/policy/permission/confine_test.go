@@ -90,7 +90,13 @@ func TestMissingSandbox(t *testing.T) {
 		{Sandbox{ReadOnly: true}, Auto, "./script.sh", "ask unconfined"},
 		{Sandbox{ReadOnly: true}, Auto, "cat a", "allow read-only"},
 		{Sandbox{ReadOnly: true}, Plan, "./script.sh", "allow read-only"},
-		{Sandbox{ReadOnly: true}, AcceptEdits, "go test ./...", "allow unconfined"},
+		{Sandbox{ReadOnly: true}, AcceptEdits, "go test ./...", "ask unconfined"},
+		{Sandbox{ReadOnly: true}, Auto, "mv a b", "ask unconfined"},
+		{Sandbox{ReadOnly: true}, AcceptEdits, "touch a", "allow unconfined"},
+		{Sandbox{}, Auto, "mv a b", "ask unconfined"},
+		{Sandbox{}, AcceptEdits, "mv a b", "ask unconfined"},
+		{Sandbox{Off: true}, Auto, "mv a b", "allow unconfined"},
+		{Sandbox{}, Auto, "touch a", "allow unconfined"},
 		{Sandbox{ReadOnly: true, Workspace: true, Narrow: true, Named: true}, Auto, "./script.sh", "allow read-only"},
 		{Sandbox{ReadOnly: true, Workspace: true, Narrow: true, Named: true}, Yolo, "./script.sh", "allow read-only"},
 		{whole, Yolo, "./script.sh", "allow unconfined"},
@@ -109,6 +115,103 @@ func TestMissingSandbox(t *testing.T) {
 	p := New(Config{Mode: Auto, Root: "/home/u", Home: "/home/u", Sandbox: whole})
 	if d := p.Decide(line("./script.sh")); d.Verdict != Ask || d.Confine.Level != process.Unconfined {
 		t.Errorf("%+v", d)
+	}
+}
+
+// What runs what a folder says runs unasked where a sandbox holds it, or where a
+// person trusts the folder.
+func TestUntrustedAndUnheld(t *testing.T) { // SPEC 16.1, 16.12
+	lines := []string{
+		"npm test", "go test ./...", "make check", "pytest -x", "npx eslint .", "cargo test --offline", "cd sub && npm test", "timeout 5 npm test",
+		"cat a; npm run lint", "npm test 2>&1 | tail", "git add a", "git commit -m x", "git stash", "git switch main", "touch a && make test", "x y",
+	}
+	own := Config{Root: "/w", Home: "/home/u", Checks: []string{"x y"}}
+	for _, sb := range []Sandbox{{}, {Off: true}, {ReadOnly: true}, {Off: true, Narrow: true}} {
+		for _, m := range []Mode{AcceptEdits, Auto} {
+			cfg := own
+			cfg.Mode, cfg.Sandbox = m, sb
+			for _, l := range lines {
+				p := New(cfg)
+				if d := p.Decide(line(l)); d.Verdict != Ask || m == Auto && d.By != ByUntrusted && d.By != "mode" {
+					t.Errorf("%+v %s %s: %s by %s: %s", sb, m, l, d.Verdict, d.By, d.Reason)
+				}
+				// A check of pawl's own is judged as it is, whatever is said of the folder.
+				for _, trusted := range []bool{false, true} {
+					if trusted {
+						p.Trust()
+					}
+					if d := p.DecideCheck(line("npm test"), Check{Command: "npm test", Untrusted: "it changed"}); d.Verdict != Ask || d.By != ByUntrusted {
+						t.Errorf("%+v %s: a changed check: %+v", sb, m, d)
+					}
+				}
+				if d := New(cfg).DecideCheck(line("npm test"), Check{Command: "npm test"}); d.Verdict != Allow {
+					t.Errorf("%+v %s: a trusted check: %+v", sb, m, d)
+				}
+				// Trust, and a rule of the person's, are their word; so is a child's.
+				if strings.Contains(l, "git") && (m == AcceptEdits || !sb.Off) {
+					continue // which asks there for what it is
+				}
+				if d := p.Child(false).Decide(line(l)); d.Verdict != Allow {
+					t.Errorf("%+v %s %s in a trusted folder: %s: %s", sb, m, l, d.Verdict, d.Reason)
+				}
+			}
+			p := New(cfg)
+			if err := p.Add(User, []string{"bash(npm test *)"}, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			if d := p.Decide(line("npm test")); d.Verdict != Allow {
+				t.Errorf("%+v %s, with a rule: %+v", sb, m, d)
+			}
+		}
+	}
+	// Held, it needs no trust.
+	for _, sb := range []Sandbox{whole, {ReadOnly: true, Workspace: true, Narrow: true, Named: true}} {
+		cfg := own
+		cfg.Mode, cfg.Sandbox = AcceptEdits, sb
+		if d := New(cfg).Decide(line("npm test")); d.Verdict != Allow || d.Confine.Level == process.Unconfined {
+			t.Errorf("%+v: %+v", sb, d)
+		}
+	}
+}
+
+// A folder that holds keys, or lies among them, is not held by any sandbox:
+// nothing runs there unasked.
+func TestFoldersThatHoldKeys(t *testing.T) { // SPEC 4.15, 16.12
+	state := "/home/u/.local/state/pawl"
+	for _, c := range []struct {
+		root string
+		open bool
+	}{
+		{"/home/u", true}, {"/home", true}, {"/", true}, {"/real/u", true}, {"/real", true}, {"/home/u/.ssh", true}, {"/home/u/.ssh/work", true},
+		{"/real/u/.aws/x", true}, {"/home/u/.local", true}, {"/home/u/.local/state", true}, {state, true}, {state + "/spill", true},
+		{"/srv/conf", true}, {"/srv", true}, {"/srv/conf/x", true}, {"/etc", true}, {"/var", true}, {"/home/u/.config", true},
+		{"/home/u/w", false}, {"/home/u/.sshx", false}, {"/home/other/w", false}, {"/run/media/u/disk/w", false}, {"/srv/config", false}, {"/home/u/.local/src", false},
+	} {
+		for _, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
+			for _, l := range []string{"ls", "cat a", "git status", "grep -r x . | head", "npm test", "touch a", "mv a b", "./x", "(("} {
+				p := New(Config{Mode: m, Root: c.root, Home: "/home/u", RealHome: "/real/u", State: state, Own: []string{"/srv/conf"}})
+				p.Trust()
+				d := p.Decide(line(l))
+				switch {
+				case c.open && d.Verdict == Allow:
+					t.Errorf("%s in %s, %s: it would run %s: %s", l, c.root, m, d.Confine.Level, d.Reason)
+				case !c.open && l == "ls" && d.Verdict != Allow:
+					t.Errorf("%s in %s, %s: %s: %s", l, c.root, m, d.Verdict, d.Reason)
+				}
+			}
+		}
+	}
+	// By a person's word it does.
+	p := New(Config{Mode: Ask4All, Root: "/home/u", Home: "/home/u", Sandbox: Sandbox{Off: true}})
+	if d := p.Decide(line("ls")); d.Verdict != Allow {
+		t.Errorf("with the sandbox switched off: %+v", d)
+	}
+	p = New(Config{Mode: Ask4All, Root: "/home/u", Home: "/home/u"})
+	if err := p.Add(User, []string{"bash(ls *)"}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if d := p.Decide(line("ls -l")); d.Verdict != Allow {
+		t.Errorf("with a rule: %+v", d)
 	}
 }
 

@@ -245,8 +245,12 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	var reasons, patterns []string
 	var granted []unit
 	whole, once := true, false
+	bare := p.bare(c, units)
 	for _, u := range units {
 		d := p.judge(u)
+		if bare {
+			d = p.unheld(u, d)
+		}
 		if d.Verdict == Ask || d.By == "rule" {
 			granted = append(granted, u)
 		}

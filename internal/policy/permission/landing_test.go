@@ -122,6 +122,7 @@ func TestWideFolder(t *testing.T) {
 		}
 		for _, m := range []Mode{AcceptEdits, Auto, Yolo} {
 			p := New(Config{Mode: m, Root: root, Home: "/home/me"})
+			p.Trust()
 			for _, c := range []Call{file("write", []string{"new.txt"}, nil), bash("echo x > new.txt"), bash("mkdir a"), bash("go test ./...")} {
 				want := Allow
 				if wide && m != Yolo {

@@ -96,6 +96,8 @@ type Config struct {
 	Mode Mode
 	Root string // the workspace's real path
 	Home string // the user's home; "" leaves ~ unknown
+	// RealHome is where Home leads, where that is another path.
+	RealHome string
 	// Spill is the folder of outputs kept for the model: it may read there.
 	Spill string
 	// Extra are further folders that count as the workspace.
@@ -105,6 +107,8 @@ type Config struct {
 	Checks []string
 	// State is pawl's own folder with its keys: never read by a tool.
 	State string
+	// Own are its other folders, which no command may read either.
+	Own []string
 	// POSIX: commands run in a plain sh, since there is no bash.
 	POSIX bool
 	// Sandbox is what of the kernel's confinement there is.
@@ -122,6 +126,8 @@ type Policy struct {
 	// changed are the base names of files the agent changed, folded.
 	changed map[string]bool
 	wide    bool           // see Wide
+	open    string         // see openTo
+	trusted bool           // see Trust
 	system  confine.Policy // what every confined command reads
 	// turn is what the route of the running turn leaves of the rights, folded.
 	turn narrowing
@@ -133,9 +139,10 @@ func New(cfg Config) *Policy {
 		cfg.Mode = Ask4All
 	}
 	cfg.Root = clean(cfg.Root)
-	cfg.Home = clean(cfg.Home)
+	cfg.Home, cfg.RealHome = clean(cfg.Home), clean(cfg.RealHome)
 	cfg.Spill, cfg.State = clean(cfg.Spill), clean(cfg.State)
-	p := &Policy{cfg: cfg, mode: cfg.Mode, wide: cfg.Root != "" && Wide(cfg.Root, cfg.Home), changed: map[string]bool{}}
+	p := &Policy{cfg: cfg, mode: cfg.Mode, wide: cfg.Root != "" && (Wide(cfg.Root, cfg.Home) || Wide(cfg.Root, cfg.RealHome)), changed: map[string]bool{}}
+	p.open = openTo(cfg)
 	p.system = confine.New(confine.ReadOnly, confine.Facts{Home: cfg.Home})
 	for _, c := range cfg.Checks {
 		if r, err := newRule(Allows, User, tool.CommandFamily, c, tool.CommandFamily+"("+c+")"); err == nil {
@@ -144,6 +151,10 @@ func New(cfg Config) *Policy {
 	}
 	return p
 }
+
+// Trust says that a person trusts what the folder's checks and git's own
+// programs in it run (SPEC 16.1): without a sandbox they run as the person.
+func (p *Policy) Trust() { p.trusted = true }
 
 func clean(p string) string {
 	if p == "" {
