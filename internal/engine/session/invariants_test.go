@@ -249,7 +249,9 @@ func modeIn(t *rapid.T, mode, dir string) *permission.Policy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody"})
+	p := permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody", Sandbox: permission.Sandbox{Off: true}})
+	p.Trust()
+	return p
 }
 
 func (w *world) start() {

@@ -77,7 +77,9 @@ func policy(t *testing.T, mode, dir string) *permission.Policy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody"})
+	p := permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody", Sandbox: permission.Sandbox{Off: true}})
+	p.Trust()
+	return p
 }
 
 func (r *rig) open() {

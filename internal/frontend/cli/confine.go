@@ -56,7 +56,7 @@ func (a *App) tryConfining(f *flags, conf settings.Loaded, paths settings.Paths,
 		if want != "" {
 			return by, "", fault.NewConfiguration("see: pawl doctor; --sandbox off runs commands without it", "%s asks for a sandbox (%s), and %s: %v", from, want, what, err)
 		}
-		then := "the mode auto behaves as accept-edits, the checks of a folder that is not trusted ask, and what is allowed may do all that you may"
+		then := "the mode auto behaves as accept-edits, a folder's checks ask unless you trust it, and what is allowed may do all that you may"
 		if errors.Is(err, confine.ErrPolicy) {
 			then = "every command asks, and what is allowed may do all that you may"
 		}

@@ -34,7 +34,7 @@ func (r *rig) trusting(yes bool) {
 
 // SPEC 16.1: without a person the checks of a folder that is not trusted do not
 // run, whatever mode and rules say; what the model asks for itself is a call
-// like any.
+// like any: a rule allows it.
 func TestUntrustedIsInert(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []permission.Mode{permission.AcceptEdits, permission.Auto, permission.Yolo} {
@@ -54,6 +54,9 @@ func TestUntrustedIsInert(t *testing.T) {
 		}
 	}
 	r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"x\"}}", write("a.js", "1"), llmtest.Use("bash", `{"command":"npm test"}`), llmtest.Say("done"))
+	if err := r.cfg.Permission.Add(permission.User, []string{"bash(npm test)"}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
 	r.program("npm", `echo ran >>"`+r.dir+`/ran"; printf '\n> shop@1.0.0 test\n> jest\n\nTests:       2 passed, 2 total\n'`)
 	r.trusting(false)
 	es := r.run(nil)
