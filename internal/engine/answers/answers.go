@@ -29,7 +29,8 @@ type Config struct {
 	Prefer func(text string) error // keeps a preference; nil: none is kept
 	Tools  tool.Set
 	Files  tool.Files
-	Mask   func(string) string
+	// Masked is a result without the secrets in it.
+	Masked func(tool.Result) tool.Result
 	Model  func() string // the reference of the model in use
 	Limit  func() int    // how many bytes of the next result are shown
 	Now    func() time.Time
@@ -217,7 +218,7 @@ func (c *Cache) lookAgain(ctx context.Context, l Look) (string, bool) {
 	if err != nil || r.Error {
 		return "", false
 	}
-	return strings.ToValidUTF8(c.cfg.Mask(r.Text), "\uFFFD"), true
+	return strings.ToValidUTF8(c.cfg.Masked(r).Text, "\uFFFD"), true
 }
 
 func digest(text string) string {

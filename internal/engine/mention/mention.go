@@ -44,7 +44,8 @@ type Reader struct {
 	Env   func(*turn.Pending) tool.Env
 	// Decide judges a call as one of the model's.
 	Decide func(*turn.Pending) permission.Decision
-	Mask   func(string) string
+	// Masked is a result without the secrets in it.
+	Masked func(tool.Result) tool.Result
 }
 
 // Attach reads what a prompt mentions; nil where it mentions nothing.
@@ -119,10 +120,7 @@ func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Res
 	if dir {
 		r.Text = "== " + clean + "/ ==\n" + r.Text
 	}
-	if masked := rd.Mask(r.Text); masked != r.Text {
-		r.Text, r.Seen = masked, nil // masked lines are not what the file holds
-	}
-	return r, ""
+	return rd.Masked(r), ""
 }
 
 // The end of a mention that names lines: a.go:10, a.go:10-20, a.go#L10-L20.

@@ -83,10 +83,8 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if len(seen) > 0 {
 		r.Text += "\n" + lines + "These lines now count as read: the same call may be made again."
 	}
-	if masked := g.s.cfg.Mask.String(r.Text); masked != r.Text {
-		r.Text, seen = masked, nil
-	}
-	r.Seen = seen
+	masked := g.s.results().Masked(tool.Result{Text: r.Text, Seen: seen})
+	r.Text, r.Seen = masked.Text, masked.Seen
 	return r
 }
 

@@ -1,13 +1,22 @@
 package session_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // SPEC 9.4, 16.7: a call runs with what it was given, and the file gets it; the
@@ -54,6 +63,76 @@ func TestCallsRunWithWhatTheLogMasks(t *testing.T) {
 	r.run("and on", nil)
 	if again := lastSent(t, m); !strings.HasPrefix(again, strings.TrimSuffix(live, "]")) {
 		t.Errorf("taken up again, the model is sent\n%s\nand not\n%s", again, live)
+	}
+}
+
+// SPEC 16.7: whatever text of its result a tool puts a key into, and wherever the
+// result is cut for the model, no piece of the key is in the log or in what is kept
+// beside it. A new field of a result is tried without anybody adding it.
+func TestNoPieceOfAKeyIsKept(t *testing.T) {
+	const key = "correct-horse-7-battery"
+	long := func(i int) string { // keys wherever it is cut
+		return strings.Repeat("x", i) + strings.Repeat(" "+key, 2000) + "\n" + strings.Repeat(key+"\n", 2000)
+	}
+	results := map[string]func(text string) tool.Result{
+		"an error": func(text string) tool.Result { return tool.Errorf("%s", text) },
+		"a gap": func(text string) tool.Result {
+			g := &tool.Gap{Head: text, Tail: text, Bytes: 9, Where: "elsewhere"}
+			return tool.Result{Text: g.Text() + "exit 1 " + key, Gap: g, Last: "exit 1"}
+		},
+	}
+	for i := range reflect.TypeFor[tool.Result]().NumField() {
+		f := reflect.TypeFor[tool.Result]().Field(i)
+		if f.Type.Kind() == reflect.String {
+			results[f.Name] = func(text string) tool.Result {
+				var r tool.Result
+				reflect.ValueOf(&r).Elem().Field(i).SetString(text)
+				return r
+			}
+		}
+	}
+	if len(results) < 6 {
+		t.Fatalf("only %d texts of a result", len(results))
+	}
+	n := 0
+	for name, made := range results {
+		t.Run(name, func(t *testing.T) {
+			leaks := tool.Raw(llm.ToolSpec{Name: "leak", Doc: "d", Schema: json.RawMessage(`{"type":"object"}`)}, nil,
+				func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
+					n++
+					r := made(long(n % 24))
+					if name == "an error" {
+						return tool.Result{}, errors.New(r.Text)
+					}
+					return r, nil
+				})
+			r := newRig(t, "yolo", llmtest.New(llmtest.Use("leak", `{}`), llmtest.Use("leak", `{"a":1}`), llmtest.Use("leak", `{"a":2}`), llmtest.Say("done")), func(c *session.Config) {
+				c.Tools, c.Mask = append(c.Tools, leaks), secrets.New(key)
+			})
+			r.run("go", nil)
+			kept := map[string]string{}
+			for _, e := range r.log() {
+				kept[e.Body.Kind()] += args(e.Body)
+			}
+			err := filepath.WalkDir(r.cfg.SpillDir, func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				b, err := os.ReadFile(path)
+				kept[filepath.Base(path)] = string(b)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for where, text := range kept {
+				for from := range len(key) - 8 {
+					if at := strings.Index(text, key[from:from+8]); at >= 0 {
+						t.Fatalf("%s: …%s…", where, text[max(0, at-40):min(len(text), at+40)])
+					}
+				}
+			}
+		})
 	}
 }
 

@@ -177,7 +177,7 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	})
 	s.ops = &operations{state: s.state, turn: s.turn, queued: make(chan struct{}, 1)}
 	s.answers = answers.New(answers.Config{
-		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Mask: cfg.Mask.String, Now: cfg.Now, Record: s.record,
+		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Masked: turn.Results{Mask: cfg.Mask.String}.Masked, Now: cfg.Now, Record: s.record,
 		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.window.resultCap()) },
 	})
 	s.side = &sideRequests{s.state, s.spending}

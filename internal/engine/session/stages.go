@@ -66,8 +66,8 @@ func (s *Session) loop() *turn.Loop {
 		Retry: turn.Retry{
 			For: s.cfg.RetryFor, TimeLeft: s.spending.TimeLeft, Longer: s.longer, Fallback: s.chain(model), Jitter: s.cfg.Jitter,
 		},
-		Log:     turn.Log{Record: s.recordAndCount, Live: s.log.Publish, Mask: s.cfg.Mask.String},
-		Results: turn.Results{Cap: s.window.resultCapOf, Spill: s.spill},
+		Log:     turn.Log{Record: s.recordAndCount, Live: s.log.Publish},
+		Results: s.results(),
 		Clock:   turn.Clock{Now: s.cfg.Now, Sleep: s.cfg.Sleep},
 	}
 }

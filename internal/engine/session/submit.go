@@ -110,7 +110,7 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*run, err
 func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 	if p.Source == event.Person {
 		p.attached = mention.Reader{
-			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Policy, Mask: s.cfg.Mask.String,
+			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Policy, Masked: s.results().Masked,
 		}.Attach(ctx, p.Text)
 	}
 	if p.Piped != "" {

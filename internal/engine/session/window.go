@@ -29,13 +29,19 @@ func (s *contextWindow) resultCapOf(text string) int {
 	return eventlog.Look(s.log, func() int { return s.conv.ResultCapOf(text) })
 }
 
+// results is what the model is shown of results.
+func (s *Session) results() turn.Results {
+	return turn.Results{Mask: s.cfg.Mask.String, Cap: s.window.resultCapOf, Spill: s.spill}
+}
+
 // shorten returns what a person's command printed as the model is shown it: as
 // much as of the result of a tool, with where the whole is.
 func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
-	limit := s.window.resultCapOf(ran.Output)
-	if ran.Gap == nil {
-		text, _ := window.Cut(ran.Output, limit, func() string {
-			file, err := s.spill(context.WithoutCancel(ctx), "command", ran.Output)
+	r := s.results().Masked(tool.Result{Text: ran.Output, Gap: ran.Gap})
+	limit := s.window.resultCapOf(r.Text)
+	if r.Gap == nil {
+		text, _ := window.Cut(r.Text, limit, func() string {
+			file, err := s.spill(context.WithoutCancel(ctx), "command", r.Text)
 			if err != nil {
 				return "the whole could not be kept: " + err.Error()
 			}
@@ -43,10 +49,10 @@ func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
 		})
 		return text
 	}
-	if window.Fits(ran.Output, limit) {
-		return ran.Output
+	if window.Fits(r.Text, limit) {
+		return r.Text
 	}
-	return window.Narrow(*ran.Gap, limit).Text()
+	return window.Narrow(*r.Gap, limit).Text()
 }
 
 // replyRoom is how long a reply may be for it to fit the window, 0 where the

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -63,13 +64,22 @@ func (w *repetitionGuard) see(model string, d llm.Delta) error {
 	return &loopError{fault.NewLLM("%s said one passage over and over in its %s, which was cut off", model, what), passage}
 }
 
-// maxPassage is how much of a passage the log keeps.
-const maxPassage = 2000
+// fromALine is a passage that repeats, from the beginning of a line of it or of a
+// word: where it was cut off may be inside a key, which nobody would find in its
+// two halves.
+func fromALine(passage string) string {
+	for _, end := range []string{"\n", " "} {
+		if before, rest, ok := strings.Cut(passage, end); ok {
+			return rest + before + end
+		}
+	}
+	return passage
+}
 
 // looped records a reply that was cut off and lets the ladder speak. The error
 // is why the turn must end.
 func (l *Loop) looped(ctx context.Context, attempt int, loop *loopError, shown bool) error {
-	cut := event.Retried{Attempt: attempt, Error: Describe(loop), Shown: shown, Loop: cutHead(l.Log.Mask(loop.passage), maxPassage)}
+	cut := event.Retried{Attempt: attempt, Error: Describe(loop), Shown: shown, Loop: fromALine(loop.passage)}
 	if err := l.Log.Record(ctx, event.Draft{Body: cut}); err != nil {
 		return err
 	}

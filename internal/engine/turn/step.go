@@ -257,21 +257,41 @@ func Invoke(ctx context.Context, t tool.Tool, env func() tool.Env, args json.Raw
 	return t.Run(ctx, env(), args)
 }
 
+// Masked is a result without the secrets in it. Whoever shortens a result, keeps
+// it elsewhere or compares it does so with this: a key that was cut in two is not
+// found any more. The log masks all of it again on its way in.
+func (rs Results) Masked(r tool.Result) tool.Result {
+	texts := []*string{&r.Text}
+	if r.Gap != nil {
+		g := *r.Gap
+		r.Gap = &g
+		texts = append(texts, &g.Head, &g.Tail)
+	}
+	whole := r.Text
+	for _, text := range texts {
+		*text = rs.Mask(*text)
+	}
+	if r.Text != whole {
+		r.Seen = nil // masked lines are not what the file holds: an edit must read again
+	}
+	return r
+}
+
 // finish masks, bounds and keeps a result. Here and nowhere else it is decided
 // how much of it the model is shown.
 func (l *Loop) finish(ctx context.Context, d *done) {
 	p, r := d.p, d.ran.Result
 	r.Text = p.noted(r)
-	text := l.Log.Mask(r.Text)
-	if text != r.Text {
-		// Masked lines are not what the file holds: an edit must read again.
-		r.Seen = nil
-	}
+	after := afterOutput(r)
+	r = l.Results.Masked(r)
+	text := r.Text
 	d.Bytes = int64(len(text))
 	switch limit := l.Results.Cap(text); {
 	case r.Gap != nil:
 		d.Bytes, d.Spill = d.Bytes-int64(len(r.Gap.Text()))+r.Gap.Size(), r.Gap.File
-		text = l.narrow(r, limit)
+		if text = r.Gap.Text() + after; limit > 0 && !window.Fits(text, limit) {
+			text = window.Narrow(*r.Gap, max(limit-window.Estimate{}.Count(after), 1)).Text() + after
+		}
 	// A tool that chose its lines by Env.Limit is taken at its word: they stay
 	// shown.
 	case limit > 0 && (len(r.Seen) == 0 || len(text) > window.Bytes(limit)):
@@ -299,19 +319,15 @@ func (l *Loop) finish(ctx context.Context, d *done) {
 	d.Result = llm.Result{ID: d.ID, Name: p.Call.Name, Text: text, Error: r.Error, Images: r.Images}
 }
 
-// narrow makes a result that begins with an output whose middle is missing fit
-// into so many tokens; what stands after the output stays.
-func (l *Loop) narrow(r tool.Result, tokens int) string {
-	g := *r.Gap
-	output := g.Text()
-	trimmed := strings.TrimRight(output, "\n") // as some tools give it
-	after := strings.TrimPrefix(r.Text, trimmed)
-	after = strings.TrimPrefix(after, output[len(trimmed):]) // not cut: the log masks it
-	g.Head, g.Tail = l.Log.Mask(g.Head), l.Log.Mask(g.Tail)
-	if text := g.Text() + after; tokens <= 0 || window.Fits(text, tokens) {
-		return text
+// afterOutput is what stands after an output whose middle is missing. It is not
+// cut, and masked by the log.
+func afterOutput(r tool.Result) string {
+	if r.Gap == nil {
+		return ""
 	}
-	return window.Narrow(g, max(tokens-window.Estimate{}.Count(after), 1)).Text() + after
+	output := r.Gap.Text()
+	trimmed := strings.TrimRight(output, "\n") // as some tools give it
+	return strings.TrimPrefix(strings.TrimPrefix(r.Text, trimmed), output[len(trimmed):])
 }
 
 // noted is a result's text with what the stages say to it.

@@ -84,12 +84,12 @@ type Log struct {
 	Record func(context.Context, ...event.Draft) error
 	// Live shows something that is not stored.
 	Live func(event.Body)
-	// Mask hides secrets in what a tool returned, before anything stores it.
-	Mask func(string) string
 }
 
-// Results bounds what the model is shown of a result.
+// Results is what the model is shown of a result: no secret, and not too much.
 type Results struct {
+	// Mask hides secrets in a text.
+	Mask func(string) string
 	// Cap is how many tokens of a text the model is shown, 0 for all.
 	Cap func(text string) int
 	// Spill keeps a whole result that is longer and returns where it is.

@@ -63,7 +63,7 @@ func newBench(m llm.Model, tools ...tool.Tool) *bench {
 			r, err := window.NewBuilder(&b.conv, nil).Request(llm.Tail{})
 			return r, nil, err
 		}},
-		Log: Log{Mask: func(s string) string { return s }, Record: func(_ context.Context, ds ...event.Draft) error {
+		Log: Log{Record: func(_ context.Context, ds ...event.Draft) error {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			for _, d := range ds {
@@ -77,7 +77,8 @@ func newBench(m llm.Model, tools ...tool.Tool) *bench {
 				defer b.mu.Unlock()
 				b.live = append(b.live, e)
 			}},
-		Results: Results{Cap: func(string) int { return 250 },
+		Results: Results{
+			Mask: func(s string) string { return s }, Cap: func(string) int { return 250 },
 			Spill: func(_ context.Context, call, text string) (string, error) {
 				b.spilt[call] = text
 				return "/spill/" + call, nil
