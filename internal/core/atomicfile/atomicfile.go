@@ -1,7 +1,6 @@
-// Package atomicfile writes pawl's own files, on every system: whoever reads one
-// finds what was there before or what was written, and never a part. What people
-// and models edit in a workspace is written by adapter/workspace, which keeps
-// more.
+// Package atomicfile writes pawl's own files, on every system: a reader finds
+// either the old or the new content, never a part. Files of a workspace, which
+// people and models edit, are written by adapter/workspace, which preserves more.
 package atomicfile
 
 import (

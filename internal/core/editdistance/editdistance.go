@@ -1,18 +1,18 @@
-// Package editdistance computes how far two names are apart, so that a mistyped
-// name can be answered with the one that was meant.
+// Package editdistance computes the distance between two names, to find the name
+// that was meant by a mistyped one.
 package editdistance
 
 import "strings"
 
-// maxName is how many runes of a name are compared: no name that a person or a
-// model mistypes is longer, and the work is its square.
+// maxName is how many runes of a name are compared. Mistyped names are not longer,
+// and the work grows with the square of the length.
 const maxName = 80
 
-// Distance counts the insertions, deletions, substitutions and swaps of
-// neighbours between two names. Only their first 80 runes count.
+// Distance counts the insertions, deletions, substitutions and swaps of neighbours
+// between two names. Only their first 80 runes count.
 func Distance(a, b string) int {
 	x, y := head(a), head(b)
-	// Three rows of the table are enough: a swap looks two back.
+	// Three rows of the table are enough, since a swap refers to the row before the last.
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range last {
 		last[j] = j
@@ -39,8 +39,8 @@ func head(s string) []rune {
 	return out[:min(len(out), maxName)]
 }
 
-// Nearest returns the name that somebody who typed name most likely meant, or
-// "" if none is near: one letter in three may be wrong. Case does not count.
+// Nearest returns the most similar one of names, or "" if none is similar enough:
+// one letter in three may differ. Case is ignored.
 func Nearest(name string, names []string) string {
 	low := strings.ToLower(name)
 	best, near := max(1, len([]rune(low))/3)+1, ""

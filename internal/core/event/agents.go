@@ -1,9 +1,9 @@
 package event
 
-// This file has what the log of a session says of its agents: child sessions,
-// each with a log of its own, that work on a part of its task.
+// This file has the events by which a session's log records its agents: child
+// sessions with their own logs that work on a part of its task.
 
-// ParentCall is the call of another session that a session was made for.
+// ParentCall is the call of a parent session that started a child session.
 type ParentCall struct {
 	Session string `json:"session"`
 	Call    string `json:"call"`
@@ -14,29 +14,29 @@ type ParentCall struct {
 type ChildEvent struct {
 	Session string `json:"session"`
 	Seq     int64  `json:"seq"`
-	Call    string `json:"call,omitempty"` // in that log, that ran then; "" for none
+	Call    string `json:"call,omitempty"` // the call in that log that ran then; "" for none
 }
 
-// AgentStarted says that a call has a child session work for it.
+// AgentStarted records that a call started a child session.
 type AgentStarted struct {
 	Call  string `json:"call"`
-	Child string `json:"child"` // its session
+	Child string `json:"child"` // the child session
 	Agent string `json:"agent"` // the kind
 	Title string `json:"title,omitempty"`
 	// Background: the call does not wait for it.
 	Background bool `json:"background,omitempty"`
 }
 
-// AgentCalled is a call of a child session that ran something. It counts for
-// the evidence of the session that started the agent. Done.ID is Child.Call.
+// AgentCalled is a call of a child session that ran something. It counts as
+// evidence for the session that started the agent. Done.ID is Child.Call.
 type AgentCalled struct {
 	Call  string     `json:"call"`
 	Child ChildEvent `json:"child"`
 	Done  CallDone   `json:"done"`
 }
 
-// AgentEnded says how a child session's run ended: the last that this log has
-// of it.
+// AgentEnded records how a child session's run ended. It is the last event of
+// the run in this log.
 type AgentEnded struct {
 	Call  string `json:"call"`
 	Child string `json:"child"`

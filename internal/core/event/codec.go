@@ -15,7 +15,7 @@ var types = func() map[string]reflect.Type {
 	return m
 }()
 
-// Kinds lists the kinds of all bodies that this pawl knows.
+// Kinds lists the kinds of all bodies that this version knows.
 func Kinds() []string {
 	out := make([]string, len(bodies))
 	for i, b := range bodies {
@@ -32,7 +32,7 @@ func New(kind string) Body {
 	return nil
 }
 
-// Encode returns a body's JSON; for an Unknown, what was read.
+// Encode returns a body's JSON; for an Unknown, the JSON that was read.
 func Encode(b Body) ([]byte, error) {
 	if u, ok := b.(Unknown); ok {
 		return u.Raw, nil
@@ -46,8 +46,8 @@ func Encode(b Body) ([]byte, error) {
 	return bytes.TrimRight(out.Bytes(), "\n"), nil
 }
 
-// Decode reads a body. A kind or a version that is not known becomes an Unknown
-// and is not an error; JSON that does not fit a known body is one.
+// Decode reads a body. An unknown kind or version becomes an Unknown and is not
+// an error; JSON that does not fit a known body is an error.
 func Decode(kind string, version int, raw []byte) (Body, error) {
 	t, ok := types[kind]
 	if !ok || VersionOf(reflect.Zero(t).Interface().(Body)) < version {

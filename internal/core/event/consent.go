@@ -7,31 +7,31 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
-// This file has what is asked of a person and what the answers allow.
+// This file has the questions to a person and what their answers allow.
 
 // Question is one call that needs consent.
 type Question struct {
 	Call    string `json:"call"`
 	Tool    string `json:"tool"`
 	Title   string `json:"title"`           // one line: what it wants to do
-	Preview string `json:"preview"`         // never elided
-	Reason  string `json:"reason"`          // why it is asked
+	Preview string `json:"preview"`         // never shortened
+	Reason  string `json:"reason"`          // why pawl asks
 	Pattern string `json:"pattern"`         // the rule that "session" and "always" would add
 	Always  bool   `json:"always"`          // whether "always" may be chosen
 	Edits   bool   `json:"edits,omitempty"` // the mode accept-edits would not ask
 }
 
-// Asked puts questions to a person: all that one step needs, at once.
+// Asked puts questions to a person: all questions of one step at once.
 type Asked struct {
 	ID string `json:"id"`
-	// From names the agent that asks, and its session; empty where the session
-	// itself does.
+	// From names the agent that asks, and its session; empty if the session
+	// itself asks.
 	From      string     `json:"from,omitempty"`
 	Questions []Question `json:"questions,omitempty"`
-	// Why is what pawl itself asks about (budget, stuck, pause, …); empty where
-	// a call or the model asks.
+	// Why is the subject of a question by pawl itself (budget, stuck, pause, …);
+	// empty if a call or the model asks.
 	Why string `json:"why,omitempty"`
-	// Text and Options: a question of the model itself (ask_user), or pawl's.
+	// Text and Options are those of a question by the model (ask_user) or by pawl.
 	Text    string   `json:"text,omitempty"`
 	Options []string `json:"options,omitempty"`
 }
@@ -51,7 +51,7 @@ const (
 type Verdict struct {
 	Call  string `json:"call"`
 	Scope Scope  `json:"scope"`
-	Why   string `json:"why,omitempty"` // of a No: becomes the result, and the turn goes on
+	Why   string `json:"why,omitempty"` // the reason of a No: it becomes the result, and the turn goes on
 }
 
 // Answered is a person's answer to Asked.
@@ -67,10 +67,10 @@ type Granted struct {
 	Scope Scope  `json:"scope"`
 }
 
-// ByStuck is Blocked.By of a call that was kept from repeating itself.
+// ByStuck is the Blocked.By of a call that stuck detection blocked.
 const ByStuck = "stuck"
 
-// Blocked is a call that was denied: the run's result lists them.
+// Blocked is a call that was denied; the run's result lists these calls.
 type Blocked struct {
 	Call   string `json:"call"`
 	Tool   string `json:"tool"`
@@ -84,7 +84,7 @@ type ModeSet struct {
 	Mode string `json:"mode"`
 }
 
-// FolderTrust says, as a process opens the session, what of the folder's own
+// FolderTrust records, when a process opens the session, which of the folder's own
 // programs pawl runs by itself (SPEC 16.1).
 type FolderTrust struct {
 	State string `json:"state"`        // nothing, trusted, untrusted, changed
@@ -93,8 +93,8 @@ type FolderTrust struct {
 	Inert []InertPart `json:"inert,omitempty"`
 }
 
-// InertPart is something executable that a folder configures and pawl does not
-// run.
+// InertPart is something executable that a folder configures and that pawl does
+// not run.
 type InertPart struct {
 	Kind string   `json:"kind"` // check, hook, mcp, lsp, env, git, editor
 	Name string   `json:"name"`
@@ -102,27 +102,27 @@ type InertPart struct {
 	Why  string   `json:"why"`
 }
 
-// HookRan is a hook that ran at a point of the session (SPEC 17.3), and what it
-// answered.
+// HookRan records that a hook ran at an event of the session (SPEC 17.3), and its
+// answer.
 type HookRan struct {
 	Event   string `json:"event"` // PreToolUse, Stop, …
 	Command string `json:"command"`
 	From    string `json:"from"` // the file that configures it
 	Call    string `json:"call,omitempty"`
-	// Verdict is deny or ask, "" where it does not object.
+	// Verdict is deny or ask, "" if it does not object.
 	Verdict string `json:"verdict,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Context string `json:"context,omitempty"` // for the model
-	// Input are other arguments that it gave the call.
+	// Input is the new arguments that it set for the call.
 	Input json.RawMessage `json:"input,omitempty"`
-	// Broken says what is wrong with the hook itself.
+	// Broken is why the hook itself failed.
 	Broken string        `json:"broken,omitempty"`
 	Exit   int           `json:"exit"`
 	Took   time.Duration `json:"took"`
 }
 
-// CallStarted records that a call passed its gates and runs now. A call that is
-// open at a crash and had started is closed as outcome unknown.
+// CallStarted records that a call passed its gates and starts now. A call that was
+// started and is open after a crash is closed with the outcome unknown.
 type CallStarted struct {
 	ID string `json:"id"`
 	// Confine is what the processes of a call that runs a command line may touch.

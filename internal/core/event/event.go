@@ -1,10 +1,10 @@
 // Package event is the vocabulary of the log: everything that happens in a
 // session is an Event, and every piece of state is a fold over events.
 //
-// Promises: an event that was appended is never changed or removed; Seq rises
-// within a session (gaps are allowed); a body that this pawl does not know is
-// kept as Unknown and written back as it came. Refused: state that is not
-// derived from events.
+// Promises: an appended event is never changed or removed; Seq rises within a
+// session (gaps are allowed); a body that this version does not know is kept as
+// Unknown and written back unchanged. Refused: state that is not derived from
+// events.
 package event
 
 import (
@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// Event is one thing that happened. Seq 0 is ephemeral: a streamed delta that
-// is shown and never stored. Cause is the Seq of the event that led to it, 0
-// for none.
+// Event is one thing that happened. Seq 0 marks an ephemeral event: a streamed
+// delta that is shown and never stored. Cause is the Seq of the event that led to
+// it, 0 for none.
 type Event struct {
 	Session    string
 	Seq, Cause int64
@@ -26,7 +26,7 @@ type Event struct {
 	Body       Body
 }
 
-// Draft is an event before the log gave it a sequence number.
+// Draft is an event that has no sequence number yet.
 type Draft struct {
 	Cause int64
 	Body  Body
@@ -35,14 +35,14 @@ type Draft struct {
 // Body is what happened. Kind is its name in the log.
 type Body interface{ Kind() string }
 
-// Versioned is a body whose shape changed in a way that older readers would
+// Versioned is a body whose encoding changed in a way that older versions would
 // misread. The version of other bodies is 1.
 type Versioned interface {
 	Body
 	Version() int
 }
 
-// VersionOf returns the version of a body's shape.
+// VersionOf returns the version of a body's encoding.
 func VersionOf(b Body) int {
 	if v, ok := b.(Versioned); ok {
 		return v.Version()
@@ -50,8 +50,8 @@ func VersionOf(b Body) int {
 	return 1
 }
 
-// Unknown is a body of a kind or version that this pawl does not know. A
-// newer pawl's event survives an older one.
+// Unknown is a body of a kind or version that this version does not know. So
+// events of a newer pawl survive an older one.
 type Unknown struct {
 	Name string
 	V    int
@@ -64,7 +64,7 @@ func (u Unknown) Kind() string { return u.Name }
 // Version is the unknown version.
 func (u Unknown) Version() int { return u.V }
 
-// ErrStale means that the session moved on since the caller looked.
+// ErrStale means that the session has new events since the caller read it.
 var ErrStale = errors.New("the session moved on")
 
 // ErrNoSession means that there is no such session.
@@ -72,27 +72,28 @@ var ErrNoSession = errors.New("no such session")
 
 // Log stores events.
 //
-// Append stores drafts atomically after the event with that seq (0: the
-// session must be empty) and returns them as events; ErrStale when the
-// session's last event is another one. When it returns without error the
+// Append stores drafts atomically after the event with the sequence number after
+// (0: the session must be empty) and returns them as events. It returns ErrStale
+// if the session's last event is another one. When it returns without error, the
 // events are as durable as the log's setting promises.
 //
-// Read yields the events with Seq > after in order, those of a fork's parent
-// up to the fork first, with Session as it was asked for. An error ends it.
+// Read yields the events with Seq > after in order. For a fork, the parent's
+// events up to the fork come first, with Session as it was asked for. An error
+// ends the sequence.
 type Log interface {
 	Append(ctx context.Context, session string, after int64, ds ...Draft) ([]Event, error)
 	Read(ctx context.Context, session string, after int64) iter.Seq2[Event, error]
 }
 
-// Holder is a log that several processes may have open. Hold takes a session
-// for the caller, who alone appends to it until release; the death of the
-// process, however it comes, is a release as well. HeldError where another has
-// it.
+// Holder is a log that several processes may have open. Hold reserves a session
+// for the caller: only the caller may append to it until release. The death of
+// the process, however it happens, releases it as well. Hold returns a HeldError
+// if another process has it.
 type Holder interface {
 	Hold(session string) (release func(), err error)
 }
 
-// HeldError reports who has a session. PID is 0 where that is not known.
+// HeldError reports which process has a session open. PID is 0 if that is not known.
 type HeldError struct {
 	Session string
 	PID     int
@@ -106,10 +107,10 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("session %s is open in another pawl (process %d, since %s)", e.Session, e.PID, e.Since.Local().Format("2006-01-02 15:04"))
 }
 
-// Fold is a piece of state. Apply is the only way it changes.
+// Fold is a piece of state. Only Apply changes it.
 type Fold interface{ Apply(Event) }
 
-// Origin is up to where a forked session shares its parent's events up to.
+// Origin is the event up to which a fork shares its parent's events.
 type Origin struct {
 	Session string `json:"session"`
 	At      int64  `json:"at"`
@@ -126,36 +127,36 @@ type Row struct {
 	Events  int64     `json:"events"`
 	Last    int64     `json:"last"` // the last Seq
 	Origin  *Origin   `json:"origin,omitempty"`
-	// Parent is set where it is an agent's: the call that it was made for.
+	// Parent, for an agent's session, is the call that started it.
 	Parent *ParentCall `json:"parent,omitempty"`
 }
 
-// Blobs keeps contents by their hash (hex SHA-256).
+// Blobs stores contents by their hash (hex SHA-256).
 type Blobs interface {
-	// Put stores data and returns its hash; storing the same twice is free.
+	// Put stores data and returns its hash; storing the same data twice costs nothing.
 	Put(ctx context.Context, data []byte) (string, error)
-	// Get returns ErrNoBlob where there is none.
+	// Get returns ErrNoBlob if there is no content with this hash.
 	Get(ctx context.Context, hash string) ([]byte, error)
 }
 
-// ErrNoBlob means that no content of that hash is kept.
+// ErrNoBlob means that no content with that hash is stored.
 var ErrNoBlob = errors.New("no such content")
 
-// Store is all that a session needs to be kept: the log, the blobs and the
-// list of sessions. Close waits for nothing that was acknowledged.
+// Store is everything that keeps a session: the log, the blobs and the list of
+// sessions. Close does not wait for events that were already acknowledged.
 type Store interface {
 	Log
 	Blobs
 	// Sessions lists sessions, newest first; dir "" lists all.
 	Sessions(ctx context.Context, dir string) ([]Row, error)
-	// Session returns one row; a unique prefix of an ID is enough. ErrNoSession.
+	// Session returns one row, or ErrNoSession. A unique prefix of an ID is enough.
 	Session(ctx context.Context, id string) (Row, error)
-	// Fork makes a session that shares the events of another up to and
-	// including seq at.
+	// Fork makes a session that shares the events of another one up to and
+	// including the sequence number at.
 	Fork(ctx context.Context, from Origin, id string) error
-	// Delete removes a whole session with the blobs that only it used. A
-	// session that others were forked from keeps its events until they go. The
-	// sessions of its agents go with it.
+	// Delete removes a whole session with the blobs that only it used, and the
+	// sessions of its agents. The events of a session that was forked are kept
+	// until its forks are deleted.
 	Delete(ctx context.Context, id string) error
 	Close() error
 }

@@ -1,7 +1,7 @@
 package event
 
-// A new event is its type, and a method and a line in the list here. Kinds are
-// names in the log and in the stream: they never change.
+// To add an event, add its type, a method here and a line in the list here. Kinds
+// are names in the log and in the stream: they never change.
 
 func (Opened) Kind() string       { return "opened" }
 func (Resumed) Kind() string      { return "resumed" }

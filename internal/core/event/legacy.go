@@ -2,12 +2,12 @@ package event
 
 import "github.com/pawl-agent/pawl/internal/core/tool"
 
-// This file completes events of logs that were written before tools recorded
-// their facts. It is the one place that knows tools by name, and only those of
-// that time: it never grows.
+// This file completes events of logs that were written before tools recorded their
+// facts. It is the one place that knows tools by name, only those of that time:
+// it never grows.
 
-// Completed returns a body as today's pawl would have recorded it: where it has no
-// facts, with those that the tools of that name had.
+// Completed returns a body as the present version would have recorded it: if it
+// has no facts, it gets the facts that the tools of that name had.
 func Completed(b Body) Body {
 	switch b := b.(type) {
 	case CallAsked:
@@ -53,7 +53,7 @@ func kindThen(name string) tool.Kind {
 	return tool.Exec
 }
 
-// wroteThen is the kind of what changed a file. An undo and a redo are none.
+// wroteThen is the kind of the tool that changed a file. An undo and a redo have none.
 func wroteThen(name string) tool.Kind {
 	switch k := kindThen(name); {
 	case k == tool.Edit, name == "bash", name == "command":

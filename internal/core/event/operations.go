@@ -1,15 +1,15 @@
 package event
 
-// OpStarted records that an operation begins which has the session to itself and
-// is not a turn: a person's command, a compaction, an undo, another model. Text is what it
-// was asked for with.
+// OpStarted records the start of an operation that has the session to itself and
+// is not a turn: a person's command, a compaction, an undo, a change of the model.
+// Text is the text of the request.
 type OpStarted struct {
 	Op   string `json:"op"` // command, compact, model, undo, redo
 	Text string `json:"text,omitempty"`
 }
 
-// OpDone ends it: its cause is the OpStarted. What came of it stands before, in
-// events of its own.
+// OpDone ends it: its cause is the OpStarted. Its effects are recorded before it,
+// in their own events.
 type OpDone struct {
 	Op      string  `json:"op"`
 	Outcome Outcome `json:"outcome"` // ok, nothing, failed, cancelled, unknown

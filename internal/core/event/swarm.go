@@ -2,8 +2,8 @@ package event
 
 import "time"
 
-// Task is one task of a swarm: what a worker is told, and how it is known to be
-// done.
+// Task is one task of a swarm: the instructions for a worker, and the commands
+// that decide whether it is done.
 type Task struct {
 	ID    string `json:"id" jsonschema:"a short name, unique in the graph: letters, digits, - and _"`
 	Title string `json:"title,omitempty" jsonschema:"one line for people"`
@@ -13,11 +13,11 @@ type Task struct {
 	// Accept are command lines. Each must succeed in the task's own tree before
 	// its result is taken.
 	Accept []string `json:"accept" jsonschema:"command lines that must succeed before the result is taken"`
-	// Size is how much work it is beside the others; 0 counts as 1.
+	// Size is the amount of work relative to other tasks; 0 counts as 1.
 	Size  int    `json:"size,omitempty" jsonschema:"how much work it is beside the others, 1 to 1000; 1 if absent"`
 	Agent string `json:"agent,omitempty" jsonschema:"the kind of agent that works on it"`
 	Model string `json:"model,omitempty" jsonschema:"the model that works on it"`
-	// Resolves names the task whose result could not be merged; this one merges
+	// Resolves names the task whose result could not be merged; this task merges
 	// it by hand.
 	Resolves string `json:"resolves,omitempty" jsonschema:"-"`
 }
@@ -34,8 +34,8 @@ type SwarmPlanned struct {
 type TaskTaken struct {
 	Task   string `json:"task"`
 	Worker string `json:"worker"`
-	// Fence is higher than that of every lease before. A result with another
-	// one is of a lease that is over.
+	// Fence is higher than that of every earlier lease. A result with another
+	// fence belongs to a lease that has ended.
 	Fence int64     `json:"fence"`
 	Until time.Time `json:"until"`          // when the lease ends unless it is renewed
 	Base  string    `json:"base,omitempty"` // the commit that the worker starts from
@@ -47,7 +47,7 @@ type TaskReturned struct {
 	Worker  string      `json:"worker"`
 	Fence   int64       `json:"fence"`
 	Outcome TaskEnd     `json:"outcome"`
-	Commit  string      `json:"commit,omitempty"`  // of the result; empty where nothing changed
+	Commit  string      `json:"commit,omitempty"`  // the result; empty if nothing changed
 	Session string      `json:"session,omitempty"` // the worker's log
 	Model   string      `json:"model,omitempty"`
 	Error   string      `json:"error,omitempty"`
@@ -56,12 +56,12 @@ type TaskReturned struct {
 	Tokens  int64       `json:"tokens,omitempty"`
 }
 
-// TaskCheck is one command line that was run to see whether work is done.
+// TaskCheck is one command line that was run to check whether a task is done.
 type TaskCheck struct {
 	Command string        `json:"command"`
 	Exit    *int          `json:"exit,omitempty"` // nil: it did not run to its end
 	Took    time.Duration `json:"took"`
-	Output  string        `json:"output,omitempty"` // its end
+	Output  string        `json:"output,omitempty"` // the last part of the output
 }
 
 // TaskEnd is how a lease ended.
@@ -71,7 +71,7 @@ type TaskEnd string
 const (
 	TaskDone    TaskEnd = "done"    // the acceptance checks passed
 	TaskFailed  TaskEnd = "failed"  // they did not, or the worker gave up
-	TaskExpired TaskEnd = "expired" // nothing was heard of the worker
+	TaskExpired TaskEnd = "expired" // the worker did not report in time
 	TaskStopped TaskEnd = "stopped" // by a person, or since workers went in circles together
 	// TaskReleased: the swarm was interrupted. It does not count as a try.
 	TaskReleased TaskEnd = "released"
@@ -83,7 +83,7 @@ type TaskMerged struct {
 	Commit string `json:"commit"` // of the merged tree
 }
 
-// TaskConflicted: a result could not be merged. By is the task that does it.
+// TaskConflicted: a result could not be merged. By is the task that merges it.
 type TaskConflicted struct {
 	Task  string   `json:"task"`
 	Files []string `json:"files,omitempty"`

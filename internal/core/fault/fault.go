@@ -1,11 +1,10 @@
-// Package fault is the one error type of pawl: what went wrong, of which
-// category, and whether another try is sensible.
+// Package fault is the one error type of pawl: what went wrong, its category, and
+// whether a retry makes sense.
 //
-// A caller branches on Category, on Retryable, or on one of the sentinels
-// below with errors.Is; errors.As to *Error works through every wrap. The
-// message is for the reader: what happened, to what; Hint is what to do.
-// Messages carry no secret: whoever builds one from a provider's answer masks
-// it first.
+// A caller branches on Category, on Retryable, or on one of the sentinels below
+// with errors.Is; errors.As to *Error works through every wrap. Message is what
+// happened, and to what; Hint is what to do. Messages contain no secrets: code
+// that builds one from a provider's answer masks it first.
 package fault
 
 import (
@@ -53,7 +52,7 @@ type Error struct {
 
 	Provider   string        // provider errors: which
 	Status     int           // provider errors: the HTTP status, 0 when there was none
-	RetryAfter time.Duration // how long the provider asked to wait, 0 when it did not say
+	RetryAfter time.Duration // how long the provider asked to wait, 0 when it did not ask
 	Tool       string        // tool and permission errors: which
 
 	Details map[string]string
@@ -87,14 +86,14 @@ func (e *Error) Unwrap() []error {
 	return out
 }
 
-// NewLLM is an empty or malformed reply of a model: retryable.
+// NewLLM returns the error for an empty or malformed reply of a model: retryable.
 func NewLLM(format string, args ...any) *Error {
 	return &Error{Category: LLM, Retryable: true, Message: fmt.Sprintf(format, args...)}
 }
 
-// NewProvider is an answer with an HTTP status, or a network failure with
-// status 0. Retryable follows SPEC 3.2 from the status alone; a caller that
-// knows better sets it.
+// NewProvider returns the error for an answer with an HTTP status, or for a
+// network failure with status 0. Retryable follows SPEC 3.2 from the status alone;
+// a caller that knows better sets it.
 func NewProvider(provider string, status int, message string, cause error) *Error {
 	return &Error{
 		Category: Provider, Provider: provider, Status: status, Message: message, Err: cause,
@@ -102,8 +101,8 @@ func NewProvider(provider string, status int, message string, cause error) *Erro
 	}
 }
 
-// RetryableStatus reports whether an HTTP status (0: no answer came) is worth
-// another try.
+// RetryableStatus reports whether a retry makes sense after this HTTP status
+// (0: no answer came).
 func RetryableStatus(status int) bool {
 	switch status {
 	case 0, 408, 409, 429:
@@ -112,18 +111,18 @@ func RetryableStatus(status int) bool {
 	return status >= 500
 }
 
-// NewTool is a tool's failure.
+// NewTool returns the error for a tool's failure.
 func NewTool(tool string, cause error, format string, args ...any) *Error {
 	return &Error{Category: Tool, Tool: tool, Message: fmt.Sprintf(format, args...), Err: cause}
 }
 
-// NewToolNotFound is a call of a tool that does not exist.
+// NewToolNotFound returns the error for a call of a tool that does not exist.
 func NewToolNotFound(tool, message string) *Error {
 	return &Error{Category: Tool, Kind: ErrToolNotFound, Tool: tool, Message: message}
 }
 
-// NewToolTimeout is a tool stopped at its time limit: another, narrower try is
-// sensible.
+// NewToolTimeout returns the error for a tool that was stopped at its time limit:
+// a narrower call may succeed.
 func NewToolTimeout(tool string, after time.Duration) *Error {
 	return &Error{
 		Category: Tool, Kind: ErrToolTimeout, Tool: tool, Retryable: true,
@@ -131,28 +130,29 @@ func NewToolTimeout(tool string, after time.Duration) *Error {
 	}
 }
 
-// NewBudget is a limit of tokens, money, time, requests or calls reached.
+// NewBudget returns the error for a limit of tokens, money, time, requests or
+// calls that was reached.
 func NewBudget(format string, args ...any) *Error {
 	return &Error{Category: Budget, Message: fmt.Sprintf(format, args...)}
 }
 
-// NewCancellation is a person's or the system's abort; cause is why.
+// NewCancellation returns the error for an abort by a person or the system.
 func NewCancellation(cause error) *Error {
 	return &Error{Category: Cancellation, Message: "cancelled", Err: cause}
 }
 
-// NewPermission is a call refused by a rule or a person.
+// NewPermission returns the error for a call that a rule or a person refused.
 func NewPermission(tool, reason string) *Error {
 	return &Error{Category: Permission, Tool: tool, Message: reason}
 }
 
-// NewConfiguration is a setting that is missing or wrong; hint is what to
-// set.
+// NewConfiguration returns the error for a setting that is missing or wrong; hint
+// is what to set.
 func NewConfiguration(hint, format string, args ...any) *Error {
 	return &Error{Category: Configuration, Hint: hint, Message: fmt.Sprintf(format, args...)}
 }
 
-// NewInternal is something that cannot happen and did.
+// NewInternal returns the error for a state that should be impossible.
 func NewInternal(cause error, format string, args ...any) *Error {
 	return &Error{Category: Internal, Message: fmt.Sprintf(format, args...), Err: cause}
 }
@@ -169,7 +169,7 @@ func CategoryOf(err error) Category {
 	return Internal
 }
 
-// Retryable reports whether another try of what gave err is sensible.
+// Retryable reports whether a retry makes sense after err.
 func Retryable(err error) bool {
 	e := (*Error)(nil)
 	return errors.As(err, &e) && e.Retryable

@@ -1,10 +1,10 @@
-// Package frontmatter reads Markdown files that begin with YAML between two
-// lines of ---, the form in which people keep agents, skills and commands.
+// Package frontmatter reads Markdown files that begin with YAML between two lines
+// of ---, the form of agents, skills and commands.
 //
-// The files come from repositories: the front matter is bounded, aliases are
-// refused since they can grow without bound, and nothing is executed. Many
-// files in use are no YAML, such as a description with colons and no quotes:
-// they are read line by line.
+// The files come from repositories: the size of the front matter is limited,
+// aliases are refused since they can expand without bound, and nothing is
+// executed. Many existing files are not valid YAML, for example a description with
+// colons and no quotes; these are read line by line.
 package frontmatter
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// maxHead is the longest front matter, bytes.
+// maxHead is the size limit of the front matter, in bytes.
 const maxHead = 64 << 10
 
 // Errors of Parse.
@@ -56,7 +56,7 @@ func Parse(src string) (Fields, string, error) {
 	return fields, strings.TrimPrefix(body, "\n"), nil
 }
 
-// cut finds the line that ends the front matter.
+// cut splits at the line that ends the front matter.
 func cut(s string) (head, body string, ok bool) {
 	at := 0
 	for line := range strings.Lines(s) {
@@ -95,7 +95,7 @@ func decode(head string) (Fields, error) {
 
 type aliases bool
 
-// Visit is part of ast.Visitor.
+// Visit implements ast.Visitor.
 func (a *aliases) Visit(n ast.Node) ast.Visitor {
 	switch n.Type() {
 	case ast.AnchorType, ast.AliasType, ast.MergeKeyType:
@@ -104,8 +104,8 @@ func (a *aliases) Visit(n ast.Node) ast.Visitor {
 	return a
 }
 
-// lines reads "name: value" line by line. A line that is indented or names
-// nothing goes on with the value before.
+// lines reads "name: value" line by line. A line that is indented or has no name
+// continues the value before.
 func lines(head string) Fields {
 	out, last := Fields{}, ""
 	for line := range strings.Lines(head) {
@@ -144,8 +144,8 @@ func (f Fields) Text(name string) string {
 	}
 }
 
-// List returns a field that is a list, or names separated by commas. set is
-// false where the field is not there.
+// List returns a field that is a list, or a text of names separated by commas. set
+// is false if the field is missing.
 func (f Fields) List(name string) (names []string, set bool) {
 	v, set := f[name]
 	switch v := v.(type) {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Formats lists the names that Draw knows.
+// Formats lists the formats of Draw.
 func Formats() []string { return []string{"text", "mermaid", "dot"} }
 
-// Draw returns a table as text, as a Mermaid state diagram or as a Graphviz
-// graph. The same table has the same bytes every time. An unknown format is
-// an error that lists the known ones.
+// Draw returns a table as text, as a Mermaid state diagram or as a Graphviz graph.
+// The same table always produces the same bytes. An unknown format is an error
+// that lists the known ones.
 func (t *Table) Draw(format string) (string, error) {
 	switch format {
 	case "text":
@@ -24,7 +24,7 @@ func (t *Table) Draw(format string) (string, error) {
 	return "", fmt.Errorf("no format %q: it is one of %s", format, strings.Join(Formats(), ", "))
 }
 
-// Text lists the states with where each may lead to, a line each.
+// Text lists the states with their possible next states, one state a line.
 func (t *Table) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", t.Name, t.counts())

@@ -1,10 +1,9 @@
-// Package fsm holds state tables: which states a machine has and which
-// transitions are legal, as data; the Machine that lives by such a table; and
-// the drawings of it. It knows no machine in particular; the tables of pawl
-// are in policy/lifecycle.
+// Package fsm holds state tables: the states of a machine and its legal
+// transitions, as data; the Machine that follows such a table; and drawings of
+// tables. It knows no particular machine; pawl's tables are in policy/lifecycle.
 //
-// It promises that a machine is never in a state that its table does not lead
-// to, and that a table is drawn the same way every time.
+// It promises that a machine is only in states that its table leads to, and that a
+// table is always drawn the same way.
 package fsm
 
 import (
@@ -12,26 +11,26 @@ import (
 	"slices"
 )
 
-// State is a state's name as users see it.
+// State is the name of a state, as users see it.
 type State string
 
-// Table is one machine: its name, its states in the order to show them, and
-// the legal transitions. The first state is where a machine starts. A table is
-// not changed once it is in use.
+// Table is one machine: its name, its states in the order to show them, and the
+// legal transitions. A machine starts in the first state. A table must not be
+// changed after its first use.
 type Table struct {
 	Name   string
-	Doc    string // one sentence: what it is the state of
+	Doc    string // one sentence about what the states describe
 	States []State
 	Legal  map[State][]State
-	// When is the condition on which a transition is taken, where that is to be
-	// drawn: from, to, a few words.
+	// When holds the condition of a transition, if it is to be drawn: from, to, a
+	// few words.
 	When map[State]map[State]string
 }
 
 // Allows reports whether from→to is legal.
 func (t *Table) Allows(from, to State) bool { return slices.Contains(t.Legal[from], to) }
 
-// Len is how many transitions are legal.
+// Len returns the number of legal transitions.
 func (t *Table) Len() int {
 	n := 0
 	for _, to := range t.Legal {
@@ -51,9 +50,9 @@ func (t *Table) Arrows(yield func(from, to State) bool) {
 	}
 }
 
-// Sound returns what is wrong with a table as such: no state, a state twice, a
-// transition of a state that is not listed or given twice, a state that nothing
-// leads to. It returns nil for a good one.
+// Sound returns an error if the table is invalid: no state, a duplicate state, a
+// transition of an unlisted state or a duplicate one, a state that cannot be
+// reached. It returns nil for a valid table.
 func (t *Table) Sound() error {
 	if len(t.States) == 0 {
 		return fmt.Errorf("%s: a table without states", t.Name)
@@ -92,7 +91,7 @@ func (t *Table) Sound() error {
 	return nil
 }
 
-// InvalidTransitionError is a transition that a table does not have (SPEC 1.3).
+// InvalidTransitionError reports a transition that a table does not have (SPEC 1.3).
 type InvalidTransitionError struct {
 	Machine  string
 	From, To State

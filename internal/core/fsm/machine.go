@@ -8,23 +8,21 @@ import (
 // maxHistory is how many transitions a machine remembers (SPEC 1.4).
 const maxHistory = 1000
 
-// Meta tells more about a transition: what led to it. Listeners must not change
-// it.
+// Meta describes the cause of a transition. Listeners must not change it.
 type Meta map[string]any
 
-// Listener is told of a transition after it happened.
+// Listener is called after a transition.
 type Listener func(from, to State, meta Meta)
 
 // Pair is one transition.
 type Pair struct{ From, To State }
 
-// Machine is in one state of its table at a time. It is safe for concurrent
-// use.
+// Machine is in one state of its table at a time. It is safe for concurrent use.
 //
-// Listeners are told of every transition in the order in which these happened,
-// each transition in the order in which the listeners were registered. To
-// returns when they were told, except where it is called by a listener, or
-// while another goroutine is telling them: then that one tells of this
+// Listeners are called for every transition, in the order of the transitions; for
+// each transition in the order in which they were registered. To returns after
+// all listeners were called, with two exceptions: a listener calls To, or another
+// goroutine is calling the listeners. Then that goroutine calls them for this
 // transition too.
 type Machine struct {
 	table *Table
@@ -51,22 +49,22 @@ type change struct {
 // NewMachine makes a machine that is in the first state of its table.
 func NewMachine(t *Table) *Machine { return &Machine{table: t, state: t.States[0]} }
 
-// Table is what the machine lives by.
+// Table returns the machine's table.
 func (m *Machine) Table() *Table { return m.table }
 
-// State is the state now.
+// State returns the present state.
 func (m *Machine) State() State {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state
 }
 
-// To changes the state. Where the table does not allow it, it returns
-// *InvalidTransitionError, nothing is changed and nobody is told.
+// To changes the state. If the table does not allow it, To returns
+// *InvalidTransitionError, changes nothing and calls no listener.
 func (m *Machine) To(to State, meta Meta) error { return m.move(nil, to, meta) }
 
-// From is To for a transition that is legal from the named states only: from
-// another one it is refused, also where the table would allow it.
+// From is To for a transition that is legal from the named states only: from any
+// other state it is refused, even if the table allows it.
 func (m *Machine) From(sources []State, to State, meta Meta) error {
 	if sources == nil {
 		sources = []State{}
@@ -74,7 +72,7 @@ func (m *Machine) From(sources []State, to State, meta Meta) error {
 	return m.move(sources, to, meta)
 }
 
-// move changes the state, where it is one of sources; nil stands for any.
+// move changes the state if it is one of sources; nil means any.
 func (m *Machine) move(sources []State, to State, meta Meta) error {
 	m.mu.Lock()
 	if sources != nil && !slices.Contains(sources, m.state) {
@@ -106,14 +104,14 @@ func (m *Machine) move(sources []State, to State, meta Meta) error {
 	return nil
 }
 
-// tell tells the listeners of everything that they were not told yet.
+// tell calls the listeners for every transition that they have not got yet.
 func (m *Machine) tell() {
 	ended := false
 	defer func() {
 		if ended {
 			return
 		}
-		// A listener ended its goroutine: the next transition tells the rest.
+		// A listener ended its goroutine; the next transition calls the rest.
 		m.mu.Lock()
 		m.telling = false
 		m.mu.Unlock()
@@ -134,12 +132,12 @@ func (m *Machine) tell() {
 	}
 }
 
-// call tells one listener. What breaks in it stops neither the transition nor
-// the others.
+// call calls one listener. A panic in it stops neither the transition nor the
+// other listeners.
 func (l *listener) call(c change) {
 	defer func() {
 		if v := recover(); v != nil && l.panicked != nil {
-			defer func() { _ = recover() }() // a report that breaks too has nobody left to go to
+			defer func() { _ = recover() }() // a panic in the report cannot be reported anywhere
 			l.panicked(v)
 		}
 	}()
@@ -147,8 +145,8 @@ func (l *listener) call(c change) {
 }
 
 // Listen registers a listener for the transitions from now on. A panic in it is
-// recovered and given to panicked, which may be nil. stop ends it; a transition
-// that is being told at that moment may still arrive.
+// recovered and passed to panicked, which may be nil. stop removes the listener; a
+// transition that is being reported at that moment may still arrive.
 func (m *Machine) Listen(hear Listener, panicked func(any)) (stop func()) {
 	l := &listener{hear: hear, panicked: panicked}
 	m.mu.Lock()
@@ -161,15 +159,15 @@ func (m *Machine) Listen(hear Listener, panicked func(any)) (stop func()) {
 	}
 }
 
-// History lists the transitions, oldest first: the newest 1,000.
+// History lists the newest 1,000 transitions, oldest first.
 func (m *Machine) History() []Pair {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.history[max(0, len(m.history)-maxHistory):])
 }
 
-// Restart makes the machine a fresh one: in its first state and without a
-// history. It is not a transition; listeners stay and are not told.
+// Restart resets the machine to its first state with an empty history. It is not
+// a transition; listeners stay registered and are not called.
 func (m *Machine) Restart() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

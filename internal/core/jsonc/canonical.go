@@ -10,18 +10,18 @@ import (
 	"slices"
 )
 
-// Why a value has no canonical form.
+// The reasons why a value has no canonical form.
 var (
 	ErrTwice = errors.New("a key stands there twice")
 	ErrDeep  = errors.New("it is nested too deeply")
 )
 
-// maxDepth bounds how deeply a canonical value is nested.
+// maxDepth limits the nesting of a canonical value.
 const maxDepth = 64
 
-// Canonical returns a JSON value in the one form that all values equal to it
-// have: keys sorted, nothing between them. A value in which a key stands twice
-// has none, since readers take either.
+// Canonical returns a JSON value in the one form that all equal values share:
+// sorted keys and no whitespace. A value with a duplicate key has no such form,
+// since readers differ on which one counts.
 func Canonical(raw []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -75,7 +75,7 @@ func members(d *json.Decoder, out *bytes.Buffer, depth int) error {
 		if err != nil {
 			return err
 		}
-		key := t.(string) // a decoder lets nothing else stand there
+		key := t.(string) // a decoder allows nothing else here
 		if _, twice := values[key]; twice {
 			return fmt.Errorf("%w: %q", ErrTwice, key)
 		}

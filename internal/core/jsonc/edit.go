@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// Why a text can not be changed in place.
+// The reasons why a text cannot be changed in place.
 var (
 	ErrNotObject = errors.New("it is no object in braces")
 	ErrBroken    = errors.New("it is no whole JSON")
 )
 
-// member is a key of an object and where its value stands.
+// member is a key of an object and the position of its value.
 type member struct {
 	name       string
 	start, end int // of the value
 }
 
-// object is what stands between two braces.
+// object is the content between two braces.
 type object struct {
 	members     []member
 	open, close int // of the braces
 }
 
-// Get returns the value that keys lead to, as it is written, and whether there is
-// one.
+// Get returns the value at the path of keys, as it is written, and whether there
+// is one.
 func Get(src []byte, keys ...string) (value []byte, ok bool, err error) {
 	at, end, err := whole(src)
 	plain := Plain(src)
@@ -51,9 +51,9 @@ func Get(src []byte, keys ...string) (value []byte, ok bool, err error) {
 	return bytes.TrimSpace(plain[at:end]), true, nil
 }
 
-// Set puts a value where keys lead to, and makes the objects on the way. All
-// else, comments included, stays as it is written. An empty text is an empty
-// object.
+// Set puts a value at the path of keys and creates the missing objects. Everything
+// else, including comments, stays as it is written. An empty text counts as an
+// empty object.
 func Set(src, value []byte, keys ...string) ([]byte, error) {
 	if len(bytes.TrimSpace(Plain(src))) == 0 {
 		src = append(bytes.Clone(src), "{\n}\n"...)
@@ -81,7 +81,7 @@ func Set(src, value []byte, keys ...string) ([]byte, error) {
 				value = fmt.Appendf(nil, "{%s: %s}", name, value)
 			}
 			out := o.insert(src, key, value)
-			if !json.Valid(Plain(out)) { // {,} and its like
+			if !json.Valid(Plain(out)) { // such as {,}
 				return nil, ErrBroken
 			}
 			return out, nil
@@ -101,8 +101,8 @@ func backwards(s []string) []string {
 	return out
 }
 
-// insert puts a member behind those that there are, on a line of its own where
-// the closing brace has one.
+// insert adds a member after the existing ones, on its own line if the closing
+// brace has its own line.
 func (o object) insert(src []byte, key string, value []byte) []byte {
 	name, _ := json.Marshal(key)
 	text := fmt.Sprintf("%s: %s", name, value)
@@ -140,8 +140,8 @@ func (o object) insert(src []byte, key string, value []byte) []byte {
 	return splice(src, at, at, []byte(before+text))
 }
 
-// hasComma reports whether a comma stands in what is between a value and the
-// closing brace, outside of comments.
+// hasComma reports whether there is a comma outside of comments between the last
+// value and the closing brace.
 func hasComma(gap []byte) bool {
 	for i := 0; i < len(gap); i++ {
 		switch {
@@ -169,7 +169,7 @@ func splice(src []byte, from, to int, with []byte) []byte {
 	return append(append(out, with...), src[to:]...)
 }
 
-// member finds a key as encoding/json does, in any case of letters.
+// member finds a key like encoding/json, ignoring case.
 func (o object) member(key string) (*member, error) {
 	var found *member
 	for i, m := range o.members {
@@ -193,7 +193,7 @@ func whole(src []byte) (start, end int, err error) {
 	return len(plain) - len(bytes.TrimLeft(plain, " \t\r\n")), end, nil
 }
 
-// read takes apart the object that begins at a place of a valid text.
+// read parses the object that begins at a position of a valid text.
 func read(plain []byte, at int) (object, error) {
 	o := object{open: at}
 	if at >= len(plain) || plain[at] != '{' {

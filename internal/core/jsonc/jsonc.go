@@ -4,8 +4,8 @@ package jsonc
 
 import "bytes"
 
-// Plain blanks comments and trailing commas, so that positions in errors stay
-// true.
+// Plain replaces comments and trailing commas by blanks, so that positions in
+// errors stay correct.
 func Plain(src []byte) []byte {
 	out := bytes.Clone(src)
 	blank := func(from, to int) {

@@ -1,8 +1,8 @@
-// Package llm is what pawl and its models say to each other: messages and
-// their parts, requests, streamed deltas, replies, usage and prices. It knows
-// no provider and no wire format; those implement Model and Codec.
+// Package llm is the vocabulary between pawl and its models: messages and their
+// parts, requests, streamed deltas, replies, usage and prices. It knows no provider
+// and no wire format; those implement Model and Codec.
 //
-// Messages are values: once a message is in the log it is never changed.
+// Messages are values: a message in the log is never changed.
 package llm
 
 import (
@@ -11,11 +11,11 @@ import (
 	"iter"
 )
 
-// Role is who a message is from.
+// Role is the sender of a message.
 type Role string
 
-// The roles. Tool messages carry the results of one step, in the order the
-// calls were asked, and may end in text parts that pawl appended.
+// The roles. Tool messages hold the results of one step, in the order of the
+// calls, and may end in text parts that pawl appended.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
@@ -38,14 +38,15 @@ const (
 	Reasoning Kind = "reasoning"
 	CallPart  Kind = "call"
 	Output    Kind = "result" // a tool's result
-	Opaque    Kind = "opaque" // something only the wire API that sent it understands
+	Opaque    Kind = "opaque" // something that only the wire API that sent it understands
 )
 
 // Part is a piece of a message. Which fields are set follows from Kind.
 //
-// A provider that needs a part back byte for byte (signed reasoning, server
-// tool blocks) keeps it in Raw and names itself in Wire; a codec of the same
-// Wire sends Raw back as it came, every other codec drops what it cannot express.
+// Some providers need a part back byte for byte (signed reasoning, server tool
+// blocks). Such a part is kept in Raw, and Wire is the name of the wire API. A
+// codec of the same Wire sends Raw unchanged; every other codec drops what it
+// cannot express.
 type Part struct {
 	Kind   Kind    `json:"kind"`
 	Text   string  `json:"text,omitempty"`  // text, reasoning
@@ -53,16 +54,16 @@ type Part struct {
 	Data   []byte  `json:"data,omitempty"`  // image: bytes
 	Call   *Call   `json:"call,omitempty"`
 	Result *Result `json:"result,omitempty"`
-	// Parsed marks reasoning that was cut out of the text (<think>…): it is
-	// shown, and never sent back (SPEC 5.3).
+	// Parsed marks reasoning that was extracted from the text (<think>…): it is
+	// shown and never sent back (SPEC 5.3).
 	Parsed bool            `json:"parsed,omitempty"`
 	Wire   string          `json:"wire,omitempty"`
 	Raw    json.RawMessage `json:"raw,omitempty"`
 }
 
-// Call is a tool call that a model asked for. Args is always a JSON object;
-// what a model sent in another form is in Sent as it came, and Bad is why it
-// could not be repaired (Args is then {} and the call is never run, SPEC 4.4).
+// Call is a tool call that a model asked for. Args is always a JSON object. If the
+// model sent something else, Sent is the original. If that could not be repaired,
+// Bad is the reason, Args is {} and the call is never run (SPEC 4.4).
 type Call struct {
 	ID   string          `json:"id"`
 	Name string          `json:"name"`
@@ -71,7 +72,7 @@ type Call struct {
 	Bad  string          `json:"bad,omitempty"`
 }
 
-// Result is what a tool call came to, as the model is shown it.
+// Result is the result of a tool call, as shown to the model.
 type Result struct {
 	ID     string  `json:"id"`
 	Name   string  `json:"name"`
@@ -102,28 +103,29 @@ type Head struct {
 	Effort string     `json:"effort,omitempty"` // reasoning effort: "", low, medium, high
 }
 
-// Tail is what may change from request to request without moving the prefix.
+// Tail holds the settings that may change from request to request without changing
+// the prefix.
 type Tail struct {
 	MaxTokens int // 0: the model's own maximum
 }
 
-// Codec encodes a conversation for one wire API, part by part, so that each is
-// encoded once and a request's bytes extend those of the request before.
+// Codec encodes a conversation for one wire API, part by part, so that each part is
+// encoded once and the bytes of a request extend those of the request before.
 //
-// A request body is Head, then the steps joined by commas, then Tail. Step
-// encodes messages that were appended together; it returns the array elements
-// joined by commas without a leading one, and nothing at all for messages that
-// this API has no words for. With mark set it places the API's cache marker on
-// the last element, if it has such a thing; the bytes are otherwise the same.
+// A request body is Head, then the steps joined by commas, then Tail. Step encodes
+// messages that were appended together. It returns array elements joined by commas,
+// without a leading comma, and nothing for messages that this API cannot express.
+// With mark set it places the API's cache marker on the last element, if the API has
+// one; the other bytes are the same.
 type Codec interface {
 	Head(Head) ([]byte, error)
 	Step(ms []Message, mark bool) ([]byte, error)
 	Tail(Tail) []byte
 }
 
-// Request is one request to a model. Head and Messages hold all of it; Body is
-// the same encoded by the model's codec, in pieces that are sent one after the
-// other, and is empty for a model without one.
+// Request is one request to a model. Head and Messages are the whole request. Body
+// is the same request encoded by the model's codec, in pieces that are sent one
+// after the other; it is empty for a model without a codec.
 type Request struct {
 	Head     Head
 	Messages []Message
@@ -131,18 +133,18 @@ type Request struct {
 	Body     [][]byte
 }
 
-// Model is something that answers requests.
+// Model answers requests.
 //
-// Stream yields deltas as they come; the last one of a whole reply is of kind
-// Done and carries it. An error ends the sequence: nothing after it, and never
-// both Done and an error. Errors are *fault.Error. Cancelling ctx ends the
-// stream at once with a cancellation.
+// Stream yields deltas as they arrive; the last one of a whole reply is of kind Done
+// and contains the reply. An error ends the sequence: nothing comes after it, and
+// there is never both a Done and an error. Errors are *fault.Error. Cancelling ctx
+// ends the stream at once with a cancellation.
 type Model interface {
 	Info() Info
 	Stream(ctx context.Context, r *Request) iter.Seq2[Delta, error]
 }
 
-// Encoded is a Model that wants Request.Body.
+// Encoded is a Model that needs Request.Body.
 type Encoded interface {
 	Model
 	Codec() Codec
@@ -151,15 +153,15 @@ type Encoded interface {
 // DeltaKind is the kind of a Delta.
 type DeltaKind string
 
-// The kinds of deltas. Done is the last of a whole reply.
+// The kinds of deltas. Done is the last delta of a whole reply.
 const (
 	DeltaText      DeltaKind = "text"
 	DeltaReasoning DeltaKind = "reasoning"
-	DeltaCall      DeltaKind = "call" // a call begins, or more of its arguments came
+	DeltaCall      DeltaKind = "call" // a call begins, or more of its arguments arrived
 	Done           DeltaKind = "done"
 )
 
-// Delta is a piece of a reply on its way. Index counts the calls of the reply.
+// Delta is a piece of a streamed reply. Index counts the calls of the reply.
 type Delta struct {
 	Kind  DeltaKind
 	Text  string // text, reasoning: the new piece; call: the new piece of its arguments
@@ -169,17 +171,17 @@ type Delta struct {
 	Reply *Reply // done
 }
 
-// Stop is why a reply ended, in pawl's words.
+// Stop is why a reply ended, in pawl's terms.
 type Stop string
 
-// The reasons. StopOther keeps a reason that pawl does not know; Reply.Finish
-// has the provider's own word.
+// The reasons. StopOther is a reason that pawl does not know; Reply.Finish has the
+// provider's own name for it.
 const (
 	StopEnd     Stop = "end"
 	StopCalls   Stop = "calls"
 	StopLength  Stop = "length"
 	StopRefusal Stop = "refusal"
-	StopPaused  Stop = "paused" // the provider wants the same conversation again, with this reply in it
+	StopPaused  Stop = "paused" // the provider wants the same conversation again, including this reply
 	StopOther   Stop = "other"
 )
 
@@ -187,8 +189,8 @@ const (
 type Reply struct {
 	Message  Message         `json:"message"`
 	Stop     Stop            `json:"stop"`
-	Finish   string          `json:"finish,omitempty"`  // the provider's word for Stop
-	Refusal  string          `json:"refusal,omitempty"` // what the provider said of a refusal
+	Finish   string          `json:"finish,omitempty"`  // the provider's name for Stop
+	Refusal  string          `json:"refusal,omitempty"` // the provider's message about a refusal
 	Model    string          `json:"model,omitempty"`   // the model that answered, as it names itself
 	Response string          `json:"response,omitempty"`
 	Usage    Usage           `json:"usage"`
@@ -220,8 +222,8 @@ func (m Message) Calls() []Call {
 // TextPart is a part of plain text.
 func TextPart(s string) Part { return Part{Kind: Text, Text: s} }
 
-// Usage counts tokens. Input is what was neither read from nor written to the
-// provider's cache; Reasoning is a part of Output. Known is false where the
+// Usage counts tokens. Input is the tokens that were neither read from nor written
+// to the provider's cache; Reasoning is a part of Output. Known is false if the
 // provider reported nothing.
 type Usage struct {
 	Known      bool     `json:"known"`
@@ -230,10 +232,10 @@ type Usage struct {
 	CacheWrite int64    `json:"cache_write"`
 	Output     int64    `json:"output"`
 	Reasoning  int64    `json:"reasoning"`
-	CostUSD    *float64 `json:"cost_usd,omitempty"` // only where the provider itself reported it
+	CostUSD    *float64 `json:"cost_usd,omitempty"` // only if the provider itself reported it
 }
 
-// Add sums two usages. The sum is known only where both are.
+// Add sums two usages. The sum is known only if both are.
 func (u Usage) Add(v Usage) Usage {
 	sum := Usage{
 		Known: u.Known && v.Known,
@@ -255,8 +257,8 @@ type Price struct {
 	CacheWrite float64 `json:"cache_write"`
 }
 
-// Cost is the price of a usage in USD. It is nil where it is not known: no
-// price, or no usage reported.
+// Cost returns the price of a usage in USD. It is nil if it is not known: no price,
+// or no usage reported.
 func Cost(p *Price, u Usage) *float64 {
 	if u.CostUSD != nil {
 		c := *u.CostUSD
@@ -270,7 +272,7 @@ func Cost(p *Price, u Usage) *float64 {
 	return &c
 }
 
-// Info describes a model. It never holds a secret.
+// Info describes a model. It never contains a secret.
 type Info struct {
 	Provider string `json:"provider"` // anthropic, openai, gemini, ollama, offline, …
 	Model    string `json:"model"`    // the provider's name for it
@@ -282,11 +284,11 @@ type Info struct {
 	MaxOutput int    `json:"max_output"` // largest reply in tokens, 0 unknown
 	Images    bool   `json:"images"`
 	Price     *Price `json:"price"` // nil unknown
-	// ListPrice: Price is what its maker asks, and requests go elsewhere.
+	// ListPrice: Price is the maker's price, but requests go to another server.
 	ListPrice bool `json:"list_price,omitempty"`
 }
 
-// Ref is the name to give on a command line: provider/model.
+// Ref returns the name of the model on a command line: provider/model.
 func (i Info) Ref() string {
 	if i.Provider == i.Model {
 		return i.Model

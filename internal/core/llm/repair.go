@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// maxArgsDepth bounds the nesting of arguments that are repaired, and
+// maxArgsDepth limits the nesting of arguments that are repaired, and
 // maxArgsEncodings how often arguments may have been encoded as a string.
 const (
 	maxArgsDepth     = 1000
 	maxArgsEncodings = 4
 )
 
-// ArgsError reports where arguments stop being readable, also with every repair
-// that pawl makes. Offset counts bytes of what was sent (of the decoded string
-// where the arguments came as one).
+// ArgsError reports where arguments stop being readable, even with every repair by
+// pawl. Offset counts bytes of the text that was sent, or of the decoded string if
+// the arguments were a string.
 type ArgsError struct {
 	Offset int
 	Reason string
@@ -27,9 +27,9 @@ func (e *ArgsError) Error() string {
 	return fmt.Sprintf("arguments are not a JSON object: %s at byte %d", e.Reason, e.Offset)
 }
 
-// NewCall makes a call of what a model sent as its arguments. Args is always
-// an object: what was sent, or its repair (Sent then keeps the original), or
-// {} with Bad saying why it could not be repaired.
+// NewCall makes a call from the arguments that a model sent. Args is always an
+// object: the arguments as sent; their repair, with the original in Sent; or {} with
+// the reason in Bad if they could not be repaired.
 func NewCall(id, name, sent string) Call {
 	c := Call{ID: id, Name: name}
 	args, err := RepairArgs(sent)
@@ -44,14 +44,13 @@ func NewCall(id, name, sent string) Call {
 	return c
 }
 
-// RepairArgs reads the arguments of a tool call in the forms that models send
-// them (SPEC 4.4). A valid JSON object comes back byte for byte. Nothing at
-// all is an empty object. Repaired are: an object encoded as a JSON string
-// (also more than once), single quotes, bare keys, trailing commas, raw
-// control characters in strings, Python's literals, escapes that JSON does not
-// have, bytes that are not UTF-8, a code fence around the object. A document
-// that was cut off is never completed: that is an *ArgsError, as is everything
-// else that is not an object.
+// RepairArgs reads the arguments of a tool call in the forms in which models send
+// them (SPEC 4.4). A valid JSON object is returned byte for byte. An empty text is
+// an empty object. These are repaired: an object encoded as a JSON string (also more
+// than once), single quotes, bare keys, trailing commas, raw control characters in
+// strings, Python's literals, escapes that JSON does not have, bytes that are not
+// UTF-8, a code fence around the object. A document that was cut off is never
+// completed: that is an *ArgsError, like everything else that is not an object.
 func RepairArgs(sent string) (args json.RawMessage, err error) {
 	return repairArgs(sent, maxArgsEncodings)
 }
@@ -80,7 +79,7 @@ func repairArgs(sent string, encodings int) (json.RawMessage, error) {
 		err.Offset += start
 		return nil, err
 	}
-	if !json.Valid(r.out) { // a fault of ours: refuse rather than pass it on
+	if !json.Valid(r.out) { // a bug in the repair: refuse rather than pass it on
 		return nil, &ArgsError{Offset: start, Reason: "it cannot be repaired"}
 	}
 	return r.out, nil
@@ -106,8 +105,8 @@ func repairEncoded(body string, start, encodings int) (json.RawMessage, error) {
 	return repairArgs(inner, encodings-1)
 }
 
-// unfence takes a Markdown code fence off; at is where the inside starts. An
-// opened fence that is not closed is left alone: it was cut off.
+// unfence removes a Markdown code fence; at is the start of the content. A fence that
+// is not closed is kept, since the text was cut off.
 func unfence(s string) (inner string, at int, ok bool) {
 	const fence = "```"
 	if len(s) < 2*len(fence) || !strings.HasPrefix(s, fence) || !strings.HasSuffix(s, fence) {
@@ -127,8 +126,8 @@ func unfence(s string) (inner string, at int, ok bool) {
 	return strings.TrimRight(trimmed, " \t\r\n"), at, true
 }
 
-// repairer copies one tolerant JSON document to strict JSON. It keeps its
-// nesting in a slice, so that depth costs no stack.
+// repairer copies one tolerant JSON document to strict JSON. The nesting is kept in a
+// slice, so that depth needs no stack.
 type repairer struct {
 	in    string
 	at    int
@@ -204,7 +203,7 @@ func (r *repairer) member() *ArgsError {
 	return r.value()
 }
 
-// close ends the innermost container if its closing bracket is next.
+// close ends the innermost container if the next byte is its closing bracket.
 func (r *repairer) close(open byte) bool {
 	end := byte('}')
 	if open == '[' {
@@ -276,7 +275,7 @@ func (r *repairer) key() *ArgsError {
 	return nil
 }
 
-// word returns what comes up to the next space or delimiter, without taking it.
+// word returns the text up to the next space or delimiter, without consuming it.
 func (r *repairer) word() string {
 	end := r.at
 	for end < len(r.in) && strings.IndexByte(" \t\r\n{}[],:\"'`", r.in[end]) < 0 {
@@ -314,8 +313,8 @@ func (r *repairer) stringToken() *ArgsError {
 	return r.fail("")
 }
 
-// escape copies an escape. One that JSON does not have means the characters
-// themselves, as in Python; \u and \x without their digits mean nothing.
+// escape copies an escape. One that JSON does not have means its own characters, as
+// in Python; \u and \x without their digits are dropped.
 func (r *repairer) escape() *ArgsError {
 	if r.at+1 >= len(r.in) {
 		r.at = len(r.in)
@@ -380,7 +379,7 @@ func isWord(c byte) bool {
 	return c == '_' || c == '-' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// quoteStart shows the beginning of what was met.
+// quoteStart quotes the start of the text for an error.
 func quoteStart(s string) string {
 	const show = 12
 	if s == "" {

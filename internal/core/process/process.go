@@ -1,16 +1,16 @@
-// Package process is the contract between those who need a process (the shell,
-// git, checks, language servers, MCP servers, hooks) and the one place that
-// starts them. It knows no system and no policy: what a process may touch is
-// decided before, by permission, and obeyed by the Starter.
+// Package process is the contract between code that needs a process (the shell,
+// git, checks, language servers, MCP servers, hooks) and the one place that starts
+// processes. It knows no operating system and no policy: permission decides what a
+// process may touch, and the Starter enforces it.
 //
-// A Starter promises, of every process: its own session and process group, so
-// no terminal; an environment by an allow-list, without pawl's keys; that it is
-// confined as Program.Confine says, or not started; that Kill, the end of its
-// context and the Starter's Close end it with all that descends from it; and
-// that it does not outlive pawl, also where pawl is killed.
+// A Starter promises, for every process: its own session and process group, so no
+// terminal; an environment by an allow-list, without pawl's keys; it is confined
+// as Program.Confine says, or not started; Kill, the end of its context and the
+// Starter's Close end it with all its descendants; and it does not outlive pawl,
+// even if pawl is killed.
 //
-// The zero Confine is the narrowest. What is to run without the kernel's
-// confinement must say so (Unconfined): nobody gets it by forgetting.
+// The zero Confine is the narrowest. Code that wants to run something without
+// confinement must ask for it (Unconfined), so nobody gets it by accident.
 package process
 
 import (
@@ -24,17 +24,17 @@ import (
 	"time"
 )
 
-// Level is how much a process may do. A smaller one is narrower.
+// Level is how much a process may do. A smaller level is narrower.
 type Level int
 
 // The levels (SPEC 16.12).
 const (
-	// ReadOnly: no change of any file, no network.
+	// ReadOnly: it changes no file and has no network.
 	ReadOnly Level = iota
-	// Workspace: changes in the workspace but for its protected files, in a
-	// temporary folder and in caches of the sandbox's own.
+	// Workspace: it may change the workspace except protected files, a
+	// temporary folder, and the sandbox's caches.
 	Workspace
-	// Unconfined: all that the user may do.
+	// Unconfined: it may do everything that the user may.
 	Unconfined
 )
 
@@ -42,40 +42,40 @@ var levels = [...]string{"read-only", "workspace", "unconfined"}
 
 func (l Level) String() string { return levels[l] }
 
-// MarshalText is part of encoding.TextMarshaler.
+// MarshalText implements encoding.TextMarshaler.
 func (l Level) MarshalText() ([]byte, error) { return []byte(levels[l]), nil }
 
-// UnmarshalText is part of encoding.TextUnmarshaler. A level of a newer pawl is
-// taken for the narrowest.
+// UnmarshalText implements encoding.TextUnmarshaler. An unknown level, written by
+// a newer version, becomes the narrowest.
 func (l *Level) UnmarshalText(b []byte) error {
 	*l = Level(max(slices.Index(levels[:], string(b)), 0))
 	return nil
 }
 
-// Confine is what a process may touch: its level, and what was granted besides.
-// Paths are absolute, clean and real. The zero value is read-only without grants.
+// Confine is what a process may touch: its level and its grants. Paths are
+// absolute, clean and real. The zero value is read-only without grants.
 type Confine struct {
 	Level Level `json:"level"`
-	// Reads are files and folders outside the workspace that can be read.
+	// Reads are files and folders outside the workspace that it may read.
 	Reads []string `json:"reads,omitempty"`
-	// Writes can be read and, from the level Workspace on, changed: files and
-	// folders outside the workspace, and protected files in it.
+	// Writes are files and folders outside the workspace, and protected files in
+	// it, that it may read and, from the level Workspace on, change.
 	Writes []string `json:"writes,omitempty"`
-	// Hosts can be reached, from the level Workspace on: names, with a port or
-	// without.
+	// Hosts are the hosts that it may reach, from the level Workspace on: names,
+	// with or without a port.
 	Hosts []string `json:"hosts,omitempty"`
 }
 
-// Free is without confinement.
+// Free is no confinement.
 var Free = Confine{Level: Unconfined}
 
-// Key is the same for what confines alike.
+// Key returns a text that is equal for equal confinements.
 func (c Confine) Key() string {
 	return strings.Join([]string{c.Level.String(), strings.Join(c.Reads, "\x01"), strings.Join(c.Writes, "\x01"), strings.Join(c.Hosts, "\x01")}, "\x00")
 }
 
-// Narrow returns what both allow: a process's child has no more than its parent.
-// A grant is kept only where the other has the same one, or is unconfined.
+// Narrow returns what both allow, since a child process has at most the rights of
+// its parent. A grant is kept only if the other has the same one or is unconfined.
 func (c Confine) Narrow(d Confine) Confine {
 	switch {
 	case c.Level == Unconfined:
@@ -92,7 +92,7 @@ func (c Confine) Narrow(d Confine) Confine {
 	}
 }
 
-// Program is what is to be run.
+// Program is a program to run.
 type Program struct {
 	// Path of the program; one without a slash is looked for in PATH.
 	Path string
@@ -100,30 +100,30 @@ type Program struct {
 	Args []string
 	Dir  string
 	// Env entries (NAME=value) are added to the allow-listed environment. Exact:
-	// there are no others.
+	// the environment has no other entries.
 	Env   []string
 	Exact bool
-	// Stdin, Stdout and Stderr as of exec.Cmd: nil is the null device.
+	// Stdin, Stdout and Stderr are as in exec.Cmd: nil is the null device.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Pipes: instead of Stdin and Stdout the Process has In and Out.
+	// Pipes: the Process has In and Out instead of Stdin and Stdout.
 	Pipes   bool
 	Confine Confine
 }
 
-// Process is one that runs.
+// Process is a running process.
 type Process interface {
-	// In and Out are the program's input and output, of a Program with Pipes.
+	// In and Out are the program's input and output, if Program.Pipes is set.
 	In() io.WriteCloser
 	Out() io.ReadCloser
 	Pid() int
-	// Wait waits for its end and returns what exec.Cmd.Wait does: an
-	// *exec.ExitError where it failed. Several may wait.
+	// Wait waits for its end and returns the error of exec.Cmd.Wait: an
+	// *exec.ExitError if it failed. Several goroutines may wait.
 	Wait() error
-	// Kill ends it with all that descends from it: politely first, and after
+	// Kill ends it with all its descendants: first by a polite signal, and after
 	// grace by force. It returns when they are gone.
 	Kill(grace time.Duration)
-	// Refused is what the sandbox is known to have refused until now.
+	// Refused is what the sandbox has refused so far, as far as it is known.
 	Refused() []Refusal
 }
 
@@ -149,12 +149,12 @@ type Refusal struct {
 
 func (r Refusal) String() string { return r.Act + " " + r.What }
 
-// ErrUnconfined is wrapped where a process was not started since it could not be
-// confined as it must be.
+// ErrUnconfined is wrapped in the error of a process that was not started because
+// it could not be confined as required.
 var ErrUnconfined = errors.New("it was not run, since it cannot be confined")
 
-// Confiner starts commands so that the kernel confines them. It is how the
-// sandbox is brought to a Starter.
+// Confiner starts commands that the kernel confines. A Starter uses it to run
+// processes in the sandbox.
 type Confiner interface {
 	// Confine starts cmd. An error that wraps ErrUnconfined names the promise
 	// that could not be kept; then nothing was started.
@@ -163,14 +163,14 @@ type Confiner interface {
 
 // Confined is a command that runs confined.
 type Confined interface {
-	// Wait waits for the command, ends all that it left behind, and returns
-	// what exec.Cmd.Wait does.
+	// Wait waits for the command, ends all processes that it left behind, and
+	// returns the error of exec.Cmd.Wait.
 	Wait() error
-	// Refused is what was refused until now.
+	// Refused is what was refused so far.
 	Refused() []Refusal
 }
 
-// Output runs a program to its end and returns what it printed. Where it fails,
+// Output runs a program to its end and returns its output. If the program fails,
 // the error holds the first line of its messages.
 func Output(ctx context.Context, s Starter, p Program) ([]byte, error) {
 	var out, fail limited

@@ -8,11 +8,11 @@ import (
 )
 
 // Arithmetic runs code: the value of a variable is itself an expression, and a
-// subscript in it may hold a substitution. So only what is known to be made of
-// numbers, operators and names that hold such again is harmless; everything
-// else makes the command line unknown here.
+// subscript in it may contain a substitution. So an expression is harmless only if
+// it is known to consist of numbers, operators and names whose values are harmless
+// too. Everything else makes the command line unknown.
 
-// arithm walks an arithmetic expression and notes what it assigns.
+// arithm walks an arithmetic expression and records its assignments.
 func (w *walker) arithm(st *state, x syntax.ArithmExpr, from *[]int) {
 	if x == nil || w.err != nil {
 		return
@@ -25,16 +25,15 @@ func (w *walker) arithm(st *state, x syntax.ArithmExpr, from *[]int) {
 	}
 }
 
-// arithmetic is one expression on its way.
+// arithmetic is the state of walking one expression.
 type arithmetic struct {
 	w    *walker
 	st   *state
 	from *[]int
-	sure bool // nothing in it fails, so that its assignments happen
+	sure bool // nothing in it fails, so its assignments happen
 }
 
-// expr reports whether an expression is harmless. maybe: it may be
-// skipped.
+// expr reports whether an expression is harmless. maybe: it may be skipped.
 func (a *arithmetic) expr(x syntax.ArithmExpr, maybe bool) bool {
 	if a.w.err != nil || !a.w.enter() {
 		a.w.leave()
@@ -75,7 +74,7 @@ func assigns(op syntax.BinAritOperator) bool {
 		syntax.AndAssgn, syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn:
 		return true
 	}
-	return op > syntax.Assgn // those of other shells
+	return op > syntax.Assgn // operators of other shells
 }
 
 func name(x syntax.ArithmExpr) string {
@@ -88,7 +87,7 @@ func name(x syntax.ArithmExpr) string {
 func (a *arithmetic) assign(x syntax.ArithmExpr, ok, maybe bool) {
 	n := name(x)
 	if n == "" {
-		return // an element: what an array holds is not known anyway
+		return // an element: the content of an array is not tracked
 	}
 	v := value{num: ok, blank: "0"}
 	if maybe || !a.sure {
@@ -106,7 +105,7 @@ func (a *arithmetic) assign(x syntax.ArithmExpr, ok, maybe bool) {
 // a division, a value that is not a number.
 func (a *arithmetic) cannotFail(x syntax.ArithmExpr) bool {
 	ok, nodes := true, 0
-	var target *syntax.Word // that "=" sets: what it held is not looked at
+	var target *syntax.Word // the target of "=": its old value does not matter
 	syntax.Walk(x, func(n syntax.Node) bool {
 		nodes++
 		switch n := n.(type) {
@@ -204,7 +203,7 @@ func (w *walker) harmless(st *state, s string, seen map[string]bool) bool {
 			if digits := s[i:j]; !isNumber(digits) && !isHex(digits) {
 				return false
 			}
-			if j < len(s) && s[j] == '#' { // the base of what follows
+			if j < len(s) && s[j] == '#' { // the base of the number
 				for j++; j < len(s) && (isLetter(s[j]) || isDigit(s[j], 10)); {
 					j++
 				}
@@ -223,8 +222,8 @@ func isHex(s string) bool {
 	return len(s) > 2 && (s[:2] == "0x" || s[:2] == "0X") && strings.Trim(s[2:], "0123456789abcdefABCDEF") == ""
 }
 
-// plainName reports whether a variable that the line did not set is harmless
-// to evaluate: it is as the environment has it, or bash keeps it an integer.
+// plainName reports whether a variable that the line did not set is harmless to
+// evaluate: it comes from the environment, or bash keeps it an integer.
 func (w *walker) plainName(st *state, name string) bool {
 	if st.wild || st.trapped {
 		return false
@@ -238,7 +237,7 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// test walks a [[ … ]]: its number comparisons and -v evaluate.
+// test walks a [[ … ]]: its numeric comparisons and -v evaluate code.
 func (w *walker) test(st *state, x syntax.TestExpr, from *[]int) {
 	if w.err != nil || !w.enter() {
 		w.leave()
@@ -273,7 +272,7 @@ func (w *walker) test(st *state, x syntax.TestExpr, from *[]int) {
 	}
 }
 
-// operand walks a side of a comparison of numbers.
+// operand walks a side of a numeric comparison.
 func (w *walker) operand(st *state, x syntax.TestExpr, from *[]int) {
 	word, ok := x.(*syntax.Word)
 	if !ok {

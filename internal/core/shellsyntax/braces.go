@@ -8,19 +8,19 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// braces expands {a,b} and {1..3}; nil stands for too many words.
+// braces expands {a,b} and {1..3}; nil means too many words.
 func (w *walker) braces(word *syntax.Word) []*syntax.Word {
 	switch deep := braceDepth(word); {
 	case deep == 0:
 		return []*syntax.Word{word}
-	case deep > maxDepth: // or as many that nothing closes
+	case deep > maxDepth: // also for many braces that nothing closes
 		return nil
 	}
 	cp := &syntax.Word{Parts: slices.Clone(word.Parts)}
 	if !syntax.SplitBraces(cp) {
 		return []*syntax.Word{word}
 	}
-	// Bash expands braces in the text, before it sees variables: $x{a,b} is $xa
+	// Bash expands braces in the text before it reads variables: $x{a,b} is $xa
 	// and $xb.
 	for _, p := range word.Parts {
 		if v, ok := p.(*syntax.ParamExp); ok && v.Short {
@@ -54,7 +54,7 @@ func bareDollar(s string) bool {
 	return false
 }
 
-// braceDepth is how many braces are open at most.
+// braceDepth returns the deepest nesting of open braces.
 func braceDepth(word *syntax.Word) int {
 	open, most := 0, 0
 	for _, p := range word.Parts {
@@ -81,7 +81,7 @@ func (w *walker) braceParts(parts []syntax.WordPart, depth int) ([][]syntax.Word
 		br, ok := p.(*syntax.BraceExp)
 		if !ok {
 			for i := range out {
-				out[i] = append(out[i], p) // its own: a product is made of copies
+				out[i] = append(out[i], p) // a copy: the words of a product must not share it
 			}
 			continue
 		}

@@ -8,9 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// evaluates reports whether one of the shell's own commands runs text that is
-// not known to be harmless: a subscript in a name, a callback, an alias. It is
-// asked before the command is written down; builtin does the rest after.
+// evaluates reports whether one of the shell's builtins runs text that is not known
+// to be harmless: a subscript in a name, a callback, an alias. It is called before
+// the command is recorded; builtin does the rest afterwards.
 func (w *walker) evaluates(st *state, c *Command) bool {
 	args := c.Words[1:]
 	switch base(c) {
@@ -64,12 +64,12 @@ func (w *walker) evaluates(st *state, c *Command) bool {
 	return false
 }
 
-// sole reports whether a word is surely one word.
+// sole reports whether a word is certainly exactly one word.
 func (w Word) sole() bool { return w.Known || w.One }
 
-// options takes the options off a builtin's arguments: vals are the letters
-// that take a value, flags the others that are known. ok is false where
-// something else is or may be among them.
+// options removes the options from a builtin's arguments: vals are the letters that
+// take a value, flags the other known letters. ok is false if there is or may be any
+// other option.
 func options(args []Word, vals, flags string) (values map[byte]Word, rest []Word, ok bool) {
 	values = map[byte]Word{}
 	for i := 0; i < len(args); i++ {
@@ -104,8 +104,8 @@ func options(args []Word, vals, flags string) (values map[byte]Word, rest []Word
 	return values, nil, true
 }
 
-// setsNames reports whether a builtin is given only options that are known and
-// names that are plain, and notes that it sets them to what is not known.
+// setsNames reports whether a builtin has only known options and plain names. It
+// records that the builtin sets these variables to unknown values.
 func (w *walker) setsNames(st *state, args []Word, vals, flags, name string) bool {
 	values, rest, ok := options(args, vals, flags)
 	if !ok {
@@ -133,7 +133,7 @@ func (w *walker) waits(st *state, args []Word) bool {
 	return (!has || v.Known && w.reference(st, v.Text)) && !slices.ContainsFunc(rest, func(a Word) bool { return !a.Known && !a.Num })
 }
 
-// prints reports whether printf surely sets no variable, or a plain one.
+// prints reports whether printf certainly sets no variable, or a plain one.
 func (w *walker) prints(st *state, args []Word) bool {
 	if len(args) == 0 {
 		return true
@@ -148,8 +148,8 @@ func (w *walker) prints(st *state, args []Word) bool {
 	return !is || w.reference(st, name)
 }
 
-// HarmlessSet reports whether the arguments of set change no variable and not
-// how what follows is read: set -euo pipefail, and set -- with any words.
+// HarmlessSet reports whether the arguments of set change no variable and not the
+// parsing of what follows: set -euo pipefail, and set -- with any words.
 func HarmlessSet(args []Word) bool {
 	for i, a := range args {
 		if !a.Known {
@@ -168,7 +168,7 @@ func HarmlessSet(args []Word) bool {
 	return len(args) > 0
 }
 
-// harmlessShopt: options that change which files a pattern means, no more.
+// harmlessShopt has the options that only change which files a pattern matches.
 func harmlessShopt(args []Word) bool {
 	for _, a := range args {
 		switch a.Text {
@@ -180,8 +180,8 @@ func harmlessShopt(args []Word) bool {
 	return true
 }
 
-// plainTest reports whether test or [ surely evaluates nothing: no operand of
-// it can be the operator -v or -R, or what that one names is plain.
+// plainTest reports whether test or [ certainly evaluates nothing: no operand can be
+// the operator -v or -R, or the operand of that operator is a plain name.
 func (w *walker) plainTest(st *state, name string, args []Word) bool {
 	if name == "[" && len(args) > 0 && args[len(args)-1].Known && args[len(args)-1].Text == "]" {
 		args = args[:len(args)-1]
@@ -201,7 +201,7 @@ func (w *walker) plainTest(st *state, name string, args []Word) bool {
 	if len(args) == 1 {
 		return true
 	}
-	// As bash reads it, term by term.
+	// Read the terms as bash does.
 	for i := 0; i < len(args); {
 		switch {
 		case !args[i].Known && len(args)-i == 1:
@@ -227,7 +227,7 @@ func (w *walker) plainTest(st *state, name string, args []Word) bool {
 			i++
 		}
 		if i < len(args) && text(i) != "-a" && text(i) != "-o" {
-			// Bash stops here, or reads it otherwise than this.
+			// Bash stops here, or parses it differently.
 			return !slices.ContainsFunc(args[i:], mayEvaluate)
 		}
 		i++
@@ -258,8 +258,8 @@ func binaryTest(op string) bool {
 	return false
 }
 
-// builtin does to the state what a builtin does to the shell; it returns the
-// state of success where that is another one.
+// builtin applies the effects of a builtin to the state. It returns the state after
+// success if that differs.
 func (w *walker) builtin(st *state, c Command) *state {
 	args := c.Words[1:]
 	switch name := base(&c); name {
@@ -286,7 +286,7 @@ func (w *walker) builtin(st *state, c Command) *state {
 	return nil
 }
 
-// sets notes the variables that a builtin sets by name.
+// sets records the variables that a builtin sets by name.
 func (w *walker) sets(st *state, name string, c Command, args []Word) {
 	if name == "printf" && (len(args) == 0 || !strings.HasPrefix(args[0].Text, "-v")) {
 		return
@@ -304,8 +304,8 @@ func (w *walker) sets(st *state, name string, c Command, args []Word) {
 		}
 		v := value{from: tidy(slices.Clone(c.From))}
 		if name == "unset" {
-			// A variable that bash obeys is its default no longer. In a function
-			// another one of that name may come to light.
+			// A special variable no longer has its default. In a function, an outer
+			// variable of that name may become visible again.
 			st.funcs = st.funcs.without(n)
 			st.set(n, value{known: whole && !st.wild && !slices.ContainsFunc(args, func(a Word) bool { return strings.HasPrefix(a.Text, "-f") })})
 		} else {
@@ -377,8 +377,8 @@ func (w *walker) chdir(st *state, c Command, args []Word) *state {
 			to(kernel)
 			continue
 		}
-		// By the path as it is written; where there is no such folder, bash
-		// tries what the kernel makes of it.
+		// Bash takes the path as it is written; if there is no such folder, it
+		// tries the path as the kernel resolves it.
 		if stepsBack(target.Text) {
 			to(kernel)
 		}
@@ -388,7 +388,7 @@ func (w *walker) chdir(st *state, c Command, args []Word) *state {
 	return ok
 }
 
-// join puts a path behind a folder.
+// join appends a path to a folder.
 func join(dir, p string) string {
 	if path.IsAbs(p) {
 		return p

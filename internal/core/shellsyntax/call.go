@@ -32,7 +32,7 @@ func (w *walker) call(st *state, c *syntax.CallExpr, rs []*syntax.Redirect) *sta
 		cmd.Assigns = append(cmd.Assigns, name+"="+assignText(v, w.text(a)))
 		w.put(after, name, v, w.text(a))
 		if len(cmd.Words) > 0 && w.plain() {
-			st.set(name, value{from: v.from}) // before some builtins it stays
+			st.set(name, value{from: v.from}) // before some builtins the assignment stays
 		}
 	}
 	here := w.redirects(st, &cmd, rs)
@@ -175,7 +175,7 @@ func (w *walker) declare(st *state, d *syntax.DeclClause, rs []*syntax.Redirect)
 	w.emit(st, cmd)
 }
 
-// declaration is what is declared of each name.
+// declaration is how names are declared.
 type declaration struct{ variant, flags string }
 
 func (d declaration) exports() bool { return d.variant == "export" || strings.Contains(d.flags, "x") }
@@ -184,8 +184,8 @@ func (d declaration) readonly() bool {
 	return d.variant == "readonly" || d.variant != "export" && strings.Contains(d.flags, "r")
 }
 
-// reference: a name stands for another variable, or for an element of one,
-// whose subscript is evaluated.
+// reference reports whether a declared name refers to another variable, or to an
+// element of one, whose subscript is evaluated.
 func (d declaration) reference() bool { return d.variant != "export" && strings.Contains(d.flags, "n") }
 
 func (w *walker) declareName(st *state, cmd *Command, d declaration, name string) {
@@ -217,8 +217,8 @@ func (w *walker) declareValue(st *state, cmd *Command, d declaration, name strin
 	cmd.Assigns = append(cmd.Assigns, name+"="+assignText(v, src))
 }
 
-// declareWord takes an argument that is not written as an assignment: an
-// option, or text that may be one at run time.
+// declareWord handles an argument that is not written as an assignment: an option, or
+// text that may become one at run time.
 func (w *walker) declareWord(st *state, cmd *Command, d declaration, f Word) {
 	name, text, assigned := strings.Cut(f.Text, "=")
 	switch {
@@ -229,14 +229,14 @@ func (w *walker) declareWord(st *state, cmd *Command, d declaration, f Word) {
 		v := value{known: true, text: text}
 		w.compound(st, name, v, strings.ContainsAny(d.flags, "aA"), f.Text)
 		w.declareValue(st, cmd, d, name, v, f.Text)
-	default: // a name that only run time knows, or one with a subscript
+	default: // a name that is known only at run time, or one with a subscript
 		cmd.Code = true
 		st.forget(false)
 	}
 }
 
-// run takes wrappers off a command, writes it down and does to the state what
-// it would do to the shell.
+// run removes wrappers from a command, records it and applies its effects on the
+// shell to the state.
 func (w *walker) run(st *state, c Command, here []Word) *state {
 	for !w.isFunc(st, c) {
 		if len(c.Wrappers) > maxDepth {
@@ -259,7 +259,7 @@ func (w *walker) run(st *state, c Command, here []Word) *state {
 	}
 	own := ownShell(c.Wrappers)
 	if own && base(&c) == "read" {
-		// Nothing but this read obeys it.
+		// Only this read uses IFS.
 		c.Assigns = slices.DeleteFunc(c.Assigns, func(a string) bool { return strings.HasPrefix(a, "IFS=") })
 	}
 	c.Code = c.Code || own && w.evaluates(st, &c)
@@ -280,7 +280,7 @@ func (w *walker) isFunc(st *state, c Command) bool {
 	return ok && c.Name() != ""
 }
 
-// ownShell reports whether a builtin behind these wrappers changes this shell.
+// ownShell reports whether a builtin after these wrappers changes this shell.
 func ownShell(wrappers []string) bool {
 	for _, n := range wrappers {
 		if n != "command" && n != "builtin" {
@@ -290,8 +290,8 @@ func ownShell(wrappers []string) bool {
 	return true
 }
 
-// nested walks text that is itself a command line: eval, sh -c, trap, a
-// here-document read by a shell. It reports whether c is wholly told by that.
+// nested walks text that is itself a command line: eval, sh -c, trap, a here-document
+// read by a shell. It reports whether that covers everything that c does.
 func (w *walker) nested(st *state, c *Command, here []Word) bool {
 	name := base(c)
 	args := c.Words[1:]
@@ -351,8 +351,8 @@ func joined(args []Word) (string, bool) {
 	return strings.Join(parts, " "), true
 }
 
-// shell walks what a child shell is given. The command itself is always
-// written down too, so that rules may name it.
+// shell walks the code that a child shell gets. The command itself is always recorded
+// too, so that rules can name it.
 func (w *walker) shell(st *state, c *Command, args []Word, here []Word) bool {
 	inv := ShellArgs(args)
 	child := &state{vars: newTree[value](st.vars.seed), funcs: newTree[struct{}](st.vars.seed)}
@@ -394,7 +394,7 @@ func (w *walker) shell(st *state, c *Command, args []Word, here []Word) bool {
 		w.declared, w.moves = nil, false
 		w.integers, w.arrays, w.evaluable, w.bracketed = false, nil, false, nil
 		if n := base(c); n == "sh" || n == "dash" || n == "ash" {
-			// Where sh is bash it reads more; both readings agree on the rest.
+			// If sh is bash, it accepts more syntax; both parse the rest alike.
 			w.opts.POSIX, w.either = false, true
 		}
 		w.source(child, code)
@@ -419,10 +419,10 @@ type Invocation struct {
 	Code    *Word // of -c
 	Script  *Word // a file of code
 	Stdin   bool  // it reads code from its standard input
-	Unknown bool  // a word that cannot be known decides
+	Unknown bool  // a word that is not known decides
 }
 
-// ShellArgs reads a shell's arguments, its own name not among them.
+// ShellArgs parses a shell's arguments, without its own name.
 func ShellArgs(args []Word) Invocation {
 	var inv Invocation
 	code := false

@@ -7,22 +7,22 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// field is a word on its way: what is known of it so far.
+// field is a word that is being built: what is known of it so far.
 type field struct {
-	text, blank []byte // blank only once something is not known
+	text, blank []byte // blank is used only once something is not known
 	prefix      string
-	unknown     bool // something but a glob decides at run time
+	unknown     bool // something other than a glob decides at run time
 	glob        bool
 	dots        bool // a ".." may come out of a glob, or follows one
 	dot         bool // the last path component so far begins with "."
 	any         bool // it is there even if empty: it was quoted
-	loose       bool // it may be no word or many
-	numbers     bool // all that is not known in it are integers
+	loose       bool // it may become no word or several
+	numbers     bool // every unknown part is an integer
 }
 
 func (f *field) known() bool { return !f.unknown && !f.glob }
 
-// open begins the part that is not known.
+// open begins the unknown part.
 func (f *field) open(prefix string) {
 	if f.known() {
 		f.prefix = string(f.text) + prefix
@@ -49,7 +49,7 @@ func (f *field) add(s string) {
 	f.any = true
 }
 
-// last is the last byte so far.
+// last returns the last byte so far.
 func (f *field) last() byte {
 	t := f.text
 	if !f.known() {
@@ -63,7 +63,7 @@ func (f *field) last() byte {
 
 func (f *field) addGlob(c string) {
 	f.open("")
-	// ".*" may stand for ".." in older shells.
+	// In older shells ".*" also matches "..".
 	f.dots = f.dots || f.dot
 	f.glob, f.any, f.numbers = true, true, false
 	f.text = append(f.text, c...)
@@ -76,10 +76,10 @@ func (f *field) addUnknown(blank, prefix string) {
 	f.unknown, f.any, f.numbers = true, true, false
 }
 
-// addNumber adds an integer that only run time knows.
+// addNumber adds an integer that is known only at run time.
 func (f *field) addNumber() {
 	f.open("")
-	// Behind a letter it is part of a name.
+	// After a letter it is part of a name.
 	t := f.blank
 	for len(t) > 0 && (isDigit(t[len(t)-1], 10) || isLetter(t[len(t)-1])) {
 		if t = t[:len(t)-1]; isLetter(f.blank[len(t)]) {
@@ -142,7 +142,7 @@ func (w *walker) fields(st *state, words []*syntax.Word, from *[]int) []Word {
 	return out
 }
 
-// procSubst returns the process substitution that a word is.
+// procSubst returns the process substitution if the word is one.
 func procSubst(word *syntax.Word) (*syntax.ProcSubst, bool) {
 	if len(word.Parts) != 1 {
 		return nil, false
@@ -151,7 +151,7 @@ func procSubst(word *syntax.Word) (*syntax.ProcSubst, bool) {
 	return p, ok
 }
 
-// one expands a word where no splitting happens: an assignment, a redirection.
+// one expands a word that is not split: in an assignment or a redirection.
 func (w *walker) one(st *state, word *syntax.Word, from *[]int) Word {
 	if word == nil {
 		return Word{Known: true}
@@ -159,8 +159,8 @@ func (w *walker) one(st *state, word *syntax.Word, from *[]int) Word {
 	return w.expand(st, word, false, from)[0].word(w.text(word))
 }
 
-// expand does tilde, parameter and quote work on one word. With split, an
-// unquoted known variable is split as bash would.
+// expand handles tilde, parameters and quotes of one word. With split, an unquoted
+// known variable is split as bash does.
 func (w *walker) expand(st *state, word *syntax.Word, split bool, from *[]int) []*field {
 	e := &expander{w: w, st: st, split: split, from: from, cur: &field{}}
 	for i, p := range word.Parts {
@@ -188,7 +188,7 @@ func (e *expander) part(p syntax.WordPart, first, last bool) {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		if bareDollar(p.Value) {
-			// Bash does not split a word that holds a "$" which expands nothing.
+			// Bash does not split a word with a "$" that expands nothing.
 			e.cur.addUnknown("", "")
 		}
 		e.lit(p.Value, first, last)
@@ -251,7 +251,7 @@ func (e *expander) lit(s string, first, last bool) {
 				e.cur.add(s[:1])
 			}
 			s = s[1:]
-		// A bracket that nothing closes is itself: the command "[".
+		// A bracket that nothing closes is literal: the command "[".
 		case e.split && (c != '[' || !last || e.w.closes(s)):
 			e.cur.addGlob(string(c))
 		default:
@@ -260,7 +260,7 @@ func (e *expander) lit(s string, first, last bool) {
 	}
 }
 
-// closes reports whether a bracket that was opened is closed.
+// closes reports whether an opened bracket is closed.
 func (w *walker) closes(s string) bool {
 	i := strings.IndexByte(s, ']')
 	if i < 0 {
@@ -269,7 +269,7 @@ func (w *walker) closes(s string) bool {
 	return i >= 0
 }
 
-// tilde takes a leading ~ off.
+// tilde removes a leading ~.
 func (e *expander) tilde(s string, last bool) string {
 	name, rest := s[1:], ""
 	if i := strings.IndexByte(s, '/'); i >= 0 {
@@ -286,7 +286,7 @@ func (e *expander) tilde(s string, last bool) string {
 	return rest
 }
 
-// dynamic expands what is not literal text.
+// dynamic expands everything that is not literal text.
 func (e *expander) dynamic(p syntax.WordPart, quoted bool) {
 	switch p := p.(type) {
 	case *syntax.ParamExp:
@@ -315,7 +315,7 @@ func (e *expander) dynamic(p syntax.WordPart, quoted bool) {
 	}
 }
 
-// number adds an integer, which bash does not split: IFS is the default.
+// number adds an integer. Bash does not split it: IFS has its default.
 func (e *expander) number(quoted bool) {
 	if e.st.ifs && e.split && !quoted {
 		e.unknown("0", "", false)
@@ -356,7 +356,7 @@ func (e *expander) param(p *syntax.ParamExp, quoted bool) {
 	}
 }
 
-// many reports whether an expansion makes a word for each of many values.
+// many reports whether an expansion produces a word for each of several values.
 func many(p *syntax.ParamExp) bool {
 	if p.Param == nil || p.Length {
 		return p.Param == nil
@@ -365,8 +365,8 @@ func many(p *syntax.ParamExp) bool {
 	return p.Param.Value == "@" || p.Param.Value == "*" || p.Names != 0 || p.Excl || ok && (word.Lit() == "@" || word.Lit() == "*")
 }
 
-// splitText adds a known value that bash splits at blanks and globs. A
-// backslash in it is kept, but it quotes a glob character.
+// splitText adds a known value that bash splits at blanks and globs. A backslash in it
+// is kept, but it quotes a glob character.
 func (e *expander) splitText(s string) {
 	for s != "" && e.w.err == nil {
 		i := strings.IndexAny(s, " \t\n*?[")
@@ -390,7 +390,7 @@ func (e *expander) splitText(s string) {
 	}
 }
 
-// lookup returns a variable that this line set, or that Options give.
+// lookup returns the value of a variable that this line or Options set.
 func (w *walker) lookup(st *state, name string) (value, bool) {
 	if v, ok := st.get(name); ok {
 		return v, true

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// lookAhead collects what holds for the whole of a text.
+// lookAhead collects facts about the whole text.
 func (w *walker) lookAhead(st *state, file *syntax.File) {
 	if w.declared == nil {
 		w.declared = map[string]bool{}
@@ -42,8 +42,8 @@ func (w *walker) lookAhead(st *state, file *syntax.File) {
 	w.moves = w.moves || w.changesIn(file).moves
 }
 
-// declaresInteger notes that a variable has the integer attribute, or may: text
-// assigned to it is evaluated.
+// declaresInteger records that a variable has or may have the integer attribute: text
+// that is assigned to it is evaluated.
 func (w *walker) declaresInteger(st *state) {
 	if !w.integers && w.evaluable {
 		w.unknownCode(st, "declare -i")
@@ -51,7 +51,7 @@ func (w *walker) declaresInteger(st *state) {
 	w.integers = true
 }
 
-// declaresArray notes that a variable is an array.
+// declaresArray records that a variable is an array.
 func (w *walker) declaresArray(st *state, name string) {
 	if !w.arrays[name] && slices.Contains(w.bracketed, name) {
 		w.unknownCode(st, "declare -a "+name)
@@ -59,7 +59,7 @@ func (w *walker) declaresArray(st *state, name string) {
 	w.arrays[name] = true
 }
 
-// strange refuses what the parser and bash disagree about: a carriage return
+// strange refuses text that the parser and bash read differently: a carriage return
 // outside quotes.
 func strange(file *syntax.File) error {
 	quoted := map[*syntax.Lit]bool{}
@@ -90,8 +90,8 @@ func strange(file *syntax.File) error {
 	return nil
 }
 
-// bombs reports whether a body calls its own function in the background or as
-// part of a pipe, at the cost of one walk.
+// bombs reports whether a function's body calls the function in the background or in
+// a pipe. It walks the body once.
 func bombs(body *syntax.Stmt, name string) bool {
 	type frame struct {
 		node  syntax.Node
@@ -127,15 +127,15 @@ func bombs(body *syntax.Stmt, name string) bool {
 	return found
 }
 
-// changes are what a piece of code may change: the variables, false for those
-// that are only ever set to an integer; all of them; the folder.
+// changes is what code may change: the variables (false for those that are only set
+// to integers); everything; the folder.
 type changes struct {
 	names map[string]bool
 	all   bool
 	moves bool
 }
 
-// changesIn looks ahead into a loop's body, whose end reaches its beginning.
+// changesIn finds the changes in a loop's body, which hold at its next round too.
 func (w *walker) changesIn(n syntax.Node) changes {
 	c := changes{names: map[string]bool{}}
 	lit := func(x syntax.ArithmExpr) {

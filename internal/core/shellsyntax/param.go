@@ -6,9 +6,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// paramValue returns what a parameter expands to. blank is what stands for
-// it where the variable is empty. Everything inside the braces is walked once;
-// a form that is not known to be harmless is unknown code.
+// paramValue returns the value of a parameter expansion. blank is its value if the
+// variable is empty. The content of the braces is walked once; a form that is not
+// known to be harmless is unknown code.
 func (w *walker) paramValue(st *state, p *syntax.ParamExp, from *[]int) (v value, blank string, ok bool) {
 	if p.Param == nil || p.Flags != nil || p.Width || p.IsSet || p.NestedParam != nil || len(p.Modifiers) > 0 {
 		w.unknownCode(st, w.text(p))
@@ -29,7 +29,7 @@ func (w *walker) paramValue(st *state, p *syntax.ParamExp, from *[]int) (v value
 	}
 	v, ok = w.lookup(st, name)
 	if p.Index != nil {
-		// An element; an array's value is what all of them are.
+		// An element; the value of an array describes all its elements.
 		v, ok = value{num: v.num, from: v.from}, false
 	}
 	if p.Slice != nil || p.Repl != nil || p.Exp == nil {
@@ -50,7 +50,7 @@ func (w *walker) paramValue(st *state, p *syntax.ParamExp, from *[]int) (v value
 			w.inside(st, p, from)
 			return v, "", true
 		}
-		// What it is set to is only there if the variable was empty.
+		// The new value is used only if the variable was empty.
 		d := w.one(st, p.Exp.Word, from)
 		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
 			set := valueOf(d, v.from)
@@ -70,7 +70,7 @@ func (w *walker) paramValue(st *state, p *syntax.ParamExp, from *[]int) (v value
 		// It is not empty, or the command does not run.
 		return value{from: v.from}, "\x00", false
 	case syntax.OtherParamOps:
-		// All but ${x@P}, which runs what x holds, only show it.
+		// All operators only show the value, except ${x@P}, which runs it.
 		if op := p.Exp.Word.Lit(); len(op) != 1 || strings.IndexByte("QEAaKkUuL", op[0]) < 0 {
 			w.unknownCode(st, w.text(p))
 		}
@@ -79,7 +79,7 @@ func (w *walker) paramValue(st *state, p *syntax.ParamExp, from *[]int) (v value
 	return value{from: v.from}, "", false
 }
 
-// inside walks what a parameter expansion holds besides its name and index.
+// inside walks the parts of a parameter expansion other than its name and index.
 func (w *walker) inside(st *state, p *syntax.ParamExp, from *[]int) {
 	if p.Slice != nil {
 		w.arithm(st, p.Slice.Offset, from)
@@ -94,9 +94,9 @@ func (w *walker) inside(st *state, p *syntax.ParamExp, from *[]int) {
 	}
 }
 
-// namesOnly reports whether an expansion with "!" expands to names, or the value of
-// a variable that is known; else the value of the variable is read as a name
-// with a subscript, which is evaluated.
+// namesOnly reports whether an expansion with "!" expands to names, or to the value of
+// a variable that is known. Otherwise the variable's value is used as a name with a
+// subscript, which is evaluated.
 func (w *walker) namesOnly(st *state, p *syntax.ParamExp) bool {
 	if p.Exp != nil || p.Slice != nil || p.Repl != nil {
 		return false

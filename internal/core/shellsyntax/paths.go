@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Program is the base name of a command's program; plain is false where it was
-// given by a path that is not one of the system's own folders, so that it may
-// be any program of that name.
+// Program returns the base name of a command's program. plain is false if it was given
+// by a path outside the system's own folders, so that it may be any program.
 func (c Command) Program() (base string, plain bool) {
 	n := c.Name()
 	dir, base := path.Split(n)
@@ -19,13 +18,12 @@ func (c Command) Program() (base string, plain bool) {
 	return base, false
 }
 
-// Paths puts a word's path behind every folder that the command may run in, as
-// it reads: "x/.." is taken away, also where x may be a link. That is enough to
-// judge by the words; who can follow links puts the word's own text behind Dir
-// and Alt, which keep ".." behind what may be a link, and goes component by
-// component as the kernel does. For a glob it is the folder that all of its
-// paths are below, and "/*". A process substitution is not a path. ok is false
-// where the path cannot be known.
+// Paths joins a word's path with every folder that the command may run in, by the text
+// alone: "x/.." is removed, even if x may be a link. That is enough for judging the
+// text. Code that can follow links joins the word's own text with Dir and Alt, which
+// keep ".." after what may be a link, and resolves it component by component as the
+// kernel does. For a glob the result is the folder that contains all its paths, and
+// "/*". A process substitution is not a path. ok is false if the path is not known.
 func (c Command) Paths(w Word) (paths []string, ok bool) {
 	t := w.Text
 	if w.Proc {

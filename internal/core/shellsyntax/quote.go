@@ -26,7 +26,7 @@ func unescapeDouble(s string) string {
 	return b.String()
 }
 
-// ansiC decodes $'…'; false for what it would rather not decode.
+// ansiC decodes $'…'; false for escapes that it does not support.
 func ansiC(s string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -53,7 +53,7 @@ func ansiC(s string) (string, bool) {
 			base, most = 8, 3
 			i--
 		default:
-			return "", false // \c and what bash keeps as it is
+			return "", false // \c, and escapes that bash leaves unchanged
 		}
 		n := i + 1
 		for n < len(s) && n < i+1+most && isDigit(s[n], base) {

@@ -6,16 +6,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// quotesThatDoNot finds an expansion in double quotes or in a here-document in
-// which single quotes hold something that runs, nil where there is none: there
-// they are ordinary characters to bash, as in "${x:-'$(date)'}", and the parser
-// takes them for quotes.
+// quotesThatDoNot finds an expansion in double quotes or in a here-document in which
+// single quotes contain something that runs; nil if there is none. There bash treats
+// single quotes as ordinary characters, as in "${x:-'$(date)'}", but the parser
+// treats them as quotes.
 func quotesThatDoNot(file *syntax.File) (found syntax.Node) {
 	within := func(p *syntax.ParamExp) {
 		syntax.Walk(p, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CmdSubst, *syntax.ProcSubst:
-				return false // quotes begin anew
+				return false // quotes start again
 			case *syntax.SglQuoted:
 				if strings.ContainsAny(n.Value, "$`") {
 					found = p

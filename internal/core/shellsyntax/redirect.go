@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// subst walks the commands of a substitution and returns their places.
+// subst walks the commands of a substitution and returns their indexes.
 func (w *walker) subst(st *state, stmts []*syntax.Stmt, piped bool) []int {
 	begin := len(w.out)
 	in := st.clone()
@@ -19,9 +19,9 @@ func (w *walker) subst(st *state, stmts []*syntax.Stmt, piped bool) []int {
 	return w.span(begin)
 }
 
-// counts reports whether a command substitution that was just walked prints a
-// number or nothing: its last command is wc with one count and no file, or
-// grep -c with one file at most.
+// counts reports whether a command substitution that was just walked prints a number
+// or nothing: its last command is wc with one count and no file, or grep -c with at
+// most one file.
 func (w *walker) counts(p *syntax.CmdSubst, at []int) bool {
 	if len(p.Stmts) != 1 || len(at) == 0 {
 		return false
@@ -42,7 +42,7 @@ func (w *walker) counts(p *syntax.CmdSubst, at []int) bool {
 	}
 	c := w.out[at[len(at)-1]]
 	for _, r := range s.Redirs {
-		// Errors may hold any text.
+		// Error messages may contain any text.
 		if r.Op != syntax.RdrIn && !(r.N != nil && r.N.Value == "2" && r.Op == syntax.RdrOut && r.Word.Lit() == "/dev/null") {
 			return false
 		}
@@ -70,11 +70,11 @@ func (w *walker) counts(p *syntax.CmdSubst, at []int) bool {
 	return false
 }
 
-// redirects fills in the files that a command's redirections open.
+// redirects adds the files that a command's redirections open.
 func (w *walker) redirects(st *state, c *Command, rs []*syntax.Redirect) (here []Word) {
 	for _, r := range rs {
 		if r.N != nil && begins(r.N.Value, '{') {
-			// {name}> sets the variable to the number of the file.
+			// {name}> sets the variable to the number of the descriptor.
 			n := strings.Trim(r.N.Value, "{}")
 			w.put(st, n, value{num: true}, r.N.Value)
 			w.note(st, n, value{num: true})
@@ -93,7 +93,7 @@ func (w *walker) redirects(st *state, c *Command, rs []*syntax.Redirect) (here [
 			}
 			c.Redirects = append(c.Redirects, Redirect{Op: r.Op.String(), Target: t})
 		default:
-			// A pattern is expanded here too where it matches one file.
+			// A pattern is expanded here too if it matches one file.
 			fs := w.fields(st, []*syntax.Word{r.Word}, &c.From)
 			t := Word{Text: w.text(r.Word)}
 			if len(fs) == 1 {
@@ -110,12 +110,12 @@ func isFD(s string) bool {
 	return strings.Trim(s, "0123456789") == ""
 }
 
-// document is the text of a here-document.
+// document returns the text of a here-document.
 func (w *walker) document(st *state, r *syntax.Redirect, from *[]int) Word {
 	for _, p := range r.Word.Parts {
 		switch p.(type) {
 		case *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
-		default: // bash takes it as text, and may expand the document
+		default: // bash takes the delimiter as text, and may expand the document
 			w.unknownCode(st, w.text(r.Word))
 		}
 	}
@@ -139,9 +139,9 @@ func (w *walker) document(st *state, r *syntax.Redirect, from *[]int) Word {
 	return f.word("<<" + r.Word.Lit())
 }
 
-// follow puts a path behind a folder as the kernel walks it: what is before
-// ".." stays where it may be a link. below is a folder that is surely none, nor
-// is one above it.
+// follow joins a path with a folder in the way the kernel walks it: the part before
+// ".." is kept if it may be a link. below is a folder that is certainly not a link,
+// and has no link above it.
 func follow(below, dir, p string) string {
 	if path.IsAbs(p) {
 		dir = "/"
@@ -166,8 +166,8 @@ func follow(below, dir, p string) string {
 	return string(b)
 }
 
-// stepsBack reports whether a path has a name behind "..", so that it may lead
-// elsewhere where what is before it is a link.
+// stepsBack reports whether a path has ".." after a name. It may then lead elsewhere
+// if the name is a link.
 func stepsBack(p string) bool {
 	back := false
 	for part := range strings.SplitSeq(p, "/") {

@@ -1,14 +1,14 @@
-// Package shellsyntax parses what a shell command line is made of: its simple
-// commands, each by itself, with the words that can be known before it runs.
+// Package shellsyntax parses a shell command line into its simple commands, each with
+// the words that are known before it runs.
 //
-// It knows the syntax of bash; what programs do with their arguments is in
-// policy/command. It promises that a command which bash would run from the line
-// itself is in the answer, in order, also out of substitutions, functions,
-// here-documents read by a shell, eval, and behind wrappers such as env or
-// xargs; and that a word is called known only where nothing at run time can
-// change it. What cannot be understood is an error,
-// never an empty answer. It refuses to judge: policy/permission does. It does
-// no I/O, so a glob, an environment variable and a symlink stay unknown.
+// It knows the syntax of bash; policy/command knows what programs do with their
+// arguments. It promises that every command that bash would run from the line itself
+// is in the result, in order: also from substitutions, functions, here-documents read
+// by a shell, eval, and after wrappers such as env or xargs. It also promises that a
+// word is called known only if nothing at run time can change it. A line that cannot
+// be understood is an error, never an empty result. It does not judge:
+// policy/permission does. It does no I/O, so a glob, an environment variable and a
+// symlink stay unknown.
 package shellsyntax
 
 import (
@@ -18,32 +18,32 @@ import (
 	"strings"
 )
 
-// Word is one word of a command after expansion of what can be known.
+// Word is one word of a command after the expansions that are known.
 type Word struct {
-	// Text is the word's value where Known, else its source text.
+	// Text is the word's value if Known, else its source text.
 	Text string `json:"text"`
-	// Known is false where a variable, a substitution or a glob decides at run
-	// time. An unknown word that was not quoted may be no word or many.
+	// Known is false if a variable, a substitution or a glob decides at run time. An
+	// unknown word that was not quoted may become no word or several.
 	Known bool `json:"known"`
-	// Glob: only a pathname pattern makes the word unknown, so it stands for
-	// paths that begin with Prefix, or for its own text.
+	// Glob: only a pathname pattern makes the word unknown, so it stands for paths that
+	// begin with Prefix, or for its own text.
 	Glob bool `json:"glob,omitempty"`
-	// Prefix is what an unknown word surely begins with.
+	// Prefix is the certain beginning of an unknown word.
 	Prefix string `json:"prefix,omitempty"`
-	// One: an unknown word that is surely one word, neither none nor many.
+	// One: an unknown word that is certainly exactly one word.
 	One bool `json:"one,omitempty"`
-	// Num: an unknown word that is surely an integer.
+	// Num: an unknown word that is certainly an integer.
 	Num bool `json:"num,omitempty"`
-	// Proc: it is a process substitution, so a file that the shell makes; the
-	// commands in it are listed.
+	// Proc: a process substitution, so a file that the shell makes; the commands in it are
+	// listed.
 	Proc bool `json:"proc,omitempty"`
-	// Blank is an unknown word as it would be if every unknown variable in it
-	// were empty; glob characters and a "~" that is not known stay.
+	// Blank is an unknown word as it would be if every unknown variable in it were empty;
+	// glob characters and an unknown "~" stay.
 	Blank string `json:"blank,omitempty"`
 }
 
-// Redirect is a redirection to or from a file. Here-documents and duplicated
-// file descriptors are none.
+// Redirect is a redirection to or from a file. Here-documents and duplicated file
+// descriptors are not listed.
 type Redirect struct {
 	Op     string `json:"op"` // > >> < <> >| &> &>> >&
 	Target Word   `json:"target"`
@@ -52,46 +52,44 @@ type Redirect struct {
 // Writes reports whether the redirection opens its target for writing.
 func (r Redirect) Writes() bool { return r.Op != "<" }
 
-// Command is one simple command of a command line. One without words has only
-// assignments, or stands for a compound command that has redirections.
+// Command is one simple command of a command line. A command without words has only
+// assignments, or stands for the redirections of a compound command.
 type Command struct {
-	// Words are the program and its arguments, wrappers taken off.
+	// Words are the program and its arguments, without wrappers.
 	Words []Word `json:"words"`
-	// Via are the words of the wrappers that were taken off, outermost first:
-	// "sudo", "-u", "me", "timeout", "5". Each wrapper's name begins a group
-	// of Wrappers.
+	// Via are the words of the removed wrappers, outermost first: "sudo", "-u", "me",
+	// "timeout", "5". Each wrapper's name begins a group of Wrappers.
 	Via []Word `json:"via,omitempty"`
-	// Wrappers are their names: "sudo", "timeout".
+	// Wrappers are the names of the wrappers: "sudo", "timeout".
 	Wrappers []string `json:"wrappers,omitempty"`
 	// Assigns are the NAME=value before it; an unknown value is its source text.
 	Assigns   []string   `json:"assigns,omitempty"`
 	Redirects []Redirect `json:"redirects,omitempty"`
-	// Dir is the folder that it runs in, as far as cd commands before it say;
-	// Known false: cannot be told. A ".." stays in it behind what may be a link,
-	// and what it means there the kernel decides.
+	// Dir is the folder that the command runs in, according to the cd commands before it;
+	// Known is false if it is not known. A ".." stays in it after a name that may be a
+	// link; the kernel decides what it means.
 	Dir Word `json:"dir"`
-	// Alt are other folders that it may run in instead: where a cd before it
-	// may have failed or was skipped.
+	// Alt are other folders that it may run in: if a cd before it may have failed or was
+	// skipped.
 	Alt []string `json:"alt,omitempty"`
 	// Piped: its standard input is another command's output.
 	Piped bool `json:"piped,omitempty"`
 	// Background: it is followed by &.
 	Background bool `json:"background,omitempty"`
-	// From are the places (in the slice Parse returns) of the commands whose
-	// output this one is given: by a pipe, as its words, as a file, or as text.
+	// From are the indexes (in the slice that Parse returns) of the commands whose output
+	// this command gets: by a pipe, as its words, as a file, or as text.
 	From []int `json:"from,omitempty"`
-	// Code: text that only run time knows is run as shell code here, as in
-	// eval "$X" and sh -c "$(…)".
+	// Code: text that is known only at run time is run as shell code here, as in eval "$X"
+	// and sh -c "$(…)".
 	Code bool `json:"code,omitempty"`
 	// Func: it calls a function of the same line, whose commands are listed.
 	Func bool `json:"func,omitempty"`
 
-	dirs  []string // that wrappers put it in, while it is taken apart
+	dirs  []string // set by wrappers, while the command is parsed
 	moved bool
 }
 
-// Name is the program's name as written, "" where there is none or it cannot
-// be known.
+// Name returns the program's name as written, "" if there is none or it is not known.
 func (c Command) Name() string {
 	if len(c.Words) == 0 || !c.Words[0].Known {
 		return ""
@@ -99,7 +97,7 @@ func (c Command) Name() string {
 	return c.Words[0].Text
 }
 
-// String is the command as text for a person: wrappers, then words.
+// String returns the command as text for a person: wrappers, then words.
 func (c Command) String() string {
 	var b strings.Builder
 	for _, a := range c.Assigns {
@@ -148,27 +146,27 @@ func Quote(s string) string {
 
 // The errors of Parse.
 var (
-	// ErrSyntax: bash would not understand it either, or not as this does.
+	// ErrSyntax: bash would not parse it either, or would parse it differently.
 	ErrSyntax = errors.New("the command line cannot be parsed")
-	// ErrTooLarge: longer, deeper or with more commands than is looked at.
+	// ErrTooLarge: the line is longer, deeper or has more commands than the limits allow.
 	ErrTooLarge = errors.New("the command line is too large to be looked through")
 	// ErrForkBomb: a function calls itself through a pipe or in the background.
 	ErrForkBomb = errors.New("the command line starts itself over and over")
 )
 
-// Bounds of what is looked at.
+// Limits of the analysis.
 const (
 	maxBytes    = 1 << 20
 	maxOpeners  = 20_000 // brackets, quotes and keywords that nest: bounds the parser's stack
 	maxDepth    = 64     // of what is walked: blocks, substitutions, sh -c
 	maxCommands = 4096
-	maxFields   = 512      // words out of one word
+	maxFields   = 512      // words from one word
 	maxRounds   = 64       // of a for loop that is walked item by item
-	maxAppended = 16 << 10 // bytes of a value that += is still followed through
-	maxWork     = 1 << 23  // bytes and nodes that are looked at, all in all
+	maxAppended = 16 << 10 // longest value that is tracked through +=
+	maxWork     = 1 << 23  // bytes and nodes that are visited in all
 )
 
-// Options say what is known about the shell that will run the line.
+// Options are known facts about the shell that will run the line.
 type Options struct {
 	Dir  string // the folder it starts in, absolute
 	Home string // the value of $HOME and ~; "" where it is not known
@@ -179,8 +177,8 @@ type Options struct {
 // Parse lists the simple commands of a line that bash will run in dir.
 func Parse(line, dir string) ([]Command, error) { return Options{Dir: dir}.Parse(line) }
 
-// Parse lists the simple commands of a line. Errors wrap ErrSyntax, ErrTooLarge
-// or ErrForkBomb, and then nothing may be assumed of the line.
+// Parse lists the simple commands of a line. Errors wrap ErrSyntax, ErrTooLarge or
+// ErrForkBomb; after an error, nothing may be assumed about the line.
 func (o Options) Parse(line string) ([]Command, error) {
 	if strings.Contains(line, "\x00") {
 		return nil, fmt.Errorf("%w: it holds a NUL", ErrSyntax)
@@ -213,7 +211,7 @@ func (o Options) Parse(line string) ([]Command, error) {
 // carriage stands for a carriage return while a line is parsed and walked.
 const carriage = "\ue00d"
 
-// putBack puts the carriage returns of a command back.
+// putBack restores the carriage returns of a command.
 func (c *Command) putBack() {
 	text := func(s *string) { *s = strings.ReplaceAll(*s, carriage, "\r") }
 	word := func(w *Word) { text(&w.Text); text(&w.Prefix); text(&w.Blank) }

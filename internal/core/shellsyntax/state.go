@@ -6,28 +6,28 @@ import (
 	"slices"
 )
 
-// state is what is known of the shell at one point of the line. A copy shares
-// all that it holds: nothing in it is changed in place.
+// state is what is known of the shell at one point of the line. A copy shares its
+// content with the original: nothing in it is changed in place.
 type state struct {
 	vars     tree[value]
 	env      *tree[value]   // of a child shell: what its parent had set
-	funcs    tree[struct{}] // surely declared
+	funcs    tree[struct{}] // certainly declared
 	dirs     []string       // the folders it may be in
 	dirKnown bool
 	ifs      bool // IFS is not the default
-	wild     bool // code that was not seen ran: nothing is known of other variables
+	wild     bool // unseen code ran: nothing is known of other variables
 	trapped  bool // a trap may set any variable between any two commands
 	function bool // its commands are a function's body
-	posn     bool // $1 is what a caller gave
+	posn     bool // $1 was set by a caller
 	stdin    []int
 	piped    bool
 }
 
-// value is what a variable is known to hold.
+// value is what is known of a variable's value.
 type value struct {
 	known         bool
 	text          string
-	glob, num     bool // of an unknown one: a path out of a glob; an integer
+	glob, num     bool // for an unknown value: a path from a glob; an integer
 	prefix, blank string
 	from          []int
 	exported      bool
@@ -38,11 +38,11 @@ func valueOf(w Word, from []int) value {
 	return value{known: w.Known, text: w.Text, glob: w.Glob, num: w.Num, prefix: w.Prefix, blank: w.Blank, from: from}
 }
 
-// integer reports whether it is surely an integer.
+// integer reports whether it is certainly an integer.
 func (v value) integer() bool { return v.num || v.known && isNumber(v.text) }
 
-// decimal reports whether it is an integer that bash reads as one: 08 is none.
-// A number that is counted never begins with 0.
+// decimal reports whether it is an integer that bash can read: 08 is not. A number
+// that bash counts never begins with 0.
 func (v value) decimal() bool {
 	return v.num || v.known && isNumber(v.text) && (v.text[0] != '0' || v.text == "0") && len(v.text) < 18
 }
@@ -75,8 +75,8 @@ func (s *state) get(name string) (value, bool) {
 	return v, ok
 }
 
-// set notes an assignment. Walkers assign by walker.put, which looks at what
-// the assignment itself runs.
+// set records an assignment. Walkers assign by walker.put, which also handles code
+// that the assignment itself runs.
 func (s *state) set(name string, v value) {
 	if name == "IFS" {
 		s.ifs = true
@@ -93,7 +93,7 @@ func (s *state) set(name string, v value) {
 	s.vars = s.vars.with(name, v)
 }
 
-// inherit tells a child of a child shell what its parent knows.
+// inherit passes what a parent knows to a child of a child shell.
 func (s *state) inherit(parent *state) {
 	env := parent.env.merge(parent.vars, func(name string, _, _ *value) (value, bool, bool) {
 		v, ok := parent.get(name)
@@ -102,8 +102,8 @@ func (s *state) inherit(parent *state) {
 	s.env = &env
 }
 
-// forget notes that any variable may have any value, and any folder may be the
-// current one if moved.
+// forget records that any variable may have any value, and if moved, that any folder
+// may be the current one.
 func (s *state) forget(moved bool) {
 	s.vars.root, s.env = nil, nil
 	s.wild, s.ifs = true, true
@@ -112,7 +112,7 @@ func (s *state) forget(moved bool) {
 	}
 }
 
-// merge makes s what is known when either s or o may be the case.
+// merge sets s to what is known if either s or o may be the case.
 func (s *state) merge(o *state) {
 	s.vars = s.vars.merge(o.vars, func(_ string, a, b *value) (value, bool, bool) {
 		if a != nil && b != nil && same(*a, *b) {
@@ -126,8 +126,8 @@ func (s *state) merge(o *state) {
 	s.mergeRest(o)
 }
 
-// mergeStep is merge where s may be what before is already: only what changed
-// from before to after is looked at.
+// mergeStep is merge for an s that may already contain before: only the differences
+// between before and after are visited.
 func (s *state) mergeStep(before, after *state) {
 	before.vars.diff(after.vars, func(name string, _, b *value) {
 		a, ok := s.vars.get(name)
@@ -146,7 +146,7 @@ func (s *state) mergeStep(before, after *state) {
 	s.mergeRest(after)
 }
 
-// eitherOf is either, where nil is a variable that the line did not set.
+// eitherOf is either; nil is a variable that the line did not set.
 func eitherOf(a, b *value) value {
 	switch {
 	case a == nil && b == nil:
@@ -178,7 +178,7 @@ func (s *state) mergeRest(o *state) {
 	}
 }
 
-// either is what is known of a variable that holds one of two values.
+// either returns what is known of a variable that has one of two values.
 func either(a, b value) value {
 	return value{
 		num: a.integer() && b.integer(), from: union(a.from, b.from),
@@ -191,7 +191,7 @@ func same(a, b value) bool {
 		a.prefix == b.prefix && a.blank == b.blank && a.exported == b.exported && slices.Equal(a.from, b.from)
 }
 
-// union returns both lists of places as one, in order and each once.
+// union returns the indexes of both lists, sorted and without duplicates.
 func union(a, b []int) []int {
 	switch {
 	case len(b) == 0:
@@ -202,7 +202,7 @@ func union(a, b []int) []int {
 	return tidy(slices.Concat(a, b))
 }
 
-// tidy puts places in order, each once.
+// tidy sorts indexes and removes duplicates.
 func tidy(from []int) []int {
 	if !slices.IsSorted(from) {
 		from = slices.Clone(from)
@@ -211,7 +211,7 @@ func tidy(from []int) []int {
 	return slices.Clip(slices.Compact(from))
 }
 
-// apply forgets what the changes may touch.
+// apply forgets the values that the changes may affect.
 func (s *state) apply(c changes) {
 	if c.all {
 		s.forget(false)

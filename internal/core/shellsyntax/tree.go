@@ -2,10 +2,10 @@ package shellsyntax
 
 import "hash/maphash"
 
-// tree is an immutable map by name, so that a copy of a state costs nothing
-// and two states that differ little are merged at the cost of what differs: a
-// treap whose priorities are hashes, so its shape follows from its names.
-// The zero tree is empty; trees that are merged were begun by one grow.
+// tree is an immutable map by name. A copy of a state costs nothing, and merging two
+// states costs only as much as they differ. It is a treap whose priorities are hashes,
+// so its shape depends only on its names. The zero tree is empty; merged trees must
+// come from the same grow.
 type tree[V any] struct {
 	root *node[V]
 	seed maphash.Seed
@@ -34,7 +34,7 @@ func (t tree[V]) get(name string) (v V, ok bool) {
 	return v, false
 }
 
-// with returns the tree that has the value under the name too.
+// with returns the tree with the value added under the name.
 func (t tree[V]) with(name string, v V) tree[V] {
 	l, _, r := split(t.root, name)
 	t.root = join2(join2(l, &node[V]{name: name, priority: maphash.String(t.seed, name), value: &v}), r)
@@ -49,9 +49,9 @@ func (t tree[V]) without(name string) tree[V] {
 	return t
 }
 
-// merge returns what either t or o may be. What both share is not visited. A
-// value that only one of them has comes with nil for the other; keep false
-// leaves the name out; same: the first value stays.
+// merge returns what either t or o may be. Shared parts are not visited. A value that
+// only one of them has comes with nil for the other; keep false drops the name; same:
+// the first value stays.
 func (t tree[V]) merge(o tree[V], value func(name string, a, b *V) (v V, keep, same bool)) tree[V] {
 	t.root = merge(t.root, o.root, value)
 	return t
@@ -96,8 +96,8 @@ func (n *node[V]) held() *V {
 	return n.value
 }
 
-// diff visits the names under which t and o differ, with nil where one has
-// none. What both share is not visited.
+// diff visits the names under which t and o differ, with nil if one has none. Shared
+// parts are not visited.
 func (t tree[V]) diff(o tree[V], visit func(name string, a, b *V)) { diff(t.root, o.root, visit) }
 
 func diff[V any](a, b *node[V], visit func(string, *V, *V)) {

@@ -6,9 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Obeyed names the variables that bash itself obeys or keeps: one that is set,
-// by whatever means, changes what later commands of the line are or how they
-// are read.
+// Obeyed names the variables that bash itself uses or sets. Setting one of them, by
+// any means, changes what later commands of the line are or how they are parsed.
 func Obeyed(name string) bool {
 	switch name {
 	case "PATH", "IFS", "ENV", "HOME", "CDPATH", "PWD", "OLDPWD", "SHELL", "SHELLOPTS", "POSIXLY_CORRECT", "GLOBIGNORE", "GLOBSORT", "EXECIGNORE", "FIGNORE",
@@ -19,8 +18,8 @@ func Obeyed(name string) bool {
 	return attributed(name) || strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "HIST") || strings.HasPrefix(name, "COMP_") || strings.HasPrefix(name, "READLINE_")
 }
 
-// attributed names the variables that have the integer attribute from the
-// start: what is assigned to them is evaluated.
+// attributed names the variables that have the integer attribute from the start: text
+// that is assigned to them is evaluated.
 func attributed(name string) bool {
 	switch name {
 	case "RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "BASH_SUBSHELL", "BASH_MONOSECONDS",
@@ -39,9 +38,9 @@ func counted(name string) bool {
 	return attributed(name)
 }
 
-// filled names the variables that bash fills with what it was given: text of
-// the line, of a file, or of a folder's name. Other variables that the line
-// does not set are as the environment has them.
+// filled names the variables that bash fills with input: text of the line, of a file,
+// or of a folder's name. Other variables that the line does not set come from the
+// environment.
 func filled(name string) bool {
 	switch name {
 	case "_", "PWD", "OLDPWD", "REPLY", "MAPFILE", "OPTARG", "COPROC", "DIRSTACK", "FUNCNAME", "GROUPS", "@", "*", "-", "SHELLOPTS":
@@ -59,14 +58,14 @@ func arrayed(name string) bool {
 	return strings.HasPrefix(name, "BASH_")
 }
 
-// private reports whether a name is one that only a script's author would use:
-// neither a shell nor a program obeys it.
+// private reports whether only a script's author would use this name: no shell and no
+// program reads it.
 func private(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == "" && name != "histchars"
 }
 
-// put notes an assignment, however it is made. What is evaluated by it and is
-// not known to be harmless is unknown code.
+// put records an assignment of any kind. Text that it evaluates, and that is not known
+// to be harmless, is unknown code.
 func (w *walker) put(st *state, name string, v value, src string) {
 	if !syntax.ValidName(name) {
 		w.unknownCode(st, src)
@@ -84,8 +83,8 @@ func (w *walker) put(st *state, name string, v value, src string) {
 	st.set(name, v)
 }
 
-// note writes down an assignment that has no NAME=value before a command: by
-// for, read, ${x:=y}, (( )) and others.
+// note records an assignment that is not a NAME=value before a command: by for, read,
+// ${x:=y}, (( )) and others.
 func (w *walker) note(st *state, name string, v value) {
 	if private(name) {
 		return
@@ -93,8 +92,8 @@ func (w *walker) note(st *state, name string, v value) {
 	w.emit(st, Command{Assigns: []string{name + "=" + v.text}, From: v.from})
 }
 
-// compound looks at NAME=VALUE of a declaration: an array that is declared
-// evaluates a value in brackets.
+// compound handles NAME=VALUE of a declaration: a declared array evaluates a value in
+// brackets.
 func (w *walker) compound(st *state, name string, v value, array bool, src string) {
 	begin := v.prefix
 	if v.known {

@@ -8,30 +8,30 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// walker goes through the syntax tree in the order of execution and writes
-// down each simple command with the state at that point.
+// walker walks the syntax tree in the order of execution and records each simple
+// command with the state at that point.
 type walker struct {
 	opts     Options
-	src      string // that positions refer to
+	src      string // the text that positions refer to
 	out      []Command
 	err      error
 	depth    int
 	work     int             // bytes and nodes looked at so far
 	declared map[string]bool // functions declared anywhere
 	moves    bool            // a cd is somewhere outside subshells
-	// Facts of the whole line, since a function's body runs later than it is
-	// walked: some variable is declared an integer; the arrays; and, for text
-	// that tells of these only afterwards, whether an assignment was walked
-	// that would be evaluated then, and the declarations that would.
+	// Facts about the whole line, since a function's body runs later than it is
+	// walked: whether some variable is declared an integer; the arrays; and, for
+	// declarations that come after assignments: whether an assignment was walked
+	// that would be evaluated then, and the declarations that would evaluate it.
 	integers  bool
 	arrays    map[string]bool
 	evaluable bool
 	bracketed []string
-	either    bool // it is walked as bash reads it, and a plain sh may run it
+	either    bool // parsed as bash does, but a plain sh may run it
 	shaky     bool // an expansion of this line may fail
 }
 
-// spend counts work, which has a bound: what expands much is too large.
+// spend counts work against a limit: a line that expands to much is too large.
 func (w *walker) spend(n int) {
 	if w.work += n; w.work > maxWork {
 		w.fail(fmt.Errorf("%w: it expands to more than is looked at", ErrTooLarge))
@@ -44,7 +44,7 @@ func (w *walker) fail(err error) {
 	}
 }
 
-// text is the source of a node.
+// text returns the source of a node.
 func (w *walker) text(n syntax.Node) string {
 	a, b := int(n.Pos().Offset()), int(n.End().Offset())
 	if a < 0 || b > len(w.src) || a >= b {
@@ -53,7 +53,7 @@ func (w *walker) text(n syntax.Node) string {
 	return w.src[a:b]
 }
 
-// source parses text that the shell of st runs, and walks it.
+// source parses and walks text that the shell of st runs.
 func (w *walker) source(st *state, src string) {
 	if w.spend(len(src)); w.err != nil || !w.enter() {
 		return
@@ -86,9 +86,9 @@ func (w *walker) source(st *state, src string) {
 	w.src = old
 }
 
-// lines walks the commands of a text line by line. An expansion that fails ends
-// its line and bash goes on with the next, so where one may fail, what the line
-// sets is set, or is as before it.
+// lines walks the commands of a text line by line. When an expansion fails, bash skips
+// the rest of the line and continues with the next one. So after a line that may fail,
+// its variables are either set or as before.
 func (w *walker) lines(st *state, list []*syntax.Stmt) {
 	for len(list) > 0 {
 		n := 1
@@ -129,7 +129,7 @@ func (w *walker) emit(st *state, c Command) int {
 		dirs = c.dirs
 	}
 	if c.dirs, c.moved = nil, false; st.dirKnown && len(dirs) > 0 {
-		// The newest folder is the likely one.
+		// The newest folder is the most likely one.
 		last := len(dirs) - 1
 		c.Dir = Word{Text: dirs[last], Known: true}
 		if last > 0 {
@@ -145,7 +145,7 @@ func (w *walker) emit(st *state, c Command) int {
 	return len(w.out) - 1
 }
 
-// unknownCode notes that something runs here that cannot be known.
+// unknownCode records that unknown code runs here.
 func (w *walker) unknownCode(st *state, text string) {
 	w.emit(st, Command{Words: []Word{{Text: text}}, Code: true})
 }
@@ -156,8 +156,8 @@ func (w *walker) stmts(st *state, list []*syntax.Stmt) {
 	}
 }
 
-// stmt walks a statement. st becomes what is known after it; the state that is
-// returned is what is known if it succeeded, nil where that is the same.
+// stmt walks a statement. st becomes what is known after it. The returned state is
+// what is known if the statement succeeded, nil if that is the same.
 func (w *walker) stmt(st *state, s *syntax.Stmt) *state {
 	if w.spend(32); w.err != nil || s == nil || !w.enter() {
 		return nil
@@ -244,8 +244,8 @@ func (w *walker) command(st *state, s *syntax.Stmt) *state {
 	return ok
 }
 
-// binary walks &&, || and pipes. The tree leans to the left, so the left spine
-// is taken in a loop.
+// binary walks &&, || and pipes. The tree leans to the left, so a loop follows the
+// left spine.
 func (w *walker) binary(st *state, b *syntax.BinaryCmd) *state {
 	if b.Op == syntax.Pipe || b.Op == syntax.PipeAll {
 		w.pipe(st, b)
@@ -267,7 +267,7 @@ func (w *walker) binary(st *state, b *syntax.BinaryCmd) *state {
 		if b.Op == syntax.AndStmt && ok != nil {
 			right = ok.clone()
 		}
-		left := right.clone() // st may be this already
+		left := right.clone() // st may be the same value
 		okRight := w.stmt(right, b.Y)
 		switch {
 		case b.Op == syntax.AndStmt && okRight != nil:
@@ -321,7 +321,7 @@ func (w *walker) pipe(st *state, b *syntax.BinaryCmd) {
 	}
 }
 
-// span returns the places of the commands from begin on.
+// span returns the indexes of the commands from begin on.
 func (w *walker) span(begin int) []int {
 	w.spend(len(w.out) - begin)
 	out := make([]int, 0, len(w.out)-begin)
@@ -424,8 +424,8 @@ func (w *walker) loop(st *state, c *syntax.ForClause) {
 func (w *walker) cases(st *state, c *syntax.CaseClause) {
 	var from []int
 	w.one(st, c.Word, &from)
-	// Where a branch may go on in the one below, each may begin with what any
-	// of them has done.
+	// If a branch may fall through to the next one, each branch may begin with the
+	// effects of any of them.
 	through := slices.ContainsFunc(c.Items, func(i *syntax.CaseItem) bool { return i.Op != syntax.Break })
 	if through {
 		st.apply(w.changesIn(c))

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// wrapper is how a program that runs another finds it among its arguments.
-// Options that are not in it may do anything.
+// wrapper describes how a program that runs another program finds it among its
+// arguments. Unlisted options may do anything.
 type wrapper struct {
-	flags string // short options that only change how it runs the command
+	flags string // short options that do not change what is run
 	vals  string // short options that take a value
 	tail  string // short options whose value, if any, is the rest of the word
 	long  string // long options; those that end in "=" take a value
-	args  int    // operands of its own before the command
+	args  int    // the wrapper's own operands before the command
 	vars  bool   // NAME=value operands may come first
-	more  bool   // it appends arguments that only run time knows
+	more  bool   // it appends arguments that are known only at run time
 	digit bool   // -5 is an option
 }
 
@@ -67,15 +67,14 @@ type option struct {
 	value Word
 }
 
-// read takes a wrapper's own words off the front. at is where the command
-// begins; ok is false where a word is unknown or no command follows; strange,
-// where an option is none of those that it lists.
+// read consumes a wrapper's own words. at is where the command begins; ok is false if a
+// word is unknown or no command follows; strange is true for an unlisted option.
 func (wr wrapper) read(words []Word) (opts []option, vars []string, at int, strange, ok bool) {
 	args := wr.args
 	i, many := 1, false
 	for ; i < len(words); i++ {
 		if !words[i].Known {
-			// An option or the command itself: both unknown, leave it.
+			// An option or the command itself, and it is unknown: stop.
 			return nil, nil, 0, false, false
 		}
 		t := words[i].Text
@@ -83,7 +82,7 @@ func (wr wrapper) read(words []Word) (opts []option, vars []string, at int, stra
 			if i++; i >= len(words) {
 				return Word{}
 			}
-			many = many || !words[i].sole() // then the command is somewhere else
+			many = many || !words[i].sole() // then the command's position is not known
 			return words[i]
 		}
 		switch {
@@ -132,7 +131,7 @@ func (wr wrapper) read(words []Word) (opts []option, vars []string, at int, stra
 	return opts, vars, i, strange, i < len(words) && !many
 }
 
-// longOption finds a long option, which may be shortened.
+// longOption finds a long option, which may be abbreviated.
 func (wr wrapper) longOption(name string) (full string, takes, ok bool) {
 	for l := range strings.FieldsSeq(wr.long) {
 		full, takes = strings.CutSuffix(l, "=")
@@ -153,10 +152,10 @@ func (wr wrapper) longOption(name string) (full string, takes, ok bool) {
 	return full, takes, true
 }
 
-// unwrap moves one wrapper from the words to Via. It leaves a wrapper that
-// runs nothing (env alone, command -v). What the wrapper does besides is told
-// of the command: the folder it runs in, the files it opens; an option that is
-// not known makes it unknown code.
+// unwrap moves one wrapper from the words to Via. It keeps a wrapper that runs nothing
+// (env alone, command -v). Other effects of the wrapper are recorded with the command:
+// the folder that it runs in, the files that it opens. An unknown option makes it
+// unknown code.
 func (w *walker) unwrap(st *state, c *Command) bool {
 	name := base(c)
 	wr, ok := wrapperOf(name)
@@ -168,7 +167,7 @@ func (w *walker) unwrap(st *state, c *Command) bool {
 	}
 	opts, vars, at, strange, ok := wr.read(c.Words)
 	if !ok {
-		// Which of its words is the command is not known.
+		// It is not known which of its words is the command.
 		c.Code = c.Code || slices.ContainsFunc(c.Words, func(a Word) bool { return !a.Known })
 		return false
 	}
@@ -213,7 +212,7 @@ func (w *walker) unwrap(st *state, c *Command) bool {
 	return true
 }
 
-// splitEnv takes the one word of env -S apart where that is plain.
+// splitEnv splits the one word of env -S if it is plain.
 func (w *walker) splitEnv(c *Command) {
 	if len(c.Words) < 2 {
 		return
@@ -241,7 +240,7 @@ func (w *walker) splitEnv(c *Command) {
 	c.Words = append(words, c.Words[at:]...)
 }
 
-// runIn notes that a wrapper changes the folder.
+// runIn records that a wrapper changes the folder.
 func (w *walker) runIn(st *state, c *Command, dir Word) {
 	var in []string
 	if c.dirs == nil {
@@ -255,7 +254,7 @@ func (w *walker) runIn(st *state, c *Command, dir Word) {
 	c.dirs, c.moved = in, true
 }
 
-// replaced makes the words unknown in which other text takes the place of mark.
+// replaced makes the words unknown in which a program replaces mark by other text.
 func replaced(words []Word, mark string) {
 	for i, word := range words {
 		if before, _, has := strings.Cut(word.Text, mark); has {
@@ -264,8 +263,7 @@ func replaced(words []Word, mark string) {
 	}
 }
 
-// inner writes down the commands that a command runs by its own options:
-// find -exec.
+// inner records the commands that a command runs by its own options: find -exec.
 func (w *walker) inner(st *state, c Command, at int) {
 	if base(&c) != "find" {
 		return
@@ -299,7 +297,7 @@ func (w *walker) inner(st *state, c Command, at int) {
 	}
 }
 
-// base is the base name of a command's program, "" where it is not known.
+// base returns the base name of a command's program, "" if it is not known.
 func base(c *Command) string {
 	if n := c.Name(); n != "" {
 		return path.Base(n)

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// argAliases are other agents' names for arguments. They are taken only where
-// the tool has no argument of the name that was given and has the one that it
-// stands for, so that the meaning cannot change.
+// argAliases maps other agents' names for arguments to pawl's. An alias is used
+// only where the tool has no argument of that name and has the one that the
+// alias stands for, so the meaning of a call cannot change.
 var argAliases = map[string]string{
 	"file_path": "path", "filepath": "path", "filePath": "path", "file": "path", "filename": "path", "absolute_path": "path", "target_file": "path", "dir_path": "path", "directory": "path",
 	"old_string": "old", "old_str": "old", "oldString": "old", "old_text": "old",
@@ -19,9 +19,9 @@ var argAliases = map[string]string{
 	"bash_id": "id", "shell_id": "id", "fact": "note", "start_line": "from", "end_line": "to", "col": "column", "newName": "new_name", "symbol_name": "symbol",
 }
 
-// Accept returns arguments under the tool's own names, and what was renamed,
-// each as "theirs → ours" (SPEC 4.4, 4.5). Arguments that are not an object come
-// back as they are.
+// Accept returns the arguments under the tool's own names, and a list of the
+// renamed ones as "theirs → ours" (SPEC 4.4, 4.5). Arguments that are not an
+// object are returned unchanged.
 func (t Tool) Accept(raw json.RawMessage) (args json.RawMessage, renamed []string) {
 	var known struct {
 		Properties map[string]json.RawMessage `json:"properties"`

@@ -2,37 +2,37 @@ package tool
 
 import "context"
 
-// Code is what language servers know of the workspace's code (SPEC 12). Lines
-// and columns count from 1, columns in characters. Every error is for the model
-// to read: a server that is absent, one that cannot do what is asked, a name
-// that stands for several things. It changes nothing: what a rename or an action
-// would write is returned, and written by the tool through Files.
+// Code answers questions about the workspace's code by language servers (SPEC
+// 12). Lines and columns count from 1, columns in characters. Every error is
+// written for the model: a server that is missing or cannot do what is asked, or
+// an ambiguous name. Code changes no file: it returns what a rename or an action
+// would write, and the tool writes it through Files.
 type Code interface {
 	Definition(ctx context.Context, at CodeAt) ([]Spot, error)
 	References(ctx context.Context, at CodeAt) ([]Spot, error)
 	Hover(ctx context.Context, at CodeAt) (string, error)
-	// Complete lists what could stand at a place; more reports whether there is
-	// more than limit.
+	// Complete lists what could be inserted at a place; more reports whether
+	// there are more than limit.
 	Complete(ctx context.Context, at CodeAt, limit int) (cs []Completion, more bool, err error)
 	// Symbols lists the symbols of a file, or those of the workspace whose name
 	// matches query.
 	Symbols(ctx context.Context, path, query string) ([]Spot, error)
-	// Diagnostics lists what is wrong in files; without paths, in all files that
-	// the running servers know of.
+	// Diagnostics lists the problems in files; without paths, in all files that
+	// the running servers know.
 	Diagnostics(ctx context.Context, paths []string) ([]Diagnostic, error)
 	Rename(ctx context.Context, at CodeAt, name string) ([]Write, error)
-	// Actions lists what could be done with the lines from at.Line to to; Act
-	// returns what one of them, named by its title, would write.
+	// Actions lists the actions that a server offers for the lines from at.Line
+	// to to. Act returns what the action with this title would write.
 	Actions(ctx context.Context, at CodeAt, to int) ([]CodeAction, error)
 	Act(ctx context.Context, at CodeAt, to int, title string) ([]Write, error)
 }
 
-// CodeWatch hears what changed in files, and tells what that broke.
+// CodeWatch is told which files changed, and reports which problems that caused.
 type CodeWatch interface {
-	// Changed is told of changes to files. It returns the diagnostics that they
-	// and earlier ones caused, and that it has not returned before: those that
-	// are known after a short wait. The rest comes with the next call, which may
-	// be one without changes. Errors come first.
+	// Changed reports changes of files. It returns the diagnostics that these
+	// and earlier changes caused and that it has not returned before, as far as
+	// they are known after a short wait. The rest comes with the next call,
+	// which may have no changes. Errors come first.
 	Changed(ctx context.Context, cs []CodeChange) []Diagnostic
 	// Standing returns what Changed returned so far and is there still, errors
 	// first.
@@ -48,13 +48,13 @@ type CodeWatch interface {
 // CodeAt is a place in code: a position, a name in a file or on a line of one,
 // or a name alone, such as pkg.Func or Class.method.
 type CodeAt struct {
-	Path   string // as a tool was given it
-	Line   int    // 0: Symbol says where
-	Column int    // 0: where Symbol stands on the line, else its first character
+	Path   string // as the tool got it
+	Line   int    // 0: Symbol names the place
+	Column int    // 0: the column of Symbol on the line, else the first character
 	Symbol string
 }
 
-// Spot is where something is.
+// Spot is the place of a symbol.
 type Spot struct {
 	Path    string // as Span.Path
 	Line    int
@@ -62,17 +62,17 @@ type Spot struct {
 	EndLine int
 	Name    string
 	Kind    string // "function", "class", …; "" where it is not known
-	In      string // what it is part of
+	In      string // the symbol that contains it
 	Detail  string
 }
 
-// Completion is what could stand at a place.
+// Completion is something that could be inserted at a place.
 type Completion struct{ Text, Kind, Detail string }
 
-// Severity is how bad a diagnostic is.
+// Severity is the severity of a diagnostic.
 type Severity int
 
-// Severities, as the protocol numbers them.
+// The severities, with the numbers of the protocol.
 const (
 	SeverityError Severity = iota + 1
 	SeverityWarning
@@ -80,7 +80,7 @@ const (
 	SeverityHint
 )
 
-// String is part of fmt.Stringer.
+// String implements fmt.Stringer.
 func (s Severity) String() string {
 	switch s {
 	case SeverityWarning:
@@ -93,7 +93,7 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// Diagnostic is something that is wrong in a file.
+// Diagnostic is a problem in a file.
 type Diagnostic struct {
 	Path     string   `json:"path"` // as Span.Path
 	Line     int      `json:"line"`
@@ -110,15 +110,15 @@ type Diagnostic struct {
 type CodeChange struct {
 	Path    string // as Span.Path
 	Existed bool   // there was a file before
-	// Before returns what it held before: what was wrong in it already is no
-	// doing of the change. nil where that is not known.
+	// Before returns the content before the change: problems that it already had
+	// are not caused by the change. Before is nil where that is not known.
 	Before func(context.Context) ([]byte, error)
 }
 
-// CodeAction is something a server offers to do.
+// CodeAction is a change that a server offers.
 type CodeAction struct {
 	Title     string
 	Kind      string
 	Preferred bool
-	Disabled  string // why it cannot be done now
+	Disabled  string // why it is not possible now
 }

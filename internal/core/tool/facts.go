@@ -5,25 +5,23 @@ import (
 	"strings"
 )
 
-// Kind is what a call does, whatever the tool is called.
+// Kind is the kind of work that a call does, independent of the tool's name.
 type Kind string
 
-// The kinds of calls. A tool without one is taken for Exec.
+// The kinds of calls. A tool without a kind counts as Exec.
 const (
-	Read   Kind = "read"   // it shows what is there
-	Search Kind = "search" // it looks for something, which may not be there
-	// Edit changes files, through Env.Files and in no other way, and has no other
-	// effect: to show what a call would do, it is run on files in memory.
+	Read   Kind = "read"   // shows known contents
+	Search Kind = "search" // searches for something that may not exist
+	// Edit changes files, only through Env.Files, and has no other effect. So it
+	// can be run on files in memory to show what a call would do.
 	Edit Kind = "edit"
-	Exec Kind = "exec" // it runs something of unknown effect
-	Wait Kind = "wait" // it looks how something that runs stands
-	Note Kind = "note" // it thinks, plans, remembers or asks, and changes no file
+	Exec Kind = "exec" // runs something of unknown effect
+	Wait Kind = "wait" // checks on something that runs
+	Note Kind = "note" // thinks, plans, remembers or asks, and changes no file
 )
 
-// The families of permission rules, under the words that rules have for them: a
-// rule of read speaks of everything that shows files, one of edit of everything
-// that changes them, one of bash of every command line, one of web_fetch of every
-// page that is fetched.
+// The families of permission rules: a rule of the family read covers every tool
+// that shows files, and one of the family edit every tool that changes them.
 const (
 	ReadFamily    = "read"
 	EditFamily    = "edit"
@@ -36,24 +34,24 @@ const (
 // with each call. All are optional.
 type Facts struct {
 	Kind Kind
-	// Aliases are the names that other agents have for it: models were trained
-	// on those too. Case and separators do not matter.
+	// Aliases are the names that other agents have for it; models were trained
+	// on those too. Case and separators are ignored.
 	Aliases []string
-	// Family is the family of permission rules that speak of it; empty: only
-	// those of its own name do.
+	// Family is the family of permission rules that cover it; empty: only rules
+	// with its own name do.
 	Family string
-	// Adapt takes arguments in the form that other agents have into the tool's
-	// own, in place, and returns what it did, for the model to read.
+	// Adapt converts arguments in other agents' form into the tool's own, in
+	// place, and returns a description of each conversion for the model.
 	Adapt func(args map[string]json.RawMessage) []string
-	// Whole: it writes whole files, so that the model knows what is in them.
+	// Whole: it writes whole files, so the model knows their contents.
 	Whole bool
-	// Repeatable: its result depends on nothing but the workspace's files and
-	// the arguments, so that looking again shows whether it still holds.
+	// Repeatable: its result depends only on the workspace's files and on the
+	// arguments, so running it again shows whether the result still holds.
 	Repeatable bool
 	// Listing: its result is a list of entries rather than content.
 	Listing bool
-	// Spoken: the person in front answers it, or has it kept: what a route
-	// leaves of the rights does not concern it.
+	// Spoken: the person answers the call or confirms it, so the limits of a
+	// route do not apply to it.
 	Spoken bool
 	// Shows, if set, returns the arguments of a call that shows what a person
 	// mentions: lines of a file (0, 0: all), or a folder; nil where the tool shows
@@ -76,18 +74,18 @@ type Mention struct {
 // About is what one call is about.
 type About struct {
 	Kind   Kind
-	Target string // the path, pattern or address that tells most; "" where there is none
-	Title  string // the tool's name and the argument that tells most, in one line
+	Target string // the path, pattern or address that identifies it best; "" where there is none
+	Title  string // the tool's name and its most informative argument, in one line
 }
 
-// About returns what a call with these arguments is about.
+// About describes a call with these arguments.
 func (t Tool) About(args json.RawMessage) About {
 	a := AboutCall(t.Spec.Name, args)
 	a.Kind = t.Does()
 	return a
 }
 
-// Does returns the tool's kind, Exec where it has none.
+// Does returns the tool's kind, Exec where none is set.
 func (t Tool) Does() Kind {
 	if t.Kind == "" {
 		return Exec
@@ -95,10 +93,10 @@ func (t Tool) Does() Kind {
 	return t.Kind
 }
 
-// titleLimit is how many runes of the telling argument a title has.
+// titleLimit is the longest argument in a title, in runes.
 const titleLimit = 160
 
-// AboutCall is About for a call of which only the name is known.
+// AboutCall is About for a call of an unknown tool, of which only the name is known.
 func AboutCall(name string, args json.RawMessage) About {
 	out := About{Kind: Exec, Title: name}
 	var a map[string]json.RawMessage
@@ -142,8 +140,8 @@ func AboutCall(name string, args json.RawMessage) About {
 	return out
 }
 
-// Resolve returns the tool that a name means: its own, in any case and with any
-// separators, or one that other agents have for it.
+// Resolve returns the tool for a name: its own name, in any case and with any
+// separators, or one of its aliases.
 func (s Set) Resolve(name string) (Tool, bool) {
 	if t, ok := s.Find(name); ok {
 		return t, true
@@ -164,8 +162,8 @@ func (s Set) Resolve(name string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// Meant returns the tool that a call is one of, and its arguments: those of the
-// call that it stands for, where its tool stands for others.
+// Meant returns the tool and the arguments of a call. Where the tool stands for
+// other tools, they are those of the call that it stands for.
 func (s Set) Meant(name string, args json.RawMessage) (t Tool, meant json.RawMessage, ok bool) {
 	if t, ok = s.Resolve(name); !ok || t.Stands == nil {
 		return t, args, ok

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Gap is an output whose middle is missing. Whoever shortens it further keeps
-// the counts and where the whole is: what the reader is told is true
-// however often it is cut.
+// Gap is an output whose middle is missing. Code that shortens it further keeps
+// the counts and the place of the whole output, so the numbers stay true however
+// often it is cut.
 type Gap struct {
-	Head, Tail   string // what is left of it, byte for byte
-	Bytes, Lines int64  // what is missing: bytes, and line ends among them
+	Head, Tail   string // what remains, byte for byte
+	Bytes, Lines int64  // what is missing: bytes, and newlines among them
 	Torn         bool   // Tail begins inside a line
-	Where        string // where the whole is, in words
-	File         string // and as a file, where it is in one
+	Where        string // where the whole output is, in words
+	File         string // the file with the whole output, if there is one
 }
 
-// Text is head and tail, with what is missing between them. Bytes that are no
-// UTF-8 are replaced.
+// Text returns Head and Tail with a line between them about what is missing.
+// Bytes that are not UTF-8 are replaced.
 func (g *Gap) Text() string {
 	var b strings.Builder
 	b.WriteString(g.Head)
@@ -40,5 +40,5 @@ func (g *Gap) Text() string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// Size is how many bytes the whole output has.
+// Size returns the size of the whole output in bytes.
 func (g *Gap) Size() int64 { return int64(len(g.Head)+len(g.Tail)) + g.Bytes }

@@ -17,10 +17,10 @@ import (
 
 // New makes a tool from a typed function. In is a struct whose fields carry
 // `json:"name"` (omitempty: optional) and `doc:"one line"` tags, and
-// `enum:"a,b"` for a closed set. It panics on an In that has no schema, since
-// that is a mistake in the program.
+// `enum:"a,b"` for a closed set. New panics if In has no schema, since that is a
+// mistake in the program.
 func New[In any](name, doc string, footprint func(Env, In) (Footprint, error), run func(context.Context, Env, In) (Result, error)) Tool {
-	// Schemas are worked out at first use: start-up pays for none.
+	// Schemas are resolved at first use, so they cost nothing at start-up.
 	resolved := sync.OnceValues(func() (*jsonschema.Resolved, error) {
 		s, err := schemaOf(reflect.TypeFor[In]())
 		if err != nil {
@@ -59,10 +59,9 @@ func New[In any](name, doc string, footprint func(Env, In) (Footprint, error), r
 	}
 }
 
-// Raw makes a tool from outside: one whose arguments have a JSON schema and no
-// Go type, such as an MCP server's. run gets arguments that fit the schema. Its
-// footprint is unknown, so that it asks and is alone in the workspace, unless
-// footprint knows better; nil is allowed.
+// Raw makes a tool from outside, such as an MCP server's: its arguments have a
+// JSON schema and no Go type. run gets arguments that fit the schema. With a nil
+// footprint its footprint is unknown, so it asks and runs alone in the workspace.
 func Raw(spec llm.ToolSpec, footprint func(Env, json.RawMessage) (Footprint, error), run func(context.Context, Env, json.RawMessage) (Result, error)) Tool {
 	resolved := sync.OnceValues(func() (*jsonschema.Resolved, error) {
 		var s jsonschema.Schema

@@ -10,7 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// field is one argument of a tool, as its struct tags say it.
+// field is one argument of a tool, read from the struct tags.
 type field struct {
 	name, doc string
 	enum      []string
@@ -42,8 +42,8 @@ func fieldsOf(t reflect.Type) []field {
 }
 
 // mustSchema writes the schema of a struct with its properties in the order of
-// the fields: maps would lose it, and the order is what a model reads first.
-// Nothing here needs more than reflection, so it is cheap enough for start-up.
+// the fields. Maps would lose this order, and a model reads the properties in it.
+// It needs only reflection, so it is fast enough for start-up.
 func mustSchema(tool string, t reflect.Type) json.RawMessage {
 	var b bytes.Buffer
 	if err := writeType(&b, t, "", nil); err != nil {
@@ -109,7 +109,7 @@ func quote(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // strings and lists of them always encode
+	_ = e.Encode(v) // strings and lists of strings always encode
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 

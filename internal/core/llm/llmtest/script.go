@@ -1,6 +1,6 @@
-// Package llmtest holds the scripted model: what tests of everything above the
-// contract run against. It answers each request with the next reply of its
-// script, streamed in pieces, and keeps the requests it got.
+// Package llmtest has the scripted model that tests above the contract use. It
+// answers each request with the next reply of its script, streamed in pieces, and
+// keeps the requests that it received.
 package llmtest
 
 import (
@@ -18,22 +18,22 @@ type Turn struct {
 	Text      string
 	Reasoning string
 	Calls     []llm.Call
-	Stop      llm.Stop // "": what follows from Calls
+	Stop      llm.Stop // "": follows from Calls
 	Err       error    // ends the stream, after Text was streamed
 	Usage     llm.Usage
-	// Piece is how many bytes of the text, or of the reasoning, come at once; 0:
-	// the text comes in two halves and the reasoning whole.
+	// Piece is how many bytes of the text, or of the reasoning, are streamed at once.
+	// 0: the text in two halves and the reasoning as a whole.
 	Piece int
-	// Wait, if set, is waited for before the answer ends: a test decides when.
+	// Wait, if set, must be closed before the answer ends: a test decides when.
 	Wait <-chan struct{}
 	// Before, if set, runs when the request arrives.
 	Before func(*llm.Request)
 }
 
-// Say is an answer of text.
+// Say returns an answer of text.
 func Say(text string) Turn { return Turn{Text: text} }
 
-// Use is an answer that calls tools: name and arguments in pairs.
+// Use returns an answer that calls tools: names and arguments in pairs.
 func Use(nameAndArgs ...string) Turn {
 	t := Turn{}
 	for i := 0; i+1 < len(nameAndArgs); i += 2 {
@@ -42,7 +42,7 @@ func Use(nameAndArgs ...string) Turn {
 	return t
 }
 
-// pieces cuts a text as it is streamed: into n where Piece does not say.
+// pieces splits a text for streaming: into n parts if Piece is not set.
 func (t *Turn) pieces(text string, n int) []string {
 	size := t.Piece
 	if size <= 0 {
@@ -59,10 +59,10 @@ func (t *Turn) pieces(text string, n int) []string {
 // Model is a scripted model. It is safe for concurrent use.
 type Model struct {
 	InfoValue llm.Info
-	// Next, if set, returns the answer to the nth request, counted from 0, once
-	// the script is used up.
+	// Next, if set, returns the answer to the nth request, counted from 0, after the end
+	// of the script.
 	Next func(n int, r *llm.Request) Turn
-	// CodecValue, if set, makes the requests carry a body.
+	// CodecValue, if set, makes the requests have a body.
 	CodecValue llm.Codec
 
 	mu       sync.Mutex
@@ -70,7 +70,7 @@ type Model struct {
 	requests []*llm.Request
 }
 
-// New makes a model that replies with these answers and then with "done".
+// New makes a model with these answers, followed by "done".
 func New(turns ...Turn) *Model {
 	return &Model{script: turns, InfoValue: llm.Info{
 		Provider: "scripted", Model: "script", API: "scripted", From: "this test",
@@ -78,7 +78,7 @@ func New(turns ...Turn) *Model {
 	}}
 }
 
-// Info is part of llm.Model.
+// Info implements llm.Model.
 func (m *Model) Info() llm.Info { return m.InfoValue }
 
 // Requests lists the requests so far.
@@ -102,7 +102,7 @@ func (m *Model) take(r *llm.Request) Turn {
 	return Say("done")
 }
 
-// Stream is part of llm.Model.
+// Stream implements llm.Model.
 func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		t := m.take(r)
@@ -160,5 +160,5 @@ func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta,
 // Scripted is a Model that wants request bodies.
 type Scripted struct{ *Model }
 
-// Codec is part of llm.Encoded.
+// Codec implements llm.Encoded.
 func (s Scripted) Codec() llm.Codec { return s.CodecValue }

@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// Server is a scripted model behind HTTP: it speaks just enough of the
-// Anthropic Messages API to drive the whole of pawl from outside the process.
+// Server is a scripted model behind HTTP: it implements just enough of the Anthropic
+// Messages API to drive the whole of pawl from outside the process.
 type Server struct {
-	// Reply returns the answer to the nth request, counted from 0. An Err in it
-	// is answered as status 529.
+	// Reply returns the answer to the nth request, counted from 0. An answer with an Err
+	// becomes status 529.
 	Reply func(n int, body []byte) Turn
-	// Gone, if set, is called when the client went away in the nth reply.
+	// Gone, if set, is called when the client disconnected during the nth reply.
 	Gone func(n int)
 	// Done, if set, is called when the nth reply has been written.
 	Done func(n int)
@@ -31,7 +31,7 @@ func (s *Server) Bodies() [][]byte {
 	return append([][]byte(nil), s.bodies...)
 }
 
-// ServeHTTP is part of http.Handler.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Events are the stream of the nth reply. One that waits is not ended.
+// Events returns the stream of the nth reply. A reply that waits has no end.
 func Events(n int, t Turn) []string {
 	out := []string{fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"claude-script","content":[],"stop_reason":null,"usage":{"input_tokens":10,"output_tokens":1}}}`, n)}
 	block := func(i int, start string, deltas ...string) {
