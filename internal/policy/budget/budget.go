@@ -1,14 +1,13 @@
-// Package budget counts what a session spends and decides when a limit is
-// reached. It is a fold: what was spent is read off the log, so a resumed
-// session knows it, and retries, failed requests and child sessions count.
+// Package budget counts what a session spends and decides when a limit is reached. It is a fold:
+// spending is computed from the log, so a resumed session knows it, and retries, failed requests
+// and child sessions count.
 //
-// Money and tokens are reserved before a request goes out and given back when
-// it is over (Pool), so that requests in flight side by side cannot overspend.
-// As long as replies cost what was reserved, no hard limit is ever passed; if
-// each costs up to twice that, none is passed by more than one reservation
-// (SPEC 8.1).
+// Money and tokens are reserved before a request is sent and released after it (Pool), so that
+// parallel requests cannot overspend. As long as replies cost what was reserved, no hard limit is
+// passed; if each costs up to twice that, no limit is passed by more than one reservation (SPEC
+// 8.1).
 //
-// It knows no clock: running time is counted from the times of events.
+// It has no clock: running time is computed from the times of events.
 package budget
 
 import (
@@ -17,27 +16,27 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Spent is what was used. Unknown counts the replies without a known cost:
-// USD is then a lower bound.
+// Spent is spending. Unknown counts the replies without a known cost: if there are any, USD is a
+// lower bound.
 type Spent struct {
-	Usage llm.Usage // as reported; child sessions included
+	Usage llm.Usage // as reported, including child sessions
 	USD   float64   // from reported usage
-	// Guessed is what replies without a reported usage may have cost at most,
-	// in USD: it counts against limits and is never shown as a cost.
+	// Guessed is the most that replies without a reported usage may have cost, in USD: it counts
+	// against limits and is never shown as a cost.
 	Guessed  float64
 	Unknown  int
-	Requests int // retries and those of child sessions included
+	Requests int // including retries and those of child sessions
 	Replies  int // of this session itself
 	Calls    int
 	Agents   int   // child sessions started
 	guessed  int64 // tokens counted in Guessed
-	// unbounded counts the replies of unknown cost that nothing limits: no
-	// reservation was made, or nothing has a price.
+	// unbounded counts the replies of unknown cost without any limit: there was no reservation,
+	// or there is no price.
 	unbounded int
 	active    time.Duration
 }
 
-// Cost is USD, or nil where part of it is not known (never 0 for unknown).
+// Cost returns USD, or nil if part of it is not known (never 0 for unknown).
 func (s Spent) Cost() *float64 {
 	if s.Unknown > 0 || s.Guessed > 0 {
 		return nil
@@ -46,8 +45,8 @@ func (s Spent) Cost() *float64 {
 	return &c
 }
 
-// Most is what was spent at most: Cost where that is known, and nil where
-// nothing limits what is not.
+// Most returns the most that was spent: Cost if that is known, and nil if the unknown part has no
+// limit.
 func (s Spent) Most() *float64 {
 	if s.unbounded > 0 {
 		return nil
@@ -56,13 +55,13 @@ func (s Spent) Most() *float64 {
 	return &c
 }
 
-// Tokens is all that went in and out, cached or not, with what pawl guessed
-// where nothing was reported.
+// Tokens returns all input and output tokens, cached or not, including pawl's estimates where
+// nothing was reported.
 func (s Spent) Tokens() int64 {
 	return s.Usage.Input + s.Usage.CacheRead + s.Usage.CacheWrite + s.Usage.Output + s.guessed
 }
 
-// Minus is what was spent since an earlier reading.
+// Minus returns what was spent since an earlier value.
 func (s Spent) Minus(t Spent) Spent {
 	u := s.Usage
 	u.Input -= t.Usage.Input
@@ -78,5 +77,5 @@ func (s Spent) Minus(t Spent) Spent {
 	}
 }
 
-// Active is the running time, without what a person took to answer.
+// Active returns the running time, without the time a person took to answer.
 func (s Spent) Active() time.Duration { return s.active }

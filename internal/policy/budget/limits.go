@@ -15,8 +15,7 @@ import (
 // Limits are hard limits of a whole session; zero means none.
 type Limits struct {
 	USD float64
-	// Assumed: USD is pawl's default and nobody's wish. It holds only where a
-	// price is known.
+	// Assumed: USD is pawl's default, which nobody configured. It holds only if a price is known.
 	Assumed  bool
 	Tokens   int64 // in and out, cached or not
 	Wall     time.Duration
@@ -29,13 +28,13 @@ type Limits struct {
 // DefaultUSD is the limit of a conversation where nobody set one.
 const DefaultUSD = 5
 
-// soft is the part of a limit at which the person is warned.
+// soft is the fraction of a limit at which the person is warned.
 const soft = 0.8
 
 // Presets lists the names of the presets, smallest first.
 func Presets() []string { return []string{"quick", "standard", "deep", "unlimited"} }
 
-// Preset returns the limits of a name. doc/budgets.md explains these.
+// Preset returns the limits of a preset. doc/budgets.md explains them.
 func Preset(name string) (Limits, error) {
 	switch name {
 	case "quick":
@@ -50,8 +49,8 @@ func Preset(name string) (Limits, error) {
 	return Limits{}, fmt.Errorf("no budget %q: %s exist", name, strings.Join(Presets(), ", "))
 }
 
-// Allow reports whether the limits can be kept with a model: a limit of money
-// that somebody set needs a price. The error is of category configuration.
+// Allow returns an error if the limits cannot be enforced with a model: a configured limit of
+// money needs a price. The error is of category configuration.
 func (l Limits) Allow(i llm.Info) error {
 	if l.USD <= 0 || l.Assumed || i.Price != nil {
 		return nil
@@ -61,7 +60,7 @@ func (l Limits) Allow(i llm.Info) error {
 		"a budget of $%.2f can not be kept with %s, whose price is not known", l.USD, i.Ref())
 }
 
-// Kind names a limit, as event.Warned and event.Extended carry it.
+// Kind names a limit, as in event.Warned and event.Extended.
 type Kind string
 
 // The kinds. Their units are USD, tokens, seconds and counts.
@@ -112,7 +111,7 @@ func (s Spent) of(k Kind) float64 {
 	return 0
 }
 
-// say writes an amount with its unit.
+// say formats an amount with its unit.
 func (k Kind) say(v float64) string {
 	switch k {
 	case USD:
@@ -131,7 +130,7 @@ func (k Kind) say(v float64) string {
 type LimitError struct {
 	Kind        Kind
 	Limit, Used float64 // in the kind's unit
-	// Need is by how much the limit would have to be raised to go on.
+	// Need is by how much the limit must be raised to continue.
 	Need float64
 }
 
@@ -154,25 +153,25 @@ func (e *LimitError) text() string {
 	return s
 }
 
-// Unwrap returns the error as the loop acts on it.
+// Unwrap returns the error for the loop.
 func (e *LimitError) Unwrap() error {
 	return &fault.Error{Category: fault.Budget, Message: e.Error()}
 }
 
-// The answers to Question that are not an amount.
+// The answers to Question that are not amounts.
 const (
 	noLimit = "no limit"
 	stop    = "stop"
 )
 
-// Question asks a person to raise the limit.
+// Question returns the question to a person to raise the limit.
 func (e *LimitError) Question() (text string, options []string) {
 	return "Stop here, or raise the limit? " + strings.ToUpper(e.text()[:1]) + e.text()[1:] + ".",
 		[]string{"add " + e.Kind.say(e.step()), noLimit, stop}
 }
 
-// step is what the first option adds: five dollars, or as much again, and
-// always enough to go on.
+// step is what the first option adds: five dollars, or the same amount again, and always enough
+// to continue.
 func (e *LimitError) step() float64 {
 	unit := math.Max(e.Limit, 1)
 	if e.Kind == USD {
@@ -181,9 +180,8 @@ func (e *LimitError) step() float64 {
 	return unit * math.Max(1, math.Ceil(e.Need/unit))
 }
 
-// Answer reads the answer to Question: an option, or an amount to add such as
-// "7", "$7" or "add $7". to is the new limit, 0 for none; ok is false for
-// everything that does not clearly say to go on.
+// Answer parses the answer to Question: an option, or an amount to add such as "7", "$7" or "add
+// $7". to is the new limit, 0 for none; ok is false unless the answer clearly means to continue.
 func (e *LimitError) Answer(text string) (to float64, ok bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	_, options := e.Question()

@@ -12,29 +12,29 @@ import (
 // agentTool is the tool whose calls start child sessions.
 const agentTool = "agent"
 
-// Meter folds a session's spending. The zero value is ready.
+// Meter computes a session's spending. The zero value is ready.
 type Meter struct {
 	all  Spent
-	turn Spent // all, when the turn began
+	turn Spent // the total when the turn began
 
 	open *event.Requested // the request in flight
 
-	extended map[Kind]float64 // what a person raised limits to; 0: none
-	old      map[Kind]bool    // extensions of a process before this one
+	extended map[Kind]float64 // the limits that a person raised; 0: none
+	old      map[Kind]bool    // extensions by an earlier process
 	warned   map[Kind]bool
 
-	running bool // a turn
+	running bool // a turn is running
 	clock   clock
 	size    size
 }
 
-// Apply takes one event.
+// Apply applies one event.
 func (m *Meter) Apply(e event.Event) {
 	m.all.active += m.clock.apply(e)
 	m.size.apply(e)
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		if !m.running && b.Source != event.Autofix { // else it joins the turn
+		if !m.running && b.Source != event.Autofix { // otherwise it joins the turn
 			m.turn = m.all
 		}
 		m.running = true
@@ -63,7 +63,7 @@ func (m *Meter) Apply(e event.Event) {
 			m.all.Agents++
 		}
 	case event.AgentCalled:
-		if b.Done.Tool == agentTool { // an agent started one
+		if b.Done.Tool == agentTool { // an agent started a child session
 			m.all.Agents++
 		}
 	case event.Warned:
@@ -85,8 +85,7 @@ func (m *Meter) Apply(e event.Event) {
 	}
 }
 
-// over counts the request in flight: it is one when it is over, and a
-// reservation until then.
+// over counts the request in flight as a request; until it is over, it is only a reservation.
 func (m *Meter) over() {
 	if m.open != nil {
 		m.all.Requests++
@@ -128,7 +127,7 @@ func (m *Meter) charged(b event.Charged) {
 		if b.USD != nil {
 			m.all.Guessed += *b.USD
 		}
-		// Without a usage nothing came of it, and nothing is to be paid.
+		// Without a usage there was no reply, and nothing is charged.
 		used := b.Unknown || u.Known
 		if used && (b.Unknown || b.USD == nil) {
 			m.all.Unknown++
@@ -147,23 +146,23 @@ func (m *Meter) charged(b event.Charged) {
 	}
 }
 
-// Session is what the whole session spent.
+// Session returns what the whole session spent.
 func (m *Meter) Session() Spent { return m.all }
 
-// Turn is what the running or last turn spent.
+// Turn returns what the running or last turn spent.
 func (m *Meter) Turn() Spent { return m.all.Minus(m.turn) }
 
-// TurnTime is the running time of the turn until now.
+// TurnTime returns the running time of the turn until now.
 func (m *Meter) TurnTime(now time.Time) time.Duration {
 	return m.Turn().active + m.clock.since(now)
 }
 
-// Input guesses how many tokens a request of that many bytes has: what the
-// last one had, and a cautious guess for what was added since.
+// Input estimates the tokens of a request of this size: those of the last one, and a cautious
+// estimate for what was added since.
 func (m *Meter) Input(bytes int64) int64 { return m.size.input(bytes) }
 
-// Limit is the hard limit of a kind in force, 0 for none. An extension ends with the
-// process, but for that of the default: the next one sets its own limits.
+// Limit returns the hard limit of a kind in force, 0 for none. An extension ends with the process,
+// except that of the default: the next process sets its own limits.
 func (m *Meter) Limit(l Limits, k Kind) float64 {
 	v := l.of(k)
 	to, ok := m.extended[k]
@@ -173,8 +172,8 @@ func (m *Meter) Limit(l Limits, k Kind) float64 {
 	return to
 }
 
-// Left is what remains of each limit, for a child session: it gets at most
-// that. A limit that is used up comes as the smallest there is, never as none.
+// Left returns what remains of each limit. A child session gets at most that. A used-up limit is
+// returned as the smallest value, never as none.
 func (m *Meter) Left(l Limits) Limits {
 	left := func(k Kind, least float64) float64 {
 		v := m.Limit(l, k)
@@ -190,8 +189,8 @@ func (m *Meter) Left(l Limits) Limits {
 	}
 }
 
-// Check reports whether a step's calls may run: they were counted when they were
-// asked for. The error is a *LimitError.
+// Check returns a *LimitError if a step's calls may not run. The calls were counted when they were
+// asked for.
 func (m *Meter) Check(l Limits) error {
 	for _, k := range []Kind{Calls, Agents} {
 		if v := m.Limit(l, k); v > 0 && m.all.of(k) > v {
@@ -208,8 +207,7 @@ func (m *Meter) checkWall(l Limits) error {
 	return nil
 }
 
-// WallLeft is the running time that is left; ok is false where it has no
-// limit.
+// WallLeft returns the running time that is left; ok is false if it has no limit.
 func (m *Meter) WallLeft(l Limits) (left time.Duration, ok bool) {
 	v := m.Limit(l, Wall)
 	if v <= 0 {
@@ -218,7 +216,7 @@ func (m *Meter) WallLeft(l Limits) (left time.Duration, ok bool) {
 	return time.Duration(v*float64(time.Second)) - m.all.active, true
 }
 
-// Warnings are the soft limits that were passed and not warned of yet.
+// Warnings returns the soft limits that were passed and not warned of yet.
 func (m *Meter) Warnings(l Limits) []event.Warned {
 	var out []event.Warned
 	for _, k := range kinds() {
@@ -233,10 +231,10 @@ func (m *Meter) Warnings(l Limits) []event.Warned {
 	return out
 }
 
-// clock counts running time from the times of events.
+// clock computes running time from the times of events.
 type clock struct {
 	running bool
-	asked   map[string]bool // open questions: the person's time is not the run's
+	asked   map[string]bool // open questions: the person's time does not count
 	mark    time.Time
 	cut     bool // an interruption was recorded since the turn began
 }
@@ -264,7 +262,7 @@ func (c *clock) apply(e event.Event) (ran time.Duration) {
 	return ran
 }
 
-// since is the running time after the last event.
+// since returns the running time after the last event.
 func (c *clock) since(now time.Time) time.Duration {
 	if !c.running || len(c.asked) > 0 {
 		return 0
@@ -272,8 +270,8 @@ func (c *clock) since(now time.Time) time.Duration {
 	return max(0, now.Sub(c.mark))
 }
 
-// crash reports whether an event closes what a process that died left open:
-// nothing ran between that and the event before it.
+// crash reports whether an event closes something that a dead process left open: nothing ran
+// between it and the event before it.
 func (c *clock) crash(b event.Body) bool {
 	switch b := b.(type) {
 	case event.CallDone:
@@ -284,19 +282,19 @@ func (c *clock) crash(b event.Body) bool {
 	return false
 }
 
-// What a request's size is guessed by, before the provider has said it.
+// For estimates of a request's size, before the provider has reported it.
 const (
 	bytesPerToken  = 3    // text has three to five
-	tokensPerImage = 3000 // no provider counts more for one
+	tokensPerImage = 3000 // the most that any provider counts for one
 )
 
-// Guess is a cautious count of the tokens in so many bytes of text.
+// Guess returns a cautious estimate of the tokens of a text of this size.
 func Guess(bytes int64) int64 { return bytes / bytesPerToken }
 
 // size learns from each reply how many tokens the request's bytes were.
 type size struct {
 	sent   int64 // bytes of the request in flight
-	bytes  int64 // of the last one that was answered
+	bytes  int64 // of the last one with a reply
 	tokens int64 // and what the provider counted
 
 	all, fresh, flying pictures // of the conversation, since that answer, before the request in flight
@@ -312,7 +310,7 @@ func (s *size) apply(e event.Event) {
 	case event.Rebased:
 		s.bytes, s.tokens, s.fresh = 0, 0, s.all
 	case event.Compacted:
-		s.all = pictures{} // whatever is kept counts as its bytes until the next answer
+		s.all = pictures{} // remaining ones count as bytes until the next reply
 	case event.Prompted:
 		s.add(b.Images)
 	case event.CallDone:

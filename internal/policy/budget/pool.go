@@ -7,49 +7,48 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Ask is a request that wants to go out.
+// Ask is a request that is to be sent.
 type Ask struct {
 	Price     *llm.Price // nil: not known
 	Input     int64      // tokens, at most
 	MaxOutput int        // the longest reply in tokens, 0: not known
-	Child     bool       // of a child session: no step of this session's turn
+	Child     bool       // sent by a child session: it is no step of this session's turn
 }
 
 // Grant is what was reserved for a request.
 type Grant struct {
 	ID        int
-	MaxTokens int      // the longest reply that is paid for; 0: the model's own
+	MaxTokens int      // the longest reply that the budget can pay; 0: the model's own
 	USD       *float64 // the most that it can cost; nil: no price
 	Tokens    int64    // the most that it can use
 }
 
-// Pool holds what requests in flight may still spend, on top of what its
-// meter has counted as spent. It is a value without a lock: whoever owns the meter
-// guards both.
+// Pool holds the reservations of requests in flight, besides what its meter counted as spent. It
+// is a value without a lock: the owner of the meter guards both.
 type Pool struct {
 	last int
 	held map[int]Grant
 }
 
-// ErrWait means that it may fit when one of the requests in flight is over.
+// ErrWait means that the request may fit after another one in flight is done.
 var ErrWait = errors.New("other requests hold what is left of the budget")
 
 const (
-	// minReply is the smallest reply worth asking for, in tokens; usefulReply
-	// is what is worth waiting for.
+	// minReply is the smallest reply worth asking for, in tokens; usefulReply is the size that is
+	// worth waiting for.
 	minReply    = 256
 	usefulReply = 4096
-	// unknownReply stands for a longest reply that is not known.
+	// unknownReply is used for a longest reply that is not known.
 	unknownReply = 16384
 )
 
-// Reserve decides whether a request may go out, and how long its reply may
-// be. Errors are ErrWait, *StepsError, *LimitError, or a *fault.Error
-// of category configuration where a cost is not known.
+// Reserve decides whether a request may be sent, and how long its reply may be. Errors are
+// ErrWait, *StepsError, *LimitError, or a *fault.Error of category configuration if a cost is not
+// known.
 //
-// Where others are in flight, twice all that is reserved must fit: so even if
-// every reply costs twice what was reserved for it, the limit is passed only
-// by one that was alone, and by no more than its own reservation.
+// While other requests are in flight, twice all reservations must fit. So even if every reply
+// costs twice its reservation, the limit is only passed by a request that ran alone, and by no
+// more than its own reservation.
 func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 	if l.Steps > 0 && !a.Child && m.Turn().Replies >= l.Steps {
 		return Grant{}, &StepsError{Limit: l.Steps}
@@ -93,7 +92,7 @@ func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 	return p.hold(a, output, longest), nil
 }
 
-// counts checks what can only be counted.
+// counts checks the limits that are plain counts.
 func (p *Pool) counts(m *Meter, l Limits) error {
 	if err := m.checkWall(l); err != nil {
 		return err
@@ -108,19 +107,19 @@ func (p *Pool) counts(m *Meter, l Limits) error {
 	case v <= 0 || used+float64(len(p.held))+1 <= v:
 		return nil
 	case used+1 <= v:
-		return ErrWait // a request in flight may be counted twice while it is settled
+		return ErrWait // a request in flight may be counted twice while it is being settled
 	}
 	return &LimitError{Kind: Requests, Limit: v, Used: used, Need: 1}
 }
 
-// room is a divisible limit with what is gone of it.
+// room is a divisible limit with the part that is used.
 type room struct {
 	kind              Kind
 	limit, used, held float64
 }
 
-// fit returns the longest reply, in tokens, that still fits: at most output,
-// whose every token costs each, on top of input.
+// fit returns the longest reply, in tokens, that still fits: at most output, at the price each per
+// token, in addition to input.
 func (p *Pool) fit(r room, input, each float64, output int) (int, error) {
 	left := r.limit - r.used - input
 	if len(p.held) > 0 {
@@ -156,12 +155,12 @@ func (p *Pool) hold(a Ask, output, longest int) Grant {
 	return g
 }
 
-// Release returns a reservation: the request is over, and the meter knows
-// what it cost. Twice is once.
+// Release ends a reservation: the request is done, and the meter knows its cost. A second call has
+// no effect.
 func (p *Pool) Release(id int) { delete(p.held, id) }
 
-// Held is how many requests are in flight.
+// Held returns the number of requests in flight.
 func (p *Pool) Held() int { return len(p.held) }
 
-// inputPrice is the dearest way a token of input can be charged.
+// inputPrice returns the highest price of an input token.
 func inputPrice(p *llm.Price) float64 { return max(p.Input, p.CacheWrite) }

@@ -13,13 +13,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// diffContext is how many unchanged lines stand around a change.
+// diffContext is the number of unchanged lines around a change.
 const diffContext = 3
 
-// Diff is the unified diff of two contents with three lines of context, and how
-// many lines came and went. It is empty where they are equal. from and to name
-// them in its first two lines. What both begin and end with costs next to
-// nothing, so that a small change of a large file is cheap.
+// Diff returns the unified diff of two contents with three lines of context, and the numbers of
+// added and removed lines. It is empty if they are equal. from and to name them in its first
+// two lines. Common beginnings and ends cost almost nothing, so a small change of a large file
+// is fast.
 func Diff(from, to string, before, after []byte) (text string, added, removed int) {
 	if bytes.Equal(before, after) {
 		return "", 0, 0
@@ -31,7 +31,7 @@ func Diff(from, to string, before, after []byte) (text string, added, removed in
 	n := 0
 	for line := range bytes.Lines(out) {
 		switch n++; {
-		case n == 1: // "diff a b" tells nothing that the next two do not
+		case n == 1: // "diff a b" repeats the next two lines
 			continue
 		case n <= 3:
 		case line[0] == '@':
@@ -47,8 +47,8 @@ func Diff(from, to string, before, after []byte) (text string, added, removed in
 	return b.String(), added, removed
 }
 
-// shared is how many bytes both contents begin and end with, in whole lines and
-// less the context that belongs to the change.
+// shared returns the size of the common beginning and end in bytes, in whole lines and without
+// the context of the change.
 func shared(a, b []byte) (head, tail int) {
 	n := min(len(a), len(b))
 	for head < n && a[head] == b[head] {
@@ -90,7 +90,7 @@ func moved(header string, by int) string {
 // Text reports whether a content is text: it has no NUL byte near its start.
 func Text(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0 }
 
-// HashOf is the hash of a content, as the workspace has it.
+// HashOf returns the hash of a content, as the workspace computes it.
 func HashOf(data []byte) tool.Hash {
 	sum := sha256.Sum256(data)
 	return tool.Hash(hex.EncodeToString(sum[:]))

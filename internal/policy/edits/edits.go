@@ -1,12 +1,11 @@
-// Package edits judges whether a write may go ahead by what the model has been
-// shown (SPEC 4.6), and knows which files changed behind its back.
+// Package edits judges whether a write may proceed, by what the model has been shown (SPEC
+// 4.6), and knows which files others changed meanwhile.
 //
-// It knows, per file, the hash the session saw or wrote last, which lines of
-// that content the model was shown under their present numbers, and whether it
-// knows the content as a whole. It promises that a judgement costs the same
-// however long the session is. It refuses to guess: what it was not told was
-// shown, was not shown. It does no I/O; the hashes it compares come with the
-// footprint.
+// For each file it knows the hash that the session saw or wrote last, which lines of that
+// content the model was shown under their present numbers, and whether it knows the whole
+// content. It promises that a judgement costs the same however long the session is. It does
+// not guess: what was not reported as shown counts as not shown. It does no I/O; the hashes to
+// compare come with the footprint.
 package edits
 
 import (
@@ -28,42 +27,42 @@ type lines struct {
 
 // file is what the session knows of one file.
 type file struct {
-	// Last is the content the session saw or wrote last; it survives
-	// compaction, so that changes by others are still noticed.
+	// Last is the content that the session saw or wrote last; it survives compaction, so that
+	// changes by others are still noticed.
 	Last tool.Hash `json:"last"`
 	// Seen: something of the file was shown and is still in the window.
 	Seen bool `json:"seen,omitempty"`
 	// Whole: all lines of Last were shown under their present numbers.
 	Whole bool `json:"whole,omitempty"`
-	// Known: the model knows all of Last, though it may have to count lines:
-	// it saw the whole file and then edited it.
+	// Known: the model knows all of Last, but perhaps not the line numbers: it saw the whole
+	// file and then edited it.
 	Known bool `json:"known,omitempty"`
-	// Spans of Last that were shown, sorted and apart.
+	// Spans of Last that were shown, sorted and not overlapping.
 	Spans []lines `json:"spans,omitempty"`
 }
 
 // Seen is the fold. The zero value is an empty session.
 type Seen struct {
 	files map[string]*file
-	// removed is the last call that took a file away: what it creates may be
-	// that file moved, and was not shown by being created.
+	// removed is the last call that removed a file: a file that it creates may be the moved one,
+	// so creating it does not show it.
 	removed string
-	// step: the calls of a reply run. What their results show, the model had not
-	// read when it wrote the calls beside them: line numbers there are those of
-	// an earlier content. late is what it will have read in the next request.
+	// step: the calls of a reply are running. The model had not read their results when it wrote
+	// the other calls of the step, so line numbers there refer to an earlier content. late is
+	// what it will have read at the next request.
 	step bool
 	late []tool.Span
 }
 
-// Verdict is the answer of Check. Need are the lines that must be shown before
-// the call may be tried again; 0,0 is the whole file.
+// Verdict is the answer of Check. Need are the lines that must be shown before the call may be
+// repeated; 0,0 is the whole file.
 type Verdict struct {
 	OK     bool
 	Reason string
 	Need   []tool.Span
 }
 
-// Apply folds one event.
+// Apply applies one event.
 func (s *Seen) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.CallAsked:
@@ -87,7 +86,7 @@ func (s *Seen) Apply(e event.Event) {
 	case event.FileChanged:
 		s.changed(b)
 	case event.CallDone:
-		s.removed = "" // ids of calls may come again in the next step
+		s.removed = "" // ids of calls may repeat in the next step
 	case event.Rebased:
 		if b.Why == "compaction" {
 			for _, f := range s.files {
@@ -120,7 +119,7 @@ func (s *Seen) saw(sp tool.Span) {
 	f.saw(sp)
 }
 
-// saw takes in lines of the content that the file has now.
+// saw adds lines of the file's present content.
 func (f *file) saw(sp tool.Span) {
 	f.Seen = true
 	switch {
@@ -132,8 +131,8 @@ func (f *file) saw(sp tool.Span) {
 	}
 }
 
-// glimpsed folds what a call shows beside others of its step: enough to look for
-// a text there or to write it whole, not to name lines by their numbers.
+// glimpsed records what a call shows for the other calls of its step: enough to search for text
+// or to write the whole file, not to name lines by their numbers.
 func (s *Seen) glimpsed(sp tool.Span) {
 	if sp.Path == "" || sp.Dir {
 		return
@@ -146,18 +145,18 @@ func (s *Seen) glimpsed(sp tool.Span) {
 	s.late = append(s.late, sp)
 }
 
-// changed folds a write. The text of a file the agent wrote whole counts as
-// shown. After an edit the model still knows the content if it knew it before,
-// but not the line numbers. What a command or a person did was not shown.
+// changed folds a write. The text of a file that the agent wrote whole counts as shown. After an
+// edit the model still knows the content if it knew it before, but not the line numbers. Changes
+// by a command or a person do not count as shown.
 func (s *Seen) changed(b event.FileChanged) {
 	f := s.at(b.Path)
 	switch {
 	case b.After == b.Before && b.After == f.Last:
-		// Only its mode is another.
+		// Only its mode changed.
 	case b.After == "":
 		delete(s.files, b.Path)
 		s.removed = b.Call
-	case b.Child != nil: // an agent's model knows it, and this one does not
+	case b.Child != nil: // the agent's model knows it, and this session's does not
 		*f = file{Last: b.After, Seen: f.Seen}
 	case b.Whole:
 		*f = file{Last: b.After, Seen: true, Whole: true, Known: true}
@@ -207,13 +206,12 @@ func missing(runs []lines, from, to int) []lines {
 	return out
 }
 
-// Check judges a call by its footprint, whose spans carry the current hashes.
+// Check judges a call by its footprint, whose spans have the present hashes.
 //
-// A blind write over an existing file needs all its current lines to have been
-// shown: the span is 1..N for a file of N lines. A write of a range of lines
-// needs those lines to have been shown under their present numbers. Any other
-// write of an existing file needs the file to have been seen in this session.
-// A file that does not exist (Hash "") needs nothing.
+// A blind write over an existing file requires that all its present lines were shown: the span
+// is 1..N for a file of N lines. A write of a range of lines requires that those lines were
+// shown under their present numbers. Any other write of an existing file requires that the file
+// was seen in this session. A file that does not exist (Hash "") requires nothing.
 func (s *Seen) Check(fp tool.Footprint) Verdict {
 	var reasons []string
 	v := Verdict{OK: true}
@@ -242,7 +240,7 @@ func (s *Seen) judge(w tool.Span, blind bool) (string, []tool.Span) {
 		f = &file{}
 	}
 	span := func(l lines) tool.Span { return tool.Span{Path: w.Path, From: l.From, To: l.To, Hash: w.Hash} }
-	if blind { // that a file is read before it is written whole is enough
+	if blind { // before a file is written whole, one read of it is enough
 		g := *f
 		g.Spans = slices.Clone(f.Spans)
 		for _, sp := range s.late {
@@ -299,8 +297,8 @@ func (l lines) String() string {
 	return fmt.Sprintf("%d-%d", l.From, l.To)
 }
 
-// ChangedSince names the files of a footprint that are not what the session
-// saw or wrote last, sorted: someone else changed or removed them.
+// ChangedSince lists, sorted, the files of a footprint that differ from what the session saw or
+// wrote last: someone else changed or removed them.
 func (s *Seen) ChangedSince(fp tool.Footprint) []string {
 	var out []string
 	for _, sps := range [][]tool.Span{fp.Reads, fp.Writes} {
@@ -314,7 +312,7 @@ func (s *Seen) ChangedSince(fp tool.Footprint) []string {
 	return slices.Compact(out)
 }
 
-// Last returns the hash the session saw or wrote last, "" where it knows none.
+// Last returns the hash that the session saw or wrote last, "" if it knows none.
 func (s *Seen) Last(path string) tool.Hash {
 	if f := s.files[path]; f != nil {
 		return f.Last
@@ -336,7 +334,7 @@ type saved struct {
 // Save returns the state for a checkpoint.
 func (s *Seen) Save() ([]byte, error) { return json.Marshal(saved{s.files, s.removed, s.step, s.late}) }
 
-// Load takes up a checkpoint.
+// Load restores a checkpoint.
 func (s *Seen) Load(b []byte) error {
 	var v saved
 	if err := json.Unmarshal(b, &v); err != nil {

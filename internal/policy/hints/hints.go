@@ -1,9 +1,9 @@
-// Package hints notices how a model uses its tools and suggests what would serve it
-// better (SPEC 4.13): a fold over a session's events and a table of hints.
+// Package hints detects how a model uses its tools and suggests better ways (SPEC
+// 4.13): a fold over a session's events and a table of hints.
 //
-// It promises at most one hint of a kind in a turn, told after a step and
-// never inside a result, and that folding the same events has the same hints.
-// It refuses to judge: whether a run gets anywhere is policy/progress's.
+// It promises at most one hint of a kind in a turn, given after a step and never
+// inside a result, and that folding the same events yields the same hints. It does
+// not judge whether a run makes progress: policy/progress does.
 package hints
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Why begins Noted.Why of a hint; its kind follows.
+// Why is the beginning of a hint's Noted.Why; its kind follows.
 const Why = "hint."
 
 // The numbers of SPEC 4.13.
@@ -27,10 +27,11 @@ const (
 	exploring = 4    // exploratory calls in a row
 	searching = 3    // searches in a row that found nothing
 	slicing   = 3    // slices of one file
-	oneRead   = 1200 // lines that one read can show: beyond them slices are sensible
+	oneRead   = 1200 // lines that one read can show: larger files need slices
 )
 
-// table is all hints, one a line: add one here, with what it needs in Fold.
+// table lists all hints, one a line. To add one, add a line here and what it needs
+// to Fold.
 func table() []hint {
 	return []hint{
 		{"explore", (*Fold).explore},
@@ -39,17 +40,17 @@ func table() []hint {
 	}
 }
 
-// hint returns a text where it applies.
+// hint returns its text if it applies.
 type hint struct {
 	kind string
 	text func(*Fold) string
 }
 
-// Fold is what the hints need to know of a turn. The zero value is none.
+// Fold is the state of a turn that the hints need. The zero value is ready.
 type Fold struct {
 	agent  bool // there is an agent tool
 	turn   bool
-	given  map[string]bool // kinds that were told in this turn
+	given  map[string]bool // kinds of hints that were given in this turn
 	calls  []llm.Call      // without a result yet, in order
 	row    int             // exploratory calls in a row
 	empty  int             // searches in a row that found nothing
@@ -60,7 +61,7 @@ type Fold struct {
 // lines is a range that was read; to 0 is up to the end.
 type lines struct{ from, to int }
 
-// Apply takes one event.
+// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Rebased:
@@ -81,7 +82,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.FileChanged:
 		delete(f.pieces, path.Clean(b.Path))
 	case event.Compacted:
-		f.pieces = nil // what they showed may be gone
+		f.pieces = nil // what they showed may be gone from the window
 	case event.Replied:
 		f.calls = append(f.calls, b.Reply.Message.Calls()...)
 	case event.CallDone:
@@ -92,7 +93,7 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// Due lists the hints that are due now, to be recorded.
+// Due lists the hints that are due now; the caller records them.
 func (f *Fold) Due() []event.Noted {
 	var out []event.Noted
 	for _, h := range table() {
@@ -159,7 +160,7 @@ func (f *Fold) read(c llm.Call) {
 		}
 		l := lines{max(x.From, 1), x.To}
 		if slices.Contains(f.pieces[p], l) {
-			continue // the same again is policy/progress's
+			continue // policy/progress handles repetition
 		}
 		if f.pieces == nil {
 			f.pieces = map[string][]lines{}
@@ -190,7 +191,7 @@ func (f *Fold) slices() string {
 	from, to := ps[0].from, 0
 	for _, l := range ps {
 		if l.to <= 0 {
-			return "" // how long it is, is not known
+			return "" // its length is not known
 		}
 		from, to = min(from, l.from), max(to, l.to)
 	}

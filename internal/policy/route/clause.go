@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// clause is a part of a sentence that asks for one thing, without the words of
-// politeness in front of it.
+// clause is a part of a sentence with one request, without polite words at its beginning.
 type clause struct {
 	words    []string
 	question bool // the sentence ends in a question mark
@@ -14,7 +13,7 @@ type clause struct {
 	need bool
 	// asked: it began with "can you", so that a question mark means nothing.
 	asked bool
-	alone bool // it is of the only sentence
+	alone bool // it is in the only sentence
 }
 
 func (c clause) first() string {
@@ -31,17 +30,17 @@ func (c clause) word(i int) string {
 	return c.words[i]
 }
 
-// has reports whether one of the words is among them.
+// has reports whether the clause contains one of the words.
 func (c clause) has(any ...string) bool {
 	return slices.ContainsFunc(c.words, func(w string) bool { return slices.Contains(any, w) })
 }
 
-// why is the words that decided: the first n.
+// why returns the words that decided: the first n.
 func (c clause) why(n int) string {
 	return strings.Join(c.words[:min(n, len(c.words))], " ")
 }
 
-// clauses splits a sentence where another thing is asked for: "…, then fix it".
+// clauses splits a sentence where another request begins: "…, then fix it".
 func clauses(s sentence) []clause {
 	var out []clause
 	from := 0
@@ -64,8 +63,8 @@ func clauses(s sentence) []clause {
 	return out
 }
 
-// joint reports whether another request begins at i, and how many words there
-// only join it to what is before: "," or "and then".
+// joint reports whether another request begins at i, and how many words there only join it
+// to the part before: "," or "and then".
 func joint(words []string, i int) (n int, ok bool) {
 	for i+n < len(words) && joins(words[i+n]) {
 		n++
@@ -77,7 +76,7 @@ func joint(words []string, i int) (n int, ok bool) {
 	stop := first == "," || first == ":"
 	switch {
 	case n == 0:
-		// Without a word between: "if not make it so", "… without changing it".
+		// Without a word in between: "if not make it so", "… without changing it".
 		return 0, i == 2 && words[0] == "if" && imperative(next) || next == "without" && len(rest) > 1 && changing(rest[1])
 	case stop && lasting(words[:i]):
 		return 0, false // "from now on, use …"
@@ -90,8 +89,7 @@ func joint(words []string, i int) (n int, ok bool) {
 	case !imperative(next):
 		return 0, false
 	case asks(words[0]) || asks(polite(slices.Clone(words[:i])).first()):
-		// In a question "add and remove" are what it is about, unless an object
-		// follows.
+		// In a question "add and remove" are its subject, unless an object follows.
 		if n == 1 && first == "then" {
 			return n, false // "how would I then use it"
 		}
@@ -116,7 +114,7 @@ func asked(words []string) bool {
 // subject: "it should …" after a comma is a sentence of its own.
 func subject(w string) bool { return w == "i" || w == "we" || w == "it" || w == "they" || w == "you" }
 
-// object reports whether the word at i begins what a verb is done to.
+// object reports whether the object of a verb begins at i.
 func object(words []string, i int) bool {
 	if i >= len(words) {
 		return false
@@ -141,7 +139,7 @@ func asks(w string) bool {
 	return false
 }
 
-// polite takes away what stands in front of the verb.
+// polite removes the words before the verb.
 func polite(words []string) clause {
 	c := clause{words: words}
 	for len(c.words) > 0 {
@@ -197,7 +195,7 @@ func polite(words []string) clause {
 	return c
 }
 
-// wants is how many words of "I want to", "we need you to", "I'd like to".
+// wants returns the number of words of "I want to", "we need you to", "I'd like to".
 func wants(w []string) int {
 	at := 1
 	next := func(any ...string) bool {

@@ -2,7 +2,7 @@ package route
 
 import "strings"
 
-// editTrajectory is everything else: what is not understood is an edit.
+// editTrajectory is for everything else: a prompt that is not understood is an edit.
 func editTrajectory() Trajectory {
 	return Trajectory{
 		Name: Edit, When: "a change, or not clear", Nodes: []string{"edit"}, Rights: []string{RightRead, RightRun, RightEdit},
@@ -21,13 +21,13 @@ func claimsEdit(c clause) (string, bool) {
 	case gerund(first) && (c.asked || second == "the" || second == "this"): // "would you mind renaming …"
 		return c.why(2), true
 	case readVerb(first):
-		return "", false // it may have been meant: not clear
+		return "", false // not clear: it may have been meant
 	case c.need && !asks(first):
 		return c.why(2), true
 	case first == "do" && (second == "it" || second == "that" || second == "this" || second == "so" || second == "the" || second == "both" || second == "all"),
 		first == "go" && (second == "ahead" || second == "on" || second == "for"), first == "same" && (second == "for" || second == "here" || second == "with"), first == "as" && second == "before",
 		(first == "yes" || first == "yep" || first == "ok" || first == "okay" || first == "sure" || first == "next" || first == "again" || first == "please" || first == "y") && len(c.words) <= 3 && c.alone, first == "try" && second == "again":
-		return c.why(2), true // it goes on with what was spoken of
+		return c.why(2), true // it continues the subject before
 	case first == "why" && (second == "don't" || second == "not") || (first == "how" || first == "what") && second == "about":
 		for _, w := range c.words[2:min(len(c.words), 6)] {
 			if editVerb(w) || gerund(w) {
@@ -70,8 +70,8 @@ func editVerb(w string) bool {
 	return false
 }
 
-// reports reports whether a clause tells of something that does not work: where
-// nothing is asked, it is to be put right.
+// reports reports whether a clause describes something that does not work: without a
+// request, it is to be fixed.
 func reports(c clause) bool {
 	return !c.question && c.has("bug", "bugs", "typo", "broken", "crash", "crashes", "crashed", "crashing", "fails", "fail", "failed", "failing", "error", "errors", "wrong", "leak", "leaks", "missing",
 		"hangs", "stuck", "regression", "empty", "slow", "doesn't", "doesnt", "didn't", "didnt", "isn't", "isnt", "not", "unfortunately", "cannot", "can't", "won't", "incorrect", "incorrectly", "issue", "problem")

@@ -2,7 +2,7 @@ package route
 
 import "github.com/pawl-agent/pawl/internal/core/fsm"
 
-// The nodes that no trajectory has for itself.
+// The nodes that belong to no trajectory.
 const (
 	start    fsm.State = "route"
 	askModel fsm.State = "ask_model"
@@ -10,14 +10,13 @@ const (
 	done     fsm.State = "done"
 )
 
-// Table is the graph that prompts go through, made of the trajectories. The
-// condition of an edge is in its When.
+// Table is the graph of the routes, built from the trajectories. The condition of an edge is
+// in its When.
 //
-// A node's errors are handled where they happen (SPEC 13.2): a request that
-// fails is tried again by the turn's loop within its bounds, a call that fails
-// is a result that the model reads, and what is given up ends the turn with all
-// that was done still recorded. To classify a prompt is tried once: its failure
-// is an edit.
+// A node's errors are handled where they happen (SPEC 13.2): the turn's loop retries a failed
+// request within its limits, a failed call is a result that the model reads, and when pawl
+// gives up, the turn ends with everything recorded. Classification is tried once: if it
+// fails, the prompt is an edit.
 func Table() *fsm.Table {
 	t := &fsm.Table{
 		Name: "route", Doc: "What a person's prompt is taken for, and the way it then goes. A route sets the rights that the turn starts with, and widens where more is needed.",

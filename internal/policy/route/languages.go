@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// foreign judges a sentence of a few other languages by its commonest words.
-// What it does not know is left to the default.
+// foreign judges a sentence of a few other languages by their most common words. Unknown
+// sentences are left to the default.
 func foreign(s sentence) (Match, bool) {
 	if len(s.words) == 0 {
 		return Match{}, false
@@ -80,8 +80,7 @@ func englishAfterWas(next string) bool {
 	return false
 }
 
-// forbidden finds the words of a few other languages that nothing is to be
-// changed.
+// forbidden finds the words of a few other languages for "change nothing".
 func forbidden(s sentence) negation {
 	low := strings.Join(s.words, " ")
 	if !strings.ContainsFunc(low, func(r rune) bool { return r > unicode.MaxASCII }) && !strings.Contains(low, "nicht") && !strings.Contains(low, "rien") && !strings.Contains(low, "nada") {

@@ -6,13 +6,13 @@ type negation struct {
 	why  string
 }
 
-// forbids is how much is not to be done.
+// forbids is how much a negation forbids.
 type forbids int
 
 const (
 	notNegated forbids = iota
 	constraint         // about one thing: "don't touch the tests"
-	noFix              // "don't fix it", "the code": all of it, unless something is asked for
+	noFix              // "don't fix it", "the code": everything, unless something is asked for
 	noChange           // "don't change anything"
 )
 
@@ -23,15 +23,14 @@ func (n negation) stronger(m negation) negation {
 	return n
 }
 
-// apply narrows a match by what is not to be done. Against a plain request for
-// a change, only "nothing at all" counts, and then not firmly: one of the two
-// was not meant so.
+// apply narrows a match by a negation. Against a plain request for a change, only "nothing at
+// all" counts, and then not explicitly: one of the two was not meant.
 func (n negation) apply(m Match) Match {
 	wants := m.Route == Edit
 	switch {
 	case (n.kind == constraint || n.kind == noFix) && m.Route == "":
-		// Where nothing else was said, "do not edit" may well stand in what was
-		// pasted: it is not a ground to refuse anything.
+		// If there is no other text, "do not edit" may be pasted text: that is no reason to
+		// refuse anything.
 		m.Route, m.Why = Edit, n.why
 	case n.kind == noChange && wants:
 		m.Route, m.Why = Read, n.why
@@ -41,7 +40,7 @@ func (n negation) apply(m Match) Match {
 	return m
 }
 
-// negative reports whether words begin with a no: "don't …", "without …".
+// negative reports whether words begin with a negation: "don't …", "without …".
 func negative(words []string) bool {
 	if len(words) == 0 {
 		return false
@@ -120,8 +119,8 @@ func changing(verb string) bool {
 	return false
 }
 
-// generic returns how much the object of a negation covers: anything at all, the code
-// as such, or some one thing.
+// generic returns how much the object of a negation covers: anything at all, the code as a
+// whole, or one thing.
 func generic(words []string) forbids {
 	kind := noFix
 	for i, w := range words {

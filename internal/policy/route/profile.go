@@ -2,7 +2,7 @@ package route
 
 import "strings"
 
-// profileTrajectory keeps what a person wants to hold from now on.
+// profileTrajectory keeps a lasting preference.
 func profileTrajectory() Trajectory {
 	return Trajectory{
 		Name: Profile, When: "a preference", Nodes: []string{"profile"}, Rights: []string{RightRead},
@@ -19,7 +19,7 @@ func claimsProfile(c clause) (string, bool) {
 	case c.question || c.need:
 		return "", false
 	case lastingIn(w):
-		return c.why(3), len(w) > 3 || w[0] == "henceforth" && len(w) > 1 // else it does not say what
+		return c.why(3), len(w) > 3 || w[0] == "henceforth" && len(w) > 1 // otherwise the preference is missing
 	case c.has("here", "there", "instead", "this") || namesFile(w):
 		return "", false // about one place
 	case first == "always" || first == "never":
@@ -27,7 +27,7 @@ func claimsProfile(c clause) (string, bool) {
 	case (first == "don't" || first == "dont" || first == "do") && c.has("ever"):
 		return c.why(3), true
 	case first == "remember" && second == "to":
-		return c.why(2), forEver(w) // else it is a step of the task
+		return c.why(2), forEver(w) // otherwise it is a step of the task
 	case first == "remember" && (len(w) == 1 || second == "that" || second == "my" || second == "our" || second == "i" || second == "we" || second == ","):
 		return c.why(2), true
 	case first == "keep" && contains(w, "in", "mind"):
@@ -43,11 +43,10 @@ func claimsProfile(c clause) (string, bool) {
 	return "", false
 }
 
-// Lasting reports whether a prompt says in so many words that it is to hold for
-// ever ("always", "from now on"), so that it may be kept unasked. "I prefer the
-// second one", "we never handle nil" and "remember that Add is wrong" read as
-// preferences and may be choices in a task or complaints: what is kept of them
-// the model decides, and says (SPEC 11.5).
+// Lasting reports whether a prompt explicitly states something that always holds ("always",
+// "from now on"), so that it may be kept without asking. "I prefer the second one", "we never
+// handle nil" and "remember that Add is wrong" look like preferences and may be choices in a
+// task or complaints: the model decides what to keep of them, and reports it (SPEC 11.5).
 func Lasting(prompt string) bool {
 	for _, s := range sentences(strings.TrimSpace(prompt)) {
 		for _, c := range clauses(s) {
@@ -59,11 +58,11 @@ func Lasting(prompt string) bool {
 	return false
 }
 
-// forEver reports whether the words of a preference say that it holds for ever.
+// forEver reports whether the words of a preference state that it always holds.
 func forEver(w []string) bool {
 	switch w[0] {
 	case "i", "i'd", "we", "my":
-		return lastingIn(w) // else what somebody does, not what is to be done
+		return lastingIn(w) // otherwise it describes what somebody does
 	}
 	for _, word := range w {
 		switch word {
@@ -74,8 +73,8 @@ func forEver(w []string) bool {
 	return lastingIn(w) || contains(w, "by", "default") || contains(w, "as", "a", "rule")
 }
 
-// tells reports whether a verb tells what something does or did (“always
-// fails”), and not what is to be done.
+// tells reports whether a verb describes what something does or did (“always fails”), and not
+// what is to be done.
 func tells(verb string) bool {
 	switch verb {
 	case "was", "were", "had", "did", "been", "got", "is", "has", "does":
@@ -95,8 +94,7 @@ func ends(word string, endings ...string) bool {
 	return false
 }
 
-// lastingIn reports whether words say anywhere that something is to hold from
-// now on.
+// lastingIn reports whether any of the words mean that something holds from now on.
 func lastingIn(w []string) bool {
 	return contains(w, "from", "now", "on") || contains(w, "going", "forward") || w[0] == "in" && (contains(w[:min(3, len(w))], "the", "future") || len(w) > 1 && w[1] == "future") || w[0] == "henceforth"
 }

@@ -6,29 +6,29 @@ import (
 	"unicode/utf8"
 )
 
-// sentence is a sentence of the person's own words: lower case, with "," and
-// ":" as words of their own, and quoted for what is quoted or code.
+// sentence is a sentence in the person's own words: in lower case, with "," and ":" as
+// separate words, and quoted in place of quotations and code.
 type sentence struct {
 	words    []string
 	question bool // it ends in a question mark
 	text     string
 }
 
-// quoted stands for a quotation or a piece of code.
+// quoted replaces a quotation or a piece of code.
 const quoted = "`"
 
-// The longest part of a prompt that is looked at, in bytes, at its beginning
-// and at its end: people write what they want there, and paste in the middle.
+// How much of a prompt is read, in bytes, at its beginning and at its end: people write
+// their request there, and paste in the middle.
 const (
 	lookHead = 6 << 10
 	lookTail = 2 << 10
 )
 
-// heading is the longest line that is a sentence by itself when the next one
-// begins with a capital letter.
+// heading is the longest line that counts as a sentence if the next line begins with a
+// capital letter.
 const heading = 60
 
-// sentences returns what of a prompt the person said, without what they pasted.
+// sentences returns the person's own sentences of a prompt, without pasted text.
 func sentences(prompt string) []sentence {
 	out := typed(prompt)
 	if len(out) > 0 {
@@ -76,7 +76,7 @@ func typed(prompt string) []sentence {
 				tag = t
 			}
 		case pasted || machine(line, trimmed):
-			// What follows a line of a machine's belongs to it, up to an empty one.
+			// Lines after machine output belong to it, up to an empty line.
 			flush()
 			pasted = pasted || !strings.HasPrefix(trimmed, ">")
 		default:
@@ -92,7 +92,7 @@ func typed(prompt string) []sentence {
 	return out
 }
 
-// opens returns the name of a tag that a line begins with, such as <issue>.
+// opens returns the name of the tag at the beginning of a line, such as <issue>.
 func opens(line string) string {
 	if len(line) < 3 || line[0] != '<' {
 		return ""
@@ -108,15 +108,14 @@ func opens(line string) string {
 	return name
 }
 
-// item reports whether a line is an entry of a list, which is a sentence by
-// itself.
+// item reports whether a line is an entry of a list, which is a sentence by itself.
 func item(line string) bool {
 	return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "#") ||
 		len(line) > 2 && line[0] >= '0' && line[0] <= '9' && (line[1] == '.' || line[1] == ')')
 }
 
-// machine reports whether a line was not typed as prose: code, a log, a stack
-// trace, a diff, a quotation.
+// machine reports whether a line was not typed as prose: code, a log, a stack trace, a diff,
+// a quotation.
 func machine(line, trimmed string) bool {
 	if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
 		return true
@@ -141,7 +140,7 @@ func machine(line, trimmed string) bool {
 	return false
 }
 
-// told reports whether a line begins as a request, and not as code.
+// told reports whether a line begins like a request, and not like code.
 func told(line string) bool {
 	w := strings.ToLower(firstWord(line))
 	return imperative(w) && w != "return" && w != "throw" && w != "type"
@@ -157,7 +156,7 @@ func fileLine(s string) bool {
 	return i > 0 && i < len(s) && s[i] == ':'
 }
 
-// split takes a paragraph apart into sentences and words.
+// split splits a paragraph into sentences and words.
 func split(text string) []sentence {
 	var out []sentence
 	s, start := sentence{}, 0
@@ -223,8 +222,7 @@ func split(text string) []sentence {
 	return out
 }
 
-// closing returns the index after the mark that closes a quotation, -1 where
-// there is none near.
+// closing returns the index after the closing mark of a quotation, -1 if there is none near.
 func closing(s string, open rune) int {
 	mark := string(open)
 	switch open {

@@ -2,7 +2,7 @@ package route
 
 import "slices"
 
-// readTrajectory answers a question: first choose what to read, then read.
+// readTrajectory answers a question: it chooses what to read, then reads.
 func readTrajectory() Trajectory {
 	return Trajectory{
 		Name: Read, When: "a question", Nodes: []string{"plan_read", "read"}, Rights: []string{RightRead},
@@ -56,7 +56,7 @@ func claimsRead(c clause) (string, bool) {
 	return "", false
 }
 
-// wh reports whether a word asks for more than yes or no.
+// wh reports whether a question word asks for more than yes or no.
 func wh(w string) bool {
 	switch w {
 	case "why", "what", "what's", "whats", "how", "how's", "hows", "where", "where's", "wheres", "who", "who's", "whose", "whom", "which", "when", "whether", "if":
@@ -65,8 +65,7 @@ func wh(w string) bool {
 	return false
 }
 
-// offers reports whether a question asks somebody to do something: "… you could
-// fix".
+// offers reports whether a question asks somebody to do something: "… you could fix".
 func offers(w []string) bool {
 	for i, x := range w {
 		if x == "you" || x == "we" {
@@ -80,8 +79,8 @@ func offers(w []string) bool {
 	return false
 }
 
-// reads judges a clause whose verb may mean to look or to make: "show me the
-// flags", and "show a warning when the disk is full".
+// reads judges a clause whose verb may mean reading or making: "show me the flags", and "show
+// a warning when the disk is full".
 func reads(c clause) (string, bool) {
 	verb, next := c.first(), c.word(1)
 	if verb == "help" || writesTo(c.words) || conditional(c.words) {
@@ -95,7 +94,7 @@ func reads(c clause) (string, bool) {
 	case "show", "find", "list", "identify", "see":
 		ok = asksFor || the || next == "out"
 		if verb == "show" && the && c.has("in") && !me {
-			ok = false // where, on a screen?
+			ok = false // where? on a screen?
 		}
 		if verb == "list" {
 			ok = ok || next == "public" || next == "exported" || next == "open"
@@ -133,12 +132,12 @@ func reads(c clause) (string, bool) {
 	return c.why(2), ok
 }
 
-// liveness: words that only running something tells.
+// liveness has words about states that only a run can show.
 func liveness() []string {
 	return []string{"running", "up", "pass", "passes", "passing", "compiles", "compile", "builds", "works", "green", "installed", "reachable"}
 }
 
-// readVerb reports whether a verb may ask for nothing but reading.
+// readVerb reports whether a verb may ask only for reading.
 func readVerb(w string) bool {
 	switch w {
 	case "explain", "describe", "show", "tell", "list", "find", "search", "summarize", "summarise", "review", "analyze", "analyse", "compare", "read", "check", "look",
@@ -150,7 +149,7 @@ func readVerb(w string) bool {
 	return false
 }
 
-// writesTo reports whether the answer is to stand in a file or on a screen.
+// writesTo reports whether the answer is to be put into a file or on a screen.
 func writesTo(w []string) bool {
 	for i, x := range w {
 		if wh(x) {
@@ -170,8 +169,8 @@ func writesTo(w []string) bool {
 	return false
 }
 
-// conditional reports whether a clause describes how a program is to behave: "…
-// when the disk is full", where no question word stands before that.
+// conditional reports whether a clause describes how a program should behave: "… when the
+// disk is full", without a question word before that.
 func conditional(w []string) bool {
 	for _, x := range w {
 		switch x {
@@ -184,7 +183,7 @@ func conditional(w []string) bool {
 	return false
 }
 
-// lasting reports whether words say for how long something is to hold.
+// lasting reports whether words state how long something holds.
 func lasting(w []string) bool {
 	switch {
 	case len(w) == 0:

@@ -1,17 +1,15 @@
-// Package route decides what a person's prompt asks for, and with which rights the
-// turn starts that answers it (SPEC 13.1): a question is answered by reading, a
-// command is run, a preference is kept, and everything else is an edit.
+// Package route classifies a person's prompt, and decides with which rights the turn starts
+// (SPEC 13.1): a question is answered by reading, a command is run, a preference is kept, and
+// everything else is an edit.
 //
-// It knows words and nothing else: a prompt is told apart by patterns, and what
-// they leave open may be asked of a model, whose answer is read strictly. It
-// promises that what it does not understand is an edit, with all rights: a
-// route takes rights away only where the words are plain, and never adds any.
-// It refuses to read what a person only quoted or pasted: code, logs, stack
-// traces and quotations are not instructions.
+// It uses only words: patterns classify a prompt, and a model may be asked where they do not
+// decide; its answer is parsed strictly. It promises that a prompt that is not understood is
+// an edit, with all rights: a route removes rights only where the words are clear, and never
+// adds any. It ignores text that a person quoted or pasted: code, logs, stack traces and
+// quotations are not instructions.
 //
-// A trajectory is a file: its patterns, its rights, its note and its nodes. The
-// list in All is the only other place that names it. doc/routes.md is the page
-// for people.
+// A trajectory is a file: its patterns, its rights, its note and its nodes. The list in All
+// is the only other place that names it. doc/routes.md is the page for people.
 package route
 
 import (
@@ -19,7 +17,7 @@ import (
 	"strings"
 )
 
-// The names of the routes, as events carry them.
+// The names of the routes, as in events.
 const (
 	Read    = "read"
 	Edit    = "edit"
@@ -27,8 +25,8 @@ const (
 	Profile = "profile"
 )
 
-// The rights that a turn can start with. Reading is free on every route, and
-// so are the project's checks and notes kept for later sessions.
+// The rights that a turn can start with. Reading is allowed on every route, and so are the
+// project's checks and notes for later sessions.
 const (
 	RightRead = "read"
 	RightRun  = "run"  // commands that may change something
@@ -38,24 +36,24 @@ const (
 // Trajectory is one way through the graph.
 type Trajectory struct {
 	Name string
-	// When is the condition on which a prompt goes this way, for the drawing.
+	// When is the condition of this trajectory, for the drawing.
 	When string
 	// Nodes are the steps after route, in order.
 	Nodes []string
-	// Rights are those that the turn starts with. The trajectory with more of
-	// them wins where a prompt has words for several.
+	// Rights are those that the turn starts with. If a prompt has words for several
+	// trajectories, the one with more rights wins.
 	Rights []string
-	// Note is told to the model, "" where nothing is to be said.
+	// Note is the note for the model, "" for none.
 	Note string
-	// Reads is the same as a clause that tells what the request was taken for:
-	// "the request reads as a question".
+	// Reads is a clause for people that names the classification: "the request reads as a
+	// question".
 	Reads string
-	// claims reports whether a clause asks for this, and by which of its words.
+	// claims reports whether a clause belongs to this trajectory, and by which of its words.
 	claims func(c clause) (why string, ok bool)
 }
 
-// All are the trajectories, in the order in which they look at a clause: the
-// first that claims it has it.
+// All are the trajectories, in the order in which they are tried: the first that claims a
+// clause gets it.
 func All() []Trajectory {
 	return []Trajectory{profileTrajectory(), readTrajectory(), runTrajectory(), editTrajectory()}
 }
@@ -73,11 +71,11 @@ func Lookup(name string) (Trajectory, bool) {
 	return all[i], true
 }
 
-// Path is the nodes that a prompt of this trajectory goes through.
+// Path returns the nodes of a prompt of this trajectory.
 func (t Trajectory) Path() []string { return append([]string{"route"}, t.Nodes...) }
 
-// Wider returns the one of two routes that has more rights: what holds when a
-// prompt joins a running turn. Names that are not known count as an edit.
+// Wider returns the one of two routes that has more rights; it is used when a prompt joins a
+// running turn. Unknown names count as an edit.
 func Wider(a, b string) string {
 	x, ok := Lookup(a)
 	y, ok2 := Lookup(b)
@@ -90,33 +88,32 @@ func Wider(a, b string) string {
 	return x.Name
 }
 
-// Match is what a prompt was taken for.
+// Match is the classification of a prompt.
 type Match struct {
-	Route string // "" where the patterns do not tell
+	Route string // "" if the patterns do not decide
 	Why   string // the words that decided
-	// Explicit: the prompt says in so many words that nothing is to be changed.
+	// Explicit: the prompt explicitly asks to change nothing.
 	Explicit bool
-	// Words is how many words of the person's own there were.
+	// Words is the number of the person's own words.
 	Words int
 }
 
-// ExplicitNote is told to the model in place of the route's note where the prompt
-// asks for no changes.
+// ExplicitNote replaces the route's note for the model if the prompt asks for no changes.
 const ExplicitNote = "[The user asked for no changes: in this turn what would change a file is not allowed. Answer, and say what you would change instead of changing it.]"
 
-// How many words of its own a prompt may have to be a command or a preference,
-// or a question: a longer one that nothing else was found in asks for more.
+// How many words a prompt may have to be a command or a preference, or a question: a longer
+// one in which nothing else was found probably asks for more.
 const (
 	longCommand  = 40
 	longQuestion = 250
 )
 
-// Classify takes a prompt apart and returns what it asks for. Its cost is bounded
-// however long the prompt is.
+// Classify returns the classification of a prompt. Its cost is limited for prompts of any
+// length.
 func Classify(prompt string) Match {
 	trimmed := strings.TrimSpace(prompt)
 	if trimmed == "" || trimmed[0] == '/' && !strings.ContainsAny(firstWord(trimmed)[1:], "/.") || trimmed[0] == '!' {
-		return Match{} // a command of pawl's own, and no prompt
+		return Match{} // one of pawl's own commands, not a prompt
 	}
 	ss := sentences(trimmed)
 	out := Match{}
@@ -156,10 +153,10 @@ func Classify(prompt string) Match {
 		}
 	}
 	if (out.Route == Run || out.Route == Profile) && out.Words > longCommand || out.Route == Read && out.Words > longQuestion {
-		out.Route, out.Why = "", "" // there is more in it than the words that were found
+		out.Route, out.Why = "", "" // it contains more than the words that were found
 	}
 	if out.Words > longQuestion {
-		no = negation{} // rules for the work, in a text that is long enough to have some
+		no = negation{} // rules for the work: a long text often has some
 	}
 	if out = no.apply(out); out.Route == "" && trouble != "" {
 		out.Route, out.Why = Edit, trouble

@@ -2,7 +2,7 @@ package route
 
 import "strings"
 
-// runTrajectory runs a command and reports what came of it.
+// runTrajectory runs a command and reports its result.
 func runTrajectory() Trajectory {
 	return Trajectory{
 		Name: Run, When: "a command to run", Nodes: []string{"run_command"}, Rights: []string{RightRead, RightRun},

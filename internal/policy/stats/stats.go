@@ -1,9 +1,8 @@
-// Package stats counts what sessions did: per tool, per model, per session and
-// per day. It is a fold over the events of one session or of many, one after
-// the other.
+// Package stats counts what sessions did: per tool, per model, per session and per day. It
+// is a fold over the events of one session, or of several, one after the other.
 //
-// It promises that what is not known is not counted as nothing: a cost is a
-// lower bound where Unknown is above zero. It refuses to judge.
+// It promises that unknown costs are not counted as zero: a cost is a lower bound if Unknown
+// is above zero. It does not judge.
 package stats
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// Tool is what the calls of one tool came to (SPEC 4.12). Times are of calls
-// that ran; Tokens is a cautious guess of what the model was shown.
+// Tool is the counts of one tool's calls (SPEC 4.12). Times are of calls that ran; Tokens is
+// a cautious estimate of what the model was shown.
 type Tool struct {
 	Name   string        `json:"tool"`
 	Calls  int           `json:"calls"`
@@ -31,7 +30,7 @@ type Tool struct {
 	Tokens int64         `json:"result_tokens"`
 }
 
-// Avg is the mean time of a call that ran.
+// Avg returns the mean time of a call that ran.
 func (t Tool) Avg() time.Duration {
 	if n := t.OK + t.Failed; n > 0 {
 		return t.Total / time.Duration(n)
@@ -50,7 +49,7 @@ type Spent struct {
 	Unknown int     `json:"unknown"` // replies of unknown cost, also those that broke off: USD is then a lower bound
 }
 
-// Tokens is all that went in and out.
+// Tokens is all input and output tokens.
 func (s Spent) Tokens() int64 { return s.Input + s.Cached + s.Written + s.Output }
 
 func (s *Spent) add(u llm.Usage, cost *float64) {
@@ -66,7 +65,7 @@ func (s *Spent) add(u llm.Usage, cost *float64) {
 	}
 }
 
-// Model is what one model was used for.
+// Model is the use of one model.
 type Model struct {
 	Ref      string `json:"model"`
 	Requests int    `json:"requests"`
@@ -75,7 +74,7 @@ type Model struct {
 	Took time.Duration `json:"took_ns"` // of whole replies
 }
 
-// Work is what was done in a session or on a day.
+// Work is the counts of a session or a day.
 type Work struct {
 	Name    string `json:"name"` // the session's id, or the date
 	Turns   int    `json:"turns"`
@@ -86,8 +85,8 @@ type Work struct {
 	Spent
 }
 
-// Report is all counts. Tools are sorted by calls, models by cost, days and
-// sessions as they came.
+// Report is all counts. Tools are sorted by calls, models by cost, days and sessions by their
+// first event.
 type Report struct {
 	Tools    []Tool  `json:"tools"`
 	Models   []Model `json:"models"`
@@ -96,8 +95,7 @@ type Report struct {
 	All      Work    `json:"all"`
 }
 
-// Fold counts. The zero value is ready; Zone is where a day begins, UTC by
-// default.
+// Fold counts. The zero value is ready; Zone is the time zone of the days, UTC by default.
 type Fold struct {
 	Zone *time.Location
 
@@ -110,7 +108,7 @@ type Fold struct {
 	running  map[string]bool   // sessions in which a turn runs
 }
 
-// list is works by name, in the order they came.
+// list is works by name, in the order of their first events.
 type list struct {
 	at map[string]int
 	ws []Work
@@ -129,11 +127,11 @@ func (l *list) get(name string) *Work {
 	return &l.ws[i]
 }
 
-// Apply takes one event.
+// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		if !f.running[e.Session] && b.Source != event.Autofix { // else it joins the turn
+		if !f.running[e.Session] && b.Source != event.Autofix { // otherwise it joins the turn
 			f.each(e, func(w *Work) { w.Turns++ })
 		}
 		if f.running == nil {
@@ -156,8 +154,8 @@ func (f *Fold) Apply(e event.Event) {
 		m.Took += b.Took
 		f.each(e, func(w *Work) { w.add(b.Reply.Usage, b.Cost) })
 	case event.Charged:
-		// What children spent is counted in their own sessions, and what was
-		// not reported is not known.
+		// The spending of children is counted in their own sessions; what was not
+		// reported is not known.
 		if !b.Child && b.Guess && (b.USD == nil || *b.USD > 0) {
 			f.of(b.Model).Unknown++
 			f.each(e, func(w *Work) { w.Unknown++ })
@@ -181,7 +179,7 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// each counts something in the session, on the day and in all.
+// each applies count to the session, the day and the total.
 func (f *Fold) each(e event.Event, count func(*Work)) {
 	zone := f.Zone
 	if zone == nil {

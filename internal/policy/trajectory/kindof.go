@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
-// KindOf guesses what a call of any agent's tool does, from the tool's name
-// and, where it runs one, the command.
+// KindOf guesses what a call of any agent's tool does, from the tool's name and from the
+// command if it runs one.
 func KindOf(tool, command string) progress.Kind {
 	if command != "" {
 		return kindOfCommand(command)
@@ -16,8 +16,8 @@ func KindOf(tool, command string) progress.Kind {
 	return kindOfWords(nameWords(tool))
 }
 
-// nameWords splits a name at what is neither letter nor digit and where an upper-case
-// letter begins a word, in lower case.
+// nameWords splits a name at characters other than letters and digits, and before upper-case
+// letters that begin a word; the words are in lower case.
 func nameWords(name string) []string {
 	var out []string
 	start := 0
@@ -41,8 +41,8 @@ func nameWords(name string) []string {
 	return out
 }
 
-// kindOfWords goes by the words of a tool's name. Where several say something,
-// what the tool may change goes before what it looks at.
+// kindOfWords decides by the words of a tool's name. If several words decide, changing comes
+// before reading.
 func kindOfWords(ws []string) progress.Kind {
 	is := func(all ...string) bool {
 		return slices.ContainsFunc(ws, func(w string) bool { return slices.Contains(all, w) })
@@ -75,9 +75,8 @@ func kindOfWords(ws []string) progress.Kind {
 	return progress.Exec
 }
 
-// kindOfCommand goes by the command line. Some agents give their own tools as
-// commands; and a command that writes a file is an edit, as far as is known of
-// it.
+// kindOfCommand decides by the command line. Some agents offer their tools as commands. A
+// command that writes a file counts as an edit, as far as that is known.
 func kindOfCommand(line string) progress.Kind {
 	first, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	switch first {
@@ -107,8 +106,8 @@ func kindOfCommand(line string) progress.Kind {
 	return k
 }
 
-// writes reports whether a command line is made to write a file: an editor in
-// place, a patch, or a here-document that goes into one.
+// writes reports whether a command line writes a file: by an editor in place, a patch, or a
+// here-document into a file.
 func writes(line string) bool {
 	l := " " + strings.ReplaceAll(line, "\n", " ")
 	switch {

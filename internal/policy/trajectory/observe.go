@@ -8,27 +8,27 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
-// Call is a tool call of any agent, in the words in which the agent has it.
-// Only Tool and OK must be there; the more is known, the more is seen.
+// Call is a tool call of any agent, in that agent's own terms. Only Tool and OK are required;
+// the more is known, the more can be detected.
 type Call struct {
 	Tool string
-	Kind progress.Kind // empty: guessed
+	Kind progress.Kind // empty: it is guessed
 	Args string        // JSON, or text in which equal arguments are equal
-	// Target and Command are read from Args where they are empty and Args is a
-	// JSON object with one of the usual names in it.
+	// Target and Command, if empty, are read from Args when it is a JSON object with one of the
+	// usual names.
 	Target, Command string
 	OK              bool
-	Error           string // of a failed one; Result where empty
+	Error           string // the error of a failed call; if empty, Result
 	Result          string
-	State           string // the hash of Target's content after it
+	State           string // the hash of Target's content after the call
 	Files           []progress.File
 	Before          []progress.File
-	Message         string // what the model said with it
+	Message         string // the model's text with the call
 	Blind           bool
 }
 
-// Step is the call as the rules see it: volatile parts and what an agent wraps
-// around a result are left out, and what the call does is guessed.
+// Step returns the call as the rules see it: without volatile parts and without the text that
+// an agent adds to results; the kind is guessed.
 func (c Call) Step() progress.Step {
 	in := parseArgs(c.Args)
 	if c.Target == "" {
@@ -74,11 +74,11 @@ func (c Call) Step() progress.Step {
 	return s
 }
 
-// arguments is what the usual names hold in a call's arguments.
+// arguments is the content of the usual names in a call's arguments.
 type arguments struct {
 	canonical, target, command string
-	verb                       string // of an editor that is many tools in one
-	input                      bool   // goes to a command that runs already
+	verb                       string // the verb of an editor that is several tools in one
+	input                      bool   // input for a command that is already running
 }
 
 // parseArgs reads arguments by the names that agents use.
@@ -120,7 +120,7 @@ func parseArgs(raw string) arguments {
 	case string:
 		a.input = strings.EqualFold(v, "true")
 	}
-	// What an agent writes about a call for people does not change what it does.
+	// Descriptions of a call for people do not change what it does.
 	for _, n := range [...]string{"description", "timeout", "timeout_ms", "explanation", "justification", "security_risk", "reason", "toolSummary", "toolAction"} {
 		if a.command != "" || a.target != "" {
 			delete(m, n)
@@ -154,7 +154,7 @@ func commandOf(v any) (string, bool) {
 	return "", false
 }
 
-// editorVerb is the kind of what an editor of many commands is told to do.
+// editorVerb returns the kind for a verb of an editor with several commands.
 func editorVerb(verb string) progress.Kind {
 	switch verb {
 	case "view", "open", "read":
@@ -170,7 +170,7 @@ func (a *arguments) kind(tool, command string) progress.Kind {
 		return k
 	}
 	if strings.TrimSpace(command) == "" && (a.input || a.canonical != "" && strings.Contains(a.canonical, `"command":""`)) {
-		return progress.Wait // to look whether a command that runs has said more
+		return progress.Wait // polls a running command for more output
 	}
 	return KindOf(tool, command)
 }

@@ -19,11 +19,11 @@ type Trajectory struct {
 	Ended   string `json:"ended"`   // self, limit, …
 	N       int    `json:"n"`
 	LastNew int    `json:"last_new"`
-	// StuckOnset is the label; nil: not stuck.
+	// StuckOnset is the label: the step where the run got stuck; nil: it did not.
 	StuckOnset *int       `json:"stuck_onset"`
 	Steps      []Recorded `json:"steps"`
-	// Name, Expect and By are those of a scenario: ok, warn or halt, the
-	// latter at the latest after By steps.
+	// Name, Expect and By are those of a scenario: ok, warn or halt; a halt must come after By
+	// steps at the latest.
 	Name   string `json:"name"`
 	Expect string `json:"expect"`
 	By     *int   `json:"by"`
@@ -43,15 +43,15 @@ type Recorded struct {
 	EditHash string        `json:"edit_hash"`
 	State    string        `json:"state"`
 	MsgHash  string        `json:"msg_hash"`
-	// Reset: a person spoke, or a new phase cleared everything.
+	// Reset: a person wrote, or a new phase cleared everything.
 	Reset bool `json:"reset"`
 }
 
-// emptyHash begins the SHA-256 of nothing: a model that said nothing does not
+// emptyHash is the beginning of the SHA-256 of an empty text: a model without text does not
 // repeat itself.
 const emptyHash = "e3b0c442"
 
-// Step returns the step of a recorded one.
+// Step converts a recorded step.
 func (r *Recorded) Step() progress.Step {
 	s := progress.Step{
 		Tool: r.Tool, Kind: r.Kind, Target: r.Target, Args: r.ArgsHash, OK: r.OK, Error: r.Error,
@@ -63,7 +63,7 @@ func (r *Recorded) Step() progress.Step {
 	return s
 }
 
-// ErrNotTrajectory means that a line is something else.
+// ErrNotTrajectory means that a line is not a trajectory.
 var ErrNotTrajectory = errors.New("not a trajectory: it has no steps")
 
 // ParseTrajectory reads one line of the neutral format.
@@ -96,8 +96,7 @@ func Judge(c progress.Config, t *Trajectory) progress.Raw {
 	return out
 }
 
-// Differs returns how a verdict differs from what a scenario expects, "" where it
-// does not.
+// Differs describes how a verdict differs from what a scenario expects, "" if it does not.
 func (t *Trajectory) Differs(r progress.Raw) string {
 	got := progress.OK
 	if r.Warn != nil {

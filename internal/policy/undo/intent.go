@@ -10,16 +10,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Intent is a write that was begun: what an event.Writing tells.
+// Intent is a write that was begun, as recorded by an event.Writing.
 type Intent struct {
 	event.Writing
 	Seq  int64
 	Time time.Time
 }
 
-// follow keeps the intents that are open. One is over when a change of its
-// files is recorded (all changes of a write are recorded at once), when its
-// call is done, and when an empty one tells that nothing came of it.
+// follow keeps the open intents. An intent is closed when a change of its files is
+// recorded (all changes of a write are recorded at once), when its call is done, or
+// when an empty Writing records that nothing was written.
 func (f *Fold) follow(e event.Event) {
 	over := func(call, tool string) {
 		f.intents = slices.DeleteFunc(f.intents, func(i Intent) bool { return i.Call == call && i.Tool == tool })
@@ -41,19 +41,19 @@ func (f *Fold) follow(e event.Event) {
 	}
 }
 
-// Intents are the writes that were begun and whose end is not in the log: in a
-// session that was taken up again, those that a death cut short.
+// Intents returns the writes that were begun and have no end in the log: in a session
+// that was opened again, those that the death of the process interrupted.
 func (f *Fold) Intents() []Intent { return slices.Clone(f.intents) }
 
-// Fate is what became of an intent, by how its files are now.
+// Fate is the outcome of an intent, judged by the present state of its files.
 type Fate struct {
-	Done []event.FileChanged // as after
-	Due  []event.FileChanged // as before
+	Done []event.FileChanged // as after the write
+	Due  []event.FileChanged // as before the write
 	Lost []event.FileChanged // neither: somebody else wrote them since
 }
 
-// Fate sorts the files of an intent by how they are now. One of which only
-// the mode was to change is taken as due: doing it again changes nothing.
+// Fate sorts the files of an intent by their present state. A file of which only the
+// mode was to change counts as due: doing it again changes nothing.
 func (i Intent) Fate(now func(path string) (h tool.Hash, ok bool)) Fate {
 	var out Fate
 	for _, c := range i.Files {
@@ -69,8 +69,8 @@ func (i Intent) Fate(now func(path string) (h tool.Hash, ok bool)) Fate {
 	return out
 }
 
-// Explain tells what became of an intent, "" where there is nothing to tell,
-// since it is whole or nothing.
+// Explain describes the outcome of an intent; "" if all or nothing was written, so
+// that there is nothing to tell.
 func (f Fate) Explain(i Intent) string {
 	var parts []string
 	add := func(what string, cs []event.FileChanged) {

@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// This file keeps an undo from leaving lines nowhere: an agent that moves lines
-// from one file to another changes both, and putting back only the other takes
+// This file keeps an undo from losing lines. An agent that moves lines from one file
+// to another changes both files; undoing only the change of the target would remove
 // the lines from the disk.
 
-// Flow is what happens to the lines of a file when a plan is done: Goes are
-// those that it takes from the file, Comes all that the file has then.
+// Flow is what happens to the lines of a file when a plan is executed: Goes are the
+// lines that it removes from the file, Comes all lines that the file has afterwards.
 type Flow struct{ Goes, Comes map[string]bool }
 
-// FlowOf compares a file as it is with what it becomes.
+// FlowOf compares the present content of a file with its next content.
 func FlowOf(now, to []byte) Flow { return Flow{Gone(now, to), Gone(to, nil)} }
 
-// Flows are those of the files of a plan, in their order.
+// Flows are those of the files of a plan, in the plan's order.
 type Flows struct {
 	each []Flow
-	back map[string]bool // what any of the files has then
+	back map[string]bool // all lines that the files have afterwards
 }
 
-// FlowsOf gathers flows.
+// FlowsOf collects flows.
 func FlowsOf(each []Flow) Flows {
 	f := Flows{each, map[string]bool{}}
 	for _, fl := range each {
@@ -32,9 +32,8 @@ func FlowsOf(each []Flow) Flows {
 	return f
 }
 
-// AskUnattributed asks about the files that hold lines which came to another
-// file by a change that may be somebody else's: what it brought may have gone
-// on.
+// AskUnattributed asks about files whose lines were moved to another file by an
+// unattributed change: that file's lines may have been moved on.
 func (f Flows) AskUnattributed(files []File, o Change, before, after []byte) {
 	brought := Gone(after, before)
 	for i := range files {
@@ -44,8 +43,8 @@ func (f Flows) AskUnattributed(files []File, o Change, before, after []byte) {
 	}
 }
 
-// AskTaken asks about the files that hold lines which a change that stands took
-// from a file, as that one is now.
+// AskTaken asks about files with lines that a change in effect removed from another
+// file, given that file's present content.
 func (f Flows) AskTaken(files []File, o Change, before, now []byte) {
 	gone, all := Gone(before, now), Gone(before, nil)
 	for i := range files {
@@ -59,9 +58,9 @@ func (f Flows) AskTaken(files []File, o Change, before, now []byte) {
 	}
 }
 
-// Split leaves out the files that hold lines which a file that is left out does
-// not get back. had are the contents that its changes began with, now is how it
-// is.
+// Split leaves out files of a plan. left is a file that stays as it is. A file is left
+// out too if undoing it would remove lines that left does not get back. had are the
+// contents before left's changes, now is its present content.
 func (f Flows) Split(do []File, left File, had [][]byte, now []byte) (stays, goes []File) {
 	gone := map[string]bool{}
 	for _, h := range had {

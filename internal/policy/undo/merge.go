@@ -5,27 +5,26 @@ import (
 	"slices"
 )
 
-// This file is a three-way merge of lines. It keeps bytes as they are: a line
-// is all up to and including its newline, so that CRLF and LF differ and a last
-// line without a newline is a line of its own.
+// This file is a three-way merge of lines. It preserves bytes: a line includes its
+// newline, so CRLF and LF differ, and a last line without a newline is a separate
+// line.
 
-// Merged is what Merge came to. Text is the merged content; where there are
-// conflicts it is nil.
+// Merged is the result of Merge. Text is the merged content; it is nil if there are
+// conflicts.
 type Merged struct {
 	Text      []byte
 	Conflicts []Conflict
 }
 
-// Conflict is a place at which both sides changed the base, and not alike.
+// Conflict is a place where both sides changed the base differently.
 type Conflict struct {
 	Line         int // of ours, counted from 1
 	Ours, Theirs []byte
 }
 
-// Merge applies to base what leads from it to ours and what leads from it to
-// theirs. Changes that touch, but change no line in common, are both kept. It
-// promises that without a conflict every line of ours is there, but for lines
-// of the base that theirs took away.
+// Merge applies to base the changes of ours and of theirs. Changes that are adjacent
+// but share no line are both kept. It promises that without a conflict the result
+// has every line of ours, except lines of the base that theirs removed.
 func Merge(base, ours, theirs []byte) Merged {
 	b, o, t := lines(base), lines(ours), lines(theirs)
 	m := &merger{base: b, ours: side{o, compare(b, o)}, theirs: side{t, compare(b, t)}}
@@ -42,23 +41,23 @@ func Merge(base, ours, theirs []byte) Merged {
 type merger struct {
 	base         [][]byte
 	ours, theirs side
-	done         int // lines of base that are dealt with
-	shift        int // what to add to a line of base to have that of ours
+	done         int // lines of base that are processed
+	shift        int // what to add to a line number of base to get that of ours
 	out          []byte
 	conflicts    []Conflict
 }
 
-// side is one of the two contents, with the hunks that were not used yet.
+// side is one of the two contents, with the hunks that are not used yet.
 type side struct {
 	lines [][]byte
 	hunks []hunk
 }
 
-// hunk: lines from to to of the base became lines lo to hi: half open,
-// counted from 0. Hunks of one side do not touch.
+// hunk: lines from to to of the base became lines lo to hi, half open, counted from 0.
+// Hunks of one side are not adjacent.
 type hunk struct{ from, to, lo, hi int }
 
-// next deals with the first place that either side changed.
+// next merges the next place that either side changed.
 func (m *merger) next() bool {
 	first, ok := m.first()
 	if !ok {
@@ -90,8 +89,8 @@ func (m *merger) next() bool {
 	return true
 }
 
-// first is the hunk that begins first. Of two that begin at one line, what is
-// put in before it comes before what replaces it.
+// first returns the hunk that begins first. If two begin at the same line, an
+// insertion comes before a replacement.
 func (m *merger) first() (hunk, bool) {
 	switch {
 	case len(m.ours.hunks) == 0 && len(m.theirs.hunks) == 0:
@@ -108,14 +107,14 @@ func (m *merger) first() (hunk, bool) {
 	return o, true
 }
 
-// overlap reports whether a hunk changes lines from to to of the base, which the
-// hunk first began, or puts something in at the same place as it does.
+// overlap reports whether a hunk changes lines from to to of the base, where hunk first
+// began, or inserts at the same place as first.
 func overlap(h hunk, from, to int, first hunk) bool {
 	return h.from < to && from < h.to || h.from == first.from && h.to == first.to
 }
 
-// take returns what lines from to to of the base are on this side, and uses up
-// the n hunks that say so.
+// take returns the lines of this side for the lines from to to of the base, and
+// consumes its next n hunks.
 func (s *side) take(base [][]byte, n, from, to int) [][]byte {
 	var out [][]byte
 	for _, h := range s.hunks[:n] {
@@ -127,8 +126,8 @@ func (s *side) take(base [][]byte, n, from, to int) [][]byte {
 	return append(out, base[from:to]...)
 }
 
-// emit appends lines. Behind a last line without a newline nothing can come:
-// the two would become one line that nobody wrote.
+// emit appends lines. Nothing may follow a last line without a newline: the two would
+// become one line that nobody wrote.
 func (m *merger) emit(ls [][]byte) {
 	if len(ls) == 0 {
 		return
@@ -154,12 +153,12 @@ func lines(b []byte) [][]byte {
 
 func join(ls [][]byte) []byte { return bytes.Join(ls, nil) }
 
-// maxDepth bounds how often a part between two lines in common is looked at
-// again, and so the cost: each level costs the number of lines.
+// maxDepth limits the recursion between common lines, and so the cost: each level costs
+// the number of lines.
 const maxDepth = 32
 
-// compare returns how to come from a to b. It looks for lines that both have just
-// once (patience diff), which are what a person would recognise.
+// compare returns the hunks from a to b. It anchors on lines that occur exactly once in
+// both (patience diff), as a person would.
 func compare(a, b [][]byte) []hunk {
 	c := &comparison{a: a, b: b}
 	c.between(0, len(a), 0, len(b), 0)
@@ -195,7 +194,7 @@ func (c *comparison) between(from, to, lo, hi, depth int) {
 	}
 }
 
-// add appends a hunk; one that touches the last one becomes part of it.
+// add appends a hunk; a hunk adjacent to the last one is merged into it.
 func (c *comparison) add(h hunk) {
 	if n := len(c.hunks); n > 0 && c.hunks[n-1].to == h.from && c.hunks[n-1].hi == h.lo {
 		c.hunks[n-1].to, c.hunks[n-1].hi = h.to, h.hi
@@ -207,7 +206,7 @@ func (c *comparison) add(h hunk) {
 // pair is a line of a and the same line of b.
 type pair struct{ a, b int }
 
-// unique returns the lines that are once in either part, in the order of a.
+// unique returns the lines that occur exactly once in both parts, in the order of a.
 func (c *comparison) unique(from, to, lo, hi int) []pair {
 	type seen struct{ inA, inB, a, b int }
 	at := make(map[string]*seen, to-from)
@@ -233,9 +232,9 @@ func (c *comparison) unique(from, to, lo, hi int) []pair {
 	return out
 }
 
-// rising returns the longest part of pairs whose positions in b rise.
+// rising returns the longest subsequence of pairs whose positions in b rise.
 func rising(ps []pair) []pair {
-	var ends []int // ends[n] is the pair that the best run of length n+1 ends in
+	var ends []int // ends[n] is the last pair of the best run of length n+1
 	before := make([]int, len(ps))
 	for i, p := range ps {
 		n, _ := slices.BinarySearchFunc(ends, p.b, func(e, b int) int { return ps[e].b - b })

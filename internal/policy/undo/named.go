@@ -11,26 +11,26 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Named are the paths that the words of a command line name as what it
-// changes, relative to the workspace.
+// Named are the paths that a command line's words name as targets of changes, relative
+// to the workspace.
 type Named struct {
 	exact map[string]bool
-	taken map[string]bool // files that are removed or moved: not what comes in their place
-	below map[string]bool // folders that are removed or moved with all in them
-	// brought is where files are moved to, and where from: what is there then is
-	// what was there before, or what another command made of it. Else somebody
-	// saved the file just then. Nowhere: from outside of the workspace.
+	taken map[string]bool // files that are removed or moved; new files in their place are not covered
+	below map[string]bool // folders that are removed or moved with everything in them
+	// brought maps the targets of moves to their sources. After a move, the target has the
+	// source's content, or what another command made of it; any other content was saved by
+	// somebody at that moment. An empty source is outside the workspace.
 	brought    map[string][]string
 	globs      []string
 	takenGlobs []string
 	known      []string
 }
 
-// Place is a workspace as command lines name its files.
+// Place is a workspace, as command lines name its files.
 type Place struct {
 	Dir string // its absolute path
-	// Resolve follows the links on the way to a path. It returns the path
-	// relative to the workspace, and whether it is inside.
+	// Resolve follows the links in a path. It returns the path relative to the workspace,
+	// and whether it is inside.
 	Resolve func(path string) (clean string, inside bool, err error)
 }
 
@@ -40,18 +40,18 @@ func (p Place) Inside(abs string) (string, bool) {
 	return rel, ok && rel != ""
 }
 
-// Known are the paths that the programs are known to write or remove: an
-// argument of an unknown program is not one.
+// Known are the paths that programs are known to write or remove. Arguments of unknown
+// programs are not among them.
 func (n Named) Known() []string { return n.known }
 
-// Paths are those that a journal of a large workspace needs to know.
+// Paths are the paths that a journal of a large workspace must watch.
 func (n Named) Paths() []string {
 	return slices.Concat(slices.Collect(maps.Keys(n.exact)), slices.Collect(maps.Keys(n.taken)), slices.Collect(maps.Keys(n.brought)))
 }
 
-// Covers reports whether the words name what happened to a file. gone are
-// contents that files which are not there any more had: what else comes up in a
-// folder that was removed or moved may be somebody's who saved it just then.
+// Covers reports whether the words name the change of a file. gone are the contents of
+// files that no longer exist: any other new file in a removed or moved folder may have
+// been saved by somebody at that moment.
 func (n Named) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
 	p := e.Path
 	if n.exact[p] || n.taken[p] && e.After == "" {
@@ -77,9 +77,9 @@ func (n Named) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
 	return false
 }
 
-// Names gathers what commands name. A program that only reads changes nothing
-// that it names; of one that is known to write, what it writes counts; of any
-// other, each argument that is a path.
+// Names collects the paths that commands name. A program that only reads changes none of
+// them. For a program that is known to write, its targets count; for any other program,
+// every argument that is a path.
 func (p Place) Names(cmds []shellsyntax.Command) Named {
 	n := Named{exact: map[string]bool{}, taken: map[string]bool{}, below: map[string]bool{}, brought: map[string][]string{}}
 	for _, c := range cmds {
@@ -99,7 +99,7 @@ func (p Place) Names(cmds []shellsyntax.Command) Named {
 	return n
 }
 
-// written adds what a program is known to write and to remove.
+// written adds what a program is known to write and remove.
 func (p Place) written(n *Named, c shellsyntax.Command, e command.Effect) {
 	program, _ := c.Program()
 	deep := e.Recursive || program == "mv"
@@ -125,7 +125,7 @@ func (p Place) written(n *Named, c shellsyntax.Command, e command.Effect) {
 	}
 }
 
-// arguments adds each argument of a program that is not known to write.
+// arguments adds each argument of a program of which no writes are known.
 func (p Place) arguments(n *Named, c shellsyntax.Command) {
 	if len(c.Words) < 2 {
 		return
@@ -142,14 +142,14 @@ func (p Place) arguments(n *Named, c shellsyntax.Command) {
 	}
 }
 
-// takes adds a word for what goes away.
+// takes adds a path that is removed or moved away.
 func (p Place) takes(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep bool) {
 	t := Named{exact: n.taken, below: n.below}
 	p.name(&t, c, x, deep, true)
 	n.known, n.takenGlobs = append(n.known, t.known...), append(n.takenGlobs, t.globs...)
 }
 
-// brings adds the words for where a move puts files.
+// brings adds the targets of a move.
 func (p Place) brings(n *Named, c shellsyntax.Command, e command.Effect) {
 	from := Named{exact: map[string]bool{}, below: map[string]bool{}}
 	to := Named{exact: map[string]bool{}, below: n.below}
@@ -171,7 +171,7 @@ func (p Place) brings(n *Named, c shellsyntax.Command, e command.Effect) {
 	n.known, n.globs = append(n.known, to.known...), append(n.globs, to.globs...)
 }
 
-// name adds a word. known: the program is known to change it.
+// name adds a path. known: the program is known to change it.
 func (p Place) name(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep, known bool) {
 	if isGlob(x) {
 		x.Known = true
@@ -189,7 +189,7 @@ func (p Place) name(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep, k
 	paths, _ := c.Paths(x)
 	for _, at := range paths {
 		rel, ok := p.Inside(at)
-		// Also what a link on the way leads to.
+		// Also add the target of a link in the path.
 		if clean, in, err := p.Resolve(at); err == nil && in && clean != rel {
 			n.exact[clean] = true
 			if known {
@@ -209,20 +209,18 @@ func (p Place) name(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep, k
 	}
 }
 
-// isGlob reports whether a word is a pattern, and of a kind that path.Match
-// knows.
+// isGlob reports whether a word is a pattern of the kind that path.Match supports.
 func isGlob(x shellsyntax.Word) bool { return x.Glob && !strings.ContainsAny(x.Text, "\\'\"$") }
 
-// Destroyed is a path, or a pattern of paths, that a command removes or writes
-// over.
+// Destroyed is a path, or a pattern of paths, that a command removes or overwrites.
 type Destroyed struct {
 	Path    string // relative to the workspace
 	Glob    bool   // the last part of Path is a pattern
-	Folders bool   // it may be a folder, which goes with all in it
+	Folders bool   // it may be a folder, which is removed with everything in it
 }
 
-// Destroys lists what a command is known to remove or to write over in the
-// workspace. What it moves is there still.
+// Destroys lists what a command is known to remove or overwrite in the workspace. Files
+// that it moves still exist, so they are not listed.
 func (p Place) Destroys(c shellsyntax.Command) []Destroyed {
 	e := command.Effects(c)
 	program, _ := c.Program()

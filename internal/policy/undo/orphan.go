@@ -7,11 +7,11 @@ import (
 	"unicode"
 )
 
-// What an agent moves from one file to another is in none of them where only
-// one half of that is put back. Lines are compared to see it.
+// Lines that an agent moved from one file to another would be in neither file if only one
+// half of the move were undone. The functions here compare lines to detect that.
 
-// Gone returns the lines of before that after has not, of those that can be told
-// from others: a blank one, a brace, a "1" is nobody's.
+// Gone returns the distinctive lines of before that are not in after. Lines such as a
+// blank one, a brace or a "1" are not distinctive.
 func Gone(before, after []byte) map[string]bool {
 	out := map[string]bool{}
 	for l := range bytes.Lines(before) {
@@ -25,8 +25,7 @@ func Gone(before, after []byte) map[string]bool {
 	return out
 }
 
-// distinctive reports whether a line is one that two files hardly have both by
-// chance.
+// distinctive reports whether a line is unlikely to be in two files by chance.
 func distinctive(l []byte) bool {
 	const fewest = 4 // of a line without letters
 	word := strings.Trim(string(l), "{}()[];:, ")
@@ -37,7 +36,7 @@ func distinctive(l []byte) bool {
 	return len(word) >= fewest || strings.ContainsFunc(word, unicode.IsLetter)
 }
 
-// Meet reports whether two sets of lines have one in common that but has not.
+// Meet reports whether two sets have a line in common that is not in but.
 func Meet(a, b, but map[string]bool) bool {
 	if len(b) < len(a) {
 		a, b = b, a
@@ -50,8 +49,8 @@ func Meet(a, b, but map[string]bool) bool {
 	return false
 }
 
-// Others returns the newest changes that stand and are not these, of contents
-// that are kept: at most n.
+// Others returns the newest changes that are in effect, have kept contents and are not
+// among these; at most n.
 func (f *Fold) Others(seqs []int64, n int) []Change {
 	var out []Change
 	for _, c := range slices.Backward(f.changes) {
@@ -65,8 +64,8 @@ func (f *Fold) Others(seqs []int64, n int) []Change {
 	return out
 }
 
-// Unattributed returns the newest changes that may be somebody else's, also
-// those that do not stand: what they brought may have gone on. At most n.
+// Unattributed returns the newest unattributed changes, also undone ones, since the lines
+// that they added may have been moved on. At most n.
 func (f *Fold) Unattributed(n int) []Change {
 	var out []Change
 	for _, c := range slices.Backward(f.changes) {

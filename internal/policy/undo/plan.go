@@ -17,19 +17,19 @@ type Action string
 
 // The actions.
 const (
-	PutBack Action = "restore"  // its content, mode, or both, as they were
-	Beside  Action = "merge"    // a later edit by someone else is kept beside
-	Delete  Action = "delete"   // the agent created it
-	Same    Action = "same"     // it is so already
-	Clash   Action = "conflict" // it cannot be put back beside a later edit
-	Lost    Action = "lost"     // it cannot be put back at all
+	PutBack Action = "restore"  // restores its content, mode, or both
+	Beside  Action = "merge"    // a later edit by someone else is kept
+	Delete  Action = "delete"   // the agent created the file
+	Same    Action = "same"     // the file already is as it was
+	Clash   Action = "conflict" // it cannot be undone beside a later edit
+	Lost    Action = "lost"     // it cannot be undone at all
 )
 
-// Now is how a file is.
+// Now is the present state of a file.
 type Now struct {
 	Hash tool.Hash // empty: it does not exist
 	Mode uint32    // as event.FileChanged; 0: not known
-	// Err is why the file could not be looked at.
+	// Err is why the file could not be read.
 	Err string
 }
 
@@ -37,45 +37,44 @@ type Now struct {
 type File struct {
 	Path         string
 	Action       Action
-	Ask          string      // it is done only when a person confirms it, and why
+	Ask          string      // if set, it is done only if a person confirms it; the reason
 	Why          string      // of Clash and Lost
-	Now          Now         // as it was looked at
-	Had          []tool.Hash // what its changes began with, the newest first
+	Now          Now         // the state when the plan was made
+	Had          []tool.Hash // the contents before its changes, the newest first
 	To           tool.Hash
 	Mode         uint32   // the mode it gets; 0 keeps it
 	Data         []byte   // of Merge; else the content is kept under To
-	Folders      []string // above it, that go with it where they are empty
+	Folders      []string // folders above it that are removed too if they are empty
 	Unattributed bool
 	Command      string
 	Changes      []int64
-	With         []string // done only together with these: they moved here
+	With         []string // done only together with these files: lines or contents moved between them
 	// Places of a Clash where both sides changed the same lines.
 	Places []Conflict
-	// Diff is what it will change, for the preview: set by who shows it.
+	// Diff is what will change, for the preview; the frontend sets it.
 	Diff string
 }
 
 // Blocked reports whether nothing can be done to the file.
 func (f File) Blocked() bool { return f.Action == Clash || f.Action == Lost }
 
-// Plan is what an undo will do, before it is done.
+// Plan is what an undo will do.
 type Plan struct {
 	What
 	Text   string // of the prompt that led to the changes
 	Undone int64  // of a redo
 	Files  []File
-	// Note is what is to be said before: what a death in the middle of an
-	// earlier undo left.
+	// Note is a message to show first: what an interrupted earlier undo left.
 	Note string
 }
 
-// Consent is what a person said to a plan.
+// Consent is a person's answer to a plan.
 type Consent struct {
 	Confirmed []string // paths of files with Ask that are to be done
 	LeaveOut  []string // paths that stay as they are
 }
 
-// OpenError lists the files of a plan that need a word: nothing is done before they
+// OpenError lists the files of a plan that need a decision: nothing is done before they
 // are confirmed or left out.
 type OpenError struct{ Files []File }
 
@@ -90,8 +89,8 @@ func (e *OpenError) Error() string {
 	return b.String()
 }
 
-// Choose splits a plan into what is done and what is left out. A file that goes
-// only together with others is left out with them. *OpenError.
+// Choose splits a plan into files to do and files to leave out. Files that depend on a file
+// that is left out are left out too. It returns an *OpenError if decisions are missing.
 func (p Plan) Choose(c Consent) (do, left []File, err error) {
 	out := map[string]bool{}
 	for _, path := range c.LeaveOut {
@@ -122,21 +121,21 @@ func (p Plan) Choose(c Consent) (do, left []File, err error) {
 	return do, left, nil
 }
 
-// Sure reports whether all of the plan can be done without asking.
+// Sure reports whether the whole plan can be done without asking.
 func (p Plan) Sure() bool {
 	return !slices.ContainsFunc(p.Files, func(f File) bool { return f.Blocked() || f.Ask != "" })
 }
 
-// file is a file on its way back.
+// file is a file that is being restored.
 type file struct {
 	hash   tool.Hash
 	mode   uint32
-	data   []byte // of what was merged
+	data   []byte // the merged content
 	merged bool
 }
 
-// Wants lists the contents that Decide needs where the file is now as given:
-// none, unless it has to merge.
+// Wants lists the contents that Decide needs, given the present content of the file: none,
+// unless it has to merge.
 func (s Steps) Wants(now tool.Hash) []tool.Hash {
 	at := now
 	for _, st := range s.steps {
@@ -156,9 +155,9 @@ func (s Steps) Wants(now tool.Hash) []tool.Hash {
 	return nil
 }
 
-// Decide returns what is to be done to the file. The steps are taken back one by
-// one, the newest first, so that what someone else wrote between two of them
-// stays. contents holds those of Wants that are kept.
+// Decide returns what is to be done to the file. The steps are reverted one by one, the
+// newest first, so that text that someone else wrote between two of them stays. contents
+// holds those of Wants that are kept.
 func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 	f := File{Path: s.Path, Now: now, Unattributed: s.Unattributed, Command: s.Command, Changes: s.Changes}
 	for _, st := range s.steps {
@@ -218,7 +217,7 @@ func unattributedWhy(command string) string {
 	return fmt.Sprintf("it changed while %q ran, and nothing says that the command did it", command)
 }
 
-// AskFor makes the file one that is done only when a person confirms it.
+// AskFor marks the file to be done only if a person confirms it.
 func (f *File) AskFor(why string) {
 	if strings.Contains(f.Ask, why) {
 		return
@@ -230,20 +229,20 @@ func (f *File) AskFor(why string) {
 	f.Ask += why
 }
 
-// stop records why it goes no further.
+// stop records why the file cannot be restored.
 func (f *File) stop(a Action, format string, args ...any) bool {
 	f.Action, f.Why, f.Ask = a, fmt.Sprintf(format, args...), ""
 	return false
 }
 
-// back takes one step back; false where that cannot be.
+// back reverts one step; it returns false if that is not possible.
 func (f *File) back(at *file, st step, contents map[tool.Hash][]byte) bool {
 	exact := at.hash == st.to && (at.mode == 0 || st.mode == 0 || link(at.mode) == link(st.mode))
 	switch {
 	case st.from == st.to && (st.from == "" || at.hash == ""):
-		return true // nothing came of it
+		return true // the change had no effect
 	case st.from != st.to && at.hash == st.from:
-		return true // somebody put it back already
+		return true // somebody has restored it already
 	case exact:
 	case link(st.mode) || link(st.fromMode) || link(at.mode):
 		return f.stop(Clash, "it is, or was, a symlink, and is not as the agent left it")
@@ -266,16 +265,16 @@ func (f *File) back(at *file, st step, contents map[tool.Hash][]byte) bool {
 	return f.modeBack(at, st)
 }
 
-// modeBack restores the mode, where the agent's is still there. Others'
-// changes of it stay.
+// modeBack restores the mode if it still is the agent's. Changes of the mode by others
+// stay.
 func (f *File) modeBack(at *file, st step) bool {
 	switch {
 	case at.hash == "" && st.mode != 0 && at.mode != 0 && at.mode != st.mode:
 		f.AskFor("its mode was changed since")
 	case at.hash == "":
-	case st.to == "" || at.mode == 0: // it comes back
+	case st.to == "" || at.mode == 0: // the file is restored from nothing
 		at.mode = st.fromMode
-	case link(at.mode) && !link(st.fromMode): // never its content as a link's target
+	case link(at.mode) && !link(st.fromMode): // never write its content as a link's target
 		at.mode = max(st.fromMode, 0o600)
 	case st.mode != 0 && st.fromMode != 0 && at.mode == st.mode:
 		at.mode = st.fromMode
@@ -283,10 +282,10 @@ func (f *File) modeBack(at *file, st step) bool {
 	return true
 }
 
-// mergeLimit is the largest content that is merged, bytes.
+// mergeLimit is the size limit of a content that is merged, in bytes.
 const mergeLimit = 8 << 20
 
-// merge takes a step back beside what someone else changed.
+// merge reverts a step and keeps what someone else changed.
 func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 	if !st.kept {
 		return f.stop(Lost, "its content before was not kept")
@@ -315,8 +314,8 @@ func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 	return f.modeBack(at, st)
 }
 
-// plain leaves out the permissions of a link: they say nothing, and not
-// every system has the same.
+// plain removes the permissions of a link: they have no meaning and differ between
+// systems.
 func plain(mode uint32) uint32 {
 	if link(mode) {
 		return uint32(fs.ModeSymlink)
@@ -326,7 +325,7 @@ func plain(mode uint32) uint32 {
 
 func link(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }
 
-// HashOf is the hash of a content.
+// HashOf returns the hash of a content.
 func HashOf(data []byte) tool.Hash {
 	sum := sha256.Sum256(data)
 	return tool.Hash(hex.EncodeToString(sum[:]))

@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// What is recorded of an undo or a redo.
+// This file has what is recorded of an undo or a redo.
 
-// Record returns the intent, which is recorded before the files are written,
-// and what comes after their changes.
+// Record returns the intent, which is recorded before the files are written, and the events
+// that are recorded after their changes.
 func (p Plan) Record(do []File) (event.Writing, []event.Draft) {
 	paths, kept := []string{}, []string(nil)
 	var changes []int64
@@ -28,7 +28,7 @@ func (p Plan) Record(do []File) (event.Writing, []event.Draft) {
 	slices.Sort(changes)
 	if p.Kind == ByRedo {
 		b := event.Redone{Undone: p.Undone, Paths: paths}
-		for _, f := range do { // what is so already is done again, too
+		for _, f := range do { // a redo covers files that already were as wanted, too
 			if f.Action == Same {
 				b.Paths = append(b.Paths, f.Path)
 			}
@@ -39,7 +39,7 @@ func (p Plan) Record(do []File) (event.Writing, []event.Draft) {
 	return event.Writing{Tool: Tool, Undone: &b}, []event.Draft{{Body: b}, note("put back", paths)}
 }
 
-// note tells the model, which would take its changes for standing.
+// note tells the model, which would otherwise assume that its changes are in effect.
 func note(what string, paths []string) event.Draft {
 	const most = 20
 	names := strings.Join(paths[:min(len(paths), most)], ", ")
@@ -52,9 +52,8 @@ func note(what string, paths []string) event.Draft {
 	return event.Draft{Body: event.Noted{Why: "undo", Text: "[The user has " + what + " changes with pawl's undo, in " + names + ". Read a file again before you change it.]"}}
 }
 
-// Partly is what is recorded after the changes of an undo or a redo of which
-// these are the only ones; nil where there are none, or where w is another
-// write.
+// Partly returns what is recorded when an undo or a redo was interrupted after these
+// changes; nil if there are none, or if w is another write.
 func (f *Fold) Partly(w event.Writing, done []event.FileChanged) []event.Draft {
 	paths := pathsOf(done)
 	switch {
@@ -62,7 +61,7 @@ func (f *Fold) Partly(w event.Writing, done []event.FileChanged) []event.Draft {
 	case w.Undone != nil:
 		b, meant := *w.Undone, pathsOf(w.Files)
 		b.Paths = paths
-		// Files that were so already go with those that were done.
+		// Files that already were as wanted count as done.
 		b.Changes = f.Only(b.Changes, func(path string) bool { return slices.Contains(paths, path) || !slices.Contains(meant, path) })
 		return []event.Draft{{Body: b}}
 	case w.Redone != nil:
@@ -79,9 +78,8 @@ func pathsOf(cs []event.FileChanged) []string {
 	return paths
 }
 
-// InOrder sorts the writes of a plan: first what brings contents back, last
-// what takes files away, so that a content which moves is on the disk at every
-// moment.
+// InOrder sorts the writes of a plan: restored contents first, removals last, so that a
+// content that moves is on the disk at every moment.
 func InOrder(ws []tool.Write) {
 	order := func(w tool.Write) int {
 		switch {

@@ -1,18 +1,17 @@
-// Package undo knows which changes of files stand, and what it takes to put
-// them back (SPEC 11.2).
+// Package undo knows which changes of files are in effect, and how to undo them (SPEC
+// 11.2).
 //
-// Fold gathers what the log has: each change with its number, content before
-// and after, tool, call and command; what was undone, what can be done again,
-// and which writes were begun and not ended. Select names the changes of a
-// unit (the newest change, a turn, a file, a command, everything since a
-// prompt), Steps.Decide tells for each file, given how it is now, what is to be
-// done. Merge merges lines.
+// Fold collects the changes from the log: each with its sequence number, content before
+// and after, tool, call and command; which were undone, which can be redone, and which
+// writes were begun and not ended. Select returns the changes of a unit (the newest
+// change, a turn, a file, a command, everything since a prompt). Steps.Decide returns
+// what is to be done to each file, given its present state. Merge merges lines.
 //
-// It promises that a change is undone once; that what somebody else wrote is
-// never in what is taken away, unless a plan asks for that file by name
-// (File.Ask); that a file is deleted only where the agent created it and it is
-// exactly as the agent left it. It does no I/O: contents and hashes are given
-// to it, and who does a plan must look again whether they still hold.
+// It promises that a change is undone once; that text that somebody else wrote is never
+// removed unless the plan asks about that file by name (File.Ask); and that a file is
+// deleted only if the agent created it and it is exactly as the agent left it. It does no
+// I/O: the caller passes contents and hashes, and must check again that they still hold
+// before it executes a plan.
 package undo
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// The names under which changes are recorded that no tool for editing made.
+// The names under which changes are recorded that no editing tool made.
 const (
 	Tool     = "undo"    // files that were put back
 	RedoTool = "redo"    // and changed again
@@ -35,7 +34,7 @@ const (
 // OfCommand reports whether a command made a change: the model's or a person's.
 func OfCommand(b event.FileChanged) bool { return b.Does == tool.Exec }
 
-// Bounds of what a fold keeps: the newest of each.
+// Limits of what a fold keeps: the newest of each.
 const (
 	maxChanges = 10_000
 	maxPuts    = 1_000
@@ -48,23 +47,23 @@ type Change struct {
 	Seq     int64 // the sequence number of its event
 	Prompt  int64 // the sequence number of the person's prompt that led to it
 	Time    time.Time
-	Command string // the command line that did it, if one did
+	Command string // the command line that made it, if one did
 
-	step         int64 // the sequence number of the reply whose call it is of
-	turn         int64 // the prompt that its turn began with; Prompt may have joined it
-	group        int64 // the same for changes that were recorded at once
-	unattributed bool  // of an undo's: what it put back was Unattributed
-	came         bool  // a redo brought the file back, which somebody had removed
+	step         int64 // the sequence number of the reply with its call
+	turn         int64 // the prompt that began its turn; Prompt may have joined the turn
+	group        int64 // equal for changes that were recorded at once
+	unattributed bool  // for an undo's change: it restored an unattributed one
+	came         bool  // a redo restored the file, which somebody had removed
 	undone       bool
 }
 
-// Put is what one undo put back, which can be done again.
+// Put is the effect of one undo, which can be redone.
 type Put struct {
 	Seq     int64 // the sequence number of its event
 	What    string
 	Prompt  int64
 	Changes []Change // what the undo itself changed
-	turn    int64    // of the changes that it put back
+	turn    int64    // the turn of the changes that it undid
 }
 
 // Fold keeps the changes. The zero value is ready.
@@ -72,24 +71,24 @@ type Fold struct {
 	changes []Change // oldest first
 	puts    []Put    // oldest first
 	turns   []Turn   // those with changes, and the last one
-	used    bool     // the last one has some
-	running bool     // a turn
-	began   int64    // the prompt that it, or the last one, began with
+	used    bool     // the last one has changes
+	running bool     // a turn is running
+	began   int64    // the first prompt of that turn, or of the last one
 	step    int64
-	putting []Change // of an undo whose event has not come yet
-	redoing int      // how many of the last changes are of a redo whose event has not come yet
+	putting []Change // the changes of an undo whose event has not come yet
+	redoing int      // how many of the last changes belong to a redo whose event has not come yet
 	intents []Intent
 }
 
-// Apply takes one event.
+// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	f.follow(e)
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		// What autofix or a hook asked for belongs to the person's turn.
+		// Prompts by autofix or a hook belong to the person's turn.
 		if b.Source == event.Person || len(f.turns) == 0 {
 			f.turn(Turn{Prompt: e.Seq, Text: clip(b.Text)})
-			if !f.running { // else it joins the turn
+			if !f.running { // otherwise it joins the turn
 				f.began = e.Seq
 			}
 		}
@@ -111,8 +110,8 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// turn begins one. A last one that changed nothing is forgotten, so that the
-// list is as long as there are changes and not as the session.
+// turn begins a turn. The last one is dropped if it changed nothing, so that the list grows
+// with the changes and not with the session.
 func (f *Fold) turn(t Turn) {
 	if n := len(f.turns); n > 0 && !f.used {
 		f.turns = f.turns[:n-1]
@@ -122,7 +121,7 @@ func (f *Fold) turn(t Turn) {
 
 func (f *Fold) change(e event.Event, b event.FileChanged) {
 	if b.Before == b.After && (b.Mode == b.ModeBefore || b.Mode == 0 || b.ModeBefore == 0) {
-		return // the same was written again
+		return // the same content was written again
 	}
 	c := Change{FileChanged: b, Seq: e.Seq, Time: e.Time, step: f.step, turn: f.began}
 	if n := len(f.turns); n > 0 {
@@ -148,8 +147,8 @@ func (f *Fold) change(e event.Event, b event.FileChanged) {
 	f.used = true
 }
 
-// join puts a change into the group of the one before it, where both were
-// recorded at once: one write, or what one snapshot found of a command.
+// join adds a change to the group of the one before it if both were recorded at once: by
+// one write, or by one snapshot after a command.
 func (c *Change) join(before []Change) {
 	c.group = c.Seq
 	if n := len(before); n > 0 {
@@ -166,7 +165,7 @@ func (f *Fold) forget() {
 	f.turns = slices.Clone(f.turns[max(0, slices.IndexFunc(f.turns, func(t Turn) bool { return t.Prompt >= first })):])
 }
 
-// ran notes the command line that did the changes of a call.
+// ran records the command line of the changes of a call.
 func (f *Fold) ran(b event.CallDone) {
 	for i := len(f.changes) - 1; i >= 0 && f.changes[i].Seq > f.step; i-- {
 		if f.changes[i].Call == b.ID {
@@ -175,7 +174,7 @@ func (f *Fold) ran(b event.CallDone) {
 	}
 }
 
-// undone marks what was put back. The logs of older pawls name only the turn.
+// undone marks what was undone. Logs of older versions name only the turn.
 func (f *Fold) undone(e event.Event, b event.Undone) {
 	turn := int64(0)
 	if len(b.Changes) == 0 {
@@ -202,8 +201,8 @@ func (f *Fold) undone(e event.Event, b event.Undone) {
 	f.putting = nil
 }
 
-// redone takes from an undo what was done again; the new changes belong to the
-// turn that the undone ones were of.
+// redone removes the redone changes from an undo; the new changes belong to the turn of the
+// undone ones.
 func (f *Fold) redone(b event.Redone) {
 	i := slices.IndexFunc(f.puts, func(p Put) bool { return p.Seq == b.Undone })
 	if i < 0 {
@@ -233,7 +232,7 @@ func (f *Fold) at(seq int64) *Change {
 	return &f.changes[i]
 }
 
-// Stand reports whether all these changes stand.
+// Stand reports whether all these changes are in effect.
 func (f *Fold) Stand(seqs []int64) bool {
 	for _, seq := range seqs {
 		if c := f.at(seq); c == nil || c.undone {
@@ -243,7 +242,7 @@ func (f *Fold) Stand(seqs []int64) bool {
 	return true
 }
 
-// Only returns those of these changes that are of files for which keep is true.
+// Only returns the changes among these whose file keep accepts.
 func (f *Fold) Only(seqs []int64, keep func(path string) bool) []int64 {
 	var out []int64
 	for _, seq := range seqs {
@@ -254,29 +253,29 @@ func (f *Fold) Only(seqs []int64, keep func(path string) bool) []int64 {
 	return out
 }
 
-// CanRedo reports whether an undo can still be done again.
+// CanRedo reports whether an undo can still be redone.
 func (f *Fold) CanRedo(undone int64) bool {
 	return slices.ContainsFunc(f.puts, func(p Put) bool { return p.Seq == undone })
 }
 
-// Restore is one file of a turn: Now is how the agent left it, Before how it
-// was. Empty hashes mean that the file does not exist then. Kept is false
-// where the content before was not kept: it can not be restored.
+// Restore is one file of a turn: Now is the content that the agent left, Before the content
+// before. An empty hash means that the file did not exist. Kept is false if the content
+// before was not kept, so that it cannot be restored.
 type Restore struct {
 	Path        string
 	Now, Before tool.Hash
 	Kept        bool
 }
 
-// Turn is the changes of one turn that stand, in the order they were made.
+// Turn is the changes of one turn that are in effect, in the order they were made.
 type Turn struct {
 	Prompt int64 // the sequence number of the prompt that led to them
 	Text   string
 	Files  []Restore
 }
 
-// Last returns the newest turn whose changes stand; ok is false where there is
-// none. Files that are back to what they were are left out.
+// Last returns the newest turn with changes in effect; ok is false if there is none. Files
+// that are back to their old content are left out.
 func (f *Fold) Last() (t Turn, ok bool) {
 	ts := f.Turns()
 	if len(ts) == 0 {
@@ -285,7 +284,7 @@ func (f *Fold) Last() (t Turn, ok bool) {
 	return ts[len(ts)-1], true
 }
 
-// Turns lists the turns with changes that stand, oldest first.
+// Turns lists the turns with changes in effect, oldest first.
 func (f *Fold) Turns() []Turn {
 	files := map[int64][]Restore{}
 	for _, c := range f.changes {
@@ -324,7 +323,7 @@ func clip(s string) string {
 		return s
 	}
 	n := maxText
-	for n > 0 && s[n]&0xc0 == 0x80 { // within a character
+	for n > 0 && s[n]&0xc0 == 0x80 { // inside a character
 		n--
 	}
 	return s[:n] + "…"

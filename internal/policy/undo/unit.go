@@ -8,38 +8,38 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Kind is which changes are meant.
+// Kind selects the changes to undo.
 type Kind string
 
 // The units of undo; their names are in the log (event.Undone.What).
 const (
-	ByChange  Kind = "change"  // what was written last, in one go
-	ByTurn    Kind = "turn"    // the newest turn with changes that stand
+	ByChange  Kind = "change"  // what was written last, at once
+	ByTurn    Kind = "turn"    // the newest turn with changes in effect
 	ByFile    Kind = "file"    // the newest change of What.Path
 	ByCommand Kind = "command" // the newest command's
-	ByRewind  Kind = "rewind"  // all since the prompt What.Prompt, it included
-	ByAll     Kind = "all"     // all that stand, of What.Path if it is set
-	ByRedo    Kind = "redo"    // what the newest undo put back
+	ByRewind  Kind = "rewind"  // all since the prompt What.Prompt, including it
+	ByAll     Kind = "all"     // all that are in effect, only of What.Path if it is set
+	ByRedo    Kind = "redo"    // what the newest undo restored
 )
 
-// What is what to undo.
+// What selects what to undo.
 type What struct {
 	Kind   Kind
 	Path   string // as Span.Path
 	Prompt int64  // the sequence number of its event
 }
 
-// NotRestorable is event.Warned.What of what a command destroyed and no undo
-// brings back.
+// NotRestorable is the event.Warned.What for something that a command destroyed and that no
+// undo can restore.
 const NotRestorable = "not-restorable"
 
-// ErrNothing: no change of that kind stands.
+// ErrNothing: no change of that kind is in effect.
 var ErrNothing = errors.New("there is nothing to undo")
 
-// ErrNoRedo: nothing was undone that could be done again.
+// ErrNoRedo: no undo can be redone.
 var ErrNoRedo = errors.New("there is nothing to redo")
 
-// Unit is changes that are put back together.
+// Unit is changes that are undone together.
 type Unit struct {
 	What
 	Text   string // of the prompt that led to them, its beginning
@@ -47,7 +47,7 @@ type Unit struct {
 	Files  []Steps
 }
 
-// Select finds the changes of a unit. ErrNothing and ErrNoRedo.
+// Select returns the changes of a unit, or ErrNothing or ErrNoRedo.
 func (f *Fold) Select(w What) (Unit, error) {
 	if w.Kind == ByRedo {
 		return f.again()
@@ -59,7 +59,7 @@ func (f *Fold) Select(w What) (Unit, error) {
 	var cs []Change
 	moved := f.brought(in)
 	for _, c := range f.changes {
-		// A move is put back whole, or the content would be nowhere.
+		// A move is undone as a whole, or its content would be lost.
 		if !c.undone && (in(&c) || c.After == "" && moved[c.group]) {
 			cs = append(cs, c)
 		}
@@ -70,7 +70,8 @@ func (f *Fold) Select(w What) (Unit, error) {
 	return Unit{What: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.goners(cs))}, nil
 }
 
-// members tells which changes are of a unit, and returns the newest of them.
+// members returns a function that reports which changes belong to a unit, and the newest of
+// them.
 func (f *Fold) members(w What) (in func(*Change) bool, last *Change) {
 	in = func(*Change) bool { return true }
 	switch w.Kind {
@@ -115,7 +116,7 @@ func (f *Fold) newest(in func(*Change) bool) *Change {
 	return nil
 }
 
-// brought returns the groups with changes of a unit that brought new files.
+// brought returns the groups in which changes of a unit created new files.
 func (f *Fold) brought(in func(*Change) bool) map[int64]bool {
 	out := map[int64]bool{}
 	for i := range f.changes {
@@ -132,7 +133,7 @@ func (c *Change) sameCall(o *Change) bool {
 	return c.Call != "" && c.Call == o.Call && c.step == o.step
 }
 
-// again is the unit of a redo: what the newest undo changed is put back.
+// again returns the unit of a redo: the changes of the newest undo are reverted.
 func (f *Fold) again() (Unit, error) {
 	if len(f.puts) == 0 {
 		return Unit{}, ErrNoRedo
@@ -144,42 +145,41 @@ func (f *Fold) again() (Unit, error) {
 // Steps are the changes of one file in a unit.
 type Steps struct {
 	Path         string
-	Changes      []int64 // their places
+	Changes      []int64 // their sequence numbers
 	Unattributed bool
-	Command      string // the command that did the newest of them, if one did
-	// With are files that were taken away by the writes that brought this one:
-	// it is deleted only together with their coming back.
+	Command      string // the command line of the newest of them, if a command made it
+	// With are files that the writes which created this one removed: it is deleted only
+	// together with their restoration.
 	With []string
-	// Only names a file that has lost this one's content to a later change that
-	// stands: deleting this one would leave the content nowhere.
+	// Only names a file that lost this one's content by a later change in effect: deleting
+	// this one would lose the content.
 	Only string
 
-	came  bool   // it was there before the redo that brought it
+	came  bool   // it existed before the redo that restored it
 	steps []step // newest first
 }
 
-// Before is the content that the oldest of the changes began with, and whether
-// it was kept.
+// Before returns the content before the oldest of the changes, and whether it was kept.
 func (s Steps) Before() (tool.Hash, bool) {
 	first := s.steps[len(s.steps)-1]
 	return first.from, first.kept
 }
 
-// step is a row of changes each of which began where the one before it ended. A
-// file that came where another went is another file, and so another step.
+// step is a chain of changes, each of which began with the content that the one before left.
+// A file that was created again after a removal is another step.
 type step struct {
 	from, to       tool.Hash
 	fromMode, mode uint32   // 0: not known
-	kept           bool     // the content of from
+	kept           bool     // whether the content of from is kept
 	folders        []string // made for it
 }
 
-// steps sorts changes, which are in the order they were made, by file. goners
-// is as the method of that name returns it.
+// steps groups changes, which are in the order they were made, by file. goners is the result
+// of the method of that name.
 func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
 	var out []Steps
 	index := map[string]int{}
-	took := map[int64][]string{} // by group: files that were taken away
+	took := map[int64][]string{} // by group: files that were removed
 	for _, c := range cs {
 		if c.After == "" {
 			took[c.group] = append(took[c.group], c.Path)
@@ -205,8 +205,8 @@ func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
 	return out
 }
 
-// goners returns, by their content, files that lost it to a change that stands
-// and is not one of cs.
+// goners returns, by their content, the files that lost it by a change in effect that is not
+// one of cs.
 func (f *Fold) goners(cs []Change) map[tool.Hash]string {
 	in := make(map[int64]bool, len(cs))
 	for _, c := range cs {
@@ -221,7 +221,7 @@ func (f *Fold) goners(cs []Change) map[tool.Hash]string {
 	return out
 }
 
-// add takes a change that is newer than all before it.
+// add adds a change that is newer than all before it.
 func (s *Steps) add(c event.FileChanged) {
 	n := step{from: c.Before, to: c.After, fromMode: plain(c.ModeBefore), mode: plain(c.Mode), kept: c.Kept || c.Before == "", folders: c.Folders}
 	if len(s.steps) > 0 {

@@ -4,31 +4,31 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Builder makes requests from a Conversation. Each message is encoded once;
-// what was encoded stays until the head changes.
+// Builder makes requests from a Conversation. Each message is encoded once; the encoding is
+// kept until the head changes.
 type Builder struct {
-	codec llm.Codec // nil: the model wants no bytes
+	codec llm.Codec // nil: the model needs no bytes
 	conv  *Conversation
 
 	rebase  int    // the rebase that the bytes below belong to
-	prefix  []byte // head and messages, only ever appended to
+	prefix  []byte // head and messages, only appended to
 	encoded int    // messages in prefix
-	started bool   // a message is in prefix, so that the next needs a comma
+	started bool   // a message is in prefix, so the next one needs a comma
 	starts  []int  // where each message begins in prefix
 }
 
-// Providers with cache markers look back from one to the entries of earlier
-// requests, but only so many blocks (Anthropic: 20). Behind a wider step the
-// last request's end is marked once more, so that its entry is found.
+// Providers with cache markers look back from a marker for the entries of earlier requests,
+// but only over a limited number of blocks (Anthropic: 20). After a longer step the end of the
+// last request is marked again, so that its entry is found.
 const lookback = 16
 
-// NewBuilder builds for a model's codec; nil for a model without one.
+// NewBuilder returns a builder for a model's codec; nil for a model without one.
 func NewBuilder(conv *Conversation, codec llm.Codec) *Builder {
 	return &Builder{codec: codec, conv: conv}
 }
 
-// Request returns the next request: all messages so far. Its body shares bytes
-// with the requests before, which stay valid.
+// Request returns the next request with all messages so far. Its body shares bytes with
+// earlier requests, which stay valid.
 func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 	msgs := b.conv.Messages()
 	r := &llm.Request{Head: b.conv.Head(), Messages: msgs, Tail: tail}
@@ -42,8 +42,8 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 		}
 		*b = Builder{codec: b.codec, conv: b.conv, rebase: b.conv.rebases, prefix: append([]byte(nil), head...)}
 	}
-	// All but the last message go in for good; the last one is sent with the
-	// cache marker and kept without it.
+	// All but the last message are appended for good; the last one is sent with the cache marker
+	// and kept without it.
 	last := len(msgs) - 1
 	for ; b.encoded < last; b.encoded++ {
 		b.starts = append(b.starts, len(b.prefix))
@@ -74,8 +74,7 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 	return r, nil
 }
 
-// wide reports whether the parts of a step are more than a provider looks back
-// over.
+// wide reports whether a step has more parts than a provider looks back over.
 func wide(step []llm.Message) bool {
 	n := 0
 	for _, m := range step {
@@ -84,7 +83,7 @@ func wide(step []llm.Message) bool {
 	return n > lookback
 }
 
-// remark returns the prefix from a message on, with that message marked.
+// remark returns the prefix from a message on, with a cache marker on that message.
 func (b *Builder) remark(m llm.Message, from int) ([]byte, error) {
 	plain, err := b.codec.Step([]llm.Message{m}, false)
 	if err != nil {

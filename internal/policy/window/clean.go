@@ -10,31 +10,30 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// CleanTool is the tool that lets go of results (SPEC 9.5). Where the head
-// offers it, long results end in a handle such as [r12]: ids of calls repeat
-// with some models, the number of a result in its session does not.
+// CleanTool is the tool that releases results (SPEC 9.5). If the head offers it, long results
+// end in a handle such as [r12]. Some models repeat the ids of calls; the number of a result
+// in its session is unique.
 const CleanTool = "cleanup_tool_call"
 
-// WhyClean is why a compaction is made that drops cleaned results, beside what
-// was read again.
+// WhyClean is the reason of a compaction that drops released results, together with reads
+// that were repeated.
 const WhyClean = "cleanup"
 
 const (
-	handleFrom = 500 // tokens, as Estimate counts: replay must not depend on the counter
-	longList   = 150 // lines of a listing that say too much
+	handleFrom = 500 // tokens by Estimate: replay must not depend on the counter
+	longList   = 150 // lines of a listing that is too long
 	maxSummary = 400 // bytes
 )
 
-// cleanups folds what is to be dropped when the conversation is made shorter
-// the next time. A change of the model alone leaves it: what files show counts
-// as seen until a compaction says otherwise (SPEC 4.6).
+// cleanups folds what is to be dropped at the next compaction. A change of the model alone
+// drops nothing: files count as seen until a compaction (SPEC 4.6).
 type cleanups struct {
 	offered bool           // the head has the tool
-	waiting map[int]string // the text that will stand for a result, by its number
+	waiting map[int]string // the replacement text of a result, by its number
 }
 
-// handled returns a result's text as the model is sent it: with its handle, and
-// with a hint where it looks unhelpful.
+// handled returns a result's text as sent to the model: with its handle, and with a hint if it
+// looks unhelpful.
 func (c *Conversation) handled(n int, d event.CallDone) string {
 	text := d.Result.Text
 	if !c.clean.offered || Fits(text, handleFrom) {
@@ -51,12 +50,12 @@ func (c *Conversation) handled(n int, d event.CallDone) string {
 	return text + "\n" + tag
 }
 
-// Handle names the nth result of a session.
+// Handle returns the handle of the nth result of a session.
 func Handle(n int) string { return "r" + strconv.Itoa(n) }
 
-// unhelpful returns why a result looks as if it did not help: C's words for what
-// was not found, in its first or last line alone, since files say them too; a
-// listing that is too long; the same result again.
+// unhelpful returns why a result does not seem to help: one of the usual messages for "not
+// found", only in its first or last line, since files contain them too; a listing that is too
+// long; the same result again.
 func unhelpful(d event.CallDone, repeated bool) string {
 	if repeated {
 		return "the same as an earlier result"
@@ -78,16 +77,16 @@ func unhelpful(d event.CallDone, repeated bool) string {
 	return ""
 }
 
-// Cleaned is what came of looking for handles.
+// Cleaned is the result of FindResults.
 type Cleaned struct {
-	Unknown []string // no result has them
-	Gone    []string // left out already, or marked
+	Unknown []string // handles without a result
+	Gone    []string // dropped already, or marked
 	Found   []string
-	Freed   int // tokens, once the results found are left out
+	Freed   int // tokens that the found results will free
 }
 
-// FindResults returns which results handles name, and what summary and reason in their
-// place would free.
+// FindResults returns which results the handles name, and what replacing them by summary and
+// reason would free.
 func (c *Conversation) FindResults(handles []string, summary, reason string) (out Cleaned) {
 	for _, h := range handles {
 		n, ok := number(h)
@@ -109,8 +108,8 @@ func (c *Conversation) FindResults(handles []string, summary, reason string) (ou
 	return out
 }
 
-// Handles lists the newest results that have a handle, at most so many: for a
-// model that named one that is not there.
+// Handles lists the newest results that have a handle, at most so many: for a model that named
+// a handle that does not exist.
 func (c *Conversation) Handles(most int) []string {
 	var out []string
 	for i := len(c.about); i >= 0 && len(out) < most; i-- {
@@ -126,7 +125,7 @@ func (c *Conversation) Handles(most int) []string {
 
 func lastLine(s string) string { return s[strings.LastIndexByte(s, '\n')+1:] }
 
-// number reads a handle, in the forms that models give it: r12, [r12], R12.
+// number reads a handle, in the forms that models write: r12, [r12], R12.
 func number(h string) (int, bool) {
 	h = strings.ToLower(strings.Trim(strings.TrimSpace(h), "[]"))
 	digits, ok := strings.CutPrefix(h, "r")
@@ -134,7 +133,7 @@ func number(h string) (int, bool) {
 	return n, ok && err == nil && n > 0
 }
 
-// placeholder is what stands for a cleaned result, in C's words.
+// placeholder is the text that replaces a released result, as the specification words it.
 func placeholder(summary, reason string) string {
 	if reason = clip(reason, 100); reason == "" {
 		reason = "not relevant to task"
@@ -159,14 +158,14 @@ func (c *Conversation) cleaned(b event.Cleaned) {
 			c.clean.waiting = map[int]string{}
 		}
 		c.clean.waiting[n] = placeholder(b.Summary, b.Reason)
-		c.compact.looked = 0 // worth another look
+		c.compact.looked = 0 // looking again is worth it
 	}
 }
 
-// find returns the index of the nth result, -1 where it is left out. Messages
-// count as Messages returns them.
+// find returns the index of the nth result, -1 if it was dropped. Messages are numbered as in
+// Messages.
 func (c *Conversation) find(n int) (message, part int) {
-	for i := len(c.about); i >= 0; i-- { // mostly a new one
+	for i := len(c.about); i >= 0; i-- { // it usually is a recent one
 		if k := slices.Index(c.resultsOf(i), n); k >= 0 {
 			return i, k
 		}
@@ -182,20 +181,20 @@ func (c *Conversation) part(message, part int) llm.Part {
 	return m.Parts[part]
 }
 
-// wins is what a text instead of a result frees, as counted.
+// wins returns what a text in place of a result frees, in counted tokens.
 func (c *Conversation) wins(message, part int, text string) int {
 	p := c.part(message, part)
 	now := llm.Part{Kind: llm.Output, Result: &llm.Result{ID: p.Result.ID, Name: p.Result.Name, Text: text}}
 	return countPart(c.count(), p) - countPart(c.count(), now)
 }
 
-// pointers returns those of the cleaned results, from a message on, and what
-// they free. The oldest comes first, so that replay is the same.
+// pointers returns the released results from a message on as pointers, and what they free. The
+// oldest comes first, so that replay is the same.
 func (c *Conversation) pointers(from int) (ps []event.Pointer, freed int) {
 	for _, n := range c.waits() {
 		i, k := c.find(n)
 		if i < from {
-			continue // also where it is gone
+			continue // also if it was dropped already
 		}
 		if won := c.wins(i, k, c.clean.waiting[n]); won > 0 {
 			freed += won
@@ -205,7 +204,7 @@ func (c *Conversation) pointers(from int) (ps []event.Pointer, freed int) {
 	return ps, freed
 }
 
-// waits lists the results that are to be dropped.
+// waits lists the results that wait to be dropped.
 func (c *Conversation) waits() []int {
 	var ns []int
 	for n := range c.clean.waiting {
@@ -215,11 +214,10 @@ func (c *Conversation) waits() []int {
 	return ns
 }
 
-// settled forgets what is left out by now, and what is not worth it.
+// settled forgets results that are dropped, and those that are not worth it.
 func (c *Conversation) settled() { c.clean.waiting = nil }
 
-// sees is a message as a summary is told of it: cleaned results by what stands
-// for them.
+// sees returns a message as the request for a summary shows it: with released results replaced.
 func (c *Conversation) sees(i int) llm.Message {
 	m, copied := c.messages[i], false
 	for k, n := range c.about[i].results {

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Why a compaction is made.
+// The reasons for a compaction.
 const (
 	WhyFull   = "full"   // the window is 90 % full
 	WhyLength = "length" // a provider refused the request as too long
@@ -21,29 +21,29 @@ const (
 // Who makes the summary of a compaction.
 const (
 	ByModel    = "model"
-	ByLedger   = "ledger"   // no model: what is in the log
+	ByLedger   = "ledger"   // no model: only what is in the log
 	ByPointers = "pointers" // no summary: only results are dropped
 )
 
-// maxIdle compactions in a row with nothing new done between them are a spiral.
+// maxIdle compactions in a row with nothing new in between count as a spiral.
 const maxIdle = 3
 
-// compactions folds what was compacted, and what was done since.
+// compactions folds the compactions, and what happened since the last one.
 type compactions struct {
 	count   int
 	at      time.Time
-	grown   bool // something was said since the last one
-	news    bool // and something new was found or done
+	grown   bool // messages were added since the last one
+	news    bool // something new was found or done
 	idle    int  // compactions in a row without news before them
-	learned int  // tokens that a provider refused; 0 none
-	stuck   bool // the last one left the window critical
-	vain    bool // or as full as makes one due
-	looked  int  // what was counted when reads were last looked through
+	learned int  // the size of a request that a provider refused as too long, in tokens; 0 none
+	stuck   bool // after the last one the window was still critical
+	vain    bool // or still so full that another one would be due
+	looked  int  // the count when reads were last examined
 	summary string
-	failed  string // why there is none of a model
-	// repeated: the last result was there before.
+	failed  string // why there is no summary by a model
+	// repeated: the last result had been seen before.
 	repeated bool
-	hashes   map[uint64]struct{} // of results, so that a repeated one is not news
+	hashes   map[uint64]struct{} // of results, to recognize repeated ones
 }
 
 func (k *compactions) apply(b event.Body) {
@@ -85,7 +85,7 @@ func (k *compactions) apply(b event.Body) {
 	}
 }
 
-// fresh notes something found or done, and reports whether it is new. FNV-1a.
+// fresh records something that was found or done, and reports whether it is new (by FNV-1a).
 func (k *compactions) fresh(s string) bool {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
@@ -102,8 +102,8 @@ func (k *compactions) fresh(s string) bool {
 	return true
 }
 
-// compacted applies a compaction: Start for the oldest messages, and pointers
-// for results.
+// compacted applies a compaction: Start replaces the oldest messages, and pointers replace
+// results.
 func (c *Conversation) compacted(b event.Compacted) {
 	if b.Why != WhyDedup && b.Why != WhyClean {
 		c.compact.at = c.now
@@ -132,8 +132,7 @@ func (c *Conversation) compacted(b event.Compacted) {
 	c.compact.vain = c.Percent() >= c.conf.filled().CompactAt
 }
 
-// drop puts a pointer in a result's place. Requests that were built before
-// share the message: it is copied.
+// drop replaces a result by a pointer. The message is copied, since earlier requests share it.
 func (c *Conversation) drop(p event.Pointer) {
 	m, a := &c.tail, &c.tailAbout
 	if p.Message >= 0 && p.Message < len(c.messages) {
@@ -149,15 +148,15 @@ func (c *Conversation) drop(p event.Pointer) {
 	m.Parts = append([]llm.Part(nil), m.Parts...)
 	m.Parts[p.Part] = now
 	a.tokens += countPart(c.count(), now) - countPart(c.count(), was)
-	a.seen = nil // what was in it is not shown any more
+	a.seen = nil // what it showed is no longer visible
 	if p.Part < len(a.results) {
 		a.results = slices.Clone(a.results)
 		a.results[p.Part] = 0
 	}
 }
 
-// StillSeen lists what the messages that are left show of files that are as
-// they were then: a compaction clears the rest (SPEC 4.6).
+// StillSeen lists the spans that the remaining messages show, with the hashes of that time: a
+// compaction clears the rest (SPEC 4.6).
 func (c *Conversation) StillSeen() []tool.Span {
 	last := map[string]tool.Hash{}
 	var all []tool.Span
@@ -180,7 +179,7 @@ func (c *Conversation) StillSeen() []tool.Span {
 	return out
 }
 
-// Due returns why a compaction is due before the next request: WhyFull, or "".
+// Due returns why a compaction is due before the next request: WhyFull, or "" if none is.
 func (c *Conversation) Due() string {
 	p, d := c.Percent(), c.conf.filled()
 	switch {
@@ -192,17 +191,17 @@ func (c *Conversation) Due() string {
 	return WhyFull
 }
 
-// Spiral reports whether compacting leads nowhere: the window was filled again
-// and again with nothing new (SPEC 6.7).
+// Spiral reports whether compaction does not help: the window was filled again and again with
+// nothing new (SPEC 6.7).
 func (c *Conversation) Spiral() bool { return c.compact.idle >= maxIdle && !c.compact.news }
 
-// Blocked reports whether calls must not run: the window is critical, and
-// compaction is off or could not help (SPEC 4.2).
+// Blocked reports whether calls must not run: the window is critical, and compaction is off or
+// could not help (SPEC 4.2).
 func (c *Conversation) Blocked() bool {
 	return (c.compact.stuck || c.conf.Off()) && c.Tier() == Critical
 }
 
-// BlockedText is what a call that is blocked is answered with.
+// BlockedText is the result of a blocked call.
 func (c *Conversation) BlockedText() string {
 	return fmt.Sprintf("[CRITICAL: %.0f %% of the context window is used, and nothing more can be left out of it. STOP TOOL USE NOW. Sum up what was done and what is open, and end your reply. Calls are blocked: this one did not run.]", c.Percent())
 }

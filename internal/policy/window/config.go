@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Config is the numbers of SPEC 9, each a key of the configuration. A zero
-// value is its default.
+// Config is the numbers of SPEC 9; each is a key of the configuration. A zero value means the
+// default.
 type Config struct {
-	// Tokenizer counts: bpe (a byte-pair vocabulary) or estimate.
+	// Tokenizer is how tokens are counted: bpe (a byte-pair vocabulary) or estimate.
 	Tokenizer string `json:"tokenizer,omitempty"`
 	// Status sets when the model is told how full the window is: auto (where
 	// compaction is off or could not help) or always.
@@ -21,23 +21,23 @@ type Config struct {
 	Moderate   float64 `json:"moderate,omitempty"`
 	Aggressive float64 `json:"aggressive,omitempty"`
 	Critical   float64 `json:"critical,omitempty"`
-	// Caps of one result, in tokens at a window of 16,384; they scale with it,
-	// up to CapMost.
+	// Caps of one result, in tokens at a window of 16,384; they scale with the window, up to
+	// CapMost.
 	CapNormal     int `json:"cap_normal,omitempty"`
 	CapModerate   int `json:"cap_moderate,omitempty"`
 	CapAggressive int `json:"cap_aggressive,omitempty"`
 	CapCritical   int `json:"cap_critical,omitempty"`
 	CapMost       int `json:"cap_most,omitempty"`
-	// CompactAt is when a compaction is due, CompactApart the seconds between
-	// two that are not critical, Free what must be freed to be worth it.
+	// CompactAt is when a compaction is due; CompactApart is the least number of seconds between
+	// two that are not critical; Free is how much one must free to be worth it.
 	CompactAt    float64 `json:"compact_at,omitempty"`    // percent
 	CompactApart float64 `json:"compact_apart,omitempty"` // seconds
 	DedupAt      float64 `json:"dedup_at,omitempty"`      // percent
 	Free         float64 `json:"free,omitempty"`          // percent of the conversation
-	CallsMost    int     `json:"calls_most,omitempty"`    // most calls left that are told of
+	CallsMost    int     `json:"calls_most,omitempty"`    // the largest number of remaining calls that is reported
 }
 
-// Check returns what is wrong with a configuration.
+// Check returns an error if the configuration is invalid.
 func (c Config) Check() error {
 	d := c.filled()
 	switch {
@@ -59,7 +59,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// filled has every default in place.
+// filled returns the configuration with all defaults.
 func (c Config) filled() Config {
 	return Config{
 		Tokenizer: cmp.Or(c.Tokenizer, "bpe"), Status: cmp.Or(c.Status, "auto"), Compact: cmp.Or(c.Compact, "auto"),
@@ -71,13 +71,13 @@ func (c Config) filled() Config {
 	}
 }
 
-// BPE reports whether a byte-pair vocabulary counts.
+// BPE reports whether tokens are counted by a byte-pair vocabulary.
 func (c Config) BPE() bool { return c.filled().Tokenizer == "bpe" }
 
-// Off reports whether no room is made automatically.
+// Off reports whether automatic compaction is off.
 func (c Config) Off() bool { return c.Compact == "off" }
 
-// Tier returns the tier of a window that is so many percent full.
+// Tier returns the tier of a window that is full to this percentage.
 func (c Config) Tier(percent float64) Tier {
 	switch d := c.filled(); {
 	case percent < d.Moderate:
@@ -90,7 +90,7 @@ func (c Config) Tier(percent float64) Tier {
 	return Critical
 }
 
-// Cap is how many tokens of one result are shown in a window of that size.
+// Cap returns how many tokens of one result are shown in a window of that size.
 func (c Config) Cap(t Tier, window int) int {
 	if window <= 0 {
 		window = unknownWindow

@@ -1,11 +1,10 @@
-// Package window turns a session's events into the next request: a fold that
-// keeps the conversation as messages, and a builder that encodes each part
-// once and appends it, so that every request is a prefix of the next
-// (SPEC 9.4).
+// Package window turns a session's events into the next request: a fold that keeps the
+// conversation as messages, and a builder that encodes each part once and appends it, so that
+// every request is a prefix of the next (SPEC 9.4).
 //
-// It promises that every call in a request has exactly one result after it,
-// and that folding the same events has the same bytes. It refuses to look at
-// anything but events: a resumed session and a live one build alike.
+// It promises that every call in a request is followed by exactly one result, and that the
+// same events produce the same bytes. It reads nothing but events, so a resumed session and a
+// live one produce the same requests.
 package window
 
 import (
@@ -26,57 +25,55 @@ type Conversation struct {
 	rebases  int
 	messages []llm.Message
 	about    []about // of each message
-	// tail is the message under construction: results of the running step and
-	// what was appended after them. It joins messages when the next request
-	// goes out, so that all of a step is one message.
+	// tail is the message under construction: results of the running step and what was appended
+	// after them. It is added to messages when the next request is sent, so that all of a step
+	// is one message.
 	tail      llm.Message
 	tailAbout about
 	open      []llm.Call          // calls without a result, in order
 	ids       map[string]struct{} // of all calls so far
 
 	conf Config
-	// asked is how many messages the last two requests of this prefix had that
-	// were not the same; 0 none.
+	// asked is the number of messages in each of the last two different requests of this prefix;
+	// 0 none.
 	asked [2]int
 
 	counter Counter // nil: Estimate
-	headN   int     // tokens of the head, as counted
-	bodyN   int     // of all messages, as counted
+	headN   int     // tokens of the head, by the counter
+	bodyN   int     // tokens of all messages, by the counter
 	calib   calibration
 	ledger  ledger
 	compact compactions
 	clean   cleanups
-	told    Tier      // by the last status message since the last compaction
-	results [2]int    // how many there were, and their tokens as counted
+	told    Tier      // the tier in the last status message since the last compaction
+	results [2]int    // the number of results, and their tokens by the counter
 	now     time.Time // of the last event
 }
 
-// about is what the fold knows of a message beside its text.
+// about is what the fold knows of a message besides its text.
 type about struct {
 	tokens int // as counted
 	kind   kind
 	seen   []tool.Span // what its results showed of files
-	// results are the numbers of the results it begins with; 0 where one was
-	// left out.
+	// results are the numbers of the results at its beginning; 0 for a dropped one.
 	results []int
 	// reads tells of each result whether it is what files hold, and nothing else.
 	reads []bool
 }
 
-// kind is where a message comes from.
+// kind is the origin of a message.
 type kind int
 
 const (
 	plain  kind = iota // replies, results, notes
-	prompt             // of a person, or of what speaks in a person's place
-	start              // what stands for what was compacted
+	prompt             // by a person, or in place of one
+	start              // replaces what was compacted
 )
 
-// Configure sets the numbers that c keeps to, before the first event.
+// Configure sets the configuration. It must be called before the first event.
 func (c *Conversation) Configure(conf Config) { c.conf = conf }
 
-// Count makes c count with another counter than Estimate. It must be called
-// before the first event.
+// Count sets a counter other than Estimate. It must be called before the first event.
 func (c *Conversation) Count(with Counter) { c.counter = with }
 
 func (c *Conversation) count() Counter {
@@ -86,7 +83,7 @@ func (c *Conversation) count() Counter {
 	return c.counter
 }
 
-// Apply takes one event.
+// Apply applies one event.
 func (c *Conversation) Apply(e event.Event) {
 	if e.Time.After(c.now) {
 		c.now = e.Time
@@ -103,7 +100,7 @@ func (c *Conversation) Apply(e event.Event) {
 			c.tailAbout.seen = append(c.tailAbout.seen, b.Spans...)
 		}
 	case event.FileChanged:
-		if b.Whole && b.Call != "" && b.After != "" && b.Child == nil { // what it wrote whole counts as shown
+		if b.Whole && b.Call != "" && b.After != "" && b.Child == nil { // a file that it wrote as a whole counts as shown
 			c.tailAbout.seen = append(c.tailAbout.seen, tool.Span{Path: b.Path, Hash: b.After})
 		}
 	case event.Prompted:
@@ -156,9 +153,8 @@ func (c *Conversation) Apply(e event.Event) {
 	}
 }
 
-// unique assigns calls an id that no other call of the conversation has: some
-// models count from 0 in each reply, and others' APIs refuse that. The log
-// keeps what came.
+// unique gives calls ids that no other call of the conversation has: some models count from 0
+// in each reply, and other APIs refuse repeated ids. The log keeps the original ids.
 func (c *Conversation) unique(m llm.Message) llm.Message {
 	copied := false
 	for i, p := range m.Parts {
@@ -191,19 +187,19 @@ func (c *Conversation) unique(m llm.Message) llm.Message {
 
 func (c *Conversation) rebased(b event.Rebased) {
 	if c.info.Ref() != b.Info.Ref() {
-		// Another model counts otherwise, and its window is another.
+		// Another model counts differently and has another window.
 		c.calib, c.compact.learned = calibration{}, 0
 	}
 	c.head, c.info = b.Head, b.Info
 	c.headN = countHead(c.count(), b.Head)
-	// The offline model reads results as they are.
+	// The offline model needs results unchanged.
 	c.clean.offered = b.Info.API != "offline" && slices.ContainsFunc(b.Head.Tools, func(t llm.ToolSpec) bool { return t.Name == CleanTool })
 	c.rebases++
 	c.asked = [2]int{}
 }
 
-// endBefore is the message that ended the request before one that ends in
-// last, -1 where there is none in this prefix.
+// endBefore returns the last message of the request before the one that ends in last, -1 if
+// there is none in this prefix.
 func (c *Conversation) endBefore(last int) int {
 	if c.asked[0] <= last {
 		return c.asked[0] - 1
@@ -216,8 +212,8 @@ func append2(m llm.Message, ps ...llm.Part) llm.Message {
 	return m
 }
 
-// push adds a message. What it counts is added where it is not counted yet, as
-// that of the tail is.
+// push adds a message. Its tokens are added if they are not counted yet; those of the tail
+// are.
 func (c *Conversation) push(m llm.Message, a about) {
 	if len(m.Parts) == 0 {
 		return
@@ -226,7 +222,7 @@ func (c *Conversation) push(m llm.Message, a about) {
 	c.bodyN += a.tokens
 }
 
-// tailed adds a part to what the tail counts, and returns what that is.
+// tailed adds a part to the tail's count, and returns the part's tokens.
 func (c *Conversation) tailed(p llm.Part) int {
 	n := countPart(c.count(), p)
 	if len(c.tail.Parts) == 0 {
@@ -237,8 +233,8 @@ func (c *Conversation) tailed(p llm.Part) int {
 	return n
 }
 
-// note appends a text to the step that is under construction, or after the
-// last message where none is.
+// note appends a text to the step under construction, or after the last message if there is
+// none.
 func (c *Conversation) note(text string) {
 	if c.tail.Role == "" {
 		c.tail.Role = llm.User
@@ -249,7 +245,7 @@ func (c *Conversation) note(text string) {
 
 func (c *Conversation) result(d event.CallDone) {
 	if len(c.open) == 0 {
-		return // a result for a call that no reply here asked for: never sent
+		return // a result for a call of no reply here: it is never sent
 	}
 	r := d.Result
 	r.ID = c.open[0].ID
@@ -261,7 +257,7 @@ func (c *Conversation) result(d event.CallDone) {
 	c.tailAbout.results = append(c.tailAbout.results, c.results[0])
 	c.tailAbout.reads = append(c.tailAbout.reads, d.Does == tool.Read && d.Repeatable && !d.Listing)
 	c.results[1] += c.tailed(p)
-	// Results come before notes: providers want them right after the calls.
+	// Results come before notes: providers require them right after the calls.
 	i := 0
 	for i < len(c.tail.Parts) && c.tail.Parts[i].Kind == llm.Output {
 		i++
@@ -275,11 +271,11 @@ func (c *Conversation) close() {
 		return
 	}
 	c.tail, c.tailAbout = llm.Message{}, about{}
-	c.bodyN -= a.tokens // push adds it again
+	c.bodyN -= a.tokens // push adds them again
 	c.push(m, a)
 }
 
-// Open lists the calls that have no result yet, in the order asked.
+// Open lists the calls that have no result yet, in the order of the calls.
 func (c *Conversation) Open() []string {
 	var ids []string
 	for _, call := range c.open {
@@ -288,7 +284,7 @@ func (c *Conversation) Open() []string {
 	return ids
 }
 
-// Head is the frozen head, Info the model it was frozen for.
+// Head returns the frozen head.
 func (c *Conversation) Head() llm.Head { return c.head }
 
 // Info is the model of the last rebase.
@@ -297,8 +293,8 @@ func (c *Conversation) Info() llm.Info { return c.info }
 // Rebased reports whether there is a head yet.
 func (c *Conversation) Rebased() bool { return c.rebases > 0 }
 
-// Messages returns the conversation as the next request would carry it, the step
-// under construction included. Callers must not change it.
+// Messages returns the conversation for the next request, including the step under
+// construction. Callers must not change it.
 func (c *Conversation) Messages() []llm.Message {
 	ms := c.messages
 	if len(c.tail.Parts) > 0 {

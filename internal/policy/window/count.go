@@ -6,46 +6,46 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Counter counts the tokens of a text. A tokenizer may replace the estimate;
-// it is asked for each part once, and never before the first request.
+// Counter counts the tokens of a text. A tokenizer may replace the estimate; it is called once
+// for each part, and never before the first request.
 type Counter interface{ Count(text string) int }
 
-// Estimate is the Counter that needs no vocabulary. It weighs each rune by
-// what it is and what stands before it, in hundredths of a token, as byte-pair
-// vocabularies of the large models split text:
+// Estimate is the Counter that needs no vocabulary. It weighs each rune by its kind and by the
+// runes before it, in hundredths of a token, in the way byte-pair vocabularies of the large
+// models split text:
 //
 //   - a word costs 0.55 for its first letter and 0.15 for each further one: an
 //     English word with its space is about 1.1; a change from small to capital
 //     or from digit to letter begins a word (0.7), so that camelCase and
-//     hexadecimal cost what they should, and base64 most of it;
+//     hexadecimal are about right, and base64 nearly;
 //   - a digit costs 0.4 (two to three of them are a token);
-//   - punctuation costs 0.6, the same again 0.12 (rules such as ----);
-//   - a line's end costs 0.35, other white space 0.04: indentation is merged;
+//   - punctuation costs 0.6, the same character again 0.12 (lines such as ----);
+//   - the end of a line costs 0.35, other white space 0.04: indentation is merged;
 //   - beyond ASCII, a two-byte rune costs 0.5, a three-byte one 1 (CJK), a
 //     four-byte one 2 (emoji), and a byte that is not UTF-8 costs 1.
 //
-// It is meant to be right within a fifth; calibration takes care of the rest.
+// The error should be less than a fifth; calibration corrects the rest.
 type Estimate struct{}
 
-// Count is part of Counter.
+// Count implements Counter.
 func (Estimate) Count(text string) int {
 	_, n := head(text, -1)
 	return n
 }
 
-// What is added to the texts of a part, in tokens.
+// Tokens that are added to the texts of a part.
 const (
 	messageTokens = 4    // the role and its marks
 	callTokens    = 12   // the frame of a call: id, name, type
 	resultTokens  = 10   // the frame of a result
-	imageTokens   = 1500 // about what a full-size image costs
+	imageTokens   = 1500 // about the cost of a full-size image
 	toolTokens    = 12   // the frame of a tool's definition
 )
 
 // hundredths of a token
 const unit = 100
 
-// weight is what a rune costs after the two before it.
+// weight returns the cost of a rune after the two before it.
 func weight(first, before, r rune, size int) int {
 	switch {
 	case size > 1 || r == utf8.RuneError:
@@ -90,8 +90,8 @@ func lower(r rune) bool { return r >= 'a' && r <= 'z' }
 func upper(r rune) bool { return r >= 'A' && r <= 'Z' }
 func digit(r rune) bool { return r >= '0' && r <= '9' }
 
-// head returns how many bytes from the start of s are at most that many tokens,
-// whole runes, and how many they are. limit -1 is none.
+// head returns the size in bytes of the longest beginning of s, in whole runes, with at most
+// limit tokens, and its tokens. limit -1 is none.
 func head(s string, limit int) (bytes, tokens int) {
 	sum, first, before := 0, rune(0), rune(0)
 	for i := 0; i < len(s); {
@@ -109,7 +109,7 @@ func head(s string, limit int) (bytes, tokens int) {
 	return len(s), (sum + unit - 1) / unit
 }
 
-// tail is head from the end: it returns where the last so many tokens begin.
+// tail is head from the end: it returns where the last limit tokens begin.
 func tail(s string, limit int) (start int) {
 	last := func(end int) (rune, int) {
 		switch {
@@ -120,7 +120,7 @@ func tail(s string, limit int) (start int) {
 		}
 		return utf8.DecodeLastRuneInString(s[:end])
 	}
-	// A rune weighs by the two before it.
+	// The weight of a rune depends on the two before it.
 	i, sum := len(s), 0
 	r, size := last(i)
 	before, n := last(i - size)
@@ -186,14 +186,14 @@ func countHead(c Counter, h llm.Head) int {
 	return n
 }
 
-// calibration learns from reported usage by what factor the counts are off.
+// calibration learns the factor between counted and reported tokens.
 type calibration struct {
 	factor float64 // 0: nothing reported yet
 	sent   int     // the count of the request in flight
 }
 
-// Reports beyond these do not measure the counts: a provider that leaves
-// out what it cached, a gateway that counts by itself.
+// Factors outside these limits do not measure the count: a provider that leaves out cached
+// tokens, a gateway with its own count.
 const (
 	oddest  = 4.0
 	smooth  = 0.3
@@ -224,8 +224,8 @@ func (k *calibration) value() float64 {
 	return k.factor
 }
 
-// of returns tokens as the provider would count them.
+// of converts counted tokens to the provider's tokens.
 func (k *calibration) of(counted int) int { return int(float64(counted)*k.value() + 0.5) }
 
-// to returns how much may be counted for that many of the provider's tokens.
+// to converts the provider's tokens to counted tokens.
 func (k *calibration) to(tokens int) int { return int(float64(tokens) / k.value()) }

@@ -6,10 +6,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Cut keeps the start and the end of a text within so many tokens, counted by
-// Estimate, and notes in between how much was left out and what where returns. It
-// cuts at lines, except in a line over half the limit, which it marks, and
-// never inside a rune. cut is false where the text fits as it is.
+// Cut keeps the start and the end of a text within a number of tokens, counted by Estimate. In
+// between it notes how much was left out, and the text that where returns. It cuts between
+// lines, except in a line over half the limit, which it marks, and never inside a rune. cut is
+// false if the text fits as it is.
 func Cut(s string, tokens int, where func() string) (out string, cut bool) {
 	if Fits(s, tokens) {
 		return s, false
@@ -17,14 +17,13 @@ func Cut(s string, tokens int, where func() string) (out string, cut bool) {
 	return Narrow(tool.Gap{Head: s, Where: where()}, tokens).Text(), true
 }
 
-// Narrow makes the ends of an output shorter, so that its text is within so
-// many tokens.
+// Narrow shortens the ends of an output, so that its text has at most this number of tokens.
 func Narrow(g tool.Gap, tokens int) *tool.Gap {
 	_, n := head(g.Where, -1)
 	rest := max(tokens-n-40, tokens/4, 1)
 	h := headLines(g.Head, rest*2/3)
 	before, behind := g.Head[len(h):], g.Tail
-	if g.Bytes == 0 { // no gap as yet: what follows the head may be the tail
+	if g.Bytes == 0 { // no gap yet: what follows the head may be the tail
 		before, behind = "", before+behind
 	}
 	t := tailLines(behind, rest/3, rest/2)
@@ -39,15 +38,15 @@ func Narrow(g tool.Gap, tokens int) *tool.Gap {
 
 func lineEnds(s string) int64 { return int64(strings.Count(s, "\n")) }
 
-// Fits reports whether a text is at most so many tokens. It looks no further than
-// it must.
+// Fits reports whether a text has at most this number of tokens. It reads only as much as
+// necessary.
 func Fits(s string, tokens int) bool {
 	n, _ := head(s, tokens)
 	return n == len(s)
 }
 
-// headLines returns whole lines of at most so many tokens, or a part of the
-// first ones where a line is too long for that.
+// headLines returns whole lines with at most this number of tokens, or a part of the first
+// line if it is too long.
 func headLines(s string, tokens int) string {
 	n, _ := head(s, tokens)
 	h := s[:n]
@@ -79,7 +78,7 @@ func tailLines(s string, tokens, long int) string {
 	return s[start:]
 }
 
-// clip keeps the start of a text on one line, within so many bytes.
+// clip returns the start of a text in one line, at most this number of bytes.
 func clip(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= n {

@@ -9,16 +9,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// WhyDedup is why a compaction is made that only puts pointers instead of
-// reads that a newer one covers.
+// WhyDedup is the reason of a compaction that only replaces reads that a newer read covers.
 const WhyDedup = "dedup"
 
-// again is by how much of the limit the conversation must grow before it is
-// looked through once more.
+// again is by how much of the limit the conversation must grow before it is examined again.
 const again = 0.03
 
-// readArgs are the arguments of a call that shows lines of files. One that has
-// others shows something else of them.
+// readArgs is the arguments of the read tool that matter here.
 type readArgs struct {
 	Files []struct {
 		Path string `json:"path"`
@@ -37,9 +34,9 @@ func (l lines) covers(m lines) bool {
 	return m.to > 0 && max(l.from, 1) <= max(m.from, 1) && (l.to <= 0 || m.to <= l.to)
 }
 
-// Dedup drops older reads of files that were read again (SPEC 9.5): over 80 %,
-// where at least a quarter of the conversation is freed by it together with
-// what the model cleaned up. ok is false where it is not worth it.
+// Dedup drops older reads of files that were read again (SPEC 9.5): over 80 %, if that and the
+// released results free at least a quarter of the conversation. ok is false if it is not worth
+// it.
 func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 	limit := c.Limit()
 	if c.Percent() <= c.conf.filled().DedupAt || len(c.open) > 0 || float64(c.calib.of(c.bodyN-c.compact.looked)) < again*float64(limit) {
@@ -61,7 +58,7 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 		for k := min(len(calls), len(ms[i].Parts)) - 1; k >= 0; k-- {
 			p := ms[i].Parts[k]
 			if k < len(c.resultsOf(i)) && c.clean.waiting[c.resultsOf(i)[k]] != "" {
-				continue // it goes already
+				continue // it is dropped already
 			}
 			if a := c.aboutOf(i); k >= len(a.reads) || !a.reads[k] || p.Kind != llm.Output || p.Result == nil || p.Result.Error || len(p.Result.Images) > 0 {
 				continue
@@ -121,5 +118,5 @@ func reread(newer map[string][]lines, by string, in readArgs) bool {
 	return all
 }
 
-// least is what must be freed to be worth a new prefix, as counted.
+// least returns how many counted tokens must be freed to be worth a new prefix.
 func (c *Conversation) least() float64 { return c.conf.filled().Free / 100 * float64(c.bodyN) }

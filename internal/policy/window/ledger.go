@@ -12,19 +12,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// ledger is what must outlive any compaction, read off the log and never off a
-// summary: what the user asked, what was decided, which files were changed,
-// what failed and how, the plan. It is bounded; what is dropped is the oldest.
+// ledger is what must survive any compaction, taken from the log and never from a summary: the
+// user's prompts, decisions, changed files, failures with their evidence, the plan. Its size
+// is limited; the oldest entries are dropped.
 type ledger struct {
 	prompts   []said
 	decisions []string
-	kept      []string // what the model noted of results that it let go of
+	kept      []string // the model's notes on results that it released
 	failures  []*failure
 	files     map[string]*changed
 	changes   int
-	since     []string // files changed since a command last ran
+	since     []string // files changed since the last command
 	plan      []tool.Item
-	asked     map[string]string // questions that wait for an answer
+	asked     map[string]string // questions without an answer yet
 }
 
 // said is a prompt.
@@ -39,16 +39,16 @@ type changed struct {
 	path  string
 	hash  tool.Hash
 	times int
-	last  int // which change of any file was its last
+	last  int // the number of its last change among all changes
 }
 
-// failure is something that was tried and failed, with its evidence.
+// failure is something that failed, with its evidence.
 type failure struct {
 	what, evidence string
-	key            string // what was tried, for finding it again
+	key            string // what was tried, to find it again
 	after          []string
 	times          int
-	solved         bool // the same was done with success later
+	solved         bool // the same succeeded later
 }
 
 // How much a ledger keeps.
@@ -112,7 +112,7 @@ func (l *ledger) answered(b event.Answered) {
 
 func (l *ledger) decide(s string) {
 	for i, d := range l.decisions {
-		if d == s { // said again: it is the newest now
+		if d == s { // the same text again: it is the newest now
 			l.decisions = append(l.decisions[:i:i], l.decisions[i+1:]...)
 			break
 		}
@@ -142,7 +142,7 @@ func (l *ledger) change(b event.FileChanged) {
 	}
 }
 
-// latest puts s at the end of a list, once.
+// latest appends s to a list, or moves it to the end.
 func latest(list []string, s string) []string {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i] == s {
@@ -153,7 +153,7 @@ func latest(list []string, s string) []string {
 	return append(list, s)
 }
 
-// done takes a finished call.
+// done records a finished call.
 func (l *ledger) done(c llm.Call, d event.CallDone) {
 	name := d.Tool
 	if name == "" {
@@ -199,7 +199,7 @@ func (l *ledger) fail(f *failure) {
 	}
 }
 
-// targetOf returns in one line what a call was about.
+// targetOf describes in one line what a call worked on.
 func targetOf(c llm.Call, d event.CallDone) string {
 	if d.Command != "" {
 		return clip(d.Command, maxSaid/2)
@@ -216,8 +216,8 @@ func targetOf(c llm.Call, d event.CallDone) string {
 	return clip(string(c.Args), 120)
 }
 
-// evidence is what shows a failure: the first line that looks like an error,
-// and the last lines.
+// evidence is the part of the output that shows a failure: the first line that looks like an
+// error, and the last lines.
 func evidence(d event.CallDone) string {
 	lines := strings.Split(strings.TrimSpace(d.Result.Text), "\n")
 	out := ""
@@ -248,7 +248,7 @@ func (f *failure) line() string {
 	return s
 }
 
-// text returns the ledger within so many tokens.
+// text returns the ledger with at most this number of tokens.
 func (l *ledger) text(tokens int) string {
 	var open, solved, decisions, files, plan []string
 	for _, f := range l.failures {
@@ -277,7 +277,7 @@ func (l *ledger) text(tokens int) string {
 	for _, s := range []struct {
 		title string
 		lines []string
-		part  int // of 100
+		part  int // percent
 	}{
 		{"Plan", plan, 15},
 		{"Tried, failed, and not solved yet: do not try the same again", open, 35},
@@ -286,7 +286,7 @@ func (l *ledger) text(tokens int) string {
 		{"Noted of results that were let go of", l.kept, 10},
 		{"Failed before something else worked", solved, 5},
 	} {
-		// What a section leaves is the next one's.
+		// Tokens that a section does not use go to the next one.
 		share += tokens * s.part / 100
 		used := section(&out, s.title, s.lines, min(left, share))
 		left, share = left-used, share-used
@@ -323,8 +323,8 @@ func section(out *strings.Builder, title string, lines []string, tokens int) (us
 	return used
 }
 
-// said returns the prompts before the last kept ones, word for word, within so
-// many tokens: the first and the newest whole, long ones in between cut.
+// said returns the prompts before the last kept ones, word for word, with at most this number
+// of tokens: the first and the newest whole, long ones in between cut.
 func (l *ledger) said(kept, tokens int) string {
 	ps := l.prompts[:max(0, len(l.prompts)-kept)]
 	if len(ps) == 0 {

@@ -8,56 +8,56 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// What a compaction leaves, in hundredths of the window without its head.
+// What remains after a compaction, in percent of the window without its head.
 const (
-	partKept    = 25 // the newest steps, as they were
-	partSaid    = 12 // what the user asked
+	partKept    = 25 // the newest steps, unchanged
+	partSaid    = 12 // the user's prompts
 	partLedger  = 10
 	partSummary = 10
-	partRecord  = 25 // of the older messages, what the summary is made from
-	goal        = 60 // above it, results among the kept are dropped too
+	partRecord  = 25 // of the older messages, as input of the summary
+	goal        = 60 // above it, results in the kept steps are dropped too
 )
 
-// Plan is a compaction that has all but its summary.
+// Plan is a compaction without its summary.
 type Plan struct {
 	Why, Focus string
 	// Summarise is false where only results are dropped: no model is asked.
 	Summarise bool
-	// Ask is the one request that makes the summary: no tools, and a reply of
-	// at most Ask.Tail.MaxTokens. Input is how many tokens it has.
+	// Ask is the one request for the summary: no tools, and a reply of at most
+	// Ask.Tail.MaxTokens. Input is its number of tokens.
 	Ask   *llm.Request
 	Input int64
 
 	older    int
-	intro    string // of the message that stands for the older ones
+	intro    string // the beginning of the message that replaces the older ones
 	ledger   string
 	images   []llm.Media
 	fallback string // the summary without a model
-	space    int    // what summary may take, as counted
-	target   int    // what the messages may take afterwards, as counted
+	space    int    // the most counted tokens that summary may have
+	target   int    // the most counted tokens that the messages may have afterwards
 	before   int64
 	conv     *Conversation
 }
 
-// Plan makes the plan of a compaction: which steps stay as they are, what
-// stands for the older ones, and how its summary is asked for. It changes
-// nothing; the conversation must not change before Compacted is asked.
+// Plan makes the plan of a compaction: which steps are kept, what replaces the older ones, and
+// the request for the summary. It changes nothing. The conversation must not change before
+// Compacted is called.
 func (c *Conversation) Plan(why, focus string) Plan {
 	limit := c.Limit()
 	if why == WhyLength && (limit == 0 || c.Tokens() < limit) {
-		limit = c.Tokens() * 9 / 10 // the provider's window is smaller than was thought
+		limit = c.Tokens() * 9 / 10 // the provider's window is smaller than expected
 	}
 	if limit == 0 {
 		limit = unknownWindow
 	}
 	if at := c.conf.filled().CompactAt; why == WhyFull && at < 90 {
-		limit = int(float64(limit) * at / 90) // earlier, and so to less
+		limit = int(float64(limit) * at / 90) // an earlier compaction leaves less
 	}
 	body := max(c.calib.to(limit)-c.headN, c.calib.to(limit)/4, 400)
 	p := Plan{Why: why, Focus: focus, conv: c, before: int64(c.Tokens()), space: body * partSummary / 100, target: body * goal / 100}
 	keep := body * partKept / 100
 	if why == WhyPerson {
-		keep = min(keep, c.bodyN*partKept/100) // also where the window is not full at all
+		keep = min(keep, c.bodyN*partKept/100) // even if the window is not full at all
 	}
 	older, kept := c.boundary(keep)
 	size := 0
@@ -69,7 +69,7 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	_, n := head(p.intro+p.ledger, -1)
 	freed := size - n - p.space
 	if older == 0 || float64(freed) < c.least() && why != WhyPerson || freed <= 0 {
-		return p // the oldest results go instead
+		return p // the oldest results are dropped instead
 	}
 	p.Summarise, p.older = true, older
 	if kept < len(c.ledger.prompts) {
@@ -82,9 +82,9 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	return p
 }
 
-// boundary returns how many of the oldest messages may go for the rest to be at
-// most so many tokens, and how many prompts are in the rest. Steps stay whole,
-// and the newest one stays.
+// boundary returns how many of the oldest messages must go so that the rest has at most this
+// number of tokens, and how many prompts are in the rest. Steps stay whole, and the newest one
+// stays.
 func (c *Conversation) boundary(tokens int) (older, prompts int) {
 	older = len(c.messages)
 	sum, n := c.tailAbout.tokens, 0
@@ -95,7 +95,7 @@ func (c *Conversation) boundary(tokens int) (older, prompts int) {
 			break
 		}
 		if c.about[i].kind == start {
-			break // what stands for older ones is made anew
+			break // the replacement of older ones is built anew
 		}
 		if c.about[i].kind == prompt {
 			n++
@@ -105,24 +105,24 @@ func (c *Conversation) boundary(tokens int) (older, prompts int) {
 		}
 		older, prompts = i, n
 		if sum > tokens {
-			break // more than that already, but it is the newest
+			break // already more than that, but it is the newest
 		}
 	}
 	if older == len(c.messages) && tailed {
-		return 0, n // results without their calls can not be: nothing may go
+		return 0, n // there can be no results without their calls: nothing may go
 	}
 	return older, prompts
 }
 
-// ask builds the request of the summary: the older messages as a record, cut
-// to what any window has room for.
+// ask builds the request for the summary: the older messages as a record, cut to a size that
+// fits any window.
 func (p *Plan) ask(body int) {
 	c := p.conv
 	room := min(body*partRecord/100, 32_000)
 	var lines []string
 	for i := p.older - 1; i >= 0 && room > 0; i-- {
 		if c.about[i].kind == start {
-			continue // its summary comes in whole
+			continue // its summary is included whole
 		}
 		s := record(c.sees(i), max(room/4, 60))
 		_, n := head(s, -1)
@@ -152,7 +152,7 @@ func (p *Plan) ask(body int) {
 	p.Input = int64(c.calib.of(countHead(Estimate{}, p.Ask.Head) + countMessage(Estimate{}, p.Ask.Messages[0])))
 }
 
-// record returns a message as the summary's request tells of it.
+// record returns a message in the form of the summary's request.
 func record(m llm.Message, most int) string {
 	var b strings.Builder
 	short := func(s string, tokens int) string {
@@ -180,8 +180,8 @@ func record(m llm.Message, most int) string {
 	return b.String()
 }
 
-// fallback is the summary that needs no model: the notes so far, and what the
-// agent said last before the kept steps.
+// fallback is the summary without a model: the notes so far, and the agent's last text before
+// the kept steps.
 func (c *Conversation) fallback(older, tokens int) string {
 	var said []string
 	left := tokens * 6 / 10
@@ -210,8 +210,8 @@ func (c *Conversation) fallback(older, tokens int) string {
 	return out
 }
 
-// Compacted returns the event: with a model's summary, or without one, where
-// failed is why there is none (nil: none was asked for).
+// Compacted returns the event: with a model's summary, or without one; then failed is the
+// reason (nil: none was asked for).
 func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
 	c := p.conv
 	e := event.Compacted{Why: p.Why, Focus: p.Focus, By: ByPointers, Before: p.before, Error: failed}
@@ -234,15 +234,15 @@ func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
 		e.Start = []llm.Message{m}
 	}
 	after := c.after(e)
-	// What the model cleaned up goes first.
+	// Released results are dropped first.
 	cleaned, freed := c.pointers(e.Older)
 	for _, x := range cleaned {
 		x.Message += len(e.Start) - e.Older
 		e.Pointers = append(e.Pointers, x)
 	}
 	after -= freed
-	// Where that is not enough, results go too: the oldest first, those of the
-	// newest step only where all is lost otherwise.
+	// If that is not enough, results are dropped: the oldest first, and those of the newest
+	// step only if nothing else helps.
 	after = p.drop(&e, after, p.target, false)
 	if limit := c.calib.to(c.Limit()) - c.headN; limit > 0 && after > limit*9/10 {
 		after = p.drop(&e, after, limit*8/10, true)
@@ -265,7 +265,7 @@ func (p Plan) text(title, summary string) string {
 	return b.String()
 }
 
-// after is what the messages count once e is applied.
+// after returns the count of the messages after e is applied.
 func (c *Conversation) after(e event.Compacted) int {
 	n := c.tailAbout.tokens
 	for _, m := range e.Start {
@@ -277,8 +277,8 @@ func (c *Conversation) after(e event.Compacted) int {
 	return n
 }
 
-// drop adds pointers until the messages count no more than target. newest says
-// whether the results of the newest step may go as well.
+// drop adds pointers until the messages count no more than target. newest permits dropping
+// results of the newest step too.
 func (p Plan) drop(e *event.Compacted, after, target int, newest bool) int {
 	c := p.conv
 	last := len(c.messages)
@@ -317,10 +317,10 @@ func (p Plan) drop(e *event.Compacted, after, target int, newest bool) int {
 	return after
 }
 
-// pointer is what stands for a dropped result.
+// pointer returns the text that replaces a dropped result.
 func pointer(r *llm.Result) string {
 	s := fmt.Sprintf("[This result was dropped to make room: %d bytes. Call %s again if you need it.]", len(r.Text), clip(r.Name, 60))
-	// Where the whole of it is, if it was cut when it came.
+	// Name the file with the whole result, if the result was cut.
 	if i := strings.Index(r.Text, "the whole is in "); i >= 0 {
 		if end := strings.Index(r.Text[i:], " …]"); end > 0 && end < 1000 {
 			s += " [" + r.Text[i:i+end] + "]"

@@ -2,8 +2,8 @@ package window
 
 import "github.com/pawl-agent/pawl/internal/core/llm"
 
-// Recount counts a conversation with another counter, while the conversation
-// goes on. Each counter still counts each part once.
+// Recount counts a conversation with another counter while the conversation goes on. Each
+// counter still counts each part once.
 type Recount struct {
 	with     Counter
 	rebases  int
@@ -13,8 +13,7 @@ type Recount struct {
 	counts   []int
 }
 
-// Recount prepares to count with another counter: Run counts, Adopt takes the
-// counts over.
+// Recount prepares counting with another counter: Run counts, and Adopt replaces the counts.
 func (c *Conversation) Recount(with Counter) *Recount {
 	return &Recount{with: with, rebases: c.rebases, head: c.head, messages: c.messages[:len(c.messages):len(c.messages)]}
 }
@@ -28,11 +27,10 @@ func (w *Recount) Run() {
 	}
 }
 
-// Adopt takes over what Run counted, and counts what came since. It returns
-// false and changes nothing if there was a rebase since: count again then.
+// Adopt takes the counts of Run and counts what was added since. After a rebase it returns
+// false and changes nothing: count again then.
 //
-// What usage told about the old counts is kept: the factor is that of the same
-// tokens by other counts.
+// The calibration is kept: its factor is converted to the new counts of the same tokens.
 func (c *Conversation) Adopt(w *Recount) bool {
 	if w.rebases != c.rebases {
 		return false

@@ -7,18 +7,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Share is a part of what fills the window.
+// Share is a part of the window's content.
 type Share struct {
 	Name   string
 	Count  int // how many of them there are
 	Tokens int
 }
 
-// Report lists what fills the window, part by part (SPEC 9.7). Tokens are as
-// the provider would count them.
+// Report lists what fills the window, part by part (SPEC 9.7). Tokens are in the provider's
+// count.
 type Report struct {
 	Window    int // the model's, 0: not known
-	Limit     int // what a request may have of it, 0: not known
+	Limit     int // the largest request, 0: not known
 	Tokens    int
 	Percent   float64
 	Tier      Tier
@@ -29,13 +29,13 @@ type Report struct {
 	Results   []Share // of results, by tool, largest first
 	Biggest   []Share // the biggest single results
 	Cap       int     // of the next result
-	Factor    float64 // what usage tells about the counts; 1: nothing yet
+	Factor    float64 // the calibration factor; 1: nothing reported yet
 	Compacts  int     // compactions so far
-	Failed    string  // why the last one has no summary of a model, "" where it has or wants none
-	Cleaned   int     // results that are marked to be left out
+	Failed    string  // why the last one has no summary by a model, "" if it has one or needs none
+	Cleaned   int     // results that are marked to be dropped
 }
 
-// Report reads the conversation: it costs as much as that is long.
+// Report computes the report; its cost grows with the conversation.
 func (c *Conversation) Report() Report {
 	limit := c.Limit()
 	r := Report{

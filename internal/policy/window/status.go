@@ -6,14 +6,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// WhyStatus begins Noted.Why of a status message; the tier it tells of
-// follows.
+// WhyStatus is the beginning of the Noted.Why of a status message; the tier follows.
 const WhyStatus = "window."
 
-// Status returns the message on how full the window is, where one is due
-// (SPEC 9.3): when the tier is another than the last one told, and only where
-// compaction is off or could not help, since percentages make models rush.
-// Status "always" prints C's: whenever the tier changes, and at the start.
+// Status returns a message about how full the window is, if one is due (SPEC 9.3): when the
+// tier changed since the last message, and only if compaction is off or could not help, since
+// percentages make models rush. With the status "always" it is due whenever the tier changes,
+// and at the start.
 func (c *Conversation) Status() (n event.Noted, due bool) {
 	t := c.Tier()
 	always := c.conf.Status == "always"
@@ -26,7 +25,7 @@ func (c *Conversation) Status() (n event.Noted, due bool) {
 	return event.Noted{Why: WhyStatus + string(t), Text: c.statusText(t)}, true
 }
 
-// statusText is C's, without its signs.
+// statusText is the message as the specification words it, without symbols.
 func (c *Conversation) statusText(t Tier) string {
 	used, left, most := c.Percent(), c.CallsLeft(), c.ResultCap()
 	switch t {

@@ -1,9 +1,9 @@
 package window
 
-// Tier is how full the window is, by the names of the lifecycle's table.
+// Tier is how full the window is, with the names of the lifecycle's table.
 type Tier string
 
-// The tiers (SPEC 9.2). A border belongs to the tier above it.
+// The tiers (SPEC 9.2). A limit belongs to the tier above it.
 const (
 	Normal     Tier = "normal"
 	Moderate   Tier = "moderate"
@@ -13,13 +13,12 @@ const (
 
 const (
 	capWindow     = 16_384  // the window that the caps were made for
-	minCap        = 50      // the least of a result that is of any use
-	unknownWindow = 128_000 // what caps assume of a model of unknown window
+	minCap        = 50      // the smallest useful part of a result
+	unknownWindow = 128_000 // assumed for a model whose window is not known
 )
 
-// reserved is what of a window is kept free for the reply: the longest one,
-// but at most an eighth of the window. The longest reply that is asked for
-// shrinks to what is left (Room).
+// reserved is the part of a window that is kept free for the reply: the longest reply, but at
+// most an eighth of the window. Requests ask for no longer reply than what is left (Room).
 func reserved(window, maxOutput int) int {
 	if maxOutput <= 0 {
 		maxOutput = 8192
@@ -27,8 +26,8 @@ func reserved(window, maxOutput int) int {
 	return min(maxOutput, window/8)
 }
 
-// Limit is how many tokens a request may have: the window without the reserved
-// reply, and no more than what a provider refused. 0: not known.
+// Limit is the largest request in tokens: the window without the reserved reply, and less than
+// a request that a provider refused. 0: not known.
 func (c *Conversation) Limit() int {
 	limit := 0
 	if c.info.Window > 0 {
@@ -40,12 +39,10 @@ func (c *Conversation) Limit() int {
 	return limit
 }
 
-// Tokens is how many tokens the next request has: as counted, by what reported
-// usage tells about the counts.
+// Tokens returns the tokens of the next request: the count, corrected by the calibration.
 func (c *Conversation) Tokens() int { return c.calib.of(c.headN + c.bodyN) }
 
-// Percent is how full the window is, 0 where its size is not known. It may be
-// over 100.
+// Percent returns how full the window is, 0 if its size is not known. It may exceed 100.
 func (c *Conversation) Percent() float64 {
 	limit := c.Limit()
 	if limit <= 0 {
@@ -54,11 +51,11 @@ func (c *Conversation) Percent() float64 {
 	return 100 * float64(c.Tokens()) / float64(limit)
 }
 
-// Tier is the tier of Percent.
+// Tier returns the tier for Percent.
 func (c *Conversation) Tier() Tier { return c.conf.Tier(c.Percent()) }
 
-// Room is how long a reply may be for request and reply to fit the window, in
-// tokens; 0 where that is not known.
+// Room returns the longest reply, in tokens, with which request and reply fit the window; 0 if
+// that is not known.
 func (c *Conversation) Room() int {
 	if c.info.Window <= 0 {
 		return 0
@@ -66,8 +63,8 @@ func (c *Conversation) Room() int {
 	return max(c.info.Window-c.Tokens()*102/100-64, 256)
 }
 
-// Urgency returns how pressing a compaction is, in C's words (SPEC 9.8): none,
-// low, medium, high, critical. A border belongs to the one below it.
+// Urgency returns how urgent a compaction is (SPEC 9.8): none, low, medium, high, critical. A
+// limit belongs to the level below it.
 func Urgency(percent float64) string {
 	switch {
 	case percent <= 70:
@@ -82,10 +79,10 @@ func Urgency(percent float64) string {
 	return "critical"
 }
 
-// CallsLeft guesses how many calls the window has room for, a tenth of it kept
-// free, by the results so far; at most 50 (SPEC 9.3).
+// CallsLeft estimates how many more calls fit into the window, with a tenth of it kept free,
+// from the results so far; at most 50 (SPEC 9.3).
 func (c *Conversation) CallsLeft() int {
-	limit, average := c.Limit(), 400 // C's size of an unknown result
+	limit, average := c.Limit(), 400 // the specification's size of an unknown result
 	most := c.conf.filled().CallsMost
 	if limit <= 0 {
 		return most
@@ -96,9 +93,9 @@ func (c *Conversation) CallsLeft() int {
 	return min(most, max(0, limit*9/10-c.Tokens())/average)
 }
 
-// ResultCap is how many tokens, as Estimate counts, of the next result are
-// shown: the tier's cap, and no more than the call's share of what is left, so
-// that the results of one step do not overfill the window.
+// ResultCap returns how many tokens, by Estimate, of the next result are shown: the tier's
+// cap, and at most the call's share of what is left, so that the results of one step do not
+// overfill the window.
 func (c *Conversation) ResultCap() int {
 	n := c.conf.Cap(c.Tier(), c.info.Window)
 	if limit := c.Limit(); limit > 0 {
@@ -108,8 +105,8 @@ func (c *Conversation) ResultCap() int {
 	return max(minCap, c.calib.to(n))
 }
 
-// ResultCapOf is ResultCap for a text that is at hand: one that the counter
-// finds more in than Estimate does (hashes, base64) gets less of it shown.
+// ResultCapOf is ResultCap for a given text: if the counter finds more tokens in it than
+// Estimate does (hashes, base64), less of it is shown.
 func (c *Conversation) ResultCapOf(text string) int {
 	n := c.ResultCap()
 	sample := text[:min(len(text), capSample)]
@@ -120,8 +117,8 @@ func (c *Conversation) ResultCapOf(text string) int {
 	return max(minCap, n*estimate/max(estimate, c.counter.Count(sample)))
 }
 
-// capSample is how many bytes of a text say what it is made of.
+// capSample is how many bytes of a text are counted for that.
 const capSample = 8 << 10
 
-// Bytes is how long a text of so many tokens is at least, in code or prose.
+// Bytes returns the least size in bytes of this number of tokens, in code or prose.
 func Bytes(tokens int) int { return tokens * 3 }
