@@ -20,8 +20,9 @@ const (
 	Note Kind = "note" // thinks, plans, remembers or asks, and changes no file
 )
 
-// The families of permission rules: a rule of the family read covers every tool
-// that shows files, and one of the family edit every tool that changes them.
+// The families of permission rules, by their names in rules: a rule of read covers
+// everything that shows files, one of edit everything that changes them, one of
+// bash every command line, and one of web_fetch every page that is fetched.
 const (
 	ReadFamily    = "read"
 	EditFamily    = "edit"
