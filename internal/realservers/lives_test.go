@@ -3,15 +3,7 @@
 package realservers
 
 import (
-	"bufio"
-	"context"
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -21,27 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
-
-// alive reports whether a process is there, and no zombie.
-func alive(pid int) bool {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	f := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
-	return len(f) > 0 && f[0] != "Z"
-}
-
-func gone(t *testing.T, pid int) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); alive(pid); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Errorf("process %d is still there", pid)
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-			return
-		}
-	}
-}
 
 func (r *rig) hover() error {
 	_, err := r.Hover(r.t.Context(), at("main.go", 10, "Square"))
@@ -57,14 +28,6 @@ func (r *rig) pid() int {
 	}
 	r.t.Fatal("no server runs")
 	return 0
-}
-
-func counts() (fds, goroutines int) {
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return 0, 0
-	}
-	return len(entries), runtime.NumGoroutine()
 }
 
 // SPEC 12.3: fifty restarts leave no process, descriptor or goroutine behind.
@@ -142,50 +105,6 @@ func TestHang(t *testing.T) {
 	gone(t, pid)
 	if err := r.hover(); err != nil {
 		t.Error(err)
-	}
-}
-
-// asChild makes this test binary start a server and wait to be killed.
-const asChild = "PAWL_REALSERVERS_CHILD"
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(asChild); dir != "" {
-		s := lsp.New(lsp.Options{Root: dir, Table: lsp.Table(nil)[:1], Start: shell.NewStarter(shell.StarterOptions{}), Confine: process.Free, Find: find})
-		if _, err := s.Hover(context.Background(), tool.CodeAt{Path: "main.go", Line: 10, Symbol: "Square"}); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		fmt.Println(s.Status()[0].PID)
-		select {}
-	}
-	os.Exit(m.Run())
-}
-
-// SPEC 12.3: no orphan after kill -9 of pawl.
-func TestNoOrphans(t *testing.T) {
-	r := newRig(t, projects[0])
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 5 {
-		cmd := exec.Command(self)
-		cmd.Env = append(os.Environ(), asChild+"="+r.dir)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		line, _ := bufio.NewReader(out).ReadString('\n')
-		pid, err := strconv.Atoi(strings.TrimSpace(line))
-		if err != nil || !alive(pid) {
-			t.Fatalf("the child said %q", line)
-		}
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-		gone(t, pid)
 	}
 }
 
