@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -94,7 +95,9 @@ func (v *View) Memory() (w memory.Working, all memory.Session) {
 }
 
 // Phases returns which phases there are and how far they are.
-func (v *View) Phases() Phases { return v.s.phases() }
+func (v *View) Phases() phase.Standing {
+	return eventlog.Look(v.s.log, v.s.progress.Phases().Standing)
+}
 
 // State is the agent's state (SPEC 1).
 func (v *View) State() fsm.State { return v.s.agent.State() }

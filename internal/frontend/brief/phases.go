@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
@@ -57,7 +56,7 @@ func Did(files, tests int) string {
 
 // PhaseList lists all phases: those that are over, the open one, what the plan
 // file has after it, and the totals. It is empty where there are none.
-func PhaseList(p session.Phases) []string {
+func PhaseList(p phase.Standing) []string {
 	var out []string
 	last := 0
 	for _, d := range p.Done {

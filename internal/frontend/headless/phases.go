@@ -3,7 +3,6 @@ package headless
 import (
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
@@ -35,7 +34,7 @@ type Phase struct {
 }
 
 // phasesOf is nil where there are none.
-func phasesOf(p session.Phases) *Phases {
+func phasesOf(p phase.Standing) *Phases {
 	if p.Open == nil && len(p.Done) == 0 && len(p.Plan) == 0 {
 		return nil
 	}
