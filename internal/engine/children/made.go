@@ -66,7 +66,7 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 		out.Limits.USD = a.USD
 	}
 	var missing []string
-	if out.Tools, missing = toolsOf(has.Tools, a, out.Agents > 0); len(missing) > 0 {
+	if out.Tools, missing = ToolsOf(has.Tools, a, out.Agents > 0); len(missing) > 0 {
 		note("the agent %s runs without %s: this session has no such tool", a.Kind, strings.Join(missing, ", "))
 	}
 	if a.About != "" {
@@ -76,10 +76,10 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 	return out
 }
 
-// toolsOf are the tools of an agent, in the order of the parent's. missing are
+// ToolsOf are the tools of an agent, in the order of the parent's. missing are
 // the names that mean none, and those with a limit on what the tool may do,
 // which could not be kept.
-func toolsOf(all tool.Set, a tool.Agent, agents bool) (out tool.Set, missing []string) {
+func ToolsOf(all tool.Set, a tool.Agent, agents bool) (out tool.Set, missing []string) {
 	named := map[string]bool{}
 	for _, n := range a.Tools {
 		if t, ok := all.Resolve(n); ok {
@@ -92,6 +92,7 @@ func toolsOf(all tool.Set, a tool.Agent, agents bool) (out tool.Set, missing []s
 		switch {
 		case a.Tools != nil && !named[t.Spec.Name], t.Delegates && !agents, a.ReadOnly && t.Does() == tool.Edit:
 		default:
+			t.Hidden = t.Hidden && !named[t.Spec.Name] // it may have no tool that calls what is hidden
 			out = append(out, t)
 		}
 	}

@@ -1,25 +1,17 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
 // swarmFront is Opened.Front of a swarm's log.
 const swarmFront = "swarm"
-
-// maxGraph bounds a file with a task graph, in bytes.
-const maxGraph = 64 << 20
 
 func (a *App) swarmCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -69,47 +61,12 @@ func (f *swarmFlags) check() error {
 }
 
 // graph reads a task graph. Errors name the line and the field, or the task.
-func (a *App) graph(file string) (g swarm.Graph, err error) {
-	path := file
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.Dir, path)
-	}
-	in, err := os.Open(path)
+func (a *App) graph(file string) (*taskgraph.File, error) {
+	f, err := taskgraph.Read(a.path(file), file)
 	if err != nil {
-		return g, usageError("cannot read the task graph: %w", err)
+		return nil, usageError("%w", err)
 	}
-	defer in.Close()
-	raw, err := io.ReadAll(io.LimitReader(in, maxGraph+1))
-	switch {
-	case err != nil:
-		return g, usageError("cannot read the task graph %s: %w", file, err)
-	case len(raw) > maxGraph:
-		return g, usageError("the task graph %s is larger than %d MB", file, maxGraph>>20)
-	}
-	if g, err = parseGraph(raw); err != nil {
-		return g, usageError("%s: %w", file, err)
-	}
-	return g, nil
-}
-
-// parseGraph reads YAML, of which JSON is a part.
-func parseGraph(raw []byte) (g swarm.Graph, err error) {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return g, errors.New("the file is empty: see doc/swarm.md for what stands in it")
-	}
-	if err := yaml.UnmarshalWithOptions(raw, &g, yaml.Strict()); err != nil {
-		return g, err
-	}
-	errs := []error{g.Check()}
-	for _, t := range g.Tasks {
-		if t.Resolves != "" {
-			errs = append(errs, errors.New("task "+t.ID+`: "resolves" is not for files: pawl makes such tasks by itself`))
-		}
-		if t.Agent != "" {
-			errs = append(errs, errors.New("task "+t.ID+`: "agent" is not taken: say in the goal how it is to be done, and name a model with "model"`))
-		}
-	}
-	return g, errors.Join(errs...)
+	return f, nil
 }
 
 // swarmLog is what the log of a swarm says of it.

@@ -7,18 +7,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
+	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
-	"github.com/pawl-agent/pawl/internal/policy/swarm"
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
@@ -42,7 +43,7 @@ The report goes to stdout, progress to stderr. See doc/swarm.md.`,
 			if err != nil {
 				return err
 			}
-			return a.swarm(c.Context(), f, &g)
+			return a.swarm(c.Context(), f, g)
 		},
 	}
 	f.add(c)
@@ -77,10 +78,12 @@ type swarmRun struct {
 	log   swarmLog
 	trees *trees.Store
 	home  string // of the trees
+	kinds map[string]workerKind
+	mu    sync.Mutex // for what is said once
 }
 
 // swarm runs a new graph, or goes on with the swarm of f.resume.
-func (a *App) swarm(ctx context.Context, f *swarmFlags, g *swarm.Graph) error {
+func (a *App) swarm(ctx context.Context, f *swarmFlags, g *taskgraph.File) error {
 	ctx, stop := a.untilSignal(ctx)
 	defer stop()
 	r := &swarmRun{App: a, f: f}
@@ -93,6 +96,9 @@ func (a *App) swarm(ctx context.Context, f *swarmFlags, g *swarm.Graph) error {
 		r.say("pawl: " + w)
 	}
 	if err := r.openTrees(ctx); err != nil {
+		return err
+	}
+	if err := r.chooseKinds(g); err != nil {
 		return err
 	}
 	if g != nil {

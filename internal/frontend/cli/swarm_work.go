@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
@@ -33,12 +35,18 @@ var errSwarmRepeats = errors.New("the worker made the same call over and over wi
 func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err error) {
 	f := r.f.flags
 	f.dir, f.resume, f.maxUSD, f.maxTokens, f.budget = j.Dir, "", 0, 0, ""
-	if j.Task.Model != "" {
-		f.model = j.Task.Model
+	kind, err := r.kind(j.Task)
+	if err != nil {
+		return done, err
+	}
+	f.model = cmp.Or(j.Task.Model, kind.Model, f.model)
+	if kind.ReadOnly {
+		f.mode = string(permission.Plan)
 	}
 	o, err := r.open(ctx, &f, front{name: "swarm-worker", tree: true, set: func(c *session.Config) {
 		c.Of = &event.ParentCall{Session: r.o.ID(), Call: j.Worker, Agent: "swarm"}
 		c.Parent, c.Limits, c.Agents = r.o.Coordination().Account(), swarm.WorkerLimits(), 0
+		kind.apply(c)
 	}})
 	if err != nil {
 		return done, err

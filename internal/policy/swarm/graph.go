@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,89 +32,127 @@ const (
 // Names become branches, folders and keys of stores.
 var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// ErrGraph is matched by every error of Check.
+// ErrGraph is matched by every Fault.
 var ErrGraph = errors.New("the task graph cannot be run")
 
+// Fault is one thing that is wrong with a graph.
+type Fault struct {
+	Task  int    // its index in Tasks; -1: it is about the whole graph
+	ID    string // of the task
+	Field string // of the task or the graph, as a file names it
+	Why   string
+}
+
+func (f Fault) Error() string {
+	if f.Task < 0 {
+		return f.Why
+	}
+	return fmt.Sprintf("task %s: %s", called(f.ID, f.Task), f.Why)
+}
+
+// Is makes every fault match ErrGraph.
+func (Fault) Is(target error) bool { return target == ErrGraph }
+
 // Check returns nil for a graph that can be run, and else everything that is
-// wrong with it, one error a fault, each with the task that it is about.
-func (g Graph) Check() error {
-	if len(g.Tasks) == 0 {
-		return fmt.Errorf("%w: it has no tasks", ErrGraph)
+// wrong with it as one Fault each, in the order of the tasks.
+func (g Graph) Check() []Fault {
+	whole := func(field, format string, args ...any) []Fault {
+		return []Fault{{Task: -1, Field: field, Why: fmt.Sprintf(format, args...)}}
 	}
-	if len(g.Tasks) > MaxTasks {
-		return fmt.Errorf("%w: it has %d tasks, at most %d can be run", ErrGraph, len(g.Tasks), MaxTasks)
+	switch {
+	case len(g.Tasks) == 0:
+		return whole("tasks", "the graph has no tasks")
+	case len(g.Tasks) > MaxTasks:
+		return whole("tasks", "the graph has %d tasks, at most %d can be run", len(g.Tasks), MaxTasks)
 	}
-	var errs []error
-	fault := func(i int, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("%w: task %s: %s", ErrGraph, called(g.Tasks[i], i), fmt.Sprintf(format, args...)))
-	}
+	var faults []Fault
 	first := make(map[string]int, len(g.Tasks))
 	folded := make(map[string]int, len(g.Tasks))
 	for i, t := range g.Tasks {
+		fault := func(field, format string, args ...any) {
+			faults = append(faults, Fault{Task: i, ID: t.ID, Field: field, Why: fmt.Sprintf(format, args...)})
+		}
 		lower := strings.ToLower(t.ID)
 		switch j, twice := folded[lower]; {
 		case !name.MatchString(t.ID):
-			fault(i, "the id must be 1 to 64 letters, digits, - or _, and begin with a letter or digit")
+			fault("id", "the id must be 1 to 64 letters, digits, - or _, and begin with a letter or digit")
 		case twice && g.Tasks[j].ID == t.ID:
-			fault(i, "task %d has the same id", j+1)
+			fault("id", "task %d has the same id", j+1)
 		case twice:
-			fault(i, "task %d has the id %s: ids must differ in more than case, since they name folders", j+1, g.Tasks[j].ID)
+			fault("id", "task %d has the id %s: ids must differ in more than case, since they name folders", j+1, g.Tasks[j].ID)
 		default:
 			folded[lower], first[t.ID] = i, i
 		}
-		switch {
-		case strings.TrimSpace(t.Goal) == "":
-			fault(i, "it has no goal")
-		case len(t.Goal) > maxText:
-			fault(i, "its goal is longer than %d KiB: put it into a file and name that", maxText>>10)
-		}
-		if len(t.Accept) == 0 {
-			fault(i, "it has no acceptance check: name a command line that succeeds when the task is done")
-		}
-		for _, line := range t.Accept {
-			if strings.TrimSpace(line) == "" {
-				fault(i, "an acceptance check is empty")
-			}
-		}
-		if t.Size < 0 || t.Size > maxSize {
-			fault(i, "its size is %d: it must be 1 to %d", t.Size, maxSize)
-		}
+		check(t, fault)
 	}
 	for i, t := range g.Tasks {
-		if len(t.After) > maxAfter {
-			fault(i, "it waits for %d tasks, at most %d are possible: let one task of its own wait for them", len(t.After), maxAfter)
-			continue
-		}
-		for k, id := range t.After {
-			_, known := first[id]
-			switch {
-			case id == t.ID:
-				fault(i, "it waits for itself")
-			case !known:
-				fault(i, "it waits for %q, which is no task%s", id, nearest(id, first))
-			case slices.Contains(t.After[:k], id):
-				fault(i, "it waits for %s twice", id)
-			}
-		}
+		faults = append(faults, waits(i, t, first)...)
 	}
 	for _, line := range g.Verify {
 		if strings.TrimSpace(line) == "" {
-			errs = append(errs, fmt.Errorf("%w: verify: a command line is empty", ErrGraph))
+			faults = append(faults, whole("verify", "verify: a command line is empty")...)
 		}
 	}
-	if len(errs) == 0 {
+	if len(faults) == 0 {
 		if c := cycle(g.Tasks, first); c != nil {
-			errs = append(errs, fmt.Errorf("%w: tasks wait for each other: %s", ErrGraph, strings.Join(c, " → ")))
+			faults = []Fault{{Task: first[c[0]], ID: c[0], Field: "after", Why: "tasks wait for each other: " + strings.Join(c, " → ")}}
 		}
 	}
-	return errors.Join(errs...)
+	slices.SortStableFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Task, b.Task) })
+	return faults
 }
 
-func called(t event.Task, i int) string {
-	if t.ID == "" {
+func check(t event.Task, fault func(field, format string, args ...any)) {
+	switch {
+	case strings.TrimSpace(t.Goal) == "":
+		fault("goal", "it has no goal")
+	case len(t.Goal) > maxText:
+		fault("goal", "its goal is longer than %d KiB: put it into a file and name that", maxText>>10)
+	}
+	if len(t.Accept) == 0 {
+		fault("accept", "it has no acceptance check: name a command line that succeeds when the task is done")
+	}
+	for _, line := range t.Accept {
+		if strings.TrimSpace(line) == "" {
+			fault("accept", "an acceptance check is empty")
+		}
+	}
+	if t.Size < 0 || t.Size > maxSize {
+		fault("size", "its size is %d: it must be 1 to %d", t.Size, maxSize)
+	}
+	if t.Resolves != "" {
+		fault("resolves", `"resolves" is not for graphs: pawl makes such tasks by itself`)
+	}
+}
+
+// waits returns what is wrong with what a task waits for.
+func waits(i int, t event.Task, known map[string]int) (faults []Fault) {
+	fault := func(format string, args ...any) {
+		faults = append(faults, Fault{Task: i, ID: t.ID, Field: "after", Why: fmt.Sprintf(format, args...)})
+	}
+	if len(t.After) > maxAfter {
+		fault("it waits for %d tasks, at most %d are possible: let one task of its own wait for them", len(t.After), maxAfter)
+		return faults
+	}
+	for k, id := range t.After {
+		_, is := known[id]
+		switch {
+		case id == t.ID:
+			fault("it waits for itself")
+		case !is:
+			fault("it waits for %q, which is no task%s", id, nearest(id, known))
+		case slices.Contains(t.After[:k], id):
+			fault("it waits for %s twice", id)
+		}
+	}
+	return faults
+}
+
+func called(id string, i int) string {
+	if id == "" {
 		return fmt.Sprintf("%d (no id)", i+1)
 	}
-	return fmt.Sprintf("%d (%.64q)", i+1, t.ID)
+	return fmt.Sprintf("%d (%.64q)", i+1, id)
 }
 
 func nearest(id string, known map[string]int) string {

@@ -46,16 +46,22 @@ func TestCheckNamesEveryFault(t *testing.T) {
 		{"an empty check", with(func(x *event.Task) { x.Accept = []string{" "} }), []string{"acceptance check is empty"}},
 		{"a size below 0", with(func(x *event.Task) { x.Size = -1 }), []string{"size is -1"}},
 		{"a size that overflows", with(func(x *event.Task) { x.Size = 1 << 62 }), []string{"must be 1 to 1000"}},
+		{"pawl's own field", with(func(x *event.Task) { x.Resolves = "b" }), []string{`"resolves" is not for graphs`}},
 		{"two faults", []event.Task{task("a", "z"), {ID: "b", Goal: "x"}}, []string{`waits for "z"`, "no acceptance check"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := Graph{Tasks: c.tasks}.Check()
-			if (err != nil) != (c.want != nil) || err != nil && !errors.Is(err, ErrGraph) {
-				t.Fatalf("Check: %v", err)
+			faults := Graph{Tasks: c.tasks}.Check()
+			if (faults != nil) != (c.want != nil) {
+				t.Fatalf("Check: %v", faults)
+			}
+			for _, f := range faults {
+				if !errors.Is(f, ErrGraph) || f.Field == "" {
+					t.Errorf("%+v", f)
+				}
 			}
 			for _, w := range c.want {
-				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%v\nlacks %q", err, w)
+				if !strings.Contains(fmt.Sprint(faults), w) {
+					t.Errorf("%v\nlacks %q", faults, w)
 				}
 			}
 		})

@@ -84,7 +84,7 @@ func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in In) (tool.Re
 	if env.Agents == nil {
 		return tool.Errorf("This session starts no agents. Do the work yourself."), nil
 	}
-	k, ok := find(kinds, in.Agent)
+	k, ok := Find(kinds, in.Agent)
 	if !ok {
 		var names []string
 		for _, k := range kinds {
@@ -116,7 +116,9 @@ func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in In) (tool.Re
 	return out, nil
 }
 
-func find(kinds []agents.Kind, name string) (agents.Kind, bool) {
+// Find returns the kind that a model or a person names; General where they name
+// none.
+func Find(kinds []agents.Kind, name string) (agents.Kind, bool) {
 	if strings.TrimSpace(name) == "" {
 		name = General
 	}

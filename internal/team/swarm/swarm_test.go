@@ -71,8 +71,8 @@ func (r *rig) open() {
 func (r *rig) plan(tasks ...event.Task) {
 	r.t.Helper()
 	g := swarm.Graph{Goal: "all", Tasks: tasks}
-	if err := g.Check(); err != nil {
-		r.t.Fatal(err)
+	if faults := g.Check(); faults != nil {
+		r.t.Fatal(faults)
 	}
 	if err := r.log.Append(r.t.Context(), event.Draft{Body: event.SwarmPlanned{Goal: g.Goal, Base: r.base, Tasks: tasks}}); err != nil {
 		r.t.Fatal(err)

@@ -1,0 +1,259 @@
+// Package taskgraph reads and writes the file of a swarm's task graph: YAML, of
+// which JSON is a part (doc/swarm.schema.json).
+//
+// Promised: every fault names the file's line, and a field that does not exist
+// the one that was most likely meant; what Format writes is read as the same
+// graph. Refused: several documents in one file, a field that is given twice,
+// and what policy/swarm finds wrong with the graph.
+package taskgraph
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// maxFile bounds a file, in bytes.
+const maxFile = 64 << 20
+
+// maxFaults is how many faults an error tells.
+const maxFaults = 20
+
+// File is a graph that can be run, with where things stand in the file.
+type File struct {
+	swarm.Graph
+	name  string
+	lines lines
+}
+
+// Read reads the graph in a file, which errors call name.
+func Read(path, name string) (*File, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the task graph: %w", err)
+	}
+	defer in.Close()
+	raw, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the task graph %s: %w", name, err)
+	case len(raw) > maxFile:
+		return nil, fmt.Errorf("the task graph %s is larger than %d MB", name, maxFile>>20)
+	}
+	return Parse(name, raw)
+}
+
+// Parse reads a graph. The error tells everything that is wrong with it, a line
+// for each fault.
+func Parse(name string, raw []byte) (*File, error) {
+	f := &File{name: name}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, f.at(0, errors.New("the file is empty: see doc/swarm.md for what stands in it"))
+	}
+	doc, err := parser.ParseBytes(raw, 0)
+	if err != nil {
+		return nil, f.yaml(err)
+	}
+	if len(doc.Docs) > 1 {
+		return nil, f.at(doc.Docs[1].Body.GetToken().Position.Line, errors.New("a second document begins here: a file holds one graph"))
+	}
+	f.lines = linesOf(doc)
+	if unknown := f.lines.unknown(); len(unknown) > 0 {
+		return nil, f.all(unknown)
+	}
+	if err := yaml.UnmarshalWithOptions(raw, &f.Graph, yaml.Strict()); err != nil {
+		return nil, f.yaml(err)
+	}
+	if faults := f.Check(); len(faults) > 0 {
+		return nil, f.Faults(faults)
+	}
+	return f, nil
+}
+
+// Faults is the error that tells what is wrong with the graph, with the lines.
+func (f *File) Faults(faults []swarm.Fault) error {
+	located := make([]fault, len(faults))
+	for i, x := range faults {
+		located[i] = fault{f.lines.of(x), x}
+	}
+	return f.all(located)
+}
+
+// fault is an error with the line that it is about, 0 for none.
+type fault struct {
+	line int
+	err  error
+}
+
+func (f *File) all(faults []fault) error {
+	var errs []error
+	for i, x := range faults {
+		if i == maxFaults {
+			errs = append(errs, f.at(0, fmt.Errorf("and %d faults more", len(faults)-i)))
+			break
+		}
+		errs = append(errs, f.at(x.line, x.err))
+	}
+	return errors.Join(errs...)
+}
+
+func (f *File) at(line int, err error) error {
+	if line == 0 {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return fmt.Errorf("%s:%d: %w", f.name, line, err)
+}
+
+// yaml tells an error of the YAML package in its place.
+func (f *File) yaml(err error) error {
+	line := 0
+	if y := (yaml.Error)(nil); errors.As(err, &y) {
+		if t := y.GetToken(); t != nil {
+			line = t.Position.Line
+		}
+		text := y.GetMessage()
+		if t := (*yaml.TypeError)(nil); errors.As(err, &t) && t.Token != nil {
+			text = fmt.Sprintf("%.40q stands where there must be %s", t.Token.Value, words(t.DstType))
+		}
+		if u := (*yaml.UnexpectedNodeTypeError)(nil); errors.As(err, &u) && u.Token != nil {
+			text = fmt.Sprintf("%.40q stands where there must be a %s", u.Token.Value, strings.ToLower(u.Expected.YAMLName()))
+		}
+		err = errors.New(text)
+	}
+	return f.at(line, err)
+}
+
+// words says what a field holds.
+func words(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Int:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "fields with their values"
+}
+
+// lines are where the parts of a graph stand in a file.
+type lines struct {
+	graph map[string]int
+	tasks []taskLines
+}
+
+type taskLines struct {
+	line   int
+	fields map[string]int
+}
+
+// of returns the line that a fault is about: that of the field, else of the
+// task.
+func (l lines) of(x swarm.Fault) int {
+	if x.Task < 0 {
+		return l.graph[x.Field]
+	}
+	if x.Task >= len(l.tasks) {
+		return l.graph["tasks"]
+	}
+	t := l.tasks[x.Task]
+	if n := t.fields[x.Field]; n > 0 {
+		return n
+	}
+	return t.line
+}
+
+func linesOf(doc *ast.File) (l lines) {
+	if len(doc.Docs) == 0 {
+		return l
+	}
+	var list ast.Node
+	l.graph = keys(doc.Docs[0].Body, func(key string, value ast.Node) {
+		if key == "tasks" {
+			list = value
+		}
+	})
+	seq, ok := list.(*ast.SequenceNode)
+	if !ok {
+		return l
+	}
+	for _, n := range seq.Values {
+		l.tasks = append(l.tasks, taskLines{line: n.GetToken().Position.Line, fields: keys(n, nil)})
+	}
+	return l
+}
+
+// keys returns the lines of a mapping's keys, nil where the node is none.
+func keys(n ast.Node, see func(key string, value ast.Node)) map[string]int {
+	m, ok := n.(ast.MapNode)
+	if !ok {
+		return nil
+	}
+	out := map[string]int{}
+	for it := m.MapRange(); it.Next(); {
+		key, ok := it.Key().(*ast.StringNode)
+		if !ok {
+			continue // a merge key, which the decoder takes or refuses
+		}
+		out[key.Value] = key.GetToken().Position.Line
+		if see != nil {
+			see(key.Value, it.Value())
+		}
+	}
+	return out
+}
+
+// unknown returns the fields that do not exist.
+func (l lines) unknown() (out []fault) {
+	look := func(fields map[string]int, known []string) {
+		for name, line := range fields {
+			if !slices.Contains(known, name) {
+				out = append(out, fault{line, fmt.Errorf("there is no field %.64q%s", name, meant(name, known))})
+			}
+		}
+	}
+	look(l.graph, graphFields)
+	for _, t := range l.tasks {
+		look(t.fields, taskFields)
+	}
+	slices.SortFunc(out, func(a, b fault) int { return cmp.Compare(a.line, b.line) })
+	return out
+}
+
+func meant(name string, known []string) string {
+	if near := editdistance.Nearest(name, known); near != "" {
+		return fmt.Sprintf(": did you mean %s?", near)
+	}
+	return ": there are " + strings.Join(known, ", ")
+}
+
+// The fields of a graph and of a task, as a file names them.
+var (
+	graphFields = fieldsOf(reflect.TypeFor[swarm.Graph]())
+	taskFields  = fieldsOf(reflect.TypeFor[event.Task]())
+)
+
+func fieldsOf(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("jsonschema") == "-" { // pawl's own
+			continue
+		}
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}

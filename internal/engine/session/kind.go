@@ -1,0 +1,47 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/children"
+)
+
+// As returns the configuration with the tools and the text of a kind of agent,
+// for a session that is no other one's child, as a worker's of a swarm. missing
+// are names of tools that mean none. The model, the mode and the budget are
+// chosen before a configuration is made.
+func (c Config) As(a tool.Agent) (as Config, missing []string) {
+	c.Tools, missing = children.ToolsOf(c.Tools, a, c.Agents > 0)
+	if c.Outside != nil {
+		missing = slices.DeleteFunc(missing, func(n string) bool { return strings.HasPrefix(n, "mcp__") }) // they come later
+		c.Outside = kindsOutside{c.Outside, a}
+	}
+	if a.About != "" {
+		about, rules := "\n\n"+a.About, c.Rules
+		c.System += about
+		if rules != nil {
+			c.Rules = func(ctx context.Context, g Guidance) []string {
+				g.System = strings.TrimSuffix(g.System, about) // rules are looked for at its end
+				return rules(ctx, g)
+			}
+		}
+	}
+	return c, missing
+}
+
+// kindsOutside gives the tools from outside that a kind of agent may use.
+type kindsOutside struct {
+	Outside
+	kind tool.Agent
+}
+
+// Offer is part of Outside.
+func (o kindsOutside) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, []string) {
+	all, notes := o.Outside.Offer(ctx, m, wait)
+	set, _ := children.ToolsOf(all, o.kind, false)
+	return set, notes
+}
