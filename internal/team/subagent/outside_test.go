@@ -23,7 +23,9 @@ type server struct{}
 func (server) Offer(context.Context, llm.Info, bool) (set tool.Set, notes []string) {
 	for _, name := range []string{"mcp__s__shown", "mcp__s__hidden", "mcp__s__denied"} {
 		t := tool.Raw(llm.ToolSpec{Name: name, Schema: json.RawMessage(`{"type":"object"}`)}, nil,
-			func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) { return tool.Text("ran " + name), nil })
+			func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
+				return tool.Text("ran " + name), nil
+			})
 		t.Hidden = name == "mcp__s__hidden"
 		set = append(set, t)
 	}
