@@ -52,7 +52,7 @@ func Open(p confine.Policy) (*Box, error) {
 		}
 		b.policy.Loopback = false
 	}
-	b.filter = filter(b.policy)
+	b.filter = compiled(b.policy)
 	if p.Level >= confine.Workspace {
 		if err := oneLink(p.Root); err != nil {
 			return nil, err

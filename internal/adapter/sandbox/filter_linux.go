@@ -3,6 +3,10 @@
 package sandbox
 
 import (
+	"maps"
+	"math"
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/policy/confine"
@@ -94,33 +98,99 @@ func (f *program) jump(test uint16, k uint32, yes, no uint8) {
 	*f = append(*f, unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, Jt: yes, Jf: no, K: k})
 }
 
+// filter is a seccomp filter as it is written: what is answered to which call,
+// by its number. The first answer to a call counts.
+type filter map[uint32]program
+
 // each answers calls by their number alone.
-func (f *program) each(calls []uint32, action uint32) {
+func (f filter) each(calls []uint32, action uint32) {
 	for _, c := range calls {
-		f.jump(unix.BPF_JEQ, c, 0, 1)
-		f.ret(action)
+		f.when(c, func(b *program) { b.ret(action) })
 	}
 }
 
 // when answers a call by its arguments: body ends in ret on every way.
-func (f *program) when(call uint32, body func(*program)) {
-	var b program
-	body(&b)
-	f.jump(unix.BPF_JEQ, call, 0, uint8(len(b)))
-	*f = append(*f, b...)
+func (f filter) when(call uint32, body func(*program)) {
+	if _, answered := f[call]; !answered {
+		var b program
+		body(&b)
+		f[call] = b
+	}
 }
 
-// filter is the program for a policy.
-func filter(p confine.Policy) []unix.SockFilter {
-	var f program
-	f.load(atArch)
-	f.jump(unix.BPF_JEQ, arch, 1, 0)
-	f.ret(unix.SECCOMP_RET_KILL_PROCESS) // 32-bit calls have other numbers
-	f.load(atNumber)
-	// x32 has its numbers above, with the same arch.
-	f.jump(unix.BPF_JGE, 1<<30, 0, 1)
-	f.ret(enosys)
+// either answers by the loaded value: with action where it is one of these.
+func (f *program) either(values []uint32, action uint32) {
+	for _, v := range values {
+		f.jump(unix.BPF_JEQ, v, 0, 1)
+		f.ret(action)
+	}
+}
 
+// compile is the program of a filter. The numbers are searched as in a tree, since
+// the kernel goes through the program once for each call there is when it is
+// loaded, which with a list took a third of the time of a command's start.
+func (f filter) compile() []unix.SockFilter {
+	var p program
+	p.load(atArch)
+	p.jump(unix.BPF_JEQ, arch, 1, 0)
+	p.ret(unix.SECCOMP_RET_KILL_PROCESS) // 32-bit calls have other numbers
+	p.load(atNumber)
+	return append(p, search(f.spans())...)
+}
+
+// span is what is answered to the calls from a number on, to the next span's.
+type span struct {
+	from uint32
+	body program
+}
+
+// spans are the answers to all numbers: calls that the filter does not name are
+// allowed where they are known, and else missing (x32 has its numbers there,
+// with the same arch).
+func (f filter) spans() []span {
+	var out []span
+	add := func(from uint32, body program) {
+		if n := len(out); n == 0 || !slices.Equal(out[n-1].body, body) {
+			out = append(out, span{from, body})
+		}
+	}
+	var known, unknown program
+	known.ret(allow)
+	unknown.ret(enosys)
+	rest := func(from, to uint32) { // those between two that are named
+		if from < min(to, firstUnknown) {
+			add(from, known)
+		}
+		if from = max(from, firstUnknown); from < to {
+			add(from, unknown)
+		}
+	}
+	next := uint32(0)
+	for _, call := range slices.Sorted(maps.Keys(f)) {
+		rest(next, call)
+		add(call, f[call])
+		next = call + 1
+	}
+	rest(next, math.MaxUint32)
+	return out
+}
+
+// search goes to the span of the loaded number.
+func search(spans []span) program {
+	if len(spans) == 1 {
+		return spans[0].body
+	}
+	half := len(spans) / 2
+	below, above := search(spans[:half]), search(spans[half:])
+	var p program
+	p.jump(unix.BPF_JGE, spans[half].from, 0, 1)
+	p.op(unix.BPF_JMP|unix.BPF_JA, uint32(len(below))) // further than a test can jump
+	return append(append(p, below...), above...)
+}
+
+// compiled is the program for a policy.
+func compiled(p confine.Policy) []unix.SockFilter {
+	f := filter{}
 	f.each(refused, eperm)
 	f.each(missing, enosys)
 	f.each(oldRefused, eperm)
@@ -137,14 +207,11 @@ func filter(p confine.Policy) []unix.SockFilter {
 	f.processes()
 	f.sockets(p.Loopback && p.Level >= confine.Workspace)
 	f.each(harmlessNew, allow)
-	f.jump(unix.BPF_JGE, firstUnknown, 0, 1)
-	f.ret(enosys)
-	f.ret(allow)
-	return f
+	return f.compile()
 }
 
 // opens hands over what opens for writing; reading is Landlock's alone.
-func (f *program) opens() {
+func (f filter) opens() {
 	flags := func(n uint32) func(*program) {
 		return func(b *program) {
 			b.arg(n)
@@ -160,7 +227,7 @@ func (f *program) opens() {
 }
 
 // processes keeps from others what Landlock's scope does not.
-func (f *program) processes() {
+func (f filter) processes() {
 	f.when(unix.SYS_CLONE, func(b *program) {
 		b.arg(0)
 		b.jump(unix.BPF_JSET, unix.CLONE_NEWNS|unix.CLONE_NEWCGROUP|unix.CLONE_NEWUTS|unix.CLONE_NEWIPC|unix.CLONE_NEWUSER|unix.CLONE_NEWPID|unix.CLONE_NEWNET|
@@ -229,11 +296,11 @@ var (
 	}
 )
 
-func (f *program) ioctls() {
+func (f filter) ioctls() {
 	f.when(unix.SYS_IOCTL, func(b *program) {
 		b.arg(1) // the kernel ignores the high half, and so does this
-		b.each(harmlessIoctl, allow)
-		b.each([]uint32{unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD}, eperm)
+		b.either(harmlessIoctl, allow)
+		b.either([]uint32{unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD}, eperm)
 		b.op(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xff00)
 		for _, k := range changingKinds {
 			b.jump(unix.BPF_JEQ, k<<8, 0, 1)

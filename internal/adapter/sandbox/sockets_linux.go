@@ -24,7 +24,7 @@ var turningOptions = []struct {
 // sockets leaves pairs and streams of the sandbox's own processes; with
 // loopback, pawl makes what they bind, connect and listen to. Datagrams reach
 // any socket that has a name, with an address in memory.
-func (f *program) sockets(loopback bool) {
+func (f filter) sockets(loopback bool) {
 	kinds := func(b *program) { // of unix sockets
 		b.arg(1)
 		b.op(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf)
@@ -92,12 +92,12 @@ func (f *program) sockets(loopback bool) {
 }
 
 // options refuses the turning options, as a kernel that does not have them.
-func (f *program) options() {
+func (f filter) options() {
 	f.when(unix.SYS_SETSOCKOPT, func(b *program) {
 		for _, o := range turningOptions {
 			var names program
 			names.arg(2)
-			names.each(o.names, errnoAction(unix.ENOPROTOOPT))
+			names.either(o.names, errnoAction(unix.ENOPROTOOPT))
 			names.ret(allow)
 			b.arg(1)
 			b.jump(unix.BPF_JEQ, o.level, 0, uint8(len(names)))

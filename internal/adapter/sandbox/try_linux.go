@@ -21,7 +21,7 @@ func tryKernel(listener bool) error {
 	if listener {
 		p.Level = confine.Workspace
 	}
-	b := &Box{policy: p, filter: filter(p), ruleset: -1}
+	b := &Box{policy: p, filter: compiled(p), ruleset: -1}
 	var err error
 	if b.ruleset, err = ruleset(confine.Policy{}, v); err != nil {
 		return fmt.Errorf("make the sandbox's rules: %w", err)
