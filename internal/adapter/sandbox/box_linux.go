@@ -236,6 +236,7 @@ func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
 		}
 		return nil, err
 	}
+	scope.confirm()
 	// Where it dumps core, a handler of the machine may take it.
 	_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
 	c.watch = c.startWatch(b.most)
@@ -292,25 +293,31 @@ func restrict(b *Box) (*supervisor, error) {
 	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(b.ruleset), 0, 0); errno != 0 {
 		return nil, &Lack{"that files outside cannot be read and written", "landlock_restrict_self: " + errno.Error()}
 	}
-	if parent := unix.Getppid(); parent > 0 && unix.Kill(parent, 0) == nil {
-		return nil, &Lack{"that processes outside are not signalled", "a signal to pawl's parent was not refused"}
+	if err := scope.try(); err != nil {
+		return nil, err
 	}
-	flags := uintptr(0)
-	if b.policy.Level >= confine.Workspace {
-		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+	// Where nothing is told it is only asked whether somebody is left.
+	fd, errno := b.load(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	if errno == unix.EBUSY && b.policy.Level < confine.Workspace {
+		if _, errno = b.load(0); errno == 0 {
+			return nil, nil
+		}
 	}
-	prog := unix.SockFprog{Len: uint16(len(b.filter)), Filter: &b.filter[0]}
-	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
-	runtime.KeepAlive(b)
 	switch {
 	case errno == unix.EBUSY:
 		return nil, &Lack{"that protected files stay", "this pawl runs in a sandbox whose calls another one answers, and there can be only one"}
 	case errno != 0:
 		return nil, &Lack{"that the network and other processes are out of reach", "seccomp: " + errno.Error()}
-	case flags == 0:
-		return nil, nil
 	}
-	return supervise(int(fd), b)
+	return supervise(fd, b)
+}
+
+// load puts the box's filter on the calling thread.
+func (b *Box) load(flags uintptr) (fd int, errno unix.Errno) {
+	prog := unix.SockFprog{Len: uint16(len(b.filter)), Filter: &b.filter[0]}
+	r, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
+	runtime.KeepAlive(b)
+	return int(r), errno
 }
 
 func dropCapabilities() error {
@@ -362,8 +369,14 @@ func (c *Child) Refusals() []Refusal {
 func (c *Child) End() {
 	c.end.Do(func() {
 		c.watch.stop()
-		c.sweep()
-		close(c.do)
+		if c.sup != nil && scope.proven.Load() {
+			c.do <- killDomain
+			close(c.do)
+			<-c.sup.done // nobody has the filter any more
+		} else {
+			c.sweep()
+			close(c.do)
+		}
 		if c.sup != nil {
 			go c.sup.stop() // nobody is left whose calls it would answer
 		}

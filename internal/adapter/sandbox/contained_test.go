@@ -68,11 +68,7 @@ func contain() int {
 	if err != nil {
 		return fail("chroot:", err)
 	}
-	var f program
-	f.load(atArch)
-	f.jump(unix.BPF_JEQ, arch, 1, 0)
-	f.ret(eperm)
-	f.load(atNumber)
+	f := filter{}
 	f.each(dockerRefuses, eperm)
 	f.each([]uint32{unix.SYS_CLONE3}, enosys)
 	f.when(unix.SYS_CLONE, func(b *program) {
@@ -83,11 +79,14 @@ func contain() int {
 	})
 	f.when(unix.SYS_SOCKET, func(b *program) {
 		b.arg(0)
-		b.each([]uint32{unix.AF_VSOCK, unix.AF_ALG}, eperm)
+		b.either([]uint32{unix.AF_VSOCK, unix.AF_ALG}, eperm)
 		b.ret(allow)
 	})
-	f.ret(allow)
-	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	for nr := uint32(firstUnknown); nr < 512; nr++ {
+		f.each([]uint32{nr}, allow)
+	}
+	p := f.compile()
+	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog))); errno != 0 {
 		return fail("seccomp:", errno)
 	}

@@ -189,7 +189,10 @@ func search(spans []span) program {
 }
 
 // compiled is the program for a policy.
-func compiled(p confine.Policy) []unix.SockFilter {
+func compiled(p confine.Policy) []unix.SockFilter { return rules(p).compile() }
+
+// rules is the filter of a policy.
+func rules(p confine.Policy) filter {
 	f := filter{}
 	f.each(refused, eperm)
 	f.each(missing, enosys)
@@ -207,7 +210,7 @@ func compiled(p confine.Policy) []unix.SockFilter {
 	f.processes()
 	f.sockets(p.Loopback && p.Level >= confine.Workspace)
 	f.each(harmlessNew, allow)
-	return f.compile()
+	return f
 }
 
 // opens hands over what opens for writing; reading is Landlock's alone.

@@ -4,14 +4,53 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// scope is what is known of the kernel's word that a confined thread signals its
+// own domain only.
+var scope signals
+
+type signals struct {
+	refused atomic.Int64 // the parent that a confined thread could not signal
+	proven  atomic.Bool
+}
+
+// try has the confined thread signal pawl's parent, which is outside.
+func (s *signals) try() error {
+	parent := unix.Getppid()
+	if parent <= 0 || s.proven.Load() {
+		return nil
+	}
+	switch err := unix.Kill(parent, 0); {
+	case err == nil:
+		return &Lack{"that processes outside are not signalled", "a signal to pawl's parent was not refused"}
+	case errors.Is(err, unix.EPERM):
+		s.refused.Store(int64(parent))
+	}
+	return nil
+}
+
+// confirm takes the scope as proven where a thread that is not confined can signal
+// what a confined one could not.
+func (s *signals) confirm() {
+	if parent := unix.Getppid(); !s.proven.Load() && int64(parent) == s.refused.Load() && unix.Kill(parent, 0) == nil && parent > 0 {
+		s.proven.Store(true)
+	}
+}
+
+// killDomain kills all in the domain of the calling thread at once: a process that
+// is being made meanwhile is not made. It is called where the scope is proven,
+// since without one it would be everybody.
+func killDomain() { _ = unix.Kill(-1, unix.SIGKILL) }
 
 // members are the living processes of the child's domain, and how many threads
 // they have. The kernel says who belongs: the confined thread can signal only
@@ -75,7 +114,7 @@ func field(status []byte, name string) string {
 	return ""
 }
 
-// sweep ends all members. They are stopped before they are killed: what is
+// sweep ends all members, where the scope is not proven. They are stopped before they are killed: what is
 // stopped does not fork, so each look finds fewer new ones.
 func (c *Child) sweep() {
 	stopped := map[int]bool{}

@@ -1,0 +1,57 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// SPEC 16.12: nothing of a command runs on, whichever way it went: by the kernel's
+// word for all of it, or one by one where that is not proven.
+func TestNothingRunsOnEitherWay(t *testing.T) {
+	const leaves = `(trap '' TERM HUP; exec sleep 100) & echo $!
+setsid sh -c 'echo $$; trap "" TERM; while :; do sleep 100; done' &
+sh -c 'sleep 100 & echo $!'
+sh -c 'echo $$; kill -STOP $$' &
+sleep 0.2`
+	for _, level := range []confine.Level{confine.ReadOnly, confine.Workspace} {
+		box, err := Open(confine.New(level, confine.Facts{Root: real(t.TempDir())}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = box.Close() })
+		for _, oneByOne := range []bool{false, true} {
+			var out strings.Builder
+			cmd := exec.Command("sh", "-c", leaves)
+			cmd.Stdout = &out
+			c, err := box.Start(cmd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if oneByOne {
+				scope.proven.Store(false) // the next start proves it again
+			}
+			if err := c.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			pids := strings.Fields(out.String())
+			if len(pids) != 4 {
+				t.Errorf("%s: it left %v", level, pids)
+			}
+			for _, p := range pids {
+				pid, err := strconv.Atoi(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, ok := confined(pid); ok {
+					t.Errorf("%s, one by one %v: %s runs on", level, oneByOne, p)
+				}
+			}
+		}
+	}
+}
