@@ -20,7 +20,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 func main() {
@@ -72,7 +75,7 @@ func run(files, n int) error {
 
 func measure(name, root, state string, n int) error {
 	before := heap()
-	j := journal.New(root, journal.Options{Dir: state, FirstLook: time.Minute})
+	j := journal.New(root, journal.Options{Dir: state, FirstLook: time.Minute, Git: &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}})
 	defer j.Close()
 	ctx := context.Background()
 	start := time.Now()

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -136,7 +137,7 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	ws, err := workspace.Open("/w", workspace.Options{})
+	ws, err := workspace.Open("/w", workspace.Options{Git: &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}})
 	if err != nil {
 		return err
 	}

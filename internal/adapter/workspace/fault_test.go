@@ -90,7 +90,7 @@ func attempt(w *Workspace, ws []tool.Write) (cs []tool.Change, err error, dead b
 // clear is a later process that writes in every folder.
 func clear(t testing.TB, root string) {
 	t.Helper()
-	w, err := Open(root, Options{NoGit: true})
+	w, err := Open(root, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

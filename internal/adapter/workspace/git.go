@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,18 +8,42 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
-// Git runs git in a folder and returns its output. Nothing that the repository
-// configures is executed: no hooks, no fsmonitor, no external diff, no
-// textconv, no pager, no fetching of missing objects (SPEC 16.6).
-func Git(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	return GitWith(ctx, dir, nil, nil, args...)
+// Git runs git for pawl itself, to read repositories that nobody may trust:
+// nothing that one configures is executed, neither hooks nor fsmonitor, external
+// diff, textconv or pager, and missing objects are not fetched (SPEC 16.6).
+// Where the kernel can confine it, it changes nothing either.
+type Git struct {
+	Starter process.Starter
+	// Confine is how git is confined: the zero value, read-only, or Free where
+	// there is no sandbox.
+	Confine process.Confine
 }
 
-// GitWith is Git with further environment entries and an input, nil for none.
-func GitWith(ctx context.Context, dir string, env []string, in io.Reader, args ...string) ([]byte, error) {
+// Reading is a Git that may read a folder outside the workspace as well.
+func (g *Git) Reading(dir string) *Git {
+	with := *g
+	with.Confine.Reads = append(slices.Clip(g.Confine.Reads), dir)
+	return &with
+}
+
+// Writing is a Git that may change a folder of pawl's own.
+func (g *Git) Writing(dir string) *Git {
+	with := *g
+	if g.Confine.Level == process.ReadOnly {
+		with.Confine.Level, with.Confine.Writes = process.Workspace, append(slices.Clip(g.Confine.Writes), dir)
+	}
+	return &with
+}
+
+// Run runs git in a folder, with further environment entries and an input, nil
+// for none, and returns its output.
+func (g *Git) Run(ctx context.Context, dir string, env []string, in io.Reader, args ...string) ([]byte, error) {
 	safe := []string{
 		"--no-pager", "--no-optional-locks",
 		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.pager=cat",
@@ -28,23 +51,13 @@ func GitWith(ctx context.Context, dir string, env []string, in io.Reader, args .
 		"-c", "core.sshCommand=false", "-c", "protocol.allow=never", "-c", "safe.bareRepository=explicit",
 		"-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	}
-	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
-	cmd.Dir = dir
-	cmd.Stdin = in
-	cmd.Env = append(gitEnv(), env...)
-	var out, fail bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &fail
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		why, _, _ := strings.Cut(strings.TrimSpace(fail.String()), "\n")
-		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || why == "" {
-			return out.Bytes(), fmt.Errorf("git %s: %w", args[0], err)
-		}
-		return out.Bytes(), fmt.Errorf("git %s: %s (%w)", args[0], why, err)
+	out, err := process.Output(ctx, g.Starter, process.Program{
+		Path: "git", Args: append(safe, args...), Dir: dir, Env: append(gitEnv(), env...), Exact: true, Stdin: in, Confine: g.Confine,
+	})
+	if err == nil || ctx.Err() != nil {
+		return out, ctx.Err()
 	}
-	return out.Bytes(), nil
+	return out, fmt.Errorf("git %s: %w", args[0], err)
 }
 
 // gitEnv is what git needs to find its user's configuration and no more: a
@@ -76,11 +89,11 @@ func repository(dir string) string {
 	}
 }
 
-// gitFiles lists tracked and untracked files below dir that are not ignored,
+// files lists tracked and untracked files below dir that are not ignored,
 // relative to dir. Nested repositories come as folders, with a slash at the
 // end.
-func gitFiles(ctx context.Context, dir, repo string) ([]string, error) {
-	out, err := Git(ctx, dir, "ls-files", "-z", "-c", "-o", "--exclude-standard")
+func (g *Git) files(ctx context.Context, dir, repo string) ([]string, error) {
+	out, err := g.Run(ctx, dir, nil, nil, "ls-files", "-z", "-c", "-o", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +104,7 @@ func gitFiles(ctx context.Context, dir, repo string) ([]string, error) {
 	if _, err := os.Lstat(filepath.Join(repo, ".gitmodules")); err != nil {
 		return names, nil
 	}
-	staged, err := Git(ctx, dir, "ls-files", "-z", "-s")
+	staged, err := g.Run(ctx, dir, nil, nil, "ls-files", "-z", "-s")
 	if err != nil {
 		return nil, err
 	}
@@ -110,13 +123,13 @@ func gitFiles(ctx context.Context, dir, repo string) ([]string, error) {
 	return names, nil
 }
 
-// gitIgnored returns which of the names in dir git ignores.
-func gitIgnored(ctx context.Context, dir string, names []string) (map[string]bool, error) {
+// ignored returns which of the names in dir git ignores.
+func (g *Git) ignored(ctx context.Context, dir string, names []string) (map[string]bool, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
 	in := strings.NewReader(strings.Join(names, "\x00") + "\x00")
-	out, err := GitWith(ctx, dir, nil, in, "check-ignore", "-z", "--stdin")
+	out, err := g.Run(ctx, dir, nil, in, "check-ignore", "-z", "--stdin")
 	exit := (*exec.ExitError)(nil)
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: none
 		return nil, err

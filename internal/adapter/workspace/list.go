@@ -25,8 +25,8 @@ const ignoreMax = 1 << 20
 // and sorted. In a repository git tells which; a folder that git ignores as a
 // whole was asked for by name, so it is walked.
 func (w *Workspace) files(ctx context.Context, p place) ([]string, error) {
-	if repo := repository(p.abs); repo != "" && !w.noGit {
-		names, err := gitFiles(ctx, p.abs, repo)
+	if git, repo := w.gitOf(p); git != nil {
+		names, err := git.files(ctx, p.abs, repo)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -47,6 +47,22 @@ func (w *Workspace) files(ctx context.Context, p place) ([]string, error) {
 	}
 	slices.Sort(k.out)
 	return k.out, nil
+}
+
+// gitOf is the git that tells about a folder, and the repository that it is in;
+// nil where there is none.
+func (w *Workspace) gitOf(p place) (*Git, string) {
+	if w.git == nil {
+		return nil, ""
+	}
+	repo := repository(p.abs)
+	switch {
+	case repo == "":
+		return nil, ""
+	case p.inside: // the sandbox lets the workspace's own repository be read
+		return w.git, repo
+	}
+	return w.git.Reading(repo), repo
 }
 
 // nested puts the files of nested repositories in the place of their folders.
@@ -278,12 +294,12 @@ func (w *Workspace) List(ctx context.Context, dir string) ([]tool.Entry, error) 
 
 // ignoredIn returns which entries of a folder are ignored.
 func (w *Workspace) ignoredIn(ctx context.Context, p place, root *os.Root, entries []fs.DirEntry) (func(fs.DirEntry) bool, error) {
-	if repository(p.abs) != "" && !w.noGit {
+	if git, _ := w.gitOf(p); git != nil {
 		names := make([]string, len(entries))
 		for i, e := range entries {
 			names[i] = e.Name()
 		}
-		set, err := gitIgnored(ctx, p.abs, names)
+		set, err := git.ignored(ctx, p.abs, names)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -52,12 +52,12 @@ func TestIgnoreIsGits(t *testing.T) {
 			}
 		}
 	}
-	w, err := Open(root, Options{})
+	w, err := Open(root, Options{Git: plainGit})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	plainW, err := Open(root, Options{NoGit: true})
+	plainW, err := Open(root, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestIgnoreIsGits(t *testing.T) {
 			}
 		}
 		p, _ := w.resolve(".")
-		want, err := gitFiles(context.Background(), root, root)
+		want, err := plainGit.files(context.Background(), root, root)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestIgnoreIsGits(t *testing.T) {
 // ignoredAbove: what is in an ignored folder is ignored whatever its names.
 func ignoredAbove(t *rapid.T, w *Workspace, p place) bool {
 	for q := p; q.abs != w.root; q = w.parent(q) {
-		set, err := gitIgnored(context.Background(), w.parent(q).abs, []string{q.base()})
+		set, err := plainGit.ignored(context.Background(), w.parent(q).abs, []string{q.base()})
 		if err != nil {
 			t.Fatal(err)
 		}

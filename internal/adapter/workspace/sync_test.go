@@ -25,7 +25,7 @@ func TestSyncBeforeRename(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "a"), []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(root, Options{NoGit: true})
+	w, err := Open(root, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

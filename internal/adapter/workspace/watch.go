@@ -1,10 +1,6 @@
 package workspace
 
-import (
-	"context"
-	"io"
-	"slices"
-)
+import "slices"
 
 // What is here is for the journal, a package of its own below this one.
 
@@ -33,11 +29,6 @@ const IgnoreMax = ignoreMax
 
 // Repository finds the folder above dir (or dir) that has a .git, "" for none.
 func Repository(dir string) string { return repository(dir) }
-
-// GitIn is Git with something on its standard input.
-func GitIn(ctx context.Context, dir string, in io.Reader, args ...string) ([]byte, error) {
-	return GitWith(ctx, dir, nil, in, args...)
-}
 
 // Temporary reports whether a name is one of those that writes go through.
 func Temporary(name string) bool { return isTemp(name) }

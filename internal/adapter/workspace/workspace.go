@@ -40,8 +40,8 @@ type Options struct {
 	// Outside allows reading and writing outside the root by absolute path.
 	// The permission gate has decided before.
 	Outside bool
-	// NoGit never calls git: ignore files are read by our own matcher.
-	NoGit bool
+	// Git tells what is ignored; nil: ignore files are read by our own matcher.
+	Git *Git
 }
 
 // Workspace implements tool.Files. It is safe for concurrent use; callers that
@@ -57,7 +57,7 @@ type shared struct {
 	root  string // real absolute path
 	dir   *os.Root
 	folds bool // names that differ in case are the same file here
-	noGit bool
+	git   *Git // nil: it is not asked
 
 	mu     sync.Mutex
 	parted map[string]bool // hard-linked files whose parting was said
@@ -94,7 +94,7 @@ func Open(root string, opts Options) (*Workspace, error) {
 		return nil, plain("open folder", root, err)
 	}
 	return &Workspace{
-		shared:  &shared{root: abs, dir: dir, folds: foldsCase(abs), noGit: opts.NoGit, parted: map[string]bool{}, swept: map[string]bool{}, now: time.Now, flush: (*os.File).Sync},
+		shared:  &shared{root: abs, dir: dir, folds: foldsCase(abs), git: opts.Git, parted: map[string]bool{}, swept: map[string]bool{}, now: time.Now, flush: (*os.File).Sync},
 		outside: opts.Outside,
 	}, nil
 }

@@ -12,8 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
+
+// plainGit is git where nothing is confined.
+var plainGit = &Git{Starter: &processtest.Plain{}, Confine: process.Free}
 
 func open(t testing.TB, files map[string]string) (*Workspace, string) {
 	t.Helper()
@@ -24,7 +29,7 @@ func open(t testing.TB, files map[string]string) (*Workspace, string) {
 	for name, text := range files {
 		put(t, filepath.Join(root, name), text)
 	}
-	w, err := Open(root, Options{})
+	w, err := Open(root, Options{Git: plainGit})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -244,7 +244,7 @@ func TestNoLostUpdate(t *testing.T) {
 	var mu sync.Mutex
 	made := map[string]bool{}
 	for a := range agents {
-		ws, err := workspace.Open(dir, workspace.Options{NoGit: true})
+		ws, err := workspace.Open(dir, workspace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func folder(t testing.TB, files map[string]string) (*workspace.Workspace, string
 			t.Fatal(err)
 		}
 	}
-	ws, err := workspace.Open(dir, workspace.Options{NoGit: true})
+	ws, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func BenchmarkEdit(b *testing.B) {
 	for name, size := range map[string]int{"100KB": 100 << 10, "100MB": 100 << 20} {
 		b.Run(name, func(b *testing.B) {
 			dir := b.TempDir()
-			ws, err := workspace.Open(dir, workspace.Options{NoGit: true})
+			ws, err := workspace.Open(dir, workspace.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}

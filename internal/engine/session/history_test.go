@@ -272,7 +272,7 @@ func TestHistories(t *testing.T) {
 // The same on real files, with a process that dies before or behind a write.
 func TestHistoriesOnDisk(t *testing.T) {
 	for seed := range 12 {
-		ws, err := workspace.Open(t.TempDir(), workspace.Options{NoGit: true})
+		ws, err := workspace.Open(t.TempDir(), workspace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

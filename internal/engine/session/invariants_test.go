@@ -194,7 +194,7 @@ func drawWorld(t *testing.T, rt *rapid.T) *world {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o600); err != nil {
 		rt.Fatal(err)
 	}
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true, NoGit: true})
+	ws, err := workspace.Open(dir, workspace.Options{Outside: true})
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -15,9 +15,12 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -29,6 +32,7 @@ func journaled(t *testing.T, opt journal.Options) func(*session.Config) {
 		if opt.Dir == "" {
 			opt.Dir = t.TempDir()
 		}
+		opt.Git = &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}
 		j := journal.New(c.Dir, opt)
 		t.Cleanup(func() { _ = j.Close() })
 		c.Journal = changes.Share(j)

@@ -29,6 +29,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	proc "github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -117,10 +118,10 @@ func (l *life) newState() string {
 
 func (l *life) open() {
 	l.crash = &crash{steps: -1}
-	l.j = journal.New(l.dir, journal.Options{Dir: l.state})
+	l.j = journal.New(l.dir, journal.Options{Dir: l.state, Git: &workspace.Git{Starter: &processtest.Plain{}, Confine: proc.Free}})
 	l.sh = shell.New(shell.Options{Root: l.dir, SpillDir: filepath.Join(l.base, "spill")})
 	var err error
-	l.ws, err = workspace.Open(l.dir, workspace.Options{NoGit: true})
+	l.ws, err = workspace.Open(l.dir, workspace.Options{})
 	must(err)
 	l.s, err = Open(context.Background(), Config{
 		Store: crashStore{l.store, l.crash}, ID: "s", Dir: l.dir, Model: llmtest.New(), Files: crashFiles{l.ws, l.crash},

@@ -50,7 +50,7 @@ func newRig(t *testing.T, mode string, m *llmtest.Model, change ...func(*session
 		t.Fatal(err)
 	}
 	r := &rig{t: t, dir: dir, store: memory.New(time.Now), model: m}
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true, NoGit: true})
+	ws, err := workspace.Open(dir, workspace.Options{Outside: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer st.Close()
-	ws, err := workspace.Open(b.TempDir(), workspace.Options{NoGit: true})
+	ws, err := workspace.Open(b.TempDir(), workspace.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

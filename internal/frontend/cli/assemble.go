@@ -71,6 +71,8 @@ type opened struct {
 	store    event.Store
 	model    modelChoice
 	trust    *folderTrust
+	by       confinedBy
+	git      *workspace.Git // pawl's own
 	warnings []string
 	custom   []slash.Custom
 	closers  []func() error
@@ -249,14 +251,15 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	if m, ok := w.model.(io.Closer); ok {
 		o.closers = append(o.closers, m.Close)
 	}
-	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true}); err != nil { // the permission gate decides before
-		return w, err
-	}
 	outside, held := a.outside(c, o)
 	w.mask = secrets.New(append(held, a.heldSecrets()...)...)
 	starter := o.starter(c.by)
+	o.by, o.git = c.by, &workspace.Git{Starter: starter, Confine: c.by.git()}
+	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.git}); err != nil { // the permission gate decides before
+		return w, errors.Join(err, starter.Close())
+	}
 	w.shell = shell.New(shell.Options{Root: c.dir, Starter: starter, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
-	w.journal = a.journal(c.dir, c.paths, f.noSession)
+	w.journal = a.journal(c.dir, c.paths, f.noSession, o.git)
 	o.closers = append(o.closers, w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
 	w.hooks = a.hooks(c, starter, o)
 	if c.conf.User.LSP.On() && c.trust != nil {

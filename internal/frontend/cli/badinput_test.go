@@ -313,7 +313,7 @@ func TestDiskFullMidway(t *testing.T) {
 // runFull runs a prompt with a store that takes this many appends.
 func runFull(t *testing.T, dir string, under event.Store, n, room int) (code int) {
 	t.Helper()
-	ws, err := workspace.Open(dir, workspace.Options{NoGit: true})
+	ws, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -73,6 +74,14 @@ func (a *App) tryConfining(f *flags, conf settings.Loaded, paths settings.Paths,
 		return missing("only commands that just read are confined", workspace)
 	}
 	return by, "", nil
+}
+
+// git is how pawl's own git is confined.
+func (by confinedBy) git() process.Confine {
+	if by.boxes == nil {
+		return process.Free
+	}
+	return process.Confine{}
 }
 
 // starter starts the processes of a session. What it leaves is removed after it

@@ -325,6 +325,43 @@ func TestHostileRepository(t *testing.T) {
 	}
 }
 
+// SPEC 14.2, 16.6: a swarm on a hostile repository: pawl's own git makes trees of
+// it, merges and writes back, and nothing that the repository configures runs.
+func TestHostileRepositorySwarm(t *testing.T) {
+	for _, box := range []string{"workspace", "off"} {
+		t.Run("sandbox "+box, func(t *testing.T) {
+			t.Parallel()
+			h := newHostile(t)
+			srv := httptest.NewServer(&llmtest.Server{Reply: func(n int, _ []byte) llmtest.Turn {
+				if n == 0 {
+					return llmtest.Use("write", `{"path":"b.c","content":"int b;\n"}`, "write", `{"path":"b.bin","content":"b\n"}`)
+				}
+				return llmtest.Say("done")
+			}})
+			defer srv.Close()
+			h.put(h.out, "graph.yaml", "goal: x\ntasks:\n  - {id: a, goal: g, accept: [\"test -f b.c\"]}\nverify: [\"test -f b.bin\"]\n", 0o600)
+			before := h.state()
+			c := pawl(t, h.dir, h.home, []string{"ANTHROPIC_API_KEY=" + theKey + "-api", "ANTHROPIC_BASE_URL=" + srv.URL, "PAWL_MODEL=anthropic/claude-script"},
+				"swarm", "run", "--workers", "1", "--permission-mode", "auto", "--sandbox", box, filepath.Join(h.out, "graph.yaml"))
+			out, err := c.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "verified") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if marks := h.marks(); len(marks) > 0 {
+				t.Errorf("it ran %v\n%s", marks, out)
+			}
+			if after := h.state(); after != before {
+				t.Errorf("changed:\n%s", differing(before, after))
+			}
+			for _, name := range []string{"b.c", "b.bin"} {
+				if _, err := os.Stat(filepath.Join(h.dir, name)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
 // inert checks that a result lists what does not run.
 func (h *hostile) inert(f event.FolderTrust) {
 	h.t.Helper()

@@ -4,13 +4,14 @@ import (
 	"path/filepath"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 )
 
 // journal is what finds the changes of commands. It does nothing before the
 // first command. Without a session nothing of it is kept.
-func (a *App) journal(dir string, paths settings.Paths, noSession bool) *journal.Journal {
-	opt := journal.Options{Dir: filepath.Join(paths.State, "journal"), Skip: []string{paths.State, paths.Config}}
+func (a *App) journal(dir string, paths settings.Paths, noSession bool, git *workspace.Git) *journal.Journal {
+	opt := journal.Options{Dir: filepath.Join(paths.State, "journal"), Skip: []string{paths.State, paths.Config}, Git: git}
 	if noSession {
 		opt.Dir = ""
 	}

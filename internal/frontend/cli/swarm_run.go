@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
@@ -198,7 +199,11 @@ func (r *swarmRun) openTrees(ctx context.Context) error {
 	if in, err := filepath.Rel(dir, r.home); err == nil && filepath.IsLocal(in) {
 		return fault.NewConfiguration("work in the project's own folder, or set XDG_DATA_HOME to a place outside", "the trees of workers would lie in %s itself", dir)
 	}
-	r.trees, err = trees.Open(ctx, filepath.Join(r.home, "git"), dir)
+	git := *r.o.git
+	if !r.o.by.has.Workspace { // nothing that may write can be confined here
+		git.Confine = process.Free
+	}
+	r.trees, err = trees.Open(ctx, &git, filepath.Join(r.home, "git"), dir)
 	return err
 }
 

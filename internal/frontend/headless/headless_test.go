@@ -35,7 +35,7 @@ func open(t *testing.T, m *llmtest.Model) (*session.Session, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := workspace.Open(dir, workspace.Options{NoGit: true})
+	ws, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func newAgent(t *testing.T, m llm.Model, files map[string]string, change ...func
 			t.Fatal(err)
 		}
 	}
-	ws, err := workspace.Open(dir, workspace.Options{NoGit: true})
+	ws, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

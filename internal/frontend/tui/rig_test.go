@@ -129,7 +129,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	if err != nil {
 		return nil, err
 	}
-	ws, err := workspace.Open(r.dir, workspace.Options{Outside: true, NoGit: true})
+	ws, err := workspace.Open(r.dir, workspace.Options{Outside: true})
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func newRig(t *testing.T, files string, turns ...llmtest.Turn) *rig {
 		name, text, _ := strings.Cut(f, " --")
 		r.put(name, strings.TrimPrefix(text, "\n")+"\n")
 	}
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true, NoGit: true})
+	ws, err := workspace.Open(dir, workspace.Options{Outside: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func newRig(t *testing.T, ps plays, change ...func(*session.Config)) *rig {
 		}
 		return llmtest.Say("done")
 	}
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true, NoGit: true})
+	ws, err := workspace.Open(dir, workspace.Options{Outside: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,11 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
@@ -41,7 +44,7 @@ func newRig(t *testing.T, files map[string]string) *rig {
 			t.Fatal(err)
 		}
 	}
-	ts, err := trees.Open(t.Context(), t.TempDir(), root)
+	ts, err := trees.Open(t.Context(), &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}, t.TempDir(), root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,7 @@ func TestJoinsNoTurn(t *testing.T) {
 
 func open(t *testing.T, dir string, mode permission.Mode, deny string, limits budget.Limits, turns []llmtest.Turn) *session.Session {
 	t.Helper()
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true, NoGit: true})
+	ws, err := workspace.Open(dir, workspace.Options{Outside: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,8 @@ func (l *look) begin() (fresh bool, err error) {
 	if ok {
 		j.x, j.tag, j.sources, j.gitSeen, j.forced = old.x, old.tag, old.sources, old.gitSeen, old.forced
 	}
-	if !j.opt.NoGit {
-		j.repo = findRepo(l.ctx, j.root)
+	if j.opt.Git != nil {
+		j.repo = findRepo(l.ctx, j.opt.Git, j.root)
 	}
 	if j.repo != nil {
 		j.outer = j.repo.rules()
@@ -97,11 +97,11 @@ func (r *repo) stamps() []stamp {
 func (l *look) sources() bool {
 	j := l.j
 	if j.repo == nil {
-		if j.opt.NoGit || workspace.Repository(j.root) == "" {
+		if j.opt.Git == nil || workspace.Repository(j.root) == "" {
 			return false
 		}
-		if j.repo = findRepo(l.ctx, j.root); j.repo == nil {
-			j.opt.NoGit = true // git is not there, or refuses it
+		if j.repo = findRepo(l.ctx, j.opt.Git, j.root); j.repo == nil {
+			j.opt.Git = nil // git is not there, or refuses it
 			return false
 		}
 	}

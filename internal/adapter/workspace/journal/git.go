@@ -23,6 +23,7 @@ import (
 // that a blob has the content of a file whose stamp git recorded. Git never
 // reads a file for it, so no filter of the repository runs.
 type repo struct {
+	git     *workspace.Git
 	root    string // the workspace
 	prefix  string // the workspace seen from the top, "" or with a slash
 	index   string
@@ -36,12 +37,12 @@ const attributesName = ".gitattributes"
 
 // findRepo finds the repository; nil where there is none, or git can not be
 // asked.
-func findRepo(ctx context.Context, root string) *repo {
+func findRepo(ctx context.Context, git *workspace.Git, root string) *repo {
 	top := workspace.Repository(root)
 	if top == "" {
 		return nil
 	}
-	out, err := workspace.Git(ctx, root, "rev-parse", "--show-object-format", "--git-path", "index", "--git-path", "info/exclude", "--git-path", "info/attributes")
+	out, err := git.Run(ctx, root, nil, nil, "rev-parse", "--show-object-format", "--git-path", "index", "--git-path", "info/exclude", "--git-path", "info/attributes")
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if err != nil || len(lines) != 4 {
 		return nil
@@ -52,7 +53,7 @@ func findRepo(ctx context.Context, root string) *repo {
 		}
 		return filepath.Join(root, p)
 	}
-	r := &repo{root: root, index: abs(lines[1]), idLen: sha1.Size, config: map[string]string{}}
+	r := &repo{git: git, root: root, index: abs(lines[1]), idLen: sha1.Size, config: map[string]string{}}
 	if lines[0] == "sha256" {
 		r.idLen = sha256.Size
 	}
@@ -60,7 +61,7 @@ func findRepo(ctx context.Context, root string) *repo {
 		r.prefix = filepath.ToSlash(rel) + "/"
 	}
 	// Exit code 1: none is set.
-	out, _ = workspace.Git(ctx, root, "config", "-z", "--type=path", "--get-regexp", `^core\.(autocrlf|eol|attributesfile|excludesfile)$`)
+	out, _ = git.Run(ctx, root, nil, nil, "config", "-z", "--type=path", "--get-regexp", `^core\.(autocrlf|eol|attributesfile|excludesfile)$`)
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		if k, v, ok := strings.Cut(entry, "\n"); ok {
 			r.config[k] = v
@@ -121,7 +122,7 @@ type tracked struct {
 // index was written.
 func (r *repo) list(ctx context.Context) (all []tracked, written int64, err error) {
 	before := pathStamp(r.index)
-	out, err := workspace.Git(ctx, r.root, "ls-files", "-s", "-v", "--debug", "-z")
+	out, err := r.git.Run(ctx, r.root, nil, nil, "ls-files", "-s", "-v", "--debug", "-z")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -212,7 +213,7 @@ func (r *repo) convert(ctx context.Context, ts []tracked, inTree bool) ([]tracke
 		names.WriteString(t.path)
 		names.WriteByte(0)
 	}
-	out, err := workspace.GitIn(ctx, r.root, &names, "check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding", "text", "eol", "crlf")
+	out, err := r.git.Run(ctx, r.root, nil, &names, "check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding", "text", "eol", "crlf")
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +265,7 @@ func (r *repo) sizes(ctx context.Context, ts []tracked) ([]int64, error) {
 		in.WriteString(hex.EncodeToString(t.id[:r.idLen]))
 		in.WriteByte('\n')
 	}
-	out, err := workspace.GitIn(ctx, r.root, &in, "cat-file", "--batch-check=%(objectsize)")
+	out, err := r.git.Run(ctx, r.root, nil, &in, "cat-file", "--batch-check=%(objectsize)")
 	if err != nil {
 		return nil, err
 	}
@@ -309,7 +310,7 @@ func (r *repo) blobs(ctx context.Context, ids []id, take func(id, []byte) error)
 	if len(ids) == 0 {
 		return nil
 	}
-	out, err := workspace.GitIn(ctx, r.root, &in, "cat-file", "--batch")
+	out, err := r.git.Run(ctx, r.root, nil, &in, "cat-file", "--batch")
 	if err != nil {
 		return err
 	}

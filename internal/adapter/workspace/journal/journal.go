@@ -46,8 +46,8 @@ type Options struct {
 	// MaxHash is how large a file may be to be read at all: 0 is 64 MB. A
 	// change of a larger one is known by its stamp.
 	MaxHash int64
-	Workers int // 0 is 2
-	NoGit   bool
+	Workers int              // 0 is 2
+	Git     *workspace.Git   // nil: it is not asked
 	Now     func() time.Time // nil: time.Now
 }
 

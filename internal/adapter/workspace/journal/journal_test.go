@@ -14,14 +14,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
+
+// plainGit is git where nothing is confined.
+var plainGit = &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}
 
 func open(t *testing.T, root string, opt Options) *Journal {
 	t.Helper()
 	if opt.Dir == "" {
 		opt.Dir = t.TempDir()
 	}
+	opt.Git = plainGit
 	j := New(root, opt)
 	j.adoptMin = 1
 	t.Cleanup(func() { _ = j.Close() })
@@ -526,7 +533,7 @@ func TestFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := New(root, Options{})
+	k := New(root, Options{Git: plainGit})
 	see(t, k, "")
 	dir := k.disk.dir
 	if err := k.Close(); err != nil {

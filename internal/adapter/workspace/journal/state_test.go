@@ -130,7 +130,7 @@ func TestDamaged(t *testing.T) {
 	root, state := realTemp(t), t.TempDir()
 	put(t, root, "a", "one\n")
 	put(t, root, "d/b", "one b\n")
-	j := New(root, Options{Dir: state})
+	j := New(root, Options{Dir: state, Git: plainGit})
 	past(&j.opt)
 	see(t, j, "x")
 	dir := j.disk.dir
@@ -164,7 +164,7 @@ func TestDamaged(t *testing.T) {
 					broken[at] ^= 0x41
 				}
 				put(t, dir, name, string(broken))
-				k := New(root, Options{Dir: state})
+				k := New(root, Options{Dir: state, Git: plainGit})
 				past(&k.opt)
 				l, err := k.Snapshot(t.Context(), nil)
 				if err != nil {

@@ -45,19 +45,22 @@ type Store struct {
 	dir  string     // of the bare repository; trees are beside it
 	root string     // of the project
 	mu   sync.Mutex // git's own locks on the list of trees do not wait
+
+	reads, writes *workspace.Git
 }
 
-// Open opens the store in a folder, and makes it where it is not there. Root is
-// the project's real path.
-func Open(ctx context.Context, dir, root string) (*Store, error) {
-	s := &Store{dir: filepath.Join(dir, "store.git"), root: root}
+// Open opens the store in a folder, and makes it where it is not there. Both it
+// and root, the project, are real paths. What git reads in the project it reads
+// as git is confined; only the folder can be changed.
+func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, error) {
+	s := &Store{dir: filepath.Join(dir, "store.git"), root: root, reads: git, writes: git.Writing(dir)}
 	if _, err := os.Stat(filepath.Join(s.dir, "HEAD")); err == nil {
 		return s, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if _, err := workspace.Git(ctx, dir, "init", "--quiet", "--bare", "--template=", s.dir); err != nil {
+	if _, err := s.writes.Run(ctx, dir, nil, nil, "init", "--quiet", "--bare", "--template=", s.dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(s.dir, "info"), 0o700); err != nil {
@@ -71,7 +74,7 @@ func Open(ctx context.Context, dir, root string) (*Store, error) {
 
 // borrow lets the store read the project's objects, and ignore what it ignores.
 func (s *Store) borrow(ctx context.Context) error {
-	out, err := workspace.Git(ctx, s.root, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "info/exclude")
+	out, err := s.reads.Run(ctx, s.root, nil, nil, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "info/exclude")
 	if err != nil {
 		return ctx.Err() // there is no repository
 	}
@@ -90,7 +93,7 @@ func (s *Store) borrow(ctx context.Context) error {
 
 // git runs git on the store.
 func (s *Store) git(ctx context.Context, env []string, args ...string) (string, error) {
-	out, err := workspace.GitWith(ctx, s.dir, append([]string{"GIT_DIR=" + s.dir}, env...), nil, args...)
+	out, err := s.writes.Run(ctx, s.dir, append([]string{"GIT_DIR=" + s.dir}, env...), nil, args...)
 	return strings.TrimRight(string(out), "\n"), err
 }
 
@@ -110,7 +113,7 @@ func (s *Store) Snapshot(ctx context.Context) (string, error) {
 	defer os.Remove(index)
 	env := []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + s.root}
 	head := ""
-	if out, err := workspace.Git(ctx, s.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
+	if out, err := s.reads.Run(ctx, s.root, nil, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
 		head = strings.TrimSpace(string(out))
 	}
 	s.mu.Lock()
@@ -136,7 +139,7 @@ func (s *Store) SnapshotOn(ctx context.Context, parent string) (string, error) {
 }
 
 func (s *Store) copyIndex(ctx context.Context, to string, env []string) bool {
-	out, err := workspace.Git(ctx, s.root, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-path", "index")
+	out, err := s.reads.Run(ctx, s.root, nil, nil, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-path", "index")
 	if err != nil {
 		return false
 	}
@@ -265,7 +268,7 @@ func exitOne(err error) error {
 // Merge merges a result into the merged tree and returns the new commit, or the
 // files in conflict and no commit.
 func (s *Store) Merge(ctx context.Context, ours, theirs, message string) (commit string, conflicts []string, err error) {
-	out, err := workspace.GitWith(ctx, s.dir, append([]string{"GIT_DIR=" + s.dir}, author()...), nil,
+	out, err := s.writes.Run(ctx, s.dir, append([]string{"GIT_DIR=" + s.dir}, author()...), nil,
 		"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs)
 	fields := strings.Split(strings.TrimRight(string(out), "\x00\n"), "\x00")
 	if exitOne(err) != nil || err != nil && len(fields) < 2 {
@@ -341,7 +344,7 @@ func kind(mode string) string {
 
 // small refuses files that are too large to be a result.
 func (s *Store) small(ctx context.Context, changes []Change, blobs *bytes.Buffer) error {
-	out, err := workspace.GitWith(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, blobs, "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	out, err := s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, blobs, "cat-file", "--batch-check=%(objectname) %(objectsize)")
 	if err != nil {
 		return err
 	}
@@ -364,5 +367,5 @@ func (s *Store) small(ctx context.Context, changes []Change, blobs *bytes.Buffer
 
 // Read returns the new content of a file that was not deleted.
 func (s *Store) Read(ctx context.Context, c Change) ([]byte, error) {
-	return workspace.GitWith(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, nil, "cat-file", "blob", c.blob)
+	return s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, nil, "cat-file", "blob", c.blob)
 }

@@ -11,7 +11,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
+
+// plainGit is git where nothing is confined.
+var plainGit = &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}
 
 // project makes a folder with files. With git, they are committed in it.
 func project(t *testing.T, git bool, files map[string]string) string {
@@ -53,7 +60,7 @@ func run(t *testing.T, dir string, args ...string) string {
 
 func open(t *testing.T, root string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), t.TempDir(), root)
+	s, err := Open(t.Context(), plainGit, t.TempDir(), root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +356,7 @@ func TestManyTreesAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	again, err := Open(t.Context(), filepath.Dir(s.dir), root) // after a crash
+	again, err := Open(t.Context(), plainGit, filepath.Dir(s.dir), root) // after a crash
 	if err != nil {
 		t.Fatal(err)
 	}
