@@ -30,7 +30,7 @@ type talk struct {
 func newTalk(t *testing.T, files map[string]string) *talk {
 	t.Helper()
 	r := newRig(t, project{server: "gopls", files: files})
-	ws, err := workspace.Open(r.dir, workspace.Options{NoGit: true})
+	ws, err := workspace.Open(r.dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
