@@ -7,40 +7,36 @@ import (
 	"strings"
 )
 
-// Act is what is done to a name.
+// Act is an operation on a name.
 type Act int
 
 const (
-	Write  Act = iota // content or attributes of what is there
-	Create            // a name that was not there, or takes another's place
-	Remove            // the name goes away
+	Write  Act = iota // content or attributes of an existing file
+	Create            // a new name, or one that replaces another file
+	Remove            // the name is removed
 	Point             // as Create, and the name becomes a symbolic link
 )
 
-// Verdict is what comes of a change.
+// Verdict is the decision about a change.
 type Verdict int
 
 const (
 	Refused Verdict = iota
-	// Made: in the workspace, where the sandbox makes each change itself, since
-	// the system's rules cannot leave out the protected names.
+	// Made: in the workspace. The sandbox makes each change itself, since the system's rules cannot except the protected names.
 	Made
-	// Free: in a folder of Writes, where the system's rules decide alone.
+	// Free: in a folder of Writes, where only the system's rules decide.
 	Free
 )
 
-// protected are the names that tools take orders from, at any depth of the
-// workspace (SPEC 16.3). HEAD is what makes a folder a bare git repository,
-// whose configuration runs commands as soon as git is used in it.
+// protected are the names of files that configure tools, at any depth of the workspace (SPEC 16.3). HEAD would make a folder a bare git
+// repository, whose configuration runs commands as soon as git is used in it.
 var protected = [...]string{".pawl", ".claude", ".mcp.json", "AGENTS.md", "CLAUDE.md", ".envrc", ".vscode", ".gitmodules"}
 
-// installed are folders of other people's packages. No tool takes orders from
-// what lies in them, and packages bring files of any name.
+// installed are folders of other people's packages. No tool is configured by files in them, and packages contain files of any name.
 var installed = [...]string{"node_modules", "vendor"}
 
-// In a .git, what ordinary use of git writes; all else is protected: hooks,
-// config, info, modules, worktrees, and the steps of a rebase, which may name
-// commands.
+// What ordinary use of git writes in a .git. Everything else is protected: hooks, config, info, modules, worktrees, and the steps of a
+// rebase, which may name commands.
 var (
 	gitFolders = [...]string{"objects", "refs", "logs", "lfs"}
 	gitFiles   = [...]string{
@@ -52,8 +48,7 @@ var (
 	gitTemporary = regexp.MustCompile(`^(index\.stash\.\d+(\.lock)?|info/refs_\w+)$`)
 )
 
-// Change judges a change of a file. The path is real but for its last name,
-// which is not followed.
+// Change judges a change of a file. The path is real except for its last name, which is not followed.
 func (p Policy) Change(file string, act Act) Verdict {
 	switch {
 	case p.Level < Workspace:
@@ -90,7 +85,7 @@ func (p Policy) gitChange(file string, act Act) Verdict {
 		if len(parts) == 0 || gitGuarded(parts, act) {
 			continue
 		}
-		// HEAD and index there are those of another worktree.
+		// HEAD and index there belong to another worktree.
 		if slices.Contains(gitFolders[:], parts[0]) || slices.Contains(gitShared[:], strings.TrimSuffix(path.Join(parts...), ".lock")) {
 			return Made
 		}
@@ -98,7 +93,7 @@ func (p Policy) gitChange(file string, act Act) Verdict {
 	return Refused
 }
 
-// names are the parts of a path below a folder.
+// names returns the parts of a path below a folder.
 func names(folder, file string) []string {
 	rel := strings.TrimPrefix(strings.TrimPrefix(file, folder), "/")
 	if rel == "" {
@@ -127,11 +122,10 @@ func guarded(parts []string, act Act) bool {
 // gitGuarded judges a path below a .git, nil for the .git itself.
 func gitGuarded(parts []string, act Act) bool {
 	if len(parts) == 0 || act == Point {
-		return true // a person's git would write through the link
+		return true // the person's git would write through the link
 	}
 	if slices.Contains(gitFolders[:], parts[0]) {
-		// Without objects and refs it is no repository, and git looks for
-		// another; alternates are folders that git reads.
+		// Without objects and refs it is no repository, and git would use another one; alternates are folders that git reads.
 		return len(parts) == 1 && act == Remove || path.Join(parts...) == "objects/info/alternates"
 	}
 	name := path.Join(parts...)
@@ -143,9 +137,8 @@ func gitGuarded(parts []string, act Act) bool {
 
 func foreign(name string) bool { return slices.Contains(installed[:], name) }
 
-// Zone names the rules that hold for what lies below a path. A folder must not
-// be moved from one zone to another as it is: it would take along names that
-// were free where it was.
+// Zone names the rules that hold below a path. A folder must not be moved from one zone to another: it could contain names that were
+// free in its old place.
 func (p Policy) Zone(file string) string {
 	if within(p.Writes, file) {
 		return "free"

@@ -1,16 +1,12 @@
-// Package confine says what a command may touch: the policy that a sandbox
-// enforces (SPEC 16.12). It is a value: nothing here looks at the machine.
+// Package confine describes what a command may touch: the policy that a sandbox enforces (SPEC 16.12). It is a value: nothing here reads
+// the machine's state.
 //
-// It promises: what a policy refuses, no policy narrowed from it allows
-// (Narrow); the files that configure tools which run commands (.git/hooks,
-// .pawl, AGENTS.md and the other protected names) cannot be changed anywhere in
-// the workspace, nor taken away, nor can a folder become a git repository;
-// what is not in the lists is refused. Linux and Seatbelt give the policy as
-// each system takes it.
+// It promises: what a policy refuses, no policy narrowed from it allows (Narrow); the files that configure tools which run commands
+// (.git/hooks, .pawl, AGENTS.md and the other protected names) cannot be changed or removed anywhere in the workspace, and no folder can
+// become a git repository; everything that is not in the lists is refused. Linux and Seatbelt return the policy in each system's form.
 //
-// It refuses: a policy whose readable folders hold a secret (Validate), since
-// neither system can be trusted to cut a hole into a folder for reading; so the
-// home folder itself cannot be the workspace.
+// It refuses a policy whose readable folders contain a secret (Validate), since neither system can reliably exclude a part of a readable
+// folder. So the home folder itself cannot be the workspace.
 package confine
 
 import (
@@ -23,16 +19,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// Level is how much a command may do. A smaller one is narrower.
+// Level is how much a command may do. A smaller level is narrower.
 type Level int
 
 const (
-	// ReadOnly: no change of any file, no network.
+	// ReadOnly: it changes no file and has no network.
 	ReadOnly Level = iota
-	// Workspace: changes in the workspace, in a temporary folder and in caches
-	// of the sandbox's own. No network but among its own processes.
+	// Workspace: it may change the workspace, a temporary folder and the sandbox's caches. It has no network except between its own
+	// processes.
 	Workspace
-	// Hosts is Workspace with the network to the hosts that were granted.
+	// Hosts is Workspace with the network to the granted hosts.
 	Hosts
 )
 
@@ -40,7 +36,7 @@ var levels = [...]string{"read-only", "workspace", "hosts"}
 
 func (l Level) String() string { return levels[l] }
 
-// ParseLevel is the level that a person named.
+// ParseLevel returns the level with this name.
 func ParseLevel(s string) (Level, error) {
 	if i := slices.Index(levels[:Hosts], s); i >= 0 {
 		return Level(i), nil
@@ -54,52 +50,46 @@ type Policy struct {
 	Level Level
 	// Root is the workspace, "" for none. It is readable at every level.
 	Root string
-	// Reads are files and folders that can be read besides.
+	// Reads are other files and folders that can be read.
 	Reads []string
-	// Writes are folders that can be read and, from the level Workspace on,
-	// changed: each by a person's grant, and the sandbox's own. Protected names
-	// do not hold in them.
+	// Writes are folders that can be read and, from the level Workspace on, changed: those that a person granted, and the sandbox's own.
+	// Protected names do not hold in them.
 	Writes []string
-	// Opened are files of which a person allowed the change, in the workspace
-	// also protected ones: the sandbox changes them itself, as in the workspace.
+	// Opened are files that a person allowed to change, including protected ones of the workspace: the sandbox changes them itself, as in
+	// the workspace.
 	Opened []string
-	// Git are git folders outside the workspace that are its own, changed as a
-	// .git in it; Common are those that a linked worktree shares with others, of
-	// which only what they share is changed.
+	// Git are the workspace's own git folders outside it, which may be changed like a .git in it. Common are those that a linked worktree
+	// shares with others; only the shared parts may be changed.
 	Git, Common []string
-	// Guards are the folders in which protected names hold: the workspace, and
-	// those of the policies that this one was narrowed from.
+	// Guards are the folders in which protected names hold: the workspace, and those of the policies that this one was narrowed from.
 	Guards []string
-	// Secrets are what nothing readable may hold: keys, pawl's own state.
+	// Secrets are paths that nothing readable may contain: keys, pawl's own state.
 	Secrets []string
-	// Loopback allows connections among the sandbox's own processes.
+	// Loopback allows connections between the sandbox's own processes.
 	Loopback bool
-	// Hosts are the names that can be reached, from the level Hosts on, as
-	// host.ParseGrant reads them: example.org, *.example.org, example.org:8443.
-	// They are reached through pawl's proxy alone.
+	// Hosts are the names that can be reached, from the level Hosts on, in the form of host.ParseGrant: example.org, *.example.org,
+	// example.org:8443. They can be reached only through pawl's proxy.
 	Hosts []string
-	// Proxy is the port of the loopback at which the proxy waits, for systems
-	// that are told it beforehand (Seatbelt). 0: there is none yet.
+	// Proxy is the loopback port of the proxy, for systems that must know it beforehand (Seatbelt). 0: there is none yet.
 	Proxy int
 }
 
-// Facts are what a policy is made from.
+// Facts are the input of a policy.
 type Facts struct {
 	Root, Home string
 	// State are pawl's own folders.
 	State []string
-	// Git and Common are the workspace's git folders outside of it.
+	// Git and Common are the workspace's git folders outside it.
 	Git, Common []string
-	// Reads are the toolchain folders of this machine that are elsewhere than
-	// usual, such as GOMODCACHE.
+	// Reads are the toolchain folders of this machine in unusual places, such as GOMODCACHE.
 	Reads []string
 	// Writes are the person's grants.
 	Writes []string
-	// Hosts are the person's grants, as host.ParseGrant reads them.
+	// Hosts are the person's grants, in the form of host.ParseGrant.
 	Hosts []string
 }
 
-// New is the policy of a level in a workspace.
+// New returns the policy of a level in a workspace.
 func New(l Level, f Facts) Policy {
 	p := Policy{Level: l, Root: f.Root, Loopback: l >= Workspace, Guards: []string{f.Root}, Secrets: slices.Clone(f.State)}
 	p.Reads = append(slices.Clone(system), f.Reads...)
@@ -123,7 +113,7 @@ func New(l Level, f Facts) Policy {
 // ErrPolicy is wrapped by the errors of Validate.
 var ErrPolicy = errors.New("this cannot be confined")
 
-// Validate returns why a policy cannot be kept, nil where it can.
+// Validate returns why a policy cannot be enforced, nil if it can.
 func (p Policy) Validate() error {
 	if p.Root == "" {
 		return fmt.Errorf("%w: there is no workspace", ErrPolicy)
@@ -192,8 +182,8 @@ func (p Policy) MayRead(file string) bool {
 	return p.Root != "" && Within(p.Root, file) || within(p.Reads, file) || within(p.Writes, file) || within(p.Git, file) || within(p.Common, file)
 }
 
-// Narrow returns what both allow. What runs inside a sandbox gets its policy by
-// it, so no child has more than its parent.
+// Narrow returns what both allow. A process that runs inside a sandbox gets its policy by Narrow, so no child has more rights than its
+// parent.
 func (p Policy) Narrow(q Policy) Policy {
 	r := Policy{
 		Level: min(p.Level, q.Level), Loopback: p.Loopback && q.Loopback,
@@ -208,7 +198,7 @@ func (p Policy) Narrow(q Policy) Policy {
 	case Within(q.Root, p.Root) || within(q.Writes, p.Root):
 		r.Root = p.Root
 	}
-	// A grant that is also the workspace of the other side is a workspace.
+	// A grant that is also the workspace of the other side counts as a workspace.
 	r.Writes = slices.DeleteFunc(r.Writes, func(w string) bool { return within([]string{w}, r.Root) })
 	return r
 }

@@ -5,10 +5,8 @@ import (
 	"strings"
 )
 
-// Grant adds what a person granted, by real paths: what can be read, folders
-// that can be changed, and files that can be, those that are not there yet too.
-// What would open a secret, the workspace as a whole or git's own files is left
-// out: it stays refused.
+// Grant adds what a person granted, by real paths: paths that can be read, folders that can be changed, and files that can be changed or
+// created. A grant that would open a secret, the whole workspace or git's own files is left out: it stays refused.
 func (p Policy) Grant(reads, folders, files []string) Policy {
 	p.Reads, p.Writes, p.Opened = slices.Clone(p.Reads), slices.Clone(p.Writes), slices.Clone(p.Opened)
 	for _, r := range reads {
@@ -19,7 +17,7 @@ func (p Policy) Grant(reads, folders, files []string) Policy {
 	for _, w := range folders {
 		switch {
 		case !p.grantable(w) || slices.ContainsFunc(p.Guards, func(g string) bool { return Within(w, g) }):
-		case p.Root != "" && Within(p.Root, w): // Landlock's rules would free what is protected below
+		case p.Root != "" && Within(p.Root, w): // Landlock's rules would also open protected names below it
 			p.Opened = append(p.Opened, w)
 		default:
 			p.Writes = append(p.Writes, w)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Rights is what a rule of Linux gives on all below a path.
+// Rights is what a rule of Linux allows for everything below a path.
 type Rights int
 
 const (
@@ -16,7 +16,7 @@ const (
 	Device               // read, write, and the ioctls of devices
 )
 
-// Rule is a path and what can be done below it.
+// Rule is a path and the rights below it.
 type Rule struct {
 	Path   string
 	Rights Rights
@@ -26,9 +26,8 @@ func (r Rule) String() string {
 	return [...]string{"read  ", "change", "device"}[r.Rights] + " " + r.Path
 }
 
-// Linux is the policy as rules of Landlock, which only add up along a path. The
-// workspace has no right to be changed: those changes are made by the sandbox,
-// as Change judges them.
+// Linux returns the policy as rules of Landlock, which can only add rights along a path. The workspace has no right to be changed: the
+// sandbox makes those changes itself, as Change judges them.
 func (p Policy) Linux() []Rule {
 	var out []Rule
 	if p.Root != "" {
@@ -53,7 +52,7 @@ func (p Policy) Linux() []Rule {
 	return out
 }
 
-// Seatbelt is the policy as a profile for macOS' sandbox-exec. Later rules win.
+// Seatbelt returns the policy as a profile for macOS' sandbox-exec. Later rules win.
 func (p Policy) Seatbelt() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -92,7 +91,7 @@ func (p Policy) Seatbelt() string {
 			line("(deny file-write-data file-write-unlink (regex %s))", matcher(at+"\\.git/HEAD$"))
 			line("(deny file-write-create (require-all (vnode-type SYMLINK) (regex %s)))", matcher(at+"(.*/)?\\.git/"))
 			line("(deny file-write* (regex %s))", matcher(at+"\\.git/objects/info/alternates$"))
-			// The folder itself must stay where it is, or its rules go astray.
+			// The folder itself must not be moved, or its rules no longer match.
 			line("(deny file-write-unlink (literal %s))", quoted(g))
 		}
 		for _, g := range p.Git {
@@ -113,12 +112,12 @@ func (p Policy) Seatbelt() string {
 	}
 	line("(deny network*)")
 	if p.Loopback {
-		// Seatbelt does not know whose a server on the loopback is.
+		// Seatbelt does not know which process owns a server on the loopback.
 		line("(allow network-bind network-inbound (local ip \"localhost:*\"))")
 		line("(allow network-outbound (remote ip \"localhost:*\"))")
 	}
 	if p.Level >= Hosts && len(p.Hosts) > 0 && p.Proxy > 0 {
-		// Only the proxy, which knows the hosts. Names need no resolver here.
+		// Only the proxy, which checks the hosts. No resolver is needed here.
 		line("(allow network-outbound (remote ip \"localhost:%d\"))", p.Proxy)
 	}
 	return b.String()
@@ -135,16 +134,15 @@ func gitRules(line func(string, ...any), folder string, files []string) {
 	}
 }
 
-// quoted is a path as a string of the profile's language.
+// quoted returns a path as a string of the profile's language.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// matcher is a regular expression of the profile's language, where a quote
-// would end it.
+// matcher returns a regular expression of the profile's language, in which a quote would end it.
 func matcher(re string) string { return `#"` + strings.ReplaceAll(re, `"`, `.`) + `"` }
 
-// folded matches a name in any case: macOS' file systems ignore it.
+// folded returns an expression that matches a name in any case, since macOS' file systems ignore case.
 func folded(name string) string {
 	var b strings.Builder
 	for _, r := range name {

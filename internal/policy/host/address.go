@@ -1,9 +1,7 @@
-// Package host says which hosts of the network may be reached: by their
-// address (Public) and by their name (Name, Grant), for all that reaches the
-// network by another's word (SPEC 16.10, 16.12).
+// Package host decides which hosts of the network may be reached: by their address (Public) and by their name (Name, Grant), for code that
+// connects to hosts that somebody else names (SPEC 16.10, 16.12).
 //
-// It promises: a name has one spelling, what looks like an address in an old
-// notation is none, and a grant covers what a person would say that it does.
+// It promises: a name has one spelling, an address in an old notation is refused, and a grant covers what a person expects.
 package host
 
 import (
@@ -11,8 +9,8 @@ import (
 	"sync"
 )
 
-// special are the ranges of the IANA special-purpose registries that are not
-// the public internet. IPv6 needs none: only 2000::/3 is public there.
+// special are the ranges of the IANA special-purpose registries that are not the public internet. For IPv6 only 2000::/3 is public, so the
+// others need no entry.
 var special = sync.OnceValue(func() []netip.Prefix {
 	var out []netip.Prefix
 	for _, s := range [...]string{
@@ -31,9 +29,8 @@ var special = sync.OnceValue(func() []netip.Prefix {
 	return out
 })
 
-// Public reports whether an address belongs to the public internet: not to this
-// machine, this network, a carrier's or a special purpose, also not in a form
-// that a gateway would turn into one of these.
+// Public reports whether an address belongs to the public internet: not to this machine, this network, a carrier or a special purpose, not
+// even in a form that a gateway would translate to one of these.
 func Public(a netip.Addr) bool {
 	if !a.IsValid() || a.Zone() != "" {
 		return false
@@ -42,7 +39,7 @@ func Public(a netip.Addr) bool {
 	if a.Is6() {
 		b := a.As16()
 		if netip.PrefixFrom(netip.AddrFrom16([16]byte{1: 0x64, 2: 0xff, 3: 0x9b}), 96).Contains(a) {
-			// NAT64, the way out of IPv6-only networks.
+			// NAT64, used by IPv6-only networks.
 			return Public(netip.AddrFrom4([4]byte(b[12:])))
 		}
 		if b[0]>>5 != 1 { // 2000::/3

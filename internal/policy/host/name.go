@@ -10,12 +10,11 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ErrName: not the name or address of a host.
+// ErrName means that a text is not the name or address of a host.
 var ErrName = errors.New("not a host name")
 
-// Name is the one spelling of a host's name or address: lower case, ASCII,
-// without the dot of the root. A name has several parts: one part is a name of
-// this machine or network.
+// Name returns the one spelling of a host's name or address: lower case, ASCII, without the dot of the root. A name has several parts: a
+// single part is a name of this machine or network.
 func Name(s string) (string, error) {
 	bad := func() (string, error) { return "", fmt.Errorf("%w: %q", ErrName, s) }
 	if a, err := netip.ParseAddr(s); err == nil {
@@ -24,7 +23,7 @@ func Name(s string) (string, error) {
 		}
 		return a.Unmap().String(), nil
 	}
-	name, err := idna.Lookup.ToASCII(strings.ReplaceAll(s, "_", "a")) // which may stand in names, though not of hosts
+	name, err := idna.Lookup.ToASCII(strings.ReplaceAll(s, "_", "a")) // underscores occur in names, though not of hosts
 	if err != nil {
 		return bad()
 	}
@@ -44,9 +43,8 @@ func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
 }
 
-// Plain reports whether a name is of lower-case letters, digits, hyphens and
-// underscores in parts. A name whose last part is a number is an address in a
-// notation of old (127.1, 0x7f000001, 2130706433), and only used to deceive.
+// Plain reports whether a name consists of parts of lower-case letters, digits, hyphens and underscores. A name whose last part is a number
+// is an address in an old notation (127.1, 0x7f000001, 2130706433), which is only used to deceive.
 func Plain(name string) bool {
 	if len(name) > 253 {
 		return false
@@ -69,12 +67,11 @@ func Plain(name string) bool {
 // Grant is a host, or all hosts below a name, that may be reached.
 type Grant struct {
 	name string
-	all  bool   // the hosts below the name, and not the name
-	port uint16 // 0: those of the web, 80 and 443
+	all  bool   // the hosts below the name, without the name itself
+	port uint16 // 0: the ports of the web, 80 and 443
 }
 
-// ParseGrant reads a grant: NAME, *.NAME or a public address, with :PORT for
-// another port than those of the web.
+// ParseGrant reads a grant: NAME, *.NAME or a public address, with :PORT for ports other than those of the web.
 func ParseGrant(s string) (Grant, error) {
 	var g Grant
 	rest := s
@@ -100,7 +97,7 @@ func ParseGrant(s string) (Grant, error) {
 	return g, nil
 }
 
-// Covers reports whether a grant is for a host, by its one spelling, and port.
+// Covers reports whether a grant covers a host, given by its one spelling, and a port.
 func (g Grant) Covers(name string, port uint16) bool {
 	if g.port == 0 && port != 80 && port != 443 || g.port != 0 && port != g.port {
 		return false
@@ -119,8 +116,7 @@ func (g Grant) String() string {
 	return Label(out, g.port)
 }
 
-// Label is a host as a grant of it is written; port 80, 443 and 0 go without
-// saying.
+// Label returns a host in the form of a grant; the ports 80, 443 and 0 are omitted.
 func Label(name string, port uint16) string {
 	if port == 0 || port == 80 || port == 443 {
 		return name

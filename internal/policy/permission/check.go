@@ -11,33 +11,30 @@ import (
 // Check is what is known of a call that runs one of the project's checks.
 type Check struct {
 	Command string
-	// Own: a person's configuration names the command, so that it counts as one
-	// of the project's checks whatever it is.
+	// Own: a person's configuration names the command, so it counts as one of the project's checks, whatever it is.
 	Own bool
-	// Said: the person gave the command for this very run, and what defines it is
-	// as it was then. It needs no other yes but in plan mode, where nothing runs.
+	// Said: the person named the command for this run, and its definition has not changed since. It needs no other consent,
+	// except in plan mode, where nothing runs.
 	Said bool
-	// Defined are the files that say what it does.
+	// Defined are the files that define what it does.
 	Defined []string
-	// Untrusted is why the folder's word is not enough to run it, "" where it is
-	// trusted (SPEC 16.1): a person is asked, whatever the mode and the rules.
+	// Untrusted is why the folder alone cannot permit the check, "" if the folder is trusted (SPEC 16.1). If set, a person is
+	// asked, whatever the mode and the rules are.
 	Untrusted string
-	// Seen: the person allowed it in this session, and saw this very definition.
+	// Seen: the person allowed this definition in this session.
 	Seen bool
 }
 
-// Decision.By of a check that the agent made another one, and of one whose
-// folder is not trusted.
+// The Decision.By of a check that the agent redefined, and of one in an untrusted folder.
 const (
 	ByRedefined = "redefined"
 	ByUntrusted = "untrusted"
 )
 
-// DecideCheck judges a call that pawl makes itself to check the changes: as any
-// other, but for what a person's own configuration names, for one whose folder is
-// not trusted, and for one that the agent made another one (SPEC 16.4). For the
-// last a standing rule of the person's holds, and for both what they allowed in
-// this session only where they saw this very definition.
+// DecideCheck judges a call by which pawl itself checks the changes. It is judged as any other call, with three exceptions: a
+// command in a person's own configuration, a check in an untrusted folder, and a check that the agent redefined (SPEC 16.4).
+// For the last one the person's own rules still hold; for the last two, what they allowed in this session holds only for the
+// definition that they saw.
 func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	q := *p
 	q.trusted = k.Untrusted == "" // which is of this very check, as it is now
@@ -64,7 +61,7 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	return d
 }
 
-// ask has the person asked about a check, unless they saw it as it is now.
+// ask returns a question about the check, unless the person saw its present definition.
 func (k Check) ask(d Decision, by, reason, flag string) Decision {
 	if k.Seen {
 		d.Verdict = Allow

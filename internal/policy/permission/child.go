@@ -5,13 +5,10 @@ import (
 	"slices"
 )
 
-// This file is what an agent's session has of the rights of the session that
-// started it: never more, at any moment.
+// This file derives the rights of an agent's session from those of the session that started it: at no moment are they wider.
 
-// Child returns the policy that the session of an agent starts with: the same
-// rules and folders, in a mode that is not wider. It folds the child's own
-// events from there on. What the parent's allows at a later moment is asked of
-// the parent's: see Decision.Narrow.
+// Child returns the policy for an agent's session: the same rules and folders, in a mode that is not wider. It folds the
+// child's own events from then on. Later decisions of the parent's policy are combined with its own: see Decision.Narrow.
 func (p *Policy) Child(readOnly bool) *Policy {
 	q := *p
 	q.rules, q.ignored, q.checks = slices.Clone(p.rules), slices.Clone(p.ignored), slices.Clone(p.checks)
@@ -20,7 +17,7 @@ func (p *Policy) Child(readOnly bool) *Policy {
 	return &q
 }
 
-// Child is the mode of a child session while its parent's is m.
+// Child returns the mode of a child session while its parent's mode is m.
 func (m Mode) Child(readOnly bool) Mode {
 	if readOnly {
 		return Plan
@@ -39,8 +36,7 @@ func (p *Policy) Grants() []string {
 	return out
 }
 
-// Narrow returns what both decisions about one call allow. Where both ask, what
-// a person's yes would have to reach beyond counts.
+// Narrow returns what both decisions about one call allow. If both ask, a person's yes has to cover what both need.
 func (d Decision) Narrow(o Decision) Decision {
 	confine := d.Confine.Narrow(o.Confine)
 	can := d.CanAlways && o.CanAlways

@@ -12,8 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// commandUnits takes one simple command apart: itself, and the paths that its
-// words and redirections name.
+// commandUnits splits one simple command into units: itself, and the paths in its words and redirections.
 func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 	var out []unit
 	for _, r := range c.Redirects {
@@ -41,7 +40,7 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 	u := unit{what: commandUnit, cmd: c, why: "it runs `" + shorten(c.String()) + "`"}
 	switch {
 	case eff.Kind == command.Reads && len(eff.Reads) == 0 && command.ReadsFolder(c):
-		// A reader without paths reads the folder that it is in.
+		// A reader without paths reads its own folder.
 		for _, d := range p.wordUnits(readUnit, c, shellsyntax.Word{Text: ".", Known: true}, "reads") {
 			d.derived = true
 			out = append(out, d)
@@ -69,8 +68,7 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 	return out
 }
 
-// wordUnits judges a word as a path in every folder that its command may run
-// in.
+// wordUnits judges a word as a path in every folder in which its command may run.
 func (p *Policy) wordUnits(w what, c shellsyntax.Command, word shellsyntax.Word, how string) []unit {
 	paths, ok := c.Paths(word)
 	if !ok {
@@ -86,7 +84,7 @@ func (p *Policy) wordUnits(w what, c shellsyntax.Command, word shellsyntax.Word,
 			continue
 		}
 		if !word.Known {
-			abs = path.Dir(abs) + "/" // what is below is not known, only its folder
+			abs = path.Dir(abs) + "/" // only its folder is known, not what is below it
 			if full := word.Blank; path.IsAbs(full) {
 				abs = path.Clean(full)
 			} else {
@@ -103,21 +101,20 @@ func (p *Policy) wordUnits(w what, c shellsyntax.Command, word shellsyntax.Word,
 	return out
 }
 
-// secretGlob: a pattern whose fixed parts already look like a secret's name.
+// secretGlob reports whether the fixed parts of a pattern already look like a secret's name.
 func secretGlob(full string) bool {
 	base := path.Base(full)
 	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || secretInside(strings.NewReplacer("*", "", "?", "").Replace(full))
 }
 
-// wanders returns the paths outside the workspace that an unknown program is
-// given: it may do anything to them.
+// wanders returns the paths outside the workspace among the arguments of an unknown program, which may do anything to them.
 func (p *Policy) wanders(c shellsyntax.Command) []unit {
 	var out []unit
 	seen := map[string]bool{}
 	for i, w := range append(slices.Clone(c.Words), c.Via...) {
 		for _, s := range pathsIn(w) {
 			if i == 0 && strings.Contains(s, "/") && !strings.HasPrefix(s, "/") {
-				continue // ./script of the workspace
+				continue // ./script in the workspace
 			}
 			paths, ok := c.Paths(shellsyntax.Word{Text: s, Known: true})
 			if !ok {
@@ -137,7 +134,7 @@ func (p *Policy) wanders(c shellsyntax.Command) []unit {
 	if name, _ := c.Program(); name != "git" && len(c.Words) > 0 {
 		out = append(out, p.hazards(c)...)
 	}
-	// A folder outside, or one that is not known, is the place it works in.
+	// It works in a folder that is outside or not known.
 	if len(c.Words) > 0 {
 		for _, u := range p.wordUnits(readUnit, c, shellsyntax.Word{Text: ".", Known: true}, "runs in") {
 			if n := protected(p.shown(u.path)); n != "" && u.guard == noGuard && base(c) != "git" {
@@ -155,8 +152,8 @@ func (p *Policy) wanders(c shellsyntax.Command) []unit {
 	return out
 }
 
-// pathsIn returns what in a word may be a path: the word, what follows "=" or
-// "@", and what follows a letter of an option.
+// pathsIn returns the parts of a word that may be paths: the word, the part after "=" or "@", and the part after an option's
+// letter.
 func pathsIn(w shellsyntax.Word) []string {
 	if !w.Known {
 		if path.IsAbs(w.Prefix) || strings.HasPrefix(w.Prefix, "..") {
@@ -194,9 +191,8 @@ func shorten(s string) string {
 	return s
 }
 
-// proposal is the rule that a grant adds: program, subcommand and any
-// arguments for everyday tools, the exact line for what is dangerous, nothing
-// where words are not known.
+// proposal returns the rule that a grant adds: program, subcommand and any arguments for everyday tools, the exact line for
+// dangerous commands, nothing if words are not known.
 func proposal(c shellsyntax.Command) string {
 	if len(c.Words) == 0 || c.Code || !c.Words[0].Known {
 		return ""
@@ -209,7 +205,7 @@ func proposal(c shellsyntax.Command) string {
 	name, _ := c.Program()
 	exact = exact || command.ExactOnly(name) || slices.Contains(c.Wrappers, "find")
 	if inner, _ := c.Program(); len(c.Wrappers) == 1 && slices.ContainsFunc(c.Words, command.Fed) {
-		// What xargs or find puts there is any name.
+		// xargs or find may insert any name there.
 		if i := slices.IndexFunc(c.Words, command.Fed); !command.ExactOnly(inner) && i == len(c.Words)-1 {
 			if rule := exactRule(append(slices.Clone(c.Via), c.Words[:i]...)); rule != "" {
 				return strings.TrimSuffix(rule, ")") + " *)"
@@ -251,7 +247,7 @@ func plainSub(s string) bool {
 	return s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-:_") == ""
 }
 
-// exactRule is a rule for just these words.
+// exactRule returns a rule for exactly these words.
 func exactRule(words []shellsyntax.Word) string {
 	var parts []string
 	n := 0
@@ -272,7 +268,7 @@ func printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// quoteStar quotes a word of a pattern where it would mean something else.
+// quoteStar quotes a word of a pattern that would have another meaning.
 func quoteStar(s string) string {
 	if s == "" || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=@%+:~^{}") != "" || strings.HasSuffix(s, ":") {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
@@ -280,8 +276,7 @@ func quoteStar(s string) string {
 	return s
 }
 
-// hazards returns the protected and secret files among the words of a command
-// that may do anything to them.
+// hazards returns the protected and secret files among the words of a command that may do anything to them.
 func (p *Policy) hazards(c shellsyntax.Command) []unit {
 	var out []unit
 	for _, w := range c.Words[1:] {

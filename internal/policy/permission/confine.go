@@ -11,30 +11,30 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// This file decides how the processes of a call are confined (SPEC 16.12), and
-// where that makes a question needless.
+// This file decides how the processes of a call are confined (SPEC 16.12), and when the confinement makes a question
+// unnecessary.
 
-// The tools of rules about what confined commands may do besides: the hosts
-// that they reach, and which of them run outside the sandbox.
+// The tools of rules about additional rights of confined commands: the hosts that they may reach, and which of them run
+// outside the sandbox.
 const (
 	network    = "network"
 	unconfined = "unconfined"
 )
 
-// Sandbox is what of the kernel's confinement there is for commands. The zero
-// value is none: then nothing is confined, and syntax alone decides.
+// Sandbox is which confinement the kernel offers for commands. The zero value is none: then nothing is confined, and syntax
+// alone decides.
 type Sandbox struct {
 	// ReadOnly and Workspace: commands can be confined at that level.
 	ReadOnly, Workspace bool
-	// Narrow: a person wants nothing to have more than reading.
+	// Narrow: the person allows no more than reading.
 	Narrow bool
-	// Named: a person asked for it by name. It holds in yolo mode too.
+	// Named: a person configured it. It then holds in yolo mode too.
 	Named bool
 	// Off: a person wants none.
 	Off bool
 }
 
-// holds reports whether commands of a mode can be confined as it needs.
+// holds reports whether commands of a mode can be confined as the mode requires.
 func (s Sandbox) holds(m Mode) bool {
 	switch m {
 	case Plan:
@@ -45,11 +45,9 @@ func (s Sandbox) holds(m Mode) bool {
 	return false
 }
 
-// kernel reports whether nobody needs to be asked about a part of a command
-// line, since the sandbox holds whatever it does. What a person would rather
-// allow than see refused, and what the sandbox lets through, asks on: paths
-// outside that are known, secrets and protected files of the workspace, and
-// what destroys for good.
+// kernel reports whether no question is needed about a part of a command line, since the sandbox enforces its limits. pawl
+// still asks where a person would rather allow than see a refusal, and where the sandbox does not protect: about known paths
+// outside, secrets and protected files of the workspace, and destroying for good.
 func (p *Policy) kernel(u unit) bool {
 	if !u.shell || u.free || !p.cfg.Sandbox.holds(p.mode) || p.wide {
 		return false
@@ -65,9 +63,8 @@ func (p *Policy) kernel(u unit) bool {
 	return false
 }
 
-// confine returns what the processes of a call may touch: as little as its
-// parts need, and of what is outside only that of which a person or a rule of
-// theirs speaks.
+// confine returns what the processes of a call may touch: as little as its parts need, and outside the workspace only what
+// a person or one of their rules names.
 func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	sb := p.cfg.Sandbox
 	if p.mode == Yolo && !sb.Named || p.wide {
@@ -98,7 +95,7 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	}
 	for _, u := range units {
 		if u.what == readUnit && p.cfg.Spill != "" && under(u.path, p.cfg.Spill) && u.path != p.cfg.Spill {
-			out.Reads = append(out.Reads, beforeGlob(u.path)) // what pawl kept for the model
+			out.Reads = append(out.Reads, beforeGlob(u.path)) // an output that pawl stored for the model
 		}
 	}
 	for _, r := range p.rules {
@@ -190,8 +187,8 @@ func (p *Policy) freed(units []unit) bool {
 	return free && p.mode != Plan && !p.cfg.Sandbox.Narrow
 }
 
-// setFree makes a command one that wants to run outside the sandbox: only a
-// rule about just that allows it, and what a grant adds is such a rule.
+// setFree marks a command that asks to run outside the sandbox: only a rule about that allows it, and a grant adds such a
+// rule.
 func (u *unit) setFree() {
 	u.free, u.readOnly = true, false
 	if rest, ok := strings.CutPrefix(u.pattern, tool.CommandFamily+"("); ok {
@@ -202,8 +199,7 @@ func (u *unit) setFree() {
 	u.why += ", outside the sandbox"
 }
 
-// root is the file or folder outside the workspace that a rule allows, ""
-// where it allows none or no whole one.
+// root returns the file or folder outside the workspace that a rule allows as a whole, "" if there is none.
 func (p *Policy) root(r Rule) string {
 	if r.List != Allows || r.Bare || r.Pattern == anywhere || r.family() != tool.ReadFamily && r.family() != tool.EditFamily {
 		return ""
@@ -220,7 +216,7 @@ func (p *Policy) root(r Rule) string {
 	return root
 }
 
-// beforeGlob is the part of a path that holds no wildcard.
+// beforeGlob returns the part of a path before the first wildcard.
 func beforeGlob(file string) string {
 	if i := strings.IndexAny(file, "*?["); i >= 0 {
 		return path.Dir(file[:i] + "x")

@@ -10,18 +10,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// what a unit is.
+// what is the kind of a unit.
 type what int
 
 const (
-	toolUnit what = iota // the tool itself, of calls that say nothing more
+	toolUnit what = iota // the tool itself, for calls without other parts
 	commandUnit
 	readUnit
 	writeUnit
 	hostUnit
 )
 
-// unit is one part of a call that is judged by itself.
+// unit is one part of a call that is judged separately.
 type unit struct {
 	what   what
 	tool   string // of the call
@@ -30,26 +30,23 @@ type unit struct {
 	path   string // absolute; "" unknown; a pattern keeps its wildcards
 	glob   bool
 	host   string
-	// derived: a path that a command's own words name; the command speaks for
-	// it unless it is guarded.
+	// derived: the path is in a command's own words; the decision about the command covers it unless the path is guarded.
 	derived  bool
 	readOnly bool
-	// class is what the command is where no rule speaks.
+	// class is the class of the command, which decides if no rule matches.
 	class command.Class
-	// guard is why no broad rule and no mode but yolo allows it.
+	// guard is why no broad rule and no mode except yolo allows it.
 	guard guard
 	why   string
-	// shell: it is part of a command line. given: a program that is not known
-	// is given the path, among its words.
+	// shell: it is part of a command line. given: the path is an argument of an unknown program.
 	shell, given bool
-	// free: the call wants to run outside the sandbox.
+	// free: the call asks to run outside the sandbox.
 	free bool
-	// maybe: the command is only given the path; it may change it.
+	// maybe: the path is only an argument of the command, which may change it.
 	maybe bool
-	// once: what it destroys comes back by nothing, so that a yes is for this
-	// call and for no later one.
+	// once: what it destroys cannot be restored, so a yes covers only this call.
 	once      bool
-	sensitive bool // it can never be granted always
+	sensitive bool // it can never be allowed always
 	pattern   string
 }
 
@@ -59,8 +56,8 @@ const (
 	noGuard guard = iota
 	outsideGuard
 	secretGuard
-	protectedGuard // not even yolo
-	deniedGuard    // it may be what a deny rule names
+	protectedGuard // not even in yolo
+	deniedGuard    // a deny rule may name it
 )
 
 // Decide judges a call.
@@ -75,8 +72,8 @@ func (p *Policy) Decide(c Call) Decision {
 	return d
 }
 
-// beyondPlan returns what a run would need for a call that plan mode denies:
-// the strictest mode that allows it, or a rule with the mode that asks.
+// beyondPlan returns what a run would need for a call that plan mode denies: the strictest mode that allows it, or a rule
+// with the mode that asks.
 func (p *Policy) beyondPlan(c Call) string {
 	q := *p
 	for _, m := range [...]Mode{AcceptEdits, Auto} {
@@ -94,7 +91,7 @@ func (p *Policy) beyondPlan(c Call) string {
 
 func (p *Policy) decide(c Call) Decision {
 	if c.Footprint.Person {
-		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"} // and runs nothing
+		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"} // and it runs nothing
 	}
 	for _, r := range p.rules {
 		if r.List == Denies && r.Bare && r.names(c.Tool, c.Family) {
@@ -111,8 +108,7 @@ func (p *Policy) decide(c Call) Decision {
 	return p.combine(c, p.units(c, cmds))
 }
 
-// commands gives the parsed command line: the tool's, which knows the shell that
-// will run it, or where it gave none, our own reading.
+// commands returns the parsed command line: the tool's, which knows the shell that will run it, or else our own parse.
 func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	if len(f.Commands) > 0 || f.Shell == "" {
 		return f.Commands, nil
@@ -124,8 +120,8 @@ func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	return command.Resolve(cmds, nil), nil
 }
 
-// unparsed answers for a command line that is not understood: never allowed,
-// since not even the refusals can be told.
+// unparsed returns the decision for a command line that cannot be parsed: it is never allowed, since even the refusals cannot
+// be checked.
 func (p *Policy) unparsed(c Call, err error) Decision {
 	d := Decision{Verdict: Ask, By: "syntax", Reason: err.Error() + ", so what it would do cannot be told"}
 	if refusedSyntax(err) {
@@ -133,7 +129,7 @@ func (p *Policy) unparsed(c Call, err error) Decision {
 	}
 	d.Confine = p.confine(c, []unit{{what: commandUnit}}, nil)
 	if c.Footprint.Free {
-		d.Confine = process.Free // where a person allows it
+		d.Confine = process.Free // if a person allows it
 	}
 	if !c.Footprint.Free && p.kernel(unit{what: commandUnit, shell: true}) && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List != Allows }) {
 		d.Verdict, d.By, d.Reason = Allow, "sandbox", "the sandbox holds what it does"
@@ -145,7 +141,7 @@ func (p *Policy) unparsed(c Call, err error) Decision {
 	return d
 }
 
-// units takes a call apart.
+// units splits a call into its units.
 func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	var out []unit
 	for i := range cmds {
@@ -176,7 +172,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	}
 	p.destroying(out)
 	if c.Footprint.Shell != "" && len(out) == 0 {
-		// A comment, a [[ … ]], a function that nobody calls.
+		// A comment, a [[ … ]], or a function that is never called.
 		return []unit{{what: toolUnit, tool: c.Tool, readOnly: true, why: "it runs nothing"}}
 	}
 	if len(out) == 0 || c.Footprint.Unknown && len(cmds) == 0 {
@@ -239,7 +235,7 @@ func (p *Policy) pathUnit(w what, abs string, glob bool) unit {
 	return u
 }
 
-// combine judges every part; the worst answer counts.
+// combine judges every part; the strictest answer counts.
 func (p *Policy) combine(c Call, units []unit) Decision {
 	out := Decision{Verdict: Allow, By: "read-only", Reason: "it only reads", CanAlways: true}
 	var reasons, patterns []string
@@ -297,7 +293,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	return out
 }
 
-// judge answers for one part, in the order that the package's comment gives.
+// judge judges one part, in the order given in the package comment.
 func (p *Policy) judge(u unit) Decision {
 	for _, r := range p.rules {
 		if r.List == Denies && !u.maybe && p.denies(r, u) {
@@ -339,7 +335,7 @@ func denied(r Rule) Decision {
 	return Decision{Verdict: Deny, By: "rule", Rule: r.Text, Reason: "the rule " + r.Text + " denies it"}
 }
 
-// byMode answers where no rule speaks.
+// byMode decides if no rule matches.
 func (p *Policy) byMode(u unit, ask Decision) Decision {
 	if u.free && (p.mode != Yolo || p.cfg.Sandbox.Named) {
 		ask.By = "sandbox"

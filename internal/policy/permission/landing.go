@@ -10,12 +10,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// What the words of a command do not show: where its paths lead (SPEC 16.3,
-// 16.8), what it may change of what a deny rule names, and what it destroys
-// for good (SPEC 4.15).
+// This file handles what the words of a command do not show: where its paths lead (SPEC 16.3, 16.8), whether it may change
+// something that a deny rule names, and what it destroys for good (SPEC 4.15).
 
-// landUnit judges a place that a path of a command leads to. What is not
-// guarded there is the command's own matter.
+// landUnit judges the place where a path of a command leads. If that place is not guarded, the decision about the command
+// covers it.
 func (p *Policy) landUnit(l tool.Landing) []unit {
 	w := readUnit
 	if l.Write {
@@ -42,7 +41,7 @@ func (p *Policy) landUnit(l tool.Landing) []unit {
 	return []unit{u}
 }
 
-// landsAt names a place and the path that leads to it.
+// landsAt describes a place and the path that leads to it.
 func (p *Policy) landsAt(l tool.Landing) string {
 	if named := p.shownPath(l.Named); named != p.shown(l.Path) && l.Named != "" {
 		return p.shown(l.Path) + ", where " + named + " leads"
@@ -57,8 +56,7 @@ func (p *Policy) shownPath(named string) string {
 	return shorten(named)
 }
 
-// mentions returns the paths among the words of a command of which it is not
-// known what it changes, where a deny rule may name them.
+// mentions returns the paths among the words of a command whose changes are not known, if a deny rule may name them.
 func (p *Policy) mentions(c shellsyntax.Command) []unit {
 	if len(c.Words) < 2 || !slices.ContainsFunc(p.rules, func(r Rule) bool {
 		return r.List == Denies && !r.Bare && r.family() == tool.EditFamily
@@ -89,8 +87,7 @@ func (p *Policy) mentions(c shellsyntax.Command) []unit {
 	return out
 }
 
-// searched returns the folders that a command searches with all below them, where
-// a deny rule on reading may name some of that.
+// searched returns the folders that a command searches recursively, if a deny rule on reading may name something in them.
 func (p *Policy) searched(c shellsyntax.Command) []unit {
 	s, ok := command.SearchOf(base(c), c, nil)
 	if !ok {
@@ -113,8 +110,8 @@ func (p *Policy) searched(c shellsyntax.Command) []unit {
 	return out
 }
 
-// unknownWord: a word that only run time knows may be what a deny rule names,
-// unless what it begins with leads elsewhere.
+// unknownWord returns a unit for a word that is known only at run time, if a deny rule may name it. It may not if the word's
+// known beginning leads elsewhere.
 func (p *Policy) unknownWord(c shellsyntax.Command, w shellsyntax.Word) (unit, bool) {
 	u := unit{what: writeUnit, derived: true, maybe: true, guard: deniedGuard, why: "it is given " + shorten(w.Text) + ", which cannot be known before it runs"}
 	if w.Prefix == "" {
@@ -132,10 +129,9 @@ func (p *Policy) deniesPath(u unit) bool {
 	return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && !r.Bare && p.denies(r, u) })
 }
 
-// destroying marks the units of a call whose effect nothing brings back: what
-// is removed outside the workspace, of which no copy is kept, and what git or
-// a program throws away for good. Another time the same words would destroy
-// something else, so no standing grant covers them.
+// destroying marks the units of a call whose effect cannot be reversed: removals outside the workspace, of which no copy is
+// kept, and what git or a program discards for good. The same words would destroy something else the next time, so no
+// standing grant covers them.
 func (p *Policy) destroying(units []unit) {
 	removed := map[string]bool{}
 	for _, u := range units {
@@ -163,8 +159,7 @@ func (p *Policy) destroying(units []unit) {
 	}
 }
 
-// removesOutside reports whether a command removes what is not in the
-// workspace, or what cannot be known.
+// removesOutside reports whether a command removes something outside the workspace, or something unknown.
 func (p *Policy) removesOutside(c shellsyntax.Command) bool {
 	for _, w := range command.Deletes(base(c), c) {
 		if w.Known && strings.HasPrefix(w.Text, "-") {

@@ -10,8 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// names reports whether a rule's tool is the call's, or the family that it is
-// of.
+// names reports whether a rule's tool is the call's tool or its family.
 func (r Rule) names(name, family string) bool {
 	switch {
 	case r.Tool == name, family != "" && r.family() == family:
@@ -22,7 +21,7 @@ func (r Rule) names(name, family string) bool {
 	return false
 }
 
-// family is the family that a rule speaks of, "" for one of a single tool.
+// family returns the family that a rule covers, "" for a rule of a single tool.
 func (r Rule) family() string {
 	switch r.Tool {
 	case tool.ReadFamily, tool.EditFamily, tool.CommandFamily, tool.WebFamily:
@@ -33,7 +32,7 @@ func (r Rule) family() string {
 	return ""
 }
 
-// speaksOf reports whether a rule's tool is about units of that kind.
+// speaksOf reports whether a rule's tool covers units of that kind.
 func (r Rule) speaksOf(u unit) bool {
 	switch u.what {
 	case commandUnit:
@@ -52,8 +51,7 @@ func (r Rule) speaksOf(u unit) bool {
 	}
 }
 
-// specific ranks rules: the literal characters of the pattern, and an exact
-// one before one with a wildcard.
+// specific ranks rules by the literal characters of the pattern; an exact pattern ranks above one with a wildcard.
 func (r Rule) specific() int {
 	if r.Bare {
 		return 0
@@ -65,7 +63,7 @@ func (r Rule) specific() int {
 	return n
 }
 
-// denies matches as widely as a person could mean it: for deny and ask rules.
+// denies matches as widely as a person could mean the rule: for deny and ask rules.
 func (p *Policy) denies(r Rule, u unit) bool {
 	if !r.speaksOf(u) {
 		return false
@@ -86,8 +84,8 @@ func (p *Policy) denies(r Rule, u unit) bool {
 	return false
 }
 
-// mayBeDenied: a path that is not wholly known, or a folder that is changed
-// with all below it, may be what a deny rule names.
+// mayBeDenied reports whether a deny rule may name the unit: its path is not fully known, or it is a folder that is changed
+// with everything in it.
 func (p *Policy) mayBeDenied(u unit) bool {
 	if u.what == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known || anyProgram(u.cmd)) {
 		// Any program may run here.
@@ -104,8 +102,7 @@ func (p *Policy) mayBeDenied(u unit) bool {
 		if unknown {
 			return true
 		}
-		// A pattern of the shell against a pattern of the rule: compare what
-		// is literal at their beginnings.
+		// For a pattern of the shell against a pattern of the rule, compare their literal beginnings.
 		if u.glob {
 			lit := u.path[:strings.IndexAny(u.path+"*", "*?[")]
 			rule := p.literal(r.Pattern)
@@ -116,13 +113,12 @@ func (p *Policy) mayBeDenied(u unit) bool {
 	})
 }
 
-// anyProgram reports whether a command runs others, and which is not known.
+// anyProgram reports whether a command runs other programs that are not known.
 func anyProgram(c shellsyntax.Command) bool {
 	return command.RunsOthers(base(c)) && command.Effects(c).Kind == command.Other && slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return !w.Known && !w.Glob })
 }
 
-// literal is the absolute folder that a path pattern begins with, "" for one
-// that matches at any depth.
+// literal returns the absolute folder at the beginning of a path pattern, "" for a pattern that matches at any depth.
 func (p *Policy) literal(pattern string) string {
 	switch {
 	case strings.HasPrefix(pattern, "//"):
@@ -141,8 +137,7 @@ func (p *Policy) literal(pattern string) string {
 	return strings.TrimSuffix(pattern, "/")
 }
 
-// allows matches narrowly: what is guarded needs a rule that names it, and
-// what is not known is not covered.
+// allows matches narrowly: a guarded unit needs a rule that names it, and unknown parts are not covered.
 func (p *Policy) allows(r Rule, u unit) bool {
 	if !r.speaksOf(u) {
 		return false
@@ -182,7 +177,7 @@ func (p *Policy) allows(r Rule, u unit) bool {
 	return r.Bare
 }
 
-// homed puts the home in place of ~ in a pattern's program.
+// homed replaces ~ in a pattern's program by the home folder.
 func (p *Policy) homed(words []string) []string {
 	if rest, ok := strings.CutPrefix(words[0], "~/"); ok && p.cfg.Home != "" {
 		return append([]string{path.Join(p.cfg.Home, rest)}, words[1:]...)
@@ -190,10 +185,10 @@ func (p *Policy) homed(words []string) []string {
 	return words
 }
 
-// anywhere is the pattern of a rule about any path at all, known or not.
+// anywhere is the pattern of a rule about any path, known or not.
 const anywhere = "//**"
 
-// namesProtected: the protected name stands in the rule itself.
+// namesProtected reports whether the rule itself contains the protected name.
 func namesProtected(pattern, abs string) bool {
 	name := protected(abs)
 	return slices.ContainsFunc(strings.Split(pattern, "/"), func(c string) bool {
@@ -209,8 +204,7 @@ func hostMatch(pattern, host string) bool {
 	return host == pattern
 }
 
-// allowCommand matches an allow pattern against the argument vector of one
-// command (SPEC 16.5).
+// allowCommand matches an allow pattern with the arguments of one command (SPEC 16.5).
 func allowCommand(pat []string, c shellsyntax.Command) bool {
 	if c.Code && !slices.Contains(pat, "-c") || len(c.Words) == 0 && len(c.Assigns) == 0 {
 		return false
@@ -221,7 +215,7 @@ func allowCommand(pat []string, c shellsyntax.Command) bool {
 	} else if !command.Transparent(c) {
 		return false
 	}
-	// NAME=value in front of a pattern covers that assignment.
+	// NAME=value at the beginning of a pattern covers that assignment.
 	var sets []string
 	for len(pat) > 0 && command.Assignment(pat[0]) {
 		sets, pat = append(sets, pat[0]), pat[1:]
@@ -241,7 +235,7 @@ func allowCommand(pat []string, c shellsyntax.Command) bool {
 		}
 		for _, w := range words {
 			if inner, _ := c.Program(); command.Fed(w) && named(pat, c) && !command.ExactOnly(inner) {
-				continue // the pattern names what puts it there
+				continue // the pattern names the program that inserts it
 			}
 			if !w.Known && (w.Prefix == "" || w.Prefix[0] == '-') && !w.Glob {
 				return false // it may be any option
@@ -251,19 +245,18 @@ func allowCommand(pat []string, c shellsyntax.Command) bool {
 	return matchWords(pat, words)
 }
 
-// coversAssign: the pattern of the whole line, env and all, holds the
-// assignment as one of its words.
+// coversAssign reports whether the pattern of the whole line, with env, has the assignment as one of its words.
 func coversAssign(pat []string, words []shellsyntax.Word, a string) bool {
 	return slices.Contains(pat, a) && slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return w.Text == a })
 }
 
-// named reports whether a pattern begins with the first wrapper that matters.
+// named reports whether a pattern begins with the first relevant wrapper.
 func named(pat []string, c shellsyntax.Command) bool {
 	return len(c.Wrappers) > 0 && pat[0] == c.Wrappers[0]
 }
 
-// matchWords matches words: a pattern word "*" is any number of words, one
-// that ends in ":" before a final "*" also a word that goes on.
+// matchWords matches words. A pattern word "*" matches any number of words; a pattern word that ends in ":" before a final
+// "*" also matches the beginning of a word.
 func matchWords(pat []string, words []shellsyntax.Word) bool {
 	pi, wi, starP, starW := 0, 0, -1, 0
 	for wi < len(words) {
@@ -295,8 +288,8 @@ func wordMatch(pat []string, i int, w string) bool {
 	return i > 0 && i == len(pat)-2 && pat[i+1] == "*" && strings.HasPrefix(w, pat[i]+":")
 }
 
-// denyCommand matches as a person means it: the program by whatever path and
-// case, behind any wrapper, with unknown words for any word.
+// denyCommand matches as a person means it: the program by any path and in any case, after any wrapper, with unknown words
+// matching any word.
 func denyCommand(pat []string, c shellsyntax.Command) bool {
 	full := append(slices.Clone(c.Via), c.Words...)
 	if denyWords(pat, c.Words) || len(c.Via) > 0 && denyWords(pat, full) {
@@ -318,8 +311,8 @@ func denyCommand(pat []string, c shellsyntax.Command) bool {
 		slices.ContainsFunc(texts, func(t string) bool { return denyText(pat, t) })
 }
 
-// denyText reports whether the literal words that a pattern begins with stand
-// side by side in a text, as code of a shell or of another language.
+// denyText reports whether the literal words at the beginning of a pattern are adjacent in a text, as code of a shell or of
+// another language.
 func denyText(pat []string, text string) bool {
 	var lit []string
 	for _, p := range pat {
@@ -353,7 +346,7 @@ func denyWords(pat []string, words []shellsyntax.Word) bool {
 	}
 	low := slices.Clone(pat)
 	low[0] = fold(path.Base(low[0]))
-	// "echo secret*" is meant of all that begins so, further words included.
+	// "echo secret*" covers everything that begins so, including further words.
 	if last := low[len(low)-1]; last != "*" && strings.HasSuffix(last, "*") {
 		low = append(low, "*")
 	}
@@ -361,8 +354,7 @@ func denyWords(pat []string, words []shellsyntax.Word) bool {
 	return looseMatch(low, ws)
 }
 
-// looseMatch is matchWords where an unknown word stands for any number of
-// words, and a program that is not known for any program.
+// looseMatch is matchWords with unknown words matching any number of words, and an unknown program matching any program.
 func looseMatch(pat []string, words []shellsyntax.Word) bool {
 	// reach[j]: the words so far match the first j of pat.
 	reach := make([]bool, len(pat)+1)

@@ -8,10 +8,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// narrowing is what the route of the running turn leaves of the rights that
-// mode and rules give (SPEC 13.1). The zero value narrows nothing. It lasts
-// until a person's next prompt: what checks or hooks say in between is no
-// request of theirs.
+// narrowing is how the route of the running turn limits the rights of mode and rules (SPEC 13.1). The zero value limits
+// nothing. It holds until a person's next prompt: prompts by checks or hooks do not change it.
 type narrowing struct {
 	route event.Routed
 }
@@ -27,13 +25,13 @@ func (n *narrowing) apply(b event.Body) {
 	}
 }
 
-// lacks says that the turn does not have a right.
+// lacks reports whether the turn lacks a right.
 func (n *narrowing) lacks(right string) bool {
 	return right != "" && len(n.route.Rights) > 0 && !slices.Contains(n.route.Rights, right)
 }
 
-// narrow takes from a decision what the turn's route does not have: what would
-// be allowed is asked about. It never gives anything.
+// narrow limits a decision by the turn's route: a call beyond its rights is asked about instead of allowed. It never widens
+// a decision.
 func (p *Policy) narrow(c Call, d Decision) Decision {
 	if len(p.turn.route.Rights) == 0 || d.Verdict == Deny {
 		return d
@@ -52,7 +50,7 @@ func (p *Policy) narrow(c Call, d Decision) Decision {
 	return d
 }
 
-// reads returns what the turn's request was taken for, and why.
+// reads returns how the turn's request was classified, and why.
 func (n *narrowing) reads() string {
 	r := n.route
 	switch {
@@ -71,8 +69,8 @@ func (n *narrowing) reads() string {
 	return reads
 }
 
-// needs says which right a call needs beyond reading, and what for; "" for
-// none. Checks of the project and notes for later sessions need none.
+// needs returns the right that a call needs beyond reading, and for what; "" for none. Checks of the project and notes for
+// later sessions need none.
 func (p *Policy) needs(c Call) (right, what string) {
 	if c.Spoken {
 		return "", ""

@@ -10,8 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// Opening is something that the sandbox refused a command and that a person can
-// grant.
+// Opening is an access that the sandbox refused a command and that a person can grant.
 type Opening struct {
 	process.Refusal
 	// Rule is the rule that a grant for the session or for always adds.
@@ -20,11 +19,9 @@ type Opening struct {
 	Always bool
 }
 
-// Openings returns what of the refusals a person can be asked to grant: files
-// outside the workspace and hosts of which no rule speaks. Never the protected
-// files, keys and what looks like one, pawl's own state, git's own files
-// anywhere, the system's files, and what a login runs. The model can still ask
-// for some of these, by name.
+// Openings returns the refusals that a person can be asked to grant: files outside the workspace, and hosts, that no rule
+// names. It never returns protected files, keys and files that look like keys, pawl's own state, git's own files anywhere,
+// the system's files, and files that a login runs. The model can still ask for some of these by name.
 func (p *Policy) Openings(refused []process.Refusal) []Opening {
 	if p.wide || p.mode == Plan || p.cfg.Sandbox.Narrow {
 		return nil
@@ -62,17 +59,15 @@ func (p *Policy) Openings(refused []process.Refusal) []Opening {
 	return out
 }
 
-// atLogin are files and folders of a home whose contents run, unconfined, when
-// the person logs in or calls a program. A command that tries to write there by
-// itself is not what to put a person's yes before.
+// atLogin are files and folders of a home whose contents run, unconfined, when the person logs in or calls a program. pawl
+// does not propose to let a command write there.
 var atLogin = [...]string{
 	".profile", ".login", ".logout", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".inputrc", ".vimrc", ".emacs",
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc",
 	".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", ".config/nvim", ".local/bin", ".local/share/systemd", ".local/share/applications", "bin", "go/bin", ".cargo/bin", ".cargo/env",
 }
 
-// mayOpen reports whether a person can be asked to have a file changed, or made,
-// by what runs confined.
+// mayOpen reports whether a person can be asked to let a confined process change or create a file.
 func (p *Policy) mayOpen(file string) bool {
 	switch {
 	case !path.IsAbs(file), path.Clean(file) != file, file == "/", p.inside(file), Wide(file, p.cfg.Home),
@@ -89,7 +84,7 @@ func (p *Policy) mayOpen(file string) bool {
 	return len(p.system.Grant(nil, nil, []string{file}).Opened) > len(p.system.Opened)
 }
 
-// Open adds what was opened to how a command is confined.
+// Open returns the confinement of a command with openings added.
 func Open(c process.Confine, os []Opening) process.Confine {
 	if c.Level != process.Workspace {
 		return c

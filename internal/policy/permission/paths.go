@@ -8,11 +8,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// protectedNames are asked about in every mode, at any depth (SPEC 16.3).
+// protectedNames ask in every mode, at any depth (SPEC 16.3).
 var protectedNames = [...]string{".git", ".pawl", ".claude", ".mcp.json", "AGENTS.md", "CLAUDE.md", ".envrc", ".vscode"}
 
-// fold makes names equal that some file system takes for the same one: case,
-// characters that are ignored, trailing dots and blanks.
+// fold makes names equal that some file system treats as equal: case, ignored characters, trailing dots and blanks.
 func fold(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -32,12 +31,11 @@ func fold(s string) string {
 	return s
 }
 
-// Protected returns the name for which a file of the workspace is written only
-// with a person's yes, "" for other files.
+// Protected returns the name because of which a file of the workspace is written only with a person's consent, "" for other
+// files.
 func Protected(p string) string { return protected(p) }
 
-// protected returns the protected name that a path passes through, or that a
-// pattern in it may be.
+// protected returns the protected name in a path, or one that a pattern in it may match.
 func protected(p string) string {
 	for c := range strings.SplitSeq(p, "/") {
 		f := fold(c)
@@ -54,7 +52,7 @@ func protected(p string) string {
 	return ""
 }
 
-// simple makes a shell pattern wider: a bracket becomes one character.
+// simple widens a shell pattern: a bracket expression becomes any one character.
 func simple(s string) string {
 	var b strings.Builder
 	for {
@@ -68,8 +66,8 @@ func simple(s string) string {
 	}
 }
 
-// gitControl reports whether writing a path would change what git runs: hooks and
-// configuration, of the repository, its modules and the user.
+// gitControl reports whether writing a path would change what git runs: hooks and configuration, of the repository, its
+// modules and the user.
 func (p *Policy) gitControl(abs string) bool {
 	f := fold2(abs)
 	parts := strings.Split(f, "/")
@@ -97,9 +95,8 @@ func fold2(p string) string {
 	return strings.Join(parts, "/")
 }
 
-// keyFile reports whether a path is a file of keys or a folder full of them.
-// Inside the workspace only private keys by their usual names count; other
-// secret-looking files there are asked about.
+// keyFile reports whether a path is a file of keys or a folder of keys. Inside the workspace only private keys with their
+// usual names count; other secret-looking files there ask.
 func (p *Policy) keyFile(abs string) bool {
 	f := fold2(abs)
 	base := path.Base(f)
@@ -145,8 +142,7 @@ func (p *Policy) keyFile(abs string) bool {
 	return false
 }
 
-// secretInside reports whether a file of the workspace looks like a secret: it is
-// asked about and never for always.
+// secretInside reports whether a file of the workspace looks like a secret: such a file asks, and is never allowed always.
 func secretInside(abs string) bool { return secrets.LooksSecret(abs) }
 
 // under reports whether a path is a folder or below it.
@@ -170,7 +166,7 @@ func (p *Policy) inside(abs string) bool {
 	return false
 }
 
-// abs puts a span's path behind the root.
+// abs returns a span's path as an absolute path.
 func (p *Policy) abs(s string) string {
 	if path.IsAbs(s) {
 		return path.Clean(s)
@@ -178,7 +174,7 @@ func (p *Policy) abs(s string) string {
 	return path.Join(p.cfg.Root, s)
 }
 
-// shown is a path as a person reads it: relative inside the workspace.
+// shown returns a path as a person reads it: relative inside the workspace.
 func (p *Policy) shown(abs string) string {
 	if r, ok := strings.CutPrefix(abs, p.cfg.Root+"/"); ok {
 		return r
@@ -199,10 +195,9 @@ func systemPath(abs string) bool {
 	return false
 }
 
-// pathMatch matches a rule's path pattern: "*" and "?" stay within a part,
-// "**" is any number of parts; one without a slash matches at any depth; one
-// that names a folder covers what is below it. foldCase matches wide: case does
-// not count, and what matches a wildcard is covered with all below it.
+// pathMatch matches a rule's path pattern: "*" and "?" match within one part, "**" matches any number of parts; a pattern
+// without a slash matches at any depth; one that names a folder covers everything below it. foldCase matches widely: case is
+// ignored, and a match of a wildcard covers everything below it.
 func (p *Policy) pathMatch(pattern, abs string, foldCase bool) bool {
 	switch {
 	case strings.HasPrefix(pattern, "//"):
@@ -230,8 +225,8 @@ func (p *Policy) pathMatch(pattern, abs string, foldCase bool) bool {
 	return matchParts(strings.Split(pattern, "/"), strings.Split(abs, "/"), foldCase)
 }
 
-// matchParts matches part by part in time linear in the product of lengths: a
-// later "**" replaces an earlier one as the place to go back to.
+// matchParts matches part by part, in time linear in the product of the lengths: a later "**" replaces an earlier one as the
+// place to backtrack to.
 func matchParts(pat, parts []string, wide bool) bool {
 	pi, si, starP, starS := 0, 0, -1, 0
 	for si < len(parts) {

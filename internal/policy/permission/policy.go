@@ -13,22 +13,22 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// Mode is how much is allowed where no rule speaks.
+// Mode is what is allowed if no rule matches.
 type Mode string
 
 // The modes (SPEC 4.15).
 const (
-	Ask4All     Mode = "ask"          // reads are free, all else asks
-	Plan        Mode = "plan"         // reads only, all else is denied
-	AcceptEdits Mode = "accept-edits" // and edits in the workspace, and the project's checks
-	Auto        Mode = "auto"         // and commands that syntax shows to be safe
-	Yolo        Mode = "yolo"         // everything but the refusals and protected paths
+	Ask4All     Mode = "ask"          // reading is free, everything else asks
+	Plan        Mode = "plan"         // only reading, everything else is denied
+	AcceptEdits Mode = "accept-edits" // also edits in the workspace, and the project's checks
+	Auto        Mode = "auto"         // also commands whose syntax shows that they are safe
+	Yolo        Mode = "yolo"         // everything except the refusals and protected paths
 )
 
-// Modes lists them, strictest last but one first as a person would read them.
+// Modes lists the modes in the order to show them.
 func Modes() []Mode { return []Mode{Ask4All, Plan, AcceptEdits, Auto, Yolo} }
 
-// ParseMode reads a mode by our names and by those of other products.
+// ParseMode reads a mode by pawl's names and by those of other products.
 func ParseMode(s string) (Mode, error) {
 	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(strings.TrimSpace(s))) {
 	case "ask", "default", "manual":
@@ -57,41 +57,38 @@ const (
 
 func (v Verdict) String() string { return [...]string{"deny", "ask", "allow"}[v] }
 
-// Call is what is to be decided. Args are for rules of tools whose footprint
-// says nothing; they may be nil.
+// Call is the call to decide. Args are for rules of tools with an empty footprint; they may be nil.
 type Call struct {
 	Tool      string
 	Family    string // see tool.Facts
 	Spoken    bool   // see tool.Facts
-	ReadOnly  bool   // the tool changes nothing, by its author's word
+	ReadOnly  bool   // the tool's author declares that it changes nothing
 	Footprint tool.Footprint
 	Args      json.RawMessage
 }
 
-// Decision is the answer. Reason is one sentence without its full stop, for
-// the model and for the person.
+// Decision is the answer. Reason is one sentence without the full stop, for the model and for the person.
 type Decision struct {
 	Verdict Verdict
 	By      string // mode, rule, refusal, read-only, outside, protected, syntax, route
 	Reason  string
-	Rule    string // the rule that spoke, as it was written
-	// Pattern is what a grant for the session or for always would add: one rule
-	// or several with commas. Empty: it can only be allowed once.
+	Rule    string // the rule that decided, as it was written
+	// Pattern is what a grant for the session or for always would add: one rule, or several with commas. Empty: it can only be
+	// allowed once.
 	Pattern string
 	// CanAlways: the grant may be for always.
 	CanAlways bool
-	// Flag is what a headless run would need on its command line, "" where
-	// nothing would do.
+	// Flag is what a headless run would need on its command line, "" if no flag would allow it.
 	Flag string
-	// Beyond is the right that the turn's route does not have and the call
-	// needs, "" where it has it. Firm: somebody said that it must not.
+	// Beyond is the right that the call needs and the turn's route lacks, "" if it lacks none. Firm: somebody asked for this
+	// restriction.
 	Beyond string
 	Firm   bool
-	// Confine is what the processes of the call may touch where it runs.
+	// Confine is what the processes of the call may touch when it runs.
 	Confine process.Confine
 }
 
-// Config is what a Policy starts with.
+// Config is the configuration of a Policy.
 type Config struct {
 	Mode Mode
 	Root string // the workspace's real path
@@ -100,18 +97,17 @@ type Config struct {
 	RealHome string
 	// Spill is the folder of outputs kept for the model: it may read there.
 	Spill string
-	// Extra are further folders that count as the workspace.
+	// Extra are other folders that count as the workspace.
 	Extra []string
-	// Checks are further commands that count as the project's checks, as
-	// patterns: "npx tsc --noEmit".
+	// Checks are other commands that count as the project's checks, as patterns: "npx tsc --noEmit".
 	Checks []string
-	// State is pawl's own folder with its keys: never read by a tool.
+	// State is pawl's own folder with its keys: no tool reads it.
 	State string
 	// Own are its other folders, which no command may read either.
 	Own []string
 	// POSIX: commands run in a plain sh, since there is no bash.
 	POSIX bool
-	// Sandbox is what of the kernel's confinement there is.
+	// Sandbox is which confinement the kernel offers.
 	Sandbox Sandbox
 }
 
@@ -129,7 +125,7 @@ type Policy struct {
 	open    string         // see openTo
 	trusted bool           // see Trust
 	system  confine.Policy // what every confined command reads
-	// turn is what the route of the running turn leaves of the rights, folded.
+	// turn is how the route of the running turn limits the rights, folded.
 	turn narrowing
 }
 
@@ -166,24 +162,22 @@ func clean(p string) string {
 // Mode is the mode in force.
 func (p *Policy) Mode() Mode { return p.mode }
 
-// Wide reports whether a folder is no project's: the whole machine, all homes
-// or a home. What accept-edits and auto would do there without asking, asks.
+// Wide reports whether a folder is not a project's folder: the whole machine, all homes or a home. There accept-edits and
+// auto ask where they would not ask in a project.
 func Wide(root, home string) bool {
 	root, home = clean(root), clean(home)
 	return root == "/" || root == "/home" || root == "/Users" || home != "" && root == home
 }
 
-// In is the same policy in another mode: what it would decide there. It holds
-// until the next event.
+// In returns the same policy in another mode, to see what it would decide. It is valid until the next event.
 func (p *Policy) In(m Mode) *Policy {
 	q := *p
 	q.mode = m
 	return &q
 }
 
-// Add adds rules of one source. An allow rule of a project is left out and
-// listed by Ignored (SPEC 16.2). The error names the rule that cannot be read;
-// then none is added.
+// Add adds rules of one source. A project's allow rules are left out and listed by Ignored (SPEC 16.2). The error names the
+// rule that cannot be read; then none is added.
 func (p *Policy) Add(from Source, allow, ask, deny []string) error {
 	var all []Rule
 	for _, set := range []struct {
@@ -208,14 +202,13 @@ func (p *Policy) Add(from Source, allow, ask, deny []string) error {
 	return nil
 }
 
-// Ignored lists the rules that a project gave and may not.
+// Ignored lists the project's rules that were left out.
 func (p *Policy) Ignored() []Rule { return slices.Clone(p.ignored) }
 
 // Rules lists the rules in force.
 func (p *Policy) Rules() []Rule { return slices.Clone(p.rules) }
 
-// Apply is part of event.Fold: grants, modes, and changed definitions of
-// checks (SPEC 16.4).
+// Apply implements event.Fold: grants, modes, and changed definitions of checks (SPEC 16.4).
 func (p *Policy) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Opened:
@@ -228,7 +221,7 @@ func (p *Policy) Apply(e event.Event) {
 		if b.Scope != event.Session && b.Scope != event.Always {
 			return
 		}
-		// A rule of a newer pawl that cannot be read grants nothing.
+		// A rule of a newer version that cannot be read grants nothing.
 		if rs, err := ParseRules(Allows, Granted, b.Rule); err == nil {
 			for _, r := range rs {
 				if !slices.ContainsFunc(p.rules, func(o Rule) bool { return o.Text == r.Text && o.List == Allows && o.From == Granted }) {
@@ -262,7 +255,7 @@ func (p *Policy) setMode(s string) {
 	}
 }
 
-// Explain says in lines what is in force, for "pawl permissions".
+// Explain describes in lines what is in force, for "pawl permissions".
 func (p *Policy) Explain() []string {
 	out := []string{"mode " + string(p.mode) + ": " + p.mode.about()}
 	for _, l := range []List{Denies, Asks, Allows} {

@@ -9,9 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Redefined reports whether the agent changed a file with one of these base names,
-// or with one of these extensions ("*.mk"), in this session: what is defined there is not what a person knows any more
-// (SPEC 16.4).
+// Redefined reports whether, in this session, the agent changed a file with one of these base names or extensions ("*.mk"):
+// then its definitions are not those that a person knows (SPEC 16.4).
 func (p *Policy) Redefined(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		if ext, ok := strings.CutPrefix(n, "*"); ok {
@@ -26,8 +25,8 @@ func (p *Policy) Redefined(names ...string) bool {
 	})
 }
 
-// isCheck reports whether a command is one of the project's checks: one that the
-// configuration names, or a form of a program that is known to run nothing else.
+// isCheck reports whether a command is one of the project's checks: the configuration names it, or it is a form of a program
+// that is known to run nothing else.
 func (p *Policy) isCheck(c shellsyntax.Command) bool {
 	for _, r := range p.checks {
 		if allowCommand(r.words, c) {
@@ -37,8 +36,7 @@ func (p *Policy) isCheck(c shellsyntax.Command) bool {
 	return command.Checks{Changed: p.Redefined}.Is(c)
 }
 
-// definedAnew takes from checks what they are allowed as, where the agent
-// changed a file that says what they do.
+// definedAnew removes the permission of checks if the agent changed a file that defines what they do.
 func (p *Policy) definedAnew(units []unit, defined []string) {
 	i := slices.IndexFunc(defined, func(f string) bool { return p.Redefined(path.Base(f)) })
 	if i < 0 {
@@ -52,9 +50,8 @@ func (p *Policy) definedAnew(units []unit, defined []string) {
 	}
 }
 
-// ran takes a command that the agent ran: what it names as something that it
-// changes counts as changed. Files that git ignores are watched by nobody, and
-// may define a check all the same.
+// ran applies a command that the agent ran: files that it names as targets count as changed. Files that git ignores are not
+// watched but may define a check.
 func (p *Policy) ran(line string) {
 	if line == "" {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// The refusals hold in every mode and against every rule: what destroys a
-// machine or hands it over, and never was what a person meant to allow.
+// The refusals hold in every mode and against every rule: commands that destroy a machine or give control of it away, which
+// no person means to allow.
 
 func refusal(reason string) (Decision, bool) {
 	return Decision{Verdict: Deny, By: "refusal", Reason: reason + "; pawl refuses this in every mode"}, true
@@ -19,7 +19,7 @@ func refusal(reason string) (Decision, bool) {
 
 func refusedSyntax(err error) bool { return errors.Is(err, shellsyntax.ErrForkBomb) }
 
-// refuse looks for what is refused in a whole call.
+// refuse looks for refused commands in a whole call.
 func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 	for _, s := range c.Footprint.Reads {
 		if abs := p.abs(s.Path); p.keyFile(abs) {
@@ -57,8 +57,7 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 	return Decision{}, false
 }
 
-// forms returns every folder-joined path that a word may be, also where unknown
-// variables in it are empty.
+// forms returns every absolute path that a word may be, also if unknown variables in it are empty.
 func forms(c shellsyntax.Command, w shellsyntax.Word) []string {
 	t := w.Text
 	if !w.Known {
@@ -79,8 +78,7 @@ func forms(c shellsyntax.Command, w shellsyntax.Word) []string {
 	return out
 }
 
-// precious reports whether removing a folder with all below it, or all in it,
-// would take the system, a home or the workspace.
+// precious reports whether removing a folder, or everything in it, would remove the system, a home or the workspace.
 func (p *Policy) precious(abs string) bool {
 	if strings.HasPrefix(abs, "~") {
 		rest := strings.TrimLeft(strings.TrimPrefix(abs, "~"), "/")
@@ -89,7 +87,7 @@ func (p *Policy) precious(abs string) bool {
 	for strings.HasSuffix(abs, "/*") || strings.HasSuffix(abs, "/.*") || strings.HasSuffix(abs, "/**") {
 		abs = path.Dir(abs)
 		if abs == p.cfg.Root {
-			return false // all in the workspace asks, it is not refused
+			return false // everything in the workspace: it asks, it is not refused
 		}
 	}
 	abs = path.Clean(abs)
@@ -110,7 +108,7 @@ func (p *Policy) precious(abs string) bool {
 	return false
 }
 
-// refuseRemoval: rm -rf / and its kin.
+// refuseRemoval refuses rm -rf / and similar commands.
 func (p *Policy) refuseRemoval(c shellsyntax.Command) string {
 	name := base(c)
 	d, ok := command.Destroys(name, c)
@@ -125,7 +123,7 @@ func (p *Policy) refuseRemoval(c shellsyntax.Command) string {
 	for _, w := range d.Targets {
 		for _, abs := range forms(c, w) {
 			if abs == p.cfg.Root && d.Rights {
-				continue // the rights of the workspace: it asks
+				continue // permissions of the workspace: it asks
 			}
 			if p.precious(abs) {
 				verb := "removes "
@@ -151,7 +149,7 @@ func base(c shellsyntax.Command) string {
 	return ""
 }
 
-// refuseGit: git's hooks and configuration.
+// refuseGit refuses changes of git's hooks and configuration.
 func (p *Policy) refuseGit(c shellsyntax.Command) string {
 	for _, r := range c.Redirects {
 		if r.Writes() {
@@ -178,7 +176,7 @@ func (p *Policy) refuseGit(c shellsyntax.Command) string {
 			}
 		}
 		if command.Reader(base(c)) {
-			words = nil // a reader that Effects could not follow still writes no file it names
+			words = nil // a reader that Effects could not analyze writes none of the files that it names
 		}
 	}
 	for _, w := range words {
@@ -191,7 +189,7 @@ func (p *Policy) refuseGit(c shellsyntax.Command) string {
 	return ""
 }
 
-// candidates returns what in a word may be a path, relative ones too.
+// candidates returns the parts of a word that may be paths, including relative ones.
 func candidates(w shellsyntax.Word) []string {
 	t := w.Text
 	if !w.Known {
@@ -214,7 +212,7 @@ func candidates(w shellsyntax.Word) []string {
 	return out
 }
 
-// refuseKeys: files of keys, in any word of any command.
+// refuseKeys refuses files of keys, in any word of any command.
 func (p *Policy) refuseKeys(c shellsyntax.Command) string {
 	name := base(c)
 	check := func(w shellsyntax.Word) string {
@@ -241,10 +239,10 @@ func (p *Policy) refuseKeys(c shellsyntax.Command) string {
 	for i := 1; i < len(c.Words); i++ {
 		w := c.Words[i]
 		if (name == "ssh" || name == "scp" || name == "sftp") && (c.Words[i-1].Text == "-i" || strings.HasPrefix(w.Text, "-i")) {
-			continue // it is used, not shown
+			continue // the key is used, not shown
 		}
 		if why := check(w); why != "" {
-			// ls says that it is there and nothing more.
+			// ls only shows that it exists.
 			if name == "ls" || name == "test" || name == "[" || name == "stat" {
 				continue
 			}
@@ -261,7 +259,7 @@ func (p *Policy) refuseKeys(c shellsyntax.Command) string {
 	return ""
 }
 
-// keyGlob: a pattern in a folder of keys, such as ~/.ssh/*.
+// keyGlob reports whether a pattern is in a folder of keys, such as ~/.ssh/*.
 func keyGlob(abs string) bool {
 	if !strings.ContainsAny(abs, "*?[") {
 		return false
@@ -275,8 +273,7 @@ func keyGlob(abs string) bool {
 	return strings.HasPrefix(f, "/proc/") && strings.HasSuffix(f, "/environ") || strings.HasPrefix(f, "/etc/shad")
 }
 
-// fetched reports whether a command is given, directly or through others, what a
-// download gave.
+// fetched reports whether a command gets, directly or through other commands, the output of a download.
 func fetched(cmds []shellsyntax.Command, i int) bool {
 	seen := make([]bool, len(cmds))
 	var walk func(i int) bool

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// List is what a rule does.
+// List is the effect of a rule.
 type List string
 
 // The lists.
@@ -27,8 +27,8 @@ type Source string
 
 // The sources.
 const (
-	User    Source = "user"    // the user's own settings, and what was granted for always
-	Project Source = "project" // the repository's: narrows only
+	User    Source = "user"    // the user's own settings, and grants for always
+	Project Source = "project" // the repository's; they only restrict
 	Flag    Source = "flag"
 	Granted Source = "session" // granted in this session
 )
@@ -46,15 +46,14 @@ type Rule struct {
 	words []string // of a bash rule
 }
 
-// ErrRule says that a rule cannot be read.
+// ErrRule means that a rule cannot be read.
 var ErrRule = errors.New("not a permission rule")
 
 func ruleError(text, why string) error {
 	return fmt.Errorf("%w: %q: %s; rules look like bash(go test *), edit(src/**), web_fetch(example.com) or read", ErrRule, text, why)
 }
 
-// ParseRules reads one rule or several with commas or spaces between them, as
-// --allowed-tools has them.
+// ParseRules reads one rule, or several separated by commas or spaces, as in --allowed-tools.
 func ParseRules(list List, from Source, text string) ([]Rule, error) {
 	var out []Rule
 	for _, one := range splitRules(text) {
@@ -70,8 +69,8 @@ func ParseRules(list List, from Source, text string) ([]Rule, error) {
 	return out, nil
 }
 
-// splitRules cuts at commas and blanks outside brackets. A bracket inside a
-// pattern counts, so that sh(a (b) c) stays whole; quotes hide brackets.
+// splitRules splits at commas and blanks outside brackets. Brackets inside a pattern count, so that sh(a (b) c) stays whole;
+// quotes hide brackets.
 func splitRules(text string) []string {
 	var out []string
 	depth, begin := 0, 0
@@ -193,8 +192,7 @@ func toolName(s string) string {
 	}
 }
 
-// patternWords splits a command pattern at blanks; quotes hold a word together
-// and "prog sub:*" is "prog sub *".
+// patternWords splits a command pattern at blanks. Quotes keep a word together, and "prog sub:*" is "prog sub *".
 func patternWords(s string) ([]string, bool) {
 	if p, ok := strings.CutSuffix(s, ":*"); ok {
 		s = p + " *"
@@ -232,7 +230,7 @@ func patternWords(s string) ([]string, bool) {
 	return out, quote == 0 && len(out) > 0
 }
 
-// quotedStar stands for a star that was quoted and so is itself.
+// quotedStar stands for a quoted star, which is literal.
 const quotedStar = '\x01'
 
 func putPattern(b *strings.Builder, c byte, quoted bool) {
@@ -242,11 +240,10 @@ func putPattern(b *strings.Builder, c byte, quoted bool) {
 	b.WriteByte(c)
 }
 
-// Grants are the rules granted for always, by a project's real path: the
-// content of a file in the user's state.
+// Grants are the rules granted for always, by a project's real path: the content of a file in the user's state folder.
 type Grants map[string][]string
 
-// DecodeGrants reads the file's content; nothing is an empty Grants.
+// DecodeGrants reads the file's content; an empty content is an empty Grants.
 func DecodeGrants(raw []byte) (Grants, error) {
 	g := Grants{}
 	if len(raw) == 0 {
@@ -265,13 +262,13 @@ func DecodeGrants(raw []byte) (Grants, error) {
 	return g, nil
 }
 
-// Encode gives the file's content, the same for the same grants.
+// Encode returns the file's content; equal grants have equal contents.
 func (g Grants) Encode() ([]byte, error) {
 	raw, err := json.MarshalIndent(map[string][]string(g), "", "  ")
 	return append(raw, '\n'), err
 }
 
-// Add grants rules for a project; those that it has stay single.
+// Add adds rules for a project, without duplicates.
 func (g Grants) Add(dir string, rules ...string) {
 	for _, r := range rules {
 		if !slices.Contains(g[dir], r) {
@@ -280,7 +277,7 @@ func (g Grants) Add(dir string, rules ...string) {
 	}
 }
 
-// Revoke takes a rule back; it reports whether there was such a one.
+// Revoke removes a rule; it reports whether there was one.
 func (g Grants) Revoke(dir, rule string) bool {
 	i := slices.Index(g[dir], rule)
 	if i < 0 {

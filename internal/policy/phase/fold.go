@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// Overdue is event.Warned.What of a phase that takes longer than expected.
+// Overdue is the event.Warned.What of a phase that takes longer than expected.
 const Overdue = "phase"
 
 // Fold derives the phases of a session from its events. The zero value is
@@ -27,8 +27,7 @@ type Fold struct {
 	at    time.Time // of the newest event: policy has no clock
 }
 
-// Apply takes one event. opened reports whether it opened a phase that was
-// never seen before.
+// Apply applies one event. opened reports whether it opened a new phase.
 func (f *Fold) Apply(e event.Event) (opened bool) {
 	if e.Time.After(f.at) {
 		f.at = e.Time
@@ -53,25 +52,25 @@ func (f *Fold) Apply(e event.Event) (opened bool) {
 	return false
 }
 
-// Changes are the phases that the last event began and ended, in that order.
+// Changes returns the phases that the last event began and ended, in that order.
 func (f *Fold) Changes() []Change { return slices.Clone(f.list.changes) }
 
-// Passed notes a test run that passed: what is one is the caller's to know.
+// Passed records a test run that passed; the caller decides what counts as one.
 func (f *Fold) Passed() { f.list.Passed() }
 
-// Blocker notes what keeps the open phase from going on.
+// Blocker records what blocks the open phase.
 func (f *Fold) Blocker(text string) { f.list.Blocker(text) }
 
-// At is the time of the newest event.
+// At returns the time of the newest event.
 func (f *Fold) At() time.Time { return f.at }
 
 // Totals returns the totals at a time.
 func (f *Fold) Totals(now time.Time) Totals { return f.list.Totals(now) }
 
-// Open returns a copy of the open phase, nil where there is none.
+// Open returns a copy of the open phase, nil if there is none.
 func (f *Fold) Open() *Phase { return f.list.Open() }
 
-// Name is what the open phase is called, "" where none is open.
+// Name returns the name of the open phase, "" if none is open.
 func (f *Fold) Name() string {
 	if f.list.open == nil {
 		return ""
@@ -82,24 +81,22 @@ func (f *Fold) Name() string {
 // History lists the completed phases, oldest first.
 func (f *Fold) History() []Phase { return f.list.History() }
 
-// Check returns why a phase can not be opened now, nil where it can.
+// Check returns why a phase cannot be opened now, nil if it can.
 func (f *Fold) Check(n int, expected time.Duration) error { return f.list.Check(n, expected) }
 
-// Next returns the number that comes next. ok is false where the plan file's
-// last phase was opened.
+// Next returns the next number. ok is false if the last phase of the plan file was opened.
 func (f *Fold) Next() (n int, ok bool) {
 	n = f.highest + 1
 	return n, len(f.steps) == 0 || n <= f.base+len(f.steps)
 }
 
-// PlanFile lists the phases of the plan file in force, and the number of the
-// first of them.
+// PlanFile returns the phases of the plan file in force, and the number of the first one.
 func (f *Fold) PlanFile() (steps []event.PhaseStep, first int) {
 	return slices.Clone(f.steps), f.base + 1
 }
 
-// Warning returns the warning that the open phase takes longer than was
-// expected of it, once for each phase. It is for the person and stops nothing.
+// Warning returns a warning that the open phase takes longer than expected, once for each phase. It is for the person and stops
+// nothing.
 func (f *Fold) Warning() (event.Warned, bool) {
 	o := f.list.open
 	if o == nil || o.warned {
@@ -113,7 +110,7 @@ func (f *Fold) Warning() (event.Warned, bool) {
 		o.Number, normalize.OneLine(o.Description, 80), took, o.Expected)}, true
 }
 
-// Start opens a phase as a person or a plan file asks for it.
+// Start opens a phase for a person or a plan file.
 func (f *Fold) Start(n int, text string, at time.Time, expected time.Duration) error {
 	if err := f.list.Start(n, text, at, expected); err != nil {
 		return err
@@ -134,14 +131,14 @@ func (f *Fold) name(item string, n int) {
 	}
 }
 
-// phased takes a phase as a person or a plan file opens or closes it.
+// phased applies a phase that a person or a plan file opens or closes.
 func (f *Fold) phased(b event.Phased, at time.Time) (opened bool) {
 	if b.Number == 0 {
 		f.list.Complete(!b.Failed, at)
 		return false
 	}
 	if f.Start(b.Number, b.Text, at, b.Expected) != nil {
-		return false // validated when it was recorded: another was faster
+		return false // it was valid when it was recorded; another event came first
 	}
 	if len(b.Plan) > 0 {
 		f.steps, f.base = b.Plan, b.Number-1
@@ -150,7 +147,7 @@ func (f *Fold) phased(b event.Phased, at time.Time) (opened bool) {
 	return true
 }
 
-// planned takes the model's plan: an item in progress is a phase.
+// planned applies the model's plan: an item in progress is a phase.
 func (f *Fold) planned(items []tool.Item, at time.Time) (opened bool) {
 	if len(f.steps) > 0 {
 		return f.stepped(items, at)
@@ -172,8 +169,8 @@ func (f *Fold) planned(items []tool.Item, at time.Time) (opened bool) {
 	return opened
 }
 
-// stepped takes the model's plan where a plan file defines the phases:
-// an item that is named like one of them is it, and others are steps within.
+// stepped applies the model's plan if a plan file defines the phases: an item with the name of a phase is that phase, and other items
+// are steps within a phase.
 func (f *Fold) stepped(items []tool.Item, at time.Time) (opened bool) {
 	for _, it := range items {
 		i := slices.IndexFunc(f.steps, func(s event.PhaseStep) bool { return plainName(s.Text) == plainName(it.Text) })
@@ -198,8 +195,7 @@ func (f *Fold) complete(n int, at time.Time) {
 	}
 }
 
-// plainName is what counts of a phase's name: its letters and digits, without
-// its number.
+// plainName returns the significant part of a phase's name: letters and digits, without its number.
 func plainName(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(unnumbered(s)) {

@@ -12,7 +12,7 @@ type Phase struct {
 	Description string
 	Started     time.Time
 	Ended       time.Time     // zero while it is open
-	Expected    time.Duration // 0: not said
+	Expected    time.Duration // 0: not given
 	Success     bool
 	// ByNext: it ended because the next one began.
 	ByNext   bool
@@ -23,8 +23,8 @@ type Phase struct {
 	warned bool // that it takes longer than expected
 }
 
-// Over returns by how much the phase is over its expected duration at a time: 0
-// where it is not, or where none was said. It is reported, and stops nothing.
+// Over returns by how much the phase exceeds its expected duration: 0 if it does not, or if none was given. It is reported and stops
+// nothing.
 func (p *Phase) Over(now time.Time) time.Duration {
 	if p.Expected <= 0 {
 		return 0
@@ -43,20 +43,19 @@ type Totals struct {
 	Elapsed                      time.Duration
 }
 
-// What is kept is bounded: the history and each phase's lists, the files over
-// all phases, the names of plan items.
+// Limits: of the history, of each phase's lists, of the files over all phases, of the names of plan items.
 const (
 	phaseLimit = 1000
 	filesLimit = 10_000
 	planLimit  = 10_000
 )
 
-// List keeps the phases of a task. The zero value is ready.
+// List maintains the phases of a task. The zero value is ready.
 type List struct {
 	total   int
 	open    *Phase
 	history []Phase
-	done    int // completed, those dropped from the history included
+	done    int // completed, including those dropped from the history
 	tests   int
 	files   map[string]struct{}
 	started time.Time
@@ -69,12 +68,11 @@ type Change struct {
 	Ended bool
 }
 
-// Expect sets how many phases there will be; 0: not known.
+// Expect sets the expected number of phases; 0: not known.
 func (p *List) Expect(total int) { p.total = max(0, total) }
 
-// Start opens a phase. An open one with a lower number is completed by it. A
-// number that is open, was completed, or is not after the open one's is
-// refused, and nothing changes.
+// Start opens a phase. It completes an open phase with a lower number. A number that is open, was completed, or is lower than the open
+// one is refused, and nothing changes.
 func (p *List) Start(n int, description string, at time.Time, expected time.Duration) error {
 	if err := p.Check(n, expected); err != nil {
 		return err
@@ -91,7 +89,7 @@ func (p *List) Start(n int, description string, at time.Time, expected time.Dura
 	return nil
 }
 
-// Check returns why a phase can not be opened now, nil where it can.
+// Check returns why a phase cannot be opened now, nil if it can.
 func (p *List) Check(n int, expected time.Duration) error {
 	switch {
 	case n < 1:
@@ -108,7 +106,7 @@ func (p *List) Check(n int, expected time.Duration) error {
 	return nil
 }
 
-// Complete closes the open phase; where none is open it does nothing.
+// Complete closes the open phase, if there is one.
 func (p *List) Complete(success bool, at time.Time) {
 	if p.open != nil {
 		p.close(success, false, at)
@@ -126,7 +124,7 @@ func (p *List) close(success, next bool, at time.Time) {
 	p.done++
 }
 
-// Changed notes a changed file.
+// Changed records a changed file.
 func (p *List) Changed(path string) {
 	if p.files == nil {
 		p.files = map[string]struct{}{}
@@ -139,7 +137,7 @@ func (p *List) Changed(path string) {
 	}
 }
 
-// Passed notes a test that passed.
+// Passed records a test that passed.
 func (p *List) Passed() {
 	p.tests++
 	if p.open != nil {
@@ -147,14 +145,14 @@ func (p *List) Passed() {
 	}
 }
 
-// Blocker notes what keeps the open phase from going on.
+// Blocker records what blocks the open phase.
 func (p *List) Blocker(text string) {
 	if p.open != nil && len(p.open.Blockers) < phaseLimit && !slices.Contains(p.open.Blockers, text) {
 		p.open.Blockers = append(p.open.Blockers, text)
 	}
 }
 
-// Open returns a copy of the open phase, nil where there is none.
+// Open returns a copy of the open phase, nil if there is none.
 func (p *List) Open() *Phase {
 	if p.open == nil {
 		return nil

@@ -9,20 +9,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// ErrNoPhases means that a text holds no plan.
+// ErrNoPhases means that a text has no phases.
 var ErrNoPhases = errors.New("it has no phases: write them as headings (## Parse the file) or as a numbered list (1. Parse the file)")
 
-// maxPlan bounds a plan file's phases, titleLimit the runes of a title.
+// maxPlan is the largest number of phases of a plan file; titleLimit is the longest title in runes.
 const (
 	maxPlan    = 200
 	titleLimit = 200
 )
 
-// ParsePlan reads the phases of a plan file, a Markdown text: its headings that
-// say "Phase N", else its headings of level 2, else the numbered list that is
-// not indented, else the check list that is not. What is checked is done, and
-// left out. A duration in parentheses at the end of a title, such as (20m), is
-// what the phase is expected to take. What stands in fenced code is not a plan.
+// ParsePlan reads the phases of a plan file, a Markdown text: its headings "Phase N", else its headings of level 2, else the numbered list
+// that is not indented, else the check list that is not. Checked items are left out. A duration in parentheses at the end of a title, such
+// as (20m), is the phase's expected duration. Fenced code is ignored.
 func ParsePlan(text string) ([]event.PhaseStep, error) {
 	var said, headings, numbered, checks []event.PhaseStep
 	fence := ""
@@ -92,7 +90,7 @@ func step(steps []event.PhaseStep, title string) []event.PhaseStep {
 	return append(steps, s)
 }
 
-// unnumbered is a title without the number before it: "Phase 3: x", "3. x".
+// unnumbered returns a title without the number before it: "Phase 3: x", "3. x".
 func unnumbered(s string) string {
 	s = strings.TrimSpace(s)
 	n := max(phaseNumber(s), listNumber(s))
@@ -101,12 +99,12 @@ func unnumbered(s string) string {
 	}
 	rest := strings.TrimSpace(strings.TrimLeft(s[n:], ".:) -–—"))
 	if rest == "" {
-		return s // the number is all its name
+		return s // the name is only a number
 	}
 	return rest
 }
 
-// phaseNumber is how many bytes of s are "Phase 12", 0 for none.
+// phaseNumber returns the length of "Phase 12" at the beginning of s, 0 for none.
 func phaseNumber(s string) int {
 	if len(s) < 7 || !strings.EqualFold(s[:6], "phase ") {
 		return 0
@@ -118,7 +116,7 @@ func phaseNumber(s string) int {
 	return n
 }
 
-// listNumber is how many bytes of s are "12." or "12)" of a list, 0 for none.
+// listNumber returns the length of "12." or "12)" of a list at the beginning of s, 0 for none.
 func listNumber(s string) int {
 	n := digits(s)
 	if n == 0 || n > 4 || n+1 >= len(s) || s[n] != '.' && s[n] != ')' || s[n+1] != ' ' {

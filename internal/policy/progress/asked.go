@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// openEnded is how many repetitions "in a loop" asks for.
+// openEnded is the number of repetitions for "in a loop".
 const openEnded = 1000
 
-// AsksRepeats returns how often a person's words ask for things to be repeated: 0
-// where they do not. "Until it passes" asks for an outcome, not for
-// repetition.
+// AsksRepeats returns how many repetitions a person's words ask for, 0 for none. "Until it
+// passes" asks for an outcome, not for repetition.
 func AsksRepeats(text string) int {
 	if len(text) > 1<<14 {
-		text = text[:1<<14] // a wish stands near the start; pasted logs do not
+		text = text[:1<<14] // the request is near the start; pasted logs are not
 	}
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')

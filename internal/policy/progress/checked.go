@@ -5,11 +5,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// checked takes a check that pawl ran by itself: a step like the model's own
-// run of it (SPEC 6.7).
+// checked applies a check that pawl ran by itself: a step like the model's own run of it (SPEC
+// 6.7).
 func (f *Fold) checked(b event.Checked) {
 	if b.Exit == nil || b.Why != "" {
-		return // nothing is known of what it would have come to
+		return // its outcome is not known
 	}
 	ok := *b.Exit == 0
 	c := call{kind: Test, args: b.Command, command: b.Command, brief: "check " + normalize.OneLine(b.Command, 120)}

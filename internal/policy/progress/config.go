@@ -2,20 +2,19 @@ package progress
 
 import "fmt"
 
-// Config is how the rules judge. The first six keys are those of the source
-// document, under its names; Defaults fills what is zero.
+// Config is the configuration of the rules. The first six keys are those of the source document,
+// under its names; Defaults replaces zeros.
 type Config struct {
-	// Enable switches the rules on; statistics and phases are always kept.
+	// Enable switches the rules on; statistics and phases are always recorded.
 	Enable bool `json:"enable"`
-	// StuckThreshold is how many times in a row, or since progress, make a
-	// warning: the same error on the same target, the same tool with the same
-	// error, an identical call, a message. 3.
+	// StuckThreshold is how many repetitions, in a row or since progress, warn: of the same error on
+	// the same target, the same tool with the same error, an identical call, a message. 3.
 	StuckThreshold int `json:"stuck_threshold"`
 	// OscillationWindow is how many contents of a file must alternate. 4.
 	OscillationWindow int `json:"oscillation_window"`
 	// ProgressCheckInterval is the number of calls between two OnProgress. 10.
 	ProgressCheckInterval int `json:"progress_check_interval"`
-	// MaxRecentActions and MaxRecentErrors are how many are kept. 20, 10.
+	// MaxRecentActions and MaxRecentErrors are the numbers of kept entries. 20, 10.
 	MaxRecentActions int `json:"max_recent_actions"`
 	MaxRecentErrors  int `json:"max_recent_errors"`
 
@@ -23,15 +22,15 @@ type Config struct {
 	Off []string `json:"off,omitempty"`
 	// HaltIdentical is how many identical calls in a row halt. 5.
 	HaltIdentical int `json:"halt_identical"`
-	// CycleMax is the longest cycle looked for, CycleRounds how many rounds of
-	// it halt. 8, 3.
+	// CycleMax is the longest cycle that is detected; CycleRounds is after how many rounds it halts.
+	// 8, 3.
 	CycleMax    int `json:"cycle_max"`
 	CycleRounds int `json:"cycle_rounds"`
 	// StaleWarn and StaleHalt are the staleness that warns and halts. 12, 20.
 	StaleWarn int `json:"stale_warn"`
 	StaleHalt int `json:"stale_halt"`
-	// SterileThird and SterileHalf are how many calls in a stretch halt when at
-	// most a third, or half, of their results differ. 9, 14.
+	// SterileThird and SterileHalf are how many calls in a row halt if at most a third, or half, of
+	// their results differ. 9, 14.
 	SterileThird int `json:"sterile_third"`
 	SterileHalf  int `json:"sterile_half"`
 	// FailureEdits is after how many changes the same failure warns. 3.
@@ -40,16 +39,15 @@ type Config struct {
 	// one file with one error, since content last changed, warn and halt. 5, 8.
 	FailedEditsWarn int `json:"failed_edits_warn"`
 	FailedEditsHalt int `json:"failed_edits_halt"`
-	// HaltWaits is how many looks in a row at something that does not change
-	// halt. 40.
+	// HaltWaits is how many reads in a row of something that does not change halt. 40.
 	HaltWaits int `json:"halt_waits"`
-	// Thoughts is how many thoughts in a row count for nothing. 4.
+	// Thoughts is how many thoughts in a row are ignored. 4.
 	Thoughts int `json:"thoughts"`
-	// Compactions is how many compactions without progress are a loop. 3.
+	// Compactions is how many compactions without progress count as a loop. 3.
 	Compactions int `json:"compactions"`
 }
 
-// Default is the configuration that the figures of doc/progress.md are of.
+// Default returns the configuration behind the figures of doc/progress.md.
 func Default() Config {
 	return Config{
 		Enable: true, StuckThreshold: 3, OscillationWindow: 4, ProgressCheckInterval: 10,
@@ -60,7 +58,7 @@ func Default() Config {
 	}
 }
 
-// Defaults returns c with Default's numbers where c has none.
+// Defaults returns c with Default's numbers in place of zeros.
 func (c Config) Defaults() Config {
 	d := Default()
 	for _, p := range []struct{ v, d *int }{
@@ -90,8 +88,8 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Check returns what is wrong with a configuration: numbers that would stop runs
-// which get somewhere, and names that no rule has.
+// Check returns an error for numbers that would stop productive runs, and for names that are not
+// rules.
 func (c Config) Check() error {
 	for _, p := range []struct {
 		key    string

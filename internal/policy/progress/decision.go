@@ -8,19 +8,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// Decision is what is due after a step.
+// Decision is the action that is due after a step.
 type Decision struct {
 	Action  Action
 	Verdict Verdict
 	// Text is for the model at Recover and Block, for the person at Stop.
 	Text string
-	// Evidence has a line for each call that shows it.
+	// Evidence has a line for each call that shows the loop.
 	Evidence []string
-	// Call is the blocked call as Blocked knows it, "" where none is.
+	// Call is the blocked call as Blocked identifies it, "" if none is blocked.
 	Call string
 }
 
-// Next returns what is due now. Once its Event was applied, nothing is.
+// Next returns the action that is due now. After its Event was applied, none is.
 func (f *Fold) Next() Decision {
 	d := Decision{Action: f.escalation.Next(f.now), Verdict: f.now}
 	if d.Action == Nothing {
@@ -42,15 +42,14 @@ func (f *Fold) Next() Decision {
 	return d
 }
 
-// How a decision's text begins, for the model and for a person.
+// The beginnings of a decision's text, for the model and for a person.
 const (
 	toModel  = "You are going in circles: "
 	toPerson = "Stopped: "
 )
 
-// Loop is what goes in circles, in a few words: the text of a decision without
-// what it says to the model beside that. A person is told this much and finds
-// the evidence where they look for it (SPEC 18.2).
+// Loop describes the loop in a few words: the text of a decision without the advice to the model. A
+// person is shown this text; the evidence is shown elsewhere (SPEC 18.2).
 func Loop(b event.Stuck) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(b.Text), "\n")
 	if what, ok := strings.CutPrefix(first, toModel); ok {
@@ -60,7 +59,7 @@ func Loop(b event.Stuck) string {
 	return first
 }
 
-// Event is the decision as the log keeps it.
+// Event returns the event that records the decision.
 func (d Decision) Event() event.Stuck {
 	return event.Stuck{
 		Level: d.Action.String(), Rule: d.Verdict.Rule, Text: d.Text, Evidence: d.Evidence,
@@ -68,8 +67,7 @@ func (d Decision) Event() event.Stuck {
 	}
 }
 
-// Blocked reports whether a call must not run, and the reason to give the model
-// as its result.
+// Blocked reports whether a call must not run, and the reason for the model.
 func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
 	if len(f.escalation.blocked) == 0 {
 		return false, ""
@@ -84,8 +82,8 @@ func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
 
 func blockKey(tool, args string) string { return tool + ":" + normalize.Digest(args) }
 
-// blockable reports whether a call may be kept from running for a rule: to
-// wait, to plan and to ask are never the loop itself, and words are not calls.
+// blockable reports whether a rule may block a call. Waiting, planning and asking are never the loop
+// itself, and texts are not calls.
 func blockable(rule string, r *record) bool {
 	switch rule {
 	case "message", streamRule, compactRule:

@@ -6,54 +6,52 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// Detector judges the steps of one run after another. The zero value is not
-// ready: use New.
+// Detector judges the steps of a run in order. The zero value is not ready: use New.
 type Detector struct {
 	c     Config
 	rules []rule
 	n     int // steps so far
-	epoch int // contents never seen before, so far
-	// change counts those and the edits whose content is not known.
+	epoch int // number of new contents so far
+	// change counts new contents, and edits whose content is not known.
 	change int
 
 	contents memo[struct{}] // (file, content)
 	shell    memo[int]      // (command, file): how often it counted as content
 	edits    memo[struct{}]
-	faults   memo[int]    // an error: the change it was last seen after
-	failed   memo[int]    // an action that failed: the change before that
+	faults   memo[int]    // an error: the value of change when it was last seen
+	failed   memo[int]    // a failed action: the value of change before it
 	last     memo[uint64] // action: its key when it last ran
-	// What reads and searches gave is kept apart: compaction takes it from the
-	// model, and to look again is then no repetition.
-	keys, readKeys       memo[int] // key: the change it was last seen after
+	// The results of reads and searches are kept apart: compaction removes them from the window, and
+	// reading again is then no repetition.
+	keys, readKeys       memo[int] // a key: the value of change when it was last seen
 	results, readResults memo[struct{}]
 	ever                 memo[struct{}] // results, compaction or not
 
 	waited   bool   // the step before was a wait
 	thoughts int    // in a row
 	said     uint64 // the newest message
-	// phrases came with a step that brought something: to say them again means
-	// nothing.
+	// phrases are messages that came with a step with news: repeating them has no meaning.
 	phrases memo[struct{}]
-	asked   int // how often the person wants things repeated
+	asked   int // how many repetitions the person asked for
 	counts  memo[int]
 
 	recent [64]seen // the newest steps, by number
 
-	progress     int // how often there was news of any kind
+	progress     int // number of news of any kind
 	atCompaction int
 	idle         int // compactions in a row without news
 
 	stats stats
 }
 
-// fewWords is how long an answer of a few words is, in bytes.
+// fewWords is the longest short answer, in bytes.
 const fewWords = 64
 
 type seen struct {
 	key, target uint64
 }
 
-// New makes a detector. Zero numbers of c are Default's.
+// New makes a detector. Zeros in c are replaced by Default's numbers.
 func New(c Config) *Detector {
 	c = c.Defaults()
 	d := &Detector{c: c}
@@ -69,7 +67,7 @@ func New(c Config) *Detector {
 // Config returns the configuration with all its numbers.
 func (d *Detector) Config() Config { return d.c }
 
-// Steps is how many steps were judged.
+// Steps returns the number of judged steps.
 func (d *Detector) Steps() int { return d.n }
 
 // Skip counts a step that is not judged.
@@ -97,7 +95,7 @@ func (d *Detector) Apply(s Step) Verdict {
 	return v
 }
 
-// look works out what is known of a step.
+// look computes the facts about a step.
 func (d *Detector) look(s *Step) facts {
 	f := facts{n: d.n, s: s, action: hash(s.Tool, s.Args), epoch: d.epoch, change: d.change}
 	norm := s.Norm
@@ -162,11 +160,10 @@ func (d *Detector) look(s *Step) facts {
 	return f
 }
 
-// content reports whether a step left a content never seen before, and whether
-// an edit only brought back what was there, here or under another number. What
-// a command that is not an edit leaves counts twice per file: a log that it appends
-// to, or a file that it writes anew at each run, is not progress. Nor is one
-// content under many numbers.
+// content reports whether a step left a new content, and whether an edit only restored a content that
+// was there before, in this file or under another number. Content that a command other than an edit
+// leaves counts at most twice per file: a log that grows, or a file that each run writes anew, is not
+// progress. One content under many numbers is not progress either.
 func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 	for _, x := range s.Before {
 		d.contents.put(hash(x.Path, x.Hash), struct{}{})
@@ -210,8 +207,8 @@ func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 	return fresh, old && copies == 0, old && copies > 0
 }
 
-// wanted reports whether the person asked for things to be repeated, and that
-// this is within the number asked for.
+// wanted reports whether the person asked for repetition, and whether this is within the number that
+// they asked for.
 func (d *Detector) wanted(f *facts) bool {
 	if d.asked == 0 {
 		return false
@@ -265,8 +262,8 @@ func (d *Detector) reset(s scope) {
 	}
 }
 
-// Person notes that a person spoke: all that was held against the run is
-// forgotten. What is asked to be repeated is not a loop.
+// Person records a message of a person: everything against the run is forgotten. Repetition that it
+// asks for is not a loop.
 func (d *Detector) Person(text string) {
 	d.reset(byPerson)
 	d.edits.clear()
@@ -283,12 +280,11 @@ func (d *Detector) Person(text string) {
 	d.asked = AsksRepeats(text)
 }
 
-// Phase notes that the model began a phase never seen before: streaks of errors
-// begin anew.
+// Phase records that the model began a new phase: streaks of errors start again.
 func (d *Detector) Phase() { d.reset(byPhase) }
 
-// Compacted notes that the model no longer has what it read before. Compactions
-// that follow each other with no news in between are a loop.
+// Compacted records that the window no longer has what the model read. Several compactions without
+// news in between are a loop.
 func (d *Detector) Compacted() Verdict {
 	d.reset(byCompact)
 	d.readKeys.clear()
@@ -298,7 +294,7 @@ func (d *Detector) Compacted() Verdict {
 	}
 	d.idle++
 	d.atCompaction = d.progress
-	// The first of a row may have had a full and good stretch before it.
+	// The first of a row may follow a long and good stretch.
 	level := OK
 	switch {
 	case d.idle > d.c.Compactions:
@@ -327,7 +323,7 @@ func (d *Detector) call(f *facts) string {
 	return f.s.Tool + " call"
 }
 
-// where lists the newest steps with a key, n last.
+// where lists the newest steps with this key, n last.
 func (d *Detector) where(key uint64, n int) []int {
 	return d.find(n, func(s seen) bool { return s.key == key })
 }
@@ -360,7 +356,7 @@ func (d *Detector) newest(k int) []int {
 	return out
 }
 
-// Say judges what the model said, apart from any call.
+// Say judges a text of the model, without any call.
 func (d *Detector) Say(text string) Verdict {
 	s := Step{Kind: None, OK: true, Message: text}
 	f := facts{n: max(0, d.n-1), s: &s, epoch: d.epoch, change: d.change, prose: true, light: true}
@@ -376,5 +372,5 @@ func (d *Detector) Say(text string) Verdict {
 	return Verdict{}
 }
 
-// Contents is how many contents never seen before there were.
+// Contents returns the number of new contents.
 func (d *Detector) Contents() int { return d.epoch }

@@ -1,16 +1,13 @@
-// Package progress tells a run that gets somewhere from one that only moves:
-// forward is free, slipping back is caught (SPEC 6).
+// Package progress distinguishes runs that make progress from runs that go in circles: progress is
+// free, a loop is caught (SPEC 6).
 //
-// It knows steps: what a call was, what it was given, what came back and what
-// content it left, as hashes. From them it makes verdicts (none, warn,
-// halt), each by a named rule and with evidence; a ladder turns verdicts into
-// what is done about them (recovery, block, halt); statistics are kept beside.
-// Fold makes steps of a session's events and keeps the phases (package phase).
-// Texts are compared as package normalize has them; steps of other agents come
-// from package trajectory.
+// It uses steps: what a call was, its arguments, its result and the content that it left, as hashes.
+// Rules produce verdicts from them (none, warn, halt), each with the rule's name and evidence; an
+// escalation turns verdicts into actions (recovery, block, halt). Statistics are kept as well. Fold
+// makes steps from a session's events and maintains the phases (package phase). Package normalize
+// prepares texts for comparison; package trajectory makes steps from other agents' runs.
 //
-// Promises: a run that keeps bringing file content never seen before is never
-// halted; the cost of a step does not depend on how many came before, and what
-// is remembered is bounded; the same steps give the same verdicts. Refused:
-// I/O, clocks, randomness, and reading a model's words for what they claim.
+// Promises: a run that keeps producing new file contents is never halted; the cost of a step does not
+// depend on the number of steps before it, and memory is bounded; the same steps lead to the same
+// verdicts. Refused: I/O, clocks, randomness, and trusting a model's claims.
 package progress

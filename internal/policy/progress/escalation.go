@@ -1,11 +1,10 @@
 package progress
 
-// Action is what is done about a verdict (SPEC 6.5).
+// Action is the action for a verdict (SPEC 6.5).
 type Action int
 
-// The actions. Recover sends the model a message; Block does so as well and
-// keeps the call from running again; Stop pauses the run with a question where
-// a person is there, and ends it where none is.
+// The actions. Recover sends the model a message; Block also keeps the call from running again; Stop
+// pauses the run with a question if a person is there, and ends it otherwise.
 const (
 	Nothing Action = iota
 	Recover
@@ -15,7 +14,7 @@ const (
 
 func (a Action) String() string { return [...]string{"none", "recovery", "block", "halt"}[a] }
 
-// ParseAction reads an action's name; an unknown one is Nothing.
+// ParseAction returns the action with this name; Nothing for an unknown one.
 func ParseAction(s string) Action {
 	for _, a := range []Action{Recover, Block, Stop} {
 		if a.String() == s {
@@ -25,9 +24,8 @@ func ParseAction(s string) Action {
 	return Nothing
 }
 
-// Escalation remembers which actions were taken and decides the next. Only Done
-// changes it, so that a log that is read again leads to the same decisions. The
-// zero value is ready.
+// Escalation remembers the actions that were taken and decides the next one. Only Done changes it, so
+// that a replayed log leads to the same decisions. The zero value is ready.
 type Escalation struct {
 	stage   map[string]stage // by fingerprint
 	order   []string         // the fingerprints, oldest first
@@ -41,14 +39,14 @@ type stage struct {
 	epoch  int
 }
 
-// escalationLimit bounds the fingerprints and the blocked calls that are kept.
+// escalationLimit limits the number of fingerprints and blocked calls that are kept.
 const escalationLimit = 256
 
-// Next returns what a verdict leads to.
+// Next returns the action for a verdict.
 //
-// A warning leads to a recovery, once per loop; the same loop again to a block.
-// A halt leads to a stop only after a block had no effect, so that no run ends
-// without having been told why and how to go on.
+// A warning leads to a recovery, once per loop; the same loop again leads to a block. A halt leads to a
+// stop only after a block had no effect, so that no run ends without having been told why and how to
+// continue.
 func (e *Escalation) Next(v Verdict) Action {
 	if v.Level == OK {
 		return Nothing
@@ -66,13 +64,13 @@ func (e *Escalation) Next(v Verdict) Action {
 	case v.Soft:
 		return Nothing
 	case was.epoch != e.epoch:
-		return Recover // there was new content since: another situation
+		return Recover // there was new content since: the situation has changed
 	}
 	return Block
 }
 
-// Done notes that an action was taken for a verdict's fingerprint, and which call
-// is blocked for it, "" for none. Reason is for the model.
+// Done records that an action was taken for a fingerprint, and which call it blocks, "" for none. Reason
+// is for the model.
 func (e *Escalation) Done(a Action, fingerprint, call, reason string) {
 	if a == Nothing {
 		return
@@ -102,13 +100,12 @@ func (e *Escalation) Blocked(call string) (bool, string) {
 	return ok, reason
 }
 
-// NewContent notes that there is a content never seen before: what was blocked
-// may run again.
+// NewContent records a new content: blocked calls may run again.
 func (e *Escalation) NewContent() {
 	e.epoch++
 	e.blocks = 0
 	clear(e.blocked)
 }
 
-// Person notes that a person spoke: all is forgotten.
+// Person records a message of a person: everything is forgotten.
 func (e *Escalation) Person() { *e = Escalation{} }

@@ -10,12 +10,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
-// Fold judges a session as its events come: it makes steps of them, keeps the
-// ladder, the phases and the statistics.
+// Fold judges a session by its events: it makes steps of them, and maintains the escalation, the phases
+// and the statistics.
 //
-// After a reply's last CallDone (or after a reply without calls), Next returns
-// what is due. What was then done is an event.Stuck; only its Apply moves the
-// ladder, so that a log that is read again decides nothing anew.
+// After a reply's last CallDone (or after a reply without calls), Next returns the action that is due.
+// The action is recorded as an event.Stuck; only its Apply changes the escalation, so that a replayed log
+// decides nothing anew.
 type Fold struct {
 	d          *Detector
 	escalation Escalation
@@ -23,8 +23,8 @@ type Fold struct {
 	live       running // see live.go
 
 	open map[string]*asked // calls that are not done
-	told string            // what the model said, for the first call of the reply
-	now  Verdict           // the strongest since the reply
+	told string            // the model's text, for the first call of the reply
+	now  Verdict           // the strongest verdict since the reply
 
 	outcomes memo[struct{}] // of language servers, see diagnosed.go
 
@@ -44,15 +44,15 @@ type asked struct {
 	found   *event.Diagnosed // what language servers say of it
 }
 
-// pathLimit bounds the paths that are remembered for advice.
+// pathLimit limits the paths that are kept for advice.
 const pathLimit = 500
 
-// NewFold makes a fold for a new session.
+// NewFold returns a fold for a new session.
 func NewFold(c Config) *Fold {
 	return &Fold{d: New(c), open: map[string]*asked{}, known: map[string]struct{}{}, outcomes: memo[struct{}]{limit: outcomeLimit}}
 }
 
-// Apply takes one event.
+// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	if ApplyPhases(&f.phases, e) {
 		f.d.Phase()
@@ -107,8 +107,7 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// BlockedBy is event.Blocked.By of a call that the escalation keeps from
-// running.
+// BlockedBy is the event.Blocked.By of a call that the escalation blocks.
 const BlockedBy = event.ByStuck
 
 func (f *Fold) person(text string) {
@@ -153,7 +152,7 @@ func (f *Fold) path(p string) {
 	f.known[p] = struct{}{}
 }
 
-// gone is the content of a file that is not there.
+// gone stands for the content of a file that does not exist.
 const gone = "(none)"
 
 func content(h tool.Hash) string {
@@ -182,10 +181,9 @@ func (f *Fold) done(b event.CallDone) {
 	a := f.open[b.ID]
 	delete(f.open, b.ID)
 	if a == nil || b.Outcome == event.Cancelled || b.Outcome == event.UnknownDone {
-		return // nothing is known of what it would have come to
+		return // its outcome is not known
 	}
-	// A blocked call that ran all the same, as by a person's wish, is judged by
-	// what came of it.
+	// A blocked call that ran anyway, for example by a person's decision, is judged by its result.
 	a.blocked = a.blocked && b.Outcome == event.Denied
 	ok := b.Outcome == event.OK && !b.Result.Error && (b.Exit == nil || *b.Exit == 0)
 	text := plainResult(b)
@@ -222,8 +220,8 @@ func (f *Fold) done(b event.CallDone) {
 	}
 }
 
-// plainResult is a result without what pawl adds: how the command ended where
-// it ended well, and where the whole of a long result is.
+// plainResult returns a result without what pawl adds: the exit of a command that succeeded, and the file
+// with the whole of a long result.
 func plainResult(b event.CallDone) string {
 	text := b.Result.Text
 	if b.Spill != "" {
@@ -264,7 +262,7 @@ func (f *Fold) record(step int) *record {
 	return nil
 }
 
-// about returns the call that a verdict came after.
+// about returns the call before a verdict.
 func (f *Fold) about(v Verdict) *record {
 	if n := len(v.Steps); n > 0 {
 		if r := f.record(v.Steps[n-1]); r != nil {
@@ -282,32 +280,31 @@ func (f *Fold) judge(s Step) {
 	v := f.d.Apply(s)
 	if f.d.epoch > epoch {
 		f.escalation.NewContent()
-		f.now = Verdict{} // what the earlier calls of the reply did is overtaken
+		f.now = Verdict{} // the earlier calls of the reply no longer matter
 	}
 	f.judged(v)
 }
 
 func (f *Fold) judged(v Verdict) {
-	// Of two that weigh the same, the one that leads further up is heard, then
-	// the later one.
+	// Of two verdicts of the same level, the one with the stronger action is kept, then the later one.
 	if v.Level > f.now.Level || v.Level == f.now.Level && f.escalation.Next(v) >= f.escalation.Next(f.now) {
 		f.now = v
 	}
 }
 
-// Steps is how many steps were judged.
+// Steps returns the number of judged steps.
 func (f *Fold) Steps() int { return f.d.Steps() }
 
-// Last is the strongest verdict since the newest reply.
+// Last returns the strongest verdict since the newest reply.
 func (f *Fold) Last() Verdict { return f.now }
 
 // Stats returns the statistics.
 func (f *Fold) Stats() Stats { return f.d.Stats() }
 
-// Recent returns the statistics as numbers, at no cost.
+// Recent returns the statistics as numbers, without cost.
 func (f *Fold) Recent() Brief { return f.d.Recent() }
 
-// Phases is the fold of the task's phases.
+// Phases returns the fold of the task's phases.
 func (f *Fold) Phases() *phase.Fold { return &f.phases }
 
 // Config returns the configuration with all its numbers.

@@ -11,17 +11,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// call is what the arguments of a call tell about it.
+// call is what a call's arguments show.
 type call struct {
 	kind    Kind
 	target  string
-	args    string // canonical, without what has no effect
+	args    string // canonical, without arguments that have no effect
 	brief   string // for a person: one line
 	command string
 }
 
-// describe is a call as the rules see it. What a command does is told by its
-// line, whatever tool runs it.
+// describe returns a call as the rules see it. A command is described by its command line, whatever tool
+// runs it.
 func describe(b event.CallAsked) call {
 	c := call{kind: kinds[b.Does], target: b.Target, brief: normalize.OneLine(b.Title, 140)}
 	c.args, c.command = sameArgs(b.Args)
@@ -39,9 +39,8 @@ var kinds = map[tool.Kind]Kind{
 	tool.Read: Read, tool.Search: Search, tool.Edit: Edit, tool.Exec: Exec, tool.Wait: Wait, tool.Note: Think,
 }
 
-// sameArgs returns arguments in a form that is equal where calls do the same,
-// and the command line in them, if there is one: what does not change what a
-// command does is left out.
+// sameArgs returns arguments in a form that is equal for calls with the same effect, and the command line
+// in them, if there is one. Parts that do not change the effect of a command are removed.
 func sameArgs(raw json.RawMessage) (args, command string) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || json.Unmarshal(m["command"], &command) != nil || command == "" {
@@ -79,7 +78,7 @@ func CommandKind(line string) Kind {
 			waits = true
 			continue
 		case waits && command.AsksState(name):
-			continue // after a wait these ask how things stand
+			continue // after a wait these check the state of something
 		case command.Searches(name):
 			searches = true
 		}
@@ -88,7 +87,7 @@ func CommandKind(line string) Kind {
 	looks := command.ReadOnly(rest)
 	switch {
 	case waits && (looks || len(rest) == 0):
-		return Wait // to sleep and then do something is to do it
+		return Wait // sleeping before a command does not change its kind
 	case !looks:
 		return Exec
 	case searches:
@@ -97,8 +96,7 @@ func CommandKind(line string) Kind {
 	return Read
 }
 
-// Echoes reports whether a command only printed words of its own line: a model
-// that thinks aloud.
+// Echoes reports whether a command only printed words of its own line: the model is thinking aloud.
 func Echoes(line, result string) bool {
 	result, line = strings.TrimSpace(result), strings.TrimSpace(line)
 	for _, p := range [...]string{"echo ", "printf ", "cat <<"} {

@@ -9,19 +9,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// This file is what a live session adds to the fold: replies that were cut off
-// for saying one passage over and over, and answers that do not comment on what
-// the run does.
+// This file has what a live session adds to the fold: replies that were cut off for repeating one passage,
+// and answers that are not comments on the run.
 
 type running struct {
 	loops int      // replies cut off for repeating themselves, in a row
-	said  []string // what shows the newest one
+	said  []string // the evidence of the newest one
 	asks  map[string][]string
-	asked int // how often the person wants things repeated
+	asked int // how many repetitions the person asked for
 }
 
-// haltLoops is how many replies in a row may be cut off for repeating
-// themselves before the ladder is at its end.
+// haltLoops is how many replies in a row may be cut off for repetition before the run is halted.
 const haltLoops = 3
 
 func (l *running) apply(f *Fold, e event.Event) {
@@ -41,15 +39,15 @@ func (l *running) apply(f *Fold, e event.Event) {
 	}
 }
 
-// option reports whether an answer only lets the run go on: it is not a word of a
-// person on what the run does.
+// option reports whether an answer only lets the run continue, so that it is not a person's comment on the
+// run.
 func (l *running) option(b event.Answered) bool { return slices.Contains(l.asks[b.ID], b.Text) }
 
-// looped judges a reply that was cut off. That it happens again and again is a
-// loop, whatever the passage is.
+// looped judges a reply that was cut off. Several such replies in a row are a loop, whatever the passages
+// are.
 func (l *running) looped(f *Fold, passage string) {
 	l.loops++
-	// The cut came anywhere: a sentence is quoted from its start.
+	// The cut may be anywhere; quote a sentence from its start.
 	for _, end := range []string{"\n", ". ", "! ", "? "} {
 		if i := strings.LastIndex(passage, end); i >= 0 {
 			passage = strings.TrimSpace(passage[i+len(end):] + passage[:i+len(end)])
@@ -70,8 +68,8 @@ func (l *running) looped(f *Fold, passage string) {
 	f.judged(Verdict{Level: level, Rule: streamRule, Fingerprint: streamRule + ":" + normalize.Digest(period(passage)), Steps: []int{}, Text: text})
 }
 
-// period is a passage wherever in it the cut came: the least of its rotations
-// by words.
+// period returns a form of a passage that does not depend on where the cut was: the least of its rotations by
+// words.
 func period(passage string) string {
 	ws := strings.Fields(passage)
 	if len(ws) > 400 {
@@ -86,9 +84,9 @@ func period(passage string) string {
 	return least
 }
 
-// CutsLoops reports whether a reply that says one passage over and over is cut
-// off: not where the rule is off, nor where the person wants things repeated.
+// CutsLoops reports whether a reply that repeats one passage is cut off: not if the rule is off, and not if
+// the person asked for repetition.
 func (f *Fold) CutsLoops() bool { return f.d.c.on(streamRule) && f.live.asked == 0 }
 
-// News counts what was new so far: contents and results never seen before.
+// News returns the number of news so far: new contents and new results.
 func (f *Fold) News() int { return f.d.progress }

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// record is what is kept of a call for the words that may be needed.
+// record is what is kept of a call for messages.
 type record struct {
 	step    int
 	c       call
@@ -28,7 +28,7 @@ const (
 	sayLimit    = 1500
 )
 
-// trouble is the kind of thing that goes wrong; each has its own way out.
+// trouble is the kind of a problem; each has its own advice.
 type trouble int
 
 const (
@@ -75,8 +75,7 @@ func (r *record) trouble(rule string) trouble {
 	return general
 }
 
-// recovery is the message that the model gets: what loops, the evidence, and
-// the way out for this kind of trouble.
+// recovery returns the message to the model: the loop, the evidence, and the advice for this kind of problem.
 func (f *Fold) recovery(v Verdict, r Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, toModel+"%s.\n", v.Text)
@@ -141,7 +140,7 @@ func (f *Fold) advice(v Verdict, last *record) string {
 		"the working folder), or reach the goal by another way."
 }
 
-// evidence lists the calls that show a verdict, one line each.
+// evidence lists the calls that show the loop, one line each.
 func (f *Fold) evidence(v Verdict) []string {
 	var out []string
 	if v.Rule == streamRule {
@@ -169,7 +168,7 @@ func (f *Fold) evidence(v Verdict) []string {
 	return out
 }
 
-// sum is a result in a few words.
+// sum returns a result in a few words.
 func (r *record) sum() string {
 	if r.ok {
 		if len(r.changed) > 0 {
@@ -210,8 +209,8 @@ func quote(s string) string {
 	return "> " + strings.ReplaceAll(s, "\n", "\n> ")
 }
 
-// nearest returns known paths like one that does not exist: the same base name
-// first, then names that begin alike.
+// nearest returns known paths that are similar to one that does not exist: first those with the same base name,
+// then those with the same beginning.
 func (f *Fold) nearest(target string) []string {
 	base := path.Base(target)
 	if base == "." || base == "/" {

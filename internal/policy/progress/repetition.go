@@ -2,46 +2,42 @@ package progress
 
 import "bytes"
 
-// Repetition detects a text that repeats one passage over and over, while the
-// text comes. The zero value is ready and asks for the evidence of a warning.
-// The cost per byte is constant.
+// Repetition detects a text that repeats one passage, while the text streams. The zero value is ready and
+// requires the evidence for a warning. The cost per byte is constant.
 type Repetition struct {
 	Evidence Evidence
 
 	buf     []byte // the newest bytes
-	total   int    // bytes that came
-	next    int    // the total from which buf is examined again
-	passage string // what was found
+	total   int    // bytes so far
+	next    int    // the total at which buf is examined next
+	passage string // the passage that was found
 }
 
-// Evidence is how much a Repetition needs.
+// Evidence is how much repetition is required.
 type Evidence int
 
 const (
 	// Suspected is enough for a warning.
 	Suspected Evidence = iota
-	// Certain is enough to cut a reply off: what follows costs money and is worth
-	// nothing, but what is cut is lost.
+	// Certain is enough to cut a reply off: what follows costs money and is worthless, but what is cut is lost.
 	Certain
 )
 
 var thresholds = [...]struct {
 	window int // how far back the text is compared
-	first  int // how many bytes come before the first examination,
+	first  int // how many bytes before the first examination,
 	every  int // and between two
-	length int // bytes that must be nothing but the passage
+	length int // how many bytes must consist only of the passage
 	isText func(passage []byte) bool
 }{
 	Suspected: {2048, 768, 256, 600, lettered},
 	Certain:   {30 << 10, 6000, 2 << 10, 6000, func(p []byte) bool { return worded(p) || uttered(p) }},
 }
 
-// longPassage is the length from which three rounds of a passage are enough.
-// A shorter one must come five times.
+// longPassage is the length from which three repetitions of a passage are enough. A shorter one needs five.
 const longPassage = 1200
 
-// Write takes the next piece. It returns the passage once the text repeats it,
-// and "" before.
+// Write adds the next piece. It returns the passage once the text repeats it, and "" before.
 func (r *Repetition) Write(text string) string {
 	t := &thresholds[r.Evidence]
 	for len(text) > 0 && r.passage == "" {
@@ -61,8 +57,7 @@ func (r *Repetition) Write(text string) string {
 	return r.passage
 }
 
-// repeats returns the passage that the last length bytes of b or more repeat,
-// nil for none.
+// repeats returns the passage that fills at least the last length bytes of b, nil for none.
 func repeats(b []byte, length int, isText func([]byte) bool) []byte {
 	n := len(b)
 	border := borders(b)
@@ -79,8 +74,8 @@ func repeats(b []byte, length int, isText func([]byte) bool) []byte {
 	return nil
 }
 
-// borders is the prefix function of b backwards: the end of b of length i that
-// has a border of length borders[i-1] has the period i - borders[i-1].
+// borders computes the prefix function of b backwards: the last i bytes of b have the period
+// i - borders[i-1].
 func borders(b []byte) []int {
 	n := len(b)
 	at := func(i int) byte { return b[n-1-i] }
@@ -98,8 +93,8 @@ func borders(b []byte) []int {
 	return border
 }
 
-// lettered reports whether a passage has at least four different letters. Rules,
-// tables and filler have not.
+// lettered reports whether a passage has at least four different letters. Separator lines, tables and filler do
+// not.
 func lettered(b []byte) bool {
 	var letters [26]bool
 	n := 0
@@ -112,8 +107,8 @@ func lettered(b []byte) bool {
 	return n >= 4
 }
 
-// worded reports whether a passage is prose: at least three words, and more
-// letters than anything else. Rules, tables of figures, dumps and filler are not.
+// worded reports whether a passage is prose: at least three words, and more letters than anything else. Separator
+// lines, tables of figures, dumps and filler are not.
 func worded(b []byte) bool {
 	letters, words, run := 0, 0, 0
 	for _, c := range b {
@@ -129,8 +124,8 @@ func worded(b []byte) bool {
 	return lettered(b) && words >= 3 && 2*letters > len(b)
 }
 
-// uttered reports whether a passage is a word or two that somebody says:
-// "Done. ", "ok". Lists of values have other marks in them than a sentence has.
+// uttered reports whether a passage is one or two spoken words: "Done. ", "ok". Lists of values have other
+// punctuation than a sentence.
 func uttered(b []byte) bool {
 	letters, words, run := map[byte]bool{}, 0, 0
 	for _, c := range b {
@@ -146,6 +141,6 @@ func uttered(b []byte) bool {
 		}
 		run = 0
 	}
-	// Without anything between them they are not words: filler, a dump.
+	// Without any separator they are not words: filler, a dump.
 	return words > 0 && len(letters) > 1 && bytes.ContainsAny(b, " .!?\n")
 }

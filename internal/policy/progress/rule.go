@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// facts is a step and what the detector knows of it, worked out once for all
-// rules.
+// facts is a step with what the detector knows of it, computed once for all rules.
 type facts struct {
 	n      int // the step's number
 	s      *Step
@@ -14,41 +13,37 @@ type facts struct {
 	key    uint64 // action and result
 	result uint64 // of a success
 	fault  uint64 // of a failure: its error
-	epoch  int    // how many never-seen contents came before
+	epoch  int    // how many new contents came before
 	change int    // and how many edits that may have left one
-	// silent: another command, test or edit succeeded without a word, or with a few
-	// that came before, such as "done".
+	// silent: another command, test or edit succeeded without output, or with a short output that was seen before,
+	// such as "done".
 	silent bool
-	// empty: another look that found nothing, or failed, or said in a few words
-	// what was said before: that is an answer too.
+	// empty: another read or search that found nothing, or failed, or returned a short text that was seen before.
 	empty bool
-	// fresh: it left a content never seen before. returned: an edit left what was
-	// there before. copied: or what is there under another number.
+	// fresh: it left a new content. returned: an edit restored an earlier content. copied: or the content under another
+	// number.
 	fresh, returned, copied bool
-	// written: an edit never made before succeeded, and its content is not known:
-	// the best is assumed.
+	// written: a new edit succeeded, and its content is not known: it counts as new.
 	written bool
-	// through: it failed before, since content changed, and now brings news.
+	// through: it failed before, since content changed, and now has news.
 	through bool
-	// news: it succeeded with a result never seen before.
+	// news: it succeeded with a new result.
 	news bool
-	// keySeen, resultSeen, faultKnown, editSeen: before this step. faultSeen:
-	// and since content last changed.
+	// keySeen, resultSeen, faultKnown, editSeen: seen before this step. faultSeen: seen since content last changed.
 	keySeen, resultSeen, faultKnown, faultSeen, editSeen bool
-	// again: a command that ran before, and not since content last changed.
+	// again: a command that already ran since content last changed.
 	again bool
-	// unseen: it succeeded, and what it brought is not known: the best is
-	// assumed.
+	// unseen: it succeeded, and its result is not known: it counts as new.
 	unseen bool
-	// wanted: the person asked for it to be repeated.
+	// wanted: the person asked for this repetition.
 	wanted bool
-	// wait: it waits for something, or looks again after a wait, or is wanted.
+	// wait: it waits for something, or checks again after a wait, or is wanted.
 	wait bool
-	// echo: the model said the same, word for word, with the step before.
+	// echo: the model's text is the same as in the step before.
 	echo bool
-	// thoughts is how many thoughts came in a row, this one included.
+	// thoughts is the number of thoughts in a row, including this one.
 	thoughts int
-	// prose: words only. light: prose or thought; no rule on calls sees it.
+	// prose: text only. light: text or thought; no rule about calls sees it.
 	prose, light bool
 }
 
@@ -61,26 +56,25 @@ type finding struct {
 	soft  bool
 }
 
-// scope is what happened outside the steps.
+// scope is an event outside the steps that resets rules.
 type scope int
 
 const (
-	byPerson  scope = iota // a person's message: all is new
-	byContent              // a content never seen before
-	byPhase                // the model began a phase never seen before
-	byCompact              // the model no longer has what it read
+	byPerson  scope = iota // a person's message: everything starts again
+	byContent              // a new content
+	byPhase                // the model began a new phase
+	byCompact              // the window no longer has what the model read
 )
 
-// rule is one way of being stuck. It sees every step in order and keeps state
-// of bounded size.
+// rule is one way of being stuck. It sees every step in order and keeps a state of limited size.
 type rule interface {
 	name() string
 	apply(d *Detector, f *facts) finding
 	reset(s scope)
 }
 
-// newRules returns every rule. Where two speak at the same level, the first one
-// is heard: the more that a rule knows of what goes wrong, the earlier.
+// newRules returns every rule. If two report at the same level, the first one wins, so more specific rules come
+// first.
 func newRules() []rule {
 	return []rule{
 		&identical{}, &cycle{}, &sterile{},
@@ -90,7 +84,7 @@ func newRules() []rule {
 	}
 }
 
-// The names of the verdicts that come from elsewhere than a step.
+// The names of the verdicts that do not come from a step.
 const (
 	streamRule  = "stream"
 	compactRule = "compaction"
@@ -107,7 +101,7 @@ func Rules() []string {
 
 func (c *Config) on(name string) bool { return c.Enable && !slices.Contains(c.Off, name) }
 
-// fingerprint names a loop: the rule and what it is about.
+// fingerprint names a loop: the rule and its subject.
 func fingerprint(rule string, about uint64) string {
 	return rule + ":" + strconv.FormatUint(about, 16)
 }
@@ -135,7 +129,7 @@ type streak struct {
 	tail tail
 }
 
-// add takes a value and returns how many of it came in a row.
+// add adds a value and returns how many equal ones there are in a row.
 func (k *streak) add(what uint64, step int) int {
 	if k.tail.n == 0 || k.what != what {
 		*k = streak{what: what}

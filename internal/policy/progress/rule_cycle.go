@@ -2,11 +2,11 @@ package progress
 
 import "fmt"
 
-// cycleLimit bounds CycleMax.
+// cycleLimit is the largest CycleMax.
 const cycleLimit = 16
 
-// cycle halts on a sequence of calls and results that repeats as a whole, with
-// no new content in it. Waiting and words are left out.
+// cycle halts on a sequence of calls and results that repeats as a whole, without new content. Waiting and texts are
+// ignored.
 type cycle struct {
 	keys  [cycleLimit]uint64 // the newest, by number
 	steps tail
@@ -47,7 +47,7 @@ func (r *cycle) apply(d *Detector, f *facts) finding {
 		return finding{}
 	}
 	steps := r.steps.list()
-	// The same cycle has the same print wherever it is entered.
+	// The fingerprint of a cycle does not depend on its first step.
 	print := uint64(0)
 	for i := r.n - period; i < r.n; i++ {
 		print += r.keys[i%cycleLimit]

@@ -2,9 +2,8 @@ package progress
 
 import "fmt"
 
-// identical halts on the same call with the same result, many times in a row.
-// Waiting is exempt; words and thoughts in between change nothing. Thoughts are
-// counted apart: the same one, said as a call with nothing else in between, is a
+// identical halts on the same call with the same result, many times in a row. Waiting is exempt; texts and thoughts in
+// between are ignored. Thoughts are counted separately: the same thought as a call, with nothing else in between, is a
 // loop as well.
 type identical struct{ run, thoughts streak }
 

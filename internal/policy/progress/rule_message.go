@@ -2,8 +2,7 @@ package progress
 
 import "fmt"
 
-// message warns when the model says the same, word for word, reply after reply,
-// and gets nowhere.
+// message warns when the model writes the same text in reply after reply and makes no progress.
 type message struct{ run streak }
 
 func (*message) name() string { return "message" }

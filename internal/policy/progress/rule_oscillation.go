@@ -2,8 +2,8 @@ package progress
 
 import "fmt"
 
-// oscillation warns when the contents of a file go back and forth. Where
-// contents are not known, edits that alternate between two files do.
+// oscillation warns when the contents of a file go back and forth. If contents are not known, it warns on edits that
+// alternate between two files.
 type oscillation struct {
 	files memo[[]uint64] // the newest contents of a file
 	blind []uint64       // the newest edits with unknown contents
@@ -54,7 +54,7 @@ func (r *oscillation) apply(d *Detector, f *facts) finding {
 	return found
 }
 
-// push keeps the newest k values, runs of one value as one.
+// push keeps the newest k values; equal neighbors count as one.
 func push(l []uint64, v uint64, k int) []uint64 {
 	if len(l) > 0 && l[len(l)-1] == v {
 		return l

@@ -2,8 +2,7 @@ package progress
 
 import "fmt"
 
-// reapplied warns on an edit that is made again and leaves what was there
-// before.
+// reapplied warns on an edit that is made again and restores an earlier content.
 type reapplied struct{ seen memo[int] }
 
 func (*reapplied) name() string { return "reapplied" }

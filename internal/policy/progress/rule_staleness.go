@@ -6,18 +6,17 @@ import "fmt"
 const (
 	point = 4
 
-	staleRepeat = 4 * point     // this call with this result again
-	staleKnown  = 2 * point     // another call, and an error or a result seen before
-	staleAnswer = 3 * point     // other words without a call, and the same answer to them
-	staleEmpty  = 1 * point     // a look that found nothing, or failed as one before
-	staleWords  = 3 * point / 2 // a reply that was no call, and was to be one
-	staleEcho   = 2 * point     // more, where the model says the same words with it
-	staleNews   = -4 * point    // a result never seen before
+	staleRepeat = 4 * point     // the same call with the same result
+	staleKnown  = 2 * point     // another call, with an error or a result that was seen before
+	staleAnswer = 3 * point     // another text without a call, with the same answer
+	staleEmpty  = 1 * point     // a read or search that found nothing, or failed as before
+	staleWords  = 3 * point / 2 // a reply that was to be a call and was not
+	staleEcho   = 2 * point     // in addition, if the model repeats its text
+	staleNews   = -4 * point    // a new result
 )
 
-// staleness adds up steps that bring nothing, and takes off what brings news.
-// It sees the loops that have no exact form. A command that runs again for the
-// first time since content changed is neither: that is how changes are tested.
+// staleness adds up steps that bring nothing new, and subtracts news. It detects loops without an exact form. The first
+// run of a command after a change of content counts as neither: that is how changes are tested.
 type staleness struct {
 	score, said int
 	steps       tail // those that added
@@ -33,7 +32,7 @@ func (r *staleness) reset(s scope) {
 
 func (r *staleness) apply(d *Detector, f *facts) finding {
 	if f.through {
-		*r = staleness{} // what failed goes now: that trouble is over
+		*r = staleness{} // what failed before succeeded: that problem is over
 		return finding{}
 	}
 	if f.fresh {
@@ -47,8 +46,7 @@ func (r *staleness) apply(d *Detector, f *facts) finding {
 		by /= 4
 	}
 	if f.wait || f.silent || f.s.Kind == Think && !f.keySeen {
-		// Waiting, thinking, and commands that succeed without a word, lead to a
-		// warning at most by themselves.
+		// Waiting, thinking, and commands that succeed without output lead at most to a warning by themselves.
 		by = min(by, max(0, d.c.StaleWarn*point-r.score))
 	}
 	r.score = max(0, r.score+by)
@@ -76,7 +74,7 @@ func (r *staleness) apply(d *Detector, f *facts) finding {
 	}
 }
 
-// weight is what a step adds to staleness.
+// weight returns what a step adds to staleness.
 func weight(d *Detector, f *facts) int {
 	s := f.s
 	switch {
@@ -99,13 +97,13 @@ func weight(d *Detector, f *facts) int {
 	case !s.OK && f.faultSeen:
 		return staleKnown
 	case !s.OK && f.faultKnown:
-		return staleEmpty // with new content since, it may have another cause
+		return staleEmpty // after new content it may have another cause
 	case !s.OK:
-		return 0 // an error never seen before says something, and is not progress
+		return 0 // a new error is informative, but it is not progress
 	case s.Kind == Think && f.thoughts > d.c.Thoughts:
 		return staleEmpty
 	case s.Kind == Submit && f.resultSeen:
-		return staleKnown // handed in once more, and nothing in it changed
+		return staleKnown // submitted again without a change
 	case s.Kind == Think || s.Kind == Submit:
 		return 0
 	case f.written:
@@ -113,7 +111,7 @@ func weight(d *Detector, f *facts) int {
 	case f.copied:
 		return 0
 	case s.Len <= 1, f.silent:
-		return staleEmpty // what it changed would show as content
+		return staleEmpty // its changes would be seen as content
 	case f.resultSeen || f.returned:
 		return staleKnown
 	}

@@ -2,13 +2,11 @@ package progress
 
 import "fmt"
 
-// sterileLimit bounds the stretch that is looked at.
+// sterileLimit limits the number of calls that are examined.
 const sterileLimit = 64
 
-// sterile halts on a stretch of calls of which few have a result of their own,
-// and none left new content. It sees the loops whose calls vary. What waits,
-// what only thinks, and what succeeds in silence or finds nothing for the first
-// time is left out.
+// sterile halts on a sequence of calls with few different results and without new content. It detects loops whose calls
+// vary. Waits, thoughts, calls that succeed without output, and searches that find nothing for the first time are ignored.
 type sterile struct {
 	at   [sterileLimit]sterileStep // by number
 	n    int
@@ -17,7 +15,7 @@ type sterile struct {
 
 type sterileStep struct {
 	step int
-	more bool // its result came again later
+	more bool // the same result came again later
 }
 
 func (*sterile) name() string { return "sterile" }
@@ -44,7 +42,7 @@ func (r *sterile) apply(d *Detector, f *facts) finding {
 		what = f.fault
 	}
 	if f.empty || f.written {
-		what = f.action // that there is nothing here either is a result of its own
+		what = f.action // "nothing found" here is a separate result
 	}
 	known := false
 	if i, ok := r.last.get(what); ok && r.n-i < sterileLimit {

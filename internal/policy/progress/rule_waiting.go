@@ -2,10 +2,9 @@ package progress
 
 import "fmt"
 
-// waiting halts a wait that nothing comes of: very many looks, one after the
-// other, all with a result that was seen. Waiting is what a good run does while
-// a job runs, so this is far beyond every other rule; before it, staleness
-// warns, and the model is told to wait longer at a time.
+// waiting halts a wait without any change: very many reads in a row, all with results that were seen before. A good run
+// waits while a job runs, so the limit is far beyond every other rule; before it, staleness warns, and the model is told
+// to wait longer each time.
 type waiting struct{ tail tail }
 
 func (*waiting) name() string { return "waiting" }

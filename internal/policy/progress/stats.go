@@ -2,16 +2,15 @@ package progress
 
 import "maps"
 
-// Stats is what is kept of a session (SPEC 6.6).
+// Stats is the statistics of a session (SPEC 6.6).
 type Stats struct {
 	Calls     int
 	Successes int
 	Failures  int
-	// Contents is how many contents were never seen before.
+	// Contents is the number of new contents.
 	Contents int
-	// Files holds the newest content of each file changed, Commands how often
-	// each command ran, Tests the newest outcome of each test command. Each
-	// holds the first 10,000; the totals go on counting.
+	// Files holds the newest content of each changed file, Commands how often each command ran, Tests the newest outcome of each
+	// test command. Each holds the first 10,000; the totals continue.
 	Files      map[string]string
 	Commands   map[string]int
 	Tests      map[string]bool
@@ -22,14 +21,14 @@ type Stats struct {
 	FailStreak int          // failures in a row
 }
 
-// RecentStep is a step in short.
+// RecentStep is a summary of a step.
 type RecentStep struct {
 	Step   int
 	Tool   string
 	Kind   Kind
 	Target string
 	OK     bool
-	Fresh  bool // left a content never seen before
+	Fresh  bool // left a new content
 }
 
 const statsLimit = 10_000
@@ -81,7 +80,7 @@ func (t *stats) add(s *Step, f *facts) {
 	}
 }
 
-// last appends to the newest k, moving them down in place.
+// last appends to a list that keeps the newest k values, moving them in place.
 func last[T any](l []T, v T, k int) []T {
 	if len(l) < k {
 		return append(l, v)
@@ -106,7 +105,7 @@ func (d *Detector) Stats() Stats {
 	return s
 }
 
-// Brief is the statistics as numbers, which cost next to nothing to give.
+// Brief is the statistics as numbers, which are almost free to compute.
 type Brief struct {
 	Calls, Files, TestsRun, TestsOK, FailStreak int
 	OK, Failed                                  int // among the newest actions

@@ -5,9 +5,8 @@ import "github.com/pawl-agent/pawl/internal/core/tool"
 // Kind is what a step does, whatever its tool is called.
 type Kind string
 
-// The kinds of steps. Test is a test or a build: its outcome tells whether the
-// project is sound. None is a reply without a call, or one that was refused
-// before it became a call.
+// The kinds of steps. Test is a test or a build: its outcome shows whether the project works. None is a reply without a
+// call, or one that was refused before it became a call.
 const (
 	Read        = Kind(tool.Read)
 	Search      = Kind(tool.Search)
@@ -20,45 +19,39 @@ const (
 	None   Kind = "none"
 )
 
-// File is a content that a step left. Hash is that of the content; a
-// file that was deleted has a hash of its own choosing, such as "deleted".
+// File is a content that a step left. Hash is the content's hash; a deleted file has any fixed value, such as "deleted".
 type File struct {
 	Path, Hash string
 }
 
-// Step is one call and what came of it. Its strings are compared and never
-// read: hashes do as well as texts. Empty means not known, or none.
+// Step is one call and its result. Its strings are only compared: hashes are as good as texts. Empty means not known, or none.
 type Step struct {
 	Tool   string
 	Kind   Kind
-	Target string // the file or the thing it is about
+	Target string // the file or the thing that it works on
 	Args   string // the arguments, canonical
 	OK     bool
-	Error  string // of a failed one: what Error returns
-	Exact  string // the result as it came
-	Norm   string // the result as Result returns it; Exact where empty
+	Error  string // the error of a failed one, as Error returns it
+	Exact  string // the original result
+	Norm   string // the result as Result returns it; if empty, Exact
 	Len    int    // of the result, in bytes
 	Edit   string // the arguments of an edit
-	Shell  bool   // the edit is a command, which may be a log that grows
-	State  string // the content of Target after it
-	Files  []File // further contents it left
-	Before []File // contents that were there before it: to return to one is not progress
-	// Message is what the model said, on the first call of a reply; empty where
-	// it said nothing.
+	Shell  bool   // the edit is a command, for example one that appends to a log
+	State  string // the content of Target after the step
+	Files  []File // other contents that it left
+	Before []File // contents before the step: restoring one is not progress
+	// Message is the model's text, on the first call of a reply; empty if there is none.
 	Message string
-	// Blocked: the ladder kept it from running. It counts as what it was when
-	// it last ran.
+	// Blocked: the escalation kept it from running. It counts like its last run.
 	Blocked bool
-	// Patient: it waits for what is known to be under way, such as a job that
-	// runs, or a limit that passes. It can warn and never halts.
+	// Patient: it waits for something that is known to be running, such as a job, or a limit that expires. It can warn but
+	// never halts.
 	Patient bool
-	// Blind: nothing is known of its result. Of a success the best is assumed:
-	// it can warn and never halts.
+	// Blind: its result is not known. A success counts as new: it can warn but never halts.
 	Blind bool
 }
 
-// hash is FNV-1a over strings, kept apart by a zero byte. It needs to be the
-// same in every process, and quick.
+// hash is FNV-1a over strings, separated by a zero byte. It must be fast and the same in every process.
 func hash(ss ...string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, s := range ss {
@@ -70,15 +63,14 @@ func hash(ss ...string) uint64 {
 	return h
 }
 
-// memo is a bounded map: two generations, of which the older one is dropped
-// when the younger is full. What is asked for stays.
+// memo is a map of limited size with two generations: when the younger one is full, the older one is dropped. Entries that
+// are used stay.
 type memo[V any] struct {
 	limit    int
 	now, old map[uint64]V
 }
 
-// memoLimit is the size of a generation. Two of them outlast every stretch
-// that a rule looks back on.
+// memoLimit is the size of a generation. Two generations cover everything that a rule looks back on.
 const memoLimit = 1 << 13
 
 func (m *memo[V]) get(k uint64) (V, bool) {

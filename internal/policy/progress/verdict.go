@@ -1,9 +1,9 @@
 package progress
 
-// Level is how bad it looks.
+// Level is the severity of a verdict.
 type Level int
 
-// The levels. Warn means that help is due; Halt that going on is waste.
+// The levels. Warn means that the model needs advice; Halt means that continuing is a waste.
 const (
 	OK Level = iota
 	Warn
@@ -12,12 +12,12 @@ const (
 
 func (l Level) String() string { return [...]string{"none", "warn", "halt"}[l] }
 
-// Verdict is the result of the rules after a step. The zero value is not a finding.
+// Verdict is the result of the rules after a step. The zero value means that nothing was found.
 type Verdict struct {
 	Level Level
 	// Rule is the rule's name.
 	Rule string
-	// Fingerprint is the same for the same loop.
+	// Fingerprint is equal for the same loop.
 	Fingerprint string
 	// Steps are the steps that show it, oldest first, counted from 0.
 	Steps []int
@@ -27,15 +27,14 @@ type Verdict struct {
 	Soft bool
 }
 
-// Raw is what the rules say of a whole run, with nobody acting on it: the
-// steps after which they first warned and first halted.
+// Raw is the verdicts on a whole run that nobody acted on: the steps after which a rule first warned and first halted.
 type Raw struct {
 	Warn, Halt *int
-	// First is the verdict of Halt, else of Warn.
+	// First is the verdict of Halt, or else of Warn.
 	First Verdict
 }
 
-// Add takes the verdict after step n.
+// Add adds the verdict after step n.
 func (r *Raw) Add(n int, v Verdict) {
 	if v.Level == OK {
 		return

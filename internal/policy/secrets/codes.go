@@ -2,8 +2,8 @@ package secrets
 
 import "strings"
 
-// stripped is a text without the escape codes of a terminal, and where each of
-// its bytes was. at is nil where there are no codes.
+// stripped returns a text without the escape codes of a terminal, and the original position of each byte. at is nil if there
+// are no codes.
 func stripped(s string) (bare string, at []int) {
 	if strings.IndexByte(s, 0x1b) < 0 && !strings.Contains(s, "\u009b") {
 		return s, nil
@@ -22,12 +22,10 @@ func stripped(s string) (bare string, at []int) {
 	return string(b), at
 }
 
-// maxCode is the longest escape code that is looked for: one that does not end
-// must not take the rest of the text with it.
+// maxCode is the longest escape code that is recognized: one without an end must not swallow the rest of the text.
 const maxCode = 2048
 
-// code is how long the escape code is that s begins with, 0 where it begins
-// with none.
+// code returns the length of the escape code at the beginning of s, 0 if there is none.
 func code(s string) int {
 	n := 0
 	switch {

@@ -2,16 +2,14 @@ package secrets
 
 import "strings"
 
-// This file masks private keys in PEM: the block, and its lines where something
-// put them in another order, cut the block up, or put a number, a file's name
-// or a sign of a diff before each.
+// This file masks private keys in PEM: the block, and its lines if something reordered them, cut the block, or put a
+// number, a file name or a diff sign before each.
 
-// maxPEM is how far the end of a block is looked for.
+// maxPEM is how far the end of a block is searched.
 const maxPEM = 32_000
 
-// pem is where a block of a private key ends that begins at s: its end or, where
-// that was cut off, as far as it looks like one. "\n" of JSON counts as a
-// line's end.
+// pem returns the end of the private key block that begins at s: its end line or, if that was cut off, as far as the text looks
+// like a key. "\n" of JSON counts as the end of a line.
 func pem(s string) int {
 	head := s[:min(len(s), 80)]
 	i := strings.Index(head[5:], "-----")
@@ -30,24 +28,24 @@ func pem(s string) int {
 		e++
 	}
 	if e-body < 40 {
-		return 0 // it is spoken of
+		return 0 // a text about a key
 	}
 	return e
 }
 
-// openssh is how the body of an OpenSSH private key begins, whoever's it is.
+// openssh is the beginning of the body of every OpenSSH private key.
 const openssh = "b3BlbnNzaC1rZXktdjE"
 
-// shortestKeyLine is the length from which a line of nothing but base64 is one
-// of a key's, where the text has a private key; its last line may be shorter.
+// shortestKeyLine is the length from which a line of pure base64 is part of a key, if the text has a private key; the last line
+// may be shorter.
 const shortestKeyLine = 40
 
-// keyLines lists the lines of private keys of a text that has a mark of one.
+// keyLines lists the lines of private keys in a text that has a marker of one.
 func keyLines(s string) (found []span) {
 	if !strings.Contains(s, "PRIVATE KEY-----") && !strings.Contains(s, "YEK ETAVIRP") && !strings.Contains(s, openssh) {
 		return nil
 	}
-	near := false // the line before is one of a key
+	near := false // the line before is part of a key
 	for from := 0; from < len(s); {
 		to := strings.IndexByte(s[from:], '\n')
 		if to < 0 {
@@ -67,8 +65,8 @@ func keyLines(s string) (found []span) {
 	return found
 }
 
-// keyLine is the last word of a line where that is nothing but base64 and has
-// letters of both kinds or digits: a rule of dashes or a word of prose is none.
+// keyLine returns the last word of a line if it is pure base64 and has letters of both cases or digits: a line of dashes and a
+// word of prose do not.
 func keyLine(l string) (from, to int) {
 	l = strings.TrimRight(l, " \r\t")
 	i := len(l)

@@ -2,15 +2,14 @@ package secrets
 
 import "strings"
 
-// This file finds secrets by where they stand: after their name, and in a URL.
+// This file finds secrets by their context: after their name, and in a URL.
 
 const (
 	maxName  = 64
 	maxValue = 4096
 )
 
-// names are what a secret is called, in small letters and without what stands
-// between the words.
+// names are the names of secrets, in lower case and without separators between the words.
 var names = [...]string{
 	"secretaccesskey", "sessiontoken", "securitytoken", "sharedaccesskey", "accountkey", "secretkey", "secrettoken", "secret",
 	"passwd", "password", "passphrase", "pwd", "pgpassword", "apikey", "apitoken", "apisecret", "accesskey", "accesstoken",
@@ -28,7 +27,7 @@ func saysSecret(name string) bool {
 	return false
 }
 
-// bare is a name in small letters and without what stands between its words.
+// bare returns a name in lower case and without separators between its words.
 func bare(name string) string {
 	var b [maxName]byte
 	n := 0
@@ -44,10 +43,8 @@ func bare(name string) string {
 	return string(b[:n])
 }
 
-// named returns the value after a name at the beginning of s, as in
-// `aws_secret_access_key = …`, `"SecretAccessKey": "…"` or `--password=…`,
-// where it is one: a value that looks like code, a placeholder or a word is
-// none.
+// named returns the secret value after a name at the beginning of s, as in `aws_secret_access_key = …`, `"SecretAccessKey":
+// "…"` or `--password=…`. A value that looks like code, a placeholder or a word is not a secret.
 func named(s string) (span, bool) {
 	e := 0
 	for e < len(s) && e < maxName && (isWord(s[e]) || s[e] == '.') {
@@ -74,7 +71,7 @@ func named(s string) (span, bool) {
 	return span{}, false
 }
 
-// value returns the value that begins at v, where it is a secret's.
+// value returns the value that begins at v, if it is a secret.
 func value(s, name string, v int) (span, bool) {
 	e := v
 	letters, digits, upper, lower := 0, 0, false, false
@@ -97,7 +94,7 @@ func value(s, name string, v int) (span, bool) {
 	n := e - v
 	kind := "secret"
 	if strings.HasSuffix(bare(name), "secretaccesskey") {
-		// A word of forty is told by its name; it may have few digits.
+		// Its name marks a value of 40 characters as a key; it may have few digits.
 		kind = "aws"
 		if n == 40 && upper && lower && varied(s[v:e]) {
 			return span{v, e, kind}, true
@@ -137,7 +134,7 @@ func urlPassword(s string, i int) (span, bool) {
 	if colon >= 0 {
 		user, pass, v = s[from:colon], s[colon+1:host], colon+1
 	} else if digits := strings.IndexAny(user, "0123456789"); len(user) >= 20 && digits >= 0 && varied(user) {
-		pass = user // a token in a name's place
+		pass = user // a token in place of a user name
 	}
 	host++
 	switch {
@@ -147,13 +144,12 @@ func urlPassword(s string, i int) (span, bool) {
 	return span{v, v + len(pass), "password"}, true
 }
 
-// placeholder: what stands for a password and is none: $PASS, ${PASS}, %s,
-// ****, [masked:…].
+// placeholder reports whether a text stands for a password without being one: $PASS, ${PASS}, %s, ****, [masked:…].
 func placeholder(s string) bool {
 	switch {
 	case s[0] == '$', s[0] == '[', s[0] == '<':
 		return true
-	case s[0] == '%': // %s, and not %40 of an encoded sign
+	case s[0] == '%': // %s, but not %40 of an encoded character
 		return len(s) < 3 || !isHex(s[1]) || !isHex(s[2])
 	}
 	return strings.Trim(s, "*") == ""
@@ -161,11 +157,10 @@ func placeholder(s string) bool {
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// allAlike: xxxxx, as Go writes a URL that is to be shown.
+// allAlike reports whether a text is one repeated character: xxxxx, as Go prints passwords in URLs.
 func allAlike(s string) bool { return len(s) > 1 && strings.Trim(s, s[:1]) == "" }
 
-// documented reports whether a host is one of those that are kept for examples
-// (RFC 2606).
+// documented reports whether a host is reserved for examples (RFC 2606).
 func documented(host string) bool {
 	host, _, _ = strings.Cut(host, ":")
 	for _, d := range [...]string{"example.com", "example.org", "example.net"} {

@@ -1,13 +1,9 @@
-// Package secrets masks keys in text before it is kept or shown, and knows
-// which file names and variables say that they hold secrets.
+// Package secrets masks keys in text before it is stored or shown, and knows which file names and variables suggest secrets.
 //
-// It knows the shapes of common keys, the places where a secret stands (after
-// its name, in a URL, in a header), and the exact values that pawl itself
-// holds. Colours do not hide a key: a text is looked at with its escape codes
-// and without. It promises time linear in the text, the same mask for the same
-// text, and that a mask is never masked again. It refuses to guess: a long
-// random word without a known shape or name stays, so that hashes, ids and
-// encoded images survive.
+// It recognizes the formats of common keys, the contexts of secrets (after a name, in a URL, in a header), and the exact values
+// that pawl itself holds. Colours do not hide a key: a text is examined with and without its escape codes. It promises time
+// linear in the text, the same mask for the same text, and that a mask is never masked again. It does not guess: a long random
+// word without a known format or name is kept, so that hashes, ids and encoded images survive.
 package secrets
 
 import (
@@ -16,18 +12,16 @@ import (
 	"strings"
 )
 
-// Masker masks text. Made by New; safe for concurrent use. A nil one masks
-// nothing.
+// Masker masks text. New makes one; it is safe for concurrent use. A nil Masker masks nothing.
 type Masker struct {
 	held []string // longest first
-	// pairs is the set of the two bytes that a shape or a held value begins
-	// with: in ordinary text few pass it, and the rest is not looked at.
+	// pairs is the set of the first two bytes of formats and held values: little of an ordinary text passes it, and the rest is
+	// not examined.
 	pairs   [1 << 10]uint64
 	byFirst [256][]*shape
 }
 
-// New makes a masker that also masks the exact values that pawl holds, where
-// they are no words of a text: see Distinct.
+// New makes a Masker that also masks the exact values that pawl holds, if they are not ordinary words: see Distinct.
 func New(held ...string) *Masker {
 	m := &Masker{}
 	for i := range shapes {
@@ -53,9 +47,8 @@ func (m *Masker) add(s string) {
 	m.pairs[k>>6] |= 1 << (k & 63)
 }
 
-// Distinct reports whether a value is one that ordinary text does not hold by
-// chance: masking a short one, or a word such as "development" that some people
-// set as the key of a local server, would take words out of the text.
+// Distinct reports whether a value is unlikely to occur in ordinary text. Masking a short value, or a word such as
+// "development" that some people use as the key of a local server, would remove words from the text.
 func Distinct(v string) bool {
 	if len(v) < 8 {
 		return false
@@ -77,20 +70,19 @@ func Distinct(v string) bool {
 		case c == '-' || c == '_' || c == '.' || c == ' ' || c == '/':
 			run = 0
 		default:
-			return true // a capital within a word, a digit before its end, a sign
+			return true // a capital inside a word, a digit before its end, punctuation
 		}
 	}
 	return longest >= 16
 }
 
-// span is where a secret begins and ends, and what it is.
+// span is the position and the kind of a secret.
 type span struct {
 	from, to int
 	kind     string
 }
 
-// Mask replaces what is secret by [masked:KIND] and reports how often it did. A
-// text without secrets comes back as it is, without a copy.
+// Mask replaces secrets by [masked:KIND] and returns their number. A text without secrets is returned without a copy.
 func (m *Masker) Mask(s string) (string, int) {
 	if m == nil {
 		return s, 0
@@ -110,7 +102,7 @@ func (m *Masker) Mask(s string) (string, int) {
 	return b.String(), len(found)
 }
 
-// spans lists the secrets of a text in order, none over another.
+// spans lists the secrets of a text in order, without overlaps.
 func (m *Masker) spans(s string) []span {
 	found := m.scan(s, nil)
 	if bare, at := stripped(s); at != nil {
@@ -135,8 +127,8 @@ func (m *Masker) spans(s string) []span {
 	return out
 }
 
-// scan lists the secrets of a text. at, if set, is where each byte was before
-// codes were taken out: where one is missing, a word may begin.
+// scan lists the secrets of a text. at, if set, is the position of each byte before escape codes were removed: a word may begin
+// where a code was.
 func (m *Masker) scan(s string, at []int) (found []span) {
 	for i := 0; i < len(s); {
 		f := m.find(s, i, at)
@@ -155,7 +147,7 @@ func (m *Masker) String(s string) string {
 	return s
 }
 
-// MaskBytes is Mask for bytes; what holds no secret comes back as it is.
+// MaskBytes is Mask for bytes; bytes without secrets are returned unchanged.
 func (m *Masker) MaskBytes(p []byte) []byte {
 	s, n := m.Mask(string(p))
 	if n == 0 {
@@ -164,8 +156,7 @@ func (m *Masker) MaskBytes(p []byte) []byte {
 	return []byte(s)
 }
 
-// Named masks the value of a name that are two strings, as in JSON, where the
-// name tells that it is a secret.
+// Named masks a value that is separate from its name, as in JSON, if the name marks it as a secret.
 func (m *Masker) Named(name, value string) string {
 	if m == nil || len(name) > maxName || len(value) > maxValue || !saysSecret(name) {
 		return value
@@ -177,8 +168,7 @@ func (m *Masker) Named(name, value string) string {
 	return value
 }
 
-// Masked reports whether a text holds a mask: writing it to a file would
-// replace the secret by its mask (SPEC 16.7).
+// Masked reports whether a text contains a mask: writing it to a file would replace the secret by its mask (SPEC 16.7).
 func Masked(s string) bool {
 	for {
 		i := strings.Index(s, "[masked:")

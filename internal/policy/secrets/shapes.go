@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// isWord: letters, digits, _ and -. Written as comparisons, since a table would
-// be filled at start-up.
+// isWord reports whether c is a letter, a digit, _ or -. It uses comparisons, since a table would have to be filled at start-up.
 func isWord(c byte) bool {
 	return isLetter(c) || isDigit(c) || c == '_' || c == '-'
 }
@@ -14,16 +13,15 @@ func isWord(c byte) bool {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// shape is one kind of key: what it begins with, and how long what follows is.
+// shape is the format of one kind of key: its beginning, and the length of the rest.
 type shape struct {
 	prefix, kind string
 	min, max     int
 	extra        string // characters allowed besides letters, digits, _ and -
-	digit        bool   // it has a digit and a letter: a name has not
+	digit        bool   // it has a digit and a letter, unlike a name
 }
 
-// shapes are the keys that are known by how they begin. Of those that begin
-// alike, the longer prefix stands first.
+// shapes are the keys with a known beginning. Longer prefixes come first.
 var shapes = [...]shape{
 	{prefix: "sk-ant-", kind: "anthropic", min: 20, max: 200},
 	{prefix: "sk-or-", kind: "openrouter", min: 20, max: 200},
@@ -82,8 +80,7 @@ var shapes = [...]shape{
 	{prefix: "eyJ", kind: "jwt"},
 }
 
-// contexts are the first two bytes of what a secret is known by without a shape
-// of its own: see find.
+// contexts are the first two bytes of contexts of secrets without a format: see find.
 var contexts = [...]string{
 	"--", ":/",
 	"Be", "be", "BE", "bE", "Ba", "ba", "BA", "bA",
@@ -91,7 +88,7 @@ var contexts = [...]string{
 	"sh", "Sh", "SH", "pw", "PW", "Pw", "PG", "pr", "Pr", "PR",
 }
 
-// find returns the next secret at or after i; its end is 0 where there is none.
+// find returns the next secret at or after i; its end is 0 if there is none.
 func (m *Masker) find(s string, i int, at []int) span {
 	if i >= len(s) {
 		return span{}
@@ -109,7 +106,7 @@ func (m *Masker) find(s string, i int, at []int) span {
 	return span{}
 }
 
-// begins returns the secret whose first bytes, or whose name's, are at i.
+// begins returns the secret that begins at i, or whose name begins at i.
 func (m *Masker) begins(s string, i int, at []int) span {
 	for _, h := range m.held {
 		if strings.HasPrefix(s[i:], h) {
@@ -140,7 +137,7 @@ func (m *Masker) begins(s string, i int, at []int) span {
 			return span{i, i + e, kind}
 		}
 	}
-	if isLetter(c) { // names are looked for within words, too
+	if isLetter(c) { // names are searched inside words, too
 		if f, ok := named(s[i:min(len(s), i+maxName+maxValue)]); ok {
 			return span{i + f.from, i + f.to, f.kind}
 		}
@@ -148,9 +145,8 @@ func (m *Masker) begins(s string, i int, at []int) span {
 	return span{}
 }
 
-// border reports whether a word may begin at i: nothing of one is before it, or
-// what is before it is an escape of JSON as in "\nsk-…", or a colour code, also
-// one that is written out as in "^[[31msk-…".
+// border reports whether a word may begin at i: there is no word character before it, or there is a JSON escape as in "\nsk-…",
+// or a colour code, even one that is written out as in "^[[31msk-…".
 func border(s string, i int, at []int) bool {
 	if i == 0 || !isWord(s[i-1]) || at != nil && at[i] != at[i-1]+1 {
 		return true
@@ -171,8 +167,8 @@ func border(s string, i int, at []int) bool {
 	return false
 }
 
-// end is where a key of this shape ends that begins at s, 0 where it is none.
-// from is where s begins in the whole text, for at: see scan.
+// end returns the end of the key of this format that begins at s, 0 if there is none. from is the position of s in the whole
+// text, for at: see scan.
 func (sh *shape) end(s string, from int, at []int) int {
 	switch sh.kind {
 	case "aws":
@@ -194,7 +190,7 @@ func (sh *shape) end(s string, from int, at []int) int {
 	return e
 }
 
-// varied: a placeholder such as sk-xxxxxxxxxxxxxxxxxxxx is not a key.
+// varied reports whether a text is not a placeholder such as sk-xxxxxxxxxxxxxxxxxxxx.
 func varied(s string) bool {
 	var seen [256]bool
 	n := 0
@@ -207,8 +203,7 @@ func varied(s string) bool {
 	return n >= 6
 }
 
-// aws: an access key id is AKIA and sixteen capitals and digits, with no more
-// after them.
+// aws returns the end of an access key id: AKIA and exactly sixteen capitals and digits.
 func aws(s string, from int, at []int) int {
 	e := 4
 	for e < len(s) && e < 21 && (s[e] >= 'A' && s[e] <= 'Z' || isDigit(s[e])) {
@@ -221,7 +216,7 @@ func aws(s string, from int, at []int) int {
 	return e
 }
 
-// jwt: three base64url parts, the first of which is a JSON object with "alg".
+// jwt returns the end of a token with three base64url parts, the first of which is a JSON object with "alg".
 func jwt(s string) int {
 	e, dots, firstEnd := 0, 0, 0
 	for ; e < len(s) && (isWord(s[e]) || s[e] == '.'); e++ {
@@ -247,9 +242,8 @@ func jwt(s string) int {
 	return e
 }
 
-// scheme: what follows "Bearer " or "Basic " where it looks like no word. Only
-// the token is a secret, but the mask names the kind, so the scheme goes with
-// it.
+// scheme returns the end of the text after "Bearer " or "Basic " if it does not look like a word. Only the token is a secret, but
+// the mask names the kind, so it includes the scheme.
 func scheme(s string) (int, string) {
 	switch {
 	case len(s) > 7 && strings.EqualFold(s[:7], "bearer "):
@@ -275,7 +269,7 @@ func scheme(s string) (int, string) {
 	return 0, ""
 }
 
-// credentials reports whether a base64 text is a name and a password.
+// credentials reports whether a base64 text decodes to a name and a password.
 func credentials(s string) bool {
 	s = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s, "="))
 	b, err := base64.RawStdEncoding.DecodeString(s)

@@ -2,27 +2,26 @@ package secrets
 
 import "strings"
 
-// Stream masks a text that comes in pieces. A key may lie across two of them:
-// what could be the beginning of one is held back until more, or the end, shows
-// what it is. Ordinary text passes at once.
+// Stream masks a text that arrives in pieces. A key may be split over two pieces: text that could be the beginning of one is held
+// back until more text, or the end, decides. Ordinary text passes at once.
 type Stream struct {
 	m *Masker
-	// buf is the line that is coming, with what of it was shown already: what a
-	// value is may follow from what stands before it.
+	// buf is the incomplete line, including its part that was shown already: the meaning of a value may depend on the text before
+	// it.
 	buf   string
 	shown int
 }
 
-// maxHeld is how much may be held back; longer than any key but a private one.
+// maxHeld is how much may be held back; it is longer than any key except a private one.
 const maxHeld = maxPEM + 4096
 
-// maxShown is how much of what was shown is kept for what comes.
+// maxShown is how much shown text is kept as context.
 const maxShown = 256
 
-// Stream begins a text.
+// Stream returns a Stream for a new text.
 func (m *Masker) Stream() *Stream { return &Stream{m: m} }
 
-// Next takes a piece and returns what may be shown now.
+// Next adds a piece and returns what may be shown now.
 func (s *Stream) Next(piece string) string {
 	s.buf += piece
 	to := len(s.buf)
@@ -35,7 +34,7 @@ func (s *Stream) Next(piece string) string {
 // Rest returns what was held back, at the text's end.
 func (s *Stream) Rest() string { return s.show(len(s.buf)) }
 
-// show returns what is to be shown up to to.
+// show returns the text to show up to to.
 func (s *Stream) show(to int) string {
 	if to <= s.shown {
 		return ""
@@ -43,7 +42,7 @@ func (s *Stream) show(to int) string {
 	found := s.m.spans(s.buf)
 	for _, f := range found {
 		if f.from < to && f.to > to {
-			to = max(f.from, s.shown) // it goes on
+			to = max(f.from, s.shown) // the secret continues
 		}
 	}
 	var b strings.Builder
@@ -71,8 +70,7 @@ func (s *Stream) show(to int) string {
 	return b.String()
 }
 
-// pending is where what could be the beginning of a secret begins at the end of
-// a text; its length where nothing could.
+// pending returns the position at the end of a text where the beginning of a secret could be; its length if there is none.
 func (m *Masker) pending(s string) int {
 	p := len(s)
 	if i := strings.LastIndex(s, "-----BEGIN "); i >= 0 && !strings.Contains(s[i:], "-----END ") && keyHead(s[i:]) {
@@ -84,7 +82,7 @@ func (m *Masker) pending(s string) int {
 		}
 	}
 	if i := strings.LastIndexByte(s, 0x1b); i >= 0 && i+code(s[i:]) == len(s) {
-		p = min(p, i) // a code may go on, and what it is in
+		p = min(p, i) // a code may continue, and the word around it
 	}
 	// The word at the end, with what belongs to it.
 	w := len(s)
@@ -102,15 +100,13 @@ func (m *Masker) pending(s string) int {
 	return p
 }
 
-// keyHead reports whether a line that begins with -----BEGIN is, or may become,
-// the head of a private key.
+// keyHead reports whether a line that begins with -----BEGIN is, or may become, the first line of a private key.
 func keyHead(s string) bool {
 	head, _, whole := strings.Cut(strings.TrimPrefix(s, "-----BEGIN "), "-----")
 	return !whole && len(head) < 40 || strings.Contains(head, "PRIVATE KEY")
 }
 
-// mayBegin reports whether a secret with a known beginning is, or may come, at
-// i.
+// mayBegin reports whether a secret with a known beginning starts, or may start, at i.
 func (m *Masker) mayBegin(s string, i int) bool {
 	rest := s[i:]
 	for _, h := range m.held {
@@ -132,8 +128,7 @@ func (m *Masker) mayBegin(s string, i int) bool {
 	return false
 }
 
-// saysNext reports whether what stands before a word tells that the word is a
-// secret: a scheme, or a name and a sign of assignment.
+// saysNext reports whether the text before a word marks the word as a secret: a scheme, or a name and an assignment sign.
 func saysNext(before string) bool {
 	t := strings.TrimRight(before, " \t\"'\\")
 	if low := strings.ToLower(t[max(0, len(t)-6):]); strings.HasSuffix(low, "basic") || low == "bearer" {
@@ -146,8 +141,7 @@ func saysNext(before string) bool {
 	return endsInName(strings.TrimRight(t, " \t\"'\\"))
 }
 
-// assigned reports whether a word holds a name, a sign of assignment and the
-// beginning of a value.
+// assigned reports whether a word consists of a name, an assignment sign and the beginning of a value.
 func assigned(w string) bool {
 	i := strings.LastIndexAny(w, "=:")
 	return i > 0 && i < len(w)-1 && endsInName(strings.TrimRight(w[:i], "=:"))

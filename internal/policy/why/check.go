@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
-// checked keeps how a check of pawl's went that did not pass.
+// checked records the outcome of one of pawl's checks that did not pass.
 func (f *Fold) checked(b event.Checked) {
 	if b.Command == "" || b.Why == "" && b.Exit != nil && *b.Exit == 0 {
 		return
@@ -38,8 +38,7 @@ func (f *Fold) checked(b event.Checked) {
 	}
 }
 
-// unverified keeps why the changes of a turn that ended are not proven. What
-// was proven before it tells nothing about them, nor what is proven after.
+// unverified records why the changes of a turn that ended are not proven. Proof from before or after that turn does not change it.
 func (f *Fold) unverified(e event.Event) {
 	r := f.proof.Report()
 	files := r.Changed()
@@ -70,7 +69,7 @@ func (f *Fold) unverified(e event.Event) {
 	}
 }
 
-// putBack forgets of changes that nothing of stands any more.
+// putBack forgets changes that were undone completely.
 func (f *Fold) putBack(b event.FileChanged) {
 	if was, ok := f.before[b.Path]; !ok || was != b.After {
 		return

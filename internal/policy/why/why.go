@@ -1,10 +1,8 @@
-// Package why explains a session's trouble from its log alone: the last halt,
-// denial, block, retry, budget stop, changes that are not verified, and what
-// cost most, each with the events that show it (SPEC 15.2).
+// Package why explains a session's problems from its log alone: the last halt, denial, block, retry, budget stop, changes that are
+// not verified, and what cost most, each with the events that show it (SPEC 15.2).
 //
-// It is a fold and keeps only the last of each kind, so it costs the same
-// however long a session is. Its texts quote models, tools and files: whoever
-// shows them sanitises them.
+// It is a fold and keeps only the last of each kind, so its cost does not grow with the session. Its texts quote models, tools and
+// files: the caller must sanitize them before showing them.
 package why
 
 import (
@@ -22,7 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
-// Kind is what a finding is about.
+// Kind is the subject of a finding.
 type Kind string
 
 // The kinds.
@@ -30,7 +28,7 @@ const (
 	Halt   Kind = "halt"   // the turn ended before it was done
 	Denial Kind = "denial" // a call was not permitted
 	Block  Kind = "block"  // a call was refused for another reason than a permission
-	Loop   Kind = "loop"   // the run went in circles and was told so
+	Loop   Kind = "loop"   // the run went in circles and was told
 	Retry  Kind = "retry"  // a request failed and was tried again
 	Budget Kind = "budget" // a limit was near, reached or raised
 	Check  Kind = "check"  // changes that are not verified
@@ -40,7 +38,7 @@ const (
 // Finding is the last of its kind.
 type Finding struct {
 	Kind     Kind      `json:"kind"`
-	Seq      int64     `json:"seq"` // its place in the log
+	Seq      int64     `json:"seq"` // its sequence number
 	Time     time.Time `json:"time"`
 	Text     string    `json:"text"`
 	Evidence []string  `json:"evidence"`
@@ -52,24 +50,23 @@ type Fold struct {
 
 	prompt  string
 	asked   map[string]string // open calls of the step, by id
-	recent  []string          // how the last calls of the turn went
+	recent  []string          // the outcomes of the last calls of the turn
 	blocked map[string]bool   // calls whose denial is known by its own event
 	stuck   *event.Stuck      // of this turn
 	retries int               // in a row
 	model   string
 	cost    costs
-	running bool // a turn
+	running bool // a turn is running
 	proof   evidence.Fold
-	failed  []string // what this turn's failing checks printed first
-	// before is what the files of the finding about checks were, as far as they
-	// are not so again.
+	failed  []string // the first output of this turn's failing checks
+	// before is the earlier contents of the files in the finding about checks, as far as they differ from the present ones.
 	before map[string]tool.Hash
 }
 
-// keep is how many of the last calls stand as evidence.
+// keep is how many of the last calls are evidence.
 const keep = 5
 
-// Apply takes one event.
+// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	f.proof.Apply(e)
 	switch b := e.Body.(type) {
@@ -187,7 +184,7 @@ func (f *Fold) done(e event.Event, b event.CallDone) {
 	delete(f.blocked, b.ID)
 }
 
-// ended keeps why a turn did not end by itself.
+// ended records why a turn did not end by itself.
 func (f *Fold) ended(e event.Event, b event.Ended) {
 	if b.End == event.EndDone {
 		return
@@ -212,7 +209,7 @@ func (f *Fold) ended(e event.Event, b event.Ended) {
 	f.put(e, Halt, text, ev...)
 }
 
-// Findings are the last of each kind, newest first, the cost at the end.
+// Findings returns the last finding of each kind, newest first, the cost at the end.
 func (f *Fold) Findings() []Finding {
 	out := []Finding{}
 	for _, x := range f.last {
@@ -234,9 +231,9 @@ func (f *Fold) Findings() []Finding {
 	return out
 }
 
-// says describes what a call wants: the tool and its arguments on one line.
+// says returns what a call asks for: the tool and its arguments on one line.
 func says(tool string, args json.RawMessage) string {
-	args = args[:min(len(args), 8*longest)] // a file's content may be among them
+	args = args[:min(len(args), 8*longest)] // it may contain the content of a file
 	return cut(tool + " " + strings.Join(strings.Fields(strings.ToValidUTF8(string(args), "")), " "))
 }
 
@@ -245,7 +242,7 @@ func firstLine(s string) string {
 	return s
 }
 
-// longest is how many runes of a quoted text are kept.
+// longest is the length limit of a quoted text, in runes.
 const longest = 240
 
 func cut(s string) string {
@@ -256,7 +253,7 @@ func cut(s string) string {
 	return string(r[:longest]) + "…"
 }
 
-// costs is what replies cost.
+// costs is the costs of replies.
 type costs struct {
 	usd, turnUSD         float64
 	replies, turnReplies int
