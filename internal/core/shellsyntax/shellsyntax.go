@@ -34,8 +34,8 @@ type Word struct {
 	One bool `json:"one,omitempty"`
 	// Num: an unknown word that is certainly an integer.
 	Num bool `json:"num,omitempty"`
-	// Proc: a process substitution, so a file that the shell makes; the commands in it are
-	// listed.
+	// Proc: a process substitution, so a file that the shell makes; the
+	// commands in it are listed.
 	Proc bool `json:"proc,omitempty"`
 	// Blank is an unknown word as it would be if every unknown variable in it were empty;
 	// glob characters and an unknown "~" stay.
@@ -79,8 +79,8 @@ type Command struct {
 	// From are the indexes (in the slice that Parse returns) of the commands whose output
 	// this command gets: by a pipe, as its words, as a file, or as text.
 	From []int `json:"from,omitempty"`
-	// Code: text that is known only at run time is run as shell code here, as in eval "$X"
-	// and sh -c "$(…)".
+	// Code: text that is known only at run time is run as shell code here, as
+	// in eval "$X" and sh -c "$(…)".
 	Code bool `json:"code,omitempty"`
 	// Func: it calls a function of the same line, whose commands are listed.
 	Func bool `json:"func,omitempty"`

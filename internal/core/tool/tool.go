@@ -316,7 +316,8 @@ type Ran struct {
 	Signal   string
 	TimedOut bool
 	Duration time.Duration
-	// ReadOnly: the sandbox allowed no change of files. Refused is the start of the list of what it refused, as far as pawl knows.
+	// ReadOnly: the sandbox allowed no change of files. Refused is the start of
+	// the list of what it refused, as far as pawl knows.
 	ReadOnly bool
 	Refused  []process.Refusal
 	// Stopped is why the sandbox ended the command, "" where it did not end it.

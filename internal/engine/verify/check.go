@@ -19,8 +19,8 @@ import (
 )
 
 // This file is a project's check as a call: one of the tool that runs commands,
-// which pawl makes by itself. It is recorded as Checking and Checked, since it is not a part of
-// the conversation.
+// which pawl makes by itself. It is recorded as Checking and Checked, since it
+// is not a part of the conversation.
 
 // checkCall is the id under which a check asks and streams.
 const checkCall = "check"

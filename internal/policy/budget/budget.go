@@ -1,11 +1,11 @@
-// Package budget counts what a session spends and decides when a limit is reached. It is a fold:
-// spending is computed from the log, so a resumed session knows it, and retries, failed requests
-// and child sessions count.
+// Package budget counts what a session spends and decides when a limit is
+// reached. It is a fold: spending is computed from the log, so a resumed
+// session knows it, and retries, failed requests and child sessions count.
 //
-// Money and tokens are reserved before a request is sent and released after it (Pool), so that
-// parallel requests cannot overspend. As long as replies cost what was reserved, no hard limit is
-// passed; if each costs up to twice that, no limit is passed by more than one reservation (SPEC
-// 8.1).
+// Money and tokens are reserved before a request is sent and released after it
+// (Pool), so that parallel requests cannot overspend. As long as replies cost
+// what was reserved, no hard limit is passed; if each costs up to twice that,
+// no limit is passed by more than one reservation (SPEC 8.1).
 //
 // It has no clock: running time is computed from the times of events.
 package budget
@@ -16,13 +16,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Spent is spending. Unknown counts the replies without a known cost: if there are any, USD is a
-// lower bound.
+// Spent is spending. Unknown counts the replies without a known cost: if there
+// are any, USD is a lower bound.
 type Spent struct {
 	Usage llm.Usage // as reported, including child sessions
 	USD   float64   // from reported usage
-	// Guessed is the most that replies without a reported usage may have cost, in USD: it counts
-	// against limits and is never shown as a cost.
+	// Guessed is the most that replies without a reported usage may have cost,
+	// in USD: it counts against limits and is never shown as a cost.
 	Guessed  float64
 	Unknown  int
 	Requests int // including retries and those of child sessions
@@ -30,8 +30,8 @@ type Spent struct {
 	Calls    int
 	Agents   int   // child sessions started
 	guessed  int64 // tokens counted in Guessed
-	// unbounded counts the replies of unknown cost without any limit: there was no reservation,
-	// or there is no price.
+	// unbounded counts the replies of unknown cost without any limit: there was
+	// no reservation, or there is no price.
 	unbounded int
 	active    time.Duration
 }
@@ -45,8 +45,8 @@ func (s Spent) Cost() *float64 {
 	return &c
 }
 
-// Most returns the most that was spent: Cost if that is known, and nil if the unknown part has no
-// limit.
+// Most returns the most that was spent: Cost if that is known, and nil if the
+// unknown part has no limit.
 func (s Spent) Most() *float64 {
 	if s.unbounded > 0 {
 		return nil
@@ -55,8 +55,8 @@ func (s Spent) Most() *float64 {
 	return &c
 }
 
-// Tokens returns all input and output tokens, cached or not, including pawl's estimates where
-// nothing was reported.
+// Tokens returns all input and output tokens, cached or not, including pawl's
+// estimates where nothing was reported.
 func (s Spent) Tokens() int64 {
 	return s.Usage.Input + s.Usage.CacheRead + s.Usage.CacheWrite + s.Usage.Output + s.guessed
 }

@@ -15,7 +15,8 @@ import (
 // Limits are hard limits of a whole session; zero means none.
 type Limits struct {
 	USD float64
-	// Assumed: USD is pawl's default, which nobody configured. It holds only if a price is known.
+	// Assumed: USD is pawl's default, which nobody configured. It holds only if
+	// a price is known.
 	Assumed  bool
 	Tokens   int64 // in and out, cached or not
 	Wall     time.Duration
@@ -49,8 +50,9 @@ func Preset(name string) (Limits, error) {
 	return Limits{}, fmt.Errorf("no budget %q: %s exist", name, strings.Join(Presets(), ", "))
 }
 
-// Allow returns an error if the limits cannot be enforced with a model: a configured limit of
-// money needs a price. The error is of category configuration.
+// Allow returns an error if the limits cannot be enforced with a model: a
+// configured limit of money needs a price. The error is of category
+// configuration.
 func (l Limits) Allow(i llm.Info) error {
 	if l.USD <= 0 || l.Assumed || i.Price != nil {
 		return nil
@@ -170,8 +172,8 @@ func (e *LimitError) Question() (text string, options []string) {
 		[]string{"add " + e.Kind.say(e.step()), noLimit, stop}
 }
 
-// step is what the first option adds: five dollars, or the same amount again, and always enough
-// to continue.
+// step is what the first option adds: five dollars, or the same amount again,
+// and always enough to continue.
 func (e *LimitError) step() float64 {
 	unit := math.Max(e.Limit, 1)
 	if e.Kind == USD {
@@ -180,8 +182,9 @@ func (e *LimitError) step() float64 {
 	return unit * math.Max(1, math.Ceil(e.Need/unit))
 }
 
-// Answer parses the answer to Question: an option, or an amount to add such as "7", "$7" or "add
-// $7". to is the new limit, 0 for none; ok is false unless the answer clearly means to continue.
+// Answer parses the answer to Question: an option, or an amount to add such as
+// "7", "$7" or "add $7". to is the new limit, 0 for none; ok is false unless
+// the answer clearly means to continue.
 func (e *LimitError) Answer(text string) (to float64, ok bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	_, options := e.Question()

@@ -85,7 +85,8 @@ func (m *Meter) Apply(e event.Event) {
 	}
 }
 
-// over counts the request in flight as a request; until it is over, it is only a reservation.
+// over counts the request in flight as a request; until it is over, it is only
+// a reservation.
 func (m *Meter) over() {
 	if m.open != nil {
 		m.all.Requests++
@@ -157,12 +158,13 @@ func (m *Meter) TurnTime(now time.Time) time.Duration {
 	return m.Turn().active + m.clock.since(now)
 }
 
-// Input estimates the tokens of a request of this size: those of the last one, and a cautious
-// estimate for what was added since.
+// Input estimates the tokens of a request of this size: those of the last one,
+// and a cautious estimate for what was added since.
 func (m *Meter) Input(bytes int64) int64 { return m.size.input(bytes) }
 
-// Limit returns the hard limit of a kind in force, 0 for none. An extension ends with the process,
-// except that of the default: the next process sets its own limits.
+// Limit returns the hard limit of a kind in force, 0 for none. An extension
+// ends with the process, except that of the default: the next process sets its
+// own limits.
 func (m *Meter) Limit(l Limits, k Kind) float64 {
 	v := l.of(k)
 	to, ok := m.extended[k]
@@ -172,8 +174,8 @@ func (m *Meter) Limit(l Limits, k Kind) float64 {
 	return to
 }
 
-// Left returns what remains of each limit. A child session gets at most that. A used-up limit is
-// returned as the smallest value, never as none.
+// Left returns what remains of each limit. A child session gets at most that. A
+// used-up limit is returned as the smallest value, never as none.
 func (m *Meter) Left(l Limits) Limits {
 	left := func(k Kind, least float64) float64 {
 		v := m.Limit(l, k)
@@ -189,8 +191,8 @@ func (m *Meter) Left(l Limits) Limits {
 	}
 }
 
-// Check returns a *LimitError if a step's calls may not run. The calls were counted when they were
-// asked for.
+// Check returns a *LimitError if a step's calls may not run. The calls were
+// counted when they were asked for.
 func (m *Meter) Check(l Limits) error {
 	for _, k := range []Kind{Calls, Agents} {
 		if v := m.Limit(l, k); v > 0 && m.all.of(k) > v {
@@ -270,8 +272,8 @@ func (c *clock) since(now time.Time) time.Duration {
 	return max(0, now.Sub(c.mark))
 }
 
-// crash reports whether an event closes something that a dead process left open: nothing ran
-// between it and the event before it.
+// crash reports whether an event closes something that a dead process left
+// open: nothing ran between it and the event before it.
 func (c *clock) crash(b event.Body) bool {
 	switch b := b.(type) {
 	case event.CallDone:

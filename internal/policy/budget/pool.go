@@ -23,8 +23,9 @@ type Grant struct {
 	Tokens    int64    // the most that it can use
 }
 
-// Pool holds the reservations of requests in flight, besides what its meter counted as spent. It
-// is a value without a lock: the owner of the meter guards both.
+// Pool holds the reservations of requests in flight, besides what its meter
+// counted as spent. It is a value without a lock: the owner of the meter guards
+// both.
 type Pool struct {
 	last int
 	held map[int]Grant
@@ -34,21 +35,21 @@ type Pool struct {
 var ErrWait = errors.New("other requests hold what is left of the budget")
 
 const (
-	// minReply is the smallest reply worth asking for, in tokens; usefulReply is the size that is
-	// worth waiting for.
+	// minReply is the smallest reply worth asking for, in tokens; usefulReply
+	// is the size that is worth waiting for.
 	minReply    = 256
 	usefulReply = 4096
 	// unknownReply is used for a longest reply that is not known.
 	unknownReply = 16384
 )
 
-// Reserve decides whether a request may be sent, and how long its reply may be. Errors are
-// ErrWait, *StepsError, *LimitError, or a *fault.Error of category configuration if a cost is not
-// known.
+// Reserve decides whether a request may be sent, and how long its reply may be.
+// Errors are ErrWait, *StepsError, *LimitError, or a *fault.Error of category
+// configuration if a cost is not known.
 //
-// While other requests are in flight, twice all reservations must fit. So even if every reply
-// costs twice its reservation, the limit is only passed by a request that ran alone, and by no
-// more than its own reservation.
+// While other requests are in flight, twice all reservations must fit. So even
+// if every reply costs twice its reservation, the limit is only passed by a
+// request that ran alone, and by no more than its own reservation.
 func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 	if l.Steps > 0 && !a.Child && m.Turn().Replies >= l.Steps {
 		return Grant{}, &StepsError{Limit: l.Steps}
@@ -118,8 +119,8 @@ type room struct {
 	limit, used, held float64
 }
 
-// fit returns the longest reply, in tokens, that still fits: at most output, at the price each per
-// token, in addition to input.
+// fit returns the longest reply, in tokens, that still fits: at most output, at
+// the price each per token, in addition to input.
 func (p *Pool) fit(r room, input, each float64, output int) (int, error) {
 	left := r.limit - r.used - input
 	if len(p.held) > 0 {
@@ -155,8 +156,8 @@ func (p *Pool) hold(a Ask, output, longest int) Grant {
 	return g
 }
 
-// Release ends a reservation: the request is done, and the meter knows its cost. A second call has
-// no effect.
+// Release ends a reservation: the request is done, and the meter knows its
+// cost. A second call has no effect.
 func (p *Pool) Release(id int) { delete(p.held, id) }
 
 // Held returns the number of requests in flight.

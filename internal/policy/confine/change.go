@@ -22,21 +22,25 @@ type Verdict int
 
 const (
 	Refused Verdict = iota
-	// Made: in the workspace. The sandbox makes each change itself, since the system's rules cannot except the protected names.
+	// Made: in the workspace. The sandbox makes each change itself, since the
+	// system's rules cannot except the protected names.
 	Made
 	// Free: in a folder of Writes, where only the system's rules decide.
 	Free
 )
 
-// protected are the names of files that configure tools, at any depth of the workspace (SPEC 16.3). HEAD would make a folder a bare git
-// repository, whose configuration runs commands as soon as git is used in it.
+// protected are the names of files that configure tools, at any depth of the
+// workspace (SPEC 16.3). HEAD would make a folder a bare git repository, whose
+// configuration runs commands as soon as git is used in it.
 var protected = [...]string{".pawl", ".claude", ".mcp.json", "AGENTS.md", "CLAUDE.md", ".envrc", ".vscode", ".gitmodules"}
 
-// installed are folders of other people's packages. No tool is configured by files in them, and packages contain files of any name.
+// installed are folders of other people's packages. No tool is configured by
+// files in them, and packages contain files of any name.
 var installed = [...]string{"node_modules", "vendor"}
 
-// What ordinary use of git writes in a .git. Everything else is protected: hooks, config, info, modules, worktrees, and the steps of a
-// rebase, which may name commands.
+// What ordinary use of git writes in a .git. Everything else is protected:
+// hooks, config, info, modules, worktrees, and the steps of a rebase, which may
+// name commands.
 var (
 	gitFolders = [...]string{"objects", "refs", "logs", "lfs"}
 	gitFiles   = [...]string{
@@ -48,7 +52,8 @@ var (
 	gitTemporary = regexp.MustCompile(`^(index\.stash\.\d+(\.lock)?|info/refs_\w+)$`)
 )
 
-// Change judges a change of a file. The path is real except for its last name, which is not followed.
+// Change judges a change of a file. The path is real except for its last name,
+// which is not followed.
 func (p Policy) Change(file string, act Act) Verdict {
 	switch {
 	case p.Level < Workspace:
@@ -125,7 +130,8 @@ func gitGuarded(parts []string, act Act) bool {
 		return true // the person's git would write through the link
 	}
 	if slices.Contains(gitFolders[:], parts[0]) {
-		// Without objects and refs it is no repository, and git would use another one; alternates are folders that git reads.
+		// Without objects and refs it is no repository, and git would use
+		// another one; alternates are folders that git reads.
 		return len(parts) == 1 && act == Remove || path.Join(parts...) == "objects/info/alternates"
 	}
 	name := path.Join(parts...)
@@ -137,8 +143,8 @@ func gitGuarded(parts []string, act Act) bool {
 
 func foreign(name string) bool { return slices.Contains(installed[:], name) }
 
-// Zone names the rules that hold below a path. A folder must not be moved from one zone to another: it could contain names that were
-// free in its old place.
+// Zone names the rules that hold below a path. A folder must not be moved from
+// one zone to another: it could contain names that were free in its old place.
 func (p Policy) Zone(file string) string {
 	if within(p.Writes, file) {
 		return "free"

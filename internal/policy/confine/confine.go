@@ -1,12 +1,16 @@
-// Package confine describes what a command may touch: the policy that a sandbox enforces (SPEC 16.12). It is a value: nothing here reads
-// the machine's state.
+// Package confine describes what a command may touch: the policy that a sandbox
+// enforces (SPEC 16.12). It is a value: nothing here reads the machine's state.
 //
-// It promises: what a policy refuses, no policy narrowed from it allows (Narrow); the files that configure tools which run commands
-// (.git/hooks, .pawl, AGENTS.md and the other protected names) cannot be changed or removed anywhere in the workspace, and no folder can
-// become a git repository; everything that is not in the lists is refused. Linux and Seatbelt return the policy in each system's form.
+// It promises: what a policy refuses, no policy narrowed from it allows
+// (Narrow); the files that configure tools which run commands (.git/hooks,
+// .pawl, AGENTS.md and the other protected names) cannot be changed or removed
+// anywhere in the workspace, and no folder can become a git repository;
+// everything that is not in the lists is refused. Linux and Seatbelt return the
+// policy in each system's form.
 //
-// It refuses a policy whose readable folders contain a secret (Validate), since neither system can reliably exclude a part of a readable
-// folder. So the home folder itself cannot be the workspace.
+// It refuses a policy whose readable folders contain a secret (Validate), since
+// neither system can reliably exclude a part of a readable folder. So the home
+// folder itself cannot be the workspace.
 package confine
 
 import (
@@ -25,8 +29,8 @@ type Level int
 const (
 	// ReadOnly: it changes no file and has no network.
 	ReadOnly Level = iota
-	// Workspace: it may change the workspace, a temporary folder and the sandbox's caches. It has no network except between its own
-	// processes.
+	// Workspace: it may change the workspace, a temporary folder and the
+	// sandbox's caches. It has no network except between its own processes.
 	Workspace
 	// Hosts is Workspace with the network to the granted hosts.
 	Hosts
@@ -52,25 +56,31 @@ type Policy struct {
 	Root string
 	// Reads are other files and folders that can be read.
 	Reads []string
-	// Writes are folders that can be read and, from the level Workspace on, changed: those that a person granted, and the sandbox's own.
-	// Protected names do not hold in them.
+	// Writes are folders that can be read and, from the level Workspace on,
+	// changed: those that a person granted, and the sandbox's own. Protected
+	// names do not hold in them.
 	Writes []string
-	// Opened are files that a person allowed to change, including protected ones of the workspace: the sandbox changes them itself, as in
-	// the workspace.
+	// Opened are files that a person allowed to change, including protected
+	// ones of the workspace: the sandbox changes them itself, as in the
+	// workspace.
 	Opened []string
-	// Git are the workspace's own git folders outside it, which may be changed like a .git in it. Common are those that a linked worktree
-	// shares with others; only the shared parts may be changed.
+	// Git are the workspace's own git folders outside it, which may be changed
+	// like a .git in it. Common are those that a linked worktree shares with
+	// others; only the shared parts may be changed.
 	Git, Common []string
-	// Guards are the folders in which protected names hold: the workspace, and those of the policies that this one was narrowed from.
+	// Guards are the folders in which protected names hold: the workspace, and
+	// those of the policies that this one was narrowed from.
 	Guards []string
 	// Secrets are paths that nothing readable may contain: keys, pawl's own state.
 	Secrets []string
 	// Loopback allows connections between the sandbox's own processes.
 	Loopback bool
-	// Hosts are the names that can be reached, from the level Hosts on, in the form of host.ParseGrant: example.org, *.example.org,
-	// example.org:8443. They can be reached only through pawl's proxy.
+	// Hosts are the names that can be reached, from the level Hosts on, in the
+	// form of host.ParseGrant: example.org, *.example.org, example.org:8443.
+	// They can be reached only through pawl's proxy.
 	Hosts []string
-	// Proxy is the loopback port of the proxy, for systems that must know it beforehand (Seatbelt). 0: there is none yet.
+	// Proxy is the loopback port of the proxy, for systems that must know it
+	// beforehand (Seatbelt). 0: there is none yet.
 	Proxy int
 }
 
@@ -81,7 +91,8 @@ type Facts struct {
 	State []string
 	// Git and Common are the workspace's git folders outside it.
 	Git, Common []string
-	// Reads are the toolchain folders of this machine in unusual places, such as GOMODCACHE.
+	// Reads are the toolchain folders of this machine in unusual places, such
+	// as GOMODCACHE.
 	Reads []string
 	// Writes are the person's grants.
 	Writes []string
@@ -182,8 +193,8 @@ func (p Policy) MayRead(file string) bool {
 	return p.Root != "" && Within(p.Root, file) || within(p.Reads, file) || within(p.Writes, file) || within(p.Git, file) || within(p.Common, file)
 }
 
-// Narrow returns what both allow. A process that runs inside a sandbox gets its policy by Narrow, so no child has more rights than its
-// parent.
+// Narrow returns what both allow. A process that runs inside a sandbox gets its
+// policy by Narrow, so no child has more rights than its parent.
 func (p Policy) Narrow(q Policy) Policy {
 	r := Policy{
 		Level: min(p.Level, q.Level), Loopback: p.Loopback && q.Loopback,

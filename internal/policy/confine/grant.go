@@ -5,8 +5,10 @@ import (
 	"strings"
 )
 
-// Grant adds what a person granted, by real paths: paths that can be read, folders that can be changed, and files that can be changed or
-// created. A grant that would open a secret, the whole workspace or git's own files is left out: it stays refused.
+// Grant adds what a person granted, by real paths: paths that can be read,
+// folders that can be changed, and files that can be changed or created. A
+// grant that would open a secret, the whole workspace or git's own files is
+// left out: it stays refused.
 func (p Policy) Grant(reads, folders, files []string) Policy {
 	p.Reads, p.Writes, p.Opened = slices.Clone(p.Reads), slices.Clone(p.Writes), slices.Clone(p.Opened)
 	for _, r := range reads {

@@ -1,7 +1,8 @@
 package confine
 
-// system is what a command can read besides its workspace: the system, and the toolchains in a home folder. Of /etc only named files: it
-// contains keys as well.
+// system is what a command can read besides its workspace: the system, and the
+// toolchains in a home folder. Of /etc only named files: it contains keys as
+// well.
 var system = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/proc",
 	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage",
@@ -21,7 +22,8 @@ var toolchains = []string{
 	".m2/repository", ".nvm", ".pyenv", ".rbenv", ".rustup", ".sdkman/candidates", ".tool-versions", ".volta", ".gradle/wrapper", "go/bin", "go/pkg/mod", "go/pkg/sumdb",
 }
 
-// keys are paths with keys. They are not in the lists above; this list makes sure that no folder that contains them is added there.
+// keys are paths with keys. They are not in the lists above; this list makes
+// sure that no folder that contains them is added there.
 var keys = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf",
 	".config/gcloud", ".config/gh", ".config/git/credentials", ".config/op", ".config/pip", ".password-store", ".local/share/keyrings",

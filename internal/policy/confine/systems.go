@@ -26,8 +26,9 @@ func (r Rule) String() string {
 	return [...]string{"read  ", "change", "device"}[r.Rights] + " " + r.Path
 }
 
-// Linux returns the policy as rules of Landlock, which can only add rights along a path. The workspace has no right to be changed: the
-// sandbox makes those changes itself, as Change judges them.
+// Linux returns the policy as rules of Landlock, which can only add rights
+// along a path. The workspace has no right to be changed: the sandbox makes
+// those changes itself, as Change judges them.
 func (p Policy) Linux() []Rule {
 	var out []Rule
 	if p.Root != "" {
@@ -139,10 +140,12 @@ func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// matcher returns a regular expression of the profile's language, in which a quote would end it.
+// matcher returns a regular expression of the profile's language, in which a
+// quote would end it.
 func matcher(re string) string { return `#"` + strings.ReplaceAll(re, `"`, `.`) + `"` }
 
-// folded returns an expression that matches a name in any case, since macOS' file systems ignore case.
+// folded returns an expression that matches a name in any case, since macOS'
+// file systems ignore case.
 func folded(name string) string {
 	var b strings.Builder
 	for _, r := range name {

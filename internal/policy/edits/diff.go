@@ -16,10 +16,10 @@ import (
 // diffContext is the number of unchanged lines around a change.
 const diffContext = 3
 
-// Diff returns the unified diff of two contents with three lines of context, and the numbers of
-// added and removed lines. It is empty if they are equal. from and to name them in its first
-// two lines. Common beginnings and ends cost almost nothing, so a small change of a large file
-// is fast.
+// Diff returns the unified diff of two contents with three lines of context,
+// and the numbers of added and removed lines. It is empty if they are equal.
+// from and to name them in its first two lines. Common beginnings and ends cost
+// almost nothing, so a small change of a large file is fast.
 func Diff(from, to string, before, after []byte) (text string, added, removed int) {
 	if bytes.Equal(before, after) {
 		return "", 0, 0
@@ -47,8 +47,8 @@ func Diff(from, to string, before, after []byte) (text string, added, removed in
 	return b.String(), added, removed
 }
 
-// shared returns the size of the common beginning and end in bytes, in whole lines and without
-// the context of the change.
+// shared returns the size of the common beginning and end in bytes, in whole
+// lines and without the context of the change.
 func shared(a, b []byte) (head, tail int) {
 	n := min(len(a), len(b))
 	for head < n && a[head] == b[head] {

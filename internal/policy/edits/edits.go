@@ -1,11 +1,12 @@
-// Package edits judges whether a write may proceed, by what the model has been shown (SPEC
-// 4.6), and knows which files others changed meanwhile.
+// Package edits judges whether a write may proceed, by what the model has been
+// shown (SPEC 4.6), and knows which files others changed meanwhile.
 //
-// For each file it knows the hash that the session saw or wrote last, which lines of that
-// content the model was shown under their present numbers, and whether it knows the whole
-// content. It promises that a judgement costs the same however long the session is. It does
-// not guess: what was not reported as shown counts as not shown. It does no I/O; the hashes to
-// compare come with the footprint.
+// For each file it knows the hash that the session saw or wrote last, which
+// lines of that content the model was shown under their present numbers, and
+// whether it knows the whole content. It promises that a judgement costs the
+// same however long the session is. It does not guess: what was not reported as
+// shown counts as not shown. It does no I/O; the hashes to compare come with
+// the footprint.
 package edits
 
 import (
@@ -27,15 +28,15 @@ type lines struct {
 
 // file is what the session knows of one file.
 type file struct {
-	// Last is the content that the session saw or wrote last; it survives compaction, so that
-	// changes by others are still noticed.
+	// Last is the content that the session saw or wrote last; it survives
+	// compaction, so that changes by others are still noticed.
 	Last tool.Hash `json:"last"`
 	// Seen: something of the file was shown and is still in the window.
 	Seen bool `json:"seen,omitempty"`
 	// Whole: all lines of Last were shown under their present numbers.
 	Whole bool `json:"whole,omitempty"`
-	// Known: the model knows all of Last, but perhaps not the line numbers: it saw the whole
-	// file and then edited it.
+	// Known: the model knows all of Last, but perhaps not the line numbers: it
+	// saw the whole file and then edited it.
 	Known bool `json:"known,omitempty"`
 	// Spans of Last that were shown, sorted and not overlapping.
 	Spans []lines `json:"spans,omitempty"`
@@ -44,18 +45,19 @@ type file struct {
 // Seen is the fold. The zero value is an empty session.
 type Seen struct {
 	files map[string]*file
-	// removed is the last call that removed a file: a file that it creates may be the moved one,
-	// so creating it does not show it.
+	// removed is the last call that removed a file: a file that it creates may
+	// be the moved one, so creating it does not show it.
 	removed string
-	// step: the calls of a reply are running. The model had not read their results when it wrote
-	// the other calls of the step, so line numbers there refer to an earlier content. late is
-	// what it will have read at the next request.
+	// step: the calls of a reply are running. The model had not read their
+	// results when it wrote the other calls of the step, so line numbers there
+	// refer to an earlier content. late is what it will have read at the next
+	// request.
 	step bool
 	late []tool.Span
 }
 
-// Verdict is the answer of Check. Need are the lines that must be shown before the call may be
-// repeated; 0,0 is the whole file.
+// Verdict is the answer of Check. Need are the lines that must be shown before
+// the call may be repeated; 0,0 is the whole file.
 type Verdict struct {
 	OK     bool
 	Reason string
@@ -131,8 +133,9 @@ func (f *file) saw(sp tool.Span) {
 	}
 }
 
-// glimpsed records what a call shows for the other calls of its step: enough to search for text
-// or to write the whole file, not to name lines by their numbers.
+// glimpsed records what a call shows for the other calls of its step: enough to
+// search for text or to write the whole file, not to name lines by their
+// numbers.
 func (s *Seen) glimpsed(sp tool.Span) {
 	if sp.Path == "" || sp.Dir {
 		return
@@ -145,9 +148,10 @@ func (s *Seen) glimpsed(sp tool.Span) {
 	s.late = append(s.late, sp)
 }
 
-// changed folds a write. The text of a file that the agent wrote whole counts as shown. After an
-// edit the model still knows the content if it knew it before, but not the line numbers. Changes
-// by a command or a person do not count as shown.
+// changed folds a write. The text of a file that the agent wrote whole counts
+// as shown. After an edit the model still knows the content if it knew it
+// before, but not the line numbers. Changes by a command or a person do not
+// count as shown.
 func (s *Seen) changed(b event.FileChanged) {
 	f := s.at(b.Path)
 	switch {
@@ -208,10 +212,11 @@ func missing(runs []lines, from, to int) []lines {
 
 // Check judges a call by its footprint, whose spans have the present hashes.
 //
-// A blind write over an existing file requires that all its present lines were shown: the span
-// is 1..N for a file of N lines. A write of a range of lines requires that those lines were
-// shown under their present numbers. Any other write of an existing file requires that the file
-// was seen in this session. A file that does not exist (Hash "") requires nothing.
+// A blind write over an existing file requires that all its present lines were
+// shown: the span is 1..N for a file of N lines. A write of a range of lines
+// requires that those lines were shown under their present numbers. Any other
+// write of an existing file requires that the file was seen in this session. A
+// file that does not exist (Hash "") requires nothing.
 func (s *Seen) Check(fp tool.Footprint) Verdict {
 	var reasons []string
 	v := Verdict{OK: true}
@@ -297,8 +302,8 @@ func (l lines) String() string {
 	return fmt.Sprintf("%d-%d", l.From, l.To)
 }
 
-// ChangedSince lists, sorted, the files of a footprint that differ from what the session saw or
-// wrote last: someone else changed or removed them.
+// ChangedSince lists, sorted, the files of a footprint that differ from what
+// the session saw or wrote last: someone else changed or removed them.
 func (s *Seen) ChangedSince(fp tool.Footprint) []string {
 	var out []string
 	for _, sps := range [][]tool.Span{fp.Reads, fp.Writes} {

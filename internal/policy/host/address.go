@@ -1,7 +1,9 @@
-// Package host decides which hosts of the network may be reached: by their address (Public) and by their name (Name, Grant), for code that
-// connects to hosts that somebody else names (SPEC 16.10, 16.12).
+// Package host decides which hosts of the network may be reached: by their
+// address (Public) and by their name (Name, Grant), for code that connects to
+// hosts that somebody else names (SPEC 16.10, 16.12).
 //
-// It promises: a name has one spelling, an address in an old notation is refused, and a grant covers what a person expects.
+// It promises: a name has one spelling, an address in an old notation is
+// refused, and a grant covers what a person expects.
 package host
 
 import (
@@ -9,8 +11,9 @@ import (
 	"sync"
 )
 
-// special are the ranges of the IANA special-purpose registries that are not the public internet. For IPv6 only 2000::/3 is public, so the
-// others need no entry.
+// special are the ranges of the IANA special-purpose registries that are not
+// the public internet. For IPv6 only 2000::/3 is public, so the others need no
+// entry.
 var special = sync.OnceValue(func() []netip.Prefix {
 	var out []netip.Prefix
 	for _, s := range [...]string{
@@ -29,8 +32,9 @@ var special = sync.OnceValue(func() []netip.Prefix {
 	return out
 })
 
-// Public reports whether an address belongs to the public internet: not to this machine, this network, a carrier or a special purpose, not
-// even in a form that a gateway would translate to one of these.
+// Public reports whether an address belongs to the public internet: not to this
+// machine, this network, a carrier or a special purpose, not even in a form
+// that a gateway would translate to one of these.
 func Public(a netip.Addr) bool {
 	if !a.IsValid() || a.Zone() != "" {
 		return false

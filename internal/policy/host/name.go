@@ -13,8 +13,9 @@ import (
 // ErrName means that a text is not the name or address of a host.
 var ErrName = errors.New("not a host name")
 
-// Name returns the one spelling of a host's name or address: lower case, ASCII, without the dot of the root. A name has several parts: a
-// single part is a name of this machine or network.
+// Name returns the one spelling of a host's name or address: lower case, ASCII,
+// without the dot of the root. A name has several parts: a single part is a
+// name of this machine or network.
 func Name(s string) (string, error) {
 	bad := func() (string, error) { return "", fmt.Errorf("%w: %q", ErrName, s) }
 	if a, err := netip.ParseAddr(s); err == nil {
@@ -43,8 +44,10 @@ func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
 }
 
-// Plain reports whether a name consists of parts of lower-case letters, digits, hyphens and underscores. A name whose last part is a number
-// is an address in an old notation (127.1, 0x7f000001, 2130706433), which is only used to deceive.
+// Plain reports whether a name consists of parts of lower-case letters, digits,
+// hyphens and underscores. A name whose last part is a number is an address in
+// an old notation (127.1, 0x7f000001, 2130706433), which is only used to
+// deceive.
 func Plain(name string) bool {
 	if len(name) > 253 {
 		return false
@@ -71,7 +74,8 @@ type Grant struct {
 	port uint16 // 0: the ports of the web, 80 and 443
 }
 
-// ParseGrant reads a grant: NAME, *.NAME or a public address, with :PORT for ports other than those of the web.
+// ParseGrant reads a grant: NAME, *.NAME or a public address, with :PORT for
+// ports other than those of the web.
 func ParseGrant(s string) (Grant, error) {
 	var g Grant
 	rest := s

@@ -11,15 +11,18 @@ import (
 // Check is what is known of a call that runs one of the project's checks.
 type Check struct {
 	Command string
-	// Own: a person's configuration names the command, so it counts as one of the project's checks, whatever it is.
+	// Own: a person's configuration names the command, so it counts as one of
+	// the project's checks, whatever it is.
 	Own bool
-	// Said: the person named the command for this run, and its definition has not changed since. It needs no other consent,
-	// except in plan mode, where nothing runs.
+	// Said: the person named the command for this run, and its definition has
+	// not changed since. It needs no other consent, except in plan mode, where
+	// nothing runs.
 	Said bool
 	// Defined are the files that define what it does.
 	Defined []string
-	// Untrusted is why the folder alone cannot permit the check, "" if the folder is trusted (SPEC 16.1). If set, a person is
-	// asked, whatever the mode and the rules are.
+	// Untrusted is why the folder alone cannot permit the check, "" if the
+	// folder is trusted (SPEC 16.1). If set, a person is asked, whatever the
+	// mode and the rules are.
 	Untrusted string
 	// Seen: the person allowed this definition in this session.
 	Seen bool
@@ -31,9 +34,11 @@ const (
 	ByUntrusted = "untrusted"
 )
 
-// DecideCheck judges a call by which pawl itself checks the changes. It is judged as any other call, with three exceptions: a
-// command in a person's own configuration, a check in an untrusted folder, and a check that the agent redefined (SPEC 16.4).
-// For the last one the person's own rules still hold; for the last two, what they allowed in this session holds only for the
+// DecideCheck judges a call by which pawl itself checks the changes. It is
+// judged as any other call, with three exceptions: a command in a person's own
+// configuration, a check in an untrusted folder, and a check that the agent
+// redefined (SPEC 16.4). For the last one the person's own rules still hold;
+// for the last two, what they allowed in this session holds only for the
 // definition that they saw.
 func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	q := *p

@@ -5,10 +5,13 @@ import (
 	"slices"
 )
 
-// This file derives the rights of an agent's session from those of the session that started it: at no moment are they wider.
+// This file derives the rights of an agent's session from those of the session
+// that started it: at no moment are they wider.
 
-// Child returns the policy for an agent's session: the same rules and folders, in a mode that is not wider. It folds the
-// child's own events from then on. Later decisions of the parent's policy are combined with its own: see Decision.Narrow.
+// Child returns the policy for an agent's session: the same rules and folders,
+// in a mode that is not wider. It folds the child's own events from then on.
+// Later decisions of the parent's policy are combined with its own: see
+// Decision.Narrow.
 func (p *Policy) Child(readOnly bool) *Policy {
 	q := *p
 	q.rules, q.ignored, q.checks = slices.Clone(p.rules), slices.Clone(p.ignored), slices.Clone(p.checks)
@@ -36,7 +39,8 @@ func (p *Policy) Grants() []string {
 	return out
 }
 
-// Narrow returns what both decisions about one call allow. If both ask, a person's yes has to cover what both need.
+// Narrow returns what both decisions about one call allow. If both ask, a
+// person's yes has to cover what both need.
 func (d Decision) Narrow(o Decision) Decision {
 	confine := d.Confine.Narrow(o.Confine)
 	can := d.CanAlways && o.CanAlways

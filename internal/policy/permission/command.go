@@ -12,7 +12,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// commandUnits splits one simple command into units: itself, and the paths in its words and redirections.
+// commandUnits splits one simple command into units: itself, and the paths in
+// its words and redirections.
 func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 	var out []unit
 	for _, r := range c.Redirects {
@@ -101,13 +102,15 @@ func (p *Policy) wordUnits(w what, c shellsyntax.Command, word shellsyntax.Word,
 	return out
 }
 
-// secretGlob reports whether the fixed parts of a pattern already look like a secret's name.
+// secretGlob reports whether the fixed parts of a pattern already look like a
+// secret's name.
 func secretGlob(full string) bool {
 	base := path.Base(full)
 	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || secretInside(strings.NewReplacer("*", "", "?", "").Replace(full))
 }
 
-// wanders returns the paths outside the workspace among the arguments of an unknown program, which may do anything to them.
+// wanders returns the paths outside the workspace among the arguments of an
+// unknown program, which may do anything to them.
 func (p *Policy) wanders(c shellsyntax.Command) []unit {
 	var out []unit
 	seen := map[string]bool{}
@@ -152,8 +155,8 @@ func (p *Policy) wanders(c shellsyntax.Command) []unit {
 	return out
 }
 
-// pathsIn returns the parts of a word that may be paths: the word, the part after "=" or "@", and the part after an option's
-// letter.
+// pathsIn returns the parts of a word that may be paths: the word, the part
+// after "=" or "@", and the part after an option's letter.
 func pathsIn(w shellsyntax.Word) []string {
 	if !w.Known {
 		if path.IsAbs(w.Prefix) || strings.HasPrefix(w.Prefix, "..") {
@@ -191,8 +194,9 @@ func shorten(s string) string {
 	return s
 }
 
-// proposal returns the rule that a grant adds: program, subcommand and any arguments for everyday tools, the exact line for
-// dangerous commands, nothing if words are not known.
+// proposal returns the rule that a grant adds: program, subcommand and any
+// arguments for everyday tools, the exact line for dangerous commands, nothing
+// if words are not known.
 func proposal(c shellsyntax.Command) string {
 	if len(c.Words) == 0 || c.Code || !c.Words[0].Known {
 		return ""
@@ -276,7 +280,8 @@ func quoteStar(s string) string {
 	return s
 }
 
-// hazards returns the protected and secret files among the words of a command that may do anything to them.
+// hazards returns the protected and secret files among the words of a command
+// that may do anything to them.
 func (p *Policy) hazards(c shellsyntax.Command) []unit {
 	var out []unit
 	for _, w := range c.Words[1:] {

@@ -11,18 +11,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// This file decides how the processes of a call are confined (SPEC 16.12), and when the confinement makes a question
-// unnecessary.
+// This file decides how the processes of a call are confined (SPEC 16.12), and
+// when the confinement makes a question unnecessary.
 
-// The tools of rules about additional rights of confined commands: the hosts that they may reach, and which of them run
-// outside the sandbox.
+// The tools of rules about additional rights of confined commands: the hosts
+// that they may reach, and which of them run outside the sandbox.
 const (
 	network    = "network"
 	unconfined = "unconfined"
 )
 
-// Sandbox is which confinement the kernel offers for commands. The zero value is none: then nothing is confined, and syntax
-// alone decides.
+// Sandbox is which confinement the kernel offers for commands. The zero value
+// is none: then nothing is confined, and syntax alone decides.
 type Sandbox struct {
 	// ReadOnly and Workspace: commands can be confined at that level.
 	ReadOnly, Workspace bool
@@ -45,9 +45,11 @@ func (s Sandbox) holds(m Mode) bool {
 	return false
 }
 
-// kernel reports whether no question is needed about a part of a command line, since the sandbox enforces its limits. pawl
-// still asks where a person would rather allow than see a refusal, and where the sandbox does not protect: about known paths
-// outside, secrets and protected files of the workspace, and destroying for good.
+// kernel reports whether no question is needed about a part of a command line,
+// since the sandbox enforces its limits. pawl still asks where a person would
+// rather allow than see a refusal, and where the sandbox does not protect:
+// about known paths outside, secrets and protected files of the workspace, and
+// destroying for good.
 func (p *Policy) kernel(u unit) bool {
 	if !u.shell || u.free || !p.cfg.Sandbox.holds(p.mode) || p.wide {
 		return false
@@ -63,8 +65,9 @@ func (p *Policy) kernel(u unit) bool {
 	return false
 }
 
-// confine returns what the processes of a call may touch: as little as its parts need, and outside the workspace only what
-// a person or one of their rules names.
+// confine returns what the processes of a call may touch: as little as its
+// parts need, and outside the workspace only what a person or one of their
+// rules names.
 func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	sb := p.cfg.Sandbox
 	if p.mode == Yolo && !sb.Named || p.wide {
@@ -187,8 +190,8 @@ func (p *Policy) freed(units []unit) bool {
 	return free && p.mode != Plan && !p.cfg.Sandbox.Narrow
 }
 
-// setFree marks a command that asks to run outside the sandbox: only a rule about that allows it, and a grant adds such a
-// rule.
+// setFree marks a command that asks to run outside the sandbox: only a rule
+// about that allows it, and a grant adds such a rule.
 func (u *unit) setFree() {
 	u.free, u.readOnly = true, false
 	if rest, ok := strings.CutPrefix(u.pattern, tool.CommandFamily+"("); ok {
@@ -199,7 +202,8 @@ func (u *unit) setFree() {
 	u.why += ", outside the sandbox"
 }
 
-// root returns the file or folder outside the workspace that a rule allows as a whole, "" if there is none.
+// root returns the file or folder outside the workspace that a rule allows as a
+// whole, "" if there is none.
 func (p *Policy) root(r Rule) string {
 	if r.List != Allows || r.Bare || r.Pattern == anywhere || r.family() != tool.ReadFamily && r.family() != tool.EditFamily {
 		return ""

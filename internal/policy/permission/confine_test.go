@@ -135,7 +135,8 @@ func TestUntrustedAndUnheld(t *testing.T) { // SPEC 16.1, 16.12
 				if d := p.Decide(line(l)); d.Verdict != Ask || m == Auto && d.By != ByUntrusted && d.By != "mode" {
 					t.Errorf("%+v %s %s: %s by %s: %s", sb, m, l, d.Verdict, d.By, d.Reason)
 				}
-				// A check of pawl's own is judged as it is, whatever is said of the folder.
+				// A check of pawl's own is judged as it is, whatever is said of
+				// the folder.
 				for _, trusted := range []bool{false, true} {
 					if trusted {
 						p.Trust()

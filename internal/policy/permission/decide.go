@@ -30,7 +30,8 @@ type unit struct {
 	path   string // absolute; "" unknown; a pattern keeps its wildcards
 	glob   bool
 	host   string
-	// derived: the path is in a command's own words; the decision about the command covers it unless the path is guarded.
+	// derived: the path is in a command's own words; the decision about the
+	// command covers it unless the path is guarded.
 	derived  bool
 	readOnly bool
 	// class is the class of the command, which decides if no rule matches.
@@ -38,7 +39,8 @@ type unit struct {
 	// guard is why no broad rule and no mode except yolo allows it.
 	guard guard
 	why   string
-	// shell: it is part of a command line. given: the path is an argument of an unknown program.
+	// shell: it is part of a command line. given: the path is an argument of an
+	// unknown program.
 	shell, given bool
 	// free: the call asks to run outside the sandbox.
 	free bool
@@ -72,8 +74,8 @@ func (p *Policy) Decide(c Call) Decision {
 	return d
 }
 
-// beyondPlan returns what a run would need for a call that plan mode denies: the strictest mode that allows it, or a rule
-// with the mode that asks.
+// beyondPlan returns what a run would need for a call that plan mode denies:
+// the strictest mode that allows it, or a rule with the mode that asks.
 func (p *Policy) beyondPlan(c Call) string {
 	q := *p
 	for _, m := range [...]Mode{AcceptEdits, Auto} {
@@ -108,7 +110,8 @@ func (p *Policy) decide(c Call) Decision {
 	return p.combine(c, p.units(c, cmds))
 }
 
-// commands returns the parsed command line: the tool's, which knows the shell that will run it, or else our own parse.
+// commands returns the parsed command line: the tool's, which knows the shell
+// that will run it, or else our own parse.
 func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	if len(f.Commands) > 0 || f.Shell == "" {
 		return f.Commands, nil
@@ -120,8 +123,8 @@ func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	return command.Resolve(cmds, nil), nil
 }
 
-// unparsed returns the decision for a command line that cannot be parsed: it is never allowed, since even the refusals cannot
-// be checked.
+// unparsed returns the decision for a command line that cannot be parsed: it is
+// never allowed, since even the refusals cannot be checked.
 func (p *Policy) unparsed(c Call, err error) Decision {
 	d := Decision{Verdict: Ask, By: "syntax", Reason: err.Error() + ", so what it would do cannot be told"}
 	if refusedSyntax(err) {

@@ -10,11 +10,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// This file handles what the words of a command do not show: where its paths lead (SPEC 16.3, 16.8), whether it may change
-// something that a deny rule names, and what it destroys for good (SPEC 4.15).
+// This file handles what the words of a command do not show: where its paths
+// lead (SPEC 16.3, 16.8), whether it may change something that a deny rule
+// names, and what it destroys for good (SPEC 4.15).
 
-// landUnit judges the place where a path of a command leads. If that place is not guarded, the decision about the command
-// covers it.
+// landUnit judges the place where a path of a command leads. If that place is
+// not guarded, the decision about the command covers it.
 func (p *Policy) landUnit(l tool.Landing) []unit {
 	w := readUnit
 	if l.Write {
@@ -56,7 +57,8 @@ func (p *Policy) shownPath(named string) string {
 	return shorten(named)
 }
 
-// mentions returns the paths among the words of a command whose changes are not known, if a deny rule may name them.
+// mentions returns the paths among the words of a command whose changes are not
+// known, if a deny rule may name them.
 func (p *Policy) mentions(c shellsyntax.Command) []unit {
 	if len(c.Words) < 2 || !slices.ContainsFunc(p.rules, func(r Rule) bool {
 		return r.List == Denies && !r.Bare && r.family() == tool.EditFamily
@@ -87,7 +89,8 @@ func (p *Policy) mentions(c shellsyntax.Command) []unit {
 	return out
 }
 
-// searched returns the folders that a command searches recursively, if a deny rule on reading may name something in them.
+// searched returns the folders that a command searches recursively, if a deny
+// rule on reading may name something in them.
 func (p *Policy) searched(c shellsyntax.Command) []unit {
 	s, ok := command.SearchOf(base(c), c, nil)
 	if !ok {
@@ -110,8 +113,9 @@ func (p *Policy) searched(c shellsyntax.Command) []unit {
 	return out
 }
 
-// unknownWord returns a unit for a word that is known only at run time, if a deny rule may name it. It may not if the word's
-// known beginning leads elsewhere.
+// unknownWord returns a unit for a word that is known only at run time, if a
+// deny rule may name it. It may not if the word's known beginning leads
+// elsewhere.
 func (p *Policy) unknownWord(c shellsyntax.Command, w shellsyntax.Word) (unit, bool) {
 	u := unit{what: writeUnit, derived: true, maybe: true, guard: deniedGuard, why: "it is given " + shorten(w.Text) + ", which cannot be known before it runs"}
 	if w.Prefix == "" {
@@ -129,9 +133,10 @@ func (p *Policy) deniesPath(u unit) bool {
 	return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && !r.Bare && p.denies(r, u) })
 }
 
-// destroying marks the units of a call whose effect cannot be reversed: removals outside the workspace, of which no copy is
-// kept, and what git or a program discards for good. The same words would destroy something else the next time, so no
-// standing grant covers them.
+// destroying marks the units of a call whose effect cannot be reversed:
+// removals outside the workspace, of which no copy is kept, and what git or a
+// program discards for good. The same words would destroy something else the
+// next time, so no standing grant covers them.
 func (p *Policy) destroying(units []unit) {
 	removed := map[string]bool{}
 	for _, u := range units {
@@ -159,7 +164,8 @@ func (p *Policy) destroying(units []unit) {
 	}
 }
 
-// removesOutside reports whether a command removes something outside the workspace, or something unknown.
+// removesOutside reports whether a command removes something outside the
+// workspace, or something unknown.
 func (p *Policy) removesOutside(c shellsyntax.Command) bool {
 	for _, w := range command.Deletes(base(c), c) {
 		if w.Known && strings.HasPrefix(w.Text, "-") {

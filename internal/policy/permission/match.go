@@ -51,7 +51,8 @@ func (r Rule) speaksOf(u unit) bool {
 	}
 }
 
-// specific ranks rules by the literal characters of the pattern; an exact pattern ranks above one with a wildcard.
+// specific ranks rules by the literal characters of the pattern; an exact
+// pattern ranks above one with a wildcard.
 func (r Rule) specific() int {
 	if r.Bare {
 		return 0
@@ -84,8 +85,8 @@ func (p *Policy) denies(r Rule, u unit) bool {
 	return false
 }
 
-// mayBeDenied reports whether a deny rule may name the unit: its path is not fully known, or it is a folder that is changed
-// with everything in it.
+// mayBeDenied reports whether a deny rule may name the unit: its path is not
+// fully known, or it is a folder that is changed with everything in it.
 func (p *Policy) mayBeDenied(u unit) bool {
 	if u.what == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known || anyProgram(u.cmd)) {
 		// Any program may run here.
@@ -102,7 +103,8 @@ func (p *Policy) mayBeDenied(u unit) bool {
 		if unknown {
 			return true
 		}
-		// For a pattern of the shell against a pattern of the rule, compare their literal beginnings.
+		// For a pattern of the shell against a pattern of the rule, compare
+		// their literal beginnings.
 		if u.glob {
 			lit := u.path[:strings.IndexAny(u.path+"*", "*?[")]
 			rule := p.literal(r.Pattern)
@@ -118,7 +120,8 @@ func anyProgram(c shellsyntax.Command) bool {
 	return command.RunsOthers(base(c)) && command.Effects(c).Kind == command.Other && slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return !w.Known && !w.Glob })
 }
 
-// literal returns the absolute folder at the beginning of a path pattern, "" for a pattern that matches at any depth.
+// literal returns the absolute folder at the beginning of a path pattern, ""
+// for a pattern that matches at any depth.
 func (p *Policy) literal(pattern string) string {
 	switch {
 	case strings.HasPrefix(pattern, "//"):
@@ -137,7 +140,8 @@ func (p *Policy) literal(pattern string) string {
 	return strings.TrimSuffix(pattern, "/")
 }
 
-// allows matches narrowly: a guarded unit needs a rule that names it, and unknown parts are not covered.
+// allows matches narrowly: a guarded unit needs a rule that names it, and
+// unknown parts are not covered.
 func (p *Policy) allows(r Rule, u unit) bool {
 	if !r.speaksOf(u) {
 		return false
@@ -245,7 +249,8 @@ func allowCommand(pat []string, c shellsyntax.Command) bool {
 	return matchWords(pat, words)
 }
 
-// coversAssign reports whether the pattern of the whole line, with env, has the assignment as one of its words.
+// coversAssign reports whether the pattern of the whole line, with env, has the
+// assignment as one of its words.
 func coversAssign(pat []string, words []shellsyntax.Word, a string) bool {
 	return slices.Contains(pat, a) && slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return w.Text == a })
 }
@@ -255,8 +260,9 @@ func named(pat []string, c shellsyntax.Command) bool {
 	return len(c.Wrappers) > 0 && pat[0] == c.Wrappers[0]
 }
 
-// matchWords matches words. A pattern word "*" matches any number of words; a pattern word that ends in ":" before a final
-// "*" also matches the beginning of a word.
+// matchWords matches words. A pattern word "*" matches any number of words; a
+// pattern word that ends in ":" before a final "*" also matches the beginning
+// of a word.
 func matchWords(pat []string, words []shellsyntax.Word) bool {
 	pi, wi, starP, starW := 0, 0, -1, 0
 	for wi < len(words) {
@@ -288,8 +294,8 @@ func wordMatch(pat []string, i int, w string) bool {
 	return i > 0 && i == len(pat)-2 && pat[i+1] == "*" && strings.HasPrefix(w, pat[i]+":")
 }
 
-// denyCommand matches as a person means it: the program by any path and in any case, after any wrapper, with unknown words
-// matching any word.
+// denyCommand matches as a person means it: the program by any path and in any
+// case, after any wrapper, with unknown words matching any word.
 func denyCommand(pat []string, c shellsyntax.Command) bool {
 	full := append(slices.Clone(c.Via), c.Words...)
 	if denyWords(pat, c.Words) || len(c.Via) > 0 && denyWords(pat, full) {
@@ -311,8 +317,8 @@ func denyCommand(pat []string, c shellsyntax.Command) bool {
 		slices.ContainsFunc(texts, func(t string) bool { return denyText(pat, t) })
 }
 
-// denyText reports whether the literal words at the beginning of a pattern are adjacent in a text, as code of a shell or of
-// another language.
+// denyText reports whether the literal words at the beginning of a pattern are
+// adjacent in a text, as code of a shell or of another language.
 func denyText(pat []string, text string) bool {
 	var lit []string
 	for _, p := range pat {
@@ -354,7 +360,8 @@ func denyWords(pat []string, words []shellsyntax.Word) bool {
 	return looseMatch(low, ws)
 }
 
-// looseMatch is matchWords with unknown words matching any number of words, and an unknown program matching any program.
+// looseMatch is matchWords with unknown words matching any number of words, and
+// an unknown program matching any program.
 func looseMatch(pat []string, words []shellsyntax.Word) bool {
 	// reach[j]: the words so far match the first j of pat.
 	reach := make([]bool, len(pat)+1)

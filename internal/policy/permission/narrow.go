@@ -8,8 +8,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// narrowing is how the route of the running turn limits the rights of mode and rules (SPEC 13.1). The zero value limits
-// nothing. It holds until a person's next prompt: prompts by checks or hooks do not change it.
+// narrowing is how the route of the running turn limits the rights of mode and
+// rules (SPEC 13.1). The zero value limits nothing. It holds until a person's
+// next prompt: prompts by checks or hooks do not change it.
 type narrowing struct {
 	route event.Routed
 }
@@ -30,8 +31,8 @@ func (n *narrowing) lacks(right string) bool {
 	return right != "" && len(n.route.Rights) > 0 && !slices.Contains(n.route.Rights, right)
 }
 
-// narrow limits a decision by the turn's route: a call beyond its rights is asked about instead of allowed. It never widens
-// a decision.
+// narrow limits a decision by the turn's route: a call beyond its rights is
+// asked about instead of allowed. It never widens a decision.
 func (p *Policy) narrow(c Call, d Decision) Decision {
 	if len(p.turn.route.Rights) == 0 || d.Verdict == Deny {
 		return d
@@ -69,8 +70,8 @@ func (n *narrowing) reads() string {
 	return reads
 }
 
-// needs returns the right that a call needs beyond reading, and for what; "" for none. Checks of the project and notes for
-// later sessions need none.
+// needs returns the right that a call needs beyond reading, and for what; ""
+// for none. Checks of the project and notes for later sessions need none.
 func (p *Policy) needs(c Call) (right, what string) {
 	if c.Spoken {
 		return "", ""

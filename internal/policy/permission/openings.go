@@ -19,9 +19,11 @@ type Opening struct {
 	Always bool
 }
 
-// Openings returns the refusals that a person can be asked to grant: files outside the workspace, and hosts, that no rule
-// names. It never returns protected files, keys and files that look like keys, pawl's own state, git's own files anywhere,
-// the system's files, and files that a login runs. The model can still ask for some of these by name.
+// Openings returns the refusals that a person can be asked to grant: files
+// outside the workspace, and hosts, that no rule names. It never returns
+// protected files, keys and files that look like keys, pawl's own state, git's
+// own files anywhere, the system's files, and files that a login runs. The
+// model can still ask for some of these by name.
 func (p *Policy) Openings(refused []process.Refusal) []Opening {
 	if p.wide || p.mode == Plan || p.cfg.Sandbox.Narrow {
 		return nil
@@ -59,15 +61,17 @@ func (p *Policy) Openings(refused []process.Refusal) []Opening {
 	return out
 }
 
-// atLogin are files and folders of a home whose contents run, unconfined, when the person logs in or calls a program. pawl
-// does not propose to let a command write there.
+// atLogin are files and folders of a home whose contents run, unconfined, when
+// the person logs in or calls a program. pawl does not propose to let a command
+// write there.
 var atLogin = [...]string{
 	".profile", ".login", ".logout", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".inputrc", ".vimrc", ".emacs",
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc",
 	".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", ".config/nvim", ".local/bin", ".local/share/systemd", ".local/share/applications", "bin", "go/bin", ".cargo/bin", ".cargo/env",
 }
 
-// mayOpen reports whether a person can be asked to let a confined process change or create a file.
+// mayOpen reports whether a person can be asked to let a confined process
+// change or create a file.
 func (p *Policy) mayOpen(file string) bool {
 	switch {
 	case !path.IsAbs(file), path.Clean(file) != file, file == "/", p.inside(file), Wide(file, p.cfg.Home),

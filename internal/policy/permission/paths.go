@@ -11,7 +11,8 @@ import (
 // protectedNames ask in every mode, at any depth (SPEC 16.3).
 var protectedNames = [...]string{".git", ".pawl", ".claude", ".mcp.json", "AGENTS.md", "CLAUDE.md", ".envrc", ".vscode"}
 
-// fold makes names equal that some file system treats as equal: case, ignored characters, trailing dots and blanks.
+// fold makes names equal that some file system treats as equal: case, ignored
+// characters, trailing dots and blanks.
 func fold(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -31,8 +32,8 @@ func fold(s string) string {
 	return s
 }
 
-// Protected returns the name because of which a file of the workspace is written only with a person's consent, "" for other
-// files.
+// Protected returns the name because of which a file of the workspace is
+// written only with a person's consent, "" for other files.
 func Protected(p string) string { return protected(p) }
 
 // protected returns the protected name in a path, or one that a pattern in it may match.
@@ -66,8 +67,8 @@ func simple(s string) string {
 	}
 }
 
-// gitControl reports whether writing a path would change what git runs: hooks and configuration, of the repository, its
-// modules and the user.
+// gitControl reports whether writing a path would change what git runs: hooks
+// and configuration, of the repository, its modules and the user.
 func (p *Policy) gitControl(abs string) bool {
 	f := fold2(abs)
 	parts := strings.Split(f, "/")
@@ -95,8 +96,9 @@ func fold2(p string) string {
 	return strings.Join(parts, "/")
 }
 
-// keyFile reports whether a path is a file of keys or a folder of keys. Inside the workspace only private keys with their
-// usual names count; other secret-looking files there ask.
+// keyFile reports whether a path is a file of keys or a folder of keys. Inside
+// the workspace only private keys with their usual names count; other
+// secret-looking files there ask.
 func (p *Policy) keyFile(abs string) bool {
 	f := fold2(abs)
 	base := path.Base(f)
@@ -142,7 +144,8 @@ func (p *Policy) keyFile(abs string) bool {
 	return false
 }
 
-// secretInside reports whether a file of the workspace looks like a secret: such a file asks, and is never allowed always.
+// secretInside reports whether a file of the workspace looks like a secret:
+// such a file asks, and is never allowed always.
 func secretInside(abs string) bool { return secrets.LooksSecret(abs) }
 
 // under reports whether a path is a folder or below it.
@@ -195,9 +198,11 @@ func systemPath(abs string) bool {
 	return false
 }
 
-// pathMatch matches a rule's path pattern: "*" and "?" match within one part, "**" matches any number of parts; a pattern
-// without a slash matches at any depth; one that names a folder covers everything below it. foldCase matches widely: case is
-// ignored, and a match of a wildcard covers everything below it.
+// pathMatch matches a rule's path pattern: "*" and "?" match within one part,
+// "**" matches any number of parts; a pattern without a slash matches at any
+// depth; one that names a folder covers everything below it. foldCase matches
+// widely: case is ignored, and a match of a wildcard covers everything below
+// it.
 func (p *Policy) pathMatch(pattern, abs string, foldCase bool) bool {
 	switch {
 	case strings.HasPrefix(pattern, "//"):
@@ -225,8 +230,8 @@ func (p *Policy) pathMatch(pattern, abs string, foldCase bool) bool {
 	return matchParts(strings.Split(pattern, "/"), strings.Split(abs, "/"), foldCase)
 }
 
-// matchParts matches part by part, in time linear in the product of the lengths: a later "**" replaces an earlier one as the
-// place to backtrack to.
+// matchParts matches part by part, in time linear in the product of the
+// lengths: a later "**" replaces an earlier one as the place to backtrack to.
 func matchParts(pat, parts []string, wide bool) bool {
 	pi, si, starP, starS := 0, 0, -1, 0
 	for si < len(parts) {

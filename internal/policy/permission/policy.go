@@ -57,7 +57,8 @@ const (
 
 func (v Verdict) String() string { return [...]string{"deny", "ask", "allow"}[v] }
 
-// Call is the call to decide. Args are for rules of tools with an empty footprint; they may be nil.
+// Call is the call to decide. Args are for rules of tools with an empty
+// footprint; they may be nil.
 type Call struct {
 	Tool      string
 	Family    string // see tool.Facts
@@ -67,21 +68,23 @@ type Call struct {
 	Args      json.RawMessage
 }
 
-// Decision is the answer. Reason is one sentence without the full stop, for the model and for the person.
+// Decision is the answer. Reason is one sentence without the full stop, for the
+// model and for the person.
 type Decision struct {
 	Verdict Verdict
 	By      string // mode, rule, refusal, read-only, outside, protected, syntax, route
 	Reason  string
 	Rule    string // the rule that decided, as it was written
-	// Pattern is what a grant for the session or for always would add: one rule, or several with commas. Empty: it can only be
-	// allowed once.
+	// Pattern is what a grant for the session or for always would add: one
+	// rule, or several with commas. Empty: it can only be allowed once.
 	Pattern string
 	// CanAlways: the grant may be for always.
 	CanAlways bool
-	// Flag is what a headless run would need on its command line, "" if no flag would allow it.
+	// Flag is what a headless run would need on its command line, "" if no flag
+	// would allow it.
 	Flag string
-	// Beyond is the right that the call needs and the turn's route lacks, "" if it lacks none. Firm: somebody asked for this
-	// restriction.
+	// Beyond is the right that the call needs and the turn's route lacks, "" if
+	// it lacks none. Firm: somebody asked for this restriction.
 	Beyond string
 	Firm   bool
 	// Confine is what the processes of the call may touch when it runs.
@@ -99,7 +102,8 @@ type Config struct {
 	Spill string
 	// Extra are other folders that count as the workspace.
 	Extra []string
-	// Checks are other commands that count as the project's checks, as patterns: "npx tsc --noEmit".
+	// Checks are other commands that count as the project's checks, as
+	// patterns: "npx tsc --noEmit".
 	Checks []string
 	// State is pawl's own folder with its keys: no tool reads it.
 	State string
@@ -162,22 +166,25 @@ func clean(p string) string {
 // Mode is the mode in force.
 func (p *Policy) Mode() Mode { return p.mode }
 
-// Wide reports whether a folder is not a project's folder: the whole machine, all homes or a home. There accept-edits and
-// auto ask where they would not ask in a project.
+// Wide reports whether a folder is not a project's folder: the whole machine,
+// all homes or a home. There accept-edits and auto ask where they would not ask
+// in a project.
 func Wide(root, home string) bool {
 	root, home = clean(root), clean(home)
 	return root == "/" || root == "/home" || root == "/Users" || home != "" && root == home
 }
 
-// In returns the same policy in another mode, to see what it would decide. It is valid until the next event.
+// In returns the same policy in another mode, to see what it would decide. It
+// is valid until the next event.
 func (p *Policy) In(m Mode) *Policy {
 	q := *p
 	q.mode = m
 	return &q
 }
 
-// Add adds rules of one source. A project's allow rules are left out and listed by Ignored (SPEC 16.2). The error names the
-// rule that cannot be read; then none is added.
+// Add adds rules of one source. A project's allow rules are left out and listed
+// by Ignored (SPEC 16.2). The error names the rule that cannot be read; then
+// none is added.
 func (p *Policy) Add(from Source, allow, ask, deny []string) error {
 	var all []Rule
 	for _, set := range []struct {
@@ -208,7 +215,8 @@ func (p *Policy) Ignored() []Rule { return slices.Clone(p.ignored) }
 // Rules lists the rules in force.
 func (p *Policy) Rules() []Rule { return slices.Clone(p.rules) }
 
-// Apply implements event.Fold: grants, modes, and changed definitions of checks (SPEC 16.4).
+// Apply implements event.Fold: grants, modes, and changed definitions of checks
+// (SPEC 16.4).
 func (p *Policy) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Opened:

@@ -9,8 +9,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Redefined reports whether, in this session, the agent changed a file with one of these base names or extensions ("*.mk"):
-// then its definitions are not those that a person knows (SPEC 16.4).
+// Redefined reports whether, in this session, the agent changed a file with one
+// of these base names or extensions ("*.mk"): then its definitions are not
+// those that a person knows (SPEC 16.4).
 func (p *Policy) Redefined(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		if ext, ok := strings.CutPrefix(n, "*"); ok {
@@ -25,8 +26,9 @@ func (p *Policy) Redefined(names ...string) bool {
 	})
 }
 
-// isCheck reports whether a command is one of the project's checks: the configuration names it, or it is a form of a program
-// that is known to run nothing else.
+// isCheck reports whether a command is one of the project's checks: the
+// configuration names it, or it is a form of a program that is known to run
+// nothing else.
 func (p *Policy) isCheck(c shellsyntax.Command) bool {
 	for _, r := range p.checks {
 		if allowCommand(r.words, c) {
@@ -36,7 +38,8 @@ func (p *Policy) isCheck(c shellsyntax.Command) bool {
 	return command.Checks{Changed: p.Redefined}.Is(c)
 }
 
-// definedAnew removes the permission of checks if the agent changed a file that defines what they do.
+// definedAnew removes the permission of checks if the agent changed a file that
+// defines what they do.
 func (p *Policy) definedAnew(units []unit, defined []string) {
 	i := slices.IndexFunc(defined, func(f string) bool { return p.Redefined(path.Base(f)) })
 	if i < 0 {
@@ -50,8 +53,9 @@ func (p *Policy) definedAnew(units []unit, defined []string) {
 	}
 }
 
-// ran applies a command that the agent ran: files that it names as targets count as changed. Files that git ignores are not
-// watched but may define a check.
+// ran applies a command that the agent ran: files that it names as targets
+// count as changed. Files that git ignores are not watched but may define a
+// check.
 func (p *Policy) ran(line string) {
 	if line == "" {
 		return

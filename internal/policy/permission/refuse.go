@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// The refusals hold in every mode and against every rule: commands that destroy a machine or give control of it away, which
-// no person means to allow.
+// The refusals hold in every mode and against every rule: commands that destroy
+// a machine or give control of it away, which no person means to allow.
 
 func refusal(reason string) (Decision, bool) {
 	return Decision{Verdict: Deny, By: "refusal", Reason: reason + "; pawl refuses this in every mode"}, true
@@ -57,7 +57,8 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 	return Decision{}, false
 }
 
-// forms returns every absolute path that a word may be, also if unknown variables in it are empty.
+// forms returns every absolute path that a word may be, also if unknown
+// variables in it are empty.
 func forms(c shellsyntax.Command, w shellsyntax.Word) []string {
 	t := w.Text
 	if !w.Known {
@@ -78,7 +79,8 @@ func forms(c shellsyntax.Command, w shellsyntax.Word) []string {
 	return out
 }
 
-// precious reports whether removing a folder, or everything in it, would remove the system, a home or the workspace.
+// precious reports whether removing a folder, or everything in it, would remove
+// the system, a home or the workspace.
 func (p *Policy) precious(abs string) bool {
 	if strings.HasPrefix(abs, "~") {
 		rest := strings.TrimLeft(strings.TrimPrefix(abs, "~"), "/")
@@ -273,7 +275,8 @@ func keyGlob(abs string) bool {
 	return strings.HasPrefix(f, "/proc/") && strings.HasSuffix(f, "/environ") || strings.HasPrefix(f, "/etc/shad")
 }
 
-// fetched reports whether a command gets, directly or through other commands, the output of a download.
+// fetched reports whether a command gets, directly or through other commands,
+// the output of a download.
 func fetched(cmds []shellsyntax.Command, i int) bool {
 	seen := make([]bool, len(cmds))
 	var walk func(i int) bool

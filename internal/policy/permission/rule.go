@@ -53,7 +53,8 @@ func ruleError(text, why string) error {
 	return fmt.Errorf("%w: %q: %s; rules look like bash(go test *), edit(src/**), web_fetch(example.com) or read", ErrRule, text, why)
 }
 
-// ParseRules reads one rule, or several separated by commas or spaces, as in --allowed-tools.
+// ParseRules reads one rule, or several separated by commas or spaces, as in
+// --allowed-tools.
 func ParseRules(list List, from Source, text string) ([]Rule, error) {
 	var out []Rule
 	for _, one := range splitRules(text) {
@@ -69,8 +70,8 @@ func ParseRules(list List, from Source, text string) ([]Rule, error) {
 	return out, nil
 }
 
-// splitRules splits at commas and blanks outside brackets. Brackets inside a pattern count, so that sh(a (b) c) stays whole;
-// quotes hide brackets.
+// splitRules splits at commas and blanks outside brackets. Brackets inside a
+// pattern count, so that sh(a (b) c) stays whole; quotes hide brackets.
 func splitRules(text string) []string {
 	var out []string
 	depth, begin := 0, 0
@@ -192,7 +193,8 @@ func toolName(s string) string {
 	}
 }
 
-// patternWords splits a command pattern at blanks. Quotes keep a word together, and "prog sub:*" is "prog sub *".
+// patternWords splits a command pattern at blanks. Quotes keep a word together,
+// and "prog sub:*" is "prog sub *".
 func patternWords(s string) ([]string, bool) {
 	if p, ok := strings.CutSuffix(s, ":*"); ok {
 		s = p + " *"
@@ -240,7 +242,8 @@ func putPattern(b *strings.Builder, c byte, quoted bool) {
 	b.WriteByte(c)
 }
 
-// Grants are the rules granted for always, by a project's real path: the content of a file in the user's state folder.
+// Grants are the rules granted for always, by a project's real path: the
+// content of a file in the user's state folder.
 type Grants map[string][]string
 
 // DecodeGrants reads the file's content; an empty content is an empty Grants.

@@ -84,7 +84,8 @@ func (f *Fold) History() []Phase { return f.list.History() }
 // Check returns why a phase cannot be opened now, nil if it can.
 func (f *Fold) Check(n int, expected time.Duration) error { return f.list.Check(n, expected) }
 
-// Next returns the next number. ok is false if the last phase of the plan file was opened.
+// Next returns the next number. ok is false if the last phase of the plan file
+// was opened.
 func (f *Fold) Next() (n int, ok bool) {
 	n = f.highest + 1
 	return n, len(f.steps) == 0 || n <= f.base+len(f.steps)
@@ -95,8 +96,8 @@ func (f *Fold) PlanFile() (steps []event.PhaseStep, first int) {
 	return slices.Clone(f.steps), f.base + 1
 }
 
-// Warning returns a warning that the open phase takes longer than expected, once for each phase. It is for the person and stops
-// nothing.
+// Warning returns a warning that the open phase takes longer than expected,
+// once for each phase. It is for the person and stops nothing.
 func (f *Fold) Warning() (event.Warned, bool) {
 	o := f.list.open
 	if o == nil || o.warned {
@@ -169,8 +170,9 @@ func (f *Fold) planned(items []tool.Item, at time.Time) (opened bool) {
 	return opened
 }
 
-// stepped applies the model's plan if a plan file defines the phases: an item with the name of a phase is that phase, and other items
-// are steps within a phase.
+// stepped applies the model's plan if a plan file defines the phases: an item
+// with the name of a phase is that phase, and other items are steps within a
+// phase.
 func (f *Fold) stepped(items []tool.Item, at time.Time) (opened bool) {
 	for _, it := range items {
 		i := slices.IndexFunc(f.steps, func(s event.PhaseStep) bool { return plainName(s.Text) == plainName(it.Text) })
@@ -195,7 +197,8 @@ func (f *Fold) complete(n int, at time.Time) {
 	}
 }
 
-// plainName returns the significant part of a phase's name: letters and digits, without its number.
+// plainName returns the significant part of a phase's name: letters and digits,
+// without its number.
 func plainName(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(unnumbered(s)) {

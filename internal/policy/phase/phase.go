@@ -23,8 +23,8 @@ type Phase struct {
 	warned bool // that it takes longer than expected
 }
 
-// Over returns by how much the phase exceeds its expected duration: 0 if it does not, or if none was given. It is reported and stops
-// nothing.
+// Over returns by how much the phase exceeds its expected duration: 0 if it
+// does not, or if none was given. It is reported and stops nothing.
 func (p *Phase) Over(now time.Time) time.Duration {
 	if p.Expected <= 0 {
 		return 0
@@ -43,7 +43,8 @@ type Totals struct {
 	Elapsed                      time.Duration
 }
 
-// Limits: of the history, of each phase's lists, of the files over all phases, of the names of plan items.
+// Limits: of the history, of each phase's lists, of the files over all phases,
+// of the names of plan items.
 const (
 	phaseLimit = 1000
 	filesLimit = 10_000
@@ -71,8 +72,9 @@ type Change struct {
 // Expect sets the expected number of phases; 0: not known.
 func (p *List) Expect(total int) { p.total = max(0, total) }
 
-// Start opens a phase. It completes an open phase with a lower number. A number that is open, was completed, or is lower than the open
-// one is refused, and nothing changes.
+// Start opens a phase. It completes an open phase with a lower number. A number
+// that is open, was completed, or is lower than the open one is refused, and
+// nothing changes.
 func (p *List) Start(n int, description string, at time.Time, expected time.Duration) error {
 	if err := p.Check(n, expected); err != nil {
 		return err

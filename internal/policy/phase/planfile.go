@@ -12,15 +12,18 @@ import (
 // ErrNoPhases means that a text has no phases.
 var ErrNoPhases = errors.New("it has no phases: write them as headings (## Parse the file) or as a numbered list (1. Parse the file)")
 
-// maxPlan is the largest number of phases of a plan file; titleLimit is the longest title in runes.
+// maxPlan is the largest number of phases of a plan file; titleLimit is the
+// longest title in runes.
 const (
 	maxPlan    = 200
 	titleLimit = 200
 )
 
-// ParsePlan reads the phases of a plan file, a Markdown text: its headings "Phase N", else its headings of level 2, else the numbered list
-// that is not indented, else the check list that is not. Checked items are left out. A duration in parentheses at the end of a title, such
-// as (20m), is the phase's expected duration. Fenced code is ignored.
+// ParsePlan reads the phases of a plan file, a Markdown text: its headings
+// "Phase N", else its headings of level 2, else the numbered list that is not
+// indented, else the check list that is not. Checked items are left out. A
+// duration in parentheses at the end of a title, such as (20m), is the phase's
+// expected duration. Fenced code is ignored.
 func ParsePlan(text string) ([]event.PhaseStep, error) {
 	var said, headings, numbered, checks []event.PhaseStep
 	fence := ""
@@ -116,7 +119,8 @@ func phaseNumber(s string) int {
 	return n
 }
 
-// listNumber returns the length of "12." or "12)" of a list at the beginning of s, 0 for none.
+// listNumber returns the length of "12." or "12)" of a list at the beginning of
+// s, 0 for none.
 func listNumber(s string) int {
 	n := digits(s)
 	if n == 0 || n > 4 || n+1 >= len(s) || s[n] != '.' && s[n] != ')' || s[n+1] != ' ' {

@@ -5,8 +5,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// checked applies a check that pawl ran by itself: a step like the model's own run of it (SPEC
-// 6.7).
+// checked applies a check that pawl ran by itself: a step like the model's own
+// run of it (SPEC 6.7).
 func (f *Fold) checked(b event.Checked) {
 	if b.Exit == nil || b.Why != "" {
 		return // its outcome is not known

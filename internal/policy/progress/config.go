@@ -2,13 +2,14 @@ package progress
 
 import "fmt"
 
-// Config is the configuration of the rules. The first six keys are those of the source document,
-// under its names; Defaults replaces zeros.
+// Config is the configuration of the rules. The first six keys are those of the
+// source document, under its names; Defaults replaces zeros.
 type Config struct {
 	// Enable switches the rules on; statistics and phases are always recorded.
 	Enable bool `json:"enable"`
-	// StuckThreshold is how many repetitions, in a row or since progress, warn: of the same error on
-	// the same target, the same tool with the same error, an identical call, a message. 3.
+	// StuckThreshold is how many repetitions, in a row or since progress, warn:
+	// of the same error on the same target, the same tool with the same error,
+	// an identical call, a message. 3.
 	StuckThreshold int `json:"stuck_threshold"`
 	// OscillationWindow is how many contents of a file must alternate. 4.
 	OscillationWindow int `json:"oscillation_window"`
@@ -22,15 +23,15 @@ type Config struct {
 	Off []string `json:"off,omitempty"`
 	// HaltIdentical is how many identical calls in a row halt. 5.
 	HaltIdentical int `json:"halt_identical"`
-	// CycleMax is the longest cycle that is detected; CycleRounds is after how many rounds it halts.
-	// 8, 3.
+	// CycleMax is the longest cycle that is detected; CycleRounds is after how
+	// many rounds it halts. 8, 3.
 	CycleMax    int `json:"cycle_max"`
 	CycleRounds int `json:"cycle_rounds"`
 	// StaleWarn and StaleHalt are the staleness that warns and halts. 12, 20.
 	StaleWarn int `json:"stale_warn"`
 	StaleHalt int `json:"stale_halt"`
-	// SterileThird and SterileHalf are how many calls in a row halt if at most a third, or half, of
-	// their results differ. 9, 14.
+	// SterileThird and SterileHalf are how many calls in a row halt if at most
+	// a third, or half, of their results differ. 9, 14.
 	SterileThird int `json:"sterile_third"`
 	SterileHalf  int `json:"sterile_half"`
 	// FailureEdits is after how many changes the same failure warns. 3.
@@ -88,8 +89,8 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Check returns an error for numbers that would stop productive runs, and for names that are not
-// rules.
+// Check returns an error for numbers that would stop productive runs, and for
+// names that are not rules.
 func (c Config) Check() error {
 	for _, p := range []struct {
 		key    string

@@ -48,8 +48,9 @@ const (
 	toPerson = "Stopped: "
 )
 
-// Loop describes the loop in a few words: the text of a decision without the advice to the model. A
-// person is shown this text; the evidence is shown elsewhere (SPEC 18.2).
+// Loop describes the loop in a few words: the text of a decision without the
+// advice to the model. A person is shown this text; the evidence is shown
+// elsewhere (SPEC 18.2).
 func Loop(b event.Stuck) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(b.Text), "\n")
 	if what, ok := strings.CutPrefix(first, toModel); ok {
@@ -82,8 +83,8 @@ func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
 
 func blockKey(tool, args string) string { return tool + ":" + normalize.Digest(args) }
 
-// blockable reports whether a rule may block a call. Waiting, planning and asking are never the loop
-// itself, and texts are not calls.
+// blockable reports whether a rule may block a call. Waiting, planning and
+// asking are never the loop itself, and texts are not calls.
 func blockable(rule string, r *record) bool {
 	switch rule {
 	case "message", streamRule, compactRule:

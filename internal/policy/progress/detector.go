@@ -21,8 +21,8 @@ type Detector struct {
 	faults   memo[int]    // an error: the value of change when it was last seen
 	failed   memo[int]    // a failed action: the value of change before it
 	last     memo[uint64] // action: its key when it last ran
-	// The results of reads and searches are kept apart: compaction removes them from the window, and
-	// reading again is then no repetition.
+	// The results of reads and searches are kept apart: compaction removes them
+	// from the window, and reading again is then no repetition.
 	keys, readKeys       memo[int] // a key: the value of change when it was last seen
 	results, readResults memo[struct{}]
 	ever                 memo[struct{}] // results, compaction or not
@@ -30,7 +30,8 @@ type Detector struct {
 	waited   bool   // the step before was a wait
 	thoughts int    // in a row
 	said     uint64 // the newest message
-	// phrases are messages that came with a step with news: repeating them has no meaning.
+	// phrases are messages that came with a step with news: repeating them has
+	// no meaning.
 	phrases memo[struct{}]
 	asked   int // how many repetitions the person asked for
 	counts  memo[int]
@@ -160,9 +161,10 @@ func (d *Detector) look(s *Step) facts {
 	return f
 }
 
-// content reports whether a step left a new content, and whether an edit only restored a content that
-// was there before, in this file or under another number. Content that a command other than an edit
-// leaves counts at most twice per file: a log that grows, or a file that each run writes anew, is not
+// content reports whether a step left a new content, and whether an edit only
+// restored a content that was there before, in this file or under another
+// number. Content that a command other than an edit leaves counts at most twice
+// per file: a log that grows, or a file that each run writes anew, is not
 // progress. One content under many numbers is not progress either.
 func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 	for _, x := range s.Before {
@@ -207,8 +209,8 @@ func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 	return fresh, old && copies == 0, old && copies > 0
 }
 
-// wanted reports whether the person asked for repetition, and whether this is within the number that
-// they asked for.
+// wanted reports whether the person asked for repetition, and whether this is
+// within the number that they asked for.
 func (d *Detector) wanted(f *facts) bool {
 	if d.asked == 0 {
 		return false
@@ -262,8 +264,8 @@ func (d *Detector) reset(s scope) {
 	}
 }
 
-// Person records a message of a person: everything against the run is forgotten. Repetition that it
-// asks for is not a loop.
+// Person records a message of a person: everything against the run is
+// forgotten. Repetition that it asks for is not a loop.
 func (d *Detector) Person(text string) {
 	d.reset(byPerson)
 	d.edits.clear()
@@ -283,8 +285,8 @@ func (d *Detector) Person(text string) {
 // Phase records that the model began a new phase: streaks of errors start again.
 func (d *Detector) Phase() { d.reset(byPhase) }
 
-// Compacted records that the window no longer has what the model read. Several compactions without
-// news in between are a loop.
+// Compacted records that the window no longer has what the model read. Several
+// compactions without news in between are a loop.
 func (d *Detector) Compacted() Verdict {
 	d.reset(byCompact)
 	d.readKeys.clear()

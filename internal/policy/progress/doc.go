@@ -1,13 +1,16 @@
-// Package progress distinguishes runs that make progress from runs that go in circles: progress is
-// free, a loop is caught (SPEC 6).
+// Package progress distinguishes runs that make progress from runs that go in
+// circles: progress is free, a loop is caught (SPEC 6).
 //
-// It uses steps: what a call was, its arguments, its result and the content that it left, as hashes.
-// Rules produce verdicts from them (none, warn, halt), each with the rule's name and evidence; an
-// escalation turns verdicts into actions (recovery, block, halt). Statistics are kept as well. Fold
-// makes steps from a session's events and maintains the phases (package phase). Package normalize
-// prepares texts for comparison; package trajectory makes steps from other agents' runs.
+// It uses steps: what a call was, its arguments, its result and the content
+// that it left, as hashes. Rules produce verdicts from them (none, warn, halt),
+// each with the rule's name and evidence; an escalation turns verdicts into
+// actions (recovery, block, halt). Statistics are kept as well. Fold makes
+// steps from a session's events and maintains the phases (package phase).
+// Package normalize prepares texts for comparison; package trajectory makes
+// steps from other agents' runs.
 //
-// Promises: a run that keeps producing new file contents is never halted; the cost of a step does not
-// depend on the number of steps before it, and memory is bounded; the same steps lead to the same
-// verdicts. Refused: I/O, clocks, randomness, and trusting a model's claims.
+// Promises: a run that keeps producing new file contents is never halted; the
+// cost of a step does not depend on the number of steps before it, and memory
+// is bounded; the same steps lead to the same verdicts. Refused: I/O, clocks,
+// randomness, and trusting a model's claims.
 package progress

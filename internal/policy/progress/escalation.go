@@ -3,8 +3,9 @@ package progress
 // Action is the action for a verdict (SPEC 6.5).
 type Action int
 
-// The actions. Recover sends the model a message; Block also keeps the call from running again; Stop
-// pauses the run with a question if a person is there, and ends it otherwise.
+// The actions. Recover sends the model a message; Block also keeps the call
+// from running again; Stop pauses the run with a question if a person is there,
+// and ends it otherwise.
 const (
 	Nothing Action = iota
 	Recover
@@ -24,8 +25,9 @@ func ParseAction(s string) Action {
 	return Nothing
 }
 
-// Escalation remembers the actions that were taken and decides the next one. Only Done changes it, so
-// that a replayed log leads to the same decisions. The zero value is ready.
+// Escalation remembers the actions that were taken and decides the next one.
+// Only Done changes it, so that a replayed log leads to the same decisions. The
+// zero value is ready.
 type Escalation struct {
 	stage   map[string]stage // by fingerprint
 	order   []string         // the fingerprints, oldest first
@@ -44,9 +46,9 @@ const escalationLimit = 256
 
 // Next returns the action for a verdict.
 //
-// A warning leads to a recovery, once per loop; the same loop again leads to a block. A halt leads to a
-// stop only after a block had no effect, so that no run ends without having been told why and how to
-// continue.
+// A warning leads to a recovery, once per loop; the same loop again leads to a
+// block. A halt leads to a stop only after a block had no effect, so that no
+// run ends without having been told why and how to continue.
 func (e *Escalation) Next(v Verdict) Action {
 	if v.Level == OK {
 		return Nothing
@@ -69,8 +71,8 @@ func (e *Escalation) Next(v Verdict) Action {
 	return Block
 }
 
-// Done records that an action was taken for a fingerprint, and which call it blocks, "" for none. Reason
-// is for the model.
+// Done records that an action was taken for a fingerprint, and which call it
+// blocks, "" for none. Reason is for the model.
 func (e *Escalation) Done(a Action, fingerprint, call, reason string) {
 	if a == Nothing {
 		return

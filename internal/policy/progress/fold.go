@@ -10,12 +10,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
-// Fold judges a session by its events: it makes steps of them, and maintains the escalation, the phases
-// and the statistics.
+// Fold judges a session by its events: it makes steps of them, and maintains
+// the escalation, the phases and the statistics.
 //
-// After a reply's last CallDone (or after a reply without calls), Next returns the action that is due.
-// The action is recorded as an event.Stuck; only its Apply changes the escalation, so that a replayed log
-// decides nothing anew.
+// After a reply's last CallDone (or after a reply without calls), Next returns
+// the action that is due. The action is recorded as an event.Stuck; only its
+// Apply changes the escalation, so that a replayed log decides nothing anew.
 type Fold struct {
 	d          *Detector
 	escalation Escalation
@@ -183,7 +183,8 @@ func (f *Fold) done(b event.CallDone) {
 	if a == nil || b.Outcome == event.Cancelled || b.Outcome == event.UnknownDone {
 		return // its outcome is not known
 	}
-	// A blocked call that ran anyway, for example by a person's decision, is judged by its result.
+	// A blocked call that ran anyway, for example by a person's decision, is
+	// judged by its result.
 	a.blocked = a.blocked && b.Outcome == event.Denied
 	ok := b.Outcome == event.OK && !b.Result.Error && (b.Exit == nil || *b.Exit == 0)
 	text := plainResult(b)
@@ -220,8 +221,8 @@ func (f *Fold) done(b event.CallDone) {
 	}
 }
 
-// plainResult returns a result without what pawl adds: the exit of a command that succeeded, and the file
-// with the whole of a long result.
+// plainResult returns a result without what pawl adds: the exit of a command
+// that succeeded, and the file with the whole of a long result.
 func plainResult(b event.CallDone) string {
 	text := b.Result.Text
 	if b.Spill != "" {
@@ -286,7 +287,8 @@ func (f *Fold) judge(s Step) {
 }
 
 func (f *Fold) judged(v Verdict) {
-	// Of two verdicts of the same level, the one with the stronger action is kept, then the later one.
+	// Of two verdicts of the same level, the one with the stronger action is
+	// kept, then the later one.
 	if v.Level > f.now.Level || v.Level == f.now.Level && f.escalation.Next(v) >= f.escalation.Next(f.now) {
 		f.now = v
 	}

@@ -20,8 +20,8 @@ type call struct {
 	command string
 }
 
-// describe returns a call as the rules see it. A command is described by its command line, whatever tool
-// runs it.
+// describe returns a call as the rules see it. A command is described by its
+// command line, whatever tool runs it.
 func describe(b event.CallAsked) call {
 	c := call{kind: kinds[b.Does], target: b.Target, brief: normalize.OneLine(b.Title, 140)}
 	c.args, c.command = sameArgs(b.Args)
@@ -39,8 +39,9 @@ var kinds = map[tool.Kind]Kind{
 	tool.Read: Read, tool.Search: Search, tool.Edit: Edit, tool.Exec: Exec, tool.Wait: Wait, tool.Note: Think,
 }
 
-// sameArgs returns arguments in a form that is equal for calls with the same effect, and the command line
-// in them, if there is one. Parts that do not change the effect of a command are removed.
+// sameArgs returns arguments in a form that is equal for calls with the same
+// effect, and the command line in them, if there is one. Parts that do not
+// change the effect of a command are removed.
 func sameArgs(raw json.RawMessage) (args, command string) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || json.Unmarshal(m["command"], &command) != nil || command == "" {
@@ -96,7 +97,8 @@ func CommandKind(line string) Kind {
 	return Read
 }
 
-// Echoes reports whether a command only printed words of its own line: the model is thinking aloud.
+// Echoes reports whether a command only printed words of its own line: the
+// model is thinking aloud.
 func Echoes(line, result string) bool {
 	result, line = strings.TrimSpace(result), strings.TrimSpace(line)
 	for _, p := range [...]string{"echo ", "printf ", "cat <<"} {

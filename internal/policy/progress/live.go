@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// This file has what a live session adds to the fold: replies that were cut off for repeating one passage,
-// and answers that are not comments on the run.
+// This file has what a live session adds to the fold: replies that were cut off
+// for repeating one passage, and answers that are not comments on the run.
 
 type running struct {
 	loops int      // replies cut off for repeating themselves, in a row
@@ -19,7 +19,8 @@ type running struct {
 	asked int // how many repetitions the person asked for
 }
 
-// haltLoops is how many replies in a row may be cut off for repetition before the run is halted.
+// haltLoops is how many replies in a row may be cut off for repetition before
+// the run is halted.
 const haltLoops = 3
 
 func (l *running) apply(f *Fold, e event.Event) {
@@ -39,12 +40,12 @@ func (l *running) apply(f *Fold, e event.Event) {
 	}
 }
 
-// option reports whether an answer only lets the run continue, so that it is not a person's comment on the
-// run.
+// option reports whether an answer only lets the run continue, so that it is
+// not a person's comment on the run.
 func (l *running) option(b event.Answered) bool { return slices.Contains(l.asks[b.ID], b.Text) }
 
-// looped judges a reply that was cut off. Several such replies in a row are a loop, whatever the passages
-// are.
+// looped judges a reply that was cut off. Several such replies in a row are a
+// loop, whatever the passages are.
 func (l *running) looped(f *Fold, passage string) {
 	l.loops++
 	// The cut may be anywhere; quote a sentence from its start.
@@ -68,8 +69,8 @@ func (l *running) looped(f *Fold, passage string) {
 	f.judged(Verdict{Level: level, Rule: streamRule, Fingerprint: streamRule + ":" + normalize.Digest(period(passage)), Steps: []int{}, Text: text})
 }
 
-// period returns a form of a passage that does not depend on where the cut was: the least of its rotations by
-// words.
+// period returns a form of a passage that does not depend on where the cut was:
+// the least of its rotations by words.
 func period(passage string) string {
 	ws := strings.Fields(passage)
 	if len(ws) > 400 {
@@ -84,8 +85,8 @@ func period(passage string) string {
 	return least
 }
 
-// CutsLoops reports whether a reply that repeats one passage is cut off: not if the rule is off, and not if
-// the person asked for repetition.
+// CutsLoops reports whether a reply that repeats one passage is cut off: not if
+// the rule is off, and not if the person asked for repetition.
 func (f *Fold) CutsLoops() bool { return f.d.c.on(streamRule) && f.live.asked == 0 }
 
 // News returns the number of news so far: new contents and new results.

@@ -8,9 +8,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
-// ApplyPhases folds an event into the phases of a task, with what only this package knows: which calls are
-// test runs that passed, and the text for a run that goes in circles. Every fold of phases uses it. It reports
-// whether the event opened a new phase.
+// ApplyPhases folds an event into the phases of a task, with what only this
+// package knows: which calls are test runs that passed, and the text for a run
+// that goes in circles. Every fold of phases uses it. It reports whether the
+// event opened a new phase.
 func ApplyPhases(f *phase.Fold, e event.Event) (opened bool) {
 	opened = f.Apply(e)
 	switch b := e.Body.(type) {

@@ -75,7 +75,8 @@ func (r *record) trouble(rule string) trouble {
 	return general
 }
 
-// recovery returns the message to the model: the loop, the evidence, and the advice for this kind of problem.
+// recovery returns the message to the model: the loop, the evidence, and the
+// advice for this kind of problem.
 func (f *Fold) recovery(v Verdict, r Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, toModel+"%s.\n", v.Text)
@@ -209,8 +210,8 @@ func quote(s string) string {
 	return "> " + strings.ReplaceAll(s, "\n", "\n> ")
 }
 
-// nearest returns known paths that are similar to one that does not exist: first those with the same base name,
-// then those with the same beginning.
+// nearest returns known paths that are similar to one that does not exist:
+// first those with the same base name, then those with the same beginning.
 func (f *Fold) nearest(target string) []string {
 	base := path.Base(target)
 	if base == "." || base == "/" {

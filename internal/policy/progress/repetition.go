@@ -2,8 +2,9 @@ package progress
 
 import "bytes"
 
-// Repetition detects a text that repeats one passage, while the text streams. The zero value is ready and
-// requires the evidence for a warning. The cost per byte is constant.
+// Repetition detects a text that repeats one passage, while the text streams.
+// The zero value is ready and requires the evidence for a warning. The cost per
+// byte is constant.
 type Repetition struct {
 	Evidence Evidence
 
@@ -19,7 +20,8 @@ type Evidence int
 const (
 	// Suspected is enough for a warning.
 	Suspected Evidence = iota
-	// Certain is enough to cut a reply off: what follows costs money and is worthless, but what is cut is lost.
+	// Certain is enough to cut a reply off: what follows costs money and is
+	// worthless, but what is cut is lost.
 	Certain
 )
 
@@ -34,10 +36,12 @@ var thresholds = [...]struct {
 	Certain:   {30 << 10, 6000, 2 << 10, 6000, func(p []byte) bool { return worded(p) || uttered(p) }},
 }
 
-// longPassage is the length from which three repetitions of a passage are enough. A shorter one needs five.
+// longPassage is the length from which three repetitions of a passage are
+// enough. A shorter one needs five.
 const longPassage = 1200
 
-// Write adds the next piece. It returns the passage once the text repeats it, and "" before.
+// Write adds the next piece. It returns the passage once the text repeats it,
+// and "" before.
 func (r *Repetition) Write(text string) string {
 	t := &thresholds[r.Evidence]
 	for len(text) > 0 && r.passage == "" {
@@ -57,7 +61,8 @@ func (r *Repetition) Write(text string) string {
 	return r.passage
 }
 
-// repeats returns the passage that fills at least the last length bytes of b, nil for none.
+// repeats returns the passage that fills at least the last length bytes of b,
+// nil for none.
 func repeats(b []byte, length int, isText func([]byte) bool) []byte {
 	n := len(b)
 	border := borders(b)
@@ -74,8 +79,8 @@ func repeats(b []byte, length int, isText func([]byte) bool) []byte {
 	return nil
 }
 
-// borders computes the prefix function of b backwards: the last i bytes of b have the period
-// i - borders[i-1].
+// borders computes the prefix function of b backwards: the last i bytes of b
+// have the period i - borders[i-1].
 func borders(b []byte) []int {
 	n := len(b)
 	at := func(i int) byte { return b[n-1-i] }
@@ -93,8 +98,8 @@ func borders(b []byte) []int {
 	return border
 }
 
-// lettered reports whether a passage has at least four different letters. Separator lines, tables and filler do
-// not.
+// lettered reports whether a passage has at least four different letters.
+// Separator lines, tables and filler do not.
 func lettered(b []byte) bool {
 	var letters [26]bool
 	n := 0
@@ -107,8 +112,9 @@ func lettered(b []byte) bool {
 	return n >= 4
 }
 
-// worded reports whether a passage is prose: at least three words, and more letters than anything else. Separator
-// lines, tables of figures, dumps and filler are not.
+// worded reports whether a passage is prose: at least three words, and more
+// letters than anything else. Separator lines, tables of figures, dumps and
+// filler are not.
 func worded(b []byte) bool {
 	letters, words, run := 0, 0, 0
 	for _, c := range b {
@@ -124,8 +130,8 @@ func worded(b []byte) bool {
 	return lettered(b) && words >= 3 && 2*letters > len(b)
 }
 
-// uttered reports whether a passage is one or two spoken words: "Done. ", "ok". Lists of values have other
-// punctuation than a sentence.
+// uttered reports whether a passage is one or two spoken words: "Done. ", "ok".
+// Lists of values have other punctuation than a sentence.
 func uttered(b []byte) bool {
 	letters, words, run := map[byte]bool{}, 0, 0
 	for _, c := range b {

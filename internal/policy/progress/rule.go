@@ -15,13 +15,14 @@ type facts struct {
 	fault  uint64 // of a failure: its error
 	epoch  int    // how many new contents came before
 	change int    // and how many edits that may have left one
-	// silent: another command, test or edit succeeded without output, or with a short output that was seen before,
-	// such as "done".
+	// silent: another command, test or edit succeeded without output, or with a
+	// short output that was seen before, such as "done".
 	silent bool
-	// empty: another read or search that found nothing, or failed, or returned a short text that was seen before.
+	// empty: another read or search that found nothing, or failed, or returned
+	// a short text that was seen before.
 	empty bool
-	// fresh: it left a new content. returned: an edit restored an earlier content. copied: or the content under another
-	// number.
+	// fresh: it left a new content. returned: an edit restored an earlier
+	// content. copied: or the content under another number.
 	fresh, returned, copied bool
 	// written: a new edit succeeded, and its content is not known: it counts as new.
 	written bool
@@ -29,7 +30,8 @@ type facts struct {
 	through bool
 	// news: it succeeded with a new result.
 	news bool
-	// keySeen, resultSeen, faultKnown, editSeen: seen before this step. faultSeen: seen since content last changed.
+	// keySeen, resultSeen, faultKnown, editSeen: seen before this step.
+	// faultSeen: seen since content last changed.
 	keySeen, resultSeen, faultKnown, faultSeen, editSeen bool
 	// again: a command that already ran since content last changed.
 	again bool
@@ -66,15 +68,16 @@ const (
 	byCompact              // the window no longer has what the model read
 )
 
-// rule is one way of being stuck. It sees every step in order and keeps a state of limited size.
+// rule is one way of being stuck. It sees every step in order and keeps a state
+// of limited size.
 type rule interface {
 	name() string
 	apply(d *Detector, f *facts) finding
 	reset(s scope)
 }
 
-// newRules returns every rule. If two report at the same level, the first one wins, so more specific rules come
-// first.
+// newRules returns every rule. If two report at the same level, the first one
+// wins, so more specific rules come first.
 func newRules() []rule {
 	return []rule{
 		&identical{}, &cycle{}, &sterile{},

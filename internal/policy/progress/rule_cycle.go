@@ -5,8 +5,8 @@ import "fmt"
 // cycleLimit is the largest CycleMax.
 const cycleLimit = 16
 
-// cycle halts on a sequence of calls and results that repeats as a whole, without new content. Waiting and texts are
-// ignored.
+// cycle halts on a sequence of calls and results that repeats as a whole,
+// without new content. Waiting and texts are ignored.
 type cycle struct {
 	keys  [cycleLimit]uint64 // the newest, by number
 	steps tail

@@ -2,9 +2,10 @@ package progress
 
 import "fmt"
 
-// failedEdit counts how often an edit of one file failed with the same error since content last changed, whatever
-// was read in between and however the edit was written. It warns, and halts much later: a model that keeps guessing
-// at a text that is not there reads new lines each time, so it looks busy.
+// failedEdit counts how often an edit of one file failed with the same error
+// since content last changed, whatever was read in between and however the edit
+// was written. It warns, and halts much later: a model that keeps guessing at a
+// text that is not there reads new lines each time, so it looks busy.
 type failedEdit struct{ seen memo[tail] }
 
 func (*failedEdit) name() string { return "failed_edit" }

@@ -2,9 +2,10 @@ package progress
 
 import "fmt"
 
-// identical halts on the same call with the same result, many times in a row. Waiting is exempt; texts and thoughts in
-// between are ignored. Thoughts are counted separately: the same thought as a call, with nothing else in between, is a
-// loop as well.
+// identical halts on the same call with the same result, many times in a row.
+// Waiting is exempt; texts and thoughts in between are ignored. Thoughts are
+// counted separately: the same thought as a call, with nothing else in between,
+// is a loop as well.
 type identical struct{ run, thoughts streak }
 
 func (*identical) name() string { return "identical" }

@@ -2,7 +2,8 @@ package progress
 
 import "fmt"
 
-// message warns when the model writes the same text in reply after reply and makes no progress.
+// message warns when the model writes the same text in reply after reply and
+// makes no progress.
 type message struct{ run streak }
 
 func (*message) name() string { return "message" }

@@ -2,8 +2,8 @@ package progress
 
 import "fmt"
 
-// oscillation warns when the contents of a file go back and forth. If contents are not known, it warns on edits that
-// alternate between two files.
+// oscillation warns when the contents of a file go back and forth. If contents
+// are not known, it warns on edits that alternate between two files.
 type oscillation struct {
 	files memo[[]uint64] // the newest contents of a file
 	blind []uint64       // the newest edits with unknown contents

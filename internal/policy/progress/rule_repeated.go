@@ -2,8 +2,8 @@ package progress
 
 import "fmt"
 
-// repeated warns on a call that is repeated with the same result, with other calls in between, while nothing new is
-// found.
+// repeated warns on a call that is repeated with the same result, with other
+// calls in between, while nothing new is found.
 type repeated struct{ seen memo[int] }
 
 func (*repeated) name() string { return "repeated" }

@@ -2,8 +2,8 @@ package progress
 
 import "fmt"
 
-// sameFailure warns when a test or a build fails in the same way after several changes of content. It never halts: some
-// such runs find the way out.
+// sameFailure warns when a test or a build fails in the same way after several
+// changes of content. It never halts: some such runs find the way out.
 type sameFailure struct{ seen memo[failing] }
 
 type failing struct {

@@ -15,8 +15,9 @@ const (
 	staleNews   = -4 * point    // a new result
 )
 
-// staleness adds up steps that bring nothing new, and subtracts news. It detects loops without an exact form. The first
-// run of a command after a change of content counts as neither: that is how changes are tested.
+// staleness adds up steps that bring nothing new, and subtracts news. It
+// detects loops without an exact form. The first run of a command after a
+// change of content counts as neither: that is how changes are tested.
 type staleness struct {
 	score, said int
 	steps       tail // those that added
@@ -46,7 +47,8 @@ func (r *staleness) apply(d *Detector, f *facts) finding {
 		by /= 4
 	}
 	if f.wait || f.silent || f.s.Kind == Think && !f.keySeen {
-		// Waiting, thinking, and commands that succeed without output lead at most to a warning by themselves.
+		// Waiting, thinking, and commands that succeed without output lead at
+		// most to a warning by themselves.
 		by = min(by, max(0, d.c.StaleWarn*point-r.score))
 	}
 	r.score = max(0, r.score+by)

@@ -5,8 +5,10 @@ import "fmt"
 // sterileLimit limits the number of calls that are examined.
 const sterileLimit = 64
 
-// sterile halts on a sequence of calls with few different results and without new content. It detects loops whose calls
-// vary. Waits, thoughts, calls that succeed without output, and searches that find nothing for the first time are ignored.
+// sterile halts on a sequence of calls with few different results and without
+// new content. It detects loops whose calls vary. Waits, thoughts, calls that
+// succeed without output, and searches that find nothing for the first time are
+// ignored.
 type sterile struct {
 	at   [sterileLimit]sterileStep // by number
 	n    int

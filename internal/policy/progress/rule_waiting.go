@@ -2,9 +2,10 @@ package progress
 
 import "fmt"
 
-// waiting halts a wait without any change: very many reads in a row, all with results that were seen before. A good run
-// waits while a job runs, so the limit is far beyond every other rule; before it, staleness warns, and the model is told
-// to wait longer each time.
+// waiting halts a wait without any change: very many reads in a row, all with
+// results that were seen before. A good run waits while a job runs, so the
+// limit is far beyond every other rule; before it, staleness warns, and the
+// model is told to wait longer each time.
 type waiting struct{ tail tail }
 
 func (*waiting) name() string { return "waiting" }

@@ -9,8 +9,9 @@ type Stats struct {
 	Failures  int
 	// Contents is the number of new contents.
 	Contents int
-	// Files holds the newest content of each changed file, Commands how often each command ran, Tests the newest outcome of each
-	// test command. Each holds the first 10,000; the totals continue.
+	// Files holds the newest content of each changed file, Commands how often
+	// each command ran, Tests the newest outcome of each test command. Each
+	// holds the first 10,000; the totals continue.
 	Files      map[string]string
 	Commands   map[string]int
 	Tests      map[string]bool

@@ -5,8 +5,9 @@ import "github.com/pawl-agent/pawl/internal/core/tool"
 // Kind is what a step does, whatever its tool is called.
 type Kind string
 
-// The kinds of steps. Test is a test or a build: its outcome shows whether the project works. None is a reply without a
-// call, or one that was refused before it became a call.
+// The kinds of steps. Test is a test or a build: its outcome shows whether the
+// project works. None is a reply without a call, or one that was refused before
+// it became a call.
 const (
 	Read        = Kind(tool.Read)
 	Search      = Kind(tool.Search)
@@ -19,12 +20,14 @@ const (
 	None   Kind = "none"
 )
 
-// File is a content that a step left. Hash is the content's hash; a deleted file has any fixed value, such as "deleted".
+// File is a content that a step left. Hash is the content's hash; a deleted
+// file has any fixed value, such as "deleted".
 type File struct {
 	Path, Hash string
 }
 
-// Step is one call and its result. Its strings are only compared: hashes are as good as texts. Empty means not known, or none.
+// Step is one call and its result. Its strings are only compared: hashes are as
+// good as texts. Empty means not known, or none.
 type Step struct {
 	Tool   string
 	Kind   Kind
@@ -44,14 +47,16 @@ type Step struct {
 	Message string
 	// Blocked: the escalation kept it from running. It counts like its last run.
 	Blocked bool
-	// Patient: it waits for something that is known to be running, such as a job, or a limit that expires. It can warn but
-	// never halts.
+	// Patient: it waits for something that is known to be running, such as a
+	// job, or a limit that expires. It can warn but never halts.
 	Patient bool
-	// Blind: its result is not known. A success counts as new: it can warn but never halts.
+	// Blind: its result is not known. A success counts as new: it can warn but
+	// never halts.
 	Blind bool
 }
 
-// hash is FNV-1a over strings, separated by a zero byte. It must be fast and the same in every process.
+// hash is FNV-1a over strings, separated by a zero byte. It must be fast and
+// the same in every process.
 func hash(ss ...string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, s := range ss {
@@ -63,14 +68,15 @@ func hash(ss ...string) uint64 {
 	return h
 }
 
-// memo is a map of limited size with two generations: when the younger one is full, the older one is dropped. Entries that
-// are used stay.
+// memo is a map of limited size with two generations: when the younger one is
+// full, the older one is dropped. Entries that are used stay.
 type memo[V any] struct {
 	limit    int
 	now, old map[uint64]V
 }
 
-// memoLimit is the size of a generation. Two generations cover everything that a rule looks back on.
+// memoLimit is the size of a generation. Two generations cover everything that
+// a rule looks back on.
 const memoLimit = 1 << 13
 
 func (m *memo[V]) get(k uint64) (V, bool) {

@@ -3,7 +3,8 @@ package progress
 // Level is the severity of a verdict.
 type Level int
 
-// The levels. Warn means that the model needs advice; Halt means that continuing is a waste.
+// The levels. Warn means that the model needs advice; Halt means that
+// continuing is a waste.
 const (
 	OK Level = iota
 	Warn
@@ -12,7 +13,8 @@ const (
 
 func (l Level) String() string { return [...]string{"none", "warn", "halt"}[l] }
 
-// Verdict is the result of the rules after a step. The zero value means that nothing was found.
+// Verdict is the result of the rules after a step. The zero value means that
+// nothing was found.
 type Verdict struct {
 	Level Level
 	// Rule is the rule's name.
@@ -27,7 +29,8 @@ type Verdict struct {
 	Soft bool
 }
 
-// Raw is the verdicts on a whole run that nobody acted on: the steps after which a rule first warned and first halted.
+// Raw is the verdicts on a whole run that nobody acted on: the steps after
+// which a rule first warned and first halted.
 type Raw struct {
 	Warn, Halt *int
 	// First is the verdict of Halt, or else of Warn.

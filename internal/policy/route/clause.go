@@ -63,8 +63,8 @@ func clauses(s sentence) []clause {
 	return out
 }
 
-// joint reports whether another request begins at i, and how many words there only join it
-// to the part before: "," or "and then".
+// joint reports whether another request begins at i, and how many words there
+// only join it to the part before: "," or "and then".
 func joint(words []string, i int) (n int, ok bool) {
 	for i+n < len(words) && joins(words[i+n]) {
 		n++

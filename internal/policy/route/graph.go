@@ -10,13 +10,13 @@ const (
 	done     fsm.State = "done"
 )
 
-// Table is the graph of the routes, built from the trajectories. The condition of an edge is
-// in its When.
+// Table is the graph of the routes, built from the trajectories. The condition
+// of an edge is in its When.
 //
-// A node's errors are handled where they happen (SPEC 13.2): the turn's loop retries a failed
-// request within its limits, a failed call is a result that the model reads, and when pawl
-// gives up, the turn ends with everything recorded. Classification is tried once: if it
-// fails, the prompt is an edit.
+// A node's errors are handled where they happen (SPEC 13.2): the turn's loop
+// retries a failed request within its limits, a failed call is a result that
+// the model reads, and when pawl gives up, the turn ends with everything
+// recorded. Classification is tried once: if it fails, the prompt is an edit.
 func Table() *fsm.Table {
 	t := &fsm.Table{
 		Name: "route", Doc: "What a person's prompt is taken for, and the way it then goes. A route sets the rights that the turn starts with, and widens where more is needed.",

@@ -23,14 +23,15 @@ func (n negation) stronger(m negation) negation {
 	return n
 }
 
-// apply narrows a match by a negation. Against a plain request for a change, only "nothing at
-// all" counts, and then not explicitly: one of the two was not meant.
+// apply narrows a match by a negation. Against a plain request for a change,
+// only "nothing at all" counts, and then not explicitly: one of the two was not
+// meant.
 func (n negation) apply(m Match) Match {
 	wants := m.Route == Edit
 	switch {
 	case (n.kind == constraint || n.kind == noFix) && m.Route == "":
-		// If there is no other text, "do not edit" may be pasted text: that is no reason to
-		// refuse anything.
+		// If there is no other text, "do not edit" may be pasted text: that is
+		// no reason to refuse anything.
 		m.Route, m.Why = Edit, n.why
 	case n.kind == noChange && wants:
 		m.Route, m.Why = Read, n.why
@@ -119,8 +120,8 @@ func changing(verb string) bool {
 	return false
 }
 
-// generic returns how much the object of a negation covers: anything at all, the code as a
-// whole, or one thing.
+// generic returns how much the object of a negation covers: anything at all,
+// the code as a whole, or one thing.
 func generic(words []string) forbids {
 	kind := noFix
 	for i, w := range words {

@@ -43,10 +43,11 @@ func claimsProfile(c clause) (string, bool) {
 	return "", false
 }
 
-// Lasting reports whether a prompt explicitly states something that always holds ("always",
-// "from now on"), so that it may be kept without asking. "I prefer the second one", "we never
-// handle nil" and "remember that Add is wrong" look like preferences and may be choices in a
-// task or complaints: the model decides what to keep of them, and reports it (SPEC 11.5).
+// Lasting reports whether a prompt explicitly states something that always
+// holds ("always", "from now on"), so that it may be kept without asking. "I
+// prefer the second one", "we never handle nil" and "remember that Add is
+// wrong" look like preferences and may be choices in a task or complaints: the
+// model decides what to keep of them, and reports it (SPEC 11.5).
 func Lasting(prompt string) bool {
 	for _, s := range sentences(strings.TrimSpace(prompt)) {
 		for _, c := range clauses(s) {
@@ -73,8 +74,8 @@ func forEver(w []string) bool {
 	return lastingIn(w) || contains(w, "by", "default") || contains(w, "as", "a", "rule")
 }
 
-// tells reports whether a verb describes what something does or did (“always fails”), and not
-// what is to be done.
+// tells reports whether a verb describes what something does or did (“always
+// fails”), and not what is to be done.
 func tells(verb string) bool {
 	switch verb {
 	case "was", "were", "had", "did", "been", "got", "is", "has", "does":

@@ -114,8 +114,8 @@ func item(line string) bool {
 		len(line) > 2 && line[0] >= '0' && line[0] <= '9' && (line[1] == '.' || line[1] == ')')
 }
 
-// machine reports whether a line was not typed as prose: code, a log, a stack trace, a diff,
-// a quotation.
+// machine reports whether a line was not typed as prose: code, a log, a stack
+// trace, a diff, a quotation.
 func machine(line, trimmed string) bool {
 	if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
 		return true
@@ -222,7 +222,8 @@ func split(text string) []sentence {
 	return out
 }
 
-// closing returns the index after the closing mark of a quotation, -1 if there is none near.
+// closing returns the index after the closing mark of a quotation, -1 if there
+// is none near.
 func closing(s string, open rune) int {
 	mark := string(open)
 	switch open {

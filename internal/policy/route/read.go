@@ -79,8 +79,8 @@ func offers(w []string) bool {
 	return false
 }
 
-// reads judges a clause whose verb may mean reading or making: "show me the flags", and "show
-// a warning when the disk is full".
+// reads judges a clause whose verb may mean reading or making: "show me the
+// flags", and "show a warning when the disk is full".
 func reads(c clause) (string, bool) {
 	verb, next := c.first(), c.word(1)
 	if verb == "help" || writesTo(c.words) || conditional(c.words) {

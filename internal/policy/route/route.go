@@ -1,15 +1,17 @@
-// Package route classifies a person's prompt, and decides with which rights the turn starts
-// (SPEC 13.1): a question is answered by reading, a command is run, a preference is kept, and
-// everything else is an edit.
+// Package route classifies a person's prompt, and decides with which rights the
+// turn starts (SPEC 13.1): a question is answered by reading, a command is run,
+// a preference is kept, and everything else is an edit.
 //
-// It uses only words: patterns classify a prompt, and a model may be asked where they do not
-// decide; its answer is parsed strictly. It promises that a prompt that is not understood is
-// an edit, with all rights: a route removes rights only where the words are clear, and never
-// adds any. It ignores text that a person quoted or pasted: code, logs, stack traces and
-// quotations are not instructions.
+// It uses only words: patterns classify a prompt, and a model may be asked
+// where they do not decide; its answer is parsed strictly. It promises that a
+// prompt that is not understood is an edit, with all rights: a route removes
+// rights only where the words are clear, and never adds any. It ignores text
+// that a person quoted or pasted: code, logs, stack traces and quotations are
+// not instructions.
 //
-// A trajectory is a file: its patterns, its rights, its note and its nodes. The list in All
-// is the only other place that names it. doc/routes.md is the page for people.
+// A trajectory is a file: its patterns, its rights, its note and its nodes. The
+// list in All is the only other place that names it. doc/routes.md is the page
+// for people.
 package route
 
 import (
@@ -25,8 +27,8 @@ const (
 	Profile = "profile"
 )
 
-// The rights that a turn can start with. Reading is allowed on every route, and so are the
-// project's checks and notes for later sessions.
+// The rights that a turn can start with. Reading is allowed on every route, and
+// so are the project's checks and notes for later sessions.
 const (
 	RightRead = "read"
 	RightRun  = "run"  // commands that may change something
@@ -48,7 +50,8 @@ type Trajectory struct {
 	// Reads is a clause for people that names the classification: "the request reads as a
 	// question".
 	Reads string
-	// claims reports whether a clause belongs to this trajectory, and by which of its words.
+	// claims reports whether a clause belongs to this trajectory, and by which
+	// of its words.
 	claims func(c clause) (why string, ok bool)
 }
 
@@ -74,8 +77,8 @@ func Lookup(name string) (Trajectory, bool) {
 // Path returns the nodes of a prompt of this trajectory.
 func (t Trajectory) Path() []string { return append([]string{"route"}, t.Nodes...) }
 
-// Wider returns the one of two routes that has more rights; it is used when a prompt joins a
-// running turn. Unknown names count as an edit.
+// Wider returns the one of two routes that has more rights; it is used when a
+// prompt joins a running turn. Unknown names count as an edit.
 func Wider(a, b string) string {
 	x, ok := Lookup(a)
 	y, ok2 := Lookup(b)
@@ -101,8 +104,9 @@ type Match struct {
 // ExplicitNote replaces the route's note for the model if the prompt asks for no changes.
 const ExplicitNote = "[The user asked for no changes: in this turn what would change a file is not allowed. Answer, and say what you would change instead of changing it.]"
 
-// How many words a prompt may have to be a command or a preference, or a question: a longer
-// one in which nothing else was found probably asks for more.
+// How many words a prompt may have to be a command or a preference, or a
+// question: a longer one in which nothing else was found probably asks for
+// more.
 const (
 	longCommand  = 40
 	longQuestion = 250

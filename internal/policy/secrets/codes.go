@@ -2,8 +2,8 @@ package secrets
 
 import "strings"
 
-// stripped returns a text without the escape codes of a terminal, and the original position of each byte. at is nil if there
-// are no codes.
+// stripped returns a text without the escape codes of a terminal, and the
+// original position of each byte. at is nil if there are no codes.
 func stripped(s string) (bare string, at []int) {
 	if strings.IndexByte(s, 0x1b) < 0 && !strings.Contains(s, "\u009b") {
 		return s, nil
@@ -22,7 +22,8 @@ func stripped(s string) (bare string, at []int) {
 	return string(b), at
 }
 
-// maxCode is the longest escape code that is recognized: one without an end must not swallow the rest of the text.
+// maxCode is the longest escape code that is recognized: one without an end
+// must not swallow the rest of the text.
 const maxCode = 2048
 
 // code returns the length of the escape code at the beginning of s, 0 if there is none.

@@ -2,14 +2,16 @@ package secrets
 
 import "strings"
 
-// This file masks private keys in PEM: the block, and its lines if something reordered them, cut the block, or put a
-// number, a file name or a diff sign before each.
+// This file masks private keys in PEM: the block, and its lines if something
+// reordered them, cut the block, or put a number, a file name or a diff sign
+// before each.
 
 // maxPEM is how far the end of a block is searched.
 const maxPEM = 32_000
 
-// pem returns the end of the private key block that begins at s: its end line or, if that was cut off, as far as the text looks
-// like a key. "\n" of JSON counts as the end of a line.
+// pem returns the end of the private key block that begins at s: its end line
+// or, if that was cut off, as far as the text looks like a key. "\n" of JSON
+// counts as the end of a line.
 func pem(s string) int {
 	head := s[:min(len(s), 80)]
 	i := strings.Index(head[5:], "-----")
@@ -36,8 +38,8 @@ func pem(s string) int {
 // openssh is the beginning of the body of every OpenSSH private key.
 const openssh = "b3BlbnNzaC1rZXktdjE"
 
-// shortestKeyLine is the length from which a line of pure base64 is part of a key, if the text has a private key; the last line
-// may be shorter.
+// shortestKeyLine is the length from which a line of pure base64 is part of a
+// key, if the text has a private key; the last line may be shorter.
 const shortestKeyLine = 40
 
 // keyLines lists the lines of private keys in a text that has a marker of one.
@@ -65,8 +67,8 @@ func keyLines(s string) (found []span) {
 	return found
 }
 
-// keyLine returns the last word of a line if it is pure base64 and has letters of both cases or digits: a line of dashes and a
-// word of prose do not.
+// keyLine returns the last word of a line if it is pure base64 and has letters
+// of both cases or digits: a line of dashes and a word of prose do not.
 func keyLine(l string) (from, to int) {
 	l = strings.TrimRight(l, " \r\t")
 	i := len(l)

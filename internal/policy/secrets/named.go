@@ -43,8 +43,9 @@ func bare(name string) string {
 	return string(b[:n])
 }
 
-// named returns the secret value after a name at the beginning of s, as in `aws_secret_access_key = …`, `"SecretAccessKey":
-// "…"` or `--password=…`. A value that looks like code, a placeholder or a word is not a secret.
+// named returns the secret value after a name at the beginning of s, as in
+// `aws_secret_access_key = …`, `"SecretAccessKey": "…"` or `--password=…`. A
+// value that looks like code, a placeholder or a word is not a secret.
 func named(s string) (span, bool) {
 	e := 0
 	for e < len(s) && e < maxName && (isWord(s[e]) || s[e] == '.') {
@@ -144,7 +145,8 @@ func urlPassword(s string, i int) (span, bool) {
 	return span{v, v + len(pass), "password"}, true
 }
 
-// placeholder reports whether a text stands for a password without being one: $PASS, ${PASS}, %s, ****, [masked:…].
+// placeholder reports whether a text stands for a password without being one:
+// $PASS, ${PASS}, %s, ****, [masked:…].
 func placeholder(s string) bool {
 	switch {
 	case s[0] == '$', s[0] == '[', s[0] == '<':
@@ -157,7 +159,8 @@ func placeholder(s string) bool {
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// allAlike reports whether a text is one repeated character: xxxxx, as Go prints passwords in URLs.
+// allAlike reports whether a text is one repeated character: xxxxx, as Go
+// prints passwords in URLs.
 func allAlike(s string) bool { return len(s) > 1 && strings.Trim(s, s[:1]) == "" }
 
 // documented reports whether a host is reserved for examples (RFC 2606).

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// LooksSecret reports whether a file's name suggests that it holds secrets: .env, private keys, credential stores. Examples and
-// public keys do not.
+// LooksSecret reports whether a file's name suggests that it holds secrets:
+// .env, private keys, credential stores. Examples and public keys do not.
 func LooksSecret(p string) bool {
 	p = strings.ToLower(strings.ReplaceAll(p, `\`, "/"))
 	base := path.Base(p)

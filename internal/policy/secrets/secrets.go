@@ -1,9 +1,13 @@
-// Package secrets masks keys in text before it is stored or shown, and knows which file names and variables suggest secrets.
+// Package secrets masks keys in text before it is stored or shown, and knows
+// which file names and variables suggest secrets.
 //
-// It recognizes the formats of common keys, the contexts of secrets (after a name, in a URL, in a header), and the exact values
-// that pawl itself holds. Colours do not hide a key: a text is examined with and without its escape codes. It promises time
-// linear in the text, the same mask for the same text, and that a mask is never masked again. It does not guess: a long random
-// word without a known format or name is kept, so that hashes, ids and encoded images survive.
+// It recognizes the formats of common keys, the contexts of secrets (after a
+// name, in a URL, in a header), and the exact values that pawl itself holds.
+// Colours do not hide a key: a text is examined with and without its escape
+// codes. It promises time linear in the text, the same mask for the same text,
+// and that a mask is never masked again. It does not guess: a long random word
+// without a known format or name is kept, so that hashes, ids and encoded
+// images survive.
 package secrets
 
 import (
@@ -12,16 +16,18 @@ import (
 	"strings"
 )
 
-// Masker masks text. New makes one; it is safe for concurrent use. A nil Masker masks nothing.
+// Masker masks text. New makes one; it is safe for concurrent use. A nil Masker
+// masks nothing.
 type Masker struct {
 	held []string // longest first
-	// pairs is the set of the first two bytes of formats and held values: little of an ordinary text passes it, and the rest is
-	// not examined.
+	// pairs is the set of the first two bytes of formats and held values:
+	// little of an ordinary text passes it, and the rest is not examined.
 	pairs   [1 << 10]uint64
 	byFirst [256][]*shape
 }
 
-// New makes a Masker that also masks the exact values that pawl holds, if they are not ordinary words: see Distinct.
+// New makes a Masker that also masks the exact values that pawl holds, if they
+// are not ordinary words: see Distinct.
 func New(held ...string) *Masker {
 	m := &Masker{}
 	for i := range shapes {
@@ -47,8 +53,9 @@ func (m *Masker) add(s string) {
 	m.pairs[k>>6] |= 1 << (k & 63)
 }
 
-// Distinct reports whether a value is unlikely to occur in ordinary text. Masking a short value, or a word such as
-// "development" that some people use as the key of a local server, would remove words from the text.
+// Distinct reports whether a value is unlikely to occur in ordinary text.
+// Masking a short value, or a word such as "development" that some people use
+// as the key of a local server, would remove words from the text.
 func Distinct(v string) bool {
 	if len(v) < 8 {
 		return false
@@ -82,7 +89,8 @@ type span struct {
 	kind     string
 }
 
-// Mask replaces secrets by [masked:KIND] and returns their number. A text without secrets is returned without a copy.
+// Mask replaces secrets by [masked:KIND] and returns their number. A text
+// without secrets is returned without a copy.
 func (m *Masker) Mask(s string) (string, int) {
 	if m == nil {
 		return s, 0
@@ -127,8 +135,8 @@ func (m *Masker) spans(s string) []span {
 	return out
 }
 
-// scan lists the secrets of a text. at, if set, is the position of each byte before escape codes were removed: a word may begin
-// where a code was.
+// scan lists the secrets of a text. at, if set, is the position of each byte
+// before escape codes were removed: a word may begin where a code was.
 func (m *Masker) scan(s string, at []int) (found []span) {
 	for i := 0; i < len(s); {
 		f := m.find(s, i, at)
@@ -156,7 +164,8 @@ func (m *Masker) MaskBytes(p []byte) []byte {
 	return []byte(s)
 }
 
-// Named masks a value that is separate from its name, as in JSON, if the name marks it as a secret.
+// Named masks a value that is separate from its name, as in JSON, if the name
+// marks it as a secret.
 func (m *Masker) Named(name, value string) string {
 	if m == nil || len(name) > maxName || len(value) > maxValue || !saysSecret(name) {
 		return value
@@ -168,7 +177,8 @@ func (m *Masker) Named(name, value string) string {
 	return value
 }
 
-// Masked reports whether a text contains a mask: writing it to a file would replace the secret by its mask (SPEC 16.7).
+// Masked reports whether a text contains a mask: writing it to a file would
+// replace the secret by its mask (SPEC 16.7).
 func Masked(s string) bool {
 	for {
 		i := strings.Index(s, "[masked:")

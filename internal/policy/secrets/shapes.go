@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// isWord reports whether c is a letter, a digit, _ or -. It uses comparisons, since a table would have to be filled at start-up.
+// isWord reports whether c is a letter, a digit, _ or -. It uses comparisons,
+// since a table would have to be filled at start-up.
 func isWord(c byte) bool {
 	return isLetter(c) || isDigit(c) || c == '_' || c == '-'
 }
@@ -145,8 +146,9 @@ func (m *Masker) begins(s string, i int, at []int) span {
 	return span{}
 }
 
-// border reports whether a word may begin at i: there is no word character before it, or there is a JSON escape as in "\nsk-…",
-// or a colour code, even one that is written out as in "^[[31msk-…".
+// border reports whether a word may begin at i: there is no word character
+// before it, or there is a JSON escape as in "\nsk-…", or a colour code, even
+// one that is written out as in "^[[31msk-…".
 func border(s string, i int, at []int) bool {
 	if i == 0 || !isWord(s[i-1]) || at != nil && at[i] != at[i-1]+1 {
 		return true
@@ -167,8 +169,8 @@ func border(s string, i int, at []int) bool {
 	return false
 }
 
-// end returns the end of the key of this format that begins at s, 0 if there is none. from is the position of s in the whole
-// text, for at: see scan.
+// end returns the end of the key of this format that begins at s, 0 if there is
+// none. from is the position of s in the whole text, for at: see scan.
 func (sh *shape) end(s string, from int, at []int) int {
 	switch sh.kind {
 	case "aws":
@@ -216,7 +218,8 @@ func aws(s string, from int, at []int) int {
 	return e
 }
 
-// jwt returns the end of a token with three base64url parts, the first of which is a JSON object with "alg".
+// jwt returns the end of a token with three base64url parts, the first of which
+// is a JSON object with "alg".
 func jwt(s string) int {
 	e, dots, firstEnd := 0, 0, 0
 	for ; e < len(s) && (isWord(s[e]) || s[e] == '.'); e++ {
@@ -242,8 +245,9 @@ func jwt(s string) int {
 	return e
 }
 
-// scheme returns the end of the text after "Bearer " or "Basic " if it does not look like a word. Only the token is a secret, but
-// the mask names the kind, so it includes the scheme.
+// scheme returns the end of the text after "Bearer " or "Basic " if it does not
+// look like a word. Only the token is a secret, but the mask names the kind, so
+// it includes the scheme.
 func scheme(s string) (int, string) {
 	switch {
 	case len(s) > 7 && strings.EqualFold(s[:7], "bearer "):

@@ -2,12 +2,13 @@ package secrets
 
 import "strings"
 
-// Stream masks a text that arrives in pieces. A key may be split over two pieces: text that could be the beginning of one is held
-// back until more text, or the end, decides. Ordinary text passes at once.
+// Stream masks a text that arrives in pieces. A key may be split over two
+// pieces: text that could be the beginning of one is held back until more text,
+// or the end, decides. Ordinary text passes at once.
 type Stream struct {
 	m *Masker
-	// buf is the incomplete line, including its part that was shown already: the meaning of a value may depend on the text before
-	// it.
+	// buf is the incomplete line, including its part that was shown already:
+	// the meaning of a value may depend on the text before it.
 	buf   string
 	shown int
 }
@@ -70,7 +71,8 @@ func (s *Stream) show(to int) string {
 	return b.String()
 }
 
-// pending returns the position at the end of a text where the beginning of a secret could be; its length if there is none.
+// pending returns the position at the end of a text where the beginning of a
+// secret could be; its length if there is none.
 func (m *Masker) pending(s string) int {
 	p := len(s)
 	if i := strings.LastIndex(s, "-----BEGIN "); i >= 0 && !strings.Contains(s[i:], "-----END ") && keyHead(s[i:]) {
@@ -100,7 +102,8 @@ func (m *Masker) pending(s string) int {
 	return p
 }
 
-// keyHead reports whether a line that begins with -----BEGIN is, or may become, the first line of a private key.
+// keyHead reports whether a line that begins with -----BEGIN is, or may become,
+// the first line of a private key.
 func keyHead(s string) bool {
 	head, _, whole := strings.Cut(strings.TrimPrefix(s, "-----BEGIN "), "-----")
 	return !whole && len(head) < 40 || strings.Contains(head, "PRIVATE KEY")
@@ -128,7 +131,8 @@ func (m *Masker) mayBegin(s string, i int) bool {
 	return false
 }
 
-// saysNext reports whether the text before a word marks the word as a secret: a scheme, or a name and an assignment sign.
+// saysNext reports whether the text before a word marks the word as a secret: a
+// scheme, or a name and an assignment sign.
 func saysNext(before string) bool {
 	t := strings.TrimRight(before, " \t\"'\\")
 	if low := strings.ToLower(t[max(0, len(t)-6):]); strings.HasSuffix(low, "basic") || low == "bearer" {
@@ -141,7 +145,8 @@ func saysNext(before string) bool {
 	return endsInName(strings.TrimRight(t, " \t\"'\\"))
 }
 
-// assigned reports whether a word consists of a name, an assignment sign and the beginning of a value.
+// assigned reports whether a word consists of a name, an assignment sign and
+// the beginning of a value.
 func assigned(w string) bool {
 	i := strings.LastIndexAny(w, "=:")
 	return i > 0 && i < len(w)-1 && endsInName(strings.TrimRight(w[:i], "=:"))

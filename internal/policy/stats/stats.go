@@ -1,8 +1,9 @@
-// Package stats counts what sessions did: per tool, per model, per session and per day. It
-// is a fold over the events of one session, or of several, one after the other.
+// Package stats counts what sessions did: per tool, per model, per session and
+// per day. It is a fold over the events of one session, or of several, one
+// after the other.
 //
-// It promises that unknown costs are not counted as zero: a cost is a lower bound if Unknown
-// is above zero. It does not judge.
+// It promises that unknown costs are not counted as zero: a cost is a lower
+// bound if Unknown is above zero. It does not judge.
 package stats
 
 import (
@@ -15,8 +16,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// Tool is the counts of one tool's calls (SPEC 4.12). Times are of calls that ran; Tokens is
-// a cautious estimate of what the model was shown.
+// Tool is the counts of one tool's calls (SPEC 4.12). Times are of calls that
+// ran; Tokens is a cautious estimate of what the model was shown.
 type Tool struct {
 	Name   string        `json:"tool"`
 	Calls  int           `json:"calls"`
@@ -85,8 +86,8 @@ type Work struct {
 	Spent
 }
 
-// Report is all counts. Tools are sorted by calls, models by cost, days and sessions by their
-// first event.
+// Report is all counts. Tools are sorted by calls, models by cost, days and
+// sessions by their first event.
 type Report struct {
 	Tools    []Tool  `json:"tools"`
 	Models   []Model `json:"models"`
@@ -95,7 +96,8 @@ type Report struct {
 	All      Work    `json:"all"`
 }
 
-// Fold counts. The zero value is ready; Zone is the time zone of the days, UTC by default.
+// Fold counts. The zero value is ready; Zone is the time zone of the days, UTC
+// by default.
 type Fold struct {
 	Zone *time.Location
 

@@ -16,8 +16,8 @@ func KindOf(tool, command string) progress.Kind {
 	return kindOfWords(nameWords(tool))
 }
 
-// nameWords splits a name at characters other than letters and digits, and before upper-case
-// letters that begin a word; the words are in lower case.
+// nameWords splits a name at characters other than letters and digits, and
+// before upper-case letters that begin a word; the words are in lower case.
 func nameWords(name string) []string {
 	var out []string
 	start := 0
@@ -41,8 +41,8 @@ func nameWords(name string) []string {
 	return out
 }
 
-// kindOfWords decides by the words of a tool's name. If several words decide, changing comes
-// before reading.
+// kindOfWords decides by the words of a tool's name. If several words decide,
+// changing comes before reading.
 func kindOfWords(ws []string) progress.Kind {
 	is := func(all ...string) bool {
 		return slices.ContainsFunc(ws, func(w string) bool { return slices.Contains(all, w) })
@@ -106,8 +106,8 @@ func kindOfCommand(line string) progress.Kind {
 	return k
 }
 
-// writes reports whether a command line writes a file: by an editor in place, a patch, or a
-// here-document into a file.
+// writes reports whether a command line writes a file: by an editor in place, a
+// patch, or a here-document into a file.
 func writes(line string) bool {
 	l := " " + strings.ReplaceAll(line, "\n", " ")
 	switch {

@@ -8,14 +8,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
-// Call is a tool call of any agent, in that agent's own terms. Only Tool and OK are required;
-// the more is known, the more can be detected.
+// Call is a tool call of any agent, in that agent's own terms. Only Tool and OK
+// are required; the more is known, the more can be detected.
 type Call struct {
 	Tool string
 	Kind progress.Kind // empty: it is guessed
 	Args string        // JSON, or text in which equal arguments are equal
-	// Target and Command, if empty, are read from Args when it is a JSON object with one of the
-	// usual names.
+	// Target and Command, if empty, are read from Args when it is a JSON object
+	// with one of the usual names.
 	Target, Command string
 	OK              bool
 	Error           string // the error of a failed call; if empty, Result
@@ -27,8 +27,8 @@ type Call struct {
 	Blind           bool
 }
 
-// Step returns the call as the rules see it: without volatile parts and without the text that
-// an agent adds to results; the kind is guessed.
+// Step returns the call as the rules see it: without volatile parts and without
+// the text that an agent adds to results; the kind is guessed.
 func (c Call) Step() progress.Step {
 	in := parseArgs(c.Args)
 	if c.Target == "" {

@@ -22,8 +22,8 @@ type Trajectory struct {
 	// StuckOnset is the label: the step where the run got stuck; nil: it did not.
 	StuckOnset *int       `json:"stuck_onset"`
 	Steps      []Recorded `json:"steps"`
-	// Name, Expect and By are those of a scenario: ok, warn or halt; a halt must come after By
-	// steps at the latest.
+	// Name, Expect and By are those of a scenario: ok, warn or halt; a halt
+	// must come after By steps at the latest.
 	Name   string `json:"name"`
 	Expect string `json:"expect"`
 	By     *int   `json:"by"`
@@ -47,8 +47,8 @@ type Recorded struct {
 	Reset bool `json:"reset"`
 }
 
-// emptyHash is the beginning of the SHA-256 of an empty text: a model without text does not
-// repeat itself.
+// emptyHash is the beginning of the SHA-256 of an empty text: a model without
+// text does not repeat itself.
 const emptyHash = "e3b0c442"
 
 // Step converts a recorded step.
@@ -96,7 +96,8 @@ func Judge(c progress.Config, t *Trajectory) progress.Raw {
 	return out
 }
 
-// Differs describes how a verdict differs from what a scenario expects, "" if it does not.
+// Differs describes how a verdict differs from what a scenario expects, "" if
+// it does not.
 func (t *Trajectory) Differs(r progress.Raw) string {
 	got := progress.OK
 	if r.Warn != nil {

@@ -17,9 +17,10 @@ type Named struct {
 	exact map[string]bool
 	taken map[string]bool // files that are removed or moved; new files in their place are not covered
 	below map[string]bool // folders that are removed or moved with everything in them
-	// brought maps the targets of moves to their sources. After a move, the target has the
-	// source's content, or what another command made of it; any other content was saved by
-	// somebody at that moment. An empty source is outside the workspace.
+	// brought maps the targets of moves to their sources. After a move, the
+	// target has the source's content, or what another command made of it; any
+	// other content was saved by somebody at that moment. An empty source is
+	// outside the workspace.
 	brought    map[string][]string
 	globs      []string
 	takenGlobs []string

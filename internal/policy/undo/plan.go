@@ -89,8 +89,9 @@ func (e *OpenError) Error() string {
 	return b.String()
 }
 
-// Choose splits a plan into files to do and files to leave out. Files that depend on a file
-// that is left out are left out too. It returns an *OpenError if decisions are missing.
+// Choose splits a plan into files to do and files to leave out. Files that
+// depend on a file that is left out are left out too. It returns an *OpenError
+// if decisions are missing.
 func (p Plan) Choose(c Consent) (do, left []File, err error) {
 	out := map[string]bool{}
 	for _, path := range c.LeaveOut {
@@ -134,8 +135,8 @@ type file struct {
 	merged bool
 }
 
-// Wants lists the contents that Decide needs, given the present content of the file: none,
-// unless it has to merge.
+// Wants lists the contents that Decide needs, given the present content of the
+// file: none, unless it has to merge.
 func (s Steps) Wants(now tool.Hash) []tool.Hash {
 	at := now
 	for _, st := range s.steps {

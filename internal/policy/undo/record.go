@@ -11,8 +11,8 @@ import (
 
 // This file has what is recorded of an undo or a redo.
 
-// Record returns the intent, which is recorded before the files are written, and the events
-// that are recorded after their changes.
+// Record returns the intent, which is recorded before the files are written,
+// and the events that are recorded after their changes.
 func (p Plan) Record(do []File) (event.Writing, []event.Draft) {
 	paths, kept := []string{}, []string(nil)
 	var changes []int64

@@ -110,8 +110,8 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// turn begins a turn. The last one is dropped if it changed nothing, so that the list grows
-// with the changes and not with the session.
+// turn begins a turn. The last one is dropped if it changed nothing, so that
+// the list grows with the changes and not with the session.
 func (f *Fold) turn(t Turn) {
 	if n := len(f.turns); n > 0 && !f.used {
 		f.turns = f.turns[:n-1]
@@ -201,8 +201,8 @@ func (f *Fold) undone(e event.Event, b event.Undone) {
 	f.putting = nil
 }
 
-// redone removes the redone changes from an undo; the new changes belong to the turn of the
-// undone ones.
+// redone removes the redone changes from an undo; the new changes belong to the
+// turn of the undone ones.
 func (f *Fold) redone(b event.Redone) {
 	i := slices.IndexFunc(f.puts, func(p Put) bool { return p.Seq == b.Undone })
 	if i < 0 {
@@ -258,9 +258,9 @@ func (f *Fold) CanRedo(undone int64) bool {
 	return slices.ContainsFunc(f.puts, func(p Put) bool { return p.Seq == undone })
 }
 
-// Restore is one file of a turn: Now is the content that the agent left, Before the content
-// before. An empty hash means that the file did not exist. Kept is false if the content
-// before was not kept, so that it cannot be restored.
+// Restore is one file of a turn: Now is the content that the agent left, Before
+// the content before. An empty hash means that the file did not exist. Kept is
+// false if the content before was not kept, so that it cannot be restored.
 type Restore struct {
 	Path        string
 	Now, Before tool.Hash
@@ -274,8 +274,8 @@ type Turn struct {
 	Files  []Restore
 }
 
-// Last returns the newest turn with changes in effect; ok is false if there is none. Files
-// that are back to their old content are left out.
+// Last returns the newest turn with changes in effect; ok is false if there is
+// none. Files that are back to their old content are left out.
 func (f *Fold) Last() (t Turn, ok bool) {
 	ts := f.Turns()
 	if len(ts) == 0 {

@@ -29,8 +29,8 @@ type What struct {
 	Prompt int64  // the sequence number of its event
 }
 
-// NotRestorable is the event.Warned.What for something that a command destroyed and that no
-// undo can restore.
+// NotRestorable is the event.Warned.What for something that a command destroyed
+// and that no undo can restore.
 const NotRestorable = "not-restorable"
 
 // ErrNothing: no change of that kind is in effect.
@@ -70,8 +70,8 @@ func (f *Fold) Select(w What) (Unit, error) {
 	return Unit{What: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.goners(cs))}, nil
 }
 
-// members returns a function that reports which changes belong to a unit, and the newest of
-// them.
+// members returns a function that reports which changes belong to a unit, and
+// the newest of them.
 func (f *Fold) members(w What) (in func(*Change) bool, last *Change) {
 	in = func(*Change) bool { return true }
 	switch w.Kind {
@@ -151,8 +151,8 @@ type Steps struct {
 	// With are files that the writes which created this one removed: it is deleted only
 	// together with their restoration.
 	With []string
-	// Only names a file that lost this one's content by a later change in effect: deleting
-	// this one would lose the content.
+	// Only names a file that lost this one's content by a later change in
+	// effect: deleting this one would lose the content.
 	Only string
 
 	came  bool   // it existed before the redo that restored it
@@ -165,8 +165,8 @@ func (s Steps) Before() (tool.Hash, bool) {
 	return first.from, first.kept
 }
 
-// step is a chain of changes, each of which began with the content that the one before left.
-// A file that was created again after a removal is another step.
+// step is a chain of changes, each of which began with the content that the one
+// before left. A file that was created again after a removal is another step.
 type step struct {
 	from, to       tool.Hash
 	fromMode, mode uint32   // 0: not known
@@ -174,8 +174,8 @@ type step struct {
 	folders        []string // made for it
 }
 
-// steps groups changes, which are in the order they were made, by file. goners is the result
-// of the method of that name.
+// steps groups changes, which are in the order they were made, by file. goners
+// is the result of the method of that name.
 func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
 	var out []Steps
 	index := map[string]int{}
@@ -205,8 +205,8 @@ func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
 	return out
 }
 
-// goners returns, by their content, the files that lost it by a change in effect that is not
-// one of cs.
+// goners returns, by their content, the files that lost it by a change in
+// effect that is not one of cs.
 func (f *Fold) goners(cs []Change) map[tool.Hash]string {
 	in := make(map[int64]bool, len(cs))
 	for _, c := range cs {

@@ -38,7 +38,8 @@ func (f *Fold) checked(b event.Checked) {
 	}
 }
 
-// unverified records why the changes of a turn that ended are not proven. Proof from before or after that turn does not change it.
+// unverified records why the changes of a turn that ended are not proven. Proof
+// from before or after that turn does not change it.
 func (f *Fold) unverified(e event.Event) {
 	r := f.proof.Report()
 	files := r.Changed()

@@ -1,8 +1,10 @@
-// Package why explains a session's problems from its log alone: the last halt, denial, block, retry, budget stop, changes that are
-// not verified, and what cost most, each with the events that show it (SPEC 15.2).
+// Package why explains a session's problems from its log alone: the last halt,
+// denial, block, retry, budget stop, changes that are not verified, and what
+// cost most, each with the events that show it (SPEC 15.2).
 //
-// It is a fold and keeps only the last of each kind, so its cost does not grow with the session. Its texts quote models, tools and
-// files: the caller must sanitize them before showing them.
+// It is a fold and keeps only the last of each kind, so its cost does not grow
+// with the session. Its texts quote models, tools and files: the caller must
+// sanitize them before showing them.
 package why
 
 import (
@@ -59,7 +61,8 @@ type Fold struct {
 	running bool // a turn is running
 	proof   evidence.Fold
 	failed  []string // the first output of this turn's failing checks
-	// before is the earlier contents of the files in the finding about checks, as far as they differ from the present ones.
+	// before is the earlier contents of the files in the finding about checks,
+	// as far as they differ from the present ones.
 	before map[string]tool.Hash
 }
 

@@ -4,8 +4,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Builder makes requests from a Conversation. Each message is encoded once; the encoding is
-// kept until the head changes.
+// Builder makes requests from a Conversation. Each message is encoded once; the
+// encoding is kept until the head changes.
 type Builder struct {
 	codec llm.Codec // nil: the model needs no bytes
 	conv  *Conversation
@@ -17,9 +17,10 @@ type Builder struct {
 	starts  []int  // where each message begins in prefix
 }
 
-// Providers with cache markers look back from a marker for the entries of earlier requests,
-// but only over a limited number of blocks (Anthropic: 20). After a longer step the end of the
-// last request is marked again, so that its entry is found.
+// Providers with cache markers look back from a marker for the entries of
+// earlier requests, but only over a limited number of blocks (Anthropic: 20).
+// After a longer step the end of the last request is marked again, so that its
+// entry is found.
 const lookback = 16
 
 // NewBuilder returns a builder for a model's codec; nil for a model without one.
@@ -42,8 +43,8 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 		}
 		*b = Builder{codec: b.codec, conv: b.conv, rebase: b.conv.rebases, prefix: append([]byte(nil), head...)}
 	}
-	// All but the last message are appended for good; the last one is sent with the cache marker
-	// and kept without it.
+	// All but the last message are appended for good; the last one is sent with
+	// the cache marker and kept without it.
 	last := len(msgs) - 1
 	for ; b.encoded < last; b.encoded++ {
 		b.starts = append(b.starts, len(b.prefix))

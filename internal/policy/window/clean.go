@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// CleanTool is the tool that releases results (SPEC 9.5). If the head offers it, long results
-// end in a handle such as [r12]. Some models repeat the ids of calls; the number of a result
-// in its session is unique.
+// CleanTool is the tool that releases results (SPEC 9.5). If the head offers
+// it, long results end in a handle such as [r12]. Some models repeat the ids of
+// calls; the number of a result in its session is unique.
 const CleanTool = "cleanup_tool_call"
 
 // WhyClean is the reason of a compaction that drops released results, together with reads
@@ -25,15 +25,15 @@ const (
 	maxSummary = 400 // bytes
 )
 
-// cleanups folds what is to be dropped at the next compaction. A change of the model alone
-// drops nothing: files count as seen until a compaction (SPEC 4.6).
+// cleanups folds what is to be dropped at the next compaction. A change of the
+// model alone drops nothing: files count as seen until a compaction (SPEC 4.6).
 type cleanups struct {
 	offered bool           // the head has the tool
 	waiting map[int]string // the replacement text of a result, by its number
 }
 
-// handled returns a result's text as sent to the model: with its handle, and with a hint if it
-// looks unhelpful.
+// handled returns a result's text as sent to the model: with its handle, and
+// with a hint if it looks unhelpful.
 func (c *Conversation) handled(n int, d event.CallDone) string {
 	text := d.Result.Text
 	if !c.clean.offered || Fits(text, handleFrom) {
@@ -53,9 +53,9 @@ func (c *Conversation) handled(n int, d event.CallDone) string {
 // Handle returns the handle of the nth result of a session.
 func Handle(n int) string { return "r" + strconv.Itoa(n) }
 
-// unhelpful returns why a result does not seem to help: one of the usual messages for "not
-// found", only in its first or last line, since files contain them too; a listing that is too
-// long; the same result again.
+// unhelpful returns why a result does not seem to help: one of the usual
+// messages for "not found", only in its first or last line, since files contain
+// them too; a listing that is too long; the same result again.
 func unhelpful(d event.CallDone, repeated bool) string {
 	if repeated {
 		return "the same as an earlier result"
@@ -85,8 +85,8 @@ type Cleaned struct {
 	Freed   int // tokens that the found results will free
 }
 
-// FindResults returns which results the handles name, and what replacing them by summary and
-// reason would free.
+// FindResults returns which results the handles name, and what replacing them
+// by summary and reason would free.
 func (c *Conversation) FindResults(handles []string, summary, reason string) (out Cleaned) {
 	for _, h := range handles {
 		n, ok := number(h)
@@ -108,8 +108,8 @@ func (c *Conversation) FindResults(handles []string, summary, reason string) (ou
 	return out
 }
 
-// Handles lists the newest results that have a handle, at most so many: for a model that named
-// a handle that does not exist.
+// Handles lists the newest results that have a handle, at most so many: for a
+// model that named a handle that does not exist.
 func (c *Conversation) Handles(most int) []string {
 	var out []string
 	for i := len(c.about); i >= 0 && len(out) < most; i-- {
@@ -162,8 +162,8 @@ func (c *Conversation) cleaned(b event.Cleaned) {
 	}
 }
 
-// find returns the index of the nth result, -1 if it was dropped. Messages are numbered as in
-// Messages.
+// find returns the index of the nth result, -1 if it was dropped. Messages are
+// numbered as in Messages.
 func (c *Conversation) find(n int) (message, part int) {
 	for i := len(c.about); i >= 0; i-- { // it usually is a recent one
 		if k := slices.Index(c.resultsOf(i), n); k >= 0 {
@@ -188,8 +188,8 @@ func (c *Conversation) wins(message, part int, text string) int {
 	return countPart(c.count(), p) - countPart(c.count(), now)
 }
 
-// pointers returns the released results from a message on as pointers, and what they free. The
-// oldest comes first, so that replay is the same.
+// pointers returns the released results from a message on as pointers, and what
+// they free. The oldest comes first, so that replay is the same.
 func (c *Conversation) pointers(from int) (ps []event.Pointer, freed int) {
 	for _, n := range c.waits() {
 		i, k := c.find(n)
@@ -217,7 +217,8 @@ func (c *Conversation) waits() []int {
 // settled forgets results that are dropped, and those that are not worth it.
 func (c *Conversation) settled() { c.clean.waiting = nil }
 
-// sees returns a message as the request for a summary shows it: with released results replaced.
+// sees returns a message as the request for a summary shows it: with released
+// results replaced.
 func (c *Conversation) sees(i int) llm.Message {
 	m, copied := c.messages[i], false
 	for k, n := range c.about[i].results {

@@ -85,7 +85,8 @@ func (k *compactions) apply(b event.Body) {
 	}
 }
 
-// fresh records something that was found or done, and reports whether it is new (by FNV-1a).
+// fresh records something that was found or done, and reports whether it is new
+// (by FNV-1a).
 func (k *compactions) fresh(s string) bool {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
@@ -102,8 +103,8 @@ func (k *compactions) fresh(s string) bool {
 	return true
 }
 
-// compacted applies a compaction: Start replaces the oldest messages, and pointers replace
-// results.
+// compacted applies a compaction: Start replaces the oldest messages, and
+// pointers replace results.
 func (c *Conversation) compacted(b event.Compacted) {
 	if b.Why != WhyDedup && b.Why != WhyClean {
 		c.compact.at = c.now
@@ -132,7 +133,8 @@ func (c *Conversation) compacted(b event.Compacted) {
 	c.compact.vain = c.Percent() >= c.conf.filled().CompactAt
 }
 
-// drop replaces a result by a pointer. The message is copied, since earlier requests share it.
+// drop replaces a result by a pointer. The message is copied, since earlier
+// requests share it.
 func (c *Conversation) drop(p event.Pointer) {
 	m, a := &c.tail, &c.tailAbout
 	if p.Message >= 0 && p.Message < len(c.messages) {
@@ -155,8 +157,8 @@ func (c *Conversation) drop(p event.Pointer) {
 	}
 }
 
-// StillSeen lists the spans that the remaining messages show, with the hashes of that time: a
-// compaction clears the rest (SPEC 4.6).
+// StillSeen lists the spans that the remaining messages show, with the hashes
+// of that time: a compaction clears the rest (SPEC 4.6).
 func (c *Conversation) StillSeen() []tool.Span {
 	last := map[string]tool.Hash{}
 	var all []tool.Span
@@ -191,12 +193,12 @@ func (c *Conversation) Due() string {
 	return WhyFull
 }
 
-// Spiral reports whether compaction does not help: the window was filled again and again with
-// nothing new (SPEC 6.7).
+// Spiral reports whether compaction does not help: the window was filled again
+// and again with nothing new (SPEC 6.7).
 func (c *Conversation) Spiral() bool { return c.compact.idle >= maxIdle && !c.compact.news }
 
-// Blocked reports whether calls must not run: the window is critical, and compaction is off or
-// could not help (SPEC 4.2).
+// Blocked reports whether calls must not run: the window is critical, and
+// compaction is off or could not help (SPEC 4.2).
 func (c *Conversation) Blocked() bool {
 	return (c.compact.stuck || c.conf.Off()) && c.Tier() == Critical
 }

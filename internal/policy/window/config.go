@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Config is the numbers of SPEC 9; each is a key of the configuration. A zero value means the
-// default.
+// Config is the numbers of SPEC 9; each is a key of the configuration. A zero
+// value means the default.
 type Config struct {
 	// Tokenizer is how tokens are counted: bpe (a byte-pair vocabulary) or estimate.
 	Tokenizer string `json:"tokenizer,omitempty"`
@@ -21,15 +21,16 @@ type Config struct {
 	Moderate   float64 `json:"moderate,omitempty"`
 	Aggressive float64 `json:"aggressive,omitempty"`
 	Critical   float64 `json:"critical,omitempty"`
-	// Caps of one result, in tokens at a window of 16,384; they scale with the window, up to
-	// CapMost.
+	// Caps of one result, in tokens at a window of 16,384; they scale with the
+	// window, up to CapMost.
 	CapNormal     int `json:"cap_normal,omitempty"`
 	CapModerate   int `json:"cap_moderate,omitempty"`
 	CapAggressive int `json:"cap_aggressive,omitempty"`
 	CapCritical   int `json:"cap_critical,omitempty"`
 	CapMost       int `json:"cap_most,omitempty"`
-	// CompactAt is when a compaction is due; CompactApart is the least number of seconds between
-	// two that are not critical; Free is how much one must free to be worth it.
+	// CompactAt is when a compaction is due; CompactApart is the least number
+	// of seconds between two that are not critical; Free is how much one must
+	// free to be worth it.
 	CompactAt    float64 `json:"compact_at,omitempty"`    // percent
 	CompactApart float64 `json:"compact_apart,omitempty"` // seconds
 	DedupAt      float64 `json:"dedup_at,omitempty"`      // percent

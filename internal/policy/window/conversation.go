@@ -1,10 +1,10 @@
-// Package window turns a session's events into the next request: a fold that keeps the
-// conversation as messages, and a builder that encodes each part once and appends it, so that
-// every request is a prefix of the next (SPEC 9.4).
+// Package window turns a session's events into the next request: a fold that
+// keeps the conversation as messages, and a builder that encodes each part once
+// and appends it, so that every request is a prefix of the next (SPEC 9.4).
 //
-// It promises that every call in a request is followed by exactly one result, and that the
-// same events produce the same bytes. It reads nothing but events, so a resumed session and a
-// live one produce the same requests.
+// It promises that every call in a request is followed by exactly one result,
+// and that the same events produce the same bytes. It reads nothing but events,
+// so a resumed session and a live one produce the same requests.
 package window
 
 import (
@@ -25,17 +25,17 @@ type Conversation struct {
 	rebases  int
 	messages []llm.Message
 	about    []about // of each message
-	// tail is the message under construction: results of the running step and what was appended
-	// after them. It is added to messages when the next request is sent, so that all of a step
-	// is one message.
+	// tail is the message under construction: results of the running step and
+	// what was appended after them. It is added to messages when the next
+	// request is sent, so that all of a step is one message.
 	tail      llm.Message
 	tailAbout about
 	open      []llm.Call          // calls without a result, in order
 	ids       map[string]struct{} // of all calls so far
 
 	conf Config
-	// asked is the number of messages in each of the last two different requests of this prefix;
-	// 0 none.
+	// asked is the number of messages in each of the last two different
+	// requests of this prefix; 0 none.
 	asked [2]int
 
 	counter Counter // nil: Estimate
@@ -153,8 +153,9 @@ func (c *Conversation) Apply(e event.Event) {
 	}
 }
 
-// unique gives calls ids that no other call of the conversation has: some models count from 0
-// in each reply, and other APIs refuse repeated ids. The log keeps the original ids.
+// unique gives calls ids that no other call of the conversation has: some
+// models count from 0 in each reply, and other APIs refuse repeated ids. The
+// log keeps the original ids.
 func (c *Conversation) unique(m llm.Message) llm.Message {
 	copied := false
 	for i, p := range m.Parts {
@@ -198,8 +199,8 @@ func (c *Conversation) rebased(b event.Rebased) {
 	c.asked = [2]int{}
 }
 
-// endBefore returns the last message of the request before the one that ends in last, -1 if
-// there is none in this prefix.
+// endBefore returns the last message of the request before the one that ends in
+// last, -1 if there is none in this prefix.
 func (c *Conversation) endBefore(last int) int {
 	if c.asked[0] <= last {
 		return c.asked[0] - 1
@@ -212,8 +213,8 @@ func append2(m llm.Message, ps ...llm.Part) llm.Message {
 	return m
 }
 
-// push adds a message. Its tokens are added if they are not counted yet; those of the tail
-// are.
+// push adds a message. Its tokens are added if they are not counted yet; those
+// of the tail are.
 func (c *Conversation) push(m llm.Message, a about) {
 	if len(m.Parts) == 0 {
 		return
@@ -233,8 +234,8 @@ func (c *Conversation) tailed(p llm.Part) int {
 	return n
 }
 
-// note appends a text to the step under construction, or after the last message if there is
-// none.
+// note appends a text to the step under construction, or after the last message
+// if there is none.
 func (c *Conversation) note(text string) {
 	if c.tail.Role == "" {
 		c.tail.Role = llm.User

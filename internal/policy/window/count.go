@@ -6,13 +6,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Counter counts the tokens of a text. A tokenizer may replace the estimate; it is called once
-// for each part, and never before the first request.
+// Counter counts the tokens of a text. A tokenizer may replace the estimate; it
+// is called once for each part, and never before the first request.
 type Counter interface{ Count(text string) int }
 
-// Estimate is the Counter that needs no vocabulary. It weighs each rune by its kind and by the
-// runes before it, in hundredths of a token, in the way byte-pair vocabularies of the large
-// models split text:
+// Estimate is the Counter that needs no vocabulary. It weighs each rune by its
+// kind and by the runes before it, in hundredths of a token, in the way
+// byte-pair vocabularies of the large models split text:
 //
 //   - a word costs 0.55 for its first letter and 0.15 for each further one: an
 //     English word with its space is about 1.1; a change from small to capital
@@ -90,8 +90,8 @@ func lower(r rune) bool { return r >= 'a' && r <= 'z' }
 func upper(r rune) bool { return r >= 'A' && r <= 'Z' }
 func digit(r rune) bool { return r >= '0' && r <= '9' }
 
-// head returns the size in bytes of the longest beginning of s, in whole runes, with at most
-// limit tokens, and its tokens. limit -1 is none.
+// head returns the size in bytes of the longest beginning of s, in whole runes,
+// with at most limit tokens, and its tokens. limit -1 is none.
 func head(s string, limit int) (bytes, tokens int) {
 	sum, first, before := 0, rune(0), rune(0)
 	for i := 0; i < len(s); {
@@ -192,8 +192,8 @@ type calibration struct {
 	sent   int     // the count of the request in flight
 }
 
-// Factors outside these limits do not measure the count: a provider that leaves out cached
-// tokens, a gateway with its own count.
+// Factors outside these limits do not measure the count: a provider that leaves
+// out cached tokens, a gateway with its own count.
 const (
 	oddest  = 4.0
 	smooth  = 0.3

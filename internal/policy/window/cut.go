@@ -6,10 +6,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Cut keeps the start and the end of a text within a number of tokens, counted by Estimate. In
-// between it notes how much was left out, and the text that where returns. It cuts between
-// lines, except in a line over half the limit, which it marks, and never inside a rune. cut is
-// false if the text fits as it is.
+// Cut keeps the start and the end of a text within a number of tokens, counted
+// by Estimate. In between it notes how much was left out, and the text that
+// where returns. It cuts between lines, except in a line over half the limit,
+// which it marks, and never inside a rune. cut is false if the text fits as it
+// is.
 func Cut(s string, tokens int, where func() string) (out string, cut bool) {
 	if Fits(s, tokens) {
 		return s, false
@@ -17,7 +18,8 @@ func Cut(s string, tokens int, where func() string) (out string, cut bool) {
 	return Narrow(tool.Gap{Head: s, Where: where()}, tokens).Text(), true
 }
 
-// Narrow shortens the ends of an output, so that its text has at most this number of tokens.
+// Narrow shortens the ends of an output, so that its text has at most this
+// number of tokens.
 func Narrow(g tool.Gap, tokens int) *tool.Gap {
 	_, n := head(g.Where, -1)
 	rest := max(tokens-n-40, tokens/4, 1)
@@ -45,8 +47,8 @@ func Fits(s string, tokens int) bool {
 	return n == len(s)
 }
 
-// headLines returns whole lines with at most this number of tokens, or a part of the first
-// line if it is too long.
+// headLines returns whole lines with at most this number of tokens, or a part
+// of the first line if it is too long.
 func headLines(s string, tokens int) string {
 	n, _ := head(s, tokens)
 	h := s[:n]

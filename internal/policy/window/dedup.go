@@ -9,10 +9,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// WhyDedup is the reason of a compaction that only replaces reads that a newer read covers.
+// WhyDedup is the reason of a compaction that only replaces reads that a newer
+// read covers.
 const WhyDedup = "dedup"
 
-// again is by how much of the limit the conversation must grow before it is examined again.
+// again is by how much of the limit the conversation must grow before it is
+// examined again.
 const again = 0.03
 
 // readArgs is the arguments of the read tool that matter here.
@@ -34,9 +36,9 @@ func (l lines) covers(m lines) bool {
 	return m.to > 0 && max(l.from, 1) <= max(m.from, 1) && (l.to <= 0 || m.to <= l.to)
 }
 
-// Dedup drops older reads of files that were read again (SPEC 9.5): over 80 %, if that and the
-// released results free at least a quarter of the conversation. ok is false if it is not worth
-// it.
+// Dedup drops older reads of files that were read again (SPEC 9.5): over 80 %,
+// if that and the released results free at least a quarter of the conversation.
+// ok is false if it is not worth it.
 func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 	limit := c.Limit()
 	if c.Percent() <= c.conf.filled().DedupAt || len(c.open) > 0 || float64(c.calib.of(c.bodyN-c.compact.looked)) < again*float64(limit) {

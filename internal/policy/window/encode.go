@@ -2,8 +2,8 @@ package window
 
 import "github.com/pawl-agent/pawl/internal/core/llm"
 
-// Encode encodes a single request that is not part of the conversation, such as the one for a
-// summary. A nil codec leaves it unchanged.
+// Encode encodes a single request that is not part of the conversation, such as
+// the one for a summary. A nil codec leaves it unchanged.
 func Encode(codec llm.Codec, r *llm.Request) error {
 	if codec == nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// ledger is what must survive any compaction, taken from the log and never from a summary: the
-// user's prompts, decisions, changed files, failures with their evidence, the plan. Its size
-// is limited; the oldest entries are dropped.
+// ledger is what must survive any compaction, taken from the log and never from
+// a summary: the user's prompts, decisions, changed files, failures with their
+// evidence, the plan. Its size is limited; the oldest entries are dropped.
 type ledger struct {
 	prompts   []said
 	decisions []string
@@ -216,8 +216,8 @@ func targetOf(c llm.Call, d event.CallDone) string {
 	return clip(string(c.Args), 120)
 }
 
-// evidence is the part of the output that shows a failure: the first line that looks like an
-// error, and the last lines.
+// evidence is the part of the output that shows a failure: the first line that
+// looks like an error, and the last lines.
 func evidence(d event.CallDone) string {
 	lines := strings.Split(strings.TrimSpace(d.Result.Text), "\n")
 	out := ""
@@ -323,8 +323,9 @@ func section(out *strings.Builder, title string, lines []string, tokens int) (us
 	return used
 }
 
-// said returns the prompts before the last kept ones, word for word, with at most this number
-// of tokens: the first and the newest whole, long ones in between cut.
+// said returns the prompts before the last kept ones, word for word, with at
+// most this number of tokens: the first and the newest whole, long ones in
+// between cut.
 func (l *ledger) said(kept, tokens int) string {
 	ps := l.prompts[:max(0, len(l.prompts)-kept)]
 	if len(ps) == 0 {

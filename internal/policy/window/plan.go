@@ -39,9 +39,9 @@ type Plan struct {
 	conv     *Conversation
 }
 
-// Plan makes the plan of a compaction: which steps are kept, what replaces the older ones, and
-// the request for the summary. It changes nothing. The conversation must not change before
-// Compacted is called.
+// Plan makes the plan of a compaction: which steps are kept, what replaces the
+// older ones, and the request for the summary. It changes nothing. The
+// conversation must not change before Compacted is called.
 func (c *Conversation) Plan(why, focus string) Plan {
 	limit := c.Limit()
 	if why == WhyLength && (limit == 0 || c.Tokens() < limit) {
@@ -82,9 +82,9 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	return p
 }
 
-// boundary returns how many of the oldest messages must go so that the rest has at most this
-// number of tokens, and how many prompts are in the rest. Steps stay whole, and the newest one
-// stays.
+// boundary returns how many of the oldest messages must go so that the rest has
+// at most this number of tokens, and how many prompts are in the rest. Steps
+// stay whole, and the newest one stays.
 func (c *Conversation) boundary(tokens int) (older, prompts int) {
 	older = len(c.messages)
 	sum, n := c.tailAbout.tokens, 0
@@ -114,8 +114,8 @@ func (c *Conversation) boundary(tokens int) (older, prompts int) {
 	return older, prompts
 }
 
-// ask builds the request for the summary: the older messages as a record, cut to a size that
-// fits any window.
+// ask builds the request for the summary: the older messages as a record, cut
+// to a size that fits any window.
 func (p *Plan) ask(body int) {
 	c := p.conv
 	room := min(body*partRecord/100, 32_000)
@@ -180,8 +180,8 @@ func record(m llm.Message, most int) string {
 	return b.String()
 }
 
-// fallback is the summary without a model: the notes so far, and the agent's last text before
-// the kept steps.
+// fallback is the summary without a model: the notes so far, and the agent's
+// last text before the kept steps.
 func (c *Conversation) fallback(older, tokens int) string {
 	var said []string
 	left := tokens * 6 / 10
@@ -241,8 +241,8 @@ func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
 		e.Pointers = append(e.Pointers, x)
 	}
 	after -= freed
-	// If that is not enough, results are dropped: the oldest first, and those of the newest
-	// step only if nothing else helps.
+	// If that is not enough, results are dropped: the oldest first, and those
+	// of the newest step only if nothing else helps.
 	after = p.drop(&e, after, p.target, false)
 	if limit := c.calib.to(c.Limit()) - c.headN; limit > 0 && after > limit*9/10 {
 		after = p.drop(&e, after, limit*8/10, true)
@@ -277,8 +277,8 @@ func (c *Conversation) after(e event.Compacted) int {
 	return n
 }
 
-// drop adds pointers until the messages count no more than target. newest permits dropping
-// results of the newest step too.
+// drop adds pointers until the messages count no more than target. newest
+// permits dropping results of the newest step too.
 func (p Plan) drop(e *event.Compacted, after, target int, newest bool) int {
 	c := p.conv
 	last := len(c.messages)

@@ -14,8 +14,8 @@ type Share struct {
 	Tokens int
 }
 
-// Report lists what fills the window, part by part (SPEC 9.7). Tokens are in the provider's
-// count.
+// Report lists what fills the window, part by part (SPEC 9.7). Tokens are in
+// the provider's count.
 type Report struct {
 	Window    int // the model's, 0: not known
 	Limit     int // the largest request, 0: not known

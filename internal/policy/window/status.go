@@ -9,10 +9,10 @@ import (
 // WhyStatus is the beginning of the Noted.Why of a status message; the tier follows.
 const WhyStatus = "window."
 
-// Status returns a message about how full the window is, if one is due (SPEC 9.3): when the
-// tier changed since the last message, and only if compaction is off or could not help, since
-// percentages make models rush. With the status "always" it is due whenever the tier changes,
-// and at the start.
+// Status returns a message about how full the window is, if one is due (SPEC
+// 9.3): when the tier changed since the last message, and only if compaction is
+// off or could not help, since percentages make models rush. With the status
+// "always" it is due whenever the tier changes, and at the start.
 func (c *Conversation) Status() (n event.Noted, due bool) {
 	t := c.Tier()
 	always := c.conf.Status == "always"

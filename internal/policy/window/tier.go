@@ -17,8 +17,9 @@ const (
 	unknownWindow = 128_000 // assumed for a model whose window is not known
 )
 
-// reserved is the part of a window that is kept free for the reply: the longest reply, but at
-// most an eighth of the window. Requests ask for no longer reply than what is left (Room).
+// reserved is the part of a window that is kept free for the reply: the longest
+// reply, but at most an eighth of the window. Requests ask for no longer reply
+// than what is left (Room).
 func reserved(window, maxOutput int) int {
 	if maxOutput <= 0 {
 		maxOutput = 8192
@@ -26,8 +27,8 @@ func reserved(window, maxOutput int) int {
 	return min(maxOutput, window/8)
 }
 
-// Limit is the largest request in tokens: the window without the reserved reply, and less than
-// a request that a provider refused. 0: not known.
+// Limit is the largest request in tokens: the window without the reserved
+// reply, and less than a request that a provider refused. 0: not known.
 func (c *Conversation) Limit() int {
 	limit := 0
 	if c.info.Window > 0 {
@@ -54,8 +55,8 @@ func (c *Conversation) Percent() float64 {
 // Tier returns the tier for Percent.
 func (c *Conversation) Tier() Tier { return c.conf.Tier(c.Percent()) }
 
-// Room returns the longest reply, in tokens, with which request and reply fit the window; 0 if
-// that is not known.
+// Room returns the longest reply, in tokens, with which request and reply fit
+// the window; 0 if that is not known.
 func (c *Conversation) Room() int {
 	if c.info.Window <= 0 {
 		return 0
@@ -63,8 +64,8 @@ func (c *Conversation) Room() int {
 	return max(c.info.Window-c.Tokens()*102/100-64, 256)
 }
 
-// Urgency returns how urgent a compaction is (SPEC 9.8): none, low, medium, high, critical. A
-// limit belongs to the level below it.
+// Urgency returns how urgent a compaction is (SPEC 9.8): none, low, medium,
+// high, critical. A limit belongs to the level below it.
 func Urgency(percent float64) string {
 	switch {
 	case percent <= 70:
@@ -79,8 +80,8 @@ func Urgency(percent float64) string {
 	return "critical"
 }
 
-// CallsLeft estimates how many more calls fit into the window, with a tenth of it kept free,
-// from the results so far; at most 50 (SPEC 9.3).
+// CallsLeft estimates how many more calls fit into the window, with a tenth of
+// it kept free, from the results so far; at most 50 (SPEC 9.3).
 func (c *Conversation) CallsLeft() int {
 	limit, average := c.Limit(), 400 // the specification's size of an unknown result
 	most := c.conf.filled().CallsMost
@@ -93,9 +94,9 @@ func (c *Conversation) CallsLeft() int {
 	return min(most, max(0, limit*9/10-c.Tokens())/average)
 }
 
-// ResultCap returns how many tokens, by Estimate, of the next result are shown: the tier's
-// cap, and at most the call's share of what is left, so that the results of one step do not
-// overfill the window.
+// ResultCap returns how many tokens, by Estimate, of the next result are shown:
+// the tier's cap, and at most the call's share of what is left, so that the
+// results of one step do not overfill the window.
 func (c *Conversation) ResultCap() int {
 	n := c.conf.Cap(c.Tier(), c.info.Window)
 	if limit := c.Limit(); limit > 0 {
