@@ -14,8 +14,7 @@ type course struct {
 	op       string     // the operation that is open, "" for none
 	open     []llm.Call // calls without a result, in the order asked
 	plan     []tool.Item
-	said     string             // the newest words of the model
-	aside    *event.SideRequest // a request beside the conversation that is in flight
+	said     string // the newest words of the model
 }
 
 // Apply is part of event.Fold.
@@ -39,14 +38,6 @@ func (c *course) Apply(e event.Event) {
 		}
 	case event.Planned:
 		c.plan = b.Items
-	case event.SideRequest:
-		c.aside = &b
-	case event.Charged:
-		if c.aside != nil && c.aside.By == b.By {
-			c.aside = nil
-		}
-	case event.Compacted:
-		c.aside = nil
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, 
 	}
 	t := verify.New(verify.Config{
 		Tools: s.cfg.Tools, Shell: s.cfg.Shell != nil, Files: s.cfg.Files, Env: s.env, Person: s.cfg.Person,
-		Evidence: s.proof, Record: s.record, Spill: s.spill, Now: s.cfg.Now, Standing: diagnosed{s}.stands,
+		Evidence: s.proof, Record: s.record, Spill: s.spill, Now: s.cfg.Now, Standing: s.diagnosed.Standing,
 	}, loop)
 	defer s.children.Stop(interrupted("the turn's end"))
 	for round := 0; ; {

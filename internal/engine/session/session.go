@@ -23,10 +23,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/consent"
+	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
 	"github.com/pawl-agent/pawl/internal/engine/rights"
+	"github.com/pawl-agent/pawl/internal/engine/routing"
+	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
@@ -151,16 +154,17 @@ type Session struct {
 	children  *children.Children
 
 	spending *spending.Account
-	side     *sideRequests
+	side     *side.Requests
 	window   *contextWindow
-	router   *router
+	router   *routing.Router
 	tasks    *taskPhases
 	answers  *answers.Cache
 	consent  *consent.Judge
 	counting sync.Once // with the better counter
 
-	changes *changes.Recorder
-	hooks   *hooks.Hooks
+	changes   *changes.Recorder
+	hooks     *hooks.Hooks
+	diagnosed *diagnosed.Stage
 }
 
 // Open opens the session of cfg.ID: a new one when the log has no event of it,
@@ -180,12 +184,13 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Masked: turn.Results{Mask: cfg.Mask.String}.Masked, Now: cfg.Now, Record: s.record,
 		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.window.resultCap()) },
 	})
-	s.side = &sideRequests{s.state, s.spending}
+	s.side = &side.Requests{Model: s.inUse, Spending: s.spending, Record: s.record}
 	s.window = &contextWindow{s.state, s.side}
-	s.router = &router{s.state, s.ops, s.side, s.answers}
 	s.tasks = &taskPhases{s.state, s.ops}
 	s.rights = rights.New(rights.Config{
-		Policy: s.perm, Record: s.record, Keep: cfg.Keep, Route: s.router.grantRight, Parent: cfg.child.rights, ReadOnly: agent != nil && agent.ReadOnly,
+		Policy: s.perm, Record: s.record, Keep: cfg.Keep, Route: func(ctx context.Context, right, by, what string) error {
+			return s.router.GrantRight(ctx, right, by, what)
+		}, Parent: cfg.child.rights, ReadOnly: agent != nil && agent.ReadOnly,
 	})
 	if s.letGo, err = hold(cfg); err != nil {
 		return nil, err
@@ -203,6 +208,11 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s.spending.Use(s.log)
 	s.answers.Use(s.log)
 	s.rights.Use(s.log)
+	s.router = routing.New(routing.Config{
+		Route: cfg.Route, Person: cfg.Person, Log: s.log, Fold: &s.routing, Record: s.record, Running: s.ops.context,
+		Model: s.info, Mode: s.mode, Side: s.side, Answers: s.answers,
+	})
+	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, Tell: s.ops.tellLater}
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
 		Locks: cfg.Locks, Agent: agent != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.exclusive,
@@ -294,9 +304,7 @@ func (s *Session) closeOpenCalls(told children.Recovered) []event.Draft {
 		}})
 	}
 	ds = append(ds, told.Note()...)
-	if s.aside != nil {
-		ds = append(ds, event.Draft{Body: lost(*s.aside)})
-	}
+	ds = append(ds, s.beside.Lost()...)
 	if s.op != "" {
 		ds = append(ds, event.Draft{Cause: s.course.began, Body: event.OpDone{Op: s.op, Outcome: event.UnknownDone, Error: &event.Fault{
 			Category: string(fault.Cancellation), Message: "pawl was stopped while this ran",

@@ -39,7 +39,7 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 		}, s.cfg.Stages.Gates...),
 		// The journal's snapshot comes last: what is refused here never began.
 		Start: append(append([]turn.Starter{seen, permission}, s.cfg.Stages.Start...), s.changes),
-		After: append([]turn.After{s.changes, s.hooks, diagnosed{s}, permission}, s.cfg.Stages.After...),
+		After: append([]turn.After{s.changes, s.hooks, s.diagnosed, permission}, s.cfg.Stages.After...),
 	}
 }
 

@@ -12,7 +12,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/children"
+	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/routing"
+	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/hints"
@@ -46,11 +49,12 @@ type state struct {
 	guidance guidance
 	hints    hints.Fold
 	memory   memory.Fold
-	routing  routing
+	routing  routing.Fold
 	outside  outside
-	broken   broken
 
 	childFold  children.Fold
+	diagnoses  diagnosed.Fold
+	beside     side.Fold
 	changeFold changes.Fold
 }
 
@@ -63,7 +67,7 @@ func newState(cfg Config) *state {
 // folds lists the session's state. Those that look at others come after them.
 func (s *state) folds() []event.Fold {
 	fs := []event.Fold{
-		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, bodyFold(s.routing.apply), bodyFold(s.outside.apply), bodyFold(s.broken.apply),
+		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, &s.routing, bodyFold(s.outside.apply), &s.diagnoses, &s.beside,
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		&s.childFold, machinesFold{s}, milestones{s},
 	}

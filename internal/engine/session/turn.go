@@ -27,7 +27,7 @@ func (s *Session) turn(r *run) {
 // answered brings a turn to its end: without a model where it needs none, or
 // with it.
 func (s *Session) answered(ctx context.Context, until verify.Verifier) (event.End, error) {
-	if err := s.router.route(); err != nil {
+	if err := s.router.Next(); err != nil {
 		return turn.EndOf(err)
 	}
 	for _, known := range []func(context.Context) (bool, error){s.answers.PreferOnly, s.answers.Recall} {
@@ -81,7 +81,7 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 	if err := s.paused(s.ops.context()); err != nil { // asked for while a request was tried again
 		return nil, nil, err
 	}
-	if err := s.router.route(); err != nil {
+	if err := s.router.Next(); err != nil {
 		return nil, nil, err
 	}
 	room := s.window.replyRoom()

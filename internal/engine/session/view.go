@@ -75,7 +75,7 @@ func (v *View) Began() int64 { return v.s.log.Began() }
 // Route is what the running or last turn of a person was taken for; a zero one
 // where prompts are not routed.
 func (v *View) Route() event.Routed {
-	return eventlog.Look(v.s.log, func() event.Routed { return v.s.routing.now })
+	return eventlog.Look(v.s.log, v.s.routing.Now)
 }
 
 // Window is what fills the context window.

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -16,7 +17,7 @@ import (
 // contextWindow keeps the conversation within what the model can take.
 type contextWindow struct {
 	*state
-	side *sideRequests
+	side *side.Requests
 }
 
 // resultCap is how many tokens of the next result the model is shown.
@@ -115,7 +116,7 @@ func (s *Session) compaction() *turn.Compaction {
 
 // summary asks the model for the summary of a plan.
 func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, error) {
-	reply, err := s.side.complete(ctx, sideRequest{by: bySummary, ask: *p.Ask, input: p.Input})
+	reply, err := s.side.Complete(ctx, side.Request{By: bySummary, Ask: *p.Ask, Input: p.Input})
 	if err != nil {
 		return "", err
 	}
@@ -128,15 +129,6 @@ func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, err
 
 // bySummary is Charged.By of a summary.
 const bySummary = "compaction"
-
-// lost is what a request beside the conversation cost that was in flight when
-// the process died: at most what was set aside.
-func lost(a event.SideRequest) event.Charged {
-	return event.Charged{
-		By: a.By, Model: a.Model, Usage: llm.Usage{Known: true, Input: a.Input}, USD: a.Reserved,
-		Guess: true, Unknown: true, Requests: 1,
-	}
-}
 
 // recordAndCount is record for the loop. Once the first request has gone out,
 // the better counter is fetched, and counts the conversation beside whatever

@@ -1,4 +1,10 @@
-package session
+// Package diagnosed tells what a call's changes broke, as language servers see it
+// (SPEC 12.2): in the call's own result, or in a later one where the server takes
+// longer.
+//
+// What it tells is no proof of anything: a command's result is left as the command
+// printed it, for checks are read from there, and the model is told beside it.
+package diagnosed
 
 import (
 	"context"
@@ -13,19 +19,24 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
-// diagnosed is the stage after a call that tells what its changes broke, as
-// language servers see it (SPEC 12.2): in the call's own result, or in a later
-// one where the server takes longer. What it tells is no proof of anything: a
-// command's result is left as the command printed it, for checks are read from
-// there, and the model is told beside it.
-type diagnosed struct{ s *Session }
+// Stage is the stage after a call.
+type Stage struct {
+	Watch  tool.CodeWatch // nil: there are no servers
+	Store  event.Blobs    // what files held before
+	Log    *eventlog.Log
+	Fold   *Fold // one of Log's
+	Record func(context.Context, ...event.Draft) error
+	// Tell keeps what the model is told before its next request.
+	Tell func(event.Draft) bool
+}
 
-// broken is what the log knows of what changes broke.
-type broken struct{ errors int }
+// Fold is what the log knows of what changes broke. The zero value is ready.
+type Fold struct{ errors int }
 
-// apply is part of a fold. Servers of an earlier process told this one nothing.
-func (k *broken) apply(b event.Body) {
-	switch b := b.(type) {
+// Apply is part of event.Fold. Servers of an earlier process told this one
+// nothing.
+func (k *Fold) Apply(e event.Event) {
+	switch b := e.Body.(type) {
 	case event.Diagnosed:
 		k.errors = b.Errors
 	case event.Resumed:
@@ -43,8 +54,8 @@ const brokenShown = 10
 const serverMissing = "lsp"
 
 // After is part of turn.After.
-func (d diagnosed) After(ctx context.Context, r *turn.Ran) error {
-	watch := d.s.cfg.CodeWatch
+func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
+	watch := d.Watch
 	if watch == nil || !r.Started {
 		return nil
 	}
@@ -54,7 +65,7 @@ func (d diagnosed) After(ctx context.Context, r *turn.Ran) error {
 		if r.Result.Command == "" && r.Records == nil {
 			r.Note(text)
 		} else {
-			d.s.ops.tellLater(event.Draft{Body: event.Noted{Why: "lsp", Text: text}})
+			d.Tell(event.Draft{Body: event.Noted{Why: "lsp", Text: text}})
 		}
 	}
 	ds := d.outcome(r.Call.ID, found)
@@ -64,35 +75,35 @@ func (d diagnosed) After(ctx context.Context, r *turn.Ran) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	return d.s.record(context.WithoutCancel(ctx), ds...)
+	return d.Record(context.WithoutCancel(ctx), ds...)
 }
 
 // outcome records what servers say where it is another outcome than before.
-func (d diagnosed) outcome(call string, found []tool.Diagnostic) []event.Draft {
+func (d *Stage) outcome(call string, found []tool.Diagnostic) []event.Draft {
 	errors := 0
-	for _, x := range d.s.cfg.CodeWatch.Standing() {
+	for _, x := range d.Watch.Standing() {
 		if x.Severity == tool.SeverityError {
 			errors++
 		}
 	}
-	if len(found) == 0 && errors == eventlog.Look(d.s.log, func() int { return d.s.broken.errors }) {
+	if len(found) == 0 && errors == eventlog.Look(d.Log, func() int { return d.Fold.errors }) {
 		return nil
 	}
 	kept := found[:min(len(found), foundKept)]
 	return []event.Draft{{Body: event.Diagnosed{Call: call, Found: kept, More: len(found) - len(kept), Errors: errors}}}
 }
 
-// stands is what the turn's verifier may ask: which errors that changes of this
+// Standing is what the turn's verifier may ask: which errors that changes of this
 // session brought are there at its end. What comes only now is recorded, for no
 // later call may tell it.
-func (d diagnosed) stands(ctx context.Context) ([]tool.Diagnostic, error) {
-	watch := d.s.cfg.CodeWatch
+func (d *Stage) Standing(ctx context.Context) ([]tool.Diagnostic, error) {
+	watch := d.Watch
 	if watch == nil {
 		return nil, nil
 	}
 	watch.Settle(ctx)
 	if ds := d.outcome("", relevant(watch.Changed(ctx, nil))); len(ds) > 0 {
-		if err := d.s.record(ctx, ds...); err != nil {
+		if err := d.Record(ctx, ds...); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +116,7 @@ func relevant(found []tool.Diagnostic) []tool.Diagnostic {
 }
 
 // changes are the files of a call, each once, with what they held before it.
-func (d diagnosed) changes(files []event.FileChanged) []tool.CodeChange {
+func (d *Stage) changes(files []event.FileChanged) []tool.CodeChange {
 	var out []tool.CodeChange
 	for _, f := range files {
 		if slices.ContainsFunc(out, func(c tool.CodeChange) bool { return c.Path == f.Path }) {
@@ -113,7 +124,7 @@ func (d diagnosed) changes(files []event.FileChanged) []tool.CodeChange {
 		}
 		c := tool.CodeChange{Path: f.Path, Existed: f.Before != ""}
 		if c.Existed {
-			c.Before = func(ctx context.Context) ([]byte, error) { return d.s.cfg.Store.Get(ctx, string(f.Before)) }
+			c.Before = func(ctx context.Context) ([]byte, error) { return d.Store.Get(ctx, string(f.Before)) }
 		}
 		out = append(out, c)
 	}

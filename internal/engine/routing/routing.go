@@ -1,4 +1,11 @@
-package session
+// Package routing takes a person's prompts for questions, commands, preferences or
+// edits (SPEC 13).
+//
+// It promises that each prompt of a person is routed before the first request that
+// takes it along, and recorded with what decided; that a route sets the rights a
+// turn starts with and never takes any back that a person gave; and that nothing
+// that fails in it fails the turn. What a prompt is, policy/route judges.
+package routing
 
 import (
 	"context"
@@ -9,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/route"
@@ -27,15 +35,16 @@ const (
 	routeTime   = 15 * time.Second
 )
 
-// routing folds what is needed to route a person's prompts.
-type routing struct {
+// Fold is what is needed to route a person's prompts. The zero value is ready.
+type Fold struct {
 	open    bool             // a turn runs
 	waiting []event.Prompted // a person's prompts without a route
 	now     event.Routed     // of the turn since a person last began one
 }
 
-func (r *routing) apply(b event.Body) {
-	switch b := b.(type) {
+// Apply is part of event.Fold.
+func (r *Fold) Apply(e event.Event) {
+	switch b := e.Body.(type) {
 	case event.Prompted:
 		if b.Source == event.Person {
 			if !r.open {
@@ -51,31 +60,48 @@ func (r *routing) apply(b event.Body) {
 	}
 }
 
-// router takes a person's prompts for questions, commands, preferences or edits.
-type router struct {
-	*state
-	ops     *operations
-	side    *sideRequests
-	answers *answers.Cache
+// Now is what the running or last turn of a person was taken for; a zero one where
+// prompts are not routed. Its caller looks in a View of the log.
+func (r *Fold) Now() event.Routed { return r.now }
+
+// Config is what a router needs of its session.
+type Config struct {
+	Route  route.Config
+	Person bool // somebody is there to answer
+	Log    *eventlog.Log
+	Fold   *Fold // one of Log's
+	Record func(context.Context, ...event.Draft) error
+	// Running is the context of the turn that runs.
+	Running func() context.Context
+	Model   func() llm.Info // in use
+	Mode    func() permission.Mode
+	Side    *side.Requests
+	Answers *answers.Cache
 }
 
-// route routes the prompts of a person that the next request is the first to
+// Router routes the prompts of one session.
+type Router struct{ Config }
+
+// New makes a router.
+func New(c Config) *Router { return &Router{c} }
+
+// Next routes the prompts of a person that the next request is the first to
 // take along (SPEC 13.1). What checks, hooks and parents say is not routed
 // (SPEC 13.2).
-func (s *router) route() error {
-	if s.cfg.Route.Mode == "" || s.cfg.Route.Mode == route.Off {
+func (s *Router) Next() error {
+	if s.Route.Mode == "" || s.Route.Mode == route.Off {
 		return nil
 	}
 	var waiting []event.Prompted
 	var now event.Routed
 	preference := ""
-	s.log.View(func() {
-		waiting, now, preference = slices.Clone(s.routing.waiting), s.routing.now, s.answers.Preference()
+	s.Log.View(func() {
+		waiting, now, preference = slices.Clone(s.Fold.waiting), s.Fold.now, s.Answers.Preference()
 	})
 	if len(waiting) == 0 {
 		return nil
 	}
-	ctx, next := s.ops.context(), now
+	ctx, next := s.Running(), now
 	for _, p := range waiting {
 		r, err := s.classify(ctx, p.Text, next.Route != "")
 		if err != nil {
@@ -84,10 +110,10 @@ func (s *router) route() error {
 		next = join(next, r)
 	}
 	ds := []event.Draft{{Body: next}}
-	if text := note(now, next); text != "" && !s.answers.Keeps(preference, next) {
+	if text := note(now, next); text != "" && !s.Answers.Keeps(preference, next) {
 		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRoute, Text: text}})
 	}
-	return s.record(ctx, ds...)
+	return s.Record(ctx, ds...)
 }
 
 // join returns what holds when a prompt joins a turn: the wider of both. One that
@@ -120,8 +146,8 @@ func note(before, now event.Routed) string {
 
 // classify returns what a prompt asks for. Nothing that fails in it fails the
 // turn: what is not known is an edit, with all rights.
-func (s *router) classify(ctx context.Context, prompt string, joins bool) (event.Routed, error) {
-	mode := s.cfg.Route.Mode
+func (s *Router) classify(ctx context.Context, prompt string, joins bool) (event.Routed, error) {
+	mode := s.Route.Mode
 	if mode != route.Auto {
 		return routed(mode, "flag", "", mode != route.Edit), nil
 	}
@@ -150,23 +176,23 @@ func routed(name, by, why string, firm bool) event.Routed {
 // worthAsking reports whether a model's answer could change anything: in a run
 // without a person a route widens by itself, and where each edit asks or is
 // denied anyway, no route is narrower.
-func (s *router) worthAsking() bool {
-	m := s.mode()
-	return s.cfg.Route.Model && s.cfg.Person && m != permission.Ask4All && m != permission.Plan && s.info().API != "offline"
+func (s *Router) worthAsking() bool {
+	m := s.Mode()
+	return s.Route.Model && s.Person && m != permission.Ask4All && m != permission.Plan && s.Model().API != "offline"
 }
 
 // askRoute asks the model in use, once. name is "" where it gave no answer, and
 // why is then what was wrong. An error means that the turn can not go on.
-func (s *router) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
+func (s *Router) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
 	ask := llm.Request{
-		Head:     llm.Head{Model: s.info().Model, System: route.Question},
+		Head:     llm.Head{Model: s.Model().Model, System: route.Question},
 		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(route.Fenced(prompt))}}},
 		Tail:     llm.Tail{MaxTokens: routeTokens},
 	}
-	reply, err := s.side.complete(ctx, sideRequest{
-		by: byRoute, ask: ask, input: budget.Guess(int64(len(route.Question) + len(ask.Messages[0].Text()))), limit: routeTime,
+	reply, err := s.Side.Complete(ctx, side.Request{
+		By: byRoute, Ask: ask, Input: budget.Guess(int64(len(route.Question) + len(ask.Messages[0].Text()))), Limit: routeTime,
 	})
-	if broken := s.log.Broken(); broken != nil {
+	if broken := s.Log.Broken(); broken != nil {
 		return "", "", broken
 	}
 	if ctx.Err() != nil {
@@ -181,9 +207,9 @@ func (s *router) askRoute(ctx context.Context, prompt string) (name, why string,
 	return "", "the model gave no route", nil
 }
 
-// grantRight adds to the running turn a right that its route lacks.
-func (s *router) grantRight(ctx context.Context, right, by, what string) error {
-	now := eventlog.Look(s.log, func() event.Routed { return s.routing.now })
+// GrantRight adds to the running turn a right that its route lacks.
+func (s *Router) GrantRight(ctx context.Context, right, by, what string) error {
+	now := eventlog.Look(s.Log, s.Fold.Now)
 	if slices.Contains(now.Rights, right) {
 		return nil
 	}
@@ -193,5 +219,5 @@ func (s *router) grantRight(ctx context.Context, right, by, what string) error {
 	}
 	r := routed(name, by, what, false)
 	r.Path = append(slices.Clone(now.Path), r.Path[1:]...)
-	return s.record(ctx, event.Draft{Body: r})
+	return s.Record(ctx, event.Draft{Body: r})
 }

@@ -1,0 +1,120 @@
+// Package side asks the model something beside the conversation: for a summary, or
+// what a prompt is.
+//
+// It promises that each request is reserved before it goes out, recorded before it
+// goes out and again with what it cost, and settled, whatever becomes of it; and
+// that one in flight when pawl died is charged with at most what was set aside for
+// it (Fold).
+package side
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/spending"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/window"
+)
+
+// Request is one of them.
+type Request struct {
+	By    string // Charged.By
+	Ask   llm.Request
+	Input int64         // its tokens, as pawl counts
+	Limit time.Duration // of the request once it is paid for; 0: none
+}
+
+// Requests sends them.
+type Requests struct {
+	Model    func() llm.Model // in use
+	Spending *spending.Account
+	Record   func(context.Context, ...event.Draft) error
+}
+
+// Complete reserves what a request beside the conversation may cost, records
+// that it goes out, sends it, records what it cost, and settles that: always
+// all of it. The reply is nil with an error. Where ctx ended, the error is why.
+func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) {
+	model := s.Model()
+	info := model.Info()
+	g, settle, err := s.Spending.Hold(ctx, budget.Ask{Price: info.Price, Input: q.Input, MaxOutput: q.Ask.Tail.MaxTokens, Child: true})
+	if err != nil {
+		return nil, errors.Join(context.Cause(ctx), err)
+	}
+	done := context.WithoutCancel(ctx)
+	if g.MaxTokens > 0 {
+		q.Ask.Tail.MaxTokens = min(g.MaxTokens, q.Ask.Tail.MaxTokens)
+	}
+	var codec llm.Codec
+	if m, ok := model.(llm.Encoded); ok {
+		codec = m.Codec()
+	}
+	if err := window.Encode(codec, &q.Ask); err != nil {
+		return nil, errors.Join(err, settle(done))
+	}
+	// Before it goes out: a process that dies meanwhile has spent it.
+	aside := event.SideRequest{By: q.By, Model: info.Ref(), Input: q.Input, Reserved: g.USD}
+	if err := s.Record(ctx, event.Draft{Body: aside}); err != nil {
+		return nil, errors.Join(err, settle(done))
+	}
+	rctx, cancel := ctx, context.CancelFunc(func() {})
+	if q.Limit > 0 {
+		rctx, cancel = context.WithTimeout(ctx, q.Limit)
+	}
+	reply, got, err := turn.Complete(rctx, model, &q.Ask)
+	cut := err != nil && rctx.Err() != nil // the provider may have read it
+	cancel()
+	// One that was refused cost nothing, and counts as a request all the same
+	// (SPEC 8.1).
+	charged := event.Charged{By: q.By, Model: info.Ref(), Usage: llm.Usage{Known: true}, USD: new(float64), Requests: 1}
+	var cost []event.Charged // the parent is charged for what was spent
+	if reply != nil || got > 0 || cut {
+		if charged.Guess = reply == nil || !reply.Usage.Known; charged.Guess {
+			charged.Usage = llm.Usage{Known: true, Input: q.Input, Output: budget.Guess(got)}
+		} else {
+			charged.Usage = reply.Usage
+		}
+		charged.USD = llm.Cost(info.Price, charged.Usage)
+		cost = append(cost, charged)
+	}
+	if rerr := errors.Join(s.Record(done, event.Draft{Body: charged}), settle(done, cost...)); rerr != nil {
+		return nil, rerr
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return reply, err
+}
+
+// Fold is the request that is in flight. The zero value is ready.
+type Fold struct{ open *event.SideRequest }
+
+// Apply is part of event.Fold.
+func (f *Fold) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.SideRequest:
+		f.open = &b
+	case event.Charged:
+		if f.open != nil && f.open.By == b.By {
+			f.open = nil
+		}
+	case event.Compacted:
+		f.open = nil
+	}
+}
+
+// Lost is what a request cost that was in flight when the process died: at most
+// what was set aside.
+func (f *Fold) Lost() []event.Draft {
+	if f.open == nil {
+		return nil
+	}
+	return []event.Draft{{Body: event.Charged{
+		By: f.open.By, Model: f.open.Model, Usage: llm.Usage{Known: true, Input: f.open.Input}, USD: f.open.Reserved,
+		Guess: true, Unknown: true, Requests: 1,
+	}}}
+}
