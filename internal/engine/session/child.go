@@ -61,7 +61,7 @@ func (s *Session) openChild(ctx context.Context, a children.Child) (children.Ses
 	c.Model, c.System, c.Tools, c.Shell = a.Model, a.System, a.Tools, a.Shell
 	c.Agents, c.Limits, c.Parent, c.Permission = a.Agents, a.Limits, s.spending, s.rights.Child(a.ReadOnly)
 	// What is for a person's prompts, or for the whole task, is the parent's.
-	c.Route, c.Autofix, c.Outside, c.Answers, c.Prefer, c.Trust = route.Config{}, nil, nil, nil, nil, nil
+	c.Route, c.Autofix, c.Outside, c.Joining, c.Answers, c.Prefer, c.Trust = route.Config{}, nil, nil, nil, nil, nil, nil
 	if about, rules := a.About, s.cfg.Rules; about != "" && rules != nil {
 		c.Rules = func(ctx context.Context, g Guidance) []string {
 			g.System = strings.TrimSuffix(g.System, about) // rules are looked for at its end

@@ -21,7 +21,7 @@ type Outside interface {
 	Offer(ctx context.Context, m llm.Info, wait bool) (set tool.Set, notes []string)
 }
 
-// outside is what the head has of the tools from outside.
+// outside is what the head has of the tools that join.
 type outside struct {
 	set  atomic.Pointer[tool.Set]
 	kept atomic.Bool // requests have a prefix to keep
@@ -35,6 +35,9 @@ func (o *outside) apply(b event.Body) {
 	}
 }
 
+// joinable reports whether there may be tools that join.
+func (s *state) joinable() bool { return s.cfg.Outside != nil || s.cfg.Joining != nil }
+
 // tools are those of the session as the head has them.
 func (s *state) tools() tool.Set {
 	if more := s.outside.set.Load(); more != nil {
@@ -43,12 +46,21 @@ func (s *state) tools() tool.Set {
 	return s.cfg.Tools
 }
 
-// offered asks for the tools from outside.
+// offered asks for the tools that join.
 func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
-	if s.cfg.Outside == nil {
+	if !s.joinable() {
 		return nil
 	}
-	set, notes := s.cfg.Outside.Offer(ctx, s.model.Info(), wait)
+	var set tool.Set
+	var notes []string
+	if s.cfg.Joining != nil {
+		set = s.cfg.Joining()
+	}
+	if s.cfg.Outside != nil {
+		var more tool.Set
+		more, notes = s.cfg.Outside.Offer(ctx, s.model.Info(), wait)
+		set = append(set, more...)
+	}
 	s.outside.set.Store(&set)
 	var ds []event.Draft
 	for _, n := range notes {
@@ -66,7 +78,7 @@ func (Rejoin) op() {}
 // join takes in the tools from outside before a turn's first request where that
 // costs no prefix.
 func (s *Session) join(ctx context.Context) error {
-	if s.cfg.Outside == nil || s.outside.kept.Swap(true) {
+	if !s.joinable() || s.outside.kept.Swap(true) {
 		return nil
 	}
 	notes := s.offered(ctx, true)

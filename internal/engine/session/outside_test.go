@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
@@ -76,5 +77,53 @@ func TestOutside(t *testing.T) {
 	r.run("more", func(event.Event) {})
 	if got := shown(); !slices.Equal(got, []string{"mcp__s__t1", "mcp_call"}) {
 		t.Errorf("%q: what a person asked for did not join", got)
+	}
+}
+
+// SPEC 12.2: the tools of language servers are offered only where one can be had,
+// and the set changes only where no prefix is lost.
+func TestJoining(t *testing.T) {
+	had := false
+	say := llmtest.Turn{Text: "done"}
+	m := llmtest.New(say, say, say, say, say)
+	r := newRig(t, "ask", m, func(c *session.Config) {
+		c.Joining = func() tool.Set {
+			if !had {
+				return nil
+			}
+			return tools.Lsp()
+		}
+	})
+	shown := func() (n int) {
+		all := m.Requests()
+		for _, s := range all[len(all)-1].Head.Tools {
+			if strings.HasPrefix(s.Name, "lsp_") {
+				n++
+			}
+		}
+		return n
+	}
+	for i, step := range []struct {
+		what  string
+		had   bool
+		again bool
+		want  int
+	}{
+		{"none can be had", false, false, 0},
+		{"one was installed since: a prefix is kept", true, false, 0},
+		{"a person asks for it", true, true, 8},
+		{"it is gone: a prefix is kept", false, false, 8},
+		{"a person asks again", false, true, 0},
+	} {
+		had = step.had
+		if step.again {
+			if _, err := r.Submit(t.Context(), session.Rejoin{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.run("go", func(event.Event) {})
+		if got := shown(); got != step.want {
+			t.Errorf("%d, %s: %d tools", i, step.what, got)
+		}
 	}
 }

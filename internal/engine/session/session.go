@@ -59,6 +59,10 @@ type Config struct {
 	Tools tool.Set
 	// Outside, if set, gives tools from outside that join them.
 	Outside Outside
+	// Joining, if set, returns tools of pawl's own that only some folders are of
+	// use for, as those of language servers: none, or those. It is asked at a
+	// rebase, as Outside is.
+	Joining func() tool.Set
 	Files   tool.Files
 	Shell   tool.Shell
 	Web     tool.Web

@@ -356,9 +356,10 @@ func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) 
 		Window:  user.Window,
 		Counter: counter(user.Window),
 
-		Tools:       toolSet(o.model.info, w.servers, t.kinds, t.skills, w.mask.String),
+		Tools:       toolSet(o.model.info, t.kinds, t.skills, w.mask.String),
 		Agents:      user.Agents.Levels(),
 		Outside:     w.outside,
+		Joining:     codeTools(w.servers),
 		Files:       w.files,
 		Shell:       w.shell,
 		Journal:     changes.Share(w.journal),

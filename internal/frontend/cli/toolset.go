@@ -12,15 +12,12 @@ import (
 
 // toolSet is the tools in the order the model is shown them. The form of edit
 // that is offered follows the model's family (SPEC 4.9).
-func toolSet(i llm.Info, servers *lsp.Servers, kinds []agents.Kind, known []skills.Skill, mask func(string) string) tool.Set {
+func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(string) string) tool.Set {
 	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
 	if i.Family == "gpt" {
 		set = append(set, tools.ApplyPatch(), tools.Write())
 	} else {
 		set = append(set, tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch())
-	}
-	if servers != nil && servers.Offered() {
-		set = append(set, tools.Lsp()...)
 	}
 	set = append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
 		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember(), tools.CleanupToolCall(), tools.GoOverlay())
@@ -31,4 +28,18 @@ func toolSet(i llm.Info, servers *lsp.Servers, kinds []agents.Kind, known []skil
 		set = append(set, skills.Tool(known, mask))
 	}
 	return set
+}
+
+// codeTools are the tools of language servers, where one can be had for the files
+// of the folder as they are now (SPEC 12.2). Nothing is started.
+func codeTools(servers *lsp.Servers) func() tool.Set {
+	if servers == nil {
+		return nil
+	}
+	return func() tool.Set {
+		if servers.Offered() {
+			return tools.Lsp()
+		}
+		return nil
+	}
 }

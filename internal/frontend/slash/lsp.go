@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -23,7 +24,11 @@ type servers interface {
 
 func lspCommand() Command {
 	return Command{Name: "lsp", Args: "[restart [NAME] | logs]", Anytime: true, Doc: "show the language servers: state, memory, what they can do; or restart them", Run: func(ctx context.Context, h Host, args string) error {
-		return lspRun(ctx, h.Session().View().Code(), h.Out(), args)
+		err := lspRun(ctx, h.Session().View().Code(), h.Out(), args)
+		if err == nil && strings.HasPrefix(args, "restart") { // one may be had by now, or no more
+			_, err = h.Session().Submit(ctx, session.Rejoin{})
+		}
+		return err
 	}}
 }
 
