@@ -1,10 +1,10 @@
-// Package answers keeps what need not be asked of a model again: the answer to a
-// question that only read (SPEC 11.6), and a preference that is nothing else
-// (SPEC 11.5).
+// Package answers avoids requests to a model: it repeats the stored answer to a
+// question for which the model only read (SPEC 11.6), and confirms a prompt
+// that only states a preference (SPEC 11.5).
 //
-// It promises that an answer is given again only where every call that it rests
-// on still returns what it returned, and that a cache which cannot be written
-// undoes nothing. It knows the session's log, and not the session.
+// It promises that an answer is repeated only if every call that it is based on
+// still returns the same result, and that a cache that cannot be written does
+// not affect the turn. It knows the session's log, but not the session.
 package answers
 
 import (
@@ -23,13 +23,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// Config is what a cache works with.
+// Config is the configuration of a cache.
 type Config struct {
-	Store  Store                   // nil: no answers are kept
-	Prefer func(text string) error // keeps a preference; nil: none is kept
+	Store  Store                   // nil: no answers are stored
+	Prefer func(text string) error // stores a preference; nil: none is stored
 	Tools  tool.Set
 	Files  tool.Files
-	// Masked is a result without the secrets in it.
+	// Masked returns a result without its secrets.
 	Masked func(tool.Result) tool.Result
 	Model  func() string // the reference of the model in use
 	Limit  func() int    // how many bytes of the next result are shown
@@ -44,23 +44,23 @@ type Cache struct {
 	fold fold
 }
 
-// New makes a cache. Its Fold is one of the log's, which Use names before
+// New returns a cache. Its Fold is one of the log's; Use sets the log before
 // anything is asked.
 func New(cfg Config) *Cache { return &Cache{cfg: cfg} }
 
-// Use names the log.
+// Use sets the log.
 func (c *Cache) Use(log *eventlog.Log) { c.log = log }
 
-// Fold takes in what the session asks.
+// Fold returns the fold of the session's questions.
 func (c *Cache) Fold() event.Fold { return &c.fold }
 
-// Preference is the turn's only prompt so far in one line, "" where there is more.
-// Callers look in a View.
+// Preference returns the turn's only prompt so far in one line, "" if there are
+// more. Callers must be in a View.
 func (c *Cache) Preference() string { return c.fold.preference }
 
-// Store is a cache of answers to questions that only read (SPEC 11.6). It
-// knows what an answer depends on beside the question and the workspace:
-// model, rules, project. A question is asked again in the same words.
+// Store is a cache of answers to questions for which the model only read (SPEC
+// 11.6). It knows what an answer depends on besides the question and the
+// workspace: model, rules, project. Questions are compared by their words.
 type Store interface {
 	Find(question, model string) (key string, a Answered, ok bool)
 	Keep(question, model string, a Answered) error
@@ -68,14 +68,14 @@ type Store interface {
 }
 
 // Answered is an answer with the calls that the model made for it. It holds
-// while each call returns what it returned.
+// while each call returns the same result.
 type Answered struct {
 	Text  string
 	Given time.Time
 	Looks []Look
 }
 
-// Look is a call that only reads, and the digest of what it gave.
+// Look is a call that only reads, with the digest of its result.
 type Look struct {
 	Tool  string
 	Args  json.RawMessage
@@ -83,19 +83,19 @@ type Look struct {
 	Sum   string
 }
 
-// maxLooks is how many calls an answer may rest on: looking again must stay
-// much cheaper than asking.
+// maxLooks is how many calls an answer may be based on: repeating them must be
+// much cheaper than asking the model.
 const maxLooks = 30
 
-// fold folds the first turn of a session, where it is a question: what comes
-// later depends on what was said before.
+// fold folds the first turn of a session, if it is a question: later answers
+// depend on the conversation.
 type fold struct {
 	question string
-	read     bool // it was taken for a question
-	spoiled  bool // more was done than to look
+	read     bool // it was classified as a question
+	spoiled  bool // the turn did more than read
 	open     []event.CallAsked
 	looks    []Look
-	shown    []string // what each gave, as the model was shown it
+	shown    []string // the result of each call, as shown to the model
 	answer   string
 	// preference is the turn's only prompt so far, in one line.
 	preference string
@@ -103,7 +103,7 @@ type fold struct {
 	routed     event.Routed // of the running or last turn
 }
 
-// Apply is part of event.Fold.
+// Apply implements event.Fold.
 func (a *fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
@@ -147,13 +147,13 @@ func (a *fold) done(b event.CallDone) {
 	a.open = slices.Delete(a.open, i, i+1)
 }
 
-// kept is the question, where its answer may come from the cache or go there.
+// kept returns the question if its answer may come from the cache or be stored there.
 func (c *Cache) kept() (fold, bool) {
 	a := eventlog.Look(c.log, func() fold { return c.fold })
 	return a, c.cfg.Store != nil && a.read && !a.spoiled
 }
 
-// Recall answers the turn's question from the cache; false where it cannot.
+// Recall answers the turn's question from the cache; false if it cannot.
 func (c *Cache) Recall(ctx context.Context) (bool, error) {
 	a, ok := c.kept()
 	if !ok {
@@ -179,8 +179,8 @@ func (c *Cache) Recall(ctx context.Context) (bool, error) {
 	}})
 }
 
-// Keep puts the answer of a turn that ended well into the cache, where the
-// calls that it rests on still return what the model was shown.
+// Keep stores the answer of a turn that ended well, if the calls that it is
+// based on still return what the model was shown.
 func (c *Cache) Keep(ctx context.Context) error {
 	a, ok := c.kept()
 	if !ok || len(a.looks) == 0 || strings.TrimSpace(a.answer) == "" {
@@ -191,7 +191,7 @@ func (c *Cache) Keep(ctx context.Context) error {
 		l := &a.looks[i]
 		l.Limit = limit
 		text, ok := c.lookAgain(ctx, *l)
-		// What pawl appended to the result, such as a hint, comes after it.
+		// Text that pawl appended to the result, such as a hint, comes after it.
 		if !ok || !strings.HasPrefix(a.shown[i], text) {
 			return nil
 		}
@@ -201,12 +201,12 @@ func (c *Cache) Keep(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	// The turn is done: a cache that cannot be written does not undo that.
+	// The turn is done: a failure to write the cache does not change that.
 	return c.cfg.Record(ctx, event.Draft{Body: event.Warned{What: "cache", Text: "the answer was not kept: " + err.Error()}})
 }
 
-// lookAgain runs a call that only reads, and returns its text as the model would
-// be shown it. Nothing of it is recorded.
+// lookAgain repeats a call that only reads, and returns its text as the model
+// would be shown it. Nothing is recorded.
 func (c *Cache) lookAgain(ctx context.Context, l Look) (string, bool) {
 	t, ok := c.cfg.Tools.Find(l.Tool)
 	if !ok || !t.ReadOnly || !t.Repeatable {
@@ -226,14 +226,14 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Keeps reports whether a prompt is a preference that says in so many words that
-// it holds for ever, and there is a place for it: no model is needed to keep it.
+// Keeps reports whether a prompt is an explicit lasting preference that can be
+// stored: then no model is needed.
 func (c *Cache) Keeps(text string, r event.Routed) bool {
 	return c.cfg.Prefer != nil && text != "" && r.Route == route.Profile && r.By == "pattern" && route.Lasting(text)
 }
 
-// PreferOnly keeps a prompt that is nothing but a preference and confirms it in one
-// line (SPEC 11.5).
+// PreferOnly stores a prompt that only states a preference and confirms it in
+// one line (SPEC 11.5).
 func (c *Cache) PreferOnly(ctx context.Context) (bool, error) {
 	var text string
 	var routed event.Routed

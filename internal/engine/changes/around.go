@@ -7,9 +7,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Around runs something that is no call and may change the workspace, such as a
-// person's hook, and records what it changed as changes of a call, so that undo
-// knows of them. Where the workspace can not be compared it is run all the same.
+// Around runs something other than a call that may change the workspace, such
+// as a person's hook, and records its changes as changes of a call, so that
+// undo knows them. If the workspace cannot be compared, it runs anyway.
 func (r *Recorder) Around(ctx context.Context, call string, run func()) ([]event.FileChanged, error) {
 	if r.tracker == nil {
 		run()

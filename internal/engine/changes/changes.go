@@ -1,16 +1,16 @@
-// Package changes is how the files of a session are changed, and how that is
-// taken back: writing with the intent in the log before the first file is
-// touched (write.go), what commands change (look.go, tracker.go, effects.go, shell.go),
-// what a death cut short (recover.go), undo and redo (plan.go, undo.go,
-// orphans.go, diff.go), and previews (drafts.go, preview.go).
+// Package changes changes the files of a session and reverts such changes:
+// writing, with the intent in the log before the first file is touched
+// (write.go); changes by commands (look.go, tracker.go, effects.go, shell.go);
+// recovery after a crash (recover.go); undo and redo (plan.go, undo.go,
+// orphans.go, diff.go); and previews (drafts.go, preview.go).
 //
-// It promises that there is no moment at which a change of pawl's exists and the
-// log does not know of it; that what a command changed is recorded with what was
-// there before, as far as the journal keeps it, and that it is told where it
-// does not; that a plan is done whole or not at all, on files that are as they
-// were when it was made. It judges nothing: which changes stand, what is to be
-// done to a file and what the words of a command name is said by policy/undo. It
-// knows the session's log, and not the session.
+// It promises that at no moment pawl has made a change that the log does not
+// know; that a command's change is recorded with the content before it, as far
+// as the journal keeps it, and that a missing content is reported; that a plan
+// is executed completely or not at all, on files that have not changed since
+// the plan was made. It does not judge: policy/undo decides which changes are
+// in effect, what is to be done to a file, and what the words of a command
+// name. It knows the session's log, but not the session.
 package changes
 
 import (
@@ -33,28 +33,28 @@ type Config struct {
 	Store   event.Store // keeps contents
 	Files   tool.Files
 	Shell   tool.Shell
-	Journal tool.Journal // nil: what commands change is not recorded; see Share
+	Journal tool.Journal // nil: changes by commands are not recorded; see Share
 	Locks   *turn.Locks
-	// Agent: after a death the session is opened for its parent only, and nothing
-	// runs in it that would find what was not looked for.
+	// Agent: after a crash this session is opened only for its parent, and no
+	// command runs in it that would find changes later.
 	Agent bool
-	// ReadOnly: nothing is recovered that another process may still be doing.
+	// ReadOnly: nothing is recovered, since another process may still be writing.
 	ReadOnly bool
 	Now      func() time.Time
 
-	// Record appends to the log, with what runs as the cause.
+	// Record appends to the log, with the running operation as the cause.
 	Record func(context.Context, ...event.Draft) error
-	// CatchUp takes in what other processes appended. It is an error where one
-	// of them runs a turn.
+	// CatchUp reads what other processes appended. It is an error if one of
+	// them is running a turn.
 	CatchUp func(context.Context) error
-	// Exclusive gives the session to its caller until done is called, with what
-	// others appended taken in. Where something else runs it is fault.ErrBusy,
-	// in a sentence that begins with what can not be done.
+	// Exclusive reserves the session for its caller until done is called, after
+	// reading what others appended. If something else is running, the error is
+	// fault.ErrBusy, in a sentence that begins with what is not possible.
 	Exclusive func(ctx context.Context, cannot string) (_ context.Context, done func(), err error)
 }
 
-// Recorder records what one session does to files. Its methods may be called
-// from anywhere.
+// Recorder records what one session does to files. Its methods are safe for
+// concurrent use.
 type Recorder struct {
 	cfg     Config
 	log     *eventlog.Log
@@ -62,27 +62,27 @@ type Recorder struct {
 	tracker *tracker // nil without a journal
 
 	mu    sync.Mutex
-	looks map[*turn.Pending]*look // calls between their snapshots
+	looks map[*turn.Pending]*look // calls between their two snapshots
 }
 
-// New makes the recorder of a session. fold is one of log's.
+// New returns the recorder of a session. fold is one of log's folds.
 func New(log *eventlog.Log, fold *Fold, cfg Config) *Recorder {
 	t, _ := Share(cfg.Journal).(*tracker)
 	return &Recorder{cfg: cfg, log: log, fold: fold, tracker: t, looks: map[*turn.Pending]*look{}}
 }
 
-// History returns what can be asked about the changes.
+// History returns the read access to the changes.
 func (r *Recorder) History() *History { return &History{r} }
 
-// Fold is what a log has of changes. The zero value is ready.
+// Fold is the state of changes in a log. The zero value is ready.
 type Fold struct {
 	undo   undo.Fold
 	recent map[string]recent // by path
-	limits map[string]bool   // that the person was told of, without their figures
-	open   []tool.Kind       // what the calls without a result do, in order
+	limits map[string]bool   // limits that the person was told about, without their figures
+	open   []tool.Kind       // the kinds of the calls without a result, in order
 }
 
-// Apply is part of event.Fold.
+// Apply implements event.Fold.
 func (f *Fold) Apply(e event.Event) {
 	f.undo.Apply(e)
 	switch b := e.Body.(type) {
@@ -101,7 +101,7 @@ func (f *Fold) Apply(e event.Event) {
 		if len(f.open) > 0 {
 			f.open = f.open[1:]
 		}
-		if b.Command != "" && b.Outcome != event.UnknownDone { // what it did is recorded, and the journal at a checkpoint
+		if b.Command != "" && b.Outcome != event.UnknownDone { // its changes are recorded, and the journal is at a checkpoint
 			clear(f.recent)
 		}
 	case event.Warned:
@@ -114,11 +114,10 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// journalWarning is Warned.What of a limit of the journal.
+// journalWarning is the Warned.What for a limit of the journal.
 const journalWarning = "journal"
 
-// warnOfLimit tells the person what is not recorded, each limit once in a
-// session.
+// warnOfLimit tells the person what is not recorded, each limit once in a session.
 func (r *Recorder) warnOfLimit(text string) error {
 	b := r.log.Masked(event.Warned{What: journalWarning, Text: text}).(event.Warned)
 	if eventlog.Look(r.log, func() bool { return r.fold.limits[withoutFigures(b.Text)] }) {

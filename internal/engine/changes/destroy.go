@@ -13,14 +13,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// This file finds what a command line destroys that no undo brings back
-// (SPEC 11.1): what the journal keeps no copy of, and what it does not look at.
+// This file finds files that a command line destroys and that no undo can
+// restore (SPEC 11.1): those without a copy in the journal, and those that it
+// does not watch.
 
-// maxDestroyed is how many such files are looked for and named.
+// maxDestroyed is the largest number of such files that are searched and named.
 const maxDestroyed = 20
 
 // Unrestorable names files that a call's command is known to destroy and that
-// could not be put back, "" where there are none.
+// could not be restored, "" if there are none.
 func (r *Recorder) Unrestorable(ctx context.Context, p *turn.Pending) string {
 	return few(r.unrestorable(ctx, p))
 }
@@ -42,8 +43,8 @@ func (r *Recorder) unrestorable(ctx context.Context, p *turn.Pending) []string {
 	return out
 }
 
-// ignored lists what commands remove or write over that is there and ignored:
-// no copy is ever made of it.
+// ignored lists existing ignored files that commands remove or overwrite: they
+// are never copied.
 func (r *Recorder) ignored(ctx context.Context, cmds []shellsyntax.Command) []string {
 	var out []string
 	for _, c := range cmds {
@@ -67,15 +68,15 @@ func (r *Recorder) ignored(ctx context.Context, cmds []shellsyntax.Command) []st
 	return out
 }
 
-// matches are the paths in the workspace that are meant, those that a pattern
-// fits included.
+// matches returns the paths in the workspace that d means, including matches of
+// a pattern.
 func (r *Recorder) matches(ctx context.Context, d undo.Destroyed) []string {
 	if !d.Glob {
 		return []string{d.Path}
 	}
 	es, err := r.cfg.Files.List(ctx, path.Dir(d.Path))
 	if err != nil {
-		return nil // nothing there that it could fit
+		return nil // nothing there can match
 	}
 	var out []string
 	for _, e := range es {
@@ -86,8 +87,7 @@ func (r *Recorder) matches(ctx context.Context, d undo.Destroyed) []string {
 	return out
 }
 
-// isIgnored reports whether a path is there and it, or a folder above it, is
-// ignored.
+// isIgnored reports whether a path exists and it, or a folder above it, is ignored.
 func (r *Recorder) isIgnored(ctx context.Context, name string, folders bool) bool {
 	if name == "." {
 		return false
@@ -115,14 +115,14 @@ func (r *Recorder) isIgnored(ctx context.Context, name string, folders bool) boo
 	return false
 }
 
-// maxFolders is in how many folders ignored files are looked for before a
-// command is asked about because of what may be in the others.
+// maxFolders is how many folders are searched for ignored files. If there are
+// more, the command asks because of what the others may contain.
 const maxFolders = 2000
 
-// notLooked ends the name of a folder that was not looked through whole.
+// notLooked is the end of the name of a folder that was not searched completely.
 const notLooked = "/"
 
-// ignoredBelow lists what is ignored in a folder that goes with all in it.
+// ignoredBelow lists the ignored files in a folder that is removed with everything in it.
 func (r *Recorder) ignoredBelow(ctx context.Context, name string) (out []string) {
 	if !r.isFolder(ctx, name) {
 		return nil
@@ -149,7 +149,7 @@ func (r *Recorder) ignoredBelow(ctx context.Context, name string) (out []string)
 	return out
 }
 
-// isFolder reports whether a path is a folder itself, and no link to one.
+// isFolder reports whether a path is a folder itself, not a link to one.
 func (r *Recorder) isFolder(ctx context.Context, name string) bool {
 	if name == "." {
 		return true
@@ -158,8 +158,8 @@ func (r *Recorder) isFolder(ctx context.Context, name string) bool {
 	return err == nil && slices.ContainsFunc(es, func(e tool.Entry) bool { return e.Name == path.Base(name) && e.Dir && e.Link == "" })
 }
 
-// destroyed words, for the person and the model, what became of ignored files
-// that a command was to destroy.
+// destroyed describes, for the person and the model, what happened to ignored
+// files that a command was to destroy.
 func (r *Recorder) destroyed(ctx context.Context, names []string) string {
 	if names = r.goneOf(ctx, names); len(names) == 0 {
 		return ""
@@ -167,15 +167,16 @@ func (r *Recorder) destroyed(ctx context.Context, names []string) string {
 	return "[cannot be undone: " + few(names) + ": ignored files, of which no copy is kept]\n"
 }
 
-// goneOf returns those of ignored files that are there no more.
+// goneOf returns the ignored files that no longer exist.
 func (r *Recorder) goneOf(ctx context.Context, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return strings.HasSuffix(name, notLooked) || r.isIgnored(ctx, name, true)
 	})
 }
 
-// notRestorable records, for the end of the turn and for an undo, what a command
-// destroyed: ignored files, and changed ones whose content could not be kept.
+// notRestorable records, for the end of the turn and for an undo, what a
+// command destroyed: ignored files, and changed files whose content could not
+// be kept.
 func notRestorable(ignored []string, cs []event.FileChanged) []event.Draft {
 	var parts, lost []string
 	for _, c := range cs {

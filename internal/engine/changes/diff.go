@@ -16,11 +16,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// diffLimit is the largest content that gets a diff, bytes.
+// diffLimit is the size limit of a content in a diff, in bytes.
 const diffLimit = 8 << 20
 
-// Diff shows the changes of a unit, as a unified diff against the files as they
-// are now. It returns "" where none stands.
+// Diff returns the changes of a unit that are in effect, as a unified diff
+// against the present files; "" if there are none.
 func (h *History) Diff(ctx context.Context, w undo.What) (string, error) {
 	own, release, err := h.r.cfg.Exclusive(ctx, "")
 	switch {
@@ -68,7 +68,7 @@ func (h *History) Diff(ctx context.Context, w undo.What) (string, error) {
 	return out.String(), nil
 }
 
-// Standing is the newest turn whose changes stand.
+// Standing returns the newest turn with changes in effect.
 func (h *History) Standing() (undo.Turn, bool) {
 	var t undo.Turn
 	var ok bool
@@ -76,7 +76,7 @@ func (h *History) Standing() (undo.Turn, bool) {
 	return t, ok
 }
 
-// unified is a diff with three lines of context.
+// unified returns a diff with three lines of context.
 func unified(name string, from tool.Hash, before []byte, to tool.Hash, after []byte) string {
 	switch {
 	case from == to:
@@ -93,9 +93,9 @@ func unified(name string, from tool.Hash, before []byte, to tool.Hash, after []b
 	if to == "" {
 		b = "/dev/null"
 	}
-	_, out, _ := bytes.Cut(diff.Diff(a, before, b, after), []byte("\n")) // less the line that says nothing
+	_, out, _ := bytes.Cut(diff.Diff(a, before, b, after), []byte("\n")) // without the redundant first line
 	if len(out) == 0 {
-		out = fmt.Appendf(nil, "--- %s\n+++ %s\n", a, b) // of an empty file
+		out = fmt.Appendf(nil, "--- %s\n+++ %s\n", a, b) // an empty file
 	}
 	return string(out)
 }

@@ -11,23 +11,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
-// Drafts is the workspace with changes that are only thought of: what a call
-// would do to the files, on what the calls before it would leave.
+// Drafts is the workspace with changes in memory: what a call would do to the
+// files, after the earlier calls of its step.
 type Drafts struct {
 	tool.Files
 	files   map[string]draft
 	writes  []drafted
 	correct bool
-	// Code is what a call may ask besides: of the files as they are on disk.
+	// Code answers questions about the files on disk.
 	Code tool.Code
 }
 
-// NewDrafts has no changes yet. correct is tool.Env's.
+// NewDrafts returns Drafts without changes. correct is that of tool.Env.
 func NewDrafts(files tool.Files, correct bool) *Drafts {
 	return &Drafts{Files: files, files: map[string]draft{}, correct: correct}
 }
 
-// written returns the writes since it was called last.
+// written returns the writes since its last call.
 func (d *Drafts) written() []drafted {
 	out := d.writes
 	d.writes = nil
@@ -40,7 +40,7 @@ type draft struct {
 	gone bool
 }
 
-// at returns a draft of a path, as it was resolved.
+// at returns the draft of a resolved path.
 func (d *Drafts) at(path string) (string, draft, bool) {
 	clean, _, err := d.Files.Resolve(path)
 	if err != nil {
@@ -54,7 +54,7 @@ func missingFile(path string) error {
 	return &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 }
 
-// Stat is part of tool.Files.
+// Stat implements tool.Files.
 func (d *Drafts) Stat(path string) (tool.Hash, bool, error) {
 	_, f, ok := d.at(path)
 	if !ok {
@@ -66,7 +66,7 @@ func (d *Drafts) Stat(path string) (tool.Hash, bool, error) {
 	return edits.HashOf(f.data), false, nil
 }
 
-// Read is part of tool.Files.
+// Read implements tool.Files.
 func (d *Drafts) Read(ctx context.Context, path string, max int64) (tool.File, error) {
 	clean, f, ok := d.at(path)
 	if !ok {
@@ -78,7 +78,7 @@ func (d *Drafts) Read(ctx context.Context, path string, max int64) (tool.File, e
 	return tool.File{Path: clean, Data: f.data, Hash: edits.HashOf(f.data), Mode: f.mode}, nil
 }
 
-// ReadNoFollow is part of tool.Files.
+// ReadNoFollow implements tool.Files.
 func (d *Drafts) ReadNoFollow(ctx context.Context, path string, max int64) (tool.File, error) {
 	if _, _, ok := d.at(path); ok {
 		return d.Read(ctx, path, max)
@@ -86,7 +86,7 @@ func (d *Drafts) ReadNoFollow(ctx context.Context, path string, max int64) (tool
 	return d.Files.ReadNoFollow(ctx, path, max)
 }
 
-// Write is part of tool.Files.
+// Write implements tool.Files.
 func (d *Drafts) Write(ctx context.Context, path string, data []byte, expect tool.Hash) (tool.Change, error) {
 	cs, err := d.WriteAll(ctx, []tool.Write{{Path: path, Data: data, Expect: expect}})
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *Drafts) Write(ctx context.Context, path string, data []byte, expect too
 	return cs[0], nil
 }
 
-// WriteAll is part of tool.Files. It changes drafts only.
+// WriteAll implements tool.Files. It changes only drafts.
 func (d *Drafts) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	var out []tool.Change
 	for _, w := range ws {
@@ -125,21 +125,21 @@ func (d *Drafts) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, 
 	return out, nil
 }
 
-// maxDraft is the largest file that a preview looks at, bytes: none that an
-// edit tool takes is larger.
+// maxDraft is the size limit of a file in a preview, in bytes: edit tools
+// accept no larger one.
 const maxDraft = 1 << 30
 
-// drafted is one write to the drafts. to is empty where the file is deleted, and
-// another path than from where it is moved.
+// drafted is one write to the drafts. to is empty if the file is deleted, and
+// differs from from if it is moved.
 type drafted struct {
 	from, to      string
-	before, after tool.File // without a hash: it does not exist
+	before, after tool.File // without a hash: the file does not exist
 	mode          uint32    // the mode that the write asks for, 0: none
 }
 
 func (n drafted) moved() bool { return n.to != "" && n.to != n.from }
 
-// changes is the write as tool.Files reports it: a move is two changes.
+// changes returns the write as tool.Files reports it: a move is two changes.
 func (n drafted) changes() []tool.Change {
 	if n.moved() {
 		return []tool.Change{changeOf(n.from, n.before, tool.File{}), changeOf(n.to, tool.File{}, n.after)}
@@ -155,7 +155,7 @@ func changeOf(path string, before, after tool.File) tool.Change {
 	return c
 }
 
-// preview is the write as a person is shown it: one diff, also of a move.
+// preview returns the write as shown to a person: one diff, also for a move.
 func (n drafted) preview() string {
 	var b strings.Builder
 	from, to := "a/"+n.from, "b/"+n.to

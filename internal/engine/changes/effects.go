@@ -11,16 +11,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// How what a snapshot found is recorded, and told to the model and the person.
+// This file decides how the findings of a snapshot are recorded, and reported
+// to the model and the person.
 
-// Bounds of what is kept of one command, bytes.
+// Limits of what is kept of one command, in bytes.
 const (
-	keptPerCommand  = 256 << 20 // of contents before, then not restorable
-	afterPerCommand = 64 << 20  // of contents after, then only their hashes
+	keptPerCommand  = 256 << 20 // of old contents; more is not restorable
+	afterPerCommand = 64 << 20  // of new contents; of more only the hashes
 )
 
-// effects keeps the contents of what a snapshot found and makes its events. named
-// covers what is the command's by its own words; nil: nothing.
+// effects stores the contents that a snapshot found and makes its events. named
+// are the paths that the command's own words cover; nil: none.
 func (r *Recorder) effects(ctx context.Context, call string, es []tool.Effect, named *undo.Named) []event.Draft {
 	before, after := int64(keptPerCommand), int64(afterPerCommand)
 	out := make([]event.Draft, 0, len(es))
@@ -37,22 +38,22 @@ func (r *Recorder) effects(ctx context.Context, call string, es []tool.Effect, n
 			b.Call, b.Tool = "", undo.Person
 		}
 		b.Kept = e.Before == "" || e.Kept && r.store(ctx, e.Before, &before)
-		if !b.Kept { // an edit of pawl's own may have stored it
+		if !b.Kept { // one of pawl's own edits may have stored it
 			_, err := r.cfg.Store.Get(ctx, string(e.Before))
 			b.Kept = err == nil
 		}
 		if e.Held && e.After != "" && e.After != e.Before {
-			r.store(ctx, e.After, &after) // its hash is known anyway
+			r.store(ctx, e.After, &after) // the hash is recorded in any case
 		}
 		if clean := strings.ToValidUTF8(e.Path, "\uFFFD"); clean != e.Path {
-			b.Path, b.Kept = clean, false // the log keeps text: nobody could find it again
+			b.Path, b.Kept = clean, false // the log stores text: the name could not be found again
 		}
 		out = append(out, event.Draft{Body: b})
 	}
 	return out
 }
 
-// store takes a content of the journal into the session's store.
+// store copies a content from the journal to the session's store.
 func (r *Recorder) store(ctx context.Context, h tool.Hash, room *int64) bool {
 	data, err := r.tracker.Content(ctx, h)
 	if err != nil || int64(len(data)) > *room {
@@ -63,8 +64,8 @@ func (r *Recorder) store(ctx context.Context, h tool.Hash, room *int64) bool {
 	return err == nil && got == string(h)
 }
 
-// changeNotes tell the model which files a command changed where its words do not,
-// and which of them can not be put back: at most a line each.
+// changeNotes tell the model which files a command changed although its words
+// do not name them, and which of them cannot be restored: at most a line each.
 func changeNotes(cs []event.FileChanged) (told, lost string) {
 	var unattributed, gone []string
 	for _, c := range cs {

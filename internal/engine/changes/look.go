@@ -8,15 +8,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// This file is the journal as a stage around a call: a call of which it is not
-// known what it will touch has the workspace compared before and after it,
-// whatever its tool does there. A call whose footprint is known needs none.
+// This file is the journal as a stage around a call. The workspace is compared
+// before and after a call whose footprint is not known, whatever its tool does.
+// A call with a known footprint needs no comparison.
 
-// look is such a call between its two snapshots.
+// look is the state of such a call between its two snapshots.
 type look struct {
 	named      undo.Named
-	ignored    []string // files that it is to destroy and of which no copy is kept
-	background bool     // it started a command that runs on
+	ignored    []string // files that it will destroy and that have no copy
+	background bool     // it started a command that is still running
 }
 
 func (r *Recorder) lookOf(p *turn.Pending) *look {
@@ -25,7 +25,7 @@ func (r *Recorder) lookOf(p *turn.Pending) *look {
 	return r.looks[p]
 }
 
-// Start is part of turn.Starter: the snapshot before a call.
+// Start implements turn.Starter: the snapshot before a call.
 func (r *Recorder) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if r.tracker == nil || !p.Footprint.Unknown {
 		return nil
@@ -42,8 +42,8 @@ func (r *Recorder) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	return nil
 }
 
-// After is part of turn.After: the snapshot after a call. It is also taken where
-// the call failed or was cut short: what it did stands.
+// After implements turn.After: the snapshot after a call. It is also taken if
+// the call failed or was interrupted, since its changes remain.
 func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
 	l := r.lookOf(ran.Pending)
 	if l == nil {
@@ -69,8 +69,8 @@ func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
 	return r.tracker.recorded(r)
 }
 
-// tell notes on a result what its call changed. What can not be put back is
-// shown to the person too.
+// tell adds a note about the changes to a call's result. The person is told,
+// too, what cannot be restored.
 func (r *Recorder) tell(ran *turn.Ran, cs []event.FileChanged, blind bool, more string) {
 	told, lost := changeNotes(cs)
 	lost += more

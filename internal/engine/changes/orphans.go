@@ -6,18 +6,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// This file keeps an undo from leaving lines nowhere: an agent that moves lines
-// from one file to another changes both, and putting back only the other takes
-// the lines from the disk.
+// This file keeps an undo from losing lines. An agent that moves lines from one
+// file to another changes both files; undoing only the change of the target
+// would remove the lines from the disk.
 
-// Bounds of what is compared.
+// Limits of the comparison.
 const (
-	otherChanges = 500      // that stand beside the plan's, the newest
+	otherChanges = 500      // changes in effect that are not in the plan, the newest
 	compareLimit = 64 << 20 // bytes of contents
 )
 
-// flows compares each file with what it becomes; ok is false where that is too
-// much.
+// flows compares each file with its next content; ok is false if that is too much data.
 func (r *Recorder) flows(ctx context.Context, files []undo.File) (_ undo.Flows, ok bool, err error) {
 	out := make([]undo.Flow, len(files))
 	size := 0
@@ -43,8 +42,8 @@ func (r *Recorder) flows(ctx context.Context, files []undo.File) (_ undo.Flows, 
 	return undo.FlowsOf(out), true, nil
 }
 
-// askOrphans asks about the files of a plan that hold lines which another file
-// lost to a change that stands, or which may be somebody else's.
+// askOrphans asks about the files of a plan with lines that another file lost
+// by a change in effect, or that may be somebody else's.
 func (r *Recorder) askOrphans(ctx context.Context, p *undo.Plan) error {
 	var seqs []int64
 	for _, f := range p.Files {
@@ -61,7 +60,7 @@ func (r *Recorder) askOrphans(ctx context.Context, p *undo.Plan) error {
 	if err != nil || !ok {
 		return err
 	}
-	for _, o := range unattributed { // what it brought may have gone on to another file
+	for _, o := range unattributed { // its lines may have been moved to another file
 		before, err := r.had(ctx, o.Before)
 		if err != nil {
 			return err
@@ -90,8 +89,8 @@ func (r *Recorder) askOrphans(ctx context.Context, p *undo.Plan) error {
 	return nil
 }
 
-// leaveOrphans leaves out the files that hold lines which a file that is left
-// out does not get back.
+// leaveOrphans leaves out files whose undo would remove lines that a file that
+// is left out does not get back.
 func (r *Recorder) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _ []undo.File, err error) {
 	for i := 0; i < len(left) && len(do) > 0; i++ {
 		flows, ok, err := r.flows(ctx, do)

@@ -21,18 +21,18 @@ const (
 	shownLimit = 100 << 10 // bytes of diff in all
 )
 
-// underWay is how young an unfinished undo of another process must be to be
-// taken for one that still runs.
+// underWay is the age up to which an unfinished undo of another process counts
+// as still running.
 const underWay = 5 * time.Second
 
-// History is the changes of a session as they can be shown and taken back. Each of
-// its methods is a question: it returns its answer, and changes no file of the
-// person's (ADR 016). What is found on the way, such as a command's changes that
-// were not looked for yet, is recorded.
+// History is the read access to a session's changes: what they are and how they
+// can be undone. Its methods change no file of the person (ADR 016). Something
+// that they find on the way, such as a command's changes that were not found
+// before, is recorded.
 type History struct{ r *Recorder }
 
-// Plan returns what an undo, or a redo, would do, and changes nothing. It returns
-// undo.ErrNothing or undo.ErrNoRedo where there is nothing of that kind.
+// Plan returns what an undo, or a redo, would do, and changes nothing. It
+// returns undo.ErrNothing or undo.ErrNoRedo if there is nothing of that kind.
 func (h *History) Plan(ctx context.Context, w undo.What) (undo.Plan, error) {
 	ctx, release, err := h.r.cfg.Exclusive(ctx, "nothing can be undone")
 	if err != nil {
@@ -77,8 +77,8 @@ func (h *History) Plan(ctx context.Context, w undo.What) (undo.Plan, error) {
 	return p, h.r.askOrphans(ctx, &p)
 }
 
-// unit finds the changes that are meant. A path that no change is recorded
-// under is followed through symlinks.
+// unit returns the selected changes. A path without recorded changes is
+// resolved through symlinks.
 func (h *History) unit(w undo.What) (undo.Unit, error) {
 	if w.Path == "" {
 		return h.selected(w)
@@ -97,8 +97,8 @@ func (h *History) selected(w undo.What) (u undo.Unit, err error) {
 	return u, err
 }
 
-// recover takes in what other processes appended, and finishes what one that died
-// had begun. It returns what it found.
+// recover reads what other processes appended, and completes what a dead
+// process had begun. It returns a message about that.
 func (h *History) recover(ctx context.Context) (string, error) {
 	if err := h.r.cfg.CatchUp(ctx); err != nil {
 		return "", err
@@ -120,10 +120,10 @@ func (h *History) recover(ctx context.Context) (string, error) {
 	return strings.Join(said, "\n"), h.r.cfg.Record(ctx, ds...)
 }
 
-// current is how a file is. The content is nil where it is too large to be
-// kept.
+// current returns the present state of a file. The content is nil if it is too
+// large to be kept.
 func (r *Recorder) current(ctx context.Context, name string) (undo.Now, []byte, error) {
-	// What is recorded is recorded without links: it would be another file.
+	// Paths are recorded without links: through a link it would be another file.
 	if dir := path.Dir(name); dir != "." {
 		if real, _, err := r.cfg.Files.Resolve(dir); err == nil && real != dir {
 			return undo.Now{Err: fmt.Sprintf("a folder above it is a symlink now: %s leads to %s", dir, real)}, nil, nil
@@ -152,7 +152,7 @@ func (r *Recorder) blob(ctx context.Context, h tool.Hash) ([]byte, error) {
 	return b, err
 }
 
-// had returns a content that may not be kept: then it is empty.
+// had returns a content, or an empty one if it is not kept.
 func (r *Recorder) had(ctx context.Context, h tool.Hash) ([]byte, error) {
 	if h == "" {
 		return nil, nil
@@ -164,8 +164,8 @@ func (r *Recorder) had(ctx context.Context, h tool.Hash) ([]byte, error) {
 	return b, err
 }
 
-// preview adds to a file of a plan its diff, and finds out whether the content
-// that it is to get can still be had.
+// preview adds the diff to a file of a plan, and checks that the content that
+// it needs still exists.
 func (h *History) preview(ctx context.Context, f *undo.File, now []byte, room *int) error {
 	if f.Blocked() || f.Action == undo.Same {
 		return nil

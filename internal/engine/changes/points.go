@@ -8,21 +8,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// Point is a prompt of a person, to which the session can be taken back.
+// Point is a person's prompt to which the session can be rewound.
 type Point struct {
 	Seq   int64 // the sequence number of the prompt's event
 	Time  time.Time
 	Text  string
-	Files []string // that its turn changed and that were not put back since
+	Files []string // that its turn changed and that are not undone
 }
 
-// Before is where a fork of the session ends that has nothing of the prompt and
-// of what came after it. All calls up to there have their results: a prompt is
-// never recorded between the two.
+// Before returns the sequence number at which a fork ends that contains neither
+// the prompt nor anything after it. All calls before it have their results: a
+// prompt is never recorded between a call and its result.
 func (p Point) Before() int64 { return p.Seq - 1 }
 
 // Points lists the prompts of persons, oldest first (SPEC 10.2). It reads the
-// log: that is done when somebody asks, and not kept.
+// log at each call and caches nothing.
 func (h *History) Points(ctx context.Context) ([]Point, error) {
 	files := map[int64][]string{}
 	h.r.log.View(func() {

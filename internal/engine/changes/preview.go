@@ -15,15 +15,15 @@ func (d *Drafts) env(limit int) tool.Env {
 	return tool.Env{Files: d, Code: d.Code, Out: func(string) {}, Limit: limit, Correct: d.correct}
 }
 
-// drafts reports whether a call can be done to the drafts: it changes nothing but
-// files, and those through its tool.Env alone.
+// drafts reports whether a call can run on drafts: it only changes files, and
+// those only through its tool.Env.
 func drafts(p *turn.Pending) bool {
 	return p.Tool.Does() == tool.Edit && !p.Footprint.Unknown
 }
 
-// Preview does a call that edits files to the drafts, and returns the diff of
-// what that changed. counts names each file with the lines that come and go.
-// Both are empty for any other call, and for one that changes nothing.
+// Preview runs a call that edits files on the drafts, and returns the diff of
+// its changes. counts names each file with the numbers of added and removed
+// lines. Both are empty for any other call, and for one that changes nothing.
 func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text, counts string) {
 	if !drafts(p) {
 		return "", ""
@@ -31,7 +31,7 @@ func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text,
 	d.written()
 	r, err := p.Try(ctx, d.env(limit))
 	if err != nil || r.Error {
-		// It must not hide what is asked: the arguments follow.
+		// The failure must not hide the question: the arguments follow.
 		why := r.Text
 		if err != nil {
 			why = err.Error()
@@ -67,9 +67,9 @@ func counted(cs []tool.Change) string {
 	return strings.Join(out, ", ")
 }
 
-// Narrow narrows lines that are to be shown, of files that do not fit into limit
-// bytes, to those that the call would change, or that are most like what it
-// looks for. It does the call to the drafts.
+// Narrow reduces lines that are to be shown, of files that do not fit into
+// limit bytes, to those that the call would change, or that are most similar to
+// the text that it searches. It runs the call on the drafts.
 func (d *Drafts) Narrow(ctx context.Context, p *turn.Pending, need []tool.Span, limit int) []tool.Span {
 	fits := func(sp tool.Span) bool {
 		f, err := d.Files.Read(ctx, sp.Path, int64(limit))
@@ -105,7 +105,7 @@ func (d *Drafts) Narrow(ctx context.Context, p *turn.Pending, need []tool.Span, 
 	return out
 }
 
-// oldLines are the lines of the content before that a change's diff shows.
+// oldLines returns the lines of the old content that a change's diff shows.
 func oldLines(c tool.Change) []tool.Span {
 	var out []tool.Span
 	for l := range strings.Lines(c.Diff) {

@@ -16,19 +16,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// What the death of an earlier process left open is found and closed here.
+// This file completes what a dead process left open.
 
-// recent is what is recorded of a file since the last command ended, oldest
-// first: what a snapshot after a death finds is not recorded twice.
+// recent is what was recorded of a file since the last command ended, oldest
+// first, so that a snapshot after a crash records nothing twice.
 type recent []event.FileChanged
 
-// begins reports whether what is recorded goes on from where an effect begins.
+// begins reports whether the record continues from the state before an effect.
 func (r recent) begins(e tool.Effect) bool {
 	return slices.ContainsFunc(r, func(c event.FileChanged) bool { return c.Before == e.Before })
 }
 
-// has reports whether an effect is recorded: it ends where the record does, or the
-// file is as recorded, and has been on the way as the effect has it.
+// has reports whether an effect is recorded already: the record ends with the
+// same content, or the file is as recorded and had the effect's content in
+// between.
 func (r recent) has(e tool.Effect, now tool.Hash) bool {
 	last := r[len(r)-1]
 	if e.After == last.After {
@@ -38,8 +39,8 @@ func (r recent) has(e tool.Effect, now tool.Hash) bool {
 	return now == last.After && slices.ContainsFunc(r, func(c event.FileChanged) bool { return c.After == e.After })
 }
 
-// unrecorded leaves out what is recorded already of what a snapshot after a death
-// found.
+// unrecorded removes effects that are recorded already from those that a
+// snapshot after a crash found.
 func (r *Recorder) unrecorded(ctx context.Context, es []tool.Effect) []tool.Effect {
 	known := eventlog.Look(r.log, func() map[string]recent { return maps.Clone(r.fold.recent) })
 	var out []tool.Effect
@@ -50,17 +51,17 @@ func (r *Recorder) unrecorded(ctx context.Context, es []tool.Effect) []tool.Effe
 				continue
 			}
 			last := rec[len(rec)-1]
-			e.Before, e.ModeBefore = last.After, cmp.Or(last.Mode, e.ModeBefore) // the rest came after it
+			e.Before, e.ModeBefore = last.After, cmp.Or(last.Mode, e.ModeBefore) // only the rest came after it
 		}
 		out = append(out, e)
 	}
 	return out
 }
 
-// Recover returns what is to be recorded of changes that an earlier process had
-// not recorded when it died: those of a command that ran, and of writes that
-// were cut short. open are the calls without a result. recorded is to be called
-// once the drafts are in the log.
+// Recover returns the drafts for changes that an earlier process had not
+// recorded when it died: those of a command that ran, and of interrupted
+// writes. open are the calls without a result. recorded must be called after
+// the drafts were recorded.
 func (r *Recorder) Recover(ctx context.Context, open []llm.Call) (ds []event.Draft, recorded func() error) {
 	ds, looked := r.recoverCommandChanges(ctx, open)
 	recorded = func() error { return nil }
@@ -74,9 +75,9 @@ func (r *Recorder) Recover(ctx context.Context, open []llm.Call) (ds []event.Dra
 	return append(ds, r.recoverWrites(ctx)...), recorded
 }
 
-// recoverCommandChanges finds what the command that was running when pawl died
-// changed, or somebody else meanwhile. looked reports whether what it found is
-// this session's to keep.
+// recoverCommandChanges finds the changes of the command that was running when
+// pawl died, or changes by somebody else meanwhile. looked reports whether this
+// session must record them.
 func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (ds []event.Draft, looked bool) {
 	if r.tracker == nil || len(open) == 0 {
 		return nil, false
@@ -90,9 +91,9 @@ func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (
 	defer r.tracker.mu.Unlock()
 	l, err := r.tracker.afterDeath(ctx)
 	if err != nil {
-		return nil, false // it can not be told: the call is closed as outcome unknown
+		return nil, false // not known: the call is closed as outcome unknown
 	}
-	// It is not always an open call's: a background command's may be over.
+	// It may be no open call's: a background command's call may be done.
 	id, call, ok := strings.Cut(l.Tag, "/")
 	if ok && id == r.cfg.Session {
 		return r.effects(ctx, call, r.unrecorded(ctx, l.Effects), nil), true
@@ -104,8 +105,9 @@ func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (
 	return nil, true
 }
 
-// afterDeath is the first snapshot after a death, of which there is one: the
-// session that it belongs to is perhaps not the first that asks. Callers hold mu.
+// afterDeath returns the first snapshot after a crash. There is only one, and
+// the first session that asks may not be the one that it belongs to. Callers
+// hold mu.
 func (t *tracker) afterDeath(ctx context.Context) (tool.Snapshot, error) {
 	if t.left != nil {
 		l := *t.left
@@ -117,9 +119,9 @@ func (t *tracker) afterDeath(ctx context.Context) (tool.Snapshot, error) {
 	return l, err
 }
 
-// recoverWrites looks at the writes that a death cut short. What was written is
-// recorded as changed; an undo of which a part was written is done to its end,
-// unless somebody changed one of its files since.
+// recoverWrites handles the writes that a crash interrupted. Files that were
+// written are recorded as changed. A partly written undo is completed, unless
+// somebody changed one of its files since.
 func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
 	var ds []event.Draft
 	for _, i := range eventlog.Look(r.log, r.fold.undo.Intents) {
@@ -129,7 +131,7 @@ func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
 		})
 		done := r.rollForward(ctx, i, &fate)
 		for _, c := range fate.Done {
-			c.Unattributed = len(fate.Lost) > 0 // what belongs together is not all there
+			c.Unattributed = len(fate.Lost) > 0 // the set of files is not complete
 			done = append(done, event.Draft{Body: c})
 		}
 		if len(done) == 0 {
@@ -144,7 +146,7 @@ func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
 	return ds
 }
 
-// rollForward writes what an undo still has to write.
+// rollForward writes the rest of an undo.
 func (r *Recorder) rollForward(ctx context.Context, i undo.Intent, fate *undo.Fate) []event.Draft {
 	if i.Undone == nil && i.Redone == nil || len(fate.Done) == 0 || len(fate.Due) == 0 || len(fate.Lost) > 0 {
 		return nil

@@ -15,15 +15,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// recordedShell is the shell with the background commands of a call recorded.
-// What else a call changes is found by the stage around it (look.go).
+// recordedShell is a shell that records the background commands of a call. The
+// stage around the call finds its other changes (look.go).
 type recordedShell struct {
 	tool.Shell
 	r *Recorder
 	p *turn.Pending
 }
 
-// Shell is the shell of a call: what it runs is confined as the call is.
+// Shell returns the shell of a call: its commands are confined like the call.
 func (r *Recorder) Shell(p *turn.Pending) tool.Shell {
 	if r.cfg.Shell == nil {
 		return nil
@@ -35,8 +35,8 @@ func (r *Recorder) Shell(p *turn.Pending) tool.Shell {
 	return &recordedShell{Shell: sh, r: r, p: p}
 }
 
-// confinedShell is a shell that confines what a call runs as permission decided
-// for the call, whatever its tool says.
+// confinedShell is a shell that confines commands as permission decided for the
+// call, whatever its tool asks for.
 type confinedShell struct {
 	tool.Shell
 	p *turn.Pending
@@ -48,36 +48,36 @@ func (sh confinedShell) confine(c tool.Run) tool.Run {
 	return c
 }
 
-// Run is part of tool.Shell.
+// Run implements tool.Shell.
 func (sh confinedShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	return sh.Shell.Run(ctx, sh.confine(c))
 }
 
-// Start is part of tool.Shell.
+// Start implements tool.Shell.
 func (sh confinedShell) Start(ctx context.Context, c tool.Run) (string, error) {
 	return sh.Shell.Start(ctx, sh.confine(c))
 }
 
-// POSIX is passed on: tools ask for it.
+// POSIX forwards to the shell: tools ask for it.
 func (sh confinedShell) POSIX() bool {
 	p, ok := sh.Shell.(interface{ POSIX() bool })
 	return ok && p.POSIX()
 }
 
-// POSIX is passed on: tools ask for it.
+// POSIX forwards to the shell: tools ask for it.
 func (sh *recordedShell) POSIX() bool {
 	p, ok := sh.Shell.(interface{ POSIX() bool })
 	return ok && p.POSIX()
 }
 
-// Start is part of tool.Shell.
+// Start implements tool.Shell.
 func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) {
 	if cmds := sh.p.Footprint.Commands; len(cmds) > 0 && command.ReadOnly(cmds) {
 		return sh.Shell.Start(ctx, c)
 	}
 	r, t, named := sh.r, sh.r.tracker, sh.r.place().Names(sh.p.Footprint.Commands)
 	if l := r.lookOf(sh.p); l != nil {
-		l.background = true // it is a background command's from here on
+		l.background = true // from here on it is a background command
 	} else {
 		if err := t.begin(ctx, r, sh.p.Call.ID, named); err != nil {
 			t.abandon()
@@ -92,13 +92,13 @@ func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) 
 	return id, err
 }
 
-// Output is part of tool.Shell.
+// Output implements tool.Shell.
 func (sh *recordedShell) Output(ctx context.Context, id string, wait time.Duration) (tool.Ran, error) {
 	ran, err := sh.Shell.Output(ctx, id, wait)
 	return sh.harvest(ctx, id, ran, err)
 }
 
-// Kill is part of tool.Shell.
+// Kill implements tool.Shell.
 func (sh *recordedShell) Kill(ctx context.Context, id string) (tool.Ran, error) {
 	ran, err := sh.Shell.Kill(ctx, id)
 	return sh.harvest(ctx, id, ran, err)
@@ -116,13 +116,13 @@ func (sh *recordedShell) harvest(ctx context.Context, id string, ran tool.Ran, e
 	return ran, err
 }
 
-// place is the workspace as command lines name its files.
+// place returns the workspace for naming files in command lines.
 func (r *Recorder) place() undo.Place {
 	return undo.Place{Dir: r.cfg.Dir, Resolve: r.cfg.Files.Resolve}
 }
 
-// Person runs a person's own command, and records what it changed together with
-// what done makes of what it printed.
+// Person runs a person's own command, and records its changes together with the
+// draft that done makes from its output.
 func (r *Recorder) Person(ctx context.Context, c tool.Run, done func(tool.Ran) event.Body) error {
 	ran, ds, err := r.personal(ctx, c)
 	if err != nil && ctx.Err() == nil {
@@ -136,7 +136,7 @@ func (r *Recorder) Person(ctx context.Context, c tool.Run, done func(tool.Ran) e
 }
 
 func (r *Recorder) personal(ctx context.Context, c tool.Run) (tool.Ran, []event.Draft, error) {
-	c.Confine = process.Free // the person's own word
+	c.Confine = process.Free // the person typed it
 	cmds, err := shellsyntax.Parse(c.Command, r.cfg.Dir)
 	if r.tracker == nil || err == nil && command.ReadOnly(cmds) {
 		ran, err := r.cfg.Shell.Run(ctx, c)
@@ -155,8 +155,9 @@ func (r *Recorder) personal(ctx context.Context, c tool.Run) (tool.Ran, []event.
 	return ran, ds, err
 }
 
-// Gather records what background commands of the session did until now.
+// Gather records the changes by background commands of the session until now.
 func (r *Recorder) Gather(ctx context.Context) { r.tracker.catchUp(ctx, r) }
 
-// Close records what background commands of the session did, and forgets them.
+// Close records the changes by background commands of the session, and forgets
+// the commands.
 func (r *Recorder) Close() { r.tracker.leave(r) }

@@ -12,12 +12,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// What commands do to files is found by comparing the workspace before and
-// after them (SPEC 11.1), and recorded here as the writes of tools are.
+// This file finds changes by commands by comparing the workspace before and
+// after them (SPEC 11.1), and records them like writes of tools.
 
-// Share makes a journal that several sessions of one workspace may have at the
-// same time: what a background command of one of them does is then recorded
-// there, whichever session comes to see it.
+// Share makes a journal that several sessions of one workspace can use at the
+// same time. A change by a background command of one of them is recorded in
+// that session, whichever session finds it.
 func Share(j tool.Journal) tool.Journal {
 	if j == nil {
 		return nil
@@ -28,16 +28,16 @@ func Share(j tool.Journal) tool.Journal {
 	return &tracker{Journal: j}
 }
 
-// tracker is a journal and which commands run.
+// tracker is a journal with the running commands.
 type tracker struct {
 	tool.Journal
 
-	mu    sync.Mutex     // a snapshot and the recording of what it found are one
-	front int            // commands that are waited for
+	mu    sync.Mutex     // held for a snapshot and the recording of its findings
+	front int            // foreground commands
 	jobs  []*job         // background commands
 	began bool           // there was a snapshot
 	blind bool           // the last one failed
-	left  *tool.Snapshot // after a death: what it found, of a session that was not open then
+	left  *tool.Snapshot // after a crash: findings for a session that was not open then
 }
 
 // job is a background command.
@@ -52,8 +52,8 @@ const personCall = "!"
 
 func (r *Recorder) tag(call string) string { return r.cfg.Session + "/" + call }
 
-// Times a snapshot may take: it must not hang with a disk that hangs, and after an
-// interrupt a person waits for it.
+// Time limits of a snapshot: it must not hang with a disk that hangs, and after
+// an interrupt a person waits for it.
 const (
 	snapshotTime      = 30 * time.Second
 	cancelledSnapshot = 5 * time.Second
@@ -68,8 +68,7 @@ func snapshotContext(ctx context.Context) (context.Context, context.CancelFunc) 
 	return context.WithTimeout(context.WithoutCancel(ctx), limit)
 }
 
-// begin takes a snapshot before a command: what it finds is not the command's
-// doing.
+// begin takes a snapshot before a command: changes that it finds are not by the command.
 func (t *tracker) begin(ctx context.Context, r *Recorder, call string, named undo.Named) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,15 +79,15 @@ func (t *tracker) begin(ctx context.Context, r *Recorder, call string, named und
 	return t.checkpoint(r, r.tag(call))
 }
 
-// abandon takes back what begin began.
+// abandon undoes begin.
 func (t *tracker) abandon() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.front--
 }
 
-// recordOthers takes a snapshot, and records what it found for those whose doing
-// it may be.
+// recordOthers takes a snapshot, and records its findings for those who may
+// have made the changes.
 func (t *tracker) recordOthers(ctx context.Context, r *Recorder, touched []string) error {
 	alive := t.alive(nil)
 	l, err := t.snapshot(ctx, r, touched)
@@ -103,13 +102,13 @@ func (t *tracker) recordOthers(ctx context.Context, r *Recorder, touched []strin
 		return err
 	}
 	if id, call, ok := strings.Cut(l.Tag, "/"); ok && id == r.cfg.Session {
-		// There was none after that command: pawl died, or could not.
+		// There was no snapshot after that command: pawl died, or it failed.
 		return r.cfg.Record(context.WithoutCancel(ctx), r.effects(ctx, call, r.unrecorded(ctx, l.Effects), nil)...)
 	}
-	return nil // somebody else's, and no part of this session
+	return nil // somebody else's change, not part of this session
 }
 
-// snapshot is Journal.Look, and tells of its limits once.
+// snapshot calls Journal.Snapshot, and reports its limits once.
 func (t *tracker) snapshot(ctx context.Context, r *Recorder, touched []string) (tool.Snapshot, error) {
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
@@ -131,7 +130,7 @@ func (t *tracker) started(j *job) {
 	t.jobs = append(t.jobs, j)
 }
 
-// checkpoint keeps how the workspace is, once all that was found is recorded.
+// checkpoint stores the state of the workspace, after all findings were recorded.
 func (t *tracker) checkpoint(r *Recorder, tag string) error {
 	if t.blind {
 		return nil
@@ -152,7 +151,7 @@ func (t *tracker) recorded(r *Recorder) error {
 	return t.checkpoint(r, jobTag(t.jobs))
 }
 
-// toJobs records what background commands may have done.
+// toJobs records changes that background commands may have made.
 func (t *tracker) toJobs(ctx context.Context, es []tool.Effect) ([]event.FileChanged, error) {
 	byJob := map[*job][]tool.Effect{}
 	for _, e := range es {
@@ -166,7 +165,8 @@ func (t *tracker) toJobs(ctx context.Context, es []tool.Effect) ([]event.FileCha
 	}
 	var all []event.FileChanged
 	for _, j := range t.jobs {
-		// What its own words name is its doing, as with a command that is waited for.
+		// A change that its own words name is attributed to it, as for a
+		// foreground command.
 		ds := j.r.effects(ctx, j.call, byJob[j], &j.words)
 		if err := j.r.cfg.Record(context.WithoutCancel(ctx), ds...); err != nil {
 			return all, err
@@ -186,9 +186,9 @@ func bodies(ds []event.Draft) []event.FileChanged {
 	return out
 }
 
-// alive are the background commands that have not ended, without those of a
-// session. Who asks before a snapshot may forget the others after it: it is the
-// one after their end.
+// alive returns the background commands that have not ended, except those of a
+// session. A caller that calls it before a snapshot may drop the other commands
+// after the snapshot, which covers their ends.
 func (t *tracker) alive(without *Recorder) []*job {
 	return slices.DeleteFunc(slices.Clone(t.jobs), func(j *job) bool {
 		sh, ok := j.r.cfg.Shell.(interface{ Running() [][2]string })
@@ -196,7 +196,7 @@ func (t *tracker) alive(without *Recorder) []*job {
 	})
 }
 
-// jobTag names the newest of background commands.
+// jobTag returns the tag of the newest background command.
 func jobTag(jobs []*job) string {
 	if n := len(jobs); n > 0 {
 		return jobs[n-1].r.tag(jobs[n-1].call)
@@ -204,8 +204,9 @@ func jobTag(jobs []*job) string {
 	return ""
 }
 
-// end takes a snapshot after a command and returns what is to be recorded of it.
-// blind: there is none, or was none before, and not all of it may be known.
+// end takes a snapshot after a command and returns what is to be recorded.
+// blind: there is no snapshot, or there was none before, so that changes may be
+// missing.
 func (t *tracker) end(ctx context.Context, r *Recorder, call string, named undo.Named) (_ []event.Draft, blind bool, _ error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -218,14 +219,14 @@ func (t *tracker) end(ctx context.Context, r *Recorder, call string, named undo.
 	defer func() { t.jobs = alive }()
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
-	if unsure { // what it finds may have been so before
+	if unsure { // the changes may be older
 		return r.effects(ctx, call, l.Effects, nil), true, nil
 	}
 	ds, mine := t.ofJobs(ctx, r, l.Effects, named)
 	return append(r.effects(ctx, call, mine, &named), ds...), false, nil
 }
 
-// ofJobs takes from what a snapshot after a command found what the words of a
+// ofJobs removes from the findings after a command those that the words of a
 // background command of the session name, and those of the command do not.
 func (t *tracker) ofJobs(ctx context.Context, r *Recorder, es []tool.Effect, named undo.Named) (ds []event.Draft, left []tool.Effect) {
 	byJob := map[*job][]tool.Effect{}
@@ -246,8 +247,8 @@ func (t *tracker) ofJobs(ctx context.Context, r *Recorder, es []tool.Effect, nam
 	return ds, left
 }
 
-// harvest records what a background command of r did. While another command is
-// waited for, that one's snapshot comes first.
+// harvest records the changes by a background command of r. If a foreground
+// command is running, that command's snapshot comes first.
 func (t *tracker) harvest(ctx context.Context, r *Recorder, id string) ([]event.FileChanged, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -257,8 +258,7 @@ func (t *tracker) harvest(ctx context.Context, r *Recorder, id string) ([]event.
 	return t.gather(ctx, r, t.alive(nil))
 }
 
-// gather takes a snapshot, and has only the background commands that are alive from then
-// on.
+// gather takes a snapshot, and keeps only the background commands in alive.
 func (t *tracker) gather(ctx context.Context, r *Recorder, alive []*job) ([]event.FileChanged, error) {
 	if t.front > 0 {
 		return nil, nil
@@ -277,8 +277,9 @@ func (t *tracker) gather(ctx context.Context, r *Recorder, alive []*job) ([]even
 	return out, err
 }
 
-// catchUp takes a snapshot where background commands of the session run on, so
-// that what they did until now is part of the turn, and undo knows of it.
+// catchUp takes a snapshot if background commands of the session are still
+// running, so that their changes until now are part of the turn, and undo knows
+// them.
 func (t *tracker) catchUp(ctx context.Context, r *Recorder) {
 	if t == nil {
 		return
@@ -286,11 +287,11 @@ func (t *tracker) catchUp(ctx context.Context, r *Recorder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if slices.ContainsFunc(t.jobs, func(j *job) bool { return j.r == r }) {
-		_, _ = t.gather(ctx, r, t.alive(nil)) // a log that is broken fails at the turn's end
+		_, _ = t.gather(ctx, r, t.alive(nil)) // a broken log fails at the turn's end
 	}
 }
 
-// leave forgets a session's background commands, after a last snapshot.
+// leave takes a last snapshot and forgets a session's background commands.
 func (t *tracker) leave(r *Recorder) {
 	if t == nil {
 		return
@@ -298,13 +299,13 @@ func (t *tracker) leave(r *Recorder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if slices.ContainsFunc(t.jobs, func(j *job) bool { return j.r == r }) {
-		// A broken log is reported where it is written next.
+		// A broken log is reported at the next write.
 		_, _ = t.gather(context.Background(), r, t.alive(r))
 	}
 	t.jobs = slices.DeleteFunc(t.jobs, func(j *job) bool { return j.r == r })
 }
 
-// ensure makes sure that there was a snapshot.
+// ensure makes sure that there is a snapshot.
 func (t *tracker) ensure(ctx context.Context, r *Recorder) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -317,7 +318,7 @@ func (t *tracker) ensure(ctx context.Context, r *Recorder) error {
 	return t.checkpoint(r, "")
 }
 
-// wrote tells the journal of a write that is recorded already.
+// wrote tells the journal about a write that is already recorded.
 func (t *tracker) wrote(cs []tool.Change) {
 	if t == nil {
 		return

@@ -13,15 +13,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Undone is what an undo or a redo did.
+// Undone is the result of an undo or a redo.
 type Undone struct {
 	Done, Left []undo.File
 }
 
-// Undo does a plan: all of it, but for the files that c leaves out,
-// or nothing. It looks at every file again and refuses where one is not as it
-// was when the plan was made. *undo.OpenError lists the files that need a word
-// first. Its caller has the session to itself.
+// Undo executes a plan: all of it, except the files that c leaves out, or
+// nothing. It checks every file again and refuses if one has changed since the
+// plan was made. *undo.OpenError lists the files that need a decision first.
+// The caller must have the session to itself.
 func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone, error) {
 	do, left, err := Chosen(p, c)
 	if err != nil {
@@ -34,7 +34,7 @@ func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undon
 	if len(do) == 0 {
 		return out, fault.NewConfiguration("", "nothing was put back: every file is left out")
 	}
-	if r.cfg.Locks != nil { // no child session writes meanwhile
+	if r.cfg.Locks != nil { // so that no child session writes meanwhile
 		ticket := r.cfg.Locks.Reserve(tool.Footprint{Unknown: true})
 		defer ticket.Release()
 		if err := ticket.Wait(ctx); err != nil {
@@ -49,7 +49,7 @@ func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undon
 	if err != nil {
 		return out, err
 	}
-	if len(ws) == 0 { // all is so already
+	if len(ws) == 0 { // every file already is as wanted
 		return out, r.cfg.Record(ctx, after...)
 	}
 	_, err = r.write(ctx, r.cfg.Files, w, ws, after...)
@@ -59,8 +59,8 @@ func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undon
 	return out, err
 }
 
-// Chosen returns the files of a plan that c has done, and those that it leaves
-// out. It looks at no file.
+// Chosen returns the files of a plan that c selects, and those that it leaves
+// out. It reads no file.
 func Chosen(p undo.Plan, c undo.Consent) (do, left []undo.File, err error) {
 	if do, left, err = p.Choose(c); err != nil {
 		err = &fault.Error{
@@ -74,7 +74,7 @@ func moved(paths ...string) error {
 	return fault.NewConfiguration("look again, then undo", "nothing was put back: %s changed since the preview", strings.Join(paths, ", "))
 }
 
-// stillSo looks again whether a plan holds.
+// stillSo checks that a plan still holds.
 func (r *Recorder) stillSo(ctx context.Context, p undo.Plan, do []undo.File) error {
 	if err := r.cfg.CatchUp(ctx); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (r *Recorder) stillSo(ctx context.Context, p undo.Plan, do []undo.File) err
 	return nil
 }
 
-// writes is what a plan comes to for the workspace.
+// writes returns the writes of a plan.
 func (r *Recorder) writes(ctx context.Context, do []undo.File) ([]tool.Write, error) {
 	var ws []tool.Write
 	for _, f := range do {

@@ -12,17 +12,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
-// This file is how files are written: the contents are kept and the intent is
-// in the log before the first file is touched, and the changes are after the
-// last. There is no moment at which a change exists and undo does not know of
-// it: what a death in between left is found when the session is opened again.
+// This file writes files. The contents are stored and the intent is in the log
+// before the first file is touched; the changes are recorded after the last
+// one. So no change exists that undo does not know: writes that a crash
+// interrupted are found when the session is opened again.
 
-// keepLimit is the largest content that is kept, bytes: what tool.Files reads
-// at most by itself.
+// keepLimit is the size limit of a stored content, in bytes: the default limit
+// of tool.Files.
 const keepLimit = 16 << 20
 
-// write does writes through a view of the files. w tells whose they are; after is
-// recorded together with the changes, where all went well.
+// write executes writes through a view of the files. w describes their origin;
+// after is recorded together with the changes if all succeeded.
 func (r *Recorder) write(ctx context.Context, files tool.Files, w event.Writing, ws []tool.Write, after ...event.Draft) ([]tool.Change, error) {
 	for _, req := range ws {
 		cs, err := r.keepBoth(ctx, w, req)
@@ -41,28 +41,28 @@ func (r *Recorder) write(ctx context.Context, files tool.Files, w event.Writing,
 		ds = append(ds, after...)
 	case len(cs) == 0:
 		ds = []event.Draft{{Body: event.Writing{Call: w.Call, Tool: w.Tool}}}
-	default: // what could not be taken back stands
+	default: // changes that could not be rolled back
 		ds = append(ds, r.partly(w, ds)...)
 	}
 	return cs, errors.Join(err, r.cfg.Record(context.WithoutCancel(ctx), ds...))
 }
 
-// Apply writes whole files that no call brought, as one change.
+// Apply writes whole files without a call, as one change.
 func (r *Recorder) Apply(ctx context.Context, by string, ws []tool.Write) ([]tool.Change, error) {
-	r.Gather(ctx) // what background commands did comes before
+	r.Gather(ctx) // changes by background commands come before
 	return r.write(ctx, r.cfg.Files, event.Writing{Tool: by, Does: tool.Edit, Whole: true}, ws)
 }
 
-// put writes, and tells the journal so that it does not take it for the doing
-// of a command.
+// put writes, and tells the journal, so that it does not attribute the change
+// to a command.
 func (r *Recorder) put(ctx context.Context, files tool.Files, ws []tool.Write) ([]tool.Change, error) {
 	cs, err := files.WriteAll(ctx, ws)
 	r.tracker.wrote(cs)
 	return cs, err
 }
 
-// keepBoth stores what a write replaces and what it brings, and returns
-// what the write will change.
+// keepBoth stores the old and the new content of a write, and returns what the
+// write will change.
 func (r *Recorder) keepBoth(ctx context.Context, w event.Writing, req tool.Write) ([]event.FileChanged, error) {
 	c := event.FileChanged{Call: w.Call, Tool: w.Tool, Path: r.clean(req.Path, req.NoFollow), Before: req.Expect, Mode: req.Mode}
 	if c.Before == "" {
@@ -93,8 +93,9 @@ func (r *Recorder) keepBoth(ctx context.Context, w event.Writing, req tool.Write
 	return []event.FileChanged{c, to}, nil
 }
 
-// missing lists the folders that a new file needs and that are not there, the
-// outermost first: what is recorded where a death comes before the write tells.
+// missing lists the folders that a new file needs and that do not exist, the
+// outermost first: this is recorded in case of a crash before the write is
+// done.
 func (r *Recorder) missing(file string) []string {
 	var out []string
 	for dir := path.Dir(file); dir != "." && dir != "/"; dir = path.Dir(dir) {
@@ -113,7 +114,7 @@ func (r *Recorder) content(ctx context.Context, req tool.Write) (tool.File, erro
 	return r.cfg.Files.Read(ctx, req.Path, keepLimit)
 }
 
-// clean returns a path as it is recorded.
+// clean returns a path in its recorded form.
 func (r *Recorder) clean(p string, itself bool) string {
 	if !itself {
 		if clean, _, err := r.cfg.Files.Resolve(p); err == nil {
@@ -123,7 +124,7 @@ func (r *Recorder) clean(p string, itself bool) string {
 	return path.Clean(p)
 }
 
-// changed is what happened, as it is recorded.
+// changed returns the events for changes.
 func changed(w event.Writing, cs []tool.Change) []event.Draft {
 	var ds []event.Draft
 	for _, c := range cs {
@@ -139,14 +140,14 @@ func changed(w event.Writing, cs []tool.Change) []event.Draft {
 	return ds
 }
 
-// partly is what is recorded after the changes of an undo or a redo of which
-// these are the only ones.
+// partly returns what is recorded when an undo or a redo was interrupted after
+// these changes.
 func (r *Recorder) partly(w event.Writing, done []event.Draft) []event.Draft {
 	return eventlog.Look(r.log, func() []event.Draft { return r.fold.undo.Partly(w, bodies(done)) })
 }
 
-// Files is a view of the workspace with every write of a call recorded, so that
-// no tool can forget undo.
+// Files returns a view of the workspace that records every write of a call, so
+// that no tool can forget undo.
 func (r *Recorder) Files(view tool.Files, p *turn.Pending) tool.Files {
 	return &recordedFiles{Files: view, r: r, p: p}
 }
@@ -157,7 +158,7 @@ type recordedFiles struct {
 	p *turn.Pending
 }
 
-// Write is part of tool.Files.
+// Write implements tool.Files.
 func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, expect tool.Hash) (tool.Change, error) {
 	cs, err := f.WriteAll(ctx, []tool.Write{{Path: path, Data: data, Expect: expect}})
 	if err != nil {
@@ -166,9 +167,9 @@ func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, exp
 	return cs[0], nil
 }
 
-// WriteAll is part of tool.Files.
+// WriteAll implements tool.Files.
 func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
-	f.r.Gather(ctx) // what background commands did comes before
+	f.r.Gather(ctx) // changes by background commands come before
 	by := f.p.Tool
 	cs, err := f.r.write(ctx, f.Files, event.Writing{Call: f.p.Call.ID, Tool: by.Spec.Name, Does: by.Does(), Whole: by.Whole}, ws)
 	for _, c := range cs {

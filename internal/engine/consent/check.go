@@ -11,33 +11,33 @@ import (
 )
 
 // This file is the consent to a project's checks, which pawl runs by itself
-// (SPEC 4.15, 16.4): what the person said of them before, and the words for a
-// closing line.
+// (SPEC 4.15, 16.4): earlier answers of the person, and the texts for a closing
+// line.
 
 // Check is what consent to a check depends on.
 type Check struct {
 	Command string
-	// Own: a person's configuration names the command, so that it counts as
-	// one of the project's checks whatever it is.
+	// Own: a person's configuration names the command, so it counts as one of
+	// the project's checks, whatever it is.
 	Own bool
-	// Said: the person gave the command with this turn's prompt, which is their
-	// consent as long as what defines it is as it was then.
+	// Said: the person named the command with this turn's prompt, which is
+	// their consent as long as its definition does not change.
 	Said bool
-	// Defined are the files that define what it does. When the agent changed one
-	// of that name in this session, it asks again (SPEC 16.4).
+	// Defined are the files that define what it does. If the agent changed one
+	// with such a name in this session, pawl asks again (SPEC 16.4).
 	Defined []string
-	// Untrusted is why the folder's word is not enough to run it, "" where it
-	// is trusted (SPEC 16.1): a person is asked, whatever the mode and the rules,
-	// and without one it is not run.
+	// Untrusted is why the folder alone cannot permit the check, "" if the
+	// folder is trusted (SPEC 16.1). If set, a person is asked, whatever the
+	// mode and the rules are; without a person it is not run.
 	Untrusted string
-	// Stamp stands for the contents of what defines it besides Defined.
+	// Stamp identifies the contents of its definition besides Defined.
 	Stamp string
 }
 
-// Checker is a turn.Pending's Records where the call is a check.
+// Checker is implemented by the turn.Pending.Records of a check.
 type Checker interface{ Checks() *Check }
 
-// checkOf returns the check that a call is, nil where it is none.
+// checkOf returns the check of a call, nil if the call is not a check.
 func checkOf(p *turn.Pending) *Check {
 	if c, ok := p.Records.(Checker); ok {
 		return c.Checks()
@@ -54,8 +54,7 @@ func (j *Judge) decideCheck(p *turn.Pending, c *Check) permission.Decision {
 	})
 }
 
-// remembered returns the person's answer to a check that they were asked about
-// before.
+// remembered returns the person's earlier answer about a check.
 func (g *Gate) remembered(c *Check, d permission.Decision) (allowed, known bool) {
 	if why, ok := g.allowedChecks[c.Command]; ok && why == g.whyAsked(c, d) {
 		return true, true
@@ -63,8 +62,8 @@ func (g *Gate) remembered(c *Check, d permission.Decision) (allowed, known bool)
 	return false, slices.Contains(g.refused, c.Command)
 }
 
-// whyAsked names why a check needs consent. A yes to one that is not trusted is
-// for what the person was shown, so that its definition is part of it.
+// whyAsked returns why a check needs consent. A yes to an untrusted check is
+// for what the person was shown, so the reason includes its definition.
 func (j *Judge) whyAsked(c *Check, d permission.Decision) string {
 	if d.By == permission.ByUntrusted {
 		return d.By + "\n" + j.definition(c)
@@ -72,7 +71,7 @@ func (j *Judge) whyAsked(c *Check, d permission.Decision) string {
 	return d.By
 }
 
-// remember keeps a person's answer; lasts: it is for the session.
+// remember stores a person's answer; lasts: it holds for the session.
 func (g *Gate) remember(c *Check, d permission.Decision, allowed, lasts bool) {
 	if !allowed {
 		g.refused = append(g.refused, c.Command)
@@ -84,20 +83,20 @@ func (g *Gate) remember(c *Check, d permission.Decision, allowed, lasts bool) {
 	}
 }
 
-// definition stands for the contents of the files that define a check.
+// definition identifies the contents of the files that define a check.
 func (j *Judge) definition(c *Check) string {
 	var b strings.Builder
 	b.WriteString(c.Stamp + "\n")
 	for _, f := range c.Defined {
 		if j.Files != nil {
-			h, _, _ := j.Files.Stat(f) // one that can not be read is as one that does not exist
+			h, _, _ := j.Files.Stat(f) // an unreadable file counts as missing
 			b.WriteString(f + "=" + string(h) + "\n")
 		}
 	}
 	return b.String()
 }
 
-// checkDenied words a decision for the line that tells what is proven.
+// checkDenied words a denial for the closing line.
 func checkDenied(d permission.Decision) *turn.Refusal {
 	text := "not allowed: " + d.Reason
 	if d.By == permission.ByUntrusted {
@@ -112,7 +111,7 @@ func checkDenied(d permission.Decision) *turn.Refusal {
 	return &turn.Refusal{Outcome: event.Denied, Text: text}
 }
 
-// checkRefused is a check that a person did not allow. It ends no turn.
+// checkRefused is the refusal for a check that a person did not allow. It ends no turn.
 func checkRefused() *turn.Refusal {
 	return &turn.Refusal{Outcome: event.Denied, Text: "you did not allow it"}
 }

@@ -1,11 +1,11 @@
-// Package consent decides which calls of a step may run (SPEC 4.7, 16), and asks
-// a person about those that need it.
+// Package consent decides which calls of a step may run (SPEC 4.7, 16), and
+// asks a person about those that need it.
 //
 // It promises that all calls of a step that need consent are one request to the
-// person, with what each of them would do; that a yes holds for what was shown:
-// a call that an earlier one of its step made mean something else does not run;
-// and that where nobody is there, what would ask is denied, with what would allow
-// it. It judges nothing itself: policy/permission does.
+// person, with what each of them would do; that a yes holds for what was shown,
+// so a call whose meaning changed because of an earlier call does not run; and
+// that without a person a call that would ask is denied, with a hint what would
+// allow it. It judges nothing itself: policy/permission does.
 package consent
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// Rights are what the session may do: *rights.Rights.
+// Rights are what the session may do: a *rights.Rights.
 type Rights interface {
 	Decide(c permission.Call) permission.Decision
 	// Grant records a yes that holds for more than one call.
@@ -29,7 +29,7 @@ type Rights interface {
 	GrantRight(ctx context.Context, right, by, what string) error
 }
 
-// Config is what consent is given of its session.
+// Config is what consent needs of its session.
 type Config struct {
 	Log *eventlog.Log
 	// Policy is a fold of Log. Rights asks it about a call of the model.
@@ -37,33 +37,32 @@ type Config struct {
 	Rights
 	Person bool // somebody is there to answer
 	Files  tool.Files
-	// Env is what a call's footprint is measured with again.
+	// Env returns the environment for computing a call's footprint again.
 	Env func(*turn.Pending) tool.Env
-	// Drafts are the files without a change, for the preview of a step.
+	// Drafts returns drafts without changes, for the preview of a step.
 	Drafts func() *changes.Drafts
-	// Unrestorable returns the file that a call would destroy without a copy, ""
-	// for none.
+	// Unrestorable returns the file that a call would destroy without a copy,
+	// "" for none.
 	Unrestorable func(context.Context, *turn.Pending) string
 	// Ask puts a question to the person and waits for the answer.
 	Ask func(context.Context, event.Asked) (event.Answered, error)
-	// Hooks, if set, has hooks hear of a call that the person is about to be asked
-	// about; what they deny is not asked.
+	// Hooks, if set, runs hooks for a call before the person is asked about it;
+	// a call that they deny is not asked about.
 	Hooks func(context.Context, *turn.Pending) (*turn.Refusal, error)
 	// Mask masks secrets. Spill keeps a text in a file and returns its name.
 	Mask  func(string) string
 	Spill func(ctx context.Context, name, text string) (string, error)
 }
 
-// Judge judges the calls of one session. It remembers what the person said of
-// checks. One turn at a time uses it.
+// Judge judges the calls of one session. It remembers the person's answers
+// about checks. One turn at a time uses it.
 type Judge struct {
 	Config
 	refused []string // commands of checks
-	// kept are refusals of the sandbox that the person wants to stay.
+	// kept are refusals by the sandbox that the person wants to keep.
 	kept []process.Refusal
-	// allowedAs are the commands of checks that the agent had redefined, or whose
-	// folder is not trusted, and that the person allowed for the session: with the
-	// definition that they saw.
+	// allowedAs are the commands of redefined or untrusted checks that the
+	// person allowed for the session, with the definition that they saw.
 	allowedAs map[string]string
 }
 
@@ -73,7 +72,7 @@ func New(c Config) *Judge { return &Judge{Config: c, allowedAs: map[string]strin
 // Gate returns the gate of one turn, which is also the stage just before a call.
 func (j *Judge) Gate() *Gate { return &Gate{Judge: j, allowedChecks: map[string]string{}} }
 
-// Policy returns what the policy decides about a call. It asks nobody.
+// Policy returns the policy's decision about a call. It asks nobody.
 func (j *Judge) Policy(p *turn.Pending) permission.Decision {
 	if c := checkOf(p); c != nil {
 		return j.decideCheck(p, c)
@@ -81,14 +80,14 @@ func (j *Judge) Policy(p *turn.Pending) permission.Decision {
 	return j.Decide(Call(p))
 }
 
-// Call is a call as the policy judges it.
+// Call returns a call in the form that the policy judges.
 func Call(p *turn.Pending) permission.Call {
 	return permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Spoken: p.Tool.Spoken, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args}
 }
 
-// decide asks the policy. What it allows needs consent all the same where a file
-// would be destroyed that can not be put back (SPEC 11.1), and where a hook wants
-// the person asked.
+// decide asks the policy. An allowed call still needs consent if a file would
+// be destroyed that cannot be restored (SPEC 11.1), or if a hook wants the
+// person to be asked.
 func (j *Judge) decide(ctx context.Context, p *turn.Pending) permission.Decision {
 	d := j.withCopy(ctx, p)
 	if d.Verdict == permission.Allow && p.Asks != "" {
@@ -114,8 +113,8 @@ func (j *Judge) withCopy(ctx context.Context, p *turn.Pending) permission.Decisi
 	return permission.Decision{Verdict: permission.Ask, By: "journal", Reason: why, Confine: d.Confine}
 }
 
-// edits reports whether a call that needs consent is one that the mode for edits
-// allows: then a person may allow all of its kind from now on.
+// edits reports whether the mode for edits would allow a call that needs
+// consent: then a person may allow all edits from now on.
 func (j *Judge) edits(ctx context.Context, p *turn.Pending) bool {
 	if p.Footprint.Shell != "" || j.Unrestorable(ctx, p) != "" {
 		return false

@@ -16,24 +16,25 @@ import (
 type Gate struct {
 	*Judge
 	// allowedChecks are the commands of checks that the person allowed in this
-	// turn, with why they were asked.
+	// turn, with the reasons of the questions.
 	allowedChecks map[string]string
 	// allowed are the calls of this step that a person allowed once. A call's
-	// id is unique in its step only: some models count from 0 in each.
+	// id is unique only in its step: some models count from 0 in each.
 	allowed map[*turn.Pending]bool
-	// places are where the calls that need consent led when they were judged.
+	// places are the places that the calls in need of consent led to when they
+	// were judged.
 	places map[*turn.Pending][]string
-	// missing is the right that a call of this step needs and its turn's route
-	// lacks.
+	// missing is the right that a call of this step needs and that its turn's
+	// route lacks.
 	missing map[*turn.Pending]string
 	said    refusals
 }
 
-// Check is part of turn.Gate.
+// Check implements turn.Gate.
 func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 	g.allowed, g.missing = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
 	g.places = map[*turn.Pending][]string{}
-	open := map[*turn.Pending]permission.Decision{} // what the person is asked about
+	open := map[*turn.Pending]permission.Decision{} // calls that the person is asked about
 	again := g.said.again(step)
 	for _, p := range step {
 		if p.Refused != nil {
@@ -86,7 +87,7 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 	}
 	a, err := g.Ask(ctx, asked)
 	if ctx.Err() != nil {
-		return nil // the loop sees it and cancels the step
+		return nil // the loop notices and cancels the step
 	}
 	if err != nil && !errors.Is(err, tool.ErrNobody) {
 		return err
@@ -94,13 +95,12 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 	return g.apply(ctx, asks, open, a)
 }
 
-// routed decides about a call that needs what its turn's route lacks. A person
-// is asked; without one, a route that pawl chose itself is not held against
-// the run: it widens, and the log and the result tell so. One that somebody
-// asked for holds.
+// routed decides about a call that needs a right that its turn's route lacks. A
+// person is asked. Without one, a route that pawl chose itself is widened,
+// which the log and the result report. A route that somebody asked for is kept.
 func (g *Gate) routed(ctx context.Context, p *turn.Pending, d permission.Decision) (permission.Decision, error) {
 	switch {
-	case d.Beyond == "", checkOf(p) != nil && !g.Person: // no check is worth a right
+	case d.Beyond == "", checkOf(p) != nil && !g.Person: // no right is granted for a check
 	case g.Person:
 		g.missing[p] = d.Beyond
 	case d.Firm:
@@ -155,9 +155,10 @@ func (g *Gate) apply(ctx context.Context, asks []question, open map[*turn.Pendin
 	return nil
 }
 
-// Start is part of turn.Starter: an earlier call of the step may have made
-// the same words mean something else, such as a path that is a link now. What
-// would ask now does not run, and a person's yes is for where a call led then.
+// Start implements turn.Starter. An earlier call of the step may have changed
+// the meaning of the same words, such as a path that is a link now. A call that
+// would ask now does not run, and a person's yes is only for the places that
+// the call led to then.
 func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if err := p.Measure(g.Env(p)); err != nil {
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
@@ -182,7 +183,7 @@ func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	return nil
 }
 
-// places are all that a call is known to touch.
+// places returns all places that a call is known to touch.
 func places(f tool.Footprint) []string {
 	var out []string
 	for _, sp := range f.Reads {
@@ -197,7 +198,7 @@ func places(f tool.Footprint) []string {
 	return out
 }
 
-// denial refuses a call that is denied, or would need consent without a person.
+// denial refuses a call that is denied, or that would need consent without a person.
 func denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
 	if checkOf(p) != nil {
 		return checkDenied(d)
@@ -221,7 +222,7 @@ func nobody(d permission.Decision) string {
 	return why
 }
 
-// refusedBy is a person's No. Without a word of why, it ends the turn.
+// refusedBy is the refusal after a person's No. Without a reason, it ends the turn.
 func refusedBy(p *turn.Pending, v event.Verdict) *turn.Refusal {
 	reason := "The user did not allow it."
 	if v.Why != "" {

@@ -11,24 +11,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// What a question shows of a call that changes files: the diff of what it would
-// do, to the files as the calls before it in the same step would leave them.
+// This file makes what a question shows of a call that changes files: the diff
+// of its changes, on top of the earlier calls of the same step.
 
-// previewLimit is how many bytes of a diff a question shows. What is longer is
-// whole in a file that the question names: nothing that is asked about is out
-// of reach (SPEC 16.11), and no log or screen drowns in it.
+// previewLimit is how many bytes of a diff a question shows. A longer diff is
+// complete in a file that the question names: everything in question can be
+// read (SPEC 16.11), and no log or screen is flooded.
 const previewLimit = 100 << 10
 
-// question is what the person is asked of one call, or of the checks that one
-// grant would allow.
+// question is the question about one call, or about the checks that one grant
+// would allow.
 type question struct {
 	event.Question
 	of []*turn.Pending
 	d  permission.Decision
 }
 
-// questions words the questions for the calls of a step that need consent, in
-// order.
+// questions returns the questions about the calls of a step that need consent, in order.
 func (g *Gate) questions(ctx context.Context, step []*turn.Pending, open map[*turn.Pending]permission.Decision) []question {
 	drafts := g.Drafts()
 	var out []question
@@ -48,8 +47,8 @@ func (g *Gate) questions(ctx context.Context, step []*turn.Pending, open map[*tu
 	return out
 }
 
-// addTo adds a question: that about a check to one about checks with the same
-// grant, where there is one.
+// addTo adds a question: a question about a check is merged with one about
+// checks with the same grant.
 func (g *Gate) addTo(out []question, q question) []question {
 	c := checkOf(q.of[0])
 	if c == nil {
@@ -81,7 +80,7 @@ func (g *Gate) question(ctx context.Context, p *turn.Pending, d permission.Decis
 		}
 	}
 	if preview != "" {
-		// Commands and arguments are shown whole, however long.
+		// Commands and arguments are shown completely, however long.
 		q.Preview = g.bounded(ctx, p, g.Mask(preview))
 		if unknown {
 			q.Preview = "(as the files are now; a command before it in this step may change them)\n" + q.Preview
@@ -93,8 +92,8 @@ func (g *Gate) question(ctx context.Context, p *turn.Pending, d permission.Decis
 	return q
 }
 
-// bounded cuts a preview at a line, and tells what was left out and where it is.
-// Where it cannot be kept, it is shown whole.
+// bounded cuts a preview at a line, and tells what was left out and where it
+// is. If it cannot be stored, it is shown completely.
 func (j *Judge) bounded(ctx context.Context, p *turn.Pending, text string) string {
 	if len(text) <= previewLimit {
 		return text

@@ -16,26 +16,26 @@ import (
 )
 
 // This file asks a person, once, about what the sandbox refused a command that
-// then failed (SPEC 16.12). Nothing is run again here: what the command did
-// before it failed stands, and only the model knows whether to do it twice.
+// then failed (SPEC 16.12). Nothing is run again here: the command may have had
+// effects before it failed, and only the model knows whether to repeat them.
 
-// refusals are what a turn's person said of what commands were refused.
+// refusals are the person's answers about refusals in a turn.
 type refusals struct {
 	asking sync.Mutex // one question at a time
 	mu     sync.Mutex
 	once   []onceOpened
 }
 
-// onceOpened is what the next run of a command line may touch besides. next:
-// no step came in between, so that the line still means what it meant.
+// onceOpened is what the next run of a command line may touch in addition.
+// next: there was no step in between, so the line still means the same.
 type onceOpened struct {
 	line  string
 	opens []permission.Opening
 	next  bool
 }
 
-// again takes the calls of a new step: it reports which of them a person allowed
-// by what they said of its last run.
+// again handles the calls of a new step: it returns the one that a person
+// allowed by their answer about its last run.
 func (r *refusals) again(step []*turn.Pending) *turn.Pending {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,7 +51,7 @@ func (r *refusals) again(step []*turn.Pending) *turn.Pending {
 	return out
 }
 
-// widen adds to how a call is confined what was opened for its next run.
+// widen adds what was opened for a command's next run to its confinement.
 func (r *refusals) widen(p *turn.Pending, c process.Confine) process.Confine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,14 +63,14 @@ func (r *refusals) widen(p *turn.Pending, c process.Confine) process.Confine {
 	return c
 }
 
-// ran forgets what was opened for a run that has been.
+// ran forgets what was opened for a run that is done.
 func (r *refusals) ran(line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.once = slices.DeleteFunc(r.once, func(o onceOpened) bool { return o.line == line })
 }
 
-// After is part of turn.After.
+// After implements turn.After.
 func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	line := r.Footprint.Shell
 	if line == "" || r.Records != nil || !r.Started {
@@ -98,8 +98,8 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	return err
 }
 
-// openings are what of the refusals is asked about: not what the person refused
-// before, nor a path that leads elsewhere than its name says.
+// openings returns the refusals to ask about: not those that the person refused
+// before, nor paths that lead elsewhere than their names.
 func (g *Gate) openings(refused []process.Refusal) []permission.Opening {
 	asked := slices.DeleteFunc(slices.Clone(refused), func(r process.Refusal) bool {
 		if slices.ContainsFunc(g.kept, func(k process.Refusal) bool { return strings.EqualFold(k.What, r.What) }) {
@@ -114,7 +114,7 @@ func (g *Gate) openings(refused []process.Refusal) []permission.Opening {
 	return eventlog.Look(g.Log, func() []permission.Opening { return g.Config.Policy.Openings(asked) })
 }
 
-// names words what is to be opened.
+// names describes what is to be opened.
 func names(opens []permission.Opening) string {
 	var out []string
 	for _, o := range opens {
@@ -137,7 +137,7 @@ func (g *Gate) aboutRefused(p *turn.Pending, opens []permission.Opening) event.Q
 	return q
 }
 
-// opened does what the person said, and words it for the model.
+// opened executes the person's answer, and describes it for the model.
 func (g *Gate) opened(ctx context.Context, p *turn.Pending, opens []permission.Opening, a event.Answered) (string, error) {
 	var v event.Verdict
 	for _, w := range a.Verdicts {

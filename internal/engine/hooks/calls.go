@@ -13,17 +13,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// This file is what hooks have to say of calls.
+// This file runs hooks for calls.
 
-// Gate is the turn.Gate in which hooks hear of calls before permission judges
-// them: what they change is judged as if the model had called it so.
+// Gate is the turn.Gate that runs hooks before permission judges the calls:
+// changed arguments are judged as if the model had chosen them.
 type Gate struct {
 	*Hooks
 	Env func(*turn.Pending) tool.Env
 }
 
-// Check is part of turn.Gate. The calls of a step are told one after another, as
-// their hooks may be slow and many.
+// Check implements turn.Gate. It handles the calls of a step one after another,
+// since their hooks may be slow and many.
 func (g Gate) Check(ctx context.Context, step []*turn.Pending) error {
 	if !g.has(hook.PreToolUse) {
 		return nil
@@ -34,7 +34,7 @@ func (g Gate) Check(ctx context.Context, step []*turn.Pending) error {
 		}
 		if err := g.call(ctx, p); err != nil {
 			if ctx.Err() != nil {
-				return nil // the loop sees it and cancels the step
+				return nil // the loop notices and cancels the step
 			}
 			return err
 		}
@@ -61,7 +61,7 @@ func (g Gate) call(ctx context.Context, p *turn.Pending) error {
 			if err == nil && len(told) > 1 {
 				err = fmt.Errorf("the call is about %d files", len(told))
 			}
-			if err != nil { // to run it as it was is not what the hook wants
+			if err != nil { // the hook does not want the original call to run
 				as[i].Verdict, as[i].Reason = permission.Deny, "a hook's other arguments can not be taken: "+err.Error()
 			}
 			updated = taken
@@ -104,13 +104,13 @@ func (g Gate) change(p *turn.Pending, args json.RawMessage) error {
 	return nil
 }
 
-// tell has the hooks of a call hear of it.
+// tell runs the hooks for a call.
 func (h *Hooks) tell(ctx context.Context, e hook.Event, p *turn.Pending, args json.RawMessage, response any) ([]answer, error) {
 	names := hook.Names(p.Tool)
 	return h.fire(ctx, hook.Input{Event: e, Tool: names[0], Args: args, Call: p.Call.ID, Response: response}, names...)
 }
 
-// Asks has hooks hear of a call that a person is about to be asked about. What
+// Asks runs hooks for a call before a person is asked about it. A call that
 // they deny is not asked about.
 func (h *Hooks) Asks(ctx context.Context, p *turn.Pending) (*turn.Refusal, error) {
 	if h == nil || p.Records != nil || !h.has(hook.PermissionRequest) {
@@ -128,8 +128,8 @@ func (h *Hooks) Asks(ctx context.Context, p *turn.Pending) (*turn.Refusal, error
 	return nil, nil
 }
 
-// After is part of turn.After: what hooks say to a call that succeeded stands
-// with its result, and what they change is recorded as changes of the call.
+// After implements turn.After: the texts of hooks after a successful call are
+// added to its result, and their changes are recorded as changes of the call.
 func (h *Hooks) After(ctx context.Context, r *turn.Ran) error {
 	if !r.Started || r.Outcome != event.OK || r.Records != nil || ctx.Err() != nil {
 		return nil
@@ -148,7 +148,7 @@ func (h *Hooks) After(ctx context.Context, r *turn.Ran) error {
 			var file struct {
 				Path string `json:"file_path"`
 			}
-			_ = json.Unmarshal(args, &file) // a call about no file has none
+			_ = json.Unmarshal(args, &file) // a call without a file has none
 			response := map[string]any{"success": true, "output": text, "stdout": text, "stderr": "", "interrupted": false}
 			if file.Path != "" {
 				response["filePath"] = file.Path
@@ -180,7 +180,7 @@ func (h *Hooks) After(ctx context.Context, r *turn.Ran) error {
 	return err
 }
 
-// maxResponse is how much of a result a hook is told, in bytes.
+// maxResponse is how much of a result a hook gets, in bytes.
 const maxResponse = 256 << 10
 
 func refused(p *turn.Pending, at, why string) *turn.Refusal {

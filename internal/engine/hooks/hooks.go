@@ -1,10 +1,10 @@
-// Package hooks has a person's hooks take part in a session (SPEC 16.13, 17.3):
-// it tells them what happens, and does what their answers say. policy/hook reads
-// the answers, adapter/hook runs the programs.
+// Package hooks lets a person's hooks take part in a session (SPEC 16.13,
+// 17.3): it reports events to them and executes their answers. policy/hook
+// reads the answers, adapter/hook runs the programs.
 //
-// It promises that a hook only narrows: what one allows is judged as before.
-// Before a call a hook that does not answer as it should refuses the call. Where
-// no hook is configured nothing is done and nothing is recorded.
+// It promises that a hook only restricts: a call that a hook allows is judged
+// as before. Before a call, a failed hook refuses the call. Without configured
+// hooks nothing is done and nothing is recorded.
 package hooks
 
 import (
@@ -23,30 +23,30 @@ import (
 
 // Runner runs hooks.
 type Runner interface {
-	// Rules are those that are configured and may run.
+	// Rules returns the configured hooks that may run.
 	Rules() []hook.Rule
-	// Run runs some of them beside each other, each with that input.
+	// Run runs hooks in parallel, each with that input.
 	Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran
 }
 
-// Config is what Hooks need of a session.
+// Config is what Hooks needs of a session.
 type Config struct {
 	Runner  Runner // nil: there are none
 	Session string
 	Dir     string
-	// Child: the session is an agent's; it has a SubagentStop in place of a Stop,
-	// and no events of a person's.
+	// Child: the session is an agent's. It has SubagentStop in place of Stop,
+	// and no events for a person.
 	Child bool
 	// Source is how the session starts: startup or resume.
 	Source string
 	Mode   func() string
 	// Record stores events.
 	Record func(context.Context, ...event.Draft) error
-	// Around has run's changes to the workspace recorded as those of a call.
+	// Around records the changes that run makes to the workspace as those of a call.
 	Around func(ctx context.Context, call string, run func()) ([]event.FileChanged, error)
 }
 
-// Hooks are those of one session. Its methods may be called from anywhere.
+// Hooks are those of one session. Its methods are safe for concurrent use.
 type Hooks struct {
 	c     Config
 	rules []hook.Rule
@@ -69,14 +69,14 @@ func New(c Config) *Hooks {
 // Rules lists the hooks.
 func (h *Hooks) Rules() []hook.Rule { return h.rules }
 
-// answer is a hook's, with the rule that it is of.
+// answer is a hook's answer with its rule.
 type answer struct {
 	hook.Answer
 	rule hook.Rule
 }
 
-// fire runs the hooks of a point and records what they answered. names are what
-// their matchers are compared with.
+// fire runs the hooks of an event and records their answers. names are compared
+// with the matchers.
 func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]answer, error) {
 	rules := hook.Select(h.rules, in.Event, names...)
 	if len(rules) == 0 {
@@ -122,7 +122,7 @@ func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]ans
 	return out, ctx.Err()
 }
 
-// texts collects something that answers say.
+// texts collects one kind of text from answers.
 func texts(as []answer, of func(answer) string) string {
 	var all []string
 	for _, a := range as {
@@ -137,7 +137,7 @@ func contexts(as []answer) string {
 	return texts(as, func(a answer) string { return a.Context })
 }
 
-// denied returns the reasons of those that deny, "" where none does.
+// denied returns the reasons of the answers that deny, "" if none does.
 func denied(as []answer) string {
 	return texts(as, func(a answer) string {
 		if a.Verdict == permission.Deny {
@@ -155,7 +155,7 @@ func (h *Hooks) Before(context.Context) (event.End, error) {
 	return "", nil
 }
 
-// ends takes why a hook ends the turn, "" where none does.
+// ends returns why a hook ends the turn, "" if none does.
 func (h *Hooks) ends() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

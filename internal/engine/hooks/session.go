@@ -11,14 +11,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
-// This file is what hooks have to say of a session, its prompts and its turns.
+// This file runs hooks for a session, its prompts and its turns.
 
-// maxGoOn is how often in a row hooks may have a turn go on.
+// maxGoOn is how often in a row hooks may make a turn continue.
 const maxGoOn = 5
 
-// Prompt has hooks hear of a person's prompt before it is taken, of the session's
-// start before the first. It returns what they add to the conversation. An error
-// is a hook's that does not let the prompt pass.
+// Prompt runs the hooks for a person's prompt before it is accepted, and those
+// for the session's start before the first prompt. It returns what they add to
+// the conversation. An error means that a hook refuses the prompt.
 func (h *Hooks) Prompt(ctx context.Context, text string) ([]event.Draft, error) {
 	if len(h.rules) == 0 || h.c.Child {
 		return nil, nil
@@ -55,8 +55,8 @@ func refusedPrompt(why string) error {
 	return &fault.Error{Category: fault.Permission, Message: "a hook did not let the prompt pass: " + why, Hint: "pawl hooks list shows the hooks"}
 }
 
-// Started has hooks hear that the session starts anew: startup, resume, clear,
-// or compact. It returns what they add to the conversation.
+// Started runs the hooks for a start of the session: startup, resume, clear, or
+// compact. It returns what they add to the conversation.
 func (h *Hooks) Started(ctx context.Context, source string) ([]event.Draft, error) {
 	if h.c.Child {
 		return nil, nil
@@ -68,11 +68,11 @@ func (h *Hooks) Started(ctx context.Context, source string) ([]event.Draft, erro
 	return nil, err
 }
 
-// leave is how long the end of a session waits for hooks, whatever they say.
+// leave is how long the end of a session waits for hooks at most.
 const leave = 30 * time.Second
 
-// Close has hooks hear that the session ends, where they heard of its start, and
-// waits for what still runs.
+// Close runs the hooks for the end of the session, if those for its start ran,
+// and waits for running ones.
 func (h *Hooks) Close() {
 	h.back.Wait()
 	h.mu.Lock()
@@ -84,11 +84,10 @@ func (h *Hooks) Close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leave)
 	defer cancel()
-	_, _ = h.fire(ctx, hook.Input{Event: hook.SessionEnd, Reason: "other"}, "other") // nothing can be held up any more
+	_, _ = h.fire(ctx, hook.Input{Event: hook.SessionEnd, Reason: "other"}, "other") // nothing can be blocked any more
 }
 
-// Asked has hooks hear of a question that the person is shown, and does not wait
-// for them.
+// Asked runs the hooks for a question to the person, and does not wait for them.
 func (h *Hooks) Asked(a event.Asked) {
 	if len(a.Questions) > 0 {
 		h.notify("permission_prompt", "pawl needs your permission to use "+a.Questions[0].Tool)
@@ -104,12 +103,12 @@ func (h *Hooks) notify(kind, message string) {
 	h.back.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), leave)
 		defer cancel()
-		_, _ = h.fire(ctx, hook.Input{Event: hook.Notification, Type: kind, Message: message}, kind) // it holds nothing up
+		_, _ = h.fire(ctx, hook.Input{Event: hook.Notification, Type: kind, Message: message}, kind) // it blocks nothing
 	})
 }
 
-// Compacting has hooks hear of a compaction. One that a person asked for they can
-// refuse; one that the window needs they cannot, since the turn would end.
+// Compacting runs the hooks for a compaction. They can refuse one that a person
+// asked for, but not one that the window needs, since the turn would end.
 func (h *Hooks) Compacting(ctx context.Context, manual bool, focus string) error {
 	trigger := "auto"
 	if manual {
@@ -122,9 +121,9 @@ func (h *Hooks) Compacting(ctx context.Context, manual bool, focus string) error
 	return err
 }
 
-// Stop has hooks hear that a turn is about to end. It returns what the model is
-// to go on with, "" where the turn may end. round is how often they had it go on
-// before.
+// Stop runs the hooks for the end of a turn. It returns the prompt with which
+// the model continues, "" if the turn may end. round is how often they made it
+// continue before.
 func (h *Hooks) Stop(ctx context.Context, last string, round int) (goOn string, err error) {
 	e := hook.Stop
 	if h.c.Child {

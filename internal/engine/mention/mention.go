@@ -1,9 +1,9 @@
-// Package mention reads what a person's prompt names with @: a file brings its
-// lines, a folder its listing, an image its picture (SPEC 10.1).
+// Package mention reads what a person's prompt names with @: the lines of a
+// file, the listing of a folder, an image (SPEC 10.1).
 //
-// It promises that only what a call of the model could read unasked is read, with
-// the model's own tools, so that what the model is shown counts as read; and that
-// what was meant and is not brought along is said. It records nothing.
+// It promises to read only what a call of the model could read without asking,
+// and with the model's own tools, so that it counts as read by the model. It
+// reports mentions that it could not attach. It records nothing.
 package mention
 
 import (
@@ -23,13 +23,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// Bounds of what one prompt brings along.
+// Limits of what one prompt attaches.
 const (
 	mostMentions = 20
 	mostAttached = 128 << 10 // bytes of text
 )
 
-// Attached is what the mentions of a prompt brought.
+// Attached is what the mentions of a prompt attach.
 type Attached struct {
 	Text   string
 	Images []llm.Media
@@ -42,9 +42,9 @@ type Reader struct {
 	Files tool.Files
 	Tools tool.Set
 	Env   func(*turn.Pending) tool.Env
-	// Decide judges a call as one of the model's.
+	// Decide judges a call like one of the model's.
 	Decide func(*turn.Pending) permission.Decision
-	// Masked is a result without the secrets in it.
+	// Masked returns a result without its secrets.
 	Masked func(tool.Result) tool.Result
 }
 
@@ -74,8 +74,8 @@ func (r Reader) Attach(ctx context.Context, prompt string) *Attached {
 	return a
 }
 
-// mentioned reads what one mention names. It returns neither a text nor a reason
-// for what names nothing here: a person, a package.
+// mentioned reads what one mention names. If it names nothing here, such as a
+// person or a package, it returns neither a text nor a reason.
 func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Result, why string) {
 	name, from, to := m, 0, 0
 	hash, dir, err := rd.Files.Stat(name)
@@ -123,7 +123,7 @@ func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Res
 	return rd.Masked(r), ""
 }
 
-// The end of a mention that names lines: a.go:10, a.go:10-20, a.go#L10-L20.
+// The end of a mention with lines: a.go:10, a.go:10-20, a.go#L10-L20.
 var lineRange = regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`)
 
 func lines(m string) (name string, from, to int) {
@@ -138,8 +138,8 @@ func lines(m string) (name string, from, to int) {
 	return f[1], from, to
 }
 
-// namesFile reports whether somebody must have meant a file: then one that is
-// not there is worth a word. @types/node and @alice are not.
+// namesFile reports whether somebody must have meant a file, so that a missing
+// one is reported. @types/node and @alice are not files.
 func namesFile(m string) bool {
 	for _, p := range [...]string{"./", "../", "~/", "/"} {
 		if strings.HasPrefix(m, p) {
@@ -150,13 +150,13 @@ func namesFile(m string) bool {
 	return ext != "" && len(ext) <= 5 && strings.IndexFunc(ext, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
 }
 
-// mentions finds what a text names after an @, each once: at its beginning or
-// after a blank or an opening bracket, and not in code, where an @ is a part
-// of the code. A name with blanks stands in quotes: @"my file.txt".
+// mentions finds the names after an @, each once: at the beginning of a text,
+// or after a blank or an opening bracket, but not in code, where an @ belongs
+// to the code. A name with blanks is quoted: @"my file.txt".
 func mentions(text string) []string {
 	var out []string
 	seen := map[string]bool{}
-	code := "" // the marks that close the piece of code
+	code := "" // the marks that end the piece of code
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '`':
@@ -182,7 +182,7 @@ func mentions(text string) []string {
 	return out
 }
 
-// named is the name at the beginning of a text, and how long it is there.
+// named returns the name at the beginning of a text, and its length there.
 func named(text string) (name string, n int) {
 	if strings.HasPrefix(text, `"`) {
 		if end := strings.IndexAny(text[1:], "\"\n"); end > 0 && text[1+end] == '"' {

@@ -1,5 +1,5 @@
-// Package prompt holds what pawl tells a model before anything else. The text
-// is in system.md; a run adds only what is fixed at a rebase (SPEC 5.7).
+// Package prompt has the system prompt. The text is in system.md; a run adds
+// only facts that are fixed at a rebase (SPEC 5.7).
 package prompt
 
 import (
@@ -23,7 +23,7 @@ type Facts struct {
 	Person bool
 }
 
-// System is the system prompt.
+// System returns the system prompt.
 func System(f Facts) string {
 	var b strings.Builder
 	b.WriteString(system)

@@ -1,11 +1,11 @@
-// Package spending is what one session spends: what requests cost is reserved
-// before they go out and settled after, here and with the parent session
-// (SPEC 8.1).
+// Package spending is what one session spends: the cost of a request is
+// reserved before it is sent and settled after it, here and with the parent
+// session (SPEC 8.1).
 //
-// It promises that requests in flight together never hold more than is left of a
-// limit, that a reservation is given back whatever becomes of its request, and
-// that each limit asks a person once at a time. It knows the session's log, and
-// not the session: what counts is folded from events.
+// It promises that requests in flight together never reserve more than is left
+// of a limit, that a reservation is released whatever happens to its request,
+// and that each limit asks a person only one question at a time. It knows the
+// session's log, but not the session: spending is folded from events.
 package spending
 
 import (
@@ -22,14 +22,14 @@ import (
 
 // Parent is where a child session's money comes from: an *Account.
 type Parent interface {
-	// Reserve sets aside what a request may spend. It waits while other
-	// requests hold what is left; errors are why there is nothing left.
+	// Reserve reserves what a request may spend. It waits while other requests
+	// hold what is left; an error is why nothing is left.
 	Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error)
-	// Settle gives a reservation back and charges what the request cost.
+	// Settle releases a reservation and charges what the request cost.
 	Settle(ctx context.Context, grant int, cs ...event.Charged) error
 }
 
-// Config is what an account is made of.
+// Config is the configuration of an account.
 type Config struct {
 	Session string // its id
 	Limits  budget.Limits
@@ -43,18 +43,18 @@ type Config struct {
 	Ask     func(context.Context, event.Asked) (event.Answered, error)
 }
 
-// Account is what a session spent and has set aside for requests in flight: its
-// own and those of its children. Its methods may be called from anywhere.
+// Account is what a session spent, and its reservations for requests in flight:
+// its own and those of its children. Its methods are safe for concurrent use.
 type Account struct {
 	cfg Config
-	log *eventlog.Log // its View guards all below
+	log *eventlog.Log // its View guards the fields below
 
 	meter budget.Meter
 	pool  budget.Pool
-	freed chan struct{} // closed when a reservation is given back
+	freed chan struct{} // closed when a reservation is released
 
-	// settle ends the own request in flight; info, input and most are what it
-	// was taken for: the model, tokens of input, and USD.
+	// settle ends the session's own request in flight; info, input and most are
+	// its estimate: the model, tokens of input, and USD.
 	settle Settle
 	info   llm.Info
 	input  int64
@@ -63,24 +63,24 @@ type Account struct {
 	asking chan struct{} // holds a token while a person is asked
 }
 
-// New makes an account. Its Fold is one of the log's, which Use names before
+// New returns an account. Its Fold is one of the log's; Use sets the log before
 // anything is spent.
 func New(cfg Config) *Account { return &Account{cfg: cfg} }
 
-// Use names the log.
+// Use sets the log.
 func (acc *Account) Use(log *eventlog.Log) { acc.log = log }
 
-// Fold takes in what was spent.
+// Fold returns the fold of the spending.
 func (acc *Account) Fold() event.Fold { return &acc.meter }
 
-// Spent is what the session and its running or last turn spent.
+// Spent returns what the session and its running or last turn spent.
 func (acc *Account) Spent() (session, turn budget.Spent) {
 	acc.log.View(func() { session, turn = acc.meter.Session(), acc.meter.Turn() })
 	return session, turn
 }
 
-// Begin sets aside what the session's own next request may cost. maxTokens is the
-// longest reply that is paid for, 0 where nothing limits it.
+// Begin reserves the cost of the session's own next request. maxTokens is the
+// longest reply that is paid for, 0 if nothing limits it.
 func (acc *Account) Begin(ctx context.Context, info llm.Info, r *llm.Request) (maxTokens int, usd *float64, err error) {
 	size := int64(0)
 	for _, p := range r.Body {
@@ -101,11 +101,11 @@ func (acc *Account) Begin(ctx context.Context, info llm.Info, r *llm.Request) (m
 	return g.MaxTokens, g.USD, nil
 }
 
-// Settle gives back what Hold set aside. What the request cost is recorded in
-// this session by then; cs tell it to the parent.
+// Settle releases a reservation made by Hold. By then this session has recorded
+// what the request cost; cs report it to the parent.
 type Settle func(ctx context.Context, cs ...event.Charged) error
 
-// Hold sets aside what a request may cost, here and with the parent.
+// Hold reserves the cost of a request, here and with the parent.
 func (acc *Account) Hold(ctx context.Context, a budget.Ask) (budget.Grant, Settle, error) {
 	g, err := acc.Reserve(ctx, a)
 	if err != nil || acc.cfg.Parent == nil {
@@ -137,8 +137,8 @@ func (acc *Account) Hold(ctx context.Context, a budget.Ask) (budget.Grant, Settl
 	}, nil
 }
 
-// Reserve is part of Parent: it waits for room among the requests in flight, and asks the person,
-// where one is there, to raise a limit that is reached.
+// Reserve implements Parent: it waits for room among the requests in flight,
+// and asks the person, if one is there, to raise a limit that is reached.
 func (acc *Account) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
 	for {
 		var g budget.Grant
@@ -168,7 +168,7 @@ func (acc *Account) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, er
 	}
 }
 
-// release gives a reservation back and wakes those who wait for it.
+// release releases a reservation and wakes those who wait for it.
 func (acc *Account) release(grant int) {
 	acc.log.View(func() {
 		acc.pool.Release(grant)
@@ -179,20 +179,20 @@ func (acc *Account) release(grant int) {
 	})
 }
 
-// take takes the settlement of the own request, once.
+// take returns the settlement of the own request, once.
 func (acc *Account) take() (settle Settle) {
 	acc.log.View(func() { settle, acc.settle = acc.settle, nil })
 	return settle
 }
 
-// Refund gives back what was set aside for a request that did not go out.
+// Refund releases the reservation of a request that was not sent.
 func (acc *Account) Refund() {
 	if settle := acc.take(); settle != nil {
 		_ = settle(context.Background()) // nothing is charged: nothing can fail
 	}
 }
 
-// Settle is part of Parent.
+// Settle implements Parent.
 func (acc *Account) Settle(ctx context.Context, grant int, cs ...event.Charged) error {
 	defer acc.release(grant)
 	var ds []event.Draft
@@ -206,8 +206,8 @@ func (acc *Account) Settle(ctx context.Context, grant int, cs ...event.Charged) 
 	return acc.Warn(ctx)
 }
 
-// Done settles the own request. A reply that broke off is paid for as well:
-// what came of it is charged by what pawl counted, as a guess.
+// Done settles the own request. A reply that broke off is paid for as well: its
+// received part is charged by pawl's own count, as a guess.
 func (acc *Account) Done(ctx context.Context, o turn.RequestResult) error {
 	settle := acc.take()
 	if settle == nil {
@@ -223,7 +223,7 @@ func (acc *Account) Done(ctx context.Context, o turn.RequestResult) error {
 		c.Usage, c.USD, c.Guess = o.Replied.Reply.Usage, o.Replied.Cost, false
 		c.Calls = len(o.Replied.Reply.Message.Calls())
 		if c.USD == nil {
-			c.Guess, c.Unknown, c.USD = true, true, most // no more than was set aside
+			c.Guess, c.Unknown, c.USD = true, true, most // no more than was reserved
 		}
 	case o.Got > 0 || o.Cut || o.Usage.Known:
 		if c.Guess = !o.Usage.Known; c.Guess {
@@ -238,12 +238,12 @@ func (acc *Account) Done(ctx context.Context, o turn.RequestResult) error {
 	return settle(ctx, c)
 }
 
-// AgentsLeft is how many child sessions may still be started, 0 for any number.
+// AgentsLeft returns how many child sessions may still be started, 0 for any number.
 func (acc *Account) AgentsLeft() int {
 	return eventlog.Look(acc.log, func() int { return acc.meter.Left(acc.cfg.Limits).Agents })
 }
 
-// Warn tells of soft limits that were passed, once each.
+// Warn reports soft limits that were passed, once each.
 func (acc *Account) Warn(ctx context.Context) error {
 	var ds []event.Draft
 	acc.log.View(func() {
@@ -254,14 +254,14 @@ func (acc *Account) Warn(ctx context.Context) error {
 	return acc.cfg.Record(ctx, ds...)
 }
 
-// extend asks the person to raise the limit that err is about. It returns nil
-// where the limit is another one now, and else err or why nobody answered.
+// extend asks the person to raise the limit of err. It returns nil if the limit
+// has changed, and else err or why nobody answered.
 func (acc *Account) extend(ctx context.Context, err error) error {
 	limit := (*budget.LimitError)(nil)
 	if !errors.As(err, &limit) || !acc.cfg.Person {
 		return err
 	}
-	// One question at a time: children reach the limit together.
+	// Ask one question at a time: children may reach the limit together.
 	var asking chan struct{}
 	acc.log.View(func() {
 		if acc.asking == nil {
@@ -290,8 +290,8 @@ func (acc *Account) extend(ctx context.Context, err error) error {
 	return acc.cfg.Record(ctx, event.Draft{Body: event.Extended{What: string(limit.Kind), To: to}})
 }
 
-// Check is part of turn.Gate: it stops a step whose calls pass a limit. They were
-// counted as they were asked for.
+// Check implements turn.Gate: it stops a step whose calls pass a limit. They
+// were counted when they were asked for.
 func (acc *Account) Check(ctx context.Context, _ []*turn.Pending) error {
 	for {
 		err := eventlog.Look(acc.log, func() error { return acc.meter.Check(acc.cfg.Limits) })
@@ -304,9 +304,9 @@ func (acc *Account) Check(ctx context.Context, _ []*turn.Pending) error {
 	}
 }
 
-// Watch ends a turn, by end, whose running time is used up, also in the middle of a
-// request or a call. Where a person is there, they are asked before the next
-// one instead.
+// Watch calls end when the running time of a turn is used up, also in the
+// middle of a request or a call. If a person is there, they are asked before
+// the next one instead.
 func (acc *Account) Watch(ctx context.Context, end func(error)) (stop func()) {
 	var left time.Duration
 	var ok bool
@@ -340,8 +340,8 @@ func (acc *Account) Watch(ctx context.Context, end func(error)) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// TimeLeft is how long the turn may still take, where nobody is there to extend
-// it and something limits it.
+// TimeLeft returns how long the turn may still take, if something limits it and
+// nobody is there to extend it.
 func (acc *Account) TimeLeft() (left time.Duration, ok bool) {
 	if acc.cfg.Person {
 		return 0, false

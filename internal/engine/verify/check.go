@@ -22,14 +22,14 @@ import (
 // which pawl makes by itself. It is recorded as Checking and Checked, since it
 // is not a part of the conversation.
 
-// checkCall is the id under which a check asks and streams.
+// checkCall is the id of a check in questions and streamed output.
 const checkCall = "check"
 
-// worthKeeping is how many bytes must be left out of an output for the whole to
-// be kept beside what matters.
+// worthKeeping is how many bytes must be left out of an output so that the
+// whole is stored too.
 const worthKeeping = 200
 
-// maxRead bounds how much of an output is read for what matters, in bytes.
+// maxRead limits how much of an output is read, in bytes.
 const maxRead = 8 << 20
 
 // check is a call that checks the changes.
@@ -42,8 +42,8 @@ type check struct {
 	done   event.Checked
 }
 
-// call makes the call that a check is. It runs with the check's
-// own environment and time limit, and what it printed is kept as it was.
+// call makes the call of a check. It runs with the check's own environment and
+// time limit, and its output is kept unchanged.
 func (t *TurnEnd) call(c Check, id string) (*turn.Pending, *check) {
 	k := &check{Check: c, t: t, done: event.Checked{Name: c.Name, Command: c.Command, Part: c.Part, Attempt: c.Attempt}}
 	run, ok := t.Tools.Commands()
@@ -52,14 +52,14 @@ func (t *TurnEnd) call(c Check, id string) (*turn.Pending, *check) {
 	if !ok || !t.Shell || err != nil {
 		p.Refused = &turn.Refusal{Outcome: event.Invalid, Text: "this session can not run commands"}
 	}
-	p.Tool.Run, p.Tool.Timeout = k.run, c.Timeout+time.Minute // its own limit is the one that speaks
+	p.Tool.Run, p.Tool.Timeout = k.run, c.Timeout+time.Minute // the check's own limit comes first
 	return p, k
 }
 
-// Checks is part of consent.Checker.
+// Checks implements consent.Checker.
 func (k *check) Checks() *consent.Check { return &k.Check.Check }
 
-// run is part of tool.Tool.
+// run implements tool.Tool.
 func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.Result, error) {
 	start := k.t.Now()
 	ran, err := env.Shell.Run(ctx, tool.Run{Command: k.Command, Timeout: k.Timeout, Env: k.Env, Out: env.Out})
@@ -67,13 +67,13 @@ func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.
 	return tool.Result{Command: k.Command, Exit: ran.Exit}, err
 }
 
-// Started is part of turn.Records.
+// Started implements turn.Records.
 func (k *check) Started() []event.Draft {
 	k.before = k.t.hashes()
 	return []event.Draft{{Body: event.Checking{Name: k.Name, Command: k.Command, Part: k.Part, Attempt: k.Attempt}}}
 }
 
-// Done is part of turn.Records.
+// Done implements turn.Records.
 func (k *check) Done(r turn.Ran) []event.Draft {
 	switch {
 	case !r.Started && r.Outcome == event.Cancelled:
@@ -104,8 +104,8 @@ func (k *check) Done(r turn.Ran) []event.Draft {
 	return []event.Draft{{Body: k.done}}
 }
 
-// read takes what matters from what a check printed, and keeps the whole
-// where something of it is left out.
+// read extracts the relevant part of a check's output, and stores the whole if
+// something is left out.
 func (k *check) read() {
 	c, ran, done := k.Check, k.ran, &k.done
 	whole := ran.Output
@@ -145,8 +145,8 @@ func (k *check) read() {
 	}
 }
 
-// readSome reads a spilled output; of one over maxRead bytes the start and the
-// end, where summaries stand.
+// readSome reads a spilled output; if it is over maxRead bytes, only its start
+// and its end, where summaries are.
 func readSome(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package verify runs checks before a turn ends (SPEC 13.3), a project's own or a
-// person's goal, as calls: what a Verifier asks for goes through the loop like a
-// call of the model, with permission, locks and every limit of the turn, and one
-// interrupt ends it.
+// Package verify runs checks before a turn ends (SPEC 13.3), a project's own or
+// a person's goal, as calls: what a Verifier asks for goes through the loop
+// like a call of the model, with permission, locks and every limit of the turn,
+// and one interrupt ends it.
 //
-// It promises that a check runs with its own environment and time limit, and that
-// what came of it is recorded, also why it did not run. It decides neither which
-// checks there are nor what follows from one: that is the Verifier's.
+// It promises that a check runs with its own environment and time limit, and
+// that its outcome is recorded, also why it did not run. It decides neither
+// which checks there are nor what follows from one: the Verifier does.
 package verify
 
 import (
@@ -20,50 +20,51 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
-// Verifier brings one turn to an end that is proven.
+// Verifier ends one turn with proof.
 type Verifier interface {
-	// Next is asked each time the model has ended the turn by itself. It returns the prompt that the model goes on with, "" where the
-	// turn may end. Errors are those of t's methods, and end the turn.
+	// Next is called each time the model has ended the turn by itself. It
+	// returns the prompt with which the model continues, "" if the turn may
+	// end. Errors are those of t's methods, and end the turn.
 	Next(ctx context.Context, t *TurnEnd) (prompt string, err error)
 }
 
-// Check is a command whose exit code tells whether the project is sound.
+// Check is a command whose exit code shows whether the project works.
 type Check struct {
 	consent.Check
 	Name    string
 	Timeout time.Duration
-	Part    bool // it looks only at what the change can affect
+	Part    bool // it checks only what the change can affect
 	Attempt int  // how many fixes were asked for before
 	// Env is added to its environment, as NAME=value.
 	Env []string
-	// Read returns what matters of all that it printed where it failed.
+	// Read returns the relevant part of its output, if it failed.
 	Read func(output string, exit int) Reading
 }
 
-// Reading is what matters of a check's output.
+// Reading is the relevant part of a check's output.
 type Reading struct {
 	Text     string
-	Failures int    // 0: not told
-	Broken   string // why it could not check anything: a program that is missing, …
+	Failures int    // 0: not known
+	Broken   string // why it could not check anything: a missing program, …
 }
 
-// Config is what the checks of a session are given.
+// Config is what the checks of a session need.
 type Config struct {
 	Tools tool.Set
 	// Shell reports whether the session can run commands.
 	Shell bool
 	Files tool.Files
-	// Env is what a check's arguments are judged with.
+	// Env returns the environment in which a check's arguments are judged.
 	Env    func(*turn.Pending) tool.Env
 	Person bool // somebody is there to answer
-	// Evidence returns what the log proves of the turn so far.
+	// Evidence returns what the log proves about the turn so far.
 	Evidence func() evidence.Report
 	Record   func(context.Context, ...event.Draft) error
 	// Spill keeps a text in a file and returns its name.
 	Spill func(ctx context.Context, name, text string) (string, error)
 	Now   func() time.Time
-	// Standing, if set, returns the errors that language servers find, that the
-	// session's changes brought, and that are there now. They prove nothing.
+	// Standing, if set, returns the present errors by language servers that the
+	// session's changes caused. They prove nothing.
 	Standing func(context.Context) ([]tool.Diagnostic, error)
 }
 
@@ -73,9 +74,9 @@ type TurnEnd struct {
 	loop *turn.Loop
 }
 
-// New returns the end of the turn of a loop. Its checks pass all that the turn's
-// calls pass, but for the gates that judge how the model works: of those only
-// permission is asked.
+// New returns the end of a turn of a loop. Its checks pass all stages of the
+// turn's calls, except the gates that judge how the model works: of those only
+// permission is used.
 func New(c Config, of *turn.Loop) *TurnEnd {
 	own := *of
 	own.Stages.Gates = []turn.Gate{turn.Arguments{Env: c.Env}}
@@ -92,13 +93,13 @@ func (t *TurnEnd) Skip(ctx context.Context, why string) error {
 	return t.Record(ctx, event.Draft{Body: event.Checked{Why: why}})
 }
 
-// Warn tells the person something.
+// Warn shows the person a warning.
 func (t *TurnEnd) Warn(ctx context.Context, what, text string) error {
 	return t.Record(ctx, event.Draft{Body: event.Warned{What: what, Text: text}})
 }
 
 // Consent asks the person, once, about all of these checks that need it; those
-// that one grant would allow are one question. Check asks by itself about one
+// that one grant would allow are one question. Check itself asks about a check
 // that was not named here.
 func (t *TurnEnd) Consent(ctx context.Context, cs []Check) error {
 	if !t.Person {
@@ -117,9 +118,9 @@ func (t *TurnEnd) Consent(ctx context.Context, cs []Check) error {
 }
 
 // Check runs a command as a call: through permission, the locks and all else
-// that a call of the model goes through. One that may not run, or is stopped, is
-// not an error: its Why tells; an error is the end of ctx, or a log that can not
-// be written.
+// that a call of the model goes through. A check that may not run, or is
+// stopped, is not an error: its Why is the reason. An error is the end of ctx,
+// or a log that cannot be written.
 func (t *TurnEnd) Check(ctx context.Context, c Check) (event.Checked, error) {
 	p, k := t.call(c, checkCall)
 	_, err := t.loop.Step(ctx, []*turn.Pending{p})
@@ -129,7 +130,7 @@ func (t *TurnEnd) Check(ctx context.Context, c Check) (event.Checked, error) {
 	return k.done, err
 }
 
-// hashes are the turn's changed files as they are on disk.
+// hashes returns the turn's changed files with their present hashes.
 func (t *TurnEnd) hashes() map[string]tool.Hash {
 	out := map[string]tool.Hash{}
 	for _, f := range t.Evidence().Files {

@@ -10,26 +10,26 @@ import (
 
 // Tests is how many tests a check that passed is known to have run.
 type Tests struct {
-	Ran  int    // at least so many, without those that were skipped
+	Ran  int    // at least this many, without skipped ones
 	None string // why none is known to have run; "" where Ran is more than 0
-	// Wrapped: files of the project say what it ran, and the output does not
-	// show it. Who changes those files can have it print anything.
+	// Wrapped: files of the project define what it ran, and the output does not
+	// show it. Whoever changes those files can make it print anything.
 	Wrapped bool
 }
 
-// RunsNone is Tests.None of a check that is not there to run tests.
+// RunsNone is the Tests.None of a check whose purpose is not to run tests.
 const RunsNone = "it runs no tests"
 
-// What is said where a test may have run, and may not.
+// The texts for checks that may have run a test or not.
 const (
 	notShown = "its output does not show that a test ran"
 	notClear = "without -v it does not show whether a test ran or all were skipped"
 )
 
-// Count reads from what a check printed before it ended with exit code 0 how
-// many tests ran in it. env is NAME=value that it was given beside the line.
+// Count reads, from the output of a check that ended with exit code 0, how many
+// tests ran. env is NAME=value that it got besides the line.
 //
-// It counts only what a program is known to print at its end, and nothing where
+// It counts only what a program is known to print at its end, and nothing if
 // another command of the line could have printed the same.
 func Count(line, output string, env ...string) Tests {
 	before, last, ok := command.LastCheck(line, "/")
@@ -69,7 +69,7 @@ func Count(line, output string, env ...string) Tests {
 	return t
 }
 
-// formsOf are the forms of what a check prints.
+// formsOf returns the output formats of a check.
 func formsOf(c command.Check, env []string) []form {
 	if c.Verbose(env) {
 		return goVerbose
@@ -77,8 +77,8 @@ func formsOf(c command.Check, env []string) []form {
 	return forms[c.Output]
 }
 
-// shownScripts are the scripts that a package manager prints that it runs: what stands
-// in the line behind its heading.
+// shownScripts returns the scripts that a package manager prints before it runs
+// them: the line after its heading.
 func shownScripts(lines []string) []string {
 	var out []string
 	for i, l := range lines {
@@ -92,8 +92,8 @@ func shownScripts(lines []string) []string {
 	return out
 }
 
-// ofScripts counts where the scripts are shown: where each is a check itself,
-// in its own form.
+// ofScripts counts if the scripts are shown and each of them is a check, by
+// that check's format.
 func ofScripts(lines []string, scripts []string) Tests {
 	var known []form
 	for _, s := range scripts {
@@ -118,7 +118,7 @@ func ofScripts(lines []string, scripts []string) Tests {
 	return tally(lines, known)
 }
 
-// tally adds up what forms read.
+// tally adds up the counts of the formats.
 func tally(lines []string, forms []form) Tests {
 	var sum counts
 	seen := map[string]bool{}

@@ -11,11 +11,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// This file is what keeps a check from proving something of other files than
-// those that were changed, or of what the agent itself made of the check.
+// This file rejects checks that prove nothing about the changed files: checks
+// of other files, and checks that the agent itself redefined.
 
-// byAgent notes a file that the agent changed in the session, until it is as it
-// was.
+// byAgent records a file that the agent changed in the session, until it has
+// its old content again.
 func (f *Fold) byAgent(b event.FileChanged) {
 	if b.Tool == person || b.Before == b.After {
 		return
@@ -32,9 +32,9 @@ func (f *Fold) byAgent(b event.FileChanged) {
 	}
 }
 
-// definers names a file that the agent changed and that may say what a check
-// does, "" where there is none: the program itself, and where other files say
-// what it runs, each that can.
+// definers names a file that the agent changed and that may define what a check
+// does, "" if there is none: the program itself, and, if other files define
+// what it runs, each of those.
 func (f *Fold) definers(line string, wrapped bool) string {
 	var out []string
 	for name := range f.agents {
@@ -48,7 +48,7 @@ func (f *Fold) definers(line string, wrapped bool) string {
 	return slices.Min(out)
 }
 
-// isProgram reports whether a line's words name a file as what is run.
+// isProgram reports whether a line's words name a file as the program to run.
 func (f *Fold) isProgram(line, name string) bool {
 	cmds, err := shellsyntax.Parse(line, f.base())
 	if err != nil {
@@ -65,8 +65,8 @@ func (f *Fold) isProgram(line, name string) bool {
 	})
 }
 
-// elsewhere returns why a check that somebody else than pawl chose tells nothing
-// of the changed files: it looks at another folder. "" where it may tell.
+// elsewhere returns why a check that pawl did not choose proves nothing about
+// the changed files: it checks another folder. "" if it may prove something.
 func (f *Fold) elsewhere(line string) string {
 	_, last, ok := command.LastCheck(line, f.base())
 	if !ok {
@@ -101,7 +101,7 @@ func (f *Fold) elsewhere(line string) string {
 	return "it looks at " + under + ", where nothing was changed"
 }
 
-// base is the folder that lines run in.
+// base returns the folder in which lines run.
 func (f *Fold) base() string {
 	if f.root == "" {
 		return "/"
@@ -109,8 +109,7 @@ func (f *Fold) base() string {
 	return f.root
 }
 
-// relative returns a path as files of the workspace are named, "" for one outside
-// of it.
+// relative returns a path relative to the workspace, "" for a path outside it.
 func (f *Fold) relative(dir, name string) string {
 	abs := join(dir, name)
 	if abs == f.base() {

@@ -1,8 +1,8 @@
-// Package evidence tells what the log proves of a turn: which files it changed,
-// and whether a check ran with which exit code after the last change. It
-// believes no text, neither the model's nor a tool's: only recorded writes and
-// recorded exit codes, and of what a check printed only the lines in which its
-// program counts the tests that ran.
+// Package evidence derives from the log what is proven about a turn: which
+// files it changed, and whether a check ran after the last change, with which
+// exit code. It trusts no text by the model or a tool: only recorded writes and
+// recorded exit codes, and of a check's output only the lines in which the
+// program reports how many tests ran.
 package evidence
 
 import (
@@ -15,22 +15,22 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Check is a check and what came of it.
+// Check is a check with its outcome.
 type Check struct {
 	OK      bool   `json:"ok"`
 	Command string `json:"command"`
 	Exit    int    `json:"exit_code"` // -1: it did not run to its end
-	// Part: it looked only at what the change can affect.
+	// Part: it checked only what the change can affect.
 	Part bool `json:"part,omitempty"`
-	// Why it proves nothing, whatever its exit code: not allowed, stopped, …
+	// Why is why it proves nothing, whatever its exit code is: not allowed, stopped, …
 	Why string `json:"why,omitempty"`
 	// Own: pawl ran it by itself.
 	Own bool `json:"own,omitempty"`
-	// Tests is how many tests its output shows to have run, at least; Untested
-	// is, of one that passed, why none is known to.
+	// Tests is the least number of tests that ran, according to its output;
+	// Untested is why none is known to have run, if it passed.
 	Tests    int    `json:"tests,omitempty"`
 	Untested string `json:"untested,omitempty"`
-	// Built: that it passed shows that the project compiles.
+	// Built: if it passes, the project compiles.
 	Built bool `json:"built,omitempty"`
 
 	redefined bool // the agent changed what it runs
@@ -50,52 +50,51 @@ type File struct {
 	Added, Removed int
 	// ByCheck: only checks that pawl ran wrote it.
 	ByCheck bool
-	product bool // only checks wrote it, the model's included
+	product bool // only checks wrote it, including the model's
 }
 
-// Report is what is proven of a turn.
+// Report is what is proven about a turn.
 type Report struct {
 	// Files whose content differs from the turn's start, in the order they
 	// were first changed.
 	Files []File
-	// Verified is the check after the last change that decides: one that
-	// failed, or one that passed and ran a test. Of the checks that pawl ran a
-	// failing one comes first, then the newest of all that is of the whole.
-	// Nil where nothing is proven: Unverified is why.
+	// Verified is the deciding check after the last change: one that failed, or
+	// one that passed and ran a test. A failing check by pawl comes first, then
+	// the newest check of the whole project. Nil if nothing is proven;
+	// Unverified is why.
 	Verified   *Check
 	Unverified string
-	// Built is a check that passed and ran no test, but shows that the project
-	// compiles. It is set only where Verified is nil.
+	// Built is a check that passed without running a test, but shows that the
+	// project compiles. It is set only if Verified is nil.
 	Built *Check
-	// Checks are all since the last change, the newest run of each, oldest
-	// first.
+	// Checks are the checks since the last change, the newest run of each, oldest first.
 	Checks []Check
 	// Attempts is how many fixes pawl asked the model for.
 	Attempts int
 	// Changes counts the writes of the turn and the commands that may have
-	// written: it rises with each, and not by pawl's own checks.
+	// written. pawl's own checks do not count.
 	Changes int
 	Denials []event.Blocked
 }
 
-// Changed are the files that something else than pawl's own checks changed.
+// Changed returns the files that were changed, except by pawl's own checks.
 func (r Report) Changed() []File {
 	return slices.DeleteFunc(slices.Clone(r.Files), func(x File) bool { return x.ByCheck })
 }
 
 // Passed reports whether a check that passed after the last change covers a
-// command. One that somebody else ran, and that is not known to have run a
-// test, is run again: the way in which pawl runs it may show more.
+// command. A check that somebody else ran, and that is not known to have run a
+// test, is run again: pawl's way of running it may show more.
 func (r Report) Passed(line string) bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool {
 		return c.OK && !c.Part && (c.Own || c.Tests > 0 || !canTest(c.Command)) && command.Covers(c.Command, line)
 	})
 }
 
-// Fold gathers a turn's evidence. The zero value is ready.
+// Fold collects a turn's evidence. The zero value is ready.
 type Fold struct {
-	turn     bool // one is open
-	checking bool // one of pawl's checks runs
+	turn     bool // a turn is running
+	checking bool // one of pawl's checks is running
 	files    []File
 	checks   []Check
 	why      string
@@ -103,26 +102,26 @@ type Fold struct {
 	changes  int
 	denials  []event.Blocked
 	open     map[string]*writing // calls without a result
-	mine     []string            // files of the turn that a person's running command rewrote
+	mine     []string            // files of the turn that a person's running command changed
 
 	root string
-	// agents are the files that the agent changed in the session, with how they
-	// were before: a check may do what they say.
+	// agents are the files that the agent changed in the session, with their
+	// old contents: they may define what a check does.
 	agents map[string]tool.Hash
 }
 
-// writing is what a running call wrote so far.
+// writing is what a running call has written so far.
 type writing struct {
 	wrote   bool
-	own     []int // files that nothing but it and checks wrote
+	own     []int // files that only it and checks wrote
 	rewrote []string
 }
 
 // person is the tool under which a person's own commands are recorded.
 const person = "command"
 
-// Apply takes one event. A turn begins anew; a prompt that joins the running
-// one does not.
+// Apply applies one event. A turn starts afresh; a prompt that joins the
+// running turn does not.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Opened:
@@ -144,7 +143,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.FileChanged:
 		f.change(b)
 	case event.Blocked:
-		if b.By != event.ByStuck { // kept from repeating itself: no permission would help
+		if b.By != event.ByStuck { // blocked because it repeated itself: no permission would help
 			f.denials = append(f.denials, b)
 		}
 	case event.CallDone:
@@ -152,7 +151,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.AgentCalled:
 		f.ran(b.Child.Session+"/"+b.Child.Call, b.Done)
 	case event.AgentEnded:
-		for call := range f.open { // what it ran and had no result for
+		for call := range f.open { // calls of it that have no result
 			if strings.HasPrefix(call, b.Child+"/") {
 				f.ran(call, event.CallDone{})
 			}
@@ -167,14 +166,14 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// changed drops what was proven: it does not hold any longer.
+// changed drops the proof, which does not hold any longer.
 func (f *Fold) changed() {
 	f.checks, f.why = nil, ""
 	f.changes++
 }
 
-// change takes a write. That of a command which still runs is judged with its
-// result: only then is it known for a check.
+// change applies a write. A write by a running command is judged with its
+// result: only then is it known whether it was a check.
 func (f *Fold) change(b event.FileChanged) {
 	w := f.writing(b)
 	if !f.checking {
@@ -192,7 +191,7 @@ func (f *Fold) change(b event.FileChanged) {
 	}
 	if i < 0 {
 		if b.Tool == person {
-			return // theirs, and nothing that the turn changed
+			return // the person's own, and not a file that the turn changed
 		}
 		i = len(f.files)
 		f.files = append(f.files, File{Path: b.Path, Before: b.Before, ByCheck: f.checking, product: f.checking || w != nil})
@@ -212,8 +211,8 @@ func (f *Fold) change(b event.FileChanged) {
 	}
 }
 
-// writing is the command that wrote a file, nil where a tool itself did. What an
-// agent's command wrote comes before it is known that the agent ran one.
+// writing returns the command that wrote a file, nil if a tool wrote it. Writes
+// by an agent's command come before the event of that command.
 func (f *Fold) writing(b event.FileChanged) *writing {
 	if b.Does != tool.Exec {
 		return nil
@@ -222,7 +221,7 @@ func (f *Fold) writing(b event.FileChanged) *writing {
 		return f.open[b.Call]
 	}
 	if b.Child.Call == "" {
-		return nil // one that runs in the background
+		return nil // a background command
 	}
 	call := b.Child.Session + "/" + b.Child.Call
 	if f.open[call] == nil {
@@ -234,12 +233,12 @@ func (f *Fold) writing(b event.FileChanged) *writing {
 	return f.open[call]
 }
 
-// ran takes the result of a command. A check is evidence; any other command
-// that may have changed something ends what evidence there was.
+// ran applies the result of a command. A check is evidence; any other command
+// that may have changed something ends the existing evidence.
 //
-// What a check leaves behind (a cache, a coverage file) takes nothing from it.
-// One that rewrote what the turn had changed, such as one that formats, tells
-// nothing about the files as they are now: it has to run again.
+// Files that a check leaves behind (a cache, a coverage file) do not affect its
+// proof. A check that rewrote files that the turn had changed, for example by
+// formatting, is no proof of the present files: it must run again.
 func (f *Fold) ran(call string, b event.CallDone) {
 	w := f.open[call]
 	delete(f.open, call)
@@ -260,15 +259,15 @@ func (f *Fold) ran(call string, b event.CallDone) {
 	f.command(b.Command, b.Exit, b.Result.Text, rewrote)
 }
 
-// personRan takes a command that a person ran: whoever runs a check, its exit
-// code tells the same.
+// personRan applies a command that a person ran: its exit code proves the same,
+// whoever runs it.
 func (f *Fold) personRan(b event.PersonRan) {
 	rewrote := f.mine
 	f.mine = nil
 	f.command(b.Command, b.Exit, b.Output, rewrote)
 }
 
-// command takes a command line that has ended. rewrote are files of the turn
+// command applies a command line that has ended. rewrote are files of the turn
 // that it changed.
 func (f *Fold) command(line string, exit *int, output string, rewrote []string) {
 	if readOnly(line) {
@@ -293,11 +292,11 @@ func (f *Fold) command(line string, exit *int, output string, rewrote []string) 
 	f.put(c)
 }
 
-// judge sets what a check shows that ended with exit code 0.
+// judge sets what a check with exit code 0 proves.
 func (f *Fold) judge(c *Check, t Tests) {
-	// It is called built, and that no test ran, only where that is known.
+	// It counts as built, without tests, only if that is known.
 	c.Tests, c.Untested, c.Built = t.Ran, t.None, Builds(c.Command) && t.None != notShown && t.None != notClear
-	if t.Ran == 0 && t.None == "" { // the log of an older pawl
+	if t.Ran == 0 && t.None == "" { // the log of an older version
 		c.Untested = notShown
 	}
 	if by := f.definers(c.Command, t.Wrapped); by != "" {
@@ -306,7 +305,7 @@ func (f *Fold) judge(c *Check, t Tests) {
 	}
 }
 
-// checked takes one of pawl's own checks.
+// checked applies one of pawl's own checks.
 func (f *Fold) checked(b event.Checked) {
 	if b.Command == "" {
 		f.why = b.Why
@@ -337,8 +336,8 @@ func readOnly(line string) bool {
 	return err == nil && command.ReadOnly(cmds)
 }
 
-// Report returns what is proven so far. A file that is back to what it was is
-// not a changed one.
+// Report returns what is proven so far. A file that has its old content again
+// does not count as changed.
 func (f *Fold) Report() Report {
 	r := Report{Checks: f.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials}
 	for _, x := range f.files {

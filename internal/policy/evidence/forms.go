@@ -10,13 +10,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// This file knows in which lines programs say at their end how many tests ran.
+// This file knows the lines in which programs report how many tests ran.
 
-// counts is what an output tells of tests.
+// counts is what an output reports about tests.
 type counts struct {
 	passed, skipped, failed int
-	told                    bool // it tells anything of them
-	unclear                 bool // it does not tell whether some ran or were skipped
+	told                    bool // it reports something about them
+	unclear                 bool // it is not known whether tests ran or were skipped
 }
 
 func (c *counts) add(o counts) {
@@ -27,13 +27,13 @@ func (c *counts) add(o counts) {
 	c.unclear = c.unclear || o.unclear
 }
 
-// form reads one way of telling.
+// form reads one output format.
 type form struct {
 	name string
 	read func(lines []string) counts
 }
 
-// The forms by who prints them.
+// The formats by the programs that print them.
 var (
 	goPlain    = []form{{"go", goEither}}
 	goVerbose  = []form{{"go -v", goNames}}
@@ -86,7 +86,7 @@ var forms = map[command.Output][]form{
 	command.BazelOutput: bazel, command.RubyOutput: ruby, command.PHPOutput: php, command.SwiftOutput: swift, command.ZigOutput: zig,
 }
 
-// everyForm is for what may run any of them.
+// everyForm is for programs that may run any of them.
 var everyForm = func() []form {
 	var out []form
 	for _, fs := range [][]form{goPlain, rust, pytest, unittest, javascript, jvm, dotnet, ctest, bazel, ruby, php, swift, zig} {
@@ -95,11 +95,11 @@ var everyForm = func() []form {
 	return out
 }()
 
-// summary is a form of whole lines. Named groups are numbers: p of tests that
-// passed, t of all, s of skipped, f of failed; with 1 behind it, one test for
-// the line, with 0 none.
+// summary returns a format of whole lines. Named groups are numbers: p of
+// passed tests, t of all, s of skipped, f of failed. A 1 after the letter means
+// one test for the line, a 0 means none.
 func summary(name string, lines ...string) form {
-	// A session that checks nothing compiles nothing.
+	// A session without checks compiles none of them.
 	compiled := sync.OnceValue(func() (res []*regexp.Regexp) {
 		for _, l := range lines {
 			res = append(res, regexp.MustCompile(`^\s*(?:`+l+`)$`))
@@ -121,12 +121,12 @@ func summary(name string, lines ...string) form {
 	}}
 }
 
-// atUse compiles a pattern when it is first used.
+// atUse compiles a pattern at its first use.
 func atUse(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// maxSummary is the longest line that sums anything up, in bytes.
+// maxSummary is the longest summary line in bytes.
 const maxSummary = 400
 
 func named(names, m []string) counts {
@@ -159,15 +159,16 @@ func named(names, m []string) counts {
 	return c
 }
 
-// goLines reads what go test prints of a package. Without -v that is all there
-// is: a package in which every test was skipped looks like one that passed.
+// goLines reads the lines of go test about packages. Without -v there is
+// nothing else: a package in which every test was skipped looks like one that
+// passed.
 func goLines(lines []string) (c counts) {
 	for _, l := range lines {
 		switch {
 		case strings.HasPrefix(l, "ok  \t"):
 			c.told = true
 			if !strings.Contains(l, "[no tests to run]") && !strings.Contains(l, "[no test files]") {
-				c.unclear = true // its tests passed, or all of them were skipped
+				c.unclear = true // its tests passed, or all were skipped
 			}
 		case strings.HasPrefix(l, "?   \t"):
 			c.told = true
@@ -178,7 +179,7 @@ func goLines(lines []string) (c counts) {
 	return c
 }
 
-// goEither reads the names of tests where they are told, else the packages.
+// goEither reads the names of tests if they are printed, else the packages.
 func goEither(lines []string) counts {
 	for _, l := range lines {
 		if strings.HasPrefix(l, "=== RUN   ") || strings.HasPrefix(l, `{"Time":`) {
@@ -188,8 +189,8 @@ func goEither(lines []string) counts {
 	return goLines(lines)
 }
 
-// goNames reads how each test went, as -v and -json tell it. One that has tests
-// in it tells nothing itself: it passes where all of them were skipped.
+// goNames reads the result of each test, as -v and -json print it. A test with
+// subtests is not counted itself: it passes even if all of them were skipped.
 func goNames(lines []string) counts {
 	c := goLines(lines)
 	c.unclear = false
@@ -236,7 +237,7 @@ func goNames(lines []string) counts {
 
 var pytestSummary = atUse(`^(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s(?: \([\d:]+\))?$`)
 
-// pytestLines reads the last line of a run: of several, each counts.
+// pytestLines reads the last line of each run.
 func pytestLines(lines []string) (c counts) {
 	for _, l := range lines {
 		l = strings.Trim(l, "= ")
@@ -249,7 +250,7 @@ func pytestLines(lines []string) (c counts) {
 		c.told = true
 		fields := strings.Fields(strings.ReplaceAll(l, ",", ""))
 		for i := 1; i < len(fields); i += 2 {
-			n, _ := strconv.Atoi(fields[i-1]) // the words behind " in " are no count
+			n, _ := strconv.Atoi(fields[i-1]) // the words after " in " are not counts
 			switch fields[i] {
 			case "passed", "xpassed", "xfailed":
 				c.passed += n
@@ -265,8 +266,8 @@ func pytestLines(lines []string) (c counts) {
 
 var unittestRan = atUse(`^Ran (\d+) tests? in [\d.]+s$`)
 
-// unittestLines reads what unittest prints at its end: how many ran, and behind
-// it how that went.
+// unittestLines reads the end of unittest's output: how many tests ran, and the
+// result after it.
 func unittestLines(lines []string) (c counts) {
 	ran := 0
 	for _, l := range lines {
@@ -299,8 +300,8 @@ var (
 	nodeFile = atUse(`^\S*[/\\]\S*\.[cm]?[jt]sx?$`)
 )
 
-// tapLines reads the Test Anything Protocol. A test with tests in it tells
-// nothing itself, and a file that node ran as a whole is not a test.
+// tapLines reads the Test Anything Protocol. A test with subtests is not
+// counted itself, and a file that node ran as a whole is not a test.
 func tapLines(lines []string) (c counts) {
 	deepest := -1 // indentation of the tests since the last one at each level
 	plan := false
@@ -330,7 +331,7 @@ func tapLines(lines []string) (c counts) {
 	return c
 }
 
-// nodeLines reads what node --test prints for people.
+// nodeLines reads the output of node --test for people.
 func nodeLines(lines []string) (c counts) {
 	parents := map[string]bool{}
 	for _, l := range lines {

@@ -8,12 +8,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// This file says when a command that a person named as the goal of a run has
-// been reached: it passed after the last change, and what it passed by is not
-// the run's own work.
+// This file decides whether a command that a person named as the goal of a run
+// has been reached: it passed after the last change, and the run did not change
+// what it checks.
 
-// Goal reports whether pawl's own run of a goal reached it, and why not. changed
-// allows the run to change tests that were there before it.
+// Goal reports whether pawl's own run of the goal reached it, and if not, why.
+// changed permits the run to change existing tests.
 func (r Report) Goal(line string, changed bool) (met bool, why string) {
 	i := slices.IndexFunc(r.Checks, func(c Check) bool { return c.Own && c.Command == line })
 	if i < 0 {
@@ -36,8 +36,8 @@ func (r Report) Goal(line string, changed bool) (met bool, why string) {
 	return false, "its exit code is 0, but " + strings.TrimPrefix(c.Untested, "its exit code is 0, but ")
 }
 
-// GoalTells returns why the exit code of a line can not tell whether a goal is
-// reached; "" where it can.
+// GoalTells returns why the exit code of a line cannot show whether the goal is
+// reached; "" if it can.
 func GoalTells(line string) string {
 	switch {
 	case strings.TrimSpace(line) == "":
@@ -48,8 +48,8 @@ func GoalTells(line string) string {
 	return ""
 }
 
-// runsTests reports whether a line is of a program that is known to say how many
-// tests it ran.
+// runsTests reports whether a line runs a program that is known to report how
+// many tests ran.
 func runsTests(line string) bool {
 	_, last, ok := command.LastCheck(line, "/")
 	return ok && last.Proof == command.Tests

@@ -2,8 +2,7 @@ package evidence
 
 import "strings"
 
-// Lines splits an output into lines without what only colours or rewrites
-// them.
+// Lines splits an output into lines without colours and overwritten text.
 func Lines(s string) []string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	var out []string
@@ -17,7 +16,7 @@ func Lines(s string) []string {
 	return out
 }
 
-// plainLine takes escape sequences out of a line.
+// plainLine removes escape sequences from a line.
 func plainLine(s string) string {
 	if !strings.Contains(s, "\x1b") {
 		return s

@@ -7,22 +7,22 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// This file is what a turn's changes come to, in one place for every closing
-// line, result and report.
+// This file words what is proven about a turn's changes, in one place for every
+// closing line, result and report.
 
-// Word is what a turn's changes are called.
+// Word is the name of a turn's proof.
 type Word string
 
-// The words.
+// The names.
 const (
 	Verified   Word = "verified"     // a check passed after the last change, and a test ran in it
 	Built      Word = "built"        // they compile, and no test ran
-	Unverified Word = "not verified" // neither, or a check fails
+	Unverified Word = "not verified" // neither of these, or a check fails
 )
 
 const nothingRan = "no check ran after the last change"
 
-// Word names what the changes are.
+// Word returns the name of the proof.
 func (r Report) Word() Word {
 	switch {
 	case r.Verified != nil && r.Verified.OK:
@@ -33,7 +33,7 @@ func (r Report) Word() Word {
 	return Unverified
 }
 
-// Proof returns what the changes are and by what, in a sentence without its end.
+// Proof returns the proof and its check, as a sentence without the full stop.
 func (r Report) Proof() string {
 	word := r.Word()
 	switch word {
@@ -77,8 +77,8 @@ func (r Report) Reason() string {
 	return s
 }
 
-// names lists pawl's own checks of the whole that are like the one that
-// decides, and that one.
+// names lists pawl's own checks of the whole that are like the deciding one,
+// and that one.
 func (r Report) names(decides *Check, like func(Check) bool) string {
 	var out []string
 	for _, c := range r.Checks {
@@ -92,8 +92,8 @@ func (r Report) names(decides *Check, like func(Check) bool) string {
 	return strings.Join(out, ", ")
 }
 
-// untested tells that no test ran, where that is known, and else what ran and
-// does not show it.
+// untested states that no test ran, if that is known, and otherwise which check
+// ran without showing a test.
 func (r Report) untested() string {
 	for _, c := range r.Checks {
 		if c.OK && !c.Built && (c.Untested == notClear || c.Untested == notShown) && canTest(c.Command) {
@@ -103,8 +103,7 @@ func (r Report) untested() string {
 	return ", and no test ran"
 }
 
-// changedTests warns of a check that passed with tests other than those that
-// were there.
+// changedTests warns of a check that passed with changed tests.
 func (r Report) changedTests() string {
 	switch changed := r.ChangedTests(); len(changed) {
 	case 0:
@@ -116,7 +115,7 @@ func (r Report) changedTests() string {
 	}
 }
 
-// verdict finds the check that decides, or one that shows that the project
+// verdict finds the deciding check, or one that shows that the project
 // compiles, or why there is neither.
 func (f *Fold) verdict() (decides, built *Check, why string) {
 	var part, idle *Check
@@ -151,8 +150,8 @@ func (f *Fold) verdict() (decides, built *Check, why string) {
 	return nil, built, why
 }
 
-// newest finds the newest check that failed or proves something, of those that
-// are not of a part only; else the newest that built, and why none proves.
+// newest finds the newest check that failed or proves something, except checks
+// of a part; else the newest that built, and why none proves anything.
 func (f *Fold) newest() (decides, built *Check, why string) {
 	for i := len(f.checks) - 1; i >= 0; i-- {
 		c := &f.checks[i]
@@ -180,7 +179,7 @@ func (f *Fold) newest() (decides, built *Check, why string) {
 	return nil, built, why
 }
 
-// canTest reports whether a check is one that runs tests where there are any.
+// canTest reports whether a check runs tests if there are any.
 func canTest(line string) bool {
 	_, last, ok := command.LastCheck(line, "/")
 	return ok && last.Proof >= command.Tests

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ChangedTests are the files of tests that were there before the turn and that
-// it changed or removed: a check that passes by them proves less than one whose
-// tests are as they were.
+// ChangedTests returns the test files that existed before the turn and that it
+// changed or removed: a check that passes with them proves less than one with
+// unchanged tests.
 func (r Report) ChangedTests() []string {
 	var out []string
 	for _, f := range r.Changed() {
@@ -18,7 +18,7 @@ func (r Report) ChangedTests() []string {
 	return out
 }
 
-// isTest reports whether a file holds tests, by its name and its folders'.
+// isTest reports whether a file contains tests, by its name and folders.
 func isTest(name string) bool {
 	for _, dir := range strings.Split(path.Dir(name), "/") {
 		switch dir {

@@ -8,11 +8,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Input is what a hook reads on its standard input: the fields that its event
-// has, under the names that hooks are written for.
+// Input is what a hook reads on standard input: the fields of its event, under
+// the names that hooks expect.
 type Input struct {
 	Session    string `json:"session_id"`
-	Transcript string `json:"transcript_path"` // pawl's log is a database: ""
+	Transcript string `json:"transcript_path"` // "": pawl's log is a database
 	Dir        string `json:"cwd"`
 	Mode       string `json:"permission_mode,omitempty"`
 	Event      Event  `json:"hook_event_name"`
@@ -33,10 +33,10 @@ type Input struct {
 	Last    string `json:"last_assistant_message,omitempty"`
 }
 
-// modes are the names that hooks know for permission modes.
+// modes maps permission modes to the names that hooks expect.
 var modes = map[string]string{"ask": "default", "accept-edits": "acceptEdits", "yolo": "bypassPermissions"}
 
-// Mode is a permission mode under the name that hooks know.
+// Mode returns a permission mode under the name that hooks expect.
 func Mode(m string) string {
 	if n, ok := modes[m]; ok {
 		return n
@@ -44,11 +44,10 @@ func Mode(m string) string {
 	return m
 }
 
-// Names are the names that a tool has for hooks; the first is the one they are
-// told.
+// Names returns the names of a tool for hooks; hooks are told the first one.
 func Names(t tool.Tool) []string {
 	names := slices.Clone(t.Hooks)
-	if len(names) == 0 && t.Family == tool.EditFamily { // what guards any change hears
+	if len(names) == 0 && t.Family == tool.EditFamily { // so that a hook for edits sees any change
 		names = []string{"Edit", "Write", "MultiEdit"}
 	}
 	if !slices.Contains(names, t.Spec.Name) {
@@ -57,13 +56,13 @@ func Names(t tool.Tool) []string {
 	return names
 }
 
-// argNames are the names that hooks know for arguments.
+// argNames are the names that hooks expect for arguments.
 var argNames = map[string]string{"path": "file_path", "old": "old_string", "new": "new_string", "id": "bash_id", "items": "todos"}
 
-// Args are the arguments of a call as hooks know them: under pawl's names and
-// under theirs, a file's path absolute. A call that touches several files is
-// told once for each of them, so that what guards a file sees it whichever tool
-// the model takes.
+// Args returns the arguments of a call for hooks: under pawl's names and under
+// theirs, with absolute file paths. A call on several files yields one result
+// for each file, so that a hook that guards a file sees every edit of it,
+// whichever tool is used.
 func Args(root string, t tool.Tool, fp tool.Footprint, args json.RawMessage) []json.RawMessage {
 	var given map[string]json.RawMessage
 	if json.Unmarshal(args, &given) != nil || given == nil {
@@ -106,8 +105,9 @@ func Args(root string, t tool.Tool, fp tool.Footprint, args json.RawMessage) []j
 	return out
 }
 
-// Taken returns a hook's updatedInput as the tool has its arguments. told is what
-// the hook read: of an argument under two names, the one that it changed counts.
+// Taken converts a hook's updatedInput to the tool's arguments. told is what
+// the hook read: of an argument under two names, the one that the hook changed
+// counts.
 func Taken(told, updated json.RawMessage) (json.RawMessage, error) {
 	var before, given map[string]json.RawMessage
 	if err := json.Unmarshal(updated, &given); err != nil {

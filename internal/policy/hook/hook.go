@@ -1,12 +1,11 @@
-// Package hook judges what hooks answered (SPEC 16.13): programs of a person's
-// that run at points of a turn, with the events and the answers that other
-// agents gave them.
+// Package hook judges the answers of hooks (SPEC 16.13): a person's programs
+// that run at events of a turn, with the events and answers of other agents.
 //
-// It promises that a hook only narrows: it can deny, have a person asked, and
-// add words, and what the permission policy denies stays denied. Before a tool
-// runs a hook fails closed: one that can not be started, is stopped, ends with
-// a code of no meaning, or answers what can not be read denies the call. At the
-// other points such a hook is reported and nothing more.
+// It promises that a hook only restricts: it can deny, make pawl ask, and add
+// text; what the permission policy denies stays denied. Before a tool runs, a
+// failed hook denies the call: a hook that cannot be started, is stopped, ends
+// with a meaningless exit code, or has an unreadable answer. At other events
+// such a hook is only reported.
 package hook
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// Event is a point of a turn.
+// Event is an event of a turn at which hooks run.
 type Event string
 
 // The events, as Claude Code names them.
@@ -39,11 +38,11 @@ const (
 	PermissionRequest Event = "PermissionRequest"
 )
 
-// Closed reports whether a hook of the event that fails denies.
+// Closed reports whether a failed hook of the event denies.
 func (e Event) Closed() bool { return e == PreToolUse || e == PermissionRequest }
 
-// Blocks reports whether a hook of the event can hold up what it is about: a
-// call, a prompt, the end of a turn, a compaction.
+// Blocks reports whether a hook of the event can block something: a call, a
+// prompt, the end of a turn, a compaction.
 func (e Event) Blocks() bool {
 	switch e {
 	case PreToolUse, PermissionRequest, UserPromptSubmit, Stop, SubagentStop, PreCompact, PostToolUse:
@@ -55,40 +54,40 @@ func (e Event) Blocks() bool {
 // Ran is how a hook ran.
 type Ran struct {
 	Command string // for people
-	// Failed says why it could not be started or was stopped: not found, a time
-	// limit, a signal. "" where it ended by itself, with Exit.
+	// Failed is why it could not be started or was stopped: not found, a time
+	// limit, a signal. "" if it ended by itself, with Exit.
 	Failed string
 	Exit   int
 	Out    []byte // standard output
 	Err    []byte // standard error
-	Cut    bool   // there was more of Out than is kept
+	Cut    bool   // Out was longer than what is kept
 	Took   time.Duration
 }
 
-// Answer is what a hook's run says.
+// Answer is a hook's answer.
 type Answer struct {
-	// Verdict is permission.Allow where it does not object, which lifts nothing.
-	// An answer that nobody read denies.
+	// Verdict is permission.Allow if it does not object; this grants nothing.
+	// The zero value denies.
 	Verdict permission.Verdict
 	Reason  string
 	Context string // for the model
 	Said    string // for the person
-	// Input, if set, are other arguments for the call; it is judged with them as
-	// a call that the model made.
+	// Input, if set, is new arguments for the call; they are judged as if the
+	// model had chosen them.
 	Input json.RawMessage
-	// End stops the turn; Reason says why.
+	// End ends the turn; Reason is why.
 	End bool
-	// Broken says what is wrong with the hook itself, "" where nothing is.
+	// Broken is why the hook itself failed, "" if it did not.
 	Broken string
 }
 
-// What is taken of a hook's words.
+// Limits of a hook's texts.
 const (
 	maxOut   = 1 << 20
 	maxWords = 10_000
 )
 
-// Read reads a hook's run.
+// Read reads a hook's answer.
 func Read(e Event, r Ran) Answer {
 	switch {
 	case r.Failed != "":
@@ -107,7 +106,7 @@ func Read(e Event, r Ran) Answer {
 	case !utf8.Valid(out):
 		return broken(e, r, "its answer is no text")
 	case out[0] != '{':
-		// Words. A decision that stands behind other output would be missed.
+		// Plain text. A decision after other output would be missed.
 		if e.Closed() && bytes.ContainsAny(out, "{}") {
 			return broken(e, r, "its answer is JSON with something before it")
 		}
@@ -123,7 +122,7 @@ func Read(e Event, r Ran) Answer {
 	return a
 }
 
-// broken is the answer of a hook that gave none.
+// broken returns the answer for a hook that failed.
 func broken(e Event, r Ran, why string) Answer {
 	a := Answer{Verdict: permission.Allow, Broken: "the hook " + r.Command + ": " + why}
 	if e.Closed() {
@@ -143,7 +142,7 @@ func words(s, none string) string {
 	return s
 }
 
-// reply is the JSON of a hook, in the forms that it has had.
+// reply is the JSON of a hook, in all forms that are in use.
 type reply struct {
 	Continue      *bool   `json:"continue"`
 	StopReason    string  `json:"stopReason"`
@@ -164,10 +163,9 @@ type reply struct {
 	} `json:"hookSpecificOutput"`
 }
 
-// parse reads an answer. What is not one of the known decisions is none, and
-// why says so.
+// parse reads an answer. An unknown decision is not an answer, and why is the reason.
 func parse(e Event, out []byte) (a Answer, why string) {
-	if _, err := jsonc.Canonical(out); err != nil { // a key that stands twice decides nothing
+	if _, err := jsonc.Canonical(out); err != nil { // with a duplicate key the decision is not certain
 		return a, "its answer can not be read: " + err.Error()
 	}
 	var r reply
@@ -228,8 +226,8 @@ func parse(e Event, out []byte) (a Answer, why string) {
 	return a, ""
 }
 
-// Narrow is what is left of a verdict after hooks answered: the strictest of
-// all. by is the answer that made it stricter, nil where none did.
+// Narrow returns the strictest of a verdict and the answers of hooks. by is the
+// answer that made it stricter, nil if none did.
 func Narrow(v permission.Verdict, answers []Answer) (left permission.Verdict, by *Answer) {
 	left = v
 	for i := range answers {
@@ -240,9 +238,9 @@ func Narrow(v permission.Verdict, answers []Answer) (left permission.Verdict, by
 	return left, by
 }
 
-// Matches reports whether a hook is for a tool, by any of the names that it has:
-// a matcher is a regular expression of the whole name, "" and * are for all.
-// Before a tool, one that can not be read is for all of them.
+// Matches reports whether a hook is for a tool, by any of the tool's names: a
+// matcher is a regular expression for the whole name; "" and * match all.
+// Before a tool, an invalid matcher matches all.
 func Matches(e Event, matcher string, names ...string) bool {
 	if matcher == "" || matcher == "*" {
 		return true

@@ -16,30 +16,30 @@ type Rule struct {
 	Event   Event
 	Matcher string
 	Command string
-	// Timeout is the longest it may run: its own, or the one of its event.
+	// Timeout is the longest it may run: its own, or that of its event.
 	Timeout time.Duration
-	// Free: it says "sandbox": "off". Only a person's own may.
+	// Free: it has "sandbox": "off". Only a person's own hook may.
 	Free bool
-	// Name tells it from the others of its file: its event and its place there.
+	// Name distinguishes it from the others of its file: its event and its
+	// position there.
 	Name string
 	// From is the file, for people.
 	From string
-	// Says is its matcher and its configuration, as they stand there: what a
-	// person trusts.
+	// Says is its matcher and its configuration, as written: a person trusts these.
 	Says string
-	// Idle says why pawl does not run it, "" where it does.
+	// Idle is why pawl does not run it, "" if it does.
 	Idle string
 }
 
-// Events are those that pawl has, in the order of a session.
+// Events are the events that pawl supports, in the order of a session.
 var Events = []Event{
 	SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, Notification, PreCompact, SubagentStop, Stop, SessionEnd,
 }
 
-// How long a hook may run where it does not say, and at most.
+// The default and the largest time limits of hooks.
 const (
 	usual   = 60 * time.Second
-	waited  = 30 * time.Second // a person waits for their prompt to be taken
+	waited  = 30 * time.Second // a person waits until their prompt is accepted
 	leaving = 5 * time.Second  // a person waits for pawl to end
 	longest = 10 * time.Minute
 )
@@ -54,7 +54,7 @@ func (e Event) timeout() time.Duration {
 	return usual
 }
 
-// entry is a hook as it is written.
+// entry is a hook in its configuration.
 type entry struct {
 	Type    string  `json:"type"`
 	Command string  `json:"command"`
@@ -66,8 +66,8 @@ type entry struct {
 }
 
 // Rules reads the value of "hooks" of a settings file: for each event a list of
-// matchers, each with its hooks. Those that pawl does not run are among them and
-// say why.
+// matchers, each with its hooks. The result includes hooks that pawl does not
+// run, with the reason.
 func Rules(from string, raw json.RawMessage) ([]Rule, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -94,7 +94,7 @@ func Rules(from string, raw json.RawMessage) ([]Rule, error) {
 	return out, nil
 }
 
-// read takes what one hook says.
+// read reads the configuration of one hook.
 func (r *Rule) read(raw json.RawMessage) {
 	var e entry
 	if err := json.Unmarshal(raw, &e); err != nil {
@@ -115,7 +115,7 @@ func (r *Rule) read(raw json.RawMessage) {
 		r.Idle = "it has no command"
 	case e.Async && r.Event.Blocks():
 		r.Idle = "it is async, and what it says would come too late"
-	case e.If != "" && !r.Event.Closed(): // before a tool it is for more calls then
+	case e.If != "" && !r.Event.Closed(): // before a tool it then runs for more calls
 		r.Idle = `it has an "if", which pawl does not read`
 	}
 	if r.Command == "" {
@@ -125,8 +125,8 @@ func (r *Rule) read(raw json.RawMessage) {
 	}
 }
 
-// Select returns the rules of an event that are for any of these names, each
-// command once. No name is for all.
+// Select returns the rules of an event that match any of these names, each
+// command once. Without names it returns all.
 func Select(rules []Rule, e Event, names ...string) []Rule {
 	var out []Rule
 	for _, r := range rules {

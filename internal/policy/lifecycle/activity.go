@@ -7,27 +7,26 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 )
 
-// Activity is what a run does now (SPEC 2), derived from what was recorded:
+// Activity is what a run is doing (SPEC 2), derived from recorded events:
 // nobody sets it. The zero value is idle. State, Path and Listen are safe for
 // concurrent use; Apply and Violations are not.
 //
-// A prompt is processed until its first request goes out; from there on a
-// response streams until its first call runs; when the last call of a step has
-// its result, progress is checked until the next request. A retry, and what
-// the stuck rules do to get the model going, are recovery. A check that pawl
-// runs by itself is a tool. Whenever a
-// question waits for a person, it is awaiting_permission, whatever else goes
-// on meanwhile. A phase opens where another item of the plan is taken up, or a
-// person or a plan file opens one, and is shown when the step is over.
+// A prompt is processed until its first request is sent. Then a response
+// streams until its first call runs. After the last call of a step has its
+// result, progress is checked until the next request. Retries and messages of
+// stuck detection are recovery. A check by pawl itself is a tool. While a
+// question waits for a person, the state is awaiting_permission, whatever else
+// happens. A phase opens when another item of the plan is in progress, or a
+// person or a plan file opens one; it is shown after the step.
 type Activity struct {
 	live  live
 	wait  waiting
 	turn  bool
-	want  fsm.State // what it would be if nobody were waited for
-	phase string    // the one that is open
+	want  fsm.State // the state without open questions
+	phase string    // the open one
 	opens bool      // a phase opened in the running step
-	// refused is where the state could not go: said once and not again at
-	// every event that follows.
+	// refused is the state that was not reachable; it is reported once and not
+	// at every later event.
 	refused fsm.State
 }
 
@@ -36,8 +35,8 @@ func (a *Activity) machine() *fsm.Machine { return a.live.of(&activityTable) }
 // State is the state now.
 func (a *Activity) State() fsm.State { return a.machine().State() }
 
-// Path is the states that the running or last run went through, the newest
-// 1,000, oldest first. It ends with the state now.
+// Path returns the states of the running or last run, the newest 1,000, oldest
+// first. It ends with the present state.
 func (a *Activity) Path() []fsm.State {
 	history := a.machine().History()
 	if len(history) == 0 {
@@ -55,10 +54,10 @@ func (a *Activity) Listen(l fsm.Listener, panicked func(any)) (stop func()) {
 	return a.machine().Listen(l, panicked)
 }
 
-// Violations lists the events that fitted no legal transition: the first 100.
+// Violations lists the first 100 events without a legal transition.
 func (a *Activity) Violations() []Violation { return slices.Clone(a.live.violations) }
 
-// Apply takes one event.
+// Apply applies one event.
 func (a *Activity) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return
@@ -70,7 +69,7 @@ func (a *Activity) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		if !a.turn {
-			// A fresh machine: the run before may have been halted.
+			// A new machine: the run before may have been halted.
 			a.turn, a.opens, a.want = true, false, ProcessingPrompt
 			a.machine().Restart()
 		}
@@ -103,11 +102,11 @@ func (a *Activity) Apply(e event.Event) {
 		a.opened(e, b.Text)
 	case event.Asked:
 		if a.want == PhaseTransition {
-			a.want = ProgressCheck // the phase is open by now: that is not what goes on after the answer
+			a.want = ProgressCheck // the phase is open by now; this is the state after the answer
 		}
 	case event.Answered:
 		if a.want == StreamingResponse && slices.ContainsFunc(b.Verdicts, allows) {
-			a.want = ExecutingTool // the calls that were asked about come next
+			a.want = ExecutingTool // the calls in question run next
 		}
 	case event.Ended:
 		a.turn, a.opens = false, false
@@ -119,11 +118,11 @@ func (a *Activity) Apply(e event.Event) {
 	a.settle(e)
 }
 
-// stuckHalt is the Level of the last step of the ladder (SPEC 6.5).
+// stuckHalt is the Level of the last action (SPEC 6.5).
 const stuckHalt = "halt"
 
-// halts reports whether an end is a halt: the run was stopped by something other
-// than its own completion or a person's will.
+// halts reports whether an end is a halt: the run neither completed nor was
+// stopped by a person.
 func halts(end event.End) bool {
 	switch end {
 	case event.EndDone, event.EndInterrupted, event.EndPermission:
@@ -132,7 +131,7 @@ func halts(end event.End) bool {
 	return true
 }
 
-// stepDone is after the last call of a step.
+// stepDone is called after the last call of a step.
 func (a *Activity) stepDone(e event.Event) {
 	a.want = ProgressCheck
 	if !a.opens || a.wait.person() {
@@ -143,8 +142,8 @@ func (a *Activity) stepDone(e event.Event) {
 	a.want = PhaseTransition
 }
 
-// opened takes the phase that is open now, "" for none: what a person or a plan
-// file opened, or the item of the model's plan that is in progress.
+// opened handles the phase that is open now, "" for none: one that a person or
+// a plan file opened, or the item in progress of the model's plan.
 func (a *Activity) opened(e event.Event, now string) {
 	opened := now != "" && now != a.phase
 	a.phase = now
@@ -157,7 +156,7 @@ func (a *Activity) opened(e event.Event, now string) {
 	}
 }
 
-// settle goes to where the activity should be.
+// settle moves to the wanted state.
 func (a *Activity) settle(e event.Event) {
 	target := a.want
 	if a.wait.person() {

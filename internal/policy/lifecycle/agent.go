@@ -7,16 +7,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 )
 
-// Agent is the life of an agent (SPEC 1). It is driven by its verbs, or by
-// Apply, which derives the verbs from what was recorded; a session uses
-// Apply. The zero value is an idle agent. The verbs, State, History and Listen
-// are safe for concurrent use; Apply and Violations are not.
+// Agent is the lifecycle of an agent (SPEC 1). Its methods change the state, or
+// Apply derives the changes from recorded events; a session uses Apply. The
+// zero value is an idle agent. The methods, State, History and Listen are safe
+// for concurrent use; Apply and Violations are not.
 //
-// Derived: a prompt initializes, the first request or question starts, an open
-// question pauses, and the end of the turn completes and finishes. Ends that
-// mean that something broke (failed, configuration, provider) fail instead:
-// the agent is in error until the next prompt. A turn that was stopped, by a
-// person, a limit or the stuck rules, did not break.
+// Derived transitions: a prompt initializes, the first request or question
+// starts, an open question pauses, and the end of the turn completes and
+// finishes. Ends by an error (failed, configuration, provider) fail instead:
+// the agent is in the error state until the next prompt. A turn that was
+// stopped by a person, a limit or stuck detection did not fail.
 type Agent struct {
 	live live
 	wait waiting
@@ -31,14 +31,14 @@ func (a *Agent) State() fsm.State { return a.machine().State() }
 // History lists the newest 1,000 transitions, oldest first.
 func (a *Agent) History() []fsm.Pair { return a.machine().History() }
 
-// Listen registers a listener; see fsm.Machine. Who registers it after the log
-// was replayed hears only what happens live. The session applies events under
-// its own lock: a listener must not call back into it.
+// Listen registers a listener; see fsm.Machine. A listener registered after the
+// replay of the log only gets live transitions. The session applies events
+// under its lock: a listener must not call back into it.
 func (a *Agent) Listen(l fsm.Listener, panicked func(any)) (stop func()) {
 	return a.machine().Listen(l, panicked)
 }
 
-// The sources that the verbs check by name (SPEC 1.2).
+// The source states that the methods require (SPEC 1.2).
 var (
 	fromIdle       = to{Idle}
 	fromInit       = to{Initializing}
@@ -76,7 +76,7 @@ func (a *Agent) Fail(meta fsm.Meta) error { return a.machine().From(fromFallible
 // Recover leads from error to idle.
 func (a *Agent) Recover(meta fsm.Meta) error { return a.machine().From(fromError, Idle, meta) }
 
-// Dispose leads from every state to disposed. A second time it does nothing.
+// Dispose leads from every state to disposed. A second call does nothing.
 func (a *Agent) Dispose(meta fsm.Meta) error {
 	err := a.machine().To(Disposed, meta)
 	if err != nil && a.State() == Disposed {
@@ -85,10 +85,10 @@ func (a *Agent) Dispose(meta fsm.Meta) error {
 	return err
 }
 
-// Violations lists the events that fitted no legal transition: the first 100.
+// Violations lists the first 100 events without a legal transition.
 func (a *Agent) Violations() []Violation { return slices.Clone(a.live.violations) }
 
-// Apply takes one event.
+// Apply applies one event.
 func (a *Agent) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return
@@ -124,7 +124,7 @@ func (a *Agent) Apply(e event.Event) {
 
 func (a *Agent) do(e event.Event, verb func(fsm.Meta) error) { a.live.check(e, verb(meta(e))) }
 
-// start starts what is not running yet.
+// start starts the agent unless it is running.
 func (a *Agent) start(e event.Event) {
 	if s := a.State(); s != Running && s != Paused {
 		a.do(e, a.Start)

@@ -8,7 +8,8 @@ import (
 )
 
 // Calls is the state of each call that has no result yet (SPEC 2.4). The zero
-// value has none. What is done is forgotten: a session's length costs nothing.
+// value has none. Finished calls are forgotten, so the cost does not grow with
+// the session.
 type Calls struct {
 	open       []*call
 	violations live
@@ -25,7 +26,7 @@ type CallState struct {
 	State    fsm.State
 }
 
-// Open lists the calls without a result, in the order asked.
+// Open lists the calls without a result, in the order of the calls.
 func (c *Calls) Open() []CallState {
 	out := make([]CallState, len(c.open))
 	for i, o := range c.open {
@@ -34,10 +35,10 @@ func (c *Calls) Open() []CallState {
 	return out
 }
 
-// Violations lists the events that fitted no legal transition: the first 100.
+// Violations lists the first 100 events without a legal transition.
 func (c *Calls) Violations() []Violation { return slices.Clone(c.violations.violations) }
 
-// Apply takes one event.
+// Apply applies one event.
 func (c *Calls) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return
@@ -49,8 +50,8 @@ func (c *Calls) Apply(e event.Event) {
 		c.move(e, o, Validating)
 	case event.Asked:
 		for _, q := range b.Questions {
-			// One that runs goes on doing so while a person is asked about what
-			// the sandbox refused it.
+			// A running call stays in its state while a person is asked about
+			// what the sandbox refused it.
 			if o := c.find(q.Call); o != nil && o.m.State() != Executing {
 				c.move(e, o, RequestingPermission)
 			}
@@ -76,8 +77,7 @@ func (c *Calls) Apply(e event.Event) {
 	}
 }
 
-// find returns the call of an id: the first one, since results come in the order
-// asked.
+// find returns the first call with an id, since results come in the order of the calls.
 func (c *Calls) find(id string) *call {
 	for _, o := range c.open {
 		if o.id == id {

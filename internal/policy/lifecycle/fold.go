@@ -8,20 +8,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 )
 
-// Violation is an event that would have needed an illegal transition: a defect
-// of what recorded it. The state was left as it was.
+// Violation is an event that would need an illegal transition: a bug in the
+// code that recorded it. The state was not changed.
 type Violation struct {
 	Seq  int64
 	Kind string
 	Err  error // *fsm.InvalidTransitionError
 }
 
-// maxViolations is how many are kept: the first ones, which the others follow
-// from.
+// maxViolations is how many are kept: the first ones, which cause the others.
 const maxViolations = 100
 
-// live is a machine that follows events. The zero value is not ready: of makes
-// it so.
+// live is a machine that follows events. The zero value is not ready: of initializes it.
 type live struct {
 	once       sync.Once
 	m          *fsm.Machine
@@ -34,37 +32,37 @@ func (l *live) of(t *fsm.Table) *fsm.Machine {
 	return l.m
 }
 
-// check keeps what was illegal.
+// check records an illegal transition.
 func (l *live) check(e event.Event, err error) {
 	if err != nil && len(l.violations) < maxViolations {
 		l.violations = append(l.violations, Violation{Seq: e.Seq, Kind: e.Body.Kind(), Err: err})
 	}
 }
 
-// meta names the event that led to a transition.
+// meta describes the event that led to a transition.
 func meta(e event.Event) fsm.Meta {
 	return fsm.Meta{"event": e.Body.Kind(), "seq": e.Seq}
 }
 
-// question is an open one.
+// question is an open question.
 type question struct {
 	id    string
 	calls []string // that it asks about; none for a question in words
 	step  bool     // asked while calls were open
 }
 
-// waiting keeps which questions a person has not answered yet. A question that
-// was withdrawn, because its calls were cancelled or the turn ended, is no
-// longer open: nobody records an answer to it.
+// waiting tracks the questions that a person has not answered yet. A question
+// is withdrawn when its calls were cancelled or the turn ended; no answer to it
+// is recorded.
 type waiting struct {
 	questions []question
 	open      int // calls without a result
 }
 
-// person reports whether a person is waited for.
+// person reports whether an answer of a person is awaited.
 func (w *waiting) person() bool { return len(w.questions) > 0 }
 
-// apply takes one event.
+// apply applies one event.
 func (w *waiting) apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.CallAsked:

@@ -1,37 +1,37 @@
-// Package lifecycle holds the states that pawl and its parts can be in and
-// what leads from one to the other, as data and pure functions.
+// Package lifecycle has the states of pawl and its parts and the transitions
+// between them, as data and pure functions.
 package lifecycle
 
 import "time"
 
-// Action is what an interrupt key leads to.
+// Action is the effect of an interrupt key.
 type Action int
 
-// What interrupts lead to, one after the other (SPEC 10.3).
+// The effects of successive interrupts (SPEC 10.3).
 const (
 	Cancel  Action = iota // cancel what runs
 	Clear                 // clear the input
-	Confirm               // say that the next one exits
-	Exit                  // leave in order
-	Abort                 // leave at once
+	Confirm               // announce that the next one exits
+	Exit                  // exit in an orderly way
+	Abort                 // exit at once
 )
 
-// Situation is what an interrupt finds.
+// Situation is the state at the time of an interrupt.
 type Situation struct {
-	Running bool // a model's request or a tool
+	Running bool // a model's request or a tool is running
 	Input   bool // the input has text
 }
 
-// InterruptPolicy decides what an interrupt does. The zero value is ready.
+// InterruptPolicy decides the effect of an interrupt. The zero value is ready.
 type InterruptPolicy struct {
 	recent    []time.Time
 	confirmed bool
 }
 
-// rapid is the time within which three interrupts mean: out, now.
+// rapid is the time within which three interrupts exit at once.
 const rapid = 500 * time.Millisecond
 
-// Press takes an interrupt.
+// Press returns the effect of an interrupt.
 func (p *InterruptPolicy) Press(now time.Time, s Situation) Action {
 	p.recent = append(p.recent, now)
 	if n := len(p.recent); n > 3 {
@@ -54,5 +54,6 @@ func (p *InterruptPolicy) Press(now time.Time, s Situation) Action {
 	return Confirm
 }
 
-// Typed notes that a person entered something: the next interrupt asks again.
+// Typed records that a person typed something: the next interrupt must be
+// confirmed again.
 func (p *InterruptPolicy) Typed() { p.confirmed = false }

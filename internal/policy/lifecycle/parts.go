@@ -19,8 +19,8 @@ func (w *Window) State() fsm.State { return w.machine().State() }
 // History lists the newest 1,000 transitions, oldest first.
 func (w *Window) History() []fsm.Pair { return w.machine().History() }
 
-// Set takes how full the window is, in percent, and whether compaction and its
-// fallback have been tried in vain: only then does critical mean blocked
+// Set sets how full the window is, in percent, and whether compaction and its
+// fallback were tried without success: only then does critical become blocked
 // (SPEC 4.2). It returns the state.
 func (w *Window) Set(percent float64, exhausted bool) fsm.State {
 	target := Tier(percent)
@@ -39,7 +39,7 @@ func (w *Window) Set(percent float64, exhausted bool) fsm.State {
 			step = tiers[at+1] // every tier on the way up is passed
 		}
 		if err := w.machine().To(step, fsm.Meta{"percent": percent}); err != nil {
-			return w.State() // the table has every step that this loop takes: a test walks all pairs
+			return w.State() // the table has every step of this loop: a test checks all pairs
 		}
 	}
 }
@@ -58,7 +58,7 @@ func Tier(percent float64) fsm.State {
 	return Critical
 }
 
-// Application is what an interrupt would find (SPEC 2.4): between turns a
+// Application is what an interrupt would stop (SPEC 2.4): between turns a
 // person's input, in a turn a request or tools. The zero value is idle.
 type Application struct {
 	live live
@@ -70,10 +70,10 @@ func (a *Application) machine() *fsm.Machine { return a.live.of(&applicationTabl
 // State is the state now.
 func (a *Application) State() fsm.State { return a.machine().State() }
 
-// Violations lists the events that fitted no legal transition: the first 100.
+// Violations lists the first 100 events without a legal transition.
 func (a *Application) Violations() []Violation { return slices.Clone(a.live.violations) }
 
-// Apply takes one event.
+// Apply applies one event.
 func (a *Application) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return
@@ -103,7 +103,7 @@ func (a *Application) move(e event.Event, target fsm.State) {
 	}
 }
 
-// Storage is whether a session is kept (SPEC 2.4). The zero value is
+// Storage is whether a session is stored (SPEC 2.4). The zero value is
 // no_session. An event exists only once it is stored: each one leads through
 // saving to saved.
 type Storage struct{ live live }
@@ -113,10 +113,10 @@ func (s *Storage) machine() *fsm.Machine { return s.live.of(&sessionTable) }
 // State is the state now.
 func (s *Storage) State() fsm.State { return s.machine().State() }
 
-// Violations lists the events that fitted no legal transition: the first 100.
+// Violations lists the first 100 events without a legal transition.
 func (s *Storage) Violations() []Violation { return slices.Clone(s.live.violations) }
 
-// Apply takes one event.
+// Apply applies one event.
 func (s *Storage) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return
@@ -128,8 +128,8 @@ func (s *Storage) Apply(e event.Event) {
 	s.live.check(e, s.machine().To(Saved, nil))
 }
 
-// Lost reports that events could not be stored: the session is active, and what
-// happened last is not kept.
+// Lost reports that events could not be stored: the session is active, and the
+// last events are not stored.
 func (s *Storage) Lost() {
 	m := s.machine()
 	for _, next := range []fsm.State{Saving, Active} {

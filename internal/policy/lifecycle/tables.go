@@ -2,7 +2,7 @@ package lifecycle
 
 import "github.com/pawl-agent/pawl/internal/core/fsm"
 
-// Idle is where the agent, its activity, a call and the application begin.
+// Idle is the first state of the agent, its activity, a call and the application.
 const Idle fsm.State = "idle"
 
 // The states of an agent (SPEC 1.1).
@@ -77,7 +77,7 @@ var agentTable = fsm.Table{
 	},
 }
 
-// The second part of a row is what Nexora's table lacks (SPEC 2.1).
+// The second part of a row is missing in the source document's table (SPEC 2.1).
 var activityTable = fsm.Table{
 	Name: "activity",
 	Doc:  "What a run does now. Halted ends the run and never the session: the next prompt starts afresh.",
@@ -126,8 +126,8 @@ var callTable = fsm.Table{
 	},
 }
 
-// Upwards the window goes tier by tier, downwards it may fall at once: a
-// compaction frees more than one tier.
+// Upwards the window passes each tier; downwards it may skip tiers, since a
+// compaction may free more than one.
 var windowTable = fsm.Table{
 	Name:   "window",
 	Doc:    "How full the context window is: 70, 85 and 95 % are the borders; blocked is critical where compaction could not help.",
@@ -171,8 +171,8 @@ func AgentTable() *fsm.Table { return &agentTable }
 // ActivityTable is the table of SPEC 2.1.
 func ActivityTable() *fsm.Table { return &activityTable }
 
-// Tables lists every table that pawl runs by, in the order to show them.
-// Nobody may change them.
+// Tables lists every table of pawl, in the order to show them. Callers must not
+// change them.
 func Tables() []*fsm.Table {
 	return []*fsm.Table{&agentTable, &activityTable, &callTable, &windowTable, &applicationTable, &sessionTable}
 }

@@ -1,6 +1,6 @@
-// Package memory is what a session knows of its task at the moment: the first
-// two of three tiers (SPEC 11.4). Both are folds over the log and hold nothing
-// that it does not; what outlives a session is adapter/memory's.
+// Package memory is what a session knows of its task: the first two of three
+// tiers (SPEC 11.4). Both are folds over the log and contain nothing else;
+// adapter/memory keeps what outlives a session.
 package memory
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
-// Numbers of the tiers.
+// Limits of the tiers.
 const (
 	maxFeedback = 20
 	maxFiles    = 500
@@ -20,24 +20,24 @@ const (
 	maxText     = 300 // bytes of a text
 )
 
-// Working is the running or last turn's. A person's prompt begins it anew, and
-// a turn that ends well leaves nothing of it.
+// Working is the state of the running or last turn. A person's prompt resets
+// it, and so does the successful end of a turn.
 type Working struct {
 	Node      string   // the route, "" where none was taken
 	Step      int      // model replies so far
-	File      string   // the newest that was read or changed
+	File      string   // the newest file that was read or changed
 	Retries   int      // of requests and of fixes
 	LastError string   // "" where none
-	Feedback  []string // what tools and checks said of failures, the newest 20
+	Feedback  []string // failures reported by tools and checks, the newest 20
 }
 
 // Read is a file that was read.
 type Read struct {
 	Path string
-	Hash tool.Hash // of the content at the last time
+	Hash tool.Hash // of the content when it was last read
 }
 
-// Talk is a prompt and its answer, cut.
+// Talk is a prompt and its answer, shortened.
 type Talk struct{ Prompt, Answer string }
 
 // Session is what the session has seen: the newest 500 files, and the newest
@@ -47,11 +47,11 @@ type Session struct {
 	Talks []Talk
 }
 
-// Fold keeps both. The zero value is ready.
+// Fold maintains both. The zero value is ready.
 type Fold struct {
 	working Working
 	session Session
-	seen    map[string]int // a file: where it is in session.Files, which only grows until it is cut
+	seen    map[string]int // the index of a file in session.Files
 }
 
 // Working returns the first tier.
@@ -66,7 +66,7 @@ func (f *Fold) Session() Session {
 	return Session{Files: slices.Clone(f.session.Files), Talks: slices.Clone(f.session.Talks)}
 }
 
-// Apply takes one event.
+// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
@@ -143,7 +143,7 @@ func (f *Fold) read(r Read) {
 		return
 	}
 	if len(f.session.Files) == maxFiles {
-		// Half at once: moving the places of the rest is then rare.
+		// Drop half at once, so that the indexes rarely change.
 		f.session.Files = slices.Delete(f.session.Files, 0, maxFiles/2)
 		clear(f.seen)
 		for i, r := range f.session.Files {
@@ -157,7 +157,7 @@ func (f *Fold) read(r Read) {
 	f.session.Files = append(f.session.Files, r)
 }
 
-// clip makes a short line of a text.
+// clip returns a text as a short line.
 func clip(s string) string {
 	if len(s) > 4*maxText {
 		s = s[:4*maxText]

@@ -2,9 +2,9 @@ package normalize
 
 import "strings"
 
-// CanonicalCommand returns a command line without what changes nothing in it:
-// comments, blank lines, and spaces outside of quotes. Inside a here-document
-// the same is left out: it is compared, never run.
+// CanonicalCommand returns a command line without parts that have no effect:
+// comments, blank lines, and spaces outside quotes. It removes them inside a
+// here-document too: the result is compared, never run.
 func CanonicalCommand(line string) string {
 	var b strings.Builder
 	b.Grow(len(line))

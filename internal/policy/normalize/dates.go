@@ -2,7 +2,7 @@ package normalize
 
 import "strings"
 
-// month is the length of a month's short or full name at the start of s.
+// month returns the length of a month's short or full name at the start of s.
 func month(s string) int {
 	if len(s) < 3 {
 		return 0
@@ -20,7 +20,7 @@ func month(s string) int {
 	return 0
 }
 
-// weekday is the length of a weekday's name at the start of s.
+// weekday returns the length of a weekday's name at the start of s.
 func weekday(s string) int {
 	if len(s) < 3 {
 		return 0

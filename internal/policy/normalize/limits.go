@@ -2,8 +2,7 @@ package normalize
 
 import "strings"
 
-// RateLimited reports whether a failure is a rate limit: to try again later is
-// right.
+// RateLimited reports whether a failure is a rate limit, so that a later retry is right.
 func RateLimited(text string) bool {
 	l := strings.ToLower(text[max(0, len(text)-4000):])
 	for _, w := range []string{"rate limit", "rate-limit", "ratelimit", "too many requests", "429", "try again later", "overloaded"} {
@@ -17,8 +16,8 @@ func RateLimited(text string) bool {
 }
 
 // Numberless masks the digits in a file's base name: try1.py and try2.py with
-// one content are one file that is written again. What has no dot may be a hash
-// that stands for a name, and stays.
+// the same content count as one file that is written again. A name without a
+// dot may be a hash and is kept.
 func Numberless(path string) string {
 	base := strings.LastIndexByte(path, '/') + 1
 	if !strings.Contains(path[base:], ".") || !strings.ContainsAny(path[base:], "0123456789") {

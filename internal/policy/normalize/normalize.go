@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// Digest is the hash of a text as steps carry it: short, and the same for the
-// same bytes everywhere.
+// Digest returns the hash of a text for use in steps: short, and equal for equal bytes.
 func Digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// CanonicalArgs returns arguments in one form: keys sorted, no spaces. What is no
-// JSON is given back as it came.
+// CanonicalArgs returns arguments in one form: keys sorted, no spaces. A text
+// that is not JSON is returned unchanged.
 func CanonicalArgs(raw json.RawMessage) string {
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.UseNumber()
@@ -47,7 +46,7 @@ func run(s string, is func(byte) bool) int {
 	return len(s)
 }
 
-// ends reports whether nothing of a word stands at s[n].
+// ends reports whether no word continues at s[n].
 func ends(s string, n int) bool { return n >= len(s) || !word(s[n]) }
 
 func uuid(s string) int {
@@ -75,7 +74,7 @@ func uuid(s string) int {
 func timestamp(s string) int {
 	n := compact(s)
 	if n > 0 {
-		// It has a time of day in it.
+		// It contains a time of day.
 	} else if k := pattern(s, "dddd-dd-dd"); k > 0 || pattern(s, "dddd/dd/dd") > 0 {
 		n = 10
 		if n+1 < len(s) && (s[n] == 'T' || s[n] == ' ') {
@@ -183,7 +182,7 @@ func pid(s string) (int, string) {
 	return 0, ""
 }
 
-// callID reads ids that model hosts make: call_…, toolu_…, msg_….
+// callID reads ids that model providers generate: call_…, toolu_…, msg_….
 func callID(s string) (int, string) {
 	for _, w := range []string{"call_", "toolu_", "msg_"} {
 		if rest, ok := strings.CutPrefix(s, w); ok {
@@ -195,7 +194,7 @@ func callID(s string) (int, string) {
 	return 0, ""
 }
 
-// tempPath keeps a temporary path but for the parts of it that look random.
+// tempPath keeps a temporary path except for the parts that look random.
 func tempPath(s string) (int, string) {
 	for _, root := range []string{"/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/dev/shm/"} {
 		rest, ok := strings.CutPrefix(s, root)
@@ -214,7 +213,7 @@ func tempPath(s string) (int, string) {
 	return 0, ""
 }
 
-// random reports whether a file's name looks made up by a machine.
+// random reports whether a file's name looks generated.
 func random(name string) bool {
 	digits, upper, lower := 0, 0, 0
 	for i := range len(name) {
@@ -230,12 +229,12 @@ func random(name string) bool {
 	return digits >= 3 || strings.HasPrefix(name, "tmp") && len(name) >= 9 || upper >= 2 && lower >= 2 && digits >= 1
 }
 
-// maxError bounds a normalised error.
+// maxError limits the length of a normalised error.
 const maxError = 400
 
-// Error returns what stays the same of the result of a call that failed: its
-// first and its last line that speak of an error (or just the first and the
-// last), volatile parts dropped, digits masked, paths cut to their base names.
+// Error returns the constant part of a failed call's result: the first and the
+// last line that mention an error (or just the first and the last), without
+// volatile parts, with digits masked, and with paths cut to their base names.
 func Error(text string) string {
 	var first, last, any1, anyN string
 	for line := range strings.Lines(plain(text)) {
@@ -267,19 +266,19 @@ func Error(text string) string {
 	return out
 }
 
-// closing is a line that only tells how a command ended: it is the same for
-// every failure.
+// closing reports whether a line only tells how a command ended, so that it is
+// the same for every failure.
 func closing(line string) bool {
 	return strings.HasPrefix(line, "exit code ") || strings.HasPrefix(line, "exit status ")
 }
 
-// heading is a line that only names the file that the lines below it are about:
-// a name such as missing.go tells nothing about an error.
+// heading reports whether a line only names the file of the lines below it: a
+// name such as missing.go does not describe an error.
 func heading(line string) bool {
 	return strings.HasPrefix(line, "== ") && strings.HasSuffix(line, " ==")
 }
 
-// complains reports whether a line speaks of an error.
+// complains reports whether a line mentions an error.
 func complains(line string) bool {
 	l := strings.ToLower(line)
 	for _, w := range []string{

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Unwrap takes off what agents put around the result of a command: how it
-// ended, how long it took, where the shell stands now. Only whole lines at the
-// start and at the end go, and an object that has nothing in it but these. What
-// says in many words that there was no output is not output.
+// Unwrap removes the text that agents add to the result of a command: how it
+// ended, how long it took, the shell's folder. It removes only whole lines at
+// the start and at the end, and a JSON object that contains nothing else. A
+// sentence about missing output is not output.
 func Unwrap(text string) string {
 	text = unwrapObject(text)
 	for {
 		t := strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n")
-		// Only so far is looked for the ends of lines: a wrapper's are short.
+		// Search only this far for the ends of lines: added lines are short.
 		head := strings.IndexByte(t[:min(len(t), wrapLine+1)], '\n')
 		if head < 0 && len(t) <= wrapLine {
 			head = len(t)
@@ -38,7 +38,7 @@ func Unwrap(text string) string {
 	}
 }
 
-// wrapLine bounds the lines that are looked at: a wrapper's are short.
+// wrapLine limits the length of added lines.
 const wrapLine = 300
 
 func wrapHead(l string) bool {
@@ -76,7 +76,7 @@ func anyPrefix(l string, ps ...string) bool {
 	return false
 }
 
-// saysNothing knows the sentences that agents give for no output.
+// saysNothing recognizes the sentences by which agents report that there was no output.
 func saysNothing(t string) bool {
 	if len(t) > 120 {
 		return false
@@ -92,7 +92,7 @@ func saysNothing(t string) bool {
 	return false
 }
 
-// unwrapObject takes the texts out of a JSON object that only wraps them.
+// unwrapObject extracts the texts of a JSON object that only wraps them.
 func unwrapObject(text string) string {
 	t := strings.TrimSpace(text)
 	if len(t) < 2 || t[0] != '{' || t[len(t)-1] != '}' || len(t) > 1<<20 {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Result drops what changes from run to run from the result of a call that
-// succeeded: times, durations, rates, addresses, short-lived ports, random parts
-// of temporary paths, process numbers, ids, the hash of a commit that was just
-// made, colours, all but the last state of a progress bar, and how much was left
-// out of an output. All other digits stay: a counter that moves is progress.
-// To drop from what was dropped from changes nothing.
+// Result removes from a successful result what changes from run to run: times,
+// durations, rates, addresses, short-lived ports, random parts of temporary
+// paths, process numbers, ids, the hash of a commit that was just made,
+// colours, all but the last state of a progress bar, and how much of an output
+// was left out. All other digits stay: a counter that moves is progress.
+// Applying Result twice changes nothing more.
 func Result(text string) string {
 	text = plain(text)
 	var b strings.Builder
 	b.Grow(len(text))
-	count := false // in a line that tells how much was left out
+	count := false // in a line about how much was left out
 	for i := 0; i < len(text); {
 		if i == 0 || text[i-1] == '\n' {
 			count = leavesOut(text[i:])
@@ -40,7 +40,7 @@ func Result(text string) string {
 	return b.String()
 }
 
-// plain drops colours and other escapes of terminals, and what a carriage
+// plain removes colours and other terminal escapes, and text that a carriage
 // return overwrites.
 func plain(text string) string {
 	if !strings.ContainsAny(text, "\x1b\r") {
@@ -54,7 +54,7 @@ func plain(text string) string {
 			i += escape(text[i:])
 			continue
 		case '\r':
-			// At the end of a line it is part of that, and overwrites nothing.
+			// At the end of a line it belongs to the newline and overwrites nothing.
 			j := i + run(text[i:], func(c byte) bool { return c == '\r' })
 			if j < len(text) && text[j] != '\n' {
 				out = out[:line]
@@ -72,8 +72,8 @@ func plain(text string) string {
 	return string(out)
 }
 
-// escape is the length of the escape sequence that s begins with; of one that
-// is not known, its first byte.
+// escape returns the length of the escape sequence at the beginning of s, 1 if
+// it is not known.
 func escape(s string) int {
 	if len(s) < 2 {
 		return 1
@@ -104,8 +104,7 @@ func escape(s string) int {
 	return 1
 }
 
-// leavesOut reports whether the line which s begins with tells how much of an
-// output is not shown.
+// leavesOut reports whether the first line of s tells how much of an output is not shown.
 func leavesOut(s string) bool {
 	if len(s) > 240 {
 		s = s[:240]
@@ -122,8 +121,8 @@ func leavesOut(s string) bool {
 	return has("omitted", "truncated", "elided", "clipped", "not shown") && has("line", "char", "byte", "token", "output", "more")
 }
 
-// volatileAt returns how many bytes at text[i:] are volatile, and what stands for
-// them. No word goes on at i.
+// volatileAt returns how many bytes at text[i:] are volatile, and their
+// replacement. No word continues at i.
 func volatileAt(text string, i int) (n int, put string) {
 	s := text[i:]
 	before := byte(0)
@@ -194,7 +193,7 @@ func volatileAt(text string, i int) (n int, put string) {
 	return 0, ""
 }
 
-// named reads a number that is a duration by its name: "duration_ms": 12,
+// named reads a number whose name marks it as a duration: "duration_ms": 12,
 // elapsed=0.5, took 12.
 func named(s string) (int, string) {
 	for _, w := range [...]string{"duration", "elapsed", "took", "runtime", "time_ms", "time_s", "elapsed_time", "execution_time"} {
@@ -213,7 +212,7 @@ func named(s string) (int, string) {
 			n += 1 + run(rest[n+1:], isDigit)
 		}
 		if !ends(rest, n) {
-			// The unit is part of it, where it has one.
+			// Include the unit, if there is one.
 			m := duration(rest[k+gap:])
 			if m == 0 {
 				continue
@@ -248,7 +247,7 @@ func rate(s string) int {
 	return n
 }
 
-// port reads the short-lived port after the name of this machine.
+// port reads the short-lived port after this machine's name.
 func port(text string, i int) (int, string) {
 	n := run(text[i:], isDigit)
 	if n != 5 || !ends(text[i:], n) || text[i:i+n] < "32768" {
@@ -263,8 +262,8 @@ func port(text string, i int) (int, string) {
 	return 0, ""
 }
 
-// jobNumber reads the process number in "[1] 12345", which a shell prints of a
-// command in the background.
+// jobNumber reads the process number in "[1] 12345", which a shell prints for a
+// background command.
 func jobNumber(text string, i int) (int, string) {
 	k := i - 3
 	for k > 0 && isDigit(text[k-1]) && i-k < 8 {
@@ -280,8 +279,8 @@ func jobNumber(text string, i int) (int, string) {
 	return n, "<pid>"
 }
 
-// commit reads the hash in "[main 1a2b3c4] message", which git prints of a commit
-// that it made, and in "commit 1a2b…" at the start of a line.
+// commit reads the hash in "[main 1a2b3c4] message", which git prints for a new
+// commit, and in "commit 1a2b…" at the start of a line.
 func commit(text string, i int) int {
 	n := run(text[i:], isHex)
 	if n < 7 || n > 40 || !ends(text[i:], n) {

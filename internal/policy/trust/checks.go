@@ -2,10 +2,11 @@ package trust
 
 import "path"
 
-// This file knows which files decide what a check runs, by the kind of project.
+// This file knows which files decide what a check runs, for each kind of project.
 
-// definition is what defines the checks of a kind of project: files beside the
-// project's, and files that its tools also look for in each folder above.
+// definition lists the files that define the checks of a kind of project: those
+// in the project's folder, and those that its tools also read in each folder
+// above.
 type definition struct{ here, above []string }
 
 var definitions = map[string]definition{
@@ -35,10 +36,10 @@ var definitions = map[string]definition{
 	"just": {here: []string{"justfile", "Justfile", ".justfile", ".env"}},
 }
 
-// Defining lists the files that decide what a check runs of a kind of project
-// in a folder, whether they are there or not; defined are those that are known
-// besides. up are the folders above, in which tools look too. Names are
-// relative to where dir is.
+// Defining lists the files that decide what a check of a kind of project in a
+// folder runs, whether they exist or not. defined are other known files. up are
+// the folders above that tools also search. Names are relative to the same
+// folder as dir.
 func Defining(kind, dir string, up, defined []string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -64,8 +65,8 @@ func Defining(kind, dir string, up, defined []string) []string {
 	return out
 }
 
-// Above lists the files that the tools of a kind of project also look for in
-// each folder above it.
+// Above lists the files that the tools of a kind of project also read in each
+// folder above it.
 func Above(kind string) []string {
 	var out []string
 	for _, k := range kindsOf(kind) {
@@ -74,8 +75,8 @@ func Above(kind string) []string {
 	return out
 }
 
-// kindsOf are the kinds of project that a check is of: a person's own command
-// may be of any.
+// kindsOf returns the kinds of project that a check may belong to: a person's
+// own command may belong to any.
 func kindsOf(kind string) []string {
 	if _, ok := definitions[kind]; ok {
 		return []string{kind}

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// This file knows what of a file decides what runs. What is not known to decide
-// nothing is taken for something that does; a file of no known form is taken
-// whole.
+// This file extracts the parts of a file that decide what runs. A part is left
+// out only if it is known to decide nothing. A file of unknown format is taken
+// as a whole.
 
 // executable returns the lines of a file that decide what runs.
 func executable(s Source) []string {
@@ -38,9 +38,9 @@ func linesThat(text string, keep func(string) bool) []string {
 	return out
 }
 
-// plainKeys are the keys of a package.json that run nothing: what it is called,
-// who made it, and what it needs. Packages run when they are installed, which
-// pawl does not, and when code that imports them runs, as source does.
+// plainKeys are the keys of a package.json that run nothing: name, authors,
+// dependencies. Dependencies run code when they are installed, which pawl does
+// not do, and when code that imports them runs, like source code.
 var plainKeys = map[string]bool{
 	"name": true, "version": true, "description": true, "keywords": true, "homepage": true, "bugs": true, "license": true,
 	"author": true, "contributors": true, "maintainers": true, "funding": true, "repository": true, "private": true,
@@ -50,8 +50,8 @@ var plainKeys = map[string]bool{
 	"engines": true, "os": true, "cpu": true, "browserslist": true, "workspaces": true, "$schema": true,
 }
 
-// packageLines are the keys of a package.json but the plain ones, scripts by
-// name. One that is no object is taken whole.
+// packageLines returns the keys of a package.json except the plain ones, with
+// scripts by name. A file that is not an object is taken as a whole.
 func packageLines(text string) []string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &all) != nil {
@@ -78,8 +78,8 @@ func packageLines(text string) []string {
 	return out
 }
 
-// cargoLines are the lines of a Cargo.toml that name a program, or that are in
-// a table which is not known to describe only.
+// cargoLines returns the lines of a Cargo.toml that name a program, or that are
+// in a table that is not known to be only descriptive.
 func cargoLines(text string) []string {
 	plain := func(table string) bool {
 		for _, t := range strings.Split(table, ".") {
@@ -95,15 +95,15 @@ func cargoLines(text string) []string {
 	})
 }
 
-// describes are the keys of a crate that say who and what it is.
+// describes are the keys of a crate that only describe it.
 var describes = map[string]bool{
 	"name": true, "version": true, "authors": true, "edition": true, "rust-version": true, "description": true, "license": true,
 	"license-file": true, "readme": true, "homepage": true, "repository": true, "documentation": true, "keywords": true,
 	"categories": true, "publish": true, "exclude": true, "include": true,
 }
 
-// describing reports whether a table of a Python project's files says only who
-// and what it is, or is read by tools that pawl does not run as a check.
+// describing reports whether a table of a Python project's files is only
+// descriptive, or is read only by tools that pawl does not run as a check.
 func describing(table string) bool {
 	for _, t := range []string{
 		"project", "dependency-groups", "build-system", "metadata", "options",
@@ -116,10 +116,10 @@ func describing(table string) bool {
 	return false
 }
 
-// sectionLines are the lines of a file in sections, but for the sections that
-// are plain. A line that could begin a section and is not the plain heading of
-// a plain one ends what is left out, also within a text or a list over several
-// lines: what is no heading is then taken too, never left out.
+// sectionLines returns the lines of a file with sections, without the plain
+// sections. Any line that could begin a section, except the exact heading of a
+// plain one, ends the omission, even inside a multi-line text or list: so a
+// line that is not a heading may be included, but none is left out by mistake.
 func sectionLines(text string, plain func(table string) bool) []string {
 	var out []string
 	skip, quoted := false, false

@@ -11,18 +11,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 )
 
-// This file knows the files in which other tools and pawl have a folder name
-// programs: what is looked for, and what parts a file has. A file of which
-// nothing can be read is one part, so that it is told of.
+// This file knows the files by which a folder names programs for pawl and other
+// tools: which files to look for, and which parts a file has. An unreadable
+// file is one part, so that it is reported.
 
-// defines is what a file of a folder configures.
+// defines describes what a file of a folder configures.
 type defines struct {
 	name  string
 	parts func(Source) []Part
 }
 
 // ServersFile is the file in which a folder names MCP servers for every agent,
-// pawl among them.
+// including pawl.
 const ServersFile = ".mcp.json"
 
 var files = []defines{
@@ -52,8 +52,8 @@ var files = []defines{
 	{"lefthook.yml", whole(Git)},
 }
 
-// Files are the files, relative to a folder, in which it may name programs,
-// besides those that define checks.
+// Files lists the files, relative to a folder, that may name programs, besides
+// those that define checks.
 func Files() []string {
 	out := make([]string, len(files))
 	for i, f := range files {
@@ -65,7 +65,7 @@ func Files() []string {
 // GitHooks are the folders whose executable files git runs.
 var GitHooks = []string{".git/hooks", ".husky"}
 
-// Parts are what a file of Files, or one in a folder of GitHooks, configures.
+// Parts returns what a file of Files, or a file in one of GitHooks, configures.
 func Parts(s Source) []Part {
 	for _, f := range files {
 		if f.name != s.Name {
@@ -86,8 +86,8 @@ func whole(k Kind) func(Source) []Part {
 	return func(s Source) []Part { return []Part{Define(k, s.Name, nil, []Source{s})} }
 }
 
-// object reads a file's JSON, also with comments and commas too many as their
-// tools take them. ok is false for a file that is not such.
+// object reads a file's JSON, which may have comments and extra commas, as the
+// tools accept them. ok is false for any other file.
 func object(s Source) (out map[string]json.RawMessage, ok bool) {
 	err := json.Unmarshal(jsonc.Plain([]byte(s.Text)), &out)
 	return out, err == nil && out != nil
@@ -104,20 +104,20 @@ type server struct {
 	HTTPURL     string            `json:"httpUrl"`
 }
 
-// run is what starts a server, as a line.
+// run returns the command line that starts a server.
 func (s server) run() string {
 	var line []string
 	var one string
 	if json.Unmarshal(s.Command, &one) == nil && one != "" {
 		line = append(line, one)
 	} else {
-		_ = json.Unmarshal(s.Command, &line) // neither: it has none
+		_ = json.Unmarshal(s.Command, &line) // any other form has no command
 	}
 	return cmp.Or(strings.Join(append(line, s.Args...), " "), s.URL, s.HTTPURL, "no command")
 }
 
-// servers reads the MCP servers under a key. A server's part is all that its
-// configuration says.
+// servers reads the MCP servers under a key. A server's part contains its whole
+// configuration.
 func servers(key string) func(Source) []Part {
 	return func(s Source) []Part {
 		all, ok := object(s)
@@ -133,8 +133,7 @@ func servers(key string) func(Source) []Part {
 	}
 }
 
-// theirs makes parts those of another agent: its servers, which pawl does not
-// start.
+// theirs marks parts as those of another agent: its servers, which pawl does not start.
 func theirs(parts func(Source) []Part) func(Source) []Part {
 	return func(s Source) []Part {
 		out := parts(s)
@@ -172,8 +171,7 @@ func opencode(s Source) []Part {
 	return out
 }
 
-// codexServers finds the servers of codex's configuration: the tables, each as
-// it stands.
+// codexServers finds the servers in codex's configuration: the tables, unchanged.
 func codexServers(s Source) []Part {
 	var out []Part
 	name, text := "", ""
@@ -200,11 +198,11 @@ func codexServers(s Source) []Part {
 	return out
 }
 
-// claudeSettings are the hooks of a settings file, its MCP servers, and the
+// claudeSettings returns the hooks of a settings file, its MCP servers, and the
 // other keys that name programs or environment.
 func claudeSettings(s Source) []Part { return settings(s, Hook) }
 
-// geminiSettings are of the same form, and the hooks in them of other events.
+// geminiSettings have the same form; their hooks are for other events.
 func geminiSettings(s Source) []Part { return settings(s, Editor) }
 
 func settings(s Source, hooks Kind) []Part {
@@ -224,15 +222,14 @@ func settings(s Source, hooks Kind) []Part {
 	return append(out, theirs(servers("mcpServers"))(s)...)
 }
 
-// pawlConfig are the hooks of a project's own configuration: nothing else in it
-// runs.
+// pawlConfig returns the hooks of a project's own configuration: nothing else in it runs.
 func pawlConfig(s Source) []Part {
-	all, _ := object(s) // one that can not be read is told of where it is read
+	all, _ := object(s) // an unreadable file is reported where it is read
 	return hookParts(s, all["hooks"], Hook)
 }
 
 // plainGit are the sections of a git configuration in which no key runs a
-// program, reads another file, or sends anything anywhere else.
+// program, reads another file, or sends data elsewhere.
 var plainGit = map[string]bool{"user": true, "branch": true, "init": true, "push": true, "pull": true, "fetch": true, "merge": true, "color": true, "advice": true, "extensions": true, "rerere": true, "log": true, "status": true, "tag": true, "gc": true, "pack": true, "index": true, "feature": true, "column": true, "commit": true}
 
 // plainCore are the keys of [core], and plainRemote those of [remote], that
@@ -242,8 +239,8 @@ var (
 	plainRemote = map[string]bool{"url": true, "fetch": true, "pushurl": true, "push": true, "tagopt": true, "prune": true, "mirror": true}
 )
 
-// gitConfig is the settings of a repository but those that run nothing: one
-// part for all.
+// gitConfig returns the settings of a repository, except those that run
+// nothing, as one part.
 func gitConfig(s Source) []Part {
 	var kept []string
 	section := ""

@@ -10,16 +10,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
-// This file knows the hooks that a folder configures for pawl. What a hook runs
-// is its command line and the files of the folder that the line names: a change
-// of one of them asks again.
+// This file knows the hooks that a folder configures for pawl. A hook runs its
+// command line and the files of the folder that the line names: when one of
+// them changes, pawl asks again.
 
-// HookFiles are the files, relative to a folder, in which it configures hooks
-// that pawl runs where they are trusted.
+// HookFiles are the files, relative to a folder, that configure hooks. pawl
+// runs these hooks where they are trusted.
 var HookFiles = []string{".claude/settings.json", ".claude/settings.local.json", ".pawl/config.json"}
 
-// Hooks are the hooks that one of HookFiles configures. A file that can not be
-// read has none.
+// Hooks returns the hooks that one of HookFiles configures. An unreadable file has none.
 func Hooks(s Source) []hook.Rule {
 	if s.Unread {
 		return nil
@@ -35,13 +34,13 @@ func Hooks(s Source) []hook.Rule {
 	return rules
 }
 
-// HookPart is the part that a hook is. named are the files that it runs.
+// HookPart returns the part for a hook. named are the files that it runs.
 func HookPart(r hook.Rule, named []Source) Part {
 	return Define(Hook, r.Name+" ("+r.From+")", []string{r.Command}, append([]Source{{Name: r.From, Text: r.Says}}, named...))
 }
 
-// hookParts are the hooks of a settings file, those that pawl does not run as
-// another program's. kind is what the others are.
+// hookParts returns the hooks of a settings file. Those that pawl does not run
+// count as another program's, of this kind.
 func hookParts(s Source, raw json.RawMessage, kind Kind) []Part {
 	rules, err := hook.Rules(s.Name, raw)
 	if err != nil {
@@ -58,13 +57,13 @@ func hookParts(s Source, raw json.RawMessage, kind Kind) []Part {
 	return out
 }
 
-// builders are programs that run what a file of the folder says.
+// builders are programs that run commands from a file of the folder.
 var builders = map[string][]string{
 	"make": {"Makefile", "makefile", "GNUmakefile"}, "just": {"justfile", "Justfile"},
 	"npm": {"package.json"}, "npx": {"package.json"}, "pnpm": {"package.json"}, "yarn": {"package.json"}, "bun": {"package.json"},
 }
 
-// interpreters run a file that they are given, or a command line.
+// interpreters run a file that is an argument, or a command line.
 var interpreters = map[string]bool{
 	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true, ".": true, "source": true, "eval": true,
 	"python": true, "python3": true, "node": true, "deno": true, "ruby": true, "perl": true, "php": true, "lua": true, "pwsh": true, "awk": true, "osascript": true,
@@ -72,10 +71,10 @@ var interpreters = map[string]bool{
 	"exec": true, "command": true, "env": true, "nohup": true, "nice": true, "time": true, "timeout": true, "xargs": true, "sudo": true, "if": true, "then": true, "else": true, "while": true, "do": true, "!": true, "{": true,
 }
 
-// Named are the files of a folder that a command line may run, relative to the
-// folder, whether they are there or not: surely those where a command stands,
-// and what an interpreter is given; maybe all else that it names, which is often
-// what it writes.
+// Named returns the files of a folder that a command line may run, relative to
+// the folder, whether they exist or not. surely are those in the place of a
+// command and the arguments of an interpreter; maybe are all other files that
+// it names, which are often files that it writes.
 func Named(command string) (surely, maybe []string) {
 	for _, v := range []string{"CLAUDE_PROJECT_DIR", "PAWL_PROJECT_DIR"} {
 		for _, form := range []string{`"${` + v + `}"/`, `"$` + v + `"/`, "${" + v + "}/", "$" + v + "/"} {
@@ -118,8 +117,7 @@ func Named(command string) (surely, maybe []string) {
 	return surely, maybe
 }
 
-// Script reports whether a file that a command line names looks like one that
-// is run.
+// Script reports whether a file that a command line names looks like a program.
 func Script(name, text string, executable bool) bool {
 	switch path.Ext(name) {
 	case ".sh", ".bash", ".zsh", ".fish", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".pl", ".php", ".lua", ".ps1", ".awk", ".sed", ".jq", ".bat", ".cmd":
@@ -128,8 +126,8 @@ func Script(name, text string, executable bool) bool {
 	return executable || strings.HasPrefix(text, "#!")
 }
 
-// Words are the words of a command line that could be a file's name: what stands
-// between blanks, quotes and the shell's signs.
+// Words returns the words of a command line that could be file names: the texts
+// between blanks, quotes and the shell's punctuation.
 func Words(command string) []string {
 	return strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`<>|&;()=", r) })
 }

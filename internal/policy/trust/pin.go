@@ -13,28 +13,28 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 )
 
-// This file is the pins of MCP servers (SPEC 16.13): what a server says of its
-// tools reaches the model as if it were instructions, and a server can say
-// something else tomorrow. A pin holds what a person accepted; what differs
-// from it is not offered until a person accepts that.
+// This file handles the pins of MCP servers (SPEC 16.13). The model reads a
+// server's descriptions like instructions, and a server can change them any
+// day. A pin records what a person accepted; anything that differs is not
+// offered until a person accepts it.
 
-// Server is what an MCP server is started by and what it says of itself.
+// Server is how an MCP server is started, and its descriptions.
 type Server struct {
 	Name string
-	// Start is what starts it or where it is: the command and its arguments and
-	// the names and values of its environment as configured, or its address.
+	// Start is how it is started or reached: the command, its arguments, and
+	// the names and values of its environment as configured; or its address.
 	Start []string
-	// Instructions are what it tells every conversation.
+	// Instructions is its text for every conversation.
 	Instructions string
 	Items        []Item
 }
 
-// Item is something that a server offers and describes.
+// Item is something that a server offers.
 type Item struct {
 	Kind string // tool, prompt, resource
 	Name string
-	// Said is all that it says of it and the model or a person may read, as
-	// JSON: title, description, schemas, annotations.
+	// Said is everything about it that the model or a person may read, as JSON:
+	// title, description, schemas, annotations.
 	Said json.RawMessage
 }
 
@@ -49,28 +49,28 @@ type Pin struct {
 	Items        map[string]Pinned `json:"items"` // by Item.Key
 }
 
-// Pinned is an item as it was accepted: its hash, and what it said, for a
-// person to compare.
+// Pinned is an accepted item: its hash, and its description for comparison.
 type Pinned struct {
 	Hash string `json:"hash"`
 	Said string `json:"said"`
 }
 
-// What a server may say, at most.
+// Limits of a server's descriptions.
 const (
 	maxItems = 2000
 	maxSaid  = 64 << 10 // of one item
-	keptSaid = 4 << 10  // for people to compare
+	keptSaid = 4 << 10  // for comparison by people
 )
 
-// Names that are joined to mcp__server__tool: two of them never make the same.
+// Names form mcp__server__tool, so different pairs must never form the same name.
 var (
 	serverName = regexp.MustCompile(`^[A-Za-z0-9](?:_?[A-Za-z0-9-])*$`)
 	itemName   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 )
 
-// PinOf makes the pin of a server as it is. An item that can not be pinned is
-// not in it and so is never offered: bad says which, and why.
+// PinOf returns the pin of a server's present state. An item that cannot be
+// pinned is not in it, so it is never offered; bad has these items and the
+// reasons.
 func PinOf(s Server) (p Pin, bad map[string]string, err error) {
 	switch {
 	case len(s.Name) > 64 || !serverName.MatchString(s.Name):
@@ -80,7 +80,7 @@ func PinOf(s Server) (p Pin, bad map[string]string, err error) {
 	}
 	p = Pin{Server: s.Name, Start: hashOf(s.Start...), Instructions: hashOf(s.Instructions), Items: map[string]Pinned{}}
 	bad = map[string]string{}
-	named := map[string]int{} // names that differ by case only are one to who reads
+	named := map[string]int{} // a reader may confuse names that differ only in case
 	for _, i := range s.Items {
 		named[strings.ToLower(i.Key())]++
 	}
@@ -128,29 +128,29 @@ func hashOf(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Pinning is what of a server may be used.
+// Pinning is which parts of a server may be used.
 type Pinning struct {
-	// Refused says why nothing of it may be used, "" where something may.
+	// Refused is why nothing of it may be used, "" if something may.
 	Refused string
-	// New: nothing was accepted of it yet.
+	// New: nothing of it was accepted yet.
 	New     bool
 	Offered map[string]bool // by Item.Key
-	// Changes are what a person is to be shown before they accept.
+	// Changes are what a person is shown before accepting.
 	Changes []Change
 }
 
-// Change is how a server differs from its pin.
+// Change is a difference between a server and its pin.
 type Change struct {
 	What string // start, instructions, or an item's key
 	How  string // new, changed, gone, refused: …
-	Was  string // what it said, where it was pinned
+	Was  string // the earlier text, if it was pinned
 	Is   string
 }
 
-// Pinned judges a server as it is by its pin, nil where there is none. What is
-// as it was may be used; what is new or changed may not; a server that is
-// started in another way, or tells every conversation something else, is
-// another server. What is gone is told.
+// Pinned compares a server with its pin, nil if there is none. Unchanged items
+// may be used, new and changed ones may not. A server that is started
+// differently, or has other instructions, counts as another server. Removed
+// items are reported.
 func (p *Pin) Pinned(s Server) Pinning {
 	now, bad, err := PinOf(s)
 	if err != nil {

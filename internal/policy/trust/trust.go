@@ -1,16 +1,16 @@
-// Package trust judges what a folder may have pawl run by itself (SPEC 16.1).
+// Package trust judges what a folder may make pawl run by itself (SPEC 16.1).
 //
 // A folder configures programs: checks, hooks, MCP servers, language servers,
-// environment files. Each is a Part, with a hash of what in its files decides
-// what runs and of nothing else, so that an ordinary edit of source is no
-// change. A person trusts the parts that they were shown: an Entry. Judge says
-// of the parts as they are now which of them are those.
+// environment files. Each is a Part, with a hash of everything in its files
+// that decides what runs, and of nothing else, so an ordinary edit of source
+// code is no change. A person trusts the parts that they were shown: an Entry.
+// Judge decides which of the present parts these are.
 //
-// It promises that a part which is new, changed, or could not be read is never
-// trusted, that an entry holds for one folder and for none below or beside it,
-// and that a folder put in the place of another is another. Trusting checks
-// means trusting the code that they run: a test is source, and an edit of it
-// does not ask again.
+// It promises that a part which is new, changed or unreadable is never trusted;
+// that an entry holds for one folder, not for folders below or beside it; and
+// that a folder that replaces another one at the same path counts as another
+// folder. Trusting checks means trusting the code that they run: a test is
+// source code, and after an edit of it pawl does not ask again.
 package trust
 
 import (
@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// Kind is what a part is.
+// Kind is the kind of a part.
 type Kind string
 
 // The kinds of parts.
@@ -36,80 +36,80 @@ const (
 	Editor Kind = "editor" // another program's: an editor's task, a container's start
 )
 
-// Runs reports whether this pawl runs parts of a kind by itself once they are
-// trusted. The others are told of and not asked about: trust is given to what a
-// person was asked about, so a pawl that begins to run a kind asks then. What
-// Parts finds in the files of other tools is of the others.
+// Runs reports whether this version of pawl runs parts of a kind by itself once
+// they are trusted. Other kinds are reported, but not asked about: a person
+// trusts only what they were asked about, so a later version that runs a kind
+// asks then. Parts in the files of other tools are of these other kinds.
 func (k Kind) Runs() bool { return k == Check || k == LSP || k == MCP || k == Hook }
 
 // Part is something executable that a folder configures.
 type Part struct {
 	Kind Kind
-	Name string   // what tells it from others of its kind
-	Runs []string // the command lines that it is run as, or what it says
+	Name string   // distinguishes it from others of its kind
+	Runs []string // the command lines that run it, or its description
 	From []string // the files that define it, relative to the folder
-	// Lines are what of the files decides what runs, for a person to compare;
-	// bounded, so that what differs may lie beyond.
+	// Lines are the parts of the files that decide what runs, for comparison by
+	// a person. Their number is limited, so a difference may be beyond them.
 	Lines []string
-	// Hash is of all that decides what runs; "" where a file could not be read.
+	// Hash covers everything that decides what runs; "" if a file could not be read.
 	Hash string
 }
 
 // Key identifies a part within a folder.
 func (p Part) Key() string { return string(p.Kind) + ":" + p.Name }
 
-// Entry is what a person said of a folder.
+// Entry is a person's answer about a folder.
 type Entry struct {
 	Path string `json:"path"` // real
-	// Folder tells the folder from another one at the same path.
+	// Folder distinguishes the folder from another one at the same path.
 	Folder string    `json:"folder"`
 	At     time.Time `json:"at"`
-	// No: the person was asked and said no. Parts are those that they saw.
+	// No: the person was asked and refused. Parts are those that they saw.
 	No    bool              `json:"no,omitempty"`
 	Parts map[string]Stored `json:"parts"`
 }
 
-// Stored is a part as it was when the person saw it.
+// Stored is a part as the person saw it.
 type Stored struct {
 	Hash  string   `json:"hash"`
 	Runs  []string `json:"runs,omitempty"`
 	Lines []string `json:"lines,omitempty"`
 }
 
-// State is how a folder stands.
+// State is the trust state of a folder.
 type State string
 
 // The states of a folder.
 const (
 	Nothing   State = "nothing" // it configures nothing that pawl would run
 	Trusted   State = "trusted"
-	Untrusted State = "untrusted" // nobody was asked, or said no
-	Changed   State = "changed"   // it was trusted, and is not as it was
+	Untrusted State = "untrusted" // nobody was asked, or the person refused
+	Changed   State = "changed"   // it was trusted and has changed since
 )
 
-// Verdict is what is trusted of a folder.
+// Verdict is which parts of a folder are trusted.
 type Verdict struct {
 	State State
-	// Declined: the person said no to all of it as it is.
+	// Declined: the person refused all of it in its present state.
 	Declined bool
-	// Replaced: another folder stands at the path.
+	// Replaced: another folder is at the path now.
 	Replaced bool
 	Parts    []Judged
 }
 
-// Judged is a part and what is to be said of it.
+// Judged is a part with its judgement.
 type Judged struct {
 	Part
 	Trusted bool
-	// Why says why it is not trusted.
+	// Why is why it is not trusted.
 	Why string
-	// Was is the part as it was trusted, nil where it was not there.
+	// Was is the part when it was trusted, nil if it did not exist.
 	Was *Stored
 }
 
-// Judge compares the parts of a folder with what was said of it: e is nil where
-// nothing was. folder is what tells it from another at its path. Parts that the
-// entry has and the folder has not are no change: less runs.
+// Judge compares the parts of a folder with the person's answer; e is nil if
+// there is none. folder is the folder's identity, see Entry.Folder. Parts that
+// are only in the entry are no change: less runs.
 func Judge(e *Entry, folder string, parts []Part) Verdict {
 	v := Verdict{State: Trusted}
 	v.Replaced = e != nil && e.Folder != folder
@@ -165,7 +165,7 @@ func judge(e *Entry, replaced bool, p Part) (trusted bool, why string, was *Stor
 	return true, "", was
 }
 
-// Asks lists the parts that a person is to be asked about.
+// Asks lists the parts that a person must be asked about.
 func (v Verdict) Asks() []Judged {
 	var out []Judged
 	for _, j := range v.Parts {
@@ -177,13 +177,13 @@ func (v Verdict) Asks() []Judged {
 }
 
 // Inert lists the parts that do not run: those that are not trusted, and those
-// that pawl runs in no folder.
+// of kinds that pawl never runs.
 func (v Verdict) Inert() []Judged {
 	return slices.DeleteFunc(slices.Clone(v.Parts), func(j Judged) bool { return j.Trusted })
 }
 
-// Accept makes the entry of a person who was shown these parts and said yes, or
-// no. One that could not be read is not in it, so that it stays untrusted.
+// Accept makes the entry of a person who was shown these parts and answered yes
+// or no. An unreadable part is left out, so that it stays untrusted.
 func Accept(path, folder string, at time.Time, yes bool, parts []Part) Entry {
 	e := Entry{Path: path, Folder: folder, At: at.UTC().Truncate(time.Second), No: !yes, Parts: map[string]Stored{}}
 	for _, p := range parts {
@@ -194,7 +194,7 @@ func Accept(path, folder string, at time.Time, yes bool, parts []Part) Entry {
 	return e
 }
 
-// Difference says line by line how a part differs from what was trusted.
+// Difference describes line by line how a part differs from what was trusted.
 func (j Judged) Difference() []string {
 	if j.Was == nil {
 		return nil
@@ -220,17 +220,17 @@ func (j Judged) Difference() []string {
 type Source struct {
 	Name string // relative to the folder, with /
 	Text string
-	// Unread: it is there and could not be read whole.
+	// Unread: it exists but could not be read completely.
 	Unread bool
 }
 
-// How much is kept of a part for people to compare.
+// Limits of what is kept of a part for comparison by people.
 const (
 	maxLines = 60
 	maxLine  = 300
 )
 
-// Define makes a part of the files that define it.
+// Define makes a part from the files that define it.
 func Define(kind Kind, name string, runs []string, sources []Source) Part {
 	p := Part{Kind: kind, Name: name, Runs: runs}
 	h := sha256.New()
