@@ -3,15 +3,8 @@
 package sandbox
 
 import (
-	"bufio"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"net/netip"
-	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 	"unsafe"
 
@@ -98,79 +91,24 @@ func (t *took) disconnect() error {
 // place of one: a socket that was bound to any address has only one here.
 // ECONNREFUSED: nobody has it; EACCES: somebody outside.
 func (n *network) find(to netip.AddrPort) (at netip.AddrPort, ino uint64, err error) {
-	all := listening(to.Port())
+	l, there := receives(to)
+	first := netip.AddrPortFrom(local4, to.Port()) // which any address has the place of
+	var other listener
+	if !there && to != first {
+		other, _ = receives(first)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	own := func(l listener) bool { return n.servers[l.ino].listens }
-	exact := slices.DeleteFunc(slices.Clone(all), func(l listener) bool { return l.ip != to.Addr() })
-	if len(exact) == 0 {
-		for _, l := range all {
-			s := n.servers[l.ino]
-			switch {
-			case l.ip.IsUnspecified():
-				return to, 0, unix.EACCES
-			case s.listens && s.any && l.ip == local4 && (s.both || to.Addr().Is4()):
-				exact = append(exact, l)
-			}
-		}
+	if s := n.servers[other.ino]; other.ip == local4 && s.listens && s.any && (s.both || to.Addr().Is4()) {
+		return first, other.ino, nil
 	}
 	switch {
-	case len(exact) == 0:
+	case !there:
 		return to, 0, unix.ECONNREFUSED
-	case len(exact) > 1 || !own(exact[0]):
+	case l.ip != to.Addr() || !n.servers[l.ino].listens:
 		return to, 0, unix.EACCES
 	}
-	return netip.AddrPortFrom(exact[0].ip, to.Port()), exact[0].ino, nil
-}
-
-// listener is a listening socket of this machine.
-type listener struct {
-	ip  netip.Addr
-	ino uint64
-}
-
-// listening are the listening sockets with a port. The kernel lists them before
-// all other sockets.
-func listening(port uint16) []listener {
-	var out []listener
-	suffix := ":" + strings.ToUpper(hex.EncodeToString(binary.BigEndian.AppendUint16(nil, port)))
-	for _, file := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		f, err := os.Open(file)
-		if err != nil {
-			continue // no IPv6
-		}
-		lines := bufio.NewScanner(f)
-		lines.Scan() // the heading
-		for lines.Scan() {
-			v := strings.Fields(lines.Text())
-			if len(v) < 10 || v[3] != "0A" {
-				break
-			}
-			if !strings.HasSuffix(v[1], suffix) {
-				continue
-			}
-			ip, ok := kernelAddr(strings.TrimSuffix(v[1], suffix))
-			ino, err := strconv.ParseUint(v[9], 10, 64)
-			if ok && err == nil {
-				out = append(out, listener{ip, ino})
-			}
-		}
-		_ = f.Close()
-	}
-	return out
-}
-
-// kernelAddr reads an address as the kernel prints it: words in its own order.
-func kernelAddr(s string) (netip.Addr, bool) {
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b)%4 != 0 {
-		return netip.Addr{}, false
-	}
-	for i := 0; i < len(b); i += 4 {
-		binary.NativeEndian.PutUint32(b[i:], binary.BigEndian.Uint32(b[i:]))
-	}
-	ip, ok := netip.AddrFromSlice(b)
-	return ip.Unmap(), ok
+	return to, l.ino, nil
 }
 
 // socketAt is what a place in the file system has been made.
