@@ -136,6 +136,35 @@ func TestNoPieceOfAKeyIsKept(t *testing.T) {
 	}
 }
 
+// SPEC 16.7: a title names the call by the beginning of its argument: wherever that
+// ends, no piece of a key in it is kept.
+func TestNoPieceOfAKeyIsInATitle(t *testing.T) {
+	const key = "correct-horse-7-battery"
+	var steps []llmtest.Turn
+	for n := 130; n < 165; n += 2 {
+		steps = append(steps, llmtest.Use("bash", args(map[string]any{"command": "true " + strings.Repeat("x", n) + key + " and more"})))
+		steps = append(steps, llmtest.Use("bash_"+strings.Repeat("x", n-80)+key, `{}`))
+	}
+	r := newRig(t, "ask", llmtest.New(append(steps, llmtest.Say("done"))...), func(c *session.Config) {
+		c.Mask, c.Progress.Off = secrets.New(key), []string{"*"}
+	})
+	r.run("go", nil)
+	asked := 0
+	for _, e := range r.log() {
+		if _, ok := e.Body.(event.CallAsked); ok {
+			asked++
+		}
+		for from := range len(key) - 8 {
+			if text := args(e.Body); strings.Contains(text, key[from:from+8]) {
+				t.Fatalf("%s: %s", e.Body.Kind(), text)
+			}
+		}
+	}
+	if asked < 20 {
+		t.Errorf("only %d calls were asked", asked)
+	}
+}
+
 // lastSent is the messages of the last request.
 func lastSent(t *testing.T, m *llmtest.Model) string {
 	t.Helper()

@@ -118,7 +118,7 @@ func (m *Masker) spans(s string) []span {
 			found = append(found, span{at[f.from], at[f.to-1] + 1, f.kind})
 		}
 	}
-	found = append(found, keyLines(s)...)
+	found = append(append(found, keyLines(s)...), m.torn(s)...)
 	if len(found) < 2 {
 		return found
 	}
