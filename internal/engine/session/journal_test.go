@@ -295,7 +295,7 @@ func TestNotRestorable(t *testing.T) {
 // end; what its words name is undone like any change.
 func TestBackgroundCommandsAreJournaled(t *testing.T) {
 	script := []llmtest.Turn{
-		llmtest.Use("bash", `{"command":"while [ ! -e go ]; do sleep 0.01; done; echo job > j.txt; echo said; while [ ! -e stop ]; do sleep 0.01; done; echo end > k.txt","background":true}`),
+		llmtest.Use("bash", `{"command":"while [ ! -e go ]; do sleep 0.01; done; echo job > t; mv t j.txt; echo said; while [ ! -e stop ]; do sleep 0.01; done; echo end > t; mv t k.txt","background":true}`),
 		llmtest.Use("bash", bash("echo > go; while [ ! -e j.txt ]; do sleep 0.01; done; echo mine > m.txt")),
 		llmtest.Use("bash", bash("touch stop; while [ ! -e k.txt ]; do sleep 0.01; done")),
 		llmtest.Use("bash_output", `{"id":"bg1","wait":5}`),
