@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/warm"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -25,6 +26,7 @@ type Boxes struct {
 	looks sync.Once // after the caches
 	spill string    // of pawl's own state, what it kept for the model
 	place func() (confine.Facts, string)
+	warm  *warm.Filler // of place: set with the first call of it
 
 	mu     sync.Mutex
 	closed bool
@@ -37,9 +39,13 @@ var _ process.Confiner = (*Boxes)(nil)
 // NewBoxes makes the boxes of a workspace; root and state as of Place. What lies
 // in spill can be granted, though it is part of the state. Nothing is opened.
 func NewBoxes(env func(string) string, root, spill string, state ...string) *Boxes {
-	return &Boxes{env: env, spill: real(spill), open: map[string]*Box{}, place: sync.OnceValues(func() (confine.Facts, string) {
-		return locate(env, root, state...)
-	})}
+	b := &Boxes{env: env, spill: real(spill), open: map[string]*Box{}}
+	b.place = sync.OnceValues(func() (confine.Facts, string) {
+		facts, own, persons := locate(env, root, state...)
+		b.warm = warm.New(persons, facts.Root)
+		return facts, own
+	})
+	return b
 }
 
 // Try reports whether commands can be confined at the levels read-only and
@@ -61,7 +67,7 @@ func (b *Boxes) Try() (readOnly, workspace error) {
 
 // Confine is part of process.Confiner.
 func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine) (process.Confined, error) {
-	box, env, err := b.box(c)
+	box, env, err := b.box(c, cmd.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
@@ -76,9 +82,9 @@ func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine) (process.Confined, err
 	return confinedChild{child}, nil
 }
 
-// box is the box for what is confined so, and the settings that its commands
-// need.
-func (b *Boxes) box(c process.Confine) (*Box, []string, error) {
+// box is the box for what is confined so and runs in dir, and the settings that
+// its commands need.
+func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -98,9 +104,10 @@ func (b *Boxes) box(c process.Confine) (*Box, []string, error) {
 		if own, err = b.caches(own); err != nil {
 			return nil, nil, err
 		}
-		if env, err = ownCaches(&facts, own); err != nil {
+		if env, err = ownCaches(&facts, b.env, own); err != nil {
 			return nil, nil, err
 		}
+		b.warm.Fill(own, dir)
 		env = append(env, goCache(&facts, b.Self, b.env, own)...)
 		if !b.Temporary {
 			b.looks.Do(func() { go func() { _ = prune(own, usualBounds, time.Now()) }() }) // what fails is tried another day

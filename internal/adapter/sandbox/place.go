@@ -3,36 +3,27 @@ package sandbox
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/gocache"
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/warm"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
-
-// caches are the settings that move the caches of toolchains. What the sandbox
-// writes there, a person's own builds must not trust.
-var caches = []string{
-	"GOCACHE=go-build", "npm_config_cache=npm", "PIP_CACHE_DIR=pip", "UV_CACHE_DIR=uv", "XDG_CACHE_HOME=xdg",
-	"CCACHE_DIR=ccache", "YARN_CACHE_FOLDER=yarn",
-	// Where the go command counts its own use. Without it, each of its runs is
-	// refused a few writes in the user's configuration.
-	"TEST_TELEMETRY_DIR=go-telemetry",
-}
 
 // Place gives what a policy for a workspace is made from on this machine, and
 // the settings that its commands need, after their own. Folders of the
 // sandbox's own caches are made below the user's cache folder. self is as of
 // Boxes.Self.
 func Place(env func(string) string, self, root string, state ...string) (confine.Facts, []string, error) {
-	f, own := locate(env, root, state...)
+	f, own, persons := locate(env, root, state...)
 	if own == "" {
 		return f, nil, nil
 	}
-	set, err := ownCaches(&f, own)
+	set, err := ownCaches(&f, env, own)
+	warm.New(persons, root).Fill(own, root)
 	return f, append(set, goCache(&f, self, env, own)...), err
 }
 
@@ -69,8 +60,9 @@ func userCache(env func(string) string, home string) string {
 }
 
 // locate gives what a policy is made from, and where the sandbox's own caches
-// for the workspace belong, "" for nowhere. It makes nothing.
-func locate(env func(string) string, root string, state ...string) (f confine.Facts, own string) {
+// for the workspace belong, "" for nowhere, with those of the person that are
+// read. It makes nothing.
+func locate(env func(string) string, root string, state ...string) (f confine.Facts, own string, caches warm.Persons) {
 	f.Root = root
 	if home := env("HOME"); home != "" {
 		if real, err := filepath.EvalSymlinks(home); err == nil {
@@ -87,13 +79,13 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 			f.Reads = append(f.Reads, top)
 		}
 	}
-	for _, name := range []string{"GOMODCACHE", "GOROOT", "GOCACHE", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "VOLTA_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
+	for _, name := range []string{"GOMODCACHE", "GOROOT", "GOCACHE", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "VOLTA_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
 		if v := env(name); filepath.IsAbs(v) {
 			f.Reads = append(f.Reads, real(v))
 		}
 	}
 	for _, p := range filepath.SplitList(env("PATH")) {
-		if filepath.IsAbs(p) && onlyPrograms(f, real(p)) {
+		if filepath.IsAbs(p) && holdsNoKeys(f, real(p)) {
 			f.Reads = append(f.Reads, real(p))
 		}
 	}
@@ -102,35 +94,20 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 			f.Reads = append(f.Reads, real(filepath.Join(p, "pkg/mod")))
 		}
 	}
+	caches = persons(env, &f)
 	user := userCache(env, f.Home)
 	if user == "" {
-		return f, ""
+		return f, "", caches
 	}
 	f.Reads = append(f.Reads, real(filepath.Join(user, "go-build")))
 	sum := sha256.Sum256([]byte(root))
-	return f, filepath.Join(user, "pawl", "sandbox", hex.EncodeToString(sum[:8]))
+	return f, filepath.Join(user, "pawl", "sandbox", hex.EncodeToString(sum[:8])), caches
 }
 
-// onlyPrograms reports whether a folder of PATH can be read: it holds no keys.
-func onlyPrograms(f confine.Facts, dir string) bool {
+// holdsNoKeys reports whether a folder that the environment names can be read.
+func holdsNoKeys(f confine.Facts, dir string) bool {
 	p := confine.New(confine.ReadOnly, f)
 	return dir != "/" && len(p.Grant([]string{dir}, nil, nil).Reads) > len(p.Reads)
-}
-
-// ownCaches makes the folder of the sandbox's own caches, lets it be changed,
-// and gives the settings that lead to it.
-func ownCaches(f *confine.Facts, own string) ([]string, error) {
-	if err := os.MkdirAll(own, 0o700); err != nil {
-		return nil, fmt.Errorf("make the sandbox's caches: %w", err)
-	}
-	own = real(own)
-	f.Writes = append(slices.Clone(f.Writes), own)
-	var set []string
-	for _, c := range caches {
-		name, folder, _ := strings.Cut(c, "=")
-		set = append(set, name+"="+filepath.Join(own, folder))
-	}
-	return set, nil
 }
 
 // real is a path without symbolic links, as far as it is there.

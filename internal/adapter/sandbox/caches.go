@@ -1,0 +1,108 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/warm"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// This is the table of toolchains' caches. A command writes to own ones, since
+// what the sandbox wrote a person's own builds must not trust. How the person's
+// are of use all the same: go commands read theirs by a program (goCache), npm,
+// cargo and gradle's wrapper find in the own one what lock files name (package
+// warm), and a few are read in place. The others begin empty.
+
+// caches are the settings that lead to own caches.
+var caches = []string{
+	"GOCACHE=go-build", "XDG_CACHE_HOME=xdg", "CCACHE_DIR=ccache", "SCCACHE_DIR=sccache",
+	"npm_config_cache=" + warm.NPM, "YARN_CACHE_FOLDER=yarn", "YARN_GLOBAL_FOLDER=yarn-global", "PNPM_HOME=pnpm", "BUN_INSTALL_CACHE_DIR=bun", "DENO_DIR=deno",
+	"PIP_CACHE_DIR=pip", "UV_CACHE_DIR=uv",
+	"CARGO_HOME=" + warm.Cargo, "GRADLE_USER_HOME=" + warm.Gradle,
+	"COMPOSER_CACHE_DIR=composer", "BUNDLE_USER_CACHE=bundle",
+	// Where the go command counts its own use. Without it, each of its runs is
+	// refused a few writes in the user's configuration.
+	"TEST_TELEMETRY_DIR=go-telemetry",
+}
+
+// inPlace are the person's caches that are read where they are: what they hold is
+// never changed in use. The folder is below home, or below the cache folder.
+var inPlace = []struct{ set, home, cache string }{
+	{"GRADLE_RO_DEP_CACHE", ".gradle/caches", ""},
+	{"PLAYWRIGHT_BROWSERS_PATH", "", "ms-playwright"},
+	{"COREPACK_HOME", "", "node/corepack"},
+}
+
+// persons finds the caches of a person that are read, and lets them be.
+func persons(env func(string) string, f *confine.Facts) warm.Persons {
+	cache := userCache(env, f.Home)
+	there := func(set, home, below string) string {
+		dir := env(set)
+		switch {
+		case filepath.IsAbs(dir):
+		case home != "" && f.Home != "":
+			dir = filepath.Join(f.Home, home)
+		case below != "" && cache != "":
+			dir = filepath.Join(cache, below)
+		default:
+			return ""
+		}
+		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+			return ""
+		}
+		return real(dir)
+	}
+	read := func(dir string) {
+		if dir = real(dir); holdsNoKeys(*f, dir) {
+			f.Reads = append(f.Reads, dir)
+		}
+	}
+	for _, c := range inPlace {
+		if dir := there(c.set, c.home, c.cache); dir != "" {
+			read(dir)
+		}
+	}
+	p := warm.Persons{NPM: there("npm_config_cache", ".npm", ""), Cargo: there("CARGO_HOME", ".cargo", ""), Gradle: there("GRADLE_USER_HOME", ".gradle", "")}
+	for _, part := range []string{"bin", "env", "git", "registry"} { // beside them is a file with keys
+		if p.Cargo != "" {
+			read(filepath.Join(p.Cargo, part))
+		}
+	}
+	if p.NPM != "" {
+		read(filepath.Join(p.NPM, "_cacache", "content-v2"))
+	}
+	if p.Gradle != "" {
+		read(filepath.Join(p.Gradle, "wrapper"))
+	}
+	return p
+}
+
+// ownCaches makes the folder of the sandbox's own caches, lets it be changed,
+// and returns the settings that lead to it and to those that are read in place.
+func ownCaches(f *confine.Facts, env func(string) string, own string) ([]string, error) {
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		return nil, fmt.Errorf("make the sandbox's caches: %w", err)
+	}
+	own = real(own)
+	f.Writes = append(slices.Clone(f.Writes), own)
+	var set []string
+	for _, c := range caches {
+		name, folder, _ := strings.Cut(c, "=")
+		set = append(set, name+"="+filepath.Join(own, folder))
+	}
+	cache := userCache(env, f.Home)
+	for _, c := range inPlace {
+		dir := filepath.Join(cache, c.cache)
+		if c.home != "" {
+			dir = filepath.Join(f.Home, c.home)
+		}
+		if env(c.set) == "" && slices.Contains(f.Reads, dir) {
+			set = append(set, c.set+"="+dir)
+		}
+	}
+	return set, nil
+}

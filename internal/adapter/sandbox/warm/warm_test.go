@@ -1,0 +1,166 @@
+package warm
+
+import (
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+func put(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// links are the links below a folder with what they say.
+func links(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type()&fs.ModeSymlink != 0 {
+			rel, _ := filepath.Rel(dir, name)
+			out = append(out, rel)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// sums are a package's text, as a lock file names it, and where a cache has it.
+func sums(text string) (integrity, path string) {
+	sum := sha512.Sum512([]byte(text))
+	x := hex.EncodeToString(sum[:])
+	return "sha512-" + base64.StdEncoding.EncodeToString(sum[:]), filepath.Join("_cacache/content-v2/sha512", x[:2], x[2:4], x[4:])
+}
+
+const cargoLock = `version = 4
+
+[[package]]
+name = "mine"
+version = "0.1.0"
+
+[[package]]
+name = "Serde"
+version = "1.0.1"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+checksum = "00"
+
+[[package]]
+name = "../../x"
+version = "1.0.0"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+
+[[package]]
+name = "abc"
+version = "2.0.0+a.1"
+source = "git+https://example.com/abc#00"
+`
+
+// SPEC 16.12: own caches begin with what lock files name, and with nothing else.
+func TestFill(t *testing.T) {
+	home, root, own := t.TempDir(), t.TempDir(), t.TempDir()
+	p := Persons{NPM: filepath.Join(home, "npm"), Cargo: filepath.Join(home, "cargo"), Gradle: filepath.Join(home, "gradle")}
+	one, oneAt := sums("one")
+	two, twoAt := sums("two")
+	_, otherAt := sums("other")
+	missing, _ := sums("missing")
+	for _, at := range []string{oneAt, twoAt, otherAt} {
+		put(t, filepath.Join(p.NPM, at), at)
+	}
+	const index = "index.crates.io-6f17d22bba15001f"
+	for _, name := range []string{
+		"registry/index/" + index + "/config.json", "registry/index/" + index + "/.cache/se/rd/serde", "registry/index/" + index + "/.cache/ot/he/other",
+		"registry/cache/" + index + "/Serde-1.0.1.crate", "registry/cache/" + index + "/other-1.0.0.crate", "git/db/abc-1/HEAD", "credentials.toml", "config.toml",
+	} {
+		put(t, filepath.Join(p.Cargo, name), name)
+	}
+	put(t, filepath.Join(p.Gradle, "wrapper/dists/gradle-9-bin/x1/gradle-9/bin/gradle"), "x")
+	put(t, filepath.Join(p.Gradle, "wrapper/dists/gradle-9-bin/x1/gradle-9-bin.zip.ok"), "")
+	put(t, filepath.Join(p.Gradle, "wrapper/dists/gradle-9-bin/x1/gradle-9-bin.zip.lck"), "")
+	put(t, filepath.Join(p.Gradle, "gradle.properties"), "password=x")
+
+	put(t, filepath.Join(root, "package-lock.json"), fmt.Sprintf(`{"packages": {"node_modules/one": {"integrity": %q}, "x": {"integrity": %q}, "y": {"integrity": "sha512-Li4vLi4vLi4vLi4vLi4vLi4vLi4v"}}}`, one, missing))
+	put(t, filepath.Join(root, "rust", "Cargo.lock"), cargoLock)
+	f := New(p, root)
+	f.Fill(own, root)
+	want := []string{
+		"cargo/git/db/abc-1",
+		"cargo/registry/cache/" + index + "/Serde-1.0.1.crate",
+		"cargo/registry/index/" + index + "/.cache/se/rd/serde",
+		"cargo/registry/index/" + index + "/config.json",
+		"gradle/wrapper/dists/gradle-9-bin/x1/gradle-9",
+		"gradle/wrapper/dists/gradle-9-bin/x1/gradle-9-bin.zip.ok",
+		"npm/" + oneAt,
+	}
+	if got := links(t, own); !slices.Equal(got, want) {
+		t.Errorf("linked:\n%q\nwant\n%q", got, want)
+	}
+	if b, err := os.ReadFile(filepath.Join(own, "npm", oneAt)); err != nil || string(b) != oneAt {
+		t.Errorf("%q, %v", b, err)
+	}
+
+	// A lock file that changes, and one where a command runs, are read as well.
+	put(t, filepath.Join(root, "package-lock.json"), fmt.Sprintf(`{"packages": {"node_modules/two": {"integrity": %q}}}`, two))
+	if err := os.Chtimes(filepath.Join(root, "package-lock.json"), time.Time{}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	other, _ := sums("other")
+	put(t, filepath.Join(root, "a", "b", "npm-shrinkwrap.json"), fmt.Sprintf(`{"integrity": %q}`, other))
+	f.Fill(own, filepath.Join(root, "a", "b"))
+	for _, at := range []string{twoAt, otherAt} {
+		if _, err := os.Stat(filepath.Join(own, "npm", at)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a command in the sandbox did to the own caches leads nothing outside them,
+// and what is there stays. Lock files that are no files are not read.
+func TestFillStaysInside(t *testing.T) {
+	home, root, own, out := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	p := Persons{NPM: filepath.Join(home, "npm")}
+	one, oneAt := sums("one")
+	put(t, filepath.Join(p.NPM, oneAt), "theirs")
+	put(t, filepath.Join(root, "package-lock.json"), one)
+	if err := os.Symlink(out, filepath.Join(own, "npm")); err != nil {
+		t.Fatal(err)
+	}
+	New(p, root).Fill(own, root)
+	if es, err := os.ReadDir(out); err != nil || len(es) > 0 {
+		t.Errorf("it wrote outside: %v, %v", es, err)
+	}
+	if err := os.Remove(filepath.Join(own, "npm")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(own, "npm", oneAt), "mine")
+	New(p, root).Fill(own, root)
+	if b, err := os.ReadFile(filepath.Join(own, "npm", oneAt)); err != nil || string(b) != "mine" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if err := os.Remove(filepath.Join(root, "package-lock.json")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(out, "lock"), one)
+	if err := os.Symlink(filepath.Join(out, "lock"), filepath.Join(root, "package-lock.json")); err != nil {
+		t.Fatal(err)
+	}
+	fresh := t.TempDir()
+	New(p, root).Fill(fresh, root)
+	if got := links(t, fresh); len(got) > 0 {
+		t.Errorf("a link was read as a lock file: %q", got)
+	}
+}
