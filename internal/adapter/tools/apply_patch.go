@@ -46,7 +46,7 @@ func ApplyPatch() tool.Tool {
 		func(ctx context.Context, env tool.Env, in patchArgs) (tool.Result, error) {
 			return perform(ctx, env, func(g *stage) error { return g.patches(ctx, in.Patch) })
 		})
-	// One patch edits, creates and removes: what guards any of it hears.
+	// A patch edits, creates and removes: hooks that guard any of these run for it.
 	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"patch"}, Family: tool.EditFamily, Hooks: []string{"Edit", "Write", "MultiEdit"}}
 	t.Example = `{"patch":"*** Begin Patch\n*** Update File: main.go\n@@ func main() {\n-\tprintln(1)\n+\tprintln(2)\n*** End Patch"}`
 	return t
@@ -58,18 +58,19 @@ type patchFile struct {
 	add, remove  bool
 	content      string // add: the whole text
 	hunks        []hunk
-	prefixed     bool   // paths may begin with a/ and b/ of a diff
+	prefixed     bool   // paths may begin with the a/ and b/ of a diff
 	mode         uint32 // it also sets or clears the executable bits: 0755, 0644
 }
 
-// hunk is a run of lines. seek are lines to look behind first, at is the line
-// where the old lines should begin (0: not said), end that they end the file.
+// hunk is a run of lines. seek are lines to find first; the hunk comes after
+// them. at is the line where the old lines should begin (0: not given). end:
+// they end the file.
 type hunk struct {
 	seek  []string
 	lines []hunkLine
 	at    int
 	end   bool
-	// unified diffs tell whether the last line ends in a newline: bare if not.
+	// unified: diffs state whether the last line ends in a newline; bare: it does not.
 	unified, bare bool
 }
 
@@ -109,7 +110,7 @@ func parsePatch(text string) ([]patchFile, error) {
 	return files, err
 }
 
-// locate takes the a/ or b/ of a diff off a path, unless such a folder exists.
+// locate removes the a/ or b/ of a diff from a path, unless such a folder exists.
 func (f *patchFile) locate(env tool.Env, p string) string {
 	if !f.prefixed {
 		return p
@@ -156,7 +157,7 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 	here := s.exists || s.body != ""
 	switch {
 	case f.add && s.remove:
-		// Deleted and added: replaced.
+		// Deleted and added means replaced.
 		s.remove = false
 		s.body = newSource(s.text).whole(f.content)
 		s.mode = f.mode
@@ -178,7 +179,7 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 	case f.remove && !s.exists:
 		return failf("%s was added earlier in the patch: leave both out", s.file.Path)
 	case f.remove:
-		// A diff holds what it deletes: that has to be there.
+		// A diff contains the lines that it deletes: they must be there.
 		if err := g.hunks(s, f.hunks); err != nil {
 			return err
 		}
@@ -238,7 +239,7 @@ func (g *stage) hunks(s *staged, hs []hunk) error {
 		if h.at > 0 {
 			shift = l.at + 1 - h.at + len(h.new()) - len(h.old())
 		}
-		// What is added after a line tells nothing about where the next hunk is.
+		// Lines added after a line do not show where the next hunk is.
 		if len(h.old()) > 0 || h.at > 0 {
 			pos = l.at + len(h.new())
 		}
@@ -254,8 +255,8 @@ func (g *stage) hunks(s *staged, hs []hunk) error {
 	return unmask(s.file.Path, before, s.body)
 }
 
-// appendedLast makes one hunk, the last, of those that only add lines at the
-// end: they do not say where the others are.
+// appendedLast merges the hunks that only add lines at the end into one last
+// hunk: they do not show where the others are.
 func appendedLast(hs []hunk) []hunk {
 	var out []hunk
 	var end hunk

@@ -17,10 +17,10 @@ type askUserArgs struct {
 const (
 	askOptions = 8
 	askText    = 4000           // bytes of a question
-	askTimeout = 24 * time.Hour // a person may be at lunch
+	askTimeout = 24 * time.Hour // a person may be away
 )
 
-// AskUser asks the person in front.
+// AskUser asks the person.
 func AskUser() tool.Tool {
 	t := tool.New("ask_user",
 		"Ask the person a question that only they can answer, when a wrong guess would cost them work. Not for permission, and not for what can be found out.",

@@ -25,10 +25,10 @@ type bashArgs struct {
 
 const (
 	bashTimeout = 600 * time.Second
-	// shellLimit is over the longest time that a command may take by itself,
-	// so that its own limit is the one that speaks.
+	// shellLimit is longer than the longest time limit of a command, so that
+	// the command's own limit comes first.
 	shellLimit = 11 * time.Minute
-	// maxCommand is far over what a person would read before saying yes.
+	// maxCommand is far longer than a person would read before allowing it.
 	maxCommand = 100_000
 )
 
@@ -45,8 +45,8 @@ func Bash() tool.Tool {
 	return t
 }
 
-// bashFootprint lists the simple commands of a line. What only reads conflicts
-// with writers alone; everything else may touch anything.
+// bashFootprint lists the simple commands of a line. A line that only reads
+// conflicts only with writers; any other line may touch anything.
 func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 	if err := checkCommand(in); err != nil {
 		return tool.Footprint{}, err
@@ -57,7 +57,7 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 	}
 	cmds, err := parseLine(env, in.Command)
 	if err != nil {
-		return f, nil // what is not understood stays unknown
+		return f, nil // a line that cannot be parsed stays unknown
 	}
 	f.Commands = cmds
 	if command.ReadOnly(cmds) && !in.Background && len(in.Needs) == 0 {
@@ -74,7 +74,7 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 // maxDefinition is the size up to which a file that defines checks is read.
 const maxDefinition = 256 << 10
 
-// definitions returns the files that say what the checks of a line do (SPEC 16.4).
+// definitions returns the files that define what the checks of a line do (SPEC 16.4).
 func definitions(files tool.Files, cmds []shellsyntax.Command) []string {
 	var out []string
 	for _, c := range cmds {
@@ -95,13 +95,13 @@ func definitions(files tool.Files, cmds []shellsyntax.Command) []string {
 	return out
 }
 
-// parseLine takes a command line apart as the shell of env will run it.
+// parseLine parses a command line in the way the shell of env will run it.
 func parseLine(env tool.Env, line string) ([]shellsyntax.Command, error) {
 	o := shellsyntax.Options{Home: os.Getenv("HOME")}
 	if env.Files != nil {
 		o.Dir = env.Files.Root()
 	}
-	// A plain sh reads some lines differently than bash does.
+	// A plain sh parses some lines differently from bash.
 	if p, ok := env.Shell.(interface{ POSIX() bool }); ok {
 		o.POSIX = p.POSIX()
 	}
@@ -164,11 +164,11 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 		return r, err
 	}
 	r := ranResult(ran, in.Command, "interrupted")
-	return withRefused(r, ran, cmds), err // cancelled: with what was printed until then
+	return withRefused(r, ran, cmds), err // cancelled: with the output until then
 }
 
-// ranResult words what a command came to. running is the last line of one that
-// has neither ended nor been stopped.
+// ranResult words the result of a command. running is the last line for one
+// that neither ended nor was stopped.
 func ranResult(ran tool.Ran, command, running string) tool.Result {
 	r := tool.Result{Exit: ran.Exit, Command: command, Timeout: ran.TimedOut, Gap: ran.Gap}
 	last := running
@@ -201,7 +201,7 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 	return r
 }
 
-// lineCount is how many lines a command printed.
+// lineCount returns how many lines a command printed.
 func lineCount(ran tool.Ran) int {
 	if g := ran.Gap; g != nil {
 		return strings.Count(g.Head, "\n") + int(g.Lines) + strings.Count(g.Tail, "\n")
@@ -209,7 +209,7 @@ func lineCount(ran tool.Ran) int {
 	return strings.Count(ran.Output, "\n")
 }
 
-// seconds is a duration as a person would write it.
+// seconds formats a duration for people.
 func seconds(d time.Duration) string {
 	if d >= time.Second {
 		return fmt.Sprintf("%ds", int(d.Seconds()))
@@ -217,7 +217,7 @@ func seconds(d time.Duration) string {
 	return d.Truncate(10 * time.Millisecond).String()
 }
 
-// wholeRunes drops a rune that a cut has torn from the end of s.
+// wholeRunes removes a partial rune from the end of s.
 func wholeRunes(s string) string {
 	for s != "" {
 		if r, n := utf8.DecodeLastRuneInString(s); r != utf8.RuneError || n > 1 {
@@ -228,7 +228,7 @@ func wholeRunes(s string) string {
 	return s
 }
 
-// shellFailed words a failure of the shell itself; an ended context is none.
+// shellFailed words a failure of the shell itself; an ended context is not one.
 func shellFailed(ctx context.Context, err error) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, err

@@ -24,11 +24,11 @@ func BashKill() tool.Tool {
 				return shellFailed(ctx, err)
 			}
 			r := ranResult(ran, "", "it does not end")
-			r.Error = ran.Signal == "" && ran.Exit == nil // to be killed is what was asked
+			r.Error = ran.Signal == "" && ran.Exit == nil // killing it is the purpose of the call
 			return r, nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"killbash", "killshell"}, Hooks: []string{"KillShell", "KillBash"}}
-	t.ReadOnly = true // it ends what the session itself began, and nothing else
+	t.ReadOnly = true // it only ends what the session itself started
 	t.Example = `{"id":"bg1"}`
 	return t
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// closedEnv returns the environment under which a line of git, go and the like
-// that only read runs no program that the repository's own configuration names
-// (SPEC 16.6); none where the line does more. bad is set where the repository
+// closedEnv returns an environment in which a line with read-only commands of
+// git, go and the like runs no program that the repository's own configuration
+// names (SPEC 16.6); none if the line does more. bad is set if the repository
 // hides what it would run.
 func closedEnv(ctx context.Context, env tool.Env, cmds []shellsyntax.Command) (vars []string, bad *tool.Result, err error) {
 	if !command.Closed(cmds) {
@@ -43,9 +43,9 @@ func gitConfigEnv(set [][2]string) []string {
 	return vars
 }
 
-// localPrograms returns settings that switch off the filters, the programs that
-// show differences and the look into submodules that the configuration of the
-// repository at dir defines. Those of the person and the system stay in force.
+// localPrograms returns settings that switch off what the configuration of the
+// repository at dir defines: filters, programs that show differences, and
+// reading submodules. The person's and the system's settings stay in force.
 func localPrograms(ctx context.Context, env tool.Env, dir string) ([][2]string, *tool.Result, error) {
 	q := shellsyntax.Quote(dir)
 	line := "git -C " + q + ` config --show-scope --null --name-only --get-regexp '^(filter|diff)\.' 2>/dev/null; ` +
@@ -73,13 +73,13 @@ func localPrograms(ctx context.Context, env tool.Env, dir string) ([][2]string, 
 		case "filter":
 			set = append(set, [2]string{n + ".clean", ""}, [2]string{n + ".smudge", ""}, [2]string{n + ".process", ""}, [2]string{n + ".required", "false"})
 		case "diff":
-			// An empty program would be an error: these show what git itself would.
+			// An empty program would be an error; these produce git's own output.
 			set = append(set, [2]string{n + ".textconv", "cat"}, [2]string{n + ".command", `f() { diff -u "$2" "$5"; true; }; f`})
 		case "submodule":
 			set = append(set, [2]string{n + ".ignore", "dirty"})
 		}
 	}
-	// An output that is not whole, or not as git wrote it, hides names.
+	// An incomplete or unexpected output may hide names.
 	if len(seen) > gitFilters || ran.Bytes != int64(len(ran.Output)) {
 		r := tool.Errorf("the configuration of the repository at %s defines programs that cannot be switched off (over %d, or with names that are not text): git was not run", dir, gitFilters)
 		return nil, &r, nil

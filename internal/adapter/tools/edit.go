@@ -19,7 +19,7 @@ type editArgs struct {
 // ranged reports whether the call names lines instead of text.
 func (a editArgs) ranged() bool { return a.From > 0 || a.To != nil && *a.To > 0 }
 
-// span is the lines of the range form.
+// span returns the lines of the range form.
 func (a editArgs) span() (from, to int, err error) {
 	from, to = a.From, a.From
 	if from <= 0 {
@@ -47,8 +47,7 @@ func Edit() tool.Tool {
 				if from, to, err = in.span(); err == nil {
 					sp.From, sp.To = max(min(from, to), 1), max(from, to)
 				}
-				// A line behind the last one is where text is added: the last
-				// line must have been seen.
+				// Text is added after the last line: that line must have been seen.
 				if f, rerr := env.Files.Read(context.Background(), sp.Path, editLimit); rerr == nil && sp.Hash != "" {
 					n := countLines(f.Data)
 					sp.From, sp.To, sp.Hash = min(sp.From, n), min(sp.To, n), f.Hash
@@ -105,9 +104,9 @@ func replaceLines(s *staged, from, to int, text string) (replaced, error) {
 	if from > len(lines)+1 || to > len(lines) || from > len(lines) && to >= from {
 		return replaced{}, failf("%s has %s: lines %d-%d are not there", s.file.Path, plural(len(lines), "line"), from, to)
 	}
-	// Where the new lines stand already, the call was made before: what is
-	// behind them is not what it meant. Fewer lines than were named may also be
-	// meant to take the others away.
+	// If the new lines are there already, the call was made before, and the
+	// lines after them are not those that it meant. If there are fewer new
+	// lines than named ones, it may also mean to remove the others.
 	if there := len(news) > 0 && fits(lines, from-1, news); there && to-from+1 <= len(news) {
 		return replaced{body: s.body, already: true, at: from}, nil
 	} else if there {

@@ -2,16 +2,16 @@ package tools
 
 import "strings"
 
-// Line endings are set aside while a place is sought, and given back when the
-// text is put together: what stays keeps its own, and a new line ends as the
-// one that it replaces did.
+// Line endings are ignored while searching for a place and restored when the
+// text is put together: kept lines keep theirs, and a new line gets that of the
+// line that it replaces.
 
-// source is a text and the same with every line ending a \n.
+// source is a text and the same text with every line ending as \n.
 type source struct {
 	body, plain string
 	crlf, lf    int
-	// from..to of plain is a part of one line, which ends in eol: matches often
-	// share a line, and looking for its end each time would be quadratic.
+	// from..to of plain is a part of one line, whose ending is eol. Matches
+	// often share a line, and searching its end each time would be quadratic.
 	from, to int
 	eol      string
 }
@@ -39,7 +39,7 @@ func withEnding(s, eol string) string {
 	return s
 }
 
-// folded is a text from a model with every line ending a \n.
+// folded returns a model's text with every line ending as \n.
 func folded(s string) string {
 	for strings.Contains(s, "\r\n") {
 		s = strings.ReplaceAll(s, "\r\n", "\n")
@@ -47,14 +47,14 @@ func folded(s string) string {
 	return s
 }
 
-// cut is a part of a text and what takes its place.
+// cut is a part of a text and its replacement.
 type cut struct {
 	from, to int
 	text     string
 }
 
-// splice makes cuts of the plain text, which are sorted and apart, in the text
-// itself.
+// splice applies cuts of the plain text, sorted and without overlaps, to the
+// original text.
 func (s *source) splice(cuts []cut, note string) replaced {
 	if s.crlf > 0 {
 		at := unfolder{body: s.body}
@@ -68,8 +68,8 @@ func (s *source) splice(cuts []cut, note string) replaced {
 	return splice(s.body, cuts, note)
 }
 
-// ended is a cut's new text with the line endings that it has to have. was is
-// what the cut replaces, in the text itself.
+// ended returns a cut's new text with the right line endings. was is the
+// replaced part of the original text.
 func (s *source) ended(c cut, was string) string {
 	switch {
 	case !strings.Contains(c.text, "\n"):
@@ -104,9 +104,9 @@ func (s *source) ended(c cut, was string) string {
 	return b.String()
 }
 
-// whole is a new content for all of the file, with the line endings that it has
-// to have: those of the lines that stay, and of the ones that are replaced. What
-// says its line endings itself is taken at its word.
+// whole returns a new content for the whole file with the right line endings:
+// those of the kept and of the replaced lines. A content that contains CRLF is
+// used as it is.
 func (s *source) whole(content string) string {
 	if s.crlf == 0 || strings.Contains(content, "\r\n") {
 		return content
@@ -114,16 +114,16 @@ func (s *source) whole(content string) string {
 	return s.splice([]cut{{0, len(s.plain), content}}, "").body
 }
 
-// near is the line ending where a cut is.
+// near returns the line ending at a cut.
 func (s *source) near(c cut, was string) string {
 	if strings.Contains(was, "\n") {
 		return ending(was)
 	}
-	if c.from == c.to && c.from > 0 && s.plain[c.from-1] == '\n' { // lines put behind one
+	if c.from == c.to && c.from > 0 && s.plain[c.from-1] == '\n' { // lines inserted after a line
 		return endingOfLine(s.body, strings.Count(s.plain[:c.from-1], "\n"))
 	}
 	if c.from < s.from || c.from >= s.to {
-		// The line's own ending, or of a last line without one the one before it.
+		// The line's own ending; for a last line without one, that of the line before.
 		next := len(s.plain)
 		if i := strings.IndexByte(s.plain[c.to:], '\n'); i >= 0 {
 			next = c.to + i
@@ -137,7 +137,7 @@ func (s *source) near(c cut, was string) string {
 	return s.eol
 }
 
-// endingOfLine is the ending of the n-th line of a text, from 0.
+// endingOfLine returns the ending of the n-th line of a text, counted from 0.
 func endingOfLine(body string, n int) string {
 	for ; n > 0; n-- {
 		body = body[strings.IndexByte(body, '\n')+1:]
@@ -148,7 +148,7 @@ func endingOfLine(body string, n int) string {
 	return "\n"
 }
 
-// ending is the line ending that a text mostly has.
+// ending returns the most frequent line ending of a text.
 func ending(s string) string {
 	if crlf, lf := endings(s); crlf > lf {
 		return "\r\n"
@@ -156,12 +156,12 @@ func ending(s string) string {
 	return "\n"
 }
 
-// unfolder tells where places of a text whose CRLF became LF are in the text
-// itself. It is asked in rising order.
+// unfolder maps positions in a text whose CRLF became LF to positions in the
+// original text. It must be called with increasing positions.
 type unfolder struct {
 	body         string
 	here, folded int // the same place in both
-	next         int // of the next CRLF in body, if it is behind here
+	next         int // the next CRLF in body at or after here
 }
 
 func (u *unfolder) place(folded int) int {
@@ -181,7 +181,7 @@ func (u *unfolder) place(folded int) int {
 	}
 }
 
-// splice makes the cuts, which are sorted and apart.
+// splice applies the cuts, which are sorted and do not overlap.
 func splice(body string, cuts []cut, note string) replaced {
 	r := replaced{count: len(cuts), note: note}
 	var b strings.Builder
@@ -208,22 +208,22 @@ func splice(body string, cuts []cut, note string) replaced {
 	return r
 }
 
-// run is lines from..to, to excluded, and what takes their place.
+// run is lines from..to, without to, and their replacement.
 type run struct {
 	from, to int
 	lines    []string
 }
 
-// finalLine is how a text ends whose last line is replaced.
+// finalLine is how a text ends if its last line is replaced.
 type finalLine int
 
 const (
-	asBefore finalLine = iota // as it did
+	asBefore finalLine = iota // as before
 	newline
 	noNewline
 )
 
-// plainLines are the lines of a plain text without their endings.
+// plainLines returns the lines of a plain text without their endings.
 func plainLines(plain string) []string {
 	if plain == "" {
 		return nil
@@ -231,7 +231,7 @@ func plainLines(plain string) []string {
 	return strings.Split(strings.TrimSuffix(plain, "\n"), "\n")
 }
 
-// cuts turns runs of a plain text's lines, sorted and apart, into cuts.
+// cuts turns runs of a plain text's lines, sorted and without overlaps, into cuts.
 func (s *source) cuts(lines []string, runs []run, last finalLine) []cut {
 	open := !strings.HasSuffix(s.plain, "\n") && s.plain != ""
 	var out []cut
@@ -250,7 +250,7 @@ func (s *source) cuts(lines []string, runs []run, last finalLine) []cut {
 		if r.to == len(lines) {
 			c.to = len(s.plain)
 			switch {
-			case c.from > len(s.plain): // behind a last line without a newline
+			case c.from > len(s.plain): // after a last line without a newline
 				c.from = len(s.plain)
 				c.text = "\n" + c.text
 				fallthrough
@@ -267,11 +267,11 @@ func (s *source) cuts(lines []string, runs []run, last finalLine) []cut {
 	return out
 }
 
-// most is how large a table align makes, cells.
+// most is the size limit of align's table, in cells.
 const most = 1 << 24
 
-// align returns for each line of b which one of a it is, or -1: the longest way
-// to read b as lines of a, in their order.
+// align returns for each line of b the index of its line in a, or -1: the
+// longest common subsequence.
 func align(a, b []string) []int {
 	out := make([]int, len(b))
 	for i := range out {
@@ -316,8 +316,9 @@ func align(a, b []string) []int {
 	return out
 }
 
-// standIns returns for each new line that is not one of the n old ones which of them
-// it replaces, or -1: in each run, the first the first, and so on.
+// standIns returns for each new line that is not one of the n old ones the old
+// line that it replaces, or -1: in each run the first replaces the first, and
+// so on.
 func standIns(pairs []int, n int) []int {
 	out := make([]int, len(pairs))
 	for i := 0; i < len(pairs); {

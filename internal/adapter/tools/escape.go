@@ -2,9 +2,9 @@ package tools
 
 import "strings"
 
-// Text that came escaped once too often: as HTML, or as in a string of a
-// program. It is taken back only where old then is there exactly, once, and
-// what to do with new is beyond doubt.
+// This file handles text that was escaped once too often: as HTML, or as in a
+// string of a program. One level is removed only if old then occurs exactly
+// once, and if it is certain what to do with new.
 
 const (
 	noteEscaped   = "old and new were escaped as HTML (&lt; and the like), and the file is not"
@@ -15,9 +15,9 @@ var htmlEscapes = []struct{ given, means string }{
 	{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", `"`}, {"&#39;", "'"}, {"&apos;", "'"}, {"&amp;", "&"},
 }
 
-// unescapedHTML is the edit without the escapes of HTML: some models send text
-// through them. Where a character is escaped here and plain there, no such
-// thing happened.
+// unescapedHTML returns the edit without HTML escapes, which some models add.
+// If a character is both escaped and plain in the text, the escapes are
+// intended.
 func (e *edit) unescapedHTML() (*edit, string) {
 	if !strings.Contains(e.old, "&") {
 		return nil, ""
@@ -40,7 +40,7 @@ func (e *edit) unescapedHTML() (*edit, string) {
 	return e.exactOnly(r.Replace(e.old), r.Replace(e.text)), noteEscaped
 }
 
-// exactOnly is the edit with other texts, if that old is there exactly, once.
+// exactOnly returns the edit with other texts, if that old occurs exactly once.
 func (e *edit) exactOnly(old, text string) *edit {
 	if old == e.old || old == text || old == "" || strings.Count(e.in.plain, old) != 1 {
 		return nil
@@ -48,12 +48,11 @@ func (e *edit) exactOnly(old, text string) *edit {
 	return &edit{in: e.in, lines: e.lines, old: old, text: text}
 }
 
-// backslashed are the escapes that programs have, by their second character.
+// backslashed are the escapes of programming languages, by their second character.
 var backslashed = map[byte]string{'n': "\n", 't': "\t", '\'': "'", '"': `"`, '`': "`", '$': "$", '\\': `\`}
 
-// unescaped is the edit with one level of backslashes less. New keeps its own
-// where it has none that could be meant so; else it must be escaped in just the
-// ways that old is.
+// unescaped returns the edit with one level of backslashes less. New is kept if
+// it has no such escapes; else it must be escaped in the same ways as old.
 func (e *edit) unescaped() (*edit, string) {
 	if !strings.Contains(e.old, `\`) {
 		return nil, ""
@@ -70,7 +69,7 @@ func (e *edit) unescaped() (*edit, string) {
 	}
 	_, _, was := unbackslash(e.old)
 	for k := range kinds {
-		// Escaped here and plain there: not all of it was escaped.
+		// Both escaped and plain: the escapes are intended.
 		if means := backslashed[k]; strings.Contains(rest+was, means) {
 			return nil, ""
 		}
@@ -81,8 +80,8 @@ func (e *edit) unescaped() (*edit, string) {
 	return e.exactOnly(old, text), noteBackslash
 }
 
-// unbackslash takes one level of backslashes off. kinds are those found, rest
-// is the text without them.
+// unbackslash removes one level of backslashes. kinds are those that it found,
+// rest is the text without them.
 func unbackslash(s string) (out string, kinds map[byte]bool, rest string) {
 	kinds = map[byte]bool{}
 	var b, r strings.Builder

@@ -17,14 +17,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
-// What the file tools share.
+// This file has what the file tools share.
 
 const (
 	editLimit    = 256 << 20 // largest file that is edited, bytes
 	defaultLimit = 50_000    // bytes of text, where Env sets no limit
 	lineShown    = 2000      // bytes shown of one line
 	bom          = "\ufeff"
-	maskMark     = "[masked:" // how masked secrets begin
+	maskMark     = "[masked:" // the beginning of masked secrets
 )
 
 func limitOf(env tool.Env) int {
@@ -34,10 +34,10 @@ func limitOf(env tool.Env) int {
 	return defaultLimit
 }
 
-// failf is a failure for the model, on its way up as an error.
+// failf returns an error whose text is for the model.
 func failf(format string, args ...any) error { return &failure{text: fmt.Sprintf(format, args...)} }
 
-// failure carries what the model is told, and the lines that it shows.
+// failure is an error for the model, with the lines that it shows.
 type failure struct {
 	text string
 	seen []tool.Span
@@ -45,8 +45,8 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// failed turns an error into a result for the model. A cancelled context is no
-// result.
+// failed turns an error into a result for the model. A cancelled context
+// remains an error.
 func failed(err error) (tool.Result, error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return tool.Result{}, err
@@ -66,8 +66,8 @@ func failed(err error) (tool.Result, error) {
 	return r, nil
 }
 
-// readSpan is the footprint of reading a file. What cannot be looked at is
-// told by the call itself.
+// readSpan is the footprint of reading a file. If the file cannot be read, the
+// call itself reports that.
 func readSpan(env tool.Env, p string) (tool.Span, error) {
 	clean, _, err := env.Files.Resolve(p)
 	if err != nil {
@@ -105,8 +105,8 @@ func folderSpan(env tool.Env, p string) (tool.Footprint, error) {
 // binary reports whether a content is not text.
 func binary(data []byte) bool { return !edits.Text(data) }
 
-// lines splits a text into lines that keep their endings. A final newline ends
-// the last line and begins none.
+// splitLines splits a text into lines that keep their endings. A final newline
+// ends the last line and starts no new one.
 func splitLines(s string) []string {
 	if s == "" {
 		return nil
@@ -131,7 +131,7 @@ func firstLines(s string, n int) []string {
 	return out
 }
 
-// bare is a line without its ending.
+// bare returns a line without its ending.
 func bare(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }
 
 func countLines(data []byte) int {
@@ -142,7 +142,7 @@ func countLines(data []byte) int {
 	return n
 }
 
-// plural is "1 line", "2 lines".
+// plural returns "1 line", "2 lines".
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -150,9 +150,9 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// numbered writes lines first.. of a file as "number, tab, text" while they
-// fit in room bytes. It returns how many it wrote and the spans that are whole:
-// a cut line is not seen.
+// numbered writes lines from number first on as "number, tab, text" while they
+// fit in room bytes. It returns how many it wrote and the spans of complete
+// lines: a cut line does not count as seen.
 func numbered(b *strings.Builder, ls []string, first, room int, of tool.Span) (written int, seen []tool.Span) {
 	begin := b.Len()
 	for i, l := range ls {
@@ -176,8 +176,8 @@ func numbered(b *strings.Builder, ls []string, first, room int, of tool.Span) (w
 	return written, seen
 }
 
-// showLine makes a line showable: valid UTF-8, cut when very long. A line that
-// is not shown as it is counts as cut.
+// showLine returns a line as it is shown: valid UTF-8, cut if it is very long.
+// A changed line counts as cut.
 func showLine(l string) (string, bool) {
 	cut := false
 	if len(l) > lineShown {
@@ -193,9 +193,9 @@ func showLine(l string) (string, bool) {
 	return l, cut
 }
 
-// Lines shows lines of files as read does, for a refusal that carries what the
-// model should have looked at (SPEC 4.6). A span 0,0 is the whole file, as far
-// as limit bytes go. Files that cannot be read are left out.
+// Lines shows lines of files as read does, for a refusal that includes what the
+// model should have read (SPEC 4.6). A span 0,0 is the whole file, up to limit
+// bytes. Unreadable files are left out.
 func Lines(ctx context.Context, files tool.Files, spans []tool.Span, limit int) (text string, seen []tool.Span) {
 	var b strings.Builder
 	for _, sp := range spans {
@@ -222,7 +222,7 @@ func Lines(ctx context.Context, files tool.Files, spans []tool.Span, limit int) 
 	return b.String(), seen
 }
 
-// missing words the error for a file that is not there, with the nearest names.
+// missing words the error for a missing file, with the nearest names.
 func missing(ctx context.Context, env tool.Env, p string) string {
 	text := p + " does not exist"
 	if near := nearest(ctx, env, p); len(near) > 0 {
@@ -231,8 +231,8 @@ func missing(ctx context.Context, env tool.Env, p string) string {
 	return text
 }
 
-// nearest lists up to five files whose names are like p's: those of the same
-// name elsewhere, then those spelt alike in the same folder.
+// nearest lists up to five files with names like p's: those with the same name
+// elsewhere, then those with similar names in the same folder.
 func nearest(ctx context.Context, env tool.Env, p string) []string {
 	var out []string
 	base := path.Base(p)

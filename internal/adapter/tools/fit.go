@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Whole lines in another whitespace: how they are found in a file, and how the
-// new ones are fitted to it. A file's own line stays where old and new share it.
+// This file finds whole lines that differ in whitespace, and fits the new lines
+// to the file. Lines that old and new share stay as they are in the file.
 
-// passage is the lines of a text that are not blank, and how many blank ones
-// stand before each and after the last.
+// passage is the lines of a text that are not blank, with the numbers of blank
+// lines before each and after the last.
 type passage struct {
 	lines []string
 	gaps  []int
@@ -54,11 +54,11 @@ type fold struct {
 	note string
 }
 
-// strip is a line without the whitespace around it.
+// strip returns a line without the whitespace around it.
 func strip(l string) string { return strings.TrimSpace(l) }
 
-// squeeze is a line without leading and trailing whitespace, and with single
-// spaces inside.
+// squeeze returns a line without leading and trailing whitespace, and with
+// single spaces inside.
 func squeeze(line string) string { return strings.Join(strings.Fields(line), " ") }
 
 const (
@@ -74,7 +74,7 @@ var folds = []fold{
 	{func(l string) string { return squeeze(marks().Replace(l)) }, noteBoth},
 }
 
-// places lists where the lines of o are, as indexes of solid.
+// places lists the places of o's lines, as indexes of solid.
 func (p *page) places(o passage, f fold) []int {
 	if len(o.lines) == 0 || len(o.lines) > len(p.solid) {
 		return nil
@@ -96,15 +96,14 @@ func (p *page) places(o passage, f fold) []int {
 	return out
 }
 
-// seat is a place of old's lines. ends: the blank lines at its ends are there
-// as well.
+// seat is a place of old's lines. ends: the blank lines at its ends are there too.
 type seat struct {
 	at   int // in solid
 	ends bool
 }
 
-// closest narrows places to those that have old's blank lines as well, else to
-// those that have the ones between its lines, else to all.
+// closest narrows places to those that also have old's blank lines, else to
+// those that have the blank lines between its lines, else to all.
 func (p *page) closest(places []int, o passage) []seat {
 	var full, inner, all []seat
 	for _, s := range places {
@@ -142,16 +141,16 @@ func (p *page) blanksAround(first, last int) (before, after int) {
 	return before, after
 }
 
-// fitting puts new lines in the place of old ones.
+// fitting replaces old lines by new ones.
 type fitting struct {
 	page     *page
 	spot     seat
 	old, new passage
-	pairs    []int // for each new line the old one that it is, or -1
-	stand    []int // for each other one the old one that it replaces, or -1
+	pairs    []int // for each new line the same old line, or -1
+	stand    []int // for each other new line the old line that it replaces, or -1
 }
 
-// reason is why lines do not fit; empty where they do.
+// reason is why lines do not fit; empty if they do.
 type reason string
 
 const (
@@ -162,7 +161,7 @@ const (
 
 func (f *fitting) file(j int) string { return f.page.lines[f.page.solid[f.spot.at+j]] }
 
-// runs are the lines to be replaced.
+// runs returns the lines to replace.
 func (f *fitting) runs() ([]run, reason) {
 	f.stand = standIns(f.pairs, len(f.old.lines))
 	if r := f.inside(); r != "" {
@@ -180,7 +179,7 @@ func (f *fitting) runs() ([]run, reason) {
 	}
 	b := builder{cursor: start}
 	b.ends(f.spot.ends, f.old.gaps[0], f.new.gaps[0], start, first)
-	was := -1 // the old line that the new one before stands for
+	was := -1 // the old line of the previous new line
 	for t, l := range f.new.lines {
 		j := f.pairs[t]
 		if j < 0 {
@@ -206,8 +205,8 @@ func (f *fitting) runs() ([]run, reason) {
 	return b.runs, ""
 }
 
-// gap puts the blank lines before new line t. Where old and new have as many,
-// the file's stay. It reports whether it is certain what belongs there.
+// gap adds the blank lines before new line t. If old and new have equally many,
+// those of the file stay. It reports whether it is certain what belongs there.
 func (f *fitting) gap(b *builder, t, was, j int) bool {
 	if j > 0 && was == j-1 && f.old.gaps[j] == f.new.gaps[t] {
 		for i := f.page.solid[f.spot.at+j-1] + 1; i < f.page.solid[f.spot.at+j]; i++ {
@@ -221,20 +220,20 @@ func (f *fitting) gap(b *builder, t, was, j int) bool {
 	if j >= 0 && was >= 0 {
 		return true
 	}
-	// An insertion: blank lines of the file that old does not have could stand
-	// before it or behind.
+	// An insertion: blank lines of the file that old does not have could belong
+	// before or after it.
 	for k := max(1, was+1); k < len(f.old.lines) && (j < 0 || k <= j); k++ {
 		if f.page.solid[f.spot.at+k]-f.page.solid[f.spot.at+k-1]-1 != f.old.gaps[k] {
 			return false
 		}
 		if j < 0 && was >= 0 {
-			break // only the gap behind the line before it
+			break // only the gap after the line before it
 		}
 	}
 	return true
 }
 
-// builder collects runs from lines that are kept and lines that are put.
+// builder collects runs of kept and of added lines.
 type builder struct {
 	cursor int
 	lines  []string
@@ -255,7 +254,7 @@ func (b *builder) upTo(i int) {
 	b.cursor, b.lines = i, nil
 }
 
-// ends puts the blank lines of one end. Where those of old are there and as
+// ends adds the blank lines of one end. If those of old are there and equally
 // many, lines from..to of the file stay.
 func (b *builder) ends(there bool, olds, news, from, to int) {
 	if there && olds == news {
@@ -272,8 +271,8 @@ func (b *builder) ends(there bool, olds, news, from, to int) {
 	}
 }
 
-// inside refuses where a line that goes is not the file's within, and the new
-// one would change more than was meant.
+// inside refuses if a replaced line differs from the file inside, so that the
+// new one would change more than was meant.
 func (f *fitting) inside() reason {
 	kept, stood := map[int]bool{}, map[int]bool{}
 	for t, j := range f.pairs {
@@ -290,8 +289,9 @@ func (f *fitting) inside() reason {
 			}
 			continue
 		}
-		// Typographic marks: what old and new share stays the file's, so each
-		// line that goes needs the one that comes for it, or none comes.
+		// Typographic marks: the common part of old and new stays as in the
+		// file, so a replaced line must have a new line for it, or there is
+		// none.
 		if strip(marks().Replace(given)) != strip(marks().Replace(file)) || !stood[j] && j > 0 && stood[j-1] {
 			return unclearInside
 		}
@@ -299,8 +299,8 @@ func (f *fitting) inside() reason {
 	return ""
 }
 
-// touched is a new line's text with the file's typographic marks where it
-// shares them with old line j.
+// touched returns a new line's text with the file's typographic marks in the
+// part that it shares with old line j.
 func (f *fitting) touched(j int, text string) string {
 	if j < 0 {
 		return text

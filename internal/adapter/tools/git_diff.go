@@ -60,8 +60,8 @@ func GitDiff() tool.Tool {
 	return t
 }
 
-// plainRev refuses what git could take for an option, and what no revision
-// holds.
+// plainRev refuses texts that git could read as an option, and that are not
+// valid in a revision.
 func plainRev(rev string) bool {
 	return len(rev) <= 300 && !strings.HasPrefix(rev, "-") && strings.IndexFunc(rev, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r)

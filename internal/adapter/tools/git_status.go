@@ -35,7 +35,8 @@ func GitStatus() tool.Tool {
 	return t
 }
 
-// gitFootprint: git reads the repository, and below path what it shows.
+// gitFootprint is the footprint of git commands: the repository, and the files
+// below path.
 func gitFootprint(env tool.Env, path string) (tool.Footprint, error) {
 	if env.Files == nil {
 		return tool.Footprint{Reads: []tool.Span{{Path: ".", Dir: true}}}, nil
@@ -50,7 +51,7 @@ func gitFootprint(env tool.Env, path string) (tool.Footprint, error) {
 	return folderSpan(env, path)
 }
 
-// gitPath is a path as git is told it.
+// gitPath returns a path in the form for git.
 func gitPath(env tool.Env, path string) (string, error) {
 	if env.Files == nil {
 		return path, nil
@@ -67,7 +68,7 @@ func gitPath(env tool.Env, path string) (string, error) {
 
 // gitSettings override what a repository's own configuration could make git
 // run: hooks, fsmonitor, external diff, signature programs (SPEC 16.6). They
-// are given in the environment, where no name needs quoting.
+// are passed in the environment, where no name needs quoting.
 func gitSettings() [][2]string {
 	return [][2]string{
 		{"core.hooksPath", "/dev/null"},
@@ -83,13 +84,13 @@ func gitSettings() [][2]string {
 	}
 }
 
-// gitFilters is how many filters of its own a repository may have.
+// gitFilters is the largest number of filters that a repository may define.
 const gitFilters = 100
 
 // git runs a git command that only reads. Args are quoted here: they may come
-// from a model, and whoever builds them keeps options and names apart.
-// worktree: it looks at file contents, which filters would change.
-// bad is set where there is nothing to go on with.
+// from a model, and the caller keeps options and names apart. worktree: the
+// command reads file contents, which filters would change. bad is set if there
+// is no usable output.
 func git(ctx context.Context, env tool.Env, worktree bool, args ...string) (ran tool.Ran, bad *tool.Result, err error) {
 	if env.Shell == nil {
 		r := tool.Errorf("this session cannot run git")
@@ -133,7 +134,7 @@ func gitRun(ctx context.Context, env tool.Env, set [][2]string, tail string, arg
 	return ran, &r, nil
 }
 
-// gitTrouble returns a result that tells why git failed, in a sentence.
+// gitTrouble returns a result that explains in a sentence why git failed.
 func gitTrouble(ran tool.Ran) tool.Result {
 	var r tool.Result
 	switch {
@@ -154,7 +155,8 @@ func gitTrouble(ran tool.Ran) tool.Result {
 }
 
 // localFilters names the filters that the repository's own configuration
-// defines, as "filter.NAME". Those of the person and the system stay in force.
+// defines, as "filter.NAME". The person's and the system's filters stay in
+// force.
 func localFilters(ctx context.Context, env tool.Env) ([]string, *tool.Result, error) {
 	ran, bad, err := gitRun(ctx, env, gitSettings(), " 2>/dev/null", "config", "--show-scope", "--null", "--name-only", "--get-regexp", `^filter\.`)
 	if bad != nil {
@@ -179,7 +181,7 @@ func localFilters(ctx context.Context, env tool.Env) ([]string, *tool.Result, er
 			names = append(names, f[i+1][:dot])
 		}
 	}
-	// An output that is not whole, or not as git wrote it, hides names.
+	// An incomplete or unexpected output may hide names.
 	if len(names) > gitFilters || ran.Bytes != int64(len(ran.Output)) {
 		r := tool.Errorf("the repository's configuration defines filters that cannot be switched off (over %d, or with names that are not text): git was not run", gitFilters)
 		return nil, &r, nil

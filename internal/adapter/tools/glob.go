@@ -62,7 +62,7 @@ func Glob() tool.Tool {
 	return t
 }
 
-// split takes the folder out of an absolute pattern.
+// split extracts the folder from an absolute pattern.
 func (in globArgs) split(env tool.Env) globArgs {
 	if in.Path == "" {
 		in.Path = "."

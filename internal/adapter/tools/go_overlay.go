@@ -27,16 +27,15 @@ type overlayFile struct {
 	Content string `json:"content" doc:"the content that the command sees there"`
 }
 
-// goCommand is the part of a command line that -overlay goes behind: -C must be
-// the first flag.
+// goCommand is the part of a command line after which -overlay is inserted: -C
+// must be the first flag.
 var goCommand = regexp.MustCompile(`^(?:cd [A-Za-z0-9_./-]+ && )?go (?:test|vet|build)(?: -C (?:[A-Za-z0-9_./-]+|'[^']*'))?(?: |$)`)
 
-// GoOverlay runs a go command on the workspace as it would be with other
-// files. They are in a temporary folder for as long as the command runs, the
-// one thing that a tool does beside Env: the workspace, its undo and its
-// journal have nothing of them. It is the built-in model's alone: what it lays
-// over a package is written by pawl, while with another's "go test" would run
-// code that nobody was shown.
+// GoOverlay runs a go command on the workspace as if it had other files. They
+// are in a temporary folder while the command runs, the only access of a tool
+// that bypasses Env; the workspace, its undo and its journal are not affected.
+// Only the built-in model has it, since pawl itself writes the overlaid files.
+// With another model, "go test" would run code that nobody has seen.
 func GoOverlay() tool.Tool {
 	t := tool.New("go_overlay",
 		"Run a go command on the workspace as it would be with the files given. Nothing is written in the workspace.",
@@ -45,7 +44,7 @@ func GoOverlay() tool.Tool {
 	return t
 }
 
-// overlayFootprint is that of the command: what it runs is judged as bash's.
+// overlayFootprint is the footprint of the command, which is judged like one of bash.
 func overlayFootprint(env tool.Env, in overlayArgs) (tool.Footprint, error) {
 	if err := checkOverlay(in); err != nil {
 		return tool.Footprint{}, err
@@ -92,7 +91,7 @@ func runOverlay(ctx context.Context, env tool.Env, in overlayArgs) (_ tool.Resul
 	return r, err
 }
 
-// layOver puts files into dir and returns the list of them for the go command.
+// layOver writes the files into dir and returns the overlay list for the go command.
 func layOver(dir, root string, files []overlayFile) (list string, err error) {
 	replace := map[string]string{}
 	for i, f := range files {

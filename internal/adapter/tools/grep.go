@@ -96,8 +96,8 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 	return r
 }
 
-// withheld names the files that a search left out because they look like secrets,
-// as read asks before it shows them (SPEC 4.15).
+// withheld names the files that a search left out because they look like
+// secrets: read asks before it shows them (SPEC 4.15).
 func withheld(paths []string, before string) string {
 	if len(paths) == 0 {
 		return ""
@@ -128,8 +128,8 @@ func grepLine(l tool.Match, filesOnly bool) string {
 	return fmt.Sprintf("%s-%d-%s\n", oneLine(l.Path), l.Line, l.Text)
 }
 
-// verified returns the spans of lines that were shown as they are, in the first
-// files, by reading those again: a search carries no hashes.
+// verified returns the spans of completely shown lines in the first files. It
+// reads these files again, since a search has no hashes.
 func verified(ctx context.Context, env tool.Env, ms []tool.Match) []tool.Span {
 	var seen []tool.Span
 	files := 0

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// How a hunk finds its place. Line numbers are a hint; the lines decide.
+// This file finds the place of a hunk. Line numbers are a hint; the lines decide.
 
-// placed is where a hunk goes: what it makes of which lines, and where those
-// are behind which the next hunk is sought.
+// placed is the place of a hunk: the lines that it replaces, and where the
+// search for the next hunk begins.
 type placed struct {
-	at      int // the first line of it
+	at      int // its first line
 	runs    []run
 	note    string
 	already bool
 }
 
-// find returns the place of a hunk in a file's lines, at or behind pos. shift is
+// find returns the place of a hunk in a file's lines, at or after pos. shift is
 // by how much earlier hunks of the file were off.
 func (h *hunk) find(lines []string, pos, shift int) (placed, *miss) {
 	olds, news := h.old(), h.new()
@@ -47,8 +47,8 @@ func (h *hunk) find(lines []string, pos, shift int) (placed, *miss) {
 	case len(spots) > 0:
 		at := spots[0]
 		if len(spots) > 1 || sure {
-			// Which of them is meant follows from the line after @@ only. Where new
-			// stands nearer to it, the hunk may have been applied.
+			// Only the line after @@ shows which of them is meant. If new is
+			// nearer to that line, the hunk may have been applied.
 			if n := nextBlock(lines[:at], from, news); n >= 0 {
 				m := manyHunks(lines, []int{n, at}, len(olds))
 				m.text = fmt.Sprintf("the new lines of a hunk stand at line %d already, and its old ones at line %d: add context lines", n+1, at+1)
@@ -71,7 +71,7 @@ func fits(lines []string, i int, want []string) bool {
 	return i >= 0 && i+len(want) <= len(lines) && slices.Equal(lines[i:i+len(want)], want)
 }
 
-// nextBlock is the index at which some lines stand, from one on; -1: nowhere.
+// nextBlock returns the index of some lines, at or after from; -1: not found.
 func nextBlock(lines []string, from int, want []string) int {
 	for i := from; i+len(want) <= len(lines) && len(want) > 0; i++ {
 		if fits(lines, i, want) {
@@ -81,8 +81,8 @@ func nextBlock(lines []string, from int, want []string) int {
 	return -1
 }
 
-// spots lists where the old lines are; of a hunk that ends the file, the end
-// counts if they are there.
+// spots lists the places of the old lines. For a hunk that ends the file, only
+// the end counts if they are there.
 func (h *hunk) spots(lines []string, from int, olds []string) []int {
 	if n := len(lines) - len(olds); h.end && n >= from && fits(lines, n, olds) {
 		return []int{n}
@@ -97,8 +97,8 @@ func (h *hunk) spots(lines []string, from int, olds []string) []int {
 	return out
 }
 
-// placed is the hunk at line index at, where its old lines are exactly. Where
-// its new ones are around them, an insertion was made before.
+// placed returns the hunk at line index at, where its old lines are exactly. If
+// its new lines are around them, the insertion was made before.
 func (h *hunk) placed(lines []string, at int) placed {
 	olds, news := h.old(), h.new()
 	for k := 0; len(news) > len(olds) && k+len(olds) <= len(news); k++ {
@@ -122,8 +122,7 @@ func (h *hunk) placed(lines []string, at int) placed {
 	return placed{at: at, runs: b.runs}
 }
 
-// fitted places a hunk whose old lines are there in another whitespace or with
-// other typographic marks only.
+// fitted places a hunk whose old lines differ only in whitespace or typographic marks.
 func (h *hunk) fitted(lines []string, from int) (placed, *miss) {
 	olds, news := passageOf(h.old()), passageOf(h.new())
 	text := "the lines of a hunk were not found"
@@ -168,7 +167,7 @@ func (h *hunk) fitted(lines []string, from int) (placed, *miss) {
 	return placed{}, m
 }
 
-// pairs returns for each new line that is not blank which old one it is, or -1.
+// pairs returns for each new line that is not blank the same old line, or -1.
 func (h *hunk) pairs() []int {
 	var out []int
 	j := 0
@@ -187,8 +186,8 @@ func (h *hunk) pairs() []int {
 	return out
 }
 
-// behind returns the index behind the lines that the hunk seeks, and whether
-// they say for sure where to look: each is there only once.
+// behind returns the index after the lines that the hunk seeks, and whether
+// that is certain: each of them occurs only once.
 func (h *hunk) behind(lines []string, pos int) (from int, sure bool, m *miss) {
 	sure = len(h.seek) > 0
 	for _, want := range h.seek {
@@ -199,7 +198,7 @@ func (h *hunk) behind(lines []string, pos int) (from int, sure bool, m *miss) {
 		sure = sure && len(spots) == 1
 		pos = spots[0] + 1
 	}
-	// Some name the line after @@ and begin the hunk with it.
+	// Some patches name the line after @@ and begin the hunk with it.
 	if olds := h.old(); sure && len(olds) > 0 && strip(olds[0]) == strip(lines[pos-1]) {
 		pos--
 	}
@@ -221,7 +220,7 @@ func seekLine(lines []string, pos int, want string) (out []int) {
 	return out
 }
 
-// insertion places a hunk that has only new lines.
+// insertion places a hunk with only new lines.
 func (h *hunk) insertion(lines []string, from, hint int, sure bool) (placed, *miss) {
 	at := len(lines) // added at the end
 	switch {
@@ -248,8 +247,8 @@ func manyHunks(lines []string, spots []int, n int) *miss {
 	return m
 }
 
-// done returns the line where the file already is as the hunk would make it: once,
-// and with a line that the hunk takes away gone.
+// done returns the line where the file already is as after the hunk: exactly
+// one place, and without a line that the hunk removes.
 func (h *hunk) done(lines []string) int {
 	news := h.new()
 	at := nextBlock(lines, 0, news)
@@ -271,8 +270,8 @@ func (h *hunk) done(lines []string) int {
 	return at
 }
 
-// last returns how the file ends where the hunk replaces its last line: a unified
-// diff tells, of others it stays.
+// last returns how the file ends if the hunk replaces its last line: a unified
+// diff states it; otherwise it stays.
 func (h *hunk) last() finalLine {
 	switch {
 	case !h.unified:

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// How new lines are indented where the file's indentation is not old's: only
-// where there is no doubt.
+// This file indents new lines if the file's indentation is not old's: only if
+// there is no doubt.
 
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// depths are the indentations of the new lines, in this order: as they are,
-// where old's are the file's; all shifted by the same; one for one, where each
-// depth is known; shifted, with what is inside brackets set aside; the first
-// line the file's and the rest shifted.
+// depths returns the indentations of the new lines, by the first of these that
+// applies: as they are, if old's are those of the file; all shifted by the
+// same; mapped one to one, if each depth is known; shifted, ignoring lines
+// inside brackets; the first line as in the file and the rest shifted.
 func (f *fitting) depths() ([]string, bool) {
 	given, file := make([]string, len(f.old.lines)), make([]string, len(f.old.lines))
 	same := true
@@ -61,7 +61,7 @@ func (f *fitting) onlyKept() bool {
 	return true
 }
 
-// steady reports whether each depth of old is one depth of the file.
+// steady reports whether each depth of old corresponds to one depth of the file.
 func (f *fitting) steady(given, file []string) bool {
 	if _, ok := shiftOf(given, file, make([]bool, len(given))); ok {
 		return true
@@ -70,7 +70,7 @@ func (f *fitting) steady(given, file []string) bool {
 	return ok
 }
 
-// sameBase reports whether new is known to be indented as old is: they share a
+// sameBase reports whether new is certainly indented like old: they share a
 // line, or begin at the same depth.
 func (f *fitting) sameBase() bool {
 	for _, j := range f.pairs {
@@ -81,8 +81,8 @@ func (f *fitting) sameBase() bool {
 	return len(f.new.lines) == 0 || indentOf(f.new.lines[0]) == indentOf(f.old.lines[0])
 }
 
-// outsideBrackets reports whether no line that is new begins inside brackets:
-// the shift of the lines around tells nothing about those.
+// outsideBrackets reports whether no new line begins inside brackets: the shift
+// of the other lines does not apply there.
 func (f *fitting) outsideBrackets() bool {
 	inside, _ := inBrackets(f.new.lines)
 	for t, j := range f.pairs {
@@ -93,8 +93,8 @@ func (f *fitting) outsideBrackets() bool {
 	return true
 }
 
-// flattened reports whether new lost what tells its depths apart: a line that
-// opens a block, and the next no deeper, all of them alike.
+// flattened reports whether new lost its indentation: a line opens a block and
+// the next one is no deeper, for all lines.
 func (f *fitting) flattened() bool {
 	opens := false
 	for t, l := range f.new.lines {
@@ -109,8 +109,9 @@ func (f *fitting) flattened() bool {
 	return opens
 }
 
-// flat reports whether all new lines have this depth. One line of old says
-// nothing of another: the rest of new may have been copied with the file's.
+// flat reports whether all new lines have this depth. One line of old is not
+// enough evidence: the rest of new may have been copied with the file's
+// indentation.
 func (f *fitting) flat(depth string) bool {
 	for _, l := range f.new.lines {
 		if indentOf(l) != depth {
@@ -120,8 +121,8 @@ func (f *fitting) flat(depth string) bool {
 	return true
 }
 
-// shift is what stands before every line's indentation in the file and not in
-// old, or in old and not in the file.
+// shift is a prefix of every indentation that only the file has (add) or only
+// old has (drop).
 type shift struct{ add, drop string }
 
 func (s shift) of(depth string) (string, bool) {
@@ -129,7 +130,7 @@ func (s shift) of(depth string) (string, bool) {
 	return s.add + rest, ok
 }
 
-// shiftOf returns the one shift of all lines that are not set aside.
+// shiftOf returns the common shift of all lines that are not ignored.
 func shiftOf(given, file []string, aside []bool) (s shift, ok bool) {
 	for j := range given {
 		if aside[j] {
@@ -151,8 +152,8 @@ func shiftOf(given, file []string, aside []bool) (s shift, ok bool) {
 	return s, ok
 }
 
-// shifted shifts the new lines. A depth that mixes tabs and spaces must be one
-// that the file has there.
+// shifted shifts the new lines. A depth that mixes tabs and spaces must occur
+// in the file there.
 func (f *fitting) shifted(s shift, news, file []string) ([]string, bool) {
 	out := make([]string, len(news))
 	for t, d := range news {
@@ -167,7 +168,7 @@ func (f *fitting) shifted(s shift, news, file []string) ([]string, bool) {
 	return out, true
 }
 
-// depthMap maps old's depths to the file's, where that is one for one and in
+// depthMap maps old's depths to the file's, if the mapping is one to one and in
 // the same order.
 func depthMap(given, file []string) (map[string]string, bool) {
 	known := map[string]string{}
@@ -182,7 +183,7 @@ func depthMap(given, file []string) (map[string]string, bool) {
 			if a == b {
 				continue
 			}
-			// One is the beginning of the other, in both.
+			// One is a prefix of the other, in both.
 			if !(strings.HasPrefix(a, b) && strings.HasPrefix(x, y) || strings.HasPrefix(b, a) && strings.HasPrefix(y, x)) || x == y {
 				return nil, false
 			}
@@ -196,7 +197,8 @@ func (f *fitting) oneForOne(given, file, news []string) ([]string, bool) {
 	if !ok {
 		return nil, false
 	}
-	// The first line may have lost its indentation: its depth is not that of another line.
+	// The first line may have lost its indentation, so that its depth is not
+	// that of another line.
 	lost := given[0] == "" && !slices.Contains(given[1:], "")
 	out := make([]string, len(news))
 	for t, d := range news {
@@ -209,13 +211,13 @@ func (f *fitting) oneForOne(given, file, news []string) ([]string, bool) {
 	return out, true
 }
 
-// firstLost is for texts that lost the indentation of their first line, old
-// and new alike, while the rest is shifted.
+// firstLost handles texts in which old and new both lost the indentation of
+// their first line, while the rest is shifted.
 func (f *fitting) firstLost(given, file, news []string) ([]string, bool) {
 	if len(given) < 2 || len(news) == 0 || given[0] != "" || news[0] != "" || file[0] == "" {
 		return nil, false
 	}
-	// The rest of new is indented as the rest of old is.
+	// The rest of new is indented like the rest of old.
 	tied := len(news) == 1 || news[1] == given[1]
 	for t := 1; t < len(news); t++ {
 		tied = tied || f.pairs[t] > 0
@@ -239,8 +241,8 @@ func (f *fitting) firstLost(given, file, news []string) ([]string, bool) {
 }
 
 // inBrackets reports which lines begin inside round or square brackets, where
-// indentation has no meaning, and whether any does. It returns nil where
-// quotes or comments make that uncertain.
+// indentation has no meaning, and whether any does. It returns nil if quotes or
+// comments make that uncertain.
 func inBrackets(lines []string) ([]bool, bool) {
 	out := make([]bool, len(lines))
 	var open []byte
@@ -277,8 +279,8 @@ func inBrackets(lines []string) ([]bool, bool) {
 
 func bracketed(l string) bool { return strings.ContainsAny(l, "()[]{}") }
 
-// unquoted is a line without its quoted parts; ok is false where quotes do not
-// pair, or where a comment may follow.
+// unquoted returns a line without its quoted parts; ok is false if quotes do
+// not match, or if a comment may follow.
 func unquoted(l string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(l); i++ {

@@ -12,19 +12,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Where the paths of a command line lead. The words alone do not show it: a
-// link on the way, one that an earlier command of the line makes, a pattern, a
-// search of a whole folder. This looks at the disk and says what it finds; it
-// judges nothing (SPEC 16.3, 16.8).
+// This file finds where the paths of a command line lead. The words alone do
+// not show it: there may be a link in the path, one that an earlier command of
+// the line makes, a pattern, or a search of a whole folder. It reads the disk
+// and reports; it judges nothing (SPEC 16.3, 16.8).
 
-// Bounds of what is looked at for one command line. What is beyond them is
-// said to be unknown.
+// Limits for one command line. What exceeds them is reported as unknown.
 const (
 	maxSteps   = 16_384 // components of paths
 	maxEntries = 50_000 // entries of folders
-	maxLands   = 64     // places that are told
-	maxLinks   = 40     // links of one path, as the kernel has it
-	maxCopies  = 8      // copies of copies that one path goes through
+	maxLands   = 64     // places that are reported
+	maxLinks   = 40     // links of one path, as in the kernel
+	maxCopies  = 8      // copies of copies that one path may go through
 	maxMade    = 512    // places where the line may make a link
 )
 
@@ -32,30 +31,30 @@ const (
 type ground struct {
 	files tool.Files
 	root  string
-	made  map[string][]node // what the line may put at a place
+	made  map[string][]node // what the line may create at a place
 	count int
-	// gone are places that the line takes something away from, so that what is
-	// a folder now may be none any more; lost: any place.
+	// gone are places from which the line removes something, so that a folder
+	// may no longer be there; lost: any place.
 	gone map[string]bool
 	lost bool
 	// wild is the first command that may make links anywhere, -1 for none;
-	// ordered: the line runs its commands one after the other, each once.
+	// ordered: the line runs its commands in order, each once.
 	wild    int
 	ordered bool
 	by      string // the program of wild
 	steps   int
 	entries int
-	cur     int // the command that is looked at
+	cur     int // the current command
 	out     []tool.Landing
 }
 
-// node is something that the line may put at a place.
+// node is something that the line may create at a place.
 type node struct {
 	link string // a symbolic link with this target
-	hard string // a further name of this file
-	copy string // what is at this place, with all below it
-	any  bool   // what cannot be told
-	by   int    // the command that does; its own paths mean what was there before
+	hard string // another name of this file
+	copy string // what is at this place, with everything below it
+	any  bool   // unknown
+	by   int    // the command that creates it; in its own paths the old state holds
 }
 
 // landings returns where the paths of a parsed line lead.
@@ -65,7 +64,7 @@ func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.
 		g.cur = i
 		g.removes(c)
 	}
-	for range 3 { // a link may lie behind one that the line makes
+	for range 3 { // a link may be in a path that another link of the line leads to
 		for i, c := range cmds {
 			g.cur = i
 			g.makes(i, c)
@@ -78,8 +77,8 @@ func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.
 	return g.out
 }
 
-// sequential reports whether a line surely runs its commands in the order in
-// which they stand: no loop, no function, no pipe, nothing in the background.
+// sequential reports whether a line certainly runs its commands in their
+// written order: no loop, no function, no pipe, nothing in the background.
 func sequential(line string) bool {
 	if strings.ContainsAny(line, "|({`") {
 		return false
@@ -104,8 +103,8 @@ func (g *ground) command(i int, c shellsyntax.Command, line []shellsyntax.Comman
 		g.word(i, c, w, use{follow: true, name: !command.ShowsContent(name)})
 	}
 	for _, w := range e.Writes {
-		// A link that ln and mv put there is replaced, not followed; what is a
-		// folder is seen to by into.
+		// A link at the target of ln and mv is replaced, not followed; into
+		// handles targets that are folders.
 		g.word(i, c, w, use{write: true, follow: !command.ReplacesLink(name)})
 	}
 	for _, w := range e.Removes {
@@ -116,7 +115,7 @@ func (g *ground) command(i int, c shellsyntax.Command, line []shellsyntax.Comman
 		g.searches(c, line, name)
 	case e.Kind == command.Writes:
 		g.into(i, c)
-	case name != "git" && len(c.Words) > 1: // git follows no link on the way
+	case name != "git" && len(c.Words) > 1: // git follows no link in a path
 		g.given(i, c)
 	}
 }
@@ -124,8 +123,8 @@ func (g *ground) command(i int, c shellsyntax.Command, line []shellsyntax.Comman
 // use is what a command does with a path.
 type use struct {
 	write, maybe bool
-	follow       bool // a link that the path itself is, too
-	name         bool // only that it is there is shown
+	follow       bool // also a link at the end of the path
+	name         bool // only its existence is shown
 }
 
 // word adds where one word leads.
@@ -148,8 +147,8 @@ func (g *ground) word(i int, c shellsyntax.Command, w shellsyntax.Word, u use) {
 
 func (g *ground) wildAt(i int) bool { return g.wild >= 0 && (!g.ordered || g.wild < i) }
 
-// path adds where one path leads. matched: a pattern stands for it, so that
-// nothing else tells its name.
+// path adds where one path leads. matched: a pattern stands for it, so nothing
+// else shows its name.
 func (g *ground) path(named string, u use, matched bool) {
 	lands, known := g.lands(named, u.follow)
 	if !known {
@@ -191,8 +190,8 @@ func (g *ground) add(l tool.Landing) {
 	}
 }
 
-// rawPaths puts a word behind every folder that its command may run in, as the
-// kernel will read it: ".." is not taken away.
+// rawPaths joins a word with every folder that its command may run in, as the
+// kernel reads it: ".." is kept.
 func rawPaths(c shellsyntax.Command, w shellsyntax.Word) []string {
 	t := w.Text
 	if !w.Known && !w.Glob || t == "" {
@@ -216,15 +215,15 @@ func linked(real string) bool {
 	return err == nil && info.Mode().IsRegular() && hardLinks(info) > 1
 }
 
-// spot is a place on the way: cur, which holds what is at of on the disk.
+// spot is a place in the walk: cur. Below at, the content is what is at of on the disk.
 type spot struct {
 	cur    string
-	at, of string // below at the disk is to be read at of; at "" for nowhere
+	at, of string // what is below at is read at of; of is "" for nowhere
 	links  int
 	copies int
 }
 
-// disk is where a path's content is to be looked at.
+// disk returns where a path's content is on the disk.
 func (s spot) disk(p string) string {
 	if s.at == "" {
 		return p
@@ -247,7 +246,7 @@ func (g *ground) lands(named string, follow bool) (out []string, known bool) {
 	return out, known
 }
 
-// holds returns the folders on the disk whose content may be found at a path.
+// holds returns the folders on the disk whose content may be at a path.
 func (g *ground) holds(named string) (out []string) {
 	ends, _ := g.ends(named, true)
 	for _, e := range ends {
@@ -279,7 +278,7 @@ func (g *ground) ends(named string, follow bool) (out []spot, known bool) {
 				return
 			}
 			if s.links > maxLinks {
-				return // the kernel gives up, too: nothing is there
+				return // the kernel stops here too: there is nothing
 			}
 			dir, next := s.cur, path.Join(s.cur, name)
 			places := g.made[next]
@@ -333,8 +332,7 @@ func (g *ground) ends(named string, follow bool) (out []spot, known bool) {
 	return out, known
 }
 
-// behindCopies adds to what may be at a place what may be where it was copied
-// or moved from.
+// behindCopies adds, for places that may be copies, what may be at their sources.
 func (g *ground) behindCopies(nodes []node) []node {
 	for i := 0; i < len(nodes) && len(nodes) < maxMade; i++ {
 		if nodes[i].copy == "" {
@@ -350,7 +348,7 @@ func (g *ground) behindCopies(nodes []node) []node {
 }
 
 // harmlessDevice reports whether a path is a device that anyone may read or
-// write without anything being lost or told.
+// write without losing or revealing anything.
 func harmlessDevice(p string, write bool) bool {
 	return command.SafeDevice(p) || !write && command.SafeSource(p)
 }

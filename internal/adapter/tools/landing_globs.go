@@ -11,14 +11,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// What a pattern stands for on this disk. Of all that matches only what its
-// folder does not show is told: links, and files that look like secrets.
+// This file finds what a pattern matches on this disk. Of the matches it
+// reports only those that need judgement: links, and files that look like
+// secrets.
 
-// entry is what a folder holds.
+// entry is an entry of a folder.
 type entry struct {
 	at    string // with the folder's path
 	mode  fs.FileMode
-	moved bool // the folder is elsewhere than its path tells
+	moved bool // the folder is not where its path shows
 }
 
 func (e entry) link() bool { return e.mode&fs.ModeSymlink != 0 }
@@ -37,9 +38,9 @@ func (g *ground) pattern(named string, u use) {
 	}
 }
 
-// matches lists the paths that a pattern stands for and want wants; ok is false
-// where there are too many to look at. Patterns are read as widely as any
-// option of the shell does.
+// matches lists the matches of a pattern that want accepts; ok is false if
+// there are too many to read. Patterns are read as widely as any option of the
+// shell does.
 func (g *ground) matches(named string, want func(entry) bool) (out []string, ok bool) {
 	parts := strings.Split(strings.Trim(named, "/"), "/")
 	var into func(dir string, i int) bool
@@ -82,8 +83,9 @@ func (g *ground) matches(named string, want func(entry) bool) (out []string, ok 
 	return out, into("", 0)
 }
 
-// single reports whether a path without a pattern is wanted. One that is not
-// there yet may be where a command writes: its mode is 0, as a file's.
+// single reports whether want accepts a path without a pattern. A path that
+// does not exist yet may be where a command writes: its mode is 0, that of a
+// file.
 func (g *ground) single(p string, want func(entry) bool) bool {
 	e := entry{at: p}
 	if info, err := os.Lstat(p); err == nil {
@@ -95,8 +97,8 @@ func (g *ground) single(p string, want func(entry) bool) bool {
 	return want(e)
 }
 
-// list returns the entries of a folder: those that are there, and those that the
-// line makes.
+// list returns the entries of a folder: the existing ones, and those that the
+// line creates.
 func (g *ground) list(dir string) (out []entry, ok bool) {
 	ends, known := g.ends(dir+"/", true)
 	for _, end := range ends {
@@ -118,12 +120,12 @@ func (g *ground) list(dir string) (out []entry, ok bool) {
 	return out, known
 }
 
-// readDir reads a folder, without a look at each file; more reports whether it, or
-// what was read so far, is too large.
+// readDir reads a folder's names, without opening the files; more reports
+// whether the folder, or the total so far, is too large.
 func (g *ground) readDir(dir string) (ents []fs.DirEntry, more bool) {
 	f, err := os.OpenFile(dir, openFolder, 0)
 	if err != nil {
-		return nil, false // nothing is there for the command either
+		return nil, false // there is nothing for the command either
 	}
 	defer f.Close()
 	ents, _ = f.ReadDir(maxEntries - g.entries + 1)
@@ -131,7 +133,7 @@ func (g *ground) readDir(dir string) (ents []fs.DirEntry, more bool) {
 	return ents, g.entries > maxEntries
 }
 
-// given adds what a command that may do anything is given.
+// given adds the arguments of a command that may do anything.
 func (g *ground) given(i int, c shellsyntax.Command) {
 	for _, w := range c.Words[1:] {
 		u := use{write: true, maybe: true, follow: true}
@@ -145,8 +147,8 @@ func (g *ground) given(i int, c shellsyntax.Command) {
 	}
 }
 
-// partsOf returns what in a word may be a path: itself, what follows a "=" and
-// the like, and what follows the letter of an option.
+// partsOf returns the parts of a word that may be a path: itself, the part
+// after "=" and the like, and the part after the letter of an option.
 func partsOf(t string) []string {
 	if strings.ContainsAny(t, " \n\t") || len(t) > 4096 {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// What a command line may make into a link before another of its commands uses
-// it: ln, and what takes links along as they are. Which of its commands ran, and
-// how often, is not known; so each place may hold what is there and all that
-// the line may put there.
+// This file handles links that a command line makes before another of its
+// commands uses them: by ln, and by commands that copy links unchanged. Which
+// commands run, and how often, is not known. So each place may have its present
+// content and everything that the line may create there.
 
-// makes notes what a command may put where.
+// makes records what a command may create.
 func (g *ground) makes(i int, c shellsyntax.Command) {
 	if len(c.Words) == 0 {
 		return
@@ -27,7 +27,7 @@ func (g *ground) makes(i int, c shellsyntax.Command) {
 	}
 }
 
-// removes notes which places a command takes something away from.
+// removes records from which places a command removes something.
 func (g *ground) removes(c shellsyntax.Command) {
 	words, anything := command.TakesAway(c)
 	g.lost = g.lost || anything
@@ -40,7 +40,7 @@ func (g *ground) removes(c shellsyntax.Command) {
 	}
 }
 
-// takenAway reports whether what is at a path, or above it, may be gone.
+// takenAway reports whether the line may remove a path or a folder above it.
 func (g *ground) takenAway(p string) bool {
 	for _, real := range g.places(strings.TrimRight(p, "/"), false) {
 		for ; real != "/" && real != "."; real = path.Dir(real) {
@@ -58,7 +58,7 @@ func (g *ground) anywhere(i int, by string) {
 	}
 }
 
-// copies notes what a command that links, copies or moves puts where.
+// copies records what a command that links, copies or moves creates.
 func (g *ground) copies(i int, c shellsyntax.Command, k command.Copying) {
 	for _, dst := range k.Dst {
 		tos := rawPaths(c, dst)
@@ -74,7 +74,7 @@ func (g *ground) copies(i int, c shellsyntax.Command, k command.Copying) {
 	}
 }
 
-// puts notes what one operand may become at a target.
+// puts records what one operand may become at a target.
 func (g *ground) puts(c shellsyntax.Command, k command.Copying, src shellsyntax.Word, to string) {
 	if !src.Known {
 		for _, from := range rawPaths(c, src) {
@@ -110,11 +110,11 @@ func (g *ground) puts(c shellsyntax.Command, k command.Copying, src shellsyntax.
 	}
 }
 
-// putAs notes what may come to a target, or into the folder that it is.
+// putAs records what may be created at a target, or inside it if it is a folder.
 func (g *ground) putAs(to, from string, replaces bool, n node) {
 	base := path.Base(from)
 	if strings.HasSuffix(from, "/") || base == "." || base == ".." || base == "/" {
-		// What is in it comes into the folder.
+		// The source goes into the folder.
 		for _, d := range g.places(to, true) {
 			g.note(d, n)
 		}
@@ -134,7 +134,7 @@ func (g *ground) putAs(to, from string, replaces bool, n node) {
 	}
 }
 
-// put notes what may come to the very place that a path names.
+// put records what may be created at exactly the place that a path names.
 func (g *ground) put(to string, n node) {
 	for _, p := range g.places(to, false) {
 		g.note(p, n)
@@ -162,9 +162,9 @@ func (g *ground) note(at string, n node) {
 	g.made[at] = append(g.made[at], n)
 }
 
-// into adds where a command that links, copies or moves writes: into a folder,
-// what is there of that name may be a link. A hard link lends the right to
-// change what it names.
+// into adds where a command that links, copies or moves writes: in a target
+// folder, an entry of that name may be a link. A hard link makes it possible to
+// change the file that it names.
 func (g *ground) into(i int, c shellsyntax.Command) {
 	k, ok := command.CopyingOf(c)
 	if !ok {
@@ -182,7 +182,7 @@ func (g *ground) into(i int, c shellsyntax.Command) {
 	}
 }
 
-// lends adds the file that a hard link will be a further name of.
+// lends adds the file that gets another name by a hard link.
 func (g *ground) lends(_ int, c shellsyntax.Command, src shellsyntax.Word) {
 	for _, from := range rawPaths(c, src) {
 		lands, known := g.lands(from, false)

@@ -9,5 +9,5 @@ import (
 
 const openFolder = os.O_RDONLY
 
-// hardLinks is how many names a file has; it is not known here.
+// hardLinks returns the number of a file's names; it is not known here.
 func hardLinks(fs.FileInfo) int { return 1 }

@@ -13,11 +13,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// Searches of whole folders by a shell (grep -r, rg, git grep, diff -r, and
-// what find or xargs hand to a reader): the files among theirs that look like
-// secrets are told, so that they ask as reading them does (SPEC 4.15). Looking
-// is one reading of folder names, breadth first, without a look at any file;
-// what packages brought (node_modules, vendor) is passed over.
+// This file handles searches of whole folders by a shell command (grep -r, rg,
+// git grep, diff -r, and what find or xargs pass to a reader). It reports the
+// files in them that look like secrets, so that the search asks like reading
+// them (SPEC 4.15). It reads folder names once, breadth first, and no file's
+// content; installed packages (node_modules, vendor) are skipped.
 
 // searches adds the secret-looking files that a command searches.
 func (g *ground) searches(c shellsyntax.Command, line []shellsyntax.Command, name string) {
@@ -86,7 +86,7 @@ func (g *ground) walk(s command.Search, dir, named string) {
 	}
 }
 
-// behind adds what a search that follows links finds behind one.
+// behind adds what a search that follows links finds behind a link.
 func (g *ground) behind(s command.Search, link string, queue *[]string) {
 	for _, real := range g.places(link, true) {
 		switch {
@@ -102,8 +102,8 @@ func (g *ground) behind(s command.Search, link string, queue *[]string) {
 // within reports whether a path is a folder or below it.
 func within(root, p string) bool { return p == root || strings.HasPrefix(p, root+"/") }
 
-// brought reports whether a folder holds what packages brought: the keys in
-// there are those of their tests.
+// brought reports whether a folder contains installed packages: keys in them
+// belong to tests.
 func brought(name string) bool {
 	switch name {
 	case "node_modules", "vendor", ".venv", "venv", "site-packages", ".git", "testdata":
@@ -112,14 +112,14 @@ func brought(name string) bool {
 	return false
 }
 
-// ignored reports whether git ignores a file, for searches that pass over such.
+// ignored reports whether git ignores a file, for searches that skip such files.
 func (g *ground) ignored(p string) bool {
 	entries, err := g.files.List(context.Background(), path.Dir(p))
 	return err == nil && slices.ContainsFunc(entries, func(e tool.Entry) bool { return e.Name == path.Base(p) && e.Ignored })
 }
 
-// unbroken is command.Unbroken for a workspace: one reading of the names below,
-// bounded as every look at a command line is.
+// unbroken is command.Unbroken for a workspace: it reads the names below once,
+// within the limits of this file.
 func unbroken(files tool.Files) command.Unbroken {
 	if files == nil {
 		return nil
@@ -145,8 +145,8 @@ func unbroken(files tool.Files) command.Unbroken {
 	}
 }
 
-// plainBelow reports whether every folder below one, and every file there whose
-// name matches, has a name that xargs takes for one word.
+// plainBelow reports whether every folder below one, and every matching file in
+// it, has a name that xargs does not split.
 func (g *ground) plainBelow(dir, pattern string) bool {
 	for queue := []string{dir}; len(queue) > 0; queue = queue[1:] {
 		ents, more := g.readDir(queue[0])

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// openFolder opens nothing but a folder, so that a FIFO does not hang.
+// openFolder opens only folders, so that a FIFO does not block.
 const openFolder = os.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NONBLOCK
 
-// hardLinks is how many names a file has.
+// hardLinks returns the number of a file's names.
 func hardLinks(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Nlink)

@@ -73,8 +73,8 @@ func listing(e tool.Entry) string {
 	return name + "\n"
 }
 
-// oneLine keeps a name with control characters or invalid UTF-8 from looking
-// like several entries.
+// oneLine escapes control characters and invalid UTF-8, so that a name does not
+// look like several entries.
 func oneLine(name string) string {
 	for _, r := range name {
 		if r < ' ' || r == 0x7f || r == 0xFFFD {

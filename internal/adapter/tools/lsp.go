@@ -13,29 +13,30 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// What the tools of language servers share. They see the workspace through
-// Env.Files as every tool does: a server only says where to look, and what
-// should be written.
+// This file has what the tools of language servers share. They access the
+// workspace through Env.Files like every tool: a server only returns places and
+// proposed contents.
 
 // spotLimit is how many places are listed.
 const spotLimit = 200
 
-// codePlan is how long a server may take to say what a call would write, before
-// the call is judged. No interrupt reaches that wait, so it is short: one that
-// still reads its project is asked again by the model's next call.
+// codePlan is how long a server may take to compute what a call would write,
+// before the call is judged. No interrupt ends that wait, so it is short: a
+// server that is still reading its project is asked again by the model's next
+// call.
 const codePlan = 8 * time.Second
 
-// Lsp are the tools of language servers, for a session that has such.
+// Lsp returns the tools of language servers, for a session that has some.
 func Lsp() []tool.Tool {
 	return []tool.Tool{LspDefinition(), LspReferences(), LspHover(), LspSymbols(), LspDiagnostics(), LspCompletion(), LspRename(), LspCodeAction()}
 }
 
-// codeAt is where the arguments point.
+// codeAt returns the place that the arguments name.
 func codeAt(path string, line, column int, symbol string) tool.CodeAt {
 	return tool.CodeAt{Path: path, Line: line, Column: column, Symbol: symbol}
 }
 
-// codePlace makes the path of a place one of the workspace, as it is judged.
+// codePlace resolves the path of a place in the workspace.
 func codePlace(env tool.Env, at tool.CodeAt) (tool.CodeAt, error) {
 	if at.Path == "" || env.Files == nil {
 		return at, nil
@@ -92,7 +93,7 @@ func asked(ctx context.Context, env tool.Env, at tool.CodeAt, ask func(tool.Code
 	return r, nil
 }
 
-// quoter shows lines of files, each file read once.
+// quoter shows lines of files and reads each file once.
 type quoter struct {
 	env   tool.Env
 	files map[string]sourceLines
@@ -106,8 +107,8 @@ type sourceLines struct {
 
 func newQuoter(env tool.Env) *quoter { return &quoter{env: env, files: map[string]sourceLines{}} }
 
-// line returns a line of a file in the workspace as it is shown; "" where it is
-// not: a file outside, one that looks like a secret, or one that cannot be read.
+// line returns a line of a file in the workspace as it is shown; "" for a file
+// outside, one that looks like a secret, and an unreadable one.
 func (q *quoter) line(ctx context.Context, p string, n int) string {
 	if p == "" || path.IsAbs(p) || strings.Contains(p, ":") || secrets.LooksSecret(p) {
 		return ""
@@ -165,13 +166,13 @@ func spots(ctx context.Context, env tool.Env, found []tool.Spot, what string) to
 		fmt.Fprintf(&b, "[%d more not shown]\n", len(found)-shown)
 	}
 	r := tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: fmt.Sprintf("%s in %s", plural(len(found), what), plural(len(files), "file"))}
-	if len(found) > 0 && found[0].Name == "" { // whole lines, as they are
+	if len(found) > 0 && found[0].Name == "" { // complete lines
 		r.Seen = mergeSeen(q.seen)
 	}
 	return r
 }
 
-// mergeSeen joins spans of lines that follow each other.
+// mergeSeen merges adjacent spans of lines.
 func mergeSeen(spans []tool.Span) []tool.Span {
 	slices.SortStableFunc(spans, func(a, b tool.Span) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
@@ -190,7 +191,7 @@ func mergeSeen(spans []tool.Span) []tool.Span {
 	return out
 }
 
-// DiagnosticLine is a diagnostic in a line.
+// DiagnosticLine formats a diagnostic in one line.
 func DiagnosticLine(d tool.Diagnostic) string {
 	text := fmt.Sprintf("%s:%d:%d: %s: %s", oneLine(d.Path), d.Line, d.Column, d.Severity, strings.Join(strings.Fields(d.Message), " "))
 	if len(text) > lineShown {
@@ -202,9 +203,9 @@ func DiagnosticLine(d tool.Diagnostic) string {
 	return text
 }
 
-// codeWrites is the footprint of a call that writes what a server says. It is
-// worked out from the files as they are, so that the model need not have seen
-// them; should they change until it runs, it is refused.
+// codeWrites is the footprint of a call that writes what a server returns. It
+// is computed from the present files, so the model need not have seen them; if
+// they change before it runs, the call is refused.
 func codeWrites(env tool.Env, at tool.CodeAt, plan func(context.Context, tool.Code, tool.CodeAt) ([]tool.Write, error)) (tool.Footprint, error) {
 	fp, err := codeReads(env, at.Path)
 	if err != nil || env.Code == nil || env.Files == nil {
@@ -220,7 +221,7 @@ func codeWrites(env tool.Env, at tool.CodeAt, plan func(context.Context, tool.Co
 		return fp, failf("the language server is still reading the project: make the same call again")
 	}
 	if err != nil {
-		return fp, nil // the call tells why: nothing will be written
+		return fp, nil // the call reports why; nothing will be written
 	}
 	fp.Derived = true
 	for _, w := range ws {
@@ -238,7 +239,7 @@ func codeWrites(env tool.Env, at tool.CodeAt, plan func(context.Context, tool.Co
 	return fp, nil
 }
 
-// writeCode writes what a server says, and shows what that changed.
+// writeCode writes what a server returned, and shows the changes.
 func writeCode(ctx context.Context, env tool.Env, ws []tool.Write, what string) (tool.Result, error) {
 	if len(ws) == 0 {
 		return tool.Result{Text: what + ": nothing changes", Note: "unchanged"}, nil

@@ -11,7 +11,7 @@ import (
 // completions is how many are listed.
 const completions = 50
 
-// LspCompletion lists what could stand at a place.
+// LspCompletion lists what could be inserted at a place.
 func LspCompletion() tool.Tool {
 	t := tool.New("lsp_completion",
 		"List what could stand at a place, such as the fields and methods after a dot, with their types. Needs path, line and column (the place behind the dot).",

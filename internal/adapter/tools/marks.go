@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// mapped is a text made from another, with where each byte came from.
+// mapped is a text made from another one, with the origin of each byte.
 type mapped struct {
 	text []byte
 	from []int // per byte of text, and one for the end
@@ -19,7 +19,7 @@ func (m *mapped) add(s string, at int) {
 	}
 }
 
-// marks are what typesetting puts in the place of ASCII.
+// marks are the typographic replacements of ASCII characters.
 var marks = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(
 		"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "\u201f", `"`,
@@ -29,7 +29,7 @@ var marks = sync.OnceValue(func() *strings.Replacer {
 
 const noteMarks = "quotes, dashes or spaces of old were typographically different from the file's (“” ’ – and the like)"
 
-// foldMarks is a text with plain marks.
+// foldMarks returns a text with plain marks.
 func foldMarks(s string) mapped {
 	var m mapped
 	fold := marks()
@@ -42,7 +42,7 @@ func foldMarks(s string) mapped {
 }
 
 // sharedMarks replaces old, which is at byte at of a text with plain marks, by
-// text. The ends that the two share are kept as the file has them.
+// text. Their common beginning and end stay as in the file.
 func sharedMarks(m *mapped, at int, old, text string) cut {
 	fold := marks()
 	pre, post := common(old, text)
@@ -50,8 +50,8 @@ func sharedMarks(m *mapped, at int, old, text string) cut {
 	return cut{m.from[at+skip], m.from[at+len(fold.Replace(old))-spare], text[pre : len(text)-post]}
 }
 
-// byMarks matches without telling typographic quotes and dashes from plain
-// ones. What old and new have in common keeps the file's characters.
+// byMarks matches without distinguishing typographic quotes and dashes from
+// plain ones. The common parts of old and new keep the file's characters.
 func (e *edit) byMarks() (replaced, *miss, reason) {
 	plain := marks().Replace(e.old)
 	if ascii(e.in.plain) && plain == e.old {
@@ -88,8 +88,8 @@ func ascii(s string) bool {
 	return true
 }
 
-// common is how many bytes two texts share at the beginning and at the end,
-// without splitting a rune or counting anything twice.
+// common returns the lengths of the common beginning and end of two texts,
+// without splitting a rune and without overlap.
 func common(a, b string) (pre, post int) {
 	n := min(len(a), len(b))
 	for pre < n && a[pre] == b[pre] {

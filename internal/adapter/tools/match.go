@@ -8,46 +8,45 @@ import (
 	"unicode/utf8"
 )
 
-// foldLimit is how large a text may be for inexact matching, bytes.
+// foldLimit is the size limit of a text for inexact matching, in bytes.
 const foldLimit = 8 << 20
 
-// How a replacement finds its place in a file. All of it is on texts; the byte
-// order mark was taken off before.
+// This file finds the place of a replacement in a file. It works on texts
+// without the byte order mark.
 
-// region is lines from..to of a text; to < from is the gap before from.
+// region is lines from..to of a text; if to < from, it is the gap before from.
 type region struct{ from, to int }
 
-// replaced is a replacement that found its place.
+// replaced is a replacement whose place was found.
 type replaced struct {
 	body    string
 	regions []region // what changed, in lines of body
 	count   int
-	already bool   // the text was as it should be
-	at      int    // already: the line
-	note    string // how it was found, where not by an exact match
+	already bool   // the text already was as wanted
+	at      int    // with already: the line
+	note    string // how it was found, if not by an exact match
 }
 
-// miss is why a replacement found no place, and which lines to show.
+// miss is why no place was found, and which lines to show.
 type miss struct {
 	text    string
 	show    []region
-	many    bool // there are several exact places
-	nowhere bool // nothing is known of a place: show what is near
+	many    bool // there are several exact matches
+	nowhere bool // nothing is known of the place: show similar lines
 	olds    []string
 }
 
-// edit is one replacement in a text, its line endings set aside.
+// edit is one replacement in a text, without line endings.
 type edit struct {
 	in        *source
 	old, text string
 	all       bool
-	lines     *page // of in.plain, made at need
+	lines     *page // the lines of in.plain, made when needed
 }
 
-// replace puts text in the place of old: by exact match, else by the same
-// without typographic marks or whitespace looked at, as long as the place is
-// the only one and how text goes there is certain.
-// show reports whether a miss is to show the lines that are near.
+// replace replaces old by text: by an exact match, else ignoring typographic
+// marks or whitespace, if there is only one such place and it is certain how
+// text is inserted there. show reports whether a miss shows similar lines.
 func replace(body, old, text string, all, show bool) (replaced, *miss) {
 	if old == "" {
 		return replaced{}, &miss{text: "old is empty: give the exact text to replace (with a line beside it, to insert)"}
@@ -74,14 +73,15 @@ func replace(body, old, text string, all, show bool) (replaced, *miss) {
 
 const noteEnding = "line endings differed from the given text; the file's were kept"
 
-// find tries the ways to find a place, the surest first.
+// find tries the ways to find a place, the most certain first.
 func (e *edit) find() (replaced, *miss) {
 	if spots := occurrences(e.in.plain, e.old); len(spots) > 0 {
 		return e.exactly(spots)
 	}
 	doubt := reason("")
-	// Where new stands already the edit may have been made, and what is left may
-	// be another place; of a deletion nothing would tell. Only exact text will do.
+	// If new is there already, the edit may have been made, and the match may
+	// be another place; for a deletion nothing would show that. Then only an
+	// exact match is accepted.
 	sure := !blank(e.text) && !strings.Contains(e.in.plain, e.text)
 	if sure && len(e.in.plain) <= foldLimit {
 		for _, way := range []func() (replaced, *miss, reason){e.byMarks, e.byLines} {
@@ -112,7 +112,7 @@ func (e *edit) find() (replaced, *miss) {
 	return replaced{}, e.nowhere(doubt)
 }
 
-// nowhere words that no place was found, and what is in the way.
+// nowhere words that no place was found, and why.
 func (e *edit) nowhere(doubt reason) *miss {
 	m := &miss{nowhere: true, text: "old was not found", olds: strings.Split(strings.TrimSuffix(e.old, "\n"), "\n")}
 	at := -1
@@ -130,7 +130,7 @@ func (e *edit) nowhere(doubt reason) *miss {
 	return m
 }
 
-// exactly replaces old where it is.
+// exactly replaces old at its exact matches.
 func (e *edit) exactly(spots []int) (replaced, *miss) {
 	plain := e.in.plain
 	inside := 0
@@ -162,9 +162,9 @@ func (e *edit) exactly(spots []int) (replaced, *miss) {
 	return e.in.splice(cuts, ""), nil
 }
 
-// newAround returns at which byte of text a place of old is, where text stands
-// around it: an insertion that was made before. -1: it does not. whole is false
-// where text goes on into a longer word there.
+// newAround returns the offset in text of a place of old, if text is around it:
+// an insertion that was made before. -1: it is not. whole is false if text
+// continues in a longer word there.
 func newAround(plain, old, text string, at int) (k int, whole bool) {
 	for from := 0; ; from = k + 1 {
 		i := strings.Index(text[from:], old)
@@ -197,7 +197,7 @@ func cuts(s string, at, n int, is func(rune) bool) bool {
 	return is(before) && is(first) || is(last) && is(after)
 }
 
-// page is the text's lines.
+// page returns the text's lines.
 func (e *edit) page() *page {
 	if e.lines == nil {
 		e.lines = pageOf(plainLines(e.in.plain))
@@ -260,8 +260,8 @@ func apart(places []int, n int) bool {
 	return true
 }
 
-// surrounds returns the solid line at which the new lines stand around a place of
-// old, where new has old's lines among its own; -1: they do not.
+// surrounds returns the solid line at which the new lines are around a place of
+// old, if new contains old's lines; -1: they are not.
 func (p *page) surrounds(s seat, olds, news passage, f fold) int {
 	if len(news.lines) <= len(olds.lines) {
 		return -1
@@ -283,9 +283,9 @@ func (p *page) surrounds(s seat, olds, news passage, f fold) int {
 	return -1
 }
 
-// done returns the line where an edit was made before: where the new text is,
-// once, whole, and tied to old by what the two share. The lines that old had and
-// new has not must be gone, else old may be elsewhere.
+// done returns the line of an edit that was made before: where the new text is,
+// exactly once, complete, and sharing lines with old. The lines that only old
+// had must be gone, or old may be elsewhere.
 func (e *edit) done() int {
 	solid := strings.Join(strings.Fields(e.text), "")
 	if len(solid) < 6 {
@@ -331,7 +331,7 @@ func (e *edit) done() int {
 	for l := range strings.Lines(e.in.plain) {
 		left[strip(l)] = true
 	}
-	// Most of the lines, and the longest.
+	// Most of the lines, and the longest one.
 	stay, longest := 0, ""
 	for _, l := range gone {
 		if left[l] {
@@ -349,9 +349,9 @@ func (e *edit) done() int {
 
 const noteNumbers = "old began its lines with line numbers, which are not part of the file"
 
-// withoutNumbers is the edit without line numbers that were copied with its
-// text, as read shows them: every line of old has one, and they count up; of
-// new every line has one, or none.
+// withoutNumbers returns the edit without line numbers that were copied with
+// its text, as read shows them: every line of old has one, and they count up;
+// of new every line has one, or none.
 func (e *edit) withoutNumbers() (*edit, string) {
 	var b strings.Builder
 	last := 0
@@ -379,7 +379,7 @@ func (e *edit) withoutNumbers() (*edit, string) {
 	return &edit{in: e.in, lines: e.lines, old: b.String(), text: fresh.String(), all: e.all}, noteNumbers
 }
 
-// numberOf takes the number off a line that begins with one and a tab or an
+// numberOf splits off the number of a line that begins with one and a tab or an
 // arrow; -1: it does not.
 func numberOf(line string) (int, string) {
 	t := strings.TrimLeft(line, " ")
@@ -396,8 +396,8 @@ func numberOf(line string) (int, string) {
 	return n, rest
 }
 
-// occurrences lists where old begins in body, overlapping ones too: two
-// readings of one place are not unique.
+// occurrences lists where old begins in body, including overlapping matches:
+// two readings of one place are not unique.
 func occurrences(body, old string) []int {
 	var out []int
 	for from := 0; ; {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// What a refusal shows: the lines that the next edit needs.
+// This file chooses the lines that a refusal shows: those that the next edit needs.
 
 const (
 	// shownSpots is how many of several matches are listed.
 	shownSpots = 100
 	// shownAround is how many matches are shown with the lines around them.
 	shownAround = 12
-	// shortFile is how many lines of a file are shown whole where nothing in it
-	// is like what was sought.
+	// shortFile is the length of files that are shown whole if nothing in them
+	// is similar.
 	shortFile = 60
 )
 
-// ambiguous refuses a text that is in several places, with the lines around
-// each: the next edit can be made unique with them.
+// ambiguous refuses a text that occurs several times, with the lines around
+// each: they help to make the next edit unique.
 func ambiguous(plain string, spots []int) *miss {
 	at := make([]int, len(spots))
 	line, pos := 0, 0
@@ -34,7 +34,7 @@ func ambiguous(plain string, spots []int) *miss {
 	return m
 }
 
-// lineList lists line numbers, given from 0.
+// lineList lists line numbers, counted from 0.
 func lineList(at []int) string {
 	var out []string
 	for i, n := range at {
@@ -49,8 +49,8 @@ func lineList(at []int) string {
 	return strings.Join(out, ", ")
 }
 
-// manyLines shows places of n lines with five lines around each, or three where
-// they are many.
+// manyLines shows places of n lines with five lines around each, or three if
+// there are many.
 func manyLines(lines []string, at []int, n int) *miss {
 	more := 5
 	if len(at) > 4 {
@@ -66,7 +66,7 @@ func manyLines(lines []string, at []int, n int) *miss {
 	return m
 }
 
-// join adds a region behind others, or to the last one where they touch.
+// join adds a region after others, or merges it with the last one if they touch.
 func join(rs []region, r region) []region {
 	if k := len(rs) - 1; k >= 0 && r.from <= rs[k].to+1 {
 		rs[k].to = max(rs[k].to, r.to)
@@ -75,10 +75,10 @@ func join(rs []region, r region) []region {
 	return append(rs, r)
 }
 
-// around are the lines around some bytes of a text.
+// around returns the lines around some bytes of a text.
 func around(plain string, spots []int) []region { return ambiguous(plain, spots).show }
 
-// near returns what the file has where old would most likely be.
+// near returns the lines of the file that are most similar to old.
 func near(plain string, olds []string, text string) *miss {
 	lines := plainLines(plain)
 	m := &miss{text: text}
@@ -100,8 +100,8 @@ func near(plain string, olds []string, text string) *miss {
 	return m
 }
 
-// likely finds the regions of a file that have most of what old has: its lines,
-// and its words, each the more worth the rarer it is in the file.
+// likely finds the regions of a file that have most of old's lines and words,
+// weighted by their rarity in the file.
 func likely(lines, olds []string) []region {
 	want := map[string]bool{}
 	for _, o := range olds {
@@ -126,7 +126,7 @@ func likely(lines, olds []string) []region {
 		}
 		return w
 	}
-	// A window as long as old, and some more for lines that it left out.
+	// A window as long as old, plus some lines that old may have left out.
 	width := len(olds) + min(len(olds)/4+1, 20)
 	first, best := window(lines, have, worth, width, region{})
 	if best == 0 {
@@ -172,13 +172,13 @@ func window(lines []string, have [][]string, worth func(string) float64, width i
 	for from < at && len(have[from]) == 0 {
 		from++
 	}
-	// The window ends at the last line that has something; old may begin later
-	// in it, or end behind it.
+	// The window ends at the last similar line; old may begin later in it, or
+	// end after it.
 	return region{max(1, from+1-3), min(len(lines), max(at, from+width-1)+1+3)}, best
 }
 
-// tokens are a line's words of two characters and more, and the whole of it
-// behind a newline. Very long lines are looked at in their beginning.
+// tokens returns a line's words of at least two characters, and the whole line
+// after a newline. Only the beginning of very long lines is used.
 func tokens(l string) []string {
 	l = l[:min(len(l), 1000)]
 	out := strings.FieldsFunc(l, func(r rune) bool {

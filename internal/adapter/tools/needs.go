@@ -14,10 +14,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// This file is how a model learns what the sandbox refused a command, and asks
-// for it: in the words of a refusal, as "needs" of the next call (SPEC 16.12).
+// This file tells a model what the sandbox refused a command, and lets it ask
+// for that access: with the words of a refusal, as "needs" of the next call
+// (SPEC 16.12).
 
-// addNeeds adds to a footprint what a call needs besides.
+// addNeeds adds a call's needs to its footprint.
 func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
 	for _, n := range needs {
 		act, what, _ := strings.Cut(strings.TrimSpace(n), " ")
@@ -45,7 +46,7 @@ func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
 	return nil
 }
 
-// neededPath is where a path that is needed leads.
+// neededPath returns where a needed path leads.
 func neededPath(env tool.Env, p string) (string, error) {
 	if rest, ok := strings.CutPrefix(p, "~/"); ok {
 		p = filepath.Join(os.Getenv("HOME"), rest)
@@ -63,8 +64,8 @@ func neededPath(env tool.Env, p string) (string, error) {
 	return clean, nil
 }
 
-// withRefused adds to a result what the sandbox did to the command. It stands
-// last, where no command can print.
+// withRefused adds to a result what the sandbox did to the command. It is the
+// last line, which no command can print.
 func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
 	r.Refused = blamed(ran)
 	if note := refusedNote(ran, cmds); note != "" {
@@ -76,8 +77,7 @@ func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.R
 // refusedShown is how many refusals of a command are told.
 const refusedShown = 5
 
-// refusedNote tells what the sandbox refused a command, "" where that is
-// nothing that is known.
+// refusedNote describes what the sandbox refused a command, "" if nothing is known.
 func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 	var out []string
 	if ran.Stopped != "" {
@@ -109,9 +109,8 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 	return strings.Join(out, "\n")
 }
 
-// blamed is what of the refusals a command may have failed by, the first of it.
-// What programs keep of their own in a home folder counts where the command's
-// output names it.
+// blamed returns the refusals that may be why a command failed. A program's own
+// files in a home folder count only if the command's output names them.
 func blamed(ran tool.Ran) []process.Refusal {
 	if ran.Exit == nil || *ran.Exit == 0 || ran.TimedOut || ran.Stopped != "" {
 		return nil
@@ -122,9 +121,9 @@ func blamed(ran tool.Ran) []process.Refusal {
 	return out[:min(len(out), refusedShown)]
 }
 
-// incidental reports whether a refusal is one of what programs keep of their own
-// in a home folder (counters, histories, caches): of a command that ended well
-// it is not worth a word.
+// incidental reports whether a refusal is about a program's own files in a home
+// folder (counters, histories, caches): after a successful command it is not
+// reported.
 func incidental(r process.Refusal) bool {
 	home := os.Getenv("HOME")
 	rest, ok := strings.CutPrefix(r.What, home+"/.")

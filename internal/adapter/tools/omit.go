@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// Models leave text out and put a placeholder in its place, such as
-// "// ... existing code ..." or "(rest of methods ...)". Written to a file, it
-// deletes what it stands for.
+// Models omit text and write a placeholder instead, such as "// ... existing
+// code ..." or "(rest of methods ...)". Written to a file, it would delete the
+// omitted text.
 
-// placeholder is a whole line that is a comment or in parentheses, has an
-// ellipsis, and means that something was left out.
+// placeholder matches a whole line that is a comment or in parentheses, has an
+// ellipsis, and means that something was omitted.
 var placeholder = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		dots  = `(?:\.{3,}|…)`
@@ -27,8 +27,8 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:(?://+|#+|--|;+|%+|/\*+|\{/\*|<!--|\*)\s*` + inner + `\s*(?:\*/\}?|-->)?|\(\s*` + inner + `\s*\))\s*$`)
 })
 
-// omission returns a line of a new text that is a placeholder and no line of the
-// old one.
+// omission returns a line of a new text that is a placeholder and not a line of
+// the old one.
 func omission(old, text string) (string, bool) {
 	if !strings.Contains(text, "...") && !strings.Contains(text, "…") {
 		return "", false

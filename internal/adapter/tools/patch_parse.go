@@ -10,7 +10,7 @@ import (
 )
 
 // parseBlocks reads the *** Begin Patch form. A patch without its end was cut
-// off: what it would have gone on to say is not known.
+// off, and the rest is unknown.
 func parseBlocks(text string) ([]patchFile, error) {
 	r := blockReader{lines: strings.Split(strings.TrimRight(begun(text), " \t\n"), "\n")}
 	for i, l := range r.lines {
@@ -18,7 +18,7 @@ func parseBlocks(text string) ([]patchFile, error) {
 		done, err := false, error(nil)
 		switch {
 		case strings.HasPrefix(l, "*** "):
-			r.blanks = 0 // blank lines before a marker belong to nothing
+			r.blanks = 0 // blank lines before a marker are ignored
 			done, err = r.block(l)
 		case strings.TrimSpace(l) == "" && (r.h == nil || l == "" || i+1 == len(r.lines)):
 			r.blanks++
@@ -41,8 +41,8 @@ func parseBlocks(text string) ([]patchFile, error) {
 	return nil, failf("the patch does not end with *** End Patch: it was cut off, and nothing was written; send it whole, or in several smaller ones")
 }
 
-// begun is a patch from its first line on. Where all of it is indented as that
-// line is, the indentation goes.
+// begun returns a patch from its first line on. If all of it is indented like
+// that line, the indentation is removed.
 func begun(text string) string {
 	head, _, ok := strings.Cut(text, "*** Begin Patch")
 	if !ok {
@@ -75,11 +75,11 @@ type blockReader struct {
 	files  []patchFile
 	f      *patchFile
 	h      *hunk
-	blanks int // lines without anything, which may belong to what follows
+	blanks int // blank lines, which may belong to what follows
 }
 
-// marker takes the spaces before a marker away. A line of a hunk may look like
-// one: it is one only where nothing else makes sense.
+// marker removes the spaces before a marker. A line of a hunk may look like
+// one: it counts as a marker only if nothing else makes sense.
 func (r *blockReader) marker(i int, l string) string {
 	t := strings.TrimSpace(l)
 	if t == l || !strings.HasPrefix(t, "*** ") && !strings.HasPrefix(t, "@@") {
@@ -177,7 +177,7 @@ func (r *blockReader) line(l string) error {
 	if r.h == nil || r.h.end {
 		r.open()
 	}
-	for ; r.blanks > 0; r.blanks-- { // blank context lines whose space was lost
+	for ; r.blanks > 0; r.blanks-- { // blank context lines that lost their space
 		r.h.lines = append(r.h.lines, hunkLine{' ', ""})
 	}
 	switch l[0] {
@@ -194,8 +194,8 @@ func (r *blockReader) open() {
 	r.h = &r.f.hunks[len(r.f.hunks)-1]
 }
 
-// seekOf is the line to look behind that follows @@. Numbers there are habit,
-// and rarely right; dots stand for nothing.
+// seekOf returns the line to find first, which follows @@. Line numbers there
+// are usually wrong and ignored; dots mean nothing.
 func seekOf(rest string) string {
 	rest = strings.TrimSpace(rest)
 	if strings.HasPrefix(rest, "-") && strings.Contains(rest, "@@") {
@@ -249,8 +249,8 @@ func (r *blockReader) block(l string) (done bool, err error) {
 	return false, fmt.Errorf("%q is not known", l)
 }
 
-// parseUnified reads a unified diff, with git's extensions. Counts in its
-// headers are set right first: models miscount.
+// parseUnified reads a unified diff, with git's extensions. The counts in its
+// headers are corrected first: models miscount.
 func parseUnified(text string) ([]patchFile, error) {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
@@ -307,7 +307,7 @@ func fromGit(p *gitdiff.File, prefixed bool) (patchFile, error) {
 			h.lines = append(h.lines, hunkLine{l.Op.String()[0], text})
 		}
 		if t.OldLines == 0 {
-			h.at++ // "-5,0" is behind line 5
+			h.at++ // "-5,0" is after line 5
 		}
 		f.hunks = append(f.hunks, h)
 	}
@@ -329,8 +329,8 @@ func stripPrefix(p string) string {
 	return p
 }
 
-// recount rewrites the @@ headers of a diff so that their counts are those of
-// the lines below, and puts the space of blank lines in hunks back. cut tells
+// recount rewrites the @@ headers of a diff so that their counts match the
+// lines below, and restores the space of blank lines in hunks. cut reports
 // where the diff seems to end too soon.
 func recount(text string) (out, cut string) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -398,8 +398,8 @@ func parseRange(s string) (at, n int) {
 	return max(at, 0), n
 }
 
-// hunkBody takes the lines of a hunk and sets the header's counts. The hunk
-// goes on while lines look like it, beyond a count that is wrong.
+// hunkBody collects the lines of a hunk and sets the header's counts. The hunk
+// continues while lines look like it, beyond a wrong count.
 func hunkBody(lines []string, i int, h *header) ([]string, int) {
 	var body []string
 	olds, news := 0, 0
@@ -414,7 +414,7 @@ func hunkBody(lines []string, i int, h *header) ([]string, int) {
 			continue
 		case l == "":
 			if full {
-				break // the blank line behind the last hunk
+				break // the blank line after the last hunk
 			}
 			body = append(body, " ")
 			olds, news = olds+1, news+1

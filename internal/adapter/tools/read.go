@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// imageLimit is the largest image a model is sent, bytes.
+// imageLimit is the size limit of an image for a model, in bytes.
 const imageLimit = 5 << 20
 
 type readFile struct {
@@ -165,7 +165,7 @@ func (r *reader) file(ctx context.Context, in readFile) error {
 	return nil
 }
 
-// quirks tells what the lines do not show.
+// quirks reports what the lines do not show.
 func (r *reader) quirks(text string, marked bool) {
 	var q []string
 	if crlf, lf := endings(text); crlf > 0 && lf == 0 {
@@ -208,7 +208,7 @@ func (r *reader) part(ctx context.Context, in readFile, from int) error {
 	return nil
 }
 
-// show writes header and lines, as many as fit, and says what was left out.
+// show writes a header and as many lines as fit, and reports what was left out.
 func (r *reader) show(f tool.File, ls []string, from, total int) int {
 	var body strings.Builder
 	n, seen := numbered(&body, ls, from, max(r.room-len(f.Path)-200, lineShown+100), tool.Span{Path: f.Path, Hash: f.Hash})
@@ -218,8 +218,8 @@ func (r *reader) show(f tool.File, ls []string, from, total int) int {
 	}
 	r.lines += n
 	r.seen = append(r.seen, seen...)
-	// Outside the workspace a footprint cannot count lines, so that a write
-	// there asks for the whole file: say so where it was shown whole.
+	// Outside the workspace a footprint cannot count lines, so a write there
+	// requires the whole file: record whether it was shown whole.
 	if path.IsAbs(f.Path) && len(seen) == 1 && seen[0].From == 1 && seen[0].To == total {
 		r.seen = append(r.seen, tool.Span{Path: f.Path, Hash: f.Hash})
 	}
@@ -235,7 +235,7 @@ func (r *reader) image(f tool.File, kind string) error {
 	return nil
 }
 
-// imageType recognises the images that models take by their content.
+// imageType recognises, by their content, the images that models accept.
 func imageType(data []byte) string {
 	switch t := http.DetectContentType(data); t {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":
@@ -244,7 +244,7 @@ func imageType(data []byte) string {
 	return ""
 }
 
-// singleFile takes the single-file form that other agents have into the list.
+// singleFile converts other agents' form with a single file to the list.
 func singleFile(args map[string]json.RawMessage) []string {
 	if _, ok := args["files"]; ok {
 		return nil

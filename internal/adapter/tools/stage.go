@@ -14,12 +14,12 @@ import (
 
 // staged is one file that a call is changing, before anything is written.
 type staged struct {
-	file    tool.File // as it is on disk, without its data
+	file    tool.File // as on disk, without its data
 	exists  bool
 	marked  bool   // it begins with a byte order mark
-	text    string // the text as it is, without the mark
-	body    string // the text as it shall be, without the mark
-	mode    uint32 // the permission bits it shall have, 0: those it has
+	text    string // the present text without the mark
+	body    string // the new text without the mark
+	mode    uint32 // the new permission bits, 0: unchanged
 	remove  bool
 	moveTo  string
 	notes   []string
@@ -28,7 +28,7 @@ type staged struct {
 	already int
 }
 
-// data is a text of the file as it is on disk.
+// data returns a text of the file as it is stored on disk.
 func (s *staged) data(text string) []byte {
 	if s.marked {
 		return []byte(bom + text)
@@ -47,15 +47,15 @@ type stage struct {
 	// lines are those that the call names by their numbers: they hold for one
 	// content only.
 	lines []tool.Span
-	// trial: nothing of it is written or told.
+	// trial: nothing of it is written or reported.
 	trial bool
 }
 
-// attempts is how often a call is made anew whose file changed under it.
+// attempts is how often a call is computed again because its file changed.
 const attempts = 3
 
-// perform makes a stage and writes it. Where a file changed in between, the
-// edits are looked for in its present content: a unique match there is proof
+// perform computes a stage and writes it. If a file changed in between, the
+// edits are applied to its present content: a unique match there is proof
 // enough (SPEC 4.6). Line numbers are not.
 func perform(ctx context.Context, env tool.Env, make func(*stage) error) (tool.Result, error) {
 	for try := 1; ; try++ {
@@ -79,9 +79,9 @@ func perform(ctx context.Context, env tool.Env, make func(*stage) error) (tool.R
 	}
 }
 
-// planned makes a stage. A call that would change its own result when it is
-// sent once more is refused (SPEC 4.10): which of the two was meant, nobody
-// could tell. Line numbers speak of one content only.
+// planned computes a stage. A call that would change its own result if it were
+// repeated is refused (SPEC 4.10): nobody could tell which of the two was
+// meant. Line numbers hold for one content only.
 func planned(env tool.Env, make func(*stage) error) (*stage, error) {
 	g := &stage{env: env}
 	if err := make(g); err != nil || len(g.lines) > 0 {
@@ -100,7 +100,7 @@ func planned(env tool.Env, make func(*stage) error) (*stage, error) {
 	return g, nil
 }
 
-// after is a stage in which all that g plans was written.
+// after returns a stage in which everything that g plans was written.
 func (g *stage) after() *stage {
 	out := &stage{env: g.env, trial: true}
 	for _, s := range g.files {
@@ -116,8 +116,8 @@ func (g *stage) after() *stage {
 	return out
 }
 
-// fresh refuses a call whose file changed under it, with the lines as they are
-// now; they count as seen. No lines are the whole file.
+// fresh refuses a call whose file changed meanwhile, with the present lines;
+// they count as seen. No lines means the whole file.
 func fresh(ctx context.Context, env tool.Env, stale *tool.StaleError, lines []tool.Span) (tool.Result, error) {
 	r, err := failed(stale)
 	if err != nil || stale.Got == "" {
@@ -134,7 +134,7 @@ func fresh(ctx context.Context, env tool.Env, stale *tool.StaleError, lines []to
 	return r, nil
 }
 
-// file returns a file of the stage, reading it at first use.
+// file returns a file of the stage, and reads it at its first use.
 func (g *stage) file(ctx context.Context, p string) (*staged, error) {
 	clean, _, err := g.env.Files.Resolve(p)
 	if err != nil {
@@ -207,7 +207,7 @@ func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error 
 	return nil
 }
 
-// alreadyAt notes an edit that was made before, in more lines behind line.
+// alreadyAt records an edit that was made before, more lines after line.
 func (s *staged) alreadyAt(line, more int) {
 	s.already++
 	s.regions = append(s.regions, region{line, line + more})
@@ -232,8 +232,8 @@ func (s *staged) take(r replaced) {
 	}
 }
 
-// missed words a replacement that found no place, with the real lines. They
-// count as seen as long as they are what is on disk.
+// missed words a replacement without a place, with the present lines. They
+// count as seen if they are what is on disk.
 func (g *stage) missed(s *staged, m *miss) error {
 	f := &failure{}
 	if g.trial {
@@ -266,7 +266,7 @@ func (g *stage) missed(s *staged, m *miss) error {
 	return f
 }
 
-// writes are what is to be done on disk.
+// writes returns the writes to do on disk.
 func (g *stage) writes() []tool.Write {
 	var out []tool.Write
 	for _, s := range g.files {
@@ -285,8 +285,7 @@ func (g *stage) writes() []tool.Write {
 // snippetLines is how many lines of a changed file a result shows.
 const snippetLines = 60
 
-// finish writes the stage and says what happened. Its error is that of the
-// write.
+// finish writes the stage and describes the result. Its error is that of the write.
 func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 	ws := g.writes()
 	var changes []tool.Change
@@ -341,8 +340,8 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 	return r, nil
 }
 
-// counted adds the diff of a file that was too large for the workspace to keep
-// what it had before.
+// counted adds the diff of a file whose old content was too large for the
+// workspace to keep.
 func (s *staged) counted(cs []tool.Change) []tool.Change {
 	if len(cs) == 1 && cs[0].Diff == "" && cs[0].Before != cs[0].After && s.exists && !s.remove {
 		c := &cs[0]
@@ -351,8 +350,8 @@ func (s *staged) counted(cs []tool.Change) []tool.Change {
 	return cs
 }
 
-// counts returns how many lines came and went; nothing where that was not
-// counted, as of very large files.
+// counts returns the numbers of added and removed lines; nothing if they were
+// not counted, as for very large files.
 func counts(plus, minus int, cs []tool.Change) string {
 	for _, c := range cs {
 		if plus == 0 && minus == 0 && c.Diff == "" && c.Before != c.After {

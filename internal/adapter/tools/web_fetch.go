@@ -14,8 +14,8 @@ type webFetchArgs struct {
 	URL string `json:"url" doc:"http or https address"`
 }
 
-// WebFetch reads a page. Its lines come back quoted with "> ", each of them:
-// nothing that a page says can look as if pawl had said it.
+// WebFetch reads a page. Each of its lines is quoted with "> ", so that no text
+// of a page can look like a message of pawl.
 func WebFetch() tool.Tool {
 	t := tool.New("web_fetch",
 		"Fetch a public web page as text: HTML becomes Markdown, JSON and plain text stay as they are. Lines that begin with > are the page's. "+
@@ -25,7 +25,7 @@ func WebFetch() tool.Tool {
 			if err != nil {
 				return tool.Footprint{}, err
 			}
-			// Nobody is asked about what would be refused all the same.
+			// Do not ask about a host that would be refused anyway.
 			if w, ok := env.Web.(interface{ Refuses(host string) bool }); ok && w.Refuses(u.Hostname()) {
 				return tool.Footprint{}, failf("%s is on this machine or a private network, and web_fetch only fetches public pages. "+
 					"A server here can be asked with bash, which needs a permission: curl -s %s", u.Hostname(), shellsyntax.Quote(u.String()))
@@ -52,8 +52,8 @@ func WebFetch() tool.Tool {
 	return t
 }
 
-// pageURL reads an address once, for the footprint and for the fetch alike, so
-// that what is asked about is what is fetched.
+// pageURL parses an address once, for the footprint and for the fetch, so that
+// the address in question is the one that is fetched.
 func pageURL(address string) (*url.URL, error) {
 	address = strings.TrimSpace(address)
 	if !strings.Contains(address, "://") {
@@ -80,7 +80,7 @@ func pageResult(p tool.Page, limit int) tool.Result {
 		}
 		room := limit - b.Len() - 100
 		if len(l)+3 > room {
-			if i == 0 || len(l) > limit/2 { // one long line: what fits of it
+			if i == 0 || len(l) > limit/2 { // one long line: the part that fits
 				l = l[:max(min(room-20, len(l)), 0)]
 				b.WriteString("> " + wholeRunes(l) + "\n")
 			}

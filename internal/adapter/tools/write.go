@@ -16,7 +16,7 @@ type writeArgs struct {
 	Content *string `json:"content" doc:"the whole new content"`
 }
 
-// Write creates a file or replaces all of one.
+// Write creates or replaces a file.
 func Write() tool.Tool {
 	t := tool.New("write",
 		"Create a file, or replace one whole. Folders are made as needed. An existing file must have been "+
@@ -47,7 +47,7 @@ func Write() tool.Tool {
 	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"createfile", "savefile", "writefile"}, Family: tool.EditFamily, Whole: true, Hooks: []string{"Write"}}
 	t.Example = `{"path":"doc/notes.md","content":"# Notes\n"}`
 	// A missing content creates an empty file; over an existing one it is an
-	// error, found when the file was looked at (SPEC 4.5).
+	// error, reported when the file is read (SPEC 4.5).
 	strict := t.Check
 	t.Check = func(in json.RawMessage) error {
 		var m map[string]json.RawMessage
@@ -96,8 +96,8 @@ func planWrite(ctx context.Context, env tool.Env, in writeArgs) (*plannedWrite, 
 	if err := complete(w.file.Path, before, w.content); err != nil {
 		return nil, err
 	}
-	// What read does not show, a model cannot mean to change. Content that has
-	// CRLF in it says its line endings itself.
+	// A model cannot intend to change what read does not show. But a content
+	// with CRLF states its own line endings.
 	src := newSource(before)
 	whole := src.whole(w.content)
 	crlf, lf := endings(w.content)

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// batch is writes that happen together.
+// batch is writes that succeed or fail together.
 type batch struct {
 	w     *Workspace
 	jobs  []*job
@@ -36,17 +36,17 @@ type job struct {
 	link     bool        // a symlink is there
 	before   []byte      // nil: too large to keep
 	hash     tool.Hash
-	toLink   bool // a symlink is to be there
-	racy     bool // it changed so recently that its time proves nothing
+	toLink   bool // a symlink is to be created
+	racy     bool // it changed so recently that its time is no proof
 	newHash  tool.Hash
 	fresh    fs.FileInfo // of the new content
 	folders  []string    // made for it
 	src, dst *os.Root
-	temp     string // in dst: the new content, before it is visible
-	backup   string // in src: the old content, while it may be wanted back
+	temp     string // in dst: the name of the new content before it is visible
+	backup   string // in src: the name of the old content while it may be needed
 
-	// What of it is visible: the content replaced in place, the new name there,
-	// the old name gone.
+	// Which steps are visible: the content was replaced in place, the new name
+	// was created, the old name was removed.
 	put, came, gone bool
 }
 
@@ -98,9 +98,9 @@ func (b *batch) stageLink(j *job) error {
 
 func (b *batch) stageFile(j *job) (err error) {
 	name := b.w.tempName()
-	perm := fs.FileMode(0o666) // less the umask, as for any new file
+	perm := fs.FileMode(0o666) // minus the umask, as for any new file
 	if j.exists || j.req.Mode != 0 {
-		perm = 0o600 // nobody is to see more than the old file showed
+		perm = 0o600 // never readable for more people than the old file
 	}
 	if err := b.w.step("temp", j.q.clean); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (b *batch) open(p place) (*os.Root, error) {
 	return dir, err
 }
 
-// folders makes the folders above where a job's content goes.
+// folders creates the folders above the target of a job.
 func (b *batch) folders(j *job) error {
 	var missing []place
 	up := b.w.parent(j.q)
@@ -204,7 +204,7 @@ func (b *batch) mkdir(p place) (bool, error) {
 	}
 	err = above.Mkdir(p.base(), 0o777)
 	if errors.Is(err, fs.ErrExist) {
-		return false, nil // someone else just made it: it is not ours to remove
+		return false, nil // someone else created it just now: pawl must not remove it
 	}
 	if err == nil {
 		b.made = append(b.made, made{above, p.base(), p.clean})
@@ -212,8 +212,8 @@ func (b *batch) mkdir(p place) (bool, error) {
 	return err == nil, err
 }
 
-// abandon removes what was only prepared. What cannot be removed is hidden, and
-// cleared away later.
+// abandon removes what was only prepared. Files that cannot be removed are
+// hidden, and removed later.
 func (b *batch) abandon() {
 	for _, j := range b.jobs {
 		if j.temp != "" && b.w.step("unlink", j.q.clean) == nil {
@@ -242,8 +242,8 @@ func (b *batch) sync() error {
 	return nil
 }
 
-// drop removes the old contents for good. All is done by now: what fails here
-// is cleared away later.
+// drop removes the old contents for good. Everything is done by now: what fails
+// here is removed later.
 func (b *batch) drop() {
 	for _, j := range b.jobs {
 		if j.backup != "" && b.w.step("drop", j.p.clean) == nil {
@@ -252,7 +252,7 @@ func (b *batch) drop() {
 	}
 }
 
-// prune removes the folders that a removal left empty and may take with it.
+// prune removes the folders that a removal left empty, as far as it may.
 func (b *batch) prune() {
 	for _, j := range b.jobs {
 		if !j.gone {
@@ -277,7 +277,7 @@ func (b *batch) close() {
 	}
 }
 
-// changes returns what the jobs did, as far as it is visible.
+// changes returns the visible effects of the jobs.
 func (b *batch) changes() []tool.Change {
 	var out []tool.Change
 	for _, j := range b.jobs {
@@ -302,7 +302,7 @@ func (j *job) changes() []tool.Change {
 	}
 	if j.put {
 		c := tool.Change{Path: j.p.clean, Before: j.hash, After: j.newHash, ModeBefore: modeOf(j.info), Mode: modeOf(j.fresh)}
-		if j.before != nil || j.info.Size() == 0 { // else too large for a diff
+		if j.before != nil || j.info.Size() == 0 { // otherwise too large for a diff
 			c.Diff, c.Added, c.Removed = unified(from, to, j.before, j.req.Data)
 		}
 		out = append(out, c)
@@ -310,7 +310,7 @@ func (j *job) changes() []tool.Change {
 	return out
 }
 
-// modeOf is a mode as changes have it: a link's bits say nothing.
+// modeOf returns a mode for a Change: the permission bits of a link have no meaning.
 func modeOf(info fs.FileInfo) uint32 {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return uint32(fs.ModeSymlink)
@@ -326,7 +326,7 @@ func nothing(err error) error {
 	return err
 }
 
-// stands adds to an error what could not be taken back.
+// stands adds to an error what could not be rolled back.
 func stands(err error, what string) error {
 	return &sentence{text: fmt.Sprintf("%v; and %s", err, what), err: err}
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// What was judged is what is touched: a view that is bound to the places that a
-// call's footprint names, and folders that are opened without following a link.
-// Between the judgement and the call a folder may be swapped for a link by
-// whoever runs beside pawl (SPEC 16.8).
+// This file makes sure that only judged places are touched: a view that is
+// limited to the places of a call's footprint, and folders that are opened
+// without following a link. Between the judgement and the call, another process
+// may replace a folder by a link (SPEC 16.8).
 
-// bounds are the places that a view may touch, as Span.Path has them.
+// bounds are the places that a view may touch, in the form of Span.Path.
 type bounds struct {
 	reads, writes map[string]bool
-	below         []string // folders that are read with all below
+	below         []string // folders that are read with everything below
 }
 
-// Only is a view that reads and writes nothing but these spans: they are what
-// was judged. A path that leads elsewhere by now is an error.
+// Only returns a view that reads and writes only these spans, which were
+// judged. A path that leads elsewhere by now is an error.
 func (w *Workspace) Only(reads, writes []tool.Span) tool.Files {
 	b := &bounds{reads: map[string]bool{}, writes: map[string]bool{}}
 	for _, sp := range reads {
@@ -38,7 +38,7 @@ func (w *Workspace) Only(reads, writes []tool.Span) tool.Files {
 	return &Workspace{shared: w.shared, outside: w.outside, only: b}
 }
 
-// ErrMoved means that a path leads elsewhere than when it was judged.
+// ErrMoved means that a path no longer leads where it led when it was judged.
 var ErrMoved = errors.New("the path leads elsewhere")
 
 func moved(p place) error {
@@ -74,9 +74,8 @@ func (w *Workspace) writes(p place) error {
 	return moved(p)
 }
 
-// folder opens a folder by its real path, so that what follows cannot be led
-// astray by a symlink put in its place: it is the very folder that is there, at
-// each step, or an error.
+// folder opens a folder by its real path without following symlinks at any
+// step: the result is exactly the judged folder, or an error.
 func (w *Workspace) folder(p place) (*os.Root, error) {
 	if !p.inside {
 		return outsideFolder(p)
@@ -113,8 +112,8 @@ func (w *Workspace) folder(p place) (*os.Root, error) {
 	return cur, nil
 }
 
-// outsideFolder opens a folder outside the workspace. Those above it may not be
-// readable, so that it is looked at as a whole.
+// outsideFolder opens a folder outside the workspace. The folders above it may
+// be unreadable, so only the folder itself is checked.
 func outsideFolder(p place) (*os.Root, error) {
 	dir, err := os.OpenRoot(p.abs)
 	if err != nil {
@@ -135,7 +134,7 @@ func outsideFolder(p place) (*os.Root, error) {
 	return dir, still(dir, info, p)
 }
 
-// still closes a folder that is not the one that was looked at.
+// still closes a folder that is not the one that was checked.
 func still(dir *os.Root, info fs.FileInfo, p place) error {
 	now, err := dir.Stat(".")
 	if err == nil && !os.SameFile(now, info) {

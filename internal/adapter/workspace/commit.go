@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// How the writes of a batch become visible, and are taken back. What is
-// displaced is looked at: a change that someone made in the last instant is put
-// back, not lost.
+// This file makes the writes of a batch visible, and rolls them back. The
+// replaced content is checked: a change that someone made in the last instant
+// is restored, not lost.
 
 // commit makes one job visible. A file that moves gets its new name before it
 // loses the old one: a crash in between leaves both.
@@ -33,7 +33,7 @@ func (b *batch) commit(j *job) (err error) {
 	case j.exists && !j.moves():
 		err = b.replace(j)
 	case j.exists && b.sameName(j):
-		// On a disk that ignores case both names are one.
+		// On a file system that ignores case both names are the same.
 		if err = b.remove(j); err == nil {
 			err = b.create(j)
 		}
@@ -51,8 +51,8 @@ func (b *batch) commit(j *job) (err error) {
 	return err
 }
 
-// unchanged looks once more, just before the rename, whether the target is
-// still what was checked.
+// unchanged checks again, just before the rename, that the target still is what
+// was checked.
 func (b *batch) unchanged(j *job) error {
 	if err := b.w.step("check", j.p.clean); err != nil {
 		return plain(doWrite, j.p.clean, err)
@@ -60,7 +60,8 @@ func (b *batch) unchanged(j *job) error {
 	return j.stillOld(j.src, j.p.base())
 }
 
-// stillOld says by a *StaleError that a name has not the content that is to go.
+// stillOld returns a *StaleError if a name does not have the content that is to
+// be replaced.
 func (j *job) stillOld(dir *os.Root, name string) error {
 	now, err := dir.Lstat(name)
 	if err == nil && !j.racy && same(now, j.info) {
@@ -80,7 +81,7 @@ func (j *job) stillOld(dir *os.Root, name string) error {
 	return &tool.StaleError{Path: j.p.clean, Want: j.hash, Got: f.Hash}
 }
 
-// same reports whether a file looks like one that was looked at before.
+// same reports whether a file looks unchanged.
 func same(now, then fs.FileInfo) bool {
 	return os.SameFile(now, then) && now.Mode().Type() == then.Mode().Type() &&
 		now.Size() == then.Size() && now.ModTime().Equal(then.ModTime())
@@ -88,7 +89,7 @@ func same(now, then fs.FileInfo) bool {
 
 func isLink(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }
 
-// stillNew reports whether a name has the content that the job put there.
+// stillNew reports whether a name has the content that the job wrote there.
 func (j *job) stillNew(dir *os.Root, name string) bool {
 	f, err := readItself(dir, name, 0)
 	return err == nil && f.Hash == j.newHash && isLink(f.Mode) == j.toLink
@@ -99,9 +100,9 @@ func (b *batch) sameName(j *job) bool {
 	return err == nil && os.SameFile(now, j.info)
 }
 
-// replace puts the new content in the place of an existing file: where names
-// can be exchanged by that; elsewhere by a rename, and the old file keeps a
-// second name until all writes of the batch are done.
+// replace replaces an existing file: by an exchange of names where the system
+// can do that; elsewhere by a rename, and the old file keeps a second name
+// until all writes of the batch are done.
 func (b *batch) replace(j *job) error {
 	err := b.swap(j)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -123,8 +124,9 @@ func (b *batch) replace(j *job) error {
 	return nil
 }
 
-// swap exchanges the new content with its target. It has a name that fits what
-// it then holds before that: one that is found after a crash can be judged.
+// swap exchanges the new content with its target. Before that, it renames it to
+// a name that also fits the old content, so that a file left by a crash can be
+// judged.
 func (b *batch) swap(j *job) error {
 	if b.w.plainRename {
 		return errors.ErrUnsupported
@@ -159,22 +161,21 @@ func (b *batch) swap(j *job) error {
 		return b.theirs(j, name, err)
 	}
 	if !j.stillNew(j.dst, name) {
-		// Somebody saved between the two exchanges: what is here now is theirs.
+		// Somebody saved between the two exchanges: this content is theirs.
 		return b.theirs(j, name, stale)
 	}
 	return stale
 }
 
-// theirs reports that someone's content was displaced and is under another
-// name.
+// theirs reports that someone's content was displaced and now has another name.
 func (b *batch) theirs(j *job, name string, err error) error {
 	j.temp, j.put = "", true
 	return &sentence{text: fmt.Sprintf("%s was changed by someone else just now; their version is beside it in %s (%v)",
 		j.p.clean, expose(j.dst, name, j.p.base()), cause(err)), err: err}
 }
 
-// keep links the old content to a second name; where the file system has no
-// links, a copy.
+// keep links the old content to a second name; without links in the file
+// system, it copies it.
 func (b *batch) keep(j *job) error {
 	if err := b.w.step("backup", j.p.clean); err != nil {
 		return err
@@ -223,7 +224,7 @@ func copyFile(dir *os.Root, from, to string, info fs.FileInfo) (err error) {
 	return err
 }
 
-// remove takes a file away, keeping it under another name until all is done.
+// remove removes a file but keeps it under another name until all is done.
 func (b *batch) remove(j *job) error {
 	if err := b.w.step("remove", j.p.clean); err != nil {
 		return err
@@ -245,7 +246,7 @@ func (b *batch) remove(j *job) error {
 	return stale
 }
 
-// create puts a new file at its name, and never at one that is in use.
+// create gives a new file its name, never one that is in use.
 func (b *batch) create(j *job) error {
 	if err := b.w.step("rename", j.q.clean); err != nil {
 		return err
@@ -268,8 +269,7 @@ func (b *batch) create(j *job) error {
 	return nil
 }
 
-// giveName renames within a folder; where the new name is in use it fails with
-// fs.ErrExist.
+// giveName renames within a folder; if the new name is in use it fails with fs.ErrExist.
 func (b *batch) giveName(dir *os.Root, from, to string) error {
 	err := errors.ErrUnsupported
 	if !b.w.plainRename {
@@ -280,7 +280,7 @@ func (b *batch) giveName(dir *os.Root, from, to string) error {
 	}
 	err = dir.Link(from, to)
 	if err == nil {
-		_ = dir.Remove(from) // a second name, after a link
+		_ = dir.Remove(from) // the second name after a link
 		return nil
 	}
 	if errors.Is(err, fs.ErrExist) {
@@ -293,8 +293,8 @@ func (b *batch) giveName(dir *os.Root, from, to string) error {
 	return dir.Rename(from, to)
 }
 
-// rollback takes back what was committed, the last first. It returns what could
-// not be taken back, "" where nothing is left.
+// rollback reverts what was committed, the last first. It returns what could
+// not be reverted, "" if everything was.
 func (b *batch) rollback() string {
 	var left []string
 	say := func(err error) {
@@ -323,7 +323,7 @@ func (b *batch) rollback() string {
 	return strings.Join(left, "; ")
 }
 
-// comeBack puts a removed file back at its name.
+// comeBack restores a removed file under its name.
 func (b *batch) comeBack(j *job) error {
 	if j.backup == "" {
 		return fmt.Errorf("%s is not in its place", j.p.clean)
@@ -339,7 +339,7 @@ func (b *batch) comeBack(j *job) error {
 	return nil
 }
 
-// retract takes away a file that was created, unless someone changed it since.
+// retract removes a file that was created, unless someone changed it since.
 func (b *batch) retract(j *job) error {
 	err := b.w.step("restore", j.q.clean)
 	name := b.w.oldName(j.newHash, j.newHash)
@@ -363,7 +363,7 @@ func (b *batch) retract(j *job) error {
 	return nil
 }
 
-// putBack puts the old content of a replaced file back in its place.
+// putBack restores the old content of a replaced file.
 func (b *batch) putBack(j *job) error {
 	if j.backup == "" {
 		return fmt.Errorf("%s was written and stays so", j.p.clean)
@@ -388,8 +388,7 @@ func (b *batch) putBack(j *job) error {
 	if err != nil {
 		return b.notBack(j, err)
 	}
-	// The backup's name holds what was visible: the new content, if nobody
-	// touched it.
+	// The backup's name has what was visible: the new content, if nobody changed it.
 	if j.stillNew(j.src, j.backup) {
 		j.put, j.temp, j.dst, j.backup = false, j.backup, j.src, ""
 		return nil
@@ -400,8 +399,8 @@ func (b *batch) putBack(j *job) error {
 	return j.stays()
 }
 
-// stays reports that someone changed what was written; the old content is not
-// wanted any more.
+// stays reports that someone changed what was written; the old content is no
+// longer needed.
 func (j *job) stays() error {
 	j.temp, j.dst, j.backup = j.backup, j.src, ""
 	return fmt.Errorf("%s was written, then changed by someone else: it stays", j.p.clean)

@@ -2,8 +2,9 @@ package workspace
 
 import "github.com/pawl-agent/pawl/internal/policy/edits"
 
-// unified is the diff of two contents of a file with three lines of context,
-// and how many lines came and went; empty for binary and very large contents.
+// unified returns the diff of two contents of a file with three lines of
+// context, and the numbers of added and removed lines; empty for binary and
+// very large contents.
 func unified(from, to string, before, after []byte) (text string, added, removed int) {
 	if len(before)+len(after) > diffLimit || Binary(before) || Binary(after) {
 		return "", 0, 0

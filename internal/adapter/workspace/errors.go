@@ -15,7 +15,7 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s is outside the workspace %s: that needs permission", e.Path, e.Root)
 }
 
-// TooLargeError means that a file is larger than what may be read at once.
+// TooLargeError means that a file is too large to be read at once.
 type TooLargeError struct {
 	Path      string
 	Size, Max int64
@@ -28,7 +28,7 @@ func (e *TooLargeError) Error() string {
 // TooLarge marks the error for callers that cannot import this package.
 func (e *TooLargeError) TooLarge() int64 { return e.Size }
 
-// SpecialError means that a path is not a regular file: What names what it is.
+// SpecialError means that a path is not a regular file: What is its type.
 type SpecialError struct{ Path, What string }
 
 func (e *SpecialError) Error() string {
@@ -36,7 +36,8 @@ func (e *SpecialError) Error() string {
 }
 
 // LinkedError means that a file has several names (hard links) and that writing
-// it would part them. It is returned once for a file; the next write goes on.
+// it would separate them. It is returned once for a file; the next write
+// succeeds.
 type LinkedError struct {
 	Path  string
 	Links uint64
@@ -60,8 +61,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// sentence is an error with a text of our own and the cause still there for
-// errors.Is.
+// sentence is an error with our own text; errors.Is still finds the cause.
 type sentence struct {
 	text string
 	err  error
@@ -70,14 +70,14 @@ type sentence struct {
 func (e *sentence) Error() string { return e.text }
 func (e *sentence) Unwrap() error { return e.err }
 
-// What is mostly done, for plain.
+// The usual operations, for plain.
 const (
 	doRead  = "read"
 	doWrite = "write"
 )
 
-// plain turns an error of the file system into one clear sentence: what could
-// not be done, to what, why, and what to do. doing is a verb phrase.
+// plain turns an error of the file system into one clear sentence: what failed,
+// for which file, why, and what to do. doing is a verb phrase.
 func plain(doing, path string, err error) error {
 	var said *sentence
 	if err == nil || errors.As(err, &said) {
@@ -111,8 +111,8 @@ func plain(doing, path string, err error) error {
 	return &sentence{text: fmt.Sprintf("could not %s %s: %s", doing, path, why), err: err}
 }
 
-// cause strips the operation and the path that package os puts in front; they
-// may name temporary files that mean nothing to the reader.
+// cause strips the operation and the path that package os adds; they may name
+// temporary files that mean nothing to the reader.
 func cause(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err
@@ -123,7 +123,7 @@ func cause(err error) error {
 	return err
 }
 
-// special names a file type that is refused, "" for regular files.
+// special names a refused file type, "" for regular files.
 func special(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeNamedPipe != 0:

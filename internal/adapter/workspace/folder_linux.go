@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folder opens many files of one folder: four system calls a file, and never
-// through a symlink.
+// folder opens many files of one folder with four system calls a file, and
+// never through a symlink.
 type folder struct {
 	f  *os.File
 	fd int
@@ -23,7 +23,7 @@ func openFolder(dir *os.Root) (*folder, error) {
 
 func (d *folder) close() { d.f.Close() }
 
-// read fills c.buf with a regular file. skipped: it is one, but not searched.
+// read fills c.buf with a regular file. skipped: it is one, but it is not searched.
 func (d *folder) read(name string, c *contents) (ok, skipped bool) {
 	fd, err := unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	if err != nil {

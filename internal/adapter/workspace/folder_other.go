@@ -15,7 +15,7 @@ func openFolder(dir *os.Root) (*folder, error) { return &folder{dir}, nil }
 
 func (d *folder) close() {}
 
-// read fills c.buf with a regular file. skipped: it is one, but not searched.
+// read fills c.buf with a regular file. skipped: it is one, but it is not searched.
 func (d *folder) read(name string, c *contents) (ok, skipped bool) {
 	info, err := d.root.Lstat(name)
 	if err != nil {

@@ -22,12 +22,12 @@ const (
 	batchFiles  = 256  // files a worker takes at once, at most
 )
 
-// Grep searches the files below q.Dir, or the one file that q.Dir is. Lines
-// come by path and number, the same at every run; when the limit cuts the
+// Grep searches the files below q.Dir, or q.Dir itself if it is a file. Lines
+// are sorted by path and number, the same at every run; if the limit cuts the
 // search, Files and Hits count what was found up to there. Binary files, files
-// over 64 MB (512 MB where one is named) and symlinks are not searched. A line longer than 500 bytes is cut
-// around the match, invalid UTF-8 is shown as U+FFFD, and a carriage return at
-// the end does not count.
+// over 64 MB (512 MB if the file is named) and symlinks are not searched. A
+// line longer than 500 bytes is cut around the match, invalid UTF-8 is shown as
+// U+FFFD, and a carriage return at the end is ignored.
 func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error) {
 	m, err := newLineMatcher(q)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error
 	defer root.Close()
 	s := &search{ctx: ctx, q: q, m: m, root: root, base: base, batches: batches(names, keep), max: grepLimit}
 	if !info.IsDir() {
-		s.max = grepFileLimit // it was asked for by name
+		s.max = grepFileLimit // the call names this file
 		if info.Size() > s.max {
 			return tool.Matches{}, &sentence{fmt.Sprintf("%s is too large to search (%s, the limit is %s): read it by ranges, or use grep in a shell",
 				p.clean, size(info.Size()), size(s.max)), nil}
@@ -80,7 +80,7 @@ func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error
 	return out, nil
 }
 
-// withhold takes out of a list what is not to be searched.
+// withhold removes from a list what must not be searched.
 func withhold(names []string, no func(string) bool, keep func(string) bool) (rest, withheld []string) {
 	if no == nil {
 		return names, nil
@@ -95,7 +95,7 @@ func withhold(names []string, no func(string) bool, keep func(string) bool) (res
 	return rest, withheld
 }
 
-// batch is files of one folder, which a worker opens once.
+// fileBatch is files of one folder, which a worker opens once.
 type fileBatch struct {
 	dir   string // relative to the search's folder, "" for itself
 	names []string
@@ -133,8 +133,8 @@ type search struct {
 
 	mu      sync.Mutex
 	results []*tool.Matches // by batch
-	prefix  int             // batches done without a gap
-	hits    int             // in those
+	prefix  int             // batches that are done without a gap
+	hits    int             // hits in those
 }
 
 func (s *search) run() {
@@ -158,9 +158,8 @@ func (s *search) work() {
 	}
 }
 
-// done notes a batch, and ends the search when the batches before the first
-// gap have all that was asked for: what is shown does not depend on who was
-// faster.
+// done records a batch, and ends the search when the batches before the first
+// gap have enough: the result does not depend on the workers' speed.
 func (s *search) done(i int, r *tool.Matches) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +173,7 @@ func (s *search) done(i int, r *tool.Matches) {
 	}
 }
 
-// counted is what the limit counts.
+// counted returns what the limit counts.
 func (s *search) counted(r *tool.Matches) int {
 	if s.q.FilesOnly {
 		return r.Files
@@ -271,7 +270,7 @@ func (s *search) result() tool.Matches {
 	return all
 }
 
-// cut adds the first of r's matches, and the context before each.
+// cut adds the first of r's matches, with the context before each.
 func (s *search) cut(all, r *tool.Matches, left int) {
 	last, file := -1, ""
 	for i, l := range r.Lines {
@@ -302,8 +301,8 @@ type printer struct {
 
 	counted int // newlines before this offset are in line
 	line    int // lines that end before counted
-	shown   int // the offset behind the last line that was added
-	tail    int // context lines still wanted behind the last hit
+	shown   int // the offset after the last line that was added
+	tail    int // context lines still wanted after the last hit
 }
 
 func (p *printer) hit(f found) {
@@ -326,7 +325,7 @@ func (p *printer) hit(f found) {
 	p.tail = p.context
 }
 
-// until adds the context behind the last hit, as far as the offset end.
+// until adds the context after the last hit, up to the offset end.
 func (p *printer) until(end int) {
 	for p.tail > 0 && p.shown < end {
 		p.tail--
@@ -353,7 +352,7 @@ func (p *printer) add(start int, hit bool, f found) int {
 	return next
 }
 
-// cutLine makes a line showable: valid UTF-8, and not longer than lineMax
+// cutLine returns a line as it is shown: valid UTF-8, and at most lineMax bytes
 // around the match.
 func cutLine(line []byte, from, to int) string {
 	if len(line) <= lineMax {
@@ -377,7 +376,7 @@ func cutLine(line []byte, from, to int) string {
 	return s
 }
 
-// contents is a worker's room, used for one file after the other.
+// contents is a worker's buffer, reused for each file.
 type contents struct {
 	buf, low []byte
 	max      int64 // larger files are left out, bytes
@@ -390,7 +389,8 @@ func (c *contents) room(n int) []byte {
 	return c.buf[:cap(c.buf)]
 }
 
-// large or odd files are left out, and said to be.
+// searchable reports whether a file is searched; large and special files are
+// skipped and counted.
 func (c *contents) searchable(mode fs.FileMode, size int64) (ok, skipped bool) {
 	return mode.IsRegular() && size <= c.max, mode.IsRegular() && size > c.max
 }

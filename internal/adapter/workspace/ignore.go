@@ -3,12 +3,11 @@ package workspace
 import "strings"
 
 // rules are the patterns of one ignore file, with git's meaning. base is the
-// folder of the file, relative to the walk's root; down is the other way
-// round, the walk's root as seen from a file above it. Each is "" or ends in a
-// slash.
+// file's folder relative to the walk's root; for a file above the root, down is
+// the root relative to the file's folder. Each is "" or ends in a slash.
 //
-// go-git's package does the same and brings go-billy, gcfg and x/net with it,
-// and tries every pattern component by component; this is a page.
+// go-git's package does the same but needs go-billy, gcfg and x/net, and tries
+// every pattern component by component; this is one page.
 type rules struct {
 	base     string
 	down     string
@@ -57,9 +56,9 @@ func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
 	return p, true
 }
 
-// ignored reports whether a path (relative to the walk's root) is ignored by the
-// ignore files above it, the nearest last. Folders above it are not ignored:
-// the walk does not enter those that are.
+// ignored reports whether a path (relative to the walk's root) is ignored by
+// the ignore files above it, the nearest last. Folders above it are not
+// ignored: the walk does not enter ignored folders.
 func ignored(chain []rules, rel string, dir bool) bool {
 	for i := len(chain) - 1; i >= 0; i-- {
 		inner, ok := strings.CutPrefix(rel, chain[i].base)
@@ -93,9 +92,9 @@ func (p *ignorePattern) match(rel string, dir bool) bool {
 	return matchSegments(p.segments, strings.Split(rel, "/"))
 }
 
-// matchSegments matches a path, part by part. ** stands for any number of
-// parts, at the end for at least one. Going back only to the last ** keeps it
-// quadratic at worst.
+// matchSegments matches a path part by part. ** matches any number of parts, at
+// the end at least one. Backtracking only to the last ** keeps it quadratic at
+// worst.
 func matchSegments(pat, path []string) bool {
 	i, j := 0, 0
 	star, mark := -1, 0
@@ -120,8 +119,8 @@ func matchSegments(pat, path []string) bool {
 	return i == len(pat)
 }
 
-// matchSegment matches one name with * ? [set] and \ escapes, without going
-// back further than the last *.
+// matchSegment matches one name with * ? [set] and \ escapes, backtracking only
+// to the last *.
 func matchSegment(pat, s string) bool {
 	i, j := 0, 0
 	star, mark := -1, 0

@@ -18,12 +18,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// ignoreMax is how large an ignore file may be, bytes.
+// ignoreMax is the size limit of an ignore file, in bytes.
 const ignoreMax = 1 << 20
 
-// files lists the files below a folder, ignore rules honoured, relative to it
-// and sorted. In a repository git tells which; a folder that git ignores as a
-// whole was asked for by name, so it is walked.
+// files lists the files below a folder that are not ignored, relative to it and
+// sorted. In a repository git decides. A folder that git ignores as a whole was
+// named explicitly, so it is walked.
 func (w *Workspace) files(ctx context.Context, p place) ([]string, error) {
 	if git, repo := w.gitOf(p); git != nil {
 		names, err := git.files(ctx, p.abs, repo)
@@ -49,8 +49,8 @@ func (w *Workspace) files(ctx context.Context, p place) ([]string, error) {
 	return k.out, nil
 }
 
-// gitOf is the git that tells about a folder, and the repository that it is in;
-// nil where there is none.
+// gitOf returns the git that knows a folder, and the folder's repository; nil
+// if there is none.
 func (w *Workspace) gitOf(p place) (*Git, string) {
 	if w.git == nil {
 		return nil, ""
@@ -59,13 +59,13 @@ func (w *Workspace) gitOf(p place) (*Git, string) {
 	switch {
 	case repo == "":
 		return nil, ""
-	case p.inside: // the sandbox lets the workspace's own repository be read
+	case p.inside: // the sandbox permits reading the workspace's own repository
 		return w.git, repo
 	}
 	return w.git.Reading(repo), repo
 }
 
-// nested puts the files of nested repositories in the place of their folders.
+// nested replaces the folders of nested repositories by their files.
 func (w *Workspace) nested(ctx context.Context, p place, names []string) ([]string, error) {
 	out := make([]string, 0, len(names))
 	for _, n := range names {
@@ -95,8 +95,7 @@ func (w *Workspace) nested(ctx context.Context, p place, names []string) ([]stri
 	return slices.Compact(out), nil
 }
 
-// walk lists files without git. Symlinks are listed and not followed, so it
-// ends.
+// walk lists files without git. It lists symlinks and does not follow them, so it ends.
 type walk struct {
 	ctx  context.Context
 	root *os.Root
@@ -178,9 +177,9 @@ func (p place) join(rel string) string {
 	return path.Join(p.clean, rel)
 }
 
-// Glob lists files below dir that match pattern, newest first, by name where
-// times are equal. A pattern without a slash matches names at any depth.
-// Ignored files are left out. more reports whether limit (0: none) cut the list.
+// Glob lists files below dir that match pattern, newest first, by name if times
+// are equal. A pattern without a slash matches names at any depth. Ignored
+// files are left out. more reports whether limit (0: none) cut the list.
 func (w *Workspace) Glob(ctx context.Context, dir, pattern string, limit int) ([]string, bool, error) {
 	match, err := globber(pattern)
 	if err != nil {
@@ -214,7 +213,7 @@ func (w *Workspace) Glob(ctx context.Context, dir, pattern string, limit int) ([
 		if !match(n) {
 			continue
 		}
-		// git also lists files that were deleted; what is gone is left out.
+		// git also lists deleted files; those are left out.
 		if info, err := root.Lstat(n); err == nil && !info.IsDir() {
 			hits = append(hits, hit{n, info.ModTime()})
 		}
@@ -232,7 +231,7 @@ func (w *Workspace) Glob(ctx context.Context, dir, pattern string, limit int) ([
 }
 
 // globber compiles a glob for paths relative to the searched folder. An empty
-// pattern takes every file.
+// pattern matches every file.
 func globber(pattern string) (func(string) bool, error) {
 	pattern = strings.TrimPrefix(pattern, "./")
 	if pattern == "" {
@@ -254,8 +253,8 @@ func globber(pattern string) (func(string) bool, error) {
 	return func(s string) bool { return doublestar.MatchUnvalidated(pattern, path.Base(s)) }, nil
 }
 
-// List lists a folder, sorted by name, folders and files mixed. Entries that
-// ignore rules leave out of searches are marked.
+// List lists a folder, sorted by name, folders and files mixed. Ignored entries
+// are marked.
 func (w *Workspace) List(ctx context.Context, dir string) ([]tool.Entry, error) {
 	p, info, err := w.base(dir)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// links is how many names a file has.
+// links returns the number of a file's names.
 func links(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
@@ -18,8 +18,7 @@ func links(info fs.FileInfo) uint64 {
 	return 1
 }
 
-// keepOwner sets the owner of f to that of the file it will replace, where that is
-// possible.
+// keepOwner gives f the owner of the file that it will replace, if possible.
 func keepOwner(f *os.File, old fs.FileInfo) (kept bool) {
 	want, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -35,7 +34,7 @@ func keepOwner(f *os.File, old fs.FileInfo) (kept bool) {
 	if f.Chown(int(want.Uid), int(want.Gid)) == nil {
 		return true
 	}
-	_ = f.Chown(-1, int(want.Gid)) // the group alone often may
+	_ = f.Chown(-1, int(want.Gid)) // the group alone is often permitted
 	return false
 }
 
@@ -70,7 +69,7 @@ func rmdir(above *os.Root, name string) error {
 }
 
 // syncDir makes a rename in a folder durable. File systems that cannot sync
-// folders say EINVAL; there is nothing to be done about those.
+// folders return EINVAL, which is ignored.
 func syncDir(dir *os.Root, flush func(*os.File) error) error {
 	d, err := dir.Open(".")
 	if err != nil {

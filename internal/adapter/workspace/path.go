@@ -10,19 +10,19 @@ import (
 	"syscall"
 )
 
-// maxLinks is how many symlinks one path may go through, as Linux has it.
+// maxLinks is how many symlinks one path may go through, as on Linux.
 const maxLinks = 40
 
-// place is where a path leads: the real absolute path, how it is called in
-// spans, and whether it is inside.
+// place is where a path leads: the real absolute path, its form in spans, and
+// whether it is inside.
 type place struct {
 	abs    string
 	clean  string
 	inside bool
 }
 
-// Resolve returns a path as Span.Path wants it. Symlinks are followed, also of a
-// path that does not exist yet; the name on disk wins over one that differs
+// Resolve returns a path in the form of Span.Path. Symlinks are followed, also
+// for a path that does not exist yet. The name on disk is used if it differs
 // only in Unicode form, or in case where the file system ignores case.
 func (w *Workspace) Resolve(path string) (clean string, inside bool, err error) {
 	p, err := w.resolve(path)
@@ -31,8 +31,8 @@ func (w *Workspace) Resolve(path string) (clean string, inside bool, err error) 
 
 func (w *Workspace) resolve(path string) (place, error) { return w.resolveTo(path, false) }
 
-// resolveTo resolves a path; itself: a symlink that it names is not followed,
-// only those on the way.
+// resolveTo resolves a path. itself: a symlink at the end is not followed, only
+// those before.
 func (w *Workspace) resolveTo(path string, itself bool) (place, error) {
 	switch {
 	case path == "":
@@ -69,8 +69,7 @@ func (w *Workspace) placeOf(real string) place {
 
 func split(p string) []string { return strings.Split(p, string(filepath.Separator)) }
 
-// follow walks the components of a path as the kernel would; itself: as it
-// would with O_NOFOLLOW.
+// follow walks the components of a path as the kernel does; itself: with O_NOFOLLOW.
 func (w *Workspace) follow(path, cur string, rest []string, itself bool) (string, error) {
 	links := 0
 	for len(rest) > 0 {
@@ -118,7 +117,7 @@ func (w *Workspace) lookup(dir, name string) (string, fs.FileInfo, error) {
 	if err != nil && !missing || !w.folds && (!missing || isASCII(name)) {
 		return next, info, err
 	}
-	// Rare: a name that may be spelt otherwise on disk.
+	// Rare: the name may be spelled differently on disk.
 	entries, lerr := os.ReadDir(dir)
 	if lerr != nil {
 		return next, info, err
@@ -152,7 +151,7 @@ func isASCII(s string) bool {
 }
 
 // kernel reports whether a path is in a kernel file system, whose files are not
-// files.
+// real files.
 func kernel(abs string) bool {
 	if runtime.GOOS == "windows" {
 		return false
@@ -179,8 +178,8 @@ func (w *Workspace) allowed(p place) error {
 	return nil
 }
 
-// parent returns the folder that a place is in.
+// parent returns the folder of a place.
 func (w *Workspace) parent(p place) place { return w.placeOf(filepath.Dir(p.abs)) }
 
-// base is the last name of a place.
+// base returns the last name of a place.
 func (p place) base() string { return filepath.Base(p.abs) }

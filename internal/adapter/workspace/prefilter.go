@@ -10,16 +10,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// maxNeedles is how many literals a prefilter looks for at most.
+// maxNeedles is the largest number of literals of a prefilter.
 const maxNeedles = 8
 
-// lineMatcher finds the lines of a content that match a pattern. Most patterns
-// contain a text that every match must contain: that is looked for first, and
-// the regular expression only sees the lines around it.
+// lineMatcher finds the lines of a content that match a pattern. For most
+// patterns there is a text that every match must contain: that text is searched
+// first, and the regular expression is only applied to the lines around it.
 type lineMatcher struct {
 	re    *regexp.Regexp // for one line; ^ and $ are its ends
-	whole *regexp.Regexp // for a content at once, nil where lines are needed
-	ends  bool           // the pattern has $, which does not hold before \r\n
+	whole *regexp.Regexp // for a whole content, nil if single lines are needed
+	ends  bool           // the pattern has $, which does not match before \r\n
 	// needles: a matching line has one of them. With fold they are in lower
 	// case and ASCII.
 	needles [][]byte
@@ -134,22 +134,22 @@ func required(re *syntax.Regexp) (need, bool) {
 	return need{}, false
 }
 
-// found is a matching line: where it begins and ends in the content, without
-// its line ending, and where in it the match is.
+// found is a matching line: its start and end in the content, without the line
+// ending, and the position of the match in it.
 type found struct{ start, end, from, to int }
 
-// scanner goes through one content.
+// scanner scans one content.
 type scanner struct {
 	m      *lineMatcher
 	buf    []byte
 	low    []byte // buf in lower case, for fold
-	next   []int  // per needle: where it is next, len(buf) for nowhere
+	next   []int  // per needle: its next position, len(buf) for none
 	filter bool
 	byLine bool
 }
 
-// scan begins a content. low is room for a lower-case copy, which is returned
-// for the next content.
+// scan begins a content. low is a buffer for a lower-case copy, which is
+// returned for the next content.
 func (m *lineMatcher) scan(buf, low []byte) (*scanner, []byte) {
 	s := &scanner{m: m, buf: buf, filter: len(m.needles) > 0}
 	s.byLine = m.whole == nil || m.ends && bytes.IndexByte(buf, '\r') >= 0
@@ -181,8 +181,7 @@ func lower(dst, src []byte) []byte {
 	return dst
 }
 
-// line finds the first matching line at or behind pos, which is the beginning
-// of a line.
+// line finds the first matching line at or after pos, which is the beginning of a line.
 func (s *scanner) line(pos int) (found, bool) {
 	for pos < len(s.buf) {
 		at := pos

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
-// HashOf is the hash of a content.
+// HashOf returns the hash of a content.
 func HashOf(data []byte) tool.Hash { return edits.HashOf(data) }
 
 func sumOf(h hash.Hash) tool.Hash { return tool.Hash(hex.EncodeToString(h.Sum(nil))) }
@@ -59,8 +59,8 @@ func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, plain(doRead, p.clean, err)
 	}
-	// What was opened counts, not what was there a moment ago; and it counts
-	// only where no link led to it.
+	// The opened file counts, not the one that was there before; and it counts
+	// only if no link led to it.
 	looked := info
 	info, err = f.Stat()
 	if err == nil && special(info.Mode()) != "" {
@@ -68,7 +68,7 @@ func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
 		return nil, nil, &SpecialError{Path: p.clean, What: special(info.Mode())}
 	}
 	if err == nil && !os.SameFile(info, looked) {
-		// Another file by now: whoever saves one renames it into place.
+		// Another file by now: somebody saved one by a rename.
 		now, lerr := dir.Lstat(p.base())
 		if lerr != nil || !os.SameFile(info, now) {
 			err = moved(p)
@@ -81,9 +81,9 @@ func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Read reads a regular file of at most max bytes (0: ReadLimit). Of a file
-// that grows meanwhile it returns what was there when it was opened; the hash
-// is always that of the bytes returned.
+// Read reads a regular file of at most max bytes (0: ReadLimit). For a file
+// that grows meanwhile it returns its content at the time of opening; the hash
+// is always that of the returned bytes.
 func (w *Workspace) Read(ctx context.Context, path string, max int64) (tool.File, error) {
 	if err := ctx.Err(); err != nil {
 		return tool.File{}, err
@@ -91,7 +91,7 @@ func (w *Workspace) Read(ctx context.Context, path string, max int64) (tool.File
 	if max <= 0 {
 		max = ReadLimit
 	}
-	// A file that is written in place while it is read can come out torn:
+	// If a file is written in place while it is read, the result may be torn:
 	// then it is read again.
 	for try := 0; ; try++ {
 		p, f, info, err := w.open(path)
@@ -122,7 +122,7 @@ func slurp(ctx context.Context, f *os.File, info fs.FileInfo, max int64) ([]byte
 	}
 	limit := want
 	if want == 0 {
-		limit = max + 1 // some file systems do not tell sizes
+		limit = max + 1 // some file systems do not report sizes
 	}
 	var b bytes.Buffer
 	b.Grow(int(want) + bytes.MinRead)
@@ -146,7 +146,7 @@ func slurp(ctx context.Context, f *os.File, info fs.FileInfo, max int64) ([]byte
 }
 
 // Stat returns the current hash of a file and whether the path is a folder. It
-// looks at files outside too: the hash is all that comes out.
+// also reads files outside the workspace, since only the hash is returned.
 func (w *Workspace) Stat(path string) (tool.Hash, bool, error) {
 	p, err := w.resolve(path)
 	if err != nil {
@@ -244,10 +244,10 @@ func readItself(dir *os.Root, name string, max int64) (tool.File, error) {
 }
 
 // Lines reads lines from..to (1-based, inclusive; to 0: to the end) of a file
-// of any size, at most max bytes of them, without holding the rest. The result
-// carries those lines as Data and the hash of the whole file; first and last
-// are the lines in Data, total is how many the file has. A first line longer
-// than max is cut; other lines are whole.
+// of any size, at most max bytes of them, without keeping the rest in memory.
+// The result has those lines as Data and the hash of the whole file; first and
+// last are the lines in Data, total is the number of lines of the file. A first
+// line longer than max is cut; other lines are complete.
 func (w *Workspace) Lines(ctx context.Context, path string, from, to int, max int64) (f tool.File, first, last, total int, err error) {
 	p, file, info, err := w.open(path)
 	if err != nil {
@@ -275,8 +275,8 @@ func (w *Workspace) Lines(ctx context.Context, path string, from, to int, max in
 	return tool.File{Path: p.clean, Data: c.out, Hash: sumOf(h), Mode: uint32(info.Mode().Perm())}, c.first, c.last, c.total, nil
 }
 
-// lineCut collects a range of lines from a stream of chunks, each of which
-// ends in a newline or is a part of a line.
+// lineCut collects a range of lines from a stream of chunks, each of which ends
+// in a newline or is a part of a line.
 type lineCut struct {
 	from, to, max      int
 	out                []byte
@@ -307,7 +307,7 @@ func (c *lineCut) take(chunk []byte) {
 	if len(c.out)+len(chunk) > c.max {
 		c.full = true
 		if c.first != 0 && c.first != c.total {
-			c.out = c.out[:c.start] // only whole lines behind the first
+			c.out = c.out[:c.start] // only complete lines after the first
 			c.last = c.total - 1
 			return
 		}

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renameNew renames within a folder and fails with fs.ErrExist where the new
-// name is in use; errors.ErrUnsupported where the file system cannot.
+// renameNew renames within a folder. It fails with fs.ErrExist if the new name
+// is in use, and with errors.ErrUnsupported if the file system cannot do it.
 func renameNew(dir *os.Root, from, to string) error {
 	return rename(dir, from, to, noReplace)
 }
 
-// exchange swaps two names of a folder at once.
+// exchange swaps two names of a folder atomically.
 func exchange(dir *os.Root, a, b string) error {
 	return rename(dir, a, b, swap)
 }

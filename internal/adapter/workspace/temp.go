@@ -13,28 +13,28 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// The names that a write uses beside its target. Searches and listings leave
-// them out: one can be left by a crash, and then goes with the first write in
-// its folder by a later process.
+// This file makes the temporary names of writes beside their targets. Searches
+// and listings skip them. A crash may leave one; the first write in its folder
+// by a later process then removes it.
 //
-// A name holds when it was made and which content it may hold: new content on
-// its way (no hashes), or one of two, that which was looked at and that which
-// takes its place. What holds another content is someone's, and never removed.
+// A name contains its creation time and the contents that it may have: new
+// content (no hashes), or one of two, the checked one and its replacement. A
+// file with any other content is someone's and is never removed.
 const (
 	tempPrefix, tempSuffix = ".pawl-", ".tmp"
-	tempDigits             = 16 // of the time and of chance
+	tempDigits             = 16 // of the time and of random bits
 	hashDigits             = 16 // of each hash
 	tempAge                = 10 * time.Minute
 )
 
-// tempName is a name that nobody else uses, for new content.
+// tempName returns an unused name for new content.
 func (s *shared) tempName() string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return fmt.Sprintf("%s%08x%s%s", tempPrefix, uint32(s.now().Unix()), hex.EncodeToString(b[:]), tempSuffix)
 }
 
-// oldName is a name for displaced content: it holds one of two contents.
+// oldName returns a name for displaced content: it has one of two contents.
 func (s *shared) oldName(a, b tool.Hash) string {
 	return strings.TrimSuffix(s.tempName(), tempSuffix) + string(a[:hashDigits]) + string(b[:hashDigits]) + tempSuffix
 }
@@ -44,7 +44,7 @@ func isTemp(name string) bool {
 	return ok
 }
 
-// parseTemp takes a name apart; hashes is "" for one of new content.
+// parseTemp parses a name; hashes is "" for new content.
 func parseTemp(name string) (made time.Time, hashes string, ok bool) {
 	name, pre := strings.CutPrefix(name, tempPrefix)
 	name, post := strings.CutSuffix(name, tempSuffix)
@@ -55,8 +55,8 @@ func parseTemp(name string) (made time.Time, hashes string, ok bool) {
 	return time.Unix(sec, 0), name[tempDigits:], err == nil
 }
 
-// sweep removes what writes of dead processes left in a folder. It is best
-// effort: what stays is tried again by the next process.
+// sweep removes what writes of dead processes left in a folder. Errors are
+// ignored: the next process tries again.
 func (w *Workspace) sweep(dir *os.Root, abs string) {
 	w.mu.Lock()
 	done := w.swept[abs]
@@ -91,8 +91,8 @@ func holdsOne(h tool.Hash, hashes string) bool {
 	return strings.HasPrefix(string(h), hashes[:hashDigits]) || strings.HasPrefix(string(h), hashes[hashDigits:])
 }
 
-// expose puts a content that must not be lost at a name that a person sees; where
-// that fails too, it keeps the one it has.
+// expose renames a content that must not be lost to a visible name; if that
+// fails too, it keeps its name.
 func expose(dir *os.Root, name, base string) string {
 	seen := base + ".saved-" + name[len(tempPrefix):len(tempPrefix)+tempDigits]
 	if renameNew(dir, name, seen) == nil {

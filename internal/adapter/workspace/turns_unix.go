@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// turnWait is how long a write waits for another pawl that is in the middle of
-// one: they take microseconds, and one that is stopped must not stop others.
+// turnWait is how long a write waits for another pawl's write: writes take
+// microseconds, and a stopped process must not block others.
 const turnWait = 2 * time.Second
 
 // takeTurn keeps other pawls from changing files of a folder until release is
-// called. To look at what an exchange displaced and to put it back takes two
-// steps, and a second writer between them would displace the first one's
-// content. The lock is advice: where the file system has none, and against
-// other programs, the look at what was displaced still stands.
+// called. Checking what an exchange displaced, and restoring it, takes two
+// steps; a second writer in between would displace the first one's content. The
+// lock is advisory: without locks in the file system, and against other
+// programs, the check of the displaced content still works.
 func takeTurn(dir *os.Root) (release func()) {
 	f, err := dir.Open(".")
 	if err != nil {

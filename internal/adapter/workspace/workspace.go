@@ -1,16 +1,16 @@
-// Package workspace is the files of a project on disk: reading, atomic
-// writing, listing, searching.
+// Package workspace is the files of a project on disk: reading, atomic writing,
+// listing, searching.
 //
 // It knows one root folder. It promises that nothing outside the root is read
 // or written through it unless the caller opted in; that symlinks are followed
-// only to targets inside; that a write happens whole or not at all, keeps mode
-// bits, owner and symlinks, is on disk before it is reported, and never
-// replaces a content that the caller had not seen; that a process which dies
-// while it writes leaves each file as it was or as it should be, and no litter
-// that a later one does not clear away; that bytes go in and out as
-// they are (line endings, BOM and final newline are the tools' matter).
-// It refuses FIFOs, devices, sockets and kernel file systems, and, once, a
-// write that would part hard links.
+// only to targets inside; that a write happens completely or not at all, keeps
+// mode bits, owner and symlinks, is on disk before it is reported, and never
+// replaces a content that the caller had not seen; that a process that dies
+// while it writes leaves each file with its old or its new content, and no
+// temporary files that a later process does not remove; and that bytes are read
+// and written unchanged (line endings, BOM and final newline are handled by the
+// tools). It refuses FIFOs, devices, sockets and kernel file systems, and,
+// once, a write that would separate hard links.
 //
 // Every error is one sentence for the model and the person to read.
 package workspace
@@ -31,49 +31,49 @@ import (
 const (
 	ReadLimit     = 16 << 20  // Read's default limit, bytes
 	grepLimit     = 64 << 20  // larger files are skipped by Grep, bytes
-	grepFileLimit = 512 << 20 // as grepLimit, of a file that is named, bytes
+	grepFileLimit = 512 << 20 // the limit for a file that is named, bytes
 	diffLimit     = 8 << 20   // larger contents get no diff, bytes
 )
 
-// Options are the choices of Open.
+// Options are the options of Open.
 type Options struct {
-	// Outside allows reading and writing outside the root by absolute path.
-	// The permission gate has decided before.
+	// Outside allows reading and writing outside the root by absolute path. The
+	// permission gate decides before.
 	Outside bool
-	// Git tells what is ignored; nil: ignore files are read by our own matcher.
+	// Git decides what is ignored; nil: our own matcher reads the ignore files.
 	Git *Git
 }
 
-// Workspace implements tool.Files. It is safe for concurrent use; callers that
-// write the same file at the same time are told apart by the expected hash.
+// Workspace implements tool.Files. It is safe for concurrent use; the expected
+// hash detects concurrent writes of the same file.
 type Workspace struct {
 	*shared
 	outside bool
-	only    *bounds // nil: all that outside allows
+	only    *bounds // nil: everything that outside allows
 }
 
-// shared is what all views of one workspace have in common.
+// shared is what all views of one workspace share.
 type shared struct {
 	root  string // real absolute path
 	dir   *os.Root
 	folds bool // names that differ in case are the same file here
-	git   *Git // nil: it is not asked
+	git   *Git // nil: git is not used
 
 	mu     sync.Mutex
-	parted map[string]bool // hard-linked files whose parting was said
+	parted map[string]bool // hard-linked files for which the error was returned
 	swept  map[string]bool // folders that leftovers were removed from
 
 	now func() time.Time
 	// hook, in tests, is called before each system call of a write that changes
 	// something, and may fail it.
 	hook func(step, name string) error
-	// between, in tests, is called between a look at a file or folder and its
-	// opening.
+	// between, in tests, is called between the check of a file or folder and its opening.
 	between func(path string)
-	// plainRename, in tests, does without what only some systems have.
+	// plainRename, in tests, disables what only some systems support.
 	plainRename bool
-	// flush brings a file or folder to the disk: (*os.File).Sync. Tests of many
-	// writes leave it out: only a loss of power would show that.
+	// flush writes a file or folder to the disk: (*os.File).Sync. Tests with
+	// many writes leave it out, since only a power loss would show the
+	// difference.
 	flush func(*os.File) error
 }
 
@@ -102,8 +102,8 @@ func Open(root string, opts Options) (*Workspace, error) {
 // Close releases the root. The workspace and its views cannot be used after.
 func (w *Workspace) Close() error { return w.dir.Close() }
 
-// WithOutside is a view of the same workspace that may, or may not, read and
-// write outside the root.
+// WithOutside returns a view of the same workspace that may, or may not, read
+// and write outside the root.
 func (w *Workspace) WithOutside(allow bool) *Workspace {
 	return &Workspace{shared: w.shared, outside: allow, only: w.only}
 }
@@ -111,8 +111,8 @@ func (w *Workspace) WithOutside(allow bool) *Workspace {
 // Root is the workspace's real absolute path.
 func (w *Workspace) Root() string { return w.root }
 
-// foldsCase finds out whether the file system takes names that differ in case
-// for the same, by asking for the root under another case.
+// foldsCase reports whether the file system ignores case, by looking up the
+// root in another case.
 func foldsCase(root string) bool {
 	base := filepath.Base(root)
 	other := strings.ToUpper(base)

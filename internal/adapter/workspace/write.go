@@ -20,12 +20,13 @@ func (w *Workspace) Write(ctx context.Context, path string, data []byte, expect 
 	return cs[0], nil
 }
 
-// WriteAll does several writes, all or none: contents go to temporary files
-// beside their targets first, every expectation is checked, and only then are
-// they renamed into place; where one rename fails, those before it are taken
-// back. The changes come in the order asked; a move is two, the old path's
-// first. Where something could not be taken back, because the disk fails or
-// someone changed it meanwhile, the changes that stand come with the error.
+// WriteAll executes several writes, all or none: contents first go to temporary
+// files beside their targets, every expectation is checked, and only then are
+// they renamed into place; if one rename fails, those before it are reverted.
+// The changes are returned in the order of the writes; a move is two changes,
+// the old path's first. If something could not be reverted, because the disk
+// fails or someone changed it meanwhile, the remaining changes are returned
+// with the error.
 func (w *Workspace) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	b := &batch{w: w}
 	defer b.close()
@@ -39,7 +40,7 @@ func (w *Workspace) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Chang
 			return nil, nothing(err)
 		}
 	}
-	// From here on it takes no time worth interrupting.
+	// From here on it is too fast to be interrupted.
 	err := ctx.Err()
 	for _, j := range b.jobs {
 		if err == nil {
@@ -60,8 +61,8 @@ func (w *Workspace) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Chang
 	return b.changes(), nil
 }
 
-// prepare looks at one target, checks what is expected of it and writes the
-// new content beside it. Nothing that others see changes, but for new folders.
+// prepare checks one target and writes the new content beside it. Nothing
+// visible changes, except new folders.
 func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 	j := &job{req: req}
 	j.toLink = !req.Remove && fs.FileMode(req.Mode)&fs.ModeSymlink != 0
@@ -108,12 +109,11 @@ func (w *Workspace) target(path string, itself bool) (place, error) {
 	return p, err
 }
 
-// racyAge is how old a file's time must be to tell two contents apart: times
+// racyAge is how old a file's time must be to distinguish two contents: times
 // are as coarse as two seconds on some file systems.
 const racyAge = 3 * time.Second
 
-// inspect reads what is at the target now and compares it with what the caller
-// saw.
+// inspect reads the present target and compares it with what the caller saw.
 func (b *batch) inspect(ctx context.Context, j *job) error {
 	err := b.look(ctx, j)
 	switch {
@@ -130,7 +130,7 @@ func (b *batch) inspect(ctx context.Context, j *job) error {
 	if j.hash != j.req.Expect {
 		return &tool.StaleError{Path: j.p.clean, Want: j.req.Expect, Got: j.hash}
 	}
-	j.toLink = j.toLink || j.link && j.req.Mode == 0 // a link stays one
+	j.toLink = j.toLink || j.link && j.req.Mode == 0 // a link stays a link
 	if j.req.Remove || j.link {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (b *batch) inspect(ctx context.Context, j *job) error {
 	return b.w.sayLinks(j.p, j.info)
 }
 
-// look reads what is at the target.
+// look reads the target.
 func (b *batch) look(ctx context.Context, j *job) error {
 	if link, err := b.lookLink(j); link || err != nil {
 		return err
@@ -163,7 +163,7 @@ func (b *batch) look(ctx context.Context, j *job) error {
 	return err
 }
 
-// lookLink reads a symlink that is meant itself.
+// lookLink reads a symlink without following it.
 func (b *batch) lookLink(j *job) (bool, error) {
 	if !j.req.NoFollow {
 		return false, nil
@@ -185,7 +185,7 @@ func (b *batch) lookLink(j *job) (bool, error) {
 	return true, nil
 }
 
-// writeError words an error of looking at a target for someone who writes.
+// writeError words an error of reading the target of a write.
 func (b *batch) writeError(j *job, err error) error {
 	if s := (*sentence)(nil); errors.As(err, &s) {
 		return plain(doWrite, j.p.clean, s.err)
@@ -208,8 +208,8 @@ func (w *Workspace) sayLinks(p place, info fs.FileInfo) error {
 	return &LinkedError{Path: p.clean, Links: n}
 }
 
-// vacant checks that nothing is where a file is to be moved. Another case of
-// its own name is not in the way.
+// vacant checks that the target of a move is free. Another case of its own name
+// does not count.
 func (b *batch) vacant(j *job) error {
 	dir, err := b.w.folder(b.w.parent(j.q))
 	if errors.Is(err, fs.ErrNotExist) {

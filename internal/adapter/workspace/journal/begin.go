@@ -9,12 +9,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 )
 
-// adoptMin is from how many unread files on git is asked about them: fewer are
-// read in less time.
+// adoptMin is the number of unread files from which git is asked about them:
+// fewer are read in less time.
 const adoptMin = 200
 
-// begin takes up the index that an earlier process left, or reports that there is
-// none.
+// begin reads the index that an earlier process left, or reports that there is none.
 func (l *look) begin() (fresh bool, err error) {
 	j := l.j
 	j.disk, j.pack = j.place()
@@ -40,8 +39,9 @@ func (l *look) begin() (fresh bool, err error) {
 	return !ok, nil
 }
 
-// place opens what the journal keeps: in its folder, else in a temporary one,
-// else nothing is kept, and what changes is recorded without the content before.
+// place opens the storage of the journal: in its folder, else in a temporary
+// one; else nothing is stored, and changes are recorded without the old
+// content.
 func (j *Journal) place() (*disk, *pack) {
 	var failed error
 	for _, dir := range []string{j.opt.Dir, ""} {
@@ -52,7 +52,7 @@ func (j *Journal) place() (*disk, *pack) {
 		}
 		p, err := openPack(filepath.Join(d.dir, "contents"), j.opt.MaxAll)
 		if err != nil {
-			_ = d.close() // the other error says why
+			_ = d.close() // the other error is the reason
 			failed = cmp.Or(failed, err)
 			continue
 		}
@@ -62,7 +62,7 @@ func (j *Journal) place() (*disk, *pack) {
 	return &disk{failed: failed}, noPack(failed)
 }
 
-// takeUp makes a folder of an index that was read from disk whole again.
+// takeUp completes a folder of an index that was read from disk.
 func (l *look) takeUp(d *dir) {
 	for i := range d.files {
 		if f := &d.files[i]; f.state == kept && !l.j.pack.claim(f.id) {
@@ -77,7 +77,7 @@ func (l *look) takeUp(d *dir) {
 		was := d.ignore
 		l.readRules(d, f, d.rules, []string{ignoreName})
 		if d.ignore != was {
-			// What it said then is not known: the sweep sees that it changed.
+			// Its old content is not known; the sweep sees that it changed.
 			l.quiet = true
 			d.ignore = was
 		}
@@ -92,8 +92,8 @@ func (r *repo) stamps() []stamp {
 	return out
 }
 
-// sources looks at what decides which files are watched, beside the folders'
-// own ignore files. It reports whether all is to be judged anew.
+// sources checks what decides which files are watched, besides the folders' own
+// ignore files. It reports whether everything must be judged again.
 func (l *look) sources() bool {
 	j := l.j
 	if j.repo == nil {
@@ -101,7 +101,7 @@ func (l *look) sources() bool {
 			return false
 		}
 		if j.repo = findRepo(l.ctx, j.opt.Git, j.root); j.repo == nil {
-			j.opt.Git = nil // git is not there, or refuses it
+			j.opt.Git = nil // git is missing or refuses the repository
 			return false
 		}
 	}
@@ -112,9 +112,9 @@ func (l *look) sources() bool {
 	return l.force(false) || changed
 }
 
-// force finds the files that are tracked and ignored: they are watched all the
-// same. It reports whether they are others than before. again: also where git's
-// index is the same, since the rules are not.
+// force finds the files that are tracked and ignored: they are watched anyway.
+// It reports whether they changed. again: even if git's index is unchanged,
+// since the rules changed.
 func (l *look) force(again bool) bool {
 	j := l.j
 	l.oldForced = j.forced
@@ -127,7 +127,7 @@ func (l *look) force(again bool) bool {
 	}
 	all, _, err := j.repo.list(l.ctx)
 	if err != nil {
-		return false // what is ignored stays so until git can be asked
+		return false // ignored files stay ignored until git can be asked
 	}
 	j.gitSeen = now
 	forced := map[string]bool{}
@@ -151,8 +151,7 @@ func (l *look) force(again bool) bool {
 	return changed
 }
 
-// clean returns git's entries of files that are, by their stamps, what git has,
-// by path.
+// clean returns git's entries, by path, of files whose stamps match git's index.
 func (l *look) clean() map[string]tracked {
 	j := l.j
 	if j.repo == nil {
@@ -183,7 +182,7 @@ func (l *look) clean() map[string]tracked {
 	return out
 }
 
-// adopt takes files that are as git has them for read, and returns the rest.
+// adopt marks files that match git as read, and returns the rest.
 func (l *look) adopt(work []*job) []*job {
 	n := 0
 	for _, w := range work {
@@ -212,7 +211,7 @@ func (l *look) adopt(work []*job) []*job {
 	return left
 }
 
-// release drops copies of what git has.
+// release drops copies of contents that git has.
 func (l *look) release() bool {
 	freed := false
 	for p, t := range l.clean() {

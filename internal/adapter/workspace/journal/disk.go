@@ -13,24 +13,23 @@ import (
 	"time"
 )
 
-// disk is the folder of a workspace's journal: the copies, and the index as it
-// was at the last look before a command, so that a pawl killed in the middle of
-// one can say what changed since. One process at a time writes the index; a
-// second one on the same workspace has a folder of its own and keeps its index
-// in memory.
+// disk is the folder of a workspace's journal: the copies, and the index of the
+// last snapshot before a command, so that a pawl that was killed during one can
+// find out what changed since. One process at a time writes the index; a second
+// one on the same workspace has its own folder and keeps its index in memory.
 //
 // The index is a file of records: a length, a checksum, and a folder with its
-// files, a folder that is gone, or the end of a look. Records behind the last
-// end do not count. A file that is damaged is thrown away.
+// files, a removed folder, or the end of a snapshot. Records after the last end
+// are ignored. A damaged file is thrown away.
 type disk struct {
 	dir     string
-	own     bool // the folder goes with this process
+	own     bool // the folder is removed with this process
 	locked  *os.File
 	f       *os.File // nil: in memory only
 	size    int64
-	whole   int64 // size when it was last written whole
+	whole   int64 // size when it was last written completely
 	removed []string
-	failed  error // why the workspace's own folder is not used; told once
+	failed  error // why the workspace's own folder is not used; reported once
 }
 
 const (
@@ -40,8 +39,7 @@ const (
 	maxRecord = 1 << 28
 )
 
-// keepIdle is for how long the journal of a workspace that is not worked in is
-// kept.
+// keepIdle is how long the journal of an unused workspace is kept.
 const keepIdle = 30 * 24 * time.Hour
 
 // openDisk opens the folder for a workspace below dir.
@@ -71,7 +69,7 @@ func openDisk(dir, root string) (*disk, error) {
 	return d, nil
 }
 
-// lockIn takes a folder's lock; nil where another process has it.
+// lockIn takes a folder's lock; nil if another process has it.
 func lockIn(dir string) *os.File {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -84,8 +82,7 @@ func lockIn(dir string) *os.File {
 	return f
 }
 
-// prune removes what processes that died left behind, and journals of
-// workspaces that nobody works in any more.
+// prune removes what dead processes left behind, and journals of unused workspaces.
 func prune(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -100,7 +97,7 @@ func prune(dir string) {
 			}
 		}
 		if f := lockIn(p); f != nil {
-			_ = os.RemoveAll(p) // the next one tries again
+			_ = os.RemoveAll(p) // the next process tries again
 			_ = unlock(f)
 		}
 	}
@@ -120,7 +117,7 @@ func (d *disk) close() error {
 	return err
 }
 
-// stored is what the file tells.
+// stored is the content of the file.
 type stored struct {
 	x       *index
 	tag     string
@@ -129,7 +126,7 @@ type stored struct {
 	forced  map[string]bool
 }
 
-// load reads the index; false where there is none to be believed.
+// load reads the index; false if there is no valid one.
 func (d *disk) load(root string) (stored, bool) {
 	if d.f == nil {
 		return stored{}, false
@@ -148,7 +145,7 @@ func (d *disk) load(root string) (stored, bool) {
 
 var errDamaged = errors.New("the index is damaged")
 
-// parse reads an index, and says where its last look ends.
+// parse reads an index, and returns where its last snapshot ends.
 func parse(data []byte, root string) (stored, int64, error) {
 	s := stored{x: newIndex(), forced: map[string]bool{}}
 	head := diskMagic + root + "\x00"
@@ -212,7 +209,7 @@ func (s *stored) end(r *decoder) {
 	}
 }
 
-// save writes what changed since the last time.
+// save writes what changed since the last save.
 func (d *disk) save(j *Journal) error {
 	if d.f == nil {
 		d.removed = nil
@@ -247,8 +244,7 @@ func (d *disk) save(j *Journal) error {
 		}
 	})
 	if err := d.write(e.data, whole); err != nil {
-		// A disk that is full: there is nothing to be taken up then, and what
-		// is there must not be taken for newer than it is.
+		// The disk is full: an index on disk must not look newer than it is.
 		err = errors.Join(err, d.f.Truncate(0), d.f.Close())
 		d.f = nil
 		return fmt.Errorf("keep the journal's index: %w", err)
@@ -262,7 +258,7 @@ func (d *disk) save(j *Journal) error {
 
 func (d *disk) write(data []byte, whole bool) error {
 	if whole {
-		// A process that dies in between leaves a file without an end.
+		// A process that dies in between leaves a file without an end record.
 		if err := d.f.Truncate(0); err != nil {
 			return err
 		}
@@ -277,7 +273,7 @@ func (d *disk) write(data []byte, whole bool) error {
 	return nil
 }
 
-// forget leaves nothing to be taken up.
+// forget removes the stored index.
 func (d *disk) forget() error {
 	if d.f == nil {
 		return nil
@@ -353,7 +349,7 @@ func (r *decoder) num() int64 {
 	return n
 }
 
-// count is a number of things of at least size bytes each.
+// count reads a number of things of at least size bytes each.
 func (r *decoder) count(size int64) int64 {
 	n := r.num()
 	if n < 0 || n*size > int64(len(r.data)) {

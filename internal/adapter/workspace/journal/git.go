@@ -18,14 +18,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 )
 
-// repo is what the journal knows of the git repository around the workspace.
-// It is only read, and believed in two things: which files are tracked, and
-// that a blob has the content of a file whose stamp git recorded. Git never
-// reads a file for it, so no filter of the repository runs.
+// repo is what the journal knows of the git repository around the workspace. It
+// only reads the repository, and trusts it in two things: which files are
+// tracked, and that a blob has the content of a file whose stamp git recorded.
+// Git never reads a file for it, so no filter of the repository runs.
 type repo struct {
 	git     *workspace.Git
 	root    string // the workspace
-	prefix  string // the workspace seen from the top, "" or with a slash
+	prefix  string // the workspace relative to the top, "" or with a slash
 	index   string
 	sources []string // ignore files outside the workspace's folders, weakest first
 	attrs   []string // attribute files outside the tree
@@ -35,8 +35,7 @@ type repo struct {
 
 const attributesName = ".gitattributes"
 
-// findRepo finds the repository; nil where there is none, or git can not be
-// asked.
+// findRepo finds the repository; nil if there is none, or if git cannot be asked.
 func findRepo(ctx context.Context, git *workspace.Git, root string) *repo {
 	top := workspace.Repository(root)
 	if top == "" {
@@ -88,7 +87,7 @@ func findRepo(ctx context.Context, git *workspace.Git, root string) *repo {
 	return r
 }
 
-// rules are those of the ignore files outside the workspace's folders.
+// rules returns those of the ignore files outside the workspace's folders.
 func (r *repo) rules() workspace.Ignore {
 	var out workspace.Ignore
 	for i, p := range r.sources {
@@ -108,18 +107,18 @@ func (r *repo) rules() workspace.Ignore {
 	return out
 }
 
-// tracked is a file as git's index has it.
+// tracked is a file in git's index.
 type tracked struct {
 	path         string
 	id           id
-	plain        bool // a regular file, in no conflict, that git compares
+	plain        bool // a regular file without conflict that git compares
 	size         uint32
 	ino          uint32
 	mtime, ctime int64
 }
 
-// list lists git's index below the workspace, with the moment at which the
-// index was written.
+// list lists git's index below the workspace, and the time at which the index
+// was written.
 func (r *repo) list(ctx context.Context) (all []tracked, written int64, err error) {
 	before := pathStamp(r.index)
 	out, err := r.git.Run(ctx, r.root, nil, nil, "ls-files", "-s", "-v", "--debug", "-z")
@@ -141,8 +140,8 @@ func (r *repo) list(ctx context.Context) (all []tracked, written int64, err erro
 
 var errListing = errors.New("git lists its index in a form that is not known")
 
-// parseTracked reads one entry: a line that ends in NUL, and five that say
-// what git recorded.
+// parseTracked reads one entry: a line that ends in NUL, and five lines of
+// recorded facts.
 func parseTracked(s string) (t tracked, rest string, err error) {
 	head, rest, ok := strings.Cut(s, "\x00")
 	about, path, ok2 := strings.Cut(head, "\t")
@@ -156,7 +155,8 @@ func parseTracked(s string) (t tracked, rest string, err error) {
 	}
 	t.path = path
 	copy(t.id[:], raw)
-	// A small letter: git is told to assume that it is unchanged; S: not there.
+	// A lower-case letter: git is told to assume that it is unchanged; S: not
+	// checked out.
 	t.plain = f[0] == "H" && strings.HasPrefix(f[1], "100") && f[3] == "0"
 	var nums [9]uint64
 	n := 0
@@ -181,7 +181,7 @@ func parseTracked(s string) (t tracked, rest string, err error) {
 	return t, rest, nil
 }
 
-// same reports whether a file is what git's index, written then, has of it.
+// same reports whether a file matches git's index, which was written at that time.
 func (t *tracked) same(s stamp, written int64) bool {
 	eq := func(git, ours int64) bool {
 		return git == ours || git%int64(time.Second) == 0 && git == ours-ours%int64(time.Second)
@@ -196,9 +196,9 @@ func (t *tracked) same(s stamp, written int64) bool {
 	return t.mtime+margin < written && t.ctime+margin < written
 }
 
-// convert sorts out the files whose content in the workspace may differ from
-// their blob: filters, line ends, encodings. It returns those that surely do
-// not.
+// convert separates the files whose content in the workspace may differ from
+// their blob: filters, line endings, encodings. It returns those that certainly
+// do not.
 func (r *repo) convert(ctx context.Context, ts []tracked, inTree bool) ([]tracked, error) {
 	auto := r.config["core.autocrlf"]
 	ends := auto != "" && auto != "false"
@@ -241,7 +241,7 @@ func (r *repo) convert(ctx context.Context, ts []tracked, inTree bool) ([]tracke
 			clean = append(clean, t)
 		}
 	}
-	// Line ends are converted in one direction at a time: a blob of the same
+	// Line endings are converted in one direction at a time: a blob of the same
 	// size is the same.
 	sizes, err := r.sizes(ctx, ask)
 	if err != nil {
@@ -255,7 +255,7 @@ func (r *repo) convert(ctx context.Context, ts []tracked, inTree bool) ([]tracke
 	return clean, nil
 }
 
-// sizes asks how large blobs are; -1 where one is missing.
+// sizes returns the sizes of blobs; -1 for a missing one.
 func (r *repo) sizes(ctx context.Context, ts []tracked) ([]int64, error) {
 	if len(ts) == 0 {
 		return nil, nil
@@ -282,7 +282,7 @@ func (r *repo) sizes(ctx context.Context, ts []tracked) ([]int64, error) {
 	return sizes, nil
 }
 
-// hasher returns the object id of a blob of a size as it is written.
+// hasher returns a hash for the object id of a blob of this size.
 func (r *repo) hasher(size int64) hash.Hash {
 	h := sha1.New()
 	if r.idLen == sha256.Size {
@@ -299,8 +299,8 @@ func (r *repo) idOf(data []byte) (out id) {
 	return out
 }
 
-// blobs fetches blobs and hands on those that are what their ids say. Those
-// that are not there are left out.
+// blobs fetches blobs and passes on those that match their ids. Missing ones
+// are left out.
 func (r *repo) blobs(ctx context.Context, ids []id, take func(id, []byte) error) error {
 	var in bytes.Buffer
 	for _, i := range ids {

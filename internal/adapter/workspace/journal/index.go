@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 )
 
-// stamp is what the system tells about a file without reading it. Times are
+// stamp is what the system reports about a file without reading it. Times are
 // nanoseconds; mode is permission bits with fs.ModeSymlink, fs.ModeDir, or
 // fs.ModeIrregular for what is neither file, link nor folder.
 type stamp struct {
@@ -22,15 +22,16 @@ func (s stamp) dir() bool     { return s.mode&uint32(fs.ModeDir) != 0 }
 func (s stamp) link() bool    { return s.mode&uint32(fs.ModeSymlink) != 0 }
 func (s stamp) special() bool { return s.mode&uint32(fs.ModeIrregular) != 0 }
 
-// The clock of a file system ticks a few milliseconds apart, or, where a time
-// has no fraction, up to two seconds.
+// The resolution of a file system's clock is a few milliseconds or, for times
+// without a fraction, up to two seconds.
 const (
 	tick       = int64(50 * time.Millisecond)
 	coarseTick = int64(2 * time.Second)
 )
 
-// racy reports whether the file may change after it was looked at without its stamp
-// changing: it was changed a moment ago. Only ctime counts: nobody can set it.
+// racy reports whether the file may change after it was read without a change
+// of its stamp: it was changed a moment ago. Only ctime counts: nobody can set
+// it.
 func (s stamp) racy(now int64) bool {
 	if s.ctime%int64(time.Second) == 0 {
 		return s.ctime+coarseTick >= now
@@ -38,39 +39,39 @@ func (s stamp) racy(now int64) bool {
 	return s.ctime+tick >= now
 }
 
-// state says where the content of a file can be had.
+// state is where the content of a file is available.
 type state uint8
 
 const (
-	unread state = iota // nothing is known of the content
+	unread state = iota // the content is not known
 	inGit               // id is that of a git blob
 	kept                // id is the SHA-256; pawl has a copy
 	lost                // id is the SHA-256; there is no copy
-	guess               // id stands for a content that was not read
+	guess               // id represents a content that was not read
 )
 
-// file is a file or link that is watched.
+// file is a watched file or link.
 type file struct {
 	name string
 	stamp
 	state state
-	racy  bool // it may have changed since it was looked at, with the same stamp
+	racy  bool // it may have changed since it was read, with the same stamp
 	id    id
 }
 
 type id [32]byte
 
-// dir is a folder that is watched.
+// dir is a watched folder.
 type dir struct {
 	path   string // relative to the root, "" the root itself
 	stamp  stamp
 	racy   bool
-	closed bool // it is ignored: only what is tracked in it is watched
+	closed bool // it is ignored: only tracked files in it are watched
 	flat   bool // folders in it are not watched
 	files  []file
 	subs   []string // names of watched folders, sorted
 	rules  workspace.Ignore
-	ignore stamp // of its .gitignore, zero where there is none
+	ignore stamp // of its .gitignore, zero if there is none
 	// changed since it was last written to disk
 	dirty bool
 }
@@ -93,7 +94,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// base is the folder's path as ignore rules want it.
+// base returns the folder's path in the form of ignore rules.
 func base(dir string) string {
 	if dir == "" {
 		return ""
@@ -101,7 +102,7 @@ func base(dir string) string {
 	return dir + "/"
 }
 
-// split takes a path into folder and name.
+// split splits a path into folder and name.
 func split(path string) (dir, name string) {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 {
@@ -113,7 +114,7 @@ func split(path string) (dir, name string) {
 // index is all that is watched.
 type index struct {
 	dirs  map[string]*dir
-	order []*dir // sorted by path; nil: to be made
+	order []*dir // sorted by path; nil: not computed
 	files int
 }
 

@@ -1,18 +1,18 @@
-// Package journal knows what commands did to the files of a workspace
-// (SPEC 11.1): it looks at the workspace before and after, and tells which files
-// are not as they were, with both contents.
+// Package journal finds what commands did to the files of a workspace (SPEC
+// 11.1): it takes snapshots of the workspace before and after, and returns
+// which files changed, with both contents.
 //
-// It knows, for each file that is not ignored, its stamp (size, times, inode,
-// mode) and where its content can be had: in a blob of git whose stamp git
-// recorded itself, or in a copy of its own, of files up to 1 MB each and
-// 256 MB in all. It promises that nothing in the workspace or its repository is
-// changed by looking, that no link is followed, that a content is one that the
-// file had at one moment, and that what it returns hashes to what was asked
-// for. It refuses to guess: what it could not keep is reported as not kept,
-// and what it does not watch is said in Look.Bounds.
+// For each file that is not ignored it knows the stamp (size, times, inode,
+// mode) and where its content is available: in a blob of git whose stamp git
+// recorded itself, or in a copy, of files up to 1 MB each and 256 MB in all. It
+// promises that a snapshot changes nothing in the workspace or its repository,
+// that no link is followed, that a content is one that the file had at one
+// moment, and that returned contents match their hashes. It does not guess: a
+// content that it could not keep is reported as not kept, and Snapshot.Bounds
+// names what it does not watch.
 //
-// It is not git: the index of git is never written and never asked what
-// changed, and no program that a repository configures runs.
+// It is independent of git's own view: git's index is never written and never
+// asked what changed, and no program that a repository configures runs.
 package journal
 
 import (
@@ -30,24 +30,24 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Options are the choices of New. The zero value is the defaults.
+// Options are the options of New. The zero value is the defaults.
 type Options struct {
-	// Dir is pawl's folder for journals; each workspace has one in it. Empty: a
+	// Dir is pawl's folder for journals, with one for each workspace. Empty: a
 	// temporary folder, which Close removes.
 	Dir string
-	// Skip are folders that are not watched, absolute: pawl's own.
+	// Skip are absolute paths of folders that are not watched: pawl's own.
 	Skip []string
-	// MaxFiles is how many files are watched before only touched folders are:
-	// 0 is 200,000. FirstLook is how long finding them may take: 0 is 2 s.
+	// MaxFiles is how many files are watched before only touched folders are: 0
+	// is 200,000. FirstLook is how long finding them may take: 0 is 2 s.
 	MaxFiles  int
 	FirstLook time.Duration
-	// MaxFile and MaxAll bound the copies, bytes: 0 is 1 MB and 256 MB.
+	// MaxFile and MaxAll limit the copies, in bytes: 0 is 1 MB and 256 MB.
 	MaxFile, MaxAll int64
-	// MaxHash is how large a file may be to be read at all: 0 is 64 MB. A
-	// change of a larger one is known by its stamp.
+	// MaxHash is the size limit of files that are read: 0 is 64 MB. A change of
+	// a larger one is detected by its stamp.
 	MaxHash int64
 	Workers int              // 0 is 2
-	Git     *workspace.Git   // nil: it is not asked
+	Git     *workspace.Git   // nil: git is not used
 	Now     func() time.Time // nil: time.Now
 }
 
@@ -55,16 +55,16 @@ type Options struct {
 type Journal struct {
 	root string
 	opt  Options
-	// adoptMin: from so many unread files on, git is asked about them.
+	// adoptMin is the number of unread files from which git is asked about them.
 	adoptMin int
 
-	turn chan struct{} // holds one: who takes it may look
+	turn chan struct{} // holds one token: its holder may take a snapshot
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	wrote   map[string]*wrote
-	fromGit map[id]blob // contents that were reported and are in git
+	fromGit map[id]blob // reported contents that are in git
 
-	// The rest belongs to who has the turn.
+	// The rest belongs to the holder of turn.
 	begun   bool
 	closed  bool
 	x       *index
@@ -77,13 +77,13 @@ type Journal struct {
 	forced  map[string]bool
 	skip    map[string]bool // relative to the root
 	partial bool            // too large: only some folders are watched
-	full    bool            // no more files are taken in
-	noRoom  int             // files that were not copied for want of room
+	full    bool            // no more files are added
+	noRoom  int             // files that were not copied for lack of space
 	tag     string
 	looks   int64
 }
 
-// wrote is what recorded writes did to a file since the last look.
+// wrote is what recorded writes did to a file since the last snapshot.
 type wrote struct {
 	before, after tool.Hash
 	mode          uint32
@@ -96,10 +96,10 @@ type blob struct {
 
 var _ tool.Journal = (*Journal)(nil)
 
-// reported is for how many looks a reported content can be had.
+// reported is for how many snapshots a reported content stays available.
 const reported = 8
 
-// New makes the journal of a workspace. It does nothing before the first look.
+// New returns the journal of a workspace. It does nothing before the first snapshot.
 func New(root string, opt Options) *Journal {
 	def := func(v *int64, d int64) {
 		if *v <= 0 {
@@ -151,7 +151,7 @@ func (j *Journal) take(ctx context.Context) error {
 	}
 }
 
-// Snapshot is part of tool.Journal.
+// Snapshot implements tool.Journal.
 func (j *Journal) Snapshot(ctx context.Context, touched []string) (tool.Snapshot, error) {
 	if err := j.take(ctx); err != nil {
 		return tool.Snapshot{}, err
@@ -169,12 +169,12 @@ func (j *Journal) Snapshot(ctx context.Context, touched []string) (tool.Snapshot
 		return tool.Snapshot{}, fmt.Errorf("look at the workspace: %w", err)
 	}
 	out.Tag = j.tag
-	_ = j.pack.clean(j.looks - reported) // what is too much stays until the next look
+	_ = j.pack.clean(j.looks - reported) // superfluous contents stay until the next snapshot
 	return out, nil
 }
 
-// Checkpoint is part of tool.Journal. Nothing is written before: until its effects
-// are recorded, a process that dies must find them again.
+// Checkpoint implements tool.Journal. Nothing is written before it: until its
+// effects are recorded, a new process must find them again.
 func (j *Journal) Checkpoint(tag string) error {
 	if err := j.take(context.Background()); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (j *Journal) Checkpoint(tag string) error {
 	return j.save()
 }
 
-// save writes what changed to disk.
+// save writes the changes to disk.
 func (j *Journal) save() error {
 	switch {
 	case j.disk == nil:
@@ -195,7 +195,7 @@ func (j *Journal) save() error {
 	return j.disk.save(j)
 }
 
-// Wrote is part of tool.Journal.
+// Wrote implements tool.Journal.
 func (j *Journal) Wrote(c tool.Change) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -207,7 +207,7 @@ func (j *Journal) Wrote(c tool.Change) {
 	w.after, w.mode = c.After, c.Mode
 }
 
-// Content is part of tool.Journal.
+// Content implements tool.Journal.
 func (j *Journal) Content(ctx context.Context, h tool.Hash) ([]byte, error) {
 	want, err := parseHash(h)
 	if err != nil {
@@ -242,7 +242,7 @@ func (j *Journal) Content(ctx context.Context, h tool.Hash) ([]byte, error) {
 	return data, err
 }
 
-// Lost is part of tool.Journal.
+// Lost implements tool.Journal.
 func (j *Journal) Lost(paths []string, limit int) []string {
 	if j.take(context.Background()) != nil {
 		return nil
@@ -280,7 +280,7 @@ func (j *Journal) at(path string) (*file, *dir) {
 	return j.x.at(path)
 }
 
-// Close writes what is left to write and lets go of the folder.
+// Close writes what is left to write and releases the folder.
 func (j *Journal) Close() error {
 	j.turn <- struct{}{}
 	defer func() { <-j.turn }()

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// look is one look. It finds what is not as it was (sweep, list), reads it
-// (readAll), and then makes the index say what it read.
+// look is one snapshot. It finds what changed (sweep, list), reads it
+// (readAll), and then updates the index.
 type look struct {
 	j    *Journal
 	ctx  context.Context
@@ -24,8 +24,8 @@ type look struct {
 	now  int64
 	work []*job
 	gone []gone
-	// quiet: new names are taken in and not reported, since the rules by which
-	// they were left out are not known any more.
+	// quiet: new names are added and not reported, since it is not known
+	// whether earlier rules ignored them.
 	quiet     bool
 	until     time.Time // of a first look
 	oldForced map[string]bool
@@ -36,18 +36,18 @@ type job struct {
 	d       *dir
 	name    string
 	was     file
-	had     bool // was is what it was; else it is new
-	silent  bool // new to the index, and perhaps not new
+	had     bool // was is the old state; otherwise the file is new
+	silent  bool // new to the index, but perhaps not a new file
 	leaving bool // ignored from now on
 	got     content
-	missing bool // it is gone by now, or no file
+	missing bool // it is gone by now, or not a file
 	unsaid  bool // its folder could not be read
-	full    bool // there was no room for a copy
-	brief   bool // there is a copy for a few looks
-	dropped bool // the copy of was is no longer referred to
+	full    bool // there was no space for a copy
+	brief   bool // the copy is kept for a few snapshots
+	dropped bool // the copy of was is no longer referenced
 }
 
-// gone is a file that is not there any more.
+// gone is a file that no longer exists.
 type gone struct {
 	path string
 	was  file
@@ -96,7 +96,7 @@ func (j *Journal) bounds() string {
 	return strings.Join(out, "; ")
 }
 
-// first takes in the whole workspace.
+// first adds the whole workspace.
 func (l *look) first() {
 	j := l.j
 	l.until = j.opt.Now().Add(j.opt.FirstLook)
@@ -111,7 +111,7 @@ func (l *look) first() {
 	}
 }
 
-// again finds what is not as it was.
+// again finds what changed.
 func (l *look) again() error {
 	j := l.j
 	all := l.sources()
@@ -134,7 +134,7 @@ func (l *look) again() error {
 	}
 	for _, f := range founds {
 		switch {
-		case j.x.dirs[f.d.path] != f.d: // a folder above it went
+		case j.x.dirs[f.d.path] != f.d: // a folder above it was removed
 		case f.gone:
 			l.leave(f.d.path, false)
 		case f.rules:
@@ -144,14 +144,14 @@ func (l *look) again() error {
 			l.relist(f.d, l.above(f.d.path), false)
 		}
 	}
-	// What is tracked is not left out by the new rules.
+	// Tracked files are watched under the new rules too.
 	if all && root != nil && l.force(true) {
 		l.relist(root, j.outer, true)
 	}
 	return nil
 }
 
-// above is the rules in force around a folder.
+// above returns the rules in force around a folder.
 func (l *look) above(dir string) workspace.Ignore {
 	if dir == "" {
 		return l.j.outer
@@ -163,8 +163,8 @@ func (l *look) above(dir string) workspace.Ignore {
 	return l.j.outer
 }
 
-// watch takes folders in, in a workspace that is too large: those of the paths,
-// and what is below the paths.
+// watch adds folders in a workspace that is too large: those of the paths, and
+// everything below the paths.
 func (l *look) watch(paths []string) {
 	l.j.mu.Lock()
 	for p := range l.j.wrote {
@@ -188,8 +188,8 @@ func (l *look) watch(paths []string) {
 	}
 }
 
-// enter takes a folder in with all below it; silent where what is in it may
-// have been there before. It reports whether the folder is watched.
+// enter adds a folder with everything below it; silent if its content may be
+// old. It reports whether the folder is watched.
 func (l *look) enter(dirPath string, above workspace.Ignore, closed, flat, silent bool) bool {
 	j := l.j
 	if j.x.files >= j.opt.MaxFiles || !l.until.IsZero() && len(j.x.dirs)%64 == 0 && j.opt.Now().After(l.until) || l.ctx.Err() != nil {
@@ -208,19 +208,19 @@ func (l *look) enter(dirPath string, above workspace.Ignore, closed, flat, silen
 	return true
 }
 
-// relist reads a folder's names again. deep: the rules changed, and all below
-// is judged anew.
+// relist reads a folder's names again. deep: the rules changed, and everything
+// below is judged again.
 func (l *look) relist(d *dir, above workspace.Ignore, deep bool) {
 	l.relistAs(d, above, d.closed, deep)
 }
 
 func (l *look) relistAs(d *dir, above workspace.Ignore, closed, deep bool) {
 	if !l.list(d, above, closed, l.quiet && deep, deep) {
-		d.racy = true // not readable now; look again
+		d.racy = true // not readable now; try again
 	}
 }
 
-// list makes a folder's entries what the system says, and queues what is new.
+// list updates a folder's entries from the system, and queues new ones.
 func (l *look) list(d *dir, above workspace.Ignore, closed, silent, deep bool) bool {
 	j := l.j
 	f, err := l.p.open(d.path)
@@ -247,7 +247,7 @@ func (l *look) list(d *dir, above workspace.Ignore, closed, silent, deep bool) b
 		closed, silent bool
 	}
 	var enter []fresh
-	present := map[string]bool{} // ignored now, and there
+	present := map[string]bool{} // existing ignored names
 	for _, name := range names {
 		rel := d.join(name)
 		if name == ".git" || workspace.Temporary(name) || j.skip[rel] {
@@ -262,7 +262,7 @@ func (l *look) list(d *dir, above workspace.Ignore, closed, silent, deep bool) b
 			present[name] = true
 			continue
 		}
-		// It was left out before, so that it is there proves nothing.
+		// It was ignored before, so its existence proves nothing.
 		hidden := silent || known && (oldClosed || oldRules.Match(rel, st.dir())) && !l.oldForced[rel]
 		if st.dir() {
 			if d.flat && j.x.dirs[rel] == nil {
@@ -307,7 +307,7 @@ func (l *look) list(d *dir, above workspace.Ignore, closed, silent, deep bool) b
 	return true
 }
 
-// readRules takes a folder's own .gitignore to the rules from above.
+// readRules adds a folder's own .gitignore to the rules from above.
 func (l *look) readRules(d *dir, f folder, above workspace.Ignore, names []string) {
 	d.rules, d.ignore = above, stamp{}
 	if _, ok := slices.BinarySearch(names, ignoreName); !ok {
@@ -326,7 +326,7 @@ func (l *look) readRules(d *dir, f folder, above workspace.Ignore, names []strin
 	}
 }
 
-// drop takes a file out of the index: it is gone, or ignored from now on.
+// drop removes a file from the index: it is gone, or ignored from now on.
 func (l *look) drop(d *dir, e file, there bool, f folder) {
 	if e.state == unread {
 		return
@@ -346,7 +346,7 @@ func (l *look) forget(e file) {
 	}
 }
 
-// leave takes a folder out of the index with all below it.
+// leave removes a folder with everything below it from the index.
 func (l *look) leave(dirPath string, there bool) {
 	x := l.j.x
 	for _, d := range x.below(dirPath) {
@@ -365,8 +365,7 @@ func (l *look) leave(dirPath string, there bool) {
 	}
 }
 
-// readAll reads what is queued, on several threads: each has its own way
-// through the folders.
+// readAll reads the queued files, on several threads: each has its own pather.
 func (l *look) readAll() error {
 	l.work = slices.DeleteFunc(l.work, func(w *job) bool {
 		if w.leaving {
@@ -383,7 +382,7 @@ func (l *look) readAll() error {
 	if err := l.readThese(todo); err != nil {
 		return err
 	}
-	// Git may have what there was no room to copy.
+	// Git may have contents for which there was no space.
 	full := slices.DeleteFunc(slices.Clone(todo), func(w *job) bool { return !w.full })
 	if len(full) > 0 && l.release() {
 		return l.readThese(full)
@@ -417,7 +416,7 @@ func (l *look) readThese(todo []*job) error {
 	return nil
 }
 
-// readOne reads one file and keeps a copy where it is another content.
+// readOne reads one file and keeps a copy of a new content.
 func (l *look) readOne(p *pather, w *job) {
 	w.full, w.missing, w.unsaid = false, false, false
 	f, err := p.open(w.d.path)
@@ -456,12 +455,12 @@ func (l *look) readOne(p *pather, w *job) {
 		return
 	}
 	w.full = !w.leaving
-	if w.had || !w.silent { // it is reported, and so kept for a while
+	if w.had || !w.silent { // it is reported, so it is kept for a while
 		w.brief = l.j.pack.put(w.got.id, data, false, l.j.looks)
 	}
 }
 
-// same reports whether a file has the content that it had.
+// same reports whether a file has its old content.
 func (w *job) same() bool {
 	switch w.was.state {
 	case inGit:

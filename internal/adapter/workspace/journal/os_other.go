@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// folder is a folder by its path, since there is nothing better here.
+// folder is a folder by its path, since this system offers nothing better.
 type folder struct{ path string }
 
 func openRoot(path string) (folder, error) { return folder{path}.check() }
@@ -83,8 +83,8 @@ func (f folder) readlink(name string) (string, error) {
 	return os.Readlink(filepath.Join(f.path, name))
 }
 
-// stampOf does without what the system does not tell: the time of the last
-// write stands in for that of the last change.
+// stampOf works without what the system does not report: the time of the last
+// write replaces that of the last change.
 func stampOf(info fs.FileInfo) stamp {
 	t := info.ModTime().UnixNano()
 	s := stamp{size: info.Size(), mode: uint32(info.Mode().Perm()), mtime: t, ctime: t}
@@ -109,7 +109,7 @@ func pathStamp(path string) stamp {
 	return stampOf(info)
 }
 
-// lock is not to be had: each process keeps its index to itself.
+// lock is not available: each process keeps its index to itself.
 func lock(*os.File) bool { return false }
 
 func notFolder(error) bool { return false }

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folder is an open folder. Nothing is reached through it but its own entries:
-// no link is followed.
+// folder is an open folder. Only its own entries are accessed through it: no
+// link is followed.
 type folder struct{ fd int }
 
 func openRoot(path string) (folder, error) {
@@ -25,7 +25,7 @@ func openRoot(path string) (folder, error) {
 
 func (f folder) close() { _ = unix.Close(f.fd) }
 
-// sub opens a folder in it.
+// sub opens a subfolder.
 func (f folder) sub(name string) (folder, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(f.fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
@@ -52,7 +52,7 @@ func (f folder) stat(name string) (stamp, error) {
 	}
 }
 
-// names lists it, in no order.
+// names lists the entries, in no order.
 func (f folder) names() ([]string, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(f.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -68,7 +68,7 @@ func (f folder) names() ([]string, error) {
 // reader is an open file.
 type reader struct{ fd int }
 
-// open opens a file in it for reading, of whatever kind it is by now.
+// open opens an entry for reading, whatever kind of file it is by now.
 func (f folder) open(name string) (reader, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(f.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
@@ -76,7 +76,7 @@ func (f folder) open(name string) (reader, error) {
 	return reader{fd}, err
 }
 
-// Read is part of io.Reader.
+// Read implements io.Reader.
 func (r reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -119,15 +119,14 @@ func stampOf(st *unix.Stat_t) stamp {
 		s.mode = uint32(fs.ModeSymlink) | 0o777
 	case unix.S_IFDIR:
 		s.mode |= uint32(fs.ModeDir)
-		s.size = 0 // means nothing, and differs between systems
+		s.size = 0 // it has no meaning, and differs between systems
 	default:
 		s.mode |= uint32(fs.ModeIrregular)
 	}
 	return s
 }
 
-// pathStamp is the stamp of a path anywhere, links followed; zero where there
-// is nothing.
+// pathStamp returns the stamp of any path, with links followed; zero if there is nothing.
 func pathStamp(path string) stamp {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {
@@ -136,7 +135,7 @@ func pathStamp(path string) stamp {
 	return stampOf(&st)
 }
 
-// lock takes a file's lock, for as long as the file stays open; false where
+// lock takes a file's lock, for as long as the file stays open; false if
 // another process has it.
 func lock(f *os.File) bool {
 	_, err := retry(func() (int, error) { return 0, unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
@@ -144,13 +143,13 @@ func lock(f *os.File) bool {
 }
 
 // unlock releases a lock. Closing the file is not enough: a process that is
-// being started has it open too, for a moment.
+// being started also has it open for a moment.
 func unlock(f *os.File) error {
 	_, err := retry(func() (int, error) { return 0, unix.Flock(int(f.Fd()), unix.LOCK_UN) })
 	return errors.Join(err, f.Close())
 }
 
-// retry tries again what a signal cut short.
+// retry repeats a system call that a signal interrupted.
 func retry(do func() (int, error)) (int, error) {
 	for {
 		n, err := do()

@@ -11,21 +11,21 @@ import (
 	"sync"
 )
 
-// pack is one file with the copies of contents, by their SHA-256. One file and
-// not one for each content: a tree of 50,000 files is copied in a second.
-// Nothing in it is believed: what is read is hashed.
+// pack is one file with the copies of contents, by their SHA-256. It is one
+// file, not one for each content: a tree of 50,000 files is copied in a second.
+// Contents are hashed after reading, so damage is detected.
 type pack struct {
 	mu    sync.Mutex
 	f     *os.File
 	path  string
 	size  int64
-	live  int64 // bytes of contents that are referred to
+	live  int64 // bytes of referenced contents
 	limit int64 // of live
 	at    map[id]*place
-	err   error // why the last content was not kept, where it was not the limit
+	err   error // why the last content was not kept, if not because of the limit
 }
 
-// place is where a content is. seen is the last look that reported it.
+// place is the position of a content. seen is the last snapshot that reported it.
 type place struct {
 	off  int64
 	n    uint32
@@ -38,7 +38,7 @@ const (
 	packHeader = 4 + 32
 )
 
-// openPack opens or makes a pack. One that can not be read is begun anew.
+// openPack opens or creates a pack. An unreadable one is started again.
 func openPack(path string, limit int64) (*pack, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -53,7 +53,7 @@ func openPack(path string, limit int64) (*pack, error) {
 	return p, nil
 }
 
-// noPack is a pack that keeps nothing.
+// noPack returns a pack that keeps nothing.
 func noPack(why error) *pack { return &pack{at: map[id]*place{}, err: why} }
 
 func (p *pack) begin() error {
@@ -63,7 +63,7 @@ func (p *pack) begin() error {
 	return err
 }
 
-// scan reads the headers. What is behind the last whole content is cut off.
+// scan reads the headers. Anything after the last complete content is cut off.
 func (p *pack) scan() error {
 	st, err := p.f.Stat()
 	if err != nil {
@@ -91,8 +91,9 @@ func (p *pack) scan() error {
 	return p.f.Truncate(off)
 }
 
-// put keeps a content for look now. ref: a file of the index has it, and it
-// counts. It returns false where there is no room, in the limit or on the disk.
+// put keeps a content for snapshot now. ref: a file of the index has it, so it
+// counts as referenced. It returns false if there is no space, in the limit or
+// on the disk.
 func (p *pack) put(h id, data []byte, ref bool, now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +110,7 @@ func (p *pack) put(h id, data []byte, ref bool, now int64) bool {
 		copy(buf[4:], h[:])
 		if _, err := p.f.WriteAt(append(buf, data...), p.size); err != nil {
 			p.err = err
-			return false // the next one is written over it
+			return false // the next one overwrites it
 		}
 		p.err = nil
 		e = &place{off: p.size + packHeader, n: uint32(len(data))}
@@ -129,7 +130,7 @@ func (p *pack) ref(e *place) {
 	}
 }
 
-// claim counts a content that the index names; false where it is not there.
+// claim counts a reference of the index to a content; false if it is missing.
 func (p *pack) claim(h id) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +141,7 @@ func (p *pack) claim(h id) bool {
 	return e != nil
 }
 
-// drop notes that a file does not have the content any longer.
+// drop records that a file no longer has the content.
 func (p *pack) drop(h id) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +152,7 @@ func (p *pack) drop(h id) {
 	}
 }
 
-// touch notes that a look reported the content.
+// touch records that a snapshot reported the content.
 func (p *pack) touch(h id, now int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -179,8 +180,8 @@ func (p *pack) get(h id) ([]byte, error) {
 	return data, nil
 }
 
-// clean leaves out what is neither referred to nor was reported since look
-// since, once that is most of the file.
+// clean removes contents that are neither referenced nor reported since
+// snapshot since, once they are most of the file.
 func (p *pack) clean(since int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -231,7 +232,7 @@ func (p *pack) close() error {
 	return p.f.Close()
 }
 
-// why returns what keeps contents from being kept.
+// why returns why contents cannot be kept.
 func (p *pack) why() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,22 +14,22 @@ func readSome(r io.Reader, limit int64) ([]byte, error) { return io.ReadAll(io.L
 // errTorn means that a file changed each time it was read.
 var errTorn = errors.New("it changes while it is read")
 
-// content is what a file was found to hold.
+// content is the content of a file as it was read.
 type content struct {
 	stamp stamp
 	racy  bool
 	id    id     // SHA-256, or of a guess
-	git   id     // the object id, where it was asked for
-	data  []byte // where it is small enough to be kept
-	state state  // lost or guess; kept is the caller's to say
+	git   id     // the object id, if it is needed
+	data  []byte // if it is small enough to be kept
+	state state  // lost or guess; the caller decides about kept
 }
 
 // tries is how often a file that changes is read again.
 const tries = 3
 
-// read reads a file or link. What it returns was one content at one moment:
-// the stamp was the same before and after. An error wraps fs.ErrNotExist where
-// it is gone; anything else that keeps it from being read makes a guess.
+// read reads a file or link. The returned content is that of one moment: the
+// stamp was the same before and after. An error wraps fs.ErrNotExist if the
+// file is gone; any other failure to read it results in a guess.
 func (j *Journal) read(f folder, name string, r *repo) (content, error) {
 	var c content
 	for range tries {
@@ -121,8 +121,8 @@ func (j *Journal) readFile(c *content, f folder, name string, r *repo) error {
 	return nil
 }
 
-// guess sets the id of a file that was not read: one that no content has and that
-// changes when its stamp does.
+// guess sets an id for a file that was not read: no content has it, and it
+// changes with the stamp.
 func (c *content) guess(name string) {
 	b := append([]byte("pawl did not read "+name+"\x00"), 0)
 	for _, n := range [...]int64{c.stamp.size, c.stamp.mtime, c.stamp.ctime, int64(c.stamp.ino), int64(c.stamp.mode)} {

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// change is an effect on its way. before is where the old content is.
+// change is an effect that is being computed. before is where the old content is.
 type change struct {
 	tool.Effect
 	before      file
@@ -18,7 +18,7 @@ type change struct {
 	from, until int64 // sizes
 }
 
-// settle puts what was read into the index, and returns the effects.
+// settle updates the index with what was read, and returns the effects.
 func (l *look) settle() ([]tool.Effect, error) {
 	var out []change
 	for _, w := range l.work {
@@ -41,7 +41,7 @@ func (l *look) settle() ([]tool.Effect, error) {
 	}
 	l.count(out)
 	slices.SortStableFunc(out, func(a, b change) int {
-		// What went first, so that a folder can take a file's place.
+		// Removals come first, so that a folder can replace a file.
 		return cmp.Or(cmp.Compare(live(a), live(b)), strings.Compare(a.Path, b.Path))
 	})
 	effects := make([]tool.Effect, len(out))
@@ -71,7 +71,7 @@ func (l *look) settleOne(w *job) (change, bool) {
 		c.ModeBefore = 0
 	}
 	if w.missing {
-		// It went after its folder was listed.
+		// It was removed after its folder was listed.
 		c.Held = true
 		if !w.leaving {
 			if !w.dropped {
@@ -100,7 +100,7 @@ func (l *look) settleOne(w *job) (change, bool) {
 	return c, c.had && (!same || c.Mode != c.ModeBefore) || !c.had && !w.silent
 }
 
-// note makes an entry of the index say what was read.
+// note updates an entry of the index with what was read.
 func (j *Journal) note(w *job, e *file, same bool) {
 	if w.full {
 		j.noRoom++
@@ -125,7 +125,7 @@ func (l *look) inGit(sum, git id) {
 	l.j.fromGit[sum] = blob{git, l.j.looks}
 }
 
-// befores finds out which contents the files had before.
+// befores finds the old contents of the files.
 func (l *look) befores(cs []change) error {
 	j := l.j
 	j.mu.Lock()
@@ -185,7 +185,7 @@ func (l *look) befores(cs []change) error {
 			c.Kept = true // there was nothing
 		case c.Before != "":
 		case c.before.state == inGit:
-			// Another size: it was converted on its way out of git after all.
+			// The size differs: git did convert it at the checkout.
 			b, ok := sums[c.before.id]
 			if c.Kept = ok && b.size == c.before.size; c.Kept {
 				l.inGit(b.sum, c.before.id)
@@ -203,8 +203,8 @@ func (l *look) befores(cs []change) error {
 	return nil
 }
 
-// ours leaves out what recorded writes did, and takes their contents for the
-// ones before what others did to the same files.
+// ours removes the effects of recorded writes, and uses their contents as the
+// old contents of later changes by others.
 func (l *look) ours(cs []change) ([]change, error) {
 	l.j.mu.Lock()
 	written := l.j.wrote
@@ -245,11 +245,11 @@ func (l *look) ours(cs []change) ([]change, error) {
 	return out, nil
 }
 
-// reverted is the change of a file that pawl wrote and that is nevertheless as
-// it was at the last look: somebody put it back.
+// reverted returns the change of a file that pawl wrote and that has the
+// content of the last snapshot again: somebody restored it.
 func (l *look) reverted(path string, w wrote) (change, bool, error) {
 	c := change{Effect: tool.Effect{Path: path, Before: w.after, After: w.before, ModeBefore: w.mode}, had: w.after != ""}
-	c.Kept = w.after == "" // else pawl's own store has it
+	c.Kept = w.after == "" // otherwise pawl's own store has it
 	f, _ := l.j.at(path)
 	switch {
 	case w.before == w.after:
@@ -263,7 +263,7 @@ func (l *look) reverted(path string, w wrote) (change, bool, error) {
 			_, err = d.stat(name)
 		}
 		c.Held = true
-		return c, err != nil && absent(err), nil // else it is there, and not watched
+		return c, err != nil && absent(err), nil // otherwise it exists but is not watched
 	case f == nil:
 	case f.state == inGit && l.j.repo != nil:
 		c.Mode = mode(f.stamp)
@@ -279,7 +279,7 @@ func (l *look) reverted(path string, w wrote) (change, bool, error) {
 			return c, false, err
 		}
 		c.Held = same
-		return c, same, nil // a git that fails tells nothing
+		return c, same, nil // a git that fails shows nothing
 	default:
 		c.Mode, c.Held = mode(f.stamp), f.state == kept
 		return c, hashOf(f.id) == w.before, nil
@@ -287,7 +287,7 @@ func (l *look) reverted(path string, w wrote) (change, bool, error) {
 	return c, false, nil
 }
 
-// The lines of a change are counted where that costs little.
+// The lines of a change are counted only where that is fast.
 const (
 	countFiles = 200
 	countSize  = 256 << 10

@@ -9,21 +9,21 @@ import (
 	"sync/atomic"
 )
 
-// found is what a sweep saw of one folder that is not as it was.
+// found is what a sweep found changed in one folder.
 type found struct {
 	d       *dir
 	gone    bool
-	relist  bool // names came or went, or may have
-	rules   bool // its .gitignore is another
+	relist  bool // names were added or removed, or may have been
+	rules   bool // its .gitignore changed
 	changed []int
 }
 
 func (f *found) news() bool { return f.gone || f.relist || f.rules || len(f.changed) > 0 }
 
-// sweep asks the system for the stamp of all that is watched, and says where
-// it is not what the index has. It changes nothing. This is the part of a look
-// that a large tree pays each time: a system call for each file and three for
-// each folder, on several threads.
+// sweep compares the stamps of everything that is watched with the system's,
+// and returns the differences. It changes nothing. A large tree pays this part
+// of a snapshot each time: one system call for each file and three for each
+// folder, on several threads.
 func (x *index) sweep(ctx context.Context, root folder, now int64, workers int) ([]found, error) {
 	const chunk = 32 // folders
 	order := x.sorted()
@@ -58,8 +58,8 @@ func (x *index) sweep(ctx context.Context, root folder, now int64, workers int) 
 	return out, nil
 }
 
-// pather opens folders by their paths and keeps those above the last one open,
-// since the next is mostly near.
+// pather opens folders by their paths and keeps the folders above the last one
+// open, since the next one is usually near.
 type pather struct {
 	root  folder
 	stack []level
@@ -77,7 +77,7 @@ func (p *pather) close() {
 	p.stack = nil
 }
 
-// open opens a folder. It belongs to the pather.
+// open opens a folder. The pather owns it.
 func (p *pather) open(path string) (folder, error) {
 	if path == "" {
 		return p.root, nil
@@ -108,8 +108,8 @@ func (p *pather) open(path string) (folder, error) {
 	return cur, nil
 }
 
-// absent reports whether an error means that there is no such folder or file any
-// more. One that may not be looked into is not absent: it is left as it was.
+// absent reports whether an error means that a folder or file no longer exists.
+// An unreadable one is not absent: its entry is kept.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || notFolder(err)
 }
@@ -141,7 +141,7 @@ func (p *pather) look(d *dir, now int64) found {
 		}
 	}
 	if !out.rules && (d.ignore != stamp{}) {
-		// Also where the file that says what is ignored is ignored itself.
+		// Check this even if the ignore file itself is ignored.
 		if _, ok := d.find(ignoreName); !ok {
 			st, err := f.stat(ignoreName)
 			out.rules = err != nil || st != d.ignore || st.racy(now)

@@ -1,19 +1,19 @@
-// Package trees gives each worker of a swarm a tree of files of its own, and
-// merges what they return (SPEC 14.2).
+// Package trees provides a separate tree of files for each worker of a swarm,
+// and merges the workers' results (SPEC 14.2).
 //
-// A Store is a bare git repository in a folder of pawl's. It borrows the
-// objects of the project's repository, where there is one, and works the same
-// where there is none. It never writes to the project: no branch, index,
-// configuration or hook of a person is touched.
+// A Store is a bare git repository in one of pawl's folders. It borrows the
+// objects of the project's repository, if there is one, and works the same
+// without one. It never writes to the project: no branch, index, configuration
+// or hook of a person is touched.
 //
 // Promised: files keep their bytes and whether they can be executed, whatever
-// attributes, line ends and filters the project configures; nothing that a
-// repository configures is run; a merge that has a conflict changes nothing and
+// attributes, line endings and filters the project configures; nothing that a
+// repository configures is run; a merge with a conflict changes nothing and
 // names the files. Refused: results with a nested repository, a symbolic link
-// that the base does not have, or a file over 100 MB (Changes). Files that the
-// project ignores are in no tree.
+// that the base does not have, or a file over 100 MB (Changes). Ignored files
+// of the project are in no tree.
 //
-// Its methods may be called from anywhere.
+// Its methods are safe for concurrent use.
 package trees
 
 import (
@@ -31,13 +31,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 )
 
-// maxFile is the largest file that a result may bring.
+// maxFile is the size limit of a file in a result.
 const maxFile = 100 << 20
 
-// attributes stand above those of the project: bytes are kept as they are.
+// attributes override those of the project: bytes are kept unchanged.
 const attributes = "* -text -filter -ident -working-tree-encoding !eol !merge !diff\n"
 
-// ErrRefused is wrapped by the errors for results that are not taken.
+// ErrRefused is wrapped by the errors for refused results.
 var ErrRefused = errors.New("the result is refused")
 
 // Store keeps the trees of one swarm.
@@ -49,9 +49,9 @@ type Store struct {
 	reads, writes *workspace.Git
 }
 
-// Open opens the store in a folder, and makes it where it is not there. Both it
-// and root, the project, are real paths. What git reads in the project it reads
-// as git is confined; only the folder can be changed.
+// Open opens or creates the store in a folder. Both the folder and root, the
+// project, are real paths. Git reads the project as it is confined; it can
+// change only the folder.
 func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, error) {
 	s := &Store{dir: filepath.Join(dir, "store.git"), root: root, reads: git, writes: git.Writing(dir)}
 	if _, err := os.Stat(filepath.Join(s.dir, "HEAD")); err == nil {
@@ -72,7 +72,7 @@ func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, er
 	return s, s.borrow(ctx)
 }
 
-// borrow lets the store read the project's objects, and ignore what it ignores.
+// borrow lets the store read the project's objects, and ignore what the project ignores.
 func (s *Store) borrow(ctx context.Context) error {
 	out, err := s.reads.Run(ctx, s.root, nil, nil, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "info/exclude")
 	if err != nil {
@@ -91,23 +91,23 @@ func (s *Store) borrow(ctx context.Context) error {
 	return nil
 }
 
-// git runs git on the store.
+// git runs git in the store.
 func (s *Store) git(ctx context.Context, env []string, args ...string) (string, error) {
 	out, err := s.writes.Run(ctx, s.dir, append([]string{"GIT_DIR=" + s.dir}, env...), nil, args...)
 	return strings.TrimRight(string(out), "\n"), err
 }
 
-// author of all commits. They are nobody's: what is merged comes to the project
-// as changes of files.
+// author is the author of all commits. They belong to nobody: merged results
+// come to the project as changes of files.
 func author() []string {
 	return []string{
 		"GIT_AUTHOR_NAME=pawl", "GIT_AUTHOR_EMAIL=pawl@localhost", "GIT_COMMITTER_NAME=pawl", "GIT_COMMITTER_EMAIL=pawl@localhost",
 	}
 }
 
-// Snapshot makes a commit of the project's files as they are: changes that are
-// not committed and new files included, ignored ones left out. Its parent is the
-// project's own commit, so that workers see its history.
+// Snapshot makes a commit of the project's present files, including uncommitted
+// and new files, without ignored ones. Its parent is the project's own commit,
+// so that workers see its history.
 func (s *Store) Snapshot(ctx context.Context) (string, error) {
 	index := filepath.Join(s.dir, "snapshot.index")
 	defer os.Remove(index)
@@ -118,8 +118,8 @@ func (s *Store) Snapshot(ctx context.Context) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// The project's index knows which files are as they were: nothing of them is
-	// read again. What it cannot serve is read from the commit.
+	// The project's index knows which files are unchanged, so they are not read
+	// again. If it cannot be used, the commit is read instead.
 	if !s.copyIndex(ctx, index, env) && head != "" {
 		if _, err := s.git(ctx, env, "read-tree", head); err != nil {
 			return "", err
@@ -128,8 +128,8 @@ func (s *Store) Snapshot(ctx context.Context) (string, error) {
 	return s.commit(ctx, env, head, "the project when the work began")
 }
 
-// SnapshotOn is Snapshot as a commit on top of another, so that a merge takes for
-// changes what changed since that one.
+// SnapshotOn is Snapshot with another parent, so that a merge sees the changes
+// since that commit.
 func (s *Store) SnapshotOn(ctx context.Context, parent string) (string, error) {
 	now, err := s.Snapshot(ctx)
 	if err != nil {
@@ -144,14 +144,14 @@ func (s *Store) copyIndex(ctx context.Context, to string, env []string) bool {
 		return false
 	}
 	top, from, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	if top != s.root { // the project is a folder of a repository: its index is of the whole
+	if top != s.root { // the project is a subfolder of a repository, whose index covers the whole
 		return false
 	}
 	text, err := os.ReadFile(from)
 	if err != nil || os.WriteFile(to, text, 0o600) != nil {
 		return false
 	}
-	if _, err = s.git(ctx, env, "write-tree"); err != nil { // a merge is half done, or a form that only the project's git reads
+	if _, err = s.git(ctx, env, "write-tree"); err != nil { // a merge is unfinished, or the format needs the project's git
 		_ = os.Remove(to)
 		return false
 	}
@@ -180,16 +180,16 @@ func (s *Store) commitTree(ctx context.Context, tree, message string, parents ..
 	return s.git(ctx, author(), append(args, tree)...)
 }
 
-// named is what a tree may be called: it is a folder.
+// named matches valid names of trees, which are names of folders.
 var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 
-// Path returns where a tree lies.
+// Path returns the folder of a tree.
 func (s *Store) Path(name string) string { return filepath.Join(filepath.Dir(s.dir), "trees", name) }
 
 func (s *Store) gitDir(name string) string { return filepath.Join(s.dir, "worktrees", name) }
 
-// Checkout makes a tree with the files of a commit, and returns its folder. One
-// of that name that is there is removed before: it is of a worker that died.
+// Checkout makes a tree with the files of a commit, and returns its folder. An
+// existing tree of that name is removed first: its worker died.
 func (s *Store) Checkout(ctx context.Context, name, commit string) (string, error) {
 	if !named.MatchString(name) {
 		return "", fmt.Errorf("a tree cannot be named %q", name)
@@ -203,7 +203,7 @@ func (s *Store) Checkout(ctx context.Context, name, commit string) (string, erro
 	return s.Path(name), err
 }
 
-// Remove removes a tree. One that is not there is not an error.
+// Remove removes a tree. A missing one is not an error.
 func (s *Store) Remove(ctx context.Context, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,8 +213,8 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	return os.RemoveAll(s.gitDir(name))
 }
 
-// removeAll removes a folder also where a worker took its own rights away from
-// folders in it, as Go's module cache does.
+// removeAll removes a folder even if a worker removed its own rights for
+// subfolders, as Go's module cache does.
 func removeAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil {
@@ -229,11 +229,11 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Commit makes a commit of a tree's files, on top of the commit that the worker
-// began from. It is that commit itself where nothing changed.
+// Commit makes a commit of a tree's files, on top of the worker's base commit.
+// It returns the base if nothing changed.
 func (s *Store) Commit(ctx context.Context, name, base, message string) (string, error) {
-	// An index of its own, made from the base: what the worker did to git's own
-	// files in its tree counts for nothing.
+	// Use a separate index made from the base, so that the worker's changes of
+	// git's own files in its tree have no effect.
 	index := s.gitDir(name) + ".index"
 	defer os.Remove(index)
 	env := []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + s.Path(name)}
@@ -257,7 +257,7 @@ func (s *Store) Same(ctx context.Context, a, b string) (bool, error) {
 	return err == nil, exitOne(err)
 }
 
-// exitOne returns nil for the exit code 1, which is an answer.
+// exitOne returns nil for the exit code 1, which is a valid answer.
 func exitOne(err error) error {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return nil
@@ -294,8 +294,8 @@ const (
 	modeGone           = "000000"
 )
 
-// Changes returns how one commit differs from another, and refuses what no
-// result may bring (ErrRefused, with the file).
+// Changes returns the differences between two commits, and refuses what no
+// result may contain (ErrRefused, with the file).
 func (s *Store) Changes(ctx context.Context, from, to string) ([]Change, error) {
 	out, err := s.git(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to)
 	if err != nil {
@@ -326,7 +326,7 @@ func (s *Store) Changes(ctx context.Context, from, to string) ([]Change, error) 
 	return changes, s.small(ctx, changes, &blobs)
 }
 
-// Check refuses a commit that brings what no result may bring.
+// Check refuses a commit that contains what no result may contain.
 func (s *Store) Check(ctx context.Context, base, commit string) error {
 	_, err := s.Changes(ctx, base, commit)
 	return err
@@ -342,7 +342,7 @@ func kind(mode string) string {
 	return "thing of mode " + mode
 }
 
-// small refuses files that are too large to be a result.
+// small refuses files that are too large for a result.
 func (s *Store) small(ctx context.Context, changes []Change, blobs *bytes.Buffer) error {
 	out, err := s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, blobs, "cat-file", "--batch-check=%(objectname) %(objectsize)")
 	if err != nil {
