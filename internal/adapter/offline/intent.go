@@ -19,6 +19,7 @@ const (
 	intentReplace
 	intentRename
 	intentFix
+	intentGraph // a task graph is asked for, for work that it can do
 )
 
 // intent is an understood prompt.
@@ -37,6 +38,12 @@ type intent struct {
 func understand(prompt string) intent {
 	if t, ok := swarm.ReadPrompt(prompt); ok {
 		return understand(t.Goal)
+	}
+	if work, ok := swarm.ReadPlanPrompt(prompt); ok {
+		if in := understand(work); in.kind != intentFix {
+			return intent{}
+		}
+		return intent{kind: intentGraph}
 	}
 	text := strings.TrimSpace(prompt)
 	low := strings.ToLower(text)

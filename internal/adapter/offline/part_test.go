@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,40 @@ func TestWorkersRepairTheirOwn(t *testing.T) {
 		}
 		if n := r.get("two/two.go"); c.file != "two/two.go" && !strings.Contains(n, "lne") {
 			t.Error("the other's package was changed")
+		}
+	}
+}
+
+// SPEC 14.2: the built-in model plans a task for each package with tests, of
+// those that are asked for.
+func TestPlanGraph(t *testing.T) {
+	r := workspace(t, "go.mod", mod, "root_test.go", "package x\n", "a/a_test.go", "package a\n", "a/b/b_test.go", "package b\n", "no/x.go", "package no\n",
+		"A_/a_test.go", "package a\n", "vendor/v/v_test.go", "package v\n", "tools/go.mod", "module example.com/t\n", "tools/t_test.go", "package t\n")
+	for work, want := range map[string][]string{
+		"Fix the failing tests.":  {"go test ./A_", "go test ./a", "go test ./a/b", "go test .", "cd tools && go test ."},
+		"fix the tests in ./a":    {"go test ./a"},
+		"repair ./a/... tests":    {"go test ./a", "go test ./a/b"},
+		"fix the tests of ./none": nil,
+		"Design a web server.":    nil,
+	} {
+		_, said := r.do(swarm.PlanPrompt(work))
+		text, err := swarm.GraphIn(said)
+		if want == nil {
+			if err == nil || !strings.Contains(said, "beyond") && !strings.Contains(said, "no Go package") {
+				t.Errorf("%q: %s", work, said)
+			}
+			continue
+		}
+		var g swarm.Graph
+		if err != nil || json.Unmarshal([]byte(text), &g) != nil || g.Check() != nil {
+			t.Fatalf("%q: %v, %v: %s", work, err, g.Check(), said)
+		}
+		var got []string
+		for _, k := range g.Tasks {
+			got = append(got, k.Accept...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", work, got, want)
 		}
 	}
 }

@@ -148,6 +148,8 @@ func perform(h *hands, j job) {
 		planReplace(h, in)
 	case intentRename:
 		planRename(h, in)
+	case intentGraph:
+		planGraph(h, j.prompt)
 	case intentFix:
 		planFix(h, partsOf(j.prompt, task))
 	default:

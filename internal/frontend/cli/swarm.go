@@ -21,7 +21,7 @@ of its own. What passes the tasks' checks is merged; the merged tree is verified
 and then written to your files as one change, which "pawl undo" takes back.
 See doc/swarm.md.`,
 	}
-	c.AddCommand(a.swarmRunCommand(), a.swarmResumeCommand(), a.swarmStatusCommand(), a.swarmReportCommand())
+	c.AddCommand(a.swarmPlanCommand(), a.swarmRunCommand(), a.swarmResumeCommand(), a.swarmStatusCommand(), a.swarmReportCommand(), a.swarmAttachCommand(), a.swarmCancelCommand())
 	return c
 }
 

@@ -63,6 +63,9 @@ func (a *App) swarmResumeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if l.Ended != nil && l.Ended.Outcome == event.SwarmCancelled {
+				return usageError("the swarm %s was cancelled: run its graph anew", id)
+			}
 			f.resume, f.dir = id, cmp.Or(f.dir, l.dir)
 			return a.swarm(c.Context(), f, nil)
 		},
@@ -120,6 +123,9 @@ func (a *App) swarm(ctx context.Context, f *swarmFlags, g *taskgraph.File) error
 		return err
 	}
 	defer notes.Close()
+	_ = os.Remove(filepath.Join(r.home, cancelFile)) // of an earlier run
+	ctx, heeded := r.heed(ctx)
+	defer heeded()
 	r.say(fmt.Sprintf("swarm %s: %d tasks, %d workers", r.o.ID(), r.log.Len(), f.workers))
 	err = team.Run(ctx, team.Config{
 		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: f.workers,
@@ -127,6 +133,9 @@ func (a *App) swarm(ctx context.Context, f *swarmFlags, g *taskgraph.File) error
 	})
 	if err == nil {
 		err = r.land(ctx)
+	}
+	if errors.Is(context.Cause(ctx), errCancelled) && r.log.Ended == nil {
+		return r.cancelled(ctx)
 	}
 	if i := (session.Interrupt{}); errors.As(context.Cause(ctx), &i) {
 		r.say("interrupted; go on with: pawl swarm resume " + r.o.ID())
@@ -177,18 +186,13 @@ func (a *App) untilSignal(ctx context.Context) (context.Context, func()) {
 // openTrees opens the store of the trees: outside pawl's own state, which no
 // worker may read.
 func (r *swarmRun) openTrees(ctx context.Context) error {
-	data := r.Env("XDG_DATA_HOME")
-	if !filepath.IsAbs(data) {
-		if r.Env("HOME") == "" {
-			return fault.NewConfiguration("set HOME or XDG_DATA_HOME", "there is no place for the trees of workers")
-		}
-		data = filepath.Join(r.Env("HOME"), ".local", "share")
+	data, err := r.swarmHome(r.o.ID())
+	if err != nil {
+		return err
 	}
-	data = filepath.Join(data, "pawl-swarms", r.o.ID())
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
-	var err error
 	if r.home, err = realPath(data); err != nil {
 		return err
 	}
@@ -205,6 +209,18 @@ func (r *swarmRun) openTrees(ctx context.Context) error {
 	}
 	r.trees, err = trees.Open(ctx, &git, filepath.Join(r.home, "git"), dir)
 	return err
+}
+
+// swarmHome is where a swarm's trees lie.
+func (a *App) swarmHome(id string) (string, error) {
+	data := a.Env("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) {
+		if a.Env("HOME") == "" {
+			return "", fault.NewConfiguration("set HOME or XDG_DATA_HOME", "there is no place for the trees of workers")
+		}
+		data = filepath.Join(a.Env("HOME"), ".local", "share")
+	}
+	return filepath.Join(data, "pawl-swarms", id), nil
 }
 
 func (r *swarmRun) say(line string) { fmt.Fprintln(r.Err, plain.Line(line)) }
@@ -225,8 +241,19 @@ func (r *swarmRun) Append(ctx context.Context, ds ...event.Draft) error {
 // View is part of team.Log.
 func (r *swarmRun) View(look func()) { r.o.Coordination().View(look) }
 
-// line says an event in one line, "" where there is nothing to say.
+// line says an event of this run, with what all spent.
 func (r *swarmRun) line(b event.Body) string {
+	text := swarmLine(b)
+	if _, ok := b.(event.TaskReturned); ok {
+		if spent, _ := r.o.View().Spent(); spent.USD > 0 {
+			text += fmt.Sprintf(" (all together $%.4f)", spent.USD)
+		}
+	}
+	return text
+}
+
+// swarmLine says an event in one line, "" where there is nothing to say.
+func swarmLine(b event.Body) string {
 	switch b := b.(type) {
 	case event.TaskTaken:
 		return fmt.Sprintf("  %s: taken by %s", b.Task, b.Worker)
@@ -234,9 +261,6 @@ func (r *swarmRun) line(b event.Body) string {
 		text := fmt.Sprintf("  %s: %s by %s", b.Task, b.Outcome, b.Worker)
 		if b.Error != "" {
 			text += ": " + b.Error
-		}
-		if spent, _ := r.o.View().Spent(); spent.USD > 0 {
-			text += fmt.Sprintf(" (all together $%.4f)", spent.USD)
 		}
 		return text
 	case event.TaskMerged:
