@@ -89,6 +89,7 @@ const goMod = "module example.com/x\n\ngo 1.24\n"
 // SPEC 5.2, 12.2: the built-in model finds by the language server: no comment and
 // no other thing of the name counts.
 func TestOfflineWhere(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t, map[string]string{
 		"go.mod":  goMod,
 		"a.go":    "package x\n\n// Foo is mentioned here.\nfunc Foo() int { return 1 }\n\ntype T struct{}\n\nfunc (T) Bar() int { Foo := 2; return Foo }\n",
@@ -115,6 +116,7 @@ func TestOfflineWhere(t *testing.T) {
 // SPEC 5.2, 12.2: it renames by the language server, over files, and the change
 // is undone as one.
 func TestOfflineRename(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{
 		"go.mod":      goMod,
 		"a/a.go":      "package a\n\n// Foo is one.\nfunc Foo() int { return 1 }\n\ntype T struct{ Foo int }\n\nfunc (t T) Bar() int { Foo := t.Foo; return Foo }\n\nvar text = \"Foo\"\n",
@@ -208,6 +210,7 @@ func (k *talk) undo() error {
 // SPEC 5.2, 12.2: it mends a build by the server's quick fixes where they follow
 // from the code alone.
 func TestOfflineQuickFixes(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t, map[string]string{
 		"go.mod": goMod,
 		"x.go":   "package x\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc Up(s string) string {\n\tvar unused int\n\tfmt.Println(s)\n\treturn strings.ToUpper(s)\n}\n",

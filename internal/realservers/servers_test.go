@@ -182,6 +182,7 @@ func lines(ds []tool.Diagnostic) []string {
 
 // TestVerbs asks each server all that it can be asked.
 func TestVerbs(t *testing.T) {
+	t.Parallel()
 	for _, p := range projects {
 		t.Run(p.server, func(t *testing.T) {
 			r := newRig(t, p)
@@ -315,6 +316,7 @@ func (r *rig) act(q place) {
 // TestBreaks changes a file so that another one breaks, in a session that asked
 // nothing before: only that is told, and once.
 func TestBreaks(t *testing.T) {
+	t.Parallel()
 	for _, p := range projects {
 		if p.breaks[0] == "" {
 			continue
