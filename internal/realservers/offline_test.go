@@ -39,7 +39,7 @@ func newTalk(t *testing.T, files map[string]string) *talk {
 	s, err := session.Open(t.Context(), session.Config{
 		Store: memory.New(time.Now), ID: "s", Dir: r.dir, Front: "test", Version: "test", Model: m,
 		Tools: append(tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch(), tools.Bash()}, tools.Lsp()...),
-		Files: ws, Shell: sh, Code: r.Servers, CodeWatch: r.Servers, Locks: turn.NewLocks(8),
+		Files: ws, Shell: sh, Around: session.Around{Code: r.Servers, CodeWatch: r.Servers}, Locks: turn.NewLocks(8),
 		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: t.TempDir(), Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 		NewID: func() string { ids++; return fmt.Sprint("q", ids) },

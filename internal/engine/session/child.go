@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/questions"
 	"github.com/pawl-agent/pawl/internal/engine/rights"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
-	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
 // This file is the session's side of its children: what it lends to one, and how
@@ -56,12 +55,10 @@ func (s *Session) openAllowed(ref string) (llm.Model, error) {
 // agent's own.
 func (s *Session) openChild(ctx context.Context, a children.Child) (children.Session, error) {
 	c := s.cfg
-	c.ID, c.Front, c.Of, c.Fold = a.ID, "agent", &a.Of, nil
+	c.ID, c.Front, c.Of, c.Own = a.ID, "agent", &a.Of, Own{}
 	c.child = parentage{agent: &a, rights: s.rights, questions: s.questions}
 	c.Model, c.System, c.Tools, c.Shell = a.Model, a.System, a.Tools, a.Shell
 	c.Agents, c.Limits, c.Parent, c.Permission = a.Agents, a.Limits, s.spending, s.rights.Child(a.ReadOnly)
-	// What is for a person's prompts, or for the whole task, is the parent's.
-	c.Route, c.Autofix, c.Outside, c.Joining, c.Answers, c.Prefer, c.Trust = route.Config{}, nil, nil, nil, nil, nil, nil
 	if about, rules := a.About, s.cfg.Rules; about != "" && rules != nil {
 		c.Rules = func(ctx context.Context, g Guidance) []string {
 			g.System = strings.TrimSuffix(g.System, about) // rules are looked for at its end

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,25 +22,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	memstore "github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
-	"github.com/pawl-agent/pawl/internal/adapter/tokenizer"
-	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/answers"
-	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
-	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // parallelCalls is how many calls of one step run at once (SPEC 4.1).
@@ -111,7 +105,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 		return nil, err
 	}
 	start := c.perm.Mode()
-	conf := a.config(f, fr, c, w, t, o)
+	conf := (&assembly{a, f, fr, c, w, t, o}).config()
 	if fr.set != nil {
 		fr.set(&conf)
 	}
@@ -331,71 +325,6 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 		t.answers = keep
 	}
 	return t, nil
-}
-
-func (a *App) config(f *flags, fr front, c choices, w world, t told, o *opened) session.Config {
-	user := c.conf.User
-	conf := session.Config{
-		Store: o.store, ID: w.id, Dir: c.dir, Front: fr.name, Version: Version,
-		Person: fr.person, ReadOnly: fr.look,
-
-		Model:    w.model,
-		Fallback: fallback(f, c.conf),
-		RetryFor: c.retry,
-		Timeout:  f.timeout,
-		OpenModel: func(ref string) (llm.Model, error) {
-			m, err := a.resolve(ref, c.conf)
-			if err != nil {
-				return nil, err
-			}
-			return m.open()
-		},
-		Effort:  first(f.effort, user.Effort),
-		System:  t.system,
-		Rules:   t.rules,
-		Window:  user.Window,
-		Counter: counter(user.Window),
-
-		Tools:       toolSet(o.model.info, t.kinds, t.skills, w.mask.String),
-		Agents:      user.Agents.Levels(),
-		Outside:     w.outside,
-		Joining:     codeTools(w.servers),
-		Files:       w.files,
-		Shell:       w.shell,
-		Journal:     changes.Share(w.journal),
-		Web:         web.New(web.Options{}),
-		Notes:       t.notes,
-		Prefer:      t.prefer,
-		Answers:     t.answers,
-		AutoCorrect: user.Tools.All(),
-		Locks:       turn.NewLocks(parallelCalls),
-		Mask:        w.mask,
-		SpillDir:    c.paths.Spill(),
-
-		Permission: c.perm,
-		Keep:       func(rule string) error { return settings.Grants{Path: c.paths.Grants()}.Add(c.dir, rule) },
-		Route:      c.routes,
-		Limits:     c.limits,
-		Progress:   user.Progress,
-		Autofix:    fixer(user, c.trust),
-		Trust:      c.trust.event(),
-		Pressure:   pressure(user.Resources, a.Now, c.dir, c.paths.State),
-
-		Now: a.Now, Sleep: session.SleepFor, Jitter: mathrand.Float64, NewID: newID,
-	}
-	conf.Hooks = w.hooks
-	if w.servers != nil {
-		conf.Code, conf.CodeWatch = w.servers, w.servers
-	}
-	return conf
-}
-
-// counter is what counts tokens better than the estimate, once there is time.
-func counter(c window.Config) func() (window.Counter, error) {
-	if !c.BPE() {
-		return nil
-	}
-	return func() (window.Counter, error) { return tokenizer.Load() }
 }
 
 func (a *App) openStore(ctx context.Context, f *flags, p settings.Paths, conf settings.Loaded) (event.Store, error) {

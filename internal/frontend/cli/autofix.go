@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/team/autofix"
 )
@@ -86,4 +87,9 @@ func goFlags(env func(string) string) string {
 		}
 	}
 	return ""
+}
+
+// fixed is what brings a turn to an end that is proven.
+func (s *assembly) fixed(conf *session.Config) {
+	conf.Autofix, conf.Trust = fixer(s.c.conf.User, s.c.trust), s.c.trust.event()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -207,3 +208,6 @@ func (a *App) listHooks(dir string) ([]listedHook, error) {
 	}
 	return out, nil
 }
+
+// hooks are a person's, and those of the folder that are trusted.
+func (s *assembly) hooks(conf *session.Config) { conf.Hooks = s.w.hooks }

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -250,4 +251,12 @@ func (by confinedBy) server() process.Confine {
 		return process.Confine{Level: process.Workspace}
 	}
 	return process.Confine{}
+}
+
+// languageServers is what they know, and their tools, where there are any.
+func (s *assembly) languageServers(conf *session.Config) {
+	conf.Joining = codeTools(s.w.servers)
+	if s.w.servers != nil {
+		conf.Code, conf.CodeWatch = s.w.servers, s.w.servers
+	}
 }

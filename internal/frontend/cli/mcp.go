@@ -118,3 +118,6 @@ func (by confinedBy) mcp(s mcp.Server) process.Confine {
 	}
 	return by.server()
 }
+
+// mcp is the tools of MCP servers.
+func (s *assembly) mcp(conf *session.Config) { conf.Outside = s.w.outside }

@@ -243,3 +243,9 @@ func ruled(b *rulebook, k *kept) func(context.Context, session.Guidance) []strin
 }
 
 var _ answers.Store = (*kept)(nil)
+
+// remembered is what the model knows of the project and the person, and where what
+// it shall keep goes.
+func (s *assembly) remembered(conf *session.Config) {
+	conf.Rules, conf.Notes, conf.Prefer, conf.Answers = s.t.rules, s.t.notes, s.t.prefer, s.t.answers
+}

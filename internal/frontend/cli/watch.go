@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/metrics"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -89,4 +90,9 @@ func pressure(r settings.Resources, now func() time.Time, folders ...string) fun
 		return uint64(mb) << 20
 	}
 	return machine.New(machine.Limits{Memory: bytes(r.MemoryMB), Disk: bytes(r.DiskMB)}, now, folders...).Pressure
+}
+
+// pressure has new work wait while the machine has too little of something.
+func (s *assembly) pressure(conf *session.Config) {
+	conf.Pressure = pressure(s.c.conf.User.Resources, s.a.Now, s.c.dir, s.c.paths.State)
 }

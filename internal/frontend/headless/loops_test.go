@@ -73,7 +73,7 @@ func newAgent(t *testing.T, m llm.Model, files map[string]string, change ...func
 			tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(),
 			tools.Bash(), tools.BashOutput(), tools.BashKill(), tools.Todo(), tools.AskUser(),
 		},
-		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Progress: progress.Default(),
+		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Judgement: session.Judgement{Progress: progress.Default()},
 		Permission: permission.New(permission.Config{Mode: "yolo", Root: dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: spill,
 		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },

@@ -248,13 +248,13 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	ids := 0
 	s, err := session.Open(ctx, session.Config{
 		Store: r.store, ID: id, Dir: r.dir, Front: "line", Version: "test", System: "be good", Model: r.model,
-		OpenModel: func(ref string) (llm.Model, error) {
+		Models: session.Models{OpenModel: func(ref string) (llm.Model, error) {
 			m := llmtest.New()
 			m.InfoValue.Model = ref
 			return m, nil
-		},
+		}},
 		Tools: append(tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}, r.extra...),
-		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8), Autofix: r.fixer,
+		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8), Own: session.Own{Autofix: r.fixer},
 		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: r.t.TempDir(),
 		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },

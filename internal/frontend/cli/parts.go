@@ -1,0 +1,103 @@
+package cli
+
+import (
+	mathrand "math/rand/v2"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/tokenizer"
+	"github.com/pawl-agent/pawl/internal/adapter/web"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/window"
+)
+
+// assembly is what is known when a session is put together.
+type assembly struct {
+	a  *App
+	f  *flags
+	fr front
+	c  choices
+	w  world
+	t  told
+	o  *opened
+}
+
+// parts lists what a session is put together of. Who adds a part writes it in the
+// file of its subject, and names it here.
+var parts = []func(*assembly, *session.Config){
+	(*assembly).whose,
+	(*assembly).models,
+	(*assembly).tools,
+	(*assembly).rights,
+	(*assembly).judged,
+	(*assembly).remembered,      // memory.go
+	(*assembly).fixed,           // autofix.go
+	(*assembly).languageServers, // lsp.go
+	(*assembly).mcp,             // mcp.go
+	(*assembly).hooks,           // hooks.go
+	(*assembly).pressure,        // watch.go
+}
+
+func (s *assembly) config() session.Config {
+	var conf session.Config
+	for _, part := range parts {
+		part(s, &conf)
+	}
+	return conf
+}
+
+// whose is which session it is, and of whom.
+func (s *assembly) whose(conf *session.Config) {
+	conf.Store, conf.ID, conf.Dir = s.o.store, s.w.id, s.c.dir
+	conf.Front, conf.Version = s.fr.name, Version
+	conf.Person, conf.ReadOnly = s.fr.person, s.fr.look
+	conf.Now, conf.Sleep, conf.Jitter, conf.NewID = s.a.Now, session.SleepFor, mathrand.Float64, newID
+}
+
+// models is which models are asked, and how.
+func (s *assembly) models(conf *session.Config) {
+	conf.Model, conf.System = s.w.model, s.t.system
+	conf.Models = session.Models{
+		OpenModel: func(ref string) (llm.Model, error) {
+			m, err := s.a.resolve(ref, s.c.conf)
+			if err != nil {
+				return nil, err
+			}
+			return m.open()
+		},
+		Fallback: fallback(s.f, s.c.conf), RetryFor: s.c.retry, Timeout: s.f.timeout, Effort: first(s.f.effort, s.c.conf.User.Effort),
+	}
+	conf.Limits = s.c.limits
+}
+
+// tools is what the model works with.
+func (s *assembly) tools(conf *session.Config) {
+	conf.Tools = toolSet(s.o.model.info, s.t.kinds, s.t.skills, s.w.mask.String)
+	conf.Agents = s.c.conf.User.Agents.Levels()
+	conf.Files, conf.Shell, conf.Web, conf.Journal = s.w.files, s.w.shell, web.New(web.Options{}), changes.Share(s.w.journal)
+	conf.Locks = turn.NewLocks(parallelCalls)
+	conf.AutoCorrect = s.c.conf.User.Tools.All()
+	conf.Mask, conf.SpillDir = s.w.mask, s.c.paths.Spill()
+}
+
+// rights is what it may do without a question, and what a prompt asks for.
+func (s *assembly) rights(conf *session.Config) {
+	conf.Permission, conf.Route = s.c.perm, s.c.routes
+	conf.Keep = func(rule string) error { return settings.Grants{Path: s.c.paths.Grants()}.Add(s.c.dir, rule) }
+}
+
+// judged is the numbers that a run is judged by.
+func (s *assembly) judged(conf *session.Config) {
+	conf.Progress = s.c.conf.User.Progress
+	conf.Window, conf.Counter = s.c.conf.User.Window, counter(s.c.conf.User.Window)
+}
+
+// counter is what counts tokens better than the estimate, once there is time.
+func counter(c window.Config) func() (window.Counter, error) {
+	if !c.BPE() {
+		return nil
+	}
+	return func() (window.Counter, error) { return tokenizer.Load() }
+}
