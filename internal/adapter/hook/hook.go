@@ -1,11 +1,11 @@
-// Package hook runs hooks: programs of a person's, or of a folder that is
-// trusted, at points of a session (SPEC 17.3). What they are for and what their
-// answers mean is policy/hook's to say.
+// Package hook runs hooks: programs of a person or of a trusted folder, at
+// events of a session (SPEC 17.3). policy/hook decides what they are for and
+// what their answers mean.
 //
-// It promises that hooks of one point run beside each other and are all gone when
-// Run returns, with everything that they started; that one which hangs is ended
-// at its time limit; that of what one prints a bounded part is kept; and that
-// each is confined as Options say, or not run. It starts nothing by itself.
+// It promises that hooks of one event run in parallel and are all gone when Run
+// returns, with everything that they started; that a hanging one is ended at
+// its time limit; that a limited part of its output is kept; and that each is
+// confined as Options say, or not run. It starts nothing by itself.
 package hook
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
-// Options say how hooks are run. Start is needed.
+// Options are how hooks are run. Start is required.
 type Options struct {
 	Dir   string // the workspace's real path
 	Start process.Starter
 	// Confine is how a hook is confined.
 	Confine func(hook.Rule) process.Confine
-	// Changed, if set, says what changed of the files that a hook runs since a
-	// person trusted it, "" for nothing: then it is not run.
+	// Changed, if set, returns what changed in the files that a hook runs since
+	// a person trusted it, "" for nothing. A changed hook is not run.
 	Changed func(hook.Rule) string
 }
 
@@ -42,17 +42,17 @@ type Hooks struct {
 // New makes the hooks of a session.
 func New(rules []hook.Rule, o Options) *Hooks { return &Hooks{o, rules} }
 
-// Rules lists them, also those that are not run.
+// Rules returns all hooks, including those that are not run.
 func (h *Hooks) Rules() []hook.Rule { return h.rules }
 
-// What is kept of what a hook prints, in bytes: more than is read of an answer,
-// so that a longer one shows.
+// Limits of a hook's output, in bytes: larger than that of an answer, so that a
+// longer answer is noticed.
 const (
 	maxOut = 1<<20 + 1
 	maxErr = 64 << 10
 )
 
-// Run runs hooks beside each other, each with input on its standard input, and
+// Run runs hooks in parallel, each with input on its standard input, and
 // returns how they ran, in their order.
 func (h *Hooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
 	out := make([]hook.Ran, len(rules))
@@ -95,7 +95,7 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 		return ran
 	}
 	err = p.Wait()
-	p.Kill(0) // what it left behind
+	p.Kill(0) // processes that it left behind
 	ran.Took = time.Since(begun)
 	ran.Out, ran.Cut = stdout.bytes()
 	ran.Err, _ = stderr.bytes()
@@ -103,7 +103,7 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 	switch {
 	case ctx.Err() != nil:
 		ran.Failed = context.Cause(ctx).Error()
-	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it ended, and left something that held its output
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it ended, but left a process that held its output
 	case errors.As(err, &exit) && exit.Exited():
 		ran.Exit = exit.ExitCode()
 	default:
@@ -112,7 +112,7 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 	return ran
 }
 
-// kept keeps the first bytes of what is written and takes the rest.
+// kept keeps the first bytes that are written and discards the rest.
 type kept struct {
 	mu   sync.Mutex
 	b    []byte
@@ -120,7 +120,7 @@ type kept struct {
 	cut  bool
 }
 
-// Write is part of io.Writer.
+// Write implements io.Writer.
 func (k *kept) Write(p []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

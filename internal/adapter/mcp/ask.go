@@ -8,10 +8,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Report is what a server is found to be when it is tried.
+// Report is the result of trying a server.
 type Report struct {
 	Server   Server
-	Name     string // what it calls itself, with its version
+	Name     string // its own name, with its version
 	Protocol string
 	Tools    []trust.Item
 	// Pinning is how it differs from what was accepted.
@@ -20,7 +20,7 @@ type Report struct {
 	instructions string
 }
 
-// Try starts a server and asks what it offers. Nothing is accepted.
+// Try starts a server and asks what it offers. It accepts nothing.
 func (s *Servers) Try(ctx context.Context, name string) (Report, error) {
 	p := s.find(name)
 	if p == nil {
@@ -52,7 +52,7 @@ func (s *Servers) Try(ctx context.Context, name string) (Report, error) {
 	return r, nil
 }
 
-// Accept takes what a server says of itself now as accepted.
+// Accept accepts the server's present descriptions.
 func (s *Servers) Accept(ctx context.Context, name string) (Report, error) {
 	r, err := s.Try(ctx, name)
 	if err != nil {

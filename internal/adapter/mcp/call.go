@@ -22,11 +22,11 @@ type trustItem = trust.Item
 
 var tokens atomic.Int64
 
-// cancelTime is how long a server may take to hear that a call is not wanted any
-// more. One that does not even read is ended.
+// cancelTime is how long a server may take to accept a cancellation. A server
+// that does not read it is ended.
 const cancelTime = 2 * time.Second
 
-// call calls a tool. What goes wrong with the server is a result.
+// call calls a tool. A failure of the server is a result.
 func (p *post) call(ctx context.Context, env tool.Env, i trustItem, in json.RawMessage) (tool.Result, error) {
 	c, err := p.get(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *post) call(ctx context.Context, env tool.Env, i trustItem, in json.RawM
 	if wire := (*jsonrpc.Error)(nil); errors.As(a.err, &wire) {
 		return tool.Errorf("The MCP server %s answered with an error: %s", p.srv.Name, cut(a.err.Error(), 4000)), nil
 	}
-	if c.proc != nil { // nothing that it says can be relied on now
+	if c.proc != nil { // none of its answers can be trusted now
 		c.kill(0)
 		select {
 		case <-c.gone:
@@ -89,7 +89,7 @@ func (p *post) call(ctx context.Context, env tool.Env, i trustItem, in json.RawM
 // maxProgress is how many lines of progress of one call are shown.
 const maxProgress = 200
 
-// watch shows what a server says of how far a call is.
+// watch shows the progress that a server reports for a call.
 func (c *conn) watch(token string, out func(string)) (end func()) {
 	n, last := 0, ""
 	c.mu.Lock()
@@ -115,7 +115,7 @@ const (
 	maxImage  = 4 << 20
 )
 
-// result is what a server answered, as the model reads it.
+// result returns a server's answer in the form for the model.
 func result(r *sdk.CallToolResult) tool.Result {
 	out := tool.Result{Error: r.IsError}
 	var text []string

@@ -17,10 +17,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Server is an MCP server as it is configured.
+// Server is a configured MCP server.
 type Server struct {
 	Name string
-	File string // where it stands
+	File string // the file that configures it
 	// Project: the folder's file names it, not the person's own.
 	Project   bool
 	Transport string // stdio, http, sse
@@ -32,23 +32,22 @@ type Server struct {
 	// Timeout is the longest a call may take, 0: CallTime.
 	Timeout time.Duration
 	// Sandbox is how its process is confined: "off", "workspace", "read-only",
-	// or "" for what it is by default. Hosts are those it may then reach.
+	// or "" for its default. Hosts are those that it may then reach.
 	Sandbox  string
 	Hosts    []string
 	Disabled bool
-	// Problem says why it can not be used, "" where it can.
+	// Problem is why it cannot be used, "" if it can.
 	Problem string
 
 	start   []string // what identifies it: as configured, before expansion
-	secrets []string // values of variables that are named like secrets
+	secrets []string // values of variables whose names suggest secrets
 }
 
-// CallTime is how long a call may take where a server's configuration does not
-// say.
+// CallTime is the default time limit of a call.
 const CallTime = 5 * time.Minute
 
-// Entry is a server as a file has it: Claude Code's form, with what others call
-// the same. Sandbox and Hosts are pawl's own.
+// Entry is a server in a file: Claude Code's form, with the names of other
+// agents. Sandbox and Hosts are pawl's own.
 type Entry struct {
 	Type     string            `json:"type,omitempty"`
 	Command  Command           `json:"command,omitempty"`
@@ -67,7 +66,7 @@ type Entry struct {
 // Command is a program, or a list with its arguments.
 type Command []string
 
-// UnmarshalJSON is part of json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler.
 func (c *Command) UnmarshalJSON(b []byte) error {
 	var one string
 	if json.Unmarshal(b, &one) == nil {
@@ -80,7 +79,7 @@ func (c *Command) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(c))
 }
 
-// MarshalJSON is part of json.Marshaler.
+// MarshalJSON implements json.Marshaler.
 func (c Command) MarshalJSON() ([]byte, error) {
 	if len(c) == 1 {
 		return json.Marshal(c[0])
@@ -88,10 +87,10 @@ func (c Command) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]string(c))
 }
 
-// Name says what a server may be called.
+// validName matches the names that a server may have.
 var validName = regexp.MustCompile(`^[A-Za-z0-9](?:_?[A-Za-z0-9-])*$`)
 
-// CheckName reports why a name can be no server's.
+// CheckName returns why a name is not valid for a server.
 func CheckName(name string) error {
 	if len(name) > 40 || !validName.MatchString(name) {
 		return fmt.Errorf("%q can not be a server's name: letters, digits, - and single _, at most 40", name)
@@ -100,8 +99,8 @@ func CheckName(name string) error {
 }
 
 // Parse reads a file of servers, {"mcpServers": {…}}. env is the person's own
-// environment: ${VAR} and ${VAR:-default} are taken from it and from nowhere
-// else. A server that can not be used is in the list with its Problem.
+// environment: ${VAR} and ${VAR:-default} are taken only from it. A server that
+// cannot be used is in the list with its Problem.
 func Parse(file string, raw []byte, project bool, env func(string) string) ([]Server, error) {
 	var all struct {
 		Servers map[string]json.RawMessage `json:"mcpServers"`
@@ -125,7 +124,7 @@ func parse(file, name string, raw json.RawMessage, project bool, env func(string
 	}
 	s.Disabled, s.Sandbox, s.Hosts = e.Disabled, e.Sandbox, e.Hosts
 	if project {
-		s.Sandbox, s.Hosts = "", nil // a folder does not say how it is confined
+		s.Sandbox, s.Hosts = "", nil // a folder cannot decide how it is confined
 	}
 	if e.Timeout > 0 {
 		s.Timeout = time.Duration(min(e.Timeout, int64(time.Hour/time.Millisecond))) * time.Millisecond
@@ -158,8 +157,8 @@ func expandAll(m map[string]string, ex func(string) string) map[string]string {
 	return out
 }
 
-// start is what a pin is bound to: all that decides what answers, as configured,
-// so that a new token is not another server.
+// start is what a pin is bound to: everything that decides which program
+// answers, as configured, so that a new token does not make it another server.
 func start(e Entry) []string {
 	out := []string{transport(e), cmp.Or(e.URL, e.HTTPURL), e.Cwd}
 	out = append(append(out, e.Command...), e.Args...)
@@ -268,7 +267,7 @@ func (s Server) Here() bool {
 	return err == nil && (a.Unmap().IsLoopback() || a.IsUnspecified())
 }
 
-// Runs is what starts it, or where it is, in one line without secrets.
+// Runs returns its command line or address, in one line without secrets.
 func (s Server) Runs() string {
 	if s.Transport == "stdio" {
 		return strings.Join(s.Command, " ")
@@ -280,11 +279,11 @@ func (s Server) Runs() string {
 	return "of a form that is not known"
 }
 
-// secretName is how variables are named that hold secrets.
+// secretName matches the names of variables with secrets.
 var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|auth|cred|cookie|session|_pat$|dsn|private`)
 
-// Secrets are the values that must never be shown: those of headers, of an
-// address's query, and of variables that are named like secrets.
+// Secrets returns the values that must never be shown: those of headers, of an
+// address's query, and of variables whose names suggest secrets.
 func (s Server) Secrets() []string {
 	out := slices.Clone(s.secrets)
 	for _, k := range slices.Sorted(maps.Keys(s.Env)) {

@@ -21,43 +21,43 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Bounds of what is read of a server.
+// Limits of what is read from a server.
 const (
 	maxMessage = 16 << 20 // one message
-	maxLog     = 32 << 10 // of what it prints, the end
+	maxLog     = 32 << 10 // of its log, the end
 	maxPages   = 50       // of a list
-	maxNoise   = 4 << 10  // of lines that are no message, in its log
+	maxNoise   = 4 << 10  // of lines that are not messages, in its log
 )
 
-// Times that a server is given. They are spent beside the turn where it can be.
+// Time limits for a server. pawl waits beside the turn where it can.
 const (
 	startTime = 30 * time.Second
 	listTime  = 20 * time.Second
 	stopTime  = 500 * time.Millisecond
 )
 
-// The versions of the protocol that are asked for first: every server that
-// speaks on standard input and output answers initialize, and one that has it
-// no more says so; one behind HTTP is asked by the newest way first.
+// The protocol versions that are tried first. Every server on standard input
+// and output answers initialize, and one that no longer has it reports that; a
+// server behind HTTP is asked by the newest version first.
 const classic = "2025-11-25"
 
 // conn is a connection to a running server.
 type conn struct {
 	name  string
 	ss    *sdk.ClientSession
-	proc  process.Process // nil: it is elsewhere
+	proc  process.Process // nil: it is remote
 	log   *tail
 	began time.Time
-	gone  chan struct{} // closed: no answer comes any more
-	end   func()        // of its streams
+	gone  chan struct{} // closed when no more answers come
+	end   func()        // ends its streams
 
 	mu       sync.Mutex
 	progress map[string]func(string) // by token
-	changed  bool                    // it said that its list is another
-	callers  []tool.Asker            // of the calls that run; nil: one that has ended
+	changed  bool                    // it reported that its list changed
+	callers  []tool.Asker            // of the running calls; nil: an ended one
 }
 
-// dial starts a server, or reaches it.
+// dial starts a server, or connects to it.
 func (s *Servers) dial(ctx context.Context, srv Server, log *tail) (c *conn, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, fmt.Errorf("it did not answer within %s", startTime))
 	defer cancel()
@@ -78,8 +78,8 @@ func (s *Servers) dial(ctx context.Context, srv Server, log *tail) (c *conn, err
 	return nil, err
 }
 
-// versions lists how a server is asked, "" by the newest way with what the
-// protocol has for falling back.
+// versions lists the protocol versions to try, "" for the newest with the
+// protocol's own fallback.
 func versions(srv Server) []string {
 	if srv.Transport == "stdio" {
 		return []string{classic, ""}
@@ -107,9 +107,9 @@ func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail
 	})
 	//lint:ignore SA1019 see above
 	client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(s.opt.Root)}).String(), Name: "workspace"})
-	// The SDK waits for what is unanswered: what ends the wait is the end of the
-	// process, or of the request.
-	// A stream lasts as long as the context that it was opened with.
+	// The SDK waits for unanswered requests: the end of the process, or of the
+	// request, ends the wait. A stream lasts as long as the context that opened
+	// it.
 	lasting, end := context.WithCancel(s.life)
 	c.end = end
 	stop := context.AfterFunc(ctx, func() {
@@ -129,7 +129,7 @@ func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail
 		return nil, err
 	}
 	go func() {
-		_ = c.ss.Wait() // how it ended is told by who waits for an answer
+		_ = c.ss.Wait() // the waiting request reports how it ended
 		close(c.gone)
 	}()
 	return c, nil
@@ -144,7 +144,7 @@ func (s *Servers) transport(srv Server, c *conn) (sdk.Transport, error) {
 		env = append(env, k+"="+v)
 	}
 	slices.Sort(env)
-	// The process outlives the call that needed it first.
+	// The process outlives the call that started it.
 	p, err := s.opt.Start.Start(s.life, process.Program{
 		Path: srv.Command[0], Args: srv.Command[1:], Dir: s.dir(srv), Env: env, Pipes: true, Stderr: c.log, Confine: s.opt.Confine(srv),
 	})
@@ -155,7 +155,7 @@ func (s *Servers) transport(srv Server, c *conn) (sdk.Transport, error) {
 	return &sdk.IOTransport{Reader: newLines(p.Out(), c.log), Writer: p.In(), MaxLineLength: maxMessage}, nil
 }
 
-// refused says what the sandbox refused the process, "" for nothing.
+// refused describes what the sandbox refused the process, "" for nothing.
 func (c *conn) refused() string {
 	if c.proc == nil {
 		return ""
@@ -199,7 +199,7 @@ func (c *conn) listChanged() {
 	c.mu.Unlock()
 }
 
-// progressed hands on how far a call is. It never makes a call last longer.
+// progressed forwards a call's progress. It never makes a call last longer.
 func (c *conn) progressed(p *sdk.ProgressNotificationParams) {
 	if p == nil {
 		return
@@ -220,7 +220,7 @@ func (c *conn) progressed(p *sdk.ProgressNotificationParams) {
 	show(text + "\n")
 }
 
-// list asks a server what it offers.
+// list asks a server for its tools.
 func (c *conn) list(ctx context.Context) (instructions string, items []trust.Item, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, fmt.Errorf("it did not list its tools within %s", listTime))
 	defer cancel()
@@ -251,7 +251,7 @@ func (c *conn) list(ctx context.Context) (instructions string, items []trust.Ite
 	return init.Instructions, items, nil
 }
 
-// Said is what a server says of a tool.
+// Said is a server's description of a tool.
 type Said struct {
 	Title       string               `json:"title,omitempty"`
 	Description string               `json:"description,omitempty"`
@@ -259,12 +259,11 @@ type Said struct {
 	Annotations *sdk.ToolAnnotations `json:"annotations,omitempty"`
 }
 
-// maxItems is what of a server's list is read, in tools: more than can be pinned.
+// maxItems is how many tools of a server's list are read: more than can be pinned.
 const maxItems = 2000
 
-// lines passes on the lines of a server's output that are messages. Many print a
-// greeting there, or what a package manager says: that is logged and nothing
-// more.
+// lines forwards the lines of a server's output that are messages. Many servers
+// print a greeting there, or output of a package manager: that is only logged.
 type lines struct {
 	src  io.ReadCloser
 	log  *tail
@@ -303,7 +302,7 @@ func (l *lines) Read(p []byte) (int, error) {
 
 func (l *lines) Close() error { return l.src.Close() }
 
-// tail keeps the end of what is written.
+// tail keeps the end of the written text.
 type tail struct {
 	mu sync.Mutex
 	b  []byte

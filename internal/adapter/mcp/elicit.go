@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Bounds of what a server may ask in one go.
+// Limits of one question of a server.
 const (
 	maxFields   = 8
 	maxOptions  = 8
@@ -29,7 +29,7 @@ type field struct {
 	Enum        []string `json:"enum"`
 }
 
-// asks lends the person of the running call to the server, until end is called.
+// asks lets the server ask the person of the running call, until end is called.
 func (c *conn) asks(a tool.Asker) (end func()) {
 	if a == nil {
 		return func() {}
@@ -48,8 +48,8 @@ func (c *conn) asks(a tool.Asker) (end func()) {
 	}
 }
 
-// person is who a server's question goes to: the person of the one call that
-// runs. Where several run nobody can tell whose question it is.
+// person returns who is asked: the person of the one running call. If several
+// calls are running, nobody can tell whose question it is.
 func (c *conn) person() tool.Asker {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,9 +65,9 @@ func (c *conn) person() tool.Asker {
 	return one
 }
 
-// elicit asks the person what a server wants to know. They are told who asks,
-// and an empty answer gives the server nothing. An address that a server wants
-// opened is declined.
+// elicit asks the person a server's question. The question names the server,
+// and an empty answer sends the server nothing. A request to open an address is
+// declined.
 func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	who := c.person()
 	if p.Mode == "url" || who == nil {
@@ -125,7 +125,7 @@ func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResu
 	return &sdk.ElicitResult{Action: "accept", Content: content}, nil
 }
 
-// value reads an answer as a field's type.
+// value parses an answer by the field's type.
 func (f field) value(answer string) (any, bool) {
 	switch f.Type {
 	case "boolean":

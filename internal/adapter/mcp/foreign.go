@@ -10,8 +10,8 @@ import (
 // elsewhereVariable is how opencode writes ${NAME}.
 var elsewhereVariable = regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// Foreign reads the servers of another agent's settings, by name: Claude Code's
-// and Gemini CLI's mcpServers, VS Code's servers, opencode's mcp.
+// Foreign reads the servers in another agent's settings, by name: mcpServers of
+// Claude Code and Gemini CLI, servers of VS Code, mcp of opencode.
 func Foreign(raw []byte) (map[string]Entry, error) {
 	var all struct {
 		MCPServers map[string]json.RawMessage `json:"mcpServers"`
@@ -39,7 +39,7 @@ func Foreign(raw []byte) (map[string]Entry, error) {
 				e.Env = e.Environment
 			}
 			e.Disabled = e.Disabled || e.Enabled != nil && !*e.Enabled
-			e.Sandbox, e.Hosts = "", nil // pawl's own words, which nobody else can have meant
+			e.Sandbox, e.Hosts = "", nil // pawl's own keys, which other agents do not have
 			out[name] = e.Entry
 		}
 	}

@@ -1,18 +1,18 @@
 // Package mcp is a client of MCP servers: programs and addresses that offer
 // tools (SPEC 17.1). Servers come from the person's own configuration and from
-// the .mcp.json of a folder that is trusted.
+// the .mcp.json of a trusted folder.
 //
 // It promises: nothing is started, and no address reached, before something of
-// a server is needed that is not known from before; a server is one process, for
-// a session and all its children; and no server stops a turn: one that hangs,
-// dies, floods or sends garbage is a failed call in words, after a bounded time
-// and in bounded memory.
+// a server is needed that is not stored already; a server is one process, for a
+// session and all its children; and no server stops a turn: a server that
+// hangs, dies, floods or sends garbage causes a failed call with an
+// explanation, after a limited time and in limited memory.
 //
-// What a server says of itself is untrusted text (SPEC 16.13): it is offered as
-// it was accepted first, and what says something else later is not offered until
-// a person accepts that. What it says of its own harmlessness is believed never.
+// A server's descriptions are untrusted text (SPEC 16.13): they are offered as
+// they were first accepted, and changed ones are not offered until a person
+// accepts them. A server's claim that a tool is harmless is never trusted.
 //
-// It refuses sampling: a server does not spend the person's money.
+// It refuses sampling: a server must not spend the person's money.
 package mcp
 
 import (
@@ -28,12 +28,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
-// Options are what Servers work with.
+// Options are the options of Servers.
 type Options struct {
 	Root    string   // the workspace
-	Servers []Server // by Parse; of two of one name the first counts
+	Servers []Server // by Parse; of two with one name the first is used
 	Start   process.Starter
-	// Confine says what a server's process may touch.
+	// Confine returns what a server's process may touch.
 	Confine func(Server) process.Confine
 	Pins    Pins
 	Version string
@@ -83,7 +83,7 @@ func New(o Options) *Servers {
 	return s
 }
 
-// Begin starts, beside what goes on, the servers of which nothing is known yet,
+// Begin starts, in the background, the servers of which nothing is known yet,
 // so that their tools can join.
 func (s *Servers) Begin() {
 	for _, p := range s.posts {
@@ -93,8 +93,8 @@ func (s *Servers) Begin() {
 	}
 }
 
-// Settle waits until the servers that Begin started are known, at most for a
-// time, and returns the names of those that are not.
+// Settle waits, up to a time limit, until the servers that Begin started are
+// known, and returns the names of the others.
 func (s *Servers) Settle(ctx context.Context, most time.Duration) (slow []string) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -106,7 +106,7 @@ func (s *Servers) Settle(ctx context.Context, most time.Duration) (slow []string
 	return slow
 }
 
-// Notes returns what is to be told since the last time.
+// Notes returns the notes for the person since its last call.
 func (s *Servers) Notes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,8 +131,8 @@ func (s *Servers) Close() error {
 	return nil
 }
 
-// Restart ends the servers of a name, or all, and forgets their failures: the
-// next need starts them again. It returns how many there are.
+// Restart ends the servers of a name, or all, and forgets their failures: they
+// start again when they are needed. It returns their number.
 func (s *Servers) Restart(name string) int {
 	n := 0
 	for _, p := range s.posts {
@@ -144,7 +144,7 @@ func (s *Servers) Restart(name string) int {
 	return n
 }
 
-// Status is how a server stands.
+// Status is the state of a server.
 type Status struct {
 	Server Server
 	State  string // "not started", "starting", "runs", "failed"
@@ -153,7 +153,7 @@ type Status struct {
 	Tools  int      // that are offered
 	Held   []string // what is not offered, and why
 	Why    string   // why it failed
-	Log    []string // what it printed last
+	Log    []string // its last output
 }
 
 // Status lists the servers.
@@ -176,7 +176,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// dir is where a server runs.
+// dir returns the folder in which a server runs.
 func (s *Servers) dir(srv Server) string {
 	if srv.Dir != "" && !filepath.IsAbs(srv.Dir) {
 		return filepath.Join(s.opt.Root, srv.Dir)

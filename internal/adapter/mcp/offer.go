@@ -13,18 +13,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// FirstWait is how long a first request waits for servers of which nothing is
-// known yet.
+// FirstWait is how long a first request waits for servers of which nothing is known yet.
 const FirstWait = 3 * time.Second
 
-// share is the part of a model's window that schemas may take, in percent.
-// Beyond it the model gets two tools instead: one that finds tools, and one that
-// calls them.
+// share is the percentage of a model's window that schemas may use. Beyond it
+// the model gets two tools instead: one that finds tools, and one that calls
+// them.
 const share = 10
 
-// Offer returns the tools that a model is offered, and what is to be said of
-// them, each once. With wait, servers of which nothing is known are started and
-// waited for, for FirstWait at most.
+// Offer returns the tools that a model is offered, and notes about them, each
+// once. With wait, servers of which nothing is known are started, and Offer
+// waits for them, at most FirstWait.
 func (s *Servers) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, []string) {
 	var notes []string
 	if wait {
@@ -52,7 +51,7 @@ func (s *Servers) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, [
 	return append(tool.Set{s.search(set), through(set)}, set...), notes
 }
 
-// once reports whether a text was not told yet.
+// once reports whether a text was not reported before.
 func (s *Servers) once(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,8 +135,7 @@ func found(set tool.Set, query string) tool.Result {
 	return tool.Result{Text: b.String(), Note: fmt.Sprintf("%d tools", len(all))}
 }
 
-// through calls a tool by its name: the call is one of that tool, with all that
-// decides about it.
+// through calls a tool by its name: the call is judged and run as a call of that tool.
 func through(set tool.Set) tool.Tool {
 	schema := `{"type":"object","properties":{"name":{"type":"string","description":"the name that mcp_search returned: mcp__server__tool"},"arguments":{"type":"object","description":"as its schema says"}},"required":["name"],"additionalProperties":false}`
 	spec := llm.ToolSpec{Name: "mcp_call", Doc: "Call a tool of an MCP server that mcp_search found.", Schema: json.RawMessage(schema)}
@@ -148,7 +146,7 @@ func through(set tool.Set) tool.Tool {
 		}
 		return tool.Errorf("There is no tool %s. Find its name with mcp_search.", cut(visible(name), 100)), nil
 	})
-	// It runs only where it stands for no tool: then it does nothing.
+	// It runs only if it stands for no tool: then it does nothing.
 	t.Footprint = func(tool.Env, json.RawMessage) (tool.Footprint, error) { return tool.Footprint{}, nil }
 	t.Kind, t.ReadOnly = tool.Exec, true
 	t.Stands = func(in json.RawMessage) (string, json.RawMessage, bool) {

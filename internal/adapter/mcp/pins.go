@@ -15,13 +15,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Pins keeps what was accepted of servers (SPEC 16.13): a file for each, named
-// by what the server is called and how it is started. It is also what makes
-// tools known without starting anything.
+// Pins stores what was accepted of servers (SPEC 16.13): a file for each, named
+// by the server's name and how it is started. So tools are known without
+// starting anything.
 type Pins struct {
-	// Dir is the folder, "" keeps nothing beyond this process.
+	// Dir is the folder; "" keeps nothing beyond this process.
 	Dir string
-	// ReadOnly: what is accepted is kept for this process only.
+	// ReadOnly: accepted descriptions are kept only for this process.
 	ReadOnly bool
 
 	mu  *sync.Mutex
@@ -33,7 +33,7 @@ func NewPins(dir string) Pins {
 	return Pins{Dir: dir, mu: &sync.Mutex{}, mem: map[string]*Accepted{}}
 }
 
-// Accepted is what was accepted of a server, whole.
+// Accepted is everything that was accepted of a server.
 type Accepted struct {
 	Pin          trust.Pin    `json:"pin"`
 	Instructions string       `json:"instructions,omitempty"`
@@ -81,7 +81,7 @@ func (p Pins) Of(srv Server) (*Accepted, error) {
 	return a, nil
 }
 
-// Keep stores what a server is as accepted.
+// Keep stores a server's present state as accepted.
 func (p Pins) Keep(srv Server, instructions string, items []trust.Item) (*Accepted, error) {
 	pin, bad, err := trust.PinOf(srv.identity(instructions, items))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// post is one server through all its lives: it is started at the first need,
-// and started again when it died.
+// post is one server over all its restarts: it is started when it is first
+// needed, and again after it died.
 type post struct {
 	s   *Servers
 	srv Server
@@ -21,19 +21,19 @@ type post struct {
 
 	mu       sync.Mutex
 	c        *conn
-	starting chan struct{} // closed when a start has come to its end
+	starting chan struct{} // closed when a start is finished
 	restarts process.Restarts
-	broken   error // why there is none
+	broken   error // why there is no connection
 	starts   int
 
-	looked   bool      // for what was accepted
+	looked   bool      // what was accepted has been read
 	accepted *Accepted // nil: nothing was
 	made     []made    // of what was accepted
 	madeOf   *Accepted
-	judged   bool // as it is now
+	judged   bool // its present state was judged
 	now      trust.Pinning
 	begun    bool
-	learned  chan struct{} // closed when learn has come to its end
+	learned  chan struct{} // closed when learn is finished
 	told     string
 }
 
@@ -55,7 +55,7 @@ func (p *post) known() *Accepted {
 	return p.accepted
 }
 
-// begin reports whether learn is to be run now.
+// begin reports whether learn must run now.
 func (p *post) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *post) learn(ctx context.Context) {
 	}
 }
 
-// settled waits until learn has come to its end.
+// settled waits until learn is finished.
 func (p *post) settled(ctx context.Context) bool {
 	p.mu.Lock()
 	learned := p.learned
@@ -88,8 +88,7 @@ func (p *post) settled(ctx context.Context) bool {
 	}
 }
 
-// get returns the connection to the running server, and starts one where there
-// is none.
+// get returns the connection to the running server, and starts one if there is none.
 func (p *post) get(ctx context.Context) (*conn, error) {
 	if p.srv.Problem != "" {
 		return nil, errors.New(p.srv.Problem)
@@ -139,7 +138,7 @@ func (p *post) get(ctx context.Context) (*conn, error) {
 	}
 }
 
-// start starts the server and judges what it says of itself.
+// start starts the server and judges its descriptions.
 func (p *post) start(done chan struct{}, wait time.Duration) {
 	var c *conn
 	err := p.s.opt.Sleep(p.s.life, wait)
@@ -163,7 +162,7 @@ func (p *post) start(done chan struct{}, wait time.Duration) {
 	close(done)
 }
 
-// withLog adds what the server printed last: the reason is there, mostly.
+// withLog adds the server's last output, which usually has the reason.
 func (p *post) withLog(err error) error {
 	if last := p.log.lines(3); len(last) > 0 {
 		return fmt.Errorf("%w; it printed: %s", err, cut(strings.Join(last, " | "), 600))
@@ -171,9 +170,9 @@ func (p *post) withLog(err error) error {
 	return err
 }
 
-// judge compares what the server says of itself with what was accepted. The
-// first time it is accepted as it is: the person configured it, or trusted the
-// folder that does.
+// judge compares the server's descriptions with the accepted ones. The first
+// ones are accepted as they are: the person configured the server, or trusted
+// the folder that does.
 func (p *post) judge(ctx context.Context, c *conn) error {
 	instructions, items, err := c.list(ctx)
 	if err != nil {
@@ -199,7 +198,7 @@ func (p *post) judge(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// changes tells the person how a server differs from what was accepted.
+// changes describes, for the person, how a server differs from what was accepted.
 func changes(name string, now trust.Pinning) string {
 	var out []string
 	for _, c := range now.Changes {
@@ -219,7 +218,7 @@ func changes(name string, now trust.Pinning) string {
 	return text + "; look at it with: pawl mcp test " + name + ", and accept it with: pawl mcp accept " + name
 }
 
-// held says why a tool is not to be called, "" where it may be.
+// held returns why a tool must not be called, "" if it may be.
 func (p *post) held(key string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,8 +236,8 @@ func (p *post) held(key string) string {
 	return "what the server says of it is not what was accepted; the person is asked to look: pawl mcp accept " + p.srv.Name
 }
 
-// buryLocked takes a server that ended out of use. How it ended decides how
-// soon the next one may be started.
+// buryLocked drops a server that ended. How it ended decides how soon the next
+// one may be started.
 func (p *post) buryLocked() {
 	c := p.c
 	if c == nil || c.alive() {
@@ -247,7 +246,7 @@ func (p *post) buryLocked() {
 	p.c = nil
 	p.restarts.Lived(p.s.opt.Now().Sub(c.began))
 	p.failedLocked(p.withLog(errors.New("it ended")))
-	go c.kill(0) // what it left behind
+	go c.kill(0) // processes that it left behind
 }
 
 func (p *post) failedLocked(why error) {
@@ -255,7 +254,7 @@ func (p *post) failedLocked(why error) {
 	p.restarts.Failed(p.s.opt.Now())
 }
 
-// stop ends the server that runs, if any, and lets a new one be started.
+// stop ends the running server, if any, and permits a new start.
 func (p *post) stop() {
 	p.mu.Lock()
 	c := p.c

@@ -12,12 +12,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// This file is servers behind HTTP. A person's own server may be on this machine
-// or in their network: they named it. A redirect is followed on the server's own
-// scheme, host and port only, since what is sent holds the person's token; and
-// the address of an old server's messages is held to that, too.
+// This file connects to servers behind HTTP. A person's own server may be on
+// this machine or in their network: they named it. Redirects are followed only
+// to the server's own scheme, host and port, since requests contain the
+// person's token; the same holds for the address of an old server's messages.
 
-// maxBody is what is read of one answer that is no stream.
+// maxBody is the size limit of one answer that is not a stream.
 const maxBody = 4 * maxMessage
 
 // maxRedirects on the server itself.
@@ -54,15 +54,14 @@ func (s *Servers) remote(srv Server) (sdk.Transport, error) {
 
 var errElsewhere = errors.New("the server points elsewhere, which is not followed")
 
-// bound lets requests out to one origin only, with the headers that are
-// configured for it.
+// bound sends requests to one origin only, with the headers configured for it.
 type bound struct {
 	to      *url.URL
 	headers map[string]string
 	next    http.RoundTripper
 }
 
-// RoundTrip is part of http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameOrigin(b.to, r.URL) {
 		return nil, fmt.Errorf("%w: to %s", errElsewhere, r.URL.Host)
@@ -81,8 +80,8 @@ func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// sameOrigin reports whether two addresses are of one server. A host in other
-// letters is the same, a port that is the scheme's own as well.
+// sameOrigin reports whether two addresses belong to one server. The case of
+// the host is ignored, and so is an explicit default port.
 func sameOrigin(a, b *url.URL) bool {
 	port := func(u *url.URL) string {
 		if p := u.Port(); p != "" {
@@ -93,7 +92,7 @@ func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
 
-// limited fails where a body is too long: who reads all of it holds it in memory.
+// limited fails if a body is too long, since its reader keeps all of it in memory.
 type limited struct {
 	io.ReadCloser
 	left int64

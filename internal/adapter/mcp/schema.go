@@ -14,15 +14,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 )
 
-// Bounds of what a tool says of itself to the model.
+// Limits of a tool's description for the model.
 const (
 	maxDoc    = 2 << 10
 	maxSchema = 32 << 10
 )
 
-// shown is a tool's schema as the model is shown it: an object's, in its
-// canonical form, without what no reader sees and without what model APIs
-// refuse. The server validates by its own in any case.
+// shown returns a tool's schema in the form for the model: an object,
+// canonical, without invisible characters and without what model APIs refuse.
+// The server validates by its own schema in any case.
 func shown(raw json.RawMessage) (json.RawMessage, error) {
 	var top map[string]json.RawMessage
 	if len(raw) == 0 || string(raw) == "null" {

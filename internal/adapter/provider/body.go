@@ -34,7 +34,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 func (p *pieces) Close() error { return nil }
 
 // setBody sets the body of a request, with a known length, and a way to send it
-// again on a new connection when the kept one turns out to be gone.
+// again on a new connection if the kept one was closed.
 func setBody(req *http.Request, parts [][]byte) {
 	open := func() (io.ReadCloser, error) { return &pieces{rest: parts}, nil }
 	req.Body, _ = open()
@@ -42,14 +42,13 @@ func setBody(req *http.Request, parts [][]byte) {
 	for _, p := range parts {
 		req.ContentLength += int64(len(p))
 	}
-	// A key without values is never sent; it tells net/http that a request of
-	// which the server has answered nothing may be sent again.
+	// A key without values is never sent; it tells net/http that a request
+	// without any answer may be sent again.
 	req.Header["Idempotency-Key"] = nil
 }
 
 // bodyOf returns the parts of a request's body: those that the window keeps, or
-// all of it encoded here when there are none. An API whose end depends on the
-// head gets its say.
+// all of it encoded here if there are none. An Ender encodes the end itself.
 func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
 	parts := r.Body
 	if len(parts) == 0 {
@@ -81,9 +80,9 @@ func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
 	return append(out, before, ender.End(r.Head, tail)), nil
 }
 
-// Join appends an API's path to a base URL. A version in the base URL's path
-// counts instead of the one that the path starts with: both
-// https://host and https://host/v1 are a base for /v1/messages.
+// Join appends an API's path to a base URL. If the base URL's path has a
+// version, it replaces the one at the beginning of the path: both https://host
+// and https://host/v1 are a base for /v1/messages.
 func Join(base, path string) string {
 	base = strings.TrimRight(base, "/")
 	_, after, ok := strings.Cut(base, "://")

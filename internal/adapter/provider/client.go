@@ -17,19 +17,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Config sets which model a Client talks to, and how. API, BaseURL and Info
-// are needed, the rest has defaults.
+// Config is the configuration of a Client. API, BaseURL and Info are required,
+// the rest has defaults.
 type Config struct {
 	API     API
 	BaseURL string // http(s)://host[/path]
-	Key     string // empty where the server wants none
+	Key     string // empty if the server needs none
 	KeyName string // the environment variable (or setting) to name when the key is wrong
 	URLName string // the same for the base URL
 	Info    llm.Info
 	Header  http.Header // sent with each request, after the API's own
 
-	// HTTP is copied; its CheckRedirect is replaced. Nil: a client of its own,
-	// with proxies as net/http takes them from the environment.
+	// HTTP is copied; its CheckRedirect is replaced. Nil: a separate client,
+	// with proxies from the environment as in net/http.
 	HTTP *http.Client
 
 	FirstByte time.Duration // stall before the first byte of the reply, 600 s
@@ -39,8 +39,8 @@ type Config struct {
 	AfterFunc func(time.Duration, func()) Timer
 }
 
-// Client is a model reached through a wire API: an llm.Encoded. It keeps one connection
-// for a whole session and is safe for use by several goroutines.
+// Client is a model reached through a wire API: an llm.Encoded. It keeps one
+// connection for a whole session and is safe for concurrent use.
 type Client struct {
 	cfg  Config
 	http *http.Client
@@ -48,8 +48,8 @@ type Client struct {
 
 var _ llm.Encoded = (*Client)(nil)
 
-// New makes a client. Nothing is sent and nothing looked up before the first
-// request; a base URL that is none is a configuration error here.
+// New returns a client. It sends and resolves nothing before the first request;
+// an invalid base URL is a configuration error here.
 func New(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.BaseURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -83,8 +83,8 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, http: &hc}, nil
 }
 
-// transport is net/http's own but for how long an idle connection is kept: a
-// tool may run for minutes between two requests.
+// transport is net/http's own with a longer limit for idle connections: a tool
+// may run for minutes between two requests.
 func transport() http.RoundTripper {
 	def, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -95,8 +95,8 @@ func transport() http.RoundTripper {
 	return t
 }
 
-// stayHome follows a redirect only where the request stays the same and goes
-// to the same host, not less safely: headers of any name may carry the key.
+// stayHome follows a redirect only if the request stays the same and goes to
+// the same host, not less securely: any header may carry the key.
 func stayHome(req *http.Request, via []*http.Request) error {
 	from := via[len(via)-1]
 	if len(via) >= 5 || req.Method != from.Method || req.URL.Hostname() != from.URL.Hostname() ||
@@ -122,7 +122,7 @@ func (c *Client) Codec() llm.Codec { return c.cfg.API }
 // Close closes connections that are kept for a next request.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// errStopped ends an exchange whose reader wants no more.
+// errStopped ends an exchange whose reader stopped.
 var errStopped = errors.New("no more wanted")
 
 // Stream sends one request and yields the reply, see llm.Model.
@@ -171,8 +171,8 @@ func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm
 	return c.reply(ctx, resp, w, out)
 }
 
-// send sends a request, and once more where the kept connection turns out to
-// be gone: a server may close it at the very moment that it is used again.
+// send sends a request, and repeats it once if the kept connection was closed:
+// a server may close it at the moment of its reuse.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
 	var kept atomic.Bool
 	trace := &httptrace.ClientTrace{
@@ -240,7 +240,7 @@ func (c *Client) reply(ctx context.Context, resp *http.Response, w *watch, out f
 	case rerr != nil && cancelled(ctx):
 		return rerr
 	}
-	// However the body ended: if the last event was in it, the reply is whole.
+	// However the body ended: if it had the last event, the reply is complete.
 	reply, err := dec.End()
 	if err != nil {
 		return c.stalled(ctx, w, c.incomplete(rerr, err))
@@ -250,8 +250,8 @@ func (c *Client) reply(ctx context.Context, resp *http.Response, w *watch, out f
 	return out([]llm.Delta{{Kind: llm.Done, Reply: &reply}})
 }
 
-// settle takes the blanks out of a reply's JSON, as storing it does: what is
-// sent back must be the same bytes before and after a resume (SPEC 10.4).
+// settle removes the whitespace from a reply's JSON, as storing does: the bytes
+// sent back must be the same before and after a resume (SPEC 10.4).
 func settle(r *llm.Reply) {
 	r.UsageRaw = compact(r.UsageRaw)
 	for i := range r.Message.Parts {
@@ -273,7 +273,7 @@ func compact(raw json.RawMessage) json.RawMessage {
 
 // refused reads an answer that is not 2xx.
 func (c *Client) refused(resp *http.Response, w *watch) error {
-	body, _ := io.ReadAll(io.LimitReader(watched{resp.Body, w}, 1<<20)) // half an explanation is one too
+	body, _ := io.ReadAll(io.LimitReader(watched{resp.Body, w}, 1<<20)) // a partial explanation is useful too
 	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
 		f := fault.NewProvider(c.cfg.Info.Provider, resp.StatusCode, "", nil)
 		f.Message = c.cfg.Info.From + " redirects to " + Clean(to) + ", where the key is not sent"

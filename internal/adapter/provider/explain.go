@@ -17,15 +17,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// This file writes what went wrong between pawl and a server, for a reader who
-// must act on it. No message has a key in it.
+// This file words failures between pawl and a server, for a reader who must act
+// on them. No message contains a key.
 
 // cancelled reports whether the caller ended the exchange, not the stall watch.
 func cancelled(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), fault.ErrStalled)
 }
 
-// stalled replaces an error by what caused it, if that was silence.
+// stalled replaces an error by its cause if that was silence.
 func (c *Client) stalled(ctx context.Context, w *watch, err error) error {
 	if !errors.Is(context.Cause(ctx), fault.ErrStalled) {
 		return err
@@ -43,7 +43,7 @@ func (c *Client) stalled(ctx context.Context, w *watch, err error) error {
 func (c *Client) unreachable(err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
-		err = ue.Err // the URL adds nothing to the host, which is named anyway
+		err = ue.Err // the host is named anyway
 	}
 	f := fault.NewProvider(c.cfg.Info.Provider, 0, "no answer from "+c.cfg.Info.From, err)
 	check := setTo(c.cfg.URLName, "the right address")
@@ -56,7 +56,8 @@ func (c *Client) unreachable(err error) error {
 	)
 	switch {
 	case errors.As(err, &dns):
-		// Also a name that is not found: a laptop that wakes up, a VPN (SPEC 3.4).
+		// This includes a name that is not found: a laptop that wakes up, a VPN
+		// (SPEC 3.4).
 		f.Hint = "check the network, or " + check
 	case errors.Is(err, syscall.ECONNREFUSED):
 		f.Hint = "is a server running there? if not, start it or " + check
@@ -77,7 +78,7 @@ func (c *Client) scheme() string {
 	return scheme
 }
 
-// foreign explains an answer of 2xx that is not a reply of a model.
+// foreign explains a 2xx answer that is not a model's reply.
 func (c *Client) foreign(resp *http.Response, why error, start []byte) error {
 	f := fault.NewProvider(c.cfg.Info.Provider, resp.StatusCode, "", nil)
 	if errors.Is(why, errNothing) {
@@ -92,8 +93,7 @@ func (c *Client) foreign(resp *http.Response, why error, start []byte) error {
 	return f
 }
 
-// incomplete adds to a decoder's complaint about a missing end how the body
-// ended.
+// incomplete adds how the body ended to a decoder's error about a missing end.
 func (c *Client) incomplete(how, why error) error {
 	var f *fault.Error
 	if !errors.As(why, &f) {
@@ -107,8 +107,8 @@ func (c *Client) incomplete(how, why error) error {
 	return f
 }
 
-// malformed makes a decoder's complaint an error of the model, unless it is
-// one that says more.
+// malformed turns a decoder's error into an error of the model, unless it is
+// more specific.
 func (c *Client) malformed(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) {
@@ -117,7 +117,7 @@ func (c *Client) malformed(err error) error {
 	return fault.NewLLM("%s sent a reply that cannot be read: %s", c.cfg.Info.Ref(), Clean(err.Error()))
 }
 
-// hint adds what to do to the refusals that a person can cure.
+// hint adds what to do to failures that a person can fix.
 func (c *Client) hint(f *fault.Error, body []byte) error {
 	if f.Hint != "" {
 		return f
@@ -149,7 +149,7 @@ func setTo(name, what string) string {
 	return "set " + name + " to " + what
 }
 
-// mask takes the key, and everything like it, out of all texts of an error.
+// mask removes the key, and everything like it, from all texts of an error.
 func (c *Client) mask(f *fault.Error) *fault.Error {
 	g := *f
 	g.Message, g.Hint = maskKey(g.Message, c.cfg.Key), maskKey(g.Hint, c.cfg.Key)
@@ -169,9 +169,9 @@ func (c *Client) mask(f *fault.Error) *fault.Error {
 
 const masked = "[key]"
 
-// maskKey replaces what a text shares with the key over 8 bytes and more, and
-// words that look like a key of anyone. A key that is a short or a common word,
-// as local servers are given, is none: it would take words out of the text.
+// maskKey replaces parts of at least 8 bytes that a text shares with the key,
+// and words that look like any key. A key that is a short or common word, as
+// for local servers, is not masked: that would remove words from the text.
 func maskKey(s, key string) string {
 	const least = 8
 	if !secrets.Distinct(key) {

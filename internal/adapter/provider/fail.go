@@ -12,19 +12,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Said is what an error body said, taken apart by the wire API that knows its
-// shape. Any field may be empty.
+// Said is the parsed content of an error body; the wire API knows the format.
+// Any field may be empty.
 type Said struct {
-	Type, Code string // the provider's words: overloaded_error, context_length_exceeded, 429, …
+	Type, Code string // the provider's names: overloaded_error, context_length_exceeded, 429, …
 	Message    string
-	RetryAfter time.Duration // where the body names it
+	RetryAfter time.Duration // if the body names it
 }
 
-// Fail builds the error of an answer that is not 2xx, or (status 200) of an
-// error inside a stream. It decides what is the same for all hosts: whether
-// another try is sensible, how long to wait, and whether the conversation was
-// too long (Kind is fault.ErrContextLength, not retryable). An API calls it
-// from its Error; body is what to show where nothing could be taken apart.
+// Fail builds the error for an answer that is not 2xx, or (status 200) for an
+// error inside a stream. It decides what is the same for all hosts: whether a
+// retry makes sense, how long to wait, and whether the conversation was too
+// long (Kind is fault.ErrContextLength, not retryable). An API calls it from
+// its Error; body is shown if it could not be parsed.
 func Fail(provider string, status int, h http.Header, body []byte, s Said) *fault.Error {
 	f := fault.NewProvider(provider, status, "", nil)
 	said := Clean(s.Message)
@@ -45,7 +45,7 @@ func Fail(provider string, status int, h http.Header, body []byte, s Said) *faul
 	means := meaning(status, s)
 	f.Retryable = fault.RetryableStatus(means)
 	switch h.Get("x-should-retry") {
-	case "true": // a key or a request that is wrong stays so, whatever a host says
+	case "true": // a wrong key or request stays wrong, whatever a host claims
 		f.Retryable = means != http.StatusBadRequest && means != http.StatusUnauthorized && means != http.StatusForbidden
 	case "false":
 		f.Retryable = false
@@ -62,8 +62,8 @@ func Fail(provider string, status int, h http.Header, body []byte, s Said) *faul
 	return f
 }
 
-// meaning is the status that an answer amounts to: errors inside a stream came
-// with 200, and some hosts wrap another host's status.
+// meaning returns the effective status of an answer: errors inside a stream
+// come with 200, and some hosts wrap another host's status.
 func meaning(status int, s Said) int {
 	if status != http.StatusOK {
 		return status
@@ -87,12 +87,12 @@ func meaning(status int, s Said) int {
 			return http.StatusTooManyRequests
 		}
 	}
-	// Overloaded, timed out, broken, or a word that is not known: the host
-	// accepted the request and failed later, so another try is sensible.
+	// Overloaded, timed out, broken, or an unknown word: the host accepted the
+	// request and failed later, so a retry makes sense.
 	return http.StatusServiceUnavailable
 }
 
-// tooLong recognises the many ways to say that the conversation does not fit.
+// tooLong recognises the many messages for a conversation that does not fit.
 func tooLong(status int, s Said, body []byte) bool {
 	for _, word := range []string{s.Code, s.Type} {
 		switch strings.ToLower(word) {
@@ -169,8 +169,8 @@ func outOfMoney(s Said) bool {
 }
 
 // RetryAfter reads how long a host asks to wait: retry-after-ms, Retry-After in
-// seconds (fractions too) or as a date, which is measured against the answer's
-// own Date. It is 0 where nothing usable was said, and at most a day.
+// seconds (fractions too) or as a date, which is compared with the answer's own
+// Date. It is 0 if there is no usable value, and at most a day.
 func RetryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("retry-after-ms")), 64); err == nil {
 		return wait(ms / 1000)
@@ -204,7 +204,7 @@ func wait(seconds float64) time.Duration {
 	return time.Duration(min(seconds, day) * float64(time.Second))
 }
 
-// Clean makes text from a server fit for one line of a message: control
+// Clean makes a server's text fit into one line of a message: control
 // characters become blanks, blanks are collapsed, and it is cut at 600 bytes.
 func Clean(s string) string {
 	const most = 600
@@ -231,7 +231,7 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// describe returns what a body is that no API could take apart.
+// describe describes a body that no API could parse.
 func describe(body []byte) string {
 	text := strings.TrimSpace(string(body[:min(len(body), 4096)]))
 	low := strings.ToLower(text)

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// frames reads a whole body, finds out by its first byte what it is, and returns
-// its events to a decoder as they come.
+// frames reads a whole body, detects its format by its first byte, and passes
+// its events to a decoder as they arrive.
 type frames struct {
 	framing Framing
 	event   emit
@@ -16,7 +16,7 @@ type frames struct {
 	start []byte // the start of the body, for a message
 }
 
-// What a body was that is not a reply, for the one who writes the message.
+// Bodies that are not a reply, for the message.
 var (
 	errNothing = errors.New("nothing")
 	errForeign = errors.New("not a reply")
@@ -28,7 +28,7 @@ var (
 func (f *frames) read(r io.Reader) error {
 	var feed func([]byte) error
 	var last func() error
-	var lead []byte // what came before it was clear what it is: blanks, a BOM
+	var lead []byte // bytes before the format is known: blanks, a BOM
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
@@ -100,8 +100,8 @@ func (f *frames) choose(first byte) (feed func([]byte) error, last func() error)
 	case f.framing == NDJSON || first == '[':
 		return func(chunk []byte) error { return values.feed(chunk, f.event) }, values.close
 	}
-	// One JSON text where events were promised: it is whole at the end, unless
-	// more follow it.
+	// One JSON text where events were promised: it is complete at the end,
+	// unless more follow it.
 	var only []byte
 	count := 0
 	each := func(_ string, data []byte) error {

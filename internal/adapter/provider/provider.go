@@ -1,10 +1,10 @@
-// Package provider talks to model servers over HTTP. It knows how a request
-// is sent, how a stream is framed (server-sent events, NDJSON, one JSON text),
-// how long to wait, and which failures are worth another try; each wire API is
-// a folder below that knows only its own words, as an API.
+// Package provider talks to model servers over HTTP. It knows how a request is
+// sent, how a stream is framed (server-sent events, NDJSON, one JSON text), how
+// long to wait, and which failures are worth a retry. Each wire API is a folder
+// below that knows only its own format, as an API.
 //
-// One try is one HTTP exchange: retrying is the turn loop's business, which
-// can see what was already shown. Keys go into headers and nowhere else.
+// One attempt is one HTTP exchange: the turn loop retries, since it knows what
+// was already shown. Keys go into headers and nowhere else.
 package provider
 
 import (
@@ -17,8 +17,8 @@ import (
 // Framing is how a wire API frames its stream.
 type Framing int
 
-// The framings. A server that answered otherwise than it promised is read as
-// what it sent.
+// The framings. A server that answers in another framing than promised is read
+// by what it sent.
 const (
 	SSE Framing = iota
 	NDJSON
@@ -40,38 +40,37 @@ type API interface {
 	Decoder() Decoder
 	// Error reads an answer that is not 2xx, or an error inside a stream
 	// (status 200). It always returns an error, with category provider and
-	// Retryable, RetryAfter and Kind set from what the provider said. Fail
-	// does all of it but taking the body apart.
+	// Retryable, RetryAfter and Kind set from the answer. Fail does all of this
+	// except parsing the body.
 	Error(provider string, status int, h http.Header, body []byte) *fault.Error
 }
 
 // Ender is an API whose end of the request depends on its head: Gemini keeps
-// the token limit and the thinking in one object, Anthropic's thinking must
-// fit into its token limit. The client sends End in place of Tail. A limit of
-// 0 has been replaced by the model's own maximum where that is known.
+// the token limit and the thinking in one object, and Anthropic's thinking must
+// fit into its token limit. The client sends End in place of Tail. A limit of 0
+// is replaced by the model's own maximum if that is known.
 type Ender interface {
 	End(llm.Head, llm.Tail) []byte
 }
 
 // Decoder turns the events of one stream into deltas and at the end a reply.
-// The data it is given is only valid during the call. It need not be a
-// *fault.Error that it returns: any other is a malformed reply, which is
-// retryable.
+// Its input is only valid during the call. It may return errors other than
+// *fault.Error: these are malformed replies, which are retryable.
 type Decoder interface {
-	// Event takes one event: the SSE event name ("" where there is none) and
-	// its data, or a line of NDJSON. An error inside the stream is an error.
+	// Event decodes one event: the SSE event name ("" if there is none) and its
+	// data, or a line of NDJSON. An error inside the stream is an error.
 	Event(name string, data []byte) ([]llm.Delta, error)
-	// Whole takes a body that is one JSON text: what a server that does not
-	// stream sends.
+	// Whole decodes a body that is one JSON text, as a server sends it that
+	// does not stream.
 	Whole(body []byte) ([]llm.Delta, error)
 	// End is called when the body ended. It returns the reply, or a retryable
 	// provider error when no terminal event was seen.
 	End() (llm.Reply, error)
 }
 
-// Finisher is a Decoder that knows the last event when it sees it. Some hosts
-// keep the connection open after it; the client then waits only a moment for
-// the end of the body.
+// Finisher is a Decoder that recognises the last event. Some hosts keep the
+// connection open after it; the client then waits only briefly for the end of
+// the body.
 type Finisher interface {
 	Finished() bool
 }

@@ -6,9 +6,9 @@ import (
 	"errors"
 )
 
-// maxEvent bounds one event: a reply of one event may well be some MB (a whole
-// Responses object, an image), a server that never ends a line may not fill
-// the memory.
+// maxEvent limits one event: a reply of one event may have some MB (a whole
+// Responses object, an image), but a server that never ends a line must not
+// fill the memory.
 const maxEvent = 24 << 20
 
 var (
@@ -19,9 +19,9 @@ var (
 // emit takes one event. Its data is only valid during the call.
 type emit func(name string, data []byte) error
 
-// sse splits a server-sent event stream, fed in chunks of any size. It takes
-// LF, CRLF and CR as line ends, drops a BOM and comments, joins data lines
-// with a newline, and ignores fields that it does not know.
+// sse splits a server-sent event stream that arrives in chunks of any size. It
+// accepts LF, CRLF and CR as line ends, drops a BOM and comments, joins data
+// lines with a newline, and ignores unknown fields.
 type sse struct {
 	line    []byte // a line whose end has not come yet
 	skipLF  bool   // the last byte was a CR that ended a line
@@ -71,8 +71,8 @@ func (s *sse) feed(chunk []byte, out emit) error {
 	return nil
 }
 
-// keptBuffer is the largest buffer that is kept for the next event, bytes: one
-// event of 20 MB must not hold as much for the rest of a stream.
+// keptBuffer is the largest buffer that is kept for the next event, in bytes:
+// after one event of 20 MB, the rest of a stream must not use that much memory.
 const keptBuffer = 256 << 10
 
 // emptied returns a buffer to be filled anew.
@@ -119,8 +119,8 @@ func (s *sse) dispatch(out emit) error {
 	return out(name, data)
 }
 
-// close ends the stream. Some hosts leave out the last blank line, so an event
-// that is whole by itself counts; half of one is a stream cut off.
+// close ends the stream. Some hosts omit the last blank line, so a complete
+// event counts without it; an incomplete one means that the stream was cut off.
 func (s *sse) close(out emit) error {
 	if len(s.line) > 0 {
 		start := bytes.TrimLeft(s.line, " \t")
@@ -143,9 +143,8 @@ func (s *sse) close(out emit) error {
 	return s.dispatch(out)
 }
 
-// texts splits JSON texts that follow one another, apart from blanks and
-// commas, and the elements of one array around them: NDJSON, a Gemini array,
-// or a single body.
+// texts splits consecutive JSON texts, separated by blanks and commas, and the
+// elements of one array around them: NDJSON, a Gemini array, or a single body.
 type texts struct {
 	value    []byte // the value that is being read
 	depth    int

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Timer is what a stall watch needs of a timer; *time.Timer is one.
+// Timer is what a stall watch needs of a timer; *time.Timer implements it.
 type Timer interface {
 	Reset(time.Duration) bool
 	Stop() bool
 }
 
-// watch ends an exchange whose server has gone silent. It starts with the wait
-// for the first byte; from then on every byte starts the wait for the next.
+// watch ends an exchange with a silent server. It starts with the wait for the
+// first byte; then every byte starts the wait for the next one.
 type watch struct {
 	between, linger time.Duration
 
@@ -32,8 +32,7 @@ const (
 	over                  // stopped, or fired
 )
 
-// newWatch calls cancel once when a wait gets too long, with fault.ErrStalled
-// from the caller's hand as the cause.
+// newWatch calls cancel once when a wait is too long, with fault.ErrStalled as the cause.
 func newWatch(after func(time.Duration, func()) Timer, first, between, linger time.Duration, cancel context.CancelFunc) *watch {
 	w := &watch{between: between, linger: linger}
 	w.mu.Lock()
@@ -77,14 +76,14 @@ func (w *watch) stop() {
 	w.timer.Stop()
 }
 
-// read returns in which wait the watch is, for a message.
+// read returns the present wait, for a message.
 func (w *watch) read() phase {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.phase
 }
 
-// watched is a body whose bytes are noted.
+// watched is a body whose bytes are reported to a watch.
 type watched struct {
 	r io.Reader
 	w *watch

@@ -7,17 +7,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// ThinkSplitter cuts thinking that a model wrote into its text out of it:
+// ThinkSplitter extracts thinking that a model wrote into its text:
 // `<think>…</think>` or `<thinking>…</thinking>` at the very start of a reply,
-// also where the tag is split over chunks, and where it is never closed
-// (SPEC 5.3). A tag anywhere else is text. The zero value is ready.
+// also if the tag is split over chunks or never closed (SPEC 5.3). A tag
+// anywhere else is text. The zero value is ready.
 //
-// A decoder pushes every piece of text through it, in order; calls Native as
-// soon as the reply has native reasoning, which switches it off; calls Close
-// at the end, or before anything that is not text (a call); and puts Part, if
-// there is one, before the text parts of the reply. Concatenated, what Push
-// and Close returned as thinking is Part's Text, and what they returned as
-// text is the text of the reply.
+// A decoder must pass every piece of text to it, in order; call Native as soon
+// as the reply has native reasoning, which switches it off; call Close at the
+// end, or before anything that is not text (a call); and put Part, if there is
+// one, before the text parts of the reply. All thinking that Push and Close
+// returned, joined, is Part's Text; all text that they returned is the text of
+// the reply.
 type ThinkSplitter struct {
 	state    thinkState
 	held     string // not yet decided
@@ -35,9 +35,9 @@ const (
 	thinkText                     // only text from here on
 )
 
-// Push takes the next piece of text and returns what is now known to be
-// thinking and what is known to be text; the thinking comes before the text.
-// Either may be empty: a possible tag is held until it is decided.
+// Push adds the next piece of text and returns what is now known to be thinking
+// and what is known to be text; the thinking comes before the text. Either may
+// be empty: a possible tag is held until it is decided.
 func (s *ThinkSplitter) Push(piece string) (thinking, text string) {
 	if s.state == thinkText {
 		return "", piece
@@ -70,8 +70,8 @@ func (s *ThinkSplitter) Close() (thinking, text string) {
 	return thinking, text
 }
 
-// Native notes that the reply has native reasoning: what is text stays text. It
-// returns text that was held, which comes before anything pushed later.
+// Native records that the reply has native reasoning: from now on text stays
+// text. It returns held text, which comes before anything pushed later.
 func (s *ThinkSplitter) Native() (text string) {
 	if s.state != thinkStart {
 		return ""
@@ -79,16 +79,16 @@ func (s *ThinkSplitter) Native() (text string) {
 	return s.drop()
 }
 
-// Part is the thinking found so far as a part of a message: Parsed, with what
-// was cut out, tags and all, as a JSON string in Raw, so that nothing that the
-// model wrote is lost. It is false where there was no tag.
+// Part returns the thinking found so far as a part of a message: Parsed, with
+// the extracted text including tags as a JSON string in Raw, so that nothing of
+// the model's text is lost. It is false if there was no tag.
 func (s *ThinkSplitter) Part() (llm.Part, bool) {
 	if s.closing == "" {
 		return llm.Part{}, false
 	}
 	raw, err := json.Marshal(s.raw.String())
 	if err != nil {
-		raw = nil // cannot be: strings always encode
+		raw = nil // impossible: strings always encode
 	}
 	return llm.Part{Kind: llm.Reasoning, Text: s.thinking.String(), Parsed: true, Raw: raw}, true
 }

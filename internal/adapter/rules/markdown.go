@@ -13,9 +13,9 @@ type ref struct {
 	from, to int
 }
 
-// imports finds the @path imports of a Markdown text. What is in a fenced or an
-// indented block, or in a code span, is an example, and an address such as
-// a@b.org is none.
+// imports finds the @path imports of a Markdown text. In a fenced or indented
+// block, or in a code span, they are examples, and an address such as a@b.org
+// is not an import.
 func imports(text string) []ref {
 	if !strings.Contains(text, "@") {
 		return nil
@@ -70,9 +70,9 @@ func imports(text string) []ref {
 	return refs
 }
 
-// indentation is how many columns a line is indented after the marks of a
-// quotation, and the column where the text of a list item begins that it opens,
-// 0 where it opens none.
+// indentation returns how many columns a line is indented after quotation
+// marks, and the column where the text of a list item that it opens begins, 0
+// if it opens none.
 func indentation(line string) (in, item int) {
 	for {
 		rest := strings.TrimLeft(line, " ")
@@ -105,8 +105,8 @@ func indentation(line string) (in, item int) {
 	return in, in + mark + blanks
 }
 
-// fenceOf is the mark that opens or closes a fenced block, "" for none. It may
-// follow a list's mark.
+// fenceOf returns the mark that opens or closes a fenced block, "" for none. It
+// may follow a list's mark.
 func fenceOf(line string) string {
 	for _, m := range [...]string{"- ", "* ", "+ "} {
 		if rest, ok := strings.CutPrefix(line, m); ok && fenceOf(strings.TrimLeft(rest, " ")) != "" {
@@ -164,8 +164,8 @@ func paragraph(text string, from, to int) []ref {
 
 func run(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 
-// closing is how far it is to the end of the next run of exactly n backticks, -1 if
-// there is none.
+// closing returns the distance to the end of the next run of exactly n
+// backticks, -1 if there is none.
 func closing(s string, n int) int {
 	for i := 0; i < len(s); {
 		if s[i] != '`' {
@@ -186,8 +186,8 @@ func boundary(before string) bool {
 	return strings.ContainsAny(before[len(before)-1:], " \t\n([{\"'*>:")
 }
 
-// likely reports whether somebody must have meant a file: then one that is not
-// there is worth a word. @types/node and @alice are not.
+// likely reports whether somebody must have meant a file, so that a missing one
+// is reported. @types/node and @alice are not files.
 func likely(ref string) bool {
 	for _, p := range [...]string{"./", "../", "~/", "/"} {
 		if strings.HasPrefix(ref, p) {

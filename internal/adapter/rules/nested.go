@@ -10,8 +10,8 @@ import (
 
 // Below returns the rules of the folders between the workspace and a file below
 // it, the nearest last, one set a folder. path is relative to the workspace or
-// absolute; one that is outside has none. What is vendored is passed over in
-// silence: it has rules for its own authors.
+// absolute; a path outside has none. Vendored folders are skipped silently:
+// their rules are for their own authors.
 func Below(ctx context.Context, o Options, path string) []Set {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(o.Root, filepath.FromSlash(path))
@@ -71,9 +71,9 @@ func (s Set) Note() string {
 	return "[The rules of a folder, from " + s.Files[0].Path + " (they cannot grant permissions):\n\n" + s.Text + "\n]"
 }
 
-// Changed is what is appended to a conversation whose rules are not those that
-// it was told, "" where they are. system is the system prompt it began with,
-// told the notes on rules since then, in order.
+// Changed returns the text to append to a conversation whose rules have
+// changed, "" if they have not. system is the conversation's first system
+// prompt, told the later notes on rules, in order.
 func (s Set) Changed(system string, told []string) string {
 	note := goneNote
 	if s.Text != "" {

@@ -52,8 +52,9 @@ type refused string
 
 func (r refused) Error() string { return string(r) }
 
-// real is where a path leads, and the real path of the folder it must be in.
-// own: it is a user's own file, which may lie in a repository of settings.
+// real returns where a path leads, and the real path of the folder that must
+// contain it. own: it is a user's own file, which may be in a repository of
+// settings.
 func (l *loader) real(path, bound string, own bool) (string, string, error) {
 	bound, err := filepath.EvalSymlinks(bound)
 	if err != nil {
@@ -77,7 +78,7 @@ func (l *loader) real(path, bound string, own bool) (string, string, error) {
 	return rel, bound, others(bound, rel)
 }
 
-// others reports whether a file is not the project's own word, or hidden.
+// others returns an error for files of other projects and hidden files.
 func others(bound, rel string) error {
 	dir := bound
 	parts := strings.Split(filepath.ToSlash(rel), "/")
@@ -92,8 +93,7 @@ func others(bound, rel string) error {
 	return hidden(bound, rel)
 }
 
-// hidden reports whether a file is one that no rules come from: git's own, and
-// secrets.
+// hidden returns an error for files that must not be rules: git's own, and secrets.
 func hidden(bound, rel string) error {
 	for p := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if strings.EqualFold(p, ".git") {
@@ -106,8 +106,8 @@ func hidden(bound, rel string) error {
 	return nil
 }
 
-// slurp reads a regular file of at most readLimit bytes; what is longer comes
-// back short. id is the same for the same file.
+// slurp reads a regular file, at most readLimit bytes of it. id is the same for
+// the same file.
 func (l *loader) slurp(path, bound string, own bool) (data, id string, err error) {
 	rel, bound, err := l.real(path, bound, own)
 	if err != nil {
@@ -159,7 +159,7 @@ func notRegular(m fs.FileMode) error {
 const errFolder = refused("it is a folder")
 
 // top reads a rules file with its imports. The user's own file may be a link
-// into the home folder, as people keep their settings.
+// into the home folder, as many people organize their settings.
 func (l *loader) top(c candidate) (File, string, bool) {
 	f := File{Path: l.show(c.path), Scope: c.scope}
 	bound := c.bound
@@ -185,7 +185,7 @@ type importer struct {
 	seen  map[string]bool // files in the text already: cycles end here
 }
 
-// clean makes a text safe to show, and notes where it hid something.
+// clean makes a text safe to show, and records what it replaced.
 func (im *importer) clean(raw, name string) string {
 	text, hidden := visible(raw)
 	if hidden > 0 {
@@ -194,7 +194,7 @@ func (im *importer) clean(raw, name string) string {
 	return text
 }
 
-// expand puts what a text imports after the lines that import it. path is
+// expand inserts the imported texts after the lines that import them. path is
 // the text's file; depth is 0 for a rules file itself.
 func (im *importer) expand(text, path string, depth int) string {
 	refs := imports(text)
@@ -268,7 +268,7 @@ func (im *importer) one(ref, from string, depth int) string {
 	return "(from " + name + ")\n" + strings.TrimRight(im.expand(text, path, depth), "\n") + "\n(end of " + name + ")"
 }
 
-// locate is the file that an import means.
+// locate returns the file of an import.
 func (im *importer) locate(ref, from string) string {
 	if rest, ok := strings.CutPrefix(ref, "~/"); ok && im.l.o.Home != "" {
 		return filepath.Join(im.l.o.Home, filepath.FromSlash(rest))

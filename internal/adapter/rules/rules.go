@@ -1,14 +1,13 @@
-// Package rules finds and reads what people wrote for agents to follow:
-// AGENTS.md, CLAUDE.md, .pawl/rules.md and the user's own rules.md.
+// Package rules finds and reads instructions for agents: AGENTS.md, CLAUDE.md,
+// .pawl/rules.md and the user's own rules.md.
 //
 // It knows which files count, in which order, and what a file may import. It
-// promises that reading is bounded in bytes and depth, never blocks on a FIFO,
+// promises that reading is limited in bytes and depth, never blocks on a FIFO,
 // never leaves the repository (nor, for the user's own file, its folder), that
-// nothing invisible stays in the text, and that a file it cannot use is a
-// warning and not an error. It refuses secret-looking files, .git, vendor,
-// node_modules and submodules: what other people's code says is not the
-// project's word. Rules are text; nothing here, and nothing in them, grants
-// rights.
+// nothing invisible stays in the text, and that an unusable file is a warning
+// and not an error. It refuses secret-looking files, .git, vendor, node_modules
+// and submodules: instructions in other people's code are not the project's.
+// Rules are text and grant no rights.
 package rules
 
 import (
@@ -22,14 +21,13 @@ import (
 	"unicode/utf8"
 )
 
-// Separator stands between the texts of two files.
+// Separator separates the texts of two files.
 const Separator = "\n\n---\n\n"
 
 const (
 	// TotalLimit is how many bytes of rules go into a prompt.
 	TotalLimit = 96 << 10
-	// NestedLimit is how many bytes the rules of one folder below the workspace
-	// may have.
+	// NestedLimit is the size limit of the rules of one folder below the workspace.
 	NestedLimit = 32 << 10
 	// ImportLimit is how many bytes one file may import in all.
 	ImportLimit = 64 << 10
@@ -72,8 +70,8 @@ type Set struct {
 	Warnings []string
 }
 
-// Load reads the rules of a workspace. It fails only when ctx ends or the
-// workspace is not there.
+// Load reads the rules of a workspace. It fails only if ctx ends or the
+// workspace does not exist.
 func Load(ctx context.Context, o Options) (Set, error) {
 	top, err := topOf(o.Root)
 	if err != nil {
@@ -151,8 +149,8 @@ func isRepository(dir string) bool {
 }
 
 // chain lists the folders from the repository's root down to the workspace.
-// Above the workspace a folder of another user counts for nothing: /tmp/.git must
-// not make /tmp/AGENTS.md everybody's rules.
+// Above the workspace, folders of other users are ignored: /tmp/.git must not
+// make /tmp/AGENTS.md everybody's rules.
 func (l *loader) chain(top string) []string {
 	root := filepath.Clean(l.o.Root)
 	home, err := os.Stat(root)
@@ -174,8 +172,8 @@ func (l *loader) chain(top string) []string {
 	return dirs
 }
 
-// read reads candidates and fits them into the limit: what has the lowest
-// priority is cut first.
+// read reads candidates and fits them into the limit: those with the lowest
+// priority are cut first.
 func (l *loader) read(cs []candidate) (Set, error) {
 	limit := l.o.Limit
 	if limit <= 0 {
@@ -214,8 +212,8 @@ func (l *loader) read(cs []candidate) (Set, error) {
 	return set, l.ctx.Err()
 }
 
-// cut returns the whole lines of the first n bytes, or the whole characters
-// where there is only one line.
+// cut returns the complete lines of the first n bytes, or the complete
+// characters if there is only one line.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -263,7 +261,7 @@ func within(dir, path string) (string, bool) {
 	return rel, true
 }
 
-// warn keeps a warning, each once.
+// warn adds a warning, each only once.
 func (l *loader) warn(format string, args ...any) {
 	w := fmt.Sprintf(format, args...)
 	if !slices.Contains(l.warnings, w) {
@@ -271,7 +269,7 @@ func (l *loader) warn(format string, args ...any) {
 	}
 }
 
-// reason is an error without the path, which the warning names already.
+// reason returns an error without the path, which the warning names already.
 func reason(err error) string {
 	if pe, ok := err.(*fs.PathError); ok {
 		err = pe.Err

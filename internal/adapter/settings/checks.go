@@ -7,17 +7,17 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Autofix is what is done after a turn that changed files (SPEC 13.3). What is
-// nil or 0 keeps its default.
+// Autofix configures what happens after a turn that changed files (SPEC 13.3).
+// A nil or 0 value keeps its default.
 type Autofix struct {
 	Enable *bool `json:"enable,omitempty"`
-	// Attempts is how many fixes are asked for, 0 to 10; 0 only checks.
+	// Attempts is how many fixes are requested, 0 to 10; with 0 pawl only checks.
 	Attempts *int `json:"attempts,omitempty"`
 	// TimeoutSeconds is how long one check may run, at most 600.
 	TimeoutSeconds int `json:"timeout_seconds,omitempty"`
 }
 
-// Check is a check that stands in place of what would be found.
+// Check is a configured check, which replaces those that pawl would find.
 type Check struct {
 	Name    string   `json:"name,omitempty"`
 	Command string   `json:"command"`

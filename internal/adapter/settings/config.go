@@ -35,8 +35,8 @@ func Project(dir string) string { return filepath.Join(dir, ".pawl", "config.jso
 // Config is a person's configuration file.
 type Config struct{ Path string }
 
-// Get returns the value of a key, such as budget.usd, as JSON; ok is false where
-// the file does not set it. A key that there is not is an error.
+// Get returns the value of a key, such as budget.usd, as JSON; ok is false if
+// the file does not set it. An unknown key is an error.
 func (c Config) Get(key string) (value []byte, ok bool, err error) {
 	keys, _, err := keysOf(key)
 	if err != nil {
@@ -93,8 +93,8 @@ func (c Config) All() (keys []string, values map[string]json.RawMessage, err err
 	return keys, values, nil
 }
 
-// Set sets the value of a key: JSON, or for a text the text itself. Comments stay.
-// What would not be a configuration is refused, and the file is as it was.
+// Set sets the value of a key: JSON, or a text without quotes. Comments are
+// kept. An invalid configuration is refused, and the file is unchanged.
 func (c Config) Set(key, value string) error {
 	keys, t, err := keysOf(key)
 	if err != nil {
@@ -125,7 +125,7 @@ func (c Config) Set(key, value string) error {
 		return err
 	}
 	path, mode := c.Path, os.FileMode(0o600)
-	if real, err := filepath.EvalSymlinks(path); err == nil { // kept elsewhere, as dotfiles are
+	if real, err := filepath.EvalSymlinks(path); err == nil { // a link, for example to a repository of settings
 		path = real
 	}
 	if st, err := os.Stat(path); err == nil {
@@ -151,7 +151,7 @@ func (c Config) read() ([]byte, error) {
 	return raw, nil
 }
 
-// bad returns where a file can not be changed in place.
+// bad describes why a file cannot be changed in place.
 func (c Config) bad(err error) error {
 	if raw, rerr := c.read(); rerr == nil {
 		if derr := decode(c.Path, jsonc.Plain(raw), new(Settings)); derr != nil {
@@ -161,11 +161,11 @@ func (c Config) bad(err error) error {
 	return &fault.Error{Category: fault.Configuration, Message: c.Path, Err: err, Hint: "correct the file by hand"}
 }
 
-// ErrKey is why a key is not taken.
+// ErrKey means that there is no such key.
 var ErrKey = errors.New("no such key")
 
-// keysOf takes a key apart, such as models."openai/gpt-5.1".window, and returns
-// the type of its value.
+// keysOf parses a key such as models."openai/gpt-5.1".window, and returns the
+// type of its value.
 func keysOf(key string) ([]string, reflect.Type, error) {
 	keys, err := splitKey(key)
 	if err != nil {
@@ -201,7 +201,7 @@ func under(t reflect.Type) reflect.Type {
 	return t
 }
 
-// splitKey takes a key apart at its dots; what is in quotes has none.
+// splitKey splits a key at its dots, except those in quotes.
 func splitKey(key string) ([]string, error) {
 	var out []string
 	for rest := key; ; {
@@ -226,8 +226,8 @@ func splitKey(key string) ([]string, error) {
 	}
 }
 
-// valueOf is a value as JSON: a text needs no quotes where one is due, and a
-// list of one no brackets.
+// valueOf returns a value as JSON: a text needs no quotes where one is
+// expected, and a list with one element no brackets.
 func valueOf(value string, t reflect.Type) []byte {
 	quote := func() []byte {
 		b, _ := json.Marshal(value)

@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// decode reads a file's JSON, comments blanked, into a value. An error tells at
-// which line what is wrong, and which key was probably meant.
+// decode decodes a file's JSON with comments into a value. An error names the
+// line of the mistake and the key that was probably meant.
 func decode(path string, raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -58,7 +58,7 @@ func wrong(path string, raw []byte, at int64, text string) error {
 	return &fault.Error{Category: fault.Configuration, Message: fmt.Sprintf("%s:%d: %s", path, line, strings.TrimPrefix(text, "json: ")), Hint: "correct or remove the file"}
 }
 
-// people is a type as somebody who writes a configuration would call it.
+// people describes a type for somebody who writes a configuration.
 func people(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -77,15 +77,15 @@ func people(t reflect.Type) string {
 	return "a whole number"
 }
 
-// badKey is a key that is not known where it stands.
+// badKey is a key that is not known at its place.
 type badKey struct {
 	name  string
 	at    int64    // the offset after it
 	known []string // the keys that may stand there
 }
 
-// unknownKey finds the first key of a file that its type has not; nil for none,
-// also where the file breaks off before.
+// unknownKey finds the first key of a file that its type does not have; nil for
+// none, also if the file is incomplete.
 func unknownKey(raw []byte, t reflect.Type) *badKey {
 	return keysIn(json.NewDecoder(bytes.NewReader(raw)), t)
 }
@@ -134,8 +134,8 @@ func (f *fields) get(name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// inside returns what a type holds: the fields of a struct, or the element of a
-// map or a list. A type that reads itself is not looked into.
+// inside returns what a type contains: the fields of a struct, or the element
+// of a map or a list. A type with its own decoder is not examined.
 func inside(t reflect.Type) (*fields, reflect.Type) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// Grants is the file of permissions given for always. It is the user's, keyed
+// Grants is the file of permissions granted for always. It is the user's, keyed
 // by a project's real path, and never in a repository (SPEC 4.15).
 type Grants struct{ Path string }
 
@@ -40,7 +40,7 @@ func (g Grants) load() (map[string][]string, error) {
 	return all, nil
 }
 
-// Add keeps a rule, or several with commas between them, for a project.
+// Add stores a rule, or several separated by commas, for a project.
 func (g Grants) Add(dir, rule string) error {
 	return g.change(dir, func(rules []string) []string {
 		for _, r := range each(rule) {
@@ -52,9 +52,9 @@ func (g Grants) Add(dir, rule string) error {
 	})
 }
 
-// Revoke removes a rule of a project, or several with commas between them; it
-// reports whether there was such a one. A rule that was granted together with
-// others goes alone.
+// Revoke removes a rule of a project, or several separated by commas; it
+// reports whether there was one. A rule that was granted together with others
+// is removed alone.
 func (g Grants) Revoke(dir, rule string) (bool, error) {
 	found, gone := false, each(rule)
 	err := g.change(dir, func(rules []string) []string {
@@ -73,7 +73,7 @@ func (g Grants) Revoke(dir, rule string) (bool, error) {
 	return found, err
 }
 
-// each are the rules of a text, one by one. What can not be read stays as it is.
+// each returns the single rules of a text. An unreadable text stays as it is.
 func each(text string) []string {
 	rules, err := permission.ParseRules(permission.Allows, permission.User, text)
 	if err != nil {

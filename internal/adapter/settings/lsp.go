@@ -12,8 +12,8 @@ type LSP struct {
 	Servers  map[string]LSPServer `json:"servers,omitempty"`   // by name; one that pawl knows is changed
 }
 
-// LSPServer is what is different of a server, or all of one that pawl does not
-// know.
+// LSPServer is the changes of a known server, or the whole configuration of an
+// unknown one.
 type LSPServer struct {
 	Command  []string       `json:"command,omitempty"`  // program and arguments
 	Files    []string       `json:"files,omitempty"`    // extensions with their dot, or whole names

@@ -16,7 +16,7 @@ import (
 // .mcp.json.
 func (p Paths) MCP() string { return filepath.Join(p.Config, "mcp.json") }
 
-// Pins is the folder of what was accepted of MCP servers.
+// Pins is the folder with the accepted descriptions of MCP servers.
 func (p Paths) Pins() string { return filepath.Join(p.State, "mcp") }
 
 // ReadServers reads a file of MCP servers; nil where there is none.
@@ -31,10 +31,9 @@ func ReadServers(path string) ([]byte, error) {
 	return raw, nil
 }
 
-// SetServer writes a server into a file of MCP servers, or takes it out where
-// entry is nil; it reports whether one of that name was there. Other servers and
-// other keys stay as they are; comments are lost, so a file with comments is not
-// written.
+// SetServer writes a server into a file of MCP servers, or removes it if entry
+// is nil; it reports whether one of that name was there. Other servers and keys
+// are kept. Comments would be lost, so a file with comments is not written.
 func SetServer(path, name string, entry any, perm os.FileMode) (was bool, err error) {
 	raw, err := ReadServers(path)
 	if err != nil {

@@ -8,18 +8,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Paths is where pawl keeps its own things. Nothing is made before it is
-// needed.
+// Paths is where pawl keeps its own files. Nothing is created before it is needed.
 type Paths struct {
 	Config string // the user's configuration
 	State  string // sessions, grants, spilled results
-	// Results, if set, is the folder of results too long for a model, in place of
-	// the one in State: for a session of which nothing is kept.
+	// Results, if set, is the folder of results too long for a model, in place
+	// of the one in State: for a session that stores nothing.
 	Results string
 }
 
-// PathsFrom finds the folders: PAWL_HOME holds both; else XDG_CONFIG_HOME and
-// XDG_STATE_HOME, else ~/.config/pawl and ~/.local/state/pawl.
+// PathsFrom returns the folders: below PAWL_HOME; else below XDG_CONFIG_HOME
+// and XDG_STATE_HOME; else ~/.config/pawl and ~/.local/state/pawl.
 func PathsFrom(env func(string) string) (Paths, error) {
 	if home := env("PAWL_HOME"); home != "" {
 		abs, err := filepath.Abs(home)
@@ -49,7 +48,7 @@ func PathsFrom(env func(string) string) (Paths, error) {
 // Database is the file of the session log.
 func (p Paths) Database() string { return filepath.Join(p.State, "pawl.db") }
 
-// Swarms is the file of what swarms keep beside their logs.
+// Swarms is the file of what swarms store besides their logs.
 func (p Paths) Swarms() string { return filepath.Join(p.State, "swarms.db") }
 
 // Grants is the file of the permissions given for always.
@@ -60,5 +59,5 @@ func (p Paths) Spill() string {
 	return cmp.Or(p.Results, filepath.Join(p.State, "spill"))
 }
 
-// Notes is the file of what the agent was told to remember for a project.
+// Notes is the file of preferences and notes.
 func (p Paths) Notes() string { return filepath.Join(p.State, "notes.jsonl") }

@@ -1,11 +1,11 @@
-// Package settings reads what a person and a project configured, and knows
-// where pawl keeps its own things.
+// Package settings reads the configuration of a person and of a project, and
+// knows where pawl keeps its own files.
 //
 // Files are JSON with comments (// and /* */) and trailing commas. A user's
-// file may set everything; a project's file can only narrow (SPEC 16.2): what
-// it says beyond deny and ask rules is ignored and reported. A file that
-// cannot be read or has an unknown key is an error that names file and key:
-// a setting that is silently not in force is worse than none.
+// file may set everything; a project's file can only restrict (SPEC 16.2):
+// everything except its deny and ask rules is ignored and reported. A file that
+// cannot be read or has an unknown key is an error that names file and key: a
+// setting that is silently ignored is worse than none.
 package settings
 
 import (
@@ -36,40 +36,40 @@ type Settings struct {
 	Models      map[string]Model `json:"models,omitempty"` // by provider/model or model
 	Store       Store            `json:"store,omitzero"`
 	Budget      Budget           `json:"budget,omitzero"`
-	// Fallback lists the models to go on with when the one in use returns no
+	// Fallback lists the models that continue when the present one does not
 	// answer, as provider/model.
 	Fallback []string `json:"fallback,omitempty"`
-	// RetryFor is how long a request that got no answer is tried again, such as
-	// "5m"; "0" does not.
+	// RetryFor is how long a request without an answer is retried, such as
+	// "5m"; "0" switches retries off.
 	RetryFor string `json:"retry_for,omitempty"`
-	// Resources must be free for new work.
+	// Resources are what must be free for new work.
 	Resources Resources `json:"resources,omitzero"`
-	// QueryCache keeps answers to questions that only read, and returns them again
-	// while nothing that they rest on changed.
+	// QueryCache stores answers to questions for which the model only read, and
+	// repeats them while nothing that they are based on has changed.
 	QueryCache bool `json:"query_cache,omitempty"`
-	// Progress is how runs that go in circles are found; a key that is not
-	// given keeps its default.
+	// Progress configures the detection of runs that go in circles; missing
+	// keys keep their defaults.
 	Progress progress.Config `json:"progress,omitzero"`
 	// Window holds the numbers of the context window, as Progress does.
 	Window window.Config `json:"window,omitzero"`
-	// Route is what prompts are taken for: auto, off, read, edit, run, profile.
+	// Route is how prompts are classified: auto, off, read, edit, run, profile.
 	Route string `json:"route,omitempty"`
-	// RouteModel false: no model is asked what a prompt is.
+	// RouteModel false: no model is asked to classify a prompt.
 	RouteModel *bool   `json:"route_model,omitempty"`
 	Tools      Tools   `json:"tools,omitzero"`
 	Autofix    Autofix `json:"autofix,omitzero"`
 	Checks     []Check `json:"checks,omitempty"`
 	LSP        LSP     `json:"lsp,omitzero"`
 	Agents     Agents  `json:"agents,omitzero"`
-	// Hooks are programs that run at points of a session, in the form of Claude
-	// Code's settings. A project's run where the folder is trusted.
+	// Hooks are programs that run at events of a session, in the form of Claude
+	// Code's settings. A project's hooks run only in a trusted folder.
 	Hooks json.RawMessage `json:"hooks,omitempty"`
 }
 
-// Agents is how a session may start others that work on parts of its task.
+// Agents configures how a session may start agents.
 type Agents struct {
-	// Depth is how deep: 1, the default, for agents that start none; 0 for no
-	// agents.
+	// Depth is how deep agents may be nested: 1, the default, for agents that
+	// start none; 0 for no agents.
 	Depth *int `json:"depth,omitempty"`
 }
 
@@ -109,8 +109,8 @@ type Store struct {
 	Durability string `json:"durability,omitempty"` // normal (default) or full: fsync per append
 }
 
-// Budget limits what a session may spend: a preset, and what differs from it.
-// 0 leaves the preset's.
+// Budget limits what a session may spend: a preset, and changes of it. 0 keeps
+// the preset's value.
 type Budget struct {
 	Preset   string  `json:"preset,omitempty"` // quick, standard, deep, unlimited
 	USD      float64 `json:"usd,omitempty"`
@@ -121,8 +121,8 @@ type Budget struct {
 	Agents   int     `json:"agents,omitempty"`
 }
 
-// Resources are what the machine must have left before more is asked of it, in
-// MB: 0 leaves the default, a negative number does not look.
+// Resources are what the machine must have left for new work, in MB: 0 is the
+// default, a negative number switches the check off.
 type Resources struct {
 	MemoryMB int64 `json:"memory_mb,omitempty"` // default 100
 	DiskMB   int64 `json:"disk_mb,omitempty"`   // default 100, of the workspace and of pawl's own files
@@ -152,7 +152,7 @@ func Load(p Paths, dir string) (Loaded, error) {
 	var theirs Settings
 	found, err := read(project, &theirs)
 	if err != nil {
-		// A repository must not be able to stop its reader with a bad file.
+		// A repository must not be able to stop pawl by a bad file.
 		l.Warnings = append(l.Warnings, err.Error()+"; it is ignored")
 		return l, nil
 	}
@@ -174,7 +174,7 @@ func Load(p Paths, dir string) (Loaded, error) {
 	return l, nil
 }
 
-// check looks at the values; at is where they stand.
+// check checks the values; at is where they are configured.
 func (s *Settings) check(at string) error {
 	for _, part := range []struct {
 		key, hint string
@@ -206,8 +206,8 @@ func retryable(said string) error {
 	return err
 }
 
-// RetryFor reads how long a request is tried again: 0 where nothing is said,
-// below 0 where it is not to be.
+// RetryFor returns how long a request is retried: 0 if nothing is configured,
+// below 0 if it is not retried.
 func RetryFor(said string) (time.Duration, error) {
 	if said == "" {
 		return 0, nil
@@ -236,8 +236,8 @@ func read(path string, into *Settings) (found bool, err error) {
 // maxConfig is the longest configuration that is read, in bytes.
 const maxConfig = 1 << 20
 
-// readSmall reads a regular file of a usual size: a project's may be a pipe that
-// nobody writes, or a link to a device that never ends.
+// readSmall reads a regular file of limited size: a project's file may be a
+// pipe that nobody writes, or a link to a device without an end.
 func readSmall(path string) ([]byte, error) {
 	st, err := os.Stat(path)
 	switch {
@@ -251,8 +251,8 @@ func readSmall(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// missing reports whether a file is not there, also because what should be a
-// folder on the way is a file.
+// missing reports whether a file does not exist, also because a folder in its
+// path is a file.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -18,16 +18,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Trust is what a person said of folders (SPEC 16.1): a file for each folder,
-// named by the hash of its real path, so that two pawls at once never write the
-// same one but about the same folder, and then whole.
+// Trust is the person's answers about folders (SPEC 16.1): a file for each
+// folder, named by the hash of its real path, so that two processes write the
+// same file only for the same folder, and each writes it as a whole.
 type Trust struct{ Dir string }
 
-// Trust is the folder of what a person said of folders.
+// Trust returns the folder of the person's answers about folders.
 func (p Paths) Trust() Trust { return Trust{Dir: filepath.Join(p.State, "trust")} }
 
-// Within reports whether what is kept lies in a workspace, where a repository
-// could bring it along. A workspace that holds the home is none's repository.
+// Within reports whether the answers are stored inside a workspace, where a
+// repository could contain forged ones. A workspace that contains the home is
+// not a repository of somebody else.
 func (t Trust) Within(workspace, home string) bool {
 	return below(t.Dir, workspace) && (home == "" || !below(home, workspace))
 }
@@ -40,7 +41,7 @@ func below(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// nearest is the first folder of a path, from its end, that is there.
+// nearest returns the deepest existing folder of a path.
 func nearest(path string) string {
 	for {
 		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {
@@ -50,9 +51,9 @@ func nearest(path string) string {
 	}
 }
 
-// Of returns what was said of a folder, nil for nothing. folder is what tells it
-// from others: where the path is written in other letters, as some file systems
-// allow, it is found by that.
+// Of returns the answer about a folder, nil for none. folder is the folder's
+// identity: it finds the answer if the path is spelled in another case, as some
+// file systems allow.
 func (t Trust) Of(path, folder string) (*trust.Entry, error) {
 	e, err := t.read(t.file(path))
 	if err != nil || e != nil && e.Path == path {
@@ -67,7 +68,7 @@ func (t Trust) Of(path, folder string) (*trust.Entry, error) {
 	return nil, err
 }
 
-// All returns what was said of every folder, by path.
+// All returns the answers about every folder, by path.
 func (t Trust) All() ([]trust.Entry, error) {
 	files, err := os.ReadDir(t.Dir)
 	if missing(err) {
@@ -89,7 +90,7 @@ func (t Trust) All() ([]trust.Entry, error) {
 	return out, err
 }
 
-// Keep stores what a person said.
+// Keep stores a person's answer.
 func (t Trust) Keep(e trust.Entry) error {
 	raw, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
@@ -101,7 +102,7 @@ func (t Trust) Keep(e trust.Entry) error {
 	return atomicfile.Write(t.file(e.Path), append(raw, '\n'), 0o600)
 }
 
-// Revoke forgets what was said of a folder, and reports whether anything was.
+// Revoke deletes the answer about a folder, and reports whether there was one.
 func (t Trust) Revoke(path string) (bool, error) {
 	err := os.Remove(t.file(path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,7 +129,7 @@ func (t Trust) read(name string) (*trust.Entry, error) {
 		return nil, bad(err)
 	case !st.Mode().IsRegular():
 		return nil, bad(errors.New("it is no regular file"))
-	case st.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows": // there it says nothing
+	case st.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows": // permission bits have no meaning there
 		return nil, bad(errors.New("others may write it"))
 	case st.Size() > 4<<20:
 		return nil, bad(errors.New("it is too long"))

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Command is a prompt that a person keeps and sends by its name.
+// Command is a stored prompt that a person sends by its name.
 type Command struct {
 	Name        string
 	Description string
 	Hint        string   // of its arguments
-	Tools       []string // those that it says it needs; nil: it does not say
+	Tools       []string // those that it asks for; nil: none are named
 	Text        string
 	File        string
 }
@@ -51,10 +51,10 @@ var (
 	shellLine   = regexp.MustCompile("!`([^`\n]+)`")
 )
 
-// Prompt is the prompt that a command stands for. What a person gave it is put
-// where it says $ARGUMENTS, $1 to $9 or $ARGUMENTS[0], else below it. A command
-// line in it (!`…`) becomes a call that the model is to make, through permissions
-// as any: nothing is run here.
+// Prompt returns the prompt of a command. The person's arguments replace
+// $ARGUMENTS, $1 to $9 or $ARGUMENTS[0], or are added below. A command line in
+// it (!`…`) becomes a call that the model makes, with the usual permissions:
+// nothing is run here.
 func (c Command) Prompt(args string) string {
 	var runs []string
 	text := shellLine.ReplaceAllStringFunc(c.Text, func(s string) string {
@@ -99,7 +99,7 @@ func (c Command) Prompt(args string) string {
 	return text
 }
 
-// fields are the words of arguments; quotes keep blanks together.
+// fields splits arguments into words; quotes keep blanks together.
 func fields(s string) []string {
 	var out []string
 	var b strings.Builder

@@ -1,11 +1,11 @@
-// Package skills reads what people keep in Markdown files for a model to follow:
-// skills, which the model is told by name and reads when it needs one, and
-// custom commands, which a person types (SPEC 17.4).
+// Package skills reads Markdown files for models: skills, which the model knows
+// by name and reads when it needs one, and custom commands, which a person
+// types (SPEC 17.4).
 //
-// They are text, as rules are: nothing of them is executed here, and no field
-// gives a session more than it has. Files are read within the folder that brings
-// them, regular ones of a bounded size; what can not be read is left out with a
-// warning. The folders that come first win.
+// They are only text, like rules: nothing of them is executed here, and no
+// field grants a session more rights. Files are read within their folder,
+// regular ones of limited size; unreadable ones are left out with a warning.
+// Earlier folders win.
 package skills
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 )
 
-// Folder is where to look: Path below Root, which no link leads out of.
+// Folder is where to look: Path below Root; no link may lead out of Root.
 type Folder struct{ Root, Path string }
 
-// What is read: of a file in bytes, of a folder in files, and how deep.
+// Limits: the bytes of a file, the files of a folder, and the depth.
 const (
 	maxFile  = 128 << 10
 	maxFiles = 200
@@ -42,7 +42,7 @@ type file struct {
 	text   string
 }
 
-// each reads the files below a folder that want wants, in order of their names.
+// each reads the files below a folder that want accepts, in the order of their names.
 func (f Folder) each(want func(p string) (base string, ok bool), do func(file)) (warnings []string) {
 	warn := func(p string, err error) {
 		warnings = append(warnings, fmt.Sprintf("%s was not read: %v", filepath.Join(f.Root, filepath.FromSlash(p)), err))
@@ -115,7 +115,7 @@ func read(root *os.Root, p string) (string, error) {
 	return strings.ToValidUTF8(string(b), "\uFFFD"), err
 }
 
-// line is a text in one line of at most n characters.
+// line returns a text in one line of at most n characters.
 func line(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > n {

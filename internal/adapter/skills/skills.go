@@ -12,23 +12,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Skill is what a model can read when it needs it.
+// Skill is a text that a model can read when it needs it.
 type Skill struct {
 	Name        string
 	Description string
 	Text        string
-	Tools       []string // those that it says it needs; nil: it does not say
+	Tools       []string // those that it asks for; nil: none are named
 	File        string
 }
 
-// How long the list of skills may get that the model is told, in characters.
+// Limits of the list of skills for the model, in characters.
 const (
 	maxDescription = 400
 	maxList        = 12_000
 )
 
-// Load reads the skills of some folders: files SKILL.md, each in a folder of its
-// own. One that a model may not take by itself is left out.
+// Load reads the skills of some folders: files SKILL.md, each in its own
+// folder. Those that a model may not use by itself are left out.
 func Load(folders ...Folder) (out []Skill, warnings []string) {
 	known := map[string]bool{}
 	for _, f := range folders {
@@ -64,8 +64,8 @@ type skillArgs struct {
 	Name string `json:"name" doc:"the skill's name, as it is listed"`
 }
 
-// Tool returns the tool by which a model reads a skill. What it is told of them is
-// their list; mask masks secrets in it and in them.
+// Tool returns the tool by which a model reads a skill. Its description lists
+// the skills; mask masks secrets in the list and in the texts.
 func Tool(all []Skill, mask func(string) string) tool.Tool {
 	var list strings.Builder
 	for i, s := range all {
@@ -108,7 +108,7 @@ func (s Skill) text() string {
 	return out + "]\n\n" + s.Text
 }
 
-// beside lists some of the files of a skill's folder.
+// beside lists some files of a skill's folder.
 func beside(dir string) (out []string) {
 	entries, _ := os.ReadDir(dir) // what can not be listed is not told
 	for _, e := range entries {

@@ -1,12 +1,13 @@
-// Package store is what the stores below it have in common: which drafts they
-// take, what a session's row is folded from, and the errors they promise. The
-// contract itself is event.Store; storetest holds every store to it.
+// Package store is what the stores below it share: which drafts they accept,
+// how a session's row is folded, and the errors that they return. The contract
+// itself is event.Store; storetest tests it for every store.
 //
-// What a store promises beyond the contract: a session's seqs have no gaps, so
-// Row.Events equals Row.Last (the shared events of a fork counted); times never
-// run backwards within a session, also where the clock does; ids are matched
-// whole everywhere but in Session. A session that was deleted while others
-// share its events is gone for every caller, and its id stays taken.
+// In addition to the contract, a store promises: a session's sequence numbers
+// have no gaps, so Row.Events equals Row.Last (including the shared events of a
+// fork); times never run backwards within a session, even if the clock does;
+// ids are matched exactly everywhere except in Session. A session that was
+// deleted while others share its events is gone for every caller, and its id
+// stays taken.
 package store
 
 import (
@@ -19,22 +20,22 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// Errors that stores give beside those of package event.
+// Errors that stores return besides those of package event.
 var (
-	// ErrAmbiguous means that a prefix fits more than one session. It comes with
-	// event.ErrNoSession, since it names none.
+	// ErrAmbiguous means that a prefix matches more than one session. It comes
+	// with event.ErrNoSession, since no session is selected.
 	ErrAmbiguous = errors.New("more than one session fits")
 	// ErrExists means that a session has that id already.
 	ErrExists = errors.New("the session exists already")
-	// ErrRefused means that a draft or an id can not be kept. Nothing was stored.
+	// ErrRefused means that a draft or an id cannot be stored. Nothing was stored.
 	ErrRefused = errors.New("refused by the log")
 	// ErrCorrupt means that the stored data is damaged.
 	ErrCorrupt = errors.New("the log is damaged")
-	// ErrFull means that the disk is full. What was acknowledged is kept.
+	// ErrFull means that the disk is full. Acknowledged events are kept.
 	ErrFull = errors.New("the disk is full")
 	// ErrLocked means that others held the log for too long.
 	ErrLocked = errors.New("the log is locked")
-	// ErrNewer means that a newer pawl wrote the log.
+	// ErrNewer means that a newer version of pawl wrote the log.
 	ErrNewer = errors.New("the log is from a newer pawl")
 )
 
@@ -53,18 +54,17 @@ type Item struct {
 	Blobs []string
 }
 
-// Facts is what drafts say about the row of their session; empty where they
-// say nothing.
+// Facts is what drafts contain about the row of their session; empty fields are unknown.
 type Facts struct {
 	Dir   string // the first Opened's
 	Title string // of the first prompt of a person, or of an agent's parent
 	Model string // the last Rebased's
-	// Parent is the first Opened's, where a session's first append has it: whose
-	// agent's session it is.
+	// Parent is the first Opened's, if the session is an agent's: the call that
+	// started it.
 	Parent *event.ParentCall
 }
 
-// Prepare checks and encodes drafts, and folds what they say about the row.
+// Prepare checks and encodes drafts, and folds their facts about the row.
 func Prepare(session string, ds []event.Draft) ([]Item, Facts, error) {
 	var facts Facts
 	if err := CheckID(session); err != nil {
@@ -106,7 +106,7 @@ func item(d event.Draft) (Item, error) {
 			it.Blobs = append(it.Blobs, hashes(string(f.Before), string(f.After))...)
 		}
 	case event.Unknown:
-		// What would not be readable afterwards is not taken.
+		// Do not accept what could not be read again.
 		if _, err := event.Decode(it.Kind, it.Version, it.Raw); err != nil {
 			return Item{}, fmt.Errorf("%w: %w", ErrRefused, err)
 		}
@@ -207,8 +207,8 @@ func hashes(ss ...string) []string {
 	return out
 }
 
-// findHashes finds what may be hashes in a body that this pawl does not know:
-// a newer pawl's event keeps its blobs alive.
+// findHashes finds possible hashes in the body of an unknown event: an event of
+// a newer version keeps its blobs alive.
 func findHashes(raw []byte) []string {
 	var out []string
 	run := 0

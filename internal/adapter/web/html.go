@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// What Markdown needs of nodes and of strings.
+// This file has what Markdown needs of nodes and of strings.
 
 func code(s string) string {
 	s = strings.TrimSpace(squeeze(s))
@@ -73,8 +73,8 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// squeeze makes one space of any run of white space. Newlines that inline put
-// there for <br> are kept by tidy, which sees them first.
+// squeeze replaces each run of white space by one space. tidy keeps the
+// newlines that inline writes for <br>, since it runs first.
 func squeeze(s string) string {
 	if !strings.ContainsAny(s, "\t\n\r\f") && !strings.Contains(s, "  ") {
 		return s

@@ -10,12 +10,12 @@ import (
 )
 
 // Markdown turns an HTML page into readable text: headings, paragraphs, lists,
-// links, code, quotes and simple tables. Scripts, styles, forms and what the
-// page hides from its readers are left out; so is the navigation, where the
-// page marks which part is its content. base is what links are relative to.
+// links, code, quotes and simple tables. It leaves out scripts, styles, forms
+// and hidden elements, and also the navigation if the page marks its content.
+// base is the base URL of links.
 func Markdown(page string, base *url.URL) string {
 	doc, err := html.Parse(strings.NewReader(page))
-	if err != nil { // nested too deeply: the words will do
+	if err != nil { // nested too deeply: use only the words
 		return words(page)
 	}
 	if b := find(doc, func(n *html.Node) bool { return n.DataAtom == atom.Base && attr(n, "href") != "" }); len(b) > 0 {
@@ -42,7 +42,7 @@ func Markdown(page string, base *url.URL) string {
 
 type markdown struct {
 	base   *url.URL
-	links  int  // bytes that addresses may still take: a page cannot make them explode
+	links  int  // bytes that addresses may still use, so that a page cannot make them explode
 	inside bool // emphasis
 }
 
@@ -74,7 +74,7 @@ func find(n *html.Node, is func(*html.Node) bool) []*html.Node {
 	return out
 }
 
-// skipped elements have nothing to read, or nothing that a reader would see.
+// skipped reports whether an element has no text for readers.
 func skipped(n *html.Node) bool {
 	if n.Type == html.CommentNode || n.Type == html.DoctypeNode {
 		return true
@@ -213,7 +213,7 @@ func (m *markdown) list(n *html.Node, nested int) string {
 		var parts []part
 		if c.DataAtom == atom.Li {
 			parts = m.parts(c, nested+1)
-		} else { // not what a list holds, but pages do it
+		} else { // invalid in a list, but pages do it
 			parts = []part{{m.block(c, nested+1), false}}
 		}
 		s := ""
@@ -248,8 +248,8 @@ func (m *markdown) list(n *html.Node, nested int) string {
 	return strings.Join(items, "\n")
 }
 
-// table renders a table of short cells as one; what is only a layout, or holds
-// blocks, as blocks.
+// table renders a table of short cells as a table; a table for layout, or with
+// blocks in it, as blocks.
 func (m *markdown) table(n *html.Node, nested int) string {
 	if len(find(n, func(c *html.Node) bool {
 		return c != n && (c.DataAtom == atom.Table || c.DataAtom == atom.Pre || c.DataAtom == atom.H1 || c.DataAtom == atom.H2)

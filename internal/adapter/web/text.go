@@ -10,9 +10,9 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// decode turns a body into valid UTF-8. charset is what the header named; for
-// HTML a <meta> may name one. The encodings are those of browsers; what is in
-// none of them is read as UTF-8, with U+FFFD for what is not.
+// decode converts a body to valid UTF-8. charset is the one in the header; for
+// HTML a <meta> may name one. The encodings are those of browsers; text in none
+// of them is read as UTF-8, with U+FFFD for invalid bytes.
 func decode(body []byte, name string, isHTML bool) string {
 	for _, mark := range []struct{ bytes, name string }{{"\xef\xbb\xbf", "utf-8"}, {"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"}} {
 		if rest, ok := bytes.CutPrefix(body, []byte(mark.bytes)); ok {
@@ -47,20 +47,20 @@ func convert(body []byte, label string) string {
 	return strings.ToValidUTF8(string(body), "\uFFFD")
 }
 
-// metaCharset returns what a page itself names, as a browser finds it in its
-// first 1,024 bytes. Where it names nothing, DetermineEncoding returns UTF-8 for
-// text that is UTF-8 beyond ASCII, and Windows-1252 for other text. The text is
-// made the first kind here: one broken byte is not a reason to misread a page.
+// metaCharset returns the encoding that a page itself names in its first 1,024
+// bytes, as browsers do. Without one, DetermineEncoding returns UTF-8 for text
+// that is UTF-8 beyond ASCII, and Windows-1252 for other text. Invalid bytes
+// are removed first, so that one broken byte does not change the result.
 func metaCharset(body []byte) string {
 	head := "\uFFFD" + strings.ToValidUTF8(string(body[:min(len(body), 1024)]), "\uFFFD")
 	_, name, _ := charset.DetermineEncoding([]byte(head), "")
 	return name
 }
 
-// Visible shows what a reader could not see as <U+200B>: format characters,
-// direction marks, tags, fillers and control characters. Line ends become \n;
-// newline and tab stay, and so do emoji joined by U+200D. Many of one in a row
-// are counted: <U+0000 x 512>.
+// Visible shows invisible characters as <U+200B>: format characters, direction
+// marks, tags, fillers and control characters. Line ends become \n; newline and
+// tab stay, and so do emoji joined by U+200D. Repeated ones are counted:
+// <U+0000 x 512>.
 func Visible(s string) string {
 	clean := true
 	for _, r := range s {
@@ -118,7 +118,7 @@ func after(s string) rune {
 	return r
 }
 
-// pictured: a symbol that emoji are made of.
+// pictured reports whether a rune is a symbol used in emoji.
 func pictured(r rune) bool {
 	return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r) || r == '\ufe0f' || r == '\u2194' || r == '\u2695'
 }

@@ -1,18 +1,18 @@
 // Package web fetches pages for the model, as text, under the rules of SPEC
 // 16.10.
 //
-// It promises: http and https only; no host but the one asked for (and the same
-// with or without "www."); the address that was checked is the one
-// that is dialled, at every redirect anew (at most 5); loopback, private,
-// link-local, carrier, multicast, documentation and other special addresses
-// are refused, in every notation and inside mapped, 6to4, Teredo and NAT64
-// forms; at most 2 MB after decompression and 30 s in all; no cookies, no
-// credentials, no proxy unless one was given. What it returns is valid text
-// whose invisible characters are shown as <U+200B>.
+// It promises: http and https only; no host except the requested one (and the
+// same with or without "www."); it connects to exactly the address that was
+// checked, again at every redirect (at most 5); loopback, private, link-local,
+// carrier, multicast, documentation and other special addresses are refused, in
+// every notation and inside mapped, 6to4, Teredo and NAT64 forms; at most 2 MB
+// after decompression and 30 s in all; no cookies, no credentials, no proxy
+// unless one was configured. The result is valid text whose invisible
+// characters are shown as <U+200B>.
 //
-// It refuses types that are not text, and it does not run scripts. It knows
-// nothing of consent: whoever calls it has asked for the host. What a page
-// says is data.
+// It refuses types that are not text, and it runs no scripts. It does not
+// handle consent: the caller has asked for the host. The text of a page is
+// data.
 package web
 
 import (
@@ -44,8 +44,8 @@ var (
 	ErrType = errors.New("not a text page")
 	// ErrRedirects: too many, or to nowhere.
 	ErrRedirects = errors.New("redirected too often")
-	// ErrOtherHost: the page is on a host that was not asked for. Consent is
-	// given for hosts, so another one is another fetch.
+	// ErrOtherHost: the page is on another host than the requested one. Consent
+	// is for hosts, so another host is another fetch.
 	ErrOtherHost = errors.New("redirected to another host")
 )
 
@@ -63,8 +63,8 @@ type Options struct {
 	Timeout time.Duration
 	// MaxBytes bounds the page after decompression: 0 is 2 MB.
 	MaxBytes int64
-	// Proxy, if set, is asked for each request, as in http.Transport. The host
-	// is resolved and checked all the same, but then the proxy dials.
+	// Proxy, if set, is used for each request, as in http.Transport. The host
+	// is still resolved and checked, but then the proxy connects.
 	Proxy func(*http.Request) (*url.URL, error)
 	// TLS is for tests; nil: the system's certificates.
 	TLS *tls.Config
@@ -107,16 +107,16 @@ func New(o Options) *Client {
 	}
 	c := &Client{opt: o}
 	c.http = &http.Client{
-		// Redirects are followed by hand, so that each is checked like the
-		// first address.
+		// Redirects are followed by our own code, so that each is checked like
+		// the first address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport:     c.transport(nil, c.dial),
 	}
 	return c
 }
 
-// Fetch gets a page and turns it into text: HTML into Markdown, other text as
-// it is. An HTTP error status is not an error; the page says what it was.
+// Fetch gets a page and turns it into text: HTML into Markdown, other text
+// unchanged. An HTTP error status is not an error; the page states it.
 func (c *Client) Fetch(ctx context.Context, address string) (tool.Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opt.Timeout, fmt.Errorf("no answer within %s", c.opt.Timeout))
 	defer cancel()
@@ -196,8 +196,7 @@ func (c *Client) transport(proxy func(*http.Request) (*url.URL, error), dial fun
 	}
 }
 
-// dial connects to an address that was checked, and to no other: the name is
-// looked up once, here.
+// dial connects only to an address that was checked: the name is resolved once, here.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -208,7 +207,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	d := net.Dialer{Timeout: 10 * time.Second}
-	// And once more on the socket itself.
+	// Check again on the socket itself.
 	d.Control = func(_, address string, _ syscall.RawConn) error {
 		ap, err := netip.ParseAddrPort(address)
 		if err != nil || !c.opt.Allowed(ap.Addr()) {
@@ -229,8 +228,8 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return nil, last
 }
 
-// resolve returns the addresses of a host, all of them allowed: a name that has
-// one private address among public ones is not to be trusted with any.
+// resolve returns the addresses of a host if all of them are allowed: a name
+// with one private address among public ones is not trusted at all.
 func (c *Client) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	var addrs []netip.Addr
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -251,8 +250,8 @@ func (c *Client) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	return addrs, nil
 }
 
-// Refuses reports whether a host is not public by its name alone, without a
-// look-up: Fetch would fail whatever a person says.
+// Refuses reports whether a host's name alone shows that it is not public, so
+// that Fetch would fail even with consent.
 func (c *Client) Refuses(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -329,8 +328,8 @@ func kindOf(typ string) kind {
 	return other
 }
 
-// Parse reads an address as Fetch will: http or https, with a host, without
-// credentials. "example.com/a" is taken for https.
+// Parse parses an address in the form that Fetch accepts: http or https, with a
+// host, without credentials. "example.com/a" means https.
 func Parse(address string) (*url.URL, error) {
 	address = strings.TrimSpace(address)
 	if !strings.Contains(address, "://") && !strings.HasPrefix(address, "//") && !hasScheme(address) {
@@ -343,7 +342,7 @@ func Parse(address string) (*url.URL, error) {
 	return check(u)
 }
 
-// check is what Parse promises, of an address that has been taken apart.
+// check checks the promises of Parse for a parsed address.
 func check(u *url.URL) (*url.URL, error) {
 	u.Scheme = strings.ToLower(u.Scheme)
 	switch {
@@ -376,8 +375,8 @@ func check(u *url.URL) (*url.URL, error) {
 	return u, nil
 }
 
-// SameSite reports whether to is on the host of from, give or take "www.", and
-// not less protected: what holds for the one holds for the other.
+// SameSite reports whether to is on the host of from, ignoring "www.", and not
+// less protected, so that consent for one covers the other.
 func SameSite(from, to *url.URL) bool {
 	if strings.TrimPrefix(from.Hostname(), "www.") != strings.TrimPrefix(to.Hostname(), "www.") {
 		return false
@@ -393,13 +392,13 @@ func usualPort(u *url.URL) bool {
 	return p == "" || p == "80" && u.Scheme == "http" || p == "443" && u.Scheme == "https"
 }
 
-// hasScheme tells mailto:x from host:80/x.
+// hasScheme distinguishes mailto:x from host:80/x.
 func hasScheme(s string) bool {
 	before, after, ok := strings.Cut(s, ":")
 	return ok && !strings.ContainsAny(before, "./[") && (after == "" || after[0] < '0' || after[0] > '9')
 }
 
-// plain takes the noise off a network error: the address is said already.
+// plain shortens a network error: the address is named already.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

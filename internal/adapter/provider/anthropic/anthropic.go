@@ -1,8 +1,8 @@
-// Package anthropic speaks Anthropic's Messages API. It knows how a
-// conversation is written for it and how a reply is read; it promises that
-// signed and redacted thinking, server tool blocks and cited text go back as
-// they came, that encoding message by message equals encoding all at once, and
-// that half a stream never becomes a reply. It does no I/O.
+// Package anthropic implements Anthropic's Messages API: the encoding of
+// conversations and the decoding of replies. It promises that signed and
+// redacted thinking, server tool blocks and cited text go back unchanged, that
+// encoding message by message equals encoding all at once, and that an
+// incomplete stream never becomes a reply. It does no I/O.
 package anthropic
 
 import (
@@ -22,11 +22,11 @@ import (
 // Name is the API's name, and the Wire of the parts it keeps.
 const Name = "anthropic-messages"
 
-// fallbackTokens is the token limit of a reply where none is given and the
-// model's own is not known: the API demands one.
+// fallbackTokens is the token limit of a reply if none is given and the model's
+// maximum is not known: the API requires one.
 const fallbackTokens = 32000
 
-// cacheMark ends a prefix that the provider is to keep.
+// cacheMark ends a prefix that the provider should cache.
 const cacheMark = `,"cache_control":{"type":"ephemeral"}`
 
 type api struct{}
@@ -112,7 +112,7 @@ func (api) End(h llm.Head, t llm.Tail) []byte {
 			b = append(b, `,"thinking":{"type":"adaptive"},"output_config":{"effort":`...)
 			b = append(lax.AppendString(b, h.Effort), '}')
 		case byBudget:
-			// At most half of the reply, and not less than the API takes.
+			// At most half of the reply, and at least the API's minimum.
 			if n := min(budget(h.Effort), t.MaxTokens/2); n >= 1024 {
 				b = append(b, `,"thinking":{"type":"enabled","budget_tokens":`...)
 				b = append(strconv.AppendInt(b, int64(n), 10), '}')
@@ -141,9 +141,9 @@ const (
 	byEffort          // from 4.6 on: adaptive
 )
 
-// thinks reads a model's generation out of its name: claude-3-5-haiku-…,
-// claude-sonnet-4-5-20250929, claude-opus-4-6. A name that tells nothing is of
-// a newer one.
+// thinks derives a model's generation from its name: claude-3-5-haiku-…,
+// claude-sonnet-4-5-20250929, claude-opus-4-6. An unknown name counts as a
+// newer one.
 func thinks(model string) thinking {
 	_, name, ok := strings.Cut(strings.ToLower(model), "claude-")
 	if !ok {
@@ -179,8 +179,8 @@ func thinks(model string) thinking {
 
 func quote(s string) []byte { return lax.AppendString(nil, s) }
 
-// wireID makes an id that another provider gave one that this API takes:
-// letters, digits, - and _. Call and result come out alike.
+// wireID converts another provider's id to one that this API accepts: letters,
+// digits, - and _. Call and result get the same id.
 func wireID(id string) string {
 	ok := id != ""
 	clean := []byte(id)

@@ -25,7 +25,7 @@ type decoder struct {
 	finished    bool
 }
 
-// block is a content block on its way.
+// block is a content block that is being streamed.
 type block struct {
 	index     int
 	kind      string
@@ -36,7 +36,7 @@ type block struct {
 	citations []json.RawMessage
 	call      int     // number of the call
 	first     bool    // the reply's first text: may start with <think>
-	extra     []field // what deltas added that pawl has no name for
+	extra     []field // unknown fields that deltas added
 	closed    bool
 }
 
@@ -92,8 +92,8 @@ type wireDelta struct {
 // Finished reports whether message_stop was seen.
 func (d *decoder) Finished() bool { return d.finished }
 
-// Event reads one event of a stream. Kinds that are not known are left out, as
-// the API asks of its clients.
+// Event decodes one event of a stream. Unknown kinds are ignored, as the API
+// requires of its clients.
 func (d *decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	if d.finished {
 		return nil, nil
@@ -180,7 +180,7 @@ func (d *decoder) end(e ending) {
 	}
 }
 
-// count overlays usage key by key: the later counts are totals, not additions.
+// count merges usage key by key: later counts are totals, not additions.
 func (d *decoder) count(usage json.RawMessage) {
 	var u map[string]json.RawMessage
 	if json.Unmarshal(usage, &u) != nil || u == nil {
@@ -211,7 +211,7 @@ func (d *decoder) at(index int) *block {
 	return nil
 }
 
-// open starts a block; what it brings along already counts as its first delta.
+// open starts a block; its initial content counts as its first delta.
 func (d *decoder) open(index int, raw json.RawMessage) ([]llm.Delta, error) {
 	var w wireBlock
 	if err := json.Unmarshal(raw, &w); err != nil {
@@ -248,8 +248,8 @@ func (d *decoder) has(kind string) bool {
 	return false
 }
 
-// more adds a delta to its block. A block that nobody opened is opened here if
-// it can be told what it is.
+// more adds a delta to its block. A block that was not opened is opened here if
+// its kind is known.
 func (d *decoder) more(index int, raw json.RawMessage) ([]llm.Delta, error) {
 	var w wireDelta
 	if err := json.Unmarshal(raw, &w); err != nil {
@@ -289,9 +289,9 @@ func (d *decoder) more(index int, raw json.RawMessage) ([]llm.Delta, error) {
 	return nil, nil
 }
 
-// grow adds a delta of a new kind to a block of a new kind: strings are
-// joined, anything else replaces what was there. Such a block must go back
-// whole, whatever it means.
+// grow adds a delta of an unknown kind to a block of an unknown kind: strings
+// are joined, anything else replaces the earlier value. Such a block must go
+// back complete, whatever it means.
 func (b *block) grow(raw json.RawMessage) {
 	var members map[string]json.RawMessage
 	if b.kind == "text" || b.kind == "thinking" || b.kind == "tool_use" || json.Unmarshal(raw, &members) != nil {
@@ -329,7 +329,7 @@ func (d *decoder) reason(b *block, piece string) []llm.Delta {
 	return append(d.native(), deltas(piece, "")...)
 }
 
-// native notes that the reply has thinking of its own.
+// native records that the reply has native thinking.
 func (d *decoder) native() []llm.Delta {
 	text := d.think.Native()
 	for _, b := range d.blocks {

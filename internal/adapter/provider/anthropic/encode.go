@@ -44,7 +44,7 @@ func (e *encoder) message(m llm.Message) {
 	case llm.Assistant:
 		e.assistant(m.Parts)
 	case llm.Tool:
-		// Results stand before all else, or the API does not find them.
+		// Results come first, or the API does not find them.
 		for _, p := range m.Parts {
 			if p.Kind == llm.Output && p.Result != nil {
 				e.result(*p.Result)
@@ -76,7 +76,7 @@ func (e *encoder) shut() {
 	e.out = append(e.out, '}')
 }
 
-// said writes what a person or pawl says: text and images.
+// said writes the messages of a person or of pawl: text and images.
 func (e *encoder) said(parts []llm.Part) {
 	for _, p := range parts {
 		switch p.Kind {
@@ -88,7 +88,7 @@ func (e *encoder) said(parts []llm.Part) {
 	}
 }
 
-// text writes a text block, but none of blanks alone: the API refuses them.
+// text writes a text block, unless it is blank: the API refuses blank ones.
 func (e *encoder) text(s string) {
 	if strings.TrimSpace(s) == "" {
 		return
@@ -116,7 +116,7 @@ func (e *encoder) source(media string, data []byte) {
 	e.out = append(e.out, `"}`...)
 }
 
-// shows returns which images the API takes.
+// shows reports whether the API accepts images of this type.
 func shows(media string) bool {
 	switch media {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":
@@ -155,7 +155,7 @@ func (e *encoder) result(r llm.Result) {
 	e.shut()
 }
 
-// assistant writes what the model said. Thinking at the very end is left out:
+// assistant writes the model's message. Thinking at the very end is left out:
 // the API refuses a message that ends in it.
 func (e *encoder) assistant(parts []llm.Part) {
 	last := len(parts)
@@ -175,8 +175,8 @@ func (e *encoder) assistant(parts []llm.Part) {
 	}
 }
 
-// skipped marks the last part of a message as not sent: thinking, or
-// what has no words here anyway.
+// skipped reports whether a part at the end of a message is not sent: thinking,
+// or a part that the API cannot express.
 func skipped(p llm.Part) bool {
 	switch p.Kind {
 	case llm.Reasoning:

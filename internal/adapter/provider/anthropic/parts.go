@@ -59,7 +59,7 @@ func (d *decoder) textParts(b *block) (out []llm.Part) {
 	return append(out, p)
 }
 
-// args is a call's input as the model sent it.
+// args returns a call's input as the model sent it.
 func args(b *block, opened json.RawMessage) string {
 	sent := b.input.String()
 	if strings.TrimSpace(sent) == "" && lax.Present(opened) {
@@ -71,8 +71,8 @@ func args(b *block, opened json.RawMessage) string {
 	return sent
 }
 
-// compact takes the blanks out of JSON, as storing it would: what is sent
-// before and after a resume must be the same bytes.
+// compact removes the whitespace from JSON, as storing does: the bytes sent
+// must be the same before and after a resume.
 func compact(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {

@@ -1,11 +1,11 @@
-// Package catalog knows the model providers and their models: names, wire
-// APIs, addresses, the variables that hold keys, windows and prices. It turns
-// what a person asked for into one model to talk to, and reports of every other
-// why it is not usable. Prices are public list prices; what is not known has
-// no price, never 0. A price of 0 is only for what runs on this machine.
+// Package catalog knows the model providers and their models: names, wire APIs,
+// addresses, the variables that hold keys, windows and prices. It resolves a
+// person's choice to one model, and explains for every other model why it is
+// not usable. Prices are public list prices; an unknown price is never 0. A
+// price of 0 is only for models that run on this machine.
 //
-// It sends nothing, except that Probe asks local ports who they are, with
-// small GETs and no content. A key is kept where no formatting shows it.
+// It sends nothing, except that Probe asks local ports for their identity, with
+// small GETs and no content. Formatting never shows a key.
 package catalog
 
 import (
@@ -26,12 +26,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// ErrNone is a configuration error's kind where nothing names the model to
-// use: no flag, no variable, no configuration, no key.
+// ErrNone is the kind of the configuration error when nothing names a model: no
+// flag, no variable, no configuration, no key.
 var ErrNone = errors.New("no model is configured")
 
-// defaultContext is what Ollama is asked for where nothing says otherwise: its
-// own default is too small for an agent, and it cuts without a word.
+// defaultContext is the context requested from Ollama by default: Ollama's own
+// default is too small for an agent, and it truncates silently.
 const defaultContext = 32768
 
 // Override is what a person's configuration sets for a model. Zero fields set
@@ -49,26 +49,26 @@ type Config struct {
 	Models map[string]Override // by provider/model or model
 }
 
-// Want is everything that may say which model to use.
+// Want is everything that may determine the model.
 type Want struct {
 	Flag   string // after -m
 	Env    func(string) string
 	Config Config
 }
 
-// Choice is one model to talk to.
+// Choice is the chosen model.
 type Choice struct {
 	Info    llm.Info
 	BaseURL string
-	KeyName string // the variable that held the key, or would
-	URLName string // the variable that held the base URL, or would
+	KeyName string // the variable that has the key, or would have it
+	URLName string // the variable that has the base URL, or would have it
 	Why     string // one phrase: who chose it
 
 	row row
 	key secret
 }
 
-// secret is a key that no verb of fmt and no encoder can reach.
+// secret is a key that no verb of fmt and no encoder can print.
 type secret struct{ get func() string }
 
 func keep(s string) secret { return secret{func() string { return s }} }
@@ -86,9 +86,9 @@ func (c Choice) String() string { return c.Info.Ref() + " from " + c.Info.From +
 // GoString is String.
 func (c Choice) GoString() string { return c.String() }
 
-// Open makes the model. transport carries its requests; nil is one that keeps
-// its connection through long tool runs. For the offline model it is an error:
-// that is not a provider, and whoever wants it makes it.
+// Open returns the model. transport sends its requests; nil is one that keeps
+// its connection during long tool runs. For the offline model it returns an
+// error: that is not a provider, and its caller creates it.
 func (c Choice) Open(transport http.RoundTripper) (llm.Model, error) {
 	cfg := provider.Config{
 		BaseURL: c.BaseURL, Key: c.key.reveal(), KeyName: c.KeyName, URLName: c.URLName, Info: c.Info,
@@ -155,10 +155,10 @@ func choose(r row, name, why string, w Want) (Choice, error) {
 	return c, nil
 }
 
-// charged reports whether a model of the table costs its maker's price in a
-// provider's row. Another base URL changes nothing: a gateway passes on what the
-// maker charges. What others serve under the same name has prices of their own,
-// and a server on this machine may run open weights for nothing.
+// charged reports whether a model of the table has its maker's price in a
+// provider's row. Another base URL changes nothing: a gateway charges what the
+// maker charges. Other hosts have their own prices for the same name, and a
+// server on this machine may run open weights for free.
 func charged(r row, m model, base string) bool {
 	switch {
 	case r.dialectName() == m.home, r.dialectName() == "azure" && m.home == "openai":
@@ -169,8 +169,7 @@ func charged(r row, m model, base string) bool {
 	return passesThrough(r.name)
 }
 
-// describe fills in what is known of the model. r is the provider as it was
-// named.
+// describe adds what is known of the model. r is the provider as it was named.
 func describe(c *Choice, r row, w Want) {
 	m, priced := lookup(c.Info.Model)
 	c.Info.Window, c.Info.MaxOutput, c.Info.Images = m.window, m.output, m.name != "" && !m.text
@@ -182,7 +181,7 @@ func describe(c *Choice, r row, w Want) {
 		c.Info.Price = &llm.Price{} // it runs here
 	}
 	if c.row.kind == local || c.row.kind == anywhere {
-		c.Info.Window, c.Info.MaxOutput = 0, 0 // as it was started, which is not known here
+		c.Info.Window, c.Info.MaxOutput = 0, 0 // as configured at its start, which is not known here
 	}
 	if c.Info.API == ollama.Name {
 		c.Info.Window = defaultContext
@@ -222,7 +221,7 @@ func noKey(r row, name string, env func(string) string) error {
 	return fault.NewConfiguration(hint, "%s/%s needs a key", r.name, name)
 }
 
-// get reads a variable; blanks around a value are a slip of the hand.
+// get reads a variable; blanks around a value are ignored.
 func get(env func(string) string, name string) string {
 	if env == nil {
 		return ""

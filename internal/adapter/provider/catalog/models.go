@@ -19,11 +19,11 @@ type model struct {
 }
 
 // models is the table: prices as of 2026-11-21, the public list prices in USD
-// per million tokens. They are flat: where a host asks more for long requests,
-// the window given here is where the higher price begins, so that the cost
-// that is shown is the cost; a larger one can be configured, with its price.
-// Where the price depends on the hour it is the highest. What could not be
-// confirmed has no price.
+// per million tokens. They are flat: if a host charges more for long requests,
+// the window here is where the higher price begins, so that the shown cost is
+// right; a larger window can be configured, with its price. If the price
+// depends on the hour, it is the highest one. Prices that could not be
+// confirmed are missing.
 var models = []model{
 	{name: "claude-fable-5", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 10, Output: 50, CacheRead: 1, CacheWrite: 12.5}},
 	{name: "claude-fable-5-1", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 10, Output: 50, CacheRead: 0.25, CacheWrite: 12.5}},
@@ -110,9 +110,9 @@ var models = []model{
 // passesThrough reports whether a router charges what the maker of a model does.
 func passesThrough(provider string) bool { return provider == "openrouter" || provider == "vercel" }
 
-// lookup finds a model: by its exact name, else by the longest name it starts
-// with. A price is inherited only where what follows is a date or a version of
-// the same model, never by a variant such as mini.
+// lookup finds a model by its exact name, else by the longest table name that
+// it starts with. The price is inherited only if the rest is a date or a
+// version of the same model, never for a variant such as mini.
 func lookup(name string) (m model, priced bool) {
 	name = bare(name)
 	for _, row := range models {
@@ -136,8 +136,8 @@ func ends(row, name string) bool {
 }
 
 // sameModel reports whether a suffix names a snapshot of the same model: a date
-// or a revision of three digits and more, latest, preview. A single digit is a
-// version of its own.
+// or a revision of at least three digits, latest, preview. A single digit means
+// another version.
 func sameModel(suffix string) bool {
 	digits := 0
 	for _, word := range strings.FieldsFunc(suffix, func(r rune) bool { return r == '-' || r == '@' || r == ':' }) {
@@ -158,8 +158,8 @@ func sameModel(suffix string) bool {
 	return true
 }
 
-// bare takes the maker's name off, as routers put it before, and their
-// spelling of Anthropic's version numbers.
+// bare removes the maker's name that routers add, and their spelling of
+// Anthropic's version numbers.
 func bare(name string) string {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	if strings.HasPrefix(name, "claude-") {

@@ -13,7 +13,7 @@ import (
 // probeTime is how long a local server has to answer one question.
 const probeTime = 300 * time.Millisecond
 
-// Local is a local server that said who it is.
+// Local is a local server that identified itself.
 type Local struct {
 	Provider string
 	URL      string   // its base URL
@@ -27,10 +27,10 @@ type knock struct {
 	ask      func(get func(path string, into any) bool) (models []string, ok bool)
 }
 
-// Probe asks the usual ports of local model servers who they are: small GETs
-// without content, in parallel, 300 ms each. An open port with another
-// answer is not listed, and no other request is ever sent to a port that was
-// not recognised.
+// Probe asks the usual ports of local model servers for their identity: small
+// GETs without content, in parallel, 300 ms each. An open port with another
+// answer is not listed, and pawl sends no other request to an unrecognised
+// port.
 func Probe(ctx context.Context, transport http.RoundTripper) []Local {
 	return probe(ctx, transport, map[string]string{
 		"ollama": "http://127.0.0.1:11434", "lmstudio": "http://127.0.0.1:1234",
@@ -188,7 +188,7 @@ func askVLLM(get func(string, any) bool) ([]string, bool) {
 	return names, true
 }
 
-// add keeps a name that can be one: what a port sends is not trusted.
+// add adds a plausible name: answers of a port are not trusted.
 func add(names []string, name string) []string {
 	if name == "" || len(name) > 200 || len(names) >= 100 {
 		return names

@@ -12,7 +12,7 @@ import (
 type row struct {
 	name  string
 	api   string   // the wire API's name
-	base  string   // where it is, empty where only a variable can say
+	base  string   // its address, empty if only a variable can name it
 	keys  []string // variables that may hold the key, in this order
 	urls  []string // variables that may hold another base URL
 	model string   // the model when only the provider is named
@@ -23,15 +23,15 @@ type kind int
 
 const (
 	hosted   kind = iota
-	byName        // used only when it is named: its key belongs to another row
+	byName        // used only if it is named: its key belongs to another row
 	anywhere      // its address is in a variable, and a key is optional
 	local         // runs on this machine unless a variable says otherwise
 	builtin
 )
 
-// providers is the table; keys in the environment are looked for in its order.
-// A compatible host is one row here and, where it differs from the common
-// ground, one in openaichat.
+// providers is the table; keys in the environment are tried in its order. A
+// compatible host is one row here and, if it differs from the default dialect,
+// one in openaichat.
 var providers = []row{
 	{
 		name: "anthropic", api: anthropic.Name, base: "https://api.anthropic.com",
@@ -149,7 +149,7 @@ var providers = []row{
 	{name: offlineName, api: offlineName, model: offlineName, kind: builtin},
 }
 
-// Names that the code treats apart.
+// Names with special handling in the code.
 const (
 	offlineName   = "offline"
 	compatible    = "openai-compatible"
@@ -206,8 +206,8 @@ func (r row) dialectName() string {
 	return r.name
 }
 
-// KeyNames lists every variable that may hold a key: their values are never
-// to be shown or handed on.
+// KeyNames lists every variable that may hold a key: their values must never be
+// shown or passed on.
 func KeyNames() []string {
 	var out []string
 	seen := map[string]bool{}

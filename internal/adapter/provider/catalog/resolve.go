@@ -7,11 +7,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Resolve finds the model to use: what the flag says, else PAWL_MODEL, else
-// the configuration, else the first provider whose key is in the environment.
-// A name is provider/model, a model alone, a family's short name, or a provider
-// alone (its default model). Errors are configuration errors that say what to set; that nothing
-// is configured at all has the kind ErrNone.
+// Resolve returns the model to use: from the flag, else from PAWL_MODEL, else
+// from the configuration, else of the first provider with a key in the
+// environment. A name is provider/model, a model alone, a family's short name,
+// or a provider alone (its default model). Errors are configuration errors that
+// name what to set; if nothing is configured at all, the kind is ErrNone.
 func Resolve(w Want) (Choice, error) {
 	for _, said := range []struct{ name, why string }{
 		{w.Flag, "flag"},
@@ -95,7 +95,7 @@ func named(name, why string, w Want) (Choice, error) {
 		"which provider has the model %q is not known", name)
 }
 
-// whole takes a provider's default model.
+// whole returns a provider's default model.
 func whole(r row, why string, w Want) (Choice, error) {
 	if r.model == "" {
 		return Choice{}, fault.NewConfiguration("name one: -m "+r.name+"/MODEL; `pawl models` lists what a local server has",

@@ -25,8 +25,8 @@ var shorts = []short{
 	{"devstral", "mistral", "devstral-medium-latest", "mistralai/devstral-medium"},
 }
 
-// shortOf finds what a short name stands for. Claude Code's mark of a long window
-// is no part of it: windows are what the model has.
+// shortOf finds the meaning of a short name. Claude Code's mark for a long
+// window is ignored: the model determines the window.
 func shortOf(name string) (short, bool) {
 	name = strings.TrimSuffix(strings.ToLower(name), "[1m]")
 	for _, s := range shorts {
@@ -39,8 +39,8 @@ func shortOf(name string) (short, bool) {
 	return short{}, false
 }
 
-// choose takes the family's model from who made it, or where only a router's key
-// is there, through that.
+// choose takes the family's model from its maker, or from a router if only the
+// router's key is set.
 func (s short) choose(why string, w Want) (Choice, error) {
 	home, _ := find(s.home)
 	if key, _ := keyOf(home, w.Env); key == "" {

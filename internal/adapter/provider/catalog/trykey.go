@@ -12,17 +12,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/gemini"
 )
 
-// Tried is what came of a key that was tried. Nothing in it is the key.
+// Tried is the result of trying a key. It does not contain the key.
 type Tried struct {
 	Where string // the host that was asked
-	// Known: the answer tells whether the key is right, and Right that it is.
+	// Known: the answer shows whether the key is right; Right: it is.
 	Known, Right bool
-	Said         string // what came back, in words
+	Said         string // the answer, in words
 }
 
 // TryKey asks the provider to list its models, which is free of charge, with
-// the key and, where that works, without it: who lists them to anybody has not
-// looked at the key. ok is false where there is no key to try.
+// the key and, if that works, without it: a server that lists them to anybody
+// has not checked the key. ok is false if there is no key.
 func (c Choice) TryKey(ctx context.Context, transport http.RoundTripper) (t Tried, ok bool) {
 	key := c.key.reveal()
 	api, err := c.api()

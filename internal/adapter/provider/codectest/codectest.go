@@ -1,7 +1,6 @@
-// Package codectest is what every wire API promises of its encoding and of its
-// decoder, as tests: any llm.Codec that passes can be used by policy/window,
-// and any decoder that passes can be fed by a server that lies. It knows no
-// wire API.
+// Package codectest has tests for what every wire API promises of its encoding
+// and its decoder: policy/window can use any llm.Codec that passes, and any
+// decoder that passes handles a hostile server. It knows no wire API.
 package codectest
 
 import (
@@ -95,7 +94,7 @@ func valid(t *rapid.T, api provider.API, head llm.Head, steps []byte) {
 	}
 }
 
-// says checks that what people and tools said reaches the model unaltered.
+// says checks that the texts of people and tools reach the model unchanged.
 func says(t *rapid.T, ms []llm.Message, encoded []byte) {
 	var all []any
 	if err := json.Unmarshal(append(append([]byte{'['}, encoded...), ']'), &all); err != nil {
@@ -187,9 +186,9 @@ func anyPart(t *rapid.T, role llm.Role, wire string, i int) llm.Part {
 	}).Draw(t, "part")
 }
 
-// Decoding fuzzes an API's decoder: whatever a server sends, it does not
-// panic, and a reply that it returns is one that the rest of pawl can rely on
-// and that the API itself can send back.
+// Decoding fuzzes an API's decoder: whatever a server sends, it does not panic,
+// and a reply that it returns is valid for the rest of pawl and can be sent by
+// the API itself.
 func Decoding(f *testing.F, api provider.API, seeds ...string) {
 	f.Helper()
 	for _, s := range seeds {

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Broken returns which of an API's own rules a request's body breaks, so far as
-// they are about the conversation: who speaks after whom, which result belongs
-// to which call, what must not be empty. They are the rules that providers
-// answer with 400; api is a wire API's name.
+// Broken returns which of an API's own rules for a conversation a request's
+// body violates: the order of speakers, which result belongs to which call,
+// what must not be empty. Providers answer violations with 400; api is a wire
+// API's name.
 func Broken(api string, body []byte) []string {
 	if !json.Valid(body) || !utf8.Valid(body) {
 		return []string{"not JSON"}

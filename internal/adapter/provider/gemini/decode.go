@@ -19,7 +19,7 @@ type decoder struct {
 	model, id string
 	usage     json.RawMessage
 	finish    string
-	message   string // what was said of the finish
+	message   string // the explanation of the finish
 	blocked   bool   // the prompt was
 	done      bool
 	parts     []*part
@@ -28,7 +28,7 @@ type decoder struct {
 	think     provider.ThinkSplitter
 }
 
-// part is a part of the reply on its way.
+// part is a part of the reply that is being streamed.
 type part struct {
 	kind      llm.Kind
 	text      strings.Builder
@@ -170,7 +170,7 @@ func (d *decoder) last(kind llm.Kind) *part {
 	return d.add(kind)
 }
 
-// text adds unsigned text. Signed text keeps to itself: the signature is of
+// text adds unsigned text. Signed text stays separate: the signature covers
 // that part alone.
 func (d *decoder) text(s string) []llm.Delta {
 	return d.show(d.think.Push(s))
@@ -255,8 +255,8 @@ func (d *decoder) call(f functionCall, signature string) []llm.Delta {
 	return out
 }
 
-// made assigns a call its id: unlike any other of the session, and the same each
-// time the reply is read.
+// made makes the id of a call: unique in the session, and the same each time
+// the reply is read.
 func (d *decoder) made(n int) string {
 	base := d.id
 	if base == "" {
@@ -379,8 +379,8 @@ func counted(raw json.RawMessage) llm.Usage {
 	}
 }
 
-// compact takes the blanks out of JSON, as storing it would: what is sent
-// before and after a resume must be the same bytes.
+// compact removes the whitespace from JSON, as storing does: the bytes sent
+// must be the same before and after a resume.
 func compact(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {

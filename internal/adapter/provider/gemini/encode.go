@@ -129,8 +129,7 @@ func (e *encoder) id(id string) {
 // made by one of its models: those since 3 refuse a call without any.
 const unsigned = "skip_thought_signature_validator"
 
-// model writes what the model said. Thoughts go back only where they are
-// signed.
+// model writes the model's message. Thoughts are sent back only if they are signed.
 func (e *encoder) model(parts []llm.Part) {
 	foreign := !slices.ContainsFunc(parts, func(p llm.Part) bool { return p.Kind == llm.CallPart && p.Wire == Name })
 	for _, p := range parts {

@@ -1,8 +1,8 @@
-// Package gemini speaks Google's generateContent API, on the Gemini API and on
-// Vertex AI. It knows how a conversation is written for it and how a reply is
-// read; it promises that thought signatures go back byte for byte on the part
-// they came with, that encoding message by message equals encoding all at
-// once, and that half a stream never becomes a reply. It does no I/O.
+// Package gemini implements Google's generateContent API, on the Gemini API and
+// on Vertex AI: the encoding of conversations and the decoding of replies. It
+// promises that thought signatures go back byte for byte on the part they came
+// with, that encoding message by message equals encoding all at once, and that
+// an incomplete stream never becomes a reply. It does no I/O.
 package gemini
 
 import (
@@ -27,8 +27,8 @@ type api struct{ ids func() string }
 
 var _ provider.Ender = api{}
 
-// New returns the API. Calls that come without an id get one made of the reply's
-// own id, or of a random one where it has none.
+// New returns the API. Calls without an id get one made from the reply's id, or
+// from a random one.
 func New() provider.API { return NewWithIDs(rand.Text) }
 
 // NewWithIDs is New with another source of ids for replies that have none.
@@ -55,8 +55,8 @@ func (api) Header(h http.Header, key string) {
 	}
 }
 
-// Error reads {"error":{"code","message","status","details"}}, also as the
-// only element of an array. How long to wait stands in the details.
+// Error reads {"error":{"code","message","status","details"}}, also as the only
+// element of an array. The details contain how long to wait.
 func (api) Error(name string, status int, h http.Header, body []byte) *fault.Error {
 	said, _ := lax.Said(body)
 	type explained struct {
@@ -181,6 +181,6 @@ func generation(model string) int {
 	return n
 }
 
-// madeID starts the ids that pawl gave to calls which had none. The API never
-// sees them: it matches such calls and results by name and order.
+// madeID is the prefix of ids that pawl gave to calls without one. The API
+// never sees them: it matches such calls and results by name and order.
 const madeID = "pawl_"

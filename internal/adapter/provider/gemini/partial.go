@@ -8,13 +8,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
 )
 
-// Arguments in pieces: each names by a path where its value belongs; a string
-// may itself come in pieces.
+// This file assembles arguments that arrive in pieces: a path in each piece
+// names where its value belongs; a string may itself arrive in pieces.
 
-// maxGap bounds by how much a path may lengthen an array: items come in order.
+// maxGap limits by how much a path may lengthen an array: items arrive in order.
 const maxGap = 16
 
-// tree is arguments as far as they came.
+// tree is the arguments received so far.
 type tree struct{ root node }
 
 // node is a value: fields or items where it is an object or array, else a
@@ -34,8 +34,8 @@ type field struct {
 	node *node
 }
 
-// set puts one piece in its place. A path that cannot be is dropped: what is
-// missing shows when the arguments are checked.
+// set stores one piece. An impossible path is dropped: the check of the
+// arguments finds what is missing.
 func (t *tree) set(a partialArg) {
 	n := &t.root
 	path, ok := strings.CutPrefix(string(a.Path), "$")

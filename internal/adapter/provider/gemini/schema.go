@@ -10,12 +10,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
 )
 
-// This file turns JSON Schema into the part of OpenAPI's that Gemini accepts.
-// What it has no word for is left out: the model is told less, the arguments
-// are checked by pawl against the whole schema anyway.
+// This file converts JSON Schema to the part of OpenAPI's schemas that Gemini
+// accepts. Unsupported parts are left out: pawl checks the arguments with the
+// whole schema anyway.
 
-// References that lead back to themselves are followed this deep, and no
-// schema becomes larger than this many.
+// Limits: how deep recursive references are followed, and how many schemas one
+// schema may become.
 const (
 	maxDepth   = 12
 	maxSchemas = 2000
@@ -175,7 +175,7 @@ func (c *converter) properties(b []byte, raw json.RawMessage, depth int) ([]byte
 	return append(w.b, '}'), w.err
 }
 
-// choices writes alternatives without a bare null, which is nullable's word.
+// choices writes alternatives without a bare null, which nullable expresses.
 func (c *converter) choices(b []byte, raw json.RawMessage, depth int) ([]byte, error) {
 	b = append(b, '[')
 	first := true

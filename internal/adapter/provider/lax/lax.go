@@ -1,8 +1,8 @@
-// Package lax reads JSON that nearly has the shape it should have, and the
-// error bodies of servers that follow OpenAI's more or less. It knows no wire
-// API: those say which fields they want, lax sees to it that one field of the
-// wrong type does not spoil the rest. It never fails on a value, only on text
-// that is not JSON.
+// Package lax reads JSON that nearly has the expected shape, and the error
+// bodies of servers that roughly follow OpenAI. It knows no wire API: these
+// choose the fields, and lax makes sure that one field of the wrong type does
+// not invalidate the rest. It never fails on a value, only on text that is not
+// JSON.
 package lax
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Text is a string, whatever it was sent as: null and nothing are empty,
-// another value is its JSON.
+// Text is a string from any value: null and a missing value are empty, any
+// other value is its JSON.
 type Text string
 
 // UnmarshalJSON takes any JSON value.
@@ -36,8 +36,8 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Int is a whole number, also where it was sent as a fraction or a string; all
-// else, and what no count of tokens can be, is 0.
+// Int is a whole number, also from a fraction or a string; anything else, and
+// numbers that cannot be token counts, are 0.
 type Int int64
 
 // UnmarshalJSON takes any JSON value.
@@ -122,7 +122,7 @@ func Present(raw json.RawMessage) bool {
 }
 
 // AppendString appends s as a JSON string. Bytes that are not UTF-8 become
-// U+FFFD; nothing is escaped but what JSON demands.
+// U+FFFD; it escapes only what JSON requires.
 func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -161,7 +161,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-// errorBody is every field in which servers were seen to explain themselves.
+// errorBody has every field in which servers explain errors.
 type errorBody struct {
 	Error   json.RawMessage `json:"error"`
 	Message Text            `json:"message"`
@@ -182,23 +182,23 @@ type errorObject struct {
 	}] `json:"metadata"`
 }
 
-// Fail builds the error of a server that follows OpenAI's error bodies more or
-// less: {"error":{…}}, {"error":"…"}, {"detail":…}, {"message":…}, an array
-// around any of them.
+// Fail builds the error of a server that roughly follows OpenAI's error bodies:
+// {"error":{…}}, {"error":"…"}, {"detail":…}, {"message":…}, an array around
+// any of them.
 func Fail(name string, status int, h http.Header, body []byte) *fault.Error {
 	said, named := Said(body)
 	if status == http.StatusOK && named != 0 {
 		status = named
 	}
 	f := provider.Fail(name, status, h, body, said)
-	if said.Code == "tool_use_failed" { // groq: this call of the model was no good; the next may be
+	if said.Code == "tool_use_failed" { // groq: this call of the model was invalid; the next may be valid
 		f.Retryable = true
 	}
 	return f
 }
 
-// Said takes an error body apart; status is what it names itself, or 0. It is
-// empty where the body is not JSON.
+// Said parses an error body; status is the status in the body, or 0. It is
+// empty if the body is not JSON.
 func Said(body []byte) (said provider.Said, status int) {
 	body = bytes.TrimSpace(body)
 	var many []json.RawMessage

@@ -16,8 +16,8 @@ type Charge struct {
 // usdTick is x.ai's unit of cost.
 const usdTick = 1e-10
 
-// USD is the price in USD; nil where none is reported. A bare cost counts only
-// where the host's is known to be in USD.
+// USD returns the price in USD; nil if none is reported. A bare cost counts
+// only if the host's is known to be in USD.
 func (c Charge) USD(inUSD bool) *float64 {
 	usd := c.Cost.F
 	switch {
@@ -31,8 +31,8 @@ func (c Charge) USD(inUSD bool) *float64 {
 	return &usd
 }
 
-// SetKey puts a key into a header of its own where a host wants that, else
-// where OpenAI does. No key: nothing.
+// SetKey puts a key into the host's own header if it has one, else into
+// OpenAI's. Without a key it does nothing.
 func SetKey(h http.Header, header, key string) {
 	switch {
 	case key == "":

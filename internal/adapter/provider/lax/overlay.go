@@ -2,9 +2,9 @@ package lax
 
 import "encoding/json"
 
-// Overlay puts a newer report of totals over an older one: what the newer one
-// says as null, or does not say, stays as it was known. Where nothing is lost
-// it is the newer one, byte for byte.
+// Overlay merges a newer report of totals over an older one: values that are
+// null or missing in the newer one are kept from the older. If nothing needs to
+// be kept, the result is the newer one, byte for byte.
 func Overlay(older, newer json.RawMessage) json.RawMessage {
 	if !Present(newer) {
 		return older

@@ -44,7 +44,7 @@ type line struct {
 	counts
 }
 
-// counts are totals. What a line leaves out or says as null stays as it was.
+// counts are totals. A missing or null value keeps the earlier one.
 type counts struct {
 	In  json.RawMessage `json:"prompt_eval_count,omitempty"`
 	Out json.RawMessage `json:"eval_count,omitempty"`
@@ -101,7 +101,7 @@ func (d *Decoder) Event(_ string, data []byte) ([]llm.Delta, error) {
 	return out, nil
 }
 
-// Whole takes a reply that was not streamed: it is a line like any.
+// Whole decodes a reply that was not streamed: a single line.
 func (d *Decoder) Whole(body []byte) ([]llm.Delta, error) {
 	out, err := d.Event("", body)
 	if err == nil && !d.seen {

@@ -1,8 +1,8 @@
-// Package ollama speaks Ollama's own chat API: one JSON object a line, calls
-// with their arguments as objects and mostly without ids, usage on the last
-// line. It promises that every call has an id, and that the context is asked
-// for at a stated size: left alone, Ollama cuts the start of a conversation
-// off without a word. It does no I/O.
+// Package ollama implements Ollama's own chat API: one JSON object a line,
+// calls with their arguments as objects and mostly without ids, usage on the
+// last line. It promises that every call has an id, and that a stated context
+// size is requested: by default Ollama silently truncates the start of a
+// conversation. It does no I/O.
 package ollama
 
 import (
@@ -36,8 +36,8 @@ var (
 	_ provider.Finisher = (*Decoder)(nil)
 )
 
-// New makes the API. numCtx is the context to ask for in tokens, 0 for the
-// server's own; newID makes the ids of calls, nil makes random ones.
+// New returns the API. numCtx is the context to request in tokens, 0 for the
+// server's default; newID makes the ids of calls, nil makes random ones.
 func New(numCtx int, newID func() string) *API {
 	if newID == nil {
 		newID = func() string { return "call_" + strings.ToLower(rand.Text())[:20] }

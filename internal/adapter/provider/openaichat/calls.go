@@ -13,8 +13,8 @@ type callPiece struct {
 	Index    lax.Index     `json:"index"`
 	ID       lax.Text      `json:"id"`
 	Function functionPiece `json:"function"`
-	// Extra is what Google's compatible API signs its calls with; it wants it
-	// back.
+	// Extra is Google's signature of a call in its compatible API, which must
+	// be sent back.
 	Extra json.RawMessage `json:"extra_content"`
 }
 
@@ -36,8 +36,8 @@ type slot struct {
 	args  []byte
 	extra json.RawMessage
 
-	// Where the arguments stand as an object, so that each byte is looked at
-	// once however many pieces there are.
+	// The state of scanning arguments that are an object, so that each byte is
+	// read once, however many pieces there are.
 	depth            int
 	quoted, escaped  bool
 	started, settled bool // settled: the first bracket was closed, or there was none
@@ -69,13 +69,12 @@ func (s *slot) write(args string) {
 	}
 }
 
-// said reports whether args is what the slot already has in full.
+// said reports whether args repeats all that the slot already has.
 func (s *slot) said(args string) bool {
 	return s.whole && strings.TrimSpace(args) == strings.TrimSpace(string(s.args))
 }
 
-// add takes a piece, or a whole call. ok is false for a piece that says
-// nothing new.
+// add adds a piece, or a whole call. ok is false for a piece without anything new.
 func (c *calls) add(p callPiece, whole bool) (d llm.Delta, ok bool) {
 	at, isNew := len(c.slots), true
 	if !whole {
@@ -112,8 +111,8 @@ func (c *calls) add(p callPiece, whole bool) (d llm.Delta, ok bool) {
 	return llm.Delta{Kind: llm.DeltaCall, Index: at, ID: s.id, Name: s.name, Text: args}, true
 }
 
-// find returns the slot that a piece belongs to. An index is only a hint: hosts
-// leave it out, start anywhere, or give all calls the same one.
+// find returns the slot of a piece. An index is only a hint: hosts omit it,
+// start anywhere, or use the same one for all calls.
 func (c *calls) find(p callPiece) (at int, isNew bool) {
 	at = -1
 	for i := len(c.slots) - 1; i >= 0 && at < 0; i-- {
@@ -140,7 +139,7 @@ func (c *calls) find(p callPiece) (at int, isNew bool) {
 	}
 	s := &c.slots[at]
 	if begins && !p.Index.OK && p.ID == "" && string(p.Function.Name) != s.name {
-		return len(c.slots), true // with nothing else to go by, another name is another call
+		return len(c.slots), true // without other evidence, another name means another call
 	}
 	if begins && p.ID != "" && s.id != "" && s.id != string(p.ID) {
 		return len(c.slots), true // another call under the same index
@@ -152,14 +151,14 @@ func (c *calls) find(p callPiece) (at int, isNew bool) {
 	return at, false
 }
 
-// all returns the calls as parts. Each has an id of its own.
+// all returns the calls as parts, each with a unique id.
 func (c *calls) all(newID func() string) []llm.Part {
 	out := make([]llm.Part, 0, len(c.slots))
 	used := map[string]bool{}
 	for i := range c.slots {
 		s := &c.slots[i]
 		if s.name == "" && strings.TrimSpace(string(s.args)) == "" {
-			continue // an announcement that nothing followed
+			continue // a call that was announced but never sent
 		}
 		id := s.id
 		for id == "" || used[id] {

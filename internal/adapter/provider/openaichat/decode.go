@@ -130,7 +130,7 @@ func (d *Decoder) Whole(body []byte) ([]llm.Delta, error) {
 	})
 }
 
-// failed reports whether the chunk is an error, also one that is not called so.
+// failed reports whether the chunk is an error, even if it is not marked as one.
 func (c *chunk) failed(data []byte) bool {
 	switch string(c.Error) {
 	case "", "null", `""`, "{}", "false":
@@ -216,7 +216,7 @@ func (d *Decoder) piece(out []llm.Delta, p *piece) []llm.Delta {
 	return out
 }
 
-// think1 takes a piece of native reasoning.
+// think1 handles a piece of native reasoning.
 func (d *Decoder) think1(out []llm.Delta, s string) []llm.Delta {
 	if s == "" {
 		return out
@@ -312,14 +312,13 @@ func (d *Decoder) say(out []llm.Delta, s string) []llm.Delta {
 // Finished reports whether [DONE] was seen.
 func (d *Decoder) Finished() bool { return d.done }
 
-// End returns the reply. A host that sent a finish reason or [DONE] sent all of
-// it.
+// End returns the reply. After a finish reason or [DONE] it is complete.
 func (d *Decoder) End() (llm.Reply, error) {
 	if !d.seen || !d.done && d.finish == "" {
 		return llm.Reply{}, fault.NewProvider(d.d.Name, 0, "", errUnfinished)
 	}
 	switch d.finish {
-	case "error", "insufficient_system_resource": // the host broke off and says no more
+	case "error", "insufficient_system_resource": // the host stopped without an explanation
 		f := fault.NewProvider(d.d.Name, 0, "the reply was broken off: "+d.finish, nil)
 		return llm.Reply{}, f
 	}
@@ -344,7 +343,8 @@ func (d *Decoder) End() (llm.Reply, error) {
 	return r, nil
 }
 
-// stop translates a finish reason. Hosts call a reply with calls many things.
+// stop translates a finish reason. Hosts have many names for the end of a reply
+// with calls.
 func stop(finish string, refused, calls bool) llm.Stop {
 	switch finish {
 	case "length", "model_length", "max_tokens", "MAX_TOKENS":

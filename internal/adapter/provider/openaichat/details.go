@@ -7,8 +7,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
 )
 
-// details joins reasoning_details: the pieces of one entry come one by one and
-// go back as one, each member as it came but for the text, which is joined.
+// details joins reasoning_details: the pieces of an entry arrive one by one and
+// are sent back as one entry, with each member unchanged except the text, which
+// is joined.
 type details struct {
 	entries []detail
 }
@@ -25,8 +26,7 @@ type member struct {
 	raw  json.RawMessage
 }
 
-// add takes the entries of a chunk and returns the text in them that is for
-// people.
+// add adds the entries of a chunk and returns their text for people.
 func (d *details) add(raws []json.RawMessage) (shown string) {
 	for _, raw := range raws {
 		e, ok := readDetail(raw)
@@ -121,8 +121,8 @@ func (e *detail) text(name string) string {
 	return s
 }
 
-// continues reports whether next is more of e: text or a summary of the same
-// index and id, until it is signed. Encrypted entries are whole.
+// continues reports whether next is more of e: text or a summary with the same
+// index and id, until it is signed. Encrypted entries are complete.
 func (e *detail) continues(next detail) bool {
 	if e.spoken == "" || e.spoken != next.spoken || string(e.get("index")) != string(next.get("index")) {
 		return false
@@ -131,7 +131,7 @@ func (e *detail) continues(next detail) bool {
 	return (a == b || a == "" || b == "") && (e.text("signature") == "" || len(next.said) == 0)
 }
 
-// join appends text and takes over what the later piece adds.
+// join appends the text and takes the other members of the later piece.
 func (e *detail) join(next detail) {
 	for _, m := range next.members {
 		switch {

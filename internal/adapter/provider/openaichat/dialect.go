@@ -3,34 +3,34 @@ package openaichat
 import "strings"
 
 // Dialect is what one host accepts and sends that another does not. The zero
-// value is the common ground of compatible servers.
+// value is the subset that compatible servers share.
 type Dialect struct {
 	Name string // the provider's name, for errors
 
-	// CompletionTokens sets which name the limit of a reply has:
-	// max_completion_tokens always, or only for OpenAI's reasoning models
-	// (which refuse max_tokens), or never.
+	// CompletionTokens is when the limit of a reply is called
+	// max_completion_tokens: always, only for OpenAI's reasoning models (which
+	// refuse max_tokens), or never.
 	CompletionTokens When
 	// NoUsageOption leaves stream_options out.
 	NoUsageOption bool
 	// Effort is how reasoning effort is asked for.
 	Effort Effort
-	// Echo is how native reasoning goes back to the host that sent it.
+	// Echo is how native reasoning is sent back to the host that sent it.
 	Echo Echo
 	// EchoAlways sends an empty reasoning_content with assistant messages that
-	// have none: the host refuses a conversation in which one lacks it.
+	// have none: the host refuses a conversation in which one is missing.
 	EchoAlways bool
 	// Markers writes contents as lists and places cache_control markers: the
-	// models behind cache nothing without them.
+	// models cache nothing without them.
 	Markers bool
 	// ResultName repeats the tool's name with its result.
 	ResultName bool
 	// CallID is what the host accepts as the id of a call.
 	CallID IDRule
 	// CallExtra sends a call's extra_content back: the host is, or may be,
-	// Google's, which signs calls in it.
+	// Google's, which puts signatures there.
 	CallExtra bool
-	// ReasoningApart means that completion_tokens leaves reasoning_tokens out.
+	// ReasoningApart: completion_tokens does not include reasoning_tokens.
 	ReasoningApart bool
 	// CacheKey sends a prompt_cache_key, made from the frozen head.
 	CacheKey bool
@@ -55,7 +55,7 @@ const (
 // Effort is a way to ask for reasoning effort.
 type Effort int
 
-// The ways. EffortNone sends nothing: the host has no words for it.
+// The ways. EffortNone sends nothing: the host does not support it.
 const (
 	EffortNone   Effort = iota
 	EffortField         // reasoning_effort, sent where the person asked for an effort
@@ -82,8 +82,8 @@ type IDRule struct {
 	Plain bool // letters and digits only; otherwise also _ and -
 }
 
-// dialects is the table, by provider. A row here and one in the catalogue are
-// all that a compatible host needs.
+// dialects is the table, by provider. A compatible host needs only a row here
+// and one in the catalogue.
 func dialects(name string) (Dialect, bool) {
 	switch name {
 	case "openai":
@@ -125,8 +125,8 @@ func dialects(name string) (Dialect, bool) {
 	return Dialect{}, false
 }
 
-// DialectFor returns the dialect of a provider as far as it depends on the
-// model. A provider that is not in the table speaks the common ground.
+// DialectFor returns the dialect of a provider for a model. A provider that is
+// not in the table has the default dialect.
 func DialectFor(name, model string) Dialect {
 	d, ok := dialects(name)
 	if !ok {

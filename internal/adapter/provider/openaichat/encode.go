@@ -197,8 +197,8 @@ func appendImage(b []byte, media string, data []byte, mark bool) []byte {
 	return append(b, '}')
 }
 
-// assistant encodes a reply. Reasoning that was parsed out of the text, or
-// that another API sent, is left out, and so is a reply with nothing else.
+// assistant encodes a reply. It omits reasoning that was parsed out of the text
+// or sent by another API, and a reply without anything else.
 func (a *API) assistant(out [][]byte, parts []llm.Part, mark bool) [][]byte {
 	var reasoning, said []llm.Part
 	var calls []llm.Part
@@ -249,7 +249,7 @@ func (a *API) appendCall(b []byte, p llm.Part) []byte {
 	return append(b, '}')
 }
 
-// appendSaid appends the content of a reply. Replies of calls alone have none.
+// appendSaid appends the content of a reply. Replies with only calls have none.
 func (a *API) appendSaid(b []byte, reasoning, said []llm.Part, calls, mark bool) []byte {
 	if a.d.Echo == EchoChunks && len(reasoning) > 0 {
 		b = append(b, `,"content":[`...)
@@ -305,8 +305,8 @@ func (a *API) appendReasoning(b []byte, reasoning []llm.Part) []byte {
 }
 
 // results encodes the results of a step, each as a message; their images, and
-// text that follows the results, go into a message of the user's after them:
-// tool messages carry text only.
+// text that follows the results, go into a user message after them, since tool
+// messages can only contain text.
 func (a *API) results(out [][]byte, parts []llm.Part, mark bool) [][]byte {
 	var after []llm.Part
 	last := -1
@@ -354,8 +354,8 @@ func (a *API) result(r llm.Result, mark bool) []byte {
 	return append(b, '}')
 }
 
-// Fit returns the id itself where the host accepts it, else one that it accepts
-// and that is always the same for the same id.
+// Fit returns the id itself if the host accepts it, else one that it accepts,
+// which is always the same for the same id.
 func (r IDRule) Fit(id string) string {
 	if r.Max == 0 || r.accepts(id) {
 		return id

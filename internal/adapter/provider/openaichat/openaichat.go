@@ -1,9 +1,8 @@
-// Package openaichat speaks OpenAI's Chat Completions, as OpenAI does and as
-// the many servers do that call themselves compatible. It knows what those
-// servers send beside or instead of what they promise, and, as a table of
-// dialects, what each accepts. It promises that every call in a reply has an
-// id that no other call of the reply has, and that reasoning goes back in the
-// words it came in, only to hosts that take it. It does no I/O.
+// Package openaichat implements OpenAI's Chat Completions, for OpenAI and the
+// many compatible servers. It knows how these servers deviate from what they
+// promise and, as a table of dialects, what each accepts. It promises that
+// every call in a reply has a unique id, and that reasoning is sent back
+// unchanged, only to hosts that accept it. It does no I/O.
 package openaichat
 
 import (

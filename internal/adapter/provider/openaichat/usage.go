@@ -7,9 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// tokens is what hosts report. Prompt tokens include what was read from the
-// cache, and completion tokens the reasoning, except where a host counts that
-// apart.
+// tokens is the usage that hosts report. Prompt tokens include cached tokens,
+// and completion tokens include reasoning, unless a host counts it separately.
 type tokens struct {
 	Prompt     lax.Int `json:"prompt_tokens"`
 	Completion lax.Int `json:"completion_tokens"`

@@ -20,12 +20,12 @@ import (
 var errUnfinished = errors.New("the stream ended before the reply was complete")
 
 // freeform is the key under which the text of a call of a freeform tool is
-// kept. pawl offers no such tool, and none of its own has a parameter of that
+// kept. pawl offers no such tool, and no tool of pawl has a parameter of that
 // name, so that nothing runs by mistake.
 const freeform = "__custom_input__"
 
-// Decoder reads one reply. Items are told apart by their output_index: ids
-// change from event to event on some hosts.
+// Decoder reads one reply. Items are identified by their output_index, since
+// some hosts change ids from event to event.
 type Decoder struct {
 	d     Dialect
 	newID func() string
@@ -42,7 +42,7 @@ type Decoder struct {
 	reply     *llm.Reply // made once: ids that a host left out are made with it
 }
 
-// event is any event; which fields it has depends on its type.
+// event is any event; its type determines which fields it has.
 type event struct {
 	Type     lax.Text           `json:"type"`
 	Output   lax.Index          `json:"output_index"`
@@ -190,8 +190,7 @@ func (d *Decoder) meet(r *response) {
 	d.usage = lax.Overlay(d.usage, r.Usage)
 }
 
-// reasoning takes a piece of reasoning; a blank line parts one summary from
-// the next.
+// reasoning handles a piece of reasoning; a blank line separates two summaries.
 func (d *Decoder) reasoning(e event) []llm.Delta {
 	if e.Delta == "" {
 		return nil
@@ -206,7 +205,7 @@ func (d *Decoder) reasoning(e event) []llm.Delta {
 	return say(out, llm.DeltaReasoning, text)
 }
 
-// partBreak parts one summary of reasoning from the next.
+// partBreak separates two summaries of reasoning.
 const partBreak = "\n\n"
 
 // begin takes the start of an item.
@@ -236,7 +235,7 @@ func (d *Decoder) begin(e event) []llm.Delta {
 	return append(out, llm.Delta{Kind: llm.DeltaCall, Index: n, ID: string(it.CallID), Name: string(it.Name), Text: args})
 }
 
-// done takes a finished item. Hosts that stream no pieces send it at once.
+// done handles a finished item. Hosts that do not stream pieces send it at once.
 func (d *Decoder) done(e event) []llm.Delta {
 	if !lax.Present(e.Item) {
 		return nil
@@ -319,8 +318,8 @@ func (d *Decoder) End() (llm.Reply, error) {
 }
 
 // output returns the items of the reply: those of the last event, or the
-// finished ones where it repeats none. Encrypted content that only the
-// finished item had is not lost.
+// finished items if it does not repeat them. Encrypted content that only a
+// finished item had is kept.
 func (d *Decoder) output() []json.RawMessage {
 	if len(d.final.Output) == 0 {
 		out := make([]json.RawMessage, 0, len(d.items))

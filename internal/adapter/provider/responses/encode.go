@@ -75,7 +75,7 @@ func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	b := append([]byte(nil), `],"stream":true`...)
 	if t.MaxTokens > 0 {
 		b = append(b, `,"max_output_tokens":`...)
-		b = strconv.AppendInt(b, int64(max(t.MaxTokens, 16)), 10) // the least that is accepted
+		b = strconv.AppendInt(b, int64(max(t.MaxTokens, 16)), 10) // the minimum that is accepted
 	}
 	if h.Effort != "" && (!a.d.OpenAI || openaichat.IsReasoner(h.Model)) {
 		b = append(b, `,"reasoning":{"effort":`...)
@@ -144,8 +144,8 @@ func contentOf(parts []llm.Part) []byte {
 }
 
 // assistant encodes a reply. A reasoning item belongs to the item after it and
-// is refused without one, so the last ones of a reply that was cut off are
-// left out.
+// is refused without one, so reasoning at the end of a cut-off reply is left
+// out.
 func (a *API) assistant(items [][]byte, parts []llm.Part) [][]byte {
 	var waiting [][]byte
 	for _, p := range parts {
@@ -188,8 +188,8 @@ func (a *API) takes(raw json.RawMessage) bool {
 	return item.Sealed != "" || !a.d.SealedOnly && len(item.Content) > 0
 }
 
-// unanswered reports whether an item asks for something of the client's that pawl
-// does not do: without its output the host refuses it.
+// unanswered reports whether an item asks the client for something that pawl
+// does not do: the host refuses such an item without its output.
 func unanswered(raw json.RawMessage) bool {
 	var item struct {
 		CallID lax.Text `json:"call_id"`
@@ -222,9 +222,9 @@ func appendCall(b []byte, c llm.Call) []byte {
 	return append(lax.AppendString(b, args), '}')
 }
 
-// results encodes the results of a step. Images go into the result itself
-// where the host takes that, else into a message of the user's after all
-// results, with the text that follows them.
+// results encodes the results of a step. Images go into the result itself if
+// the host accepts that, else into a user message after all results, with the
+// text that follows them.
 func (a *API) results(items [][]byte, parts []llm.Part) [][]byte {
 	var after []llm.Part
 	for _, p := range parts {

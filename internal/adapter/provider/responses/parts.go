@@ -15,7 +15,7 @@ type builder struct {
 	used    map[string]bool // ids of calls
 	parts   []llm.Part
 	refusal string
-	native  bool // a reasoning item was met, so that a tag in the text is text
+	native  bool // there was a reasoning item, so a tag in the text is text
 }
 
 func (b *builder) item(raw json.RawMessage) {
@@ -71,14 +71,14 @@ func (b *builder) message(it item) {
 		return
 	}
 	p := llm.TextPart(text)
-	if it.Phase != "" { // what a message is for goes back with it
+	if it.Phase != "" { // a message's phase goes back with it
 		p.Wire = Name
 		p.Raw = append(lax.AppendString([]byte(`{"phase":`), string(it.Phase)), '}')
 	}
 	b.parts = append(b.parts, p)
 }
 
-// shown is the reasoning that is for people: the summaries, else the text.
+// shown returns the reasoning for people: the summaries, else the text.
 func shown(it item) string {
 	var texts []string
 	for _, p := range it.Summary {
@@ -95,9 +95,9 @@ func shown(it item) string {
 	return strings.Join(texts, partBreak)
 }
 
-// sendable is an item as it came, byte for byte, without the members that
-// hosts add to their output and refuse in their input: null ones, and their
-// notes to themselves. Where there are none it is the same bytes.
+// sendable returns an item byte for byte, without the members that hosts add to
+// their output and refuse in their input: null ones, and internal notes.
+// Without such members the bytes are the same.
 func sendable(raw json.RawMessage) json.RawMessage {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -127,8 +127,8 @@ func sendable(raw json.RawMessage) json.RawMessage {
 	return append(out, '}')
 }
 
-// tokens is what hosts report. Input includes what was read from the cache,
-// output the reasoning.
+// tokens is the usage that hosts report. Input includes cached tokens, output
+// includes reasoning.
 type tokens struct {
 	Input  lax.Int `json:"input_tokens"`
 	Output lax.Int `json:"output_tokens"`

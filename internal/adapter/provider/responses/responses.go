@@ -1,9 +1,9 @@
-// Package responses speaks OpenAI's Responses API, as OpenAI and the hosts
-// that took it over do. It keeps no state on the server: every request says
-// the whole conversation (store false, no previous_response_id), with the
-// reasoning items as they came, encrypted content and all. It promises that a
-// reply's parts are what the final event says, whatever was streamed before;
-// it does no I/O.
+// Package responses implements OpenAI's Responses API, for OpenAI and other
+// hosts that offer it. It keeps no state on the server: every request contains
+// the whole conversation (store false, no previous_response_id), with unchanged
+// reasoning items, including encrypted content. It promises that a reply's
+// parts are those of the final event, whatever was streamed before; it does no
+// I/O.
 package responses
 
 import (
@@ -20,8 +20,8 @@ import (
 // Name is the API's name.
 const Name = "openai-responses"
 
-// Dialect is what one host accepts that another does not. The zero value is
-// the common ground of compatible hosts.
+// Dialect is what one host accepts that another does not. The zero value is the
+// subset that compatible hosts share.
 type Dialect struct {
 	Name string // the provider's name, for errors
 	// OpenAI means that it is OpenAI itself or Azure: options of reasoning are
@@ -66,7 +66,7 @@ var (
 	_ provider.Finisher = (*Decoder)(nil)
 )
 
-// fit makes an id what OpenAI accepts as a call_id.
+// fit converts an id to one that OpenAI accepts as a call_id.
 func fit(id string) string { return openaichat.IDRule{Max: 64}.Fit(id) }
 
 // New makes the API in a dialect. newID makes the ids that a host left out;

@@ -24,7 +24,7 @@ func Check(c Case, o Outcome) []string {
 	}
 	e := c.Expected
 	// Chat Completions end with [DONE], but a finish reason is an end too, and
-	// some hosts leave it at that.
+	// some hosts send nothing after it.
 	lax := e.Complete != nil && !*e.Complete && e.Finish != "" && len(e.Error) == 0
 	failed := c.Status/100 != 2 || len(e.Error) > 0 && string(e.Error) != "null" || e.Complete == nil || !*e.Complete
 	switch {
@@ -69,8 +69,8 @@ func (k *checker) digest(what string, want *Digest, got string) {
 	}
 }
 
-// failure checks that an error is one the loop can act on and tells what the
-// provider said.
+// failure checks that an error is one the loop can act on and contains the
+// provider's message.
 func (k *checker) failure(c Case, err error) {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -135,8 +135,8 @@ func (k *checker) reply(e Expected, o Outcome) {
 }
 
 // written returns a message's text as the model wrote it, and its native
-// reasoning. Thinking that was cut out of the text counts as text: the index
-// keeps the model's text as it came (SPEC 5.3 splits it after that).
+// reasoning. Extracted thinking counts as text: the index keeps the model's
+// original text (SPEC 5.3 splits it later).
 func written(m llm.Message) (text, reasoning string) {
 	for _, p := range m.Parts {
 		switch {

@@ -12,9 +12,9 @@ import (
 )
 
 // Echo compares what pawl would send back of the reply to before with what the
-// recorded client sent back of it in the request of after. Other clients drop
-// what they do not need, so each thing of theirs must be among ours, not the
-// other way round; an id that a client made up is not compared.
+// recorded client sent back in the request of after. Other clients drop what
+// they do not need, so everything of theirs must be in ours, but not the other
+// way round; an id that a client made up is not compared.
 func Echo(ctx context.Context, before, after Case) ([]string, error) {
 	rec, err := before.Load()
 	if err != nil {
@@ -95,7 +95,7 @@ func fromModel(m map[string]any) bool {
 	return false
 }
 
-// fact is one thing that a message tells.
+// fact is one thing in a message.
 type fact struct{ kind, id, value string }
 
 // facts collects calls, signatures and text out of messages of any API.
@@ -206,9 +206,9 @@ func (c *collector) signature(v map[string]any) {
 	}
 }
 
-// missing returns the facts of theirs that ours lacks. Where a reply sealed the
-// same thing twice (OpenAI does, for an item and for the whole), either will
-// do.
+// missing returns the facts of theirs that ours lacks. If a reply sealed the
+// same thing twice (OpenAI does, for an item and for the whole), either one is
+// enough.
 func missing(theirs, ours []fact, madeIDs bool, body string) (found []string) {
 	for _, t := range theirs {
 		sealed := t.kind == "signature" && count(ours, t.kind) >= count(theirs, t.kind) &&

@@ -2,9 +2,8 @@ package wiretest
 
 import "slices"
 
-// waived lists what the index reads otherwise than pawl does for a whole kind
-// of recording, by the quirk that the index names it with: the check that is
-// left out, and why.
+// waived lists differences between the index and pawl for a whole kind of
+// recording, by the quirk in the index: the check that is left out, and why.
 var waived = map[string]struct{ check, why string }{
 	"several-choices": {
 		"text", "the index joins the texts of all choices; pawl never asks for several and reads the first",
@@ -22,19 +21,19 @@ func waives(e Expected, check string) bool {
 	return slices.ContainsFunc(e.Quirks, func(q string) bool { return waived[q].check == check })
 }
 
-// known lists the recordings whose reply is not what the index says, and why
-// that is right. A listed one that agrees after all fails the test, and so
-// does an unlisted one that does not.
+// known lists the recordings whose reply differs from the index, and why that
+// is right. A listed one that agrees fails the test, and so does an unlisted
+// one that does not.
 var known = map[string]string{}
 
-// knownCut lists the recordings that, cut short, may still give a reply, and
-// why that is right.
+// knownCut lists the recordings that may still result in a reply when they are
+// cut short, and why that is right.
 var knownCut = map[string]string{
 	"openai-compat/openrouter-midstream-error.json": "the error comes after a finish_reason; cut before it, the reply is whole",
 }
 
-// knownEcho lists the recordings whose reply another client sent back in other
-// words than pawl would, and why.
+// knownEcho lists the recordings whose reply another client sent back
+// differently from pawl, and why.
 var knownEcho = map[string]string{
 	"openai-compat/kimi-variant-c.2.json": "the client numbered the calls itself",
 	"gemini/unexpected-tool-call.3.json":  "the source's plugin rewrote the arguments between the steps",

@@ -15,13 +15,13 @@ import (
 
 func readAll(r *http.Request) ([]byte, error) { return io.ReadAll(r.Body) }
 
-// Outcome is what a replay came to.
+// Outcome is the result of a replay.
 type Outcome struct {
 	Text, Reasoning string         // the deltas, joined
 	Args            map[int]string // the deltas of each call, joined
 	Reply           *llm.Reply     // nil where there was an error
 	Err             error
-	Strays          string // what the contract of llm.Model forbids
+	Strays          string // violations of the contract of llm.Model
 }
 
 // Ask sends a request that stands for any and collects what comes back.
@@ -61,8 +61,8 @@ func Collect(ctx context.Context, m llm.Model, r *llm.Request) Outcome {
 	return o
 }
 
-// memory is a transport that answers with a body cut into pieces as told: what
-// a network may do to a stream, without leaving it to chance.
+// memory is a transport that answers with a body cut into given pieces: it
+// reproduces what a network may do to a stream.
 type memory struct {
 	rec  *Recording
 	body io.Reader
@@ -149,8 +149,8 @@ func client(c Case, api provider.API, rec *Recording, body io.Reader) (*provider
 	})
 }
 
-// sameJSON compares two JSON texts by what they mean. Whole numbers count
-// digit by digit, however large; of fractions, how they are written does not.
+// sameJSON compares the meaning of two JSON texts. Whole numbers are compared
+// digit by digit, however large; fractions by value.
 func sameJSON(a, b []byte) bool {
 	x, xok := canonical(a)
 	y, yok := canonical(b)

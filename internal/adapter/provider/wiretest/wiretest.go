@@ -1,13 +1,12 @@
-// Package wiretest replays recorded HTTP exchanges with model providers
-// through the real client, and reports whether what came out is what the
-// recordings' index expects. It knows the recordings' format, not their
-// content: what is right for one file is right for all, and what cannot be is
-// listed with a reason (known.go).
+// Package wiretest replays recorded HTTP exchanges with model providers through
+// the real client, and compares the result with the recordings' index. It knows
+// the recordings' format, not their content: the same checks apply to all
+// files, and exceptions are listed with a reason (known.go).
 //
 // The recordings are found by PAWL_WIRE, or in ../shared/wire beside the
-// module; where there are none, the hand-written fixtures in testdata, which
-// have the same format, still run. Tests of other packages use Serve to drive
-// a whole agent with a recorded session.
+// module; without them, the hand-written fixtures in testdata, which have the
+// same format, still run. Tests of other packages use Serve to drive a whole
+// agent with a recorded session.
 package wiretest
 
 import (
@@ -35,7 +34,7 @@ var apis = map[string]func(Case) provider.API{
 	ollama.Name:     func(Case) provider.API { return ollama.New(0, nil) },
 }
 
-// hosts names the provider of a host that speaks an API of another's.
+// hosts maps a host to its provider, if it offers another provider's API.
 var hosts = map[string]string{
 	"ai-gateway.vercel.sh": "vercel", "api.deepseek.com": "deepseek", "api.groq.com": "groq", "api.mistral.ai": "mistral",
 	"api.openai.com": "openai", "api.x.ai": "xai", "api.z.ai": "zai", "openrouter.ai": "openrouter", "ollama.com": "ollama",

@@ -1,7 +1,7 @@
-// Package memory is the event.Store that keeps nothing: for --no-session and
-// for tests. It promises all that package store promises and is safe for
-// concurrent use. Bodies are kept encoded, as on disk, so that what could not
-// be stored there fails here too.
+// Package memory is the event.Store that stores nothing on disk: for
+// --no-session and for tests. It keeps all promises of package store and is
+// safe for concurrent use. Bodies are kept encoded, as on disk, so that what
+// could not be stored there fails here too.
 package memory
 
 import (
@@ -33,7 +33,7 @@ type Store struct {
 	sessions map[string]*session
 	blobs    map[string][]byte
 	fresh    map[string]bool // hashes put, and not named by an event since
-	made     int             // sessions so far: the order of those made at one instant
+	made     int             // number of sessions so far: the order of those made at one instant
 	closed   bool
 }
 
@@ -131,7 +131,7 @@ func (s *Store) Append(ctx context.Context, id string, after int64, ds ...event.
 	return out, nil
 }
 
-// at returns the event with a seq, which exists, of a session or its ancestors.
+// at returns an existing event of a session or its ancestors by its sequence number.
 func (t *session) at(seq int64) record {
 	for t.parent != nil && seq <= t.row.Origin.At {
 		t = t.parent
@@ -248,7 +248,7 @@ func (s *Store) Sessions(ctx context.Context, dir string) ([]event.Row, error) {
 	return out, nil
 }
 
-// Session returns one row; see event.Store. More than one that fits:
+// Session returns one row; see event.Store. If several match it returns
 // store.ErrAmbiguous.
 func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {
 	s.mu.RLock()
@@ -275,8 +275,9 @@ func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {
 	return event.Row{}, store.Ambiguous(id, found)
 }
 
-// Fork makes a session that shares another's events; see event.Store. An id
-// that is taken: store.ErrExists. A seq the parent has not: store.ErrRefused.
+// Fork makes a session that shares another's events; see event.Store. It
+// returns store.ErrExists if the id is taken, and store.ErrRefused if the
+// parent does not have the sequence number.
 func (s *Store) Fork(ctx context.Context, from event.Origin, id string) error {
 	if err := store.CheckID(id); err != nil {
 		return err
@@ -320,7 +321,7 @@ func (s *Store) Fork(ctx context.Context, from event.Origin, id string) error {
 }
 
 // Delete removes a whole session; see event.Store. A content that was put and
-// not named since stays: somebody is about to name it.
+// not named since is kept: somebody is about to name it.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -365,7 +366,7 @@ func (s *Store) used(hash string) bool {
 	return false
 }
 
-// Close makes every later call fail. It does so twice without an error.
+// Close makes every later call fail. A second Close is not an error.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,8 @@ const (
 	maxSeq  = 1<<seqBits - 1
 )
 
-// The statements of an append. The first finds the session, checks that it did
-// not move on, and brings its row up to date, all in one.
+// The statements of an append. The first one finds the session, checks that it
+// has no newer events, and updates its row, all in one.
 const (
 	sqlAdvance = `UPDATE sessions SET last = last + ?3, updated = max(updated, ?4),
   dir = CASE WHEN dir = '' THEN ?5 ELSE dir END,
@@ -82,14 +82,13 @@ func (s *Store) Append(ctx context.Context, session string, after int64, ds ...e
 	return out, nil
 }
 
-// at reports whether a session stands at a seq: the append of nothing, which
-// writes nothing.
+// at checks that a session is at a sequence number: the append of nothing,
+// which writes nothing.
 func (s *Store) at(ctx context.Context, session string, seq int64) error {
 	return s.reader(ctx, func(c *conn) error { return stands(ctx, c, session, seq) })
 }
 
-// stands is nil where a session stands at a seq, also where there is none yet
-// and the seq is 0.
+// stands returns nil if a session is at a sequence number; a missing session is at 0.
 func stands(ctx context.Context, c *conn, session string, seq int64) error {
 	row, err := c.one(ctx, "SELECT state, last FROM sessions WHERE id = ?", session)
 	switch {
@@ -111,8 +110,8 @@ type body struct {
 	packed int64
 }
 
-// advance moves a session's row n events on and returns its num and the time of
-// the new events.
+// advance moves a session's row on by n events and returns its num and the time
+// of the new events.
 func advance(ctx context.Context, c *conn, session string, after, n, now int64, f store.Facts) (num, at int64, err error) {
 	row, err := c.one(ctx, sqlAdvance, session, after, n, now, f.Dir, f.Title, f.Model)
 	if err != nil {

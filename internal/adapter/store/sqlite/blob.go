@@ -76,8 +76,8 @@ func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 	return data, nil
 }
 
-// use notes that a session's events name a blob. One that went since it was
-// put, with a session that was deleted in between, is stored again.
+// use records that a session's events name a blob. If it was removed since it
+// was put, with a session that was deleted in between, it is stored again.
 func (s *Store) use(ctx context.Context, c *conn, session int64, hash string) error {
 	sum, err := hex.DecodeString(hash)
 	if err != nil {
@@ -113,10 +113,10 @@ func (p put) insert(ctx context.Context, c *conn) error {
 	return err
 }
 
-// maxPending bounds the memory in bytes that pending puts may hold.
+// maxPending limits the memory of pending puts, in bytes.
 const maxPending = 4 << 20
 
-// pending keeps the newest puts until an event names them. Between the two a
+// pending keeps the newest puts until an event names them. Before that, a
 // session that used the same content may be deleted, and its blobs with it.
 type pending struct {
 	mu    sync.Mutex

@@ -11,9 +11,9 @@ import (
 	sqlite "modernc.org/sqlite"
 )
 
-// conn is one connection with its prepared statements. It is used by one
-// goroutine at a time. It stands directly on the driver: database/sql adds a
-// pool, a goroutine and locks that an append has no use for.
+// conn is one connection with its prepared statements. One goroutine at a time
+// uses it. It uses the driver directly: an append does not need the pool,
+// goroutine and locks of database/sql.
 type conn struct {
 	c     driver.Conn
 	stmts map[string]driver.Stmt
@@ -42,7 +42,7 @@ func dialDSN(dsn string) (*conn, error) {
 	return &conn{c: c, stmts: map[string]driver.Stmt{}}, nil
 }
 
-// script runs statements that give no rows.
+// script runs statements that return no rows.
 func (c *conn) script(ctx context.Context, sql string) error {
 	_, err := c.c.(driver.ExecerContext).ExecContext(ctx, sql, nil)
 	return err
@@ -82,7 +82,7 @@ func (c *conn) exec(ctx context.Context, sql string, args ...driver.Value) (int6
 }
 
 // query runs a statement and passes its rows to each until it returns false.
-// The values are its own to keep.
+// each may keep the values.
 func (c *conn) query(ctx context.Context, sql string, args []driver.Value, each func(row []driver.Value) (more bool, err error)) error {
 	s, err := c.stmt(sql)
 	if err != nil {
@@ -116,8 +116,8 @@ func (c *conn) query(ctx context.Context, sql string, args []driver.Value, each 
 	return err
 }
 
-// one returns a copy of the first row, nil where there is none. The statement
-// runs to its end.
+// one returns a copy of the first row, nil if there is none. The statement runs
+// to its end.
 func (c *conn) one(ctx context.Context, sql string, args ...driver.Value) ([]driver.Value, error) {
 	var out []driver.Value
 	err := c.query(ctx, sql, args, func(row []driver.Value) (bool, error) {

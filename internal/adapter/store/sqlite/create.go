@@ -31,9 +31,9 @@ func schema(v int) string {
 	return string(b)
 }
 
-// ensureFile makes the file where there is none. It is built in memory, in WAL
-// mode from birth, and put in place whole: two processes that start at once
-// cannot meet a half-made one, nor can a crash leave it.
+// ensureFile creates the file if it does not exist. It is built in memory, in
+// WAL mode from the start, and put in place as a whole: neither a second
+// process nor a crash leaves a partial file.
 func (s *Store) ensureFile(ctx context.Context) error {
 	switch i, err := os.Stat(s.path); {
 	case err == nil && i.Mode().IsRegular() && i.Size() > 0:
@@ -66,7 +66,7 @@ func (s *Store) ensureFile(ctx context.Context) error {
 	defer os.Remove(tmp.Name())
 	_, err = tmp.Write(image)
 	if err == nil {
-		// Also with durability "normal": a file that is there but empty or torn
+		// Even with durability "normal": an existing file that is empty or torn
 		// after a power loss would be a damaged log.
 		err = tmp.Sync()
 	}
@@ -87,9 +87,9 @@ func (s *Store) ensureFile(ctx context.Context) error {
 	return nil
 }
 
-// strayWAL refuses to make a log beside the WAL of one that is not there any
-// more: SQLite would play it into the new file. A WAL is only ever made after
-// its log, so it is looked for first.
+// strayWAL refuses to create a log beside the WAL of a missing one: SQLite
+// would replay it into the new file. A WAL is only created after its log, so it
+// is checked first.
 func (s *Store) strayWAL() error {
 	if _, err := os.Lstat(s.path + "-wal"); err != nil {
 		return nil
@@ -101,9 +101,9 @@ func (s *Store) strayWAL() error {
 		"%s-wal belongs to a log that is not there any more, and holds its last events", s.path)
 }
 
-// place puts a file at its name unless somebody else was first. A file system
-// without hard links cannot do that: there an empty file is made, and migrate
-// fills it under SQLite's locks.
+// place gives a file its name unless somebody else was first. A file system
+// without hard links cannot do that: there it creates an empty file, and
+// migrate fills it under SQLite's locks.
 func place(tmp, path string) error {
 	err := os.Link(tmp, path)
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -119,9 +119,9 @@ func place(tmp, path string) error {
 	return f.Close()
 }
 
-// syncDir makes a new name survive a power loss, and its folder's, which may
-// be new too. Not every system can, and not every folder may be opened: then,
-// as with SQLite's own new files, the system decides when.
+// syncDir makes a new name survive a power loss, and that of its folder, which
+// may be new too. If that is not possible, the system decides when, as with
+// SQLite's own new files.
 func syncDir(dir string) {
 	for range 2 {
 		if d, err := os.Open(dir); err == nil {
@@ -151,7 +151,7 @@ func newImage(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Bytes 18 and 19 of the header say which journal the file wants: 2 is WAL
+	// Bytes 18 and 19 of the header are the journal mode: 2 is WAL
 	// (https://www.sqlite.org/fileformat2.html#file_format_version_numbers).
 	if len(image) < 100 {
 		return nil, errors.New("a new database has no header")
@@ -160,8 +160,7 @@ func newImage(ctx context.Context) ([]byte, error) {
 	return image, nil
 }
 
-// marks reads what the file says it is: its schema, its program, and whether
-// it has no tables.
+// marks reads the file's markers: its schema, its program, and whether it has no tables.
 func (s *Store) marks(ctx context.Context) (at, app int64, blank bool, err error) {
 	err = s.retry(ctx, func() error {
 		row, err := s.w.one(ctx, `SELECT user_version, application_id, NOT EXISTS (SELECT 1 FROM sqlite_schema)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// code is SQLite's primary result code, 0 for errors of others.
+// code returns SQLite's primary result code, 0 for other errors.
 func code(err error) int {
 	if e := (*sqlite.Error)(nil); errors.As(err, &e) {
 		return e.Code() & 0xff
@@ -27,8 +27,8 @@ func isBusy(err error) bool {
 	return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
 }
 
-// explain makes an error one clear sentence with what to do. Errors that
-// callers branch on and the context's pass as they are.
+// explain turns an error into one clear sentence with what to do. Errors that
+// callers branch on, and the context's errors, are returned unchanged.
 func (s *Store) explain(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -9,8 +9,8 @@ const (
 	errReadOnly = syscall.EROFS
 )
 
-// noSpace: SQLite reports a full disk as such for writes, but not where the
-// shared memory beside the WAL cannot grow.
+// noSpace reports whether an error means a full disk. SQLite reports that for
+// writes, but not if the shared memory beside the WAL cannot grow.
 func noSpace(err error) bool {
 	const shmSize, shmMap = 19, 21 // SQLITE_IOERR_SHMSIZE, _SHMMAP
 	c := extended(err) >> 8

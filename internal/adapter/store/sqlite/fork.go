@@ -11,8 +11,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// Fork makes a session that shares another's events; see event.Store. An id
-// that is taken: store.ErrExists. A seq the parent has not: store.ErrRefused.
+// Fork makes a session that shares another's events; see event.Store. It
+// returns store.ErrExists if the id is taken, and store.ErrRefused if the
+// parent does not have the sequence number.
 func (s *Store) Fork(ctx context.Context, from event.Origin, id string) error {
 	if err := store.CheckID(id); err != nil {
 		return err
@@ -46,8 +47,8 @@ func (s *Store) Fork(ctx context.Context, from event.Origin, id string) error {
 	return s.explain("fork a session in", err)
 }
 
-// shared returns the time of the last shared event, and sets what the shared
-// events say of title and model where that is not what all of them say.
+// shared returns the time of the last shared event, and sets title and model
+// from the shared events if they differ from those of all events.
 func (s *Store) shared(ctx context.Context, c *conn, from event.Origin, last int64, facts *store.Facts) (at int64, err error) {
 	spans, err := lineage(ctx, c, from.Session)
 	if err != nil || from.At == 0 {
@@ -107,9 +108,9 @@ func (s *Store) facts(ctx context.Context, c *conn, sp span, kind, order string,
 		})
 }
 
-// Delete removes a whole session; see event.Store. The space it took is
-// overwritten and used again. A content that was put and not named since stays:
-// somebody is about to name it.
+// Delete removes a whole session; see event.Store. Its space is overwritten and
+// reused. A content that was put and not named since is kept: somebody is about
+// to name it.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.writer(ctx, func(ctx context.Context, c *conn) error {
 		row, err := c.one(ctx, "SELECT num FROM sessions WHERE id = ? AND state = 0", id)
@@ -155,7 +156,7 @@ WHERE s.num = ? AND o.state = 0`, []driver.Value{nums[i]},
 	return nums, nil
 }
 
-// drop removes a session, and those that were deleted before and kept for it.
+// drop removes a session, and earlier deleted ones that were kept for it.
 func (s *Store) drop(ctx context.Context, c *conn, num int64) error {
 	for {
 		forked, err := c.one(ctx, "SELECT 1 FROM sessions WHERE parent = ?", num)
@@ -174,8 +175,8 @@ func (s *Store) drop(ctx context.Context, c *conn, num int64) error {
 	}
 }
 
-// purge removes a session that nobody was forked from. It returns the num of a
-// parent that waits to be removed, 0 for none.
+// purge removes a session without forks. It returns the num of a parent that
+// waits to be removed, 0 for none.
 func (s *Store) purge(ctx context.Context, c *conn, num int64) (int64, error) {
 	row, err := c.one(ctx, "SELECT p.num FROM sessions s JOIN sessions p ON p.num = s.parent AND p.state = 1 WHERE s.num = ?", num)
 	if err != nil {
@@ -193,7 +194,7 @@ func (s *Store) purge(ctx context.Context, c *conn, num int64) (int64, error) {
 		return 0, err
 	}
 	for _, sql := range []string{
-		"UPDATE sessions SET state = 2 WHERE num = ?1", // lets the trigger know
+		"UPDATE sessions SET state = 2 WHERE num = ?1", // tells the trigger
 		"DELETE FROM events WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
 		"DELETE FROM uses WHERE session = ?1",
 		"DELETE FROM sessions WHERE num = ?1",
@@ -217,8 +218,8 @@ func (s *Store) purge(ctx context.Context, c *conn, num int64) (int64, error) {
 	return parent, nil
 }
 
-// tidy frees space after a deletion that was committed. Where others use
-// the file just now it cannot, and the next deletion does it.
+// tidy frees space after a committed deletion. If others are using the file it
+// cannot, and the next deletion does it.
 func (s *Store) tidy(ctx context.Context) {
 	if ctx.Err() != nil {
 		return

@@ -19,18 +19,18 @@ var _ event.Holder = (*Store)(nil)
 // errLocked means that another open file has the lock.
 var errLocked = errors.New("locked")
 
-// How long a lock that is held is asked for again. A process that dies in the
-// moment in which it starts another one leaves its open files with that one
-// until the new program runs.
+// How often and how long a held lock is tried again. A process that dies while
+// it starts another one leaves its open files with that one until the new
+// program runs.
 const (
 	askAgain     = 5 * time.Millisecond
 	whileItLives = 100 * time.Millisecond
 	onceItIsDead = 10 * time.Second
 )
 
-// Hold is part of event.Holder. The kernel keeps the lock for the open file: it
-// goes with the process, whatever ends it, and a number that another process
-// has later means nothing. A network file system is refused at Open already.
+// Hold implements event.Holder. The kernel keeps the lock for the open file: it
+// ends with the process, however that ends, and a reused process number has no
+// effect. Open already refuses network file systems.
 func (s *Store) Hold(session string) (release func(), err error) {
 	for waited := time.Duration(0); ; waited += askAgain {
 		release, err = s.hold(session)
@@ -43,10 +43,10 @@ func (s *Store) Hold(session string) (release func(), err error) {
 }
 
 func (s *Store) hold(session string) (release func(), err error) {
-	sum := sha256.Sum256([]byte(session)) // an imported id may be no file name
+	sum := sha256.Sum256([]byte(session)) // an imported id may not be a valid file name
 	dir := s.path + ".held"
 	path := filepath.Join(dir, hex.EncodeToString(sum[:16]))
-	// What it finds can change between two looks, but not for ever.
+	// The state may change between two checks, but not for ever.
 	for range 100 {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, s.explain("lock", err)
@@ -66,13 +66,13 @@ func (s *Store) hold(session string) (release func(), err error) {
 			}
 			return nil, s.explain("lock", err)
 		}
-		// Who held it before may have removed the file since it was opened.
+		// The earlier holder may have removed the file since it was opened.
 		if here, err := os.Stat(path); err == nil {
 			if mine, err := f.Stat(); err == nil && os.SameFile(here, mine) {
 				_ = f.Truncate(0)
-				_, _ = fmt.Fprintf(f, "%d %d\n", os.Getpid(), s.opt.Now().Unix()) // who it is, for people; the lock does not need it
+				_, _ = fmt.Fprintf(f, "%d %d\n", os.Getpid(), s.opt.Now().Unix()) // the holder, for people; the lock does not need it
 				return sync.OnceFunc(func() {
-					_ = os.Remove(path) // while the lock is held: nobody else has the file for its own
+					_ = os.Remove(path) // while the lock is held, so nobody else uses the file
 					_ = f.Close()
 					_ = os.Remove(dir) // the last one; any other is in the way
 				}), nil
@@ -83,8 +83,7 @@ func (s *Store) hold(session string) (release func(), err error) {
 	return nil, s.explain("lock", fmt.Errorf("%s changes at each look; is it a link, or is something removing it?", path))
 }
 
-// holder reads who has a lock. One that has it for a moment only has not said
-// so yet.
+// holder reads who has a lock. A process that has just taken it has not written that yet.
 func holder(f io.ReaderAt, session string) *event.HeldError {
 	e := &event.HeldError{Session: session}
 	var b [64]byte

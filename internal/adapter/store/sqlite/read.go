@@ -17,14 +17,14 @@ const (
 	going  = 2 // being deleted, inside one transaction
 )
 
-// A page is what one look at the file reads: enough to be quick, little enough
-// that a long log is never in memory and a slow reader holds nothing.
+// A page is what one query reads: large enough to be fast, small enough that a
+// long log is never in memory and a slow reader blocks nobody.
 const (
 	pageRows  = 256
 	pageBytes = 1 << 20
 )
 
-// span is a run of events of one stored session: seqs after from up to to.
+// span is a run of events of one stored session: sequence numbers after from up to to.
 type span struct{ num, from, to int64 }
 
 // Read yields events; see event.Log. It yields what was stored when it began.
@@ -105,8 +105,8 @@ type record struct {
 	body             body
 }
 
-// page reads the next events of a span. A hole is damage, or the session was
-// deleted meanwhile.
+// page reads the next events of a span. A gap means damage, or that the session
+// was deleted meanwhile.
 func (s *Store) page(ctx context.Context, session string, sp span) ([]record, error) {
 	var out []record
 	err := s.reader(ctx, func(c *conn) error {
@@ -130,7 +130,7 @@ func (s *Store) page(ctx context.Context, session string, sp span) ([]record, er
 				return len(out) < pageRows && size < pageBytes, nil
 			})
 		if err != nil || len(out) > 0 {
-			return err // what came before a hole is given first
+			return err // the events before a gap are returned first
 		}
 		if _, err := lineage(ctx, c, session); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (s *Store) page(ctx context.Context, session string, sp span) ([]record, er
 		return nil
 	})
 	if err != nil && len(out) > 0 {
-		return out, nil // damage further on: it is met again, and then nothing comes before it
+		return out, nil // damage further on: the next page reports it
 	}
 	return out, err
 }
@@ -189,7 +189,7 @@ func (s *Store) Sessions(ctx context.Context, dir string) ([]event.Row, error) {
 	return out, s.explain("list the sessions of", err)
 }
 
-// Session returns one row; see event.Store. More than one that fits:
+// Session returns one row; see event.Store. If several match it returns
 // store.ErrAmbiguous.
 func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {
 	if store.CheckID(id) != nil {

@@ -1,20 +1,19 @@
-// Package sqlite keeps the log, the blobs and the list of sessions in one
+// Package sqlite stores the log, the blobs and the list of sessions in one
 // SQLite file in WAL mode.
 //
-// Promises: an append is one transaction; with durability "full" it is synced
-// to disk before it returns, with "normal" (the default) it survives the death
-// of the process at any instant, and a power loss may take the last moments
-// but never the middle: what is left is a prefix. The database itself refuses
-// to change or remove single events (triggers, schema/001.sql). Many processes
-// may use one file at once. The cost of an append does not depend on how much
-// is stored. Nothing that is damaged is ever deleted; what can still be read is
-// read.
+// Promises: an append is one transaction. With durability "full" it is synced
+// to disk before it returns. With "normal" (the default) it survives the death
+// of the process at any instant; a power loss may lose the last moments but
+// never the middle: a prefix remains. The database itself refuses to change or
+// remove single events (triggers, schema/001.sql). Many processes may use one
+// file at once. The cost of an append does not depend on how much is stored.
+// Damaged data is never deleted; whatever can still be read is read.
 //
-// Refused: files of a newer pawl, files that are not pawl's, network file
-// systems (WAL needs shared memory between the processes; SQLite says so).
+// Refused: files of a newer version, files that are not pawl's, network file
+// systems (WAL needs shared memory between the processes; SQLite reports it).
 //
-// Blobs are rows of the same file: an event and the contents it names become
-// durable in the order they were stored, without a sync for each.
+// Blobs are rows of the same file: an event and the contents that it names
+// become durable in the order they were stored, without a sync for each.
 package sqlite
 
 import (
@@ -43,14 +42,14 @@ const (
 	checkpointPages = 1000
 	// appID marks the file as pawl's: "pawl" in ASCII.
 	appID = 0x7061776c
-	// busyStep is how long SQLite itself waits for a lock before the context
-	// is looked at again.
+	// busyStep is how long SQLite itself waits for a lock before the context is
+	// checked again.
 	busyStep = 100 * time.Millisecond
 	// idleReaders is how many read connections are kept.
 	idleReaders = 2
 )
 
-// Options of Open. The zero value is right for most.
+// Options are the options of Open. The zero value is right for most uses.
 type Options struct {
 	// Durability is "normal" (also "") or "full": a sync for each append.
 	Durability string
@@ -75,11 +74,11 @@ type Store struct {
 	idle   []*conn
 	closed bool
 
-	settling sync.WaitGroup // work that nobody waits for but Close
+	settling sync.WaitGroup // work that only Close waits for
 }
 
-// Open opens the log at path, and makes it with its folder where there is
-// none: the folder 0700, the file 0600. Errors are *fault.Error and say what
+// Open opens the log at path, and creates it with its folder if it does not
+// exist: the folder 0700, the file 0600. Errors are *fault.Error and name what
 // to do.
 func Open(ctx context.Context, path string, opt Options) (*Store, error) {
 	return open(ctx, path, opt, "")
@@ -140,8 +139,8 @@ func (s *Store) Close() error {
 		c.close()
 	}
 	s.idle = nil
-	// The last connection to go folds the WAL into the file. Where that fails
-	// the WAL stays and the next open reads it: nothing is lost.
+	// The last connection to close merges the WAL into the file. If that fails,
+	// the WAL remains and the next open reads it: nothing is lost.
 	if err := s.w.close(); err != nil {
 		return s.explain("close", err)
 	}
@@ -158,8 +157,8 @@ func (s *Store) dial(ctx context.Context) (*conn, error) {
 	if s.opt.Durability == "full" {
 		sync = "FULL"
 	}
-	// The inner pages of the trees fit into a quarter of a megabyte: what is read beside
-	// them is read once.
+	// The inner pages of the trees fit into a quarter of a megabyte: other
+	// pages are read once.
 	err = c.script(ctx, fmt.Sprintf(
 		"PRAGMA busy_timeout=%d; PRAGMA synchronous=%s; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON; PRAGMA wal_autocheckpoint=%d; PRAGMA cache_size=-256",
 		busyStep.Milliseconds(), sync, checkpointPages))
@@ -170,10 +169,10 @@ func (s *Store) dial(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// writer returns the one writing connection to f, inside a transaction that is
-// committed when f returns nil and gone when it does not. ctx counts until the
-// transaction has begun: what has begun is finished, so that no caller has to
-// wonder whether a commit happened.
+// writer passes the one writing connection to f, inside a transaction that is
+// committed if f returns nil and rolled back otherwise. ctx counts only until
+// the transaction has begun: then it is finished, so that the caller always
+// knows whether a commit happened.
 func (s *Store) writer(ctx context.Context, f func(context.Context, *conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -200,8 +199,8 @@ func (s *Store) writer(ctx context.Context, f func(context.Context, *conn) error
 			return nil
 		}
 	}
-	// Where SQLite has rolled back by itself, as it does on a full disk, this
-	// one fails, and that is fine.
+	// If SQLite has rolled back by itself, as it does on a full disk, this
+	// fails, which is fine.
 	s.w.exec(free, "ROLLBACK")
 	return err
 }
@@ -223,7 +222,7 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// reader returns a read connection to f.
+// reader passes a read connection to f.
 func (s *Store) reader(ctx context.Context, f func(*conn) error) error {
 	c, err := s.takeReader(ctx)
 	if err != nil {
@@ -269,7 +268,7 @@ func (s *Store) takeReader(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// Check looks for damage and lists what it finds, nothing when all is well.
+// Check searches for damage and lists it; it returns nothing if there is none.
 // It reads the whole file.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	var found []string

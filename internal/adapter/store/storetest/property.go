@@ -16,8 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// model is the store as simply as it can be said: every session has all its
-// events to itself.
+// model is the simplest possible store: every session has a copy of all its events.
 type model struct {
 	nodes map[string]*node
 	blobs map[string]bool
@@ -75,8 +74,8 @@ func (m *model) live(id string) *node {
 	return nil
 }
 
-// property runs random commands against a store and the model. One store
-// serves all runs: each has ids of its own, and contents too.
+// property runs random commands against a store and the model. One store is
+// used for all runs: each has its own ids and contents.
 func property(t *testing.T, s event.Store) {
 	ctx := context.Background()
 	run := 0

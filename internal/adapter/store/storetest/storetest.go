@@ -1,5 +1,5 @@
-// Package storetest holds any event.Store to its contract and to what package
-// store adds to it. Every store's tests run it.
+// Package storetest tests that an event.Store fulfils its contract and the
+// additional promises of package store. Every store's tests run it.
 package storetest
 
 import (
