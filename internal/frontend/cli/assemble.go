@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/offline"
@@ -229,6 +230,8 @@ type world struct {
 }
 
 func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w world, err error) {
+	keys := make(chan []string, 1)
+	go func() { keys <- folder.Keys(c.dir) }() // beside what else a start does
 	if o.store, err = a.openStore(ctx, f, c.paths, c.conf); err != nil {
 		return w, err
 	}
@@ -246,7 +249,7 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 		o.closers = append(o.closers, m.Close)
 	}
 	outside, held := a.outside(c, o)
-	w.mask = secrets.New(append(held, a.heldSecrets()...)...)
+	w.mask = secrets.New(slices.Concat(held, a.heldSecrets(), <-keys)...)
 	starter := o.starter(c.by)
 	o.by, o.git = c.by, &workspace.Git{Starter: starter, Confine: c.by.git()}
 	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.git}); err != nil { // the permission gate decides before

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
@@ -159,7 +160,7 @@ func (r *swarmRun) runCheck(ctx context.Context, dir, line string) (tool.Ran, er
 	defer o.close()
 	starter := o.starter(by)
 	sh := shell.New(shell.Options{
-		Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), r.o.ID()), Mask: secrets.New(r.heldSecrets()...).MaskBytes,
+		Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), r.o.ID()), Mask: secrets.New(append(r.heldSecrets(), folder.Keys(dir)...)...).MaskBytes,
 		Timeout: swarmCheckTime, MaxTimeout: swarmCheckTime,
 	})
 	o.closers = append(o.closers, starter.Close, sh.Close)
