@@ -14,12 +14,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // Kind is how an agent works.
@@ -39,7 +39,7 @@ const (
 	maxFiles = 200 // in one folder
 )
 
-var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+var name = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // Builtin are the kinds that pawl brings.
 func Builtin() []Kind {
@@ -141,7 +141,7 @@ func read(file string) (k Kind, notes []string, err error) {
 		k.Name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	}
 	switch {
-	case !name.MatchString(k.Name):
+	case !name().MatchString(k.Name):
 		return k, nil, fmt.Errorf("the name %.80q must be letters, digits, -, _ or a dot", k.Name)
 	case k.Description == "":
 		return k, nil, errors.New("it has no description: a model would not know when to use it")

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // Toolchain is a program that checks of a project need, and the file that shows
@@ -17,7 +19,7 @@ type Toolchain struct {
 type shown struct {
 	program string
 	files   []string
-	has     *regexp.Regexp // what the file must hold, nil for nothing
+	has     func() *regexp.Regexp // what the file must hold, nil for nothing
 }
 
 var toolchains = []shown{
@@ -28,7 +30,7 @@ var toolchains = []shown{
 		"pyproject.toml", "pytest.ini", "tox.ini", "setup.py", "setup.cfg", "conftest.py",
 		"test_*.py", "*_test.py", "tests/test_*.py", "tests/*_test.py", "test/test_*.py", "tests.py",
 	}},
-	{program: "make", files: []string{"GNUmakefile", "makefile", "Makefile"}, has: regexp.MustCompile(`(?m)^(test|check)\s*::?([^=]|$)`)},
+	{program: "make", files: []string{"GNUmakefile", "makefile", "Makefile"}, has: lazyregexp.New(`(?m)^(test|check)\s*::?([^=]|$)`)},
 }
 
 // Toolchains lists what the checks of the project in a folder need.
@@ -49,7 +51,7 @@ func (k shown) by(dir string) string {
 		if err != nil || len(matches) == 0 {
 			continue
 		}
-		if k.has != nil && !holds(matches[0], k.has) {
+		if k.has != nil && !holds(matches[0], k.has()) {
 			continue
 		}
 		if rel, err := filepath.Rel(dir, matches[0]); err == nil {

@@ -8,12 +8,12 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -88,11 +88,11 @@ func (c Command) MarshalJSON() ([]byte, error) {
 }
 
 // validName matches the names that a server may have.
-var validName = regexp.MustCompile(`^[A-Za-z0-9](?:_?[A-Za-z0-9-])*$`)
+var validName = lazyregexp.New(`^[A-Za-z0-9](?:_?[A-Za-z0-9-])*$`)
 
 // CheckName returns why a name is not valid for a server.
 func CheckName(name string) error {
-	if len(name) > 40 || !validName.MatchString(name) {
+	if len(name) > 40 || !validName().MatchString(name) {
 		return fmt.Errorf("%q can not be a server's name: letters, digits, - and single _, at most 40", name)
 	}
 	return nil
@@ -132,8 +132,8 @@ func parse(file, name string, raw json.RawMessage, project bool, env func(string
 	s.start = start(e)
 	var missing []string
 	ex := func(v string) string {
-		for _, m := range variable.FindAllStringSubmatch(v, -1) {
-			if secretName.MatchString(m[1]) {
+		for _, m := range variable().FindAllStringSubmatch(v, -1) {
+			if secretName().MatchString(m[1]) {
 				s.secrets = append(s.secrets, env(m[1]))
 			}
 		}
@@ -188,11 +188,11 @@ func transport(e Entry) string {
 }
 
 // variable is ${NAME} or ${NAME:-default}.
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
+var variable = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 
 func expand(s string, env func(string) string, missing *[]string) string {
-	return variable.ReplaceAllStringFunc(s, func(ref string) string {
-		m := variable.FindStringSubmatch(ref)
+	return variable().ReplaceAllStringFunc(s, func(ref string) string {
+		m := variable().FindStringSubmatch(ref)
 		if v := env(m[1]); v != "" {
 			return v
 		}
@@ -280,14 +280,14 @@ func (s Server) Runs() string {
 }
 
 // secretName matches the names of variables with secrets.
-var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|auth|cred|cookie|session|_pat$|dsn|private`)
+var secretName = lazyregexp.New(`(?i)key|token|secret|passw|auth|cred|cookie|session|_pat$|dsn|private`)
 
 // Secrets returns the values that must never be shown: those of headers, of an
 // address's query, and of variables whose names suggest secrets.
 func (s Server) Secrets() []string {
 	out := slices.Clone(s.secrets)
 	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
-		if secretName.MatchString(k) {
+		if secretName().MatchString(k) {
 			out = append(out, s.Env[k])
 		}
 	}

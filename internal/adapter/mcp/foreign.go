@@ -2,13 +2,13 @@ package mcp
 
 import (
 	"encoding/json"
-	"regexp"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // elsewhereVariable is how opencode writes ${NAME}.
-var elsewhereVariable = regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+var elsewhereVariable = lazyregexp.New(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // Foreign reads the servers in another agent's settings, by name: mcpServers of
 // Claude Code and Gemini CLI, servers of VS Code, mcp of opencode.
@@ -29,7 +29,7 @@ func Foreign(raw []byte) (map[string]Entry, error) {
 				Environment map[string]string `json:"environment"`
 				Enabled     *bool             `json:"enabled"`
 			}
-			if json.Unmarshal(elsewhereVariable.ReplaceAll(one, []byte("$${$1}")), &e) != nil {
+			if json.Unmarshal(elsewhereVariable().ReplaceAll(one, []byte("$${$1}")), &e) != nil {
 				continue // not one: opencode has settings there, too
 			}
 			if len(e.Command) == 0 && e.URL == "" && e.HTTPURL == "" {

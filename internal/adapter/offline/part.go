@@ -2,10 +2,10 @@ package offline
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
@@ -16,7 +16,7 @@ import (
 type part struct{ dir, pattern string }
 
 // patternForm is what is taken for a package pattern, or a folder.
-var patternForm = regexp.MustCompile(`^[A-Za-z0-9_.\-/]+$`)
+var patternForm = lazyregexp.New(`^[A-Za-z0-9_.\-/]+$`)
 
 // partsOf returns what a prompt limits the work to, nil where it is the whole
 // project: what the acceptance checks of a worker's task test, else the packages
@@ -38,7 +38,7 @@ func partsOf(prompt string, task swarm.Told) []part {
 		if strings.HasSuffix(p, "/..") {
 			p += "." // which was taken for the end of the sentence
 		}
-		if strings.HasPrefix(p, "./") && p != "./..." && patternForm.MatchString(p) && !outward(p) && path.Ext(strings.TrimSuffix(p, "/...")) == "" {
+		if strings.HasPrefix(p, "./") && p != "./..." && patternForm().MatchString(p) && !outward(p) && path.Ext(strings.TrimSuffix(p, "/...")) == "" {
 			parts = append(parts, part{pattern: p})
 		}
 	}
@@ -86,7 +86,7 @@ func tested(line string) (parts []part, known bool) {
 		patterns = []string{"."}
 	}
 	for _, p := range append(patterns, dir) {
-		if p != "" && (!patternForm.MatchString(p) || outward(p)) {
+		if p != "" && (!patternForm().MatchString(p) || outward(p)) {
 			return nil, false
 		}
 	}

@@ -3,18 +3,18 @@
 package sandbox
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
 func self(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-var descriptorPath = regexp.MustCompile(`^/(?:dev/fd|proc/(self|thread-self|\d+)/fd)/(\d{1,9})$`)
+var descriptorPath = lazyregexp.New(`^/(?:dev/fd|proc/(self|thread-self|\d+)/fd)/(\d{1,9})$`)
 
 // ownDescriptor is the descriptor of the caller that a path names.
 func (c caller) ownDescriptor(file string) (int32, bool) {
@@ -29,7 +29,7 @@ func (c caller) ownDescriptor(file string) (int32, bool) {
 	if !strings.HasPrefix(file, "/dev/fd/") && !strings.HasPrefix(file, "/proc/") {
 		return 0, false
 	}
-	m := descriptorPath.FindStringSubmatch(file)
+	m := descriptorPath().FindStringSubmatch(file)
 	if m == nil {
 		return 0, false
 	}

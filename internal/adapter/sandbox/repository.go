@@ -3,9 +3,9 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -35,7 +35,7 @@ func repository(root, home string) (git, common []string, top string) {
 }
 
 // worktreeOf is where a submodule's configuration says that its files are.
-var worktreeOf = regexp.MustCompile(`(?m)^[ \t]*worktree[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$`)
+var worktreeOf = lazyregexp.New(`(?m)^[ \t]*worktree[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$`)
 
 func pointed(root, dot string) (git, common []string) {
 	dir, ok := strings.CutPrefix(line(dot), "gitdir: ")
@@ -58,7 +58,7 @@ func pointed(root, dot string) (git, common []string) {
 		return []string{dir}, []string{shared}
 	}
 	config, _ := os.ReadFile(filepath.Join(dir, "config")) // none: nothing points back
-	if m := worktreeOf.FindSubmatch(config); m != nil && real(against(dir, string(m[1]))) == real(root) {
+	if m := worktreeOf().FindSubmatch(config); m != nil && real(against(dir, string(m[1]))) == real(root) {
 		return []string{dir}, nil
 	}
 	return nil, nil

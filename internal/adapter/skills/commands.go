@@ -2,9 +2,10 @@ package skills
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // Command is a stored prompt that a person sends by its name.
@@ -47,8 +48,8 @@ func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
 }
 
 var (
-	placeholder = regexp.MustCompile(`\$ARGUMENTS(\[\d\])?|\$[1-9]\d*`)
-	shellLine   = regexp.MustCompile("!`([^`\n]+)`")
+	placeholder = lazyregexp.New(`\$ARGUMENTS(\[\d\])?|\$[1-9]\d*`)
+	shellLine   = lazyregexp.New("!`([^`\n]+)`")
 )
 
 // Prompt returns the prompt of a command. The person's arguments replace
@@ -57,7 +58,7 @@ var (
 // nothing is run here.
 func (c Command) Prompt(args string) string {
 	var runs []string
-	text := shellLine.ReplaceAllStringFunc(c.Text, func(s string) string {
+	text := shellLine().ReplaceAllStringFunc(c.Text, func(s string) string {
 		cmd := s[2 : len(s)-1]
 		runs = append(runs, cmd)
 		return "(the output of `" + cmd + "`)"
@@ -83,9 +84,9 @@ func (c Command) Prompt(args string) string {
 		}
 		return words[n-1]
 	}
-	text = placeholder.ReplaceAllStringFunc(text, fill)
+	text = placeholder().ReplaceAllStringFunc(text, fill)
 	for i := range runs {
-		runs[i] = placeholder.ReplaceAllStringFunc(runs[i], fill)
+		runs[i] = placeholder().ReplaceAllStringFunc(runs[i], fill)
 	}
 	if !given && args != "" {
 		text += "\n\nARGUMENTS: " + args

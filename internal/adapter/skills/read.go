@@ -16,10 +16,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // Folder is where to look: Path below Root; no link may lead out of Root.
@@ -32,7 +32,7 @@ const (
 	maxDeep  = 3
 )
 
-var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+var name = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // file is one that was read.
 type file struct {
@@ -80,7 +80,7 @@ func (f Folder) each(want func(p string) (base string, ok bool), do func(file)) 
 			return nil
 		}
 		fields, body, err := frontmatter.Parse(text)
-		if err == nil && !name.MatchString(base) {
+		if err == nil && !name().MatchString(base) {
 			err = fmt.Errorf("the name %.80q must be letters, digits, -, _ or a dot", base)
 		}
 		if err != nil {

@@ -38,7 +38,7 @@ func Load(folders ...Folder) (out []Skill, warnings []string) {
 		}
 		warnings = append(warnings, f.each(want, func(s file) {
 			k := Skill{Name: s.base, Description: line(s.fields.Text("description"), maxDescription), Text: s.text, File: s.path}
-			if n := s.fields.Text("name"); name.MatchString(n) {
+			if n := s.fields.Text("name"); name().MatchString(n) {
 				k.Name = n
 			}
 			if names, set := s.fields.List("allowed-tools"); set {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -29,7 +29,7 @@ type overlayFile struct {
 
 // goCommand is the part of a command line after which -overlay is inserted: -C
 // must be the first flag.
-var goCommand = regexp.MustCompile(`^(?:cd [A-Za-z0-9_./-]+ && )?go (?:test|vet|build)(?: -C (?:[A-Za-z0-9_./-]+|'[^']*'))?(?: |$)`)
+var goCommand = lazyregexp.New(`^(?:cd [A-Za-z0-9_./-]+ && )?go (?:test|vet|build)(?: -C (?:[A-Za-z0-9_./-]+|'[^']*'))?(?: |$)`)
 
 // GoOverlay runs a go command on the workspace as if it had other files. They
 // are in a temporary folder while the command runs, the only access of a tool
@@ -55,7 +55,7 @@ func overlayFootprint(env tool.Env, in overlayArgs) (tool.Footprint, error) {
 }
 
 func checkOverlay(in overlayArgs) error {
-	if !goCommand.MatchString(in.Command) {
+	if !goCommand().MatchString(in.Command) {
 		return failf("the command is no go test, go vet or go build: %s", in.Command)
 	}
 	return checkCommand(bashArgs{Command: in.Command, Timeout: in.Timeout})
@@ -77,7 +77,7 @@ func runOverlay(ctx context.Context, env tool.Env, in overlayArgs) (_ tool.Resul
 	if err != nil {
 		return failed(err)
 	}
-	head := goCommand.FindString(in.Command)
+	head := goCommand().FindString(in.Command)
 	c := tool.Run{Command: strings.TrimSuffix(head, " ") + " -overlay=" + shellsyntax.Quote(list) + " " + in.Command[len(head):], Out: env.Out, Reads: []string{dir}}
 	if in.Timeout > 0 {
 		c.Timeout = min(time.Duration(in.Timeout)*time.Second, bashTimeout)

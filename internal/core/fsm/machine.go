@@ -17,6 +17,9 @@ type Listener func(from, to State, meta Meta)
 // Pair is one transition.
 type Pair struct{ From, To State }
 
+// step is a Pair by the places of its states in the table.
+type step struct{ from, to uint16 }
+
 // Machine is in one state of its table at a time. It is safe for concurrent use.
 //
 // Listeners are called for every transition, in the order of the transitions; for
@@ -29,7 +32,7 @@ type Machine struct {
 
 	mu        sync.Mutex
 	state     State
-	history   []Pair // at most 2*maxHistory, the newest last
+	history   []step // at most 2*maxHistory, the newest last
 	listeners []*listener
 	untold    []change
 	telling   bool
@@ -79,7 +82,12 @@ func (m *Machine) move(sources []State, to State, meta Meta) error {
 		defer m.mu.Unlock()
 		return &InvalidTransitionError{Machine: m.table.Name, From: m.state, To: to}
 	}
-	if err := m.table.Check(m.state, to); err != nil {
+	err := m.table.Check(m.state, to)
+	was, is := slices.Index(m.table.States, m.state), slices.Index(m.table.States, to)
+	if err == nil && is < 0 { // a table that leads to a state that it does not have
+		err = &InvalidTransitionError{Machine: m.table.Name, From: m.state, To: to}
+	}
+	if err != nil {
 		m.mu.Unlock()
 		return err
 	}
@@ -88,7 +96,7 @@ func (m *Machine) move(sources []State, to State, meta Meta) error {
 	if len(m.history) >= 2*maxHistory {
 		m.history = append(m.history[:0], m.history[len(m.history)-maxHistory+1:]...)
 	}
-	m.history = append(m.history, c.Pair)
+	m.history = append(m.history, step{uint16(was), uint16(is)})
 	if len(m.listeners) == 0 {
 		m.mu.Unlock()
 		return nil
@@ -163,7 +171,12 @@ func (m *Machine) Listen(hear Listener, panicked func(any)) (stop func()) {
 func (m *Machine) History() []Pair {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.history[max(0, len(m.history)-maxHistory):])
+	last := m.history[max(0, len(m.history)-maxHistory):]
+	out := make([]Pair, len(last))
+	for i, s := range last {
+		out[i] = Pair{From: m.table.States[s.from], To: m.table.States[s.to]}
+	}
+	return out
 }
 
 // Restart resets the machine to its first state with an empty history. It is not

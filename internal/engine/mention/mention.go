@@ -11,11 +11,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -124,10 +124,10 @@ func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Res
 }
 
 // The end of a mention with lines: a.go:10, a.go:10-20, a.go#L10-L20.
-var lineRange = regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`)
+var lineRange = lazyregexp.New(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`)
 
 func lines(m string) (name string, from, to int) {
-	f := lineRange.FindStringSubmatch(m)
+	f := lineRange().FindStringSubmatch(m)
 	if f == nil {
 		return m, 0, 0
 	}

@@ -139,8 +139,8 @@ type Judgement struct {
 	// Progress is how runs that go in circles are found: progress.Default().
 	Progress progress.Config
 	// Window holds the numbers of the context window. Counter, if set, gives
-	// the counter that is better than the estimate; it is asked for once the
-	// first request has gone out, and may take its time.
+	// the counter that is better than the estimate; it is asked for once counts
+	// matter, and may take its time.
 	Window  window.Config
 	Counter func() (window.Counter, error)
 	// AutoCorrect makes also corrections that can change what a call means.

@@ -130,15 +130,15 @@ func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, err
 // bySummary is Charged.By of a summary.
 const bySummary = "compaction"
 
-// recordAndCount is record for the loop. Once the first request has gone out,
-// the better counter is fetched, and counts the conversation beside whatever
-// goes on.
+// recordAndCount is record for the loop. Once the conversation is so long that
+// counts matter, the better counter is fetched when a request has gone out, and
+// counts it beside whatever goes on.
 func (s *Session) recordAndCount(ctx context.Context, ds ...event.Draft) error {
 	if err := s.record(ctx, ds...); err != nil {
 		return err
 	}
 	for _, d := range ds {
-		if _, sent := d.Body.(event.Requested); sent && s.cfg.Counter != nil {
+		if _, sent := d.Body.(event.Requested); sent && s.cfg.Counter != nil && eventlog.Look(s.log, s.conv.CountsMatter) {
 			s.counting.Do(func() { s.ops.turns.Go(s.window.recount) })
 		}
 	}

@@ -3,11 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
@@ -16,7 +16,7 @@ import (
 const mostCompleted = 50
 
 // aSession is how usage lines say that a session is named.
-var aSession = regexp.MustCompile(`\b(SESSION|ID)\b`)
+var aSession = lazyregexp.New(`\b(SESSION|ID)\b`)
 
 // complete has the Tab key know what stands behind flags: modes, models, sessions.
 // Nothing is asked over the network for it.
@@ -44,7 +44,7 @@ func (a *App) complete(root *cobra.Command) {
 				})
 			}
 		}
-		if aSession.MatchString(c.Use) {
+		if aSession().MatchString(c.Use) {
 			c.ValidArgsFunction = func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 				return a.knownSessions(c.Context()), cobra.ShellCompDirectiveNoFileComp
 			}

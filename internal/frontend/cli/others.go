@@ -2,9 +2,10 @@ package cli
 
 import (
 	"os"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // This file knows the words of other agents: what of them pawl takes, and what
@@ -135,9 +136,9 @@ var severalValues = map[string]func(string) bool{
 	"--allowedTools": isRule, "--allowed-tools": isRule, "--disallowedTools": isRule, "--disallowed-tools": isRule, "--add-dir": isFolder,
 }
 
-var aRule = regexp.MustCompile(`^(mcp__\w+|(Bash|BashOutput|KillShell|Edit|MultiEdit|Read|Write|Glob|Grep|LS|Task|TodoWrite|WebFetch|WebSearch|NotebookEdit|NotebookRead|Skill)(\(.*\))?)$`)
+var aRule = lazyregexp.New(`^(mcp__\w+|(Bash|BashOutput|KillShell|Edit|MultiEdit|Read|Write|Glob|Grep|LS|Task|TodoWrite|WebFetch|WebSearch|NotebookEdit|NotebookRead|Skill)(\(.*\))?)$`)
 
-func isRule(s string) bool { return aRule.MatchString(s) }
+func isRule(s string) bool { return aRule().MatchString(s) }
 
 func isFolder(s string) bool {
 	st, err := os.Stat(s)
@@ -171,11 +172,11 @@ func oneByOne(args []string) []string {
 }
 
 // anOverride is how Codex is given a setting, as -c KEY=VALUE.
-var anOverride = regexp.MustCompile(`^[a-z_]+(\.[\w-]+)*=\S`)
+var anOverride = lazyregexp.New(`^[a-z_]+(\.[\w-]+)*=\S`)
 
 // notAnOverride refuses a setting where -c means to continue.
 func (f *flags) notAnOverride(args []string) error {
-	if f.continueLast && len(args) > 0 && anOverride.MatchString(args[0]) {
+	if f.continueLast && len(args) > 0 && anOverride().MatchString(args[0]) {
 		key, value, _ := strings.Cut(args[0], "=")
 		return usageError("-c continues the newest session here, and %s is no prompt; a setting is kept with: pawl config set %s %s", args[0], key, value)
 	}

@@ -5,10 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"regexp"
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // This file says which session a command line means.
@@ -74,7 +74,7 @@ func (a *App) newSession(ctx context.Context, st event.Store, f *flags) (string,
 	if f.sessionID == "" {
 		return newID(), nil
 	}
-	if !sessionName.MatchString(f.sessionID) {
+	if !sessionName().MatchString(f.sessionID) {
 		return "", usageError("--session-id %q: give 8 to 64 letters, digits and hyphens, such as a UUID", f.sessionID)
 	}
 	switch row, err := st.Session(ctx, f.sessionID); {
@@ -86,7 +86,7 @@ func (a *App) newSession(ctx context.Context, st event.Store, f *flags) (string,
 	return f.sessionID, nil
 }
 
-var sessionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{7,63}$`)
+var sessionName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]{7,63}$`)
 
 // newID is 10 random bytes: enough that a short prefix is unique for a person.
 func newID() string {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/frontend/transcript"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -109,4 +109,4 @@ func openRegular(path string) (io.ReadCloser, error) {
 }
 
 // plainID is how the ids look that pawl gives; no other is part of a path.
-var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
+var plainID = lazyregexp.New(`^[0-9A-Za-z_-]+$`)

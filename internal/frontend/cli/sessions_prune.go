@@ -130,7 +130,7 @@ func (a *App) remove(ctx context.Context, st event.Store, paths settings.Paths, 
 	if err := st.Delete(ctx, r.ID); err != nil {
 		return err
 	}
-	if !plainID.MatchString(r.ID) {
+	if !plainID().MatchString(r.ID) {
 		return nil // no folder is named so
 	}
 	return os.RemoveAll(filepath.Join(paths.Spill(), r.ID))

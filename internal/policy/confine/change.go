@@ -2,9 +2,10 @@ package confine
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // Act is an operation on a name.
@@ -49,7 +50,7 @@ var (
 		"shallow", "gc.pid", "gc.log", "info/refs", "info/rev-cache",
 	}
 	gitShared    = [...]string{"packed-refs", "packed-refs.new", "shallow", "gc.pid", "gc.log", "info/refs"}
-	gitTemporary = regexp.MustCompile(`^(index\.stash\.\d+(\.lock)?|info/refs_\w+)$`)
+	gitTemporary = lazyregexp.New(`^(index\.stash\.\d+(\.lock)?|info/refs_\w+)$`)
 )
 
 // Change judges a change of a file. The path is real except for its last name,
@@ -138,7 +139,7 @@ func gitGuarded(parts []string, act Act) bool {
 	if name == "HEAD" {
 		return act != Create // git replaces it by HEAD.lock
 	}
-	return !slices.Contains(gitFiles[:], strings.TrimSuffix(name, ".lock")) && !gitTemporary.MatchString(name)
+	return !slices.Contains(gitFiles[:], strings.TrimSuffix(name, ".lock")) && !gitTemporary().MatchString(name)
 }
 
 func foreign(name string) bool { return slices.Contains(installed[:], name) }

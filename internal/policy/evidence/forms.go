@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
@@ -121,11 +122,6 @@ func summary(name string, lines ...string) form {
 	}}
 }
 
-// atUse compiles a pattern at its first use.
-func atUse(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 // maxSummary is the longest summary line in bytes.
 const maxSummary = 400
 
@@ -235,7 +231,7 @@ func goNames(lines []string) counts {
 	return c
 }
 
-var pytestSummary = atUse(`^(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s(?: \([\d:]+\))?$`)
+var pytestSummary = lazyregexp.New(`^(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s(?: \([\d:]+\))?$`)
 
 // pytestLines reads the last line of each run.
 func pytestLines(lines []string) (c counts) {
@@ -264,7 +260,7 @@ func pytestLines(lines []string) (c counts) {
 	return c
 }
 
-var unittestRan = atUse(`^Ran (\d+) tests? in [\d.]+s$`)
+var unittestRan = lazyregexp.New(`^Ran (\d+) tests? in [\d.]+s$`)
 
 // unittestLines reads the end of unittest's output: how many tests ran, and the
 // result after it.
@@ -295,9 +291,9 @@ func unittestLines(lines []string) (c counts) {
 }
 
 var (
-	tapLine  = atUse(`^( *)(not )?ok(?: \d+)?(?: -)?(?: (.*))?$`)
-	specLine = atUse(`^( *)([✔✖▶﹣]) (.*?)(?: \([\d.]+ms\))?(?: # \w+.*)?$`)
-	nodeFile = atUse(`^\S*[/\\]\S*\.[cm]?[jt]sx?$`)
+	tapLine  = lazyregexp.New(`^( *)(not )?ok(?: \d+)?(?: -)?(?: (.*))?$`)
+	specLine = lazyregexp.New(`^( *)([✔✖▶﹣]) (.*?)(?: \([\d.]+ms\))?(?: # \w+.*)?$`)
+	nodeFile = lazyregexp.New(`^\S*[/\\]\S*\.[cm]?[jt]sx?$`)
 )
 
 // tapLines reads the Test Anything Protocol. A test with subtests is not

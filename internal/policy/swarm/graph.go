@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // Graph is a piece of work cut into tasks, as a person or a model writes it.
@@ -30,7 +30,7 @@ const (
 )
 
 // Names become branches, folders and keys of stores.
-var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+var name = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // ErrGraph is matched by every Fault.
 var ErrGraph = errors.New("the task graph cannot be run")
@@ -74,7 +74,7 @@ func (g Graph) Check() []Fault {
 		}
 		lower := strings.ToLower(t.ID)
 		switch j, twice := folded[lower]; {
-		case !name.MatchString(t.ID):
+		case !name().MatchString(t.ID):
 			fault("id", "the id must be 1 to 64 letters, digits, - or _, and begin with a letter or digit")
 		case twice && g.Tasks[j].ID == t.ID:
 			fault("id", "task %d has the same id", j+1)

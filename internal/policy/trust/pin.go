@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // This file handles the pins of MCP servers (SPEC 16.13). The model reads a
@@ -64,8 +64,8 @@ const (
 
 // Names form mcp__server__tool, so different pairs must never form the same name.
 var (
-	serverName = regexp.MustCompile(`^[A-Za-z0-9](?:_?[A-Za-z0-9-])*$`)
-	itemName   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+	serverName = lazyregexp.New(`^[A-Za-z0-9](?:_?[A-Za-z0-9-])*$`)
+	itemName   = lazyregexp.New(`^[A-Za-z0-9_.-]{1,64}$`)
 )
 
 // PinOf returns the pin of a server's present state. An item that cannot be
@@ -73,7 +73,7 @@ var (
 // reasons.
 func PinOf(s Server) (p Pin, bad map[string]string, err error) {
 	switch {
-	case len(s.Name) > 64 || !serverName.MatchString(s.Name):
+	case len(s.Name) > 64 || !serverName().MatchString(s.Name):
 		return Pin{}, nil, fmt.Errorf("%q can not be a server's name: letters, digits, - and single _, at most 64", s.Name)
 	case len(s.Items) > maxItems:
 		return Pin{}, nil, fmt.Errorf("%s offers %d things, more than %d", s.Name, len(s.Items), maxItems)
@@ -101,7 +101,7 @@ func PinOf(s Server) (p Pin, bad map[string]string, err error) {
 
 func pin(i Item) (p Pinned, why string) {
 	switch {
-	case i.Kind == "tool" && !itemName.MatchString(i.Name):
+	case i.Kind == "tool" && !itemName().MatchString(i.Name):
 		return p, "it can not be a tool's name: letters, digits, _, . and -, at most 64"
 	case len(i.Said) > maxSaid:
 		return p, fmt.Sprintf("it says %d bytes of itself, more than %d", len(i.Said), maxSaid)

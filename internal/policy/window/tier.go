@@ -52,6 +52,15 @@ func (c *Conversation) Percent() float64 {
 	return 100 * float64(c.Tokens()) / float64(limit)
 }
 
+// CountsMatter reports whether it is time for a counter that is better than
+// Estimate: from half of the share on of which anything is decided. Below, no
+// decision would be another even if Estimate were off by half, and what a
+// vocabulary takes of memory is better left free.
+func (c *Conversation) CountsMatter() bool {
+	d := c.conf.filled()
+	return d.Status == "always" || 2*c.Percent() >= min(d.Moderate, d.CompactAt, d.DedupAt)
+}
+
 // Tier returns the tier for Percent.
 func (c *Conversation) Tier() Tier { return c.conf.Tier(c.Percent()) }
 

@@ -24,11 +24,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // maxFile is the size limit of a file in a result.
@@ -181,7 +181,7 @@ func (s *Store) commitTree(ctx context.Context, tree, message string, parents ..
 }
 
 // named matches valid names of trees, which are names of folders.
-var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+var named = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 
 // Path returns the folder of a tree.
 func (s *Store) Path(name string) string { return filepath.Join(filepath.Dir(s.dir), "trees", name) }
@@ -191,7 +191,7 @@ func (s *Store) gitDir(name string) string { return filepath.Join(s.dir, "worktr
 // Checkout makes a tree with the files of a commit, and returns its folder. An
 // existing tree of that name is removed first: its worker died.
 func (s *Store) Checkout(ctx context.Context, name, commit string) (string, error) {
-	if !named.MatchString(name) {
+	if !named().MatchString(name) {
 		return "", fmt.Errorf("a tree cannot be named %q", name)
 	}
 	if err := s.Remove(ctx, name); err != nil {
