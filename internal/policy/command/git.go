@@ -16,6 +16,21 @@ type Git struct {
 	Foreign bool               // -c, --git-dir, --exec-path and their like
 }
 
+// GitPaths reports whether the arguments of a program are paths that git puts
+// back, moves or removes, and whether it takes away all below them.
+func GitPaths(program string, args []shellsyntax.Word) (paths, deep bool) {
+	if program != "git" {
+		return false, false
+	}
+	switch ParseGit(args).Sub {
+	case "checkout", "restore", "clean":
+		return true, false
+	case "rm", "mv":
+		return true, true
+	}
+	return false, false
+}
+
 // ParseGit takes git's arguments apart.
 func ParseGit(args []shellsyntax.Word) Git {
 	var g Git

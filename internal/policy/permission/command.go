@@ -207,7 +207,7 @@ func proposal(c shellsyntax.Command) string {
 		return !command.SafeVariable(name)
 	})
 	name, _ := c.Program()
-	exact = exact || command.ExactOnly(name) || slices.Contains(c.Wrappers, "find")
+	exact = exact || command.ExactOnly(name)
 	if inner, _ := c.Program(); len(c.Wrappers) == 1 && slices.ContainsFunc(c.Words, command.Fed) {
 		// xargs or find may insert any name there.
 		if i := slices.IndexFunc(c.Words, command.Fed); !command.ExactOnly(inner) && i == len(c.Words)-1 {

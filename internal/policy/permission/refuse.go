@@ -235,17 +235,16 @@ func (p *Policy) refuseKeys(c shellsyntax.Command) string {
 			return why
 		}
 	}
-	if name == "echo" || name == "printf" && len(c.Redirects) == 0 {
+	if command.OnlyPrints(name, c) {
 		return ""
 	}
 	for i := 1; i < len(c.Words); i++ {
 		w := c.Words[i]
-		if (name == "ssh" || name == "scp" || name == "sftp") && (c.Words[i-1].Text == "-i" || strings.HasPrefix(w.Text, "-i")) {
+		if command.TakesKey(name) && (c.Words[i-1].Text == "-i" || strings.HasPrefix(w.Text, "-i")) {
 			continue // the key is used, not shown
 		}
 		if why := check(w); why != "" {
-			// ls only shows that it exists.
-			if name == "ls" || name == "test" || name == "[" || name == "stat" {
+			if command.OnlyTells(name) {
 				continue
 			}
 			return why

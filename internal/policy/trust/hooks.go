@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
@@ -57,28 +58,14 @@ func hookParts(s Source, raw json.RawMessage, kind Kind) []Part {
 	return out
 }
 
-// builders are programs that run commands from a file of the folder.
-var builders = map[string][]string{
-	"make": {"Makefile", "makefile", "GNUmakefile"}, "just": {"justfile", "Justfile"},
-	"npm": {"package.json"}, "npx": {"package.json"}, "pnpm": {"package.json"}, "yarn": {"package.json"}, "bun": {"package.json"},
-}
-
-// interpreters run a file that is an argument, or a command line.
-var interpreters = map[string]bool{
-	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true, ".": true, "source": true, "eval": true,
-	"python": true, "python3": true, "node": true, "deno": true, "ruby": true, "perl": true, "php": true, "lua": true, "pwsh": true, "awk": true, "osascript": true,
-	"tsx": true, "ts-node": true, "uv": true, "uvx": true, "pipx": true, "poetry": true, "go": true, "cargo": true, "java": true, "Rscript": true,
-	"exec": true, "command": true, "env": true, "nohup": true, "nice": true, "time": true, "timeout": true, "xargs": true, "sudo": true, "if": true, "then": true, "else": true, "while": true, "do": true, "!": true, "{": true,
-}
-
 // Named returns the files of a folder that a command line may run, relative to
 // the folder, whether they exist or not. surely are those in the place of a
 // command and the arguments of an interpreter; maybe are all other files that
 // it names, which are often files that it writes.
-func Named(command string) (surely, maybe []string) {
+func Named(line string) (surely, maybe []string) {
 	for _, v := range []string{"CLAUDE_PROJECT_DIR", "PAWL_PROJECT_DIR"} {
 		for _, form := range []string{`"${` + v + `}"/`, `"$` + v + `"/`, "${" + v + "}/", "$" + v + "/"} {
-			command = strings.ReplaceAll(command, form, "./")
+			line = strings.ReplaceAll(line, form, "./")
 		}
 	}
 	add := func(to *[]string, name string) {
@@ -86,7 +73,7 @@ func Named(command string) (surely, maybe []string) {
 			*to = append(*to, name)
 		}
 	}
-	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(";|&\n()`", r) }) {
+	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";|&\n()`", r) }) {
 		first, runs, written := true, false, false
 		for _, w := range strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(" \t\"'", r) }) {
 			name, assigns, _ := strings.Cut(w, "=")
@@ -103,10 +90,10 @@ func Named(command string) (surely, maybe []string) {
 				continue
 			case first || runs:
 				add(&surely, w)
-				for _, b := range builders[w] {
+				for _, b := range command.BuildFiles(w) {
 					add(&surely, b)
 				}
-				runs = runs || interpreters[path.Base(w)]
+				runs = runs || command.RunsArguments(path.Base(w))
 			default:
 				add(&maybe, name)
 				add(&maybe, assigns)

@@ -133,13 +133,12 @@ func (p Place) arguments(n *Named, c shellsyntax.Command) {
 	}
 	program, _ := c.Program()
 	args := c.Words[1:]
-	g := command.ParseGit(args)
-	git := program == "git" && (g.Sub == "checkout" || g.Sub == "restore" || g.Sub == "rm" || g.Sub == "clean" || g.Sub == "mv")
+	put, deep := command.GitPaths(program, args)
 	for _, x := range args {
 		if strings.HasPrefix(x.Text, "-") {
 			continue
 		}
-		p.name(n, c, x, git && (g.Sub == "rm" || g.Sub == "mv"), git)
+		p.name(n, c, x, deep, put)
 	}
 }
 
