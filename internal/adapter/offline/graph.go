@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-var notInID = regexp.MustCompile(`[^A-Za-z0-9]+`)
+var notInID = lazyregexp.New(`[^A-Za-z0-9]+`)
 
 // planGraph cuts a repair into a task for each package with tests. Whether they
 // fail is not known by then: planning changes nothing, and so it runs nothing.
@@ -42,7 +42,7 @@ func planGraph(h *hands, prompt string) {
 			if len(only) > 0 && !slices.ContainsFunc(only, func(o target) bool { return o.has(t) }) {
 				continue
 			}
-			id := strings.Trim(notInID.ReplaceAllString(p, "-"), "-")
+			id := strings.Trim(notInID().ReplaceAllString(p, "-"), "-")
 			if id == "" {
 				id = "root"
 			}

@@ -18,10 +18,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // Persons are the person's caches, "" for none.
@@ -149,7 +150,7 @@ func read(name string) []byte {
 	return text
 }
 
-var integrity = regexp.MustCompile(`\b(sha512|sha1)-([A-Za-z0-9+/]{20,90}={0,2})`)
+var integrity = lazyregexp.New(`\b(sha512|sha1)-([A-Za-z0-9+/]{20,90}={0,2})`)
 
 // npm links the contents that a lock file names by their sums: npm looks for them
 // so before it asks a registry.
@@ -157,7 +158,7 @@ func npm(p Persons, to *os.Root, text []byte) {
 	if p.NPM == "" {
 		return
 	}
-	for _, m := range integrity.FindAllSubmatch(text, -1) {
+	for _, m := range integrity().FindAllSubmatch(text, -1) {
 		sum, err := base64.StdEncoding.DecodeString(string(m[2]))
 		if err != nil || len(sum) != map[string]int{"sha512": 64, "sha1": 20}[string(m[1])] {
 			continue
@@ -168,7 +169,7 @@ func npm(p Persons, to *os.Root, text []byte) {
 	}
 }
 
-var crate = regexp.MustCompile(`(?m)^name = "([A-Za-z0-9_-]+)"\r?\nversion = "([0-9A-Za-z.+-]+)"\r?\nsource = "registry\+`)
+var crate = lazyregexp.New(`(?m)^name = "([A-Za-z0-9_-]+)"\r?\nversion = "([0-9A-Za-z.+-]+)"\r?\nsource = "registry\+`)
 
 // cargo links the crates that a lock file names, what the index says of them, and
 // the repositories of those that come from git.
@@ -180,7 +181,7 @@ func cargo(p Persons, to *os.Root, text []byte) {
 	for _, index := range indexes {
 		in := filepath.Join("registry", "index", index.Name())
 		link(to, filepath.Join(p.Cargo, in, "config.json"), filepath.Join(Cargo, in, "config.json"))
-		for _, m := range crate.FindAllSubmatch(text, -1) {
+		for _, m := range crate().FindAllSubmatch(text, -1) {
 			name, version := string(m[1]), string(m[2])
 			entry := filepath.Join(in, ".cache", prefix(strings.ToLower(name)), strings.ToLower(name))
 			link(to, filepath.Join(p.Cargo, entry), filepath.Join(Cargo, entry))
