@@ -1,4 +1,4 @@
-//go:build realservers
+//go:build realservers && linux
 
 package realservers
 
