@@ -436,7 +436,7 @@ func others() []attempt {
 			}
 			return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &old, nil)
 		}),
-		on("priority", func(pid int) error { return unix.Setpriority(unix.PRIO_PROCESS, pid, 5) }),
+		on("priority", func(pid int) error { return unix.Setpriority(unix.PRIO_PROCESS, pid, 19) }),
 		{name: "priority of a user", root: true, do: func(spot) error { return unix.Setpriority(unix.PRIO_PGRP, 0, 1) }}, // the group may hold others'
 		on("affinity", func(pid int) error {
 			var set unix.CPUSet
