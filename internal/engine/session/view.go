@@ -48,6 +48,9 @@ func (v *View) Outside() Outside { return v.s.cfg.Outside }
 // Info is the model in use.
 func (v *View) Info() llm.Info { return v.s.info() }
 
+// Tools are the tools that there are.
+func (v *View) Tools() tool.Set { return v.s.tools() }
+
 // Mode is the permission mode in force.
 func (v *View) Mode() permission.Mode { return v.s.mode() }
 

@@ -143,6 +143,7 @@ type flags struct {
 	fork         bool
 	fixing       fixing
 	goal         goal
+	sdk          sdkFlags
 	trust        bool
 	met          *firstMet // of all sessions of this process
 	forkAt       int64     // the last event of the copy; 0 is all

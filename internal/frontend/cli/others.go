@@ -24,10 +24,9 @@ var sameFlags = map[string]string{
 
 // needlessFlags ask for what pawl does anyway.
 var needlessFlags = map[string]string{
-	"verbose":                  "progress is on standard error, and stream-json has every event",
-	"include-partial-messages": "stream-json has every piece of a reply",
-	"skip-git-repo-check":      "pawl works in any folder",
-	"stream":                   "replies are shown as they come",
+	"verbose":             "progress is on standard error, and stream-json has every event",
+	"skip-git-repo-check": "pawl works in any folder",
+	"stream":              "replies are shown as they come",
 }
 
 // sameWords are other agents' words for values.
@@ -77,12 +76,10 @@ var otherFlags = map[string]string{
 	"--mcp-config": "pawl mcp add NAME, or pawl mcp import FILE", "--strict-mcp-config": "pawl mcp remove NAME takes a server away",
 	"--json-schema": "say in the prompt how the answer shall look; --output-format json is about pawl's own result",
 	"--worktree":    "git worktree add ../other, then pawl -C ../other", "--tmux": "start pawl in tmux yourself",
-	"--input-format": "the prompt is text, as the argument or on standard input",
-	"--debug":        "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
-	"--tools": "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it", "--setting-sources": "pawl config path names the files",
+	"--debug": "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
+	"--tools": "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it",
 	"--agents": "write AGENTS.md", "--agent": "write AGENTS.md", "--plugin-dir": "pawl has no plugins", "--ide": "start pawl in the terminal of the editor",
-	"--permission-prompt-tool": "without a person what would ask is denied; --allow and --permission-mode say what is not asked",
-	"--max-thinking-tokens":    "--effort low, medium or high", "--from-pr": "give the request's text on standard input: gh pr diff | pawl run \"…\"",
+	"--max-thinking-tokens": "--effort low, medium or high", "--from-pr": "give the request's text on standard input: gh pr diff | pawl run \"…\"",
 	"--append-system-prompt-file": "--append-system-prompt \"$(cat FILE)\"", "--system-prompt-file": "--system-prompt \"$(cat FILE)\"",
 	"--disable-slash-commands": "slash commands are a person's, in a conversation", "--teleport": "sessions are on this machine: pawl sessions list", "--remote": "sessions are on this machine: pawl sessions list",
 	// Codex

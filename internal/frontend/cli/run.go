@@ -31,10 +31,14 @@ See "pawl help exit-codes".`,
 	}
 	f.addSession(c)
 	f.addRun(c)
+	f.sdk.add(c)
 	return c
 }
 
 func (a *App) run(ctx context.Context, f *flags, args []string) error {
+	if f.driven() {
+		return a.driven(ctx, f, args)
+	}
 	format, err := headless.ParseFormat(f.format)
 	if err != nil {
 		return usageError("%w", err)

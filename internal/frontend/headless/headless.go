@@ -160,7 +160,7 @@ func interrupts(ctx context.Context, o Options) (_ context.Context, stop func())
 			case <-limit:
 			case by = <-o.Signals:
 				if signals++; signals == 3 && o.Abort != nil {
-					o.Abort(codeOf(event.EndInterrupted, by))
+					o.Abort(CodeOf(event.EndInterrupted, by))
 				}
 			case <-ends:
 				by, ends = "SIGTERM", nil

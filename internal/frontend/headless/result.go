@@ -120,8 +120,8 @@ func Failure(code int, f event.Fault) Result {
 	return r
 }
 
-// codeOf returns the exit code of an end.
-func codeOf(end event.End, by string) int {
+// CodeOf returns the exit code of an end. by is what interrupted it.
+func CodeOf(end event.End, by string) int {
 	switch end {
 	case event.EndInterrupted:
 		if c, ok := signalCodes[by]; ok {
@@ -197,7 +197,7 @@ func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proo
 	for _, d := range proof.Denials {
 		r.Denials = append(r.Denials, Denial{Tool: d.Tool, What: d.What, Reason: d.Reason, By: d.By})
 	}
-	r.ExitCode = codeOf(o.end, o.by)
+	r.ExitCode = CodeOf(o.end, o.by)
 	switch {
 	case o.end != event.EndDone:
 	case goal != nil && !goal.Met && !o.stopped:

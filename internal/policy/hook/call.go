@@ -56,6 +56,29 @@ func Names(t tool.Tool) []string {
 	return names
 }
 
+// Renamed are the arguments of a call under their names and under pawl's.
+func Renamed(args json.RawMessage) json.RawMessage {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(args, &given) != nil || given == nil {
+		return args
+	}
+	alias(given)
+	b, err := json.Marshal(given)
+	if err != nil {
+		return args
+	}
+	return b
+}
+
+// alias adds the names that hooks know.
+func alias(given map[string]json.RawMessage) {
+	for ours, theirs := range argNames {
+		if v, has := given[ours]; has && given[theirs] == nil {
+			given[theirs] = v
+		}
+	}
+}
+
 // argNames are the names that hooks expect for arguments.
 var argNames = map[string]string{"path": "file_path", "old": "old_string", "new": "new_string", "id": "bash_id", "items": "todos"}
 
@@ -68,11 +91,7 @@ func Args(root string, t tool.Tool, fp tool.Footprint, args json.RawMessage) []j
 	if json.Unmarshal(args, &given) != nil || given == nil {
 		return []json.RawMessage{args}
 	}
-	for ours, theirs := range argNames {
-		if v, has := given[ours]; has && given[theirs] == nil {
-			given[theirs] = v
-		}
-	}
+	alias(given)
 	var files []string
 	if t.Family == tool.EditFamily || t.Family == tool.ReadFamily {
 		spans := fp.Writes

@@ -1,0 +1,589 @@
+package agentsdk
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// program is the other side of a conversation.
+type program struct {
+	t     *testing.T
+	dir   string
+	setup Setup
+	cfg   session.Config
+
+	in    *io.PipeWriter
+	out   *bufio.Scanner
+	all   []map[string]any
+	ended chan struct{}
+	code  int
+	err   error
+	warn  bytes.Buffer
+}
+
+// converse begins a conversation about a folder in which each change is asked for.
+func converse(t *testing.T, m llm.Model, change func(*Options, *session.Config)) *program {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := workspace.Open(dir, workspace.Options{NoGit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spill := t.TempDir()
+	sh := shell.New(shell.Options{Root: dir, SpillDir: spill})
+	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close() })
+	ids := 0
+	p := &program{t: t, dir: dir, ended: make(chan struct{})}
+	p.cfg = session.Config{
+		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "sdk", Version: "test", System: "be good", Model: m, Person: true,
+		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.AskUser()},
+		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Progress: progress.Default(),
+		Permission: permission.New(permission.Config{Mode: "ask", Root: dir, Home: "/home/nobody"}),
+		Mask:       secrets.New(), SpillDir: spill, Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
+		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
+		OpenModel: func(ref string) (llm.Model, error) {
+			if ref != "other" && ref != "scripted/script" {
+				return nil, fmt.Errorf("there is no model %s", ref)
+			}
+			return m, nil
+		},
+	}
+	in, w := io.Pipe()
+	r, out := io.Pipe()
+	p.in, p.out = w, bufio.NewScanner(r)
+	p.out.Buffer(nil, 16<<20)
+	o := Options{
+		In: in, Out: out, Err: &p.warn, Ask: true, Version: "1.2.3", Now: time.Now,
+		Open: func(ctx context.Context, s Setup) (*session.Session, error) {
+			p.setup = s
+			return session.Open(ctx, p.cfg)
+		},
+	}
+	if change != nil {
+		change(&o, &p.cfg)
+	}
+	go func() {
+		p.code, p.err = Run(t.Context(), o)
+		_ = out.Close()
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		_ = w.Close()
+		_ = r.Close()
+		<-p.ended
+	})
+	return p
+}
+
+func (p *program) send(lines ...string) {
+	p.t.Helper()
+	for _, l := range lines {
+		if _, err := io.WriteString(p.in, l+"\n"); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+func (p *program) say(text string) {
+	p.t.Helper()
+	p.send(string(encode(object{"type": "user", "message": object{"role": "user", "content": text}, "parent_tool_use_id": nil, "session_id": ""})))
+}
+
+// next reads until a line of a type, or of a type and subtype.
+func (p *program) next(kind string) map[string]any {
+	p.t.Helper()
+	for p.out.Scan() {
+		var m map[string]any
+		if err := json.Unmarshal(p.out.Bytes(), &m); err != nil {
+			p.t.Fatalf("%v: %s", err, p.out.Text())
+		}
+		p.all = append(p.all, m)
+		if name := fmt.Sprint(m["type"]); name == kind || name+"/"+fmt.Sprint(m["subtype"]) == kind {
+			return m
+		}
+	}
+	p.t.Fatalf("the stream ended before %s: %v", kind, p.err)
+	return nil
+}
+
+// end closes the program's side and reads the rest.
+func (p *program) end() int {
+	p.t.Helper()
+	_ = p.in.Close()
+	for p.out.Scan() {
+		var m map[string]any
+		if err := json.Unmarshal(p.out.Bytes(), &m); err != nil {
+			p.t.Fatalf("%v: %s", err, p.out.Text())
+		}
+		p.all = append(p.all, m)
+	}
+	<-p.ended
+	return p.code
+}
+
+// asked reads the next question about a call.
+func (p *program) asked() (id string, r askRequest) {
+	p.t.Helper()
+	m := p.next("control_request")
+	if err := json.Unmarshal(encode(m["request"]), &r); err != nil || r.Subtype != "can_use_tool" {
+		p.t.Fatalf("%v: %v", err, m)
+	}
+	return m["request_id"].(string), r
+}
+
+func (p *program) answer(id string, a object) {
+	p.t.Helper()
+	p.send(string(encode(object{"type": "control_response", "response": object{"subtype": "success", "request_id": id, "response": a}})))
+}
+
+func (p *program) ask(id string, r object) {
+	p.t.Helper()
+	p.send(string(encode(object{"type": "control_request", "request_id": id, "request": r})))
+}
+
+// replied reads the answer to a request of the program.
+func (p *program) replied(id string) map[string]any {
+	p.t.Helper()
+	for {
+		r := p.next("control_response")["response"].(map[string]any)
+		if r["request_id"] == id {
+			return r
+		}
+	}
+}
+
+func (p *program) file(name string) string {
+	p.t.Helper()
+	b, err := os.ReadFile(filepath.Join(p.dir, name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		p.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func write(path, text string) llmtest.Turn {
+	return llmtest.Use("write", string(encode(object{"path": path, "content": text})))
+}
+
+func bash(command string) llmtest.Turn {
+	return llmtest.Use("bash", string(encode(object{"command": command, "description": "try"})))
+}
+
+// SPEC 17.6: two turns, with what the Agent SDK reads of each.
+func TestTwoTurns(t *testing.T) {
+	p := converse(t, llmtest.New(write("a.txt", "one\n"), llmtest.Say("first"), llmtest.Say("second")), nil)
+	p.ask("1", object{"subtype": "initialize", "systemPrompt": []string{"be brief", "and kind"}, "appendSystemPrompt": "x"})
+	if r := p.replied("1"); r["subtype"] != "success" {
+		t.Errorf("%v", r)
+	}
+	p.say("write it")
+	if m := p.next("system/init"); m["session_id"] != "s1" || m["cwd"] != p.dir || m["permissionMode"] != "default" || m["claude_code_version"] != "1.2.3" || fmt.Sprint(m["tools"]) != "[Read Edit Write Bash AskUserQuestion]" {
+		t.Errorf("%v", m)
+	}
+	if p.setup != (Setup{"be brief\n\nand kind", "x"}) {
+		t.Errorf("%+v", p.setup)
+	}
+	if m := p.next("assistant"); !strings.Contains(string(encode(m)), `"name":"Write"`) || !strings.Contains(string(encode(m)), `"file_path":"a.txt"`) {
+		t.Errorf("%v", m)
+	}
+	id, q := p.asked()
+	if q.Tool != "Write" || q.Title == "" || len(q.Suggestions) == 0 {
+		t.Errorf("%+v", q)
+	}
+	p.answer(id, object{"behavior": "allow", "updatedInput": q.Input})
+	if m := string(encode(p.next("user"))); !strings.Contains(m, `"tool_result"`) || !strings.Contains(m, q.Call) || strings.Contains(m, `"is_error":true`) {
+		t.Error(m)
+	}
+	r := p.next("result/success")
+	if r["result"] != "first" || r["num_turns"] != 2.0 || r["is_error"] != false || r["session_id"] != "s1" || r["total_cost_usd"].(float64) <= 0 || p.file("a.txt") != "one\n" {
+		t.Errorf("%v: %q", r, p.file("a.txt"))
+	}
+	first := r["total_cost_usd"].(float64)
+	p.say("again")
+	if r := p.next("result/success"); r["result"] != "second" || r["num_turns"] != 1.0 || r["total_cost_usd"].(float64) <= first {
+		t.Errorf("%v", r)
+	}
+	if code := p.end(); code != 0 || p.err != nil {
+		t.Errorf("%d, %v", code, p.err)
+	}
+	seen := map[any]bool{}
+	for _, m := range p.all {
+		if u := m["uuid"]; u != nil && (seen[u] || len(u.(string)) != 36) {
+			t.Errorf("uuid %v", u)
+		} else if u != nil {
+			seen[u] = true
+		}
+	}
+}
+
+// SPEC 16.1: what the program does not allow does not run, and what it allows
+// runs as it was asked for.
+func TestPermissions(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer func(q askRequest) object
+		runs   bool
+		told   string
+	}{
+		"allowed":          {func(q askRequest) object { return object{"behavior": "allow", "updatedInput": q.Input} }, true, ""},
+		"without an input": {func(askRequest) object { return object{"behavior": "allow"} }, true, ""},
+		"denied":           {func(askRequest) object { return object{"behavior": "deny", "message": "not today"} }, false, "not today"},
+		"another input": {func(askRequest) object {
+			return object{"behavior": "allow", "updatedInput": object{"command": "touch b.txt"}}
+		}, false, "touch b.txt"},
+		"no behavior":      {func(askRequest) object { return object{"updatedInput": object{}} }, false, ""},
+		"another behavior": {func(askRequest) object { return object{"behavior": "Allow"} }, false, ""},
+		"nothing":          {func(askRequest) object { return nil }, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := converse(t, llmtest.New(bash("touch a.txt"), llmtest.Say("done")), nil)
+			p.say("go")
+			id, q := p.asked()
+			if !strings.Contains(string(q.Input), "touch a.txt") || q.Tool != "Bash" {
+				t.Errorf("%+v", q)
+			}
+			p.answer(id, c.answer(q))
+			got := string(encode(p.next("user")))
+			_, err := os.Stat(filepath.Join(p.dir, "a.txt"))
+			if (err == nil) != c.runs || !strings.Contains(got, c.told) {
+				t.Errorf("ran: %v; %s", err == nil, got)
+			}
+			r := p.next("result")
+			if n := len(r["permission_denials"].([]any)); (n == 0) != c.runs {
+				t.Errorf("%v", r)
+			}
+			if _, err := os.Stat(filepath.Join(p.dir, "b.txt")); err == nil {
+				t.Error("another command ran")
+			}
+		})
+	}
+}
+
+// SPEC 16.5: the rule that was suggested holds from now on, another one does not.
+func TestFromNowOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*permissionUpdate)
+		asks   int
+	}{
+		"the rule":      {func(*permissionUpdate) {}, 1},
+		"another rule":  {func(p *permissionUpdate) { p.Rules[0].Content = "*" }, 2},
+		"another tool":  {func(p *permissionUpdate) { p.Rules[0].Tool = "Write" }, 2},
+		"a denial":      {func(p *permissionUpdate) { p.Behavior = "deny" }, 2},
+		"two at a time": {func(p *permissionUpdate) { p.Rules = append(p.Rules, rule{Tool: "Bash"}) }, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := converse(t, llmtest.New(bash("touch a.txt"), bash("touch a.txt"), llmtest.Say("done")), nil)
+			p.say("go")
+			for range c.asks {
+				id, q := p.asked()
+				s := q.Suggestions[0]
+				c.change(&s)
+				p.answer(id, object{"behavior": "allow", "updatedInput": q.Input, "updatedPermissions": []permissionUpdate{s}})
+			}
+			p.next("result/success")
+		})
+	}
+}
+
+// SPEC 10.3: an interrupt ends the turn, takes the open question back, and the
+// conversation goes on.
+func TestInterrupt(t *testing.T) {
+	p := converse(t, llmtest.New(bash("touch a.txt"), llmtest.Say("second")), nil)
+	p.say("go")
+	id, _ := p.asked()
+	p.ask("i", object{"subtype": "interrupt"})
+	if m := p.next("control_cancel_request"); m["request_id"] != id {
+		t.Errorf("%v", m)
+	}
+	if r := p.next("result"); r["subtype"] != "error_during_execution" || r["is_error"] != true {
+		t.Errorf("%v", r)
+	}
+	p.answer(id, object{"behavior": "allow"}) // too late
+	p.say("again")
+	if r := p.next("result/success"); r["result"] != "second" || p.file("a.txt") != "" {
+		t.Errorf("%v", r)
+	}
+	if code := p.end(); code != 0 {
+		t.Error(code)
+	}
+}
+
+// SPEC 10.1: the model's own question reaches the program in the form it knows.
+func TestQuestion(t *testing.T) {
+	p := converse(t, llmtest.New(llmtest.Use("ask_user", `{"question":"which?","options":["red","blue"]}`), llmtest.Say("done")), nil)
+	p.say("go")
+	id, q := p.asked()
+	if q.Tool != askTool || !strings.Contains(string(q.Input), `"label":"blue"`) {
+		t.Errorf("%+v", q)
+	}
+	p.answer(id, object{"behavior": "allow", "updatedInput": object{"questions": []any{}, "answers": object{"which?": "blue"}}})
+	if got := string(encode(p.next("user"))); !strings.Contains(got, "blue") {
+		t.Error(got)
+	}
+}
+
+// What a program may ask for.
+func TestRequests(t *testing.T) {
+	p := converse(t, llmtest.New(llmtest.Say("done")), nil)
+	for _, c := range []struct {
+		request object
+		fails   string
+	}{
+		{object{"subtype": "interrupt"}, ""}, // nothing runs
+		{object{"subtype": "initialize", "hooks": object{"PreToolUse": []any{object{"matcher": "Bash", "hookCallbackIds": []string{"h"}}}}}, "hooks"},
+		{object{"subtype": "initialize", "sdkMcpServers": []string{"mine"}}, "MCP"},
+		{object{"subtype": "initialize", "jsonSchema": object{"type": "object"}}, "schema"},
+		{object{"subtype": "set_permission_mode", "mode": "acceptEdits"}, ""},
+		{object{"subtype": "set_permission_mode", "mode": "whatever"}, "whatever"},
+		{object{"subtype": "set_model", "model": "other"}, ""},
+		{object{"subtype": "set_model"}, ""},
+		{object{"subtype": "set_model", "model": "none"}, "none"},
+		{object{"subtype": "initialize"}, "begun"},
+		{object{"subtype": "rewind_files"}, "rewind_files"},
+		{object{}, "no request"},
+	} {
+		p.ask("x", c.request)
+		r := p.replied("x")
+		if (r["subtype"] == "error") != (c.fails != "") || !strings.Contains(fmt.Sprint(r["error"]), c.fails) && c.fails != "" {
+			t.Errorf("%v: %v", c.request, r)
+		}
+	}
+	p.say("go")
+	if m := p.next("system/init"); m["permissionMode"] != "acceptEdits" {
+		t.Errorf("%v", m)
+	}
+	p.next("result/success")
+}
+
+// Input that is no message ends the conversation with an error that names the
+// line; what ran is interrupted, and recorded.
+func TestBadInput(t *testing.T) {
+	for name, c := range map[string]struct{ line, says string }{
+		"no JSON":        {"hello", "line 1"},
+		"no type":        {`{"message":{}}`, "no type"},
+		"an array":       {`[1]`, "line 1"},
+		"no content":     {`{"type":"user","message":{"role":"user"}}`, "content"},
+		"empty":          {`{"type":"user","message":{"role":"user","content":"  "}}`, "empty"},
+		"of the model":   {`{"type":"user","message":{"role":"assistant","content":"x"}}`, "assistant"},
+		"a tool result":  {`{"type":"user","message":{"role":"user","content":[{"type":"tool_result"}]}}`, "tool_result"},
+		"an image's URL": {`{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"type":"url"}}]}}`, "image"},
+		"half a line":    {`{"type":"user","message":{"role":"user","content":"x"`, "line 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := converse(t, llmtest.New(), nil)
+			p.send(c.line)
+			<-p.ended
+			if bad := (*InputError)(nil); !errors.As(p.err, &bad) || !strings.Contains(p.err.Error(), c.says) {
+				t.Errorf("%v", p.err)
+			}
+		})
+	}
+	t.Run("unknown types are passed over", func(t *testing.T) {
+		p := converse(t, llmtest.New(llmtest.Say("done")), nil)
+		p.send(`{"type":"keep_alive"}`, "", `{"type":"something_new"}`, `{"type":"control_response","response":{"subtype":"success","request_id":"nobody"}}`)
+		p.say("go")
+		p.next("result/success")
+		if p.end(); !strings.Contains(p.warn.String(), "something_new") {
+			t.Errorf("%q", p.warn.String())
+		}
+	})
+}
+
+// The pieces of a reply add up to the message.
+func TestPieces(t *testing.T) {
+	think := llmtest.Turn{Reasoning: "hm, well", Text: "I look at the file, then.", Piece: 3, Calls: llmtest.Use("bash", `{"command":"true","description":"nothing"}`).Calls}
+	p := converse(t, llmtest.New(think, llmtest.Say("done")), func(o *Options, cfg *session.Config) {
+		o.Partial = true
+		cfg.Permission = permission.New(permission.Config{Mode: "yolo", Root: cfg.Dir, Home: "/home/nobody"})
+	})
+	p.say("go")
+	p.next("result/success")
+	var blocks []map[string]any
+	open, replies := false, 0
+	for _, m := range p.all {
+		switch m["type"] {
+		case "assistant":
+			content := m["message"].(map[string]any)["content"].([]any)
+			if open || len(content) != len(blocks) {
+				t.Fatalf("open: %v; %v and %v", open, content, blocks)
+			}
+			for i, b := range content {
+				b := b.(map[string]any)
+				if s, ok := b["signature"]; ok && s == "" {
+					delete(b, "signature")
+				}
+				if !bytes.Equal(encode(b), encode(blocks[i])) {
+					t.Errorf("%s was streamed as %s", encode(b), encode(blocks[i]))
+				}
+			}
+			blocks = nil
+			replies++
+		case "stream_event":
+			e := m["event"].(map[string]any)
+			switch e["type"] {
+			case "message_start":
+				if open {
+					t.Error("a message begins in another one")
+				}
+				open, blocks = true, nil
+			case "content_block_start":
+				blocks = append(blocks, e["content_block"].(map[string]any))
+				if int(e["index"].(float64)) != len(blocks)-1 {
+					t.Errorf("%v is block %d", e, len(blocks)-1)
+				}
+			case "content_block_delta":
+				b, d := blocks[int(e["index"].(float64))], e["delta"].(map[string]any)
+				switch d["type"] {
+				case "input_json_delta":
+					var in any
+					if err := json.Unmarshal([]byte(d["partial_json"].(string)), &in); err != nil {
+						t.Error(err)
+					}
+					b["input"] = in
+				case "text_delta":
+					b["text"] = b["text"].(string) + d["text"].(string)
+				case "thinking_delta":
+					b["thinking"] = b["thinking"].(string) + d["thinking"].(string)
+				}
+			case "message_stop":
+				open = false
+			}
+		}
+	}
+	if replies != 2 || open {
+		t.Errorf("%d replies", replies)
+	}
+}
+
+// A conversation ends when the program closes its side and the turn is over, and a
+// run of one prompt by itself; a signal ends both, with its own code.
+func TestEnds(t *testing.T) {
+	t.Run("closed in the turn", func(t *testing.T) {
+		wait := make(chan struct{})
+		p := converse(t, llmtest.New(llmtest.Turn{Text: "late", Wait: wait}), func(o *Options, _ *session.Config) { o.Partial = true })
+		p.say("go")
+		p.next("stream_event")
+		_ = p.in.Close()
+		close(wait)
+		if r := p.next("result/success"); r["result"] != "late" {
+			t.Errorf("%v", r)
+		}
+		if code := p.end(); code != 0 {
+			t.Error(code)
+		}
+	})
+	t.Run("one prompt", func(t *testing.T) {
+		p := converse(t, llmtest.New(llmtest.Say("hello")), func(o *Options, _ *session.Config) { o.Prompt = "go" })
+		if r := p.next("result/success"); r["result"] != "hello" {
+			t.Errorf("%v", r)
+		}
+		<-p.ended
+		if p.code != 0 || p.err != nil {
+			t.Errorf("%d, %v", p.code, p.err)
+		}
+	})
+	t.Run("a signal", func(t *testing.T) {
+		signals := make(chan string, 1)
+		p := converse(t, llmtest.New(llmtest.Turn{Text: "never", Wait: make(chan struct{})}), func(o *Options, _ *session.Config) {
+			o.Signals, o.Partial = signals, true
+		})
+		p.say("go")
+		p.next("stream_event")
+		signals <- "SIGINT"
+		if r := p.next("result"); r["is_error"] != true {
+			t.Errorf("%v", r)
+		}
+		<-p.ended
+		if p.code != 130 {
+			t.Error(p.code)
+		}
+	})
+	t.Run("nothing was said", func(t *testing.T) {
+		p := converse(t, llmtest.New(), nil)
+		if code := p.end(); code != 0 || len(p.all) != 0 {
+			t.Errorf("%d, %v", code, p.all)
+		}
+	})
+}
+
+// SPEC 8.1: a limit ends the turn under the name that programs know; they are not
+// asked whether to pass it.
+func TestLimits(t *testing.T) {
+	for want, l := range map[string]budget.Limits{"error_max_turns": {Steps: 1}, "error_max_budget_usd": {USD: 0.0001}} {
+		t.Run(want, func(t *testing.T) {
+			p := converse(t, llmtest.New(bash("true"), bash("true"), llmtest.Say("done")), func(_ *Options, cfg *session.Config) {
+				cfg.Limits = l
+				cfg.Permission = permission.New(permission.Config{Mode: "yolo", Root: cfg.Dir, Home: "/home/nobody"})
+			})
+			p.say("go")
+			if r := p.next("result"); r["subtype"] != want || len(r["errors"].([]any)) != 1 {
+				t.Errorf("%v", r)
+			}
+		})
+	}
+}
+
+// SPEC 10.4: a session that is resumed goes on, and what was before is not told
+// again.
+func TestResumed(t *testing.T) {
+	m := llmtest.New(llmtest.Say("first"), llmtest.Say("second"))
+	p := converse(t, m, nil)
+	p.say("one")
+	p.next("result/success")
+	p.end()
+	q := converse(t, m, func(_ *Options, cfg *session.Config) {
+		cfg.Store, cfg.Dir = p.cfg.Store, p.dir
+	})
+	q.say("two")
+	if r := q.next("result/success"); r["result"] != "second" || r["num_turns"] != 1.0 {
+		t.Errorf("%v", r)
+	}
+	for _, m := range q.all {
+		if strings.Contains(string(encode(m)), "first") {
+			t.Errorf("%v", m)
+		}
+	}
+	if m := q.all[0]; m["subtype"] != "init" || m["cwd"] != p.dir || len(m["tools"].([]any)) == 0 {
+		t.Errorf("%v", m)
+	}
+}
+
+// A session that cannot be opened is a result, too.
+func TestNotOpened(t *testing.T) {
+	p := converse(t, llmtest.New(), func(o *Options, _ *session.Config) {
+		o.Open = func(context.Context, Setup) (*session.Session, error) { return nil, errors.New("no model") }
+	})
+	p.say("go")
+	if r := p.next("result"); fmt.Sprint(r["errors"]) != "[no model]" {
+		t.Errorf("%v", r)
+	}
+	if code := p.end(); code != 1 {
+		t.Error(code)
+	}
+}

@@ -1,0 +1,265 @@
+package agentsdk
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+)
+
+// ask is a question to the program that is open.
+type ask struct {
+	of       string // the session's question
+	question event.Question
+	text     string          // of a question of the model's own
+	input    json.RawMessage // as the program was told it
+	rule     rule            // what "from now on" would allow
+}
+
+// sheet collects the answers to one question of the session, which may be about
+// several calls.
+type sheet struct {
+	answer session.Answer
+	open   int
+}
+
+// rule is a permission rule as the program knows it.
+type rule struct {
+	Tool    string `json:"toolName"`
+	Content string `json:"ruleContent,omitempty"`
+}
+
+// permissionUpdate is a change of permissions: what pawl suggests, and the program
+// sends back.
+type permissionUpdate struct {
+	Type        string `json:"type"` // addRules, setMode, …
+	Rules       []rule `json:"rules,omitempty"`
+	Behavior    string `json:"behavior,omitempty"`
+	Mode        string `json:"mode,omitempty"`
+	Destination string `json:"destination"`
+}
+
+// askRequest is the question whether a call may run.
+type askRequest struct {
+	Subtype     string             `json:"subtype"` // can_use_tool
+	Tool        string             `json:"tool_name"`
+	Input       json.RawMessage    `json:"input"`
+	Suggestions []permissionUpdate `json:"permission_suggestions,omitempty"`
+	Reason      string             `json:"decision_reason,omitempty"`
+	Title       string             `json:"title,omitempty"`
+	Call        string             `json:"tool_use_id"`
+}
+
+// Names of the program's for a question of the model's own.
+const askTool = "AskUserQuestion"
+
+// ask passes a question of the session to the program. What pawl itself asks
+// (whether to spend more, to go on in circles, to wait long) is answered with
+// no: the program set the limits, and is told by the result that one was
+// reached.
+func (t *talk) ask(a event.Asked) {
+	if !t.Ask || a.Why != "" {
+		t.answer(session.Answer{ID: a.ID, Verdicts: refuse(a.Questions)})
+		return
+	}
+	sh := &sheet{answer: session.Answer{ID: a.ID}}
+	t.answers[a.ID] = sh
+	if len(a.Questions) == 0 {
+		input := t.asksPerson(a)
+		t.put(sh, ask{of: a.ID, text: a.Text, input: input}, askRequest{Tool: askTool, Input: input, Call: t.last})
+		return
+	}
+	for _, q := range a.Questions {
+		c, known := t.calls[q.Call]
+		if !known { // of an agent, or a check: what there is to see of it
+			c = call{q.Tool, encode(map[string]string{"description": q.Title, "preview": q.Preview})}
+		}
+		name, input := t.w.name(c.tool), hook.Renamed(c.args)
+		k := ask{of: a.ID, question: q, input: input, rule: t.ruleOf(q.Pattern)}
+		r := askRequest{Tool: name, Input: input, Reason: q.Reason, Title: q.Title, Call: q.Call}
+		if a.From != "" {
+			r.Title = a.From + ": " + r.Title
+		}
+		if q.Pattern != "" {
+			r.Suggestions = append(r.Suggestions, permissionUpdate{Type: "addRules", Rules: []rule{k.rule}, Behavior: "allow", Destination: "session"})
+		}
+		if q.Edits {
+			r.Suggestions = append(r.Suggestions, permissionUpdate{Type: "setMode", Mode: hook.Mode("accept-edits"), Destination: "session"})
+		}
+		t.put(sh, k, r)
+	}
+}
+
+// asksPerson is a question of the model in the form that programs know.
+func (t *talk) asksPerson(a event.Asked) json.RawMessage {
+	type option struct {
+		Label       string `json:"label"`
+		Description string `json:"description"`
+	}
+	options := []option{}
+	for _, o := range a.Options {
+		options = append(options, option{Label: o})
+	}
+	return encode(map[string]any{"questions": []any{map[string]any{
+		"question": a.Text, "header": "Question", "options": options, "multiSelect": false,
+	}}})
+}
+
+// put asks the program one thing.
+func (t *talk) put(sh *sheet, k ask, r askRequest) {
+	t.requests++
+	id := fmt.Sprintf("pawl-%d", t.requests)
+	r.Subtype = "can_use_tool"
+	t.open[id] = k
+	sh.open++
+	t.w.asks(id, r)
+}
+
+// answered takes the program's answer to a question. One that nobody asked, or
+// that was withdrawn, is left.
+func (t *talk) answered(r response) {
+	k, ok := t.open[r.RequestID]
+	if !ok {
+		return
+	}
+	delete(t.open, r.RequestID)
+	sh := t.answers[k.of]
+	sh.open--
+	var said struct {
+		Behavior    string             `json:"behavior"` // allow, deny
+		Message     string             `json:"message"`
+		Interrupt   bool               `json:"interrupt"`
+		Input       json.RawMessage    `json:"updatedInput"`
+		Permissions []permissionUpdate `json:"updatedPermissions"`
+	}
+	if err := json.Unmarshal(r.Response, &said); r.Subtype != "success" || err != nil {
+		said.Behavior, said.Message = "deny", "the question could not be answered: "+r.Error
+		if err != nil {
+			said.Message += err.Error()
+		}
+	}
+	allowed := said.Behavior == "allow"
+	if k.text != "" {
+		if allowed {
+			sh.answer.Text = chosen(said.Input, k.text)
+		}
+	} else {
+		v := event.Verdict{Call: k.question.Call, Scope: event.No, Why: said.Message}
+		switch {
+		case allowed && len(said.Input) > 0 && !same(said.Input, k.input):
+			// The call is recorded and judged as the model asked for it; another one
+			// is the model's to ask for.
+			v.Why = "not run as asked; it may run with these arguments: " + string(said.Input)
+		case allowed:
+			v.Scope, v.Why = k.scope(said.Permissions), ""
+		}
+		sh.answer.Verdicts = append(sh.answer.Verdicts, v)
+	}
+	for _, p := range said.Permissions {
+		if allowed && p.Type == "setMode" {
+			if err := t.change(p.Mode); err != nil {
+				t.say("%v", err)
+			}
+		}
+	}
+	if sh.open == 0 {
+		delete(t.answers, k.of)
+		t.answer(sh.answer)
+	}
+	if said.Interrupt && !allowed {
+		_, _ = t.s.Submit(t.ctx, session.Interrupt{By: "person"})
+	}
+}
+
+// scope is for how long the program allows what was asked: from now on only
+// where it sends back the rule that was suggested.
+func (k ask) scope(ps []permissionUpdate) event.Scope {
+	scope := event.Once
+	for _, p := range ps {
+		if p.Type != "addRules" || p.Behavior != "allow" || len(p.Rules) != 1 || p.Rules[0] != k.rule {
+			continue
+		}
+		if p.Destination == "session" || p.Destination == "cliArg" || !k.question.Always {
+			scope = event.Session
+		} else {
+			return event.Always
+		}
+	}
+	return scope
+}
+
+// alone answers what is open with no, and what comes: the program has closed its
+// side.
+func (t *talk) alone() {
+	t.Ask = false
+	for id, sh := range t.answers {
+		for _, k := range t.open {
+			if k.of == id && k.text == "" {
+				sh.answer.Verdicts = append(sh.answer.Verdicts, event.Verdict{Call: k.question.Call, Scope: event.No, Why: "nobody is there to be asked any more"})
+			}
+		}
+		t.answer(sh.answer)
+	}
+	clear(t.open)
+	clear(t.answers)
+}
+
+// answer answers the session. A question that is no longer open needs none.
+func (t *talk) answer(a session.Answer) { _, _ = t.s.Submit(t.ctx, a) }
+
+// withdraw tells the program that its answers are not waited for any more.
+func (t *talk) withdraw() {
+	for id := range t.open {
+		t.w.withdraws(id)
+	}
+	clear(t.open)
+	clear(t.answers)
+}
+
+// refuse answers all with no.
+func refuse(qs []event.Question) []event.Verdict {
+	var out []event.Verdict
+	for _, q := range qs {
+		out = append(out, event.Verdict{Call: q.Call, Scope: event.No})
+	}
+	return out
+}
+
+// chosen is the answer to the model's question.
+func chosen(input json.RawMessage, question string) string {
+	var in struct {
+		Answers map[string]string `json:"answers"`
+	}
+	if json.Unmarshal(input, &in) != nil {
+		return ""
+	}
+	return in.Answers[question]
+}
+
+// ruleOf splits a rule of pawl's, tool(what), and names the tool as programs do.
+func (t *talk) ruleOf(pattern string) rule {
+	tool, what, _ := strings.Cut(strings.TrimSuffix(pattern, ")"), "(")
+	return rule{t.w.name(tool), what}
+}
+
+// same reports whether two values are the same JSON.
+func same(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	return bytes.Equal(encode(x), encode(y))
+}
+
+// encode never fails: it is given nothing that cannot be encoded.
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}

@@ -1,0 +1,277 @@
+package agentsdk
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// lineLimit bounds a line: a prompt with images.
+const lineLimit = 64 << 20
+
+// line is one of the input, or why there is none.
+type line struct {
+	number int
+	text   []byte
+	err    error
+}
+
+// read sends the lines of r, and closes the channel at its end.
+func read(ctx context.Context, r io.Reader, to chan<- line) {
+	defer close(to)
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 0, 64<<10), lineLimit)
+	send := func(l line) bool {
+		select {
+		case to <- l:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	n := 0
+	for in.Scan() {
+		n++
+		if text := bytes.TrimSpace(in.Bytes()); len(text) > 0 && !send(line{number: n, text: bytes.Clone(text)}) {
+			return
+		}
+	}
+	if err := in.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("line %d of the input is longer than %d MB", n+1, lineLimit>>20)
+		}
+		send(line{number: n + 1, err: err})
+	}
+}
+
+// message is a line of the program. Which fields are set follows from Type.
+type message struct {
+	Type string `json:"type"` // user, control_request, control_response, …
+
+	UUID    string `json:"uuid"` // user
+	Message struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"` // a string, or blocks
+	} `json:"message"`
+
+	RequestID string  `json:"request_id"` // control_request
+	Request   request `json:"request"`
+
+	Response response `json:"response"` // control_response
+}
+
+// request is what the program asks of pawl.
+type request struct {
+	Subtype string `json:"subtype"`
+
+	// initialize
+	SystemPrompt systemPrompt               `json:"systemPrompt"`
+	Append       string                     `json:"appendSystemPrompt"`
+	Schema       json.RawMessage            `json:"jsonSchema"`
+	Hooks        map[string]json.RawMessage `json:"hooks"`
+	Servers      []string                   `json:"sdkMcpServers"`
+
+	Mode  string  `json:"mode"`  // set_permission_mode
+	Model *string `json:"model"` // set_model
+}
+
+// systemPrompt is a string, or several.
+type systemPrompt string
+
+func (p *systemPrompt) UnmarshalJSON(b []byte) error {
+	var many []string
+	if json.Unmarshal(b, &many) == nil {
+		*p = systemPrompt(strings.Join(many, "\n\n"))
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(p))
+}
+
+// response is the program's answer to a question.
+type response struct {
+	Subtype   string          `json:"subtype"` // success, error
+	RequestID string          `json:"request_id"`
+	Response  json.RawMessage `json:"response"`
+	Error     string          `json:"error"`
+}
+
+// read takes a line of the program. A line that is no message ends the
+// conversation: what else is in it cannot be known.
+func (t *talk) read(l line) error {
+	if l.err != nil {
+		return bad("cannot read the input: %w", l.err)
+	}
+	var m message
+	if err := json.Unmarshal(l.text, &m); err != nil {
+		return bad("line %d of the input is not a message: %w", l.number, err)
+	}
+	switch m.Type {
+	case "user":
+		p, err := promptOf(m)
+		if err != nil {
+			return bad("line %d of the input: %w", l.number, err)
+		}
+		t.prompt(p)
+	case "control_request":
+		t.request(m.RequestID, m.Request)
+	case "control_response":
+		t.answered(m.Response)
+	case "":
+		return bad("line %d of the input has no type; a prompt is {\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"…\"}}", l.number)
+	case "keep_alive", "control_cancel_request", "assistant", "system", "result":
+		// of a program that plays a transcript back, or that no longer waits
+	default:
+		t.say("line %d of the input is of an unknown type, %q: nothing was done with it", l.number, m.Type)
+	}
+	return nil
+}
+
+// bad is an error about the input.
+func bad(format string, a ...any) error { return &InputError{fmt.Errorf(format, a...)} }
+
+// InputError is about what the program sent.
+type InputError struct{ err error }
+
+func (e *InputError) Error() string { return e.err.Error() }
+func (e *InputError) Unwrap() error { return e.err }
+
+// promptOf reads a prompt: text, and images.
+func promptOf(m message) (session.Prompt, error) {
+	p := session.Prompt{ID: m.UUID}
+	if m.Message.Role != "user" {
+		return p, fmt.Errorf("a message of the role %q cannot be sent; the role of a prompt is user", m.Message.Role)
+	}
+	if json.Unmarshal(m.Message.Content, &p.Text) == nil {
+		return p, some(p)
+	}
+	var blocks []struct {
+		Type   string `json:"type"`
+		Text   string `json:"text"`
+		Source struct {
+			Type  string `json:"type"`
+			Media string `json:"media_type"`
+			Data  []byte `json:"data"`
+		} `json:"source"`
+	}
+	if err := json.Unmarshal(m.Message.Content, &blocks); err != nil {
+		return p, fmt.Errorf("the content of the message is neither a text nor a list of blocks: %w", err)
+	}
+	var texts []string
+	for _, b := range blocks {
+		switch {
+		case b.Type == "text":
+			texts = append(texts, b.Text)
+		case b.Type == "image" && b.Source.Type == "base64":
+			p.Images = append(p.Images, llm.Media{Type: b.Source.Media, Data: b.Source.Data})
+		default:
+			return p, fmt.Errorf("pawl takes no block of the type %q; text and image (base64) exist", b.Type)
+		}
+	}
+	p.Text = strings.Join(texts, "\n\n")
+	return p, some(p)
+}
+
+func some(p session.Prompt) error {
+	if strings.TrimSpace(p.Text) == "" && len(p.Images) == 0 {
+		return errors.New("the prompt is empty")
+	}
+	return nil
+}
+
+// request does what the program asks for, and answers.
+func (t *talk) request(id string, r request) {
+	var done any = struct{}{}
+	var err error
+	switch r.Subtype {
+	case "initialize":
+		done, err = t.initialize(r)
+	case "interrupt":
+		if t.s != nil {
+			_, err = t.s.Submit(t.ctx, session.Interrupt{By: "person"})
+		}
+	case "set_permission_mode":
+		err = t.change(r.Mode)
+	case "set_model":
+		if err = t.use(id, r.Model); err == nil {
+			return // answered when it is done
+		}
+	default:
+		err = fmt.Errorf("pawl has no request %q", r.Subtype)
+	}
+	t.w.responds(id, done, err)
+}
+
+// initialize takes what the session shall be made of. What would be asked of the
+// program in the course of it and pawl does not ask is refused: a hook that
+// never runs protects nothing.
+func (t *talk) initialize(r request) (any, error) {
+	switch {
+	case t.s != nil:
+		return nil, errors.New("the session has begun")
+	case len(r.Hooks) > 0:
+		return nil, errors.New("pawl does not call back hooks of a program; write them into the configuration (see doc/hooks.md)")
+	case len(r.Servers) > 0:
+		return nil, errors.New("pawl does not reach MCP servers inside a program; start them by a command or a URL (pawl mcp add)")
+	case len(r.Schema) > 0 && string(r.Schema) != "null":
+		return nil, errors.New("pawl does not hold an answer to a schema; say in the prompt how it shall look")
+	}
+	t.setup = Setup{System: string(r.SystemPrompt), Append: r.Append}
+	none := []struct{}{}
+	return map[string]any{
+		"commands": none, "agents": none, "models": none, "account": struct{}{},
+		"output_style": "default", "available_output_styles": []string{"default"},
+	}, nil
+}
+
+// change sets the permission mode.
+func (t *talk) change(mode string) error {
+	s, err := t.session()
+	if err == nil {
+		_, err = s.Submit(t.ctx, session.SetMode{Mode: mode})
+	}
+	return err
+}
+
+// use changes the model; the request is answered by its end.
+func (t *talk) use(id string, model *string) error {
+	s, err := t.session()
+	if err != nil {
+		return err
+	}
+	ref := t.model
+	if model != nil && *model != "" && *model != "default" {
+		ref = *model
+	}
+	cause, err := s.Submit(t.ctx, session.SetModel{Ref: ref})
+	if err == nil {
+		t.changes[cause] = id
+	}
+	return err
+}
+
+// changed answers the request that an operation was started for.
+func (t *talk) changed(cause int64, done event.OpDone) {
+	id, ok := t.changes[cause]
+	if !ok {
+		return
+	}
+	delete(t.changes, cause)
+	var err error
+	if done.Outcome != event.OK {
+		err = errors.New("the model could not be changed")
+		if done.Error != nil {
+			err = fault.NewInternal(nil, "%s", done.Error.Message)
+		}
+	}
+	t.w.responds(id, struct{}{}, err)
+}

@@ -1,0 +1,354 @@
+package agentsdk
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+)
+
+// writer writes events as the program reads them.
+type writer struct {
+	enc     *json.Encoder
+	err     error // the first one: nobody reads any more
+	version string
+
+	s       *session.Session
+	began   int64 // what was before this process is not told
+	dir     string
+	tools   []string
+	turn    tally
+	pieces  *pieces // nil: only whole messages
+	models  map[string]*modelUsage
+	session string
+	lines   int
+}
+
+// tally is what the running turn has come to.
+type tally struct {
+	began   time.Time
+	named   bool // the line that names the session is written
+	text    string
+	replies int
+	usage   llm.Usage
+	asking  time.Duration // of the model
+	stop    llm.Stop
+	denials []denial
+	inputs  map[string]json.RawMessage
+}
+
+type denial struct {
+	Tool  string          `json:"tool_name"`
+	Call  string          `json:"tool_use_id"`
+	Input json.RawMessage `json:"tool_input"`
+}
+
+// modelUsage is what one model was used for.
+type modelUsage struct {
+	Input      int64   `json:"inputTokens"`
+	Output     int64   `json:"outputTokens"`
+	CacheRead  int64   `json:"cacheReadInputTokens"`
+	CacheWrite int64   `json:"cacheCreationInputTokens"`
+	Searches   int     `json:"webSearchRequests"`
+	USD        float64 `json:"costUSD"`
+	Window     int     `json:"contextWindow"`
+	MaxOutput  int     `json:"maxOutputTokens"`
+}
+
+func newWriter(out io.Writer, version string, partial bool) *writer {
+	w := &writer{enc: json.NewEncoder(out), version: version, models: map[string]*modelUsage{}}
+	w.enc.SetEscapeHTML(false)
+	w.turn.inputs = map[string]json.RawMessage{}
+	if partial {
+		w.pieces = &pieces{}
+	}
+	return w
+}
+
+// object is a line.
+type object map[string]any
+
+func (w *writer) line(o object) {
+	if w.err == nil {
+		w.err = w.enc.Encode(o)
+	}
+}
+
+// stamped writes a line that belongs to the conversation.
+func (w *writer) stamped(o object) {
+	o["session_id"], o["uuid"] = w.session, w.uuid()
+	w.line(o)
+}
+
+// uuid returns the next identifier. They are the same whenever the same lines
+// are written.
+func (w *writer) uuid() string {
+	w.lines++
+	b := sha256.Sum256(fmt.Append(nil, w.session, w.began, w.lines))
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80 // version 8: made as its maker likes
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// opened tells which session it is.
+func (w *writer) opened(s *session.Session) {
+	w.s, w.session, w.began = s, s.ID(), s.View().Began()
+}
+
+// begins starts the count of a turn.
+func (w *writer) begins(now time.Time) {
+	w.turn = tally{began: now, usage: llm.Usage{Known: true}, inputs: map[string]json.RawMessage{}}
+}
+
+// init names the session, once a turn.
+func (w *writer) init() {
+	if w.turn.named {
+		return
+	}
+	w.turn.named = true
+	servers := []object{}
+	seen := map[string]bool{}
+	for _, t := range w.tools {
+		if rest, ok := strings.CutPrefix(t, "mcp__"); ok {
+			if name, _, _ := strings.Cut(rest, "__"); !seen[name] {
+				seen[name] = true
+				servers = append(servers, object{"name": name, "status": "connected"})
+			}
+		}
+	}
+	v := w.s.View()
+	none := []string{}
+	w.stamped(object{
+		"type": "system", "subtype": "init", "cwd": w.dir, "model": v.Info().Ref(), "permissionMode": hook.Mode(string(v.Mode())),
+		"tools": w.tools, "mcp_servers": servers, "slash_commands": none, "skills": none, "plugins": none, "agents": none,
+		"apiKeySource": "none", "output_style": "default", "claude_code_version": w.version,
+	})
+}
+
+// made takes what the session is made of.
+func (w *writer) made(b event.Body) {
+	switch b := b.(type) {
+	case event.Opened:
+		w.dir = b.Dir
+	case event.Rebased:
+		w.tools = w.tools[:0]
+		for _, t := range b.Head.Tools {
+			w.tools = append(w.tools, w.name(t.Name))
+		}
+	}
+}
+
+// name is the name that programs have for a tool: its own, where they have none.
+func (w *writer) name(tool string) string {
+	if w.s != nil {
+		if t, ok := w.s.View().Tools().Find(tool); ok {
+			return hook.Names(t)[0]
+		}
+	}
+	return tool
+}
+
+// event writes what an event is for the program: most are nothing.
+func (w *writer) event(e event.Event) {
+	w.made(e.Body)
+	switch b := e.Body.(type) {
+	case event.Requested:
+		w.init()
+	case event.TextDelta:
+		w.piece("text", b.Text)
+	case event.ReasoningDelta:
+		w.piece("thinking", b.Text)
+	case event.Retried:
+		w.retract()
+		w.stamped(object{
+			"type": "system", "subtype": "api_retry", "attempt": b.Attempt, "max_retries": 0, "retry_delay_ms": b.Wait.Milliseconds(),
+			"error_status": nil, "error": "unknown", "message": b.Error.Message,
+		})
+	case event.Replied:
+		w.replied(e, b)
+	case event.Recalled:
+		w.init()
+		w.turn.text = b.Text
+		w.assistant(e.Seq, w.s.View().Info().Ref(), []object{{"type": "text", "text": b.Text}}, "end_turn", llm.Usage{Known: true})
+	case event.CallAsked:
+		w.turn.inputs[b.ID] = hook.Renamed(b.Args)
+	case event.CallDone:
+		w.done(b)
+	case event.Blocked:
+		in, ok := w.turn.inputs[b.Call]
+		if !ok {
+			in = encode(object{"description": b.What})
+		}
+		w.turn.denials = append(w.turn.denials, denial{w.name(b.Tool), b.Call, in})
+	case event.Compacted:
+		trigger := "auto"
+		if b.Why == "person" {
+			trigger = "manual"
+		}
+		w.stamped(object{
+			"type": "system", "subtype": "compact_boundary",
+			"compact_metadata": object{"trigger": trigger, "pre_tokens": b.Before, "post_tokens": b.After},
+		})
+	case event.ModeSet:
+		w.stamped(object{"type": "system", "subtype": "status", "status": nil, "permissionMode": hook.Mode(b.Mode)})
+	}
+}
+
+// stops are the words of programs for why a reply ended.
+var stops = map[llm.Stop]string{
+	llm.StopEnd: "end_turn", llm.StopCalls: "tool_use", llm.StopLength: "max_tokens", llm.StopRefusal: "refusal", llm.StopPaused: "pause_turn",
+}
+
+// replied writes a whole reply.
+func (w *writer) replied(e event.Event, b event.Replied) {
+	u := b.Reply.Usage
+	t := &w.turn
+	t.replies++
+	t.usage, t.asking, t.stop = t.usage.Add(u), t.asking+b.Took, b.Reply.Stop
+	info := w.s.View().Info()
+	m := w.models[info.Model]
+	if m == nil {
+		m = &modelUsage{Window: info.Window, MaxOutput: info.MaxOutput}
+		w.models[info.Model] = m
+	}
+	m.Input, m.Output, m.CacheRead, m.CacheWrite = m.Input+u.Input, m.Output+u.Output, m.CacheRead+u.CacheRead, m.CacheWrite+u.CacheWrite
+	if b.Cost != nil {
+		m.USD += *b.Cost
+	}
+	var blocks []object
+	for _, p := range b.Reply.Message.Parts {
+		switch {
+		case p.Kind == llm.Text && p.Text != "":
+			blocks = append(blocks, object{"type": "text", "text": p.Text})
+		case p.Kind == llm.Reasoning && p.Text != "":
+			blocks = append(blocks, object{"type": "thinking", "thinking": p.Text, "signature": ""})
+		case p.Kind == llm.CallPart && p.Call != nil:
+			blocks = append(blocks, object{"type": "tool_use", "id": p.Call.ID, "name": w.name(p.Call.Name), "input": hook.Renamed(p.Call.Args)})
+		}
+	}
+	if text := b.Reply.Message.Text(); text != "" {
+		t.text = text
+	}
+	w.whole(blocks, stops[b.Reply.Stop], u)
+	w.assistant(e.Seq, orElse(b.Reply.Model, info.Model), blocks, stops[b.Reply.Stop], u)
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func usageOf(u llm.Usage) object {
+	return object{"input_tokens": u.Input, "output_tokens": u.Output, "cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite}
+}
+
+func (w *writer) assistant(seq int64, model string, blocks []object, stop string, u llm.Usage) {
+	if blocks == nil {
+		blocks = []object{}
+	}
+	var why any
+	if stop != "" {
+		why = stop
+	}
+	w.stamped(object{"type": "assistant", "parent_tool_use_id": nil, "message": object{
+		"id": fmt.Sprintf("msg_%s_%d", w.session, seq), "type": "message", "role": "assistant", "model": model,
+		"content": blocks, "stop_reason": why, "stop_sequence": nil, "usage": usageOf(u),
+	}})
+}
+
+// done writes the result of a call.
+func (w *writer) done(b event.CallDone) {
+	var content any = b.Result.Text
+	if len(b.Result.Images) > 0 {
+		blocks := []object{{"type": "text", "text": b.Result.Text}}
+		for _, m := range b.Result.Images {
+			blocks = append(blocks, object{"type": "image", "source": object{"type": "base64", "media_type": m.Type, "data": m.Data}})
+		}
+		content = blocks
+	}
+	w.stamped(object{"type": "user", "parent_tool_use_id": nil, "message": object{"role": "user", "content": []object{
+		{"type": "tool_result", "tool_use_id": b.ID, "content": content, "is_error": b.Result.Error},
+	}}})
+}
+
+// result ends a turn.
+func (w *writer) result(b event.Ended, now time.Time) {
+	w.init()
+	subtype := map[event.End]string{event.EndDone: "success", event.EndTurns: "error_max_turns", event.EndBudget: "error_max_budget_usd"}[b.End]
+	t := &w.turn
+	if subtype == "" {
+		subtype = "error_during_execution"
+	}
+	o := w.ended(subtype, now.Sub(t.began))
+	if subtype == "success" {
+		o["result"] = t.text
+	} else {
+		text := string(b.End)
+		if b.Error != nil {
+			text = b.Error.Message
+		}
+		o["errors"] = []string{text}
+	}
+	w.stamped(o)
+}
+
+// failed ends a prompt that no turn was made of.
+func (w *writer) failed(why string) {
+	w.turn = tally{usage: llm.Usage{Known: true}}
+	o := w.ended("error_during_execution", 0)
+	o["errors"] = []string{why}
+	w.stamped(o)
+}
+
+// ended is what each line of type result has.
+func (w *writer) ended(subtype string, took time.Duration) object {
+	t := &w.turn
+	var usd float64
+	known := true
+	if w.s != nil {
+		all, _ := w.s.View().Spent()
+		usd, known = all.USD, all.Cost() != nil
+	}
+	var stop any
+	if s := stops[t.stop]; s != "" {
+		stop = s
+	}
+	if t.denials == nil {
+		t.denials = []denial{}
+	}
+	o := object{
+		"type": "result", "subtype": subtype, "is_error": subtype != "success", "duration_ms": took.Milliseconds(), "duration_api_ms": t.asking.Milliseconds(),
+		"num_turns": t.replies, "stop_reason": stop, "total_cost_usd": usd, "usage": usageOf(t.usage), "modelUsage": w.models, "permission_denials": t.denials,
+	}
+	if !known {
+		o["cost_unknown"] = true // the schema has no null for it, and 0 would be a lie
+	}
+	return o
+}
+
+// responds answers a request of the program.
+func (w *writer) responds(id string, done any, err error) {
+	r := object{"subtype": "success", "request_id": id, "response": done}
+	if err != nil {
+		r = object{"subtype": "error", "request_id": id, "error": err.Error()}
+	}
+	w.line(object{"type": "control_response", "response": r})
+}
+
+// asks puts a question to the program.
+func (w *writer) asks(id string, r askRequest) {
+	w.line(object{"type": "control_request", "request_id": id, "request": r})
+}
+
+// withdraws takes a question back.
+func (w *writer) withdraws(id string) {
+	w.line(object{"type": "control_cancel_request", "request_id": id})
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
+	"github.com/pawl-agent/pawl/internal/frontend/headless"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// This file is pawl as the Claude Agent SDK drives it (ADR 021, doc/sdk.md).
+
+// sdkFlags are the flags of a run that a program drives.
+type sdkFlags struct {
+	input   string
+	asks    string
+	partial bool
+	sources string
+}
+
+// claudeStream is the output format in Claude Code's schema.
+const claudeStream = "claude-stream-json"
+
+func (s *sdkFlags) add(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVar(&s.input, "input-format", "text", "text, or stream-json: messages on standard input, as the Claude Agent SDK writes them")
+	fs.StringVar(&s.asks, "permission-prompt-tool", "", "stdio: the program on standard input is asked for permissions")
+	fs.BoolVar(&s.partial, "include-partial-messages", false, "with claude-stream-json: replies in pieces, too")
+	fs.StringVar(&s.sources, "setting-sources", "", "")
+	_ = fs.MarkHidden("setting-sources")
+}
+
+// driven reports whether a program holds the conversation, or reads it in Claude
+// Code's schema.
+func (f *flags) driven() bool {
+	return f.sdk.input != "" && f.sdk.input != "text" || f.format == claudeStream
+}
+
+// driven holds a conversation with a program.
+func (a *App) driven(ctx context.Context, f *flags, args []string) error {
+	o := agentsdk.Options{
+		In: a.In, Out: a.Out, Err: wrapped(a.Err, false), Ask: f.sdk.asks == "stdio", Partial: f.sdk.partial,
+		Version: Version, Timeout: f.timeout, Now: a.Now, Signals: a.Signals(),
+	}
+	if err := f.asDriven(args); err != nil {
+		return err
+	}
+	if f.sdk.input == "text" {
+		var err error
+		if o.Prompt, o.Piped, err = a.prompt(args); err != nil {
+			return err
+		}
+	}
+	var s *opened
+	o.Open = func(ctx context.Context, set agentsdk.Setup) (*session.Session, error) {
+		g := *f
+		if set.System != "" {
+			g.systemPrompt = set.System
+		}
+		if set.Append != "" {
+			g.appendPrompt = set.Append
+		}
+		var err error
+		if s, err = a.open(ctx, &g, front{name: "sdk", person: o.Ask}); err != nil {
+			return nil, err
+		}
+		for _, w := range s.warnings {
+			fmt.Fprintln(o.Err, "pawl: "+plain.Line(w))
+		}
+		return s.Session, nil
+	}
+	if f.sdk.sources != "" {
+		fmt.Fprintln(o.Err, "pawl: --setting-sources is not followed: pawl reads its own settings, see pawl config path")
+	}
+	surviveClosedOutput()
+	code, err := agentsdk.Run(ctx, o)
+	if s != nil {
+		s.close()
+	}
+	if bad := (*agentsdk.InputError)(nil); errors.As(err, &bad) {
+		return usageError("%w", err)
+	}
+	if err != nil || code == 0 {
+		return err
+	}
+	return &exitError{code: code}
+}
+
+// asDriven checks that the flags go together.
+func (f *flags) asDriven(args []string) error {
+	switch {
+	case f.sdk.input != "text" && f.sdk.input != "stream-json":
+		return usageError("no input format %q: text and stream-json exist", f.sdk.input)
+	case f.format != claudeStream && f.format != string(headless.Stream):
+		return usageError("--input-format stream-json needs --output-format stream-json")
+	case f.sdk.input == "stream-json" && len(args) > 0:
+		return usageError("with --input-format stream-json the prompt comes on standard input, and not as an argument")
+	case f.sdk.asks != "" && f.sdk.asks != "stdio":
+		return usageError("--permission-prompt-tool takes stdio, not %q; --allow and --permission-mode say what is not asked", f.sdk.asks)
+	case f.sdk.asks != "" && f.sdk.input == "text":
+		return usageError("--permission-prompt-tool stdio needs --input-format stream-json, on which the answers come")
+	case f.verify, f.goal.command != "":
+		return usageError("--verify and --until are for a run of one prompt: leave --input-format and claude-stream-json out")
+	}
+	return nil
+}
