@@ -33,15 +33,31 @@ func (x *inTmux) run(args ...string) string {
 // text is scrollback and screen, with wrapped lines whole.
 func (x *inTmux) text() string { return x.run("capture-pane", "-p", "-J", "-S", "-") }
 
-// see waits for a text. There is nothing to wait on but the terminal's look.
+// see waits for a text.
 func (x *inTmux) see(text string) {
 	x.t.Helper()
-	for began := time.Now(); !strings.Contains(x.text(), text); time.Sleep(20 * time.Millisecond) {
+	x.until(fmt.Sprintf("%q", text), func(seen string) bool { return strings.Contains(seen, text) })
+}
+
+// shell waits until the shell has the terminal again: what is typed before goes to
+// the program that ends.
+func (x *inTmux) shell() {
+	x.t.Helper()
+	x.until("prompt of the shell", func(seen string) bool { return strings.HasSuffix(strings.TrimRight(seen, " \n"), ready) })
+}
+
+// until waits for a look of the terminal. There is nothing else to wait on.
+func (x *inTmux) until(what string, is func(seen string) bool) {
+	x.t.Helper()
+	for began := time.Now(); !is(x.text()); time.Sleep(20 * time.Millisecond) {
 		if time.Since(began) > patient {
-			x.t.Fatalf("no %q came; seen:\n%s", text, x.text())
+			x.t.Fatalf("no %s came; seen:\n%s", what, x.text())
 		}
 	}
 }
+
+// ready is the prompt of the shell.
+const ready = "shell>"
 
 func (x *inTmux) send(keys ...string) { x.run(append([]string{"send-keys"}, keys...)...) }
 
@@ -78,9 +94,10 @@ func TestScreenInTmux(t *testing.T) {
 	if err := os.WriteFile(script, []byte("cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	x.run("new-session", "-d", "-x", "100", "-y", "30", "sh")
+	x.run("new-session", "-d", "-x", "100", "-y", "30", "env", "PS1="+ready+" ", "sh")
 	t.Cleanup(func() { x.run("kill-server") })
 	x.run("set", "-g", "history-limit", "50000")
+	x.shell()
 	x.send("sh "+script, "Enter")
 	x.see("what is to be done?")
 	x.send("first", "Enter")
@@ -119,6 +136,7 @@ func TestScreenInTmux(t *testing.T) {
 	x.send("C-u")
 	x.send("C-d")
 	x.see("to go on with this session")
+	x.shell()
 	x.send("clear; sh "+script+" -c", "Enter")
 	x.see(fmt.Sprintf("reply2line%03d", lines-1))
 	x.see("what is to be done?")
