@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,8 +139,10 @@ func (w *writer) made(b event.Body) {
 		w.dir = b.Dir
 	case event.Rebased:
 		w.tools = w.tools[:0]
-		for _, t := range b.Head.Tools {
-			w.tools = append(w.tools, w.name(t.Name))
+		for _, t := range b.Head.Tools { // two of pawl's tools may be one of theirs
+			if name := w.name(t.Name); !slices.Contains(w.tools, name) {
+				w.tools = append(w.tools, name)
+			}
 		}
 	}
 }

@@ -252,7 +252,7 @@ func (f *flags) addRun(c *cobra.Command) {
 	fs.IntVar(&f.maxTurns, "max-turns", 0, "stop after this many model replies")
 	fs.DurationVar(&f.timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
 	f.format = "text"
-	fs.Var(word{&f.format, sameWords["output-format"]}, "output-format", "text, json or stream-json")
+	fs.Var(word{&f.format, sameWords["output-format"]}, "output-format", "text, json, stream-json or claude-stream-json (see doc/sdk.md)")
 	fs.BoolFunc("json", "the same as --output-format stream-json", func(string) error { f.format = "stream-json"; return nil })
 	_ = fs.MarkHidden("json")
 	fs.BoolVar(&f.trust, "trust", false, "for this run, trust what the folder has pawl run by itself, its checks (see pawl trust)")

@@ -74,7 +74,7 @@ func othersWords(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// asRun makes of a command line with -p the one of pawl run: what stands beside
+// asRun makes of a command line with -p, or with --input-format, the one of pawl run: what stands beside
 // the flags is the prompt then, also where a command is called so.
 func asRun(root *cobra.Command, args []string) []string {
 	fs := root.Flags()
@@ -97,7 +97,9 @@ func asRun(root *cobra.Command, args []string) []string {
 			}
 			arg = prompt
 		case strings.HasPrefix(arg, "--"):
-			if name, _, whole := strings.Cut(arg[2:], "="); !whole && takes(fs.Lookup(name)) && i+1 < len(args) {
+			name, _, whole := strings.Cut(arg[2:], "=")
+			found = found || name == inputFormat // a program holds the conversation
+			if !whole && takes(fs.Lookup(name)) && i+1 < len(args) {
 				out = append(out, arg)
 				i++
 				arg = args[i]

@@ -23,15 +23,20 @@ type sdkFlags struct {
 	sources string
 }
 
+const (
+	inputFormat = "input-format"
+	allSources  = "all" // no --setting-sources was given
+)
+
 // claudeStream is the output format in Claude Code's schema.
 const claudeStream = "claude-stream-json"
 
 func (s *sdkFlags) add(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVar(&s.input, "input-format", "text", "text, or stream-json: messages on standard input, as the Claude Agent SDK writes them")
+	fs.StringVar(&s.input, inputFormat, "text", "text, or stream-json: messages on standard input, as the Claude Agent SDK writes them")
 	fs.StringVar(&s.asks, "permission-prompt-tool", "", "stdio: the program on standard input is asked for permissions")
 	fs.BoolVar(&s.partial, "include-partial-messages", false, "with claude-stream-json: replies in pieces, too")
-	fs.StringVar(&s.sources, "setting-sources", "", "")
+	fs.StringVar(&s.sources, "setting-sources", allSources, "")
 	_ = fs.MarkHidden("setting-sources")
 }
 
@@ -74,7 +79,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		}
 		return s.Session, nil
 	}
-	if f.sdk.sources != "" {
+	if f.sdk.sources != allSources {
 		fmt.Fprintln(o.Err, "pawl: --setting-sources is not followed: pawl reads its own settings, see pawl config path")
 	}
 	surviveClosedOutput()

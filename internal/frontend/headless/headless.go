@@ -36,7 +36,7 @@ func ParseFormat(s string) (Format, error) {
 	case Text, JSON, Stream:
 		return f, nil
 	}
-	return "", fmt.Errorf("no output format %q: text, json and stream-json exist", s)
+	return "", fmt.Errorf("no output format %q: text, json and stream-json exist (claude-stream-json is for programs: doc/sdk.md)", s)
 }
 
 // Options of a run.
