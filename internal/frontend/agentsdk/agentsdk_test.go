@@ -52,7 +52,7 @@ func converse(t *testing.T, m llm.Model, change func(*Options, *session.Config))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := workspace.Open(dir, workspace.Options{NoGit: true})
+	ws, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,16 +64,16 @@ func converse(t *testing.T, m llm.Model, change func(*Options, *session.Config))
 	p.cfg = session.Config{
 		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "sdk", Version: "test", System: "be good", Model: m, Person: true,
 		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.AskUser()},
-		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Progress: progress.Default(),
+		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Judgement: session.Judgement{Progress: progress.Default()},
 		Permission: permission.New(permission.Config{Mode: "ask", Root: dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: spill, Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
-		OpenModel: func(ref string) (llm.Model, error) {
+		Models: session.Models{OpenModel: func(ref string) (llm.Model, error) {
 			if ref != "other" && ref != "scripted/script" {
 				return nil, fmt.Errorf("there is no model %s", ref)
 			}
 			return m, nil
-		},
+		}},
 	}
 	in, w := io.Pipe()
 	r, out := io.Pipe()
