@@ -33,7 +33,7 @@ func (c Coordination) Account() *spending.Account { return c.s.spending }
 // model, so that one undo takes all of it back. All files are written or none.
 func (c Coordination) Apply(ctx context.Context, by, text string, ws []tool.Write) ([]tool.Change, error) {
 	s := c.s
-	ctx, done, err := s.ops.exclusive(ctx, "the files can not be written")
+	ctx, done, err := s.ops.Exclusive(ctx, "the files can not be written")
 	if err != nil {
 		return nil, err
 	}

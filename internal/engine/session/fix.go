@@ -5,6 +5,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 )
@@ -24,13 +25,13 @@ func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, 
 		Tools: s.cfg.Tools, Shell: s.cfg.Shell != nil, Files: s.cfg.Files, Env: s.env, Person: s.cfg.Person,
 		Evidence: s.proof, Record: s.record, Spill: s.spill, Now: s.cfg.Now, Standing: s.diagnosed.Standing,
 	}, loop)
-	defer s.children.Stop(interrupted("the turn's end"))
+	defer s.children.Stop(operations.Interrupted("the turn's end"))
 	for round := 0; ; {
 		end, err := loop.Run(ctx)
 		if end == event.EndDone && err == nil && s.children.GoesOn(ctx) {
 			continue
 		}
-		if end != event.EndDone || err != nil || s.ops.waiting() {
+		if end != event.EndDone || err != nil || s.ops.Waiting() {
 			return end, err
 		}
 		prompt, source := "", event.Autofix

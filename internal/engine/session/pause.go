@@ -5,6 +5,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 )
 
 // Pause makes the running turn stop before its next request and ask whether to
@@ -19,7 +20,7 @@ func (s *Session) pause() error {
 	if !s.cfg.Person {
 		return fault.NewConfiguration("", "nobody is there who could let a paused turn go on")
 	}
-	if !s.Busy() || !s.ops.setPause(true) {
+	if !s.Busy() || !s.ops.SetPause(true) {
 		return fault.NewConfiguration("", "no turn is running: there is nothing to pause")
 	}
 	s.log.Publish(event.Warned{What: "pause", Text: "the turn pauses before the next request"})
@@ -29,7 +30,7 @@ func (s *Session) pause() error {
 // paused waits where a person asked for it. The error is why the turn must not
 // go on.
 func (s *Session) paused(ctx context.Context) error {
-	if !s.ops.setPause(false) {
+	if !s.ops.SetPause(false) {
 		return nil
 	}
 	a, err := s.questions.Ask(ctx, event.Asked{Why: "pause", Text: "Paused. Go on?", Options: []string{goOn, stopHere}})
@@ -37,7 +38,7 @@ func (s *Session) paused(ctx context.Context) error {
 	case err != nil:
 		return err
 	case a.Text == stopHere:
-		return &interruption{why: &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "stopped by the person at a pause"}, by: "person"}
+		return &operations.Interruption{Why: &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "stopped by the person at a pause"}, By: "person"}
 	case a.Text == goOn || a.Text == "":
 		return nil
 	}

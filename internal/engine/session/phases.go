@@ -5,6 +5,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
@@ -18,7 +19,7 @@ func (Phase) op() {}
 // taskPhases takes a person's word on phases in, and tells the model.
 type taskPhases struct {
 	*state
-	ops *operations
+	ops *operations.Operations
 }
 
 func (s *taskPhases) phase(ctx context.Context, op Phase) (int64, error) {
@@ -32,12 +33,12 @@ func (s *taskPhases) phase(ctx context.Context, op Phase) (int64, error) {
 	// The model is told at its next request: between a reply and its results
 	// there is no place for a word.
 	told := event.Draft{Body: event.Noted{Why: "phase", Text: note}}
-	running := s.ops.tellLater(told)
+	running := s.ops.TellLater(told)
 	ds := []event.Draft{{Body: b}}
 	if !running {
 		ds = append(ds, told)
 	}
-	return s.ops.meanwhile(ctx, ds...)
+	return s.ops.Meanwhile(ctx, ds...)
 }
 
 // retell tells the model of a plan file again, after a compaction.
@@ -52,7 +53,7 @@ func (s *taskPhases) retell(ctx context.Context) error {
 // notes records what the model is still to be told, and what a phase that takes
 // long has the person told, once.
 func (s *taskPhases) notes(ctx context.Context) error {
-	ds := s.ops.told()
+	ds := s.ops.Told()
 	s.log.View(func() {
 		if w, ok := s.progress.Phases().Warning(); ok {
 			ds = append(ds, event.Draft{Body: w})

@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"errors"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 )
 
 // Outcome is what a prompt came to.
@@ -48,15 +50,15 @@ func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Watch) (Outcome, er
 		}
 		return Outcome{}, err
 	}
-	out := Outcome{Began: r.cause}
+	out := Outcome{Began: r.Cause()}
 	ended := false
 	defer func() {
 		if !ended { // a panic of w.See leaves nothing behind either
-			s.ops.interruptRun(r.cause, "caller")
+			s.ops.InterruptRun(r.Cause(), "caller")
 		}
-		<-r.gone
+		<-r.Gone()
 	}()
-	defer context.AfterFunc(ctx, func() { s.ops.interruptRun(r.cause, by(ctx)) })()
+	defer context.AfterFunc(ctx, func() { s.ops.InterruptRun(r.Cause(), by(ctx)) })()
 	for e, err := range events {
 		if err != nil {
 			return out, err
@@ -66,7 +68,7 @@ func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Watch) (Outcome, er
 				return out, err
 			}
 		}
-		if e.Seq > r.cause && e.Cause == r.cause {
+		if e.Seq > r.Cause() && e.Cause == r.Cause() {
 			if ended = out.apply(e.Body); ended {
 				return out, nil
 			}
@@ -96,3 +98,53 @@ func (o *Outcome) apply(b event.Body) bool {
 	}
 	return false
 }
+
+// Await returns how the operation ended whose start has this sequence number.
+// When ctx ends first, the operation is interrupted and its end waited for.
+func (s *Session) Await(ctx context.Context, started int64) (event.OpDone, error) {
+	var done event.OpDone
+	err := s.follow(ctx, started, func(e event.Event) (bool, error) {
+		b, ok := e.Body.(event.OpDone)
+		if ok && e.Cause == started {
+			done = b
+			return true, nil
+		}
+		return false, nil
+	})
+	return done, err
+}
+
+// follow shows what comes of what has this sequence number, until last reports
+// its end. When ctx ends first, it is interrupted.
+func (s *Session) follow(ctx context.Context, cause int64, last func(event.Event) (bool, error)) error {
+	events := s.Events(context.WithoutCancel(ctx), cause)
+	defer context.AfterFunc(ctx, func() { s.ops.InterruptRun(cause, by(ctx)) })()
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		if end, err := last(e); end || err != nil {
+			return err
+		}
+	}
+	if err := s.log.Broken(); err != nil {
+		return err
+	}
+	return fault.NewInternal(nil, "session %s was closed", s.cfg.ID)
+}
+
+// by says who ended a context: an Interrupt that is its cause, or else the
+// caller.
+func by(ctx context.Context) string {
+	if i := (Interrupt{}); errors.As(context.Cause(ctx), &i) {
+		return i.By
+	}
+	if i := (*operations.Interruption)(nil); errors.As(context.Cause(ctx), &i) {
+		return i.By // of the parent session
+	}
+	return "caller"
+}
+
+// Busy reports whether something has the session to itself. What has recorded
+// its end does not: what is left of it is put away without another event.
+func (s *Session) Busy() bool { return s.ops.Busy() }

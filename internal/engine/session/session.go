@@ -25,6 +25,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
 	"github.com/pawl-agent/pawl/internal/engine/rights"
 	"github.com/pawl-agent/pawl/internal/engine/routing"
@@ -40,7 +41,7 @@ type Session struct {
 
 	letGo func() // gives the session to other processes
 
-	ops *operations
+	ops *operations.Operations
 
 	questions *questions.Questions
 	rights    *rights.Rights
@@ -72,7 +73,10 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person && agent == nil, Timeout: cfg.Timeout,
 		Now: cfg.Now, Sleep: cfg.Sleep, Record: s.record, Ask: s.questions.Ask,
 	})
-	s.ops = &operations{state: s.state, turn: s.turn, queued: make(chan struct{}, 1)}
+	s.ops = operations.New(operations.Config{
+		Session: cfg.ID, Fold: &s.doing, Record: s.record, CatchUp: s.catchUp, Cause: &s.cause,
+		Turn: func(r *operations.Run) { s.turn(r, nil) },
+	})
 	s.answers = answers.New(answers.Config{
 		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Masked: turn.Results{Mask: cfg.Mask.String}.Masked, Now: cfg.Now, Record: s.record,
 		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.window.resultCap()) },
@@ -99,16 +103,17 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 		return nil, err
 	}
 	s.spending.Use(s.log)
+	s.ops.Use(s.log)
 	s.answers.Use(s.log)
 	s.rights.Use(s.log)
 	s.router = routing.New(routing.Config{
-		Route: cfg.Route, Person: cfg.Person, Log: s.log, Fold: &s.routing, Record: s.record, Running: s.ops.context,
+		Route: cfg.Route, Person: cfg.Person, Log: s.log, Fold: &s.routing, Record: s.record, Running: s.ops.Context,
 		Model: s.info, Mode: s.mode, Side: s.side, Answers: s.answers,
 	})
-	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, Tell: s.ops.tellLater}
+	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, Tell: s.ops.TellLater}
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
-		Locks: cfg.Locks, Agent: agent != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.exclusive,
+		Locks: cfg.Locks, Agent: agent != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.Exclusive,
 	})
 	known := s.log.Began() > 0
 	s.hooks = hooks.New(hooks.Config{
@@ -122,7 +127,7 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s.children = children.New(children.Config{
 		Session: cfg.ID, Store: cfg.Store, Log: s.log, Fold: &s.childFold, Now: cfg.Now, NewID: cfg.NewID, Record: s.record,
 		Lend: s.lend, OpenModel: s.openAllowed, Open: s.openChild,
-		Turn: children.Turn{Context: s.ops.context, Tell: s.ops.tellLater, Tells: s.ops.tellsOf, Waiting: s.ops.waiting, Queued: s.ops.queued},
+		Turn: children.Turn{Context: s.ops.Context, Tell: s.ops.TellLater, Tells: s.ops.Tells, Waiting: s.ops.Waiting, Queued: s.ops.Queued()},
 	})
 	if cfg.ReadOnly {
 		if s.changesFiles() {
@@ -198,12 +203,12 @@ func (s *Session) closeOpenCalls(told children.Recovered) []event.Draft {
 	}
 	ds = append(ds, told.Note()...)
 	ds = append(ds, s.beside.Lost()...)
-	if s.op != "" {
-		ds = append(ds, event.Draft{Cause: s.course.began, Body: event.OpDone{Op: s.op, Outcome: event.UnknownDone, Error: &event.Fault{
+	if s.doing.Op() != "" {
+		ds = append(ds, event.Draft{Cause: s.doing.Began(), Body: event.OpDone{Op: s.doing.Op(), Outcome: event.UnknownDone, Error: &event.Fault{
 			Category: string(fault.Cancellation), Message: "pawl was stopped while this ran",
 		}}})
 	}
-	if s.turnOpen {
+	if s.doing.Turn() {
 		ds = append(ds, event.Draft{Body: event.Ended{End: event.EndInterrupted, Error: &event.Fault{
 			Category: string(fault.Cancellation), Message: "pawl was stopped while this turn ran",
 		}}})
@@ -282,7 +287,7 @@ func (s *Session) View() *View { return &View{s.state, s.spending, s.changes, s.
 // Close cancels what runs, waits for it to be recorded, and ends all readers.
 // It does not close the store.
 func (s *Session) Close() error {
-	s.ops.close()
+	s.ops.Close()
 	s.hooks.Close()
 	s.changes.Close()
 	s.log.View(func() { _ = s.agent.Dispose(nil) }) // legal from every state

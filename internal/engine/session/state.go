@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/routing"
 	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
@@ -36,6 +37,7 @@ type state struct {
 	cause atomic.Int64
 
 	course
+	doing    operations.Fold
 	model    llm.Model
 	conv     window.Conversation
 	builder  *window.Builder
@@ -67,7 +69,7 @@ func newState(cfg Config) *state {
 // folds lists the session's state. Those that look at others come after them.
 func (s *state) folds() []event.Fold {
 	fs := []event.Fold{
-		&s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, &s.routing, bodyFold(s.outside.apply), &s.diagnoses, &s.beside,
+		&s.doing, &s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, &s.routing, bodyFold(s.outside.apply), &s.diagnoses, &s.beside,
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		&s.childFold, machinesFold{s}, milestones{s},
 	}
@@ -123,3 +125,6 @@ func (s *state) catchUp(ctx context.Context) error {
 	}
 	return nil
 }
+
+// changesFiles reports whether something is open that may change files.
+func (s *state) changesFiles() bool { return s.doing.Turn() || s.doing.Op() == opCommand }

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/mention"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -26,10 +27,10 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	case Prompt:
 		return s.prompt(ctx, op)
 	case Interrupt:
-		s.ops.interrupt(op.By)
+		s.ops.Interrupt(op.By)
 		return 0, nil
 	case Withdraw:
-		return 0, s.ops.withdraw(op.ID)
+		return 0, s.ops.Withdraw(op.ID)
 	case Answer:
 		return 0, s.questions.Answer(event.Answered(op))
 	case SetMode:
@@ -37,7 +38,7 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		return s.ops.meanwhile(ctx, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
+		return s.ops.Meanwhile(ctx, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
 	case SetModel:
 		return s.setModel(ctx, op.Ref)
 	case Compact:
@@ -67,12 +68,11 @@ func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 	if r == nil || err != nil {
 		return 0, err
 	}
-	return r.cause, nil
+	return r.Cause(), nil
 }
 
-// start starts a prompt's turn. Where something else runs, the prompt waits for
-// it, and the run is nil; or it is refused, where cannot has the words for that.
-func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*run, error) {
+// start starts a prompt's turn, or has it wait: see operations.Start.
+func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operations.Run, error) {
 	if p.Source == "" {
 		p.Source = event.Person
 	}
@@ -83,26 +83,7 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*run, err
 			return nil, err
 		}
 	}
-	waits := &p
-	if cannot != "" {
-		waits = nil
-	}
-	r := newRun(context.WithoutCancel(ctx), turnRuns)
-	r.until = p.Until
-	if queued, err := s.ops.begin(ctx, r, waits, cannot); queued || err != nil {
-		r.cancel(nil)
-		return nil, err
-	}
-	if err := s.record(context.WithoutCancel(ctx), s.prompted(p)...); err != nil {
-		s.ops.goOnAfter(r)
-		return nil, err
-	}
-	s.ops.caused(r)
-	go func() {
-		defer s.ops.turns.Done()
-		s.turn(r)
-	}()
-	return r, nil
+	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.prompted(p)}, cannot, func(r *operations.Run) { s.turn(r, p.Until) })
 }
 
 // attach reads what a person's prompt mentions. Piped input is data and no word
@@ -148,7 +129,7 @@ func (s *state) prompted(p Prompt) []event.Draft {
 
 func (s *Session) setModel(ctx context.Context, ref string) (int64, error) {
 	op := event.OpStarted{Op: opModel, Text: ref}
-	return s.ops.operate(ctx, op, "the model can not be changed", modelChanges, func(ctx context.Context) error {
+	return s.ops.Operate(ctx, op, "the model can not be changed", "the model is changed", func(ctx context.Context) error {
 		m, err := s.cfg.OpenModel(ref)
 		if err != nil {
 			return err
@@ -184,7 +165,7 @@ func (s *Session) undo(ctx context.Context, op Undo) (int64, error) {
 	if op.Plan.Kind == undo.ByRedo {
 		started.Op = opRedo
 	}
-	return s.ops.operate(ctx, started, "nothing can be undone", filesAreLooked, func(ctx context.Context) error {
+	return s.ops.Operate(ctx, started, "nothing can be undone", "changes are looked at, or put back", func(ctx context.Context) error {
 		done, err := s.changes.Undo(ctx, op.Plan, op.Consent)
 		if op.Done != nil {
 			op.Done(done, err)
@@ -204,7 +185,7 @@ func (s *Session) personRuns(ctx context.Context, command string) (int64, error)
 		return 0, fault.NewConfiguration("", "this session has no shell")
 	}
 	op := event.OpStarted{Op: opCommand, Text: command}
-	return s.ops.operate(ctx, op, "a command can not be run", commandRuns, func(ctx context.Context) error {
+	return s.ops.Operate(ctx, op, "a command can not be run", "a command runs", func(ctx context.Context) error {
 		if s.cfg.Locks != nil { // no other session of the workspace writes meanwhile
 			ticket := s.cfg.Locks.Reserve(tool.Footprint{Unknown: true})
 			defer ticket.Release()

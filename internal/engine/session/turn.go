@@ -10,18 +10,17 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 )
 
-// turn runs one turn after another until no prompt waits.
-func (s *Session) turn(r *run) {
-	for ; r != nil; r = s.ops.next(r) {
-		stop := s.spending.Watch(r.ctx, r.cancel)
-		end, err := s.answered(r.ctx, r.until)
-		stop()
-		s.finish(r, end, err)
-	}
+// turn runs a turn to its recorded end.
+func (s *Session) turn(r *operations.Run, until verify.Verifier) {
+	stop := s.spending.Watch(r.Context(), r.Cancel)
+	end, err := s.answered(r.Context(), until)
+	stop()
+	s.finish(context.WithoutCancel(r.Context()), end, err)
 }
 
 // answered brings a turn to its end: without a model where it needs none, or
@@ -52,11 +51,10 @@ func (s *Session) answered(ctx context.Context, until verify.Verifier) (event.En
 // finish records how a turn ended. The context may be cancelled by now, the
 // record must not be. A log that cannot be written has said so already, and
 // readers are ended: nothing more will come.
-func (s *Session) finish(r *run, end event.End, err error) {
-	ctx := context.WithoutCancel(r.ctx)
+func (s *Session) finish(ctx context.Context, end event.End, err error) {
 	var ds []event.Draft
-	if why := (*interruption)(nil); errors.As(err, &why) {
-		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.by}})
+	if why := (*operations.Interruption)(nil); errors.As(err, &why) {
+		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.By}})
 	}
 	s.changes.Gather(ctx)
 	_, _ = s.spending.Warn(ctx), s.tasks.notes(ctx) // a log that can not be written fails below as well
@@ -73,12 +71,12 @@ func (s *Session) finish(r *run, end event.End, err error) {
 // request takes waiting prompts into the turn, reserves the budget and builds
 // the next request.
 func (s *Session) request() (*llm.Request, *float64, error) {
-	for _, p := range s.ops.take() {
-		if err := s.record(context.Background(), s.prompted(p)...); err != nil {
+	for _, p := range s.ops.Take() {
+		if err := s.record(context.Background(), p.Drafts...); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := s.paused(s.ops.context()); err != nil { // asked for while a request was tried again
+	if err := s.paused(s.ops.Context()); err != nil { // asked for while a request was tried again
 		return nil, nil, err
 	}
 	if err := s.router.Next(); err != nil {
@@ -89,7 +87,7 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	maxTokens, usd, err := s.spending.Begin(s.ops.context(), s.info(), r)
+	maxTokens, usd, err := s.spending.Begin(s.ops.Context(), s.info(), r)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -139,7 +139,7 @@ func (s *Session) recordAndCount(ctx context.Context, ds ...event.Draft) error {
 	}
 	for _, d := range ds {
 		if _, sent := d.Body.(event.Requested); sent && s.cfg.Counter != nil && eventlog.Look(s.log, s.conv.CountsMatter) {
-			s.counting.Do(func() { s.ops.turns.Go(s.window.recount) })
+			s.counting.Do(func() { s.ops.Go(s.window.recount) })
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func (r room) Clean(ctx context.Context, handles []string, summary, reason strin
 // that come meanwhile wait.
 func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
 	op := event.OpStarted{Op: opCompact, Text: focus}
-	return s.ops.operate(ctx, op, "the conversation can not be compacted", compacting, func(ctx context.Context) error {
+	return s.ops.Operate(ctx, op, "the conversation can not be compacted", "the conversation is compacted", func(ctx context.Context) error {
 		_, err := s.loop().Compact(ctx, window.WhyPerson, focus)
 		return err
 	})

@@ -1,0 +1,313 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+)
+
+// house is operations on a log. Its turns note what they are, wait for gate and
+// end.
+type house struct {
+	*Operations
+	t     *testing.T
+	log   *eventlog.Log
+	cause atomic.Int64
+	gate  chan struct{}
+
+	mu  sync.Mutex
+	ran []string // how each turn ended
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{t: t, gate: make(chan struct{})}
+	fold := &Fold{}
+	log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.log = log
+	h.Operations = New(Config{Session: "s", Fold: fold, Record: h.record, CatchUp: func(context.Context) error { return nil }, Cause: &h.cause, Turn: h.turn})
+	h.Use(log)
+	return h
+}
+
+func (h *house) record(ctx context.Context, ds ...event.Draft) error {
+	for i := range ds {
+		ds[i].Cause = cmp.Or(ds[i].Cause, h.cause.Load())
+	}
+	return h.log.Append(ctx, ds...)
+}
+
+func (h *house) turn(r *Run) {
+	end := "done"
+	select {
+	case <-h.gate:
+	case <-r.Context().Done():
+		end = context.Cause(r.Context()).Error()
+	}
+	for _, p := range h.Take() { // what joins
+		end += "+" + p.ID
+		_ = h.record(context.Background(), p.Drafts...)
+	}
+	h.mu.Lock()
+	h.ran = append(h.ran, end)
+	h.mu.Unlock()
+	_ = h.record(context.Background(), event.Draft{Body: event.Ended{End: event.EndDone}})
+}
+
+func (h *house) prompt(id string) *Run {
+	h.t.Helper()
+	r, err := h.Start(h.t.Context(), Prompt{ID: id, Drafts: []event.Draft{{Body: event.Prompted{ID: id}}}}, "", h.turn)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r
+}
+
+// events are what the log has, with their causes.
+func (h *house) events() string {
+	h.t.Helper()
+	h.log.EndReaders(true)
+	var out []string
+	for e, err := range h.log.Events(h.t.Context(), 0) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		out = append(out, fmt.Sprintf("%d %s<%d", e.Seq, e.Body.Kind(), e.Cause))
+	}
+	return strings.Join(out, ", ")
+}
+
+// SPEC 10.1: while something runs a prompt waits, and all else is refused with what
+// can not be done and why; what happens has what runs as its cause.
+func TestOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		if h.Busy() || h.prompt("a") == nil || !h.Busy() {
+			t.Error("the first prompt does not run")
+		}
+		if h.prompt("b") != nil || !h.Waiting() || len(h.Queued()) != 1 {
+			t.Error("the second does not wait")
+		}
+		_, err := h.Operate(t.Context(), event.OpStarted{Op: "x"}, "it can not be done", "x runs", nil)
+		if !errors.Is(err, fault.ErrBusy) || !strings.Contains(err.Error(), "it can not be done while a turn runs") {
+			t.Error(err)
+		}
+		if _, _, err := h.Exclusive(t.Context(), "it can not be read"); !errors.Is(err, fault.ErrBusy) {
+			t.Error(err)
+		}
+		if _, err := h.Meanwhile(t.Context(), event.Draft{Body: event.ModeSet{Mode: "plan"}}); err != nil {
+			t.Error("what holds from now on is refused:", err)
+		}
+		close(h.gate)
+		synctest.Wait()
+		if h.Busy() || fmt.Sprint(h.ran) != "[done+b]" {
+			t.Error(h.ran)
+		}
+		h.Close()
+		if got, want := h.events(), "1 prompted<0, 2 mode_set<1, 3 prompted<1, 4 ended<1"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+}
+
+// SPEC 10.1: a prompt that came when the turn took no more runs next, as a turn of
+// its own.
+func TestAPromptThatWaitsIsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		started, err := h.Operate(t.Context(), event.OpStarted{Op: "x"}, "", "x runs", func(context.Context) error { <-h.gate; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.prompt("a") != nil || h.prompt("b") != nil {
+			t.Error("a prompt runs beside an operation")
+		}
+		close(h.gate)
+		synctest.Wait()
+		h.Close()
+		if got := h.events(); started != 1 || got != "1 op_started<0, 2 op_done<1, 3 prompted<0, 4 prompted<3, 5 ended<3" {
+			t.Error(started, got)
+		}
+	})
+}
+
+// SPEC 10.1, 10.3: an interrupt forgets the prompts that wait, but for those whose
+// sender takes them back itself; what is taken back does not run, and what runs can
+// not be taken back.
+func TestInterruptAndWithdraw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		r := h.prompt("a")
+		for _, id := range []string{"", "b", "c"} {
+			h.prompt(id)
+		}
+		if err := h.Withdraw("b"); err != nil {
+			t.Error(err)
+		}
+		for _, id := range []string{"b", "a", ""} {
+			if h.Withdraw(id) == nil {
+				t.Errorf("%q was taken back", id)
+			}
+		}
+		h.InterruptRun(r.Cause()+1, "nobody") // of another run
+		if r.Context().Err() != nil {
+			t.Error("another run was interrupted")
+		}
+		h.Interrupt("person")
+		synctest.Wait()
+		if fmt.Sprint(h.ran) != "[interrupted (person)+c]" {
+			t.Error(h.ran)
+		}
+		if why := (*Interruption)(nil); !errors.As(context.Cause(r.Context()), &why) || why.By != "person" || !errors.Is(why, fault.ErrInterrupted) {
+			t.Error(context.Cause(r.Context()))
+		}
+		<-r.Gone()
+		h.Interrupt("person") // nothing runs: nothing happens
+		h.Close()
+	})
+}
+
+// SPEC 10.3: closing interrupts what runs and waits until its end is recorded;
+// nothing begins after it.
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.prompt("a")
+		h.prompt("b")
+		beside := false
+		h.Go(func() { time.Sleep(time.Minute); beside = true })
+		h.Close()
+		if fmt.Sprint(h.ran) != "[interrupted (close)]" || !beside {
+			t.Error(h.ran, beside)
+		}
+		if _, err := h.Start(t.Context(), Prompt{}, "", h.turn); err == nil || h.Busy() {
+			t.Error("a turn began after the close")
+		}
+		if got := h.events(); got != "1 prompted<0, 2 ended<1" {
+			t.Error(got)
+		}
+	})
+}
+
+// SPEC 10.4: each operation ends with an event that says how, whoever ended it.
+func TestHowOperationsEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(context.Context) error
+		want event.Outcome
+	}{
+		"done":            {func(context.Context) error { return nil }, event.OK},
+		"failed":          {func(context.Context) error { return errors.New("no") }, event.Failed},
+		"nothing to do":   {func(context.Context) error { return turn.ErrNothingToCompact }, event.NothingDone},
+		"was interrupted": {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, event.Cancelled},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			started, err := h.Operate(ctx, event.OpStarted{Op: "x"}, "", "x runs", c.do)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cancel() // whoever submitted it may go: it goes on
+			synctest.Wait()
+			if c.want == event.Cancelled {
+				h.Interrupt("person")
+			}
+			h.Close()
+			h.log.EndReaders(true)
+			var done []event.OpDone
+			for e, err := range h.log.Events(t.Context(), started) {
+				if err != nil || e.Cause != started {
+					t.Error(err, e.Cause)
+				}
+				done = append(done, e.Body.(event.OpDone))
+			}
+			if len(done) != 1 || done[0].Outcome != c.want || (done[0].Error != nil) != (c.want != event.OK) {
+				t.Errorf("%s: %+v", name, done)
+			}
+		})
+	}
+}
+
+// What the model is to be told is kept while something runs that may come to a
+// request, and taken once.
+func TestTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		note := event.Draft{Body: event.Noted{Why: "x"}}
+		if h.TellLater(note) || h.SetPause(true) {
+			t.Error("nothing runs that could tell it, or pause")
+		}
+		h.prompt("a")
+		if !h.TellLater(note) || !h.Tells("x") || h.Tells("y") {
+			t.Error("it is not kept")
+		}
+		if got := h.Told(); len(got) != 1 || h.Tells("x") || len(h.Told()) != 0 {
+			t.Error(got)
+		}
+		if !h.SetPause(true) || !h.SetPause(true) || !h.SetPause(false) || h.SetPause(false) {
+			t.Error("a pause is asked for, and taken back once")
+		}
+		close(h.gate)
+		h.Close()
+	})
+}
+
+// Whatever comes at once, one thing runs at a time and no prompt is lost.
+func TestManyAtOnce(t *testing.T) {
+	h := newHouse(t)
+	close(h.gate)
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() { h.prompt(fmt.Sprint(i)) })
+		wg.Go(func() {
+			if _, done, err := h.Exclusive(t.Context(), ""); err == nil {
+				done()
+			}
+		})
+	}
+	wg.Wait()
+	for h.Busy() {
+		if _, done, err := h.Exclusive(t.Context(), ""); err == nil {
+			done()
+		}
+	}
+	h.Close()
+	h.log.EndReaders(true)
+	var ids []string
+	open := false
+	for e, err := range h.log.Events(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch b := e.Body.(type) {
+		case event.Prompted:
+			ids, open = append(ids, b.ID), true
+		case event.Ended:
+			if !open {
+				t.Error("an end without a turn")
+			}
+			open = false
+		}
+	}
+	slices.Sort(ids)
+	if len(slices.Compact(ids)) != 50 || open {
+		t.Errorf("%d prompts ran, %v", len(ids), open)
+	}
+}
