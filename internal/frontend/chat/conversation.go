@@ -18,19 +18,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
-// Opened is an open session and how to close it.
+// Opened is an open session with the way to close it.
 type Opened struct {
 	Session *session.Session
 	Close   func()
-	Notes   []string // what to say when it is opened
-	// Custom are the commands that are kept in files.
+	Notes   []string // messages at its opening
+	// Custom are the commands from files.
 	Custom []slash.Custom
-	// Again is the command line that goes on with the session later, "" for one
-	// that is not kept.
+	// Again is the command line that continues the session later, "" if it is not stored.
 	Again string
 }
 
-// Person is whom Open asks what it must know first.
+// Person answers questions of Open.
 type Person interface {
 	// Ask waits for an answer, which may be empty.
 	Ask(ctx context.Context, question string) (string, error)
@@ -38,12 +37,12 @@ type Person interface {
 	Out() io.Writer
 }
 
-// Config is what a conversation is made of.
+// Config is the configuration of a conversation.
 type Config struct {
 	// Open opens a session.
 	Open func(context.Context, slash.Want, Person) (*Opened, error)
-	// What follows serves the slash commands. Sessions, About, Models and Rules
-	// are those of the folder; each may be nil.
+	// The following fields serve the slash commands. Sessions, About, Models
+	// and Rules are those of the folder; each may be nil.
 	Sessions  func(context.Context) ([]event.Row, error)
 	About     func(context.Context, event.Row) string
 	Models    func(context.Context, io.Writer) error
@@ -55,37 +54,37 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Conversation is what a frontend for people is made of: it opens sessions,
-// follows the open one, takes what a person enters and answers, and knows what
-// waits and what is asked. Its methods may be called from anywhere, but for
-// Next, which is for one goroutine. None but Next and Close waits: what comes of
-// a call is a Change that Next returns.
+// Conversation is the basis of a frontend for people: it opens sessions,
+// follows the open one, takes a person's entries and answers, and knows what
+// waits and what is asked. Its methods are safe for concurrent use, except
+// Next, which is for one goroutine. Only Next and Close block: the effect of
+// any other call is a Change that Next returns.
 type Conversation struct {
 	cfg  Config
-	ctx  context.Context // of all that it does
+	ctx  context.Context // of everything that it does
 	stop context.CancelFunc
-	wake chan struct{} // capacity 1: Next looks again
+	wake chan struct{} // capacity 1: Next checks again
 
 	mu        sync.Mutex
 	open      *Opened
 	follower  *Follower
 	start     Start    // of the open session
-	before    int64    // the last event of before it was opened
+	before    int64    // the last event before it was opened
 	told      []told   // oldest first
-	local     []Change // that no log keeps
+	local     []Change // changes that no log keeps
 	waiting   []*entry
 	working   bool
-	beside    int           // what is done beside the worker
-	asides    chan struct{} // closed when the last of it is
+	beside    int           // how many things run beside the worker
+	asides    chan struct{} // closed when the last of them is done
 	cancel    context.CancelCauseFunc
 	questions []Question
 	asks      map[string]chan<- string // of slash commands
 	ids       int
 	presses   lifecycle.InterruptPolicy
-	err       error // why there is nothing more
+	err       error // why there are no more changes
 }
 
-// told is which events a slash command tells of by itself.
+// told is the events that a slash command itself reports.
 type told struct {
 	from, to int64 // sequence numbers
 	running  bool  // to is not known yet
@@ -94,8 +93,8 @@ type told struct {
 // ErrLeft is what Next returns after the person left (/quit).
 var ErrLeft = errors.New("the person left")
 
-// Begin begins a conversation and opens a session for it. Where that fails,
-// Next returns why. ctx is for values: Close ends the conversation.
+// Begin begins a conversation and opens a session for it. If that fails, Next
+// returns the error. ctx is for values: Close ends the conversation.
 func Begin(ctx context.Context, cfg Config, want slash.Want) *Conversation {
 	c := &Conversation{cfg: cfg, wake: make(chan struct{}, 1), asks: map[string]chan<- string{}}
 	c.ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -110,10 +109,10 @@ func Begin(ctx context.Context, cfg Config, want slash.Want) *Conversation {
 	return c
 }
 
-// Next waits for what happens and returns what it changed, which may be
-// nothing: a reader that wants to know whether all is done asks Resting then.
-// Its errors are final: ErrLeft, why the session could not be opened, or why its
-// log cannot be read or written.
+// Next waits for an event and returns its changes, which may be none: a reader
+// that needs to know whether everything is done then calls Resting. Its errors
+// are final: ErrLeft, why the session could not be opened, or why its log
+// cannot be read or written.
 func (c *Conversation) Next(ctx context.Context) ([]Change, error) {
 	c.mu.Lock()
 	f, local, err := c.follower, c.local, c.err
@@ -166,8 +165,7 @@ func (c *Conversation) take(f *Follower, e arrived, ok bool) ([]Change, error) {
 	return changes, nil
 }
 
-// note keeps what changes mean for what waits and what is asked. Callers hold
-// mu.
+// note updates what waits and what is asked. Callers hold mu.
 func (c *Conversation) note(changes []Change) {
 	for _, ch := range changes {
 		switch b := ch.Block.Body.(type) {
@@ -191,15 +189,15 @@ func (c *Conversation) note(changes []Change) {
 	}
 }
 
-// started is that all of before was returned. Callers hold mu.
+// started returns the change after all earlier events were returned. Callers hold mu.
 func (c *Conversation) started() Change {
 	s := c.start
 	c.start = Start{}
 	return Change{What: Finished, Block: Block{ID: "start-" + s.ID, Ephemeral: true, Body: s}}
 }
 
-// Open returns the blocks of the session that are open, in the order in which
-// they appeared. It is for the goroutine that calls Next.
+// Open returns the session's open blocks, in the order of their appearance.
+// Only the goroutine that calls Next may call it.
 func (c *Conversation) Open() []Block {
 	c.mu.Lock()
 	f := c.follower
@@ -210,8 +208,7 @@ func (c *Conversation) Open() []Block {
 	return f.Open()
 }
 
-// Session returns the open session, nil where none is open yet: what a status
-// line shows is asked of it.
+// Session returns the open session, nil if none is open yet. A status line reads from it.
 func (c *Conversation) Session() *session.Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,8 +218,8 @@ func (c *Conversation) Session() *session.Session {
 	return c.open.Session
 }
 
-// Again is the command line that goes on with the open session later, "" where
-// there is nothing to go on with.
+// Again returns the command line that continues the open session later, "" if
+// there is none.
 func (c *Conversation) Again() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -254,8 +251,8 @@ func (c *Conversation) busy() bool {
 	return c.working || c.open != nil && c.open.Session.Busy()
 }
 
-// Resting reports whether nothing runs, nothing waits, and Next has returned all
-// that happened. It is for the goroutine that calls Next.
+// Resting reports whether nothing is running or waiting, and Next has returned
+// everything. Only the goroutine that calls Next may call it.
 func (c *Conversation) Resting() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -265,20 +262,20 @@ func (c *Conversation) Resting() bool {
 	return c.open != nil && c.follower.seen >= c.open.Session.View().Last()
 }
 
-// Settled reports whether all that was answered and run beside a turn has been
-// done, and Next has returned all that happened. It is for the goroutine that
-// calls Next.
+// Settled reports whether all answers and everything beside a turn are done,
+// and Next has returned everything. Only the goroutine that calls Next may call
+// it.
 func (c *Conversation) Settled() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.beside == 0 && len(c.local) == 0 && c.err == nil && c.open != nil && c.follower.seen >= c.open.Session.View().Last()
 }
 
-// Close closes the session and waits for that. Next returns nothing more.
+// Close closes the session and waits for that. After it, Next returns nothing more.
 func (c *Conversation) Close() {
 	c.mu.Lock()
 	open, f := c.open, c.follower
-	c.stop() // under the lock: a session that is being opened is closed by who opens it
+	c.stop() // under the lock: a session that is being opened is closed by its opener
 	c.mu.Unlock()
 	if open != nil {
 		f.Stop()
@@ -286,7 +283,7 @@ func (c *Conversation) Close() {
 	}
 }
 
-// emit has Next return changes that no log keeps.
+// emit makes Next return changes that no log keeps.
 func (c *Conversation) emit(changes ...Change) {
 	c.mu.Lock()
 	c.local = append(c.local, changes...)
@@ -299,7 +296,7 @@ func (c *Conversation) say(b Body) {
 	c.emit(Change{What: Finished, Block: Block{ID: c.id("local"), Ephemeral: true, Body: b}})
 }
 
-// failed tells why something was not done.
+// failed reports why something was not done.
 func (c *Conversation) failed(err error) {
 	c.say(Note{Kind: OfFailure, Text: plain.Text(err.Error())})
 }
@@ -311,7 +308,7 @@ func (c *Conversation) look() {
 	}
 }
 
-// over ends the conversation: Next returns err after what is there.
+// over ends the conversation: Next returns err after the remaining changes.
 func (c *Conversation) over(err error) {
 	c.mu.Lock()
 	if c.err == nil {

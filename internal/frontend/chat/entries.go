@@ -15,27 +15,27 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// This file is what a person enters: what is done at once, what joins the
+// This file handles a person's entries: what is done at once, what joins the
 // running turn, and what waits for its end.
 
-// entry is what waits.
+// entry is a waiting entry.
 type entry struct {
 	id, text string
 	images   []llm.Media
 	work     func(context.Context) error // nil: a prompt
 	idle     bool                        // work waits for the end of what runs
 	waits    bool                        // something ran when it was entered
-	handed   chan struct{}               // closed once the session has the prompt, or refused it
-	taken    bool                        // the worker has it in hand
+	handed   chan struct{}               // closed after the session accepted or refused the prompt
+	taken    bool                        // the worker is handling it
 	sent     bool                        // the session has it
-	told     bool                        // that it waits was told
+	told     bool                        // its waiting was reported
 }
 
-// Enter takes what was entered (ReadInput tells what it is) and returns the id
-// that Queue and the Prompt block know it by. A prompt starts a turn; while one
-// runs it is delivered into it, before its next request. A command that means
-// something meanwhile is run at once. Every other one, and what is entered after
-// it, waits for the end of what runs.
+// Enter takes an entry (ReadInput classifies it) and returns its id in Queue
+// and in the Prompt block. A prompt starts a turn; while one runs it is
+// delivered into it, before its next request. A command that may run meanwhile
+// is run at once. Any other command, and what is entered after it, waits for
+// the end of what runs.
 func (c *Conversation) Enter(text string) (id string) {
 	in := ReadInput(text)
 	switch {
@@ -61,7 +61,7 @@ func (c *Conversation) Say(text string, images ...llm.Media) (id string) {
 	return c.enter(&entry{text: text, images: images})
 }
 
-// Queue returns what was entered and has not reached the model yet.
+// Queue returns the entries that have not reached the model yet.
 func (c *Conversation) Queue() []Queued {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,8 +77,8 @@ func (c *Conversation) Queue() []Queued {
 	return out
 }
 
-// TakeBack takes back what waits under that id, to be edited. It reports false
-// where it has been delivered, or is about to be.
+// TakeBack takes back the waiting entry with that id, to be edited. It returns
+// false if the entry has been delivered, or is about to be.
 func (c *Conversation) TakeBack(id string) (text string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *Conversation) TakeBack(id string) (text string, ok bool) {
 		return "", false
 	}
 	e := c.waiting[i]
-	if e.taken && e.work == nil { // on its way to the session, which takes no time
+	if e.taken && e.work == nil { // on its way to the session, which is fast
 		c.mu.Unlock()
 		<-e.handed
 		c.mu.Lock()
@@ -98,7 +98,7 @@ func (c *Conversation) TakeBack(id string) (text string, ok bool) {
 	return e.text, true
 }
 
-// withdrawn takes an entry back, if it still waits. Callers hold mu.
+// withdrawn takes an entry back if it still waits. Callers hold mu.
 func (c *Conversation) withdrawn(e *entry) bool {
 	if e.text == "" || e.taken && !e.sent {
 		return false
@@ -112,9 +112,9 @@ func (c *Conversation) withdrawn(e *entry) bool {
 	return true
 }
 
-// Interrupt cancels what runs; by is a person, or the name of a signal. What
-// waited is given back as a TakenBack block, to be edited. Nothing runs: nothing
-// happens.
+// Interrupt cancels what runs; by is a person, or the name of a signal. Waiting
+// entries are returned as a TakenBack block, to be edited. If nothing runs, it
+// does nothing.
 func (c *Conversation) Interrupt(by string) {
 	c.mu.Lock()
 	var texts []string
@@ -136,8 +136,8 @@ func (c *Conversation) Interrupt(by string) {
 	}
 }
 
-// Press takes the interrupt key (SPEC 10.3); input: there is text that was not
-// entered yet. What is to be cancelled is cancelled; all else is the frontend's.
+// Press handles the interrupt key (SPEC 10.3); input: there is text in the
+// input. It cancels what is to be cancelled; the frontend does the rest.
 func (c *Conversation) Press(input bool) lifecycle.Action {
 	now := c.cfg.Now()
 	c.mu.Lock()
@@ -149,8 +149,8 @@ func (c *Conversation) Press(input bool) lifecycle.Action {
 	return action
 }
 
-// Typed notes that something was entered: the next interrupt asks again before
-// it leaves.
+// Typed records that something was typed: the next interrupt must be confirmed
+// again before it exits.
 func (c *Conversation) Typed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,7 +174,7 @@ func (c *Conversation) enter(e *entry) (id string) {
 	return e.id
 }
 
-// work does what was entered, in that order.
+// work handles the entries in order.
 func (c *Conversation) work() {
 	for {
 		c.mu.Lock()
@@ -220,13 +220,13 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.sent = err == nil && seq == 0
-	if e.sent && !e.told && slices.Contains(c.waiting, e) { // else it has been delivered by now
+	if e.sent && !e.told && slices.Contains(c.waiting, e) { // otherwise it has been delivered by now
 		c.waits(e, false)
 	}
 	return err
 }
 
-// waits tells that an entry waits. Callers hold mu.
+// waits reports that an entry waits. Callers hold mu.
 func (c *Conversation) waits(e *entry, after bool) {
 	e.told = true
 	q := Queued{ID: e.id, Text: plain.Text(e.text), After: after}
@@ -240,7 +240,7 @@ func (c *Conversation) rest(s *session.Session) {
 	defer stop()
 	events := s.Events(ctx, s.View().Last())
 	if !s.Busy() {
-		stop() // what is subscribed to must be read to its end
+		stop() // a subscription must be read to its end
 	}
 	for _, err := range events {
 		if err != nil || !s.Busy() {
@@ -249,8 +249,7 @@ func (c *Conversation) rest(s *session.Session) {
 	}
 }
 
-// shell runs a command of the person's own; what it prints and how it ended are
-// events.
+// shell runs a person's own command; its output and its end are events.
 func (c *Conversation) shell(ctx context.Context, line string) error {
 	s := c.Session()
 	started, err := s.Submit(ctx, session.RunCommand{Command: line})
@@ -260,7 +259,7 @@ func (c *Conversation) shell(ctx context.Context, line string) error {
 	return err
 }
 
-// command takes a slash command.
+// command handles a slash command.
 func (c *Conversation) command(text string, in Input) (id string) {
 	if custom, ok := slash.FindCustom(c.Custom(), in.Command); ok {
 		return c.Say(custom.Prompt(in.Text))
@@ -275,7 +274,7 @@ func (c *Conversation) command(text string, in Input) (id string) {
 		if c.besides(s, cmd, in.Text) {
 			return ""
 		}
-		if _, asked := c.Question(); asked { // it would wait for an answer that nobody expects to hold it up
+		if _, asked := c.Question(); asked { // it would wait for an answer that nobody knows it waits for
 			c.failed(fmt.Errorf("/%s waits for the end of the turn: answer the question first, or end the turn with Ctrl+C", cmd.Name))
 			return ""
 		}
@@ -289,7 +288,7 @@ func (c *Conversation) command(text string, in Input) (id string) {
 	}})
 }
 
-// besides runs a command beside a turn, and reports whether it may be.
+// besides runs a command beside a turn, and reports whether that is possible.
 func (c *Conversation) besides(s *session.Session, cmd slash.Command, args string) bool {
 	do := func(ctx context.Context) error { return c.run(ctx, cmd, args) }
 	if !cmd.Anytime {
@@ -309,7 +308,7 @@ func (c *Conversation) besides(s *session.Session, cmd slash.Command, args strin
 	return true
 }
 
-// aside does something beside what runs, in the order of the calls.
+// aside runs something beside what runs, in the order of the calls.
 func (c *Conversation) aside(do func(context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -342,15 +341,14 @@ func (c *Conversation) run(ctx context.Context, cmd slash.Command, args string) 
 	return cmd.Run(ctx, h, args)
 }
 
-// tell notes that a command tells by itself what comes of it, from here or up to
-// here.
+// tell records the range of events that a command itself reports.
 func (c *Conversation) tell(s *session.Session, begins bool) {
 	last := s.View().Last()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if begins {
 		c.told = append(c.told, told{from: last, running: true})
-	} else if n := len(c.told); n > 0 { // else another session is open
+	} else if n := len(c.told); n > 0 { // otherwise another session is open
 		c.told[n-1] = told{from: c.told[n-1].from, to: last}
 	}
 }
@@ -361,8 +359,8 @@ type Answered struct {
 	Verdicts []event.Verdict
 }
 
-// Answer answers the open question of that id. The answer is an event of the
-// session; the question's block is then finished.
+// Answer answers the open question with that id. The answer is an event of the
+// session, which finishes the question's block.
 func (c *Conversation) Answer(id string, a Answered) {
 	c.mu.Lock()
 	ask, own := c.asks[id]
@@ -380,7 +378,7 @@ func (c *Conversation) SetMode(mode permission.Mode) {
 	c.submit(session.SetMode{Mode: string(mode)})
 }
 
-// submit has the open session do something that is done at once.
+// submit submits an operation that the session does at once.
 func (c *Conversation) submit(op session.Op) {
 	if s := c.Session(); s != nil {
 		c.aside(func(ctx context.Context) error {

@@ -8,9 +8,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
-// Follower follows an open session: one subscription from its first event
-// to its end, so that what happens between two turns is seen as well. It is
-// read by one goroutine: Next for what comes, CatchUp for what is there.
+// Follower follows an open session with one subscription from its first event
+// to its end, so that it also sees events between turns. One goroutine reads
+// it: Next for new events, CatchUp for existing ones.
 type Follower struct {
 	s        *session.Session
 	timeline Timeline
@@ -27,9 +27,8 @@ type arrived struct {
 // ErrOver is what Next returns after a session's last event.
 var ErrOver = errors.New("the session has ended")
 
-// Follow begins to follow a session, until ctx ends, the session is closed or
-// Stop is called. A reader that is slow loses pieces of what is on its way,
-// never a block.
+// Follow starts to follow a session, until ctx ends, the session is closed or
+// Stop is called. A slow reader loses pieces of streamed text, never a block.
 func Follow(ctx context.Context, s *session.Session) *Follower {
 	ctx, stop := context.WithCancel(ctx)
 	c := &Follower{s: s, events: make(chan arrived), stop: stop}
@@ -50,7 +49,7 @@ func Follow(ctx context.Context, s *session.Session) *Follower {
 	return c
 }
 
-// Next waits for an event and returns what it changed, which may be nothing.
+// Next waits for an event and returns its changes, which may be none.
 func (c *Follower) Next(ctx context.Context) ([]Change, error) {
 	var e arrived
 	ok := false
@@ -62,7 +61,7 @@ func (c *Follower) Next(ctx context.Context) ([]Change, error) {
 	return c.fold(e, ok)
 }
 
-// fold takes what came in; ok is false after the last event.
+// fold folds an event; ok is false after the last one.
 func (c *Follower) fold(e arrived, ok bool) ([]Change, error) {
 	switch {
 	case !ok:
@@ -74,9 +73,9 @@ func (c *Follower) fold(e arrived, ok bool) ([]Change, error) {
 	return c.timeline.Apply(e.Event), nil
 }
 
-// CatchUp takes in what the session's log holds by now, and hands each change to
-// see: what was before a session was opened again, and what came since the last
-// Next.
+// CatchUp folds the events that the session's log has by now, and passes each
+// change to see: those before a session was opened again, and those since the
+// last Next.
 func (c *Follower) CatchUp(ctx context.Context, see func(Change)) error {
 	for last := c.s.View().Last(); c.seen < last; {
 		changes, err := c.Next(ctx)
@@ -90,7 +89,7 @@ func (c *Follower) CatchUp(ctx context.Context, see func(Change)) error {
 	return nil
 }
 
-// Open returns the blocks that are open, in the order in which they appeared.
+// Open returns the open blocks, in the order of their appearance.
 func (c *Follower) Open() []Block { return c.timeline.Open() }
 
 // Stop ends it; the session stays open.

@@ -11,30 +11,29 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// Form is an open question on its way to its answer: what is asked at the
-// moment, which answers there are, and what an answer means. Several calls are
-// asked about at once; "one by one" is one by one, each answer stands, and a
-// plain No cancels the calls after it (SPEC 4.7, 18.3). It draws nothing and is
-// for one goroutine.
+// Form is an open question while it is being answered: what is asked at the
+// moment, the possible answers, and what an answer means. Several calls are
+// asked about at once. After "one by one" each call is asked about separately,
+// each answer counts, and a plain No cancels the calls after it (SPEC 4.7,
+// 18.3). Form draws nothing and is for one goroutine.
 type Form struct {
 	q        Question
 	edits    func() bool // reports whether the mode in force asks for no edit
 	mode     string
-	at       int // the call that is asked about; all: of all at once
+	at       int // the call in question; all: all at once
 	verdicts []event.Verdict
 	text     string
 }
 
 const all = -1
 
-// Choice is an answer that a form takes at the moment.
+// Choice is an answer that a form accepts at the moment.
 type Choice struct {
 	Key  string // y, e, s, a, o, d, n, or the number of an option
 	Text string // such as "yes once"
-	// Rule is what it allows from then on, "" where it allows nothing but what is
-	// asked about.
+	// Rule is what it allows from then on, "" if it allows only the call in question.
 	Rule string
-	Why  bool // words may follow, and are told to the model
+	Why  bool // a reason for the model may follow
 }
 
 // The keys of choices.
@@ -48,26 +47,26 @@ const (
 	NoAndPerhaps = "n" // with or without a reason
 )
 
-// Heard is what an answer did.
+// Heard is the effect of an answer.
 type Heard string
 
-// What answers do.
+// The effects of answers.
 const (
 	Complete   Heard = "complete"   // Answer has the whole answer
-	AsksNext   Heard = "next"       // the next call is asked about
+	AsksNext   Heard = "next"       // the next call is in question
 	ShowsWhole Heard = "whole"      // the diffs are to be shown whole
-	IsCommand  Heard = "command"    // a slash command: no answer, for Conversation.Enter
-	NotHeard   Heard = "not heard"  // it is none of the choices
-	ModeNow    Heard = "mode"       // AsksNext, and the mode changes now: Mode says to which
+	IsCommand  Heard = "command"    // a slash command, for Conversation.Enter, not an answer
+	NotHeard   Heard = "not heard"  // it is not one of the choices
+	ModeNow    Heard = "mode"       // AsksNext, and the mode changes now: see Mode
 	ModeAndAll Heard = "mode, done" // Complete, and the mode changes now
 )
 
-// LongDiff is how many lines of a diff are shown before a person asks for all of
-// it. Commands and arguments are always whole.
+// LongDiff is how many lines of a diff are shown before a person asks for all.
+// Commands and arguments are always shown completely.
 const LongDiff = 60
 
 // Long reports whether the preview is a diff of which only the beginning is
-// shown. The counts in its title are of all of it.
+// shown. The counts in its title are those of the whole diff.
 func (q Consent) Long() bool {
 	return q.Diff && strings.Count(q.Preview, "\n") > LongDiff+LongDiff/4
 }
@@ -96,11 +95,11 @@ func newForm(q Question, edits func() bool) *Form {
 	return f
 }
 
-// Question is what the form is about.
+// Question returns the form's question.
 func (f *Form) Question() Question { return f.q }
 
-// Calls are those that are asked about now: all at once, or one. There are none
-// where words are asked for.
+// Calls returns the calls in question: all, or one. There are none for a
+// question that expects text.
 func (f *Form) Calls() []Consent {
 	if f.at == all || len(f.q.Calls) == 0 {
 		return f.q.Calls
@@ -108,18 +107,17 @@ func (f *Form) Calls() []Consent {
 	return f.q.Calls[f.at : f.at+1]
 }
 
-// Place is which of the calls is asked about, counted from 1; 0 for all.
+// Place returns the position of the call in question, counted from 1; 0 for all.
 func (f *Form) Place() int { return f.at + 1 }
 
-// Mode is the permission mode to change to, where ModeNow or ModeAndAll was
-// heard.
+// Mode returns the permission mode to change to, after ModeNow or ModeAndAll.
 func (f *Form) Mode() string { return f.mode }
 
-// Answer is the whole answer, once it is Complete.
+// Answer returns the whole answer, after Complete.
 func (f *Form) Answer() Answered { return Answered{Text: f.text, Verdicts: f.verdicts} }
 
-// Choices are the answers that are taken now, in the order to show them. Where
-// words are asked for, any others are an answer too.
+// Choices returns the possible answers, in the order to show them. For a
+// question that expects text, any other text is an answer too.
 func (f *Form) Choices() []Choice {
 	calls := f.Calls()
 	var out []Choice
@@ -158,7 +156,7 @@ func (f *Form) Choices() []Choice {
 	return append(out, Choice{Key: NoAndPerhaps, Text: "no, or no and why", Why: true})
 }
 
-// Prompt puts the choices into one line.
+// Prompt returns the choices in one line.
 func (f *Form) Prompt() string {
 	switch {
 	case f.q.Why == AskedByCommand:
@@ -179,7 +177,7 @@ func (f *Form) Prompt() string {
 	return prompt + strings.Join(words, ", ") + ": "
 }
 
-// Please tells which answers are taken, after one that is none of them.
+// Please describes the possible answers, after an invalid one.
 func (f *Form) Please() string {
 	var keys []string
 	for _, c := range f.Choices() {
@@ -189,7 +187,7 @@ func (f *Form) Please() string {
 	return "please answer " + strings.Join(keys[:last], ", ") + " or " + keys[last] + "; after n you may say why"
 }
 
-// Allows is what the choices of a call allow from then on, "" for nothing.
+// Allows returns what the choices of a call allow from then on, "" for nothing.
 func (f *Form) Allows() string {
 	calls := f.Calls()
 	if f.at == all || len(calls) == 0 || calls[0].Rule == "" {
@@ -205,8 +203,8 @@ func (f *Form) Allows() string {
 	return out
 }
 
-// Refresh passes over the edits that the mode in force does not ask about any
-// more, and reports whether all is answered by that. A slash command at the
+// Refresh skips the edits that the present mode does not ask about any more,
+// and reports whether that answers everything. A slash command during the
 // question may have changed the mode.
 func (f *Form) Refresh() Heard {
 	if len(f.q.Calls) == 0 || !f.permits() {
@@ -220,7 +218,7 @@ func (f *Form) Refresh() Heard {
 
 func (f *Form) permits() bool { return f.mode != "" || f.edits() }
 
-// pass answers for the edits that are not asked about.
+// pass answers for the edits that are not asked about any more.
 func (f *Form) pass() Heard {
 	for ; f.at < len(f.q.Calls); f.at++ {
 		q := f.q.Calls[f.at]
@@ -233,7 +231,7 @@ func (f *Form) pass() Heard {
 	return Complete
 }
 
-// Choose takes a choice that was pressed; why are the words after a no.
+// Choose handles a pressed choice; why is the text after a no.
 func (f *Form) Choose(key, why string) Heard {
 	if !slices.ContainsFunc(f.Choices(), func(c Choice) bool { return c.Key == key }) {
 		return NotHeard
@@ -277,7 +275,7 @@ func (f *Form) rest(from int, scope event.Scope, why string) {
 	}
 }
 
-// Read takes an answer that was typed. Enter alone allows nothing.
+// Read handles a typed answer. Enter alone allows nothing.
 func (f *Form) Read(in string) Heard {
 	in = strings.TrimSpace(in)
 	if f.q.Why == AskedByCommand {

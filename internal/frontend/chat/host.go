@@ -18,8 +18,8 @@ import (
 // ErrCancelled is why a question of a slash command has no answer.
 var ErrCancelled = errors.New("the question was cancelled")
 
-// host is the conversation as one slash command sees it: slash.Host, and the
-// Person of Config.Open.
+// host is the conversation for one slash command: a slash.Host, and the Person
+// of Config.Open.
 type host struct {
 	c   *Conversation
 	out *output
@@ -186,11 +186,11 @@ func (h *host) Ask(ctx context.Context, question string) (string, error) {
 	return q.Answer, err
 }
 
-// output makes a block of what a slash command writes.
+// output makes a block of a slash command's output.
 type output struct {
 	c       *Conversation
 	command string
-	block   Block // its ID is empty before the first word
+	block   Block // its ID is empty before the first text
 	clean   plain.Stream
 	text    strings.Builder
 }
@@ -212,7 +212,7 @@ func (o *output) piece(text string) {
 	}
 }
 
-// end finishes the block: what is written next is another one.
+// end finishes the block: later output starts another one.
 func (o *output) end() {
 	if o.block.ID == "" {
 		return

@@ -7,16 +7,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
-// Input is what a person entered. Exactly one of its parts is set; none where
-// nothing was entered.
+// Input is a person's entry. Exactly one of its parts is set; none for an empty entry.
 type Input struct {
 	Leave   bool
 	Shell   bool   // a command of the person's own, which is Text
 	Command string // a slash command, whose arguments are Text
-	Text    string // else: a prompt
+	Text    string // otherwise: a prompt
 }
 
-// ReadInput tells what an entry is (SPEC 10.1).
+// ReadInput classifies an entry (SPEC 10.1).
 func ReadInput(text string) Input {
 	text = strings.TrimSpace(text)
 	switch text {
@@ -39,10 +38,10 @@ func ReadInput(text string) Input {
 // mode, and is not a scope of a grant.
 const Edits event.Scope = "edits"
 
-// Meaning reads an answer to a permission question. Only a word that stands
-// alone allows anything. A sentence that does not begin as a yes is a no with
-// its reason, since that is what people type who want something else. The
-// scope is empty for what is neither.
+// Meaning reads an answer to a permission question. Only a single word allows
+// anything. A sentence that does not begin like a yes is a no with its reason,
+// since people type it when they want something else. For anything else the
+// scope is empty.
 func Meaning(in string) (scope event.Scope, why string) {
 	in = strings.TrimSpace(in)
 	switch strings.ToLower(strings.TrimRight(in, ".!")) {

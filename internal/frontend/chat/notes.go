@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// remark takes the events that are a line of pawl's own.
+// remark handles the events that become a line by pawl.
 func (t *Timeline) remark(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Opened:
@@ -48,7 +48,7 @@ func (t *Timeline) remark(e event.Event) {
 		t.note(e, Note{Kind: OfUndo, Text: plain.Line("done again: " + strings.Join(b.Paths, ", "))})
 	case event.Noted:
 		if b.Why == "phase" || b.Why == "route" {
-			return // what the person sees of it is a block of its own
+			return // the person sees it as a separate block
 		}
 		text := b.Text
 		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading tells which

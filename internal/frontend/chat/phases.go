@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
-// phased makes blocks of the phases that an event plans, begins and ends.
+// phased returns blocks for the phases that an event plans, begins and ends.
 func phased(fold *phase.Fold, e event.Event) []Phase {
 	progress.ApplyPhases(fold, e)
 	var out []Phase

@@ -24,10 +24,10 @@ func (t *Timeline) asked(e event.Event, b event.Asked) {
 }
 
 // asks marks the call that asks a question: it runs, changes no file, and of
-// several it is about these words.
+// several it is the one with this text.
 func (t *Timeline) asks(question string) {
 	first, _, _ := strings.Cut(question, "\n")
-	if r := []rune(first); len(r) > 100 { // a title is cut
+	if r := []rune(first); len(r) > 100 { // titles are shortened
 		first = string(r[:100])
 	}
 	var asks *part
@@ -48,8 +48,8 @@ func (t *Timeline) asks(question string) {
 	}
 }
 
-// consent is a call that is asked about; own: it is one of this session, and not
-// of an agent's.
+// consent returns the block's part for a call in question; own: it is a call of
+// this session, not of an agent.
 func (t *Timeline) consent(q event.Question, own bool) Consent {
 	c := Consent{
 		Call: q.Call, Tool: plain.Line(q.Tool), Title: plain.Line(q.Title), Preview: plain.Text(q.Preview), Reason: reason(q),

@@ -8,16 +8,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// stream is a text that comes in pieces and, at its end, whole: every part of
-// it is handed on once (SPEC 5.4).
+// stream is a text that arrives in pieces and, at its end, as a whole: every
+// part of it is passed on once (SPEC 5.4).
 type stream struct {
 	shown strings.Builder
 	last  string       // the newest line, where shown is full
-	clean plain.Stream // keeps what is half of something between two pieces
+	clean plain.Stream // keeps incomplete sequences between two pieces
 	begun bool
 }
 
-// shownLimit bounds what is remembered of a text to compare it with the whole.
+// shownLimit limits how much of a text is kept for comparison with the whole.
 const shownLimit = 1 << 20
 
 // add returns the next piece sanitised.
@@ -38,9 +38,9 @@ func (s *stream) add(piece string) string {
 // longLine is how much of the end of a text is compared.
 const longLine = 4 << 10
 
-// finish returns what of the whole text the pieces did not show: a model may
-// not stream, and a slow reader may have missed some. missed reports that it
-// missed some in the middle.
+// finish returns the rest of the whole text after the pieces: a model may not
+// stream, and a slow reader may have missed some. missed reports that it missed
+// some in the middle.
 func (s *stream) finish(whole string) (more string, missed bool) {
 	switch rest, fits := after(whole, s.shown.String()); {
 	case !s.begun:
@@ -53,9 +53,9 @@ func (s *stream) finish(whole string) (more string, missed bool) {
 	return more + s.clean.End(), missed
 }
 
-// endsLike reports whether what was shown ends as the whole text does. A long
-// output is kept without its middle: that it ends the same means that all of it
-// was shown.
+// endsLike reports whether the shown text ends like the whole text. A long
+// output is stored without its middle: if it ends the same, all of it was
+// shown.
 func (s *stream) endsLike(whole string) bool { return lastLine(s.last) == lastLine(whole) }
 
 func lastLine(s string) string {
@@ -63,9 +63,9 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// after returns what of whole comes after shown. Blanks count only where all is
-// the same: a provider may trim what it streamed. ok is false where shown is
-// not how whole begins.
+// after returns the part of whole after shown. Blanks are compared only if
+// everything is equal: a provider may trim what it streamed. ok is false if
+// whole does not begin with shown.
 func after(whole, shown string) (rest string, ok bool) {
 	if rest, ok := strings.CutPrefix(whole, shown); ok {
 		return rest, true

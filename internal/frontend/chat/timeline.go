@@ -16,20 +16,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
-// Timeline folds events into blocks. The zero value is ready; it wants the
-// events of a session from the first one on, since proof, cost and phases are
-// of all that was before.
+// Timeline folds events into blocks. The zero value is ready. It needs the
+// events of a session from the first one on, since proof, cost and phases
+// depend on all of them.
 type Timeline struct {
 	open    []*part // in the order they appeared
 	changes []Change
 
-	request place // the one on its way: what it streams is named after it
-	turn    bool  // one runs
-	ran     int   // a person's own commands so far
-	// How many of them there were when the last operation began.
+	request place // the present one: its streamed blocks are named after it
+	turn    bool  // a turn is running
+	ran     int   // number of the person's own commands so far
+	// Their number when the last operation began.
 	ranBefore int
-	// How many blocks the event last of the log led to besides its first, and
-	// how many blocks no event of the log led to.
+	// The number of further blocks of the log's event last, and of blocks
+	// without an event in the log.
 	last    int64
 	several int
 	passing int64
@@ -45,14 +45,14 @@ type place struct {
 	time time.Time
 }
 
-// part is a block that is open.
+// part is an open block.
 type part struct {
 	Block
 	stream stream
 	call   string // the id of a call
 }
 
-// Apply takes one event and returns what it changed, in order.
+// Apply applies one event and returns the changes, in order.
 func (t *Timeline) Apply(e event.Event) []Change {
 	t.proof.Apply(e)
 	t.meter.Apply(e)
@@ -129,7 +129,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	return t.changes
 }
 
-// Open returns the blocks that are open, in the order in which they appeared.
+// Open returns the open blocks, in the order of their appearance.
 func (t *Timeline) Open() []Block {
 	out := make([]Block, len(t.open))
 	for i, p := range t.open {
@@ -150,8 +150,7 @@ func (t *Timeline) add(p *part) {
 	t.change(Added, p, "")
 }
 
-// whole is a block that nothing more will come of. One event may lead to
-// several.
+// whole adds a complete block. One event may lead to several.
 func (t *Timeline) whole(e event.Event, b Body) {
 	p := &part{Block: Block{ID: id("e", e.Seq), Began: e.Time, Body: b, Ephemeral: e.Seq == 0}}
 	if e.Seq == 0 {
@@ -174,7 +173,7 @@ func (t *Timeline) finish(e event.Event, p *part, more string, missed bool) {
 	t.changes = append(t.changes, Change{What: Finished, Block: p.Block, More: more, Missed: missed})
 }
 
-// find returns the first open block of which is holds.
+// find returns the first open block for which is returns true.
 func (t *Timeline) find(is func(*part) bool) *part {
 	if i := slices.IndexFunc(t.open, is); i >= 0 {
 		return t.open[i]
@@ -200,7 +199,7 @@ func (t *Timeline) end(e event.Event, is func(*part) bool) {
 	}
 }
 
-// triedAgain ends the count-down to the next try, which the log does not keep.
+// triedAgain ends the countdown to the next attempt, which the log does not keep.
 func (t *Timeline) triedAgain(e event.Event) {
 	if p := t.find(isRetry); p != nil {
 		r := p.Body.(Retry)
@@ -210,8 +209,8 @@ func (t *Timeline) triedAgain(e event.Event) {
 	}
 }
 
-// withdraw ends open blocks of which the log has nothing: a reply that broke
-// off, a command whose end was not recorded.
+// withdraw ends open blocks that are not in the log: a reply that broke off, a
+// command whose end was not recorded.
 func (t *Timeline) withdraw(e event.Event, is ...func(*part) bool) {
 	for _, is := range is {
 		for p := t.find(is); p != nil; p = t.find(is) {
@@ -222,7 +221,7 @@ func (t *Timeline) withdraw(e event.Event, is ...func(*part) bool) {
 	t.request = place{}
 }
 
-// piece hands on new text of an open block.
+// piece passes on new text of an open block.
 func (t *Timeline) piece(p *part, text string) {
 	if text == "" {
 		return
@@ -232,7 +231,7 @@ func (t *Timeline) piece(p *part, text string) {
 	}
 }
 
-// streaming returns the open block of what a request streams, and begins it.
+// streaming returns the open block of a request's stream, or begins it.
 func (t *Timeline) streaming(e event.Event, kind string, b Body) *part {
 	find := isReply
 	if kind == "thinking" {
@@ -253,7 +252,7 @@ func (t *Timeline) streaming(e event.Event, kind string, b Body) *part {
 
 // from is the request that a reply belongs to.
 func (t *Timeline) from(e event.Event) place {
-	if t.request.seq == 0 { // a log of somebody else's, or its middle
+	if t.request.seq == 0 { // an imported log, or the middle of one
 		return place{e.Seq, e.Time}
 	}
 	return t.request
@@ -279,13 +278,13 @@ func (t *Timeline) replied(e event.Event, b event.Replied) {
 		p.Body = Reply{Text: plain.Text(text), Calls: len(m.Calls()), Cost: b.Cost, Took: b.Took}
 		t.finish(e, p, more, missed)
 	}
-	t.withdraw(e, isThinking, isReply) // what was streamed and is not in the reply
+	t.withdraw(e, isThinking, isReply) // streamed text that is not in the reply
 	if b.Reply.Stop == llm.StopRefusal {
 		t.note(e, Note{Kind: OfRefusal, Text: plain.Line("the model refused: " + b.Reply.Refusal)})
 	}
 }
 
-// call takes what happens to a call. Ids are unique only among open calls.
+// call handles the events of a call. Ids are unique only among open calls.
 func (t *Timeline) call(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.CallAsked:
@@ -316,8 +315,8 @@ func (t *Timeline) called(id string) *part {
 	return t.find(func(p *part) bool { _, ok := p.Body.(Call); return ok && p.call == id })
 }
 
-// output is text that something prints while it runs: a person's own command,
-// one of pawl's checks, or a call.
+// output handles the output of something that runs: a person's own command, one
+// of pawl's checks, or a call.
 func (t *Timeline) output(e event.Event, b event.OutputDelta) {
 	var p *part
 	switch b.Call {
@@ -336,14 +335,14 @@ func (t *Timeline) output(e event.Event, b event.OutputDelta) {
 	}
 }
 
-// command is a person's own command that begins. The log has only its end, so
-// it is named by how many there were.
+// command begins the block of a person's own command. The log has only its end,
+// so it is named by the number of commands before it.
 func (t *Timeline) command(e event.Event) *part {
 	return &part{Block: Block{ID: id("command", int64(t.ran)), Began: e.Time, Body: Command{}}}
 }
 
-// operation takes the ends of what is not a turn, where nothing else tells them: a
-// command that was cancelled before it ran, and what failed.
+// operation handles the end of an operation that nothing else reports: a
+// command that was cancelled before it ran, and failures.
 func (t *Timeline) operation(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.OpStarted:
@@ -366,14 +365,14 @@ func (t *Timeline) personRan(e event.Event, b event.PersonRan) {
 		p = t.command(e)
 	}
 	t.ran++
-	p.Began = e.Time // the log has no other
+	p.Began = e.Time // the log has no other time
 	more, missed := p.stream.finish(b.Output)
 	p.Body = Command{Line: plain.Text(b.Command), Output: plain.Text(b.Output), Exit: b.Exit}
 	t.finish(e, p, more, missed && !p.stream.endsLike(b.Output))
 }
 
-// checked ends a check of pawl's own. One without a command says why none ran:
-// the turn's ending says so too.
+// checked ends one of pawl's checks. One without a command is why none ran; the
+// turn's ending shows that too.
 func (t *Timeline) checked(e event.Event, b event.Checked) {
 	p := t.find(isCheck)
 	if b.Command == "" {
@@ -400,7 +399,7 @@ func (t *Timeline) ended(e event.Event, b event.Ended) {
 	t.whole(e, out)
 }
 
-// attached are the names of what the mentions of a prompt brought along.
+// attached returns the names of what the mentions of a prompt attached.
 func attached(b event.Prompted) []string {
 	var names []string
 	for line := range strings.Lines(b.Attached) {

@@ -12,15 +12,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
-// This file puts events into words, a line each. Texts that came from a model, a
-// tool or a file are sanitised here.
+// This file words events, a line each. Texts from a model, a tool or a file are
+// sanitised here.
 
-// Mending tells that pawl asked the model to mend what failed.
+// Mending is the message that pawl asked the model to fix a failure.
 const Mending = "the model is asked to mend it"
 
-// reason tells why a permission question is asked, unless the call itself says
-// so already: to run a command that stands there, or to change the file that it
-// names, is no further reason.
+// reason returns why a permission question is asked, unless the call itself
+// shows it: that it runs the shown command, or changes the file that it names,
+// is no additional reason.
 func reason(q event.Question) string {
 	whole := q.Title + "\n" + q.Preview
 	var why []string
@@ -36,7 +36,7 @@ func reason(q event.Question) string {
 	return plain.Line(strings.Join(why, "; "))
 }
 
-// outcomeWords tells how a call went, to stand after its title.
+// outcomeWords describes the outcome of a call, after its title.
 func outcomeWords(d event.CallDone) string {
 	s := ""
 	switch d.Outcome {
@@ -61,8 +61,8 @@ func outcomeWords(d event.CallDone) string {
 	return plain.Line(s)
 }
 
-// shorter tells that the conversation was made shorter, and in a second line why
-// the model gave no summary where it was to.
+// shorter reports a compaction, and in a second line why there is no summary by
+// the model if one was wanted.
 func shorter(b event.Compacted) []string {
 	out := []string{fmt.Sprintf("the conversation was made shorter: about %d tokens, were %d", b.After, b.Before)}
 	if b.Error != nil {
@@ -71,8 +71,8 @@ func shorter(b event.Compacted) []string {
 	return out
 }
 
-// firstLine is the first line of a result that is more than the name of the
-// file that the lines below it are about.
+// firstLine returns the first line of a result that is not just the name of the
+// file of the lines below it.
 func firstLine(text string) string {
 	first, rest, _ := strings.Cut(text, "\n")
 	if strings.HasPrefix(first, "== ") && strings.HasSuffix(first, " ==") && rest != "" {
@@ -81,12 +81,12 @@ func firstLine(text string) string {
 	return strings.TrimPrefix(first, "error: ")
 }
 
-// recalled tells that an answer is one that was given before.
+// recalled reports that an answer was given before.
 func recalled(r event.Recalled) string {
 	return fmt.Sprintf("cached: given %s ago, and all that it rests on is as it was", brief.Took(r.Age))
 }
 
-// retryWords tells that a request is tried again, or which model goes on and why.
+// retryWords reports a retry, or which model continues and why.
 func retryWords(r event.Retried) string {
 	next := "again in " + brief.Took(r.Wait)
 	switch {
@@ -102,13 +102,13 @@ func retryWords(r event.Retried) string {
 	return plain.Line(s)
 }
 
-// waitingWords counts down to the next try of a request.
+// waitingWords counts down to the next attempt of a request.
 func waitingWords(w event.Waiting) string { return "again in " + w.Left.Round(time.Second).String() }
 
-// stuckWords tells in one sentence that the model goes in circles and what was done
-// about it; look is the command that has the evidence, "" for none. What the
-// model is told is a letter to it and nobody else's. A halt is said by the
-// question or the end that follows it.
+// stuckWords reports in one sentence that the model goes in circles and what
+// was done about it; look is the command that shows the evidence, "" for none.
+// It leaves out the message to the model. The question or the end that follows
+// a halt reports the halt.
 func stuckWords(b event.Stuck, look string) string {
 	if b.Level == progress.Stop.String() {
 		return ""
@@ -128,10 +128,10 @@ func stuckWords(b event.Stuck, look string) string {
 	return plain.Line(s)
 }
 
-// checkTitle tells which check pawl runs by itself.
+// checkTitle is the title of a check by pawl.
 func checkTitle(command string) string { return "check: " + plain.Line(plain.Cut(command, 160)) }
 
-// checkedWords tells how it went, to stand after checkTitle.
+// checkedWords describes the outcome of a check, after checkTitle.
 func checkedWords(c event.Checked) string {
 	s := c.Why
 	switch {
@@ -153,7 +153,7 @@ func checkedWords(c event.Checked) string {
 	return plain.Line(plain.Cut(s, 300))
 }
 
-// progressedWords tells how far a run has come.
+// progressedWords describes the state of a run.
 func progressedWords(b event.Progressed) string {
 	s := brief.Plural(b.Calls, "call", "calls") + brief.Did(b.Files, b.Tests)
 	if b.Errors > 0 {

@@ -42,20 +42,20 @@ import (
 // parallelCalls is how many calls of one step run at once (SPEC 4.1).
 const parallelCalls = 8
 
-// front says which frontend opens a session.
+// front is which frontend opens a session.
 type front struct {
 	name   string
 	person bool // somebody is there to answer questions
-	look   bool // only to look at a session, or to undo: no model is needed
+	look   bool // only to read a session, or to undo: no model is needed
 	// model, if set, is used when nothing else says which: a person's answer.
 	choose func(context.Context) (string, error)
-	// made: pawl made the folder itself.
+	// made: pawl created the folder itself.
 	made bool
-	// set, if set, changes what a session is made of: a swarm's, or its worker's.
+	// set, if set, changes the configuration of a session: a swarm's, or its worker's.
 	set func(*session.Config)
-	// tree: the folder is a worker's own, and nothing of it is remembered.
+	// tree: the folder is a worker's tree, and nothing about it is remembered.
 	tree bool
-	// confirm, if set, asks a person for a yes. out shows what it is about.
+	// confirm, if set, asks a person for a yes. out shows the subject.
 	confirm func(question string) (bool, error)
 	out     io.Writer
 }
@@ -75,16 +75,16 @@ type opened struct {
 
 func (o *opened) close() {
 	if o.Session != nil {
-		// A log that broke has been reported by the run already.
+		// The run has already reported a broken log.
 		_ = o.Session.Close()
 	}
 	for _, c := range slices.Backward(o.closers) {
-		_ = c() // nothing acknowledged depends on it
+		_ = c() // no acknowledged event depends on it
 	}
 }
 
-// open puts a session together: what it shall be, what it works with, what its
-// model is told.
+// open puts a session together: its choices, the tools and services, and what
+// its model is told.
 func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err error) {
 	o := &opened{}
 	defer func() {
@@ -123,8 +123,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	return o, a.watch(o, f, fr, t.nodes)
 }
 
-// choices are what flags, settings and environment say. Nothing is opened for
-// them.
+// choices are the values of flags, settings and environment. Nothing is opened for them.
 type choices struct {
 	dir    string
 	paths  settings.Paths
@@ -203,7 +202,7 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.trust, err = a.trustOf(f, c, fr, o); err != nil {
 		return c, err
 	}
-	if !c.by.has.Workspace { // else the sandbox holds what its checks do
+	if !c.by.has.Workspace { // otherwise the sandbox confines its checks
 		trusted, err := c.trust.checks(finderOf(c.conf.User, c.dir, a.Env))
 		if err != nil {
 			return c, err
@@ -215,8 +214,7 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	return c, nil
 }
 
-// world is what a session works with. Each part that must be closed is in
-// opened.closers.
+// world is what a session works with. Each part that must be closed is in opened.closers.
 type world struct {
 	id      string
 	model   llm.Model
@@ -267,8 +265,8 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	return w, nil
 }
 
-// told is what the model is told of the project and the person, and where what
-// it shall keep goes.
+// told is what the model is told about the project and the person, and where
+// its notes are stored.
 type told struct {
 	system  string
 	rules   func(context.Context, session.Guidance) []string
@@ -290,7 +288,7 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 	o.warnings = append(o.warnings, warnings...)
 	if !fr.look {
 		known, warnings := keep.start()
-		text = known + text // rules come last: they are the nearest to the task
+		text = known + text // rules come last: they are the closest to the task
 		o.warnings = append(o.warnings, warnings...)
 	}
 	keep.told = text
@@ -349,8 +347,8 @@ type modelChoice struct {
 	info llm.Info
 	why  string
 	open func() (llm.Model, error)
-	// tryKey asks whether the key in the variable keyName is right; nil where
-	// none is needed.
+	// tryKey asks whether the key in the variable keyName is right; nil if none
+	// is needed.
 	tryKey  func(context.Context) (catalog.Tried, bool)
 	keyName string
 }
@@ -371,8 +369,7 @@ func (a *App) chooseModel(ctx context.Context, f *flags, conf settings.Loaded, f
 	return a.resolve(ref, conf)
 }
 
-// resolve finds the model of a reference; "" is what environment and settings
-// say.
+// resolve finds the model of a reference; "" means the one of environment and settings.
 func (a *App) resolve(ref string, conf settings.Loaded) (modelChoice, error) {
 	c, err := catalog.Resolve(catalog.Want{Flag: ref, Env: a.Env, Config: a.catalogConfig(conf)})
 	if err != nil {

@@ -25,7 +25,7 @@ func (f *fixing) add(c *cobra.Command) {
 	exclude(c, "autofix", "no-autofix")
 }
 
-// finder finds the checks that are run after changes, nil where none is.
+// finder returns the finder of checks after changes, nil if none are run.
 func (f *fixing) finder(conf settings.Settings, dir string, env func(string) string) *checks.Finder {
 	if a := conf.Autofix; f.off || !f.on && a.Enable != nil && !*a.Enable {
 		return nil
@@ -33,7 +33,7 @@ func (f *fixing) finder(conf settings.Settings, dir string, env func(string) str
 	return finderOf(conf, dir, env)
 }
 
-// finderOf finds the checks of a folder.
+// finderOf returns the finder of a folder's checks.
 func finderOf(conf settings.Settings, dir string, env func(string) string) *checks.Finder {
 	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath, GoFlags: goFlags(env)}
 	for _, c := range conf.Checks {
@@ -47,7 +47,7 @@ func finderOf(conf settings.Settings, dir string, env func(string) string) *chec
 	return finder
 }
 
-// fixer is what brings turns that changed files to their end, nil for nothing.
+// fixer returns what ends turns that changed files with proof, nil for nothing.
 func fixer(conf settings.Settings, t *folderTrust) func() verify.Verifier {
 	if t == nil || t.finder == nil {
 		return nil
@@ -63,8 +63,8 @@ func fixer(conf settings.Settings, t *folderTrust) func() verify.Verifier {
 	return autofix.New(run)
 }
 
-// goFlags are the flags that the environment gives every go command, or where
-// it says nothing the file that `go env -w` writes.
+// goFlags returns the flags that the environment sets for every go command or,
+// without one, the file of `go env -w`.
 func goFlags(env func(string) string) string {
 	if v := env("GOFLAGS"); v != "" {
 		return v
@@ -89,7 +89,7 @@ func goFlags(env func(string) string) string {
 	return ""
 }
 
-// fixed is what brings a turn to an end that is proven.
+// fixed adds the checks at the end of a turn.
 func (s *assembly) fixed(conf *session.Config) {
 	conf.Autofix, conf.Trust = fixer(s.c.conf.User, s.c.trust), s.c.trust.event()
 }

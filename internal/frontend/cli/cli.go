@@ -1,6 +1,6 @@
 // Package cli is pawl's command line: flags, subcommands (one file each) and
 // exit codes. It puts sessions together from settings, stores, models and
-// tools, and hands them to a frontend; it judges nothing itself.
+// tools, and passes them to a frontend; it contains no policy.
 package cli
 
 import (
@@ -24,7 +24,7 @@ import (
 // Version is pawl's version.
 const Version = "0.1.0-dev"
 
-// App is the world that the command line runs in.
+// App is the environment of the command line.
 type App struct {
 	In   io.Reader
 	Out  io.Writer
@@ -35,18 +35,17 @@ type App struct {
 	Args []string // without the program's name
 	// Terminal reports whether both In and Out are a terminal.
 	Terminal bool
-	// Signals begins to take SIGINT, SIGTERM and SIGHUP and gives their names as
-	// they come. A command that does not call it ends by them as usual.
+	// Signals starts to handle SIGINT, SIGTERM and SIGHUP and yields their
+	// names. They end a command that does not call it.
 	Signals func() <-chan string
 	// Program finds a language server's program by its name; nil: there is none.
 	Program func(name string) (string, error)
 	// Self is the file of this program, which commands in the sandbox may start
-	// again; "": it is not known.
+	// again; "": not known.
 	Self string
 }
 
-// exitError carries an exit code up to Main. Its message, if any, was not
-// printed yet.
+// exitError carries an exit code up to Main. Its message, if any, was not printed yet.
 type exitError struct {
 	code   int
 	err    error
@@ -62,7 +61,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usageError is a command line that is wrong: exit code 2.
+// usageError returns the error for a wrong command line: exit code 2.
 func usageError(format string, args ...any) error {
 	return &exitError{code: 2, err: fmt.Errorf(format, args...)}
 }
@@ -88,7 +87,7 @@ func Main(ctx context.Context, a *App) int {
 	code, said := exitCode(err)
 	if !said {
 		fmt.Fprintln(wrapped(a.Err, false), "pawl: "+plain.Text(err.Error()))
-		if e := (*exitError)(nil); wantsJSON(a.Args) && !(errors.As(err, &e) && e.result) { // whoever reads it finds an object however it ends
+		if e := (*exitError)(nil); wantsJSON(a.Args) && !(errors.As(err, &e) && e.result) { // whoever reads it gets an object however it ends
 			if b, merr := json.Marshal(headless.Failure(code, turn.Describe(err))); merr == nil {
 				fmt.Fprintln(a.Out, string(b))
 			}
@@ -97,7 +96,7 @@ func Main(ctx context.Context, a *App) int {
 	return code
 }
 
-// exitCode gives the code of an error, and whether it was said already.
+// exitCode returns the code of an error, and whether it was printed already.
 func exitCode(err error) (code int, said bool) {
 	if e := (*exitError)(nil); errors.As(err, &e) {
 		return e.code, e.err == nil
@@ -211,7 +210,7 @@ without asking anything, as "pawl run" does.`,
 	return root
 }
 
-// addSession adds the flags that say which session, where and with what.
+// addSession adds the flags that choose the session, the folder and the model.
 func (f *flags) addSession(c *cobra.Command) {
 	fs := c.Flags()
 	f.met = &firstMet{}

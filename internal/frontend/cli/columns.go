@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// columns is how wide the terminal is that w is; 0 where it is none, and
-// nothing is to be broken.
+// columns returns the width of the terminal that w is; 0 if it is not one, and
+// lines are not broken.
 func columns(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -25,8 +25,8 @@ func columns(w io.Writer) int {
 	return n
 }
 
-// wrapped breaks lines between words on a terminal, and writes to anything else
-// what it is given.
+// wrapped breaks lines between words on a terminal, and writes unchanged to
+// anything else.
 func wrapped(w io.Writer, hang bool) io.Writer {
 	if columns(w) == 0 {
 		return w
@@ -34,7 +34,7 @@ func wrapped(w io.Writer, hang bool) io.Writer {
 	return plain.Wrapped(w, func() int { return columns(w) }, hang)
 }
 
-// wrapHelp lets the help of all commands fit the terminal.
+// wrapHelp wraps the help of all commands to the terminal.
 func wrapHelp(root *cobra.Command, columns func() int) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {

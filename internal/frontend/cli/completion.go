@@ -18,8 +18,8 @@ const mostCompleted = 50
 // aSession is how usage lines say that a session is named.
 var aSession = lazyregexp.New(`\b(SESSION|ID)\b`)
 
-// complete has the Tab key know what stands behind flags: modes, models, sessions.
-// Nothing is asked over the network for it.
+// complete lets the Tab key complete the values of flags: modes, models,
+// sessions. It uses no network.
 func (a *App) complete(root *cobra.Command) {
 	words := map[string][]string{
 		"permission-mode": {"ask\tasks before changes and commands", "plan\tonly reads", "accept-edits\tedits without asking", "auto\tcommands too, where they are confined", "yolo\tasks nothing"},
@@ -86,7 +86,7 @@ func (a *App) knownSessions(ctx context.Context) []string {
 	return out
 }
 
-// knownModels are the models that need no more to be said than their names.
+// knownModels returns the models whose names are enough to use them.
 func (a *App) knownModels(context.Context) []string {
 	conf, _, err := a.settings()
 	if err != nil {

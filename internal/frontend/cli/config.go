@@ -113,7 +113,7 @@ func (a *App) configList(asJSON bool) error {
 	return nil
 }
 
-// bareText is a value for people: a text without quotes, all else on one line.
+// bareText returns a value for people: a text without quotes, anything else on one line.
 func bareText(raw []byte) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

@@ -17,14 +17,14 @@ import (
 
 // confinedBy is how the commands of a session are confined (SPEC 16.12).
 type confinedBy struct {
-	boxes *sandbox.Boxes // nil: they are not
+	boxes *sandbox.Boxes // nil: they are not confined
 	has   permission.Sandbox
 }
 
-// confining finds out how commands can be confined in a folder. warning says
-// what is missing; where a person asked for a sandbox by name that is an error.
-// Of a folder that pawl made itself nothing is kept.
-// It is tried beside what else a start does; the result waits for it.
+// confining finds out how commands can be confined in a folder. warning names
+// what is missing; if a person configured a sandbox, that is an error. For a
+// folder that pawl made itself nothing is kept. The test runs in parallel with
+// the rest of the start; the result waits for it.
 func (a *App) confining(f *flags, conf settings.Loaded, paths settings.Paths, dir string, made bool) func() (by confinedBy, warning string, err error) {
 	var by confinedBy
 	var warning string
@@ -76,7 +76,7 @@ func (a *App) tryConfining(f *flags, conf settings.Loaded, paths settings.Paths,
 	return by, "", nil
 }
 
-// git is how pawl's own git is confined.
+// git returns how pawl's own git is confined.
 func (by confinedBy) git() process.Confine {
 	if by.boxes == nil {
 		return process.Free
@@ -84,8 +84,8 @@ func (by confinedBy) git() process.Confine {
 	return process.Confine{}
 }
 
-// starter starts the processes of a session. What it leaves is removed after it
-// is closed.
+// starter returns the starter of a session's processes. What it leaves is
+// removed after it is closed.
 func (o *opened) starter(by confinedBy) *shell.Starter {
 	if by.boxes == nil {
 		return shell.NewStarter(shell.StarterOptions{})
@@ -137,7 +137,7 @@ func (a *App) permissions(f *flags, c choices, fr front) (*permission.Policy, er
 	return p, nil
 }
 
-// home is where the home folder really is, "" where it is not there.
+// home returns the real path of the home folder, "" if it does not exist.
 func (a *App) home() string {
 	home := a.Env("HOME")
 	if home == "" {
@@ -150,8 +150,7 @@ func (a *App) home() string {
 	return real
 }
 
-// ownFolders are pawl's own folders where they really are: what they hold is for
-// no command.
+// ownFolders returns the real paths of pawl's own folders: no command may read them.
 func ownFolders(paths settings.Paths) []string {
 	out := []string{paths.Config}
 	for _, p := range []string{paths.Config, paths.State} {
@@ -162,7 +161,7 @@ func ownFolders(paths settings.Paths) []string {
 	return out
 }
 
-// examineConfining tells how the commands of a session here would be confined.
+// examineConfining reports how the commands of a session here would be confined.
 func (a *App) examineConfining(conf settings.Loaded, paths settings.Paths) finding {
 	f := finding{what: "commands here"}
 	dir, err := realPath(a.Dir)
@@ -186,7 +185,7 @@ func (a *App) examineConfining(conf settings.Loaded, paths settings.Paths) findi
 	return f
 }
 
-// beside are the rules that let the folders of --add-dir be read.
+// beside returns the rules that allow reading the folders of --add-dir.
 func (a *App) beside(f *flags) ([]string, error) {
 	var out []string
 	for _, dir := range f.addDirs {

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
-// converse holds a conversation in the terminal.
+// converse runs a conversation in the terminal.
 func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	if t := a.screenOn(f); t != nil {
 		return a.onScreen(ctx, f, first, t)
@@ -48,7 +48,7 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	return exitBy(exit.By)
 }
 
-// confirmed asks a person for a yes or a no. What is neither, such as a prompt
+// confirmed asks a person for a yes or a no. Anything else, such as a prompt
 // that they were typing already, is not an answer: they are asked again.
 func confirmed(ctx context.Context, person chat.Person, question string) (bool, error) {
 	for {
@@ -75,7 +75,7 @@ func exitBy(signal string) error {
 	return nil
 }
 
-// chat is what the conversations of a frontend for people are made of.
+// chat returns the configuration of conversations for a frontend for people.
 func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.Paths) chat.Config {
 	var cur *opened
 	open := func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
@@ -84,7 +84,7 @@ func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.P
 			g.resume, g.fork, g.forkAt, g.continueLast, g.plan = w.Resume, w.Fork, w.At, false, ""
 		}
 		if cur != nil {
-			g.model = cur.View().Info().Ref() // /clear and /fork change neither
+			g.model = cur.View().Info().Ref() // /clear and /fork keep both
 			g.mode = ""
 			if w.Resume == "" || w.Resume == cur.ID() {
 				g.mode = string(cur.View().Mode())
@@ -132,8 +132,8 @@ func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.P
 	}
 }
 
-// chooseLocal asks which model to use where nothing says so: the local servers
-// that are recognised by their answer, and the built-in one.
+// chooseLocal asks which model to use if none is configured: the recognised
+// local servers, and the built-in one.
 func (a *App) chooseLocal(ctx context.Context, person chat.Person) (string, error) {
 	out := person.Out()
 	fmt.Fprintln(out, "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another (see pawl models), or choose one that needs no key:")

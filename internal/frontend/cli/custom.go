@@ -10,8 +10,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
-// textFolders are where skills or commands are kept, those that win first. They
-// are text, as rules are, and read whether the folder is trusted or not.
+// textFolders returns the folders of skills or commands, in the order of
+// precedence. They are only text, like rules, so they are read in untrusted
+// folders too.
 func (a *App) textFolders(dir string, p settings.Paths, what string) []skills.Folder {
 	var out []skills.Folder
 	for _, at := range []string{".pawl", ".agents", ".claude"} {
@@ -19,7 +20,7 @@ func (a *App) textFolders(dir string, p settings.Paths, what string) []skills.Fo
 	}
 	out = append(out, skills.Folder{Root: p.Config, Path: what})
 	home := a.Env("HOME")
-	if home == "" || filepath.Clean(home) == dir { // where they are the folder's own
+	if home == "" || filepath.Clean(home) == dir { // then they are the folder's own
 		return out
 	}
 	for _, at := range []string{".agents", ".claude"} {

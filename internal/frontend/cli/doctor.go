@@ -20,8 +20,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// finding is one line of the doctor's: what was looked at, what was found, and
-// what to do where something is missing.
+// finding is one line of the doctor: what was checked, what was found, and what
+// to do if something is missing.
 type finding struct {
 	ok   bool
 	must bool // without it pawl cannot work: exit code 3
@@ -65,10 +65,10 @@ tried by asking the provider to list its models, which is free of charge; with
 	return c
 }
 
-// keyTime is how long a provider may take to tell whether a key is right.
+// keyTime is how long a provider may take to check a key.
 const keyTime = 3 * time.Second
 
-// examineKey tries the key of a model, where that costs nothing.
+// examineKey tries the key of a model, if that costs nothing.
 func examineKey(ctx context.Context, c modelChoice) []finding {
 	if c.tryKey == nil {
 		return nil

@@ -11,12 +11,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 )
 
-// This file is what people bring along from other agents: their words for
-// flags, and how they give a prompt.
+// This file handles habits from other agents: their flags, and how they take a prompt.
 
-// noCommand takes a prompt and refuses what looks like a command that there is
-// not: a single word goes to no model unless somebody says that it is a prompt,
-// nor what reads as a command with its subcommand.
+// noCommand accepts a prompt and refuses what looks like an unknown command:
+// neither a single word nor a word with a known subcommand goes to a model
+// unless somebody marks it as a prompt.
 func noCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -38,8 +37,8 @@ func noCommand(c *cobra.Command, args []string) error {
 	return usageError("no command %q%s; a prompt is given with: pawl run %q", args[0], meant(args[0], names, "pawl "), strings.Join(args, " "))
 }
 
-// meantFlag is what is said behind the error of an unknown flag, or of one that
-// lacks its value.
+// meantFlag returns a hint after the error of an unknown flag, or of one
+// without its value.
 func meantFlag(c *cobra.Command, err error) string {
 	text := err.Error()
 	if strings.HasPrefix(text, "flag needs an argument: ") && (strings.Contains(text, "--resume") || strings.Contains(text, "'r'")) {
@@ -66,7 +65,7 @@ func meantFlag(c *cobra.Command, err error) string {
 	return meant(strings.TrimPrefix(name, "--"), names, "--")
 }
 
-// othersWords takes other agents' names of flags for pawl's.
+// othersWords maps other agents' names of flags to pawl's.
 func othersWords(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	if ours := sameFlags[name]; ours != "" {
 		name = ours
@@ -74,8 +73,8 @@ func othersWords(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// asRun makes of a command line with -p, or with --input-format, the one of pawl run: what stands beside
-// the flags is the prompt then, also where a command is called so.
+// asRun turns a command line with -p into one of pawl run: everything beside
+// the flags is then the prompt, even the name of a command.
 func asRun(root *cobra.Command, args []string) []string {
 	fs := root.Flags()
 	takes := func(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal == "" }
@@ -130,8 +129,8 @@ func asRun(root *cobra.Command, args []string) []string {
 	return out
 }
 
-// isPrint reports whether an argument is the switch of a run without a person, by
-// one of its names.
+// isPrint reports whether an argument is the flag for a run without a person,
+// by one of its names.
 func isPrint(arg string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 	return strings.HasPrefix(arg, "--") && (name == "print" || sameFlags[name] == "print")
@@ -141,8 +140,8 @@ func isCommand(root *cobra.Command, name string) bool {
 	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name || c.HasAlias(name) }) || name == "help" || name == "completion"
 }
 
-// wantsJSON reports whether a command line asks for a result as JSON, also one
-// that can not be read otherwise.
+// wantsJSON reports whether a command line asks for a result as JSON, even one
+// that is invalid otherwise.
 func wantsJSON(args []string) bool {
 	for i, a := range args {
 		if a == "--json" {

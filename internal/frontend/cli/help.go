@@ -12,7 +12,7 @@ import (
 // This file is `pawl --help`: one screen. All flags are in `pawl help flags`, all
 // of everything in `pawl man`.
 
-// helpWays are the ways to start that people look for first.
+// helpWays are the most common ways to start.
 const helpWays = `pawl is a coding agent for the terminal.
 
   pawl                       open a conversation in this folder
@@ -22,8 +22,8 @@ const helpWays = `pawl is a coding agent for the terminal.
   pawl run --until 'go test ./...' "mend the parser"     go on until it passes
 `
 
-// helpCommands are the commands by what one wants, each with the few that people
-// look for; the rest is named only.
+// helpCommands are the commands by purpose, the most common ones with a
+// description; the rest is only named.
 var helpCommands = []struct {
 	title    string
 	commands string

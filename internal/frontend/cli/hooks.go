@@ -21,8 +21,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// userHooks are those of a person's own configuration, also those that pawl does
-// not run.
+// userHooks returns the hooks of a person's own configuration, including those
+// that pawl does not run.
 func userHooks(c choices) []hook.Rule {
 	rules, _ := hook.Rules("config.json", c.conf.User.Hooks) // it was read before
 	return rules
@@ -32,7 +32,7 @@ func userHooks(c choices) []hook.Rule {
 func (t *folderTrust) trustedHooks() (rules []hook.Rule, hashes map[string]string) {
 	v, err := t.compare(t.hookParts)
 	if err != nil {
-		return nil, nil // it was told, and nothing is trusted
+		return nil, nil // it was reported, and nothing is trusted
 	}
 	hashes = map[string]string{}
 	for i, j := range v.Parts {
@@ -44,7 +44,7 @@ func (t *folderTrust) trustedHooks() (rules []hook.Rule, hashes map[string]strin
 	return rules, hashes
 }
 
-// hooks makes what runs the hooks of a session; nil where there are none.
+// hooks returns the runner of a session's hooks; nil if there are none.
 func (a *App) hooks(c choices, starter *shell.Starter, o *opened) hooks.Runner {
 	if c.trust == nil {
 		return nil // the session is only looked at
@@ -89,8 +89,8 @@ func (a *App) hooks(c choices, starter *shell.Starter, o *opened) hooks.Runner {
 	})
 }
 
-// ownFiles are the files that the command of a person's own hook names: it may
-// read its own script wherever that lies.
+// ownFiles returns the files that the command of a person's own hook names: it
+// may read its own script wherever that is.
 func ownFiles(command, home string) []string {
 	var out []string
 	for _, w := range trust.Words(command) {
@@ -198,7 +198,7 @@ func (a *App) listHooks(dir string) ([]listedHook, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, verr := t.compare(parts) // what can not be read is as if nothing was said, and not trusted
+	v, verr := t.compare(parts) // what cannot be read counts as missing, so it is not trusted
 	for i, j := range v.Parts {
 		why := j.Why
 		if verr != nil {
@@ -209,5 +209,5 @@ func (a *App) listHooks(dir string) ([]listedHook, error) {
 	return out, nil
 }
 
-// hooks are a person's, and those of the folder that are trusted.
+// hooks adds the hooks of a person, and those of the folder that are trusted.
 func (s *assembly) hooks(conf *session.Config) { conf.Hooks = s.w.hooks }

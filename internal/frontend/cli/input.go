@@ -8,12 +8,12 @@ import (
 )
 
 // patience is how long a pipe beside a prompt argument may stay silent before
-// the run goes on without it: whoever starts pawl may hold a pipe open and
-// never write to it, and nothing here waits for ever.
+// the run goes on without it: the caller may hold a pipe open and never write
+// to it.
 const patience = 3 * time.Second
 
-// inputWaits reports whether standard input should be read although a prompt was
-// given: it is a file, or a pipe from which something comes.
+// inputWaits reports whether standard input is read although a prompt was
+// given: it is a file, or a pipe with data.
 func (a *App) inputWaits() bool {
 	f, ok := a.In.(*os.File)
 	if !ok {
@@ -41,8 +41,7 @@ func (a *App) inputWaits() bool {
 	}
 }
 
-// keyboard reports whether standard input is a terminal, which a run must not
-// wait for.
+// keyboard reports whether standard input is a terminal, for which a run must not wait.
 func (a *App) keyboard() bool {
 	f, ok := a.In.(*os.File)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 )
 
-// journal is what finds the changes of commands. It does nothing before the
-// first command. Without a session nothing of it is kept.
+// journal returns the journal that finds changes by commands. It does nothing
+// before the first command. Without a session it keeps nothing.
 func (a *App) journal(dir string, paths settings.Paths, noSession bool, git *workspace.Git) *journal.Journal {
 	opt := journal.Options{Dir: filepath.Join(paths.State, "journal"), Skip: []string{paths.State, paths.Config}, Git: git}
 	if noSession {

@@ -8,9 +8,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// limits puts the budget of a session together: a preset, what the
-// configuration sets beside it, what the flags say on top. A preset given as a
-// flag stands in place of the whole configured budget.
+// limits returns the budget of a session: a preset, changed by the
+// configuration and then by flags. A preset as a flag replaces the whole
+// configured budget.
 func limits(f *flags, conf settings.Budget, person bool, info llm.Info) (budget.Limits, error) {
 	if f.maxUSD < 0 || f.maxTokens < 0 {
 		return budget.Limits{}, usageError("--max-budget-usd and --max-tokens-total take no negative numbers")
@@ -41,15 +41,15 @@ func limits(f *flags, conf settings.Budget, person bool, info llm.Info) (budget.
 	return l, l.Allow(info)
 }
 
-// set takes a limit that was given.
+// set sets a limit that was given.
 func set[N int | int64 | float64 | time.Duration](to *N, v N) {
 	if v > 0 {
 		*to = v
 	}
 }
 
-// fallback is the chain of models to go on with: the flags' before the
-// configuration's.
+// fallback returns the chain of fallback models: the flags' or, without any,
+// the configuration's.
 func fallback(f *flags, conf settings.Loaded) []string {
 	if len(f.fallback) > 0 {
 		return f.fallback
@@ -57,8 +57,8 @@ func fallback(f *flags, conf settings.Loaded) []string {
 	return conf.User.Fallback
 }
 
-// retryFor is how long a request is tried again: the flag's before the
-// configuration's.
+// retryFor returns how long a request is retried: the flag's value or, without
+// one, the configuration's.
 func retryFor(f *flags, conf settings.Loaded) (time.Duration, error) {
 	d, err := settings.RetryFor(first(f.retryFor, conf.User.RetryFor))
 	if err != nil {

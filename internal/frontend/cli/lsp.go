@@ -24,8 +24,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// serverTable is the language servers that are known with what the person
-// configured of them; none where they are switched off.
+// serverTable returns the known language servers with the person's
+// configuration; none if they are switched off.
 func serverTable(c settings.LSP) []lsp.Server {
 	if !c.On() {
 		return nil
@@ -37,8 +37,8 @@ func serverTable(c settings.LSP) []lsp.Server {
 	return lsp.Table(set)
 }
 
-// languageServers are those of a session (SPEC 12). Nothing is started before
-// the first need.
+// languageServers returns those of a session (SPEC 12). They start when they
+// are first needed.
 func (a *App) languageServers(dir string, paths settings.Paths, c settings.LSP, t *folderTrust, start process.Starter, by process.Confine) *lsp.Servers {
 	return lsp.New(lsp.Options{
 		Asked: func() (time.Time, string) { return restartAsked(paths, dir) },
@@ -54,8 +54,8 @@ func (a *App) serverProgram(name string) (string, error) {
 	return a.Program(name)
 }
 
-// server reports whether a language server may run what the folder says, as the
-// folder is now.
+// server reports whether a language server may run code of the folder, in its
+// present state.
 func (t *folderTrust) server(name string) bool {
 	if t == nil {
 		return false
@@ -96,7 +96,7 @@ in it. See doc/lsp.md.`,
 	return c
 }
 
-// serversHere are the servers of a folder without a session.
+// serversHere returns the servers of a folder without a session.
 func (a *App) serversHere(dir string, start process.Starter) (*lsp.Servers, error) {
 	root, err := a.realDir(&flags{dir: dir})
 	if err != nil {
@@ -147,14 +147,14 @@ func hereText(h lsp.Here) string {
 	return h.Program
 }
 
-// restartFile is how a pawl asks the others that work in a folder to restart
+// restartFile is the file by which a pawl asks others in the folder to restart
 // their servers: they share nothing else.
 func restartFile(paths settings.Paths, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(paths.State, "lsp", hex.EncodeToString(sum[:8])+".restart")
 }
 
-// restartAsked says when that was asked last, and for which server.
+// restartAsked returns when that was last asked, and for which server.
 func restartAsked(paths settings.Paths, dir string) (at time.Time, name string) {
 	file := restartFile(paths, dir)
 	st, err := os.Stat(file)
@@ -241,8 +241,8 @@ func writeLogs(out io.Writer, logs map[string][]string, name string) {
 	}
 }
 
-// server is how language servers are confined: as commands are that change the
-// workspace, for they keep caches; without the network.
+// server returns how language servers are confined: like commands that change
+// the workspace, since they keep caches; without the network.
 func (by confinedBy) server() process.Confine {
 	switch {
 	case by.boxes == nil:
@@ -253,7 +253,7 @@ func (by confinedBy) server() process.Confine {
 	return process.Confine{}
 }
 
-// languageServers is what they know, and their tools, where there are any.
+// languageServers adds language servers and their tools, if there are any.
 func (s *assembly) languageServers(conf *session.Config) {
 	conf.Joining = codeTools(s.w.servers)
 	if s.w.servers != nil {

@@ -52,7 +52,7 @@ func manCommandOf(b *strings.Builder, c *cobra.Command) {
 	} else {
 		paragraphs(b, c.Short+".")
 	}
-	if c.Flags().Lookup("model") == nil { // those of a session are said once
+	if c.Flags().Lookup("model") == nil { // those of a session are listed once
 		manFlags(b, c.LocalNonPersistentFlags())
 	}
 	for _, s := range c.Commands() {
@@ -102,7 +102,7 @@ func paragraphs(b *strings.Builder, text string) {
 	}
 }
 
-// roff has a text stand for itself in a manual page.
+// roff escapes a text for a manual page.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "’", `'`).Replace(strings.ReplaceAll(s, "\n", " "))
 	var b strings.Builder

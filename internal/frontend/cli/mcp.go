@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// readServers reads the MCP servers that the folder names, once: what was judged
-// is what is started.
+// readServers reads the MCP servers that the folder names, once: the judged
+// configuration is the one that is started.
 func (t *folderTrust) readServers() []trust.Part {
 	s, there := folder.Servers(t.dir)
 	if !there {
@@ -24,9 +24,9 @@ func (t *folderTrust) readServers() []trust.Part {
 	return trust.Parts(s)
 }
 
-// outside lists the MCP servers of a session, and the values in their
-// configuration that must never be shown. There are none where a session is only
-// looked at.
+// outside returns the MCP servers of a session, and the values in their
+// configuration that must never be shown. There are none for a session that is
+// only read.
 func (a *App) outside(c choices, o *opened) (list []mcp.Server, held []string) {
 	if c.trust == nil {
 		return nil, nil
@@ -74,8 +74,8 @@ func (a *App) mcpServers(paths settings.Paths, t *folderTrust) (out []mcp.Server
 	return out, warnings
 }
 
-// notPawls is the environment without the keys that pawl itself was given: a
-// folder's server does not get them, also of a folder that is trusted.
+// notPawls returns the environment without pawl's own keys: a folder's server
+// does not get them, even in a trusted folder.
 func (a *App) notPawls(name string) string {
 	if slices.Contains(catalog.KeyNames(), name) {
 		return ""
@@ -90,8 +90,7 @@ func (t *folderTrust) trustsServer(name string) bool {
 	return slices.ContainsFunc(t.verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == part && j.Trusted })
 }
 
-// startServers are the MCP servers that a session works with, nil for none.
-// Nothing is started.
+// startServers returns the MCP servers for a session, nil for none. Nothing is started.
 func (a *App) startServers(list []mcp.Server, c choices, keep bool, start process.Starter, o *opened) session.Outside {
 	list = slices.DeleteFunc(slices.Clone(list), func(s mcp.Server) bool { return s.Problem != "" || s.Disabled })
 	if len(list) == 0 {
@@ -104,20 +103,20 @@ func (a *App) startServers(list []mcp.Server, c choices, keep bool, start proces
 	return s
 }
 
-// mcp is how the process of an MCP server is confined. The person's own is a
-// program that they installed, and runs as it does elsewhere unless they say
-// otherwise; a folder's is confined as its language servers are.
+// mcp returns how the process of an MCP server is confined. The person's own is
+// a program that they installed, and runs as it does elsewhere unless
+// configured otherwise; a folder's is confined like its language servers.
 func (by confinedBy) mcp(s mcp.Server) process.Confine {
 	switch {
 	case !s.Project && (s.Sandbox == "" || s.Sandbox == "off"):
 		return process.Free
 	case s.Sandbox == "read-only":
-		return process.Confine{} // not started where nothing confines
+		return process.Confine{} // not started if nothing can confine it
 	case !s.Project:
 		return process.Confine{Level: process.Workspace, Hosts: s.Hosts}
 	}
 	return by.server()
 }
 
-// mcp is the tools of MCP servers.
+// mcp adds the tools of MCP servers.
 func (s *assembly) mcp(conf *session.Config) { conf.Outside = s.w.outside }

@@ -203,8 +203,8 @@ func (a *App) mcpRemove(dir, name, scope string) error {
 	return usageError("there is no MCP server %s; pawl mcp list shows them", name)
 }
 
-// serversOf lists all servers that are configured for a folder, also those that
-// are not trusted, which have a Problem.
+// serversOf lists all servers that are configured for a folder, including
+// untrusted ones, which have a Problem.
 func (a *App) serversOf(dir string) (list []mcp.Server, t *folderTrust, paths settings.Paths, err error) {
 	if _, paths, err = a.settings(); err != nil {
 		return nil, nil, paths, err
@@ -222,7 +222,7 @@ func (a *App) serversOf(dir string) (list []mcp.Server, t *folderTrust, paths se
 		}
 	}
 	if t.mcp != nil && !t.mcp.Unread {
-		theirs, _ := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, a.notPawls) // an error was told
+		theirs, _ := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, a.notPawls) // the error was reported
 		for _, s := range theirs {
 			if !slices.ContainsFunc(list, func(o mcp.Server) bool { return strings.EqualFold(o.Name, s.Name) }) {
 				s.Problem = "this folder is not trusted as it is: pawl trust"
@@ -233,7 +233,7 @@ func (a *App) serversOf(dir string) (list []mcp.Server, t *folderTrust, paths se
 	return list, t, paths, nil
 }
 
-// masked writes lines without what a server's configuration keeps secret.
+// masked writes lines without a server's secrets.
 func masked(w io.Writer, s mcp.Server) func(format string, args ...any) {
 	m := secrets.New(s.Secrets()...)
 	return func(format string, args ...any) { fmt.Fprintln(w, plain.Line(m.String(fmt.Sprintf(format, args...)))) }
@@ -294,7 +294,7 @@ func (a *App) mcpGet(dir, name string) error {
 	return usageError("there is no MCP server %s; pawl mcp list shows them", name)
 }
 
-// mcpTest starts servers and says what they offer; accept takes it as accepted.
+// mcpTest starts servers and shows what they offer; accept accepts it.
 func (a *App) mcpTest(ctx context.Context, dir, name string, accept bool) error {
 	if accept {
 		if err := a.byPerson("pawl mcp accept"); err != nil {

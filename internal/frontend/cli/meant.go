@@ -23,8 +23,8 @@ func noSubcommand(c *cobra.Command, args []string) error {
 	return usageError("no command %s %s%s; there are %s", c.Name(), args[0], meant(args[0], names, ""), strings.Join(names, ", "))
 }
 
-// wrongArgs refuses arguments that a command does not take. Several words behind
-// a command's name may be a prompt that begins with it.
+// wrongArgs refuses arguments that a command does not accept. Several words
+// after a command's name may be a prompt that begins with it.
 func wrongArgs(c *cobra.Command, args []string) error {
 	more := ""
 	if len(args) > 1 && c.HasParent() && !c.Parent().HasParent() {
@@ -33,8 +33,7 @@ func wrongArgs(c *cobra.Command, args []string) error {
 	return usageError("usage: %s%s", c.UseLine(), more)
 }
 
-// meant is what is said where a name is close to what somebody typed, "" where
-// none is.
+// meant returns a hint if a name is similar to the typed one, "" otherwise.
 func meant(name string, names []string, prefix string) string {
 	if near := editdistance.Nearest(name, names); near != "" {
 		return " (did you mean " + prefix + near + "?)"

@@ -25,7 +25,7 @@ type kept struct {
 	book    memory.Book
 	nodes   *memory.Nodes
 	answers memory.Answers
-	told    string // rules and preferences, as the session began with them
+	told    string // rules and preferences at the session's beginning
 	mask    func(string) string
 }
 
@@ -40,8 +40,8 @@ func (a *App) kept(p settings.Paths, dir string, mask func(string) string) *kept
 	}
 }
 
-// standing is what the model is told of the book. A book that cannot be read
-// is reported and costs the session nothing else.
+// standing returns the entries of the book. An unreadable book is reported and
+// has no other effect on the session.
 func (k *kept) standing() ([]memory.Entry, error) {
 	es, err := k.book.List()
 	for i := range es {
@@ -50,7 +50,7 @@ func (k *kept) standing() ([]memory.Entry, error) {
 	return es, err
 }
 
-// start gives the part of the system prompt for what is kept.
+// start returns the part of the system prompt for memory.
 func (k *kept) start() (string, []string) {
 	es, err := k.standing()
 	if err != nil {
@@ -59,11 +59,11 @@ func (k *kept) start() (string, []string) {
 	return memory.Prompt(es), nil
 }
 
-// notes is what changed since the conversation was told.
+// notes returns what changed since the conversation was told.
 func (k *kept) notes(g session.Guidance) []string {
 	es, err := k.standing()
 	if err != nil {
-		return nil // said at the start
+		return nil // reported at the start
 	}
 	if n := memory.Changed(es, g.System, g.Told); n != "" {
 		return []string{n}
@@ -143,7 +143,7 @@ number. They are text for the model; they cannot grant permissions.`,
 	return c
 }
 
-// remember does what the words say: the same for `pawl memory` and /memory.
+// remember executes the words: the same for `pawl memory` and /memory.
 func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) error {
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
@@ -244,8 +244,8 @@ func ruled(b *rulebook, k *kept) func(context.Context, session.Guidance) []strin
 
 var _ answers.Store = (*kept)(nil)
 
-// remembered is what the model knows of the project and the person, and where what
-// it shall keep goes.
+// remembered adds what the model knows of the project and the person, and where
+// its notes are stored.
 func (s *assembly) remembered(conf *session.Config) {
 	conf.Rules, conf.Notes, conf.Prefer, conf.Answers = s.t.rules, s.t.notes, s.t.prefer, s.t.answers
 }

@@ -67,14 +67,14 @@ func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) e
 	return w.Flush()
 }
 
-// probe asks the usual ports of local servers who they are.
+// probe asks the usual ports of local servers for their identity.
 func (a *App) probe(ctx context.Context) []catalog.Local {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	return catalog.Probe(ctx, nil)
 }
 
-// catalogConfig is what the settings say of models.
+// catalogConfig returns the settings about models.
 func (a *App) catalogConfig(conf settings.Loaded) catalog.Config {
 	c := catalog.Config{Model: conf.User.Model, Models: map[string]catalog.Override{}}
 	for name, m := range conf.User.Models {
@@ -83,8 +83,7 @@ func (a *App) catalogConfig(conf settings.Loaded) catalog.Config {
 	return c
 }
 
-// heldSecrets are the values that must never be shown: the keys that pawl
-// itself was given.
+// heldSecrets returns the values that must never be shown: pawl's own keys.
 func (a *App) heldSecrets() []string {
 	var out []string
 	for _, name := range catalog.KeyNames() {
@@ -95,7 +94,7 @@ func (a *App) heldSecrets() []string {
 	return out
 }
 
-// stateWritable reports whether pawl can keep its own files.
+// stateWritable returns an error if pawl cannot write its own files.
 func stateWritable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -8,10 +8,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// This file knows the words of other agents: what of them pawl takes, and what
-// it has in the place of the others (SPEC 17.6). doc/coming-from.md is its page.
+// This file knows the flags and commands of other agents: which of them pawl
+// accepts, and what it has instead of the others (SPEC 17.6).
+// doc/coming-from.md is its page.
 
-// sameFlags are other agents' names of flags that pawl has.
+// sameFlags are other agents' names of pawl's flags.
 var sameFlags = map[string]string{
 	"allowedTools": "allow", "allowed-tools": "allow", "allow-tool": "allow", // Claude Code, Gemini CLI, Copilot
 	"disallowedTools": "deny", "disallowed-tools": "deny", "deny-tool": "deny",
@@ -37,7 +38,7 @@ var sameWords = map[string]map[string]string{
 	"effort":          {"minimal": "low", "xhigh": "high", "max": "high"},
 }
 
-// word is a flag's value that other agents call differently.
+// word is a flag's value with other names in other agents.
 type word struct {
 	to    *string
 	known map[string]string
@@ -70,7 +71,7 @@ const (
 	rebuild  = "go install github.com/pawl-agent/pawl/cmd/pawl@latest, or your package manager"
 )
 
-// otherFlags are flags of other agents, with what pawl has in their place.
+// otherFlags are flags of other agents, with pawl's replacement.
 var otherFlags = map[string]string{
 	// Claude Code
 	"--mcp-config": "pawl mcp add NAME, or pawl mcp import FILE", "--strict-mcp-config": "pawl mcp remove NAME takes a server away",
@@ -101,15 +102,15 @@ var otherFlags = map[string]string{
 	"--restore-chat-history": "--continue", "--dark-mode": "the terminal's own colours are used", "--light-mode": "the terminal's own colours are used", "--chat-language": putRules, "--conventions": putRules,
 }
 
-// otherShort are their flags of one letter.
+// otherShort are their one-letter flags.
 var otherShort = map[string]string{
 	"a": "--permission-mode ask, accept-edits or auto", "s": "--sandbox workspace, read-only or off", "i": "pawl \"PROMPT\" begins a conversation with it, and @FILE in it brings a file along",
 	"f": "pawl run < FILE, or name the file in the prompt: @FILE", "w": "git worktree add ../other, then pawl -C ../other", "d": "--output-format stream-json shows every event",
 	"q": "pawl run has only the answer on standard output", "o": "--output-format text, json or stream-json", "e": "pawl run \"PROMPT\"", "n": "pawl sessions lists them by their first words",
 }
 
-// otherCommands are commands of other agents. What follows one decides whether it
-// is meant as a command: subcommands are those that they have.
+// otherCommands are commands of other agents. The next word decides whether it
+// is meant as a command: these are their subcommands.
 var otherCommands = map[string]string{
 	"update": rebuild, "upgrade": rebuild, "install": rebuild, "self-update": rebuild,
 	"login": putKey, "logout": "take the provider's key out of the environment", "auth": putKey, "setup-token": putKey,
@@ -121,14 +122,13 @@ var otherCommands = map[string]string{
 
 var subcommands = strings.Fields("add add-json remove rm list ls get set show serve login logout status install uninstall enable disable update new delete start stop run help import reset")
 
-// isSubcommand reports whether a word stands behind a command, and not in a
-// sentence.
+// isSubcommand reports whether a word is a subcommand, and not part of a sentence.
 func isSubcommand(s string) bool {
 	return slices.Contains(subcommands, s) || strings.HasPrefix(s, "-")
 }
 
-// severalValues are the flags to which Claude Code takes several words, with what
-// such a word looks like.
+// severalValues are the flags for which Claude Code accepts several words, with
+// a test for such a word.
 var severalValues = map[string]func(string) bool{
 	"--allowedTools": isRule, "--allowed-tools": isRule, "--disallowedTools": isRule, "--disallowed-tools": isRule, "--add-dir": isFolder,
 }
@@ -142,8 +142,8 @@ func isFolder(s string) bool {
 	return err == nil && st.IsDir() && strings.ContainsAny(s, `/\`)
 }
 
-// oneByOne repeats a flag that stands before several words, which would be read
-// as a part of the prompt otherwise.
+// oneByOne repeats a flag before each of several words, which would otherwise
+// be part of the prompt.
 func oneByOne(args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {
@@ -171,7 +171,7 @@ func oneByOne(args []string) []string {
 // anOverride is how Codex is given a setting, as -c KEY=VALUE.
 var anOverride = lazyregexp.New(`^[a-z_]+(\.[\w-]+)*=\S`)
 
-// notAnOverride refuses a setting where -c means to continue.
+// notAnOverride refuses a setting after -c, which means to continue here.
 func (f *flags) notAnOverride(args []string) error {
 	if f.continueLast && len(args) > 0 && anOverride().MatchString(args[0]) {
 		key, value, _ := strings.Cut(args[0], "=")

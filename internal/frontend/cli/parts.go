@@ -24,8 +24,8 @@ type assembly struct {
 	o  *opened
 }
 
-// parts lists what a session is put together of. Who adds a part writes it in the
-// file of its subject, and names it here.
+// parts lists the parts of a session. To add a part, write it in the file of
+// its subject and add it here.
 var parts = []func(*assembly, *session.Config){
 	(*assembly).whose,
 	(*assembly).models,
@@ -48,7 +48,7 @@ func (s *assembly) config() session.Config {
 	return conf
 }
 
-// whose is which session it is, and of whom.
+// whose sets which session it is, and its parent.
 func (s *assembly) whose(conf *session.Config) {
 	conf.Store, conf.ID, conf.Dir = s.o.store, s.w.id, s.c.dir
 	conf.Front, conf.Version = s.fr.name, Version
@@ -56,7 +56,7 @@ func (s *assembly) whose(conf *session.Config) {
 	conf.Now, conf.Sleep, conf.Jitter, conf.NewID = s.a.Now, session.SleepFor, mathrand.Float64, newID
 }
 
-// models is which models are asked, and how.
+// models sets the models and how they are used.
 func (s *assembly) models(conf *session.Config) {
 	conf.Model, conf.System = s.w.model, s.t.system
 	conf.Models = session.Models{
@@ -72,7 +72,7 @@ func (s *assembly) models(conf *session.Config) {
 	conf.Limits = s.c.limits
 }
 
-// tools is what the model works with.
+// tools sets the tools.
 func (s *assembly) tools(conf *session.Config) {
 	conf.Tools = toolSet(s.o.model.info, s.t.kinds, s.t.skills, s.w.mask.String)
 	conf.Agents = s.c.conf.User.Agents.Levels()
@@ -82,19 +82,20 @@ func (s *assembly) tools(conf *session.Config) {
 	conf.Mask, conf.SpillDir = s.w.mask, s.c.paths.Spill()
 }
 
-// rights is what it may do without a question, and what a prompt asks for.
+// rights sets permissions and routing.
 func (s *assembly) rights(conf *session.Config) {
 	conf.Permission, conf.Route = s.c.perm, s.c.routes
 	conf.Keep = func(rule string) error { return settings.Grants{Path: s.c.paths.Grants()}.Add(s.c.dir, rule) }
 }
 
-// judged is the numbers that a run is judged by.
+// judged sets the configuration of stuck detection and the window.
 func (s *assembly) judged(conf *session.Config) {
 	conf.Progress = s.c.conf.User.Progress
 	conf.Window, conf.Counter = s.c.conf.User.Window, counter(s.c.conf.User.Window)
 }
 
-// counter is what counts tokens better than the estimate, once there is time.
+// counter returns a better counter of tokens than the estimate, loaded when
+// there is time.
 func counter(c window.Config) func() (window.Counter, error) {
 	if !c.BPE() {
 		return nil

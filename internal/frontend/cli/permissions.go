@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// permissionsCommand lists and revokes what was granted for always.
+// permissionsCommand lists and revokes grants for always.
 func (a *App) permissionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "permissions", Short: "List and revoke what was allowed for always", Args: exactly(0),

@@ -39,7 +39,7 @@ func (a *App) planFile(name string) ([]event.PhaseStep, error) {
 	return steps, nil
 }
 
-// path is a file that somebody named, from the current folder.
+// path returns a file that somebody named, relative to the current folder.
 func (a *App) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name

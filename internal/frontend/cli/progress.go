@@ -85,8 +85,8 @@ func (a *App) progressOf(out io.Writer, name string, asJSON bool) error {
 	}
 }
 
-// judge judges the runs of one file: trajectories as they come, the sessions
-// that its events belong to at the end.
+// judge judges the runs of one file: trajectories as they are read, sessions
+// from events at the end.
 type judge struct {
 	out      io.Writer
 	json     bool
@@ -120,7 +120,7 @@ func (j *judge) line(line []byte) error {
 	}
 	known := event.New(e.Type)
 	if known == nil {
-		return nil // a newer pawl's event
+		return nil // a newer version's event
 	}
 	body, err := event.Decode(e.Type, event.VersionOf(known), e.Body)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// settleMode says in which mode a session goes on that was taken up again. A
-// flag's holds. Without one it is the session's own, but a mode that allows
-// more than a new session would have is not given by what was once: a person
-// is asked, and where nobody is there a flag must name it.
+// settleMode decides the mode of a session that is opened again. A flag's mode
+// holds. Without one it is the session's own, but a mode that allows more than
+// a new session would have is not taken over silently: a person is asked, and
+// without a person a flag must name it.
 func (a *App) settleMode(ctx context.Context, o *opened, f *flags, fr front, start permission.Mode) error {
 	was := o.View().Mode()
 	if fr.look || o.View().Began() == 0 || was == start {

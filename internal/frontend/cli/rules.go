@@ -26,8 +26,8 @@ func (a *App) rulebook(dir string, p settings.Paths, mask func(string) string) *
 	return &rulebook{o: rules.Options{Root: dir, Home: a.Env("HOME"), Config: p.Config}, mask: mask}
 }
 
-// start gives the part of the system prompt with the rules, and what is wrong
-// with them. A session to look at needs none.
+// start returns the part of the system prompt with the rules, and the problems
+// with them. A session that is only read needs none.
 func (b *rulebook) start(ctx context.Context, look bool) (string, []string, error) {
 	if look {
 		return "", nil, nil
@@ -37,8 +37,8 @@ func (b *rulebook) start(ctx context.Context, look bool) (string, []string, erro
 	return set.Prompt(), set.Warnings, err
 }
 
-// notes is session.Config.Rules: rules that changed, and those of folders that
-// were met for the first time. Trouble was reported at the start.
+// notes is session.Config.Rules: changed rules, and those of folders that are
+// new to the session. Problems were reported at the start.
 func (b *rulebook) notes(ctx context.Context, g session.Guidance) []string {
 	var notes []string
 	if set, err := rules.Load(ctx, b.o); err == nil {

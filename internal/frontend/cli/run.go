@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// maxPrompt bounds a prompt, in bytes: no model takes more.
+// maxPrompt is the size limit of a prompt, in bytes: no model accepts more.
 const maxPrompt = 4 << 20
 
 func (a *App) runCommand() *cobra.Command {
@@ -91,8 +91,7 @@ func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *
 	return nil
 }
 
-// kept is the command line that does something with the session after it, ""
-// where none is kept.
+// kept returns a command line for the session after the run, "" if it is not stored.
 func (f *flags) kept(command string) string {
 	switch {
 	case f.noSession:
@@ -103,8 +102,8 @@ func (f *flags) kept(command string) string {
 	return "pawl " + command
 }
 
-// prompt puts the prompt together from arguments and standard input. What comes
-// on standard input beside a prompt is data that belongs to it.
+// prompt makes the prompt from arguments and standard input. Text on standard
+// input beside a prompt is data that belongs to it.
 func (a *App) prompt(args []string) (text, piped string, err error) {
 	if text = strings.Join(args, " "); text == "-" { // standard input, as elsewhere
 		text = ""

@@ -20,8 +20,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui/tty"
 )
 
-// screenOn takes the terminal for a screen; nil where a conversation is to be
-// held line by line: a person asked for it, or the terminal can no more.
+// screenOn opens the terminal for a screen; nil if the conversation is line by
+// line: a person asked for that, or the terminal is too simple.
 func (a *App) screenOn(f *flags) *tty.Terminal {
 	in, isIn := a.In.(*os.File)
 	out, isOut := a.Out.(*os.File)
@@ -42,7 +42,7 @@ func (a *App) screenOn(f *flags) *tty.Terminal {
 // capable reports whether a terminal of that name moves its cursor.
 func capable(term string) bool { return term != "" && term != "dumb" && term != "emacs" }
 
-// onScreen holds a conversation on the screen.
+// onScreen runs a conversation on the screen.
 func (a *App) onScreen(ctx context.Context, f *flags, first string, t *tty.Terminal) error {
 	defer t.Close()
 	conf, paths, err := a.settings()
@@ -88,8 +88,8 @@ func (a *App) onScreen(ctx context.Context, f *flags, first string, t *tty.Termi
 	return exitBy(exit.By)
 }
 
-// closing closes the conversation; where a signal ended it, it waits only so
-// long: what is stored is safe at any moment.
+// closing closes the conversation; if a signal ended it, it waits only for a
+// limited time: stored events are always safe.
 func closing(talk *chat.Conversation, by string) {
 	closed := make(chan struct{})
 	go func() {
@@ -108,7 +108,7 @@ func closing(talk *chat.Conversation, by string) {
 	}
 }
 
-// input reads the terminal, and stops where somebody else has it.
+// input reads the terminal, and stops while somebody else uses it.
 type input struct {
 	t      *tty.Terminal
 	events chan any
@@ -133,8 +133,8 @@ func (in *input) read(ctx context.Context) {
 	}()
 }
 
-// leave gives the terminal to somebody else while do runs. It is called by the
-// one who takes the events.
+// leave lets somebody else use the terminal while do runs. The reader of the
+// events calls it.
 func (in *input) leave(ctx context.Context, do func() error) error {
 	in.stop()
 	in.t.Cancel()
@@ -182,7 +182,7 @@ func (a *App) windowAndSignals(ctx context.Context, t *tty.Terminal, events chan
 	}
 }
 
-// theme is how the screen looks, before the terminal tells its background.
+// theme returns the theme before the terminal reports its background.
 func (a *App) theme() styled.Theme {
 	t := styled.Dark
 	switch plain.ThemeOf(a.Terminal, a.Env) {
@@ -200,8 +200,8 @@ func (a *App) theme() styled.Theme {
 	return t
 }
 
-// linked reports whether the terminal is one that is known to take links. One
-// that does not know them shows nothing of them, so only the old ones matter.
+// linked reports whether the terminal is known to support links. Others that do
+// not know them show nothing, so only old ones matter.
 func linked(env func(string) string) bool {
 	return env("TERM_PROGRAM") != "Apple_Terminal" && env("TERM") != "linux" && !strings.HasPrefix(env("TERM"), "screen")
 }
@@ -211,7 +211,7 @@ func cuts(env func(string) string) bool {
 	return env("XTERM_VERSION") != "" && env("TMUX") == "" || env("TERM") == "linux" || env("STY") != ""
 }
 
-// editElsewhere has a person edit a text in their editor.
+// editElsewhere opens a text in the person's editor.
 func (a *App) editElsewhere(text string) (string, error) {
 	f, err := os.CreateTemp("", "pawl-*.md")
 	if err != nil {
@@ -258,10 +258,10 @@ func branch(dir string) string {
 	}
 }
 
-// completions is how many files are offered at most.
+// completions is the largest number of files that are offered.
 const completions = 100
 
-// filesFrom gives the files and folders whose path begins so.
+// filesFrom returns the files and folders whose path begins with begin.
 func filesFrom(dir, begin string) (out []string) {
 	folder, name := "", begin
 	if i := strings.LastIndexByte(begin, '/'); i >= 0 {

@@ -11,10 +11,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// This file says which session a command line means.
+// This file finds the session that a command line means.
 
-// sessionID finds the session that the flags name, or makes an id for a new
-// one.
+// sessionID returns the session that the flags name, or an id for a new one.
 func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, c choices) (string, error) {
 	dir := c.dir
 	var row event.Row
@@ -69,7 +68,7 @@ func noSession(err error, id string) error {
 	return err
 }
 
-// newSession is the id of a session that begins: the flag's, which no other has.
+// newSession returns the id of a new session: an unused one from the flag.
 func (a *App) newSession(ctx context.Context, st event.Store, f *flags) (string, error) {
 	if f.sessionID == "" {
 		return newID(), nil
@@ -88,7 +87,7 @@ func (a *App) newSession(ctx context.Context, st event.Store, f *flags) (string,
 
 var sessionName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]{7,63}$`)
 
-// newID is 10 random bytes: enough that a short prefix is unique for a person.
+// newID returns 10 random bytes: enough to make a short prefix unique for a person.
 func newID() string {
 	var b [10]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -76,7 +76,7 @@ func exactly(n int) cobra.PositionalArgs {
 	}
 }
 
-// store opens the log to look into it. Where there is none yet, none is made.
+// store opens the log for reading. It does not create one.
 func (a *App) store(ctx context.Context) (event.Store, settings.Paths, error) {
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
@@ -89,8 +89,8 @@ func (a *App) store(ctx context.Context) (event.Store, settings.Paths, error) {
 	return st, paths, err
 }
 
-// shownSessions is how many sessions are listed unless somebody wants more: what
-// each cost is in its events.
+// shownSessions is the default number of listed sessions: their costs must be
+// read from their events.
 const shownSessions = 30
 
 func (a *App) listSessions(ctx context.Context, dir string, limit int, asJSON bool) error {
@@ -140,9 +140,9 @@ func (a *App) listSession(ctx context.Context, st event.Store, r event.Row, dept
 	fmt.Fprintln(a.Out, in+"    "+plain.Line(a.about(ctx, st, r)))
 }
 
-// family tells sessions that people began from those of agents, which it lists
-// by the session that they worked for, the first of them first. One that worked
-// for a session which is not among the rows counts as a person's.
+// family separates the sessions of people from those of agents, which it
+// returns by the session that they worked for, the first of them first. An
+// agent's session whose parent is not in the rows counts as a person's.
 func family(rows []event.Row) (own []event.Row, agents map[string][]event.Row) {
 	known := map[string]bool{}
 	for _, r := range rows {
@@ -168,14 +168,13 @@ func tree(r event.Row, agents map[string][]event.Row, depth int, show func(event
 }
 
 // ownSessions lists the sessions of a folder, newest first, without those of
-// agents: nobody goes on with one of them who did not name it.
+// agents: these are continued only by name.
 func ownSessions(ctx context.Context, st event.Store, dir string) ([]event.Row, error) {
 	rows, err := st.Sessions(ctx, dir)
 	return slices.DeleteFunc(rows, func(r event.Row) bool { return r.Parent != nil }), err
 }
 
-// about says with which model and mode a session was, how long it is and what
-// it cost.
+// about describes a session: its model and mode, its length and its cost.
 func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
 	mode, front := "", ""
 	count := stats.Fold{}
@@ -188,7 +187,7 @@ func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
 		case event.ModeSet:
 			mode = b.Mode
 		}
-		if r.Origin == nil || e.Seq > r.Origin.At { // what a fork shares was paid once
+		if r.Origin == nil || e.Seq > r.Origin.At { // shared events of a fork were paid for once
 			count.Apply(e)
 		}
 	})
@@ -212,8 +211,7 @@ func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
 	return strings.Join(out, ", ")
 }
 
-// eachEvent reads a session. What can be read of a damaged log is shown before
-// the error.
+// eachEvent reads a session. What can be read of a damaged log is shown before the error.
 func (a *App) eachEvent(ctx context.Context, args []string, show func(event.Event) error) error {
 	st, _, err := a.store(ctx)
 	if err != nil {

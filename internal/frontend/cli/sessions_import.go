@@ -63,7 +63,7 @@ func (a *App) importSession(ctx context.Context, f *flags, name string) (err err
 		last, waiting = last+int64(len(es)), waiting[:0]
 		return err
 	}
-	// What is half imported is of no use to anybody.
+	// Remove an incomplete import.
 	defer func() {
 		if err != nil && last > 0 {
 			err = errors.Join(err, st.Delete(context.WithoutCancel(ctx), id))
@@ -97,7 +97,7 @@ func (a *App) importSession(ctx context.Context, f *flags, name string) (err err
 	return nil
 }
 
-// openRegular opens a file to read it: neither a pipe, which would wait for
+// openRegular opens a file for reading: neither a pipe, which would wait for
 // ever, nor a device, which would never end.
 func openRegular(path string) (io.ReadCloser, error) {
 	if st, err := os.Stat(path); err != nil {

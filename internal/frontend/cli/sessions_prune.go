@@ -42,8 +42,8 @@ They are listed first, and it is asked; --yes does not ask.`,
 	return c
 }
 
-// parseAge reads an age as people say one. There is none by default: what is
-// deleted is what somebody named.
+// parseAge reads an age as people write it. There is no default: only what
+// somebody named is deleted.
 func parseAge(s string) (time.Duration, error) {
 	if s == "" {
 		return 0, usageError("say how old: pawl sessions prune --older-than 30d")
@@ -90,7 +90,7 @@ func (a *App) prune(ctx context.Context, age time.Duration, all, sure bool) erro
 			return usageError("nothing was deleted: nobody is there to ask; --yes deletes them")
 		}
 		fmt.Fprintf(a.Out, "delete %s for good? [y]es, [n]o: ", brief.Plural(len(old), "session", "sessions"))
-		answer, _ := bufio.NewReader(a.In).ReadString('\n') // an end is no yes
+		answer, _ := bufio.NewReader(a.In).ReadString('\n') // the end of input means no
 		if w := strings.ToLower(strings.TrimSpace(answer)); w != "y" && w != "yes" {
 			fmt.Fprintln(a.Out, "nothing was deleted")
 			return nil
@@ -118,7 +118,7 @@ func (a *App) rows(ctx context.Context, st event.Store, all bool) ([]event.Row, 
 	return st.Sessions(ctx, dir)
 }
 
-// remove deletes a whole session with the outputs that were kept of it.
+// remove deletes a whole session with its stored outputs.
 func (a *App) remove(ctx context.Context, st event.Store, paths settings.Paths, r event.Row) error {
 	if h, ok := st.(event.Holder); ok {
 		release, err := h.Hold(r.ID)

@@ -90,8 +90,7 @@ func (a *App) search(ctx context.Context, args []string, all bool) error {
 	return nil
 }
 
-// spoken are the texts of a block that a person would look for, by who said
-// them.
+// spoken returns the texts of a block that a person would search, by their author.
 func spoken(b chat.Body) map[string]string {
 	switch b := b.(type) {
 	case chat.Prompt:
@@ -108,8 +107,8 @@ func spoken(b chat.Body) map[string]string {
 	return nil
 }
 
-// hit is the line of a text with the first of the words, "" unless the text has
-// all of them.
+// hit returns the line of a text with the first of the words, "" unless the
+// text has all of them.
 func hit(text string, words []string) string {
 	low := strings.ToLower(text)
 	for _, w := range words {

@@ -41,7 +41,7 @@ all of them, or the one of that name.
 }
 
 // drawStates writes the table of that name, or all of them: in Mermaid a page
-// of Markdown, since several diagrams are not one.
+// of Markdown, since several diagrams need headings.
 func drawStates(w io.Writer, format, name string) error {
 	if !slices.Contains(fsm.Formats(), format) {
 		return usageError("no format %q; it is one of %s", format, strings.Join(fsm.Formats(), ", "))
@@ -72,7 +72,7 @@ func drawStates(w io.Writer, format, name string) error {
 	return nil
 }
 
-// drawn lists the tables that there are: what things are in, and how prompts go.
+// drawn lists the tables: the states, and the graph of routes.
 func drawn() []*fsm.Table { return append(lifecycle.Tables(), route.Table()) }
 
 func tableNames(tables []*fsm.Table) string {

@@ -88,12 +88,12 @@ func (a *App) chosen(ctx context.Context, st event.Store, f *flags, args []strin
 	return st.Sessions(ctx, dir)
 }
 
-// counted says, by session, up to where its events were counted as those of a
-// fork that shares them.
+// counted is, by session, up to which event its events were counted as those of
+// a fork that shares them.
 type counted map[string]int64
 
-// skip is the place up to which a session's events are another's, which is
-// counted as well: what a fork shares happened once.
+// skip returns up to which event a session's events belong to another counted
+// session: shared events of a fork are counted once.
 func (c counted) skip(r event.Row, rows []event.Row) int64 {
 	if r.Origin == nil || len(rows) == 1 {
 		return 0

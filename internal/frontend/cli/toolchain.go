@@ -3,7 +3,7 @@ package cli
 import "github.com/pawl-agent/pawl/internal/adapter/checks"
 
 // toolchains names the programs that check the project in the current folder:
-// its tests are the evidence of a change.
+// its tests are the evidence for changes.
 func (a *App) toolchains() []finding {
 	var out []finding
 	for _, k := range checks.Toolchains(a.Dir) {

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/subagent"
 )
 
-// toolSet is the tools in the order the model is shown them. The form of edit
-// that is offered follows the model's family (SPEC 4.9).
+// toolSet returns the tools in the order in which the model sees them. The
+// model's family determines the form of edit tool (SPEC 4.9).
 func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(string) string) tool.Set {
 	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
 	if i.Family == "gpt" {
@@ -30,8 +30,8 @@ func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(st
 	return set
 }
 
-// codeTools are the tools of language servers, where one can be had for the files
-// of the folder as they are now (SPEC 12.2). Nothing is started.
+// codeTools returns the tools of language servers, if one is available for the
+// folder's present files (SPEC 12.2). Nothing is started.
 func codeTools(servers *lsp.Servers) func() tool.Set {
 	if servers == nil {
 		return nil

@@ -19,36 +19,36 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// folderTrust is what of one folder's own programs pawl may run by itself
-// (SPEC 16.1), for one session. At the start the folder itself is looked at;
-// the projects below it when a check of theirs is about to run.
+// folderTrust decides which of a folder's own programs pawl may run by itself
+// (SPEC 16.1), for one session. At the start only the folder itself is read;
+// projects below it are read when a check of theirs is about to run.
 type folderTrust struct {
 	dir, home string
 	store     settings.Trust
 	finder    *checks.Finder // nil: no checks are run
 	servers   []lsp.Server   // the language servers that may be started
 	find      func(program string) (string, error)
-	// by is who trusts the folder whatever is stored: "flag", "pawl", or "".
+	// by is who trusts the folder independent of stored answers: "flag", "pawl", or "".
 	by      string
 	folder  string // see folder.Identity
 	verdict trust.Verdict
 
-	met *firstMet // where by is set
+	met *firstMet // used if by is set
 
 	mcp       *trust.Source // the folder's MCP servers as they were read; nil: none
 	hooks     []hook.Rule   // that the folder configures
 	hookParts []trust.Part
 }
 
-// firstMet are the hashes of the parts of a folder that is trusted whatever is
-// stored, as they were first met: what a run makes of them is not trusted, nor
-// in the conversation that follows on it.
+// firstMet are the first hashes of the parts of a folder that is trusted
+// independent of stored answers: changes by a run are not trusted, nor in the
+// conversation that continues it.
 type firstMet struct {
 	mu     sync.Mutex
 	hashes map[string]string
 }
 
-// of returns a part's hash as it was first met.
+// of returns the first hash of a part.
 func (m *firstMet) of(p trust.Part) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,8 +61,8 @@ func (m *firstMet) of(p trust.Part) string {
 	return m.hashes[p.Key()]
 }
 
-// trustOf looks at what the folder configures, and asks a person about it where
-// it would be used and they were not asked.
+// trustOf reads what the folder configures, and asks a person about it if it
+// would be used and they were not asked yet.
 func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, error) {
 	t := &folderTrust{
 		dir: c.dir, home: a.Env("HOME"), store: c.paths.Trust(),
@@ -122,8 +122,8 @@ func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, e
 	return t, nil
 }
 
-// judge compares parts of the folder with what is stored. What can not be read
-// is as if it was not there, and told.
+// judge compares parts of the folder with the stored answer. An unreadable
+// answer counts as missing, and is reported.
 func (t *folderTrust) judge(parts []trust.Part) error {
 	v, err := t.compare(parts)
 	t.verdict = v
@@ -150,13 +150,12 @@ func (t *folderTrust) compare(parts []trust.Part) (trust.Verdict, error) {
 	return trust.Judge(e, id, parts), err
 }
 
-// misplaced is the error of a store that the folder could bring along.
+// misplaced is the error for a store that the folder could contain.
 func (t *folderTrust) misplaced() error {
 	return fault.NewConfiguration("set PAWL_HOME to a folder elsewhere", "%s is within the folder that it would speak of, so nothing is trusted by it", t.store.Dir)
 }
 
-// trusted is autofix.Config.Trusted: it looks at what defines a check as it is
-// now.
+// trusted is autofix.Config.Trusted: it checks the present definition of a check.
 func (t *folderTrust) trusted(c checks.Check) (untrusted, stamp string) {
 	parts := t.finder.Parts([]checks.Check{c})
 	v, err := t.compare(parts)
@@ -180,8 +179,8 @@ func (t *folderTrust) trusted(c checks.Check) (untrusted, stamp string) {
 	return untrusted, stamp
 }
 
-// checks reports whether all the checks of the folder are trusted as they are:
-// by the person's word for this run, or since there are some and they were asked.
+// checks reports whether all the checks of the folder are trusted in their
+// present state: by the person's flag for this run, or because they were asked.
 func (t *folderTrust) checks(finder *checks.Finder) (bool, error) {
 	if t.by != "" || t.verdict.State == trust.Untrusted {
 		return t.by != "", nil
@@ -190,11 +189,11 @@ func (t *folderTrust) checks(finder *checks.Finder) (bool, error) {
 	if err != nil || !whole {
 		return false, err
 	}
-	v, _ := t.compare(finder.Parts(found)) // what could not be read was told, and trusts nothing
+	v, _ := t.compare(finder.Parts(found)) // unreadable parts were reported and are not trusted
 	return v.State == trust.Trusted, nil
 }
 
-// event is what the log and the result say of it, nil for nothing.
+// event returns the event for the log and the result, nil for nothing.
 func (t *folderTrust) event() *event.FolderTrust {
 	if t == nil {
 		return nil
@@ -212,8 +211,8 @@ func (t *folderTrust) event() *event.FolderTrust {
 	return e
 }
 
-// askTrust shows a person what of the folder would run, and stores what they
-// say. All the projects in it are looked at for that.
+// askTrust shows a person what would run of the folder, and stores their
+// answer. It reads all projects in the folder.
 func (a *App) askTrust(t *folderTrust, fr front) error {
 	parts, whole, err := t.everything()
 	if err != nil {
@@ -233,8 +232,8 @@ func (a *App) askTrust(t *folderTrust, fr front) error {
 	return t.judge(parts)
 }
 
-// everything is all that the folder configures; whole is false where it has
-// more projects than are looked at.
+// everything returns all that the folder configures; whole is false if it has
+// more projects than are read.
 func (t *folderTrust) everything() (parts []trust.Part, whole bool, err error) {
 	found, whole, err := t.finder.Everywhere()
 	if err != nil {
@@ -252,13 +251,13 @@ func (t *folderTrust) keep(a *App, yes bool, parts []trust.Part) error {
 	return t.store.Keep(trust.Accept(t.dir, t.folder, a.Now(), yes, parts))
 }
 
-// How many parts, and lines of each, a person is shown.
+// Limits of how many parts, and lines of each, a person is shown.
 const (
 	shownParts = 20
 	shownLines = 8
 )
 
-// show says what of the folder runs, in which words, and what changed.
+// show shows what runs of the folder, with the relevant lines, and what changed.
 func (t *folderTrust) show(out io.Writer, whole bool) {
 	say := func(format string, args ...any) { fmt.Fprintln(out, plain.Line(fmt.Sprintf(format, args...))) }
 	v := t.verdict

@@ -19,7 +19,7 @@ import (
 // noTime is the time of an entry that is stored nowhere.
 var noTime time.Time
 
-// inert is what is told of a folder's programs that do not run.
+// inert describes the programs of a folder that do not run.
 func inert(e *event.FolderTrust) string {
 	if e == nil {
 		return ""
@@ -30,7 +30,7 @@ func inert(e *event.FolderTrust) string {
 // inPawl reports whether this process is a command of another pawl's agent.
 func (a *App) inPawl() bool { return a.Env("PAWL_JOB") != "" }
 
-// trustCommand asks a person about a folder, tells how it stands, and forgets.
+// trustCommand asks a person about a folder, shows its state, and deletes the answer.
 func (a *App) trustCommand() *cobra.Command {
 	var dir string
 	var asJSON, sure bool
@@ -109,8 +109,8 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 	return c
 }
 
-// decideTrust takes the person's answer and stores it. Without one, or with a
-// no, the error carries the exit code of a permission that was not given.
+// decideTrust reads the person's answer and stores it. Without one, or with a
+// no, the error has the exit code of a missing permission.
 func (a *App) decideTrust(t *folderTrust, parts []trust.Part, yes, quiet bool) error {
 	said := yes
 	if !yes {
@@ -142,7 +142,7 @@ func (a *App) decideTrust(t *folderTrust, parts []trust.Part, yes, quiet bool) e
 	return nil
 }
 
-// trustStore is what is known of a folder without looking at what it configures.
+// trustStore returns what is stored about a folder, without reading what it configures.
 func (a *App) trustStore(dir string) (*folderTrust, error) {
 	conf, paths, err := a.settings()
 	if err != nil {
@@ -157,7 +157,7 @@ func (a *App) trustStore(dir string) (*folderTrust, error) {
 	return t, err
 }
 
-// trustHere looks at all of a folder.
+// trustHere reads all of a folder.
 func (a *App) trustHere(dir string) (t *folderTrust, parts []trust.Part, whole bool, err error) {
 	if t, err = a.trustStore(dir); err != nil {
 		return nil, nil, false, err
@@ -174,7 +174,7 @@ type trustReport struct {
 	State    trust.State `json:"state"`
 	Declined bool        `json:"declined,omitempty"`
 	Replaced bool        `json:"replaced,omitempty"`
-	// Whole is false where there are more projects than were looked at.
+	// Whole is false if there are more projects than were read.
 	Whole bool        `json:"whole"`
 	Parts []trustPart `json:"parts"`
 }
@@ -197,7 +197,7 @@ func (t *folderTrust) report(whole bool) trustReport {
 	return r
 }
 
-// examineTrust is the doctor's word on the current folder.
+// examineTrust is the doctor's finding about the current folder.
 func (a *App) examineTrust() finding {
 	f := finding{what: "trust"}
 	t, _, _, err := a.trustHere("")

@@ -23,7 +23,7 @@ type putBackFlags struct {
 	include                   []string
 }
 
-// undoCommand puts changes back.
+// undoCommand undoes changes.
 func (a *App) undoCommand() *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
@@ -50,7 +50,7 @@ certain; it then says what it left, and exits 1. "pawl redo" takes it back.`,
 	return c
 }
 
-// units adds the flags that say which changes are meant: one of them at most.
+// units adds the flags that select changes: one of them at most.
 func (f *putBackFlags) units(c *cobra.Command, turn, file, last, all string) {
 	fs := c.Flags()
 	fs.BoolVar(&f.turn, "turn", false, turn)
@@ -60,7 +60,7 @@ func (f *putBackFlags) units(c *cobra.Command, turn, file, last, all string) {
 	exclude(c, "turn", "file", "last-command", "all")
 }
 
-// redoCommand does again what was put back.
+// redoCommand redoes what was undone.
 func (a *App) redoCommand() *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
@@ -84,7 +84,7 @@ func (f *putBackFlags) add(c *cobra.Command) {
 	fs.StringArrayVar(&f.include, "include", nil, "a file to put back although that needs a word (repeatable)")
 }
 
-// which adds the flags that say which session.
+// which adds the flags that select the session.
 func (f *flags) which(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
@@ -103,7 +103,7 @@ func (f *putBackFlags) unit(otherwise undo.Kind) undo.What {
 	return undo.What{Kind: otherwise}
 }
 
-// putBack shows a plan, asks where somebody can answer, and does it.
+// putBack shows a plan, asks if somebody can answer, and executes it.
 func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
 	f.continueLast = f.resume == ""
 	o, err := a.open(ctx, &f.flags, front{name: "undo", look: true})
@@ -139,7 +139,7 @@ func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
 		}
 	case f.yes || len(f.include) > 0:
 		if c = putback.Settled(p, f.include); !f.yes {
-			c.LeaveOut = nil // what is not named is refused, and said
+			c.LeaveOut = nil // an unnamed file is refused and reported
 		}
 	}
 	u, err := putback.Do(ctx, o.Session, p, c)
@@ -172,7 +172,7 @@ func (a *App) asker() func(string) (string, error) {
 	}
 }
 
-// diffCommand shows changes that stand.
+// diffCommand shows the changes in effect.
 func (a *App) diffCommand() *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{

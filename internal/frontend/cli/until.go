@@ -25,7 +25,7 @@ func (g *goal) add(c *cobra.Command) {
 	fs.BoolVar(&g.tests, "tests-may-change", false, "with --until: also where the run changes tests that were there before it")
 }
 
-// goal makes ready what a run is to reach, nil where it is given none.
+// goal prepares the goal of a run, nil if it has none.
 func (a *App) goal(f *flags, g goal) (*until.Goal, error) {
 	switch {
 	case g.command == "" && (g.rounds != until.Rounds || g.tests):

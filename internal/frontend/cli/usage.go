@@ -6,9 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exclude says that of these flags at most one may be given. Cobra knows it for
-// completions; its own refusal would be neither words for people nor exit
-// code 2.
+// exclude permits at most one of these flags. Cobra uses it for completions;
+// its own error has neither a clear text nor exit code 2.
 func exclude(c *cobra.Command, names ...string) {
 	c.MarkFlagsMutuallyExclusive(names...)
 	before := c.PreRunE

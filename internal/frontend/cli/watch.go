@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// watch shows the session's events to the journal of turns, and to those who
-// watch programs where a flag or the environment says so (SPEC 11.4, 15.1).
+// watch passes the session's events to the journal of turns, and to monitoring
+// where a flag or the environment configures it (SPEC 11.4, 15.1).
 func (a *App) watch(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
 	if fr.look {
 		return nil
@@ -56,7 +56,7 @@ func (a *App) watch(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
 		defer close(done)
 		for e, err := range events {
 			if err != nil {
-				return // the log broke: the run itself says so
+				return // the log broke: the run itself reports it
 			}
 			for _, w := range watchers {
 				w.Apply(e)
@@ -75,10 +75,10 @@ func (a *App) watch(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
 	return nil
 }
 
-// leastFree is what must be free where nothing else is said, in MB.
+// leastFree is the default of what must be free, in MB.
 const leastFree = 100
 
-// pressure tells what the machine has too little of.
+// pressure returns a function that reports what the machine lacks.
 func pressure(r settings.Resources, now func() time.Time, folders ...string) func() (what, why string) {
 	bytes := func(mb int64) uint64 {
 		switch {
@@ -92,7 +92,7 @@ func pressure(r settings.Resources, now func() time.Time, folders ...string) fun
 	return machine.New(machine.Limits{Memory: bytes(r.MemoryMB), Disk: bytes(r.DiskMB)}, now, folders...).Pressure
 }
 
-// pressure has new work wait while the machine has too little of something.
+// pressure makes new work wait while the machine lacks something.
 func (s *assembly) pressure(conf *session.Config) {
 	conf.Pressure = pressure(s.c.conf.User.Resources, s.a.Now, s.c.dir, s.c.paths.State)
 }

@@ -64,7 +64,7 @@ func (a *App) why(ctx context.Context, f *flags, args []string, asJSON bool) err
 	return broken
 }
 
-// session finds the session that an argument names, else the folder's newest.
+// session returns the session that an argument names, else the folder's newest.
 func (a *App) session(ctx context.Context, st event.Store, f *flags, args []string) (event.Row, error) {
 	if len(args) > 0 {
 		row, err := st.Session(ctx, args[0])

@@ -42,7 +42,7 @@ func ParseFormat(s string) (Format, error) {
 // Options of a run.
 type Options struct {
 	Format  Format
-	Trust   *event.FolderTrust // what of the folder's programs does not run; nil: not known
+	Trust   *event.FolderTrust // which programs of the folder do not run; nil: not known
 	Verify  bool
 	Until   *until.Goal   // nil: the run ends when the model does
 	Timeout time.Duration // 0: none
@@ -51,18 +51,18 @@ type Options struct {
 	Piped   string        // data that belongs to the prompt
 	Out     io.Writer     // the answer, or JSON
 	Err     io.Writer     // progress
-	Columns int           // of the terminal that Out is; 0: its lines are not broken
+	Columns int           // width of the terminal that Out is; 0: lines are not broken
 	Now     func() time.Time
-	// Signals yields the names of signals as they come; each interrupts.
+	// Signals yields the names of signals; each interrupts.
 	Signals <-chan string
-	// Abort ends the process at the third signal: something does not let itself
-	// be interrupted. The log needs no farewell.
+	// Abort ends the process at the third signal, if something cannot be
+	// interrupted. The log is safe at any moment.
 	Abort func(code int)
 }
 
-// Run runs one prompt in a session and returns what it came to. An error means
-// that the output could not be written or the session's log broke; Result then
-// says as much as is known.
+// Run runs one prompt in a session and returns its result. An error means that
+// the output could not be written or the session's log broke; Result then has
+// what is known.
 func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Result, error) {
 	start := o.Now()
 	out := bufio.NewWriter(o.Out)
@@ -126,7 +126,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	return r, v.last(s, r)
 }
 
-// reached is what came of the run's goal, nil where it had none.
+// reached returns the result of the run's goal, nil if it had none.
 func (o Options) reached() *until.Result {
 	if o.Until == nil {
 		return nil
@@ -135,14 +135,14 @@ func (o Options) reached() *until.Result {
 	return &r
 }
 
-// unwritten is why the output can not be written.
+// unwritten is why the output cannot be written.
 type unwritten struct{ error }
 
 func (u unwritten) Error() string { return "write the output: " + u.error.Error() }
 func (u unwritten) Unwrap() error { return u.error }
 
 // interrupts returns a context that ends on a signal, at the time limit or with
-// ctx. Its cause tells which.
+// ctx. Its cause is which.
 func interrupts(ctx context.Context, o Options) (_ context.Context, stop func()) {
 	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	var limit <-chan time.Time
@@ -204,7 +204,7 @@ func (v *view) first(s *session.Session) {
 	}
 }
 
-// inert is what the first line says of programs of the folder that do not run.
+// inert returns the part of the first line about programs of the folder that do not run.
 func (v *view) inert() string {
 	if v.trust == nil {
 		return ""
@@ -228,8 +228,8 @@ func (v *view) show(e event.Event) error {
 	return nil
 }
 
-// progress draws the timeline on stderr, a line each. The events of before this
-// run are folded and not drawn.
+// progress draws the timeline on stderr, a line each. Events before this run
+// are folded and not drawn.
 func (v *view) progress(e event.Event) {
 	changes := v.timeline.Apply(e)
 	if e.Seq != 0 && e.Seq <= v.s.View().Began() {
@@ -279,7 +279,7 @@ func (v *view) draw(c chat.Change) {
 	}
 }
 
-// reply shows words beside calls; the last reply's are the answer.
+// reply shows text beside calls; the last reply's text is the answer.
 func (v *view) reply(at chat.Block, b chat.Reply) {
 	switch {
 	case at.Ephemeral:
@@ -309,7 +309,7 @@ func (v *view) note(b chat.Note) {
 	}
 }
 
-// line writes a line of pawl's own; "" is none.
+// line writes a line by pawl; "" writes none.
 func (v *view) line(text string) {
 	if text != "" {
 		fmt.Fprintln(v.err, "pawl: "+text)
@@ -367,9 +367,8 @@ func (v *view) last(s *session.Session, r Result) error {
 	return nil
 }
 
-// WriteEvent writes an event as one line of JSON: its place and time, its kind
-// as type, and its body. doc/stream.schema.json is its
-// schema.
+// WriteEvent writes an event as one line of JSON: its sequence number and time,
+// its kind as type, and its body. doc/stream.schema.json is its schema.
 func WriteEvent(w io.Writer, e event.Event) error {
 	body, err := event.Encode(e.Body)
 	if err != nil {

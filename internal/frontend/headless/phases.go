@@ -6,8 +6,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
-// Phases are the parts of the task: all that the session knows of, those of
-// earlier runs included.
+// Phases are the parts of the task: all that the session knows, including those
+// of earlier runs.
 type Phases struct {
 	Completed   int     `json:"completed"`
 	Total       int     `json:"total"`
@@ -24,7 +24,7 @@ type Phase struct {
 	Text        string     `json:"text"`
 	Started     time.Time  `json:"started"`
 	Ended       *time.Time `json:"ended"`       // null while it is open
-	ExpectedMS  int64      `json:"expected_ms"` // 0: not said
+	ExpectedMS  int64      `json:"expected_ms"` // 0: not given
 	OverMS      int64      `json:"over_ms"`     // beyond what was expected
 	Success     bool       `json:"success"`
 	EndedByNext bool       `json:"ended_by_next"`

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
-// Result is what a run came to: the object of --output-format json, and the
+// Result is the result of a run: the object of --output-format json, and the
 // last line of stream-json.
 type Result struct {
 	Type    string    `json:"type"` // result
@@ -26,8 +26,8 @@ type Result struct {
 	Calls   int       `json:"calls"`
 	Usage   llm.Usage `json:"usage"`
 	CostUSD *float64  `json:"cost_usd"` // null where unknown
-	// CostUpTo is what it cost at most, where a part is not known: a reply that
-	// was interrupted is paid for. Null where nothing limits it.
+	// CostUpTo is the most that it cost, if a part is not known: an interrupted
+	// reply is paid for. Null if there is no bound.
 	CostUpTo   *float64        `json:"cost_usd_up_to"`
 	DurationMS int64           `json:"duration_ms"`
 	Files      []string        `json:"files_changed"`
@@ -35,22 +35,22 @@ type Result struct {
 	Verified   *evidence.Check `json:"verified"`             // null where nothing is proven after the last change
 	Built      *evidence.Check `json:"built,omitempty"`      // a check that shows that the changes compile, where verified is null
 	Unverified string          `json:"unverified,omitempty"` // why verified is null
-	// Checks are all that ran since the last change, the newest run of each.
+	// Checks are those since the last change, the newest run of each.
 	Checks      []evidence.Check `json:"checks"`
 	FixAttempts int              `json:"fix_attempts"` // that pawl asked for, because a check failed
 	Denials     []Denial         `json:"denials"`
-	// Until is what came of the goal that the run was given.
+	// Until is the result of the run's goal.
 	Until *until.Result `json:"until,omitempty"`
-	// Trust is whether the folder's own programs may run by themselves, and which
-	// did not: null where the run did not come so far.
+	// Trust is whether the folder's own programs may run by themselves, and
+	// which did not: null if the run ended before that.
 	Trust    *event.FolderTrust `json:"trust"`
 	Phases   *Phases            `json:"phases"` // null where the task has none
 	Error    *event.Fault       `json:"error"`
 	ExitCode int                `json:"exit_code"`
-	Cached   bool               `json:"cached,omitempty"` // the answer was given before, and no model was asked
-	// NotRestorable names what the run destroyed that no undo brings back.
+	Cached   bool               `json:"cached,omitempty"` // the answer was repeated, and no model was asked
+	// NotRestorable names what the run destroyed and no undo can restore.
 	NotRestorable string `json:"not_restorable,omitempty"`
-	// Fallbacks are the models that took over because another gave no answer.
+	// Fallbacks are the models that took over because another one did not answer.
 	Fallbacks []Fallback `json:"fallbacks,omitempty"`
 }
 
@@ -60,7 +60,7 @@ type Fallback struct {
 	Why   string `json:"why"`
 }
 
-// Route is what the prompt was taken for, as it stood at the end.
+// Route is the classification of the prompt at the end of the run.
 type Route struct {
 	Route string `json:"route"`
 	By    string `json:"by"` // flag, pattern, default, model asked
@@ -75,7 +75,7 @@ type Denial struct {
 	By     string `json:"by"`
 }
 
-// Code is an exit code and what it means.
+// Code is an exit code with its meaning.
 type Code struct {
 	Code    int
 	Outcome string
@@ -107,8 +107,8 @@ func Codes() []Code {
 // signalCodes are the exit codes of an interrupted run, by what interrupted it.
 var signalCodes = map[string]int{"SIGHUP": 129, "SIGINT": 130, "SIGTERM": 143}
 
-// Failure is the result of a run that came to nothing: a wrong command line, a
-// setting that is missing.
+// Failure is the result of a run that could not start: a wrong command line, a
+// missing setting.
 func Failure(code int, f event.Fault) Result {
 	r := Result{Type: "result", Outcome: string(event.EndFailed), Files: []string{}, Checks: []evidence.Check{}, Denials: []Denial{}, Error: &f, ExitCode: code}
 	for _, c := range Codes() {
@@ -139,7 +139,7 @@ func CodeOf(end event.End, by string) int {
 	return 1
 }
 
-// outcome is what the events of a run say of its end.
+// outcome is what the events of a run show of its end.
 type outcome struct {
 	text     string
 	end      event.End
@@ -180,7 +180,7 @@ func (o *outcome) apply(e event.Event) {
 	}
 }
 
-// result puts together what a run came to.
+// result puts the result of a run together.
 func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proof evidence.Report, took time.Duration, verify bool, goal *until.Result) Result {
 	r := Result{
 		Type: "result", Outcome: string(o.end), Text: o.text, Session: session, Model: info.Ref(),

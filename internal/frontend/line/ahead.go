@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// This file is what a person can do while a turn runs, besides interrupting it.
+// This file handles what a person types while a turn runs, besides an interrupt.
 
-// Ahead is an Input that tells what is typed while nobody asks it for a line.
+// Ahead is an Input that also reports lines while nobody reads one.
 type Ahead interface {
-	// Ahead hands take each whole line that is typed from now on, until stop
-	// is called. A line that take wants is not returned by the next Line. take is
-	// called from another goroutine, one line at a time.
+	// Ahead passes each complete line that is typed from now on to take, until
+	// stop is called. A line that take accepts is not returned by the next
+	// Line. take is called from another goroutine, one line at a time.
 	Ahead(take func(line string) bool) (stop func())
 }
 
-// ahead has what is typed while something runs entered at once: a prompt is
-// delivered into the running turn, a command that means something meanwhile is
-// run, and all else waits its turn (SPEC 10.1). A line that ends in a backslash
-// goes on in the next one. Where nothing runs, the next prompt gets it.
+// ahead enters at once what is typed while something runs: a prompt is
+// delivered into the running turn, a command that may run meanwhile is run, and
+// everything else waits (SPEC 10.1). A line that ends in a backslash continues
+// in the next one. If nothing runs, the next prompt gets the line.
 func (c *conversation) ahead() (stop func()) {
 	in, ok := c.In.(Ahead)
 	if !ok {
@@ -55,8 +55,8 @@ func (k *keys) ahead(take func(string) bool) (stop func()) {
 	}
 }
 
-// heard returns what came without the lines that somebody takes. What is pasted
-// is no line that was typed.
+// heard returns the input without the lines that somebody takes. Pasted text
+// does not count as a typed line.
 func (k *keys) heard(raw []byte) []byte {
 	for at := 0; k.take != nil && !k.asking && !k.inside; {
 		n := bytes.IndexAny(raw[at:], "\r\n")
@@ -73,7 +73,7 @@ func (k *keys) heard(raw []byte) []byte {
 	return raw
 }
 
-// edited is a line as its erasing keys leave it.
+// edited returns a line after its erasing keys.
 func edited(line []byte) string {
 	var out []byte
 	for _, c := range line {

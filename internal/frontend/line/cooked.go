@@ -8,8 +8,8 @@ import (
 )
 
 // cooked is the Input of a dumb terminal: the terminal edits its lines, echoes
-// them, and makes a signal of the interrupt key. It reads the terminal all the
-// time, so that it knows what is typed while nobody asks for a line.
+// them, and turns the interrupt key into a signal. It reads the terminal all
+// the time, so that it notices what is typed while nobody reads a line.
 type cooked struct {
 	out io.Writer
 	tty *tty
@@ -18,7 +18,7 @@ type cooked struct {
 	more  chan struct{} // capacity 1: something came
 	lines []string
 	err   error
-	take  func(line string) bool // see Ahead; nil: nobody wants to know
+	take  func(line string) bool // see Ahead; nil: nobody takes lines
 }
 
 func newCooked(in io.Reader, out io.Writer, t *tty) *cooked {
@@ -92,7 +92,7 @@ func (c *cooked) Ahead(take func(string) bool) (stop func()) {
 	return func() { c.hear(nil) }
 }
 
-// hear sets who is told of lines, and returns who was.
+// hear sets who gets lines, and returns who got them before.
 func (c *cooked) hear(take func(string) bool) (was func(string) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,8 +18,8 @@ type editor struct {
 	tty     *tty
 	out     io.Writer
 	history *history.File
-	input   string // what the input holds while it is edited
-	fill    string // what the next entry begins with
+	input   string // the content of the input while it is edited
+	fill    string // the beginning of the next entry
 }
 
 // Codes that switch bracketed paste on and off.
@@ -60,7 +60,7 @@ func newEditor(in io.Reader, out io.Writer, t *tty, h *history.File, past []stri
 	return e, nil
 }
 
-// paint shows marks as what they mean.
+// paint shows the marks' meanings.
 func paint(line []rune, _ int) []rune {
 	out := make([]rune, len(line))
 	for i, r := range line {
@@ -93,7 +93,7 @@ func (e *editor) Answer(prompt string) (string, error) {
 	e.keys.setAside()
 	defer e.keys.putBack()
 	line, err := e.read(prompt, "")
-	_ = e.rl.SaveToHistory("") // the next entry begins at the newest one again
+	_ = e.rl.SaveToHistory("") // the next entry starts at the newest one again
 	return e.keys.text(line), err
 }
 
@@ -118,13 +118,13 @@ func (e *editor) Drop() {
 }
 
 func (e *editor) close() {
-	_ = e.rl.Close() // what it does to the terminal is undone by restore
+	_ = e.rl.Close() // restore undoes what it does to the terminal
 	_, _ = io.WriteString(e.out, pasteOff)
 }
 
-// screen is the terminal as the line editor writes to it. The editor asks
-// where the cursor is and waits for the answer, for ever where a terminal has
-// none; it is answered here, since a prompt always begins its line.
+// screen is the terminal for the line editor's output. The editor asks for the
+// position of the cursor and would wait for ever on a terminal that does not
+// answer; screen answers, since a prompt always starts its line.
 type screen struct {
 	io.Writer
 	keys *keys

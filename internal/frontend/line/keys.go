@@ -11,18 +11,18 @@ import (
 	"unicode/utf8"
 )
 
-// keys stands between the terminal and the line editor, which knows single
-// lines and no paste. What is pasted (bracketed paste) becomes one entry,
-// however many lines it has: a newline inside an entry is newlineMark until
-// the entry is done, and a long paste is shown as a label in its place.
+// keys is between the terminal and the line editor, which knows single lines
+// and no paste. Pasted text (bracketed paste) becomes one entry, however many
+// lines it has: a newline inside an entry is newlineMark until the entry is
+// done, and a long paste is shown as a label.
 //
 // It reads the terminal all the time, so that it knows what was typed before a
-// question was asked. It hands out one byte at a time: the editor holds back
+// question was asked. It passes on one byte at a time, so that the editor keeps
 // nothing between two lines.
 type keys struct {
 	mu     sync.Mutex
 	more   chan struct{} // capacity 1: something came
-	raw    []byte        // came, not looked at
+	raw    []byte        // received, not examined
 	ready  []byte        // for the editor
 	aside  []byte        // typed before a question was asked
 	paste  []byte
@@ -34,25 +34,25 @@ type keys struct {
 	take   func(line string) bool // see Ahead; nil: nobody wants to know
 	asking bool                   // a question is open: what is typed is its answer
 
-	// alone ends the wait for more after an escape.
+	// alone ends the wait for more input after an escape.
 	alone func() <-chan time.Time
 }
 
 const (
-	// newlineMark stands for a newline inside an entry; newlineShown is what
-	// is drawn. A code point for private use: nobody types it.
+	// newlineMark stands for a newline inside an entry; newlineShown is what is
+	// drawn. It is a code point for private use that nobody types.
 	newlineMark  = '\U000F10A0'
 	newlineShown = '⏎'
 
 	pasteBegins = "\x1b[200~"
 	pasteEnds   = "\x1b[201~"
 
-	// shortPaste is how many characters of a paste are shown.
+	// shortPaste is how many characters a paste may have to be shown.
 	shortPaste = 1000
 	// loneEscape is how long an escape may be the beginning of a key: after
-	// that it was the Escape key, which means nothing here.
+	// that it was the Escape key, which has no effect here.
 	loneEscape = 50 * time.Millisecond
-	// typedAhead bounds what is kept of what was typed ahead, in bytes.
+	// typedAhead limits how much typed input is kept, in bytes.
 	typedAhead = 8 << 20
 )
 
@@ -123,8 +123,8 @@ func (k *keys) Read(p []byte) (int, error) {
 	}
 }
 
-// step takes the next key or paste from raw; false: more must come first. With
-// late set nothing more belongs to what is there.
+// step takes the next key or paste from raw; false: more input is needed. With
+// late set nothing more belongs to it.
 func (k *keys) step(late bool) bool {
 	switch {
 	case len(k.raw) == 0:
@@ -150,7 +150,7 @@ func (k *keys) step(late bool) bool {
 func (k *keys) inPaste() bool {
 	text, rest, ended := bytes.Cut(k.raw, []byte(pasteEnds))
 	if !ended {
-		// The end may be split: as much of it as could be there stays.
+		// The end may be split: keep as much as could belong to it.
 		keep := len(pasteEnds) - 1
 		for !bytes.HasSuffix(k.raw, []byte(pasteEnds[:keep])) {
 			keep--
@@ -164,14 +164,14 @@ func (k *keys) inPaste() bool {
 	return true
 }
 
-// typed is what stands in the line for a text that pawl puts there.
+// typed returns the form in the line of a text that pawl inserts.
 func (k *keys) typed(text string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.entry(text)
 }
 
-// entry is what stands in the line for a pasted text.
+// entry returns the form in the line of a pasted text.
 func (k *keys) entry(text string) string {
 	text = printable(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))
 	text = strings.TrimRight(text, "\n")
@@ -186,7 +186,7 @@ func (k *keys) label(i int) string {
 	return fmt.Sprintf("[pasted text %d: %d lines, %d characters]", i+1, strings.Count(k.pastes[i], "\n")+1, utf8.RuneCountInString(k.pastes[i]))
 }
 
-// text is an entry as it was meant: newlines and long pastes in their places.
+// text returns an entry with its newlines and long pastes restored.
 func (k *keys) text(entry string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -197,7 +197,7 @@ func (k *keys) text(entry string) string {
 	return strings.NewReplacer(append(pairs, string(newlineMark), "\n")...).Replace(entry)
 }
 
-// reply puts what a terminal would answer before everything else.
+// reply inserts a terminal's answer before everything else.
 func (k *keys) reply(s string) {
 	k.mu.Lock()
 	k.ready = append([]byte(s), k.ready...)
@@ -205,7 +205,7 @@ func (k *keys) reply(s string) {
 	k.wake()
 }
 
-// setAside keeps what was typed so far for later; putBack gives it back.
+// setAside keeps typed input for later; putBack restores it.
 func (k *keys) setAside() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -222,15 +222,14 @@ func (k *keys) putBack() {
 	k.wake()
 }
 
-// drop forgets what was typed so far.
+// drop discards typed input.
 func (k *keys) drop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.raw, k.ready, k.aside, k.paste, k.inside = nil, nil, nil, nil, false
 }
 
-// printable takes out control characters: the line editor echoes what it is
-// given.
+// printable removes control characters: the line editor echoes its input.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

@@ -8,22 +8,22 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
-// This file is the interrupt ladder (SPEC 10.3). While a line is edited the
-// interrupt key comes from Input as ErrInterrupt; while something runs, and on
-// a dumb terminal, it comes as a signal. Both press the same ladder.
+// This file is the escalation of interrupts (SPEC 10.3). While a line is edited
+// the interrupt key comes from Input as ErrInterrupt; while something runs, and
+// on a dumb terminal, it comes as a signal. Both are handled alike.
 
-// How long what runs may take to end in order: after a signal, and after three
-// interrupts at once. Processes are killed well within the second.
+// How long running work may take to end in order: after a signal, and after
+// three interrupts in a row. Processes are killed well within the second.
 const (
 	signalGrace = 5 * time.Second
 	abortGrace  = time.Second
 )
 
-// pressed takes an interrupt; its error reports that it means to leave.
+// pressed handles an interrupt; its error means to exit.
 func (c *conversation) pressed(input bool) error {
 	switch c.talk.Press(input) {
 	case lifecycle.Cancel:
-		c.In.Drop() // what was typed ahead was for what is now cancelled
+		c.In.Drop() // typed input was for what is now cancelled
 		c.cuts(nil)
 	case lifecycle.Confirm:
 		c.say("press Ctrl+C again to leave")
@@ -36,7 +36,7 @@ func (c *conversation) pressed(input bool) error {
 	return nil
 }
 
-// say says something beside what In waits for.
+// say shows a text while In waits.
 func (c *conversation) say(text string) {
 	c.mu.Lock()
 	prompt := c.prompt
@@ -49,7 +49,7 @@ func (c *conversation) say(text string) {
 	_, _ = c.Config.Out.Write([]byte(text)) // a terminal that is gone ends the next read
 }
 
-// watch takes signals.
+// watch handles signals.
 func (c *conversation) watch(done <-chan struct{}) {
 	for {
 		select {
@@ -65,12 +65,12 @@ func (c *conversation) watch(done <-chan struct{}) {
 	}
 }
 
-// leave ends the conversation; only the first time counts.
+// leave ends the conversation; only the first call counts.
 func (c *conversation) leave(by string, grace time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.isGone() {
-		c.stop() // asked again: nothing is waited for
+		c.stop() // a second time: wait for nothing
 		return
 	}
 	c.by = by
@@ -88,8 +88,8 @@ func (c *conversation) isGone() bool {
 	}
 }
 
-// close closes the session. Where the conversation was ended from outside it
-// waits only so long: what is stored is safe at any moment.
+// close closes the session. If the conversation was ended from outside, it
+// waits only for a limited time: stored events are always safe.
 func (c *conversation) close() {
 	if again := c.talk.Again(); again != "" {
 		c.view.line("pawl: to go on with this session: " + again)
@@ -105,8 +105,8 @@ func (c *conversation) close() {
 	}
 }
 
-// cuts sets what an interrupt closes while a question is asked, and closes what
-// was set before.
+// cuts sets the channel that an interrupt closes while a question is asked, and
+// closes the previous one.
 func (c *conversation) cuts(cut chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,21 +116,21 @@ func (c *conversation) cuts(cut chan struct{}) {
 	c.cut = cut
 }
 
-// entry is what a read of In returned.
+// entry is the result of a read of In.
 type entry struct {
 	text string
 	err  error
 }
 
 // ask reads a line. It returns errGone when the conversation ends first, and
-// errCut when cut is closed first; the read then goes on, and the next ask
-// takes what it returns.
+// errCut when cut is closed first; the read then continues, and the next ask
+// takes its result.
 func (c *conversation) ask(prompt string, read func(string) (string, error), cut <-chan struct{}) (string, error) {
 	if c.isGone() {
 		return "", errGone
 	}
 	c.view.end()
-	// The editor draws one line: what does not fit stands above it.
+	// The editor draws one line: the rest of the prompt is printed above it.
 	if at := strings.LastIndexByte(plain.Wrap(prompt, c.view.width()-1, false), '\n'); at >= 0 {
 		prompt = plain.Wrap(prompt, c.view.width()-1, false)
 		c.view.write(prompt[:at+1])

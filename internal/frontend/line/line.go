@@ -1,15 +1,15 @@
-// Package line is a plain conversation: a prompt with history and editing,
-// text as it streams, one line a tool call, questions in words. It moves no
-// cursor but the line editor's and draws nothing twice, so it serves screen
-// readers, dumb terminals and logs, and it stays when a full-screen mode comes.
+// Package line is a plain conversation: a prompt with history and editing, text
+// as it streams, one line for each tool call, questions in words. It moves only
+// the line editor's cursor and draws nothing twice, so it works for screen
+// readers, dumb terminals and logs.
 //
-// Everything shown is a block of package chat, and everything a person does goes
-// to its Conversation; nothing but typing and drawing lives here. Texts of a
-// model, a tool or a file are sanitised before they are written (SPEC 16.11).
+// Everything shown is a block of package chat, and a person's input goes to its
+// Conversation; this package only reads and draws. Texts of a model, a tool or
+// a file are sanitised before they are written (SPEC 16.11).
 //
-// Where to look: line.go holds the conversation, ladder.go what interrupts and
-// signals do to it, question.go what it asks, view.go what it shows; terminal.go
-// and the files it names are the keyboard.
+// Where to look: line.go has the conversation, ladder.go interrupts and
+// signals, question.go the questions, view.go the output; terminal.go and the
+// files that it names are the keyboard.
 package line
 
 import (
@@ -26,14 +26,14 @@ import (
 
 // Input asks the person for a line.
 type Input interface {
-	// Line shows a prompt and returns what was entered, newlines within it where
-	// a text of several lines was pasted. ErrInterrupt comes with the text that
-	// was in the input; io.EOF ends the conversation.
+	// Line shows a prompt and returns the entry, with newlines if a text of
+	// several lines was pasted. ErrInterrupt comes with the text in the input;
+	// io.EOF ends the conversation.
 	Line(prompt string) (string, error)
-	// Answer is Line for a question: what was typed before it was asked is no
-	// answer to it, and goes into no history.
+	// Answer is Line for a question: text that was typed before the question is
+	// not part of the answer, which is not added to the history.
 	Answer(prompt string) (string, error)
-	// Drop forgets what was typed ahead.
+	// Drop discards typed input.
 	Drop()
 }
 
@@ -45,43 +45,44 @@ type Config struct {
 	chat.Config
 	In  Input
 	Out io.Writer
-	// First is a prompt that the conversation begins with, "" for none.
+	// First is the first prompt of the conversation, "" for none.
 	First string
-	// Signals yields the names of signals as they come: SIGINT, SIGTERM, SIGHUP.
+	// Signals yields the names of signals: SIGINT, SIGTERM, SIGHUP.
 	Signals <-chan string
-	// Columns, if set, is how wide the terminal is: lines are broken between
-	// words there. 0: they are not.
+	// Columns, if set, returns the width of the terminal, at which lines are
+	// broken between words. 0: they are not broken.
 	Columns func() int
-	// Theme is how diffs are coloured; the zero value leaves them as they are.
+	// Theme is the colours of diffs; the zero value uses none.
 	Theme plain.Theme
 }
 
-// Exit is how a conversation ended. By is empty where the person left, the
-// name of the signal that ended it, or SIGINT for three interrupts at once.
+// Exit is how a conversation ended. By is empty if the person left, else the
+// name of the signal that ended it, or SIGINT for three interrupts in a row.
 type Exit struct{ By string }
 
-// conversation is a chat.Conversation on paper.
+// conversation shows a chat.Conversation line by line.
 type conversation struct {
 	Config
 	talk *chat.Conversation
 	view *view
 
-	// gone is closed when a signal, or three interrupts at once, end it all;
-	// by is then its name. late ends when nothing is waited for any more.
+	// gone is closed when a signal, or three interrupts in a row, end
+	// everything; by is then its name. late ends when nothing may be waited for
+	// any more.
 	gone chan struct{}
 	late context.Context
 	stop context.CancelFunc
 
-	reading chan entry // a read of In that nobody has taken the result of
+	reading chan entry // a read of In whose result nobody has taken
 	asking  string     // the id of the question that is being asked
 
-	mu     sync.Mutex // guards what signals touch
+	mu     sync.Mutex // guards what signals access
 	by     string
-	prompt string        // what In waits after, "" for nothing
-	cut    chan struct{} // closed where an interrupt ends the question that is asked; nil: none is
+	prompt string        // the present prompt, "" for none
+	cut    chan struct{} // an interrupt closes it to cancel the question; nil: there is none
 }
 
-// Run holds a conversation until the person leaves.
+// Run runs a conversation until the person leaves.
 func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
 	c := &conversation{Config: cfg, view: newView(cfg.Out, cfg.Columns), gone: make(chan struct{})}
 	c.view.theme = cfg.Theme
@@ -143,7 +144,7 @@ func (c *conversation) converse() error {
 	}
 }
 
-// read reads an entry; lines that end in a backslash go on.
+// read reads an entry; a line that ends in a backslash continues in the next one.
 func (c *conversation) read() (string, error) {
 	var text strings.Builder
 	prompt := "> "
@@ -162,8 +163,7 @@ func (c *conversation) read() (string, error) {
 	}
 }
 
-// until shows what happens, and asks what is asked, until done reports that it
-// is over.
+// until shows changes, and asks questions, until done returns true.
 func (c *conversation) until(done func() bool) error {
 	for !done() {
 		changes, err := c.talk.Next(c.late)
@@ -191,7 +191,7 @@ func (c *conversation) until(done func() bool) error {
 	return nil
 }
 
-// edit has the next entry begin with a text.
+// edit sets the beginning of the next entry.
 func (c *conversation) edit(text string) {
 	if in, ok := c.In.(interface{ Prefill(string) bool }); !ok || !in.Prefill(text) {
 		c.view.line("the prompt was:\n" + indent(plain.Text(text)))

@@ -11,11 +11,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// errCut reports that what asked was interrupted while it waited for the answer.
+// errCut means that the work that asked was interrupted while it waited for the answer.
 var errCut = errors.New("the question was cancelled")
 
-// question puts a question to the person and sends the answer. An interrupt or
-// the end of input cancels what asks: its end follows as a block.
+// question asks the person a question and sends the answer. An interrupt or the
+// end of input cancels the work that asks: its end follows as a block.
 func (c *conversation) question(q chat.Question) error {
 	c.asking = q.ID
 	cut := make(chan struct{})
@@ -31,13 +31,12 @@ func (c *conversation) question(q chat.Question) error {
 		c.talk.Interrupt("person")
 		return nil
 	case errors.Is(err, errCut) || errors.Is(err, errGone):
-		return nil // it was cancelled; the end of what asked follows
+		return nil // it was cancelled; the end of the work follows
 	}
 	return err
 }
 
-// put shows a question, with every preview before anything is asked (SPEC 4.7,
-// 16.11).
+// put shows a question, with every preview before anything is asked (SPEC 4.7, 16.11).
 func (c *conversation) put(f *chat.Form) {
 	q := f.Question()
 	who := ""
@@ -105,7 +104,7 @@ func (c *conversation) answer(f *chat.Form, cut <-chan struct{}) error {
 	}
 }
 
-// next shows which call is asked about, and what its answers allow.
+// next shows the call in question, and what its answers allow.
 func (c *conversation) next(f *chat.Form) {
 	if f.Place() == 0 || len(f.Calls()) == 0 {
 		return
@@ -118,7 +117,7 @@ func (c *conversation) next(f *chat.Form) {
 	}
 }
 
-// whole shows the diffs of which only the beginning stands there.
+// whole shows the diffs of which only the beginning was shown.
 func (c *conversation) whole(f *chat.Form) {
 	for _, q := range f.Calls() {
 		if q.Long() {
@@ -130,8 +129,8 @@ func (c *conversation) whole(f *chat.Form) {
 	}
 }
 
-// preview shows what a call would do; of a long diff at most that many lines, 0
-// for all.
+// preview shows what a call would do; of a long diff at most this number of
+// lines, 0 for all.
 func (c *conversation) preview(q chat.Consent, most int) {
 	text := q.Preview
 	if most > 0 && q.Long() {
@@ -139,11 +138,11 @@ func (c *conversation) preview(q chat.Consent, most int) {
 		text = strings.Join(lines[:most], "") + fmt.Sprintf("[%d of %d lines; d shows all of them]\n", most, strings.Count(q.Preview, "\n"))
 	}
 	if text = plain.Diff(text, c.Theme); !strings.HasSuffix(q.Title, q.Tool+" "+strings.TrimSpace(text)) {
-		c.view.raw(indent(text)) // else the title says all of it
+		c.view.raw(indent(text)) // otherwise the title shows everything
 	}
 }
 
-// about is what is asked about, and why it is asked.
+// about describes the call in question, and why pawl asks.
 func about(q chat.Consent) string {
 	if q.Reason == "" {
 		return q.Title

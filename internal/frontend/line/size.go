@@ -7,7 +7,8 @@ import (
 	"golang.org/x/term"
 )
 
-// size of the terminal in characters; where it is unknown, the usual one.
+// size returns the size of the terminal in characters, or the usual size if it
+// is not known.
 func size(out io.Writer) (width, height int) {
 	f, ok := out.(*os.File)
 	if !ok {

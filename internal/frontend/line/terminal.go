@@ -7,17 +7,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/history"
 )
 
-// Terminal is the Input of a real terminal. It gives the terminal back as it
-// was when it is closed.
+// Terminal is the Input of a real terminal. Close restores the terminal's state.
 type Terminal struct {
 	Input
 	tty *tty
 	end func()
 }
 
-// NewTerminal opens the terminal that in and out are; path names the file
-// that entries are kept in, "" keeps none. A terminal that calls itself dumb
-// (TERM=dumb, or none) edits lines by itself and is sent no escape code.
+// NewTerminal opens the terminal that in and out are; path is the file in which
+// entries are kept, "" keeps none. A terminal that is called dumb (TERM=dumb,
+// or none) edits lines by itself and gets no escape codes.
 func NewTerminal(in io.Reader, out io.Writer, path string) (*Terminal, error) {
 	t, err := openTTY(in)
 	if err != nil {
@@ -37,8 +36,7 @@ func NewTerminal(in io.Reader, out io.Writer, path string) (*Terminal, error) {
 	return &Terminal{Input: e, tty: t, end: e.close}, nil
 }
 
-// Prefill begins the next entry with a text; false where this terminal
-// cannot.
+// Prefill sets the beginning of the next entry; false if this terminal cannot do that.
 func (t *Terminal) Prefill(text string) bool {
 	e, ok := t.Input.(*editor)
 	if ok {
@@ -50,8 +48,7 @@ func (t *Terminal) Prefill(text string) bool {
 // Ahead is part of Ahead.
 func (t *Terminal) Ahead(take func(string) bool) (stop func()) { return t.Input.(Ahead).Ahead(take) }
 
-// Close gives the terminal back. It may be called while a line is read, and
-// more than once.
+// Close restores the terminal. It may be called while a line is read, and more than once.
 func (t *Terminal) Close() error {
 	t.end()
 	return t.tty.restore()

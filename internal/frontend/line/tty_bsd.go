@@ -6,7 +6,7 @@ import "golang.org/x/sys/unix"
 
 const getTermios, setTermios = unix.TIOCGETA, unix.TIOCSETA
 
-// flush forgets what was typed and not read.
+// flush discards input that was typed and not read.
 func (t *tty) flush() {
 	if t.ok {
 		_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCFLUSH, 1) // FREAD; where it fails it is read

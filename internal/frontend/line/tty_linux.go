@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const getTermios, setTermios = unix.TCGETS, unix.TCSETS
 
-// flush forgets what was typed and not read.
+// flush discards input that was typed and not read.
 func (t *tty) flush() {
 	if t.ok {
 		_ = unix.IoctlSetInt(t.fd, unix.TCFLSH, unix.TCIFLUSH) // then it is read

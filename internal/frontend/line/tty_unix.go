@@ -18,8 +18,8 @@ type tty struct {
 	ok bool
 
 	mu     sync.Mutex
-	first  unix.Termios // as it was found
-	closed bool         // given back: it is left alone
+	first  unix.Termios // the original state
+	closed bool         // restored: it is not changed any more
 }
 
 func openTTY(in io.Reader) (*tty, error) {
@@ -36,21 +36,21 @@ func openTTY(in io.Reader) (*tty, error) {
 	return t, nil
 }
 
-// raw is for editing: each key comes as it is.
+// raw is for editing: each key is read at once.
 func (t *tty) raw() error {
 	return t.set(func(m *unix.Termios) { m.Lflag &^= unix.ECHO | unix.ICANON | unix.ISIG | unix.IEXTEN })
 }
 
-// quiet is for the time between: the interrupt key is a signal, and what is
-// typed ahead is not echoed into the output.
+// quiet is for the time between: the interrupt key is a signal, and typed input
+// is not echoed.
 func (t *tty) quiet() error {
 	return t.set(func(m *unix.Termios) {
 		m.Lflag &^= unix.ECHO | unix.ICANON | unix.IEXTEN
-		m.Cc[unix.VQUIT] = 0 // a core dump is of use to nobody here
+		m.Cc[unix.VQUIT] = 0 // nobody here needs a core dump
 	})
 }
 
-// set changes the state from what was found.
+// set changes the original state.
 func (t *tty) set(change func(*unix.Termios)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,7 +64,7 @@ func (t *tty) set(change func(*unix.Termios)) error {
 	return unix.IoctlSetTermios(t.fd, setTermios, &m)
 }
 
-// restore gives the terminal back as it was found, for good.
+// restore restores the original state of the terminal, for good.
 func (t *tty) restore() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,8 +75,8 @@ func (t *tty) restore() error {
 	return unix.IoctlSetTermios(t.fd, setTermios, &t.first)
 }
 
-// suspend stops the process as the suspend key does, with the terminal as it
-// was found.
+// suspend stops the process as the suspend key does, with the terminal in its
+// original state.
 func (t *tty) suspend() {
 	t.mu.Lock()
 	if t.ok && !t.closed {

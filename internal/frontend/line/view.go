@@ -13,28 +13,28 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// view writes the blocks of a timeline as lines. What it wrote it never touches
-// again, but for the count-down on the last line.
+// view writes the blocks of a timeline as lines. It never changes written
+// lines, except the countdown on the last line.
 type view struct {
 	out      io.Writer
-	midline  bool // something stands before the cursor
-	counting bool // that is a count-down
+	midline  bool // the cursor is not at the start of a line
+	counting bool // the line is a countdown
 
 	columns func() int    // of the terminal; nil, or 0: lines are not broken
-	words   plain.Wrapper // what is printed word by word
+	words   plain.Wrapper // text that is printed word by word
 
-	text  string // the block whose text stands last
-	begun bool   // text of a reply stands there
+	text  string // the block whose text was written last
+	begun bool   // text of a reply was written there
 
 	lost  brief.Lost // by the turn
 	theme plain.Theme
 
-	calls   []call // open ones, in the order they were asked
+	calls   []call // open calls, in the order of the calls
 	hanging bool   // the line of the first one waits for its outcome
 	asides  []string
 }
 
-// call is one that is not done.
+// call is an open call.
 type call struct {
 	chat.Call
 	id    string
@@ -43,14 +43,14 @@ type call struct {
 
 func newView(out io.Writer, columns func() int) *view { return &view{out: out, columns: columns} }
 
-// opened is for another session: nothing of it is on its way.
+// opened resets the state for another session.
 func (v *view) opened() {
 	v.forget()
 	*v = view{out: v.out, columns: v.columns, theme: v.theme, midline: v.midline}
 }
 
 func (v *view) draw(c chat.Change) {
-	if c.Past || c.Told { // it stands above, or a command's output tells it
+	if c.Past || c.Told { // it is shown above, or a command's output reports it
 		return
 	}
 	defer v.flush()
@@ -121,7 +121,7 @@ func (v *view) note(b chat.Note) {
 			v.line("pawl: " + l)
 		}
 	case chat.OfRoute:
-		if b.Firm { // else a question says so, where it matters
+		if b.Firm { // otherwise a question shows it, if it matters
 			v.line("pawl: " + b.Text)
 		}
 	case chat.OfTold:
@@ -137,8 +137,8 @@ func (v *view) note(b chat.Note) {
 	}
 }
 
-// start shows which session was opened, and where the one that is gone on with
-// was left.
+// start shows which session was opened and, for a continued one, its last
+// prompt and answer.
 func (v *view) start(c chat.Change, b chat.Start) {
 	if c.What == chat.Added {
 		v.opened()
@@ -153,8 +153,9 @@ func (v *view) start(c chat.Change, b chat.Start) {
 	}
 }
 
-// head is the first line of a session: which model, from where, at what price
-// (SPEC 5.5), and the mode. It leaves out what /status tells as well until it fits.
+// head returns the first line of a session: which model, from where, at what
+// price (SPEC 5.5), and the mode. It leaves out what /status also shows until
+// it fits.
 func (v *view) head(b chat.Start) string {
 	short := strings.ReplaceAll(b.Model, " per M tokens", " per M")
 	forms := []string{
@@ -173,7 +174,7 @@ func (v *view) head(b chat.Start) string {
 	return forms[len(forms)-1]
 }
 
-// output shows what a slash command writes, which is whole lines.
+// output shows a slash command's output, which consists of complete lines.
 func (v *view) output(c chat.Change) {
 	if c.What == chat.Added {
 		v.end()
@@ -195,8 +196,8 @@ func (v *view) flush() {
 	}
 }
 
-// onto goes to where the text of a block goes on, and reports whether it begins
-// there anew.
+// onto moves to where the text of a block continues, and reports whether it
+// starts anew there.
 func (v *view) onto(id string) (anew bool) {
 	if v.text == id {
 		return false
@@ -239,7 +240,7 @@ func (v *view) reply(c chat.Change, b chat.Reply) {
 	}
 }
 
-// ran shows what a person's own command prints, as it is.
+// ran shows the output of a person's own command, unchanged.
 func (v *view) ran(c chat.Change, b chat.Command) {
 	if c.More != "" {
 		v.onto(c.Block.ID)
@@ -264,7 +265,7 @@ func (v *view) ran(c chat.Change, b chat.Command) {
 	}
 }
 
-// leave ends the text of a block, if that stands last.
+// leave ends the text of a block if it was written last.
 func (v *view) leave(id string) {
 	if v.text == id {
 		v.text = ""
@@ -272,7 +273,7 @@ func (v *view) leave(id string) {
 	}
 }
 
-// retry shows why a request is tried again, and counts down to the next try,
+// retry shows why a request is retried, and counts down to the next attempt,
 // each time over the last count.
 func (v *view) retry(c chat.Change, b chat.Retry) {
 	switch c.What {
@@ -290,22 +291,22 @@ func (v *view) retry(c chat.Change, b chat.Retry) {
 	}
 }
 
-// A call is one line: what it wants as soon as it runs, how it went as soon as
-// it is done. Results come in the order the calls were asked, so the first
-// open call is the only one whose line may wait. A call that thinks, plans or
-// asks is over at once, or its question stands there.
+// A call is one line: its title as soon as it runs, its outcome as soon as it
+// is done. Results come in the order of the calls, so only the line of the
+// first open call may wait. A call that thinks, plans or asks is done at once,
+// or its question is shown.
 
 func (v *view) call(c chat.Change, b chat.Call) {
 	i := slices.IndexFunc(v.calls, func(c2 call) bool { return c2.id == c.Block.ID })
 	switch {
 	case c.What == chat.Finished:
 		v.done(i, b)
-		v.flush() // what the call led to stands below it, and not below the next
+		v.flush() // what the call led to is shown below it, not below the next one
 	case i < 0:
 		v.calls = append(v.calls, call{Call: b, id: c.Block.ID})
 		return
 	case c.More != "":
-		return // what it prints: a call is one line
+		return // its output: a call is one line
 	default:
 		v.calls[i].Call = b
 	}
@@ -332,7 +333,7 @@ func (v *view) done(i int, b chat.Call) {
 	v.outcome(waits, b.Title, b.Said)
 }
 
-// outcome ends the line that waits for it, or is a line of its own.
+// outcome completes the line that waits for it, or writes a new line.
 func (v *view) outcome(waits bool, title, said string) {
 	if said != "" {
 		said = "  → " + said
@@ -356,7 +357,7 @@ func (v *view) check(c chat.Change, b chat.Check) {
 	}
 }
 
-// ending tells how a turn ended: evidence, cost, how to undo (SPEC 13.3).
+// ending shows how a turn ended: evidence, cost, how to undo (SPEC 13.3).
 func (v *view) ending(b chat.Ending) {
 	v.forget()
 	v.flush()
@@ -377,19 +378,19 @@ func (v *view) ending(b chat.Ending) {
 	v.line("pawl: " + text)
 }
 
-// forget leaves what was on its way as it stands.
+// forget leaves unfinished output as it is.
 func (v *view) forget() {
 	v.text, v.begun = "", false
 	v.end()
 }
 
-// line writes a line of its own.
+// line writes a separate line.
 func (v *view) line(text string) {
 	v.end()
 	v.print(text+"\n", "")
 }
 
-// end goes to a new line where something stands before the cursor.
+// end starts a new line if the cursor is not at the start of one.
 func (v *view) end() {
 	v.hanging = false
 	if v.midline {
@@ -397,14 +398,13 @@ func (v *view) end() {
 	}
 }
 
-// print writes a text that may end anywhere but inside a word.
+// print writes a text that may end anywhere except inside a word.
 func (v *view) print(text, indent string) {
 	v.piece(text, indent)
 	v.write(v.words.Flush(v.width()))
 }
 
-// piece writes what of a text came; a word at its end waits for what follows
-// where it may not fit.
+// piece writes a piece of a text; a word at its end waits for the rest if it may not fit.
 func (v *view) piece(text, indent string) {
 	if text == "" {
 		return
@@ -421,7 +421,7 @@ func (v *view) piece(text, indent string) {
 	v.write(v.words.Add(b.String(), v.width()) + v.words.Early(v.width()))
 }
 
-// raw writes lines as they are: what is copied from them must be right.
+// raw writes lines unchanged, so that they can be copied.
 func (v *view) raw(text string) {
 	v.end()
 	v.write(v.words.Flush(v.width()) + text + "\n")

@@ -2,7 +2,7 @@ package line
 
 import "fmt"
 
-// pressing tells before input that the context window is nearly full (SPEC 9.8).
+// pressing warns, before input, that the context window is nearly full (SPEC 9.8).
 func (c *conversation) pressing() {
 	switch urgency, percent := c.talk.Session().View().Urgency(); urgency {
 	case "high", "critical":

@@ -1,6 +1,6 @@
-// Package slash holds the slash commands, one file each, for every frontend
-// that a person types into. A command does its work through Host and writes
-// plain text; it draws nothing.
+// Package slash has the slash commands, one file each, for every frontend that
+// a person types into. A command does its work through Host and writes plain
+// text; it draws nothing.
 package slash
 
 import (
@@ -16,15 +16,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
-// Want tells which session to open: the zero value is a new one.
+// Want selects the session to open: the zero value is a new one.
 type Want struct {
 	Resume string // an id or a unique start of one
-	Fork   bool   // go on in a copy of it
+	Fork   bool   // continue in a copy of it
 	At     int64  // of a copy: the last event that it has; 0 is all
 }
 
-// Host is what a command may use of the conversation that it is part of
-// (chat.Conversation).
+// Host is what a command may use of its conversation (chat.Conversation).
 type Host interface {
 	// Session is the open one.
 	Session() *session.Session
@@ -32,20 +31,19 @@ type Host interface {
 	Switch(ctx context.Context, w Want) error
 	// Sessions lists those of this folder, newest first.
 	Sessions(ctx context.Context) ([]event.Row, error)
-	// About tells a session's age, with which model and mode it was, and what it
-	// cost.
+	// About returns a session's age, and a description of its model, mode and cost.
 	About(ctx context.Context, r event.Row) (age, about string)
 	// Models writes which models are usable.
 	Models(ctx context.Context) error
-	// Custom lists the commands that are kept in files.
+	// Custom lists the commands from files.
 	Custom() []Custom
 	// Rules lists the permission rules in force.
 	Rules() []string
-	// RuleFiles writes which rules files are loaded, and what is wrong with them.
+	// RuleFiles writes which rules files are loaded, and the problems with them.
 	RuleFiles(ctx context.Context) error
 	// Memory does what `pawl memory` does with those words.
 	Memory(ctx context.Context, words string) error
-	// Goal makes ready a command that a prompt is to go on for until it passes.
+	// Goal prepares a command that a turn has to make pass.
 	Goal(command string) (*until.Goal, error)
 	// Ask asks the person and waits for the answer, which may be empty.
 	Ask(ctx context.Context, question string) (string, error)
@@ -67,8 +65,8 @@ type Custom struct {
 	Prompt func(args string) string
 }
 
-// FindCustom returns the custom command of exactly that name. One of pawl's own of
-// that name comes first.
+// FindCustom returns the custom command of exactly that name, unless pawl has a
+// command of that name.
 func FindCustom(all []Custom, name string) (Custom, bool) {
 	if Builtin(name) {
 		return Custom{}, false
@@ -92,11 +90,11 @@ type Command struct {
 	Args string // for the help, such as "[MODE]"
 	Doc  string // one line
 	Run  func(ctx context.Context, h Host, args string) error
-	// Anytime: it only looks, or changes what holds from the next call on, so it
-	// runs also where a question waits for its answer.
+	// Anytime: it only shows something, or changes what holds from the next
+	// call on, so it also runs while a question waits for its answer.
 	Anytime bool
-	// Meanwhile, if set, returns the operation that stands for the command where
-	// it is typed while a turn runs; nil where it must wait for the turn's end.
+	// Meanwhile, if set, returns the operation for the command when it is typed
+	// while a turn runs; nil if it must wait for the turn's end.
 	Meanwhile func(args string) session.Op
 }
 
@@ -107,7 +105,7 @@ func All() []Command {
 	}
 }
 
-// Find returns the command of a name or of a unique start of one.
+// Find returns the command of a name or of a unique prefix of one.
 func Find(name string) (Command, error) {
 	switch name { // what people try first
 	case "", "?", "h":
@@ -145,7 +143,8 @@ func Find(name string) (Command, error) {
 }
 
 // Parse splits a line into a command's name and its arguments; ok is false for
-// a text that is none: a path such as /etc/hosts, or more than one line.
+// a text that is not a command: a path such as /etc/hosts, or more than one
+// line.
 func Parse(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
 	if !ok || strings.Contains(rest, "\n") {

@@ -37,8 +37,8 @@ func status() Command {
 // shownPath is how much of the path is shown.
 const shownPath = 12
 
-// writeStates tells where every machine is, and the path that the run took
-// (SPEC 2.5).
+// writeStates shows the state of every machine, and the states before it in the
+// run (SPEC 2.5).
 func writeStates(out io.Writer, s session.States) {
 	fmt.Fprintf(out, "agent %s, activity %s, application %s, window %s, log %s\n", s.Agent, s.Activity, s.Application, s.Window, s.Storage)
 	var path []string

@@ -28,7 +28,7 @@ func redo() Command {
 	}}
 }
 
-// unit reads which changes are meant.
+// unit parses which changes are meant.
 func unit(args string, otherwise undo.Kind) (undo.What, error) {
 	word, rest, _ := strings.Cut(args, " ")
 	rest = strings.TrimSpace(rest)
@@ -48,7 +48,7 @@ func unit(args string, otherwise undo.Kind) (undo.What, error) {
 	return undo.What{}, errors.New("say which: nothing, turn, file PATH, command or all")
 }
 
-// putBack shows, asks and does; false where the person wants nothing of it.
+// putBack shows a plan, asks and executes it; false if the person does not want it.
 func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
 	p, err := h.Session().View().Changes().Plan(ctx, w)
 	if err != nil {

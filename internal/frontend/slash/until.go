@@ -26,8 +26,8 @@ func untilCommand() Command {
 	}}
 }
 
-// parseUntil tells the command from the prompt behind it: in quotes it ends with
-// them, and without quotes all is the command.
+// parseUntil separates the command from the prompt after it: a quoted command
+// ends with its quotes, and without quotes everything is the command.
 func parseUntil(args string) (command, prompt string, err error) {
 	args = strings.TrimSpace(args)
 	if args == "" {
