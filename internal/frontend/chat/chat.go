@@ -17,18 +17,18 @@
 // drawn: of the session, of slash commands, and of failures. All other methods
 // return at once:
 //
-// - Enter takes what was typed: a prompt (Say), "!command", "/command". While a
-//    turn runs, a prompt is delivered into it before its next request. Queue is
-//    what has not been delivered yet, TakeBack takes an entry of it back; a
-//    Prompt block with that id shows that it has reached the model.
-// - Press handles the interrupt key, Interrupt cancels what runs. Waiting entries
-//    are returned as a TakenBack block: they belong in the input.
-// - Question is what waits for an answer: a call that needs consent, a question
-//    of the model, of pawl itself, or of a slash command. Ask returns its Form:
-//    the possible answers at the moment, with the exact rule that each
-//    allows, and what a key or a typed answer means. Answer sends the whole
-//    answer, SetMode a change of the mode.
-// - Session is the source of a status line: model, mode, cost, window, phases.
+//   - Enter takes what was typed: a prompt (Say), "!command", "/command". While a
+//     turn runs, a prompt is delivered into it before its next request. Queue is
+//     what has not been delivered yet, TakeBack takes an entry of it back; a
+//     Prompt block with that id shows that it has reached the model.
+//   - Press handles the interrupt key, Interrupt cancels what runs. Waiting entries
+//     are returned as a TakenBack block: they belong in the input.
+//   - Question is what waits for an answer: a call that needs consent, a question
+//     of the model, of pawl itself, or of a slash command. Ask returns its Form:
+//     the possible answers at the moment, with the exact rule that each
+//     allows, and what a key or a typed answer means. Answer sends the whole
+//     answer, SetMode a change of the mode.
+//   - Session is the source of a status line: model, mode, cost, window, phases.
 //
 // A frontend draws a Change like this. One that writes once draws a block when
 // it is Finished, and may write the new text (More) as it comes; one with a
