@@ -68,8 +68,8 @@ func (c caller) text(addr uint64) (string, error) {
 	return string(b[:i]), nil
 }
 
-// times reads two times as the kernel takes them, nil for now. unit is the
-// second number of each in nanoseconds.
+// times reads two times as the kernel takes them; nil stands for the current
+// time. unit is the second number of each in nanoseconds.
 func (c caller) times(addr uint64, unit int64) ([]unix.Timespec, error) {
 	if addr == 0 {
 		return nil, nil

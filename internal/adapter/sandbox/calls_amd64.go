@@ -72,7 +72,7 @@ func (c caller) old() error {
 	return unix.EPERM
 }
 
-// seconds reads the times of utime(2), nil for now.
+// seconds reads the times of utime(2); nil stands for the current time.
 func (c caller) seconds(addr uint64) ([]unix.Timespec, error) {
 	if addr == 0 {
 		return nil, nil
