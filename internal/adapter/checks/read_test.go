@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,10 +8,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // SPEC 13.3: what a check printed is read down to what matters, within bounds.
 // The name of a recorded output begins with the kind of its check.
@@ -36,19 +34,7 @@ func TestRead(t *testing.T) {
 			}
 			r := Read(kind, string(raw), exit)
 			got := fmt.Sprintf("failures: %d\nbroken: %s\n\n%s\n", r.Failures, r.Broken, r.Text)
-			golden := strings.TrimSuffix(name, ".txt") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("it is\n%s\nwant\n%s", got, want)
-			}
+			golden.File(t, strings.TrimSuffix(name, ".txt")+".golden", got)
 		})
 	}
 }

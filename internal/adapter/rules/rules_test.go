@@ -2,15 +2,14 @@ package rules
 
 import (
 	"context"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/pawl-agent/pawl/internal/core/golden"
+)
 
 // tree makes files below a new folder; a name that ends in / is a folder, a
 // content that begins with "->" a symlink.
@@ -348,19 +347,7 @@ func TestGolden(t *testing.T) {
 	})
 	s := load(t, Options{Root: filepath.Join(dir, "repo/app"), Home: filepath.Join(dir, "home"), Config: filepath.Join(dir, "home/.config/pawl")})
 	got := s.Prompt() + "=====\n" + s.String()
-	const file = "testdata/prompt.golden"
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("the text changed; look at it and run with -update:\n%s", got)
-	}
+	golden.File(t, "testdata/prompt.golden", got)
 }
 
 // Whatever a file says, no import leaves the root, the text is bounded and

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,10 +13,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 )
-
-var update = flag.Bool("update", false, "write the schema of the configuration anew")
 
 // SPEC 17.5: comments stay, what is wrong is refused with the file as it was.
 func TestConfigSet(t *testing.T) {
@@ -158,14 +156,7 @@ func optional(s *jsonschema.Schema) {
 func TestSchemaIsCurrent(t *testing.T) {
 	want := schema(t)
 	for _, path := range []string{"config.schema.json", "../../../doc/config.schema.json"} {
-		if *update {
-			if err := os.WriteFile(path, want, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not current (%v): go test ./internal/adapter/settings -run TestSchemaIsCurrent -update", path, err)
-		}
+		golden.File(t, path, string(want))
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(want, &s); err != nil {

@@ -1,12 +1,10 @@
 package prompt
 
 import (
-	"flag"
-	"os"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/pawl-agent/pawl/internal/core/golden"
+)
 
 // SPEC 5.7
 func TestSystem(t *testing.T) {
@@ -15,18 +13,7 @@ func TestSystem(t *testing.T) {
 		"headless": {Dir: "/srv/app", OS: "darwin", Shell: "sh", Date: "2026-11-21", Mode: "accept-edits"},
 	} {
 		got, path := System(f), "testdata/"+name+".golden"
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("%s: the system prompt changed; look at it and run with -update:\n%s", name, got)
-		}
+		golden.File(t, path, got)
 		if len(got) > 4096 {
 			t.Errorf("%s: %d bytes: it is paid for in every request, keep it short", name, len(got))
 		}

@@ -3,14 +3,12 @@ package cli
 import (
 	"bytes"
 	"context"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write doc/states.md anew")
+	"github.com/pawl-agent/pawl/internal/core/golden"
+)
 
 const statesHead = `# States
 
@@ -27,15 +25,7 @@ func TestStatesPage(t *testing.T) {
 	if err := drawStates(&b, "mermaid", ""); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(page, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	old, err := os.ReadFile(page)
-	if err != nil || !bytes.Equal(old, b.Bytes()) {
-		t.Errorf("doc/states.md is old (%v): write it with go test ./internal/frontend/cli -run TestStatesPage -update", err)
-	}
+	golden.File(t, page, b.String())
 }
 
 // SPEC 2.5: pawl states draws every table, or the one asked for, and says what

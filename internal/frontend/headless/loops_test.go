@@ -12,13 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -385,19 +384,7 @@ func TestLadderAsItIsSeen(t *testing.T) {
 	}
 	got := regexp.MustCompile(`exit code 0, [^,]+,`).ReplaceAllString(out.String()+errs.String(), "exit code 0, SOON,")
 	got = regexp.MustCompile(`calls, [0-9. ms]+\n$`).ReplaceAllString(got, "calls, SOON\n")
-	path := filepath.Join("testdata", "ladder.golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got):\n%s", path, d)
-	}
+	golden.File(t, filepath.Join("testdata", "ladder.golden"), got)
 }
 
 // SPEC 6.3, 8.1: a model that says one passage for 100,000 tokens costs a few

@@ -3,7 +3,6 @@ package headless
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -13,10 +12,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
-
-var update = flag.Bool("update", false, "write doc/stream.schema.json anew")
 
 const schemaPath = "../../../doc/stream.schema.json"
 
@@ -73,19 +71,7 @@ func streamSchema(t *testing.T) []byte {
 }
 
 func TestSchemaIsCurrent(t *testing.T) {
-	got := streamSchema(t)
-	if *update {
-		if err := os.WriteFile(schemaPath, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(schemaPath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Error("doc/stream.schema.json is old: go test ./internal/frontend/headless -update")
-	}
+	golden.File(t, schemaPath, string(streamSchema(t)))
 }
 
 // validator checks lines against the schema as it is in doc/. The alternatives

@@ -31,7 +31,7 @@ func TestConversation(t *testing.T) {
 	if exit.By != "" || r.file("a.txt") != "two\n" {
 		t.Errorf("%+v; the file is %q", exit, r.file("a.txt"))
 	}
-	golden(t, "conversation", seen)
+	shown(t, "conversation", seen)
 	safe(t, seen)
 	if p := events[event.Prompted](r, "s1"); len(p) != 3 || p[2].Text != "paint\nit" {
 		t.Errorf("%+v", p)
@@ -54,7 +54,7 @@ func TestRetry(t *testing.T) {
 	)
 	r := newRig(t, m, keysOf("go", "again")...)
 	_, seen := r.run()
-	golden(t, "retry", seen)
+	shown(t, "retry", seen)
 	safe(t, seen)
 }
 
@@ -201,7 +201,7 @@ func TestSwitch(t *testing.T) {
 	if exit.By != "" || strings.Join(r.closed, " ") != "s1 s2 s3 s1" {
 		t.Errorf("%+v, closed %v", exit, r.closed)
 	}
-	golden(t, "switch", seen)
+	shown(t, "switch", seen)
 	if p := events[event.Prompted](r, "s2"); len(p) != 1 || p[0].Text != "first prompt" {
 		t.Errorf("the fork has %+v", p)
 	}
@@ -217,7 +217,7 @@ func TestSlashCommands(t *testing.T) {
 		t.Error("the file is still there")
 	}
 	safe(t, seen)
-	golden(t, "slash", seen)
+	shown(t, "slash", seen)
 }
 
 // An opening that fails ends the conversation with its error.

@@ -131,7 +131,7 @@ func TestWatchingCommands(t *testing.T) {
 	)...)
 	r.mode = "yolo"
 	_, seen := r.run()
-	golden(t, "watching", seen)
+	shown(t, "watching", seen)
 	safe(t, seen)
 }
 

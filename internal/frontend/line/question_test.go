@@ -29,7 +29,7 @@ func TestConsent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, llmtest.New(two), keysOf(append([]string{"go"}, c.answers...)...)...)
 			_, seen := r.run()
-			golden(t, "consent-"+name, seen)
+			shown(t, "consent-"+name, seen)
 			got := ""
 			for _, f := range []string{"a", "b", "c"} {
 				if r.file(f) == "" {
@@ -49,7 +49,7 @@ func TestEachAnswerStands(t *testing.T) {
 	three := llmtest.Use("bash", `{"command":"touch a"}`, "bash", `{"command":"mkdir b"}`, "bash", `{"command":"tee c </dev/null"}`, "bash", `{"command":"chmod 700 a"}`)
 	r := newRig(t, llmtest.New(three), keysOf("go", "o", "y", "s", "n")...)
 	_, seen := r.run()
-	golden(t, "consent-each-stands", seen)
+	shown(t, "consent-each-stands", seen)
 	var outcomes []event.Outcome
 	for _, d := range events[event.CallDone](r, "s1") {
 		outcomes = append(outcomes, d.Outcome)
@@ -84,7 +84,7 @@ func TestEditsFromNowOn(t *testing.T) {
 			}
 			r := newRig(t, llmtest.New(step, later), keysOf(keys...)...)
 			_, seen := r.run()
-			golden(t, name, seen)
+			shown(t, name, seen)
 			for _, f := range []string{"a", "b", "c", "d"} {
 				if strings.HasPrefix(r.file(f), "open ") {
 					t.Errorf("%s was not written", f)
@@ -133,7 +133,7 @@ func TestConsentShowsDiffs(t *testing.T) {
 			_, seen := r.run()
 			// The calls run at once: either file may be the first to change.
 			seen = strings.Replace(seen, "changed doc/new.md, f.go;", "changed f.go, doc/new.md;", 1)
-			golden(t, "diffs-"+name, seen)
+			shown(t, "diffs-"+name, seen)
 			if got := r.file("f.go"); got != c.f {
 				t.Errorf("f.go is %q, want %q", got, c.f)
 			}

@@ -3,7 +3,6 @@ package line
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,13 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -34,26 +32,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares what a person saw with testdata/NAME.golden.
-func golden(t *testing.T, name, got string) {
+// shown compares what a person saw with testdata/NAME.golden.
+func shown(t *testing.T, name, got string) {
 	t.Helper()
 	got = regexp.MustCompile(`(exit code \d+), [0-9.]+(ms|s)\b`).ReplaceAllString(got, "$1, SOON")
 	got = regexp.MustCompile(`(?m) \d+\.\d s$`).ReplaceAllString(got, "") // a loaded machine
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (go test -update writes it)", err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s: what is seen differs (-want +got):\n%s", path, d)
-	}
+	golden.File(t, filepath.Join("testdata", name+".golden"), got)
 }
 
 // paper is a terminal that keeps what was written. When a text appears, what

@@ -3,8 +3,6 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,11 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func call(id, name, args string) llm.Part {
 	return llm.Part{Kind: llm.CallPart, Call: &llm.Call{ID: id, Name: name, Args: json.RawMessage(args)}, Wire: "w", Raw: json.RawMessage(`{"input":` + args + `}`)}
@@ -92,19 +89,7 @@ func TestForms(t *testing.T) {
 		if strings.ContainsRune(got, 0x1b) {
 			t.Errorf("%s holds an escape", name)
 		}
-		path := filepath.Join("testdata", name+".golden")
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatalf("%v (go test -update writes it)", err)
-		}
-		if d := cmp.Diff(string(want), got); d != "" {
-			t.Errorf("%s (-want +got):\n%s", path, d)
-		}
+		golden.File(t, filepath.Join("testdata", name+".golden"), got)
 	}
 }
 

@@ -2,24 +2,19 @@ package tui
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const reply = `# What it is
 
@@ -100,24 +95,6 @@ func told() []any {
 	)
 }
 
-// golden compares what is shown with testdata/NAME.golden.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (go test -update writes it)", err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got):\n%s", path, d)
-	}
-}
-
 // SPEC 18.1, 18.2, 18.5
 func TestEveryBlock(t *testing.T) {
 	for _, c := range []struct {
@@ -154,7 +131,7 @@ func TestEveryBlock(t *testing.T) {
 				}
 			}
 			show("", p.done())
-			golden(t, c.name, b.String())
+			golden.File(t, filepath.Join("testdata", c.name+".golden"), b.String())
 		})
 	}
 }

@@ -1,16 +1,14 @@
 package confine
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
-)
 
-var update = flag.Bool("update", false, "write the golden files")
+	"github.com/pawl-agent/pawl/internal/core/golden"
+)
 
 var facts = Facts{
 	Root: "/home/u/w", Home: "/home/u", State: []string{"/home/u/.local/state/pawl"},
@@ -29,19 +27,7 @@ func TestGolden(t *testing.T) {
 			linux.WriteString(r.String() + "\n")
 		}
 		for file, got := range map[string]string{name + ".linux": linux.String(), name + ".sb": p.Seatbelt()} {
-			file = filepath.Join("testdata", file)
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("%s is not what the policy gives:\n%s", file, got)
-			}
+			golden.File(t, filepath.Join("testdata", file), got)
 		}
 	}
 }
