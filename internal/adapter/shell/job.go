@@ -240,7 +240,7 @@ func (j *job) takeFresh() *tape {
 
 // ran describes the command, with the output that t holds.
 func (j *job) ran(t *tape) tool.Ran {
-	r := tool.Ran{Spill: j.spill.name(), Bytes: t.bytes(), Duration: time.Since(j.started)}
+	r := tool.Ran{Command: j.command, Spill: j.spill.name(), Bytes: t.bytes(), Duration: time.Since(j.started)}
 	r.Output, r.Gap = t.text(j.spill)
 	r.ReadOnly, r.Refused = j.confine.Level == process.ReadOnly, j.refused()
 	if !j.ended() {

@@ -31,7 +31,9 @@ func BashOutput() tool.Tool {
 			if ran.Output == "" {
 				running = "still running, nothing new"
 			}
-			return withRefused(ranResult(ran, "", running), ran, nil), nil
+			r := withRefused(ranResult(ran, "", running), ran, nil)
+			r.RefusedLine = ran.Command
+			return r, nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Wait, Aliases: []string{"taskoutput"}, Hooks: []string{"BashOutput"}}
 	t.ReadOnly = true

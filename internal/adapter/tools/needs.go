@@ -67,7 +67,7 @@ func neededPath(env tool.Env, p string) (string, error) {
 // withRefused adds to a result what the sandbox did to the command. It is the
 // last line, which no command can print.
 func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
-	r.Refused = blamed(ran)
+	r.Refused = Blamed(ran)
 	if note := refusedNote(ran, cmds); note != "" {
 		r.Text += "\n" + note
 	}
@@ -109,9 +109,9 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 	return strings.Join(out, "\n")
 }
 
-// blamed returns the refusals that may be why a command failed. A program's own
+// Blamed returns the refusals that may be why a command failed. A program's own
 // files in a home folder count only if the command's output names them.
-func blamed(ran tool.Ran) []process.Refusal {
+func Blamed(ran tool.Ran) []process.Refusal {
 	if ran.Exit == nil || *ran.Exit == 0 || ran.TimedOut || ran.Stopped != "" {
 		return nil
 	}

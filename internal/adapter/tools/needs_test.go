@@ -62,7 +62,7 @@ func TestBlamed(t *testing.T) {
 		{"its time was over", tool.Ran{Exit: exit(1), TimedOut: true, Refused: []process.Refusal{other}}, 0},
 		{"it was killed", tool.Ran{Signal: "SIGKILL", Refused: []process.Refusal{other}}, 0},
 	} {
-		if got := blamed(c.ran); len(got) != c.want {
+		if got := Blamed(c.ran); len(got) != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

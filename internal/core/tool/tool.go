@@ -107,8 +107,9 @@ type Result struct {
 	// Gap means that Text begins with an output whose middle is missing.
 	Gap *Gap
 	// Refused is what the sandbox refused a command that then failed, if that may
-	// be the reason.
-	Refused []process.Refusal
+	// be the reason. RefusedLine is that command where another call started it.
+	Refused     []process.Refusal
+	RefusedLine string
 }
 
 // Text returns a successful result with this text.
@@ -308,6 +309,7 @@ type Run struct {
 // Ran is the result of a command. Output is the whole output if Gap is nil, else
 // it begins with Gap.Text(). Spill names the file that has the whole output.
 type Ran struct {
+	Command  string // the command line
 	Output   string
 	Gap      *Gap
 	Spill    string

@@ -16,8 +16,10 @@ import (
 )
 
 // This file asks a person, once, about what the sandbox refused a command that
-// then failed (SPEC 16.12). Nothing is run again here: the command may have had
+// then failed (SPEC 16.12): a command of the model, one in the background once
+// its end is read, a check. Nothing is run again here: the command may have had
 // effects before it failed, and only the model knows whether to repeat them.
+// Who runs a check runs it again, since checks are made to be repeated.
 
 // refusals are the person's answers about refusals in a turn.
 type refusals struct {
@@ -29,9 +31,31 @@ type refusals struct {
 // onceOpened is what the next run of a command line may touch in addition.
 // next: there was no step in between, so the line still means the same.
 type onceOpened struct {
-	line  string
+	command
 	opens []permission.Opening
 	next  bool
+}
+
+// command is what ran: its line, and whether it was a check, which has an
+// environment of its own.
+type command struct {
+	line  string
+	check bool
+}
+
+// commandOf returns the command that a call ran, or whose end it read. own: the
+// call ran it itself.
+func commandOf(r *turn.Ran) (c command, own bool) {
+	if r.Footprint.Shell != "" {
+		return command{r.Footprint.Shell, r.Records != nil}, true
+	}
+	return command{r.Result.RefusedLine, false}, false
+}
+
+// Told is implemented by Records that are told what a person said about what the
+// sandbox refused: whether it is allowed now, and the text for the model.
+type Told interface {
+	Told(allowed bool, text string)
 }
 
 // again handles the calls of a new step: it returns the one that a person
@@ -43,7 +67,7 @@ func (r *refusals) again(step []*turn.Pending) *turn.Pending {
 	for i := range r.once {
 		if o := &r.once[i]; o.next {
 			o.next = false
-			if len(step) > 0 && step[0].Footprint.Shell == o.line && step[0].Records == nil && step[0].Refused == nil {
+			if len(step) > 0 && step[0].Footprint.Shell == o.line && !o.check && step[0].Records == nil && step[0].Refused == nil {
 				out = step[0]
 			}
 		}
@@ -56,7 +80,7 @@ func (r *refusals) widen(p *turn.Pending, c process.Confine) process.Confine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range r.once {
-		if o.line == p.Footprint.Shell && p.Records == nil {
+		if o.line == p.Footprint.Shell && o.check == (p.Records != nil) {
 			c = permission.Open(c, o.opens)
 		}
 	}
@@ -64,20 +88,30 @@ func (r *refusals) widen(p *turn.Pending, c process.Confine) process.Confine {
 }
 
 // ran forgets what was opened for a run that is done.
-func (r *refusals) ran(line string) {
+func (r *refusals) ran(c command) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.once = slices.DeleteFunc(r.once, func(o onceOpened) bool { return o.line == line })
+	r.once = slices.DeleteFunc(r.once, func(o onceOpened) bool { return o.command == c })
+}
+
+// open reports whether something is opened for a command's next run already: its
+// end was read before.
+func (r *refusals) open(c command) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.once, func(o onceOpened) bool { return o.command == c })
 }
 
 // After implements turn.After.
 func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
-	line := r.Footprint.Shell
-	if line == "" || r.Records != nil || !r.Started {
+	c, own := commandOf(r)
+	if c.line == "" || !r.Started {
 		return nil
 	}
-	g.said.ran(line)
-	if !g.Person || r.Outcome != event.Failed || r.Confine.Level != process.Workspace || len(r.Result.Refused) == 0 {
+	if own {
+		g.said.ran(c)
+	}
+	if !g.Person || r.Outcome != event.Failed || own && r.Confine.Level != process.Workspace || len(r.Result.Refused) == 0 || g.said.open(c) {
 		return nil
 	}
 	g.said.asking.Lock()
@@ -86,14 +120,18 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	if len(opens) == 0 {
 		return nil
 	}
-	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{g.aboutRefused(r.Pending, opens)}})
+	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{g.aboutRefused(r.Pending, c, opens)}})
 	if ctx.Err() != nil || errors.Is(err, tool.ErrNobody) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	told, err := g.opened(ctx, r.Pending, opens, a)
+	allowed, told, err := g.opened(ctx, r.Pending, c, opens, a)
+	if t, ok := r.Records.(Told); ok {
+		t.Told(allowed, told)
+		return err
+	}
 	r.Result.Text = strings.TrimSuffix(r.Result.Text, "\n") + "\n" + told
 	return err
 }
@@ -123,10 +161,10 @@ func names(opens []permission.Opening) string {
 	return strings.Join(out, ", ")
 }
 
-func (g *Gate) aboutRefused(p *turn.Pending, opens []permission.Opening) event.Question {
+func (g *Gate) aboutRefused(p *turn.Pending, c command, opens []permission.Opening) event.Question {
 	q := event.Question{
 		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + names(opens), Always: true,
-		Reason: "the sandbox refused that, and the command failed", Preview: p.Footprint.Shell,
+		Reason: "the sandbox refused that, and the command failed", Preview: c.line,
 	}
 	var rules []string
 	for _, o := range opens {
@@ -138,7 +176,7 @@ func (g *Gate) aboutRefused(p *turn.Pending, opens []permission.Opening) event.Q
 }
 
 // opened executes the person's answer, and describes it for the model.
-func (g *Gate) opened(ctx context.Context, p *turn.Pending, opens []permission.Opening, a event.Answered) (string, error) {
+func (g *Gate) opened(ctx context.Context, p *turn.Pending, c command, opens []permission.Opening, a event.Answered) (allowed bool, told string, err error) {
 	var v event.Verdict
 	for _, w := range a.Verdicts {
 		if w.Call == p.Call.ID {
@@ -148,25 +186,33 @@ func (g *Gate) opened(ctx context.Context, p *turn.Pending, opens []permission.O
 	switch v.Scope {
 	case event.Once:
 		g.said.mu.Lock()
-		g.said.once = append(g.said.once, onceOpened{p.Footprint.Shell, opens, true})
+		g.said.once = append(g.said.once, onceOpened{c, opens, true})
 		g.said.mu.Unlock()
-		return "[the user allowed it for one more run: " + names(opens) + ". Call the same command again]", nil
+		return true, "[the user allowed it for one more run: " + names(opens) + c.next("Call the same command again") + "]", nil
 	case event.Session, event.Always:
-		q := g.aboutRefused(p, opens)
+		q := g.aboutRefused(p, c, opens)
 		if v.Scope == event.Always && !q.Always {
 			v.Scope = event.Session
 		}
 		if err := g.Grant(ctx, q.Pattern, v.Scope); err != nil {
-			return "[the user allowed it, and that could not be kept: " + err.Error() + "]", err
+			return false, "[the user allowed it, and that could not be kept: " + err.Error() + "]", err
 		}
-		return "[the user allowed it from now on: " + names(opens) + ". Call the command again]", nil
+		return true, "[the user allowed it from now on: " + names(opens) + c.next("Call the command again") + "]", nil
 	}
 	for _, o := range opens {
 		g.kept = append(g.kept, o.Refusal)
 	}
-	told := "[the user did not allow it: " + names(opens) + ". Do not try it another way"
+	told = "[the user did not allow it: " + names(opens) + ". Do not try it another way"
 	if v.Why != "" {
 		told += "; they say: " + v.Why
 	}
-	return told + "]", nil
+	return false, told + "]", nil
+}
+
+// next words what follows from a yes.
+func (c command) next(call string) string {
+	if c.check {
+		return ". The check runs again"
+	}
+	return ". " + call
 }

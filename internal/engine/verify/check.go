@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -40,6 +41,8 @@ type check struct {
 	took   time.Duration
 	before map[string]tool.Hash // the turn's changed files when it began
 	done   event.Checked
+	told   string // of what the sandbox refused it, for the model
+	again  bool   // that is allowed now
 }
 
 // call makes the call of a check. It runs with the check's own environment and
@@ -64,8 +67,13 @@ func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.
 	start := k.t.Now()
 	ran, err := env.Shell.Run(ctx, tool.Run{Command: k.Command, Timeout: k.Timeout, Env: k.Env, Out: env.Out})
 	k.ran, k.took = ran, k.t.Now().Sub(start)
-	return tool.Result{Command: k.Command, Exit: ran.Exit}, err
+	r := tool.Result{Command: k.Command, Exit: ran.Exit, Refused: tools.Blamed(ran)}
+	r.Error = len(r.Refused) > 0
+	return r, err
 }
+
+// Told implements consent.Told.
+func (k *check) Told(allowed bool, text string) { k.again, k.told = allowed, text }
 
 // Started implements turn.Records.
 func (k *check) Started() []event.Draft {
@@ -100,6 +108,16 @@ func (k *check) Done(r turn.Ran) []event.Draft {
 		k.done.Exit, k.done.Why = nil, "it was stopped after "+k.Timeout.String()+" without an end"
 	case k.ran.Exit == nil:
 		k.done.Why = "it was killed by " + k.ran.Signal
+	}
+	if k.told == "" && len(r.Result.Refused) > 0 { // nobody was asked
+		var what []string
+		for _, x := range r.Result.Refused {
+			what = append(what, x.String())
+		}
+		k.told = "[the sandbox refused the check: " + strings.Join(what, ", ") + "]"
+	}
+	if k.told != "" {
+		k.done.Output = strings.TrimPrefix(strings.TrimSuffix(k.done.Output, "\n")+"\n"+k.told, "\n")
 	}
 	return []event.Draft{{Body: k.done}}
 }
