@@ -195,7 +195,7 @@ without asking anything, as "pawl run" does.`,
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(), a.versionCommand(),
-		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(), a.swarmCommand(),
+		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(), a.swarmCommand(), a.workerCommand(),
 		a.configCommand(), a.manCommand(), flagsTopic(),
 	)
 	shellScripts(root)

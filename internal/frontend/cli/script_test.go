@@ -15,9 +15,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 )
@@ -84,7 +87,7 @@ func TestScript(t *testing.T) {
 			return runtime.GOOS == "linux" && os.Getenv(withoutLandlock) != "off", nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exit": exitIs, "jsonfield": jsonField,
+			"exit": exitIs, "jsonfield": jsonField, "natsserver": natsServer,
 		},
 	})
 }
@@ -154,6 +157,21 @@ func replies(path string) http.Handler {
 		}
 		(&llmtest.Server{Reply: func(int, []byte) llmtest.Turn { return turn(i) }}).ServeHTTP(w, r)
 	})
+}
+
+// natsServer starts a NATS server and puts its address into $NATS. With a word it
+// asks for that as a token.
+func natsServer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 1 {
+		ts.Fatalf("usage: natsserver [TOKEN]")
+	}
+	s, err := natstest.New(ts.MkAbs(".nats"), func(o *server.Options) { o.Authorization = strings.Join(args, "") })
+	ts.Check(err)
+	ts.Defer(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(30 * time.Second) {
+		ts.Fatalf("the NATS server is not ready")
+	}
+	ts.Setenv("NATS", s.ClientURL())
 }
 
 // exitIs runs a command and checks its exit code: exit 3 pawl run hello.

@@ -30,12 +30,15 @@ type swarmFlags struct {
 	flags
 	workers int
 	json    bool
+	nats    natsFlags
+	// unchecked: the checks of workers on other machines count.
+	unchecked bool
 }
 
 func (f *swarmFlags) add(c *cobra.Command) {
 	fs := c.Flags()
 	f.met = &firstMet{}
-	fs.IntVarP(&f.workers, "workers", "w", 4, "how many workers work at once, 1 to 64")
+	fs.IntVarP(&f.workers, "workers", "w", 4, "how many workers work at once, 1 to 64; with --nats the most on all machines, up to 10000")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
 	fs.StringVarP(&f.dir, "dir", "C", "", "work in this folder instead of the current one")
 	fs.StringVarP(&f.model, "model", "m", "", "the model of tasks that name none")
@@ -50,14 +53,22 @@ func (f *swarmFlags) add(c *cobra.Command) {
 	fs.StringArrayVar(&f.fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
 	fs.StringVar(&f.retryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
 	fs.BoolVar(&f.trust, "trust", false, "trust what the folder has pawl run by itself, its checks (see pawl trust)")
+	f.addAway(c)
 	fs.SetNormalizeFunc(othersWords)
 }
 
+// Most workers at once: here each is a session, elsewhere a lease.
+const mostWorkers, mostAway = 64, 10_000
+
 func (f *swarmFlags) check() error {
-	if f.workers < 1 || f.workers > 64 {
-		return usageError("--workers is %d: give 1 to 64", f.workers)
+	most := mostWorkers
+	if f.nats.URL != "" {
+		most = mostAway
 	}
-	return nil
+	if f.workers < 1 || f.workers > most {
+		return usageError("--workers is %d: give 1 to %d", f.workers, most)
+	}
+	return checkLabels(f.nats.labels)
 }
 
 // graph reads a task graph. Errors name the line and the field, or the task.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
@@ -83,7 +84,8 @@ type swarmRun struct {
 	trees *trees.Store
 	home  string // of the trees
 	kinds map[string]workerKind
-	mu    sync.Mutex // for what is said once
+	mu    sync.Mutex   // for what is said once
+	away  *leases.Held // where the swarm is on another machine: what this one has of it
 }
 
 // swarm runs a new graph, or goes on with the swarm of f.resume.
@@ -126,10 +128,15 @@ func (a *App) swarm(ctx context.Context, f *swarmFlags, g *taskgraph.File) error
 	_ = os.Remove(filepath.Join(r.home, cancelFile)) // of an earlier run
 	ctx, heeded := r.heed(ctx)
 	defer heeded()
+	workers, closeBoard, err := r.workers(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBoard()
 	r.say(fmt.Sprintf("swarm %s: %d tasks, %d workers", r.o.ID(), r.log.Len(), f.workers))
 	err = team.Run(ctx, team.Config{
 		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: f.workers,
-		Work: r.work, Check: r.check, Now: a.Now, Lease: swarmLease, Notes: notes, ID: r.o.ID(),
+		Work: r.work, Check: r.check, Now: a.Now, Lease: swarmLease, Notes: notes, ID: r.o.ID(), Workers: workers,
 	})
 	if err == nil {
 		err = r.land(ctx)
@@ -213,6 +220,12 @@ func (r *swarmRun) openTrees(ctx context.Context) error {
 
 // swarmHome is where a swarm's trees lie.
 func (a *App) swarmHome(id string) (string, error) {
+	data, err := a.dataHome()
+	return filepath.Join(data, "pawl-swarms", id), err
+}
+
+// dataHome is where trees of workers lie.
+func (a *App) dataHome() (string, error) {
 	data := a.Env("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
 		if a.Env("HOME") == "" {
@@ -220,7 +233,7 @@ func (a *App) swarmHome(id string) (string, error) {
 		}
 		data = filepath.Join(a.Env("HOME"), ".local", "share")
 	}
-	return filepath.Join(data, "pawl-swarms", id), nil
+	return data, nil
 }
 
 func (r *swarmRun) say(line string) { fmt.Fprintln(r.Err, plain.Line(line)) }

@@ -45,8 +45,8 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 		f.mode = string(permission.Plan)
 	}
 	o, err := r.open(ctx, &f, front{name: "swarm-worker", tree: true, set: func(c *session.Config) {
-		c.Of = &event.ParentCall{Session: r.o.ID(), Call: j.Worker, Agent: "swarm"}
-		c.Parent, c.Limits, c.Agents = r.o.Coordination().Account(), swarm.WorkerLimits(), 0
+		c.Of = &event.ParentCall{Session: r.id(), Call: j.Worker, Agent: "swarm"}
+		c.Parent, c.Limits, c.Agents = r.bank(), swarm.WorkerLimits(), 0
 		kind.apply(c)
 	}})
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *swarmRun) runCheck(ctx context.Context, dir, line string) (tool.Ran, er
 	defer o.close()
 	starter := o.starter(by)
 	sh := shell.New(shell.Options{
-		Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), r.o.ID()), Mask: secrets.New(append(r.heldSecrets(), folder.Keys(dir)...)...).MaskBytes,
+		Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), r.id()), Mask: secrets.New(append(r.heldSecrets(), folder.Keys(dir)...)...).MaskBytes,
 		Timeout: swarmCheckTime, MaxTimeout: swarmCheckTime,
 	})
 	o.closers = append(o.closers, starter.Close, sh.Close)

@@ -31,20 +31,29 @@ func Server(t testing.TB, set ...func(*server.Options)) *server.Server {
 
 func start(t testing.TB, set ...func(*server.Options)) *server.Server {
 	t.Helper()
+	s, err := New(t.TempDir(), set...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	return s
+}
+
+// New starts a server that keeps what it has in a folder.
+func New(dir string, set ...func(*server.Options)) (*server.Server, error) {
 	o := &server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-		JetStream: true, StoreDir: t.TempDir(), SyncAlways: true,
+		JetStream: true, StoreDir: dir, SyncAlways: true,
 	}
 	for _, f := range set {
 		f(o)
 	}
 	s, err := server.NewServer(o)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	return s
+	return s, nil
 }
 
 // Cluster starts servers that keep their streams together, and returns them when

@@ -50,7 +50,8 @@ type Store struct {
 }
 
 // Open opens or creates the store in a folder. Both the folder and root, the
-// project, are real paths. Git reads the project as it is confined; it can
+// project, are real paths; root is "" where there is none, and all comes by
+// Unbundle. Git reads the project as it is confined; it can
 // change only the folder.
 func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, error) {
 	s := &Store{dir: filepath.Join(dir, "store.git"), root: root, reads: git, writes: git.Writing(dir)}
@@ -74,6 +75,9 @@ func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, er
 
 // borrow lets the store read the project's objects, and ignore what the project ignores.
 func (s *Store) borrow(ctx context.Context) error {
+	if s.root == "" {
+		return nil
+	}
 	out, err := s.reads.Run(ctx, s.root, nil, nil, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "info/exclude")
 	if err != nil {
 		return ctx.Err() // there is no repository

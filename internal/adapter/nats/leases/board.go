@@ -1,0 +1,502 @@
+package leases
+
+import (
+	"context"
+	"crypto/hmac"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// Bank is where the money of workers comes from: the swarm's account.
+type Bank interface {
+	Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error)
+	Settle(ctx context.Context, grant int, cs ...event.Charged) error
+}
+
+// Config is what a Board is made of.
+type Config struct {
+	Swarm   string // letters, digits, - and _
+	Version string // of pawl: workers must have the same
+	Labels  []string
+	Lease   time.Duration // how long a worker may be silent
+	Bank    Bank
+	// Say is told what a person should know: who joined, what was refused.
+	Say func(string)
+	// Replicas is how many servers keep what is queued; 0: three in a cluster,
+	// else one.
+	Replicas int
+}
+
+// Times of a Board.
+const (
+	announceEvery = 2 * time.Second
+	patience      = 2 * time.Second  // how long a question waits for its answer
+	serverTime    = 10 * time.Second // how long a server may take
+	offerAgain    = 5 * time.Second  // an offer that nobody took
+)
+
+// saidMost is how often one kind of refusal is told: who floods the Board does
+// not flood a person.
+const saidMost = 5
+
+// Board offers tasks to workers and takes their results. Its methods may be
+// called from anywhere.
+type Board struct {
+	cfg     Config
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	objects jetstream.ObjectStore
+	epoch   string
+	subs    []*nats.Subscription
+	stop    context.CancelFunc
+	running sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	members map[string]*member
+	leases  map[int64]*lease
+	said    map[string]int
+}
+
+// member is a worker that joined.
+type member struct {
+	id  string
+	key []byte
+}
+
+// Offer is a task for whichever worker takes it.
+type Offer struct {
+	Fence int64
+	Job   Job
+	Saw   func(swarm.Call, *swarm.Failure) (tell string)
+}
+
+// lease is an offer, and who took it.
+type lease struct {
+	Offer
+	ctx    context.Context // ends with the lease
+	worker string          // "" until it is taken
+	taken  chan struct{}   // closed then
+	life   chan struct{}   // gets what was heard of the worker
+	done   chan Result
+	asked  map[uint64]*asked
+	grants map[int]budget.Grant
+	over   bool
+}
+
+// asked is a question with its answer, once ready is closed.
+type asked struct {
+	answer answer
+	ready  chan struct{}
+}
+
+// isName reports whether a text can be part of a subject and the name of a stream.
+func isName(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, nameLetters) == ""
+}
+
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
+// Open begins to offer the work of a swarm. What an earlier run of it left on the
+// server is removed.
+func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) {
+	if !isName(cfg.Swarm) {
+		return nil, fmt.Errorf("a swarm cannot be named %q", cfg.Swarm)
+	}
+	if cfg.Say == nil {
+		cfg.Say = func(string) {}
+	}
+	b := &Board{cfg: cfg, nc: nc, members: map[string]*member{}, leases: map[int64]*lease{}, said: map[string]int{}}
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	b.epoch = fmt.Sprintf("%x", key.PublicKey().Bytes()[:8])
+	if b.js, err = jetstream.New(nc); err != nil {
+		return nil, err
+	}
+	if err := b.makeStreams(ctx); err != nil {
+		return nil, fmt.Errorf("set up the swarm on the NATS server: %w", err)
+	}
+	ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
+	for subject, f := range map[string]nats.MsgHandler{
+		joinSubject(cfg.Swarm): b.join, askSubject(cfg.Swarm): b.ask, whoSubject: func(*nats.Msg) { b.announce() },
+	} {
+		s, err := nc.Subscribe(subject, f)
+		if err != nil {
+			b.stop()
+			return nil, err
+		}
+		b.subs = append(b.subs, s)
+	}
+	b.running.Go(func() {
+		for {
+			b.announce()
+			select {
+			case <-time.After(announceEvery):
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return b, nil
+}
+
+func (b *Board) makeStreams(ctx context.Context) error {
+	replicas := b.cfg.Replicas
+	if replicas == 0 {
+		if replicas = 1; b.nc.ConnectedClusterName() != "" {
+			replicas = 3
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*serverTime)
+	defer cancel()
+	if err := b.removeStreams(ctx); err != nil {
+		return err
+	}
+	_, err := b.js.CreateStream(ctx, jetstream.StreamConfig{
+		Name: stream(b.cfg.Swarm), Description: "tasks of a swarm of pawl", Subjects: []string{taskSubject(b.cfg.Swarm) + ">"},
+		Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1, Replicas: replicas,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = b.js.CreateConsumer(ctx, stream(b.cfg.Swarm), jetstream.ConsumerConfig{
+		Durable: consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: max(b.cfg.Lease, time.Second), MaxAckPending: -1,
+	})
+	if err != nil {
+		return err
+	}
+	b.objects, err = b.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: stream(b.cfg.Swarm), Description: "bundles of a swarm of pawl", Replicas: replicas})
+	return err
+}
+
+func (b *Board) removeStreams(ctx context.Context) error {
+	err := b.js.DeleteStream(ctx, stream(b.cfg.Swarm))
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		err = nil
+	}
+	other := b.js.DeleteObjectStore(ctx, stream(b.cfg.Swarm))
+	if errors.Is(other, jetstream.ErrBucketNotFound) || errors.Is(other, jetstream.ErrStreamNotFound) {
+		other = nil
+	}
+	return errors.Join(err, other)
+}
+
+func (b *Board) announce() {
+	// One that is lost is made up for by the next.
+	_ = b.nc.Publish(openSubject, encode(announcement{Swarm: b.cfg.Swarm, Epoch: b.epoch, Labels: b.cfg.Labels}))
+}
+
+// Close ends all and removes what lies on the server. Leases must be over by
+// then.
+func (b *Board) Close(ctx context.Context) error {
+	b.stop()
+	for _, s := range b.subs {
+		_ = s.Unsubscribe() // the connection may be gone
+	}
+	b.running.Wait()
+	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	defer cancel()
+	return b.removeStreams(ctx)
+}
+
+// Put stores a file for the workers, and returns its name.
+func (b *Board) Put(ctx context.Context, path string) (string, error) {
+	return put(ctx, b.objects, path)
+}
+
+// Get returns what a worker stored, up to a size.
+func (b *Board) Get(ctx context.Context, name string, max int64) (io.ReadCloser, error) {
+	return get(ctx, b.objects, name, max)
+}
+
+// say tells a person, of each kind a few times.
+func (b *Board) say(kind, format string, args ...any) {
+	b.mu.Lock()
+	b.said[kind]++
+	n := b.said[kind]
+	b.mu.Unlock()
+	if n <= saidMost {
+		b.cfg.Say(fmt.Sprintf(format, args...))
+	}
+}
+
+// join takes a worker in, or says why not.
+func (b *Board) join(m *nats.Msg) {
+	var ask joinAsk
+	out := joinAnswer{Lease: b.cfg.Lease, Epoch: b.epoch}
+	err := json.Unmarshal(m.Data, &ask)
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(nameLetters, r) {
+			return r
+		}
+		return '_'
+	}, fmt.Sprintf("%.40s", ask.Name))
+	switch {
+	case err != nil:
+		out.Refused = "the message is not of a worker of pawl"
+	case ask.Protocol != Protocol:
+		out.Refused = fmt.Sprintf("it speaks protocol %d, this swarm %d: install the same pawl on both machines", ask.Protocol, Protocol)
+	case ask.Version != b.cfg.Version:
+		out.Refused = fmt.Sprintf("it is pawl %.40s, this swarm runs pawl %s: install the same on both machines", ask.Version, b.cfg.Version)
+	case !covers(ask.Labels, b.cfg.Labels):
+		out.Refused = "it lacks labels that this swarm wants: " + strings.Join(b.cfg.Labels, ", ")
+	default:
+		out.Worker, out.Public, err = b.admit(name, ask.Public)
+		if err != nil {
+			out.Refused = "its public key is none"
+		}
+	}
+	if out.Refused != "" {
+		b.say("join", "worker %s was refused: %s", name, out.Refused)
+	} else {
+		b.say("joined "+name, "worker %s joined", out.Worker)
+	}
+	_ = m.Respond(encode(out)) // it asks again
+}
+
+func covers(have, want []string) bool {
+	for _, l := range want {
+		if !slices.Contains(have, l) {
+			return false
+		}
+	}
+	return true
+}
+
+// admit agrees on a key with a worker.
+func (b *Board) admit(name string, public []byte) (id string, own []byte, err error) {
+	key, err := newKey()
+	if err != nil {
+		return "", nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id = fmt.Sprintf("%s-%d", name, len(b.members)+1)
+	shared, err := agree(key, public, id)
+	if err != nil {
+		return "", nil, err
+	}
+	b.members[id] = &member{id: id, key: shared}
+	return id, key.PublicKey().Bytes(), nil
+}
+
+// ask answers one question. It must not wait: all questions come through it.
+func (b *Board) ask(m *nats.Msg) {
+	var q question
+	if err := json.Unmarshal(m.Data, &q); err != nil {
+		b.say("garbage", "a message that is not of a worker of pawl was refused")
+		return
+	}
+	if q.Epoch != b.epoch {
+		return // of a worker of an earlier run: its lease is over, and it finds out
+	}
+	b.mu.Lock()
+	who := b.members[q.Worker]
+	l := b.leases[q.Fence]
+	b.mu.Unlock()
+	if who == nil || !hmac.Equal(q.MAC, q.mac(who.key)) {
+		b.say("forged", "a message in the name of worker %.60q was refused: it is not signed by it (%.20s of lease %d)", q.Worker, q.Kind, q.Fence)
+		return
+	}
+	reply := func(a answer) {
+		a.MAC = a.mac(who.key, &q)
+		_ = m.Respond(encode(a)) // it asks again
+	}
+	if l == nil {
+		if q.Kind == kindDone {
+			b.say("late", "a result of worker %s for lease %d was refused: the lease is over", q.Worker, q.Fence)
+		}
+		reply(answer{State: stateOver, Why: "it was given up or finished"})
+		return
+	}
+	op, refused := b.note(l, who, &q)
+	if refused != "" {
+		if q.Kind != kindTake { // of an offer that came twice, one is told so as a matter of course
+			b.say("foreign", "a %.20s of worker %s for lease %d was refused: %s", q.Kind, q.Worker, q.Fence, refused)
+		}
+		reply(answer{State: stateOver, Why: refused})
+		return
+	}
+	go func() {
+		select {
+		case <-op.ready:
+			reply(op.answer)
+		case <-time.After(patience):
+			reply(answer{State: stateWait})
+		}
+	}()
+}
+
+// note finds the question among those of a lease, or begins to answer it.
+func (b *Board) note(l *lease, who *member, q *question) (op *asked, refused string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case l.over:
+		return nil, "it was given up or finished"
+	case l.worker == "" && q.Kind == kindTake:
+		l.worker = who.id
+		close(l.taken)
+	case l.worker != who.id:
+		return nil, "it is not this worker's"
+	}
+	if op = l.asked[q.N]; op != nil {
+		return op, ""
+	}
+	if q.Kind == kindTake && len(l.asked) > 0 {
+		return nil, "this worker has it already" // the offer came twice
+	}
+	if len(l.asked) >= maxAsked {
+		return nil, fmt.Sprintf("it asked more than %d times", maxAsked)
+	}
+	select {
+	case l.life <- struct{}{}: // what is sent again is no sign of life
+	default:
+	}
+	op = &asked{ready: make(chan struct{})}
+	l.asked[q.N] = op
+	b.running.Go(func() {
+		op.answer = b.answer(l, q)
+		close(op.ready)
+	})
+	return op, ""
+}
+
+// maxAsked bounds what one lease may ask. A beat each ten seconds for a week is
+// 60,000.
+const maxAsked = 200_000
+
+func (b *Board) answer(l *lease, q *question) answer {
+	body, err := b.serve(l, q)
+	if err != nil {
+		return answer{State: stateFail, Why: err.Error()}
+	}
+	return answer{State: stateDone, Body: body}
+}
+
+func (b *Board) serve(l *lease, q *question) (json.RawMessage, error) {
+	switch q.Kind {
+	case kindTake:
+		return encode(l.Job), nil
+	case kindBeat:
+		return nil, nil
+	case kindSaw:
+		var s saw
+		if err := json.Unmarshal(q.Body, &s); err != nil {
+			return nil, err
+		}
+		// Whose call it is, the lease says and not the worker.
+		s.Call.Worker = l.Job.Worker
+		if s.Failure != nil {
+			s.Failure.Worker = l.Job.Worker
+		}
+		tell := ""
+		if l.Saw != nil {
+			tell = l.Saw(s.Call, s.Failure)
+		}
+		return encode(tell), nil
+	case kindReserve:
+		return b.reserve(l, q.Body)
+	case kindSettle:
+		return nil, b.settle(l, q)
+	case kindDone:
+		var r Result
+		if err := json.Unmarshal(q.Body, &r); err != nil {
+			return nil, err
+		}
+		r.Machine = q.Worker
+		select {
+		case l.done <- r:
+			return nil, nil
+		default:
+			return nil, errors.New("the lease has a result")
+		}
+	}
+	return nil, fmt.Errorf("%.20q is not known here", q.Kind)
+}
+
+// Do offers a task, and returns what the worker that took it sends. ErrLost:
+// it was not heard of for as long as the lease lasts.
+func (b *Board) Do(ctx context.Context, o Offer) (Result, error) {
+	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l := &lease{
+		Offer: o, ctx: lctx, taken: make(chan struct{}), life: make(chan struct{}, 1), done: make(chan Result, 1),
+		asked: map[uint64]*asked{}, grants: map[int]budget.Grant{},
+	}
+	b.mu.Lock()
+	b.leases[o.Fence] = l
+	b.mu.Unlock()
+	r, err := b.wait(ctx, l)
+	cancel()
+	return r, errors.Join(err, b.end(ctx, l))
+}
+
+func (b *Board) wait(ctx context.Context, l *lease) (Result, error) {
+	b.offer(ctx, l)
+	again := time.NewTicker(offerAgain)
+	defer again.Stop()
+	for taken := false; !taken; {
+		select {
+		case <-l.taken:
+			taken = true
+		case <-again.C: // a server that stopped may have lost it
+			b.offer(ctx, l)
+		case <-ctx.Done():
+			return Result{}, context.Cause(ctx)
+		}
+	}
+	silent := time.NewTimer(b.cfg.Lease)
+	defer silent.Stop()
+	for {
+		select {
+		case r := <-l.done:
+			return r, nil
+		case <-l.life:
+			silent.Reset(b.cfg.Lease)
+		case <-silent.C:
+			return Result{}, fmt.Errorf("%w: %s, for %s", ErrLost, l.worker, b.cfg.Lease)
+		case <-ctx.Done():
+			return Result{}, context.Cause(ctx)
+		}
+	}
+}
+
+// offer puts the lease's number into the queue. Where the server is away it is
+// offered again later.
+func (b *Board) offer(ctx context.Context, l *lease) {
+	ctx, cancel := context.WithTimeout(ctx, offerAgain)
+	defer cancel()
+	if _, err := b.js.Publish(ctx, fmt.Sprintf("%s%d", taskSubject(b.cfg.Swarm), l.Fence), nil); err != nil && ctx.Err() == nil {
+		b.say("offer", "the NATS server does not take a task: %v; it is tried again", err)
+	}
+}
+
+// end ends a lease: what comes of it from now on counts for nothing, and money
+// that was set aside for requests whose cost nobody told is counted as spent.
+func (b *Board) end(ctx context.Context, l *lease) error {
+	b.mu.Lock()
+	l.over = true
+	delete(b.leases, l.Fence)
+	left := l.grants
+	l.grants = nil
+	b.mu.Unlock()
+	var errs []error
+	for _, g := range left {
+		errs = append(errs, b.cfg.Bank.Settle(context.WithoutCancel(ctx), g.ID, unknownCost(l, g)))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,84 @@
+package leases
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// put stores a file under the hash of its content, unless it is there.
+func put(ctx context.Context, objects jetstream.ObjectStore, path string) (name string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	name = hex.EncodeToString(sum.Sum(nil))
+	if _, err := objects.GetInfo(ctx, name); err == nil {
+		return name, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	if _, err := objects.Put(ctx, jetstream.ObjectMeta{Name: name}, f); err != nil {
+		return "", fmt.Errorf("store a bundle: %w", err)
+	}
+	return name, nil
+}
+
+// get returns a reader of what is stored under a hash. It ends with an error
+// where the content is another or longer than max.
+func get(ctx context.Context, objects jetstream.ObjectStore, name string, max int64) (io.ReadCloser, error) {
+	if b, err := hex.DecodeString(name); err != nil || len(b) != sha256.Size {
+		return nil, fmt.Errorf("%w: %.80q is no name of a bundle", ErrRefused, name)
+	}
+	info, err := objects.GetInfo(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("fetch the bundle %.12s: %w", name, err)
+	}
+	if info.Opts != nil && info.Opts.Link != nil {
+		return nil, fmt.Errorf("%w: the bundle %.12s is a link", ErrRefused, name)
+	}
+	if info.Size > uint64(max) {
+		return nil, fmt.Errorf("%w: the bundle %.12s has %d bytes, at most %d are taken", ErrRefused, name, info.Size, max)
+	}
+	in, err := objects.Get(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("fetch the bundle %.12s: %w", name, err)
+	}
+	return &checked{in: in, name: name, left: max, sum: sha256.New()}, nil
+}
+
+// checked is a reader that knows what it should have read. What a server says
+// of an object's size is not believed.
+type checked struct {
+	in   io.ReadCloser
+	name string
+	left int64
+	sum  hash.Hash
+}
+
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.sum.Write(p[:n])
+	if c.left -= int64(n); c.left < 0 {
+		return 0, fmt.Errorf("%w: the bundle %.12s is longer than it says", ErrRefused, c.name)
+	}
+	if errors.Is(err, io.EOF) && hex.EncodeToString(c.sum.Sum(nil)) != c.name {
+		return n, fmt.Errorf("%w: the bundle %.12s holds something else than its name says", ErrRefused, c.name)
+	}
+	return n, err
+}
+
+func (c *checked) Close() error { return c.in.Close() }

@@ -1,0 +1,223 @@
+// Package leases carries the tasks of a swarm to workers on other machines, over
+// NATS JetStream (SPEC 14.6).
+//
+// A Board is the coordinator's side, Serve a worker's. A task is offered in a
+// work queue that holds its number and nothing else. A worker that takes the
+// offer asks the Board, and gets the task, if the lease is still to be had. From
+// then on the worker must be heard of within the lease's time; one that cannot
+// reach the Board for that long stops by itself, so two never work on one lease
+// for longer than that. What was offered twice, answered twice or sent twice
+// counts once: each question has a number, and its answer is kept with the lease.
+//
+// Bundles of git objects go through the object store, named by the hash of their
+// content, and are refused where that is another.
+//
+// Each worker has a key that it agreed on with the Board when it joined. Every
+// question and answer after that is signed with it: a worker cannot speak for
+// another, and who only listens cannot speak at all. Whoever may connect to the
+// server may join: that is the server's to decide. A worker with another protocol
+// or another pawl is refused.
+//
+// The Board trusts no result: it says what a worker sent, and whoever uses it
+// looks at it.
+package leases
+
+import (
+	"crypto/ecdh"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// Protocol is the version of what Board and workers say to each other.
+const Protocol = 1
+
+// Errors of leases.
+var (
+	ErrLost    = errors.New("the worker was not heard of any more")
+	ErrOver    = errors.New("the lease is over")
+	ErrRefused = errors.New("refused")
+)
+
+// Subjects that all swarms share: who waits for work asks on one, who has some
+// says so on the other.
+const (
+	whoSubject  = "pawl.who"
+	openSubject = "pawl.open"
+)
+
+func joinSubject(swarm string) string { return "pawl." + swarm + ".join" }
+func askSubject(swarm string) string  { return "pawl." + swarm + ".ask" }
+func taskSubject(swarm string) string { return "pawl." + swarm + ".task." }
+
+// stream is also the name of the object store's bucket.
+func stream(swarm string) string { return "pawl-" + swarm }
+
+const consumer = "workers"
+
+// announcement says that a swarm has work.
+type announcement struct {
+	Swarm  string   `json:"swarm"`
+	Epoch  string   `json:"epoch"` // of this run of it
+	Labels []string `json:"labels,omitempty"`
+}
+
+type joinAsk struct {
+	Protocol int      `json:"protocol"`
+	Version  string   `json:"version"` // of pawl
+	Name     string   `json:"name"`
+	Labels   []string `json:"labels,omitempty"`
+	Public   []byte   `json:"public"`
+}
+
+type joinAnswer struct {
+	Refused string        `json:"refused,omitempty"`
+	Epoch   string        `json:"epoch,omitempty"`
+	Worker  string        `json:"worker,omitempty"`
+	Public  []byte        `json:"public,omitempty"`
+	Lease   time.Duration `json:"lease,omitempty"`
+}
+
+// agree returns the key of two sides that have told each other their public keys.
+func agree(own *ecdh.PrivateKey, other []byte, worker string) ([]byte, error) {
+	pub, err := ecdh.X25519().NewPublicKey(other)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := own.ECDH(pub)
+	if err != nil {
+		return nil, err
+	}
+	mac := hmac.New(sha256.New, shared)
+	mac.Write([]byte("pawl worker " + worker))
+	return mac.Sum(nil), nil
+}
+
+func newKey() (*ecdh.PrivateKey, error) { return ecdh.X25519().GenerateKey(rand.Reader) }
+
+// kind is what a worker asks.
+type kind string
+
+const (
+	kindTake    kind = "take"    // the task of an offer
+	kindBeat    kind = "beat"    // it still works
+	kindSaw     kind = "saw"     // a call, for what workers learn of each other
+	kindReserve kind = "reserve" // money for a request
+	kindSettle  kind = "settle"  // what that cost
+	kindDone    kind = "done"    // the result
+)
+
+// question is what a worker sends of a lease.
+type question struct {
+	Epoch  string          `json:"epoch"` // of the swarm's run that it joined; keys are of one
+	Worker string          `json:"worker"`
+	Fence  int64           `json:"fence"`
+	N      uint64          `json:"n"` // of this worker, never used twice
+	Kind   kind            `json:"kind"`
+	Body   json.RawMessage `json:"body,omitempty"`
+	MAC    []byte          `json:"mac"`
+}
+
+func (q *question) mac(key []byte) []byte {
+	var n [16]byte
+	binary.BigEndian.PutUint64(n[:], uint64(q.Fence))
+	binary.BigEndian.PutUint64(n[8:], q.N)
+	return macOf(key, []byte("question"), []byte(q.Worker), n[:], []byte(q.Kind), q.Body)
+}
+
+// state is how a question was answered.
+type state string
+
+const (
+	stateDone state = "done"
+	stateWait state = "wait" // ask the same again
+	stateOver state = "over" // the lease
+	stateFail state = "fail" // why is in Why
+)
+
+type answer struct {
+	State state           `json:"state"`
+	Why   string          `json:"why,omitempty"`
+	Body  json.RawMessage `json:"body,omitempty"`
+	MAC   []byte          `json:"mac"`
+}
+
+func (a *answer) mac(key []byte, q *question) []byte {
+	return macOf(key, []byte("answer"), q.MAC, []byte(a.State), []byte(a.Why), a.Body)
+}
+
+// macOf signs fields, each with its length, so that no two lists of fields are
+// the same bytes.
+func macOf(key []byte, fields ...[]byte) []byte {
+	h := hmac.New(sha256.New, key)
+	for _, f := range fields {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(f)))
+		h.Write(n[:])
+		h.Write(f)
+	}
+	return h.Sum(nil)
+}
+
+// Job is what a worker is given.
+type Job struct {
+	Worker string     `json:"worker"` // the lease's own name
+	Task   event.Task `json:"task"`
+	Prompt string     `json:"prompt"`
+	Model  string     `json:"model,omitempty"` // where neither task nor worker names one
+	// Root is the commit all trees of the swarm stand on, Base the one that the
+	// work begins from; RootBundle and BaseBundle hold them.
+	Root       string `json:"root"`
+	RootBundle string `json:"root_bundle"`
+	Base       string `json:"base"`
+	BaseBundle string `json:"base_bundle,omitempty"` // empty where Base is Root
+}
+
+// Result is what a worker says of its work.
+type Result struct {
+	Error   string            `json:"error,omitempty"`  // why it is not done
+	Commit  string            `json:"commit,omitempty"` // empty where nothing changed
+	Bundle  string            `json:"bundle,omitempty"` // the object that holds it
+	Reply   string            `json:"reply,omitempty"`
+	Session string            `json:"session,omitempty"` // the worker's log
+	Model   string            `json:"model,omitempty"`
+	USD     *float64          `json:"usd,omitempty"`
+	Tokens  int64             `json:"tokens,omitempty"`
+	Refers  []swarm.Reference `json:"refers,omitempty"`
+	Checks  []event.TaskCheck `json:"checks,omitempty"`
+	// Machine is filled by the Board: the worker that had the lease.
+	Machine string `json:"-"`
+}
+
+// saw is a call of a worker.
+type saw struct {
+	Call    swarm.Call     `json:"call"`
+	Failure *swarm.Failure `json:"failure,omitempty"`
+}
+
+type settled struct {
+	Grant   int             `json:"grant"`
+	Charged []event.Charged `json:"charged,omitempty"`
+}
+
+type reserved struct {
+	Grant budget.Grant       `json:"grant"`
+	Limit *budget.LimitError `json:"limit,omitempty"` // nothing is left
+}
+
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("leases: %T: %v", v, err)) // none of the types above can fail
+	}
+	return b
+}

@@ -1,0 +1,328 @@
+package leases
+
+import (
+	"context"
+	"crypto/hmac"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// WorkerConfig is what a worker is made of.
+type WorkerConfig struct {
+	Name    string // for people; the Board makes it unique
+	Version string // of pawl
+	Labels  []string
+	Slots   int // how many tasks at once
+	// Do does a task. When ctx ends, the lease is over and nobody waits for it.
+	Do func(ctx context.Context, h *Held) Result
+	// Mask takes secrets of this machine out of what is sent, nil for nothing.
+	Mask func([]byte) []byte
+	// Left, if set, is told that a swarm has ended and none of its tasks is worked
+	// on.
+	Left func(swarm string)
+	// Say is told what a person should know.
+	Say func(string)
+}
+
+// Times of a worker.
+const (
+	lookEvery  = 5 * time.Second // for swarms
+	pullFor    = 2 * time.Second // one wait for an offer
+	askFor     = 5 * time.Second // one wait for an answer
+	askAgain   = 50 * time.Millisecond
+	takeWithin = time.Minute
+)
+
+// Causes of the end of a worker's lease.
+var (
+	errSilence = fmt.Errorf("%w: the swarm was not reached for as long as it lasts", ErrOver)
+	errEnded   = errors.New("the worker ended")
+)
+
+// server is a worker at the swarms of a NATS server.
+type server struct {
+	cfg   WorkerConfig
+	nc    *nats.Conn
+	js    jetstream.JetStream
+	slots chan struct{}
+	n     atomic.Uint64 // numbers all questions
+
+	mu    sync.Mutex
+	known map[string]bool // by epoch: joined or refused
+	here  sync.WaitGroup
+}
+
+// Serve works on the tasks of all swarms that announce themselves on the server,
+// until ctx ends. It returns when no task is worked on any more.
+func Serve(ctx context.Context, nc *nats.Conn, cfg WorkerConfig) error {
+	w := &server{cfg: cfg, nc: nc, slots: make(chan struct{}, max(1, cfg.Slots)), known: map[string]bool{}}
+	if w.cfg.Mask == nil {
+		w.cfg.Mask = func(b []byte) []byte { return b }
+	}
+	if w.cfg.Say == nil {
+		w.cfg.Say = func(string) {}
+	}
+	var err error
+	if w.js, err = jetstream.New(nc); err != nil {
+		return err
+	}
+	open := make(chan *nats.Msg, 64)
+	sub, err := nc.ChanSubscribe(openSubject, open)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	defer w.here.Wait()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	_ = nc.Publish(whoSubject, nil) // asked again below
+	for {
+		select {
+		case m := <-open:
+			w.hear(ctx, m.Data)
+		case <-look.C:
+			_ = nc.Publish(whoSubject, nil)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// hear joins a swarm that is new.
+func (w *server) hear(ctx context.Context, data []byte) {
+	var a announcement
+	if json.Unmarshal(data, &a) != nil || !isName(a.Swarm) || !covers(w.cfg.Labels, a.Labels) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.known[a.Epoch] {
+		return
+	}
+	w.known[a.Epoch] = true
+	w.here.Go(func() {
+		again, err := w.swarm(ctx, a.Swarm)
+		if err != nil && ctx.Err() == nil {
+			w.cfg.Say(fmt.Sprintf("swarm %s: %v", a.Swarm, err))
+		}
+		if again {
+			w.mu.Lock()
+			delete(w.known, a.Epoch)
+			w.mu.Unlock()
+		}
+	})
+}
+
+// joined is a worker in one swarm.
+type joined struct {
+	*server
+	swarm   string
+	epoch   string
+	id      string
+	key     []byte
+	lease   time.Duration
+	objects jetstream.ObjectStore
+	jobs    sync.WaitGroup
+}
+
+// swarm works for one swarm until that ends. again: what it announces later is to
+// be heard.
+func (w *server) swarm(ctx context.Context, name string) (again bool, err error) {
+	j, err := w.join(ctx, name)
+	if err != nil {
+		return !errors.Is(err, ErrRefused), err
+	}
+	j.objects, err = w.js.ObjectStore(ctx, stream(name))
+	if err != nil {
+		return true, err
+	}
+	offers, err := w.js.Consumer(ctx, stream(name), consumer)
+	if err != nil {
+		return true, err
+	}
+	w.cfg.Say(fmt.Sprintf("swarm %s: joined as %s", name, j.id))
+	defer func() {
+		j.jobs.Wait()
+		if w.cfg.Left != nil {
+			w.cfg.Left(name)
+		}
+	}()
+	for {
+		select {
+		case w.slots <- struct{}{}:
+		case <-ctx.Done():
+			return false, nil
+		}
+		pull, cancel := context.WithTimeout(ctx, pullFor)
+		m, err := offers.Next(jetstream.FetchContext(pull))
+		cancel()
+		switch {
+		case err == nil:
+			j.jobs.Go(func() {
+				defer func() { <-w.slots }()
+				j.offer(ctx, m)
+			})
+			continue
+		case errors.Is(err, nats.ErrTimeout), errors.Is(err, jetstream.ErrNoMessages), errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
+		case errors.Is(err, nats.ErrConnectionClosed):
+			<-w.slots
+			return false, err
+		default:
+			if _, gone := w.js.Stream(ctx, stream(name)); errors.Is(gone, jetstream.ErrStreamNotFound) {
+				<-w.slots
+				w.cfg.Say(fmt.Sprintf("swarm %s: it has ended", name))
+				return true, nil
+			}
+			pause(ctx, askAgain)
+		}
+		<-w.slots
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+func (w *server) join(ctx context.Context, name string) (*joined, error) {
+	own, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askFor)
+	defer cancel()
+	m, err := w.nc.RequestWithContext(ctx, joinSubject(name), encode(joinAsk{
+		Protocol: Protocol, Version: w.cfg.Version, Name: w.cfg.Name, Labels: w.cfg.Labels, Public: own.PublicKey().Bytes(),
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("join: %w", err)
+	}
+	var a joinAnswer
+	if err := json.Unmarshal(m.Data, &a); err != nil {
+		return nil, fmt.Errorf("join: %w", err)
+	}
+	if a.Refused != "" {
+		return nil, fmt.Errorf("this worker was %w: %s", ErrRefused, a.Refused)
+	}
+	key, err := agree(own, a.Public, a.Worker)
+	if err != nil || a.Lease <= 0 {
+		return nil, errors.Join(errors.New("join: the answer makes no sense"), err)
+	}
+	return &joined{server: w, swarm: name, epoch: a.Epoch, id: a.Worker, key: key, lease: a.Lease}, nil
+}
+
+// offer takes an offer, does its task and sends the result.
+func (j *joined) offer(ctx context.Context, m jetstream.Msg) {
+	fence, err := strconv.ParseInt(strings.TrimPrefix(m.Subject(), taskSubject(j.swarm)), 10, 64)
+	if err != nil {
+		_ = m.Term() // nobody can do it
+		return
+	}
+	h := &Held{joined: j, Fence: fence}
+	taking, cancel := context.WithTimeout(ctx, takeWithin)
+	began := time.Now()
+	body, err := h.ask(taking, kindTake, nil)
+	cancel()
+	if err == nil {
+		err = json.Unmarshal(body, &h.Job)
+	}
+	if err != nil && !errors.Is(err, ErrOver) {
+		_ = m.Nak() // somebody else may reach the Board
+		return
+	}
+	// What is not acknowledged comes to another worker, who is told that it is taken.
+	_ = m.Ack()
+	if err == nil {
+		j.work(ctx, h, began)
+	}
+}
+
+func (j *joined) work(ctx context.Context, h *Held, began time.Time) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	var beating sync.WaitGroup
+	beating.Go(func() { j.beat(ctx, h, began, end) })
+	defer beating.Wait()
+	defer end(errEnded)
+	r := j.cfg.Do(ctx, h)
+	if ctx.Err() == nil {
+		if _, err := h.ask(ctx, kindDone, encode(r)); err == nil {
+			j.cfg.Say(fmt.Sprintf("swarm %s: sent the result of %s", j.swarm, h.Job.Task.ID))
+			return
+		}
+	}
+	j.cfg.Say(fmt.Sprintf("swarm %s: the result of %s is not wanted: %v", j.swarm, h.Job.Task.ID, context.Cause(ctx)))
+}
+
+// beat says that the worker lives, and ends its work when the Board was not
+// reached for the time of the lease: then another has the task.
+func (j *joined) beat(ctx context.Context, h *Held, began time.Time, end context.CancelCauseFunc) {
+	for reached := began; ; {
+		pause(ctx, j.lease/3)
+		if ctx.Err() != nil {
+			return
+		}
+		asked := time.Now()
+		one, cancel := context.WithDeadline(ctx, reached.Add(j.lease))
+		_, err := h.ask(one, kindBeat, nil)
+		cancel()
+		switch {
+		case err == nil:
+			reached = asked
+		case errors.Is(err, ErrOver):
+			end(err)
+			return
+		case ctx.Err() == nil && time.Since(reached) >= j.lease:
+			end(errSilence)
+			return
+		}
+	}
+}
+
+// ask asks the Board until it answers, and returns what. ErrOver: the lease is
+// over.
+func (h *Held) ask(ctx context.Context, k kind, body json.RawMessage) (json.RawMessage, error) {
+	q := question{Epoch: h.epoch, Worker: h.id, Fence: h.Fence, N: h.n.Add(1), Kind: k, Body: h.cfg.Mask(body)}
+	q.MAC = q.mac(h.key)
+	data := encode(q)
+	if most := h.nc.MaxPayload(); most > 0 && int64(len(data)) > most {
+		return nil, fmt.Errorf("a message of %d bytes is over the %d that the NATS server takes", len(data), most)
+	}
+	for {
+		one, cancel := context.WithTimeout(ctx, askFor)
+		m, err := h.nc.RequestWithContext(one, askSubject(h.swarm), data)
+		cancel()
+		var a answer
+		if err == nil && json.Unmarshal(m.Data, &a) == nil && hmac.Equal(a.MAC, a.mac(h.key, &q)) {
+			switch a.State {
+			case stateDone:
+				return a.Body, nil
+			case stateOver:
+				return nil, fmt.Errorf("%w: %s", ErrOver, a.Why)
+			case stateFail:
+				return nil, errors.New(a.Why)
+			}
+			continue // it wants more time
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if errors.Is(err, nats.ErrConnectionClosed) {
+			return nil, err
+		}
+		pause(ctx, askAgain)
+	}
+}

@@ -1,0 +1,136 @@
+package trees
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// MaxBundle is the largest bundle with a result that is taken, in bytes.
+const MaxBundle = 256 << 20
+
+// Portable returns a commit with the files of another and no history but on, ""
+// for none. It is the same on every machine and at every time, so what is sent
+// once need not be sent again. It is on itself where the files are the same.
+func (s *Store) Portable(ctx context.Context, commit, on string) (string, error) {
+	if on != "" {
+		if same, err := s.Same(ctx, on, commit); same || err != nil {
+			return on, err
+		}
+	}
+	args := []string{"commit-tree", "-m", "files of a swarm"}
+	if on != "" {
+		args = append(args, "-p", on)
+	}
+	const then = "@0 +0000"
+	return s.git(ctx, append(author(), "GIT_AUTHOR_DATE="+then, "GIT_COMMITTER_DATE="+then), append(args, commit+"^{tree}")...)
+}
+
+// bundleRef is how the commit of a bundle is called in it.
+const bundleRef = "refs/pawl/bundle"
+
+// Bundle makes a file with a commit and all that it stands on, but not what
+// without stands on, "" for nothing. The caller removes it.
+func (s *Store) Bundle(ctx context.Context, commit, without string) (path string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(s.dir), "bundle-*") // where git may write
+	if err != nil {
+		return "", err
+	}
+	if err := f.Close(); err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.git(ctx, nil, "update-ref", bundleRef, commit); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	args := []string{"bundle", "create", "--quiet", f.Name(), bundleRef}
+	if without != "" {
+		args = append(args, "--not", without)
+	}
+	_, err = s.git(ctx, nil, args...)
+	_, gone := s.git(context.WithoutCancel(ctx), nil, "update-ref", "-d", bundleRef)
+	if err = errors.Join(err, gone); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// Unbundle takes the one commit of a bundle, which must stand on exactly the
+// commit on, "" for none. What git itself holds for unsafe is refused: paths with
+// .., folders of git in a tree, objects that are damaged or not what they say.
+// Nothing of it is run, and no branch is made.
+func (s *Store) Unbundle(ctx context.Context, in io.Reader, max int64, on string) (commit string, err error) {
+	r := bufio.NewReaderSize(in, 64<<10)
+	if commit, err = bundleHead(r, on); err != nil {
+		return "", err
+	}
+	_, err = s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, r,
+		"-c", "core.bigFileThreshold=16m", "index-pack", "--stdin", "--fix-thin", "--strict", fmt.Sprintf("--max-input-size=%d", max))
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, os.ErrNotExist):
+		return "", err
+	case err != nil:
+		return "", fmt.Errorf("%w: its objects are not taken: %w", ErrRefused, err)
+	}
+	kind, err := s.git(ctx, nil, "cat-file", "-t", commit)
+	if err != nil || kind != "commit" {
+		return "", fmt.Errorf("%w: the bundle does not hold the commit that it names", ErrRefused)
+	}
+	parents, err := s.git(ctx, nil, "rev-parse", commit+"^@")
+	if err != nil {
+		return "", err
+	}
+	if parents != on {
+		return "", fmt.Errorf("%w: the commit stands on %.60q and not on the base of the task", ErrRefused, parents)
+	}
+	return commit, nil
+}
+
+func isObjectID(s string) bool { return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == "" }
+
+// bundleHead reads the head of a bundle: which commit it holds.
+func bundleHead(r *bufio.Reader, on string) (commit string, err error) {
+	refused := func(why string) error {
+		return fmt.Errorf("%w: %s", ErrRefused, why)
+	}
+	for n := range 8 {
+		line, err := r.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		text, whole := strings.CutSuffix(string(line), "\n")
+		id, _, _ := strings.Cut(strings.TrimPrefix(text, "-"), " ")
+		switch {
+		case n == 0 && text != "# v2 git bundle" || !whole:
+			return "", refused("it is no bundle of git")
+		case n == 0:
+		case text == "" && commit == "":
+			return "", refused("the bundle names no commit")
+		case text == "":
+			return commit, nil
+		case !isObjectID(id):
+			return "", refused("the head of the bundle makes no sense")
+		case strings.HasPrefix(text, "-") && id != on:
+			return "", refused("the bundle needs a commit that is not the base of the task")
+		case strings.HasPrefix(text, "-"):
+		case commit != "":
+			return "", refused("the bundle names more than one commit")
+		default:
+			commit = id
+		}
+	}
+	return "", refused("the head of the bundle is too long")
+}
+
+// Adopt makes a commit with the files of one commit on top of another.
+func (s *Store) Adopt(ctx context.Context, files, on, message string) (string, error) {
+	return s.commitTree(ctx, files+"^{tree}", message, on)
+}

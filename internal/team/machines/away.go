@@ -1,0 +1,208 @@
+// Package machines has the tasks of a swarm done on other machines (SPEC 14.6):
+// Away is the side of the coordinator, Hand that of a worker.
+//
+// What goes to a worker: the files of the tree that its task begins from, and
+// what it is told. What comes back: one commit, in a bundle, with who made it.
+// Promised: of a result nothing is run, written or merged here before it was
+// looked at as any other (trees.Unbundle, Changes) and its acceptance checks
+// succeeded here; a worker's model keys, permissions and sandbox are its own
+// machine's, and nothing of them is sent. Refused: a result that holds a secret of
+// the worker's machine.
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	judge "github.com/pawl-agent/pawl/internal/policy/swarm"
+	"github.com/pawl-agent/pawl/internal/team/swarm"
+)
+
+// Away gives tasks to workers on other machines. It is a swarm.Workers.
+type Away struct {
+	Board *leases.Board
+	Trees *trees.Store
+	Base  string // what the swarm began from
+	Model string // of tasks that name none, for workers that name none
+	// Check runs an acceptance check in a tree; nil: the workers' word is taken,
+	// until the merged tree is verified.
+	Check func(ctx context.Context, dir, line string) event.TaskCheck
+
+	once     sync.Once
+	checking chan struct{}
+
+	mu   sync.Mutex
+	root *sent
+	sent map[string]*sent // by commit
+}
+
+// sent is a commit that workers can fetch.
+type sent struct{ commit, bundle string }
+
+var _ swarm.Workers = (*Away)(nil)
+
+// Bounds of what a worker says.
+const (
+	maxWords  = 4 << 10
+	maxName   = 100
+	maxRefers = 50
+)
+
+// Do is part of swarm.Workers.
+func (a *Away) Do(ctx context.Context, j swarm.Job) (swarm.Done, error) {
+	a.once.Do(func() { a.checking = make(chan struct{}, runtime.NumCPU()) })
+	root, base, err := a.send(ctx, j.Base)
+	if err != nil {
+		return swarm.Done{}, fmt.Errorf("send the files to the workers: %w", err)
+	}
+	job := leases.Job{Worker: j.Worker, Task: j.Task, Prompt: j.Prompt, Model: a.Model, Root: root.commit, RootBundle: root.bundle, Base: base.commit}
+	if base.commit != root.commit {
+		job.BaseBundle = base.bundle
+	}
+	r, err := a.Board.Do(ctx, leases.Offer{Fence: j.Fence, Job: job, Saw: j.Saw})
+	if errors.Is(err, leases.ErrLost) {
+		err = errors.Join(swarm.ErrLost, err)
+	}
+	done := said(r)
+	if err != nil {
+		return done, err
+	}
+	if r.Error != "" {
+		return done, fmt.Errorf("on %s: %s", r.Machine, clip(r.Error, maxWords))
+	}
+	if done.Commit, err = a.take(ctx, j, base.commit, r); err != nil {
+		return done, fmt.Errorf("the result of %s: %w", r.Machine, err)
+	}
+	done.Checks, err = a.check(ctx, j, done)
+	return done, err
+}
+
+// said is what a worker says of its work, as far as it makes sense.
+func said(r leases.Result) swarm.Done {
+	d := swarm.Done{Reply: clip(r.Reply, maxWords), Model: clip(r.Model, maxName), Tokens: max(0, r.Tokens), USD: r.USD}
+	if r.Machine != "" {
+		d.Session = clip(r.Session, maxName) + "@" + r.Machine
+	}
+	if d.USD != nil && !(*d.USD >= 0 && *d.USD < 1e9) { // also what is no number
+		d.USD = nil
+	}
+	for _, ref := range r.Refers[:min(len(r.Refers), maxRefers)] {
+		d.Refers = append(d.Refers, judge.Reference{Value: clip(ref.Value, maxName*3), Note: clip(ref.Note, maxName*3)})
+	}
+	for _, k := range r.Checks[:min(len(r.Checks), maxRefers)] {
+		k.Command, k.Output = clip(k.Command, maxWords), clip(k.Output, maxWords)
+		d.Checks = append(d.Checks, k)
+	}
+	return d
+}
+
+func clip(s string, most int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}
+
+// send makes a commit one that workers can fetch. What all trees of the swarm
+// have in common is sent once, and of each tree only what it differs in.
+func (a *Away) send(ctx context.Context, commit string) (root, base *sent, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.root == nil {
+		if a.root, err = a.bundle(ctx, a.Base, ""); err != nil {
+			return nil, nil, err
+		}
+		a.sent = map[string]*sent{a.Base: a.root}
+	}
+	if a.sent[commit] == nil {
+		if a.sent[commit], err = a.bundle(ctx, commit, a.root.commit); err != nil {
+			return nil, nil, err
+		}
+	}
+	return a.root, a.sent[commit], nil
+}
+
+func (a *Away) bundle(ctx context.Context, commit, on string) (*sent, error) {
+	portable, err := a.Trees.Portable(ctx, commit, on)
+	if err != nil || portable == on {
+		return &sent{commit: portable}, err
+	}
+	file, err := a.Trees.Bundle(ctx, portable, on)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(file)
+	name, err := a.Board.Put(ctx, file)
+	return &sent{portable, name}, err
+}
+
+// take looks at what a worker made, and returns it as a commit on the task's base.
+func (a *Away) take(ctx context.Context, j swarm.Job, base string, r leases.Result) (string, error) {
+	if r.Commit == "" {
+		return j.Base, nil
+	}
+	in, err := a.Board.Get(ctx, r.Bundle, trees.MaxBundle)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	files, err := a.Trees.Unbundle(ctx, in, trees.MaxBundle, base)
+	if err != nil {
+		return "", err
+	}
+	commit, err := a.Trees.Adopt(ctx, files, j.Base, j.Task.ID)
+	if err != nil {
+		return "", err
+	}
+	return commit, a.Trees.Check(ctx, j.Base, commit)
+}
+
+// check runs the acceptance checks here: what a worker says of them proves
+// nothing. As many run at once as there are processors.
+func (a *Away) check(ctx context.Context, j swarm.Job, done swarm.Done) (checks []event.TaskCheck, err error) {
+	if a.Check == nil {
+		return done.Checks, trusted(j.Task, done.Checks)
+	}
+	select {
+	case a.checking <- struct{}{}:
+		defer func() { <-a.checking }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	dir, err := a.Trees.Checkout(ctx, j.Worker, done.Commit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.Trees.Remove(context.WithoutCancel(ctx), j.Worker)) }()
+	checks, ok := swarm.Passes(ctx, a.Check, dir, j.Task.Accept)
+	if !ok {
+		return checks, swarm.ErrAcceptance
+	}
+	return checks, nil
+}
+
+// trusted returns nil where a worker says that all checks of the task succeeded.
+func trusted(t event.Task, checks []event.TaskCheck) error {
+	if len(checks) != len(t.Accept) {
+		return fmt.Errorf("%w: it tells of %d, the task has %d", swarm.ErrAcceptance, len(checks), len(t.Accept))
+	}
+	for i, k := range checks {
+		if k.Command != t.Accept[i] || k.Exit == nil || *k.Exit != 0 {
+			return swarm.ErrAcceptance
+		}
+	}
+	return nil
+}

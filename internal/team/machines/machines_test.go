@@ -1,0 +1,396 @@
+package machines
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
+	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	judge "github.com/pawl-agent/pawl/internal/policy/swarm"
+	"github.com/pawl-agent/pawl/internal/team/swarm"
+)
+
+var plainGit = &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}
+
+// purse is a Bank that counts.
+type purse struct {
+	mu       sync.Mutex
+	last     int
+	held     map[int]bool
+	reserved int
+	charged  int
+}
+
+func (p *purse) Reserve(context.Context, budget.Ask) (budget.Grant, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last++
+	p.reserved++
+	p.held[p.last] = true
+	return budget.Grant{ID: p.last, Tokens: 1}, nil
+}
+
+func (p *purse) Settle(_ context.Context, grant int, cs ...event.Charged) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.held[grant] {
+		return fmt.Errorf("nothing is held under %d", grant)
+	}
+	delete(p.held, grant)
+	p.charged += len(cs)
+	return nil
+}
+
+// rig is a swarm whose tasks are done by workers at a NATS server.
+type rig struct {
+	t        *testing.T
+	url      string
+	lease    time.Duration
+	bank     *purse
+	trees    *trees.Store
+	base     string
+	store    event.Store
+	log      *eventlog.Log
+	schedule *judge.Schedule
+	board    *leases.Board
+	away     *Away
+
+	mu   sync.Mutex
+	said []string
+}
+
+func newRig(t *testing.T, url string, lease time.Duration) *rig {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "start"), []byte("start\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ts, err := trees.Open(t.Context(), plainGit, t.TempDir(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := ts.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, url: url, lease: lease, bank: &purse{held: map[int]bool{}}, trees: ts, base: base, store: memory.New(time.Now)}
+	r.open(dial(t, url))
+	return r
+}
+
+func dial(t *testing.T, url string) *nats.Conn {
+	t.Helper()
+	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond), nats.RetryOnFailedConnect(true), nats.IgnoreDiscoveredServers(),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // connections are cut on purpose
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+// open is what a coordinator does first, also after one that died.
+func (r *rig) open(nc *nats.Conn) {
+	r.t.Helper()
+	r.schedule = &judge.Schedule{}
+	var err error
+	if r.log, err = eventlog.Open(r.t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, r.schedule); err != nil {
+		r.t.Fatal(err)
+	}
+	for range 20 { // a cluster may have no leader at the moment
+		if r.board, err = leases.Open(r.t.Context(), nc, leases.Config{Swarm: "s", Version: "1", Lease: r.lease, Bank: r.bank, Say: r.say}); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.away = &Away{Board: r.board, Trees: r.trees, Base: r.base, Check: exists}
+}
+
+func (r *rig) say(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said = append(r.said, line)
+}
+
+func (r *rig) run(ctx context.Context, slots int) error {
+	return swarm.Run(ctx, swarm.Config{
+		Log: r.log, Schedule: r.schedule, Trees: r.trees, Slots: slots, Workers: r.away, Check: exists, Now: time.Now, Lease: r.lease,
+	})
+}
+
+func (r *rig) plan(tasks ...event.Task) {
+	r.t.Helper()
+	if err := r.log.Append(r.t.Context(), event.Draft{Body: event.SwarmPlanned{Goal: "all", Base: r.base, Tasks: tasks}}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) files() map[string]string {
+	r.t.Helper()
+	changes, err := r.trees.Changes(r.t.Context(), r.base, r.schedule.Tip())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, c := range changes {
+		text, err := r.trees.Read(r.t.Context(), c)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		out[c.Path] = string(text)
+	}
+	return out
+}
+
+// exists is a check whose line names a file that must be there.
+func exists(_ context.Context, dir, line string) event.TaskCheck {
+	exit := 0
+	if _, err := os.Stat(filepath.Join(dir, line)); err != nil {
+		exit = 1
+	}
+	return event.TaskCheck{Command: line, Exit: &exit}
+}
+
+func makes(id string, after ...string) event.Task {
+	return event.Task{ID: id, Goal: "make " + id, After: after, Accept: []string{id}}
+}
+
+// worker serves with a function, and returns what ends it.
+func (r *rig) worker(nc *nats.Conn, name string, do func(context.Context, *leases.Held) leases.Result) (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		_ = leases.Serve(ctx, nc, leases.WorkerConfig{Name: name, Version: "1", Slots: 2, Do: do})
+	})
+	end = sync.OnceFunc(func() { cancel(); done.Wait() })
+	r.t.Cleanup(end)
+	return end
+}
+
+// hand is a worker as pawl worker runs it, with a function for the model.
+func (r *rig) hand(work func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error)) *Hand {
+	return &Hand{Home: r.t.TempDir(), Git: plainGit, Work: work, Check: exists}
+}
+
+// appends makes the task's file, or adds to it where it is there: done twice, it
+// shows.
+func appends(_ context.Context, j swarm.Job, _ *leases.Held) (swarm.Done, error) {
+	f, err := os.OpenFile(filepath.Join(j.Dir, j.Task.ID), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return swarm.Done{}, err
+	}
+	_, err = f.WriteString("once\n")
+	usd := 0.25
+	return swarm.Done{Session: "log-" + j.Worker, Model: "a/model", USD: &usd, Tokens: 7}, errors.Join(err, f.Close())
+}
+
+// SPEC 14.6: a graph is worked on by other machines, each task on top of what it
+// waits for, with who did it and what it cost.
+func TestSwarm(t *testing.T) {
+	r := newRig(t, natstest.Server(t).ClientURL(), 5*time.Second)
+	defer func() { _ = r.board.Close(context.Background()) }()
+	r.plan(makes("a"), makes("b", "a"), makes("c", "a"), makes("d", "b", "c"))
+	for i := range 2 {
+		r.worker(dial(t, r.url), fmt.Sprint("box", i), r.hand(func(ctx context.Context, j swarm.Job, h *leases.Held) (swarm.Done, error) {
+			for _, id := range j.Task.After {
+				if _, err := os.Stat(filepath.Join(j.Dir, id)); err != nil {
+					t.Errorf("%s began without %s", j.Task.ID, id)
+				}
+			}
+			if !strings.Contains(j.Prompt, "make "+j.Task.ID) {
+				t.Errorf("it is told %q", j.Prompt)
+			}
+			return appends(ctx, j, h)
+		}).Do)
+	}
+	if err := r.run(t.Context(), 4); err != nil {
+		t.Fatal(err)
+	}
+	rep := swarm.ReportOf(r.schedule)
+	if rep.Outcome != event.SwarmVerified || len(r.files()) != 4 || rep.USD != 1 || rep.Tokens != 28 {
+		t.Errorf("%+v", rep)
+	}
+	for _, k := range rep.Tasks {
+		if !strings.HasPrefix(k.Session, "log-"+k.Worker+"@box") || k.Model != "a/model" {
+			t.Errorf("%s: session %q, model %q", k.ID, k.Session, k.Model)
+		}
+	}
+}
+
+// SPEC 14.6: nothing of a worker's environment is in any message or object, and
+// a result with it is refused.
+func TestSecretsStay(t *testing.T) {
+	r := newRig(t, natstest.Server(t).ClientURL(), 5*time.Second)
+	defer func() { _ = r.board.Close(context.Background()) }()
+	const secret = `hunter2-"quoted"-key`
+	var mu sync.Mutex
+	var wire bytes.Buffer
+	if _, err := dial(t, r.url).Subscribe(">", func(m *nats.Msg) {
+		mu.Lock()
+		defer mu.Unlock()
+		wire.WriteString(m.Subject)
+		wire.Write(m.Data)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	h := r.hand(func(ctx context.Context, j swarm.Job, held *leases.Held) (swarm.Done, error) {
+		if j.Task.ID == "leaks" {
+			return swarm.Done{}, os.WriteFile(filepath.Join(j.Dir, "leaks"), []byte("key="+secret), 0o600)
+		}
+		j.Saw(judge.Call{Key: "k", What: "echo " + secret}, &judge.Failure{Text: secret})
+		done, err := appends(ctx, j, held)
+		done.Reply, done.Refers = "it is "+secret, []judge.Reference{{Value: secret, Note: secret}}
+		return done, err
+	})
+	h.Secret = func(b []byte) bool { return bytes.Contains(b, []byte(secret)) }
+	ctx, cancel := context.WithCancel(t.Context())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		_ = leases.Serve(ctx, dial(t, r.url), leases.WorkerConfig{Name: "box", Version: "1", Slots: 1, Do: h.Do, Mask: func(b []byte) []byte {
+			return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte(secret), []byte("xxx")), []byte(`hunter2-\"quoted\"-key`), []byte("xxx"))
+		}})
+	})
+	defer serving.Wait()
+	defer cancel()
+	r.plan(makes("fine"), makes("leaks"))
+	if err := r.run(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if text := wire.String(); !strings.Contains(text, "echo xxx") || strings.Contains(text, "hunter2") {
+		t.Errorf("%d bytes went over the wire, with the secret: %v", len(text), strings.Contains(text, "hunter2"))
+	}
+	if p, _ := r.schedule.Task("leaks"); p.State != judge.Failed || !strings.Contains(p.Result.Error, "holds a secret") {
+		t.Errorf("leaks is %s: %s", p.State, p.Result.Error)
+	}
+	if p, _ := r.schedule.Task("fine"); p.State != judge.Merged {
+		t.Errorf("fine is %s: %s", p.State, p.Result.Error)
+	}
+}
+
+// SPEC 14.6: what a lying worker sends is refused, with why, and nothing of it is
+// in the result.
+func TestLies(t *testing.T) {
+	r := newRig(t, natstest.Server(t).ClientURL(), 5*time.Second)
+	defer func() { _ = r.board.Close(context.Background()) }()
+	h := r.hand(nil)
+	// made does the task in an honest tree, after which a lie is told of it.
+	made := func(ctx context.Context, held *leases.Held, change func(dir string) error) leases.Result {
+		h.Work = func(_ context.Context, j swarm.Job, _ *leases.Held) (swarm.Done, error) {
+			return swarm.Done{}, change(j.Dir)
+		}
+		return h.Do(ctx, held)
+	}
+	put := func(name string) func(string) error {
+		return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600) }
+	}
+	minus := -5.0
+	lies := map[string]struct {
+		why string
+		do  func(ctx context.Context, held *leases.Held) leases.Result
+	}{
+		"says-it-passes": {"acceptance check", func(ctx context.Context, held *leases.Held) leases.Result {
+			task := held.Job.Task
+			held.Job.Task.Accept = nil
+			res := made(ctx, held, put("another"))
+			zero := 0
+			res.Checks = []event.TaskCheck{{Command: task.Accept[0], Exit: &zero}}
+			return res
+		}},
+		"changed-nothing": {"acceptance check", func(context.Context, *leases.Held) leases.Result { return leases.Result{Reply: "done"} }},
+		"no-such-bundle": {"bundle", func(context.Context, *leases.Held) leases.Result {
+			return leases.Result{Commit: strings.Repeat("a", 40), Bundle: strings.Repeat("b", 64)}
+		}},
+		"a-path-as-bundle": {"no name of a bundle", func(context.Context, *leases.Held) leases.Result {
+			return leases.Result{Commit: "x", Bundle: "../../etc/passwd"}
+		}},
+		"the-base-as-result": {"refused", func(_ context.Context, held *leases.Held) leases.Result {
+			return leases.Result{Commit: held.Job.Base, Bundle: held.Job.RootBundle}
+		}},
+		"garbage": {"no bundle", func(ctx context.Context, held *leases.Held) leases.Result {
+			f := filepath.Join(t.TempDir(), "f")
+			if err := os.WriteFile(f, []byte("garbage"), 0o600); err != nil {
+				t.Error(err)
+			}
+			name, err := held.Put(ctx, f)
+			if err != nil {
+				t.Error(err)
+			}
+			return leases.Result{Commit: "x", Bundle: name}
+		}},
+		"a-link": {"symbolic link", func(ctx context.Context, held *leases.Held) leases.Result {
+			return made(ctx, held, func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "a-link")) })
+		}},
+		"gains-money": {"", func(ctx context.Context, held *leases.Held) leases.Result {
+			res := made(ctx, held, put("gains-money"))
+			res.USD, res.Tokens = &minus, -7
+			return res
+		}},
+		"breaks": {"boom", func(ctx context.Context, held *leases.Held) leases.Result {
+			return made(ctx, held, func(string) error { panic("boom") })
+		}},
+	}
+	var tasks []event.Task
+	for id := range lies {
+		tasks = append(tasks, makes(id))
+	}
+	r.plan(tasks...)
+	r.worker(dial(t, r.url), "liar", func(ctx context.Context, held *leases.Held) leases.Result {
+		return lies[held.Job.Task.ID].do(ctx, held)
+	})
+	if err := r.run(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for id, lie := range lies {
+		p, _ := r.schedule.Task(id)
+		if lie.why == "" && p.State != judge.Merged || lie.why != "" && (p.State != judge.Failed || !strings.Contains(p.Result.Error, lie.why)) {
+			t.Errorf("%s is %s: %s", id, p.State, p.Result.Error)
+		}
+	}
+	if got := r.files(); len(got) != 1 {
+		t.Errorf("what was refused is in the result: %v", got)
+	}
+	if usd, tokens, _ := r.schedule.Spent(); usd < 0 || tokens < 0 {
+		t.Errorf("%f USD and %d tokens were spent", usd, tokens)
+	}
+}
+
+// With --worker-checks a worker's word is taken only for the task's own checks.
+func TestWordOfWorkers(t *testing.T) {
+	zero, one := 0, 1
+	task := event.Task{Accept: []string{"a", "b"}}
+	ok := []event.TaskCheck{{Command: "a", Exit: &zero}, {Command: "b", Exit: &zero}}
+	if err := trusted(task, ok); err != nil {
+		t.Error(err)
+	}
+	for what, checks := range map[string][]event.TaskCheck{
+		"none": nil, "one": ok[:1], "more": append(ok[:2:2], ok[0]), "another": {ok[0], ok[0]},
+		"failed": {ok[0], {Command: "b", Exit: &one}}, "not run": {ok[0], {Command: "b"}},
+	} {
+		if err := trusted(task, checks); !errors.Is(err, swarm.ErrAcceptance) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
