@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -70,12 +68,6 @@ type Board struct {
 	said    map[string]int
 }
 
-// member is a worker that joined.
-type member struct {
-	id  string
-	key []byte
-}
-
 // Offer is a task for whichever worker takes it.
 type Offer struct {
 	Fence int64
@@ -101,13 +93,6 @@ type asked struct {
 	answer answer
 	ready  chan struct{}
 }
-
-// isName reports whether a text can be part of a subject and the name of a stream.
-func isName(s string) bool {
-	return s != "" && len(s) <= 64 && strings.Trim(s, nameLetters) == ""
-}
-
-const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 // Open begins to offer the work of a swarm. What an earlier run of it left on the
 // server is removed.
@@ -232,66 +217,6 @@ func (b *Board) say(kind, format string, args ...any) {
 	if n <= saidMost {
 		b.cfg.Say(fmt.Sprintf(format, args...))
 	}
-}
-
-// join takes a worker in, or says why not.
-func (b *Board) join(m *nats.Msg) {
-	var ask joinAsk
-	out := joinAnswer{Lease: b.cfg.Lease, Epoch: b.epoch}
-	err := json.Unmarshal(m.Data, &ask)
-	name := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(nameLetters, r) {
-			return r
-		}
-		return '_'
-	}, fmt.Sprintf("%.40s", ask.Name))
-	switch {
-	case err != nil:
-		out.Refused = "the message is not of a worker of pawl"
-	case ask.Protocol != Protocol:
-		out.Refused = fmt.Sprintf("it speaks protocol %d, this swarm %d: install the same pawl on both machines", ask.Protocol, Protocol)
-	case ask.Version != b.cfg.Version:
-		out.Refused = fmt.Sprintf("it is pawl %.40s, this swarm runs pawl %s: install the same on both machines", ask.Version, b.cfg.Version)
-	case !covers(ask.Labels, b.cfg.Labels):
-		out.Refused = "it lacks labels that this swarm wants: " + strings.Join(b.cfg.Labels, ", ")
-	default:
-		out.Worker, out.Public, err = b.admit(name, ask.Public)
-		if err != nil {
-			out.Refused = "its public key is none"
-		}
-	}
-	if out.Refused != "" {
-		b.say("join", "worker %s was refused: %s", name, out.Refused)
-	} else {
-		b.say("joined "+name, "worker %s joined", out.Worker)
-	}
-	_ = m.Respond(encode(out)) // it asks again
-}
-
-func covers(have, want []string) bool {
-	for _, l := range want {
-		if !slices.Contains(have, l) {
-			return false
-		}
-	}
-	return true
-}
-
-// admit agrees on a key with a worker.
-func (b *Board) admit(name string, public []byte) (id string, own []byte, err error) {
-	key, err := newKey()
-	if err != nil {
-		return "", nil, err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	id = fmt.Sprintf("%s-%d", name, len(b.members)+1)
-	shared, err := agree(key, public, id)
-	if err != nil {
-		return "", nil, err
-	}
-	b.members[id] = &member{id: id, key: shared}
-	return id, key.PublicKey().Bytes(), nil
 }
 
 // ask answers one question. It must not wait: all questions come through it.
