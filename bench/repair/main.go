@@ -1,12 +1,15 @@
 // Command repair measures the repair of failing Go tests on planted bugs. It
 // prints rates and asserts none.
 //
-//	go run ./bench/repair [-set quixbugs|planted|fresh|all] [-n N] [-run TEXT] [-v] [-check]
+//	go run ./bench/repair [-set quixbugs|planted|fresh|all] [-n N] [-run TEXT,…] [-v] [-check] [-swarm PAWL]
 //
 // A case is a correct program, a bug, a small visible test and a larger hidden
 // one. The hidden test is copied in after the repair and decides whether it is
 // correct. -check runs both tests on the correct and on the broken programs
 // instead, to see that the cases are sound.
+//
+// -swarm PAWL has the pawl program repair all cases together, as packages of one
+// project and tasks of one swarm.
 //
 // The operators and their weights were made with quixbugs and planted in sight;
 // fresh was written before it was first run, by somebody else, and is the
@@ -19,6 +22,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -32,17 +36,19 @@ var data embed.FS
 func main() {
 	set := flag.String("set", "all", "quixbugs, planted, fresh or all")
 	n := flag.Int("n", 0, "run the first N cases of each set only")
-	only := flag.String("run", "", "run the cases whose name contains this text")
+	only := flag.String("run", "", "run the cases whose name contains one of these texts")
 	verbose := flag.Bool("v", false, "print what is tried, and what passes")
 	check := flag.Bool("check", false, "check the cases instead of repairing them")
+	program := flag.String("swarm", "", "have this pawl program repair all cases as one swarm with 4 workers, and fail where one is not")
 	flag.Parse()
-	if err := run(*set, *n, *only, *verbose, *check); err != nil {
+	if err := run(*set, *n, *only, *verbose, *check, *program); err != nil {
 		fmt.Fprintln(os.Stderr, "repair:", err)
 		os.Exit(1)
 	}
 }
 
-func run(set string, n int, only string, verbose, check bool) error {
+func run(set string, n int, only string, verbose, check bool, program string) error {
+	var together []*bugCase
 	for _, name := range []string{"quixbugs", "planted", "fresh"} {
 		if set != "all" && set != name {
 			continue
@@ -56,7 +62,11 @@ func run(set string, n int, only string, verbose, check bool) error {
 		}
 		t := tally{name: name, failed: map[string]int{}}
 		for _, c := range cases {
-			if !strings.Contains(c.name, only) {
+			if !slices.ContainsFunc(strings.Split(only, ","), func(part string) bool { return strings.Contains(c.name, part) }) {
+				continue
+			}
+			if program != "" {
+				together = append(together, c)
 				continue
 			}
 			if check {
@@ -71,9 +81,12 @@ func run(set string, n int, only string, verbose, check bool) error {
 			}
 			t.add(c, r)
 		}
-		if !check {
+		if !check && program == "" {
 			t.print()
 		}
+	}
+	if program != "" {
+		return swarm(program, together)
 	}
 	return nil
 }
