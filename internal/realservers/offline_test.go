@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -29,30 +30,59 @@ type talk struct {
 
 func newTalk(t *testing.T, files map[string]string) *talk {
 	t.Helper()
+	m := offline.New()
+	t.Cleanup(func() { _ = m.Close() })
+	return talkOf(t, m, files, true)
+}
+
+// talkOf is a session of a model, with its project's server or without.
+func talkOf(t *testing.T, m llm.Model, files map[string]string, served bool) *talk {
+	t.Helper()
 	r := newRig(t, project{server: "gopls", files: files})
 	ws, err := workspace.Open(r.dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sh := shell.New(shell.Options{Root: r.dir, SpillDir: t.TempDir(), Env: func() []string { return append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off") }})
-	m, ids := offline.New(), 0
-	s, err := session.Open(t.Context(), session.Config{
+	ids := 0
+	c := session.Config{
 		Store: memory.New(time.Now), ID: "s", Dir: r.dir, Front: "test", Version: "test", Model: m,
-		Tools: append(tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch(), tools.Bash()}, tools.Lsp()...),
-		Files: ws, Shell: sh, Around: session.Around{Code: r.Servers, CodeWatch: r.Servers}, Locks: turn.NewLocks(8),
+		Tools: tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch(), tools.Bash()},
+		Files: ws, Shell: sh, Locks: turn.NewLocks(8),
 		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: t.TempDir(), Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
-	})
+	}
+	if served {
+		c.Around.Code, c.Around.CodeWatch = r.Servers, r.Servers
+		c.Tools = append(c.Tools, tools.Lsp()...)
+	}
+	s, err := session.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _, _, _ = s.Close(), sh.Close(), ws.Close(), m.Close() })
+	t.Cleanup(func() { _, _, _ = s.Close(), sh.Close(), ws.Close() })
 	return &talk{r, s}
 }
 
 // ask prompts, and returns what was said last and how the turn ended.
 func (k *talk) ask(prompt string) (said string, end event.End) {
+	k.t.Helper()
+	for _, e := range k.turn(prompt) {
+		switch b := e.Body.(type) {
+		case event.Replied:
+			if text := b.Reply.Message.Text(); text != "" {
+				said = text
+			}
+		case event.Ended:
+			end = b.End
+		}
+	}
+	return said, end
+}
+
+// turn prompts, and returns the events of the turn.
+func (k *talk) turn(prompt string) (es []event.Event) {
 	k.t.Helper()
 	events := k.s.Events(k.t.Context(), k.s.View().Last())
 	if _, err := k.s.Submit(k.t.Context(), session.Prompt{Text: prompt}); err != nil {
@@ -62,17 +92,13 @@ func (k *talk) ask(prompt string) (said string, end event.End) {
 		if err != nil {
 			k.t.Fatal(err)
 		}
-		switch b := e.Body.(type) {
-		case event.Replied:
-			if text := b.Reply.Message.Text(); text != "" {
-				said = text
-			}
-		case event.Ended:
-			return said, b.End
+		es = append(es, e)
+		if _, ok := e.Body.(event.Ended); ok {
+			return es
 		}
 	}
 	k.t.Fatal("the events ended before the turn")
-	return "", ""
+	return nil
 }
 
 func (k *talk) contains(s string, wants ...string) {
