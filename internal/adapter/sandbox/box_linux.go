@@ -298,7 +298,7 @@ func restrict(b *Box) (*supervisor, error) {
 	}
 	// Where nothing is told it is only asked whether somebody is left.
 	fd, errno := b.load(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
-	if errno == unix.EBUSY && b.policy.Level < confine.Workspace {
+	if errno == unix.EBUSY && b.policy.Level < confine.Workspace && len(b.policy.Lists) == 0 {
 		if _, errno = b.load(0); errno == 0 {
 			return nil, nil
 		}

@@ -59,6 +59,9 @@ func (b *Boxes) Try() (readOnly, workspace error) {
 	if err != nil {
 		return err, err
 	}
+	if err := confine.New(confine.Workspace, facts).Validate(); err != nil {
+		return nil, err
+	}
 	if err := oneLink(facts.Root); err != nil {
 		return nil, err
 	}

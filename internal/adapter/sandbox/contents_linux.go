@@ -4,6 +4,8 @@ package sandbox
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +17,9 @@ import (
 func (c caller) open(dirfd int32, addr uint64, flags int, mode uint32) error {
 	if flags&unix.O_PATH != 0 {
 		return errGoOn // neither reads nor writes
+	}
+	if c.s.policy.Level < confine.Workspace {
+		return c.list(dirfd, addr, flags)
 	}
 	temporary := flags&unix.O_TMPFILE == unix.O_TMPFILE
 	follow := flags&unix.O_NOFOLLOW == 0 && flags&(unix.O_CREAT|unix.O_EXCL) != unix.O_CREAT|unix.O_EXCL
@@ -37,6 +42,39 @@ func (c caller) open(dirfd int32, addr uint64, flags int, mode uint32) error {
 		}
 	}
 	return unix.EAGAIN
+}
+
+// list opens a folder of which only the names are shown. Landlock gives no right
+// to read below it, also by this descriptor.
+func (c caller) list(dirfd int32, addr uint64, flags int) error {
+	if flags&(writing|unix.O_DIRECTORY) != unix.O_DIRECTORY {
+		return errGoOn
+	}
+	file, err := c.text(addr)
+	if err != nil {
+		return err
+	}
+	dir := unix.AT_FDCWD
+	if !strings.HasPrefix(file, "/") {
+		if dir, err = c.descriptor(dirfd); err != nil {
+			return err
+		}
+		defer unix.Close(dir)
+	}
+	fd, err := unix.Openat2(dir, file, &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS})
+	if err != nil {
+		return errGoOn
+	}
+	defer unix.Close(fd)
+	if at, err := realPath(fd); err != nil || !slices.Contains(c.s.policy.Lists, at) {
+		return errGoOn
+	}
+	names, err := unix.Open(self(fd), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(names)
+	return c.s.give(c.n, names, flags)
 }
 
 // errChanged says that a name is not what it was when it was judged.

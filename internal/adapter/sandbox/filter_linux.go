@@ -202,10 +202,13 @@ func rules(p confine.Policy) filter {
 		f.each(oldAttributes, tell)
 		f.each(changes, tell)
 		f.each(oldChanges, tell)
-		f.opens()
+		f.opens(writing)
 	} else {
 		f.each(attributes, eperm)
 		f.each(oldAttributes, eperm)
+		if len(p.Lists) > 0 {
+			f.opens(unix.O_DIRECTORY)
+		}
 	}
 	f.processes()
 	f.sockets(p.Loopback && p.Level >= confine.Workspace)
@@ -214,11 +217,11 @@ func rules(p confine.Policy) filter {
 }
 
 // opens hands over what opens for writing; reading is Landlock's alone.
-func (f filter) opens() {
+func (f filter) opens(of uint32) {
 	flags := func(n uint32) func(*program) {
 		return func(b *program) {
 			b.arg(n)
-			b.jump(unix.BPF_JSET, writing, 0, 1)
+			b.jump(unix.BPF_JSET, of, 0, 1)
 			b.ret(tell)
 			b.ret(allow)
 		}

@@ -48,6 +48,33 @@ func goCache(f *confine.Facts, self string, env func(string) string, own string)
 	return []string{set}
 }
 
+// homeParts are what of a workspace that is the home folder, or holds it, can be
+// read: what a person sees there. Programs keep keys in the hidden files, more
+// than anybody knows by name, and other people's homes are not looked into.
+func homeParts(root, home string, state []string) (lists, parts []string) {
+	if home == "" || !confine.Within(root, home) {
+		return nil, nil
+	}
+	for dir := home; ; dir = filepath.Dir(dir) {
+		lists = append(lists, dir)
+		if dir == root || dir == "/" {
+			break
+		}
+	}
+	entries, err := os.ReadDir(home)
+	if err != nil {
+		return lists, nil
+	}
+	for _, e := range entries {
+		name := filepath.Join(home, e.Name())
+		usual := e.Name()[0] != '.' || e.Name() == ".git" || e.Name() == ".gitignore" || e.Name() == ".gitattributes"
+		if usual && (e.IsDir() || e.Type().IsRegular()) && !slices.ContainsFunc(state, func(s string) bool { return confine.Within(name, s) || confine.Within(s, name) }) {
+			parts = append(parts, name)
+		}
+	}
+	return lists, parts
+}
+
 // userCache is the user's cache folder, "" for none.
 func userCache(env func(string) string, home string) string {
 	if dir := env("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
@@ -72,6 +99,7 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 	for _, s := range state {
 		f.State = append(f.State, real(s))
 	}
+	f.Lists, f.Parts = homeParts(root, f.Home, f.State)
 	var top string
 	if f.Git, f.Common, top = repository(root, f.Home); top != "" {
 		with := f

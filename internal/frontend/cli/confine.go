@@ -60,6 +60,9 @@ func (a *App) tryConfining(f *flags, conf settings.Loaded, paths settings.Paths,
 		then := "the mode auto behaves as accept-edits, a folder's checks ask unless you trust it, and what is allowed may do all that you may"
 		if errors.Is(err, confine.ErrPolicy) {
 			then = "every command asks, and what is allowed may do all that you may"
+			if by.boxes != nil {
+				then = strings.Replace(then, "every", "every other", 1)
+			}
 		}
 		return by, what + ": " + err.Error() + "; " + then + " (see: pawl doctor)", nil
 	}

@@ -54,6 +54,10 @@ type Policy struct {
 	Level Level
 	// Root is the workspace, "" for none. It is readable at every level.
 	Root string
+	// Lists are folders of which only the names are shown: the workspace, where it
+	// holds what no command may read, and those between it and Parts, which are what
+	// of it can be read. Such a policy allows no change.
+	Lists, Parts []string
 	// Reads are other files and folders that can be read.
 	Reads []string
 	// Writes are folders that can be read and, from the level Workspace on,
@@ -87,6 +91,8 @@ type Policy struct {
 // Facts are the input of a policy.
 type Facts struct {
 	Root, Home string
+	// Lists and Parts are as of Policy.
+	Lists, Parts []string
 	// State are pawl's own folders.
 	State []string
 	// Git and Common are the workspace's git folders outside it.
@@ -113,6 +119,7 @@ func New(l Level, f Facts) Policy {
 		}
 	}
 	p.Secrets = append(p.Secrets, closed[:]...)
+	p.Lists, p.Parts = slices.Clone(f.Lists), slices.Clone(f.Parts)
 	p.Writes = slices.Clone(f.Writes)
 	p.Git, p.Common = slices.Clone(f.Git), slices.Clone(f.Common)
 	if l >= Hosts {
@@ -129,10 +136,10 @@ func (p Policy) Validate() error {
 	if p.Root == "" {
 		return fmt.Errorf("%w: there is no workspace", ErrPolicy)
 	}
-	if err := p.Apart(); err != nil {
+	if err := p.Apart(); err != nil && (len(p.Lists) == 0 || p.Level > ReadOnly) {
 		return err
 	}
-	for _, r := range slices.Concat([]string{p.Root}, p.Reads, p.Writes, p.Git, p.Common) {
+	for _, r := range slices.Concat(p.whole(), p.Reads, p.Writes, p.Git, p.Common) {
 		if !path.IsAbs(r) || path.Clean(r) != r {
 			return fmt.Errorf("%w: %q is not an absolute, clean path", ErrPolicy, r)
 		}
@@ -190,7 +197,7 @@ func within(folders []string, p string) bool {
 
 // MayRead reports whether a file or folder can be read.
 func (p Policy) MayRead(file string) bool {
-	return p.Root != "" && Within(p.Root, file) || within(p.Reads, file) || within(p.Writes, file) || within(p.Git, file) || within(p.Common, file)
+	return within(p.whole(), file) || within(p.Reads, file) || within(p.Writes, file) || within(p.Git, file) || within(p.Common, file)
 }
 
 // Narrow returns what both allow. A process that runs inside a sandbox gets its
@@ -203,7 +210,7 @@ func (p Policy) Narrow(q Policy) Policy {
 		Reads: meet(p.readable(), q.readable()),
 	}
 	switch {
-	case p.Root == "" || q.Root == "":
+	case p.Root == "" || q.Root == "" || len(p.Lists) > 0 || len(q.Lists) > 0:
 	case Within(p.Root, q.Root) || within(p.Writes, q.Root):
 		r.Root = q.Root
 	case Within(q.Root, p.Root) || within(q.Writes, p.Root):
@@ -215,11 +222,18 @@ func (p Policy) Narrow(q Policy) Policy {
 }
 
 func (p Policy) readable() []string {
-	out := slices.Concat(p.Reads, p.Writes, p.Git, p.Common)
-	if p.Root != "" {
-		out = append(out, p.Root)
+	return slices.Concat(p.Reads, p.Writes, p.Git, p.Common, p.whole())
+}
+
+// whole are the folders of the workspace that can be read with all below them.
+func (p Policy) whole() []string {
+	switch {
+	case len(p.Lists) > 0:
+		return p.Parts
+	case p.Root != "":
+		return []string{p.Root}
 	}
-	return out
+	return nil
 }
 
 // meet returns the folders that are in both lists, or in a folder of both.

@@ -31,10 +31,7 @@ func (r Rule) String() string {
 // those changes itself, as Change judges them.
 func (p Policy) Linux() []Rule {
 	var out []Rule
-	if p.Root != "" {
-		out = append(out, Rule{p.Root, Read})
-	}
-	for _, r := range p.Reads {
+	for _, r := range slices.Concat(p.whole(), p.Reads) {
 		out = append(out, Rule{r, Read})
 	}
 	for _, g := range slices.Concat(p.Git, p.Common) {
@@ -64,7 +61,10 @@ func (p Policy) Seatbelt() string {
 	line("(allow sysctl-read)")
 	line("(allow ipc-posix-sem)")
 	line("(allow file-read-metadata)")
-	reads := slices.Concat([]string{p.Root}, p.Reads, p.Writes, p.Git, p.Common, []string{"/System", "/Library/Developer", "/Applications/Xcode.app", "/private/var/db/dyld", "/private/var/db/timezone"})
+	for _, l := range p.Lists {
+		line("(allow file-read* (literal %s))", quoted(l))
+	}
+	reads := slices.Concat(p.whole(), p.Reads, p.Writes, p.Git, p.Common, []string{"/System", "/Library/Developer", "/Applications/Xcode.app", "/private/var/db/dyld", "/private/var/db/timezone"})
 	for _, r := range reads {
 		if r != "" && !strings.HasPrefix(r, "/proc") && !strings.HasPrefix(r, "/sys/") {
 			line("(allow file-read* (subpath %s))", quoted(r))

@@ -51,7 +51,7 @@ func (s Sandbox) holds(m Mode) bool {
 // about known paths outside, secrets and protected files of the workspace, and
 // destroying for good.
 func (p *Policy) kernel(u unit) bool {
-	if !u.shell || u.free || !p.cfg.Sandbox.holds(p.mode) || p.wide {
+	if !u.shell || u.free || !p.cfg.Sandbox.holds(p.mode) || p.wide && p.mode != Plan {
 		return false
 	}
 	switch u.what {
@@ -70,7 +70,7 @@ func (p *Policy) kernel(u unit) bool {
 // rules names.
 func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	sb := p.cfg.Sandbox
-	if p.mode == Yolo && !sb.Named || p.wide {
+	if p.mode == Yolo && !sb.Named {
 		return process.Free
 	}
 	if p.freed(units) {
@@ -80,7 +80,7 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	if p.mode == Plan || sb.Narrow || !slices.ContainsFunc(units, func(u unit) bool { return !u.readOnly && u.what != readUnit && (u.what != hostUnit || u.shell) }) {
 		level = process.ReadOnly
 	}
-	if level == process.ReadOnly && !sb.ReadOnly || level == process.Workspace && !sb.Workspace {
+	if level == process.ReadOnly && !sb.ReadOnly || level == process.Workspace && (!sb.Workspace || p.wide) {
 		return process.Free
 	}
 	out := process.Confine{Level: level}

@@ -202,6 +202,20 @@ func TestFoldersThatHoldKeys(t *testing.T) { // SPEC 4.15, 16.12
 			}
 		}
 	}
+	// What only reads is held where the sandbox can: of a home the parts without keys.
+	for _, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
+		p := New(Config{Mode: m, Root: "/home/u", Home: "/home/u", State: state, Sandbox: Sandbox{ReadOnly: true}})
+		p.Trust()
+		for l, want := range map[string]Verdict{"ls": Allow, "cat docs/a | head": Allow, "touch a": Ask, "npm test": Ask, "./x": Ask, "((": Ask, "git add a": Ask, "cat .ssh/id_rsa": Deny} {
+			if m == Plan && want == Ask {
+				want = Allow // any command, in a sandbox that only reads
+			}
+			d := p.Decide(line(l))
+			if d.Verdict != want || d.Verdict == Allow && d.Confine.Level != process.ReadOnly {
+				t.Errorf("%s in a home, %s: %s %s: %s", l, m, d.Verdict, d.Confine.Level, d.Reason)
+			}
+		}
+	}
 	// By a person's word it does.
 	p := New(Config{Mode: Ask4All, Root: "/home/u", Home: "/home/u", Sandbox: Sandbox{Off: true}})
 	if d := p.Decide(line("ls")); d.Verdict != Allow {
