@@ -32,34 +32,34 @@ const (
 // File is a content that a step left.
 type File struct {
 	Path string
-	Hash string // of the content; any string that differs where contents do
+	Hash string // of the content; any string that differs if the content differs
 }
 
-// Step is one tool call and what came of it.
+// Step is one tool call and its result.
 type Step struct {
 	Tool   string
 	Kind   Kind   // empty: guessed from Tool, Args and Command
-	Target string // the file or the thing it is about
-	// Args are the arguments: best the JSON object as the model gave it, whose
-	// order and spaces then do not matter, and from which Target and Command are
-	// read by their usual names where you leave them empty.
+	Target string // the file or the thing that it works on
+	// Args are the arguments, preferably the JSON object as the model sent it:
+	// then order and spaces do not matter, and empty fields Target and Command
+	// are read from it by their usual names.
 	Args    string
 	Command string // the command line, of tools that run one
 	OK      bool
-	Error   string // the error as text, where it failed; Result where empty
-	Result  string // the result as the tool gave it, or as the model saw it
+	Error   string // the error as text, if it failed; if empty, Result
+	Result  string // the result as the tool returned it, or as the model saw it
 	// ContentHash is that of Target's content after an edit.
 	ContentHash string
-	// Contents are further files that it changed; for a command, all of them.
+	// Contents are other files that it changed; for a command, all of them.
 	Contents []File
-	// Message is what the model said with the call.
+	// Message is the model's text with the call.
 	Message string
 }
 
-// Level is how bad it looks.
+// Level is the severity of a verdict.
 type Level int
 
-// The levels. At Warn help the model; at Halt going on is waste.
+// The levels. At Warn the model needs help; at Halt continuing is a waste.
 const (
 	OK Level = iota
 	Warn
@@ -71,9 +71,9 @@ func (l Level) String() string { return progress.Level(l).String() }
 // Action is what to do about a verdict, as pawl does it.
 type Action int
 
-// The actions. Tell the model what loops, once for each loop; Block the call
-// from running until some content is new, and tell the model so; Stop the run,
-// or ask a person: it was told, and went on.
+// The actions. Tell: tell the model about the loop, once for each loop. Block:
+// do not run the call until some content is new, and tell the model. Stop: end
+// the run, or ask a person; the model was told before and went on.
 const (
 	Nothing Action = iota
 	Tell
@@ -85,18 +85,18 @@ func (a Action) String() string { return [...]string{"nothing", "tell", "block",
 
 // Verdict is the result of the rules after a step.
 type Verdict struct {
-	// Due is what to do now. Each verdict counts on your having done what the
-	// ones before it said; who does not block or tell goes by Level alone.
+	// Due is what to do now. Each verdict assumes that you did what the earlier
+	// ones asked for; a caller that does not block or tell uses only Level.
 	Due Action
 
 	Level       Level
 	Rule        string
-	Fingerprint string // the same for the same loop
+	Fingerprint string // equal for the same loop
 	Steps       []int  // the steps that show it, counted from 0
 	Text        string // in one line
 }
 
-// ProgressStats are told to OnProgress.
+// ProgressStats are the statistics for OnProgress.
 type ProgressStats struct {
 	Calls             int
 	FilesModified     int
@@ -115,8 +115,8 @@ type TotalProgress struct {
 	TestsPassed     int
 }
 
-// Options are the rules' numbers; zero is the default, named after each.
-// Without Enable no rule speaks. Off switches rules off by name. Begin with
+// Options are the rules' settings; zero means the default, given after each.
+// Without Enable no rule reports. Off switches rules off by name. Start from
 // DefaultOptions.
 type Options struct {
 	Enable                bool     `json:"enable"`
@@ -144,17 +144,17 @@ type Options struct {
 // DefaultOptions are the options of a Config that has none.
 func DefaultOptions() Options { return Options(progress.Default()) }
 
-// Check returns what is wrong with options: names that no rule has, and numbers
-// that would stop runs which get somewhere.
+// Check returns an error for names that are not rules, and for numbers that
+// would stop productive runs.
 func (o Options) Check() error { return progress.Config(o).Defaults().Check() }
 
-// Config is how a StateMachine is made. Everything may be left out.
+// Config is the configuration of a StateMachine. All fields are optional.
 type Config struct {
 	SessionID   string
 	Context     context.Context
 	TotalPhases int
-	// OnStateChange is told of transitions, OnStuck of warnings and halts (ask
-	// IsStuck which), OnProgress every 10 calls.
+	// OnStateChange is called for transitions, OnStuck for warnings and halts
+	// (IsStuck tells which), OnProgress every 10 calls.
 	OnStateChange func(from, to AgentState)
 	OnStuck       func(reason string)
 	OnProgress    func(stats ProgressStats)
@@ -174,7 +174,7 @@ type StateMachine struct {
 	phases     phase.List
 	began      time.Time
 	state      AgentState
-	halted     string // why it is stuck, "" where it is not
+	halted     string // why it is stuck, "" if it is not
 	said       bool   // the newest record was a message
 	queue      []func()
 	telling    bool
@@ -194,14 +194,14 @@ func NewStateMachine(c Config) *StateMachine {
 	return m
 }
 
-// SessionID is the session's id as it was given.
+// SessionID returns the session's id.
 func (m *StateMachine) SessionID() string { return m.c.SessionID }
 
 // Record judges the next step.
 func (m *StateMachine) Record(s Step) Verdict { return m.record(s, false) }
 
 // RecordToolCall records a call of which only this much is known. A success is
-// taken as such and can not halt a run; an error is judged in full.
+// trusted and cannot halt a run; an error is judged in full.
 func (m *StateMachine) RecordToolCall(tool, file, command, errText string, success bool) Verdict {
 	return m.record(Step{
 		Tool: tool, Target: file, Args: file + "\x00" + command, Command: command, OK: success, Error: errText,
@@ -251,8 +251,8 @@ func (m *StateMachine) record(s Step, blind bool) Verdict {
 	return out
 }
 
-// RecordMessage records what the model said. Messages with no call between them
-// count as steps.
+// RecordMessage records a text of the model. Messages without a call between
+// them count as steps.
 func (m *StateMachine) RecordMessage(msg string) Verdict {
 	m.mu.Lock()
 	d := normalize.Digest(msg)
@@ -269,7 +269,7 @@ func (m *StateMachine) RecordMessage(msg string) Verdict {
 	return out
 }
 
-// judged notes a verdict; mu is held.
+// judged records a verdict; mu is held.
 func (m *StateMachine) judged(v progress.Verdict) Verdict {
 	out := Verdict{Level: Level(v.Level), Rule: v.Rule, Fingerprint: v.Fingerprint, Steps: v.Steps, Text: v.Text}
 	if out.Level == OK {
@@ -287,8 +287,8 @@ func (m *StateMachine) judged(v progress.Verdict) Verdict {
 	return out
 }
 
-// PersonSpoke notes that a person's message came: all that was held against the
-// run is forgotten, and what the text asks to repeat is not a loop.
+// PersonSpoke records a person's message: everything against the run is
+// forgotten, and repetition that the text asks for is not a loop.
 func (m *StateMachine) PersonSpoke(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -297,8 +297,8 @@ func (m *StateMachine) PersonSpoke(text string) {
 	m.halted, m.said = "", false
 }
 
-// Compacted notes that the model lost what it read before. Several in a row with
-// no news between them are a loop.
+// Compacted records that the model's context was compacted. Several compactions
+// without news in between are a loop.
 func (m *StateMachine) Compacted() Verdict {
 	m.mu.Lock()
 	out := m.judged(m.d.Compacted())
@@ -307,17 +307,17 @@ func (m *StateMachine) Compacted() Verdict {
 	return out
 }
 
-// IsStuck reports whether the run should stop for going in circles, and why: what
-// the newest record that speaks for or against it says.
+// IsStuck reports whether the run should stop because it goes in circles, and
+// why, according to the newest relevant record.
 func (m *StateMachine) IsStuck() (stuck bool, reason string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.halted != "", m.halted
 }
 
-// StartPhase opens a phase; one that is open with a lower number is completed by
-// it. A number that is open, that was completed, or that goes backwards is an
-// error, and nothing changes. Streaks of errors begin anew.
+// StartPhase opens a phase; it completes an open one with a lower number. A
+// number that is open, was completed, or is lower is an error, and nothing
+// changes. Streaks of errors start again.
 func (m *StateMachine) StartPhase(number int, description string, expected time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -329,7 +329,7 @@ func (m *StateMachine) StartPhase(number int, description string, expected time.
 	return nil
 }
 
-// CompletePhase closes the open phase; where none is open it does nothing.
+// CompletePhase closes the open phase, if there is one.
 func (m *StateMachine) CompletePhase(success bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -344,7 +344,7 @@ func (m *StateMachine) GetTotalProgress() TotalProgress {
 	return TotalProgress{CompletedPhases: t.CompletedPhases, TotalPhases: t.TotalPhases, FilesModified: t.Files, TestsPassed: t.TestsOK}
 }
 
-// GetElapsedTime is the time since the machine was made.
+// GetElapsedTime returns the time since the machine was made.
 func (m *StateMachine) GetElapsedTime() time.Duration { return m.c.Now().Sub(m.began) }
 
 // Stats returns the statistics.
@@ -363,8 +363,8 @@ func (m *StateMachine) stats() ProgressStats {
 	return out
 }
 
-// tell calls the callbacks that wait, in order. Only one goroutine does so at a
-// time, and none of them holds the lock meanwhile.
+// tell calls the waiting callbacks, in order. Only one goroutine does so at a
+// time, without holding the lock.
 func (m *StateMachine) tell() {
 	m.mu.Lock()
 	if m.telling {

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
-// AgentState is what a run does now.
+// AgentState is what a run is doing.
 type AgentState string
 
 // The states. A run ends in StateHalted; a new StateMachine, or Restart, begins
@@ -24,7 +24,7 @@ const (
 	StateHalted             AgentState = "halted"
 )
 
-// InvalidTransitionError is a transition that the table does not have.
+// InvalidTransitionError reports a transition that the table does not have.
 type InvalidTransitionError struct {
 	From, To AgentState
 }
@@ -38,17 +38,17 @@ func CanTransition(from, to AgentState) bool {
 	return lifecycle.ActivityTable().Allows(fsm.State(from), fsm.State(to))
 }
 
-// State is the state now.
+// State returns the present state.
 func (m *StateMachine) State() AgentState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state
 }
 
-// TransitionTo changes the state and tells OnStateChange. A transition that the
-// table does not have is an *InvalidTransitionError, and once the context is
-// done every one but to StateIdle and StateHalted is its error; the state is
-// then as it was.
+// TransitionTo changes the state and calls OnStateChange. It returns an
+// *InvalidTransitionError for a transition that the table does not have, and
+// the context's error if the context is done, except for StateIdle and
+// StateHalted; the state is then unchanged.
 func (m *StateMachine) TransitionTo(to AgentState) error {
 	m.mu.Lock()
 	from := m.state
@@ -72,7 +72,7 @@ func (m *StateMachine) TransitionTo(to AgentState) error {
 }
 
 // Restart begins the next run of the session after a halt: the state is idle,
-// and what was learnt of the session stays.
+// and what is known of the session is kept.
 func (m *StateMachine) Restart() {
 	m.mu.Lock()
 	m.state = StateIdle

@@ -1,5 +1,5 @@
-// Command pawl is a coding agent for the terminal. All of it is in
-// internal/frontend/cli; this is its wiring to the process.
+// Command pawl is a coding agent for the terminal. The program is in
+// internal/frontend/cli; this connects it to the process.
 package main
 
 import (
@@ -22,8 +22,8 @@ func main() {
 		os.Exit(gocache.Serve(a[2], a[3], os.Stdin, os.Stdout))
 	}
 	if os.Getenv("GOGC") == "" {
-		// A session's heap is a few megabytes, and collecting it costs next to
-		// nothing: let it grow by a third in between, not by as much again.
+		// A session's heap is a few megabytes and fast to collect: let it grow
+		// by a third between collections, not by its whole size.
 		debug.SetGCPercent(30)
 	}
 	dir, err := os.Getwd()
@@ -44,7 +44,7 @@ func main() {
 	os.Exit(code)
 }
 
-// signals names the signals that end or interrupt pawl, as they come.
+// signals yields the names of signals that end or interrupt pawl.
 func signals() <-chan string {
 	names := map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP"}
 	in, out := make(chan os.Signal, 8), make(chan string, 8)

@@ -1,11 +1,11 @@
-// Package agents reads the kinds of agents that people keep in files: Markdown
-// with front matter (name, description, tools, model, budget) and the text that
-// an agent of the kind is told.
+// Package agents reads the kinds of agents from files: Markdown with front
+// matter (name, description, tools, model, budget) and the instructions for an
+// agent of the kind.
 //
 // Files of a project win over a person's own, and .pawl over .claude; a file
-// wins over a kind that pawl brings. They are text: nothing of them is executed,
-// and no field can widen what an agent may do. A file that cannot be read as one
-// is left out with a warning, and so is what is in it and means nothing here.
+// wins over a built-in kind. They are only text: nothing of them is executed,
+// and no field can widen what an agent may do. An invalid file is left out with
+// a warning, and so are values in it that have no meaning here.
 package agents
 
 import (
@@ -26,10 +26,10 @@ import (
 type Kind struct {
 	Name        string
 	Description string
-	Prompt      string   // what it is told besides
-	Tools       []string // names as their author knows them; nil: all
+	Prompt      string   // its instructions
+	Tools       []string // names as the author wrote them; nil: all
 	Model       string   // "": its parent's
-	USD         float64  // what one run may cost; 0: as its parent
+	USD         float64  // the limit of one run; 0: as its parent
 	ReadOnly    bool     // it changes nothing
 	File        string   // "": pawl's own
 }
@@ -41,7 +41,7 @@ const (
 
 var name = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-// Builtin are the kinds that pawl brings.
+// Builtin returns the built-in kinds.
 func Builtin() []Kind {
 	return []Kind{
 		{
@@ -58,8 +58,8 @@ func Builtin() []Kind {
 	}
 }
 
-// Load reads the kinds of some folders, the ones that win first, and adds those
-// that pawl brings. Warnings name the file and what is wrong with it.
+// Load reads the kinds of some folders, in the order of precedence, and adds
+// the built-in ones. Warnings name the file and the problem.
 func Load(folders ...string) (kinds []Kind, warnings []string) {
 	known := map[string]bool{}
 	add := func(k Kind) {

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// This file is for a workspace that is a folder of a larger project. Checks
-// that work in such a folder as it is are run there: go and the package
-// managers look for their project upwards by themselves.
+// This file handles a workspace that is a subfolder of a larger project. Checks
+// that work in such a folder are run there: go and the package managers search
+// for their project in the folders above.
 
 // maxAbove is how many folders above the workspace are looked at.
 const maxAbove = 16
 
-// above finds the project that the workspace is a folder of: the nearest
-// folder above it with checks, in the same repository. Callers close it.
+// above finds the project that contains the workspace: the nearest folder above
+// it with checks, in the same repository. Callers close it.
 func (f *Finder) above() (at *tree, dir string) {
 	if _, err := os.Lstat(filepath.Join(f.Root, ".git")); err == nil {
 		return nil, ""
@@ -35,14 +35,14 @@ func (f *Finder) above() (at *tree, dir string) {
 			return at, dir
 		}
 	}
-	if at != nil { // in no repository: whose it is can not be told
+	if at != nil { // not in a repository: its owner is not known
 		at.root.Close()
 	}
 	return nil, ""
 }
 
-// aboveChecks returns the checks for files that no project in the workspace is
-// for. Where there is none, why tells whose they are.
+// aboveChecks returns the checks for files that belong to no project in the
+// workspace. If there is none, why names the project that they belong to.
 func (f *Finder) aboveChecks(t *tree, files []string) (wide []Check, why string) {
 	at, dir := f.above()
 	if at == nil {

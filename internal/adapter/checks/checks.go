@@ -1,12 +1,12 @@
-// Package checks knows how a project is checked: it finds the commands whose
-// exit code tells whether the project is sound, for the files that were
-// changed, and reads what matters from what they print.
+// Package checks knows how a project is checked: for the changed files it finds
+// the commands whose exit code shows whether the project works, and reads the
+// relevant part of their output.
 //
-// It looks at files only: no process is started to find a check, and none is
-// run here. What it finds are ordinary command lines; whether one may run is
-// for policy/permission to say. It promises the narrow check of a kind before
-// the wide one, each named by the folder it runs in, and that a file which
-// nothing checks is not called checked.
+// It only reads files: no process is started to find a check, and none is run
+// here. It returns ordinary command lines; policy/permission decides whether
+// one may run. It promises the narrow check of a kind before the wide one, each
+// with the folder that it runs in, and that a file without a check is not
+// called checked.
 package checks
 
 import (
@@ -22,15 +22,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Configured is a check that a person's own configuration names. Where one
-// holds for a changed file, it stands in place of what would be found.
+// Configured is a check in a person's own configuration. For its changed files
+// it replaces those that would be found.
 type Configured struct {
 	Name    string `json:"name"`
 	Command string `json:"command"` // runs in the workspace's folder
-	// Paths are the changed files that it is for, as patterns with / and **;
-	// none: all.
+	// Paths are the changed files that it covers, as patterns with / and **; none: all.
 	Paths []string `json:"paths,omitempty"`
-	// In is the folder that it is for, with all below it; "": every one.
+	// In is the folder that it covers, with everything below it; "": every folder.
 	In string `json:"in,omitempty"`
 }
 
@@ -41,19 +40,19 @@ type Check struct {
 	Kind    string // how its output is read; see Read
 	Unit    string // the project that it checks: the same for narrow and wide
 	Dir     string // the project's folder; absolute where it is above the workspace
-	Part    bool   // it looks only at what the change can affect
+	Part    bool   // it checks only what the change can affect
 	Own     bool   // a person's configuration names it
-	// Defined are the files that say what it does, relative to the workspace.
+	// Defined are the files that define what it does, relative to the workspace.
 	Defined []string
 	Env     []string // NAME=value
 }
 
-// Found is what there is to run after a change.
+// Found is the checks to run after a change.
 type Found struct {
-	// Narrow are the checks of a part, Wide those of the whole. A narrow one
-	// has a wide one that covers it.
+	// Narrow are the checks of a part, Wide those of the whole. Each narrow one
+	// is covered by a wide one.
 	Narrow, Wide []Check
-	// Why there is none.
+	// Why is why there is none.
 	Why string
 }
 
@@ -78,8 +77,8 @@ const (
 	kindOwn    = "own"
 )
 
-// unit is one kind of project in one folder with the changed files that it is
-// for, relative to the workspace.
+// unit is a project of one kind in one folder, with the changed files that
+// belong to it, relative to the workspace.
 type unit struct {
 	dir, kind string
 	files     []string
@@ -186,7 +185,7 @@ func within(dir, parent string) bool {
 	return dir == parent || strings.HasPrefix(dir, parent+"/")
 }
 
-// named are the files of the workspace that a command line names, and those
+// named returns the files of the workspace that a command line names, and those
 // that its runners read.
 func (t *tree) named(command string) []string {
 	var out []string
@@ -207,7 +206,7 @@ func (t *tree) named(command string) []string {
 	return out
 }
 
-// merge adds a file to the units that it is for.
+// merge adds a file to its units.
 func merge(units, us []unit, name string) []unit {
 	for _, u := range us {
 		i := slices.IndexFunc(units, func(o unit) bool { return o.dir == u.dir && o.kind == u.kind })
@@ -229,7 +228,7 @@ func appendNew(cs []Check, more ...Check) []Check {
 	return cs
 }
 
-// in makes a command line run in a folder of the workspace.
+// in returns a command line that runs in a folder of the workspace.
 func in(dir, command string) string {
 	if dir == "." {
 		return command
@@ -237,12 +236,12 @@ func in(dir, command string) string {
 	return "cd " + shellsyntax.Quote(dir) + " && " + command
 }
 
-// tree is the workspace as it is read here: bounded, regular files only, and
-// nothing outside.
+// tree is the workspace as it is read here: within limits, regular files only,
+// and nothing outside.
 type tree struct {
 	root *os.Root
 	look func(string) (string, error)
-	// goEnv has go test name each test: without it, a package in which all were
+	// goEnv makes go test name each test: otherwise a package in which all were
 	// skipped looks like one that passed.
 	goEnv []string
 }
@@ -259,7 +258,7 @@ func (t *tree) isFile(name string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// read returns a file's text, "" where it can not be had.
+// read returns a file's text, "" if it cannot be read.
 func (t *tree) read(name string) string {
 	st, err := t.root.Stat(name)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
@@ -283,8 +282,8 @@ func (t *tree) list(dir string) []fs.DirEntry {
 
 var errEnough = errors.New("enough")
 
-// walk visits the files below a folder: at most most of them, and not what
-// tools keep for themselves. whole reports whether it saw all.
+// walk visits at most most files below a folder, without tools' own folders.
+// whole reports whether it visited all.
 func (t *tree) walk(dir string, most int, file func(name string)) (whole bool) {
 	n := 0
 	err := fs.WalkDir(t.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
@@ -308,7 +307,7 @@ func (t *tree) walk(dir string, most int, file func(name string)) (whole bool) {
 	return err == nil
 }
 
-// hidden are folders that hold no code of the project's own.
+// hidden reports whether a folder has no code of the project's own.
 func hidden(name string) bool {
 	switch name {
 	case "node_modules", "vendor", "target", "dist", "build", "__pycache__", "venv":
@@ -317,7 +316,7 @@ func hidden(name string) bool {
 	return strings.HasPrefix(name, ".")
 }
 
-// up returns the folders above a file, the nearest first, the workspace last.
+// up lists the folders above a file, the nearest first, the workspace last.
 func up(name string) []string {
 	var out []string
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {

@@ -9,11 +9,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Definition is what says what a check does: by file, the hash of what of it
-// decides that. A file that can not be read has an empty one.
+// Definition is what a check does: by file, the hash of the part that decides
+// it. An unreadable file has an empty hash.
 type Definition map[string]string
 
-// Changed lists the files that say something else now, or that came or went.
+// Changed lists the files whose definition changed, or that were added or removed.
 func (d Definition) Changed(now Definition) []string {
 	var out []string
 	for name, hash := range d {
@@ -30,8 +30,8 @@ func (d Definition) Changed(now Definition) []string {
 	return out
 }
 
-// Goal returns a command line that a person gave as what shall pass, as a check
-// of their own, and how it is defined now.
+// Goal returns a person's goal, a command line that must pass, as one of their
+// own checks, with its present definition.
 func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
 	err = f.inTree(func(t *tree) {
 		c = f.ownCheck(t, Configured{Name: "goal", Command: line})
@@ -50,8 +50,8 @@ func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
 	return c, definition, err
 }
 
-// folderOf is the folder of the workspace that the last command of a line runs
-// in, as far as the line says it.
+// folderOf returns the folder in which the last command of a line runs, as far
+// as the line shows it.
 func (t *tree) folderOf(line string) string {
 	_, last, ok := command.LastCheck(line, "/")
 	if !ok || !last.Command.Dir.Known {

@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// What of a Go module is read to find what a change can affect, and how many
-// packages are worth a run of their own before the whole.
+// Limits: how much of a Go module is read to find what a change can affect, and
+// how many packages are worth a separate run before the whole.
 const (
 	maxGoFiles  = 3000
 	maxAffected = 40
@@ -34,8 +34,8 @@ func (t *tree) goChecks(u unit) (narrow, wide []Check) {
 	return t.inWork(u, narrow, wide)
 }
 
-// affected are the packages that a change can affect, as ./folder, nil where
-// that is all of them or can not be told.
+// affected returns the packages that a change can affect, as ./folder, nil if
+// that is all of them or not known.
 func (t *tree) affected(u unit) []string {
 	if len(u.files) == 0 {
 		return nil

@@ -35,8 +35,8 @@ func (t *tree) goWork(dir string) (uses []string, found bool) {
 	return nil, false
 }
 
-// dependents are the modules of a go.work, of those that it uses, that import
-// a module's packages, through others of them too.
+// dependents returns the modules that a go.work uses and that import a module's
+// packages, directly or through others of them.
 func (t *tree) dependents(dir string, uses []string) []string {
 	imports := map[string][]string{} // by module
 	paths := map[string]string{}
@@ -78,9 +78,9 @@ func (t *tree) moduleOf(name string) string {
 	return ""
 }
 
-// inWork fits a module's checks to the go.work above it: a module that it does
-// not use is checked without it, since go would refuse; and the modules that
-// build on a changed one are checked as well.
+// inWork adapts a module's checks to the go.work above it: a module that it
+// does not use is checked without it, since go would refuse; and the modules
+// that depend on a changed one are checked as well.
 func (t *tree) inWork(u unit, narrow, wide []Check) ([]Check, []Check) {
 	uses, found := t.goWork(u.dir)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// scripts of a package.json that check something, in the order to run them:
-// what is quick first.
+// scripts returns the checking scripts of a package.json, in the order to run
+// them: fast ones first.
 func (t *tree) scripts(dir string) []string {
 	all := t.packageJSON(dir).Scripts
 	var out []string
@@ -35,8 +35,8 @@ func (t *tree) packageJSON(dir string) packageJSON {
 	return p
 }
 
-// runner is the package manager: what packageManager says, or whose lock file
-// is nearest.
+// runner returns the package manager: that of packageManager, or that of the
+// nearest lock file.
 func (t *tree) runner(dir string) string {
 	for _, d := range up(path.Join(dir, "x")) {
 		name, _, _ := strings.Cut(t.packageJSON(d).PackageManager, "@")
@@ -54,8 +54,9 @@ func (t *tree) runner(dir string) string {
 	return "npm"
 }
 
-// nodeChecks are the scripts by name, through the project's own package
-// manager. jest and vitest can be asked for what belongs to the changed files.
+// nodeChecks returns the scripts as checks, run by the project's own package
+// manager. jest and vitest can select the tests that belong to the changed
+// files.
 func (t *tree) nodeChecks(u unit) (narrow, wide []Check) {
 	run, defined := t.runner(u.dir), []string{path.Join(u.dir, "package.json")}
 	defined = append(defined, t.called(u.dir, "package.json")...)
@@ -72,8 +73,8 @@ func (t *tree) nodeChecks(u unit) (narrow, wide []Check) {
 	return narrow, wide
 }
 
-// related are the arguments that narrow a test script to the changed files, ""
-// where the script is not a plain call of a runner that can.
+// related returns the arguments that narrow a test script to the changed files,
+// "" if the script is not a plain call of a runner that can do that.
 func (t *tree) related(u unit) string {
 	words := strings.Fields(t.packageJSON(u.dir).Scripts["test"])
 	if len(words) == 0 || len(words) > 3 || slices.ContainsFunc(words, func(w string) bool { return strings.ContainsAny(w, "&|;") }) {
@@ -99,7 +100,7 @@ func (t *tree) related(u unit) string {
 	return ""
 }
 
-// stem is a file's name without folder, extensions and what marks a test.
+// stem returns a file's name without folder, extensions and test markers.
 func stem(name string) string {
 	base, _, _ := strings.Cut(path.Base(name), ".")
 	return base

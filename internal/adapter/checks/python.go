@@ -26,8 +26,8 @@ func (t *tree) pythonRoot(dir string) bool {
 	})
 }
 
-// pythonAbove is the project of a Python file: the nearest that is configured,
-// else the outermost folder with tests, since imports begin there.
+// pythonAbove returns the project of a Python file: the nearest configured one,
+// else the outermost folder with tests, since imports start there.
 func (t *tree) pythonAbove(name string) (string, bool) {
 	out, ok := "", false
 	for _, dir := range up(name) {
@@ -71,16 +71,16 @@ func pythonTest(name string) bool {
 	return path.Ext(base) == ".py" && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py"))
 }
 
-// pythonChecks is pytest, or unittest where the tests are written for it and
-// nothing speaks of pytest.
+// pythonChecks returns pytest, or unittest if the tests are written for it and
+// nothing mentions pytest.
 func (t *tree) pythonChecks(u unit) (narrow, wide []Check) {
 	run, name := t.pytest(u.dir)
 	defined := []string{}
 	for _, f := range []string{"conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"} {
 		defined = append(defined, path.Join(u.dir, f))
 	}
-	// Compiled files are known by second and size: one of a moment ago would be
-	// taken for what an edit just made of the module.
+	// Compiled files are identified by second and size: a compiled file of a
+	// moment ago could be mistaken for the edited module.
 	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
 	c := Check{Name: name, Command: in(u.dir, run), Kind: kindPython, Defined: defined, Env: env}
 	wide = []Check{c}
@@ -115,8 +115,8 @@ func (t *tree) pytest(dir string) (command, name string) {
 	return python + " -m pytest", "pytest"
 }
 
-// discover is what unittest has to be told to find the tests of a folder: by
-// itself it looks into packages only, and for names that begin with test.
+// discover returns the arguments that unittest needs to find the tests of a
+// folder: by itself it only searches packages, and names that begin with test.
 func (t *tree) discover(dir string) string {
 	from, named := "", ""
 	for i, f := range t.pythonTests(dir) {
@@ -159,8 +159,8 @@ func (t *tree) unittest(name string) bool {
 	return strings.Contains(text, "unittest") && !strings.Contains(text, "pytest")
 }
 
-// testsFor are the test files that are named after the changed modules, and
-// the changed test files; nil where a changed file has none, or the project has
+// testsFor returns the test files that are named after the changed modules, and
+// the changed test files; nil if a changed file has none, or if the project has
 // no others.
 func (t *tree) testsFor(u unit) []string {
 	if len(u.files) == 0 {

@@ -9,23 +9,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
-// limit is how many bytes of what matters are kept.
+// limit is how many bytes of output are kept.
 const limit = 4000
 
-// Reading is what matters of what a failed check printed.
+// Reading is the relevant part of a failed check's output.
 type Reading struct {
 	// Text is at most 4,000 bytes: the failures with their output, cut at
 	// lines where they are long.
 	Text string
-	// Failures is how many the output tells of, 0 where it does not.
+	// Failures is the number of failures in the output, 0 if it is not known.
 	Failures int
-	// Broken is why the check could not check anything, "" where it did: a
-	// program that is missing, a script that does not exist.
+	// Broken is why the check could not check anything, "" if it could: a
+	// missing program, a missing script.
 	Broken string
 }
 
-// Read reads what a check of a kind printed before it failed with an exit
-// code. What no reader of the kind knows is read for what looks like an error.
+// Read reads the output of a failed check of a kind. If no reader of the kind
+// recognises it, it looks for lines that look like errors.
 func Read(kind, output string, exit int) Reading {
 	lines := evidence.Lines(output)
 	r := Reading{Broken: broken(lines, exit)}
@@ -52,8 +52,7 @@ func Read(kind, output string, exit int) Reading {
 	return r
 }
 
-// failures are what a reader found: a block of lines for each, and what sums
-// them up.
+// failures is what a reader found: a block of lines for each failure, and the summary.
 type failures struct {
 	blocks  [][]string
 	summary []string
@@ -99,8 +98,7 @@ func broken(lines []string, exit int) string {
 	return "it could not run: " + cutLine(why, 200)
 }
 
-// notRun reports whether make or just tell in a line of a program that could
-// not be run.
+// notRun reports whether a line of make or just is about a program that could not be run.
 func notRun(l string) bool {
 	for _, form := range [][2]string{{"make", "] Error 12"}, {"error: Recipe ", " with exit code 12"}} {
 		head, code, ok := strings.Cut(l, form[1])
@@ -111,8 +109,8 @@ func notRun(l string) bool {
 	return false
 }
 
-// plainErrors are the lines that look like errors, with what stands around
-// them, and the last ones.
+// plainErrors returns the lines that look like errors, with the lines around
+// them, and the last lines.
 func plainErrors(lines []string) []string {
 	const tail, around = 20, 2
 	keep := make([]bool, len(lines))
@@ -146,8 +144,8 @@ func plainErrors(lines []string) []string {
 	return trimmed(out)
 }
 
-// fit puts blocks together within a number of bytes. Each gets its share; what
-// is left out is said.
+// fit joins blocks within a number of bytes. Each gets its share; the text
+// states what is left out.
 func fit(blocks [][]string, summary []string, limit int) string {
 	const most = 12
 	if more := len(blocks) - most; more > 0 {
@@ -168,8 +166,8 @@ func fit(blocks [][]string, summary []string, limit int) string {
 	return strings.TrimLeft(strings.Join(out, "\n\n")+last, "\n")
 }
 
-// shorten keeps head and tail of lines within a number of bytes. The head gets
-// more: it says what failed.
+// shorten keeps the start and the end of lines within a number of bytes. The
+// start gets more: it names the failure.
 func shorten(lines []string, limit int) string {
 	text := strings.Join(lines, "\n")
 	if len(text) <= limit {

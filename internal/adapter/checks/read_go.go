@@ -5,8 +5,8 @@ import "strings"
 // maxPanic is how many lines of a panic are kept: what it is and where.
 const maxPanic = 24
 
-// readGo takes from go test, go build and go vet the errors of the compiler and
-// of vet, and the failing tests with what they printed.
+// readGo extracts the errors of the compiler and of vet, and the failing tests
+// with their output, from the output of go test, go build and go vet.
 func readGo(lines []string) failures {
 	var f failures
 	var block, pending, last []string

@@ -15,8 +15,8 @@ func readNode(lines []string) failures {
 	return failures{}
 }
 
-// readTAP: "not ok" with the description below it. A test that failed only
-// because one inside it did tells nothing.
+// readTAP reads "not ok" with the description below it. A test that failed only
+// because of a subtest is left out.
 func readTAP(lines []string) failures {
 	var f failures
 	for i := 0; i < len(lines); i++ {

@@ -61,8 +61,7 @@ func targetFiles(kind string) []string {
 	return []string{"GNUmakefile", "makefile", "Makefile"}
 }
 
-// target is the target of a folder's make or just that checks, "" where there
-// is none.
+// target returns the checking target of a folder's make or just, "" if there is none.
 func (t *tree) target(dir, kind string) string {
 	for _, f := range targetFiles(kind) {
 		text := t.read(path.Join(dir, f))
@@ -117,9 +116,9 @@ func (t *tree) targetChecks(u unit) []Check {
 // maxIncluded bounds how many files of a makefile's are followed.
 const maxIncluded = 40
 
-// included returns the files that makefiles or justfiles take in, by name or by
-// a pattern, from the folder that they run in. A name that holds a variable is
-// not followed.
+// included returns the files that makefiles or justfiles include, by name or by
+// a pattern, from the folder that they run in. A name with a variable is not
+// followed.
 func (t *tree) included(dir string, files []string) []string {
 	var out []string
 	files = slices.Clone(files)

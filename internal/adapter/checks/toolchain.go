@@ -8,8 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// Toolchain is a program that checks of a project need, and the file that shows
-// so.
+// Toolchain is a program that checks of a project need, with the file that shows this.
 type Toolchain struct {
 	Program, File string
 }
@@ -61,7 +60,7 @@ func (k shown) by(dir string) string {
 	return ""
 }
 
-// escaped is a path as a pattern that means nothing else.
+// escaped returns a path as a pattern that matches only itself.
 func escaped(dir string) string {
 	return regexp.MustCompile(`[\\*?\[]`).ReplaceAllString(dir, `\$0`)
 }

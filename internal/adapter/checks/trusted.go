@@ -14,21 +14,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// This file tells of checks what a person trusts (SPEC 16.1): what they run,
+// This file describes checks for a person's trust (SPEC 16.1): what they run,
 // and what defines that.
 
-// maxDefinition is how much of a file that defines a check is read, in bytes.
-// A longer one can not be trusted.
+// maxDefinition is how much of a file that defines a check is read, in bytes. A
+// longer one cannot be trusted.
 const maxDefinition = 4 << 20
 
-// How much of a workspace is looked at for projects.
+// Limits of the search for projects in a workspace.
 const (
 	maxFolders  = 2000
 	maxProjects = 200
 )
 
-// PartName names what a person trusts for a check: its project, or for a
-// command of their own configuration the command.
+// PartName names the trusted part of a check: its project, or for a person's
+// own command the command.
 func (c Check) PartName() string {
 	if c.Own {
 		return "your own check: " + c.Command
@@ -36,8 +36,8 @@ func (c Check) PartName() string {
 	return c.Kind + " in " + cmp.Or(c.Dir, ".")
 }
 
-// Here finds the checks that changes in the workspace's own folder could lead
-// to: of its projects, of the larger project that it is a folder of, and those
+// Here finds the checks that changes in the workspace's own folder could
+// trigger: of its projects, of the larger project that contains it, and those
 // of a person's configuration.
 func (f *Finder) Here() ([]Check, error) {
 	var out []Check
@@ -57,9 +57,9 @@ func (f *Finder) Here() ([]Check, error) {
 	return out, err
 }
 
-// Everywhere is Here with the projects of the folders below, the nearest first.
-// whole reports whether all folders were looked at: at most maxFolders are, and
-// maxProjects are taken.
+// Everywhere is Here plus the projects of the folders below, the nearest first.
+// whole reports whether all folders were read: at most maxFolders folders are
+// read, and at most maxProjects projects are returned.
 func (f *Finder) Everywhere() (found []Check, whole bool, err error) {
 	if found, err = f.Here(); err != nil {
 		return nil, false, err
@@ -103,8 +103,8 @@ func (f *Finder) inTree(do func(*tree)) error {
 	return nil
 }
 
-// project returns the wide checks of a project. No file is named, so that nothing
-// is looked for that a change could affect.
+// project returns the wide checks of a project, without searching what a change
+// could affect.
 func (t *tree) project(dir, kind string) []Check {
 	_, wide := t.checks(unit{dir: dir, kind: kind})
 	for i := range wide {
@@ -113,7 +113,7 @@ func (t *tree) project(dir, kind string) []Check {
 	return wide
 }
 
-// Parts makes of checks what a person trusts, a part for each project.
+// Parts returns the trusted parts of checks, one for each project.
 func (f *Finder) Parts(cs []Check) []trust.Part {
 	var names []string
 	by := map[string][]Check{}
@@ -180,9 +180,9 @@ func sourcesIn(folder string, names []string) []trust.Source {
 	return out
 }
 
-// foldersAbove are the folders above one that belong to its repository: tools
-// look for their configuration there, too. Above what is in none, files are not
-// the project's.
+// foldersAbove lists the folders above one that belong to its repository: tools
+// search for their configuration there, too. Without a repository, files above
+// are not the project's.
 func foldersAbove(dir string) []string {
 	var out []string
 	for n := 0; n <= maxAbove; n++ {
@@ -198,9 +198,9 @@ func foldersAbove(dir string) []string {
 	return nil
 }
 
-// source reads a file that defines something. One that is there and can not be
-// read whole, leads out of the folder or is not a regular file is Unread; a folder
-// of that name defines nothing.
+// source reads a defining file. A file that exists but cannot be read
+// completely, leads out of the folder or is not a regular file is Unread; a
+// folder of that name defines nothing.
 func source(root *os.Root, name string) (s trust.Source, there bool) {
 	s = trust.Source{Name: name, Unread: true}
 	st, err := root.Lstat(name)

@@ -57,8 +57,8 @@ func (t *tree) kindsIn(dir string) []string {
 }
 
 // unitsOf finds what checks a file: the nearest project above it of its
-// language; else the nearest make or just that checks; else the nearest
-// project of any kind, since a file of no language may be anybody's.
+// language; else the nearest make or just that checks; else the nearest project
+// of any kind, since a file without a language may belong to any.
 func (t *tree) unitsOf(name string) []unit {
 	lang := language(name)
 	if lang == kindPython {
@@ -96,8 +96,8 @@ func (t *tree) unitsOf(name string) []unit {
 	return nearest
 }
 
-// document reports whether a file is for people: text, pictures. What lies
-// among tests is not, and what a tool reads by its name is not.
+// document reports whether a file is for people: text, pictures. Files among
+// tests are not, and neither are files that a tool reads by name.
 func document(name string) bool {
 	for _, part := range strings.Split(path.Dir(name), "/") {
 		switch part {

@@ -1,9 +1,9 @@
-// Package folder looks at what a folder configures that could run, and tells a
-// folder from another one at the same path (SPEC 16.1). What the files mean is
-// policy/trust's to say; checks are found by adapter/checks.
+// Package folder finds what a folder configures that could run, and
+// distinguishes a folder from another one at the same path (SPEC 16.1).
+// policy/trust knows what the files mean; adapter/checks finds checks.
 //
-// It reads a fixed list of names, each a regular file inside the folder of a
-// bounded size, and starts nothing.
+// It reads a fixed list of names, each a regular file inside the folder of
+// limited size, and starts nothing.
 package folder
 
 import (
@@ -66,9 +66,8 @@ func Servers(dir string) (s trust.Source, there bool) {
 	return read(root, trust.ServersFile)
 }
 
-// Hooks finds the hooks that the folder configures for pawl, each with the part
-// that it is, in the same order. It reads three files at most where there are
-// none.
+// Hooks finds the hooks that the folder configures for pawl, each with its
+// part, in the same order. It reads at most three files if there are none.
 func Hooks(dir string) ([]hook.Rule, []trust.Part, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -83,7 +82,7 @@ func Hooks(dir string) ([]hook.Rule, []trust.Part, error) {
 	return rules, parts, nil
 }
 
-// HookPart is the part that a hook of the folder is now.
+// HookPart returns the present part of a hook of the folder.
 func HookPart(dir string, r hook.Rule) (trust.Part, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -93,7 +92,7 @@ func HookPart(dir string, r hook.Rule) (trust.Part, error) {
 	return hookPart(root, r), nil
 }
 
-// hookRules are those that pawl runs where they are trusted.
+// hookRules returns the hooks that pawl runs if they are trusted.
 func hookRules(root *os.Root) []hook.Rule {
 	var out []hook.Rule
 	for _, name := range trust.HookFiles {

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identity tells a folder from another one that is put in its place: its number
-// in its file system and the time at which it was made, which a repository can
-// not choose.
+// Identity distinguishes a folder from another one that replaces it: by its
+// inode and its creation time, which a repository cannot choose.
 func Identity(dir string) (string, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(dir, &st); err != nil {

@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identity tells a folder from another one that is put in its place: its number
-// in its file system and the time at which it was made, which a repository can
-// not choose. The device's number is left out: it is another after a restart
-// on some systems.
+// Identity distinguishes a folder from another one that replaces it: by its
+// inode and its creation time, which a repository cannot choose. The device's
+// number is left out, since on some systems it changes at a restart.
 func Identity(dir string) (string, error) {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, dir, unix.AT_STATX_SYNC_AS_STAT, unix.STATX_INO|unix.STATX_BTIME, &st)

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Identity tells a folder from another one that is put in its place. Here only
-// the path does.
+// Identity distinguishes a folder from another one that replaces it. Here only
+// the path does that.
 func Identity(dir string) (string, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return "", fmt.Errorf("look at %s: %w", dir, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// How much of a folder is looked through for files of secrets.
+// Limits of the search for files of secrets in a folder.
 const (
 	maxKeyFolders = 32
 	maxKeyEntries = 500 // of a folder
@@ -19,10 +19,10 @@ const (
 	maxKeyFile    = 64 << 10
 )
 
-// Keys lists the values in the files of secrets (.env and its like) of a folder
-// and of those right below it, so that they can be masked where a program that
-// may read them shows them. What cannot be read is left out: no program of the
-// same person shows it either.
+// Keys lists the values in files of secrets (.env and the like) of a folder and
+// of its direct subfolders, so that they can be masked in the output of a
+// program that may read them. Unreadable files are left out: no program of the
+// same person can show them either.
 func Keys(dir string) []string {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

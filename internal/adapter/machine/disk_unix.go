@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// disk is what an ordinary user may still write on the disk of a folder, or of
-// the nearest one above it that exists.
+// disk returns how much an ordinary user may still write on the disk of a
+// folder, or of the nearest existing one above it.
 func disk(folder string) (uint64, bool) {
 	var s unix.Statfs_t
 	for {

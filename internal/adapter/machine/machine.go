@@ -1,8 +1,8 @@
-// Package machine tells whether the machine has room left for more work:
-// memory, in the container where pawl runs in one, and disk (SPEC 15.1).
+// Package machine reports whether the machine has resources for more work:
+// memory, of the container if pawl runs in one, and disk (SPEC 15.1).
 //
-// It promises to be cheap, some ten microseconds, and to say nothing where it
-// knows nothing: on systems whose memory it cannot read, memory is never short.
+// It promises to be fast, about ten microseconds, and to report nothing that it
+// does not know: on systems whose memory it cannot read, memory is never short.
 package machine
 
 import (
@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Limits are how much must be free, in bytes; 0 does not look.
+// Limits are how much must be free, in bytes; 0 switches the check off.
 type Limits struct{ Memory, Disk uint64 }
 
-// Machine is what is watched. It is safe for concurrent use.
+// Machine watches resources. It is safe for concurrent use.
 type Machine struct {
 	limits  Limits
 	folders []string
@@ -28,7 +28,7 @@ type Machine struct {
 	why  string
 }
 
-// fresh is how long a look is believed.
+// fresh is how long a measurement is used.
 const fresh = time.Second
 
 // New watches the memory and the disks that have the folders.
@@ -36,8 +36,8 @@ func New(l Limits, now func() time.Time, folders ...string) *Machine {
 	return &Machine{limits: l, folders: folders, now: now, memory: memory, disk: disk}
 }
 
-// Pressure returns what there is too little of (memory, disk) and why, in a
-// sentence's start; both are empty where there is enough.
+// Pressure returns which resource is short (memory, disk) and why, as the
+// beginning of a sentence; both are empty if there is enough.
 func (m *Machine) Pressure() (what, why string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// memory is what new work could take: of the machine, or of the container's
-// limit where that is less. What the kernel would give back counts as free.
+// memory returns how much memory new work could use: of the machine, or of the
+// container's limit if that is less. Memory that the kernel can reclaim counts
+// as free.
 func memory() (free uint64, known bool) {
 	free, known = available("/proc/meminfo")
 	if left, ok := container("/proc/self/cgroup", "/sys/fs/cgroup"); ok && (!known || left < free) {
@@ -31,7 +32,7 @@ func available(path string) (uint64, bool) {
 	return 0, false
 }
 
-// container is what is left of the control group's own limit (version 2), or
+// container returns what is left of the control group's limit (version 2), or
 // of one above it.
 func container(self, root string) (left uint64, ok bool) {
 	raw, err := os.ReadFile(self)
@@ -62,7 +63,7 @@ func groupLeft(dir string) (uint64, bool) {
 	if !ok {
 		return 0, false
 	}
-	// Files that were read count as used, and go when memory is wanted.
+	// The page cache counts as used but can be reclaimed.
 	if raw, err := os.ReadFile(filepath.Join(dir, "memory.stat")); err == nil {
 		for line := range strings.Lines(string(raw)) {
 			if rest, found := strings.CutPrefix(line, "inactive_file "); found {

@@ -23,13 +23,13 @@ type Answers struct {
 	Now func() time.Time
 }
 
-// Question is what an answer depends on beside the files (SPEC 11.6).
+// Question is what an answer depends on besides the files (SPEC 11.6).
 type Question struct {
 	Project string // its real path
 	Model   string
 	Text    string
 	Told    string // rules and preferences
-	Pawl    string // its version: another one asks otherwise
+	Pawl    string // pawl's version: another one asks differently
 }
 
 // Key names the question. Spaces at its ends and between its words do not
@@ -42,14 +42,14 @@ func (q Question) Key() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Answer is an answer that was given, with what the model looked at for it.
+// Answer is a stored answer, with the calls that the model made for it.
 type Answer struct {
 	Time  time.Time `json:"time"`
 	Text  string    `json:"text"`
 	Looks []Look    `json:"looks"`
 }
 
-// Look is a call that only reads, and what it gave. The answer holds while the
+// Look is a call that only reads, with its result. The answer holds while the
 // same call has the same result.
 type Look struct {
 	Tool  string          `json:"tool"`
@@ -64,7 +64,7 @@ func Sum(text string) string {
 	return hex.EncodeToString(s[:])
 }
 
-// maxAnswers are kept; the least used goes first.
+// maxAnswers is how many are kept; the least recently used is removed first.
 const maxAnswers = 500
 
 // Get returns the answer to a question; false where none is kept or it cannot be
@@ -77,7 +77,7 @@ func (a Answers) Get(key string) (Answer, bool) {
 		return Answer{}, false
 	}
 	now := a.Now()
-	_ = os.Chtimes(path, now, now) // the order of use is advice
+	_ = os.Chtimes(path, now, now) // the order of use need not be exact
 	return out, true
 }
 

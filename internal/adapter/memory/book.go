@@ -1,11 +1,12 @@
-// Package memory keeps what outlives a session (SPEC 11.4–11.6): preferences
-// and notes in a book, what turns came to in a journal of nodes, and answers
-// that still hold in a cache. All of it is the user's, in pawl's state folder,
-// and nothing of it is in a repository.
+// Package memory stores what outlives a session (SPEC 11.4–11.6): preferences
+// and notes in a book, results of turns in a journal of nodes, and answers that
+// still hold in a cache. All of it belongs to the user and is in pawl's state
+// folder; none of it is in a repository.
 //
-// It promises that what was kept is listed and can be removed, that several
-// pawls at once do not harm the book, and that a damaged line costs that line
-// alone. Of the journal of turns a line may go where two pawls trim it at once. What it keeps is text for the model: it can grant nothing.
+// It promises that stored entries are listed and can be removed, that parallel
+// processes do not damage the book, and that a damaged line affects only that
+// line. The journal of turns may lose a line if two processes trim it at once.
+// Entries are text for the model and grant nothing.
 package memory
 
 import (
@@ -23,7 +24,7 @@ import (
 	"time"
 )
 
-// The sorts of entries.
+// The kinds of entries.
 const (
 	Note       = ""
 	Preference = "preference"
@@ -35,10 +36,10 @@ type Entry struct {
 	Time time.Time `json:"time"`
 	Text string    `json:"text"`
 	Sort string    `json:"sort,omitempty"`
-	Gone bool      `json:"gone,omitempty"` // it takes back the entry of that text
+	Gone bool      `json:"gone,omitempty"` // it removes the entry with that text
 }
 
-// Numbers of the book.
+// Limits of the book.
 const (
 	maxStanding = 100 // entries of a project, and as many of the user
 	maxHistory  = 100
@@ -57,8 +58,8 @@ type Book struct {
 // Remember keeps a note for the project: tool.Notes.
 func (b Book) Remember(_ context.Context, text string) error { return b.Keep(Note, text, false) }
 
-// Keep keeps an entry, for this project or everywhere. What stands already is
-// not kept twice. Of more than 100 the oldest goes.
+// Keep stores an entry, for this project or everywhere. An existing entry is
+// not stored twice. If there are more than 100, the oldest is dropped.
 func (b Book) Keep(sort, text string, everywhere bool) error {
 	text = tidy(text)
 	switch {
@@ -93,8 +94,8 @@ func (b Book) Keep(sort, text string, everywhere bool) error {
 	return b.append(lines...)
 }
 
-// Forget takes back an entry of this project or of everywhere; false where
-// none has that text.
+// Forget removes an entry of this project or of everywhere; false if there is
+// none with that text.
 func (b Book) Forget(text string) (Entry, bool, error) {
 	all, err := b.List()
 	if err != nil {
@@ -111,7 +112,7 @@ func (b Book) Forget(text string) (Entry, bool, error) {
 	return Entry{}, false, nil
 }
 
-// List returns what stands for the project and everywhere, oldest first.
+// List returns the entries for the project and everywhere, oldest first.
 func (b Book) List() ([]Entry, error) {
 	var out []Entry
 	err := b.read(func(e Entry) {
@@ -124,7 +125,7 @@ func (b Book) List() ([]Entry, error) {
 }
 
 // History returns the newest 100 lines for the project and everywhere, oldest
-// first, those that take back included.
+// first, including removals.
 func (b Book) History() ([]Entry, error) {
 	var out []Entry
 	err := b.read(func(e Entry) {
@@ -148,7 +149,7 @@ func (b Book) read(each func(Entry)) error {
 	s.Buffer(nil, len(raw)+1)
 	for s.Scan() {
 		var e Entry
-		// A line that a dying process tore is not the end of the others.
+		// Skip a line that a dying process tore.
 		if json.Unmarshal(s.Bytes(), &e) == nil && e.Text != "" && (e.Dir == "" || e.Dir == b.Dir) {
 			each(e)
 		}
@@ -168,8 +169,9 @@ func (b Book) append(es ...Entry) error {
 	return appendLines(b.Path, lines)
 }
 
-// appendLines adds whole lines to a file of pawl's own. One write call: lines
-// of two processes do not mix. Where the last line was torn, a new one begins.
+// appendLines adds whole lines to one of pawl's own files. It uses one write
+// call, so that lines of two processes do not mix. After a torn last line it
+// starts a new one.
 func appendLines(path string, lines []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("keep a note: %w", err)

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// Node is what one turn came to.
+// Node is the result of one turn.
 type Node struct {
 	Session string        `json:"session"`
 	Time    time.Time     `json:"time"` // when it ended
@@ -41,7 +41,7 @@ type Nodes struct {
 	err   error
 }
 
-// Apply takes one event as it happens; one goroutine calls it.
+// Apply applies a live event; one goroutine calls it.
 func (n *Nodes) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return
@@ -89,8 +89,8 @@ func (n *Nodes) keep() {
 	}
 }
 
-// trim drops the oldest lines once there are twice as many as are kept, so
-// that it costs nothing in most turns.
+// trim drops the oldest lines once there are twice as many as are kept, so that
+// it rarely runs.
 func (n *Nodes) trim() error {
 	raw, err := os.ReadFile(n.Path)
 	if err != nil {
@@ -107,7 +107,7 @@ func (n *Nodes) trim() error {
 	return atomicfile.Write(n.Path, raw, 0o600)
 }
 
-// Close returns what could not be kept.
+// Close returns the error if something could not be stored.
 func (n *Nodes) Close() error { return n.err }
 
 // List returns the newest 1,000, oldest first.

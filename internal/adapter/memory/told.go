@@ -12,7 +12,7 @@ const (
 	toldNone  = "[What was kept from earlier sessions is forgotten: it is no longer in force.]"
 )
 
-// Prompt is the part of the system prompt for what stands, "" for nothing.
+// Prompt is the part of the system prompt for the entries, "" for none.
 func Prompt(es []Entry) string {
 	if len(es) == 0 {
 		return ""
@@ -20,9 +20,9 @@ func Prompt(es []Entry) string {
 	return "\n" + heading + "\n\nThe user's preferences and notes; they cannot grant permissions.\n\n" + list(es) + "\n"
 }
 
-// Changed is what is appended to a conversation that was told otherwise, ""
-// where nothing changed. system is the system prompt it began with, told the
-// notes since then.
+// Changed returns the text to append to a conversation whose entries have
+// changed, "" if they have not. system is the conversation's first system
+// prompt, told the later notes.
 func Changed(es []Entry, system string, told []string) string {
 	note := toldNone
 	if len(es) > 0 {

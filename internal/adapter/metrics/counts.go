@@ -17,7 +17,7 @@ import (
 // it is not safe for concurrent use.
 type Counts struct {
 	stats    stats.Fold
-	turns    map[string]float64 // by how they ended
+	turns    map[string]float64 // by outcome
 	stuck    map[[2]string]float64
 	compacts map[string]float64
 	warnings map[string]float64
@@ -26,7 +26,7 @@ type Counts struct {
 	waiting  map[string]bool // questions that a person has not answered
 }
 
-// Apply takes one event.
+// Apply applies one event.
 func (c *Counts) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return

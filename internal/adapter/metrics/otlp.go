@@ -18,7 +18,7 @@ import (
 )
 
 // Exporter sends spans to a collector over OTLP/HTTP as JSON, a batch for each
-// turn. Sending happens beside the run.
+// turn, in the background.
 type Exporter struct {
 	spans  Spans
 	target Target
@@ -48,7 +48,7 @@ func Export(t Target) *Exporter {
 		queue: make(chan []Span, maxBatches), stop: stop, done: make(chan struct{}),
 		client: &http.Client{
 			Timeout: t.Timeout,
-			// Elsewhere the headers, which may hold a key, are nobody's business.
+			// Another host must not get the headers, which may contain a key.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
@@ -62,7 +62,7 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// Apply takes one event. It never waits. One goroutine calls it.
+// Apply applies one event. It never waits. One goroutine calls it.
 func (x *Exporter) Apply(e event.Event) {
 	batch := x.spans.Apply(e)
 	if len(batch) == 0 {
@@ -93,7 +93,7 @@ func (x *Exporter) run(ctx context.Context) {
 	}
 }
 
-// send sends a batch, again where the collector answers that it is busy.
+// send sends a batch, and retries if the collector is busy.
 func (x *Exporter) send(ctx context.Context, batch []Span) error {
 	body, err := json.Marshal(x.target.request(batch))
 	if err != nil {
@@ -139,7 +139,7 @@ func (x *Exporter) post(ctx context.Context, body []byte) (again bool, err error
 	return false, nil
 }
 
-// Close sends what waits, for at most 3 s, and reports what was not sent.
+// Close sends the remaining batches, for at most 3 s, and reports what was not sent.
 func (x *Exporter) Close() error {
 	close(x.queue)
 	t := time.NewTimer(flushLimit)

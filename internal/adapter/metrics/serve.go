@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Server serves the counts to whoever asks GET /metrics.
+// Server serves the counts at GET /metrics.
 type Server struct {
 	mu     sync.Mutex // guards counts
 	counts Counts
@@ -41,7 +41,7 @@ func Serve(addr string) (*Server, error) {
 // Addr is where it listens.
 func (s *Server) Addr() string { return s.addr.String() }
 
-// Apply takes one event.
+// Apply applies one event.
 func (s *Server) Apply(e event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	out.head("go_memstats_heap_inuse_bytes", "gauge", "Heap in use.")
 	out.line("go_memstats_heap_inuse_bytes", float64(m.HeapInuse))
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write([]byte(out.String())) // a scraper that went away comes again
+	_, _ = w.Write([]byte(out.String())) // a scraper that disconnected comes again
 }
 
 // Close stops listening.

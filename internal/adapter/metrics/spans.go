@@ -8,7 +8,7 @@ import (
 )
 
 // Names of OpenTelemetry's semantic conventions for generative AI, pinned at
-// 1.41: they are not stable, so they change here and nowhere else.
+// 1.41: they are not stable, so they are only used here.
 const (
 	conventions = "https://opentelemetry.io/schemas/1.41.0"
 
@@ -29,7 +29,7 @@ const (
 	attrCall         = "gen_ai.tool.call.id"
 	attrError        = "error.type"
 
-	// What the conventions have no name for.
+	// Attributes without a name in the conventions.
 	attrOutcome = "pawl.outcome"
 	attrCost    = "pawl.cost.usd"
 	attrAttempt = "pawl.attempt"
@@ -82,13 +82,13 @@ func (s *Span) fail(kind string) {
 	s.set(attrError, kind)
 }
 
-// Spans makes spans of a session's events: invoke_agent for a turn, and below
+// Spans makes spans from a session's events: invoke_agent for a turn, and below
 // it chat for each request and execute_tool for each call. It is not safe for
 // concurrent use.
 type Spans struct {
 	// NewID returns so many random bytes as hex.
 	NewID func(n int) string
-	// Trace and Parent, if set, are what called pawl (TRACEPARENT).
+	// Trace and Parent, if set, are those of the span that called pawl (TRACEPARENT).
 	Trace, Parent string
 
 	info  llm.Info
@@ -98,10 +98,10 @@ type Spans struct {
 	done  []Span
 }
 
-// maxSpans bounds what a turn keeps before it is over.
+// maxSpans limits how many spans of a turn are kept before its end.
 const maxSpans = 1000
 
-// Apply takes one event, and exports spans that are over, now and then.
+// Apply applies one event, and sometimes returns finished spans for export.
 func (f *Spans) Apply(e event.Event) []Span {
 	if e.Seq == 0 {
 		return nil

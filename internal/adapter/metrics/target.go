@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Target is where spans go and what is said of their sender.
+// Target is where spans are sent, and the sender's attributes.
 type Target struct {
 	URL           string
 	Headers       map[string]string
@@ -20,10 +20,9 @@ type Target struct {
 	Trace, Parent string // of TRACEPARENT, hex
 }
 
-// TargetFrom reads the OTEL_* variables of the environment, as the
-// specification of OpenTelemetry has them. ok is false where nothing is to be
-// sent: no endpoint is named, or it is switched off. Warnings are what was
-// asked for and is not done.
+// TargetFrom reads the OTEL_* variables of the environment, as specified by
+// OpenTelemetry. ok is false if nothing is to be sent: there is no endpoint, or
+// it is switched off. Warnings name settings that are not supported.
 func TargetFrom(env func(string) string, version string) (t Target, ok bool, warnings []string) {
 	if strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") {
 		return t, false, nil

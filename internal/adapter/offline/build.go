@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Bounds of one build repair: each try costs a build.
+// Limits of one build repair: each try costs a build.
 const (
 	maxBuilds    = 80
 	maxPerError  = 5
@@ -25,8 +25,8 @@ const (
 	buildBroken                   // it does not
 )
 
-// builder repairs the build of one module: it takes the compiler's errors one
-// kind after the other, tries small fixes, and keeps what makes it better.
+// builder repairs the build of one module: it handles the compiler's errors one
+// kind after the other, tries small fixes, and keeps what improves the build.
 type builder struct {
 	h      *hands
 	dir    string // of the module, in the workspace
@@ -42,8 +42,8 @@ type builder struct {
 	std    []string
 }
 
-// checked is what one look at the build gave. Stage 0 is go build, 1 is the
-// type check of the tests, 2 is a clean build.
+// checked is the result of one check of the build. Stage 0 is go build, 1 is
+// the type check of the tests, 2 is a clean build.
 type checked struct {
 	stage int
 	errs  []buildError
@@ -51,7 +51,7 @@ type checked struct {
 	out   string
 }
 
-// fix is one way to remove an error: new contents of files, and in words.
+// fix is one way to remove an error: new contents of files, and a description.
 type fix struct {
 	files map[string]string // by path in the workspace
 	words string
@@ -122,8 +122,8 @@ func (b *builder) fix() (buildState, error) {
 	return buildBroken, nil
 }
 
-// ranked puts first what explains the most: an unused import or variable is
-// often only the shadow of a misspelt name.
+// ranked puts the errors first that explain the most: an unused import or
+// variable is often only a consequence of a misspelt name.
 func ranked(errs []buildError) []buildError {
 	weight := func(e buildError) int {
 		switch {
@@ -143,8 +143,8 @@ func ranked(errs []buildError) []buildError {
 	return out
 }
 
-// try makes one error's fixes in turn until the build is better: what the
-// language server offers, then what the compiler's words tell.
+// try tries one error's fixes in turn until the build is better: first those
+// that the language server offers, then those from the compiler's message.
 func (b *builder) try(e buildError) (bool, error) {
 	if done, err := b.quickFix(e); done || err != nil {
 		return done, err
@@ -188,7 +188,7 @@ func (b *builder) try(e buildError) (bool, error) {
 	return false, nil
 }
 
-// better reports whether a try removed error e and brought nothing new where it
+// better reports whether a try removed error e and caused no new error where it
 // changed the text.
 func better(before, after checked, e buildError) bool {
 	if after.stage != before.stage {
@@ -222,8 +222,8 @@ func better(before, after checked, e buildError) bool {
 	return true
 }
 
-// fixes returns the ways to remove an error, likeliest first; nil where the
-// error is not of a kind that can be repaired without knowing the intent.
+// fixes returns the ways to remove an error, likeliest first; nil if the error
+// cannot be repaired without knowing the intent.
 func (b *builder) fixes(e buildError) ([]fix, error) {
 	if strings.HasPrefix(e.file, "/") || strings.HasPrefix(e.file, "..") {
 		return nil, nil // not the project's

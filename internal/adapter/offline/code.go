@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// This file asks language servers, through the tools that a session has of them.
-// What a name means is theirs to know: nothing here resolves names.
+// This file asks language servers, through the session's tools. Only they know
+// what a name means: nothing here resolves names.
 
 // spot is a place that a server names.
 type spot struct {
@@ -22,14 +22,14 @@ type spot struct {
 func (s spot) where() string { return s.path + ":" + itoa(s.line) }
 
 // serves reports whether the session has a tool of language servers. It has
-// none where no server can be had.
+// none if no server is available.
 func (h *hands) serves(tool string) bool { return slices.Contains(h.tools, tool) }
 
 // noServer says what is not done, and what would help.
 const noServer = "`pawl lsp` says which language server this folder wants and how to install it"
 
-// named is a symbol as a server is asked about it: by its name, or by the place
-// of its definition.
+// named is a symbol in a question to a server: by its name, or by the place of
+// its definition.
 type named struct {
 	path   string
 	line   int
@@ -50,7 +50,7 @@ func (n named) args(more map[string]any) map[string]any {
 	return out
 }
 
-// several is a name that stands for more than one symbol.
+// several is an ambiguous name.
 type several struct {
 	spots []spot
 	more  bool // not all are listed
@@ -61,8 +61,8 @@ func (*several) Error() string { return "the name stands for several symbols" }
 // errUnknown: no server knows the name, or the file.
 var errUnknown = errors.New("no language server knows it")
 
-// server makes a call of a tool of language servers. One that still reads the
-// project is asked again, a few times.
+// server calls a tool of language servers. If the server is still reading the
+// project, the call is repeated a few times.
 func (h *hands) server(tool string, args map[string]any) (string, error) {
 	for try := 0; ; try++ {
 		text, err := h.one(tool, args)
@@ -128,8 +128,9 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// fitting are the symbols of several that are meant: those in a file or folder,
-// of a kind, and of these what a package declares before fields and methods.
+// fitting returns the symbols of several that are meant: those in a file or
+// folder, of a kind, and preferably what a package declares before fields and
+// methods.
 func fitting(spots []spot, file, what string) []spot {
 	kinds := map[string][]string{
 		"func": {"function", "method"}, "function": {"function", "method"}, "method": {"method"}, "field": {"field", "property"},
@@ -151,11 +152,11 @@ func fitting(spots []spot, file, what string) []spot {
 func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // quickFixes are the beginnings of titles of fixes that follow from the code
-// alone. Others, such as those that make up a function, guess what was meant.
+// alone. Others, such as those that invent a function, guess the intent.
 var quickFixes = []string{"Add import", "Delete import", "Remove import", "Remove variable", "Remove unused", "Remove unnecessary"}
 
-// quickFix applies what the language server offers for an error, where the build
-// is better with it (SPEC 12.2).
+// quickFix applies what the language server offers for an error, if that
+// improves the build (SPEC 12.2).
 func (b *builder) quickFix(e buildError) (bool, error) {
 	p := path.Join(b.dir, e.file)
 	if !b.h.serves("lsp_code_action") {
@@ -163,7 +164,7 @@ func (b *builder) quickFix(e buildError) (bool, error) {
 	}
 	offered, err := b.h.server("lsp_code_action", map[string]any{"path": p, "line": e.line})
 	if err != nil {
-		return false, nil // it has nothing to say: the build's own words are read instead
+		return false, nil // it offers nothing: the compiler's message is used instead
 	}
 	for l := range strings.SplitSeq(offered, "\n") {
 		title, kind, _ := strings.Cut(l, " (quickfix")

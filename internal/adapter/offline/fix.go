@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 )
 
-// planFix makes a project build and its tests pass: first what the compiler
-// says, then what the tests say. It works on the first module that is broken, or
-// on the packages of parts where there are some.
+// planFix makes a project build and its tests pass: first it repairs compiler
+// errors, then failing tests. It works on the first broken module, or on the
+// packages of parts if there are some.
 func planFix(h *hands, parts []part) {
 	dirs, err := modules(h)
 	if err != nil {
@@ -45,13 +45,13 @@ type target struct {
 	only string // patterns of the go command; "" is all
 }
 
-// test returns the command that tests it. A test that hangs is a failing one;
-// nobody waits ten minutes for it.
+// test returns the command that tests it. A hanging test counts as failing
+// after a short time limit.
 func (t target) test() string {
 	return in(t.dir, "go test -timeout=60s "+(&builder{only: t.only}).packages())
 }
 
-// fixed is what came of a module.
+// fixed is the result for a module.
 type fixed int
 
 const (
@@ -91,7 +91,7 @@ func fixModule(h *hands, t target) fixed {
 	return fixTold
 }
 
-// fixTests hands over to generate and validate, and tells what it came to.
+// fixTests runs generate and validate, and reports the result.
 func fixTests(h *hands, t target, r testRun) {
 	if n := len(r.failures); n > 0 {
 		h.Say("It builds, and " + count(n, "test") + " fail" + map[bool]string{true: "s"}[n == 1] + ": " + names(r.failures) + ". I look for the cause.")
@@ -141,7 +141,7 @@ func orDash(s string) string {
 	return s
 }
 
-// tellRepair returns what was wrong, what was changed, what proves it, and how
+// tellRepair reports what was wrong, what was changed, what proves it, and how
 // far that proof goes.
 func tellRepair(rep repair.Report) string {
 	var b strings.Builder
@@ -222,8 +222,8 @@ func tellDifferences(b *strings.Builder, rep repair.Report) {
 	}
 }
 
-// sharedLead is how many bytes long outputs may lose at their start, so that
-// what differs is seen: all but the last few that they share.
+// sharedLead returns how many bytes long outputs may lose at their start, so
+// that the difference is visible: all but the last few common ones.
 func sharedLead(outs []string) int {
 	if len(outs) < 2 {
 		return 0

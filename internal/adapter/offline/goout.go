@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// This file reads what the go command prints: outcomes of tests and errors of
-// the compiler. It knows their form and judges nothing.
+// This file parses the go command's output: results of tests and errors of the
+// compiler. It judges nothing.
 
 // failure is a test that failed.
 type failure struct {
@@ -120,8 +120,8 @@ type buildError struct {
 func (e buildError) where() string { return fmt.Sprintf("%s:%d", e.file, e.line) }
 
 // readBuild reads the errors in the output of go build or go vet. Findings of
-// vet that are not compile errors are left out: those lines do not begin with
-// "vet: " and vet prints them only for what compiles.
+// vet that are not compile errors are left out: their lines do not begin with
+// "vet: ", and vet prints them only for code that compiles.
 func readBuild(out string, vet bool) []buildError {
 	var errs []buildError
 	seen := map[buildError]bool{}

@@ -14,8 +14,8 @@ import (
 
 var notInID = lazyregexp.New(`[^A-Za-z0-9]+`)
 
-// planGraph cuts a repair into a task for each package with tests. Whether they
-// fail is not known by then: planning changes nothing, and so it runs nothing.
+// planGraph splits a repair into a task for each package with tests. It does
+// not know whether they fail: planning changes nothing, so it runs nothing.
 func planGraph(h *hands, prompt string) {
 	work, _ := swarm.ReadPlanPrompt(prompt)
 	dirs, err := modules(h)

@@ -13,7 +13,7 @@ import (
 // idPrefix marks calls of the built-in model.
 const idPrefix = "off_"
 
-// refused is a call that did not do what it was to do: the tool's own words.
+// refused is the error of a call that failed: the tool's own message.
 type refused struct {
 	tool, text string
 }
@@ -33,12 +33,12 @@ func (e *refused) Error() string {
 // errGone means that a file which was to be read is not there or not readable.
 var errGone = errors.New("cannot be read")
 
-// hands is how a plan acts: each method asks for a tool call and stops the
-// plan until its result is there. It remembers what the plan changed, so that
-// all of it can be put back. It implements repair.Hands.
+// hands is how a plan acts: each method asks for a tool call and suspends the
+// plan until its result is there. It remembers the plan's changes, so that all
+// of them can be reverted. It implements repair.Hands.
 type hands struct {
 	text strings.Builder
-	// declined: the plan said that it does nothing.
+	// declined: the plan stated that it does nothing.
 	declined bool
 
 	ask   func(ask) []llm.Result
@@ -57,7 +57,7 @@ func newHands(specs []llm.ToolSpec, stop func(ask) []llm.Result) *hands {
 	return h
 }
 
-// Say puts text into the reply that carries the next call.
+// Say adds text to the reply with the next call.
 func (h *hands) Say(s string) {
 	if h.text.Len() > 0 && s != "" {
 		h.text.WriteString("\n")
@@ -65,15 +65,16 @@ func (h *hands) Say(s string) {
 	h.text.WriteString(s)
 }
 
-// Decline tells why nothing of what was asked for is done. The reply is a
-// refusal then, so that whoever asked is not told that it is done.
+// Decline states why the task is not done. The reply is then a refusal, so that
+// nobody takes it for done.
 func (h *hands) Decline(why string) {
 	h.Say(why)
 	h.declined = true
 }
 
-// Stop ends a plan that did nothing yet at a call that failed. One that was not
-// allowed is the person's decision and not a refusal of ours: the run tells that.
+// Stop ends a plan that has done nothing yet after a failed call. A call that
+// was not allowed is the person's decision and not our refusal: the run reports
+// that.
 func (h *hands) Stop(err error) {
 	h.Say(stopWords(err))
 	r := (*refused)(nil)
@@ -104,7 +105,7 @@ func (h *hands) one(name string, args any) (string, error) {
 	}
 	r := h.step(call(name, args))[0]
 	if unknown(r) && (name == "read" || name == "grep" || name == "glob" || name == "ls") {
-		r = h.step(call(name, args))[0] // a crash took the result; looking again does no harm
+		r = h.step(call(name, args))[0] // a crash lost the result; reading again does no harm
 	}
 	if r.Error {
 		return r.Text, &refused{tool: name, text: r.Text}
@@ -112,15 +113,14 @@ func (h *hands) one(name string, args any) (string, error) {
 	return r.Text, nil
 }
 
-// Run runs a command line. A command that fails is not an error: exit tells
-// (124 for one that was stopped at its time limit, 137 for one that was
-// killed).
+// Run runs a command line. A failing command is not an error: exit is its exit
+// code (124 if it was stopped at its time limit, 137 if it was killed).
 func (h *hands) Run(command string) (string, int, error) {
 	return h.command(call("bash", map[string]any{"command": plain(command), "timeout": 300}))
 }
 
-// Overlay runs a command of the go tool on the workspace as it would be with
-// files. It is one call, and nothing of it is written in the workspace.
+// Overlay runs a go command on the workspace as if it had these files. It is
+// one call, and nothing is written in the workspace.
 func (h *hands) Overlay(command string, files map[string]string) (string, int, error) {
 	type file struct {
 		Path    string `json:"path"`
@@ -157,8 +157,8 @@ func (h *hands) command(c llm.Call) (string, int, error) {
 	return text, -1, err
 }
 
-// plain writes `go test -C DIR …` as `cd DIR && go test …`: the same thing in
-// the form that permission rules know.
+// plain rewrites `go test -C DIR …` as `cd DIR && go test …`, the form that
+// permission rules know.
 func plain(command string) string {
 	f := strings.SplitN(command, " ", 5)
 	if len(f) < 5 || f[0] != "go" || f[2] != "-C" || strings.ContainsAny(f[3], "'\"\\") {
@@ -167,8 +167,8 @@ func plain(command string) string {
 	return "cd " + f[3] + " && go " + f[1] + " " + f[4]
 }
 
-// splitExit takes the outcome off a bash result. It is the last line; a few
-// more are allowed after it, since an engine may add a note.
+// splitExit separates the exit line from a bash result. It is the last line,
+// but an engine may add a few notes after it.
 func splitExit(text string) (out string, exit int, ok bool) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i := len(lines) - 1; i >= 0 && i >= len(lines)-6; i-- {

@@ -1,8 +1,7 @@
 package tokenizer
 
-// merger merges a piece: again and again the pair of neighbours whose joint
-// token has the lowest rank, the leftmost of those. It keeps its space from
-// piece to piece.
+// merger merges a piece: repeatedly the leftmost pair of neighbors whose joint
+// token has the lowest rank. It reuses its memory for each piece.
 type merger struct {
 	nodes []node
 	heap  []candidate
@@ -14,7 +13,7 @@ type node struct {
 	rank       uint32 // of it joined with the next one
 }
 
-// candidate is a pair that was worth joining when it was put in.
+// candidate is a pair that could be merged when it was added.
 type candidate struct {
 	rank uint32
 	at   int32

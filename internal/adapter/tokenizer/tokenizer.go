@@ -1,12 +1,12 @@
 // Package tokenizer counts tokens with a byte-pair vocabulary: o200k, that of
-// OpenAI's models since GPT-4o, and the best guess for every other model, whose
-// own the calibration makes up for (SPEC 9.1).
+// OpenAI's models since GPT-4o, and the best guess for every other model;
+// calibration corrects the difference (SPEC 9.1).
 //
-// It promises that nothing is unpacked before Load is called, that any text
-// has a count (bytes that are not UTF-8 too), and that counts are those of the
-// reference implementation, but for runs of one kind that are longer than
-// 4,096 bytes: those are counted in pieces. It refuses to encode or decode:
-// nobody here needs to know which tokens they are.
+// It promises that nothing is unpacked before Load is called, that any text has
+// a count (also bytes that are not UTF-8), and that counts are those of the
+// reference implementation, except for runs of one class that are longer than
+// 4,096 bytes: those are counted in pieces. It neither encodes nor decodes:
+// nobody here needs the tokens themselves.
 package tokenizer
 
 import (
@@ -23,18 +23,18 @@ import (
 //go:embed o200k.zst
 var vocabulary []byte
 
-// Counter is part of policy/window. It may be used by several at once.
+// Counter implements window.Counter. It is safe for concurrent use.
 type Counter struct {
-	// text is the vocabulary as it is unpacked. Where a token stands in it is
-	// its rank: nobody asks for more than which of two comes first.
+	// text is the unpacked vocabulary. A token's position in it is its rank:
+	// only the order of two tokens is needed.
 	text []byte
 	// table finds tokens by hash, with open addressing: a slot holds the
-	// token's place plus 1, and above placeBits some bits of its hash, so that
-	// few slots are looked at in vain. 0 is an empty slot.
+	// token's position plus 1, and above placeBits some bits of its hash, so
+	// that few slots are compared in vain. 0 is an empty slot.
 	table []uint32
 }
 
-// placeBits is how many bits a place in the vocabulary has.
+// placeBits is how many bits a position in the vocabulary has.
 const placeBits = 21
 
 var load = sync.OnceValues(unpack)

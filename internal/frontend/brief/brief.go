@@ -1,7 +1,6 @@
-// Package brief puts what policy knows into words, a line each: prices, costs,
-// evidence, phases, statistics. What events say is put into words by package
-// chat. Texts that came from a model, a tool or a file are sanitised here, so
-// that a frontend may print what it gets.
+// Package brief words what policy knows, a line each: prices, costs, evidence,
+// phases, statistics. Package chat words events. Texts from a model, a tool or
+// a file are sanitised here, so that a frontend may print the results.
 package brief
 
 import (
@@ -18,8 +17,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// Model tells which model it is, from where, and at what price: the first line
-// of every run (SPEC 5.5).
+// Model describes the model, where it is, and its price: the first line of
+// every run (SPEC 5.5).
 func Model(i llm.Info) string {
 	if i.Provider == "offline" {
 		return "model offline: the built-in planner without weights, in this process, free"
@@ -74,8 +73,8 @@ func Cost(c *float64) string {
 	return fmt.Sprintf("$%.2f", *c)
 }
 
-// Spent tells what was spent in USD. Where a part is not known it says how much
-// there can be at most, where that can be said, and how much is known.
+// Spent words what was spent in USD. If a part is not known it states the most
+// that it can be, if that is known, and the known part.
 func Spent(s budget.Spent) string {
 	known, most := s.Cost(), s.Most()
 	if known != nil {
@@ -108,8 +107,8 @@ func Took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Evidence tells what is proven of a turn that changed files, "" for one that
-// changed none.
+// Evidence words what is proven about a turn that changed files, "" for one
+// that changed none.
 func Evidence(r evidence.Report) string {
 	files := r.Changed()
 	if len(files) == 0 {
@@ -142,7 +141,7 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Route tells what a prompt was taken for, "" where that leaves all rights.
+// Route words how a prompt was classified, "" if that leaves all rights.
 func Route(r event.Routed) string {
 	why := ""
 	if r.Why != "" {

@@ -17,7 +17,7 @@ const (
 	shownDays     = 31
 )
 
-// Why writes what explains a session's trouble, each with its evidence.
+// Why writes the explanations of a session's problems, each with its evidence.
 func Why(out io.Writer, found []why.Finding) {
 	if len(found) == 0 {
 		fmt.Fprintln(out, "nothing was stopped, denied, blocked or tried again, and nothing was spent")

@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Lost is what a turn destroyed that no undo brings back (SPEC 11.1). The zero
-// Lost is ready. All: of every turn, and not of the last one alone.
+// Lost is what a turn destroyed that no undo can restore (SPEC 11.1). The zero
+// Lost is ready. All: of every turn, not only of the last one.
 type Lost struct {
 	All     bool
 	files   []string
@@ -18,7 +18,7 @@ type Lost struct {
 
 const cannot = "cannot be undone: "
 
-// Apply takes an event and reports whether it tells that something is lost.
+// Apply applies an event and reports whether something is lost.
 func (l *Lost) Apply(b event.Body) bool {
 	switch b := b.(type) {
 	case event.Prompted:
@@ -37,7 +37,7 @@ func (l *Lost) Apply(b event.Body) bool {
 	return false
 }
 
-// Add takes a line of pawl's own and keeps it where it says what is lost.
+// Add adds a line by pawl if it names something lost.
 func (l *Lost) Add(line string) {
 	if text, ok := strings.CutPrefix(line, cannot); ok {
 		l.files = append(l.files, text)

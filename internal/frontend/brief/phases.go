@@ -54,8 +54,8 @@ func Did(files, tests int) string {
 	return s
 }
 
-// PhaseList lists all phases: those that are over, the open one, what the plan
-// file has after it, and the totals. It is empty where there are none.
+// PhaseList lists all phases: completed ones, the open one, the planned ones
+// after it, and the totals. It is empty if there are none.
 func PhaseList(p phase.Standing) []string {
 	var out []string
 	last := 0

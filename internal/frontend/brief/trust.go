@@ -17,9 +17,9 @@ var kindNames = []struct{ kind, one, many string }{
 	{"editor", "editor's task", "editors' tasks"},
 }
 
-// Inert tells what of a folder's programs does not run because nobody trusts it,
-// "" where that is nothing. Environment files, git's own and an editor's are
-// told of beside others only: nearly every folder has some.
+// Inert describes the programs of a folder that do not run because nobody
+// trusts them, "" if there are none. Environment files, git's programs and an
+// editor's are only mentioned beside others: nearly every folder has some.
 func Inert(t event.FolderTrust) string {
 	var parts, checks []string
 	counts := map[string]int{}

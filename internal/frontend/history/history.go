@@ -1,8 +1,8 @@
-// Package history keeps what a person entered, over sessions.
+// Package history stores a person's entries over sessions.
 //
-// It is a file of mode 0600, an entry a line, newest last; a newline within an
-// entry is a mark of its own. Known shapes of keys are masked: what was pasted
-// by mistake is not kept.
+// It is a file of mode 0600, an entry a line, newest last; a mark replaces
+// newlines within an entry. Known formats of keys are masked: a key that was
+// pasted by mistake is not stored.
 package history
 
 import (
@@ -59,7 +59,7 @@ func Open(path string) (*File, []string, error) {
 	return f, entries, err
 }
 
-// Add keeps an entry. A history that cannot be written is not worth an error.
+// Add stores an entry. A failure to write the history is not reported.
 func (f *File) Add(entry string) {
 	entry = strings.ReplaceAll(f.mask.String(strings.TrimSpace(entry)), "\n", newline)
 	if f.path == "" || entry == "" || len(entry) > long {

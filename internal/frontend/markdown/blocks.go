@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/syntax"
 )
 
-// certain reports whether the beginning of a line tells what the line is: text,
-// and nothing that more of the line could change.
+// certain reports whether the beginning of a line shows that the line is text,
+// whatever its rest is.
 func certain(line string) bool {
 	rest := strings.TrimLeft(line, " ")
 	if rest == "" || len(line)-len(rest) >= 4 { // four: it may be code
@@ -65,8 +65,8 @@ func marker(line string) int {
 	return 0
 }
 
-// begin takes a line, or the beginning of one that is certain to be text. It
-// reports whether the line belongs to the paragraph that is open then.
+// begin handles a line, or the beginning of one that is certainly text. It
+// reports whether the line belongs to the open paragraph.
 func (s *Stream) begin(line string) bool {
 	depth := 0
 	body := strings.TrimLeft(line, " ")
@@ -167,7 +167,7 @@ func (s *Stream) open(role styled.Role, attr styled.Attr) {
 	s.text = &paragraph{s: s, role: role, attr: attr, rows: styled.NewWrapper(s.opt.Width, s.first(), s.margin())}
 }
 
-// finish is close, but for a list's sign that waits for its text.
+// finish is close, except for a list's sign that waits for its text.
 func (s *Stream) finish() {
 	if s.text != nil {
 		s.endText()
@@ -175,7 +175,7 @@ func (s *Stream) finish() {
 	s.endTable()
 }
 
-// entry begins an entry of a list, whose text may be a block of its own.
+// entry begins an entry of a list, whose text may be a block itself.
 func (s *Stream) entry(body string, size, indent int) bool {
 	s.close()
 	sign := strings.TrimRight(body[:size], " ")

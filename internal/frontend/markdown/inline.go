@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// piece is a part of a paragraph: text of one look, or a run of characters that
-// may begin or end an emphasis.
+// piece is a part of a paragraph: text of one style, or a run of characters
+// that may begin or end an emphasis.
 type piece struct {
 	styled.Span
 	at          int // in the source
@@ -19,8 +19,8 @@ type piece struct {
 	opens, ends bool
 }
 
-// inline reads a paragraph's text. open is where the first thing begins that
-// more text could close; the length of src where there is none.
+// inline reads a paragraph's text. open is the beginning of the first thing
+// that more text could close; the length of src if there is none.
 func (s *Stream) inline(src string) (line styled.Line, open int) {
 	ps, open := s.pieces(src)
 	open = min(open, emphasize(ps))
@@ -109,8 +109,8 @@ func (s *Stream) pieces(src string) (ps []piece, open int) {
 }
 
 // special reads a link, an image, an address or an entity at the beginning of a
-// text; size is 0 where there is none, more says that there may be one when
-// more comes.
+// text; size is 0 if there is none, more reports that there may be one with
+// more text.
 func (s *Stream) special(src string, inWord bool) (ps []piece, size int, more bool) {
 	switch {
 	case src[0] == '&':
@@ -187,8 +187,8 @@ func (s *Stream) bracket(src string) (ps []piece, size int, more bool) {
 	return nil, 0, true
 }
 
-// linked is a text that leads somewhere. Where the address can not be a link of
-// the terminal's, or the text claims another one, it stands behind the text.
+// linked returns a text with a link. If the address cannot be a link of the
+// terminal, or the text shows another one, the address follows the text.
 func (s *Stream) linked(line styled.Line, to string) (ps []piece) {
 	text := line.String()
 	for _, sp := range line {
@@ -238,8 +238,8 @@ func safe(text string) bool {
 	return true
 }
 
-// emphasize gives pieces between matching runs their look, as CommonMark's
-// delimiter stack does, and returns where the first run stands that has no end
+// emphasize styles the pieces between matching runs, like CommonMark's
+// delimiter stack, and returns the position of the first run that has no end
 // yet.
 func emphasize(ps []piece) (open int) {
 	open = 1 << 60

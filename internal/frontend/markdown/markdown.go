@@ -1,16 +1,15 @@
-// Package markdown makes lines of a model's Markdown while it comes.
+// Package markdown turns a model's Markdown into lines while it streams.
 //
-// It promises that a line that it gave never changes, that all lines depend on
-// the text alone and not on the pieces in which it came, that no word of the
-// text is lost, and that its work grows with the text as the text does, however
-// hostile. It reads what models write: headings, paragraphs, lists and task
-// lists, quotes, fenced code, tables whose rows begin with a bar, rules,
-// emphasis, code, links, addresses.
+// It promises that a returned line never changes, that all lines depend only on
+// the text and not on its pieces, that no word of the text is lost, and that
+// its work is linear in the text, however hostile. It reads what models write:
+// headings, paragraphs, lists and task lists, quotes, fenced code, tables whose
+// rows begin with a bar, rules, emphasis, code, links, addresses.
 //
-// It refuses what would need the whole text before a line is certain: headings
-// that are underlined, tables without a bar at the beginning, links by
-// reference. Those are shown as they stand, and so is HTML. Text must be
-// sanitised before (package plain).
+// It does not support what would need the whole text before a line is certain:
+// underlined headings, tables without a bar at the beginning, links by
+// reference. Those are shown unchanged, and so is HTML. Text must be sanitised
+// before (package plain).
 package markdown
 
 import (
@@ -102,8 +101,8 @@ func (s *Stream) Close() []styled.Line {
 	return s.take()
 }
 
-// Pending is what more would lead to, as it looks if nothing else came. Of a
-// long table it is the end.
+// Pending returns the lines that would follow if nothing else came. Of a long
+// table it is the end.
 func (s *Stream) Pending() []styled.Line {
 	if s.fence != nil && s.partial == "" {
 		return nil
@@ -185,7 +184,7 @@ func (s *Stream) newline() {
 	}
 }
 
-// emit gives a line, and the blank one that belongs before it.
+// emit adds a line, after a blank one if that belongs before it.
 func (s *Stream) emit(l styled.Line) {
 	s.out = append(s.out, s.blank()...)
 	s.gap, s.begun = false, true

@@ -7,12 +7,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// longest is how far apart the two ends of an emphasis may be: where what began
-// has no end by then, it was no beginning.
+// longest is how far apart the two ends of an emphasis may be: without an end
+// by then, there was no beginning.
 const longest = 1 << 10
 
-// paragraph is text that is broken into rows while it comes. What it gives
-// depends on the text alone, and not on the pieces that it came in.
+// paragraph is text that is broken into rows while it streams. Its rows depend
+// only on the text, not on its pieces.
 type paragraph struct {
 	s    *Stream
 	rows *styled.Wrapper
@@ -45,7 +45,7 @@ func (p *paragraph) add(text string) {
 	}
 }
 
-// give hands on what is certain of the first n bytes.
+// give passes on what is certain of the first n bytes.
 func (p *paragraph) give(n int, all bool) {
 	line, open := p.s.inline(p.rest[:n])
 	if !all && open < n {
@@ -58,8 +58,9 @@ func (p *paragraph) give(n int, all bool) {
 	p.rest = p.rest[n:]
 }
 
-// force gives at least half of a text in which something began so far ahead that
-// it is no beginning: that stands as it is, and what is behind it is read anew.
+// force passes on at least half of a text whose first unclosed mark is too far
+// back to begin anything: the mark is shown as it is, and the text after it is
+// read again.
 func (p *paragraph) force() {
 	for range 2 {
 		_, open := p.s.inline(p.rest)

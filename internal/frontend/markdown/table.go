@@ -49,7 +49,7 @@ func isDelimiter(row []string) bool {
 	return len(row) > 0
 }
 
-// endTable gives a table, as soon as all its rows are there.
+// endTable draws a table, when all its rows are there.
 func (s *Stream) endTable() {
 	rows := s.table
 	s.table = nil
@@ -116,8 +116,8 @@ const (
 	crossing = "─┼─"
 )
 
-// lines draws the table into a width; where its columns have no room, each row
-// is a list of its cells.
+// lines draws the table into a width; if its columns do not fit, each row
+// becomes a list of its cells.
 func (t *table) lines(width int) []styled.Line {
 	if width > 0 && !t.fit(width-styled.Width(between)*(len(t.columns)-1)) {
 		return t.list(width)

@@ -12,9 +12,9 @@ const (
 	Light       // a light background: dark ones
 )
 
-// ThemeOf chooses a theme. Nothing is coloured that is not a terminal, or where
-// NO_COLOR is set or TERM says that it cannot be. COLORFGBG, where a terminal
-// sets it, tells a light background.
+// ThemeOf chooses a theme. There are no colours without a terminal, with
+// NO_COLOR, or if TERM shows that it has none. COLORFGBG, if a terminal sets
+// it, names a light background.
 func ThemeOf(terminal bool, env func(string) string) Theme {
 	if term := env("TERM"); !terminal || env("NO_COLOR") != "" || term == "" || term == "dumb" {
 		return None
@@ -50,10 +50,10 @@ func (t Theme) code(s sort) string {
 	return "\x1b[3" + n + "m"
 }
 
-// Diff makes a text that may hold unified diffs safe, as Text does, and colours
-// it: what comes, what goes, and the headers. A line within a hunk is coloured
-// by its first character only, whatever else it looks like. Text around the
-// diffs stays as it is.
+// Diff makes a text that may contain unified diffs safe, as Text does, and
+// colours added lines, removed lines and headers. A line within a hunk is
+// coloured only by its first character, whatever else it looks like. Text
+// around the diffs is unchanged.
 func Diff(s string, t Theme) string {
 	if t == None {
 		return Text(s)

@@ -1,13 +1,12 @@
 // Package plain makes text safe to print on a terminal.
 //
-// It is the one sanitiser that all text from outside goes through: replies,
-// files, diffs, names, errors (SPEC 16.11). It promises that its output is
-// valid UTF-8 and holds no control character but newline and tab, no escape
-// sequence, no character that changes the direction of text and none that is
-// invisible. What a terminal would obey is dropped whole where it is a known
-// sequence (a colour, a title, a link), and shown as \x1b or \u{202E} where
-// something hidden would be lost to the reader otherwise. Colours are added by
-// the caller, after it.
+// It is the one sanitiser for all text from outside: replies, files, diffs,
+// names, errors (SPEC 16.11). It promises that its output is valid UTF-8 and
+// contains no control character except newline and tab, no escape sequence, no
+// character that changes the direction of text and no invisible one. Known
+// terminal sequences (a colour, a title, a link) are removed completely;
+// anything else that is hidden is shown as \x1b or \u{202E}. The caller adds
+// colours afterwards.
 package plain
 
 import (
@@ -56,11 +55,11 @@ const (
 	ending        // an ESC inside a command: "\" ends it
 )
 
-// longest is how much a sequence may swallow: one that is longer was text, and
-// a text that opens a title and never closes it must not vanish.
+// longest is how much text a sequence may swallow: a longer one was text, and a
+// text that opens a title and never closes it must not disappear.
 const longest = 4096
 
-// cleaner goes through text that comes in pieces.
+// cleaner processes text in pieces.
 type cleaner struct {
 	at      state
 	skipped int
@@ -163,7 +162,7 @@ func (c *cleaner) plain(b *strings.Builder, r rune, n int) {
 	if c.cr {
 		c.cr = false
 		if r != '\n' {
-			// A lone carriage return would let what follows hide the line.
+			// A lone carriage return would let the following text hide the line.
 			b.WriteByte('\n')
 		}
 	}
@@ -192,12 +191,13 @@ func (c *cleaner) plain(b *strings.Builder, r rune, n int) {
 	c.prev = r
 }
 
-// picture: what a joiner may follow, to draw several as one.
+// picture reports whether a rune may be joined with others into one symbol.
 func picture(r rune) bool {
 	return r >= 0x1f000 && r < 0x20000 || r >= 0x2600 && r < 0x27c0 || r == 0xfe0f
 }
 
-// hidden: what turns text round, joins or hides it, or is seen by nobody.
+// hidden reports whether a rune changes the direction of text, joins it, hides
+// it, or is invisible.
 func hidden(r rune) bool {
 	switch {
 	case r < 0xa0:

@@ -10,8 +10,7 @@ import (
 )
 
 // This file breaks lines between words, for a terminal that would cut them at
-// its margin. A program that reads gets its lines whole: a width of 0 or less
-// breaks nothing.
+// its margin. Programs get unbroken lines: a width of 0 or less breaks nothing.
 
 // tab is how far a terminal's tab stops are apart.
 const tab = 8
@@ -29,8 +28,8 @@ func Width(s string) int {
 	return n
 }
 
-// step returns the next thing to draw: a rune or a colour, its width, and whether
-// it belongs to the rune before it.
+// step returns the next thing to draw: a rune or a colour, its width, and
+// whether it belongs to the rune before it.
 func step(s string) (size, columns int, joined bool) {
 	if strings.HasPrefix(s, "\x1b[") {
 		if i := strings.IndexFunc(s[2:], func(r rune) bool { return r >= 0x40 && r < 0x7f }); i >= 0 {
@@ -53,10 +52,10 @@ func step(s string) (size, columns int, joined bool) {
 	return size, 1, false
 }
 
-// Wrap breaks the lines of a text at words so that each fits into columns, but
-// for a word that is longer and an indentation that leaves no room: both stay.
-// What goes on is indented as its line is; hang, where a line is a table's row (its
-// last column begins after two blanks), to that column.
+// Wrap breaks the lines of a text at words so that each fits into columns,
+// except for a longer word and for an indentation that leaves no room: both
+// stay. Continuation lines are indented like their line or, with hang and a row
+// of a table (its last column begins after two blanks), to that column.
 func Wrap(text string, columns int, hang bool) string {
 	if columns <= 0 {
 		return text
@@ -81,8 +80,8 @@ func Wrap(text string, columns int, hang bool) string {
 	return b.String()
 }
 
-// lastColumn is the indentation of what goes on in the last column of a row;
-// where too little room would be left, a little more than the row's own.
+// lastColumn returns the indentation of continuation lines in the last column
+// of a row; if too little room is left, slightly more than the row's own.
 func lastColumn(row string, columns int) string {
 	own := len(row) - len(strings.TrimLeft(row, " "))
 	at := strings.LastIndex(strings.TrimRight(row, " "), "  ") + 2
@@ -95,8 +94,8 @@ func lastColumn(row string, columns int) string {
 	return strings.Repeat(" ", min(own+4, columns/4))
 }
 
-// Wrapper breaks a text that comes in pieces. Of each piece it holds back the
-// word at the end, which may go on. The zero Wrapper is ready; all that it
+// Wrapper breaks a text that arrives in pieces. It holds back the last word of
+// each piece, which may continue. The zero Wrapper is ready; everything that it
 // returns must be printed.
 type Wrapper struct {
 	col    int    // where the cursor is
@@ -145,13 +144,13 @@ func (w *Wrapper) Add(piece string, columns int) string {
 	return b.String()
 }
 
-// early is how much room there must be after a word that is printed before its
-// end, and how long it may be by then.
+// early is how much room must remain after a word that is printed before its
+// end, and the longest such word.
 const early = 20
 
-// Early returns of the word that Add held back what can be printed now: a reader
-// does not wait for a word that will fit. What looks like the beginning of an
-// address or a path waits, as does what stands near the margin.
+// Early returns the part of the word held back by Add that can be printed now:
+// a reader does not wait for a word that will fit. Words that look like the
+// beginning of an address or a path wait, and so do words near the margin.
 func (w *Wrapper) Early(columns int) string {
 	n := Width(w.word)
 	letters := !strings.ContainsFunc(w.word, func(r rune) bool { return r > 0x7f || !unicode.IsLetter(r) && !unicode.IsPunct(r) })
@@ -170,7 +169,7 @@ func wideEnd(word string) bool {
 	return word != "" && wide == 2
 }
 
-// Flush returns the word that was held back: nothing of it comes any more.
+// Flush returns the word that was held back, after the end of the text.
 func (w *Wrapper) Flush(columns int) string {
 	var b strings.Builder
 	blanks := w.blanks
@@ -220,8 +219,8 @@ func (w *Wrapper) put(b *strings.Builder, columns int) {
 	w.inside, w.blanks, w.word = true, "", ""
 }
 
-// Wrapped wraps each text that is written, as whole lines. columns is asked at
-// each: a window changes its size.
+// Wrapped wraps each text that is written, as whole lines. It calls columns
+// each time, since a window may change its size.
 func Wrapped(w io.Writer, columns func() int, hang bool) io.Writer {
 	return &wrapped{w: w, columns: columns, hang: hang}
 }

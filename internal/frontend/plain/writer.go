@@ -2,9 +2,9 @@ package plain
 
 import "io"
 
-// Writer makes what is written through it safe, also where a sequence or a
+// Writer makes text safe that is written through it, even if a sequence or a
 // character is split over two writes. Close writes what was held back and does
-// not close the writer below. Not safe for concurrent use.
+// not close the writer below. It is not safe for concurrent use.
 type Writer struct {
 	w io.Writer
 	c cleaner
@@ -36,8 +36,8 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Stream is Text for text that comes in pieces, such as a reply on its way.
-// The zero Stream is ready.
+// Stream is Text for text that arrives in pieces, such as a streamed reply. The
+// zero Stream is ready.
 type Stream struct{ c cleaner }
 
 // Add cleans the next piece; what may be half of something is held back.

@@ -11,8 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Do does a plan that was agreed to, and waits for its end. What ends ctx
-// interrupts it.
+// Do executes an agreed plan and waits for its end. The end of ctx interrupts it.
 func Do(ctx context.Context, s *session.Session, p undo.Plan, c undo.Consent) (out changes.Undone, err error) {
 	var failed error
 	started, err := s.Submit(ctx, session.Undo{Plan: p, Consent: c, Done: func(u changes.Undone, e error) { out, failed = u, e }})
@@ -25,8 +24,8 @@ func Do(ctx context.Context, s *session.Session, p undo.Plan, c undo.Consent) (o
 	return out, failed
 }
 
-// Lost names what the last turn of a session (all of them, for undo.ByAll)
-// destroyed that is not put back, "" for nothing.
+// Lost names what the last turn of a session (all turns, for undo.ByAll)
+// destroyed and no undo can restore, "" for nothing.
 func Lost(ctx context.Context, s *session.Session, kind undo.Kind) string {
 	lost := brief.Lost{All: kind == undo.ByAll}
 	if kind == undo.ByRedo || s.View().Last() == 0 {
@@ -47,7 +46,7 @@ func Lost(ctx context.Context, s *session.Session, kind undo.Kind) string {
 	return lost.String()
 }
 
-// Nothing tells why there is nothing to undo; any other error stays as it is.
+// Nothing explains why there is nothing to undo; any other error is returned unchanged.
 func Nothing(ctx context.Context, s *session.Session, kind undo.Kind, err error) error {
 	if !errors.Is(err, undo.ErrNothing) {
 		return err

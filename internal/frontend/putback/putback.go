@@ -1,9 +1,9 @@
 // Package putback shows what an undo or a redo would do and asks the person
 // about it: one preview and one set of questions for every frontend.
 //
-// It promises that nothing is agreed to that was not shown first, and that each
-// file which needs a word (SPEC 11.2) is asked about by its name. A
-// session does what was agreed to.
+// It promises that nothing is agreed to without being shown first, and that
+// each file that needs a decision (SPEC 11.2) is asked about by its name. A
+// session executes what was agreed to.
 package putback
 
 import (
@@ -36,8 +36,8 @@ func Show(w io.Writer, p undo.Plan) {
 	}
 }
 
-// passing tells that a file was there for a while only: nothing is to be done
-// and nothing is worth a line.
+// passing reports whether a file existed only temporarily: nothing is to be
+// done and nothing is shown.
 func passing(f undo.File) bool { return f.Action == undo.Same && f.Now.Hash == "" }
 
 func verb(p undo.Plan, f undo.File) string {
@@ -91,8 +91,7 @@ func indent(s string) string {
 	return b.String()
 }
 
-// Agree asks about a plan that was shown. ok is false where the person wants
-// nothing of it.
+// Agree asks about a plan that was shown. ok is false if the person does not want it.
 func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Consent, ok bool, err error) {
 	if p.Sure() {
 		ok, err = yes("do it? [y]es, [n]o: ", ask)
@@ -141,7 +140,7 @@ func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Conse
 	return c, ok, err
 }
 
-// asking are the files that need a word.
+// asking returns the files that need a decision.
 func asking(files []undo.File) []string {
 	var out []string
 	for _, f := range files {
@@ -152,8 +151,8 @@ func asking(files []undo.File) []string {
 	return out
 }
 
-// Settled is the consent that needs no person: what is not certain is left out,
-// but for the paths of include.
+// Settled returns the consent without a person: uncertain files are left out,
+// except the paths of include.
 func Settled(p undo.Plan, include []string) undo.Consent {
 	var c undo.Consent
 	named := map[string]bool{}
@@ -178,8 +177,8 @@ func yes(q string, ask func(string) (string, error)) (bool, error) {
 	return in == "y", err
 }
 
-// choose asks until an answer is one of those that are known, and says which
-// those are where it was not. It returns the answer's first letter.
+// choose asks until the answer is a known one, and names the known ones
+// otherwise. It returns the answer's first letter.
 func choose(q, known string, ask func(string) (string, error), answers ...string) (string, error) {
 	for first := true; ; first = false {
 		text := q
@@ -196,7 +195,7 @@ func choose(q, known string, ask func(string) (string, error), answers ...string
 	}
 }
 
-// Verb tells what an undo, or a redo, did to a file.
+// Verb names what an undo, or a redo, did to a file.
 func Verb(s undo.Kind) string {
 	if s == undo.ByRedo {
 		return "done again:"
@@ -204,7 +203,7 @@ func Verb(s undo.Kind) string {
 	return "put back"
 }
 
-// Done writes what was done, with the verb in front.
+// Done writes what was done, after the verb.
 func Done(w io.Writer, verb string, u changes.Undone) {
 	for _, f := range u.Done {
 		if passing(f) {

@@ -1,10 +1,10 @@
-// Package styled is text with roles instead of colours: what a frontend draws,
-// before it knows the terminal. A theme makes bytes of it.
+// Package styled is text with roles instead of colours: what a frontend draws
+// before it knows the terminal. A theme turns it into bytes.
 //
-// It promises that nothing in the text of a line is obeyed by a terminal (what is
-// right about it was decided before, by package plain), that every line ends in the terminal's
-// default style, and that what is measured is what a terminal shows. It refuses
-// to know what is drawn.
+// It promises that a terminal interprets nothing in the text of a line (package
+// plain sanitised it before), that every line ends in the terminal's default
+// style, and that measured widths are those on a terminal. It does not know
+// what is drawn.
 package styled
 
 import (
@@ -116,8 +116,8 @@ func (l Line) Width() int {
 	return n
 }
 
-// Width is how many columns a text takes on a terminal that draws what belongs
-// together as one, as those of today do. A tab must be made blanks before.
+// Width returns how many columns a text takes on a terminal that draws combined
+// characters as one, as modern ones do. Tabs must be replaced by blanks before.
 func Width(s string) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] < ' ' || s[i] >= 0x7f {
@@ -127,8 +127,8 @@ func Width(s string) int {
 	return len(s)
 }
 
-// next gives the first character of a text, with all that is drawn upon it, and
-// its width.
+// next returns the first character of a text, with its combining characters,
+// and its width.
 func next(s string) (size, columns int) {
 	if c := s[0]; c < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return 1, 1

@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// Theme says what roles look like. It uses the sixteen colours that a person
-// chose for the terminal, so that text stays readable there.
+// Theme is how roles look. It uses the sixteen colours that a person chose for
+// the terminal, so that text stays readable there.
 type Theme struct {
 	Name  string
 	codes [roles]string
@@ -67,8 +67,8 @@ func (t Theme) Render(l Line) string {
 	return b.String()
 }
 
-// harmless is a text that a terminal does not obey: what comes here was
-// sanitised, and if it was not, it is now.
+// harmless returns a text that a terminal does not interpret: input should be
+// sanitised already, and if it is not, it is now.
 func harmless(text string) string {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c < ' ' || c == 0x7f || c == 0xc2 && i+1 < len(text) && text[i+1] < 0xa0 {

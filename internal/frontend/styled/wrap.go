@@ -1,7 +1,7 @@
 package styled
 
-// Wrap breaks a line between words so that each part fits into columns; a word
-// that is longer is broken anywhere. What goes on begins with hang.
+// Wrap breaks a line between words so that each part fits into columns; a
+// longer word is broken anywhere. Continuation lines begin with hang.
 func (l Line) Wrap(columns int, hang Line) []Line {
 	if columns <= 0 || l.Width() <= columns {
 		return []Line{l}
@@ -11,8 +11,7 @@ func (l Line) Wrap(columns int, hang Line) []Line {
 	return w.Close()
 }
 
-// Wrapper breaks a line that comes in pieces. A row that it gives is final,
-// whatever comes.
+// Wrapper breaks a line that arrives in pieces. A returned row is final.
 type Wrapper struct {
 	columns, indent int
 	hang            Line
@@ -114,7 +113,7 @@ func (w *Wrapper) Rows() []Line {
 	return out
 }
 
-// Peek returns the rows that more would lead to, and takes it not.
+// Peek returns the rows that more would produce, without adding it.
 func (w *Wrapper) Peek(more Line) []Line {
 	c := w.Clone()
 	c.Add(more)

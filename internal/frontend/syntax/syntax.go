@@ -1,11 +1,10 @@
 // Package syntax colours code, a line at a time.
 //
-// It knows words, strings, comments and numbers of the languages in
-// languages.go and nothing of their grammar, so it is right about most of what
-// a person looks at and cheap enough to run while text streams: its work is
-// linear in the text whatever that is, and it loads nothing at start. It
-// promises that a line's text is unchanged. Of a language that it does not know
-// it colours nothing.
+// It knows the words, strings, comments and numbers of the languages in
+// languages.go and nothing of their grammar. So it is right in most cases and
+// fast enough to run while text streams: its work is linear in any text, and it
+// loads nothing at start. It promises that a line's text is unchanged. It does
+// not colour unknown languages.
 package syntax
 
 import (
@@ -23,8 +22,8 @@ type Highlighter struct {
 	role styled.Role
 }
 
-// New makes a Highlighter for a language's name, as it stands behind a fence,
-// or for the ending of a file's name.
+// New returns a Highlighter for a language's name, as it is written after a
+// fence, or for the extension of a file's name.
 func New(name string) *Highlighter {
 	return &Highlighter{lang: find(strings.ToLower(strings.TrimPrefix(name, ".")))}
 }

@@ -15,19 +15,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Bounds of a file that is imported, so that no file fills memory.
+// Limits of an imported file, so that no file fills the memory.
 const (
 	foreignLine   = 64 << 20 // bytes of one event
 	foreignEvents = 1 << 20
 )
 
-// Foreign reads a session as headless.WriteEvent writes it and gives keep what
-// was said in it, in order: prompts, replies, calls and their results, a
-// person's own commands, how turns ended. The file is anybody's, so nothing is
-// taken over that gives rights, names files of this machine or is proof of
-// anything: no grants, modes, rules, system prompts, changes, checks, costs, or
-// parts as a provider sent them. Times are not later than now and never go
-// back. Lines of other kinds, of a newer pawl too, are counted as left.
+// Foreign reads a session in the form of headless.WriteEvent and passes the
+// conversation to keep, in order: prompts, replies, calls and their results, a
+// person's own commands, how turns ended. The file may come from anybody, so it
+// imports nothing that grants rights, names files of this machine or is proof
+// of anything: no grants, modes, rules, system prompts, changes, checks, costs,
+// or parts as a provider sent them. Times are not in the future and never run
+// backwards. Lines of other kinds, also of a newer version, are counted as left
+// out.
 func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(time.Time, event.Body) error) (kept, left int, err error) {
 	s := bufio.NewScanner(in)
 	s.Buffer(nil, foreignLine)
@@ -73,7 +74,7 @@ func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(ti
 		}
 		kept++
 	}
-	if turn { // a turn that nobody ends would pass for one that runs
+	if turn { // a turn without an end would count as running
 		for _, id := range slices.Sorted(maps.Keys(open)) {
 			if err := keep(at, event.CallDone{ID: id, Tool: open[id], Outcome: event.Cancelled, Result: llm.Result{ID: id, Name: open[id], Text: "[Outcome unknown: it was imported without its result.]", Error: true}}); err != nil {
 				return kept, left, err
@@ -89,8 +90,8 @@ func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(ti
 	return kept, left, s.Err()
 }
 
-// said returns of an event what was said in it; nil where it is of another kind.
-// open are the calls without a result.
+// said returns the conversation's part of an event; nil if it is of another
+// kind. open are the calls without a result.
 func said(kind string, raw json.RawMessage, open map[string]string) (event.Body, error) {
 	empty := event.New(kind)
 	if empty == nil {
@@ -121,8 +122,7 @@ func said(kind string, raw json.RawMessage, open map[string]string) (event.Body,
 	return nil, nil
 }
 
-// reply is what a model said, without what only its provider understands and
-// without what it cost somebody else.
+// reply returns a model's text, without parts for its provider and without its cost.
 func reply(r llm.Reply) llm.Reply {
 	out := llm.Reply{Stop: r.Stop, Refusal: r.Refusal, Message: llm.Message{Role: llm.Assistant}}
 	for _, p := range r.Message.Parts {

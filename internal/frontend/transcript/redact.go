@@ -11,17 +11,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// LeftOut stands where something about a secret-looking file was.
+// LeftOut replaces contents of a secret-looking file.
 const LeftOut = "[left out: a secret-looking file]"
 
-// Redact takes what calls say about secret-looking files out of a session's
-// events (SPEC 16.7): the contents in a call's arguments, in the question about
-// it, in its result and its diff. The function it returns is given the events
-// in order and changes none of them. A file counts when its name looks secret:
-// in the arguments of a tool, in what the log says the call was shown or
-// changed, or in the result itself (a search's hits, a diff's heads). What a
-// shell command is made to print under no such name is not recognised, and
-// neither is what a person or the model says in prose.
+// Redact removes the contents of secret-looking files from a session's events
+// (SPEC 16.7): from a call's arguments, the question about it, its result and
+// its diff. The returned function gets the events in order and changes none of
+// them. A file counts if its name looks secret: in the arguments of a tool, in
+// what the log records as shown or changed, or in the result itself (a search's
+// hits, a diff's headers). Output of a shell command without such a name is not
+// recognised, and neither is prose of a person or the model.
 func Redact() func(event.Event) event.Event {
 	r := &redactor{calls: map[string]bool{}}
 	return r.event
@@ -142,7 +141,7 @@ func secretArgs(raw json.RawMessage) bool {
 	return n.secret()
 }
 
-// args keeps of arguments the paths.
+// args keeps only the paths of arguments.
 func args(raw json.RawMessage) json.RawMessage {
 	var n named
 	_ = json.Unmarshal(raw, &n) // as above
@@ -154,8 +153,8 @@ func args(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// secretText reports whether a text shows lines of a secret-looking file: under a
-// name as a diff, a patch, a reading or a search gives it.
+// secretText reports whether a text shows lines of a secret-looking file, below
+// a name in the form of a diff, a patch, a read or a search.
 func secretText(text string) bool {
 	for l := range strings.Lines(text) {
 		if p := shownPath(strings.TrimRight(l, "\r\n")); p != "" && secrets.LooksSecret(p) {

@@ -1,7 +1,7 @@
 // Package transcript writes a session's events as a text to read: plain for a
-// terminal, Markdown for a file. Keys are masked in the log already; control
-// characters are taken out here, and what is shown of secret-looking files is
-// left out of exports by Redact.
+// terminal, Markdown for a file. Keys are already masked in the log; control
+// characters are removed here, and Redact removes the contents of
+// secret-looking files from exports.
 package transcript
 
 import (
@@ -15,8 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// form is how the kinds of text are written. Every text that it is given is
-// sanitised.
+// form is how each kind of text is written. Its inputs are sanitised.
 type form interface {
 	person(text string) string          // a prompt
 	command(line, output string) string // a person's own command
@@ -34,7 +33,7 @@ func Text(w io.Writer) func(event.Event) error { return (&writer{w: w, form: tex
 // as lists, and diffs and outputs as blocks.
 func Markdown(w io.Writer) func(event.Event) error { return (&writer{w: w, form: markdown{}}).event }
 
-// writer draws the blocks of a timeline as they finish.
+// writer draws the blocks of a timeline when they finish.
 type writer struct {
 	w io.Writer
 	form
@@ -108,8 +107,7 @@ func (t *writer) draw(b chat.Block) string {
 	return ""
 }
 
-// remark draws what stays true; how a run went along is not a part of what was
-// said.
+// remark draws notes that stay true; notes about the course of a run are left out.
 func (t *writer) remark(n chat.Note) string {
 	switch n.Kind {
 	case chat.OfSession, chat.OfModel, chat.OfGrant, chat.OfRoute, chat.OfUndo, chat.OfInterrupt:
@@ -123,8 +121,8 @@ func (t *writer) remark(n chat.Note) string {
 	return s
 }
 
-// phase draws what a person or a plan file says of phases: those of the model's
-// own plan are in its calls.
+// phase draws the phases of a person or a plan file: those of the model's own
+// plan are in its calls.
 func (t *writer) phase(p chat.Phase) string {
 	switch {
 	case p.By == "model" || p.ByNext:

@@ -1,12 +1,11 @@
-// Package autofix brings a turn that changed files to an end that is proven
-// (SPEC 13.3): it runs the checks that the change can affect, then all of
-// them, and has the model mend what fails, a few times.
+// Package autofix ends a turn that changed files with proof (SPEC 13.3): it
+// runs the checks that the change can affect, then all of them, and lets the
+// model fix failures, a few times.
 //
-// It promises that what a check printed reaches the model as data, that each
-// attempt is told of the earlier ones, that nothing is run again whose result
-// is known, and that it gives up where more of the same leads nowhere. It
-// states nothing itself: policy/evidence says what the recorded exit codes
-// prove.
+// It promises that a check's output reaches the model as data, that each
+// attempt is told about the earlier ones, that no check with a known result is
+// run again, and that it gives up when more attempts do not help. It makes no
+// claims itself: policy/evidence derives what the recorded exit codes prove.
 package autofix
 
 import (
@@ -24,27 +23,27 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// What holds where nothing else is configured.
+// The defaults.
 const (
 	Attempts = 3
 	Timeout  = 5 * time.Minute
 )
 
-// Config says how turns are brought to their end.
+// Config is the configuration.
 type Config struct {
-	// Find finds the checks for changed files: a checks.Finder's.
+	// Find finds the checks for changed files: the Find method of a checks.Finder.
 	Find func(changed []string) (checks.Found, error)
-	// Trusted, if set, says of a check why the folder's word is not enough to run
-	// it, "" where it is, and what stands for all that defines it.
+	// Trusted, if set, returns why a check needs a person's consent, "" if its
+	// folder is trusted, and a stamp of everything that defines it.
 	Trusted func(checks.Check) (untrusted, stamp string)
-	// Attempts is how many fixes are asked for in a turn; 0 is 3, less than 0
+	// Attempts is how many fixes are requested in a turn; 0 is 3, less than 0
 	// none: checks are run and reported.
 	Attempts int
 	// Timeout is how long one check may run; 0 is five minutes.
 	Timeout time.Duration
 }
 
-// New returns what makes the Autofix of each turn.
+// New returns a function that makes the verifier of each turn.
 func New(c Config) func() verify.Verifier {
 	switch {
 	case c.Attempts == 0:
@@ -59,28 +58,28 @@ func New(c Config) func() verify.Verifier {
 	return func() verify.Verifier { return &fixer{Config: c, left: left} }
 }
 
-// fixer is one turn's.
+// fixer is the verifier of one turn.
 type fixer struct {
 	Config
-	tries   []try // what was asked for so far
-	changes int   // evidence.Report.Changes when a check failed last
+	tries   []try // the fixes requested so far
+	changes int   // evidence.Report.Changes at the last failure
 	stopped bool  // a check ran out of time before
-	// left are the failures outside of what a change could affect that the
-	// model left as they were, in this turn or an earlier one: they are
-	// reported and not asked about again. Turns come one after the other.
+	// left are failures outside of what the change could affect that the model
+	// did not fix, in this turn or an earlier one: they are reported, and no
+	// fix is requested again. Turns run one after the other.
 	left map[string]bool
 }
 
-// try is a fix that was asked for: what failed before it, and what it changed.
+// try is a requested fix: what failed before it, and what it changed.
 type try struct {
 	failed  []event.Checked
-	broken  []tool.Diagnostic    // errors that language servers find, which the changes brought
-	outside bool                 // what the change can affect passes by itself
-	files   map[string]tool.Hash // as they were then
-	after   []string             // what was changed then
+	broken  []tool.Diagnostic    // errors by language servers that the changes caused
+	outside bool                 // the checks of what the change can affect pass
+	files   map[string]tool.Hash // their hashes at that time
+	after   []string             // what was changed by then
 }
 
-// Next is part of verify.Verifier.
+// Next implements verify.Verifier.
 func (f *fixer) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	proof := t.Evidence()
 	files := map[string]tool.Hash{}
@@ -96,7 +95,7 @@ func (f *fixer) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	}
 	if n := len(f.tries); n > 0 {
 		if proof.Changes == f.changes {
-			// The model leaves it at that: what failed stands.
+			// The model changed nothing: the failure remains.
 			last := f.tries[n-1]
 			if last.outside {
 				for _, c := range last.failed {
@@ -133,8 +132,7 @@ func (f *fixer) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	return prompt(f.tries, f.Attempts), nil
 }
 
-// checks finds and runs the checks. proven: there are some, and all of them have
-// passed.
+// checks finds and runs the checks. proven: there are some, and all of them passed.
 func (f *fixer) checks(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, paths []string) (failed []event.Checked, outside, proven bool, err error) {
 	found, err := f.Find(paths)
 	switch {
@@ -149,8 +147,8 @@ func (f *fixer) checks(ctx context.Context, t *verify.TurnEnd, proof evidence.Re
 	return failed, outside, proven, err
 }
 
-// broken returns the errors that language servers find and the changes brought,
-// but for those that the model left before.
+// broken returns the errors by language servers that the changes caused, except
+// those that the model did not fix before.
 func (f *fixer) broken(ctx context.Context, t *verify.TurnEnd) ([]tool.Diagnostic, error) {
 	if t.Standing == nil {
 		return nil, nil
@@ -159,12 +157,12 @@ func (f *fixer) broken(ctx context.Context, t *verify.TurnEnd) ([]tool.Diagnosti
 	return slices.DeleteFunc(all, func(d tool.Diagnostic) bool { return f.left[finding(d)] }), err
 }
 
-// finding is what makes a diagnostic the same one.
+// finding identifies a diagnostic.
 func finding(d tool.Diagnostic) string { return d.Path + "\x00" + normalize.Digest(d.Message) }
 
-// run runs what is not proven yet, the narrow checks first: where one of them
-// fails, the wide ones wait. It gives what is to be mended; outside says that
-// it lies outside of what the change can affect.
+// run runs what is not proven yet, the narrow checks first: if one of them
+// fails, the wide ones wait. It returns what is to be fixed; outside reports
+// that it is outside of what the change can affect.
 func (f *fixer) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, found checks.Found) (failed []event.Checked, outside bool, err error) {
 	open := slices.DeleteFunc(slices.Clone(found.Wide), func(c checks.Check) bool { return proof.Passed(c.Command) })
 	if len(open) == 0 {
@@ -193,7 +191,7 @@ func (f *fixer) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Repor
 			}
 			switch {
 			case passed[c.Unit] && (done.Stopped || f.left[sameness(done)]):
-				// A long suite, or what the model left before: not its change.
+				// A long suite, or an old failure: not caused by the change.
 			case done.Stopped, done.Why == "" && done.Exit != nil && *done.Exit != 0:
 				failed = append(failed, done)
 				outside = outside && passed[c.Unit]
@@ -210,15 +208,15 @@ func (f *fixer) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Repor
 	return nil, false, nil
 }
 
-// sameness is what makes a failure the same one: the command and what matters of
-// its output, without times and places.
+// sameness identifies a failure: the command and the relevant part of its
+// output, without times and positions.
 func sameness(c event.Checked) string {
 	text, _, _ := strings.Cut(c.Output, "\n[all output: ")
 	return c.Command + "\x00" + normalize.Digest(normalize.Result(text))
 }
 
 // check runs one check. One that passes and changes the turn's files itself, as
-// a formatter does, is run once more over what it made of them.
+// a formatter does, is run once more on the result.
 func (f *fixer) check(ctx context.Context, t *verify.TurnEnd, c checks.Check) (event.Checked, error) {
 	done, err := t.Check(ctx, f.call(c))
 	if err != nil || len(done.Changed) == 0 || done.Exit == nil || *done.Exit != 0 {
@@ -227,7 +225,7 @@ func (f *fixer) check(ctx context.Context, t *verify.TurnEnd, c checks.Check) (e
 	return t.Check(ctx, f.call(c))
 }
 
-// call is a check as the session runs it.
+// call returns a check in the form for the session.
 func (f *fixer) call(c checks.Check) verify.Check {
 	untrusted, stamp := "", ""
 	if f.Trusted != nil {

@@ -1,12 +1,12 @@
-// Package subagent is the agent tool (SPEC 14.1): a model hands a part of its
-// task to an agent of some kind, which works on it in a session of its own and
-// hands back its last words.
+// Package subagent is the agent tool (SPEC 14.1): a model delegates a part of
+// its task to an agent of some kind, which works in its own session and returns
+// its last message.
 //
-// It promises that several agents run at once, that one in the background is
-// told of when it ends, and that the result names how an agent ended, what it
-// cost and which files it changed. It refuses to judge what an agent may do:
-// the session does, and gives it no more than it has itself. What a kind is, its
-// author says in a file (adapter/agents); nothing of it widens anything.
+// It promises that several agents run at once, that the model is told when an
+// agent in the background ends, and that the result names how an agent ended,
+// what it cost and which files it changed. It does not judge what an agent may
+// do: the session does, and grants it no more than it has itself. A file
+// describes a kind (adapter/agents); nothing in it widens anything.
 package subagent
 
 import (
@@ -24,13 +24,13 @@ import (
 // Name is the tool's. Budgets and hints know it.
 const Name = "agent"
 
-// General is the kind of agent that a call gets that names none.
+// General is the default kind of agent.
 const General = "general"
 
-// timeout is how long an agent may take where no budget and no person ends it.
+// timeout is how long an agent may run if no budget and no person ends it.
 const timeout = 24 * time.Hour
 
-// most is how many bytes of a kind's description the model is shown.
+// most is how many bytes of a kind's description are shown to the model.
 const most = 400
 
 // In is the tool's arguments.
@@ -41,7 +41,7 @@ type In struct {
 	Background  bool   `json:"background,omitempty" doc:"go on meanwhile: you are told when it has ended"`
 }
 
-// Tool is the agent tool for these kinds.
+// Tool returns the agent tool for these kinds.
 func Tool(kinds []agents.Kind) tool.Tool {
 	t := tool.New(Name, doc(kinds),
 		func(tool.Env, In) (tool.Footprint, error) { return tool.Footprint{Child: true}, nil },
@@ -52,7 +52,7 @@ func Tool(kinds []agents.Kind) tool.Tool {
 		Hooks: []string{"Task", "Agent"},
 	}
 	t.Example = `{"description":"find the callers","prompt":"Find all callers of Open in this repository. Report path and line of each.","agent":"explore"}`
-	t.ReadOnly = true // what the agent does is judged call by call, in its session
+	t.ReadOnly = true // the agent's calls are judged one by one, in its session
 	t.Timeout = timeout
 	return t
 }
@@ -70,7 +70,7 @@ func doc(kinds []agents.Kind) string {
 	return b.String()
 }
 
-// adapt takes the name that another agent has for the kind.
+// adapt accepts another agent's argument name for the kind.
 func adapt(args map[string]json.RawMessage) []string {
 	if args["agent"] != nil || args["subagent_type"] == nil {
 		return nil
@@ -116,8 +116,7 @@ func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in In) (tool.Re
 	return out, nil
 }
 
-// Find returns the kind that a model or a person names; General where they name
-// none.
+// Find returns the kind that a model or a person names; General if they name none.
 func Find(kinds []agents.Kind, name string) (agents.Kind, bool) {
 	if strings.TrimSpace(name) == "" {
 		name = General
@@ -136,12 +135,12 @@ func Find(kinds []agents.Kind, name string) (agents.Kind, bool) {
 	return agents.Kind{}, false
 }
 
-// about is what an agent is told of itself, at the end of its system prompt.
+// about returns the instructions of a kind, for the end of the agent's system prompt.
 func about(k agents.Kind) string {
 	return "You are the agent " + k.Name + ": another agent of pawl started you for a part of its task, and reads only your last message.\n\n" + k.Prompt
 }
 
-// text is what came of an agent, for the model that started it.
+// text returns the result of an agent for the model that started it.
 func text(k agents.Kind, r tool.AgentRun) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[agent %s: %s; %s", k.Name, ending(r), plural(r.Calls, "call"))
@@ -167,7 +166,7 @@ func text(k agents.Kind, r tool.AgentRun) string {
 	return b.String()
 }
 
-// ending words how an agent ended.
+// ending describes how an agent ended.
 func ending(r tool.AgentRun) string {
 	words := map[event.End]string{
 		event.EndDone: "done", event.EndBudget: "stopped, its budget is used up", event.EndStuck: "stopped, it went in circles",
@@ -184,7 +183,7 @@ func ending(r tool.AgentRun) string {
 	return said
 }
 
-// note is one line for the screen.
+// note returns one line for the screen.
 func note(r tool.AgentRun) string {
 	out := plural(r.Calls, "call")
 	if n := len(r.Files); n > 0 {

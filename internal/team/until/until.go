@@ -1,13 +1,12 @@
 // Package until runs a prompt until a command passes: each time the model ends
-// its turn the command is run, and where it does not pass the model is told what
-// failed and goes on.
+// its turn the command is run, and if it fails the model is told what failed
+// and goes on.
 //
-// It promises that the goal stays the one that the person named. What defines it
-// is compared by content with how it was when they named it, and tests that the
-// run changed prove nothing (SPEC 16.4): then the model is asked to put them
-// back. It gives up after a number of rounds, and sooner where the model changes
-// nothing any more. Money, time, and runs that go in circles end it as they end
-// any turn.
+// It promises that the goal stays the one that the person named. The content of
+// what defines it is compared with that at the start, and tests that the run
+// changed prove nothing (SPEC 16.4): then the model is asked to restore them.
+// It gives up after a number of rounds, and sooner if the model changes nothing
+// any more. Money, time, and loops end it like any turn.
 package until
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// What holds where nothing else is said.
+// The defaults.
 const (
 	Rounds  = 10
 	Timeout = 10 * time.Minute
@@ -34,30 +33,30 @@ const (
 // idleRounds is how many rounds in a row may change nothing.
 const idleRounds = 2
 
-// Config is what a person wants to pass.
+// Config is a person's goal.
 type Config struct {
 	Command string
-	// Find returns the command as a check, and how it is defined now: a
-	// checks.Finder's Goal.
+	// Find returns the command as a check, with its present definition: the
+	// Goal method of a checks.Finder.
 	Find func(command string) (checks.Check, checks.Definition, error)
-	// Rounds is how often the model is asked to go on; 0 is 10.
+	// Rounds is how often the model is asked to continue; 0 is 10.
 	Rounds int
 	// Timeout is how long one run of the command may take; 0 is ten minutes.
 	Timeout time.Duration
-	// Tests: the run may change tests that were there before it.
+	// Tests: the run may change existing tests.
 	Tests bool
 }
 
-// Result is what came of a goal.
+// Result is the result of a goal.
 type Result struct {
 	Command string `json:"command"`
 	Met     bool   `json:"met"`
-	Rounds  int    `json:"rounds"` // how often the model was asked to go on
+	Rounds  int    `json:"rounds"` // how often the model was asked to continue
 	Exit    *int   `json:"exit_code"`
 	Why     string `json:"why,omitempty"` // why it is not met
 }
 
-// Goal is a person's goal for one prompt. It is part of verify.Verifier.
+// Goal is a person's goal for one prompt. It implements verify.Verifier.
 type Goal struct {
 	Config
 	was    checks.Definition
@@ -66,13 +65,13 @@ type Goal struct {
 	idle   int // rounds in a row that changed nothing
 }
 
-// state is how a round left things: as long as it stays the same, nothing moves.
+// state is the state after a round: if it does not change, there is no progress.
 type state struct {
 	changes int // evidence.Report.Changes
 	failed  string
 }
 
-// New looks at what defines the goal, before anything of the run can change it.
+// New records what defines the goal, before anything of the run can change it.
 func New(c Config) (*Goal, error) {
 	c.Command = strings.TrimSpace(c.Command)
 	if why := evidence.GoalTells(c.Command); why != "" {
@@ -91,13 +90,13 @@ func New(c Config) (*Goal, error) {
 	return &Goal{Config: c, was: was, result: Result{Command: c.Command, Why: "it was not tried: the run ended before"}}, nil
 }
 
-// Result is what came of it so far.
+// Result returns the result so far.
 func (g *Goal) Result() Result { return g.result }
 
-// Prompt is what the model is asked where the person said no more than the goal.
+// Prompt returns the prompt for a goal without a prompt of the person.
 func (g *Goal) Prompt() string { return "Make this command pass: " + g.Command }
 
-// Next is part of verify.Verifier.
+// Next implements verify.Verifier.
 func (g *Goal) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	c, now, err := g.Find(g.Command)
 	if err != nil {
@@ -114,7 +113,7 @@ func (g *Goal) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if done.Exit != nil && *done.Exit == 0 && len(done.Changed) > 0 { // it formats: once more over what it made
+		if done.Exit != nil && *done.Exit == 0 && len(done.Changed) > 0 { // it formats: run it once more on the result
 			if done, err = t.Check(ctx, g.check(c)); err != nil {
 				return "", err
 			}
@@ -124,7 +123,7 @@ func (g *Goal) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 			return "", nil
 		}
 		asks, failed = g.failing(done, t.Evidence()), normalize.Digest(normalize.Result(done.Output+done.Why))
-		if done.Exit == nil && !done.Stopped { // it may not run, and nothing that the model does will let it
+		if done.Exit == nil && !done.Stopped { // it may not run, and the model cannot change that
 			return "", t.Warn(ctx, "goal", g.unmet())
 		}
 	}

@@ -23,7 +23,7 @@ func quoted(names []string) string {
 	return strings.Join(out, ", ") + more
 }
 
-// plain fits what files and commands say into a line of pawl's own words.
+// plain makes texts of files and commands fit into a line of pawl's message.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
