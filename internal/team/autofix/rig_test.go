@@ -9,22 +9,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
-	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
-	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
-	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
-	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -56,23 +49,10 @@ func newRig(t *testing.T, files string, turns ...llmtest.Turn) *rig {
 		name, text, _ := strings.Cut(f, " --")
 		r.put(name, strings.TrimPrefix(text, "\n")+"\n")
 	}
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := func() []string { return append(os.Environ(), "PATH="+r.bin+":"+os.Getenv("PATH"), "GOFLAGS=-mod=mod") }
-	sh := shell.New(shell.Options{Root: dir, SpillDir: t.TempDir(), Env: env})
-	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close() })
-	ids := 0
-	r.cfg = session.Config{
-		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "test", Version: "test", Model: r.model,
-		Tools: tool.Set{tools.Read(), tools.Write(), tools.Bash()},
-		Files: ws, Shell: sh, Locks: turn.NewLocks(8),
-		Permission: permission.New(permission.Config{Mode: permission.AcceptEdits, Root: dir, Home: "/home/nobody"}),
-		Mask:       secrets.New("hunter2hunter2"), SpillDir: t.TempDir(),
-		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
-	}
+	r.cfg = sessiontest.Config(t, dir, r.model, func() []string {
+		return append(os.Environ(), "PATH="+r.bin+":"+os.Getenv("PATH"), "GOFLAGS=-mod=mod")
+	})
+	r.cfg.Mask = secrets.New("hunter2hunter2")
 	r.finder = &checks.Finder{Root: dir, LookPath: exec.LookPath}
 	r.fix.Find = r.finder.Find
 	return r
@@ -88,12 +68,7 @@ func (r *rig) open() {
 	if r.cfg.Autofix == nil {
 		r.cfg.Autofix = New(r.fix)
 	}
-	s, err := session.Open(r.t.Context(), r.cfg)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.Session = s
-	r.t.Cleanup(func() { _ = s.Close() })
+	r.Session = sessiontest.Open(r.t, r.cfg)
 }
 
 // program puts a shell script on the PATH of commands.

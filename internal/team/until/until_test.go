@@ -3,7 +3,6 @@ package until
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,18 +14,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
-	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
-	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -193,33 +187,15 @@ func TestJoinsNoTurn(t *testing.T) {
 
 func open(t *testing.T, dir string, mode permission.Mode, deny string, limits budget.Limits, turns []llmtest.Turn) *session.Session {
 	t.Helper()
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true})
-	if err != nil {
-		t.Fatal(err)
+	cfg := sessiontest.Config(t, dir, llmtest.New(slices.Clone(turns)...), nil)
+	cfg.Tools, cfg.Limits = append(cfg.Tools, tools.ApplyPatch()), limits
+	if mode != "" {
+		cfg.Permission = permission.New(permission.Config{Mode: mode, Root: dir, Home: "/home/nobody"})
 	}
-	sh := shell.New(shell.Options{Root: dir, SpillDir: t.TempDir()})
-	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close() })
-	if mode == "" {
-		mode = permission.AcceptEdits
-	}
-	perm := permission.New(permission.Config{Mode: mode, Root: dir, Home: "/home/nobody"})
 	if deny != "" {
-		if err := perm.Add(permission.User, nil, nil, []string{deny}); err != nil {
+		if err := cfg.Permission.Add(permission.User, nil, nil, []string{deny}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ids := 0
-	s, err := session.Open(t.Context(), session.Config{
-		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "test", Version: "test", Model: llmtest.New(slices.Clone(turns)...),
-		Tools: tool.Set{tools.Read(), tools.Write(), tools.ApplyPatch(), tools.Bash()}, Files: ws, Shell: sh, Locks: turn.NewLocks(8),
-		Permission: perm,
-		Limits:     limits, Mask: secrets.New(), SpillDir: t.TempDir(),
-		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+	return sessiontest.Open(t, cfg)
 }
