@@ -25,7 +25,8 @@ import (
 // Config is what operations need of their session.
 type Config struct {
 	Session string // its id
-	Fold    *Fold  // one of the log's
+	Log     *eventlog.Log
+	Fold    *Fold // one of Log's
 	Record  func(context.Context, ...event.Draft) error
 	// CatchUp takes in what other processes appended. It is an error where one of
 	// them runs a turn.
@@ -111,13 +112,10 @@ type Operations struct {
 	turns sync.WaitGroup
 }
 
-// New makes the operations of a session. Use names its log before anything begins.
+// New makes the operations of a session.
 func New(cfg Config) *Operations {
-	return &Operations{cfg: cfg, queued: make(chan struct{}, 1)}
+	return &Operations{cfg: cfg, log: cfg.Log, queued: make(chan struct{}, 1)}
 }
-
-// Use names the log.
-func (o *Operations) Use(log *eventlog.Log) { o.log = log }
 
 // Queued has a token where a prompt came to wait.
 func (o *Operations) Queued() <-chan struct{} { return o.queued }

@@ -42,8 +42,7 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h.log = log
-	h.Operations = New(Config{Session: "s", Fold: fold, Record: h.record, CatchUp: func(context.Context) error { return nil }, Cause: &h.cause, Turn: h.turn})
-	h.Use(log)
+	h.Operations = New(Config{Session: "s", Log: log, Fold: fold, Record: h.record, CatchUp: func(context.Context) error { return nil }, Cause: &h.cause, Turn: h.turn})
 	return h
 }
 

@@ -19,7 +19,8 @@ import (
 
 // Config is what the rights of a session are made of.
 type Config struct {
-	Policy *permission.Policy // a fold of the session's log
+	Log    *eventlog.Log
+	Policy *permission.Policy // a fold of Log
 	Record func(context.Context, ...event.Draft) error
 	// Keep, if set, stores a grant given for always.
 	Keep func(rule string) error
@@ -37,11 +38,8 @@ type Rights struct {
 	log *eventlog.Log
 }
 
-// New makes the rights of a session. Use names its log before anything is asked.
-func New(cfg Config) *Rights { return &Rights{cfg: cfg} }
-
-// Use names the log.
-func (r *Rights) Use(log *eventlog.Log) { r.log = log }
+// New makes the rights of a session.
+func New(cfg Config) *Rights { return &Rights{cfg: cfg, log: cfg.Log} }
 
 // Decide asks the policy. A child may do what its parent may at this moment, and
 // no more.

@@ -23,21 +23,18 @@ func newFamily(t *testing.T) *family {
 	t.Helper()
 	f := &family{}
 	of := func(id string, p *permission.Policy, up *Rights, readOnly bool) *Rights {
-		r := New(Config{
-			Policy: p, Parent: up, ReadOnly: readOnly,
+		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: id, Now: time.Now}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return New(Config{
+			Log: log, Policy: p, Record: log.Append, Parent: up, ReadOnly: readOnly,
 			Keep: func(rule string) error { f.kept = append(f.kept, id+" "+rule); return nil },
 			Route: func(_ context.Context, right, _, _ string) error {
 				f.routed = append(f.routed, id+" "+right)
 				return nil
 			},
 		})
-		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: id, Now: time.Now}, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.cfg.Record = log.Append
-		r.Use(log)
-		return r
 	}
 	f.top = of("top", permission.New(permission.Config{Mode: permission.AcceptEdits, Root: "/w", Home: "/home/nobody"}), nil, false)
 	f.mid = of("mid", f.top.Child(false), f.top, false)

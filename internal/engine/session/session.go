@@ -23,7 +23,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/consent"
 	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
-	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
@@ -31,7 +30,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/routing"
 	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -65,30 +63,6 @@ type Session struct {
 // else the one that is there, taken up again.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s := &Session{state: newState(cfg)}
-	agent := cfg.child.agent
-	s.questions = questions.New(questions.Config{
-		Person: cfg.Person, NewID: cfg.NewID, Record: s.record, Asked: func(a event.Asked) { s.hooks.Asked(a) }, Parent: cfg.child.questions, Agent: cfg.child.kind(),
-	})
-	s.spending = spending.New(spending.Config{
-		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person && agent == nil, Timeout: cfg.Timeout,
-		Now: cfg.Now, Sleep: cfg.Sleep, Record: s.record, Ask: s.questions.Ask,
-	})
-	s.ops = operations.New(operations.Config{
-		Session: cfg.ID, Fold: &s.doing, Record: s.record, CatchUp: s.catchUp, Cause: &s.cause,
-		Turn: func(r *operations.Run) { s.turn(r, nil) },
-	})
-	s.answers = answers.New(answers.Config{
-		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Masked: turn.Results{Mask: cfg.Mask.String}.Masked, Now: cfg.Now, Record: s.record,
-		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.window.resultCap()) },
-	})
-	s.side = &side.Requests{Model: s.inUse, Spending: s.spending, Record: s.record}
-	s.window = &contextWindow{s.state, s.side}
-	s.tasks = &taskPhases{s.state, s.ops}
-	s.rights = rights.New(rights.Config{
-		Policy: s.perm, Record: s.record, Keep: cfg.Keep, Route: func(ctx context.Context, right, by, what string) error {
-			return s.router.GrantRight(ctx, right, by, what)
-		}, Parent: cfg.child.rights, ReadOnly: agent != nil && agent.ReadOnly,
-	})
 	if s.letGo, err = hold(cfg); err != nil {
 		return nil, err
 	}
@@ -97,70 +71,47 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 			s.letGo()
 		}
 	}()
-	if s.log, err = eventlog.Open(ctx, eventlog.Config{
-		Store: cfg.Store, Session: cfg.ID, Mask: cfg.Mask, Now: cfg.Now, Lost: s.machines.storage.Lost,
-	}, append(s.folds(), s.spending.Fold(), s.answers.Fold())...); err != nil {
+	if err := s.compose(ctx); err != nil {
 		return nil, err
 	}
-	s.spending.Use(s.log)
-	s.ops.Use(s.log)
-	s.answers.Use(s.log)
-	s.rights.Use(s.log)
-	s.router = routing.New(routing.Config{
-		Route: cfg.Route, Person: cfg.Person, Log: s.log, Fold: &s.routing, Record: s.record, Running: s.ops.Context,
-		Model: s.info, Mode: s.mode, Side: s.side, Answers: s.answers,
-	})
-	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, Tell: s.ops.TellLater}
-	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
-		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
-		Locks: cfg.Locks, Agent: agent != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.Exclusive,
-	})
-	known := s.log.Began() > 0
-	s.hooks = hooks.New(hooks.Config{
-		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Source: startOf(known),
-		Mode: func() string { return string(s.mode()) }, Record: s.record, Around: s.changes.Around,
-	})
-	s.consent = consent.New(consent.Config{
-		Log: s.log, Policy: s.perm, Rights: s.rights, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
-		Unrestorable: s.changes.Unrestorable, Ask: s.questions.Ask, Hooks: s.hooks.Asks, Mask: cfg.Mask.String, Spill: s.spill,
-	})
-	s.children = children.New(children.Config{
-		Session: cfg.ID, Store: cfg.Store, Log: s.log, Fold: &s.childFold, Now: cfg.Now, NewID: cfg.NewID, Record: s.record,
-		Lend: s.lend, OpenModel: s.openAllowed, Open: s.openChild,
-		Turn: children.Turn{Context: s.ops.Context, Tell: s.ops.TellLater, Tells: s.ops.Tells, Waiting: s.ops.Waiting, Queued: s.ops.Queued()},
-	})
 	if cfg.ReadOnly {
 		if s.changesFiles() {
 			return nil, fault.NewConfiguration("wait for it, or take it up with --resume", "a turn of session %s is running, or was cut short", cfg.ID)
 		}
 		return s, nil
 	}
-	var drafts []event.Draft
-	recovered := func() error { return nil }
-	if !known {
-		drafts = append(drafts, event.Draft{Body: event.Opened{Dir: cfg.Dir, Pawl: cfg.Version, Mode: string(s.perm.Mode()), Front: cfg.Front, Parent: cfg.Of}})
-	} else {
-		told, err := s.children.Recover(ctx) // before the session's own: a command of theirs may be what ran
-		if err != nil {
-			return nil, err
-		}
-		drafts, recovered = s.changes.Recover(ctx, s.open)
-		drafts = append(drafts, s.closeOpenCalls(told)...)
-	}
-	if cfg.Trust != nil {
-		drafts = append(drafts, event.Draft{Body: *cfg.Trust})
-	}
-	if agent == nil || !agent.Recovering {
-		drafts = append(drafts, s.rebase("start")...)
-	}
-	if err := s.record(ctx, drafts...); err != nil {
-		return nil, err
-	}
-	if err := recovered(); err != nil {
+	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
 	s.setBuilder()
 	return s, nil
+}
+
+// begin records that the session begins, or is taken up again after whatever ended
+// it.
+func (s *Session) begin(ctx context.Context) error {
+	var drafts []event.Draft
+	recovered := func() error { return nil }
+	if s.log.Began() == 0 {
+		drafts = append(drafts, event.Draft{Body: event.Opened{Dir: s.cfg.Dir, Pawl: s.cfg.Version, Mode: string(s.perm.Mode()), Front: s.cfg.Front, Parent: s.cfg.Of}})
+	} else {
+		told, err := s.children.Recover(ctx) // before the session's own: a command of theirs may be what ran
+		if err != nil {
+			return err
+		}
+		drafts, recovered = s.changes.Recover(ctx, s.open)
+		drafts = append(drafts, s.closeOpenCalls(told)...)
+	}
+	if s.cfg.Trust != nil {
+		drafts = append(drafts, event.Draft{Body: *s.cfg.Trust})
+	}
+	if agent := s.cfg.child.agent; agent == nil || !agent.Recovering {
+		drafts = append(drafts, s.rebase("start")...)
+	}
+	if err := s.record(ctx, drafts...); err != nil {
+		return err
+	}
+	return recovered()
 }
 
 // startOf is how hooks call the start of a session.
