@@ -97,7 +97,7 @@ func newRig(t *testing.T, url string, lease time.Duration) *rig {
 	return r
 }
 
-func dial(t *testing.T, url string) *nats.Conn {
+func dial(t testing.TB, url string) *nats.Conn {
 	t.Helper()
 	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond), nats.RetryOnFailedConnect(true), nats.IgnoreDiscoveredServers(),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // connections are cut on purpose
