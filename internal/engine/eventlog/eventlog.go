@@ -1,12 +1,12 @@
-// Package eventlog is one session's log while it is open: events are appended,
-// published and read here, and nowhere else.
+// Package eventlog is one session's open log: events are appended, published
+// and read only here.
 //
 // It promises that an event is stored before a fold or a reader sees it, that
-// folds see every event once and in order, that a reader misses no stored
-// event however slow it is, and that no secret gets past it: whatever is
-// appended or published is masked here, on its way in, so that a new kind of
-// event is masked without anybody doing anything (SPEC 16.7). It refuses to go
-// on after a failed write: what could not be stored did not happen.
+// folds see every event once and in order, that a slow reader misses no stored
+// event, and that no secret passes: everything that is appended or published is
+// masked here, so a new kind of event is masked automatically (SPEC 16.7).
+// After a failed write it refuses to continue: what could not be stored did not
+// happen.
 package eventlog
 
 import (
@@ -27,19 +27,19 @@ type Config struct {
 	Session string
 	Mask    *secrets.Masker // nil: nothing is masked
 	Now     func() time.Time
-	// Lost, if set, is told that the log can not be written any more. It is
-	// called while the folds are held, like a fold's Apply.
+	// Lost, if set, is called when the log cannot be written any more. It is
+	// called while the folds are locked, like a fold's Apply.
 	Lost func()
 }
 
-// Log is an open log. Its methods may be called from anywhere.
+// Log is an open log. Its methods are safe for concurrent use.
 type Log struct {
 	cfg   Config
 	began int64
 
 	// appending is held while events are stored, so that they are folded in the
-	// order of the store. Views do not wait for it: the disk keeps nobody from
-	// looking.
+	// order of the store. Views do not wait for it: the disk does not block
+	// readers.
 	appending sync.Mutex
 
 	mu     sync.Mutex // guards the folds and what follows
@@ -52,13 +52,12 @@ type Log struct {
 }
 
 // Commenter is a fold that has something to show to readers after an event. It
-// is asked after all folds saw the event.
+// is called after all folds saw the event.
 type Commenter interface {
 	Comment(event.Event) (event.Body, bool)
 }
 
-// Open reads a log from its beginning into the folds. A session that is not
-// there yet has an empty one.
+// Open reads a log from its beginning into the folds. A new session has an empty log.
 func Open(ctx context.Context, cfg Config, folds ...event.Fold) (*Log, error) {
 	l := &Log{cfg: cfg, folds: folds, subs: map[*subscriber]struct{}{}}
 	l.live.mask = cfg.Mask
@@ -83,8 +82,8 @@ func (l *Log) apply(e event.Event) {
 }
 
 // Append masks drafts, stores them, folds them and only then shows them. After
-// one failed write nothing more is taken: nothing is done that the log would
-// not know.
+// one failed write nothing more is accepted, so that nothing is done that the
+// log does not know.
 func (l *Log) Append(ctx context.Context, ds ...event.Draft) error {
 	if len(ds) == 0 {
 		return nil
@@ -102,8 +101,8 @@ func (l *Log) Append(ctx context.Context, ds ...event.Draft) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// From here on the append is not given up: one that was stored and not
-	// known to be would leave the session behind its own log.
+	// From here on the append is not cancelled: a stored event that is not
+	// known would leave the session behind its own log.
 	es, err := l.cfg.Store.Append(context.WithoutCancel(ctx), l.cfg.Session, after, masked...)
 	if errors.Is(err, event.ErrStale) {
 		err = &fault.Error{
@@ -124,7 +123,7 @@ func (l *Log) Append(ctx context.Context, ds ...event.Draft) error {
 	return nil
 }
 
-// end is where the log ends, or why nothing can be appended to it.
+// end returns the log's last sequence number, or why nothing can be appended.
 func (l *Log) end() (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,8 +154,8 @@ func (l *Log) show(e event.Event) {
 	}
 }
 
-// CatchUp takes in what another process appended while this one was idle, such
-// as `pawl undo`.
+// CatchUp reads what another process, such as `pawl undo`, appended while this
+// one was idle.
 func (l *Log) CatchUp(ctx context.Context) error {
 	l.appending.Lock()
 	defer l.appending.Unlock()
@@ -173,7 +172,7 @@ func (l *Log) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Publish shows something that is not stored.
+// Publish shows an event that is not stored.
 func (l *Log) Publish(b event.Body) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,8 +182,8 @@ func (l *Log) Publish(b event.Body) {
 	}
 }
 
-// View runs look while no event is folded: what it reads of the folds is of
-// one moment. It must be quick and append nothing.
+// View runs look while no event is folded, so that everything it reads from the
+// folds is consistent. It must be fast and append nothing.
 func (l *Log) View(look func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -197,29 +196,29 @@ func Look[T any](l *Log, look func() T) (v T) {
 	return v
 }
 
-// Masked is a body as the log would keep it.
+// Masked returns a body as the log would store it.
 func (l *Log) Masked(b event.Body) event.Body { return maskBody(l.cfg.Mask, b) }
 
-// Last is the sequence number of the last stored event.
+// Last returns the sequence number of the last stored event.
 func (l *Log) Last() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last
 }
 
-// Began is the sequence number of the last event when the log was opened: 0
-// for a new one.
+// Began returns the sequence number of the last event when the log was opened:
+// 0 for a new one.
 func (l *Log) Began() int64 { return l.began }
 
-// Broken is why the log can not be written any more, nil where it can.
+// Broken returns why the log cannot be written any more, nil if it can.
 func (l *Log) Broken() error {
 	_, err := l.end()
 	return err
 }
 
-// EndReaders ends all readers, once they have what is stored; later ones too
-// where the log is closed with it, or can not be written any more: who waits for
-// an event must not have to come before the failure.
+// EndReaders ends all readers after they have everything that is stored; later
+// readers too if closed is set or the log cannot be written any more, so that
+// nobody waits for an event that cannot come.
 func (l *Log) EndReaders(closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

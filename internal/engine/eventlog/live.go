@@ -5,9 +5,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// live masks what is shown while it comes, piece by piece. A key may lie across
-// two pieces, so the end of a piece that could be the beginning of a key is
-// held back until the next one, or the whole, shows what it is.
+// live masks streamed text, piece by piece. A key may be split over two pieces,
+// so the end of a piece that could be the beginning of a key is held back until
+// the next piece, or the whole text, decides.
 type live struct {
 	mask    *secrets.Masker
 	text    *secrets.Stream
@@ -17,7 +17,7 @@ type live struct {
 	output  map[string]*secrets.Stream // by call
 }
 
-// masked is what may be shown of b: nothing yet, or b.
+// masked returns what may be shown of b: nothing yet, or b.
 func (l *live) masked(b event.Body) []event.Body {
 	if l.mask == nil {
 		return []event.Body{b}
@@ -77,9 +77,9 @@ func some(b event.Body, came string) []event.Body {
 	return []event.Body{b}
 }
 
-// before is what is shown before a stored event: what was held back and turned
-// out to be whole. Of what broke off, the part that was held back is never
-// shown, for it may be half a key.
+// before returns what is shown before a stored event: held-back text that
+// turned out to be harmless. Text that was held back when a stream broke off is
+// never shown, since it may be half a key.
 func (l *live) before(b event.Body) (out []event.Body) {
 	switch b := b.(type) {
 	case event.Replied:

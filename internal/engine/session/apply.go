@@ -10,12 +10,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
-// Coordination is what a coordinator of other sessions, a swarm's, has of its own
-// one: a log that its fold (Config.Fold) is part of, money for them, and a way to
-// bring what they made to the person's files.
+// Coordination is what a coordinator of other sessions, such as a swarm, gets
+// from its own session: a log that includes its fold (Config.Fold), a budget
+// for them, and a way to write their results to the person's files.
 type Coordination struct{ s *Session }
 
-// Coordination is for who coordinates other sessions.
+// Coordination returns the access for a coordinator of other sessions.
 func (s *Session) Coordination() Coordination { return Coordination{s} }
 
 // Append stores events.
@@ -26,11 +26,12 @@ func (c Coordination) Append(ctx context.Context, ds ...event.Draft) error {
 // View runs look while no event is folded.
 func (c Coordination) View(look func()) { c.s.log.View(look) }
 
-// Account is what the session spends: the Config.Parent of those it coordinates.
+// Account returns the session's account: the Config.Parent of the sessions that
+// it coordinates.
 func (c Coordination) Account() *spending.Account { return c.s.spending }
 
-// Apply writes files for a person who said text: a turn of its own, without a
-// model, so that one undo takes all of it back. All files are written or none.
+// Apply writes files for a person's request text: in a separate turn, without a
+// model, so that one undo undoes everything. All files are written or none.
 func (c Coordination) Apply(ctx context.Context, by, text string, ws []tool.Write) ([]tool.Change, error) {
 	s := c.s
 	ctx, done, err := s.ops.Exclusive(ctx, "the files can not be written")

@@ -16,8 +16,8 @@ import (
 // This file is the session's side of its children: what it lends to one, and how
 // one is opened. How they run and what of it is recorded is engine/children.
 
-// parentage is what an agent's session has of the session that started it. The
-// zero value is that of a session which none started.
+// parentage is what an agent's session gets from the session that started it.
+// The zero value is that of a session without a parent.
 type parentage struct {
 	agent     *children.Child // what it is made of
 	rights    *rights.Rights
@@ -32,7 +32,7 @@ func (p parentage) kind() string {
 	return p.agent.Of.Agent
 }
 
-// lend returns what a child that begins now has of the session.
+// lend returns what a child that starts now gets from the session.
 func (s *Session) lend() children.Lent {
 	l := children.Lent{Tools: s.tools(), Shell: s.cfg.Shell, Agents: s.cfg.Agents, Left: s.spending.AgentsLeft()}
 	s.log.View(func() { l.Model, l.System = s.model, s.conv.Head().System })
@@ -51,8 +51,8 @@ func (s *Session) openAllowed(ref string) (llm.Model, error) {
 	return m, s.cfg.Limits.Allow(m.Info())
 }
 
-// openChild opens the session of an agent: as this one, but for what of it is the
-// agent's own.
+// openChild opens the session of an agent: like this one, except for the
+// agent's own settings.
 func (s *Session) openChild(ctx context.Context, a children.Child) (children.Session, error) {
 	c := s.cfg
 	c.ID, c.Front, c.Of, c.Own = a.ID, "agent", &a.Of, Own{}
@@ -72,7 +72,7 @@ func (s *Session) openChild(ctx context.Context, a children.Child) (children.Ses
 	return childSession{child}, nil
 }
 
-// childSession is a session as its parent's children know it.
+// childSession is a session in the form for its parent's children.
 type childSession struct{ *Session }
 
 // Run is part of children.Session.

@@ -6,8 +6,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// course folds what is going on in a turn: its open calls, the plan, and what the
-// model said.
+// course folds the state of a turn: its open calls, the plan, and the model's text.
 type course struct {
 	open []llm.Call // calls without a result, in the order asked
 	plan []tool.Item

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// env makes the abilities of a call. What it writes is recorded here, so that no
+// env returns the abilities of a call. Its writes are recorded here, so that no
 // tool can forget undo.
 func (s *Session) env(p *turn.Pending) tool.Env {
 	call := p.Call.ID
@@ -40,8 +40,8 @@ func (s *Session) drafts() *changes.Drafts {
 	return d
 }
 
-// runEnv is env for the call itself: its files are those that were judged, and
-// no others that a path leads to by now (SPEC 16.8).
+// runEnv is env for running the call: its files are only those that were
+// judged, even if a path leads elsewhere by now (SPEC 16.8).
 func (s *Session) runEnv(p *turn.Pending) tool.Env {
 	e := s.env(p)
 	if b, ok := s.cfg.Files.(interface {

@@ -9,9 +9,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// chain gives the models to go on with, one at each call: those of the
-// fallback chain and the configured one, each at most once a turn (SPEC 3.3).
-// The session stays with the one that it went on with.
+// chain returns the fallback models, one at each call: those of the fallback
+// chain and the configured one, each at most once a turn (SPEC 3.3). The
+// session stays with the model that continued.
 func (s *Session) chain(inUse llm.Model) func(context.Context, event.Retried) (llm.Model, error) {
 	tried := map[string]bool{inUse.Info().Ref(): true}
 	return func(ctx context.Context, why event.Retried) (llm.Model, error) {
@@ -58,9 +58,9 @@ const (
 	stopNow   = "stop"
 )
 
-// longer reports whether to wait for as long as a provider asks (SPEC 3.4): a
-// person is asked; without one the limits of the run's time decide whether it can
-// be afforded, and where there are none nobody has agreed to it.
+// longer reports whether to wait as long as a provider asks (SPEC 3.4): a
+// person is asked; without one the run's time limits decide, and without limits
+// it does not wait.
 func (s *Session) longer(ctx context.Context, why event.Retried) (bool, error) {
 	if s.cfg.Person {
 		a, err := s.questions.Ask(ctx, event.Asked{

@@ -19,8 +19,8 @@ import (
 // should have been read first, which counts as having read them.
 type seenGate struct{ s *Session }
 
-// Check is part of turn.Gate. A call whose files an earlier call of the step
-// touches is judged when that one is done.
+// Check implements turn.Gate. A call whose files an earlier call of the step
+// touches is judged after that one.
 func (g *seenGate) Check(ctx context.Context, step []*turn.Pending) error {
 	for i, p := range step {
 		if p.Refused != nil || len(p.Footprint.Writes)+len(p.Footprint.Reads) == 0 {
@@ -38,8 +38,7 @@ func (g *seenGate) Check(ctx context.Context, step []*turn.Pending) error {
 	return nil
 }
 
-// name tells with the result which files of a call are not as the model saw
-// them last.
+// name adds to the result which files of a call have changed since the model saw them.
 func (g *seenGate) name(p *turn.Pending) {
 	others := eventlog.Look(g.s.log, func() []string { return g.s.seen.ChangedSince(g.s.known(p.Footprint)) })
 	for _, path := range others {
@@ -88,8 +87,8 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	return r
 }
 
-// mayRead reports whether a read of the lines would be allowed without a question:
-// a refusal must not show what a read would not.
+// mayRead reports whether a read of the lines would be allowed without a
+// question: a refusal must not show what a read would not.
 func (g *seenGate) mayRead(sp tool.Span) bool {
 	return g.decide(permission.Call{Tool: tool.ReadFamily, Family: tool.ReadFamily, ReadOnly: true, Footprint: tool.Footprint{Reads: []tool.Span{sp}}}) == permission.Allow
 }

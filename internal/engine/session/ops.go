@@ -9,38 +9,38 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Op is something a frontend asks of a session.
+// Op is an operation that a frontend submits to a session.
 type Op interface{ op() }
 
 // Prompt starts a turn, or joins the running one at its next request.
 type Prompt struct {
-	// ID is recorded with it, so that its sender sees when a prompt that waited
-	// has reached the model. Withdraw takes it back before that.
+	// ID is recorded with it, so that its sender sees when a waiting prompt has
+	// reached the model. Withdraw takes it back before that.
 	ID     string
 	Source event.Source // "": a person
 	Text   string
 	Images []llm.Media
-	// Piped stands below Text and is data: what it mentions is not attached.
+	// Piped is added below Text and is data: its mentions are not attached.
 	Piped string
-	// Until, if set, is asked each time the model has ended the turn by itself,
-	// also where nothing was changed, and before the session's Autofix. Such a
-	// prompt joins no running turn.
+	// Until, if set, is called each time the model has ended the turn by
+	// itself, even if nothing was changed, and before the session's Autofix.
+	// Such a prompt joins no running turn.
 	Until verify.Verifier
 
 	attached *mention.Attached // what the mentions in Text brought
 	hooks    []event.Draft     // what hooks add
 }
 
-// Interrupt cancels what runs: the model's request, calls, or a question. By
-// is person, timeout, or a signal's name. Nothing runs: nothing happens.
+// Interrupt cancels what runs: the model's request, calls, or a question. By is
+// person, timeout, or a signal's name. If nothing runs, it does nothing.
 //
-// As the cause of a context's end it names who ended what waits with it.
+// As the cause of a context's end it names who interrupted.
 type Interrupt struct{ By string }
 
 // Error makes it a context's cause.
 func (i Interrupt) Error() string { return "interrupted (" + i.By + ")" }
 
-// Answer answers the open question of that id.
+// Answer answers the open question with that id.
 type Answer struct {
 	ID       string
 	Verdicts []event.Verdict
@@ -51,24 +51,24 @@ type Answer struct {
 type SetMode struct{ Mode string }
 
 // SetModel changes the model from the next request on: a rebase. It may take
-// its time: OpDone is its end, and tells whether the model can be had.
+// some time: OpDone ends it, and reports whether the model is available.
 type SetModel struct{ Ref string }
 
 // RunCommand runs a person's "!" command and records both sides. It is the
 // person's own act and asks nobody. OpDone is its end, after the PersonRan.
 type RunCommand struct{ Command string }
 
-// Compact makes the conversation shorter now: older steps are summed up. Focus
-// is what the summary must keep. OpDone is its end, after the Compacted.
+// Compact shortens the conversation now: older steps are summarized. Focus is
+// what the summary must keep. OpDone ends it, after the Compacted.
 type Compact struct{ Focus string }
 
-// Undo does a plan of Changes, an undo's or a redo's: all of it, but for what
-// Consent leaves out, or nothing. A file that needs a word first is an error of
-// Submit. OpDone is its end.
+// Undo executes a plan of Changes, an undo's or a redo's: all of it, except
+// what Consent leaves out, or nothing. A file that needs a decision first is an
+// error of Submit. OpDone ends it.
 type Undo struct {
 	Plan    undo.Plan
 	Consent undo.Consent
-	// Done, if set, is told what came of it, before OpDone is.
+	// Done, if set, is called with the result, before OpDone.
 	Done func(changes.Undone, error)
 }
 

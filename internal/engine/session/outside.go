@@ -10,14 +10,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Outside gives the tools that come from outside the program, such as those of
-// MCP servers, and join Config.Tools. Which there are changes while a session
-// runs; which the model is shown changes at a rebase only, since a request is a
-// prefix of the next.
+// Outside provides tools from outside the program, such as those of MCP
+// servers, which join Config.Tools. They may change while a session runs; the
+// model's list of tools changes only at a rebase, since a request is a prefix
+// of the next.
 type Outside interface {
-	// Offer returns the tools that are known now for a model, and what is to be
-	// said of them, each once. wait: it may take a bounded time, since the next
-	// request has no prefix to keep.
+	// Offer returns the tools for a model that are known now, and notes about
+	// them, each once. wait: it may take a limited time, since the next request
+	// has no prefix to keep.
 	Offer(ctx context.Context, m llm.Info, wait bool) (set tool.Set, notes []string)
 }
 
@@ -27,8 +27,8 @@ type outside struct {
 	kept atomic.Bool // requests have a prefix to keep
 }
 
-// apply is part of a fold: a conversation made shorter has a new prefix, and
-// what came or went since can join.
+// apply is part of a fold: a compacted conversation has a new prefix, so new
+// tools can join.
 func (o *outside) apply(b event.Body) {
 	if _, ok := b.(event.Compacted); ok {
 		o.kept.Store(false)
@@ -69,14 +69,13 @@ func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
 	return ds
 }
 
-// Rejoin has the tools from outside join, or leave, before the next turn: its
-// first request is paid for whole.
+// Rejoin lets tools from outside join, or leave, before the next turn; its
+// first request is then not cached.
 type Rejoin struct{}
 
 func (Rejoin) op() {}
 
-// join takes in the tools from outside before a turn's first request where that
-// costs no prefix.
+// join adds tools from outside before a turn's first request if that loses no prefix.
 func (s *Session) join(ctx context.Context) error {
 	if !s.joinable() || s.outside.kept.Swap(true) {
 		return nil

@@ -9,9 +9,9 @@ import (
 )
 
 // Pause makes the running turn stop before its next request and ask whether to
-// go on (SPEC 1.5): the step that runs is finished first. An answer in other
-// words than the options is told to the model. Where nothing runs, or nobody is
-// there to answer, it is refused.
+// continue (SPEC 1.5), after the running step. An answer other than the options
+// is passed to the model. If nothing runs, or nobody is there to answer, it is
+// refused.
 type Pause struct{}
 
 func (Pause) op() {}
@@ -27,8 +27,7 @@ func (s *Session) pause() error {
 	return nil
 }
 
-// paused waits where a person asked for it. The error is why the turn must not
-// go on.
+// paused waits if a person asked for it. The error is why the turn must not continue.
 func (s *Session) paused(ctx context.Context) error {
 	if !s.ops.SetPause(false) {
 		return nil

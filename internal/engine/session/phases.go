@@ -16,7 +16,7 @@ type Phase phase.Wish
 
 func (Phase) op() {}
 
-// taskPhases takes a person's word on phases in, and tells the model.
+// taskPhases handles a person's phases, and tells the model.
 type taskPhases struct {
 	*state
 	ops *operations.Operations
@@ -30,8 +30,8 @@ func (s *taskPhases) phase(ctx context.Context, op Phase) (int64, error) {
 	if err != nil || note == "" {
 		return s.log.Last(), err
 	}
-	// The model is told at its next request: between a reply and its results
-	// there is no place for a word.
+	// The model is told at its next request: no text may be between a reply and
+	// its results.
 	told := event.Draft{Body: event.Noted{Why: "phase", Text: note}}
 	running := s.ops.TellLater(told)
 	ds := []event.Draft{{Body: b}}
@@ -50,8 +50,8 @@ func (s *taskPhases) retell(ctx context.Context) error {
 	return s.record(ctx, event.Draft{Body: event.Noted{Why: "phase", Text: note}})
 }
 
-// notes records what the model is still to be told, and what a phase that takes
-// long has the person told, once.
+// notes records what the model still must be told, and warns the person, once,
+// of a phase that takes too long.
 func (s *taskPhases) notes(ctx context.Context) error {
 	ds := s.ops.Told()
 	s.log.View(func() {

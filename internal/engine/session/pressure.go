@@ -15,9 +15,9 @@ const (
 	pressureMost = 10 * time.Minute
 )
 
-// waitForResources waits while the machine has too little memory or disk for more work,
-// and says why. What runs already runs on. Where no room comes, the turn ends:
-// the session can be taken up again.
+// waitForResources waits while the machine has too little memory or disk for
+// more work, and reports why. Running work continues. If it stays so, the turn
+// ends: the session can be opened again later.
 func (s *Session) waitForResources(ctx context.Context) (event.End, error) {
 	if s.cfg.Pressure == nil {
 		return "", nil

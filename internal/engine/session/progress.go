@@ -12,8 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
-// stuckGate keeps calls from running that were shown to lead nowhere
-// (SPEC 6.5).
+// stuckGate blocks calls that belong to a detected loop (SPEC 6.5).
 type stuckGate struct{ s *Session }
 
 // Check is part of turn.Gate.
@@ -32,20 +31,19 @@ func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
 	return nil
 }
 
-// cutsLoops reports whether a reply that says one passage over and over is cut
-// off.
+// cutsLoops reports whether a reply that repeats one passage is cut off.
 func (s *Session) cutsLoops() bool {
 	return eventlog.Look(s.log, s.progress.CutsLoops)
 }
 
-// Answers to the question whether a run that goes in circles should go on.
+// Answers to the question whether a run that goes in circles should continue.
 const (
 	goOn     = "go on"
 	stopHere = "stop"
 )
 
-// judge takes the ladder's next step, if one is due: a message to the model, a
-// block, or the end of the turn. A person is asked before the end.
+// judge takes the escalation's next action, if one is due: a message to the
+// model, a block, or the end of the turn. A person is asked before the end.
 func (s *Session) judge(ctx context.Context) (event.End, error) {
 	d := eventlog.Look(s.log, s.progress.Next)
 	if d.Action == progress.Nothing {
@@ -64,8 +62,7 @@ func (s *Session) judge(ctx context.Context) (event.End, error) {
 	case err != nil:
 		return turn.EndOf(err)
 	case a.Text != stopHere && a.Text != "":
-		// What a person answers clears what was held against the run, and is
-		// told to the model.
+		// A person's answer resets stuck detection, and the model is told.
 		note := event.Noted{Why: "stuck", Text: "[The user says: " + a.Text + "]"}
 		return "", s.record(ctx, event.Draft{Body: note})
 	}

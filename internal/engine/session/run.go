@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 )
 
-// Outcome is what a prompt came to.
+// Outcome is the result of a prompt.
 type Outcome struct {
 	Began int64 // the sequence number of its Prompted
 	Ended event.Ended
@@ -17,22 +17,22 @@ type Outcome struct {
 	By    string // who interrupted it, "" where nobody did
 }
 
-// Watch is how a run is looked at as it goes. The zero value looks at nothing.
+// Watch is how a run is observed. The zero value observes nothing.
 type Watch struct {
 	After int64 // the stored events after this sequence number come first
 	// See is shown each event, ephemeral ones too. An error interrupts the run.
 	See func(event.Event) error
 }
 
-// RunPrompt runs a prompt to its end. It leaves no run behind: however it
-// returns, the turn's end is recorded, or the log can not be written, and nothing
-// of the turn runs any more. When ctx ends, the turn is interrupted and its end
-// waited for; an Interrupt that is the cause of ctx's end names who did it.
+// RunPrompt runs a prompt to its end. However it returns, the turn's end is
+// recorded, or the log cannot be written, and nothing of the turn is running
+// any more. When ctx ends, the turn is interrupted and RunPrompt waits for its
+// end; an Interrupt that is the cause of ctx's end names who did it.
 //
-// The error is why the prompt was not run, w.See's, or that of the log. A turn
-// that did not end well is not an error: Outcome.Ended tells. A session that has
-// something else to do refuses the prompt (fault.ErrBusy), for one that joined
-// another turn would have no end of its own.
+// The error is why the prompt was not run, w.See's error, or that of the log. A
+// turn that did not end well is not an error: see Outcome.Ended. A busy session
+// refuses the prompt (fault.ErrBusy), since a prompt that joins another turn
+// has no end of its own.
 func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Watch) (Outcome, error) {
 	after := s.log.Last()
 	if w.See != nil {
@@ -81,7 +81,7 @@ func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Watch) (Outcome, er
 	return out, fault.NewInternal(nil, "session %s was closed", s.cfg.ID)
 }
 
-// apply takes an event of the run in, and reports whether it is the last one.
+// apply applies an event of the run, and reports whether it is the last one.
 func (o *Outcome) apply(b event.Body) bool {
 	switch b := b.(type) {
 	case event.Replied:
@@ -100,7 +100,8 @@ func (o *Outcome) apply(b event.Body) bool {
 }
 
 // Await returns how the operation ended whose start has this sequence number.
-// When ctx ends first, the operation is interrupted and its end waited for.
+// When ctx ends first, the operation is interrupted and Await waits for its
+// end.
 func (s *Session) Await(ctx context.Context, started int64) (event.OpDone, error) {
 	var done event.OpDone
 	err := s.follow(ctx, started, func(e event.Event) (bool, error) {
@@ -114,8 +115,8 @@ func (s *Session) Await(ctx context.Context, started int64) (event.OpDone, error
 	return done, err
 }
 
-// follow shows what comes of what has this sequence number, until last reports
-// its end. When ctx ends first, it is interrupted.
+// follow shows the events caused by this sequence number, until last reports
+// the end. When ctx ends first, it interrupts.
 func (s *Session) follow(ctx context.Context, cause int64, last func(event.Event) (bool, error)) error {
 	events := s.Events(context.WithoutCancel(ctx), cause)
 	defer context.AfterFunc(ctx, func() { s.ops.InterruptRun(cause, by(ctx)) })()
@@ -133,8 +134,7 @@ func (s *Session) follow(ctx context.Context, cause int64, last func(event.Event
 	return fault.NewInternal(nil, "session %s was closed", s.cfg.ID)
 }
 
-// by says who ended a context: an Interrupt that is its cause, or else the
-// caller.
+// by returns who ended a context: the Interrupt that is its cause, or else the caller.
 func by(ctx context.Context) string {
 	if i := (Interrupt{}); errors.As(context.Cause(ctx), &i) {
 		return i.By
@@ -145,6 +145,6 @@ func by(ctx context.Context) string {
 	return "caller"
 }
 
-// Busy reports whether something has the session to itself. What has recorded
-// its end does not: what is left of it is put away without another event.
+// Busy reports whether something has the session to itself. An operation that
+// has recorded its end does not count.
 func (s *Session) Busy() bool { return s.ops.Busy() }

@@ -1,11 +1,11 @@
-// Package session is one conversation: it owns one log, takes operations in
-// (Submit, or RunPrompt for one prompt to its end) and sends events out. A View
-// reads what is true now. Every frontend is made of these.
+// Package session is one conversation: it owns one log, accepts operations
+// (Submit, or RunPrompt for one prompt to its end) and sends events. A View
+// reads the present state. Every frontend uses these.
 //
 // It promises that an event is stored before anybody is shown it as done, that
 // state changes only by folding events, that one turn runs at a time, and that
-// a session reopened after any death goes on from what was stored: calls that
-// were open are closed as "outcome unknown" and never run again by themselves.
+// a session reopened after any crash continues from what was stored: open calls
+// are closed as "outcome unknown" and never run again by themselves.
 package session
 
 import (
@@ -33,11 +33,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// Session is an open session. Its methods may be called from anywhere.
+// Session is an open session. Its methods are safe for concurrent use.
 type Session struct {
 	*state
 
-	letGo func() // gives the session to other processes
+	letGo func() // releases the session for other processes
 
 	ops *operations.Operations
 
@@ -59,8 +59,8 @@ type Session struct {
 	diagnosed *diagnosed.Stage
 }
 
-// Open opens the session of cfg.ID: a new one when the log has no event of it,
-// else the one that is there, taken up again.
+// Open opens the session of cfg.ID: a new one if the log has no event of it,
+// else the existing one.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s := &Session{state: newState(cfg)}
 	if s.letGo, err = hold(cfg); err != nil {
@@ -122,7 +122,7 @@ func startOf(known bool) string {
 	return "startup"
 }
 
-// hold takes the session for this process. Who only looks at it takes nothing.
+// hold reserves the session for this process. A read-only session reserves nothing.
 func hold(cfg Config) (release func(), err error) {
 	h, ok := cfg.Store.(event.Holder)
 	if !ok || cfg.ReadOnly {
@@ -138,8 +138,8 @@ func hold(cfg Config) (release func(), err error) {
 	return release, err
 }
 
-// closeOpenCalls closes what a process that died left open.
-// told is what is known of agents that ran for them.
+// closeOpenCalls closes what a dead process left open. told is what is known of
+// agents that ran for these calls.
 func (s *Session) closeOpenCalls(told children.Recovered) []event.Draft {
 	var ds []event.Draft
 	for _, c := range s.open {
@@ -179,8 +179,8 @@ func (s *Session) delegates(name string) bool {
 	return t.Delegates
 }
 
-// rebase freezes a new head where the stored one no longer fits: another
-// model, or other tools. The system prompt of a session stays as it was.
+// rebase freezes a new head if the stored one no longer fits: another model, or
+// other tools. The system prompt of a session stays the same.
 func (s *Session) rebase(why string) []event.Draft {
 	notes := s.offered(context.Background(), false)
 	return append(s.head(why), notes...)
@@ -229,14 +229,14 @@ func (s *Session) Events(ctx context.Context, after int64) iter.Seq2[event.Event
 	return s.log.Events(ctx, after)
 }
 
-// ID is the session's id.
+// ID returns the session's id.
 func (s *Session) ID() string { return s.cfg.ID }
 
-// View is what can be read of the session.
+// View returns the read access to the session.
 func (s *Session) View() *View { return &View{s.state, s.spending, s.changes, s.hooks} }
 
-// Close cancels what runs, waits for it to be recorded, and ends all readers.
-// It does not close the store.
+// Close cancels what runs, waits until it is recorded, and ends all readers. It
+// does not close the store.
 func (s *Session) Close() error {
 	s.ops.Close()
 	s.hooks.Close()

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
-// stages lists all that happens around a request and around a call, in order.
+// stages lists everything that happens around a request and around a call, in order.
 func (s *Session) stages(tools tool.Set) turn.Stages {
 	seen, permission := &seenGate{s: s}, s.consent.Gate()
 	return turn.Stages{
@@ -22,7 +22,7 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 			orEnd(s.tasks.notes),   // what the model is still to be told
 			orEnd(s.paused),
 			s.hooks.Before,
-			s.judge, // whether the run gets anywhere: the last word
+			s.judge, // whether the run makes progress: the last stage
 		}, s.cfg.Stages.Before...),
 		// The order of SPEC 4.3.
 		Gates: append([]turn.Gate{
@@ -37,13 +37,13 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 			rights.Inherited{Rights: s.rights}, // what a person allowed the session that started this one
 			permission,
 		}, s.cfg.Stages.Gates...),
-		// The journal's snapshot comes last: what is refused here never began.
+		// The journal's snapshot comes last, after everything that may refuse the call.
 		Start: append(append([]turn.Starter{seen, permission}, s.cfg.Stages.Start...), s.changes),
 		After: append([]turn.After{s.changes, s.hooks, s.diagnosed, permission}, s.cfg.Stages.After...),
 	}
 }
 
-// orEnd is a stage before a request that ends the turn only where it fails.
+// orEnd returns a stage before a request that ends the turn only if it fails.
 func orEnd(do func(context.Context) error) turn.Before {
 	return func(ctx context.Context) (event.End, error) {
 		if err := do(ctx); err != nil {

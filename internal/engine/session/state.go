@@ -27,8 +27,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// state is the log with its folds: what is true of a session now. What acts on
-// it appends events; nothing else changes it.
+// state is the log with its folds: the present state of a session. It is
+// changed only by appending events.
 type state struct {
 	cfg Config
 	log *eventlog.Log // its View guards the folds, the model, and what is reserved
@@ -66,7 +66,7 @@ func newState(cfg Config) *state {
 	return s
 }
 
-// folds lists the session's state. Those that look at others come after them.
+// folds lists the session's folds. A fold that reads others comes after them.
 func (s *state) folds() []event.Fold {
 	fs := []event.Fold{
 		&s.doing, &s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, &s.routing, bodyFold(s.outside.apply), &s.diagnoses, &s.beside,
@@ -79,13 +79,13 @@ func (s *state) folds() []event.Fold {
 	return fs
 }
 
-// recorded is a call's arguments as the log has them: that is what the folds
-// know calls by.
+// recorded returns a call's arguments as the log has them, since the folds
+// identify calls by them.
 func (s *state) recorded(args json.RawMessage) json.RawMessage {
 	return s.log.Masked(event.CallAsked{Args: args}).(event.CallAsked).Args
 }
 
-// known is a footprint with its files named as the log has them.
+// known returns a footprint with its files named as in the log.
 func (s *state) known(f tool.Footprint) tool.Footprint {
 	spans := func(ss []tool.Span) []tool.Span {
 		return s.log.Masked(event.FileSeen{Spans: ss}).(event.FileSeen).Spans
@@ -94,7 +94,7 @@ func (s *state) known(f tool.Footprint) tool.Footprint {
 	return f
 }
 
-// record appends events, caused by what runs where they do not say by what.
+// record appends events; the running operation is their cause unless they have another.
 func (s *state) record(ctx context.Context, ds ...event.Draft) error {
 	if cause := s.cause.Load(); cause != 0 {
 		for i := range ds {
@@ -114,8 +114,8 @@ func (s *state) mode() permission.Mode { return eventlog.Look(s.log, s.perm.Mode
 
 func (s *state) proof() evidence.Report { return eventlog.Look(s.log, s.evidence.Report) }
 
-// catchUp takes in what another process appended while this one was idle, such
-// as `pawl undo`.
+// catchUp reads what another process, such as `pawl undo`, appended while this
+// one was idle.
 func (s *state) catchUp(ctx context.Context) error {
 	if err := s.log.CatchUp(ctx); err != nil {
 		return err

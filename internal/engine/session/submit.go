@@ -17,11 +17,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Submit does an operation, or starts it: it waits for none. cause is the
-// sequence number of the event that it led to, 0 where it led to none yet (a
-// prompt that waits for what runs). What follows has that cause: the turn of a
-// prompt, and the OpDone that ends a SetModel, Compact, Undo or RunCommand. An error
-// means that nothing was done.
+// Submit does an operation, or starts it, without waiting for it. cause is the
+// sequence number of its first event, 0 if there is none yet (a prompt that
+// waits for what runs). Later events have that cause: the turn of a prompt, and
+// the OpDone that ends a SetModel, Compact, Undo or RunCommand. An error means
+// that nothing was done.
 func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	switch op := op.(type) {
 	case Prompt:
@@ -58,7 +58,7 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	return 0, fault.NewInternal(nil, "unknown operation %T", op)
 }
 
-// prompt starts a turn, or has the prompt join the one that runs.
+// prompt starts a turn, or lets the prompt join the running one.
 func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
 	cannot := ""
 	if p.Until != nil { // it is the whole turn's
@@ -86,8 +86,8 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.prompted(p)}, cannot, func(r *operations.Run) { s.turn(r, p.Until) })
 }
 
-// attach reads what a person's prompt mentions. Piped input is data and no word
-// of the person's.
+// attach reads what a person's prompt mentions. Piped input is data: its
+// mentions are ignored.
 func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 	if p.Source == event.Person {
 		p.attached = mention.Reader{
@@ -100,9 +100,8 @@ func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 	return p
 }
 
-// prompted is a prompt as it is recorded. A key in it is masked like
-// everywhere (SPEC 16.7), and the person is told, since the model will not see
-// it either.
+// prompted returns a prompt as it is recorded. A key in it is masked (SPEC
+// 16.7), and the person is told, since the model will not see it either.
 func (s *state) prompted(p Prompt) []event.Draft {
 	// The log keeps text: other bytes would come back as others.
 	text := strings.ToValidUTF8(p.Text, "\uFFFD")
@@ -141,7 +140,7 @@ func (s *Session) setModel(ctx context.Context, ref string) (int64, error) {
 	})
 }
 
-// use goes on with another model: a rebase, after first.
+// use continues with another model: a rebase, after first.
 func (s *Session) use(ctx context.Context, m llm.Model, why string, first ...event.Draft) error {
 	var old llm.Model
 	drafts := first
@@ -178,8 +177,8 @@ func (s *Session) undo(ctx context.Context, op Undo) (int64, error) {
 // it.
 const personTimeout = 10 * time.Minute
 
-// personRuns runs a person's command. One that was interrupted is recorded
-// with what it printed and no exit code.
+// personRuns runs a person's command. An interrupted one is recorded with its
+// output and no exit code.
 func (s *Session) personRuns(ctx context.Context, command string) (int64, error) {
 	if s.cfg.Shell == nil {
 		return 0, fault.NewConfiguration("", "this session has no shell")

@@ -23,8 +23,7 @@ func (s *Session) turn(r *operations.Run, until verify.Verifier) {
 	s.finish(context.WithoutCancel(r.Context()), end, err)
 }
 
-// answered brings a turn to its end: without a model where it needs none, or
-// with it.
+// answered runs the turn to its end, without a model if none is needed.
 func (s *Session) answered(ctx context.Context, until verify.Verifier) (event.End, error) {
 	if err := s.router.Next(); err != nil {
 		return turn.EndOf(err)
@@ -48,9 +47,8 @@ func (s *Session) answered(ctx context.Context, until verify.Verifier) (event.En
 	return end, err
 }
 
-// finish records how a turn ended. The context may be cancelled by now, the
-// record must not be. A log that cannot be written has said so already, and
-// readers are ended: nothing more will come.
+// finish records how a turn ended, even if the context is cancelled. A log that
+// cannot be written was reported already, and its readers have ended.
 func (s *Session) finish(ctx context.Context, end event.End, err error) {
 	var ds []event.Draft
 	if why := (*operations.Interruption)(nil); errors.As(err, &why) {
@@ -68,8 +66,8 @@ func (s *Session) finish(ctx context.Context, end event.End, err error) {
 	}
 }
 
-// request takes waiting prompts into the turn, reserves the budget and builds
-// the next request.
+// request adds waiting prompts to the turn, reserves the budget and builds the
+// next request.
 func (s *Session) request() (*llm.Request, *float64, error) {
 	for _, p := range s.ops.Take() {
 		if err := s.record(context.Background(), p.Drafts...); err != nil {
@@ -100,7 +98,7 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 	return r, usd, nil
 }
 
-// spill keeps a result that is too long for the model.
+// spill stores a result that is too long for the model.
 func (s *Session) spill(_ context.Context, call, text string) (string, error) {
 	dir := filepath.Join(s.cfg.SpillDir, s.cfg.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -111,7 +109,8 @@ func (s *Session) spill(_ context.Context, call, text string) (string, error) {
 	return path, os.WriteFile(path, s.cfg.Mask.MaskBytes([]byte(text)), 0o600)
 }
 
-// fileName keeps of an id, which comes from a model, what is safe in a name.
+// fileName keeps the characters of an id, which comes from a model, that are
+// safe in a file name.
 func fileName(id string) string {
 	out := []byte{}
 	for _, c := range []byte(id) {

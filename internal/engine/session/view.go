@@ -21,10 +21,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// View answers questions about a session: what is true of it now. A question is
-// no operation: it has no start and no end in the log and its answer is what the
-// method returns (ADR 016). It changes nothing that the person has, and each of
-// the methods may be called at any time from anywhere.
+// View answers questions about the present state of a session. A question is no
+// operation: it has no start and no end in the log, and its answer is the
+// method's result (ADR 016). It changes nothing of the person's, and its
+// methods are safe for concurrent use.
 type View struct {
 	s        *state
 	spending *spending.Account
@@ -32,14 +32,14 @@ type View struct {
 	hooks    *hooks.Hooks
 }
 
-// Changes answers questions about the changes of files: which there are, what they
-// look like, and what an Undo of them would do.
+// Changes returns the read access to the changes of files: which there are,
+// their contents, and what an Undo of them would do.
 func (v *View) Changes() *changes.History { return v.changes.History() }
 
 // Hooks lists a person's hooks that may run.
 func (v *View) Hooks() []hook.Rule { return v.hooks.Rules() }
 
-// Code is what language servers know, nil where there are none.
+// Code returns the access to language servers, nil if there are none.
 func (v *View) Code() tool.Code { return v.s.cfg.Code }
 
 // Outside is what gives the tools from outside, nil where nothing does.
@@ -60,7 +60,7 @@ func (v *View) Rules() []string { return eventlog.Look(v.s.log, v.s.perm.Explain
 // Spent is what the session and its running or last turn spent.
 func (v *View) Spent() (session, turn budget.Spent) { return v.spending.Spent() }
 
-// Evidence is what the log proves of the running or last turn.
+// Evidence returns what the log proves about the running or last turn.
 func (v *View) Evidence() evidence.Report { return v.s.proof() }
 
 // Plan is the model's plan as it stands.
@@ -75,8 +75,8 @@ func (v *View) Last() int64 { return v.s.log.Last() }
 // for a new one.
 func (v *View) Began() int64 { return v.s.log.Began() }
 
-// Route is what the running or last turn of a person was taken for; a zero one
-// where prompts are not routed.
+// Route returns how the prompt of the running or last turn was classified; a
+// zero one if prompts are not classified.
 func (v *View) Route() event.Routed {
 	return eventlog.Look(v.s.log, v.s.routing.Now)
 }
@@ -84,8 +84,8 @@ func (v *View) Route() event.Routed {
 // Window is what fills the context window.
 func (v *View) Window() window.Report { return eventlog.Look(v.s.log, v.s.conv.Report) }
 
-// Urgency is how pressing it is to make room in the context window, in C's
-// words (SPEC 9.8), and how full it is in percent.
+// Urgency returns how urgent a compaction is (SPEC 9.8), and how full the
+// window is in percent.
 func (v *View) Urgency() (string, float64) {
 	p := eventlog.Look(v.s.log, v.s.conv.Percent)
 	return window.Urgency(p), p
@@ -124,10 +124,10 @@ func (v *View) States() States {
 	})
 }
 
-// Listen tells hear of every transition from now on, and panicked, which may
-// be nil, of a panic in it. What was recorded before is not told. It is called
-// while an event is recorded: it must be quick, and of the session it may call
-// nothing but State, Activity and Path.
+// Listen calls hear for every transition from now on, and panicked, which may
+// be nil, for a panic in it. Earlier transitions are not reported. hear is
+// called while an event is recorded: it must be fast, and may call only State,
+// Activity and Path of the session.
 func (v *View) Listen(hear Heard, panicked func(any)) (stop func()) {
 	of := func(machine string) fsm.Listener {
 		return func(from, to fsm.State, meta fsm.Meta) { hear(machine, from, to, meta) }

@@ -14,13 +14,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// contextWindow keeps the conversation within what the model can take.
+// contextWindow keeps the conversation within the model's window.
 type contextWindow struct {
 	*state
 	side *side.Requests
 }
 
-// resultCap is how many tokens of the next result the model is shown.
+// resultCap returns how many tokens of the next result the model is shown.
 func (s *contextWindow) resultCap() int {
 	return eventlog.Look(s.log, s.conv.ResultCap)
 }
@@ -35,8 +35,8 @@ func (s *Session) results() turn.Results {
 	return turn.Results{Mask: s.cfg.Mask.String, Cap: s.window.resultCapOf, Spill: s.spill}
 }
 
-// shorten returns what a person's command printed as the model is shown it: as
-// much as of the result of a tool, with where the whole is.
+// shorten returns the output of a person's command as the model is shown it:
+// limited like a tool's result, with the place of the whole output.
 func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
 	r := s.results().Masked(tool.Result{Text: ran.Output, Gap: ran.Gap})
 	limit := s.window.resultCapOf(r.Text)
@@ -56,8 +56,8 @@ func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
 	return window.Narrow(*r.Gap, limit).Text()
 }
 
-// replyRoom is how long a reply may be for it to fit the window, 0 where the
-// model's own longest one does.
+// replyRoom returns the longest reply that fits the window, 0 if the model's
+// own maximum fits.
 func (s *contextWindow) replyRoom() int {
 	room := eventlog.Look(s.log, s.conv.Room)
 	if longest := s.info().MaxOutput; room == 0 || longest == 0 || room >= longest {
@@ -131,8 +131,8 @@ func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, err
 const bySummary = "compaction"
 
 // recordAndCount is record for the loop. Once the conversation is so long that
-// counts matter, the better counter is fetched when a request has gone out, and
-// counts it beside whatever goes on.
+// counts matter, the better counter is loaded after a request was sent, and
+// counts in the background.
 func (s *Session) recordAndCount(ctx context.Context, ds ...event.Draft) error {
 	if err := s.record(ctx, ds...); err != nil {
 		return err
@@ -159,8 +159,8 @@ func (s *contextWindow) recount() {
 	}
 }
 
-// advise tells the model what it should know of the window, and of how it uses
-// its tools.
+// advise tells the model what it should know about the window, and about how it
+// uses its tools.
 func (s *contextWindow) advise(ctx context.Context) error {
 	var ds []event.Draft
 	s.log.View(func() {
@@ -174,7 +174,7 @@ func (s *contextWindow) advise(ctx context.Context) error {
 	return s.record(ctx, ds...)
 }
 
-// room lets a call let go of results.
+// room lets a call release results.
 type room struct{ s *Session }
 
 // Clean is part of tool.Room.
@@ -195,8 +195,7 @@ func (r room) Clean(ctx context.Context, handles []string, summary, reason strin
 	}})
 }
 
-// compact makes the conversation shorter because a person asks for it. Prompts
-// that come meanwhile wait.
+// compact compacts the conversation for a person. Prompts that come meanwhile wait.
 func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
 	op := event.OpStarted{Op: opCompact, Text: focus}
 	return s.ops.Operate(ctx, op, "the conversation can not be compacted", "the conversation is compacted", func(ctx context.Context) error {
@@ -205,8 +204,7 @@ func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
 	})
 }
 
-// windowGate keeps calls from running where their results could not be shown
-// (SPEC 4.2).
+// windowGate blocks calls whose results could not be shown (SPEC 4.2).
 type windowGate struct{ s *Session }
 
 // Check is part of turn.Gate.

@@ -1,7 +1,7 @@
 package session
 
-// Withdraw takes back a prompt that waits for what runs. It is refused where
-// the prompt does not wait any more: then it is recorded, or about to be.
+// Withdraw takes back a waiting prompt. It is refused if the prompt does not
+// wait any more: then it is recorded, or about to be.
 type Withdraw struct{ ID string }
 
 func (Withdraw) op() {}

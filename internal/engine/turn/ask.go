@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// ask gets the next reply and records it together with the calls it asks for.
-// What fails is tried again, then with the next model of the fallback chain
-// (SPEC 3.3).
+// ask gets the next reply and records it together with the calls that it asks
+// for. A failed request is retried, then sent to the next model of the fallback
+// chain (SPEC 3.3).
 func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 	shortened := false
 	p := l.patience()
@@ -57,7 +57,7 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 	}
 }
 
-// try sends one request and records what came of it.
+// try sends one request and records its result.
 func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown bool, err error) {
 	r, reserved, err := l.Requests.Build()
 	if err != nil {
@@ -98,8 +98,8 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 	return reply, shown, nil
 }
 
-// maxReply is the longest reply that is read, in bytes: far over what a model
-// writes, and little enough to be kept several times came.
+// maxReply is the size limit of a reply, in bytes: far more than a model
+// writes, and small enough to be kept several times.
 const maxReply = 32 << 20
 
 func tooLarge(m llm.Model) error {
@@ -108,8 +108,8 @@ func tooLarge(m llm.Model) error {
 	return f
 }
 
-// asked is a call as it is recorded: with what its tool knows of it, so that
-// nobody who reads the log needs to know the tool.
+// asked returns a call as it is recorded: with its tool's facts, so that
+// readers of the log need not know the tool.
 func (l *Loop) asked(c llm.Call) event.CallAsked {
 	about := tool.AboutCall(c.Name, c.Args)
 	if t, args, ok := l.Tools.Meant(c.Name, c.Args); ok {
@@ -121,9 +121,9 @@ func (l *Loop) asked(c llm.Call) event.CallAsked {
 	}
 }
 
-// stream shows a reply as it comes. got is how many bytes of it came; shown
-// reports whether any of them were text on the screen, which a retry must retract.
-// A reply that comes with an error is not taken: only its usage counts.
+// stream shows a reply while it arrives. got is the size received in bytes;
+// shown reports whether any text was on the screen, which a retry must retract.
+// A reply that comes with an error is not used: only its usage counts.
 func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got int64, shown bool, err error) {
 	guard := l.guard()
 	for d, err := range l.Model.Stream(ctx, r) {
@@ -160,9 +160,9 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got
 	return llm.Reply{}, got, shown, fault.NewLLM("%s ended its reply without finishing it", l.Model.Info().Ref())
 }
 
-// empty reports whether a reply has nothing in it that a turn could end on. Thinking
-// that leads to nothing is nothing, unless the output limit cut it: then the
-// model is asked to go on.
+// empty reports whether a reply has nothing that a turn could end on. Thinking
+// alone does not count, unless the output limit cut it: then the model is asked
+// to continue.
 func empty(r llm.Reply) bool {
 	if r.Stop == llm.StopPaused || r.Stop == llm.StopRefusal || r.Refusal != "" {
 		return false
@@ -180,8 +180,8 @@ func empty(r llm.Reply) bool {
 	return true
 }
 
-// unique gives calls that came without an id, or with one that another call of
-// the reply has, an id of their own: results are matched by it.
+// unique gives unique ids to calls without an id, or with one that another call
+// of the reply has: results are matched by id.
 func unique(m *llm.Message) {
 	seen := map[string]bool{}
 	n := 0
@@ -211,7 +211,7 @@ func itoa(n int) string {
 	return itoa(n/10) + string(rune('0'+n%10))
 }
 
-// Describe returns an error as events carry it.
+// Describe returns an error in the form for events.
 func Describe(err error) event.Fault {
 	return event.Fault{Category: string(fault.CategoryOf(err)), Retryable: fault.Retryable(err), Message: err.Error()}
 }

@@ -12,38 +12,37 @@ import (
 // Compaction is what the loop needs to make room in the window (SPEC 9.6): the
 // policy plans, the loop asks the model for the summary.
 type Compaction struct {
-	// Due returns why one is due before the next request, "" where none is; and
-	// whether compacting has led nowhere, so that the turn must end.
+	// Due returns why a compaction is due before the next request, "" if none
+	// is; and whether compacting has not helped, so that the turn must end.
 	Due func() (why string, spiral bool)
-	// Dedup returns a compaction that drops older reads of what was read again,
-	// and results that the model cleaned up.
+	// Dedup returns a compaction that drops older reads that were repeated, and
+	// results that the model released.
 	Dedup func() (e event.Compacted, ok bool)
-	// Begin, if set, is told before; its error keeps the conversation as it is.
+	// Begin, if set, is called before; its error keeps the conversation as it is.
 	Begin func(ctx context.Context, why, focus string) error
 	// Plan makes the plan.
 	Plan func(why, focus string) window.Plan
-	// Summary asks the model for the summary. What it cost is recorded and
-	// settled when it returns, also with an error. A nil one: no model is asked,
-	// and what the log says is the summary.
+	// Summary asks the model for the summary. Its cost is recorded and settled
+	// when it returns, also with an error. If it is nil, no model is asked, and
+	// the ledger is the summary.
 	Summary func(ctx context.Context, p window.Plan) (string, error)
-	// Rebase returns the head that goes on. After records what a shorter
-	// conversation must be told again.
+	// Rebase returns the new head. After records what a shorter conversation
+	// must be told again.
 	Rebase func() event.Rebased
 	After  func(context.Context) error
 }
 
-// ErrNothingToCompact means that nothing can be left out.
+// ErrNothingToCompact means that nothing can be dropped.
 var ErrNothingToCompact = errors.New("there is nothing in the conversation that could be left out")
 
-// errSpiral ends a turn whose window is filled again and again with nothing
-// new.
+// errSpiral ends a turn whose window is filled again and again with nothing new.
 var errSpiral = &fault.Error{
 	Category: fault.LLM,
 	Message:  "the context window was compacted three times with nothing new done in between",
 	Hint:     "ask for a smaller step, or use a model with a larger window",
 }
 
-// room makes room before a request where it is due.
+// room compacts before a request if that is due.
 func (l *Loop) room(ctx context.Context) error {
 	if l.Compaction == nil {
 		return nil
@@ -72,8 +71,8 @@ func (l *Loop) room(ctx context.Context) error {
 	return err
 }
 
-// tooLong makes room after a provider refused a request as too long. ok says
-// that another try is sensible.
+// tooLong compacts after a provider refused a request as too long. ok reports
+// whether a retry makes sense.
 func (l *Loop) tooLong(ctx context.Context, attempt int, err error, shown bool) (ok bool, _ error) {
 	if l.Compaction == nil || !errors.Is(err, fault.ErrContextLength) {
 		return false, nil
@@ -92,8 +91,9 @@ func (l *Loop) tooLong(ctx context.Context, attempt int, err error, shown bool) 
 	return cerr == nil, cerr
 }
 
-// Compact makes the conversation shorter and records how. An error means that
-// it is as it was; ErrNothingToCompact that it can not be shorter.
+// Compact shortens the conversation and records it. After an error the
+// conversation is unchanged; ErrNothingToCompact means that it cannot be
+// shorter.
 func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted, error) {
 	c := l.Compaction
 	if c.Begin != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Complete gets a reply that nobody watches as it comes. got is how many bytes
-// of one came, also with an error.
+// Complete gets a reply that nobody watches while it arrives. got is the size
+// received in bytes, also with an error.
 func Complete(ctx context.Context, m llm.Model, r *llm.Request) (reply *llm.Reply, got int64, err error) {
 	for d, err := range m.Stream(ctx, r) {
 		if err != nil {

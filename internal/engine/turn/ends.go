@@ -15,14 +15,14 @@ import (
 const maxCut = 3
 
 // maxPaused is how often in a row a provider may ask for the same conversation
-// again: an unbounded retry would be a loop (SPEC 3.4).
+// again: without a limit this could be a loop (SPEC 3.4).
 const maxPaused = 16
 
 var errPaused = fault.NewLLM("the model paused its reply %d times in a row and did not go on", maxPaused+1)
 
 var errCut = fault.NewLLM("the model's replies were cut at the output limit %d times in a row", maxCut+1)
 
-// errRefused is the kind of an error that is the model's own No.
+// errRefused is the kind of the error when the model refuses.
 var errRefused = errors.New("the model refused to answer")
 
 func refused(r llm.Reply) error {
@@ -33,8 +33,8 @@ func refused(r llm.Reply) error {
 	return &fault.Error{Category: fault.LLM, Kind: errRefused, Message: "the model refused to answer: " + why, Hint: "rephrase the request or use another model"}
 }
 
-// keyRefused reports whether a provider did not take the key: no retry and no other
-// model helps, a person must set one. Google says it with a 400.
+// keyRefused reports whether a provider rejected the key: no retry and no other
+// model helps, a person must set one. Google answers 400.
 func keyRefused(err error) bool {
 	e := (*fault.Error)(nil)
 	if !errors.As(err, &e) || e.Category != fault.Provider {
@@ -50,10 +50,10 @@ func keyRefused(err error) bool {
 	return false
 }
 
-// EndOf names the end that an error leads to.
+// EndOf returns the end for an error.
 func EndOf(err error) (event.End, error) { return ended(err) }
 
-// ended names the end that an error leads to (SPEC 3.3).
+// ended returns the end for an error (SPEC 3.3).
 func ended(err error) (event.End, error) {
 	steps, judged := (*budget.StepsError)(nil), (*judgedError)(nil)
 	switch {

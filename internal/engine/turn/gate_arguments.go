@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Arguments validates what a tool is called with and works out what the call
-// will touch. A refusal shows a call that would work (SPEC 4.5).
+// Arguments validates a call's arguments and computes its footprint. A refusal
+// shows a call that would work (SPEC 4.5).
 type Arguments struct{ Env func(*Pending) tool.Env }
 
 // Check is part of Gate.
@@ -42,7 +42,7 @@ func (g Arguments) validate(p *Pending) (err error) {
 	return p.Measure(g.Env(p))
 }
 
-// Measure works out anew what the call will touch.
+// Measure computes the footprint again.
 func (p *Pending) Measure(env tool.Env) (err error) {
 	defer caught(&err)
 	fp, err := p.Tool.Footprint(env, p.Args)
@@ -57,8 +57,7 @@ func (p *Pending) Try(ctx context.Context, env tool.Env) (tool.Result, error) {
 	return Invoke(ctx, p.Tool, func() tool.Env { return env }, p.Args)
 }
 
-// caught makes a panic of a tool an error: one broken tool must not take the
-// session with it.
+// caught turns a panic of a tool into an error: one broken tool must not end the session.
 func caught(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("the tool could not take them: %v", v)

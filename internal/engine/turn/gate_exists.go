@@ -11,9 +11,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Exists finds the tool that a call names. Another case and the names that
-// other agents use for the same thing resolve; an unknown name is answered
-// with the three nearest (SPEC 4.4).
+// Exists finds the tool of a call. Other cases and other agents' names are
+// accepted; for an unknown name the refusal lists the three nearest (SPEC 4.4).
 type Exists struct{ Tools tool.Set }
 
 // Check is part of Gate.

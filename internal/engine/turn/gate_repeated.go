@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// Repeated refuses a call that the same reply already makes, word for word,
-// where nothing in between can have changed what it would find.
+// Repeated refuses a call that the same reply already makes, word for word, if
+// nothing in between can have changed its result.
 type Repeated struct{}
 
 // Check is part of Gate.

@@ -9,21 +9,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Locks is one workspace's lock. It is held per call, and shared with child
-// sessions so that agents can work side by side: calls whose footprints do not
-// conflict run together, the others in the order in which they were reserved.
+// Locks is one workspace's lock. Each call holds it, and it is shared with
+// child sessions so that agents can work in parallel: calls whose footprints do
+// not conflict run together, the others in the order of their reservations.
 type Locks struct {
 	mu      sync.Mutex
-	tickets []*Ticket // in the order reserved, held ones included
+	tickets []*Ticket // in the order of reservation, including held ones
 	running int       // of those that do the work of a call
-	// Most is how many calls run at once (SPEC 4.1).
+	// Most is how many calls may run at once (SPEC 4.1).
 	Most int
 }
 
 // NewLocks makes a workspace's lock for at most n calls at once.
 func NewLocks(n int) *Locks { return &Locks{Most: n} }
 
-// Ticket is a place in the line.
+// Ticket is a place in the queue.
 type Ticket struct {
 	locks *Locks
 	fp    tool.Footprint
@@ -31,7 +31,7 @@ type Ticket struct {
 	held  bool
 }
 
-// Reserve takes a place in the line. Every ticket must be released.
+// Reserve takes a place in the queue. Every ticket must be released.
 func (l *Locks) Reserve(fp tool.Footprint) *Ticket {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (t *Ticket) Wait(ctx context.Context) error {
 	}
 }
 
-// Release returns the place; twice, and of no ticket, is harmless.
+// Release gives the place back; a second call, or one on nil, is harmless.
 func (t *Ticket) Release() {
 	if t == nil {
 		return
@@ -74,8 +74,8 @@ func (t *Ticket) Release() {
 }
 
 // admit lets every ticket run that conflicts with none before it. A call that
-// only waits, for a person or for the calls of a child session, takes no place
-// among the running ones: the calls that it waits for need them.
+// only waits, for a person or for the calls of a child session, does not count
+// as running: the calls that it waits for need the places.
 func (l *Locks) admit() {
 	for i, t := range l.tickets {
 		if t.held || !waits(t.fp) && l.running >= l.Most {
@@ -95,10 +95,10 @@ func (l *Locks) admit() {
 func waits(fp tool.Footprint) bool { return fp.Person || fp.Child }
 
 // Conflict reports whether two calls must not run together: one writes what the
-// other reads or writes. An unknown footprint conflicts with everything but a
-// question to a person. A child session conflicts with nothing: its calls take
-// their own places, after those that are reserved by then, and would else wait
-// for what waits for them.
+// other reads or writes. An unknown footprint conflicts with everything except
+// a question to a person. A child session conflicts with nothing: its calls
+// take their own places in the queue, and would otherwise wait for the call
+// that waits for them.
 func Conflict(a, b tool.Footprint) bool {
 	if a.Child || b.Child {
 		return false

@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
-// A reply that says one passage over and over is cut off as it comes. Nothing
-// of it is kept: in the conversation it would only invite more of the same.
-// What came is charged like any reply that broke off, the ladder speaks, and
-// the request goes out again. The ladder, and not the number of tries, ends it.
+// A reply that repeats one passage is cut off while it arrives. Nothing of it
+// is kept: in the conversation it would cause more repetition. It is charged
+// like any reply that broke off, the escalation decides what to do, and the
+// request is sent again. The escalation ends it, not the number of tries.
 
 // loopError is why a reply was cut off.
 type loopError struct {
@@ -25,7 +25,7 @@ type loopError struct {
 func (e *loopError) Error() string { return e.why.Error() }
 func (e *loopError) Unwrap() error { return e.why }
 
-// judgedError is an end that was judged in the middle of a request.
+// judgedError is an end that was decided in the middle of a request.
 type judgedError struct {
 	why error
 	end event.End
@@ -34,10 +34,10 @@ type judgedError struct {
 func (e *judgedError) Error() string { return e.why.Error() }
 func (e *judgedError) Unwrap() error { return e.why }
 
-// repetitionGuard watches one reply: words and reasoning apart.
+// repetitionGuard watches one reply: text and reasoning separately.
 type repetitionGuard struct{ text, reasoning progress.Repetition }
 
-// guard is nil where no reply is cut off.
+// guard returns nil if no reply is cut off.
 func (l *Loop) guard() *repetitionGuard {
 	if l.Requests.CutLoops == nil || len(l.Stages.Before) == 0 || !l.Requests.CutLoops() {
 		return nil
@@ -46,7 +46,7 @@ func (l *Loop) guard() *repetitionGuard {
 	return &repetitionGuard{text: certain, reasoning: certain}
 }
 
-// see takes the next piece; the error is that the reply must be cut off.
+// see adds the next piece; an error means that the reply must be cut off.
 func (w *repetitionGuard) see(model string, d llm.Delta) error {
 	if w == nil {
 		return nil
@@ -64,9 +64,9 @@ func (w *repetitionGuard) see(model string, d llm.Delta) error {
 	return &loopError{fault.NewLLM("%s said one passage over and over in its %s, which was cut off", model, what), passage}
 }
 
-// fromALine is a passage that repeats, from the beginning of a line of it or of a
-// word: where it was cut off may be inside a key, which nobody would find in its
-// two halves.
+// fromALine returns a repeating passage from the beginning of a line or of a
+// word in it: the cut may be inside a key, which could not be masked in its two
+// halves.
 func fromALine(passage string) string {
 	for _, end := range []string{"\n", " "} {
 		if before, rest, ok := strings.Cut(passage, end); ok {
@@ -76,8 +76,8 @@ func fromALine(passage string) string {
 	return passage
 }
 
-// looped records a reply that was cut off and lets the ladder speak. The error
-// is why the turn must end.
+// looped records a reply that was cut off and lets the escalation decide. The
+// error is why the turn must end.
 func (l *Loop) looped(ctx context.Context, attempt int, loop *loopError, shown bool) error {
 	cut := event.Retried{Attempt: attempt, Error: Describe(loop), Shown: shown, Loop: fromALine(loop.passage)}
 	if err := l.Log.Record(ctx, event.Draft{Body: cut}); err != nil {

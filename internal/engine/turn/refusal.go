@@ -32,8 +32,8 @@ func (p *Pending) Title() string {
 	return p.Tool.Spec.Name + " " + strings.Join(what, ", ")
 }
 
-// Deny returns the refusal of a call that is not allowed; the run's result lists
-// it. by is the rule, the mode or the person that denied it.
+// Deny returns the refusal of a call that is not allowed; the run's result
+// lists it. by is the rule, the mode or the person that denied it.
 func (p *Pending) Deny(reason, by string) *Refusal {
 	return &Refusal{
 		Outcome: event.Denied, Text: "Not allowed, it did not run: " + reason,

@@ -13,18 +13,18 @@ import (
 
 // Retries of one request (SPEC 3.4).
 const (
-	// RetryFor is how long a request is tried again in all where nothing else
-	// is configured: a laptop wakes up, a provider gets over its peak.
+	// RetryFor is the default time for retries of a request: a laptop wakes up,
+	// a provider's peak passes.
 	RetryFor  = 5 * time.Minute
 	firstWait = 500 * time.Millisecond
 	maxWait   = 30 * time.Second
-	// maxRetries bounds the retries that time does not help: of replies that
-	// came and could not be used, each of which is paid for; and those before
-	// another model takes over.
+	// maxRetries limits the retries that time does not help: of unusable
+	// replies, each of which is paid for; and those before another model takes
+	// over.
 	maxRetries = 4
 )
 
-// patience follows the failed tries of one request to one model.
+// patience tracks the failed attempts of one request to one model.
 type patience struct {
 	limit  time.Duration
 	tries  int
@@ -41,18 +41,18 @@ func (l *Loop) patience() *patience {
 	return p
 }
 
-// failed counts a failed try and returns how much time is left for more.
+// failed counts a failed attempt and returns how much time is left for more.
 func (p *patience) failed(now time.Time) (left time.Duration) {
 	if p.tries++; p.tries == 1 {
 		p.since = now
 	}
-	// The waits count by themselves: a clock may stand still or be set back.
+	// Count the waits separately: a clock may stand still or be set back.
 	return p.limit - max(now.Sub(p.since), p.waited)
 }
 
-// again decides what follows a failed try: one more after a wait, one of the
-// model that it returns, or the end, which is the error. r is what is recorded
-// of it, err is why the try failed.
+// again decides what follows a failed attempt: another one after a wait, one
+// with the model that it returns, or the end, which is the error. r is the
+// event to record, err is why the attempt failed.
 func (l *Loop) again(ctx context.Context, p *patience, r event.Retried, err error) (llm.Model, error) {
 	left := p.failed(l.Clock.Now())
 	asked := retryAfter(err)
@@ -82,7 +82,7 @@ func (l *Loop) again(ctx context.Context, p *patience, r event.Retried, err erro
 		}
 		*p = *l.patience() // the time agreed on is over and above
 	default:
-		// Never sooner than by our own measure: a server that always says "at
+		// Never sooner than our own backoff: a server that always answers "at
 		// once" would be asked a thousand times.
 		r.Wait = max(asked, min(l.backoff(p.tries), left))
 		p.waited += r.Wait
@@ -105,8 +105,8 @@ func (l *Loop) fallback(ctx context.Context, r event.Retried) (llm.Model, error)
 	return l.Retry.Fallback(ctx, r)
 }
 
-// backoff is how long to wait before the next try by our own measure: doubling,
-// with jitter between half and all of it.
+// backoff returns our own wait before the next attempt: doubling, with jitter
+// between half and all of it.
 func (l *Loop) backoff(tries int) time.Duration {
 	d := maxWait
 	if tries < 8 { // 500 ms << 7 is over maxWait
@@ -115,7 +115,7 @@ func (l *Loop) backoff(tries int) time.Duration {
 	return d/2 + time.Duration(l.Retry.Jitter()*float64(d/2))
 }
 
-// countDown waits, and shows how long it still takes: each second in the last
+// countDown waits, and shows the remaining time: each second in the last
 // minute, each ten seconds before.
 func (l *Loop) countDown(ctx context.Context, attempt int, left time.Duration) error {
 	for left > 0 {
@@ -142,7 +142,7 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// gaveUp adds to an error how often the request was tried.
+// gaveUp adds the number of attempts to an error.
 func gaveUp(err error, p *patience) error {
 	e := (*fault.Error)(nil)
 	if p.tries < 2 || !errors.As(err, &e) {
@@ -153,7 +153,7 @@ func gaveUp(err error, p *patience) error {
 	return &f
 }
 
-// tooLate adds to an error how it could be waited for.
+// tooLate adds to an error how to permit the wait.
 func tooLate(err error, asked time.Duration) error {
 	e := (*fault.Error)(nil)
 	if !errors.As(err, &e) {

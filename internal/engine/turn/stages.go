@@ -11,23 +11,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Stages are what happens around a request and around a call. Each list is done
-// in its order, and nothing else decides who comes first: the order is the
+// Stages are what happens around a request and around a call. Each list is
+// executed in its order, and nothing else decides the order: the order is the
 // policy.
 type Stages struct {
 	// Before each request, until one ends the turn.
 	Before []Before
 	// Gates judge the calls of a step before any of them runs (SPEC 4.3).
 	Gates []Gate
-	// Start comes just before one call runs, when no other that conflicts with
-	// it runs any more, until one refuses it.
+	// Start runs just before one call, when no conflicting call is running any
+	// more, until one stage refuses it.
 	Start []Starter
-	// After comes when the call is over, before its result is recorded and
-	// before a call that conflicts with it starts.
+	// After runs after a call, before its result is recorded and before a call
+	// that conflicts with it starts.
 	After []After
 }
 
-// Before is asked before each request. An end or an error ends the turn.
+// Before is called before each request. An end or an error ends the turn.
 type Before func(context.Context) (event.End, error)
 
 // Gate checks a whole step, so that one question can cover many calls. It sets
@@ -37,26 +37,26 @@ type Gate interface {
 	Check(ctx context.Context, step []*Pending) error
 }
 
-// Starter looks at a call just before it runs, since earlier calls of the step
-// may have changed things (SPEC 4.3). Calls that do not conflict are looked at
-// beside each other.
+// Starter judges a call just before it runs, since earlier calls of the step
+// may have changed things (SPEC 4.3). Calls that do not conflict are judged in
+// parallel.
 type Starter interface {
 	Start(ctx context.Context, p *Pending) *Refusal
 }
 
-// After hears of every call whose turn to run had come, also of one that was
-// refused or cancelled by then: what a Starter began can be ended. An error is
-// told to the model as the call's failure.
+// After is called for every call whose turn came, even if it was refused or
+// cancelled then, so that it can end what a Starter began. An error is reported
+// to the model as the call's failure.
 type After interface {
 	After(ctx context.Context, r *Ran) error
 }
 
-// Ran is a call that is over.
+// Ran is a finished call.
 type Ran struct {
 	*Pending
 	// Started reports whether the tool was run.
 	Started bool
-	// Outcome and Result are what came of it. Notes of stages are not in Result.
+	// Outcome and Result are those of the call. Result has no notes of stages.
 	Outcome event.Outcome
 	Result  tool.Result
 }
@@ -64,17 +64,17 @@ type Ran struct {
 // Pending is a call on its way through the stages.
 type Pending struct {
 	Call      llm.Call
-	Args      json.RawMessage // what will be run: hooks and corrections may differ from Call.Args
+	Args      json.RawMessage // the arguments to run: hooks and corrections may change Call.Args
 	Tool      tool.Tool
 	Footprint tool.Footprint
 	Refused   *Refusal // set by a gate; the call does not run
-	Allowed   bool     // a person was asked about this very call and allowed it
-	Asks      string   // set by a gate: why a person must be asked, whatever permission says
-	// Confine is what the processes of the call may touch, set by the gate that
-	// lets it pass. Without one it is the narrowest.
+	Allowed   bool     // a person was asked about this call and allowed it
+	Asks      string   // set by a gate: why a person must be asked, whatever permission decides
+	// Confine is what the processes of the call may touch; the gate that lets
+	// the call pass sets it. The default is the narrowest.
 	Confine process.Confine
-	// Records, if set, is how the call is recorded: it is pawl's own, and no
-	// part of the conversation.
+	// Records, if set, is how the call is recorded: pawl itself made it, and it
+	// is not part of the conversation.
 	Records Records
 
 	fix     string // what was corrected, told to the model before the result
@@ -83,7 +83,7 @@ type Pending struct {
 	changed []event.FileChanged
 }
 
-// Records is how a call that the model did not ask for is recorded: it gets no
+// Records is how a call is recorded that the model did not ask for: it has no
 // result in the conversation.
 type Records interface {
 	// Started is recorded just before it runs, Done once it is over or refused.
@@ -91,17 +91,17 @@ type Records interface {
 	Done(Ran) []event.Draft
 }
 
-// Corrected tells the model, before the result, how its call was read or what it
-// should know of its files. What was told already is not told twice.
+// Corrected tells the model, before the result, how its call was read or what
+// it should know of its files. Nothing is told twice.
 func (p *Pending) Corrected(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fix = joinOnce(p.fix, "; ", what)
 }
 
-// Note adds a text for the model to the call's result: below what the tool
-// printed, above its last line. What comes too late for this result, a stage
-// keeps and notes on a later one.
+// Note adds a text for the model to the call's result: after the tool's output,
+// before its last line. A stage keeps a text that is too late for this result
+// and adds it to a later one.
 func (p *Pending) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +127,7 @@ type Refusal struct {
 	Outcome event.Outcome
 	Text    string
 	Blocked *event.Blocked // set where the run's result should list it
-	EndTurn bool           // a person's No: of the step runs only what they allowed, and the turn ends
+	EndTurn bool           // after a person's No: only what they allowed runs, and the turn ends
 	Seen    []tool.Span    // lines that Text shows
 }
 
@@ -161,8 +161,7 @@ func (s Stages) start(ctx context.Context, p *Pending) *Refusal {
 	return nil
 }
 
-// after passes the stages after a call. All of them hear of it, and the first
-// error counts.
+// after runs the stages after a call. All of them run, and the first error counts.
 func (s Stages) after(ctx context.Context, r *Ran) (err error) {
 	for _, a := range s.After {
 		if aerr := a.After(ctx, r); err == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// done is a call that is over, on its way to the log.
+// done is a finished call that is not recorded yet.
 type done struct {
 	event.CallDone
 	p       *Pending
@@ -23,8 +23,8 @@ type done struct {
 	blocked *event.Blocked
 }
 
-// step checks and runs the calls of one reply. It returns an end where the
-// turn must not go on.
+// step checks and runs the calls of one reply. It returns an end if the turn
+// must not continue.
 func (l *Loop) step(ctx context.Context, calls []llm.Call) (event.End, error) {
 	pending := make([]*Pending, len(calls))
 	for i, c := range calls {
@@ -34,11 +34,12 @@ func (l *Loop) step(ctx context.Context, calls []llm.Call) (event.End, error) {
 }
 
 // Step passes calls through all stages and runs them: those of a reply, or
-// pawl's own (Pending.Records). It returns an end where the turn must not go on.
+// pawl's own (Pending.Records). It returns an end if the turn must not
+// continue.
 func (l *Loop) Step(ctx context.Context, pending []*Pending) (event.End, error) {
 	broken := l.Stages.Check(ctx, pending)
-	// A person's No cancels the rest, and what was allowed before or beside it
-	// stands, together with the calls that it builds on (SPEC 4.7, 18.3).
+	// A person's No cancels the rest. Calls that they allowed still run,
+	// together with the calls that these depend on (SPEC 4.7, 18.3).
 	no, stands := false, 0
 	for i, p := range pending {
 		no = no || p.Refused != nil && p.Refused.EndTurn
@@ -74,17 +75,16 @@ func (l *Loop) Step(ctx context.Context, pending []*Pending) (event.End, error) 
 
 const cancelledText = "[Cancelled: this call did not run.]"
 
-// run runs what was not refused, as much at once as footprints allow, and
-// records the results in the order asked. A call keeps its place in the line
-// until its result is recorded: the next one that conflicts with it finds not
-// only the files but also what the log says of them.
-// Behind a call that has an agent work it gives its place back before, since the
+// run runs what was not refused, as much in parallel as footprints allow, and
+// records the results in the order of the calls. A call keeps its lock until
+// its result is recorded: the next conflicting call sees both the files and the
+// log. A call that waits for an agent releases its lock before, since the
 // agent's own calls may wait for it; what it showed is recorded by then.
 func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 	results := make([]chan done, len(pending))
 	tickets := make([]*Ticket, len(pending))
 	var wg sync.WaitGroup
-	// Storage that fails ends the turn: what still runs is cancelled with it.
+	// A storage failure ends the turn: running calls are cancelled too.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer func() {
 		cancel(nil)
@@ -111,7 +111,8 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 			}
 			d := l.call(ctx, p)
 			if early {
-				// Where the log can not be written, the result's record says so.
+				// If the log cannot be written, recording the result fails too
+				// and reports it.
 				_ = l.Log.Record(context.WithoutCancel(ctx), d.shown()...)
 				d.seen = nil
 				ticket.Release()
@@ -144,7 +145,7 @@ func (l *Loop) record(ctx context.Context, d done) error {
 	return l.Log.Record(ctx, drafts...)
 }
 
-// shown is what the log has of the lines that the call showed.
+// shown returns the events for the lines that the call showed.
 func (d *done) shown() []event.Draft {
 	if len(d.seen) == 0 {
 		return nil
@@ -246,8 +247,8 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (done, *Refusal) {
 	return d, nil
 }
 
-// Invoke runs a tool: nothing else does. A panic in it is an error: one broken
-// tool must not take the session with it.
+// Invoke runs a tool: it is the only place that does. A panic becomes an error:
+// one broken tool must not end the session.
 func Invoke(ctx context.Context, t tool.Tool, env func() tool.Env, args json.RawMessage) (r tool.Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -257,9 +258,9 @@ func Invoke(ctx context.Context, t tool.Tool, env func() tool.Env, args json.Raw
 	return t.Run(ctx, env(), args)
 }
 
-// Masked is a result without the secrets in it. Whoever shortens a result, keeps
-// it elsewhere or compares it does so with this: a key that was cut in two is not
-// found any more. The log masks all of it again on its way in.
+// Masked returns a result without secrets. Code that shortens a result, stores
+// it elsewhere or compares it must use this: a key that was cut in two would
+// not be found any more. The log masks everything again.
 func (rs Results) Masked(r tool.Result) tool.Result {
 	texts := []*string{&r.Text}
 	if r.Gap != nil {
@@ -277,7 +278,7 @@ func (rs Results) Masked(r tool.Result) tool.Result {
 	return r
 }
 
-// finish masks, bounds and keeps a result. Here and nowhere else it is decided
+// finish masks, shortens and stores a result. It is the only place that decides
 // how much of it the model is shown.
 func (l *Loop) finish(ctx context.Context, d *done) {
 	p, r := d.p, d.ran.Result
@@ -292,8 +293,7 @@ func (l *Loop) finish(ctx context.Context, d *done) {
 		if text = r.Gap.Text() + after; limit > 0 && !window.Fits(text, limit) {
 			text = window.Narrow(*r.Gap, max(limit-window.Estimate{}.Count(after), 1)).Text() + after
 		}
-	// A tool that chose its lines by Env.Limit is taken at its word: they stay
-	// shown.
+	// A tool that chose its lines by Env.Limit is trusted: they stay shown.
 	case limit > 0 && (len(r.Seen) == 0 || len(text) > window.Bytes(limit)):
 		whole := text
 		var cut bool
@@ -315,12 +315,12 @@ func (l *Loop) finish(ctx context.Context, d *done) {
 	// The log keeps text: other bytes would come back as others.
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	d.seen = r.Seen
-	// The name as the model said it: providers compare it with the call's.
+	// The name that the model used: providers compare it with the call's.
 	d.Result = llm.Result{ID: d.ID, Name: p.Call.Name, Text: text, Error: r.Error, Images: r.Images}
 }
 
-// afterOutput is what stands after an output whose middle is missing. It is not
-// cut, and masked by the log.
+// afterOutput returns the text after an output whose middle is missing. It is
+// not cut, and the log masks it.
 func afterOutput(r tool.Result) string {
 	if r.Gap == nil {
 		return ""
@@ -330,7 +330,7 @@ func afterOutput(r tool.Result) string {
 	return strings.TrimPrefix(strings.TrimPrefix(r.Text, trimmed), output[len(trimmed):])
 }
 
-// noted is a result's text with what the stages say to it.
+// noted returns a result's text with the stages' notes.
 func (p *Pending) noted(r tool.Result) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,12 +1,12 @@
-// Package turn is the loop of one turn: ask the model, check the calls it
-// wants, run them, and again until it wants none. It owns no state: what it
-// does is recorded as events, and what it needs to know it asks of the folds
-// through the functions it is given.
+// Package turn is the loop of one turn: ask the model, check its calls, run
+// them, and repeat until there are none. It owns no state: everything that it
+// does is recorded as events, and it reads the folds through the functions in
+// its configuration.
 //
-// It promises that every call of a recorded reply gets exactly one CallDone,
-// in the order asked, whatever happens (SPEC 4.8); that nothing runs before
-// all gates let it pass; and that a cancelled context ends it at once with
-// every running process gone.
+// It promises that every call of a recorded reply gets exactly one CallDone, in
+// the order of the calls, whatever happens (SPEC 4.8); that nothing runs before
+// all gates let it pass; and that a cancelled context ends it at once with all
+// its processes.
 package turn
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// RequestResult is what came of a request, for the budget to settle. Replied is the
-// reply, which is recorded by now; nil where none was taken. Got is then how
-// many bytes of one came, and Usage what the provider reported for it. Cut says
-// that it was interrupted: the provider may have read the request, and more.
+// RequestResult is the result of a request, for the budget to settle. Replied
+// is the recorded reply; nil if there is none. Got is then the size received in
+// bytes, and Usage what the provider reported. Cut: it was interrupted, so the
+// provider may have read the request, and more.
 type RequestResult struct {
 	Replied *event.Replied
 	Cut     bool
@@ -40,7 +40,7 @@ type Loop struct {
 	Results  Results
 	// Compaction, if set, makes room in the context window.
 	Compaction *Compaction
-	// Env gives a call its abilities; the writes it makes are recorded.
+	// Env returns a call's abilities; its writes are recorded.
 	Env   func(*Pending) tool.Env
 	Locks *Locks
 	Clock Clock
@@ -50,30 +50,28 @@ type Loop struct {
 type Requests struct {
 	// Build builds the next request and reserves its budget.
 	Build func() (*llm.Request, *float64, error)
-	// Done, if set, hears what came of each request that Build built.
+	// Done, if set, gets the result of each request that Build built.
 	Done func(context.Context, RequestResult) error
 	// Cost prices a usage.
 	Cost func(llm.Usage) *float64
-	// CutLoops, if set, reports whether a reply that says one passage over and
-	// over is cut off as it comes (SPEC 6.3): it is tried again once the stages
-	// before a request have passed.
+	// CutLoops, if set, reports whether a reply that repeats one passage is cut
+	// off while it arrives (SPEC 6.3): the request is sent again after the
+	// stages before a request.
 	CutLoops func() bool
 }
 
 // Retry is what follows a request that failed.
 type Retry struct {
-	// For is how long a request is tried again in all; 0: RetryFor, below 0: not
-	// at all.
+	// For is how long a request is retried in all; 0: RetryFor, below 0: not at all.
 	For time.Duration
 	// TimeLeft, if set, returns how long the turn may still take; ok is false
-	// where nothing limits that. What would have to wait longer is not tried
-	// again.
+	// if nothing limits that. An attempt that would be later is not made.
 	TimeLeft func() (left time.Duration, ok bool)
-	// Longer, if set, reports whether to wait for as long as a provider asks where
-	// that is longer than what is left of For.
+	// Longer, if set, reports whether to wait as long as a provider asks, if
+	// that is longer than the rest of For.
 	Longer func(ctx context.Context, why event.Retried) (bool, error)
-	// Fallback, if set, returns the model to go on with once retries are used up,
-	// and records why; nil where there is none left.
+	// Fallback, if set, returns the model that continues after the retries, and
+	// records why; nil if there is none left.
 	Fallback func(ctx context.Context, why event.Retried) (llm.Model, error)
 	// Jitter returns a number in [0,1).
 	Jitter func() float64
@@ -82,17 +80,17 @@ type Retry struct {
 // Log is where the loop records what it does.
 type Log struct {
 	Record func(context.Context, ...event.Draft) error
-	// Live shows something that is not stored.
+	// Live shows an event that is not stored.
 	Live func(event.Body)
 }
 
-// Results is what the model is shown of a result: no secret, and not too much.
+// Results is what the model is shown of a result: no secrets, and limited text.
 type Results struct {
 	// Mask hides secrets in a text.
 	Mask func(string) string
-	// Cap is how many tokens of a text the model is shown, 0 for all.
+	// Cap returns how many tokens of a text the model is shown, 0 for all.
 	Cap func(text string) int
-	// Spill keeps a whole result that is longer and returns where it is.
+	// Spill stores a whole result that is too long and returns where it is.
 	Spill func(ctx context.Context, call, text string) (string, error)
 }
 
@@ -102,8 +100,8 @@ type Clock struct {
 	Sleep func(context.Context, time.Duration) error
 }
 
-// Run drives the turn to its end. The error, if any, is why it did not end
-// well; both are for the caller to record.
+// Run runs the turn to its end. The error, if any, is why it did not end well;
+// the caller records both.
 func (l *Loop) Run(ctx context.Context) (event.End, error) {
 	cut, paused := 0, 0 // replies in a row that were cut at the output limit, that paused
 	for {
