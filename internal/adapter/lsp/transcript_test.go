@@ -281,15 +281,17 @@ func TestTranscripts(t *testing.T) {
 			}
 		},
 		"huge": func(p *replayed) {
+			said := false
 			p.before = func(r recorded, _ json.RawMessage) []string {
-				if r.Method != "" {
+				if r.Method != "" || said || string(r.ID) == "1" { // once, before the first answer after the handshake
 					return nil
 				}
+				said = true
 				return []string{`{"jsonrpc":"2.0","method":"window/logMessage","params":{"message":"` + strings.Repeat("x", 1<<20) + `"}}`}
 			}
 		},
 	}
-	for _, n := range []int{1, 2, 3, 7, 64, 1000} {
+	for _, n := range []int{1, 3, 64, 1000} {
 		ways[fmt.Sprintf("pieces of %d", n)] = func(p *replayed) { p.chunk = n }
 	}
 	for server := range sessions {
