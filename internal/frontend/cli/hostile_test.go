@@ -271,6 +271,7 @@ func (h *hostile) everyday() [][2]string {
 // that a person who knows nothing of it would use, and the result lists what
 // was inert.
 func TestHostileRepository(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		mode string
 		off  bool // without the sandbox: the judgement of words and places alone
@@ -328,6 +329,7 @@ func TestHostileRepository(t *testing.T) {
 // SPEC 14.2, 16.6: a swarm on a hostile repository: pawl's own git makes trees of
 // it, merges and writes back, and nothing that the repository configures runs.
 func TestHostileRepositorySwarm(t *testing.T) {
+	t.Parallel()
 	for _, box := range []string{"workspace", "off"} {
 		t.Run("sandbox "+box, func(t *testing.T) {
 			t.Parallel()

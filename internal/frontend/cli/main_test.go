@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -36,6 +39,11 @@ func raceEnv() []string {
 func TestMain(m *testing.M) {
 	if os.Getenv(asPawl) != "" {
 		asMain()
+	}
+	// Most of the time these tests wait: for a process, a time limit, the disk.
+	// The flag that a person gives counts all the same.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"pawl": asMain, "mcpfake": mcpServer})
 }

@@ -49,6 +49,7 @@ type scripted struct {
 // no Landlock for them, and every script must pass as well but those that begin
 // with [!sandbox] stop.
 func TestScript(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {

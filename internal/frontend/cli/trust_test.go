@@ -14,6 +14,7 @@ import (
 // SPEC 16.1: a person is asked once, where something would run, and again when
 // it changed; what they are shown is what changed.
 func TestTrustOnATerminal(t *testing.T) {
+	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
@@ -89,6 +90,7 @@ func TestTrustOnATerminal(t *testing.T) {
 // SPEC 16.1: --trust is for what was there: what the agent makes of it is not
 // trusted, nor in the conversation that /clear begins.
 func TestTrustOutlivesNoChange(t *testing.T) {
+	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{"package.json": `{"scripts": {"test": "touch ran"}}`, "a.js": "1"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
