@@ -28,7 +28,7 @@ func (c *client) can(f feature, method, what string) error {
 	return fmt.Errorf("%w: %s has no %s", errCan, c.server.Name, what)
 }
 
-// Definition is part of tool.Code.
+// Definition implements tool.Code.
 func (s *Servers) Definition(ctx context.Context, at tool.CodeAt) ([]tool.Spot, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Servers) Definition(ctx context.Context, at tool.CodeAt) ([]tool.Spot, 
 	return s.spots(sp.c, ls), err
 }
 
-// References is part of tool.Code.
+// References implements tool.Code.
 func (s *Servers) References(ctx context.Context, at tool.CodeAt) ([]tool.Spot, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Servers) texts(c *client) func(path string) *text {
 	}
 }
 
-// Hover is part of tool.Code.
+// Hover implements tool.Code.
 func (s *Servers) Hover(ctx context.Context, at tool.CodeAt) (string, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -197,7 +197,7 @@ func markup(raw json.RawMessage) string {
 	return strings.Join(out, "\n\n")
 }
 
-// Complete is part of tool.Code.
+// Complete implements tool.Code.
 func (s *Servers) Complete(ctx context.Context, at tool.CodeAt, limit int) ([]tool.Completion, bool, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -231,7 +231,7 @@ func (s *Servers) Complete(ctx context.Context, at tool.CodeAt, limit int) ([]to
 	return out, more, nil
 }
 
-// Symbols is part of tool.Code.
+// Symbols implements tool.Code.
 func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.Spot, error) {
 	if path == "" {
 		if query == "" {
@@ -327,7 +327,7 @@ func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string)
 	return out, nil
 }
 
-// Diagnostics is part of tool.Code.
+// Diagnostics implements tool.Code.
 func (s *Servers) Diagnostics(ctx context.Context, paths []string) ([]tool.Diagnostic, error) {
 	if len(paths) == 0 {
 		clients, err := s.workspaceClients(ctx)

@@ -354,7 +354,7 @@ type tail struct {
 	lines []string
 }
 
-// Write is part of io.Writer: what a server prints to its standard error.
+// Write implements io.Writer: what a server prints to its standard error.
 func (t *tail) Write(p []byte) (int, error) {
 	for line := range strings.Lines(string(p)) {
 		t.add(line)

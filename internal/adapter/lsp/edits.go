@@ -19,7 +19,7 @@ import (
 // This file turns what a server wants changed into writes. Nothing is written
 // here.
 
-// Rename is part of tool.Code.
+// Rename implements tool.Code.
 func (s *Servers) Rename(ctx context.Context, at tool.CodeAt, name string) ([]tool.Write, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *client) action(raw json.RawMessage) (codeAction, bool) {
 	return a, a.Edit != nil || a.Command == nil || slices.Contains(c.server.Edits, a.Command.Command)
 }
 
-// Actions is part of tool.Code.
+// Actions implements tool.Code.
 func (s *Servers) Actions(ctx context.Context, at tool.CodeAt, to int) ([]tool.CodeAction, error) {
 	_, all, err := s.actionsAt(ctx, at, to)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Servers) Actions(ctx context.Context, at tool.CodeAt, to int) ([]tool.C
 	return out, nil
 }
 
-// Act is part of tool.Code.
+// Act implements tool.Code.
 func (s *Servers) Act(ctx context.Context, at tool.CodeAt, to int, title string) ([]tool.Write, error) {
 	sp, all, err := s.actionsAt(ctx, at, to)
 	if err != nil {

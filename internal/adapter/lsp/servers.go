@@ -413,7 +413,7 @@ func (s *Servers) inspect() bool {
 	return any
 }
 
-// Standing is part of tool.CodeWatch.
+// Standing implements tool.CodeWatch.
 func (s *Servers) Standing() []tool.Diagnostic {
 	var out []tool.Diagnostic
 	for _, p := range s.list() {
@@ -423,7 +423,7 @@ func (s *Servers) Standing() []tool.Diagnostic {
 	return out
 }
 
-// Settle is part of tool.CodeWatch.
+// Settle implements tool.CodeWatch.
 func (s *Servers) Settle(ctx context.Context) { s.settle(ctx, s.list()) }
 
 // settle waits for the servers that can be had, for at most Options.Wait.
@@ -437,7 +437,7 @@ func (s *Servers) settle(ctx context.Context, posts []*post) {
 	}
 }
 
-// Changed is part of tool.CodeWatch.
+// Changed implements tool.CodeWatch.
 func (s *Servers) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diagnostic {
 	if s.closed() {
 		return nil

@@ -115,7 +115,7 @@ func (s *Servers) Logs() map[string][]string {
 	return out
 }
 
-// Missing is part of tool.CodeWatch.
+// Missing implements tool.CodeWatch.
 func (s *Servers) Missing() []string {
 	var out []string
 	for _, p := range s.list() {

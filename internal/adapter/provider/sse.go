@@ -16,7 +16,7 @@ var (
 	errCut      = errors.New("the reply was cut off")
 )
 
-// emit takes one event. Its data is only valid during the call.
+// emit applies one event. Its data is only valid during the call.
 type emit func(name string, data []byte) error
 
 // sse splits a server-sent event stream that arrives in chunks of any size. It

@@ -68,7 +68,7 @@ func (b *Boxes) Try() (readOnly, workspace error) {
 	return nil, tryKernel(true)
 }
 
-// Confine is part of process.Confiner.
+// Confine implements process.Confiner.
 func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine) (process.Confined, error) {
 	box, env, err := b.box(c, cmd.Dir)
 	if err != nil {
@@ -193,7 +193,7 @@ func (b *Boxes) Close() error {
 // confinedChild is a Child as process has it.
 type confinedChild struct{ *Child }
 
-// Refused is part of process.Confined.
+// Refused implements process.Confined.
 func (c confinedChild) Refused() []process.Refusal {
 	var out []process.Refusal
 	for _, r := range c.Refusals() {

@@ -89,7 +89,7 @@ type ofCall struct {
 	call string
 }
 
-// Run is part of tool.Agents.
+// Run implements tool.Agents.
 func (c ofCall) Run(ctx context.Context, a tool.Agent) (tool.AgentRun, error) {
 	child := c.childOf(c.call, a)
 	started := event.AgentStarted{Call: c.call, Child: child.ID, Agent: a.Kind, Title: a.Title, Background: a.Told != nil}

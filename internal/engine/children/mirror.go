@@ -16,7 +16,7 @@ type Fold struct {
 	told    map[string]int64 // by child session: the last sequence number there
 }
 
-// Apply is part of event.Fold.
+// Apply implements event.Fold.
 func (d *Fold) Apply(e event.Event) {
 	at := func(e event.ChildEvent) {
 		if d.told == nil {

@@ -33,7 +33,7 @@ type Stage struct {
 // Fold is what the log knows of what changes broke. The zero value is ready.
 type Fold struct{ errors int }
 
-// Apply is part of event.Fold. Servers of an earlier process told this one
+// Apply implements event.Fold. Servers of an earlier process told this one
 // nothing.
 func (k *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
@@ -53,7 +53,7 @@ const brokenShown = 10
 // serverMissing is event.Warned.What of a language server that is not installed.
 const serverMissing = "lsp"
 
-// After is part of turn.After.
+// After implements turn.After.
 func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 	watch := d.Watch
 	if watch == nil || !r.Started {

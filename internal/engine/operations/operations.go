@@ -51,7 +51,7 @@ type Fold struct {
 	op    string
 }
 
-// Apply is part of event.Fold.
+// Apply implements event.Fold.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:

@@ -84,7 +84,7 @@ func (r *Rights) Child(readOnly bool) *permission.Policy {
 // allowed the parent, or which mode they chose there, since the child began.
 type Inherited struct{ Rights *Rights }
 
-// Check is part of turn.Gate.
+// Check implements turn.Gate.
 func (i Inherited) Check(ctx context.Context, _ []*turn.Pending) error {
 	return i.Rights.inherit(ctx)
 }

@@ -42,7 +42,7 @@ type Fold struct {
 	now     event.Routed     // of the turn since a person last began one
 }
 
-// Apply is part of event.Fold.
+// Apply implements event.Fold.
 func (r *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:

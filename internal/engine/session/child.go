@@ -75,13 +75,13 @@ func (s *Session) openChild(ctx context.Context, a children.Child) (children.Ses
 // childSession is a session in the form for its parent's children.
 type childSession struct{ *Session }
 
-// Run is part of children.Session.
+// Run implements children.Session.
 func (c childSession) Run(ctx context.Context, prompt string, see func(event.Event) error) (string, event.Ended, error) {
 	out, err := c.RunPrompt(ctx, Prompt{Source: event.Parent, Text: prompt}, Watch{See: see})
 	return out.Reply, out.Ended, err
 }
 
-// Spent is part of children.Session.
+// Spent implements children.Session.
 func (c childSession) Spent() budget.Spent {
 	all, _ := c.spending.Spent()
 	return all

@@ -13,7 +13,7 @@ type course struct {
 	said string // the newest words of the model
 }
 
-// Apply is part of event.Fold.
+// Apply implements event.Fold.
 func (c *course) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Replied:
@@ -32,5 +32,5 @@ func (c *course) Apply(e event.Event) {
 // bodyFold is a fold that needs no more of an event than its body.
 type bodyFold func(event.Body)
 
-// Apply is part of event.Fold.
+// Apply implements event.Fold.
 func (f bodyFold) Apply(e event.Event) { f(e.Body) }

@@ -55,14 +55,14 @@ func (s *Session) runEnv(p *turn.Pending) tool.Env {
 
 type planner struct{ s *Session }
 
-// Set is part of tool.Todo.
+// Set implements tool.Todo.
 func (p planner) Set(ctx context.Context, items []tool.Item) error {
 	return p.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Planned{Items: items}})
 }
 
 type notes struct{ s *Session }
 
-// Remember is part of tool.Notes.
+// Remember implements tool.Notes.
 func (n notes) Remember(ctx context.Context, note string) error {
 	if n.s.cfg.Notes != nil {
 		if err := n.s.cfg.Notes.Remember(ctx, note); err != nil {
@@ -74,7 +74,7 @@ func (n notes) Remember(ctx context.Context, note string) error {
 
 type asker struct{ s *Session }
 
-// Question is part of tool.Asker.
+// Question implements tool.Asker.
 func (a asker) Question(ctx context.Context, text string, options []string) (string, error) {
 	ans, err := a.s.questions.Ask(ctx, event.Asked{Text: text, Options: options})
 	return ans.Text, err

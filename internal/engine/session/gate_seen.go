@@ -46,7 +46,7 @@ func (g *seenGate) name(p *turn.Pending) {
 	}
 }
 
-// Start is part of turn.Starter.
+// Start implements turn.Starter.
 func (g *seenGate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if len(p.Footprint.Writes) == 0 {
 		return nil

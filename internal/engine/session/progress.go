@@ -15,7 +15,7 @@ import (
 // stuckGate blocks calls that belong to a detected loop (SPEC 6.5).
 type stuckGate struct{ s *Session }
 
-// Check is part of turn.Gate.
+// Check implements turn.Gate.
 func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
 	g.s.log.View(func() {
 		for _, p := range step {

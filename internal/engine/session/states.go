@@ -22,7 +22,7 @@ type machines struct {
 
 type machinesFold struct{ s *state }
 
-// Apply is part of event.Fold.
+// Apply implements event.Fold.
 func (f machinesFold) Apply(e event.Event) { f.s.machines.apply(e, &f.s.conv, f.s.progress) }
 
 func (m *machines) apply(e event.Event, conv *window.Conversation, p *progress.Fold) {
@@ -81,10 +81,10 @@ func (p *pace) apply(e event.Event, f *progress.Fold) {
 // (SPEC 6.6).
 type milestones struct{ s *state }
 
-// Apply is part of event.Fold: the other folds have counted.
+// Apply implements event.Fold: the other folds have counted.
 func (milestones) Apply(event.Event) {}
 
-// Comment is part of eventlog.Commenter.
+// Comment implements eventlog.Commenter.
 func (m milestones) Comment(e event.Event) (event.Body, bool) {
 	s := m.s
 	p := &s.machines.pace

@@ -177,7 +177,7 @@ func (s *contextWindow) advise(ctx context.Context) error {
 // room lets a call release results.
 type room struct{ s *Session }
 
-// Clean is part of tool.Room.
+// Clean implements tool.Room.
 func (r room) Clean(ctx context.Context, handles []string, summary, reason string) (tool.Cleaned, error) {
 	var out tool.Cleaned
 	r.s.log.View(func() {
@@ -207,7 +207,7 @@ func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
 // windowGate blocks calls whose results could not be shown (SPEC 4.2).
 type windowGate struct{ s *Session }
 
-// Check is part of turn.Gate.
+// Check implements turn.Gate.
 func (g windowGate) Check(_ context.Context, step []*turn.Pending) error {
 	text := ""
 	g.s.log.View(func() {

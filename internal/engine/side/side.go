@@ -93,7 +93,7 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 // Fold is the request that is in flight. The zero value is ready.
 type Fold struct{ open *event.SideRequest }
 
-// Apply is part of event.Fold.
+// Apply implements event.Fold.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.SideRequest:

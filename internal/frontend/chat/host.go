@@ -29,10 +29,10 @@ func (c *Conversation) host(command string) *host {
 	return &host{c: c, out: &output{c: c, command: command}}
 }
 
-// Session is part of slash.Host.
+// Session implements slash.Host.
 func (h *host) Session() *session.Session { return h.c.Session() }
 
-// Switch is part of slash.Host.
+// Switch implements slash.Host.
 func (h *host) Switch(ctx context.Context, w slash.Want) error {
 	c := h.c
 	c.mu.Lock()
@@ -75,7 +75,7 @@ func (h *host) Switch(ctx context.Context, w slash.Want) error {
 	return nil
 }
 
-// Sessions is part of slash.Host.
+// Sessions implements slash.Host.
 func (h *host) Sessions(ctx context.Context) ([]event.Row, error) {
 	if h.c.cfg.Sessions == nil {
 		return nil, nil
@@ -83,7 +83,7 @@ func (h *host) Sessions(ctx context.Context) ([]event.Row, error) {
 	return h.c.cfg.Sessions(ctx)
 }
 
-// About is part of slash.Host.
+// About implements slash.Host.
 func (h *host) About(ctx context.Context, r event.Row) (age, about string) {
 	if h.c.cfg.About != nil {
 		about = h.c.cfg.About(ctx, r)
@@ -91,7 +91,7 @@ func (h *host) About(ctx context.Context, r event.Row) (age, about string) {
 	return brief.Age(h.c.cfg.Now().Sub(r.Updated)), about
 }
 
-// Models is part of slash.Host.
+// Models implements slash.Host.
 func (h *host) Models(ctx context.Context) error {
 	if h.c.cfg.Models == nil {
 		return nil
@@ -99,7 +99,7 @@ func (h *host) Models(ctx context.Context) error {
 	return h.c.cfg.Models(ctx, h.out)
 }
 
-// Custom is part of slash.Host.
+// Custom implements slash.Host.
 func (h *host) Custom() []slash.Custom { return h.c.Custom() }
 
 // Custom lists the commands that are kept in files.
@@ -112,7 +112,7 @@ func (c *Conversation) Custom() []slash.Custom {
 	return c.open.Custom
 }
 
-// Rules is part of slash.Host.
+// Rules implements slash.Host.
 func (h *host) Rules() []string {
 	if h.c.cfg.Rules == nil {
 		return nil
@@ -120,7 +120,7 @@ func (h *host) Rules() []string {
 	return h.c.cfg.Rules()
 }
 
-// RuleFiles is part of slash.Host.
+// RuleFiles implements slash.Host.
 func (h *host) RuleFiles(ctx context.Context) error {
 	if h.c.cfg.RuleFiles == nil {
 		return nil
@@ -128,7 +128,7 @@ func (h *host) RuleFiles(ctx context.Context) error {
 	return h.c.cfg.RuleFiles(ctx, h.out)
 }
 
-// Memory is part of slash.Host.
+// Memory implements slash.Host.
 func (h *host) Memory(ctx context.Context, words string) error {
 	if h.c.cfg.Memory == nil {
 		return nil
@@ -136,7 +136,7 @@ func (h *host) Memory(ctx context.Context, words string) error {
 	return h.c.cfg.Memory(ctx, h.out, words)
 }
 
-// Goal is part of slash.Host.
+// Goal implements slash.Host.
 func (h *host) Goal(command string) (*until.Goal, error) {
 	if h.c.cfg.Goal == nil {
 		return nil, errors.New("no goal can be given here")
@@ -144,10 +144,10 @@ func (h *host) Goal(command string) (*until.Goal, error) {
 	return h.c.cfg.Goal(command)
 }
 
-// Out is part of slash.Host and Person.
+// Out implements slash.Host and Person.
 func (h *host) Out() io.Writer { return h.out }
 
-// Diff is part of slash.Host.
+// Diff implements slash.Host.
 func (h *host) Diff(text string) {
 	h.out.end()
 	if text != "" {
@@ -155,13 +155,13 @@ func (h *host) Diff(text string) {
 	}
 }
 
-// Quit is part of slash.Host.
+// Quit implements slash.Host.
 func (h *host) Quit() { h.c.over(ErrLeft) }
 
-// Edit is part of slash.Host.
+// Edit implements slash.Host.
 func (h *host) Edit(text string) { h.c.say(TakenBack{Texts: []string{plain.Text(text)}}) }
 
-// Ask is part of slash.Host and Person.
+// Ask implements slash.Host and Person.
 func (h *host) Ask(ctx context.Context, question string) (string, error) {
 	c := h.c
 	h.out.end()
@@ -195,7 +195,7 @@ type output struct {
 	text    strings.Builder
 }
 
-// Write is part of io.Writer.
+// Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	if o.block.ID == "" {
 		o.block = Block{ID: o.c.id("output"), Open: true, Ephemeral: true, Body: Output{Command: o.command}}

@@ -78,12 +78,12 @@ func (k *kept) question(text, model string) string {
 // prefer is session.Config.Prefer.
 func (k *kept) prefer(text string) error { return k.book.Keep(memory.Preference, k.mask(text), false) }
 
-// Remember is part of tool.Notes.
+// Remember implements tool.Notes.
 func (k *kept) Remember(ctx context.Context, note string) error {
 	return k.book.Remember(ctx, k.mask(note))
 }
 
-// Find is part of answers.Store.
+// Find implements answers.Store.
 func (k *kept) Find(question, model string) (string, answers.Answered, bool) {
 	key := k.question(question, model)
 	a, ok := k.answers.Get(key)
@@ -94,7 +94,7 @@ func (k *kept) Find(question, model string) (string, answers.Answered, bool) {
 	return key, out, ok
 }
 
-// Keep is part of answers.Store.
+// Keep implements answers.Store.
 func (k *kept) Keep(question, model string, a answers.Answered) error {
 	ans := memory.Answer{Time: a.Given, Text: a.Text}
 	for _, l := range a.Looks {
@@ -103,7 +103,7 @@ func (k *kept) Keep(question, model string, a answers.Answered) error {
 	return k.answers.Put(k.question(question, model), ans)
 }
 
-// Drop is part of answers.Store.
+// Drop implements answers.Store.
 func (k *kept) Drop(key string) error { return k.answers.Drop(key) }
 
 // memoryCommand shows and changes what is kept across sessions.

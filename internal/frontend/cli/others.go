@@ -51,7 +51,7 @@ func (w word) String() string {
 	return *w.to
 }
 
-// Set is part of pflag.Value.
+// Set implements pflag.Value.
 func (w word) Set(s string) error {
 	*w.to = s
 	if ours := w.known[s]; ours != "" {

@@ -89,7 +89,7 @@ type swarmLog struct {
 	landing bool // the open turn writes it
 }
 
-// Apply is part of event.Fold.
+// Apply implements event.Fold.
 func (l *swarmLog) Apply(e event.Event) {
 	l.Schedule.Apply(e)
 	switch b := e.Body.(type) {

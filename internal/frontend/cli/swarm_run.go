@@ -238,7 +238,7 @@ func (a *App) dataHome() (string, error) {
 
 func (r *swarmRun) say(line string) { fmt.Fprintln(r.Err, plain.Line(line)) }
 
-// Append is part of team.Log: what is stored is said.
+// Append implements team.Log: what is stored is said.
 func (r *swarmRun) Append(ctx context.Context, ds ...event.Draft) error {
 	if err := r.o.Coordination().Append(ctx, ds...); err != nil {
 		return err
@@ -251,7 +251,7 @@ func (r *swarmRun) Append(ctx context.Context, ds ...event.Draft) error {
 	return nil
 }
 
-// View is part of team.Log.
+// View implements team.Log.
 func (r *swarmRun) View(look func()) { r.o.Coordination().View(look) }
 
 // line says an event of this run, with what all spent.

@@ -130,7 +130,7 @@ type screen struct {
 	keys *keys
 }
 
-// Write is part of io.Writer.
+// Write implements io.Writer.
 func (s screen) Write(p []byte) (int, error) {
 	switch string(p) {
 	case "\x1b[6n":

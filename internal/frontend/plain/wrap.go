@@ -231,7 +231,7 @@ type wrapped struct {
 	hang    bool
 }
 
-// Write is part of io.Writer. It reports that all of p was written unless the
+// Write implements io.Writer. It reports that all of p was written unless the
 // writer below fails.
 func (w *wrapped) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(w.w, Wrap(string(p), w.columns(), w.hang)); err != nil {

@@ -57,7 +57,7 @@ const (
 	maxRefers = 50
 )
 
-// Do is part of swarm.Workers.
+// Do implements swarm.Workers.
 func (a *Away) Do(ctx context.Context, j swarm.Job) (swarm.Done, error) {
 	a.once.Do(func() { a.checking = make(chan struct{}, runtime.NumCPU()) })
 	root, base, err := a.send(ctx, j.Base)

@@ -66,7 +66,7 @@ func create(ctx context.Context, js jetstream.JetStream, bucket string, replicas
 	return js.KeyValue(ctx, bucket)
 }
 
-// Load is part of kv.Store.
+// Load implements kv.Store.
 func (s *Store) Load(ctx context.Context, key string) (kv.Entry, error) {
 	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
 		return kv.Entry{}, err
@@ -83,7 +83,7 @@ func (s *Store) Load(ctx context.Context, key string) (kv.Entry, error) {
 
 func version(n uint64) kv.Version { return kv.Version(strconv.FormatUint(n, 10)) }
 
-// Save is part of kv.Store.
+// Save implements kv.Store.
 func (s *Store) Save(ctx context.Context, key string, value []byte) (kv.Version, error) {
 	if err := errors.Join(ctx.Err(), kv.Check(key, value)); err != nil {
 		return "", err
@@ -95,7 +95,7 @@ func (s *Store) Save(ctx context.Context, key string, value []byte) (kv.Version,
 	return version(n), nil
 }
 
-// Swap is part of kv.Store.
+// Swap implements kv.Store.
 func (s *Store) Swap(ctx context.Context, key string, was kv.Version, value []byte) (kv.Version, error) {
 	if err := errors.Join(ctx.Err(), kv.Check(key, value)); err != nil {
 		return "", err
@@ -126,7 +126,7 @@ func wrongSequence(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyRevisionMismatch)
 }
 
-// Delete is part of kv.Store. Nothing stays behind, and what a bucket's own
+// Delete implements kv.Store. Nothing stays behind, and what a bucket's own
 // Delete leaves does: List must not see it.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
@@ -138,7 +138,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Exists is part of kv.Store.
+// Exists implements kv.Store.
 func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	_, err := s.Load(ctx, key)
 	if errors.Is(err, kv.ErrNone) {
@@ -147,7 +147,7 @@ func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	return err == nil, err
 }
 
-// List is part of kv.Store. A bucket's own list goes through the messages while
+// List implements kv.Store. A bucket's own list goes through the messages while
 // others write, and leaves out what is overwritten meanwhile; the subjects of its
 // stream are what the leader holds at one moment.
 func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {

@@ -81,7 +81,7 @@ type block struct {
 	Refusal  lax.Text        `json:"refusal"`
 }
 
-// Event takes one event.
+// Event applies one event.
 func (d *Decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {

@@ -69,7 +69,7 @@ func (s *Store) path(key string) string {
 	return filepath.Join(s.dir, before+kv.Escape(key)+after)
 }
 
-// Load is part of kv.Store.
+// Load implements kv.Store.
 func (s *Store) Load(ctx context.Context, key string) (kv.Entry, error) {
 	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
 		return kv.Entry{}, err
@@ -91,12 +91,12 @@ func (s *Store) Load(ctx context.Context, key string) (kv.Entry, error) {
 	return kv.Entry{Value: f.Bytes, Version: kv.Version(f.Version)}, nil
 }
 
-// Save is part of kv.Store. It replaces also a file that is damaged.
+// Save implements kv.Store. It replaces also a file that is damaged.
 func (s *Store) Save(ctx context.Context, key string, value []byte) (kv.Version, error) {
 	return s.write(ctx, key, value, func() error { return nil })
 }
 
-// Swap is part of kv.Store.
+// Swap implements kv.Store.
 func (s *Store) Swap(ctx context.Context, key string, was kv.Version, value []byte) (kv.Version, error) {
 	return s.write(ctx, key, value, func() error {
 		now, err := s.Load(ctx, key)
@@ -159,7 +159,7 @@ func (s *Store) next() (string, error) {
 	return v, atomicfile.WriteOn(s.disk, path, []byte(v+"\n"), 0o600)
 }
 
-// Delete is part of kv.Store.
+// Delete implements kv.Store.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := kv.Check(key, nil); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Exists is part of kv.Store.
+// Exists implements kv.Store.
 func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
 		return false, err
@@ -187,7 +187,7 @@ func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	return err == nil, err
 }
 
-// List is part of kv.Store. It takes the lock, since a folder that changes while
+// List implements kv.Store. It takes the lock, since a folder that changes while
 // it is read may leave a name out.
 func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	release, err := s.lock(ctx)

@@ -176,7 +176,7 @@ func (s *KV) one(ctx context.Context, query string, args ...driver.Value) (row [
 	return row, err
 }
 
-// Load is part of kv.Store.
+// Load implements kv.Store.
 func (s *KV) Load(ctx context.Context, key string) (kv.Entry, error) {
 	if err := kv.Check(key, nil); err != nil {
 		return kv.Entry{}, err
@@ -193,12 +193,12 @@ func (s *KV) Load(ctx context.Context, key string) (kv.Entry, error) {
 
 func version64(v driver.Value) kv.Version { return kv.Version(strconv.FormatInt(integer(v), 10)) }
 
-// Save is part of kv.Store.
+// Save implements kv.Store.
 func (s *KV) Save(ctx context.Context, key string, value []byte) (kv.Version, error) {
 	return s.put(ctx, key, value, nil)
 }
 
-// Swap is part of kv.Store.
+// Swap implements kv.Store.
 func (s *KV) Swap(ctx context.Context, key string, was kv.Version, value []byte) (kv.Version, error) {
 	return s.put(ctx, key, value, &was)
 }
@@ -239,7 +239,7 @@ func (s *KV) put(ctx context.Context, key string, value []byte, was *kv.Version)
 	return now, nil
 }
 
-// Delete is part of kv.Store.
+// Delete implements kv.Store.
 func (s *KV) Delete(ctx context.Context, key string) error {
 	if err := kv.Check(key, nil); err != nil {
 		return err
@@ -250,7 +250,7 @@ func (s *KV) Delete(ctx context.Context, key string) error {
 	}))
 }
 
-// Exists is part of kv.Store.
+// Exists implements kv.Store.
 func (s *KV) Exists(ctx context.Context, key string) (bool, error) {
 	if err := kv.Check(key, nil); err != nil {
 		return false, err
@@ -259,7 +259,7 @@ func (s *KV) Exists(ctx context.Context, key string) (bool, error) {
 	return row != nil, s.explain("read", err)
 }
 
-// List is part of kv.Store.
+// List implements kv.Store.
 func (s *KV) List(ctx context.Context, prefix string) (keys []string, err error) {
 	release, err := s.take(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ type Plain struct {
 	Started []process.Program
 }
 
-// Start is part of process.Starter.
+// Start implements process.Starter.
 func (s *Plain) Start(ctx context.Context, p process.Program) (process.Process, error) {
 	s.mu.Lock()
 	s.Started = append(s.Started, p)
