@@ -25,7 +25,7 @@ func (s spot) where() string { return s.path + ":" + itoa(s.line) }
 // none if no server is available.
 func (h *hands) serves(tool string) bool { return slices.Contains(h.tools, tool) }
 
-// noServer says what is not done, and what would help.
+// noServer explains what is not possible without a server, and what would help.
 const noServer = "`pawl lsp` says which language server this folder wants and how to install it"
 
 // named is a symbol in a question to a server: by its name, or by the place of

@@ -239,7 +239,7 @@ func valueOf(value string, t reflect.Type) []byte {
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String && !strings.HasPrefix(value, "["):
 		return append(append([]byte("["), quote()...), ']')
 	case !json.Valid([]byte(value)):
-		return quote() // the error says what is taken
+		return quote() // the error names the valid values
 	}
 	return []byte(value)
 }

@@ -137,7 +137,7 @@ func (f *File) yaml(err error) error {
 	return f.at(line, err)
 }
 
-// words says what a field holds.
+// words describes the content of a field.
 func words(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

@@ -205,7 +205,7 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 	return nil
 }
 
-// setMode sets or clears the executable bits as a patch says.
+// setMode sets or clears the executable bits as a patch asks for.
 func (s *staged) setMode(want uint32) {
 	if want == 0 {
 		return

@@ -218,7 +218,7 @@ type Redone struct {
 	Paths  []string `json:"paths"`
 }
 
-// Phased opens a part of the task (SPEC 7), as a person or a plan file says.
+// Phased opens a phase of the task (SPEC 7), by a person or a plan file.
 // Number 0 closes the open one.
 type Phased struct {
 	Number   int           `json:"number"`

@@ -40,8 +40,8 @@ type CodeWatch interface {
 	// Settle waits, for a short time at most, until the servers have said what
 	// the changes so far broke.
 	Settle(ctx context.Context)
-	// Missing says, each once, which servers were needed and are not installed,
-	// and how to install them.
+	// Missing returns, each once, the servers that were needed and are not
+	// installed, with the way to install them.
 	Missing() []string
 }
 

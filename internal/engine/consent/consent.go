@@ -25,7 +25,7 @@ type Rights interface {
 	Decide(c permission.Call) permission.Decision
 	// Grant records a yes that holds for more than one call.
 	Grant(ctx context.Context, rule string, scope event.Scope) error
-	// GrantRight gives the running turn a right that its route lacks.
+	// GrantRight grants the running turn a right that its route lacks.
 	GrantRight(ctx context.Context, right, by, what string) error
 }
 

@@ -276,7 +276,8 @@ func maskJSON(m *secrets.Masker, raw []byte, skip func(name string) bool) (out [
 	return append(out, raw[from:]...), true
 }
 
-// literal is what a string literal says; one that is none says itself.
+// literal returns the value of a string literal; an invalid one is returned as
+// it is.
 func literal(lit []byte) (text string, ok bool) {
 	if n := len(lit) - 1; n > 0 && lit[n] == '"' && bytes.IndexByte(lit, '\\') < 0 {
 		return string(lit[1:n]), true

@@ -24,7 +24,7 @@ type Config struct {
 	Record func(context.Context, ...event.Draft) error
 	// Keep, if set, stores a grant given for always.
 	Keep func(rule string) error
-	// Route gives the running turn a right that its route lacks.
+	// Route grants the running turn a right that its route lacks.
 	Route func(ctx context.Context, right, by, what string) error
 	// Parent is that of the session that started this one, nil where none did.
 	// ReadOnly: it was started to change nothing.
@@ -66,7 +66,7 @@ func (r *Rights) Grant(ctx context.Context, rule string, scope event.Scope) erro
 	return nil
 }
 
-// GrantRight gives the running turn a right that its route lacks. An agent has
+// GrantRight grants the running turn a right that its route lacks. An agent has
 // the rights of the turn that it works for.
 func (r *Rights) GrantRight(ctx context.Context, right, by, what string) error {
 	if r.cfg.Parent != nil {

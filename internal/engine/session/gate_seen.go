@@ -74,7 +74,7 @@ func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	}
 	need := slices.DeleteFunc(slices.Clone(v.Need), func(sp tool.Span) bool { return !g.mayRead(sp) })
 	if len(need) < len(v.Need) && !g.mayRun(p) {
-		return nil // the permission gate says no, and why
+		return nil // the permission gate refuses it, with the reason
 	}
 	r := &turn.Refusal{Outcome: event.Denied, Text: v.Reason}
 	limit := window.Bytes(g.s.window.resultCap()) / 2

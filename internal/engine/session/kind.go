@@ -33,7 +33,7 @@ func (c Config) As(a tool.Agent) (as Config, missing []string) {
 	return c, missing
 }
 
-// kindsOutside gives the tools from outside that a kind of agent may use.
+// kindsOutside provides the tools from outside that a kind of agent may use.
 type kindsOutside struct {
 	Outside
 	kind tool.Agent

@@ -42,7 +42,7 @@ func (v *View) Hooks() []hook.Rule { return v.hooks.Rules() }
 // Code returns the access to language servers, nil if there are none.
 func (v *View) Code() tool.Code { return v.s.cfg.Code }
 
-// Outside is what gives the tools from outside, nil where nothing does.
+// Outside returns the provider of tools from outside, nil if there is none.
 func (v *View) Outside() Outside { return v.s.cfg.Outside }
 
 // Info is the model in use.

@@ -29,7 +29,7 @@ func (g Exists) Check(_ context.Context, step []*Pending) error {
 		}
 		p.Tool, p.Args = t, args
 		if p.Call.Bad != "" {
-			continue // the arguments gate says what is wrong with them
+			continue // the arguments gate reports the problem
 		}
 		var renamed []string
 		if p.Args, renamed = t.Accept(p.Args); len(renamed) > 0 {

@@ -54,7 +54,7 @@ func (t *Ticket) Wait(ctx context.Context) error {
 	}
 }
 
-// Release gives the place back; a second call, or one on nil, is harmless.
+// Release returns the place; a second call, or one on nil, is harmless.
 func (t *Ticket) Release() {
 	if t == nil {
 		return

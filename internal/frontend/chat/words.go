@@ -55,7 +55,7 @@ func outcomeWords(d event.CallDone) string {
 	default:
 		s = string(d.Outcome)
 	}
-	if d.Took >= time.Second && !(d.Outcome == event.OK && d.Command != "") { // a command's note says it
+	if d.Took >= time.Second && !(d.Outcome == event.OK && d.Command != "") { // a command's note has the time
 		s = strings.TrimSpace(s + " " + brief.Took(d.Took))
 	}
 	return plain.Line(s)

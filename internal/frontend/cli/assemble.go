@@ -47,7 +47,7 @@ type front struct {
 	name   string
 	person bool // somebody is there to answer questions
 	look   bool // only to read a session, or to undo: no model is needed
-	// model, if set, is used when nothing else says which: a person's answer.
+	// choose, if set, asks a person which model to use if nothing else names one.
 	choose func(context.Context) (string, error)
 	// made: pawl created the folder itself.
 	made bool

@@ -15,7 +15,7 @@ import (
 // mostCompleted is how many sessions the Tab key offers.
 const mostCompleted = 50
 
-// aSession is how usage lines say that a session is named.
+// aSession matches a session in usage lines.
 var aSession = lazyregexp.New(`\b(SESSION|ID)\b`)
 
 // complete lets the Tab key complete the values of flags: modes, models,

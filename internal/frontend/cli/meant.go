@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 )
 
-// noSubcommand refuses a word that is no subcommand and says which are.
+// noSubcommand refuses an unknown subcommand and lists the known ones.
 func noSubcommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -168,7 +168,7 @@ func oneByOne(args []string) []string {
 	return out
 }
 
-// anOverride is how Codex is given a setting, as -c KEY=VALUE.
+// anOverride matches Codex's form of a setting, -c KEY=VALUE.
 var anOverride = lazyregexp.New(`^[a-z_]+(\.[\w-]+)*=\S`)
 
 // notAnOverride refuses a setting after -c, which means to continue here.

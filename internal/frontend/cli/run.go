@@ -79,7 +79,7 @@ func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
 		Trust: s.trust.event(), Piped: piped, Format: format, Verify: f.verify, Until: f.goal.made, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
-	if err != nil && format != headless.Text && r.Type != "" { // the result says it
+	if err != nil && format != headless.Text && r.Type != "" { // the result has the error
 		return &exitError{code: r.ExitCode, err: err, result: true}
 	}
 	if err != nil {

@@ -108,5 +108,5 @@ func openRegular(path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
-// plainID is how the ids look that pawl gives; no other is part of a path.
+// plainID matches the ids that pawl makes; no other is used in a path.
 var plainID = lazyregexp.New(`^[0-9A-Za-z_-]+$`)

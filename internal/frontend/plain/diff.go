@@ -79,7 +79,7 @@ func Diff(s string, t Theme) string {
 	return b.String()
 }
 
-// differ follows a diff: a hunk's header says how many lines are its own.
+// differ follows a diff: a hunk's header has the number of its lines.
 type differ struct{ olds, news int }
 
 func (d *differ) sort(l, next string) sort {

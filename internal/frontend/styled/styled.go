@@ -14,7 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Role is what a piece of text is, which a theme gives a colour.
+// Role is the role of a piece of text; a theme chooses its colour.
 type Role uint8
 
 // The roles.

@@ -226,7 +226,7 @@ func (k Check) Looked() (in, others []string) {
 	return in, others
 }
 
-// folderFlag reports whether a flag says in which folder a check looks.
+// folderFlag reports whether a flag sets the folder of a check.
 func folderFlag(name string) bool {
 	switch name {
 	case "-C", "--directory", "--prefix", "--cwd", "--dir", "--manifest-path", "--project", "--rootDir", "--root", "--rootdir":

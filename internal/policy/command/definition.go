@@ -79,7 +79,7 @@ func Called(defined []string, read func(name string) (string, bool)) []string {
 	return out
 }
 
-// scriptsOf is the part of a package.json that says what its scripts run.
+// scriptsOf is the part of a package.json that defines its scripts.
 func scriptsOf(text string) string {
 	_, after, _ := strings.Cut(text, `"scripts"`)
 	in, _, _ := strings.Cut(after, "}")

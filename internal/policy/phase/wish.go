@@ -18,7 +18,7 @@ type Wish struct {
 	// knows it.
 	Text     string
 	Expected time.Duration // 0: not said
-	// Close closes the open phase instead; Failed says that it did not succeed.
+	// Close closes the open phase instead; Failed: it did not succeed.
 	Close, Failed bool
 	// Plan is a plan file: it opens its first phase. The plan that is in force
 	// already changes nothing.

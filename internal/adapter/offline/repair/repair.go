@@ -60,7 +60,7 @@ type Outcome string
 const (
 	Fixed          Outcome = "fixed"           // one edit passes everything and stands out
 	Uncertain      Outcome = "uncertain"       // an edit passes everything, so do others that behave differently
-	NotFixed       Outcome = "not fixed"       // no candidate passed; Why says what was tried
+	NotFixed       Outcome = "not fixed"       // no candidate passed; Why lists what was tried
 	NothingFailing Outcome = "nothing failing" // the tests pass
 	Unstable       Outcome = "unstable"        // the failing tests pass on another run
 	BuildFails     Outcome = "build fails"     // the tests do not compile: not for this package

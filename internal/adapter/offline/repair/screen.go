@@ -107,7 +107,7 @@ func (w *work) illTyped(p *pkg, cs []*candidate) map[int]bool {
 		}
 		tree, err := parser.ParseFile(w.m.fset, s.path, text, parser.SkipObjectResolution)
 		if err != nil {
-			continue // the compiler says which
+			continue // the compiler names it
 		}
 		trees = append(trees, tree)
 	}

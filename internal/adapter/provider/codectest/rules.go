@@ -129,7 +129,7 @@ func plainID(s string, most int) bool {
 
 // chat: a system message only at the start; each tool_calls is answered by a
 // tool message for each call before anything else is said, and there is no
-// other tool message; what a user says is not empty; an assistant says or
+// other tool message; a user message is not empty; an assistant writes or
 // calls something. Ollama matches results by their order.
 func (r *rules) chat(body []byte, ordered bool) {
 	var b struct {
@@ -194,7 +194,7 @@ func (r *rules) chat(body []byte, ordered bool) {
 
 // responses: each function_call has one output after it, and each output its
 // call before it; reasoning stands before the item it belongs to, and not
-// before what a user says; no message is empty.
+// before a user message; no message is empty.
 func (r *rules) responses(body []byte) {
 	var b struct {
 		Input []struct {

@@ -14,7 +14,7 @@ import (
 // Prompt is a prompt and what it is.
 type Prompt struct {
 	Route    string
-	Explicit bool // it says that nothing is to be changed
+	Explicit bool // it asks to change nothing
 	Text     string
 }
 
@@ -49,7 +49,7 @@ type Miss struct {
 type Score struct {
 	Prompts   int
 	Right     int // by the patterns alone
-	Undecided int // left open by the patterns: edits, unless a model says otherwise
+	Undecided int // left open by the patterns: edits, unless a model decides otherwise
 	Default   int // of these, those that are edits
 	// Confusion counts by label and by what the patterns said; "" is undecided.
 	Confusion map[string]map[string]int
