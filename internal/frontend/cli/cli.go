@@ -119,6 +119,7 @@ func exitCode(err error) (code int, said bool) {
 // flags are those that every command that opens a session has.
 type flags struct {
 	dir          string
+	trustedAs    string // see folderTrust.as
 	model        string
 	effort       string
 	mode         string

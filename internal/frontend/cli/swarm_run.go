@@ -210,6 +210,7 @@ func (r *swarmRun) openTrees(ctx context.Context) error {
 	if in, err := filepath.Rel(dir, r.home); err == nil && filepath.IsLocal(in) {
 		return fault.NewConfiguration("work in the project's own folder, or set XDG_DATA_HOME to a place outside", "the trees of workers would lie in %s itself", dir)
 	}
+	r.f.trustedAs = dir // of the workers in this process
 	git := *r.o.git
 	if !r.o.by.has.Workspace { // nothing that may write can be confined here
 		git.Confine = process.Free

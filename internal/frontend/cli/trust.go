@@ -24,10 +24,13 @@ import (
 // projects below it are read when a check of theirs is about to run.
 type folderTrust struct {
 	dir, home string
-	store     settings.Trust
-	finder    *checks.Finder // nil: no checks are run
-	servers   []lsp.Server   // the language servers that may be started
-	find      func(program string) (string, error)
+	// as, if set, is the folder whose answer counts: dir is a worker's copy of it.
+	// What has the same content there is trusted here; what a worker changed is not.
+	as      string
+	store   settings.Trust
+	finder  *checks.Finder // nil: no checks are run
+	servers []lsp.Server   // the language servers that may be started
+	find    func(program string) (string, error)
 	// by is who trusts the folder independent of stored answers: "flag", "pawl", or "".
 	by      string
 	folder  string // see folder.Identity
@@ -65,7 +68,7 @@ func (m *firstMet) of(p trust.Part) string {
 // would be used and they were not asked yet.
 func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, error) {
 	t := &folderTrust{
-		dir: c.dir, home: a.Env("HOME"), store: c.paths.Trust(),
+		dir: c.dir, as: f.trustedAs, home: a.Env("HOME"), store: c.paths.Trust(),
 		finder: f.fixing.finder(c.conf.User, c.dir, a.Env), servers: serverTable(c.conf.User.LSP), find: a.serverProgram, met: cmp.Or(f.met, &firstMet{}),
 	}
 	switch {
@@ -138,15 +141,16 @@ func (t *folderTrust) compare(parts []trust.Part) (trust.Verdict, error) {
 		}
 		return trust.Judge(&e, "", parts), nil
 	}
-	if t.store.Within(t.dir, t.home) {
+	of := cmp.Or(t.as, t.dir)
+	if t.store.Within(t.dir, t.home) || t.store.Within(of, t.home) {
 		return trust.Judge(nil, "", parts), t.misplaced()
 	}
-	id, err := folder.Identity(t.dir)
+	id, err := folder.Identity(of)
 	if err != nil {
 		return trust.Judge(nil, "", parts), err
 	}
 	t.folder = id
-	e, err := t.store.Of(t.dir, id)
+	e, err := t.store.Of(of, id)
 	return trust.Judge(e, id, parts), err
 }
 
