@@ -136,6 +136,9 @@ func Run(ctx context.Context, cfg Config) error {
 // why.
 func (c *coordinator) abort(ctx context.Context, cancel context.CancelCauseFunc, free int, why error) error {
 	cancel(errOver)
+	if cause := context.Cause(ctx); cause != nil && errors.Is(why, context.Canceled) {
+		why = cause // what was cut short tells less
+	}
 	for range max(1, c.cfg.Slots) - free {
 		why = errors.Join(why, c.returned(ctx, <-c.results))
 	}
