@@ -86,6 +86,10 @@ const (
 	// leftGrace is how long output is read on after a command ended, while
 	// something it left behind holds it open.
 	leftGrace = 100 * time.Millisecond
+	// copyGrace is how long the output of a program is copied on after its end.
+	// It is longer, since what is not copied by then is lost: a busy machine must
+	// have come to it.
+	copyGrace = 2 * time.Second
 	// settle is how long a background command must be silent before Output
 	// returns what it printed while it was waited for.
 	settle = 150 * time.Millisecond

@@ -189,7 +189,7 @@ func (r *running) command(p process.Program) (*exec.Cmd, error) {
 	}
 	cmd := &exec.Cmd{
 		Path: path, Args: append([]string{p.Path}, p.Args...), Dir: p.Dir,
-		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, WaitDelay: leftGrace,
+		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, WaitDelay: copyGrace,
 	}
 	if !p.Exact {
 		cmd.Env = environ(r.s.opt.Env(), r.s.opt.Allow)
