@@ -7,6 +7,9 @@ import "github.com/pawl-agent/pawl/internal/core/tool"
 func init() { projects = append(projects, others...) }
 
 // others are projects whose servers .ci/run installs.
+// none: the server does not have this verb.
+var none = place{want: "-"}
+
 var others = []project{
 	{
 		server: "typescript", files: tsProject,

@@ -47,8 +47,6 @@ func at(path string, line int, symbol string) tool.CodeAt {
 	return tool.CodeAt{Path: path, Line: line, Symbol: symbol}
 }
 
-var none = place{want: "-"}
-
 var projects = []project{
 	{
 		server: "gopls",

@@ -260,7 +260,8 @@ func TestTold(t *testing.T) {
 		if got := h.Told(); len(got) != 1 || h.Tells("x") || len(h.Told()) != 0 {
 			t.Error(got)
 		}
-		if !h.SetPause(true) || !h.SetPause(true) || !h.SetPause(false) || h.SetPause(false) {
+		asked, again := h.SetPause(true), h.SetPause(true)
+		if !asked || !again || !h.SetPause(false) || h.SetPause(false) {
 			t.Error("a pause is asked for, and taken back once")
 		}
 		close(h.gate)

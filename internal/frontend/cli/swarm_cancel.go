@@ -80,6 +80,11 @@ func (a *App) cancelSwarm(ctx context.Context, f *flags, args []string, keep boo
 		fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("swarm %s had ended before: %s", id, l.Ended.Outcome)))
 		return nil
 	}
+	if !keep { // who ran it may not be through with that yet
+		if err := os.RemoveAll(home); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("swarm %s is cancelled: %d of %d tasks were merged, and nothing is written to your files; %s", id, l.Count(swarm.Merged), l.Len(), treesLeft(home))))
 	return nil
 }
