@@ -75,7 +75,7 @@ func run(files, n int) error {
 
 func measure(name, root, state string, n int) error {
 	before := heap()
-	j := journal.New(root, journal.Options{Dir: state, FirstLook: time.Minute, Git: &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}})
+	j := journal.New(root, journal.Options{Dir: state, FirstSnapshot: time.Minute, Git: &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}})
 	defer j.Close()
 	ctx := context.Background()
 	start := time.Now()

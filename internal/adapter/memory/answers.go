@@ -46,12 +46,12 @@ func (q Question) Key() string {
 type Answer struct {
 	Time  time.Time `json:"time"`
 	Text  string    `json:"text"`
-	Looks []Look    `json:"looks"`
+	Calls []Call    `json:"looks"`
 }
 
-// Look is a call that only reads, with its result. The answer holds while the
+// Call is a call that only reads, with its result. The answer holds while the
 // same call has the same result.
-type Look struct {
+type Call struct {
 	Tool  string          `json:"tool"`
 	Args  json.RawMessage `json:"args"`
 	Limit int             `json:"limit"` // bytes of the result that were shown

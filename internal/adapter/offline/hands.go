@@ -116,7 +116,7 @@ func (h *hands) one(name string, args any) (string, error) {
 // Run runs a command line. A failing command is not an error: exit is its exit
 // code (124 if it was stopped at its time limit, 137 if it was killed).
 func (h *hands) Run(command string) (string, int, error) {
-	return h.command(call("bash", map[string]any{"command": plain(command), "timeout": 300}))
+	return h.command(call("bash", map[string]any{"command": withCd(command), "timeout": 300}))
 }
 
 // Overlay runs a go command on the workspace as if it had these files. It is
@@ -130,7 +130,7 @@ func (h *hands) Overlay(command string, files map[string]string) (string, int, e
 	for _, p := range sortedKeys(files) {
 		list = append(list, file{p, files[p]})
 	}
-	return h.command(call("go_overlay", map[string]any{"command": plain(command), "timeout": 300, "with": list}))
+	return h.command(call("go_overlay", map[string]any{"command": withCd(command), "timeout": 300, "with": list}))
 }
 
 // command makes a call that runs a command line.
@@ -157,9 +157,9 @@ func (h *hands) command(c llm.Call) (string, int, error) {
 	return text, -1, err
 }
 
-// plain rewrites `go test -C DIR …` as `cd DIR && go test …`, the form that
+// withCd rewrites `go test -C DIR …` as `cd DIR && go test …`, the form that
 // permission rules know.
-func plain(command string) string {
+func withCd(command string) string {
 	f := strings.SplitN(command, " ", 5)
 	if len(f) < 5 || f[0] != "go" || f[2] != "-C" || strings.ContainsAny(f[3], "'\"\\") {
 		return command

@@ -147,10 +147,10 @@ func TestOverlay(t *testing.T) {
 	if _, _, err := h.Overlay("go test ./...", files); err == nil || !strings.Contains(err.Error(), "no such tool") {
 		t.Error(err)
 	}
-	if got := plain("go test -C 'a b' ./..."); got != "go test -C 'a b' ./..." {
+	if got := withCd("go test -C 'a b' ./..."); got != "go test -C 'a b' ./..." {
 		t.Error(got)
 	}
-	if got := plain("go test -C sub -count=1 ./... -x"); got != "cd sub && go test -count=1 ./... -x" {
+	if got := withCd("go test -C sub -count=1 ./... -x"); got != "cd sub && go test -count=1 ./... -x" {
 		t.Error(got)
 	}
 }

@@ -154,7 +154,7 @@ func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm
 	}
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	w := newWatch(c.cfg.AfterFunc, c.cfg.FirstByte, c.cfg.Between, c.cfg.Linger, func() { cancel(fault.ErrStalled) })
+	w := newStallTimer(c.cfg.AfterFunc, c.cfg.FirstByte, c.cfg.Between, c.cfg.Linger, func() { cancel(fault.ErrStalled) })
 	defer w.stop()
 	req, err := c.request(ctx, r, parts)
 	if err != nil {
@@ -209,7 +209,7 @@ func (c *Client) request(ctx context.Context, r *llm.Request, parts [][]byte) (*
 }
 
 // reply reads an answer of 2xx.
-func (c *Client) reply(ctx context.Context, resp *http.Response, w *watch, out func([]llm.Delta) error) error {
+func (c *Client) reply(ctx context.Context, resp *http.Response, w *stallTimer, out func([]llm.Delta) error) error {
 	dec := c.cfg.API.Decoder()
 	finisher, _ := dec.(Finisher)
 	take := func(ds []llm.Delta, err error) error {
@@ -272,7 +272,7 @@ func compact(raw json.RawMessage) json.RawMessage {
 }
 
 // refused reads an answer that is not 2xx.
-func (c *Client) refused(resp *http.Response, w *watch) error {
+func (c *Client) refused(resp *http.Response, w *stallTimer) error {
 	body, _ := io.ReadAll(io.LimitReader(watched{resp.Body, w}, 1<<20)) // a partial explanation is useful too
 	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
 		f := fault.NewProvider(c.cfg.Info.Provider, resp.StatusCode, "", nil)

@@ -26,7 +26,7 @@ func cancelled(ctx context.Context) bool {
 }
 
 // stalled replaces an error by its cause if that was silence.
-func (c *Client) stalled(ctx context.Context, w *watch, err error) error {
+func (c *Client) stalled(ctx context.Context, w *stallTimer, err error) error {
 	if !errors.Is(context.Cause(ctx), fault.ErrStalled) {
 		return err
 	}

@@ -13,9 +13,9 @@ type Timer interface {
 	Stop() bool
 }
 
-// watch ends an exchange with a silent server. It starts with the wait for the
+// stallTimer ends an exchange with a silent server. It starts with the wait for the
 // first byte; then every byte starts the wait for the next one.
-type watch struct {
+type stallTimer struct {
 	between, linger time.Duration
 
 	mu    sync.Mutex
@@ -32,9 +32,9 @@ const (
 	over                  // stopped, or fired
 )
 
-// newWatch calls cancel once when a wait is too long, with fault.ErrStalled as the cause.
-func newWatch(after func(time.Duration, func()) Timer, first, between, linger time.Duration, cancel context.CancelFunc) *watch {
-	w := &watch{between: between, linger: linger}
+// newStallTimer calls cancel once when a wait is too long, with fault.ErrStalled as the cause.
+func newStallTimer(after func(time.Duration, func()) Timer, first, between, linger time.Duration, cancel context.CancelFunc) *stallTimer {
+	w := &stallTimer{between: between, linger: linger}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer = after(first, func() {
@@ -49,7 +49,7 @@ func newWatch(after func(time.Duration, func()) Timer, first, between, linger ti
 }
 
 // saw notes that bytes came.
-func (w *watch) saw() {
+func (w *stallTimer) saw() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch w.phase {
@@ -60,7 +60,7 @@ func (w *watch) saw() {
 }
 
 // finish notes that the last event came.
-func (w *watch) finish() {
+func (w *stallTimer) finish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.phase == reading || w.phase == waiting {
@@ -69,7 +69,7 @@ func (w *watch) finish() {
 	}
 }
 
-func (w *watch) stop() {
+func (w *stallTimer) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.phase = over
@@ -77,16 +77,16 @@ func (w *watch) stop() {
 }
 
 // read returns the present wait, for a message.
-func (w *watch) read() phase {
+func (w *stallTimer) read() phase {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.phase
 }
 
-// watched is a body whose bytes are reported to a watch.
+// watched is a body whose bytes are reported to a stallTimer.
 type watched struct {
 	r io.Reader
-	w *watch
+	w *stallTimer
 }
 
 func (b watched) Read(p []byte) (int, error) {

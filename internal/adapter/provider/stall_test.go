@@ -42,7 +42,7 @@ func TestEachByteStartsTheWaitAnew(t *testing.T) {
 	} {
 		a := &alarm{}
 		stalled := false
-		w := newWatch(func(d time.Duration, f func()) Timer {
+		w := newStallTimer(func(d time.Duration, f func()) Timer {
 			a.left, a.fire = d, f
 			return a
 		}, first, between, linger, func() { stalled = true })

@@ -34,7 +34,7 @@ func (n *network) join(t *took, at netip.AddrPort, ino uint64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err == nil {
-		n.joined[joint{ino, plain(addrPort(name))}] = true
+		n.joined[joint{ino, unmapped(addrPort(name))}] = true
 	}
 	if n.joining[ino]--; n.joining[ino] == 0 {
 		delete(n.joining, ino)
@@ -43,8 +43,8 @@ func (n *network) join(t *took, at netip.AddrPort, ino uint64) error {
 	return err
 }
 
-// plain is an address without the form of IPv6 that an IPv4 one may have.
-func plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+// unmapped is an address without the form of IPv6 that an IPv4 one may have.
+func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
 // accepts reports whether a connection that a server took is joined. It is used
 // up: its address may be another's later.
@@ -117,7 +117,7 @@ func (c caller) owns(t *took, fd int, from unix.Sockaddr) bool {
 		peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 		return err == nil && int(peer.Pid) == os.Getpid()
 	}
-	return c.s.net.accepts(joint{t.ino, plain(addrPort(from))})
+	return c.s.net.accepts(joint{t.ino, unmapped(addrPort(from))})
 }
 
 // await waits until a socket has something to accept. A signal that the caller

@@ -138,7 +138,7 @@ func (o *outlet) join(s *supervisor, t *took) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err == nil {
-		o.joined[plain(addrPort(name)).String()] = s
+		o.joined[unmapped(addrPort(name)).String()] = s
 	}
 	o.joining--
 	o.settled.Broadcast()

@@ -213,7 +213,7 @@ func (j *job) await(ctx context.Context, wait time.Duration) error {
 		j.mu.Unlock()
 		var quiet <-chan time.Time
 		if some {
-			quiet = time.After(settle)
+			quiet = time.After(quietTime)
 		}
 		select {
 		case <-changed:

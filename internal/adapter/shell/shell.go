@@ -90,9 +90,9 @@ const (
 	// It is longer, since what is not copied by then is lost: a busy machine must
 	// have come to it.
 	copyGrace = 2 * time.Second
-	// settle is how long a background command must be silent before Output
+	// quietTime is how long a background command must be silent before Output
 	// returns what it printed while it was waited for.
-	settle = 150 * time.Millisecond
+	quietTime = 150 * time.Millisecond
 )
 
 // Shell runs commands until Close. It is safe for concurrent use.
@@ -165,7 +165,7 @@ func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 		j.timedOut.Store(true)
 		j.kill(cancelGrace)
 	}
-	s.settleLive(j)
+	s.forgetEnded(j)
 	return j.ran(j.tape), err
 }
 
@@ -175,7 +175,7 @@ func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
-	if err := s.room(); err != nil {
+	if err := s.limitJobs(); err != nil {
 		return "", err
 	}
 	j, err := s.start(c, true)
@@ -196,14 +196,14 @@ func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
 	}
 	go func() {
 		<-j.done
-		s.settleLive(j)
+		s.forgetEnded(j)
 	}()
 	return j.id, nil
 }
 
-// room refuses one background command too many, and forgets the oldest ended
+// limitJobs refuses one background command too many, and forgets the oldest ended
 // ones over 64.
-func (s *Shell) room() error {
+func (s *Shell) limitJobs() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	running := 0
@@ -247,7 +247,7 @@ func (s *Shell) Kill(_ context.Context, id string) (tool.Ran, error) {
 		return tool.Ran{}, err
 	}
 	j.kill(killGrace)
-	s.settleLive(j)
+	s.forgetEnded(j)
 	return j.ran(j.takeFresh()), nil
 }
 
@@ -376,15 +376,15 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 	return j, nil
 }
 
-// settleLive forgets a command that has ended, unless it left something
+// forgetEnded forgets a command that has ended, unless it left something
 // running, and earlier ones whose leftovers are gone by now.
-func (s *Shell) settleLive(j *job) {
+func (s *Shell) forgetEnded(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for o := range s.live {
 		if (o == j || o.ended()) && !groupAlive(o.group) {
 			delete(s.live, o)
-			s.starter.settle(o.proc)
+			s.starter.forget(o.proc)
 		}
 	}
 }

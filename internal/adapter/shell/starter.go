@@ -115,8 +115,8 @@ func (s *Starter) confine(p *proc, c process.Confine) (err error) {
 	return nil
 }
 
-// settle takes a process off the supervisor's list.
-func (s *Starter) settle(p *proc) {
+// forget takes a process off the supervisor's list.
+func (s *Starter) forget(p *proc) {
 	p.gone.Store(true)
 	s.sup.remove(p.group)
 }
@@ -164,7 +164,7 @@ func (s *Starter) Start(ctx context.Context, prog process.Program) (process.Proc
 		s.mu.Lock()
 		delete(s.live, r.proc)
 		s.mu.Unlock()
-		s.settle(r.proc)
+		s.forget(r.proc)
 	}()
 	return r, nil
 }

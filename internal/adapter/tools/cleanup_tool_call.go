@@ -21,12 +21,12 @@ func CleanupToolCall() tool.Tool {
 		func(tool.Env, cleanupArgs) (tool.Footprint, error) { return tool.Footprint{}, nil },
 		func(ctx context.Context, env tool.Env, in cleanupArgs) (tool.Result, error) {
 			switch {
-			case env.Room == nil:
+			case env.Cleaner == nil:
 				return tool.Errorf("this session keeps all results"), nil
 			case len(in.IDs) == 0:
 				return tool.Errorf("tool_call_ids is empty: give handles as shown at the end of long results, such as r12"), nil
 			}
-			c, err := env.Room.Clean(ctx, in.IDs, in.Summary, in.Reason)
+			c, err := env.Cleaner.Clean(ctx, in.IDs, in.Summary, in.Reason)
 			if err != nil {
 				return shellFailed(ctx, err)
 			}

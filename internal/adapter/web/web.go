@@ -125,7 +125,7 @@ func (c *Client) Fetch(ctx context.Context, address string) (tool.Page, error) {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return tool.Page{}, fmt.Errorf("fetch %s: %w", shorten(address), plain(err))
+		return tool.Page{}, fmt.Errorf("fetch %s: %w", shorten(address), shortError(err))
 	}
 	return page, nil
 }
@@ -398,8 +398,8 @@ func hasScheme(s string) bool {
 	return ok && !strings.ContainsAny(before, "./[") && (after == "" || after[0] < '0' || after[0] > '9')
 }
 
-// plain shortens a network error: the address is named already.
-func plain(err error) error {
+// shortError shortens a network error: the address is named already.
+func shortError(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err

@@ -61,7 +61,7 @@ func (b *batch) stage(j *job) (err error) {
 		return err
 	}
 	if j.dst, err = b.open(b.w.parent(j.q)); err != nil {
-		return plain(doWrite, j.q.clean, err)
+		return wrapError(doWrite, j.q.clean, err)
 	}
 	j.newHash = HashOf(j.req.Data)
 	b.w.sweep(j.dst, b.w.parent(j.q).abs)
@@ -70,7 +70,7 @@ func (b *batch) stage(j *job) (err error) {
 	} else {
 		err = b.stageFile(j)
 	}
-	return plain(doWrite, j.q.clean, err)
+	return wrapError(doWrite, j.q.clean, err)
 }
 
 func (b *batch) stageLink(j *job) error {
@@ -177,7 +177,7 @@ func (b *batch) folders(j *job) error {
 		}
 		above := b.w.parent(up)
 		if !errors.Is(err, fs.ErrNotExist) || above.abs == up.abs {
-			return plain(doWrite, j.q.clean, err)
+			return wrapError(doWrite, j.q.clean, err)
 		}
 		missing = append(missing, up)
 		up = above
@@ -185,7 +185,7 @@ func (b *batch) folders(j *job) error {
 	for i := len(missing) - 1; i >= 0; i-- {
 		made, err := b.mkdir(missing[i])
 		if err != nil {
-			return plain("make the folder", missing[i].clean, err)
+			return wrapError("make the folder", missing[i].clean, err)
 		}
 		if made {
 			j.folders = append(j.folders, missing[i].clean)
@@ -236,7 +236,7 @@ func (b *batch) sync() error {
 			err = syncDir(r, b.w.flush)
 		}
 		if err != nil {
-			return plain(doWrite, b.jobs[0].q.clean, err)
+			return wrapError(doWrite, b.jobs[0].q.clean, err)
 		}
 	}
 	return nil

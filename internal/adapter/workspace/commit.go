@@ -20,7 +20,7 @@ import (
 func (b *batch) commit(j *job) (err error) {
 	if j.exists {
 		if j.src, err = b.open(b.w.parent(j.p)); err != nil {
-			return plain(doWrite, j.p.clean, err)
+			return wrapError(doWrite, j.p.clean, err)
 		}
 		defer takeTurn(j.src)()
 		if err := b.unchanged(j); err != nil {
@@ -46,7 +46,7 @@ func (b *batch) commit(j *job) (err error) {
 	}
 	var stale *tool.StaleError
 	if err != nil && !errors.As(err, &stale) {
-		return plain(doWrite, j.q.clean, err)
+		return wrapError(doWrite, j.q.clean, err)
 	}
 	return err
 }
@@ -55,7 +55,7 @@ func (b *batch) commit(j *job) (err error) {
 // was checked.
 func (b *batch) unchanged(j *job) error {
 	if err := b.w.step("check", j.p.clean); err != nil {
-		return plain(doWrite, j.p.clean, err)
+		return wrapError(doWrite, j.p.clean, err)
 	}
 	return j.stillOld(j.src, j.p.base())
 }
@@ -67,7 +67,7 @@ func (j *job) stillOld(dir *os.Root, name string) error {
 	if err == nil && !j.racy && same(now, j.info) {
 		return nil
 	}
-	f, err := readItself(dir, name, 0)
+	f, err := readNoFollow(dir, name, 0)
 	if err == nil && f.Hash == j.hash && isLink(f.Mode) == j.link {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (j *job) stillOld(dir *os.Root, name string) error {
 			s.Path = j.p.clean
 			return s
 		}
-		return plain(doWrite, j.p.clean, err)
+		return wrapError(doWrite, j.p.clean, err)
 	}
 	return &tool.StaleError{Path: j.p.clean, Want: j.hash, Got: f.Hash}
 }
@@ -91,7 +91,7 @@ func isLink(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }
 
 // stillNew reports whether a name has the content that the job wrote there.
 func (j *job) stillNew(dir *os.Root, name string) bool {
-	f, err := readItself(dir, name, 0)
+	f, err := readNoFollow(dir, name, 0)
 	return err == nil && f.Hash == j.newHash && isLink(f.Mode) == j.toLink
 }
 
@@ -254,7 +254,7 @@ func (b *batch) create(j *job) error {
 	err := b.giveName(j.dst, j.temp, j.q.base())
 	if errors.Is(err, fs.ErrExist) {
 		stale := &tool.StaleError{Path: j.q.clean}
-		if f, err := readItself(j.dst, j.q.base(), 0); err == nil {
+		if f, err := readNoFollow(j.dst, j.q.base(), 0); err == nil {
 			stale.Got = f.Hash
 		} else if s := (*SpecialError)(nil); errors.As(err, &s) {
 			s.Path = j.q.clean

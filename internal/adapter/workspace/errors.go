@@ -70,15 +70,15 @@ type sentence struct {
 func (e *sentence) Error() string { return e.text }
 func (e *sentence) Unwrap() error { return e.err }
 
-// The usual operations, for plain.
+// The usual operations, for wrapError.
 const (
 	doRead  = "read"
 	doWrite = "write"
 )
 
-// plain turns an error of the file system into one clear sentence: what failed,
+// wrapError turns an error of the file system into one clear sentence: what failed,
 // for which file, why, and what to do. doing is a verb phrase.
-func plain(doing, path string, err error) error {
+func wrapError(doing, path string, err error) error {
 	var said *sentence
 	if err == nil || errors.As(err, &said) {
 		return err

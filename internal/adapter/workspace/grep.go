@@ -58,7 +58,7 @@ func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error
 	}
 	root, err := w.folder(base)
 	if err != nil {
-		return tool.Matches{}, plain("search", p.clean, err)
+		return tool.Matches{}, wrapError("search", p.clean, err)
 	}
 	defer root.Close()
 	s := &search{ctx: ctx, q: q, m: m, root: root, base: base, batches: batches(names, keep), max: grepLimit}

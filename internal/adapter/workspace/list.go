@@ -38,7 +38,7 @@ func (w *Workspace) files(ctx context.Context, p place) ([]string, error) {
 	k := walk{ctx: ctx}
 	dir, err := w.folder(p)
 	if err != nil {
-		return nil, plain("list", p.clean, err)
+		return nil, wrapError("list", p.clean, err)
 	}
 	defer dir.Close()
 	k.root = dir
@@ -109,7 +109,7 @@ func (k *walk) into(rel string, chain []rules) error {
 	entries, err := readDir(k.root, rel)
 	if err != nil {
 		if rel == "" {
-			return plain("list", k.root.Name(), err)
+			return wrapError("list", k.root.Name(), err)
 		}
 		return nil // unreadable or gone: the rest still counts
 	}
@@ -164,7 +164,7 @@ func (w *Workspace) base(dir string) (place, fs.FileInfo, error) {
 	}
 	info, err := os.Lstat(p.abs)
 	if err != nil {
-		return p, nil, plain("search", p.clean, err)
+		return p, nil, wrapError("search", p.clean, err)
 	}
 	return p, info, nil
 }
@@ -203,7 +203,7 @@ func (w *Workspace) Glob(ctx context.Context, dir, pattern string, limit int) ([
 	var hits []hit
 	root, err := w.folder(p)
 	if err != nil {
-		return nil, false, plain("list", p.clean, err)
+		return nil, false, wrapError("list", p.clean, err)
 	}
 	defer root.Close()
 	for i, n := range names {
@@ -265,12 +265,12 @@ func (w *Workspace) List(ctx context.Context, dir string) ([]tool.Entry, error) 
 	}
 	root, err := w.folder(p)
 	if err != nil {
-		return nil, plain("list", p.clean, err)
+		return nil, wrapError("list", p.clean, err)
 	}
 	defer root.Close()
 	entries, err := readDir(root, "")
 	if err != nil {
-		return nil, plain("list", p.clean, err)
+		return nil, wrapError("list", p.clean, err)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	skip, err := w.ignoredIn(ctx, p, root, entries)

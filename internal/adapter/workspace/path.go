@@ -31,9 +31,9 @@ func (w *Workspace) Resolve(path string) (clean string, inside bool, err error) 
 
 func (w *Workspace) resolve(path string) (place, error) { return w.resolveTo(path, false) }
 
-// resolveTo resolves a path. itself: a symlink at the end is not followed, only
+// resolveTo resolves a path. noFollow: a symlink at the end is not followed, only
 // those before.
-func (w *Workspace) resolveTo(path string, itself bool) (place, error) {
+func (w *Workspace) resolveTo(path string, noFollow bool) (place, error) {
 	switch {
 	case path == "":
 		return place{}, &sentence{text: "the path is empty: name a file or folder", err: fs.ErrInvalid}
@@ -50,7 +50,7 @@ func (w *Workspace) resolveTo(path string, itself bool) (place, error) {
 			rest = abs[len(filepath.VolumeName(abs)):]
 		}
 	}
-	real, err := w.follow(path, cur, split(rest), itself)
+	real, err := w.follow(path, cur, split(rest), noFollow)
 	if err != nil {
 		return place{}, err
 	}
@@ -69,8 +69,8 @@ func (w *Workspace) placeOf(real string) place {
 
 func split(p string) []string { return strings.Split(p, string(filepath.Separator)) }
 
-// follow walks the components of a path as the kernel does; itself: with O_NOFOLLOW.
-func (w *Workspace) follow(path, cur string, rest []string, itself bool) (string, error) {
+// follow walks the components of a path as the kernel does; noFollow: with O_NOFOLLOW.
+func (w *Workspace) follow(path, cur string, rest []string, noFollow bool) (string, error) {
 	links := 0
 	for len(rest) > 0 {
 		name := rest[0]
@@ -87,18 +87,18 @@ func (w *Workspace) follow(path, cur string, rest []string, itself bool) (string
 		case errors.Is(err, fs.ErrNotExist):
 			return filepath.Join(append([]string{cur, name}, rest...)...), nil
 		case err != nil:
-			return "", plain("find", path, err)
+			return "", wrapError("find", path, err)
 		}
-		if info.Mode()&fs.ModeSymlink == 0 || itself && len(rest) == 0 {
+		if info.Mode()&fs.ModeSymlink == 0 || noFollow && len(rest) == 0 {
 			cur = next
 			continue
 		}
 		if links++; links > maxLinks {
-			return "", plain("find", path, syscall.ELOOP)
+			return "", wrapError("find", path, syscall.ELOOP)
 		}
 		target, err := os.Readlink(next)
 		if err != nil {
-			return "", plain("follow the symlink", path, err)
+			return "", wrapError("follow the symlink", path, err)
 		}
 		if filepath.IsAbs(target) {
 			cur = filepath.VolumeName(target) + string(filepath.Separator)

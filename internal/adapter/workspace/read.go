@@ -42,12 +42,12 @@ func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
 	}
 	dir, err := w.folder(w.parent(p))
 	if err != nil {
-		return nil, nil, plain(doRead, p.clean, err)
+		return nil, nil, wrapError(doRead, p.clean, err)
 	}
 	defer dir.Close()
 	info, err := dir.Lstat(p.base())
 	if err != nil {
-		return nil, nil, plain(doRead, p.clean, err)
+		return nil, nil, wrapError(doRead, p.clean, err)
 	}
 	if what := special(info.Mode()); what != "" {
 		return nil, nil, &SpecialError{Path: p.clean, What: what}
@@ -57,7 +57,7 @@ func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
 	}
 	f, err := dir.OpenFile(p.base(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, plain(doRead, p.clean, err)
+		return nil, nil, wrapError(doRead, p.clean, err)
 	}
 	// The opened file counts, not the one that was there before; and it counts
 	// only if no link led to it.
@@ -76,7 +76,7 @@ func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, plain(doRead, p.clean, err)
+		return nil, nil, wrapError(doRead, p.clean, err)
 	}
 	return f, info, nil
 }
@@ -104,7 +104,7 @@ func (w *Workspace) Read(ctx context.Context, path string, max int64) (tool.File
 			big.Path = p.clean
 		}
 		if err != nil {
-			return tool.File{}, plain(doRead, p.clean, err)
+			return tool.File{}, wrapError(doRead, p.clean, err)
 		}
 		torn := !after.ModTime().Equal(info.ModTime()) || after.Size() < info.Size()
 		if torn && try < 2 {
@@ -165,7 +165,7 @@ func (w *Workspace) Stat(path string) (tool.Hash, bool, error) {
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", false, plain(doRead, p.clean, err)
+		return "", false, wrapError(doRead, p.clean, err)
 	}
 	return sumOf(h), false, nil
 }
@@ -188,20 +188,20 @@ func (w *Workspace) ReadNoFollow(ctx context.Context, path string, max int64) (t
 	}
 	dir, err := w.folder(w.parent(p))
 	if err != nil {
-		return tool.File{}, plain(doRead, p.clean, err)
+		return tool.File{}, wrapError(doRead, p.clean, err)
 	}
 	defer dir.Close()
-	f, err := readItself(dir, p.base(), max)
+	f, err := readNoFollow(dir, p.base(), max)
 	f.Path = p.clean
 	if s := (*SpecialError)(nil); errors.As(err, &s) {
 		s.Path = p.clean
 		return tool.File{}, s
 	}
-	return f, plain(doRead, p.clean, err)
+	return f, wrapError(doRead, p.clean, err)
 }
 
-// readItself reads a regular file, or a symlink's target, in a folder.
-func readItself(dir *os.Root, name string, max int64) (tool.File, error) {
+// readNoFollow reads a regular file, or a symlink's target, in a folder.
+func readNoFollow(dir *os.Root, name string, max int64) (tool.File, error) {
 	info, err := dir.Lstat(name)
 	if err != nil {
 		return tool.File{}, err
@@ -268,7 +268,7 @@ func (w *Workspace) Lines(ctx context.Context, path string, from, to int, max in
 			break
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return tool.File{}, 0, 0, 0, plain(doRead, p.clean, err)
+			return tool.File{}, 0, 0, 0, wrapError(doRead, p.clean, err)
 		}
 	}
 	c.end()

@@ -76,7 +76,7 @@ func (w *Workspace) sweep(dir *os.Root, abs string) {
 		if age := w.now().Sub(made); !ok || age < tempAge {
 			continue
 		}
-		f, err := readItself(dir, name, 0)
+		f, err := readNoFollow(dir, name, 0)
 		switch {
 		case err != nil && !errors.As(err, new(*SpecialError)):
 		case hashes == "" && err == nil, err == nil && holdsOne(f.Hash, hashes):

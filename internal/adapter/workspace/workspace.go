@@ -87,11 +87,11 @@ func Open(root string, opts Options) (*Workspace, error) {
 	}
 	abs, err = filepath.EvalSymlinks(abs)
 	if err != nil {
-		return nil, plain("open folder", root, err)
+		return nil, wrapError("open folder", root, err)
 	}
 	dir, err := os.OpenRoot(abs)
 	if err != nil {
-		return nil, plain("open folder", root, err)
+		return nil, wrapError("open folder", root, err)
 	}
 	return &Workspace{
 		shared:  &shared{root: abs, dir: dir, folds: foldsCase(abs), git: opts.Git, parted: map[string]bool{}, swept: map[string]bool{}, now: time.Now, flush: (*os.File).Sync},

@@ -98,8 +98,8 @@ func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 }
 
 // target resolves a path that is to be written.
-func (w *Workspace) target(path string, itself bool) (place, error) {
-	p, err := w.resolveTo(path, itself)
+func (w *Workspace) target(path string, noFollow bool) (place, error) {
+	p, err := w.resolveTo(path, noFollow)
 	if err == nil {
 		err = w.writes(p)
 	}
@@ -115,7 +115,7 @@ const racyAge = 3 * time.Second
 
 // inspect reads the present target and compares it with what the caller saw.
 func (b *batch) inspect(ctx context.Context, j *job) error {
-	err := b.look(ctx, j)
+	err := b.readTarget(ctx, j)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if j.req.Expect != "" || j.req.Remove || j.req.MoveTo != "" {
@@ -141,9 +141,9 @@ func (b *batch) inspect(ctx context.Context, j *job) error {
 	return b.w.sayLinks(j.p, j.info)
 }
 
-// look reads the target.
-func (b *batch) look(ctx context.Context, j *job) error {
-	if link, err := b.lookLink(j); link || err != nil {
+// readTarget reads the target.
+func (b *batch) readTarget(ctx context.Context, j *job) error {
+	if link, err := b.readLink(j); link || err != nil {
 		return err
 	}
 	f, info, err := b.w.openAt(j.p)
@@ -163,23 +163,23 @@ func (b *batch) look(ctx context.Context, j *job) error {
 	return err
 }
 
-// lookLink reads a symlink without following it.
-func (b *batch) lookLink(j *job) (bool, error) {
+// readLink reads a symlink without following it.
+func (b *batch) readLink(j *job) (bool, error) {
 	if !j.req.NoFollow {
 		return false, nil
 	}
 	dir, err := b.w.folder(b.w.parent(j.p))
 	if err != nil {
-		return false, plain(doWrite, j.p.clean, err)
+		return false, wrapError(doWrite, j.p.clean, err)
 	}
 	defer dir.Close()
 	info, err := dir.Lstat(j.p.base())
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return false, plain(doWrite, j.p.clean, err)
+		return false, wrapError(doWrite, j.p.clean, err)
 	}
 	to, err := dir.Readlink(j.p.base())
 	if err != nil {
-		return false, plain(doWrite, j.p.clean, err)
+		return false, wrapError(doWrite, j.p.clean, err)
 	}
 	j.link, j.info, j.before, j.hash = true, info, []byte(to), HashOf([]byte(to))
 	return true, nil
@@ -188,7 +188,7 @@ func (b *batch) lookLink(j *job) (bool, error) {
 // writeError words an error of reading the target of a write.
 func (b *batch) writeError(j *job, err error) error {
 	if s := (*sentence)(nil); errors.As(err, &s) {
-		return plain(doWrite, j.p.clean, s.err)
+		return wrapError(doWrite, j.p.clean, s.err)
 	}
 	return err
 }
@@ -216,7 +216,7 @@ func (b *batch) vacant(j *job) error {
 		return nil
 	}
 	if err != nil {
-		return plain(doWrite, j.q.clean, err)
+		return wrapError(doWrite, j.q.clean, err)
 	}
 	defer dir.Close()
 	if now, err := dir.Lstat(j.q.base()); err == nil && !os.SameFile(now, j.info) {

@@ -123,14 +123,14 @@ func Errorf(format string, args ...any) Result {
 // Env is what a running call may use: narrow abilities, which the engine
 // records. A nil ability is one that this session does not have.
 type Env struct {
-	Files Files
-	Shell Shell
-	Web   Web
-	Todo  Todo
-	Notes Notes
-	Room  Room
-	Ask   Asker
-	Code  Code
+	Files   Files
+	Shell   Shell
+	Web     Web
+	Todo    Todo
+	Notes   Notes
+	Cleaner ContextCleaner
+	Ask     Asker
+	Code    Code
 	// Agents is nil where a session may not start agents.
 	Agents Agents
 	// Out streams output to the screen while a call runs; never nil in Run.
@@ -356,8 +356,8 @@ type Notes interface {
 	Remember(ctx context.Context, note string) error
 }
 
-// Room releases results that the model no longer needs.
-type Room interface {
+// ContextCleaner releases results that the model no longer needs.
+type ContextCleaner interface {
 	// Clean marks results by their handles: at the next compaction summary
 	// replaces them. If a handle is unknown, none is marked.
 	Clean(ctx context.Context, handles []string, summary, reason string) (Cleaned, error)

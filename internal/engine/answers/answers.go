@@ -72,20 +72,20 @@ type Store interface {
 type Answered struct {
 	Text  string
 	Given time.Time
-	Looks []Look
+	Calls []CachedCall
 }
 
-// Look is a call that only reads, with the digest of its result.
-type Look struct {
+// CachedCall is a call that only reads, with the digest of its result.
+type CachedCall struct {
 	Tool  string
 	Args  json.RawMessage
 	Limit int // bytes of the result that were shown
 	Sum   string
 }
 
-// maxLooks is how many calls an answer may be based on: repeating them must be
+// maxCalls is how many calls an answer may be based on: repeating them must be
 // much cheaper than asking the model.
-const maxLooks = 30
+const maxCalls = 30
 
 // fold folds the first turn of a session, if it is a question: later answers
 // depend on the conversation.
@@ -94,7 +94,7 @@ type fold struct {
 	read     bool // it was classified as a question
 	spoiled  bool // the turn did more than read
 	open     []event.CallAsked
-	looks    []Look
+	calls    []CachedCall
 	shown    []string // the result of each call, as shown to the model
 	answer   string
 	// preference is the turn's only prompt so far, in one line.
@@ -132,24 +132,24 @@ func (a *fold) Apply(e event.Event) {
 		a.spoiled = true
 	}
 	if a.spoiled {
-		a.open, a.looks, a.shown = nil, nil, nil
+		a.open, a.calls, a.shown = nil, nil, nil
 	}
 }
 
 func (a *fold) done(b event.CallDone) {
 	i := slices.IndexFunc(a.open, func(c event.CallAsked) bool { return c.ID == b.ID })
-	if i < 0 || b.Outcome != event.OK || b.Spill != "" || !b.Repeatable || len(a.looks) == maxLooks {
+	if i < 0 || b.Outcome != event.OK || b.Spill != "" || !b.Repeatable || len(a.calls) == maxCalls {
 		a.spoiled = true
 		return
 	}
-	a.looks = append(a.looks, Look{Tool: b.Tool, Args: a.open[i].Args})
+	a.calls = append(a.calls, CachedCall{Tool: b.Tool, Args: a.open[i].Args})
 	a.shown = append(a.shown, b.Result.Text)
 	a.open = slices.Delete(a.open, i, i+1)
 }
 
 // kept returns the question if its answer may come from the cache or be stored there.
 func (c *Cache) kept() (fold, bool) {
-	a := eventlog.Look(c.log, func() fold { return c.fold })
+	a := eventlog.Query(c.log, func() fold { return c.fold })
 	return a, c.cfg.Store != nil && a.read && !a.spoiled
 }
 
@@ -164,8 +164,8 @@ func (c *Cache) Recall(ctx context.Context) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	for _, l := range found.Looks {
-		text, ok := c.lookAgain(ctx, l)
+	for _, l := range found.Calls {
+		text, ok := c.repeatCall(ctx, l)
 		if ctx.Err() != nil {
 			return false, nil
 		}
@@ -183,21 +183,21 @@ func (c *Cache) Recall(ctx context.Context) (bool, error) {
 // based on still return what the model was shown.
 func (c *Cache) Keep(ctx context.Context) error {
 	a, ok := c.kept()
-	if !ok || len(a.looks) == 0 || strings.TrimSpace(a.answer) == "" {
+	if !ok || len(a.calls) == 0 || strings.TrimSpace(a.answer) == "" {
 		return nil
 	}
 	limit := c.cfg.Limit()
-	for i := range a.looks {
-		l := &a.looks[i]
+	for i := range a.calls {
+		l := &a.calls[i]
 		l.Limit = limit
-		text, ok := c.lookAgain(ctx, *l)
+		text, ok := c.repeatCall(ctx, *l)
 		// Text that pawl appended to the result, such as a hint, comes after it.
 		if !ok || !strings.HasPrefix(a.shown[i], text) {
 			return nil
 		}
 		l.Sum = digest(text)
 	}
-	err := c.cfg.Store.Keep(a.question, c.cfg.Model(), Answered{Text: a.answer, Given: c.cfg.Now(), Looks: a.looks})
+	err := c.cfg.Store.Keep(a.question, c.cfg.Model(), Answered{Text: a.answer, Given: c.cfg.Now(), Calls: a.calls})
 	if err == nil {
 		return nil
 	}
@@ -205,9 +205,9 @@ func (c *Cache) Keep(ctx context.Context) error {
 	return c.cfg.Record(ctx, event.Draft{Body: event.Warned{What: "cache", Text: "the answer was not kept: " + err.Error()}})
 }
 
-// lookAgain repeats a call that only reads, and returns its text as the model
+// repeatCall repeats a call that only reads, and returns its text as the model
 // would be shown it. Nothing is recorded.
-func (c *Cache) lookAgain(ctx context.Context, l Look) (string, bool) {
+func (c *Cache) repeatCall(ctx context.Context, l CachedCall) (string, bool) {
 	t, ok := c.cfg.Tools.Find(l.Tool)
 	if !ok || !t.ReadOnly || !t.Repeatable {
 		return "", false

@@ -1,6 +1,6 @@
 // Package changes changes the files of a session and reverts such changes:
 // writing, with the intent in the log before the first file is touched
-// (write.go); changes by commands (look.go, tracker.go, effects.go, shell.go);
+// (write.go); changes by commands (comparison.go, tracker.go, effects.go, shell.go);
 // recovery after a crash (recover.go); undo and redo (plan.go, undo.go,
 // orphans.go, diff.go); and previews (drafts.go, preview.go).
 //
@@ -61,14 +61,14 @@ type Recorder struct {
 	fold    *Fold    // read in a View of the log
 	tracker *tracker // nil without a journal
 
-	mu    sync.Mutex
-	looks map[*turn.Pending]*look // calls between their two snapshots
+	mu          sync.Mutex
+	comparisons map[*turn.Pending]*comparison // calls between their two snapshots
 }
 
 // New returns the recorder of a session. fold is one of log's folds.
 func New(log *eventlog.Log, fold *Fold, cfg Config) *Recorder {
 	t, _ := Share(cfg.Journal).(*tracker)
-	return &Recorder{cfg: cfg, log: log, fold: fold, tracker: t, looks: map[*turn.Pending]*look{}}
+	return &Recorder{cfg: cfg, log: log, fold: fold, tracker: t, comparisons: map[*turn.Pending]*comparison{}}
 }
 
 // History returns the read access to the changes.
@@ -120,7 +120,7 @@ const journalWarning = "journal"
 // warnOfLimit tells the person what is not recorded, each limit once in a session.
 func (r *Recorder) warnOfLimit(text string) error {
 	b := r.log.Masked(event.Warned{What: journalWarning, Text: text}).(event.Warned)
-	if eventlog.Look(r.log, func() bool { return r.fold.limits[withoutFigures(b.Text)] }) {
+	if eventlog.Query(r.log, func() bool { return r.fold.limits[withoutFigures(b.Text)] }) {
 		return nil
 	}
 	return r.cfg.Record(context.Background(), event.Draft{Body: b})

@@ -119,8 +119,8 @@ func (r *Recorder) isIgnored(ctx context.Context, name string, folders bool) boo
 // more, the command asks because of what the others may contain.
 const maxFolders = 2000
 
-// notLooked is the end of the name of a folder that was not searched completely.
-const notLooked = "/"
+// notSearched is the end of the name of a folder that was not searched completely.
+const notSearched = "/"
 
 // ignoredBelow lists the ignored files in a folder that is removed with everything in it.
 func (r *Recorder) ignoredBelow(ctx context.Context, name string) (out []string) {
@@ -130,11 +130,11 @@ func (r *Recorder) ignoredBelow(ctx context.Context, name string) (out []string)
 	folders := []string{name}
 	for n := 0; n < len(folders); n++ {
 		if n == maxFolders {
-			return append(out, name+notLooked)
+			return append(out, name+notSearched)
 		}
 		es, err := r.cfg.Files.List(ctx, folders[n])
 		if err != nil {
-			return append(out, name+notLooked)
+			return append(out, name+notSearched)
 		}
 		for _, e := range es {
 			switch at := path.Join(folders[n], e.Name); {
@@ -170,7 +170,7 @@ func (r *Recorder) destroyed(ctx context.Context, names []string) string {
 // goneOf returns the ignored files that no longer exist.
 func (r *Recorder) goneOf(ctx context.Context, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return strings.HasSuffix(name, notLooked) || r.isIgnored(ctx, name, true)
+		return strings.HasSuffix(name, notSearched) || r.isIgnored(ctx, name, true)
 	})
 }
 

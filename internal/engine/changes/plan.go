@@ -103,7 +103,7 @@ func (h *History) recover(ctx context.Context) (string, error) {
 	if err := h.r.cfg.CatchUp(ctx); err != nil {
 		return "", err
 	}
-	open := eventlog.Look(h.r.log, h.r.fold.undo.Intents)
+	open := eventlog.Query(h.r.log, h.r.fold.undo.Intents)
 	if len(open) == 0 {
 		return "", nil
 	}

@@ -42,7 +42,7 @@ func (r recent) has(e tool.Effect, now tool.Hash) bool {
 // unrecorded removes effects that are recorded already from those that a
 // snapshot after a crash found.
 func (r *Recorder) unrecorded(ctx context.Context, es []tool.Effect) []tool.Effect {
-	known := eventlog.Look(r.log, func() map[string]recent { return maps.Clone(r.fold.recent) })
+	known := eventlog.Query(r.log, func() map[string]recent { return maps.Clone(r.fold.recent) })
 	var out []tool.Effect
 	for _, e := range es {
 		if rec := known[e.Path]; rec.begins(e) {
@@ -63,9 +63,9 @@ func (r *Recorder) unrecorded(ctx context.Context, es []tool.Effect) []tool.Effe
 // writes. open are the calls without a result. recorded must be called after
 // the drafts were recorded.
 func (r *Recorder) Recover(ctx context.Context, open []llm.Call) (ds []event.Draft, recorded func() error) {
-	ds, looked := r.recoverCommandChanges(ctx, open)
+	ds, compared := r.recoverCommandChanges(ctx, open)
 	recorded = func() error { return nil }
-	if looked {
+	if compared {
 		recorded = func() error {
 			r.tracker.mu.Lock()
 			defer r.tracker.mu.Unlock()
@@ -78,11 +78,11 @@ func (r *Recorder) Recover(ctx context.Context, open []llm.Call) (ds []event.Dra
 // recoverCommandChanges finds the changes of the command that was running when
 // pawl died, or changes by somebody else meanwhile. looked reports whether this
 // session must record them.
-func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (ds []event.Draft, looked bool) {
+func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (ds []event.Draft, compared bool) {
 	if r.tracker == nil || len(open) == 0 {
 		return nil, false
 	}
-	if does := eventlog.Look(r.log, func() []tool.Kind { return slices.Clone(r.fold.open) }); !r.cfg.Agent && len(open) == 1 && len(does) == 1 && does[0] != tool.Exec {
+	if does := eventlog.Query(r.log, func() []tool.Kind { return slices.Clone(r.fold.open) }); !r.cfg.Agent && len(open) == 1 && len(does) == 1 && does[0] != tool.Exec {
 		return nil, false // it ran nothing
 	}
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
@@ -124,7 +124,7 @@ func (t *tracker) afterDeath(ctx context.Context) (tool.Snapshot, error) {
 // somebody changed one of its files since.
 func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
 	var ds []event.Draft
-	for _, i := range eventlog.Look(r.log, r.fold.undo.Intents) {
+	for _, i := range eventlog.Query(r.log, r.fold.undo.Intents) {
 		fate := i.Fate(func(path string) (tool.Hash, bool) {
 			f, err := r.cfg.Files.ReadNoFollow(ctx, path, 0)
 			return f.Hash, err == nil || errors.Is(err, fs.ErrNotExist)

@@ -16,7 +16,7 @@ import (
 )
 
 // recordedShell is a shell that records the background commands of a call. The
-// stage around the call finds its other changes (look.go).
+// stage around the call finds its other changes (comparison.go).
 type recordedShell struct {
 	tool.Shell
 	r *Recorder
@@ -76,7 +76,7 @@ func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) 
 		return sh.Shell.Start(ctx, c)
 	}
 	r, t, named := sh.r, sh.r.tracker, sh.r.place().Names(sh.p.Footprint.Commands)
-	if l := r.lookOf(sh.p); l != nil {
+	if l := r.comparisonOf(sh.p); l != nil {
 		l.background = true // from here on it is a background command
 	} else {
 		if err := t.begin(ctx, r, sh.p.Call.ID, named); err != nil {

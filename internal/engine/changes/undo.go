@@ -79,7 +79,7 @@ func (r *Recorder) stillSo(ctx context.Context, p undo.Plan, do []undo.File) err
 	if err := r.cfg.CatchUp(ctx); err != nil {
 		return err
 	}
-	if !eventlog.Look(r.log, func() bool {
+	if !eventlog.Query(r.log, func() bool {
 		if p.Kind == undo.ByRedo {
 			return r.fold.undo.CanRedo(p.Undone)
 		}

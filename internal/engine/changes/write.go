@@ -115,8 +115,8 @@ func (r *Recorder) content(ctx context.Context, req tool.Write) (tool.File, erro
 }
 
 // clean returns a path in its recorded form.
-func (r *Recorder) clean(p string, itself bool) string {
-	if !itself {
+func (r *Recorder) clean(p string, noFollow bool) string {
+	if !noFollow {
 		if clean, _, err := r.cfg.Files.Resolve(p); err == nil {
 			return clean
 		}
@@ -143,7 +143,7 @@ func changed(w event.Writing, cs []tool.Change) []event.Draft {
 // partly returns what is recorded when an undo or a redo was interrupted after
 // these changes.
 func (r *Recorder) partly(w event.Writing, done []event.Draft) []event.Draft {
-	return eventlog.Look(r.log, func() []event.Draft { return r.fold.undo.Partly(w, bodies(done)) })
+	return eventlog.Query(r.log, func() []event.Draft { return r.fold.undo.Partly(w, bodies(done)) })
 }
 
 // Files returns a view of the workspace that records every write of a call, so

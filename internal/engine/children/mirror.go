@@ -132,7 +132,7 @@ func (m *mirror) see(e event.Event) error {
 
 // record records what is not recorded yet.
 func (m *mirror) record(b event.Body) error {
-	told := eventlog.Look(m.cfg.Log, func() int64 { return m.cfg.Fold.told[m.child.ID] })
+	told := eventlog.Query(m.cfg.Log, func() int64 { return m.cfg.Fold.told[m.child.ID] })
 	if m.seq <= told {
 		return nil
 	}

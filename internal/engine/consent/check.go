@@ -48,7 +48,7 @@ func checkOf(p *turn.Pending) *Check {
 // decideCheck asks the policy about a check.
 func (j *Judge) decideCheck(p *turn.Pending, c *Check) permission.Decision {
 	definition := j.definition(c)
-	return eventlog.Look(j.Log, func() permission.Decision {
+	return eventlog.Query(j.Log, func() permission.Decision {
 		seen, ok := j.allowedAs[c.Command]
 		return j.Config.Policy.DecideCheck(Call(p), permission.Check{Command: c.Command, Own: c.Own, Said: c.Said, Defined: c.Defined, Untrusted: c.Untrusted, Seen: ok && seen == definition})
 	})

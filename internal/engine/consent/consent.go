@@ -98,7 +98,7 @@ func (j *Judge) decide(ctx context.Context, p *turn.Pending) permission.Decision
 
 func (j *Judge) withCopy(ctx context.Context, p *turn.Pending) permission.Decision {
 	d := j.Policy(p)
-	if d.Verdict == permission.Deny || eventlog.Look(j.Log, j.Config.Policy.Mode) == permission.Yolo {
+	if d.Verdict == permission.Deny || eventlog.Query(j.Log, j.Config.Policy.Mode) == permission.Yolo {
 		return d
 	}
 	lost := j.Unrestorable(ctx, p)
@@ -120,7 +120,7 @@ func (j *Judge) edits(ctx context.Context, p *turn.Pending) bool {
 		return false
 	}
 	policy := j.Config.Policy
-	return eventlog.Look(j.Log, func() bool {
+	return eventlog.Query(j.Log, func() bool {
 		return policy.Mode() == permission.Ask4All && policy.In(permission.AcceptEdits).Decide(Call(p)).Verdict == permission.Allow
 	})
 }

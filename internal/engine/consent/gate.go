@@ -44,7 +44,7 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 		if err != nil {
 			return err
 		}
-		p.Confine = g.said.widen(p, d.Confine)
+		p.Confine = g.said.withOpened(p, d.Confine)
 		switch d.Verdict {
 		case permission.Deny:
 			p.Refused = denial(p, d)
@@ -100,14 +100,14 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 // which the log and the result report. A route that somebody asked for is kept.
 func (g *Gate) routed(ctx context.Context, p *turn.Pending, d permission.Decision) (permission.Decision, error) {
 	switch {
-	case d.Beyond == "", checkOf(p) != nil && !g.Person: // no right is granted for a check
+	case d.MissingRight == "", checkOf(p) != nil && !g.Person: // no right is granted for a check
 	case g.Person:
-		g.missing[p] = d.Beyond
-	case d.Firm:
+		g.missing[p] = d.MissingRight
+	case d.Explicit:
 		d.Verdict, d.By, d.Flag = permission.Deny, "route", ""
 		d.Reason += ". Do not try it another way; say what you would change"
 	case d.By == "route":
-		if err := g.GrantRight(ctx, d.Beyond, "model asked", p.Title()); err != nil {
+		if err := g.GrantRight(ctx, d.MissingRight, "model asked", p.Title()); err != nil {
 			return d, err
 		}
 		return g.decide(ctx, p), nil
@@ -164,7 +164,7 @@ func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
 	d := g.decide(ctx, p)
-	p.Confine = g.said.widen(p, d.Confine)
+	p.Confine = g.said.withOpened(p, d.Confine)
 	switch {
 	case d.Verdict == permission.Allow:
 		return nil

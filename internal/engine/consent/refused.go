@@ -52,10 +52,10 @@ func commandOf(r *turn.Ran) (c command, own bool) {
 	return command{r.Result.RefusedLine, false}, false
 }
 
-// Told is implemented by Records that are told what a person said about what the
+// AnswerSetter is implemented by Records that are told what a person said about what the
 // sandbox refused: whether it is allowed now, and the text for the model.
-type Told interface {
-	Told(allowed bool, text string)
+type AnswerSetter interface {
+	SetAnswer(allowed bool, text string)
 }
 
 // again handles the calls of a new step: it returns the one that a person
@@ -75,8 +75,8 @@ func (r *refusals) again(step []*turn.Pending) *turn.Pending {
 	return out
 }
 
-// widen adds what was opened for a command's next run to its confinement.
-func (r *refusals) widen(p *turn.Pending, c process.Confine) process.Confine {
+// withOpened adds what was opened for a command's next run to its confinement.
+func (r *refusals) withOpened(p *turn.Pending, c process.Confine) process.Confine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range r.once {
@@ -128,8 +128,8 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 		return err
 	}
 	allowed, told, err := g.opened(ctx, r.Pending, c, opens, a)
-	if t, ok := r.Records.(Told); ok {
-		t.Told(allowed, told)
+	if t, ok := r.Records.(AnswerSetter); ok {
+		t.SetAnswer(allowed, told)
 		return err
 	}
 	r.Result.Text = strings.TrimSuffix(r.Result.Text, "\n") + "\n" + told
@@ -149,7 +149,7 @@ func (g *Gate) openings(refused []process.Refusal) []permission.Opening {
 		clean, inside, err := g.Files.Resolve(r.What)
 		return err != nil || inside || clean != r.What
 	})
-	return eventlog.Look(g.Log, func() []permission.Opening { return g.Config.Policy.Openings(asked) })
+	return eventlog.Query(g.Log, func() []permission.Opening { return g.Config.Policy.Openings(asked) })
 }
 
 // names describes what is to be opened.

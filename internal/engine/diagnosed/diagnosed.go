@@ -86,7 +86,7 @@ func (d *Stage) outcome(call string, found []tool.Diagnostic) []event.Draft {
 			errors++
 		}
 	}
-	if len(found) == 0 && errors == eventlog.Look(d.Log, func() int { return d.Fold.errors }) {
+	if len(found) == 0 && errors == eventlog.Query(d.Log, func() int { return d.Fold.errors }) {
 		return nil
 	}
 	kept := found[:min(len(found), foundKept)]

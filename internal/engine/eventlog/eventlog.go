@@ -182,17 +182,17 @@ func (l *Log) Publish(b event.Body) {
 	}
 }
 
-// View runs look while no event is folded, so that everything it reads from the
+// View runs read while no event is folded, so that everything it reads from the
 // folds is consistent. It must be fast and append nothing.
-func (l *Log) View(look func()) {
+func (l *Log) View(read func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	look()
+	read()
 }
 
-// Look returns what look reads in a View.
-func Look[T any](l *Log, look func() T) (v T) {
-	l.View(func() { v = look() })
+// Query returns the result of read, which runs in a View.
+func Query[T any](l *Log, read func() T) (v T) {
+	l.View(func() { v = read() })
 	return v
 }
 

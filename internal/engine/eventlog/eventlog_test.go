@@ -86,7 +86,7 @@ func TestViewsDoNotWaitForTheStore(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- l.Append(context.Background(), note("a")) }()
 		synctest.Wait()
-		if n := Look(l, func() int { return len(f.kinds) }); n != 0 {
+		if n := Query(l, func() int { return len(f.kinds) }); n != 0 {
 			t.Error("folded before it was stored")
 		}
 		close(st.gate)

@@ -102,12 +102,12 @@ type Operations struct {
 	cfg Config
 	log *eventlog.Log
 
-	mu      sync.Mutex // guards what runs and what waits
-	closing bool       // nothing new begins
-	queue   []Prompt
-	running *Run
-	later   []event.Draft // what the model is told before its next request
-	queued  chan struct{} // has a token where a prompt was queued
+	mu           sync.Mutex // guards what runs and what waits
+	closing      bool       // nothing new begins
+	queue        []Prompt
+	running      *Run
+	pendingNotes []event.Draft // what the model is told before its next request
+	queued       chan struct{} // has a token where a prompt was queued
 
 	turns sync.WaitGroup
 }
@@ -250,7 +250,7 @@ func (o *Operations) next(ended *Run) *Run {
 
 // caused makes what r began with, which is recorded, the cause of what it does.
 func (o *Operations) caused(r *Run) {
-	began := eventlog.Look(o.log, o.cfg.Fold.Began)
+	began := eventlog.Query(o.log, o.cfg.Fold.Began)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r.cause = began
@@ -319,7 +319,7 @@ func outcomeOf(ctx context.Context, err error) event.Outcome {
 // leaving reports whether what runs has recorded its end, with nothing to
 // follow. Callers hold mu.
 func (o *Operations) leaving() bool {
-	return o.running.cause != 0 && len(o.queue) == 0 && !eventlog.Look(o.log, func() bool { return o.cfg.Fold.turn || o.cfg.Fold.op != "" })
+	return o.running.cause != 0 && len(o.queue) == 0 && !eventlog.Query(o.log, func() bool { return o.cfg.Fold.turn || o.cfg.Fold.op != "" })
 }
 
 // Interruption is why something was cut short. It wraps a cancellation of kind
@@ -415,32 +415,32 @@ func (o *Operations) Waiting() bool {
 	return len(o.queue) > 0
 }
 
-// TellLater keeps what the model is told before its next request, where something
+// QueueNote keeps what the model is told before its next request, where something
 // runs that may come to one.
-func (o *Operations) TellLater(d event.Draft) bool {
+func (o *Operations) QueueNote(d event.Draft) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.running == nil {
 		return false
 	}
-	o.later = append(o.later, d)
+	o.pendingNotes = append(o.pendingNotes, d)
 	return true
 }
 
-// Told takes what the model is to be told.
-func (o *Operations) Told() []event.Draft {
+// TakeNotes returns the queued notes and empties the queue.
+func (o *Operations) TakeNotes() []event.Draft {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	ds := o.later
-	o.later = nil
+	ds := o.pendingNotes
+	o.pendingNotes = nil
 	return ds
 }
 
-// Tells reports whether a note of this kind is to be told.
-func (o *Operations) Tells(why string) bool {
+// HasNote reports whether a note of this kind is queued.
+func (o *Operations) HasNote(why string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.ContainsFunc(o.later, func(d event.Draft) bool { n, ok := d.Body.(event.Noted); return ok && n.Why == why })
+	return slices.ContainsFunc(o.pendingNotes, func(d event.Draft) bool { n, ok := d.Body.(event.Noted); return ok && n.Why == why })
 }
 
 // SetPause has the running turn pause, or takes that back. It reports whether

@@ -250,14 +250,14 @@ func TestTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
 		note := event.Draft{Body: event.Noted{Why: "x"}}
-		if h.TellLater(note) || h.SetPause(true) {
+		if h.QueueNote(note) || h.SetPause(true) {
 			t.Error("nothing runs that could tell it, or pause")
 		}
 		h.prompt("a")
-		if !h.TellLater(note) || !h.Tells("x") || h.Tells("y") {
+		if !h.QueueNote(note) || !h.HasNote("x") || h.HasNote("y") {
 			t.Error("it is not kept")
 		}
-		if got := h.Told(); len(got) != 1 || h.Tells("x") || len(h.Told()) != 0 {
+		if got := h.TakeNotes(); len(got) != 1 || h.HasNote("x") || len(h.TakeNotes()) != 0 {
 			t.Error(got)
 		}
 		asked, again := h.SetPause(true), h.SetPause(true)

@@ -44,7 +44,7 @@ func New(cfg Config) *Rights { return &Rights{cfg: cfg, log: cfg.Log} }
 // Decide asks the policy. A child may do what its parent may at this moment, and
 // no more.
 func (r *Rights) Decide(c permission.Call) permission.Decision {
-	d := eventlog.Look(r.log, func() permission.Decision { return r.cfg.Policy.Decide(c) })
+	d := eventlog.Query(r.log, func() permission.Decision { return r.cfg.Policy.Decide(c) })
 	if r.cfg.Parent != nil {
 		d = d.Narrow(r.cfg.Parent.Decide(c))
 	}
@@ -77,7 +77,7 @@ func (r *Rights) GrantRight(ctx context.Context, right, by, what string) error {
 
 // Child is the policy that a child session begins with.
 func (r *Rights) Child(readOnly bool) *permission.Policy {
-	return eventlog.Look(r.log, func() *permission.Policy { return r.cfg.Policy.Child(readOnly) })
+	return eventlog.Query(r.log, func() *permission.Policy { return r.cfg.Policy.Child(readOnly) })
 }
 
 // Inherited is the gate before all that judge rights: it records what a person

@@ -87,7 +87,7 @@ func TestRightsNarrow(t *testing.T) {
 		}
 	}
 	step()
-	if mode := eventlog.Look(f.mid.log, f.mid.cfg.Policy.Mode); mode != permission.AcceptEdits {
+	if mode := eventlog.Query(f.mid.log, f.mid.cfg.Policy.Mode); mode != permission.AcceptEdits {
 		t.Errorf("the child's mode is %s", mode)
 	}
 	if fmt.Sprint(f.kept) != "[top bash(make thing)]" {

@@ -168,9 +168,9 @@ func (s *Router) classify(ctx context.Context, prompt string, joins bool) (event
 	return routed(name, "model", "", false), nil
 }
 
-func routed(name, by, why string, firm bool) event.Routed {
+func routed(name, by, why string, explicit bool) event.Routed {
 	t, _ := route.Lookup(name)
-	return event.Routed{Route: t.Name, By: by, Why: why, Path: t.Path(), Rights: t.Rights, Explicit: firm}
+	return event.Routed{Route: t.Name, By: by, Why: why, Path: t.Path(), Rights: t.Rights, Explicit: explicit}
 }
 
 // worthAsking reports whether a model's answer could change anything: in a run
@@ -209,7 +209,7 @@ func (s *Router) askRoute(ctx context.Context, prompt string) (name, why string,
 
 // GrantRight adds to the running turn a right that its route lacks.
 func (s *Router) GrantRight(ctx context.Context, right, by, what string) error {
-	now := eventlog.Look(s.Log, s.Fold.Now)
+	now := eventlog.Query(s.Log, s.Fold.Now)
 	if slices.Contains(now.Rights, right) {
 		return nil
 	}

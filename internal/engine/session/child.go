@@ -77,7 +77,7 @@ type childSession struct{ *Session }
 
 // Run implements children.Session.
 func (c childSession) Run(ctx context.Context, prompt string, see func(event.Event) error) (string, event.Ended, error) {
-	out, err := c.RunPrompt(ctx, Prompt{Source: event.Parent, Text: prompt}, Watch{See: see})
+	out, err := c.RunPrompt(ctx, Prompt{Source: event.Parent, Text: prompt}, Observer{See: see})
 	return out.Reply, out.Ended, err
 }
 

@@ -66,7 +66,7 @@ func (s *Session) compose(ctx context.Context) (err error) {
 		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Source: startOf(s.log.Began() > 0),
 		Mode: func() string { return string(s.mode()) }, Record: s.record, Around: s.changes.Around,
 	})
-	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, Tell: s.ops.TellLater}
+	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, Tell: s.ops.QueueNote}
 	s.consent = consent.New(consent.Config{
 		Log: s.log, Policy: s.perm, Rights: s.rights, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
 		Unrestorable: s.changes.Unrestorable, Ask: s.questions.Ask, Hooks: s.hooks.Asks, Mask: cfg.Mask.String, Spill: s.spill,
@@ -74,7 +74,7 @@ func (s *Session) compose(ctx context.Context) (err error) {
 	s.children = children.New(children.Config{
 		Session: cfg.ID, Store: cfg.Store, Log: s.log, Fold: &s.childFold, Now: cfg.Now, NewID: cfg.NewID, Record: s.record,
 		Lend: s.lend, OpenModel: s.openAllowed, Open: s.openChild,
-		Turn: children.Turn{Context: s.ops.Context, Tell: s.ops.TellLater, Tells: s.ops.Tells, Waiting: s.ops.Waiting, Queued: s.ops.Queued()},
+		Turn: children.Turn{Context: s.ops.Context, Tell: s.ops.QueueNote, Tells: s.ops.HasNote, Waiting: s.ops.Waiting, Queued: s.ops.Queued()},
 	})
 	return nil
 }

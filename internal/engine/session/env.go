@@ -17,11 +17,11 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 	e := tool.Env{
 		Files: s.changes.Files(s.cfg.Files, p),
 		Shell: s.changes.Shell(p), Web: s.cfg.Web,
-		Todo:  planner{s},
-		Notes: notes{s},
-		Room:  room{s},
-		Ask:   asker{s},
-		Code:  s.cfg.Code,
+		Todo:    planner{s},
+		Notes:   notes{s},
+		Cleaner: contextCleaner{s},
+		Ask:     asker{s},
+		Code:    s.cfg.Code,
 		Out: func(out string) {
 			s.log.Publish(event.OutputDelta{Call: call, Text: out})
 		},

@@ -43,7 +43,7 @@ func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, 
 		}
 		if prompt == "" && err == nil {
 			source = event.Hook
-			if prompt, err = s.hooks.Stop(ctx, eventlog.Look(s.log, func() string { return s.said }), round); prompt != "" {
+			if prompt, err = s.hooks.Stop(ctx, eventlog.Query(s.log, func() string { return s.said }), round); prompt != "" {
 				round++
 			}
 		}

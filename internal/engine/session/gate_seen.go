@@ -30,7 +30,7 @@ func (g *seenGate) Check(ctx context.Context, step []*turn.Pending) error {
 		switch {
 		case earlier:
 		case len(p.Footprint.Writes) > 0:
-			p.Refused = g.judge(ctx, p)
+			p.Refused = g.check(ctx, p)
 		default:
 			g.name(p)
 		}
@@ -40,7 +40,7 @@ func (g *seenGate) Check(ctx context.Context, step []*turn.Pending) error {
 
 // name adds to the result which files of a call have changed since the model saw them.
 func (g *seenGate) name(p *turn.Pending) {
-	others := eventlog.Look(g.s.log, func() []string { return g.s.seen.ChangedSince(g.s.known(p.Footprint)) })
+	others := eventlog.Query(g.s.log, func() []string { return g.s.seen.ChangedSince(g.s.known(p.Footprint)) })
 	for _, path := range others {
 		p.Corrected(path + " changed since you saw it: someone else, or a command, wrote it")
 	}
@@ -54,7 +54,7 @@ func (g *seenGate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if err := p.Measure(g.s.env(p)); err != nil {
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
-	return g.judge(ctx, p)
+	return g.check(ctx, p)
 }
 
 func touches(a, b tool.Footprint) bool {
@@ -66,8 +66,8 @@ func touches(a, b tool.Footprint) bool {
 	return a.Unknown
 }
 
-func (g *seenGate) judge(ctx context.Context, p *turn.Pending) *turn.Refusal {
-	v := eventlog.Look(g.s.log, func() edits.Verdict { return g.s.seen.Check(g.s.known(p.Footprint)) })
+func (g *seenGate) check(ctx context.Context, p *turn.Pending) *turn.Refusal {
+	v := eventlog.Query(g.s.log, func() edits.Verdict { return g.s.seen.Check(g.s.known(p.Footprint)) })
 	if v.OK {
 		g.name(p)
 		return nil

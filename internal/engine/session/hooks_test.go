@@ -173,11 +173,11 @@ func TestHooksOfTurns(t *testing.T) {
 	t.Run("a prompt is refused", func(t *testing.T) {
 		m := llmtest.New(llmtest.Say("never"))
 		r := newRig(t, "yolo", m, hooked(t, on("UserPromptSubmit", "", "grep -q password && { echo 'no passwords' >&2; exit 2; } || exit 0")))
-		_, err := r.RunPrompt(t.Context(), session.Prompt{Text: "the password is x"}, session.Watch{})
+		_, err := r.RunPrompt(t.Context(), session.Prompt{Text: "the password is x"}, session.Observer{})
 		if err == nil || !strings.Contains(err.Error(), "no passwords") || len(m.Requests()) != 0 {
 			t.Errorf("%v, %d requests", err, len(m.Requests()))
 		}
-		if out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "hello"}, session.Watch{}); err != nil || out.Reply != "never" {
+		if out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "hello"}, session.Observer{}); err != nil || out.Reply != "never" {
 			t.Errorf("the next one: %v %+v", err, out)
 		}
 	})

@@ -33,7 +33,7 @@ func (s *taskPhases) phase(ctx context.Context, op Phase) (int64, error) {
 	// The model is told at its next request: no text may be between a reply and
 	// its results.
 	told := event.Draft{Body: event.Noted{Why: "phase", Text: note}}
-	running := s.ops.TellLater(told)
+	running := s.ops.QueueNote(told)
 	ds := []event.Draft{{Body: b}}
 	if !running {
 		ds = append(ds, told)
@@ -41,19 +41,19 @@ func (s *taskPhases) phase(ctx context.Context, op Phase) (int64, error) {
 	return s.ops.Meanwhile(ctx, ds...)
 }
 
-// retell tells the model of a plan file again, after a compaction.
-func (s *taskPhases) retell(ctx context.Context) error {
-	note := eventlog.Look(s.log, s.progress.Phases().Retold)
+// repeatPlanNote tells the model of a plan file again, after a compaction.
+func (s *taskPhases) repeatPlanNote(ctx context.Context) error {
+	note := eventlog.Query(s.log, s.progress.Phases().PlanNote)
 	if note == "" {
 		return nil
 	}
 	return s.record(ctx, event.Draft{Body: event.Noted{Why: "phase", Text: note}})
 }
 
-// notes records what the model still must be told, and warns the person, once,
+// recordPendingNotes records what the model still must be told, and warns the person, once,
 // of a phase that takes too long.
-func (s *taskPhases) notes(ctx context.Context) error {
-	ds := s.ops.Told()
+func (s *taskPhases) recordPendingNotes(ctx context.Context) error {
+	ds := s.ops.TakeNotes()
 	s.log.View(func() {
 		if w, ok := s.progress.Phases().Warning(); ok {
 			ds = append(ds, event.Draft{Body: w})

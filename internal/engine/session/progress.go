@@ -33,7 +33,7 @@ func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
 
 // cutsLoops reports whether a reply that repeats one passage is cut off.
 func (s *Session) cutsLoops() bool {
-	return eventlog.Look(s.log, s.progress.CutsLoops)
+	return eventlog.Query(s.log, s.progress.CutsLoops)
 }
 
 // Answers to the question whether a run that goes in circles should continue.
@@ -42,10 +42,10 @@ const (
 	stopHere = "stop"
 )
 
-// judge takes the escalation's next action, if one is due: a message to the
+// escalate takes the escalation's next action, if one is due: a message to the
 // model, a block, or the end of the turn. A person is asked before the end.
-func (s *Session) judge(ctx context.Context) (event.End, error) {
-	d := eventlog.Look(s.log, s.progress.Next)
+func (s *Session) escalate(ctx context.Context) (event.End, error) {
+	d := eventlog.Query(s.log, s.progress.Next)
 	if d.Action == progress.Nothing {
 		return "", nil
 	}

@@ -76,7 +76,7 @@ func everything(t *testing.T) (*rig, *llmtest.Model) {
 		c.Route = route.Config{Mode: route.Auto}
 		c.Progress = progress.Default()
 		c.Rules = func(_ context.Context, g session.Guidance) []string {
-			if slices.Contains(g.Told, told) || len(g.Seen) == 0 {
+			if slices.Contains(g.Notes, told) || len(g.Seen) == 0 {
 				return nil
 			}
 			return []string{told}

@@ -13,7 +13,7 @@ import (
 // to the conversation (SPEC 9.4, 11.3).
 type Guidance struct {
 	System string   // the system prompt the conversation began with
-	Told   []string // the notes on rules since then, oldest first
+	Notes  []string // the notes on rules since then, oldest first
 	Seen   []string // one file of each folder met since the last time
 }
 
@@ -22,10 +22,10 @@ const whyRules = "rules"
 
 // guidance folds what Guidance needs.
 type guidance struct {
-	told []string
-	met  map[string]bool // folders
-	seen []string
-	all  []string // one file of each folder met, oldest first
+	notes []string
+	met   map[string]bool // folders
+	seen  []string
+	all   []string // one file of each folder met, oldest first
 }
 
 // manyFolders is how many folders' rules are told again after a compaction, of
@@ -36,7 +36,7 @@ func (g *guidance) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.Noted:
 		if b.Why == whyRules {
-			g.told = append(g.told, b.Text)
+			g.notes = append(g.notes, b.Text)
 		}
 	case event.FileSeen:
 		for _, sp := range b.Spans {
@@ -72,14 +72,14 @@ func (g *guidance) meet(file string) {
 	g.all = append(slices.DeleteFunc(g.all, func(f string) bool { return path.Dir(f) == dir }), file)
 }
 
-// guide appends what the rules add since the last request.
-func (s *Session) guide(ctx context.Context) error {
+// recordRuleNotes appends what the rules add since the last request.
+func (s *Session) recordRuleNotes(ctx context.Context) error {
 	if s.cfg.Rules == nil {
 		return nil
 	}
 	var g Guidance
 	s.log.View(func() {
-		g = Guidance{System: s.conv.Head().System, Told: slices.Clone(s.guidance.told), Seen: s.guidance.seen}
+		g = Guidance{System: s.conv.Head().System, Notes: slices.Clone(s.guidance.notes), Seen: s.guidance.seen}
 		s.guidance.seen = nil
 	})
 	var ds []event.Draft

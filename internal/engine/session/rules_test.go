@@ -27,7 +27,7 @@ func TestRulesAreAppended(t *testing.T) {
 			seen = append(seen, g.Seen...)
 			var notes []string
 			for _, f := range g.Seen {
-				if n := "[rules of " + filepath.Dir(f) + "]"; !slices.Contains(g.Told, n) {
+				if n := "[rules of " + filepath.Dir(f) + "]"; !slices.Contains(g.Notes, n) {
 					notes = append(notes, n)
 				}
 			}

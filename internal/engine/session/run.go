@@ -17,8 +17,8 @@ type Outcome struct {
 	By    string // who interrupted it, "" where nobody did
 }
 
-// Watch is how a run is observed. The zero value observes nothing.
-type Watch struct {
+// Observer is how a run is observed. The zero value observes nothing.
+type Observer struct {
 	After int64 // the stored events after this sequence number come first
 	// See is shown each event, ephemeral ones too. An error interrupts the run.
 	See func(event.Event) error
@@ -33,7 +33,7 @@ type Watch struct {
 // turn that did not end well is not an error: see Outcome.Ended. A busy session
 // refuses the prompt (fault.ErrBusy), since a prompt that joins another turn
 // has no end of its own.
-func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Watch) (Outcome, error) {
+func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Observer) (Outcome, error) {
 	after := s.log.Last()
 	if w.See != nil {
 		after = min(after, w.After)

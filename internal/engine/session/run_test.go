@@ -18,7 +18,7 @@ func TestRunPrompt(t *testing.T) {
 		llmtest.Use("write", args(j{"path": "a.txt", "content": "one\n"})), llmtest.Say("written"), llmtest.Say("and again"),
 	))
 	seen := 0
-	out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "write it"}, session.Watch{After: r.View().Last(), See: func(e event.Event) error {
+	out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "write it"}, session.Observer{After: r.View().Last(), See: func(e event.Event) error {
 		seen++
 		if p, ok := e.Body.(event.Prompted); ok && e.Seq != 0 && p.Text != "write it" {
 			t.Errorf("another prompt is shown: %+v", p)
@@ -28,7 +28,7 @@ func TestRunPrompt(t *testing.T) {
 	if err != nil || out.Ended.End != event.EndDone || out.Reply != "written" || out.By != "" || seen == 0 || r.Busy() {
 		t.Errorf("%+v, %v, %d events, busy %v", out, err, seen, r.Busy())
 	}
-	next, err := r.RunPrompt(t.Context(), session.Prompt{Text: "once more"}, session.Watch{})
+	next, err := r.RunPrompt(t.Context(), session.Prompt{Text: "once more"}, session.Observer{})
 	if err != nil || next.Reply != "and again" || next.Began <= out.Began {
 		t.Errorf("%+v, %v", next, err)
 	}
@@ -62,7 +62,7 @@ func TestRunPromptLeavesNothing(t *testing.T) {
 				}
 			}})
 			r := newRig(t, "accept-edits", m)
-			out, err := r.RunPrompt(ctx, session.Prompt{Text: "go"}, session.Watch{See: c.see})
+			out, err := r.RunPrompt(ctx, session.Prompt{Text: "go"}, session.Observer{See: c.see})
 			if !errors.Is(err, c.want) || r.Busy() {
 				t.Errorf("%+v, %v, busy %v", out, err, r.Busy())
 			}
@@ -79,7 +79,7 @@ func TestRunPromptLeavesNothing(t *testing.T) {
 		r := newRig(t, "accept-edits", llmtest.New(llmtest.Turn{Wait: make(chan struct{})}))
 		func() {
 			defer func() { _ = recover() }()
-			_, _ = r.RunPrompt(t.Context(), session.Prompt{Text: "go"}, session.Watch{See: func(event.Event) error { panic("screen") }})
+			_, _ = r.RunPrompt(t.Context(), session.Prompt{Text: "go"}, session.Observer{See: func(event.Event) error { panic("screen") }})
 		}()
 		if es := stored(t, r.cfg.Store, r.cfg.ID); r.Busy() || len(find[event.Ended](es)) != 1 {
 			t.Errorf("busy %v", r.Busy())
@@ -93,11 +93,11 @@ func TestRunPromptAlone(t *testing.T) {
 	r := newRig(t, "accept-edits", llmtest.New(llmtest.Turn{Text: "first", Wait: open, Before: func(*llm.Request) { close(arrived) }}))
 	done := make(chan session.Outcome)
 	go func() {
-		out, _ := r.RunPrompt(context.Background(), session.Prompt{Text: "one"}, session.Watch{})
+		out, _ := r.RunPrompt(context.Background(), session.Prompt{Text: "one"}, session.Observer{})
 		done <- out
 	}()
 	<-arrived
-	if out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "two"}, session.Watch{}); !errors.Is(err, fault.ErrBusy) || out.Began != 0 {
+	if out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "two"}, session.Observer{}); !errors.Is(err, fault.ErrBusy) || out.Began != 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	close(open)

@@ -17,12 +17,12 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 	return turn.Stages{
 		Before: append([]turn.Before{
 			s.waitForResources,
-			orEnd(s.guide),         // the project's rules that the conversation lacks
-			orEnd(s.window.advise), // how full the window is; how the tools are used
-			orEnd(s.tasks.notes),   // what the model is still to be told
+			orEnd(s.recordRuleNotes),          // the project's rules that the conversation lacks
+			orEnd(s.window.recordHints),       // how full the window is; how the tools are used
+			orEnd(s.tasks.recordPendingNotes), // what the model is still to be told
 			orEnd(s.paused),
 			s.hooks.Before,
-			s.judge, // whether the run makes progress: the last stage
+			s.escalate, // whether the run makes progress: the last stage
 		}, s.cfg.Stages.Before...),
 		// The order of SPEC 4.3.
 		Gates: append([]turn.Gate{

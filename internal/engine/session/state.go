@@ -105,14 +105,14 @@ func (s *state) record(ctx context.Context, ds ...event.Draft) error {
 }
 
 func (s *state) inUse() llm.Model {
-	return eventlog.Look(s.log, func() llm.Model { return s.model })
+	return eventlog.Query(s.log, func() llm.Model { return s.model })
 }
 
 func (s *state) info() llm.Info { return s.inUse().Info() }
 
-func (s *state) mode() permission.Mode { return eventlog.Look(s.log, s.perm.Mode) }
+func (s *state) mode() permission.Mode { return eventlog.Query(s.log, s.perm.Mode) }
 
-func (s *state) proof() evidence.Report { return eventlog.Look(s.log, s.evidence.Report) }
+func (s *state) proof() evidence.Report { return eventlog.Query(s.log, s.evidence.Report) }
 
 // catchUp reads what another process, such as `pawl undo`, appended while this
 // one was idle.
@@ -120,7 +120,7 @@ func (s *state) catchUp(ctx context.Context) error {
 	if err := s.log.CatchUp(ctx); err != nil {
 		return err
 	}
-	if eventlog.Look(s.log, s.changesFiles) {
+	if eventlog.Query(s.log, s.changesFiles) {
 		return fault.NewConfiguration("wait for it, or fork with --fork-session", "another pawl runs a turn of session %s", s.cfg.ID)
 	}
 	return nil

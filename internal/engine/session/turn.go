@@ -17,7 +17,7 @@ import (
 
 // turn runs a turn to its recorded end.
 func (s *Session) turn(r *operations.Run, until verify.Verifier) {
-	stop := s.spending.Watch(r.Context(), r.Cancel)
+	stop := s.spending.LimitTime(r.Context(), r.Cancel)
 	end, err := s.answered(r.Context(), until)
 	stop()
 	s.finish(context.WithoutCancel(r.Context()), end, err)
@@ -55,7 +55,7 @@ func (s *Session) finish(ctx context.Context, end event.End, err error) {
 		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.By}})
 	}
 	s.changes.Gather(ctx)
-	_, _ = s.spending.Warn(ctx), s.tasks.notes(ctx) // a log that can not be written fails below as well
+	_, _ = s.spending.Warn(ctx), s.tasks.recordPendingNotes(ctx) // a log that can not be written fails below as well
 	ended := event.Ended{End: end}
 	if err != nil {
 		f := turn.Describe(err)
@@ -80,7 +80,7 @@ func (s *Session) request() (*llm.Request, *float64, error) {
 	if err := s.router.Next(); err != nil {
 		return nil, nil, err
 	}
-	room := s.window.replyRoom()
+	room := s.window.maxReplyTokens()
 	r, err := s.window.build(llm.Tail{MaxTokens: room})
 	if err != nil {
 		return nil, nil, err

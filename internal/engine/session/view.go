@@ -55,7 +55,7 @@ func (v *View) Tools() tool.Set { return v.s.tools() }
 func (v *View) Mode() permission.Mode { return v.s.mode() }
 
 // Rules lists the permission rules in force, a line each.
-func (v *View) Rules() []string { return eventlog.Look(v.s.log, v.s.perm.Explain) }
+func (v *View) Rules() []string { return eventlog.Query(v.s.log, v.s.perm.Explain) }
 
 // Spent is what the session and its running or last turn spent.
 func (v *View) Spent() (session, turn budget.Spent) { return v.spending.Spent() }
@@ -65,7 +65,7 @@ func (v *View) Evidence() evidence.Report { return v.s.proof() }
 
 // Plan is the model's plan as it stands.
 func (v *View) Plan() []tool.Item {
-	return eventlog.Look(v.s.log, func() []tool.Item { return v.s.plan })
+	return eventlog.Query(v.s.log, func() []tool.Item { return v.s.plan })
 }
 
 // Last is the sequence number of the last stored event.
@@ -78,16 +78,16 @@ func (v *View) Began() int64 { return v.s.log.Began() }
 // Route returns how the prompt of the running or last turn was classified; a
 // zero one if prompts are not classified.
 func (v *View) Route() event.Routed {
-	return eventlog.Look(v.s.log, v.s.routing.Now)
+	return eventlog.Query(v.s.log, v.s.routing.Now)
 }
 
 // Window is what fills the context window.
-func (v *View) Window() window.Report { return eventlog.Look(v.s.log, v.s.conv.Report) }
+func (v *View) Window() window.Report { return eventlog.Query(v.s.log, v.s.conv.Report) }
 
 // Urgency returns how urgent a compaction is (SPEC 9.8), and how full the
 // window is in percent.
 func (v *View) Urgency() (string, float64) {
-	p := eventlog.Look(v.s.log, v.s.conv.Percent)
+	p := eventlog.Query(v.s.log, v.s.conv.Percent)
 	return window.Urgency(p), p
 }
 
@@ -99,7 +99,7 @@ func (v *View) Memory() (w memory.Working, all memory.Session) {
 
 // Phases returns which phases there are and how far they are.
 func (v *View) Phases() phase.Standing {
-	return eventlog.Look(v.s.log, v.s.progress.Phases().Standing)
+	return eventlog.Query(v.s.log, v.s.progress.Phases().Standing)
 }
 
 // State is the agent's state (SPEC 1).
@@ -114,7 +114,7 @@ func (v *View) Path() []fsm.State { return v.s.activity.Path() }
 
 // States is where every machine is (SPEC 2).
 func (v *View) States() States {
-	return eventlog.Look(v.s.log, func() States {
+	return eventlog.Query(v.s.log, func() States {
 		m := &v.s.machines
 		return States{
 			Agent: v.s.agent.State(), Activity: v.s.activity.State(), Path: v.s.activity.Path(), Window: m.window.State(),

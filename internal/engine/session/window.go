@@ -22,12 +22,12 @@ type contextWindow struct {
 
 // resultCap returns how many tokens of the next result the model is shown.
 func (s *contextWindow) resultCap() int {
-	return eventlog.Look(s.log, s.conv.ResultCap)
+	return eventlog.Query(s.log, s.conv.ResultCap)
 }
 
 // resultCapOf is resultCap for the text of one.
 func (s *contextWindow) resultCapOf(text string) int {
-	return eventlog.Look(s.log, func() int { return s.conv.ResultCapOf(text) })
+	return eventlog.Query(s.log, func() int { return s.conv.ResultCapOf(text) })
 }
 
 // results is what the model is shown of results.
@@ -56,14 +56,14 @@ func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
 	return window.Narrow(*r.Gap, limit).Text()
 }
 
-// replyRoom returns the longest reply that fits the window, 0 if the model's
+// maxReplyTokens returns the longest reply that fits the window, 0 if the model's
 // own maximum fits.
-func (s *contextWindow) replyRoom() int {
-	room := eventlog.Look(s.log, s.conv.Room)
-	if longest := s.info().MaxOutput; room == 0 || longest == 0 || room >= longest {
+func (s *contextWindow) maxReplyTokens() int {
+	fits := eventlog.Query(s.log, s.conv.MaxReplyTokens)
+	if longest := s.info().MaxOutput; fits == 0 || longest == 0 || fits >= longest {
 		return 0
 	}
-	return room
+	return fits
 }
 
 // compaction is how the loop makes room.
@@ -81,23 +81,23 @@ func (s *Session) compaction() *turn.Compaction {
 			return s.hooks.Compacting(ctx, why == window.WhyPerson, focus)
 		},
 		Plan: func(why, focus string) window.Plan {
-			return eventlog.Look(s.log, func() window.Plan { return s.conv.Plan(why, focus) })
+			return eventlog.Query(s.log, func() window.Plan { return s.conv.Plan(why, focus) })
 		},
 		Rebase: func() event.Rebased {
-			return eventlog.Look(s.log, func() event.Rebased {
+			return eventlog.Query(s.log, func() event.Rebased {
 				return event.Rebased{Why: "compaction", Info: s.conv.Info(), Head: s.conv.Head()}
 			})
 		},
 		After: func(ctx context.Context) error {
-			if spans := eventlog.Look(s.log, s.conv.StillSeen); len(spans) > 0 {
+			if spans := eventlog.Query(s.log, s.conv.StillSeen); len(spans) > 0 {
 				if err := s.record(ctx, event.Draft{Body: event.FileSeen{Spans: spans}}); err != nil {
 					return err
 				}
 			}
-			if err := s.tasks.retell(ctx); err != nil {
+			if err := s.tasks.repeatPlanNote(ctx); err != nil {
 				return err
 			}
-			if err := s.guide(ctx); err != nil {
+			if err := s.recordRuleNotes(ctx); err != nil {
 				return err
 			}
 			again, err := s.hooks.Started(ctx, "compact")
@@ -138,7 +138,7 @@ func (s *Session) recordAndCount(ctx context.Context, ds ...event.Draft) error {
 		return err
 	}
 	for _, d := range ds {
-		if _, sent := d.Body.(event.Requested); sent && s.cfg.Counter != nil && eventlog.Look(s.log, s.conv.CountsMatter) {
+		if _, sent := d.Body.(event.Requested); sent && s.cfg.Counter != nil && eventlog.Query(s.log, s.conv.CountsMatter) {
 			s.counting.Do(func() { s.ops.Go(s.window.recount) })
 		}
 	}
@@ -151,17 +151,17 @@ func (s *contextWindow) recount() {
 		return // the estimate does
 	}
 	for {
-		w := eventlog.Look(s.log, func() *window.Recount { return s.conv.Recount(with) })
+		w := eventlog.Query(s.log, func() *window.Recount { return s.conv.Recount(with) })
 		w.Run()
-		if eventlog.Look(s.log, func() bool { return s.conv.Adopt(w) }) {
+		if eventlog.Query(s.log, func() bool { return s.conv.ApplyRecount(w) }) {
 			return
 		}
 	}
 }
 
-// advise tells the model what it should know about the window, and about how it
+// recordHints tells the model what it should know about the window, and about how it
 // uses its tools.
-func (s *contextWindow) advise(ctx context.Context) error {
+func (s *contextWindow) recordHints(ctx context.Context) error {
 	var ds []event.Draft
 	s.log.View(func() {
 		if n, due := s.conv.Status(); due {
@@ -174,11 +174,11 @@ func (s *contextWindow) advise(ctx context.Context) error {
 	return s.record(ctx, ds...)
 }
 
-// room lets a call release results.
-type room struct{ s *Session }
+// contextCleaner lets a call release results.
+type contextCleaner struct{ s *Session }
 
-// Clean implements tool.Room.
-func (r room) Clean(ctx context.Context, handles []string, summary, reason string) (tool.Cleaned, error) {
+// Clean implements tool.ContextCleaner.
+func (r contextCleaner) Clean(ctx context.Context, handles []string, summary, reason string) (tool.Cleaned, error) {
 	var out tool.Cleaned
 	r.s.log.View(func() {
 		c := r.s.conv.FindResults(handles, summary, reason)

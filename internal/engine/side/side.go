@@ -41,7 +41,7 @@ type Requests struct {
 func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) {
 	model := s.Model()
 	info := model.Info()
-	g, settle, err := s.Spending.Hold(ctx, budget.Ask{Price: info.Price, Input: q.Input, MaxOutput: q.Ask.Tail.MaxTokens, Child: true})
+	g, settle, err := s.Spending.ReserveWithParent(ctx, budget.Ask{Price: info.Price, Input: q.Input, MaxOutput: q.Ask.Tail.MaxTokens, Child: true})
 	if err != nil {
 		return nil, errors.Join(context.Cause(ctx), err)
 	}

@@ -55,7 +55,7 @@ type Account struct {
 
 	// settle ends the session's own request in flight; info, input and most are
 	// its estimate: the model, tokens of input, and USD.
-	settle Settle
+	settle SettleFunc
 	info   llm.Info
 	input  int64
 	most   *float64
@@ -93,7 +93,7 @@ func (acc *Account) Begin(ctx context.Context, info llm.Info, r *llm.Request) (m
 	if err := acc.Warn(ctx); err != nil {
 		return 0, nil, err
 	}
-	g, settle, err := acc.Hold(ctx, a)
+	g, settle, err := acc.ReserveWithParent(ctx, a)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -101,12 +101,12 @@ func (acc *Account) Begin(ctx context.Context, info llm.Info, r *llm.Request) (m
 	return g.MaxTokens, g.USD, nil
 }
 
-// Settle releases a reservation made by Hold. By then this session has recorded
+// SettleFunc releases a reservation made by ReserveWithParent. By then this session has recorded
 // what the request cost; cs report it to the parent.
-type Settle func(ctx context.Context, cs ...event.Charged) error
+type SettleFunc func(ctx context.Context, cs ...event.Charged) error
 
-// Hold reserves the cost of a request, here and with the parent.
-func (acc *Account) Hold(ctx context.Context, a budget.Ask) (budget.Grant, Settle, error) {
+// ReserveWithParent reserves the cost of a request, here and with the parent.
+func (acc *Account) ReserveWithParent(ctx context.Context, a budget.Ask) (budget.Grant, SettleFunc, error) {
 	g, err := acc.Reserve(ctx, a)
 	if err != nil || acc.cfg.Parent == nil {
 		return g, func(context.Context, ...event.Charged) error {
@@ -179,15 +179,15 @@ func (acc *Account) release(grant int) {
 	})
 }
 
-// take returns the settlement of the own request, once.
-func (acc *Account) take() (settle Settle) {
+// takeSettlement returns the settlement of the own request, once.
+func (acc *Account) takeSettlement() (settle SettleFunc) {
 	acc.log.View(func() { settle, acc.settle = acc.settle, nil })
 	return settle
 }
 
 // Refund releases the reservation of a request that was not sent.
 func (acc *Account) Refund() {
-	if settle := acc.take(); settle != nil {
+	if settle := acc.takeSettlement(); settle != nil {
 		_ = settle(context.Background()) // nothing is charged: nothing can fail
 	}
 }
@@ -209,7 +209,7 @@ func (acc *Account) Settle(ctx context.Context, grant int, cs ...event.Charged) 
 // Done settles the own request. A reply that broke off is paid for as well: its
 // received part is charged by pawl's own count, as a guess.
 func (acc *Account) Done(ctx context.Context, o turn.RequestResult) error {
-	settle := acc.take()
+	settle := acc.takeSettlement()
 	if settle == nil {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (acc *Account) Done(ctx context.Context, o turn.RequestResult) error {
 
 // AgentsLeft returns how many child sessions may still be started, 0 for any number.
 func (acc *Account) AgentsLeft() int {
-	return eventlog.Look(acc.log, func() int { return acc.meter.Left(acc.cfg.Limits).Agents })
+	return eventlog.Query(acc.log, func() int { return acc.meter.Left(acc.cfg.Limits).Agents })
 }
 
 // Warn reports soft limits that were passed, once each.
@@ -275,7 +275,7 @@ func (acc *Account) extend(ctx context.Context, err error) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if now := eventlog.Look(acc.log, func() float64 { return acc.meter.Limit(acc.cfg.Limits, limit.Kind) }); now != limit.Limit {
+	if now := eventlog.Query(acc.log, func() float64 { return acc.meter.Limit(acc.cfg.Limits, limit.Kind) }); now != limit.Limit {
 		return nil
 	}
 	text, options := limit.Question()
@@ -294,7 +294,7 @@ func (acc *Account) extend(ctx context.Context, err error) error {
 // were counted when they were asked for.
 func (acc *Account) Check(ctx context.Context, _ []*turn.Pending) error {
 	for {
-		err := eventlog.Look(acc.log, func() error { return acc.meter.Check(acc.cfg.Limits) })
+		err := eventlog.Query(acc.log, func() error { return acc.meter.Check(acc.cfg.Limits) })
 		if err == nil {
 			return nil
 		}
@@ -304,10 +304,10 @@ func (acc *Account) Check(ctx context.Context, _ []*turn.Pending) error {
 	}
 }
 
-// Watch calls end when the running time of a turn is used up, also in the
+// LimitTime calls end when the running time of a turn is used up, also in the
 // middle of a request or a call. If a person is there, they are asked before
 // the next one instead.
-func (acc *Account) Watch(ctx context.Context, end func(error)) (stop func()) {
+func (acc *Account) LimitTime(ctx context.Context, end func(error)) (stop func()) {
 	var left time.Duration
 	var ok bool
 	acc.log.View(func() { left, ok = acc.meter.WallLeft(acc.cfg.Limits) })

@@ -37,13 +37,13 @@ func TestChildSpendsFromParent(t *testing.T) {
 	child, _ := account(t, "child", 0, parent)
 	price := llm.Price{Input: 1, Output: 1}
 	ask := budget.Ask{Price: &price, Input: 100_000, MaxOutput: 10_000}
-	if _, settle, err := child.Hold(t.Context(), ask); err != nil || settle(t.Context()) != nil {
+	if _, settle, err := child.ReserveWithParent(t.Context(), ask); err != nil || settle(t.Context()) != nil {
 		t.Fatal(err)
 	}
 	if spent, _ := parent.Spent(); spent.USD != 0 {
 		t.Errorf("what was given back is charged: %v", spent.USD)
 	}
-	_, settle, err := child.Hold(t.Context(), ask)
+	_, settle, err := child.ReserveWithParent(t.Context(), ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestChildSpendsFromParent(t *testing.T) {
 		t.Errorf("the parent spent %v in %d requests", spent.USD, spent.Requests)
 	}
 	limit := (*budget.LimitError)(nil)
-	if _, _, err := child.Hold(t.Context(), budget.Ask{Price: &price, Input: 900_000, MaxOutput: 10_000}); !errors.As(err, &limit) {
+	if _, _, err := child.ReserveWithParent(t.Context(), budget.Ask{Price: &price, Input: 900_000, MaxOutput: 10_000}); !errors.As(err, &limit) {
 		t.Errorf("more than is left: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 	shortened := false
 	p := l.patience()
 	for attempt := 1; ; attempt++ {
-		if err := l.room(ctx); err != nil {
+		if err := l.compactIfDue(ctx); err != nil {
 			return llm.Reply{}, err
 		}
 		reply, shown, err := l.try(ctx, attempt)

@@ -42,8 +42,8 @@ var errSpiral = &fault.Error{
 	Hint:     "ask for a smaller step, or use a model with a larger window",
 }
 
-// room compacts before a request if that is due.
-func (l *Loop) room(ctx context.Context) error {
+// compactIfDue compacts before a request if that is due.
+func (l *Loop) compactIfDue(ctx context.Context) error {
 	if l.Compaction == nil {
 		return nil
 	}

@@ -72,8 +72,8 @@ func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.
 	return r, err
 }
 
-// Told implements consent.Told.
-func (k *check) Told(allowed bool, text string) { k.again, k.told = allowed, text }
+// SetAnswer implements consent.AnswerSetter.
+func (k *check) SetAnswer(allowed bool, text string) { k.again, k.told = allowed, text }
 
 // Started implements turn.Records.
 func (k *check) Started() []event.Draft {

@@ -250,7 +250,7 @@ type Note struct {
 	More []string // further lines
 	// Evidence has a line for each fact, for people who ask.
 	Evidence []string
-	Firm     bool   // of a route: somebody asked for it
+	Explicit bool   // of a route: somebody asked for it
 	By       string // of an interrupt: who
 }
 
@@ -275,8 +275,8 @@ const (
 	OfFailure    NoteKind = "failure"  // something was not done
 )
 
-// Ending is how a turn ended.
-type Ending struct {
+// TurnEnd is how a turn ended.
+type TurnEnd struct {
 	End   event.End
 	Error string // "" for none, and for an end that a person wanted
 	// Proof is what changed and what is proven about it, "" if nothing changed.
@@ -295,7 +295,7 @@ func (Retry) body()    {}
 func (Plan) body()     {}
 func (Phase) body()    {}
 func (Note) body()     {}
-func (Ending) body()   {}
+func (TurnEnd) body()  {}
 
 func (Start) body()     {}
 func (Output) body()    {}

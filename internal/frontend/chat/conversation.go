@@ -68,10 +68,10 @@ type Conversation struct {
 	mu        sync.Mutex
 	open      *Opened
 	follower  *Follower
-	start     Start    // of the open session
-	before    int64    // the last event before it was opened
-	told      []told   // oldest first
-	local     []Change // changes that no log keeps
+	start     Start      // of the open session
+	before    int64      // the last event before it was opened
+	reported  []reported // oldest first
+	local     []Change   // changes that no log keeps
 	waiting   []*entry
 	working   bool
 	beside    int           // how many things run beside the worker
@@ -84,8 +84,8 @@ type Conversation struct {
 	err       error // why there are no more changes
 }
 
-// told is the events that a slash command itself reports.
-type told struct {
+// reported is the events that a slash command itself reports.
+type reported struct {
 	from, to int64 // sequence numbers
 	running  bool  // to is not known yet
 }
@@ -102,7 +102,7 @@ func Begin(ctx context.Context, cfg Config, want slash.Want) *Conversation {
 		h := c.host("")
 		defer h.out.end()
 		if err := h.Switch(ctx, want); err != nil {
-			c.over(err)
+			c.end(err)
 		}
 		return nil
 	}})
@@ -151,10 +151,10 @@ func (c *Conversation) take(f *Follower, e arrived, ok bool) ([]Change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the session ended: its log could not be read or written: %w", err)
 	}
-	tells := slices.ContainsFunc(c.told, func(t told) bool {
+	tells := slices.ContainsFunc(c.reported, func(t reported) bool {
 		return t.running && (e.Seq == 0 || e.Seq > t.from) || e.Seq > t.from && e.Seq <= t.to
 	})
-	c.told = slices.DeleteFunc(c.told, func(t told) bool { return !t.running && t.to <= f.seen })
+	c.reported = slices.DeleteFunc(c.reported, func(t reported) bool { return !t.running && t.to <= f.seen })
 	for i := range changes {
 		changes[i].Past, changes[i].Told = e.Seq != 0 && e.Seq <= c.before, tells
 	}
@@ -288,7 +288,7 @@ func (c *Conversation) emit(changes ...Change) {
 	c.mu.Lock()
 	c.local = append(c.local, changes...)
 	c.mu.Unlock()
-	c.look()
+	c.wakeNext()
 }
 
 // say emits a whole block.
@@ -301,21 +301,21 @@ func (c *Conversation) failed(err error) {
 	c.say(Note{Kind: OfFailure, Text: plain.Text(err.Error())})
 }
 
-func (c *Conversation) look() {
+func (c *Conversation) wakeNext() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
 }
 
-// over ends the conversation: Next returns err after the remaining changes.
-func (c *Conversation) over(err error) {
+// end ends the conversation: Next returns err after the remaining changes.
+func (c *Conversation) end(err error) {
 	c.mu.Lock()
 	if c.err == nil {
 		c.err = err
 	}
 	c.mu.Unlock()
-	c.look()
+	c.wakeNext()
 }
 
 func (c *Conversation) id(kind string) string {

@@ -135,7 +135,7 @@ func TestSteering(t *testing.T) {
 	if len(prompts) != 2 || prompts[0].Joined || !prompts[1].Joined || prompts[1].Queued != sent || prompts[1].Text != "use tabs" {
 		t.Errorf("%+v", prompts)
 	}
-	if len(finished[Ending](d)) != 1 {
+	if len(finished[TurnEnd](d)) != 1 {
 		t.Errorf("it is a turn of its own:\n%s", d.bodies())
 	}
 	if q := d.Queue(); len(q) != 0 {
@@ -284,7 +284,7 @@ func TestPress(t *testing.T) {
 	d.until(d.asked)
 	press(false, lifecycle.Cancel)
 	d.until(d.Resting)
-	if e := finished[Ending](d); d.asked() || len(e) != 1 || e[0].End != event.EndInterrupted {
+	if e := finished[TurnEnd](d); d.asked() || len(e) != 1 || e[0].End != event.EndInterrupted {
 		t.Errorf("%+v", e)
 	}
 	press(false, lifecycle.Confirm)

@@ -41,7 +41,7 @@ func (c *Conversation) Enter(text string) (id string) {
 	switch {
 	case in.Leave:
 		return c.enter(&entry{text: text, idle: true, work: func(context.Context) error {
-			c.over(ErrLeft)
+			c.end(ErrLeft)
 			return nil
 		}})
 	case in.Shell && in.Text == "":
@@ -182,7 +182,7 @@ func (c *Conversation) work() {
 		if i < 0 || c.err != nil || c.ctx.Err() != nil {
 			c.working = false
 			c.mu.Unlock()
-			c.look()
+			c.wakeNext()
 			return
 		}
 		e := c.waiting[i]
@@ -231,7 +231,7 @@ func (c *Conversation) waits(e *entry, after bool) {
 	e.told = true
 	q := Queued{ID: e.id, Text: plain.Text(e.text), After: after}
 	c.local = append(c.local, Change{What: Finished, Block: Block{ID: "queued-" + e.id, Ephemeral: true, Body: q}})
-	c.look()
+	c.wakeNext()
 }
 
 // rest waits until nothing runs in a session.
@@ -332,7 +332,7 @@ func (c *Conversation) besideDone(err error) {
 	c.mu.Lock()
 	c.beside--
 	c.mu.Unlock()
-	c.look()
+	c.wakeNext()
 }
 
 func (c *Conversation) run(ctx context.Context, cmd slash.Command, args string) error {
@@ -347,9 +347,9 @@ func (c *Conversation) tell(s *session.Session, begins bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if begins {
-		c.told = append(c.told, told{from: last, running: true})
-	} else if n := len(c.told); n > 0 { // otherwise another session is open
-		c.told[n-1] = told{from: c.told[n-1].from, to: last}
+		c.reported = append(c.reported, reported{from: last, running: true})
+	} else if n := len(c.reported); n > 0 { // otherwise another session is open
+		c.reported[n-1] = reported{from: c.reported[n-1].from, to: last}
 	}
 }
 

@@ -61,13 +61,13 @@ func (h *host) Switch(ctx context.Context, w slash.Want) error {
 		return c.ctx.Err()
 	}
 	c.open, c.follower, c.before, c.start = o, Follow(c.ctx, s), s.View().Last(), start
-	c.questions, c.told = nil, nil
+	c.questions, c.reported = nil, nil
 	c.local = append(c.local, added)
 	if c.before == 0 {
 		c.local = append(c.local, c.started())
 	}
 	c.mu.Unlock()
-	c.look()
+	c.wakeNext()
 	if old != nil {
 		follower.Stop()
 		old.Close()
@@ -156,7 +156,7 @@ func (h *host) Diff(text string) {
 }
 
 // Quit implements slash.Host.
-func (h *host) Quit() { h.c.over(ErrLeft) }
+func (h *host) Quit() { h.c.end(ErrLeft) }
 
 // Edit implements slash.Host.
 func (h *host) Edit(text string) { h.c.say(TakenBack{Texts: []string{plain.Text(text)}}) }

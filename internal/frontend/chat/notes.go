@@ -19,7 +19,7 @@ func (t *Timeline) remark(e event.Event) {
 		t.note(e, Note{Kind: OfModel, Text: brief.Model(b.Info)})
 	case event.Routed:
 		if text := brief.Route(b); text != "" {
-			t.note(e, Note{Kind: OfRoute, Text: text, Firm: b.Explicit})
+			t.note(e, Note{Kind: OfRoute, Text: text, Explicit: b.Explicit})
 		}
 	case event.ModeSet:
 		t.note(e, Note{Kind: OfMode, Text: plain.Line("mode " + b.Mode)})

@@ -392,7 +392,7 @@ func (t *Timeline) ended(e event.Event, b event.Ended) {
 	t.turn = false
 	t.end(e, isQuestion)
 	t.end(e, isCheck)
-	out := Ending{End: b.End, Proof: brief.Evidence(t.proof.Report()), Spent: t.meter.Turn()}
+	out := TurnEnd{End: b.End, Proof: brief.Evidence(t.proof.Report()), Spent: t.meter.Turn()}
 	if b.Error != nil && b.End != event.EndInterrupted {
 		out.Error = plain.Line(b.Error.Message)
 	}

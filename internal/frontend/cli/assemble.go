@@ -44,9 +44,9 @@ const parallelCalls = 8
 
 // front is which frontend opens a session.
 type front struct {
-	name   string
-	person bool // somebody is there to answer questions
-	look   bool // only to read a session, or to undo: no model is needed
+	name     string
+	person   bool // somebody is there to answer questions
+	readOnly bool // only to read a session, or to undo: no model is needed
 	// choose, if set, asks a person which model to use if nothing else names one.
 	choose func(context.Context) (string, error)
 	// made: pawl created the folder itself.
@@ -101,7 +101,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
-	t, err := a.told(ctx, f, fr, c, w, o)
+	t, err := a.instructions(ctx, f, fr, c, w, o)
 	if err != nil {
 		return nil, err
 	}
@@ -120,27 +120,27 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
-	return o, a.watch(o, f, fr, t.nodes)
+	return o, a.attachObservers(o, f, fr, t.nodes)
 }
 
 // choices are the values of flags, settings and environment. Nothing is opened for them.
 type choices struct {
-	dir    string
-	paths  settings.Paths
-	conf   settings.Loaded
-	plan   []event.PhaseStep
-	limits budget.Limits
-	retry  time.Duration
-	posix  bool
-	perm   *permission.Policy
-	routes route.Config
-	trust  *folderTrust
-	by     confinedBy
-	look   bool // as front.look
+	dir      string
+	paths    settings.Paths
+	conf     settings.Loaded
+	plan     []event.PhaseStep
+	limits   budget.Limits
+	retry    time.Duration
+	posix    bool
+	perm     *permission.Policy
+	routes   route.Config
+	trust    *folderTrust
+	by       confinedBy
+	readOnly bool // as front.readOnly
 }
 
 func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c choices, err error) {
-	c.look = fr.look
+	c.readOnly = fr.readOnly
 	if c.dir, err = a.realDir(f); err != nil {
 		return c, err
 	}
@@ -157,14 +157,14 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 		return c, err
 	}
 	var confined func() (confinedBy, string, error)
-	if !fr.look {
+	if !fr.readOnly {
 		confined = a.confining(f, c.conf, c.paths, c.dir, fr.made)
 	}
 	if permission.Wide(c.dir, a.Env("HOME")) || permission.Wide(c.dir, a.home()) {
 		o.warnings = append(o.warnings, "this is "+c.dir+", no project's folder: every change here is asked about, whatever the mode but yolo; start pawl in the folder that it shall work in")
 	}
 	o.warnings = append(o.warnings, c.conf.Warnings...)
-	if fr.look {
+	if fr.readOnly {
 		o.model = offlineChoice("nothing is asked of it")
 	} else if o.model, err = a.chooseModel(ctx, f, c.conf, fr); err != nil {
 		return c, err
@@ -176,7 +176,7 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 		return c, err
 	}
 	for _, ref := range fallback(f, c.conf) {
-		if _, err := a.resolve(ref, c.conf); err != nil && !fr.look {
+		if _, err := a.resolve(ref, c.conf); err != nil && !fr.readOnly {
 			o.warnings = append(o.warnings, fmt.Sprintf("the fallback model %s can not be used: %v", ref, err))
 		}
 	}
@@ -196,7 +196,7 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.perm, err = a.permissions(f, c, fr); err != nil {
 		return c, err
 	}
-	if c.routes, err = routes(f, c.conf.User); err != nil || fr.look {
+	if c.routes, err = routes(f, c.conf.User); err != nil || fr.readOnly {
 		return c, err
 	}
 	if c.trust, err = a.trustOf(f, c, fr, o); err != nil {
@@ -265,9 +265,9 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	return w, nil
 }
 
-// told is what the model is told about the project and the person, and where
+// instructions is what the model is told about the project and the person, and where
 // its notes are stored.
-type told struct {
+type instructions struct {
 	system  string
 	rules   func(context.Context, session.Guidance) []string
 	nodes   *memory.Nodes // nil where nothing is kept
@@ -278,21 +278,21 @@ type told struct {
 	skills  []skills.Skill
 }
 
-func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, o *opened) (t told, err error) {
+func (a *App) instructions(ctx context.Context, f *flags, fr front, c choices, w world, o *opened) (t instructions, err error) {
 	book, keep := a.rulebook(c.dir, c.paths, w.mask.String), a.kept(c.paths, c.dir, w.mask.String)
 	t.rules = ruled(book, keep)
-	text, warnings, err := book.start(ctx, fr.look)
+	text, warnings, err := book.start(ctx, fr.readOnly)
 	if err != nil {
 		return t, err
 	}
 	o.warnings = append(o.warnings, warnings...)
-	if !fr.look {
+	if !fr.readOnly {
 		known, warnings := keep.start()
 		text = known + text // rules come last: they are the closest to the task
 		o.warnings = append(o.warnings, warnings...)
 	}
 	keep.told = text
-	if !fr.look && c.conf.User.Agents.Levels() > 0 {
+	if !fr.readOnly && c.conf.User.Agents.Levels() > 0 {
 		t.kinds, warnings = a.kinds(c.dir, c.paths, w.mask.String)
 		o.warnings = append(o.warnings, warnings...)
 	}
@@ -302,7 +302,7 @@ func (a *App) told(ctx context.Context, f *flags, fr front, c choices, w world, 
 	}
 	t.system = f.systemPrompt
 	if t.system == "" {
-		if !fr.look {
+		if !fr.readOnly {
 			t.skills, warnings = skills.Load(a.textFolders(c.dir, c.paths, "skills")...)
 			o.warnings = append(o.warnings, warnings...)
 			if fr.person {

@@ -47,8 +47,8 @@ func finderOf(conf settings.Settings, dir string, env func(string) string) *chec
 	return finder
 }
 
-// fixer returns what ends turns that changed files with proof, nil for nothing.
-func fixer(conf settings.Settings, t *folderTrust) func() verify.Verifier {
+// autofixVerifier returns what ends turns that changed files with proof, nil for nothing.
+func autofixVerifier(conf settings.Settings, t *folderTrust) func() verify.Verifier {
 	if t == nil || t.finder == nil {
 		return nil
 	}
@@ -91,5 +91,5 @@ func goFlags(env func(string) string) string {
 
 // fixed adds the checks at the end of a turn.
 func (s *assembly) fixed(conf *session.Config) {
-	conf.Autofix, conf.Trust = fixer(s.c.conf.User, s.c.trust), s.c.trust.event()
+	conf.Autofix, conf.Trust = autofixVerifier(s.c.conf.User, s.c.trust), s.c.trust.event()
 }

@@ -65,7 +65,7 @@ func (k *kept) notes(g session.Guidance) []string {
 	if err != nil {
 		return nil // reported at the start
 	}
-	if n := memory.Changed(es, g.System, g.Told); n != "" {
+	if n := memory.Changed(es, g.System, g.Notes); n != "" {
 		return []string{n}
 	}
 	return nil
@@ -88,8 +88,8 @@ func (k *kept) Find(question, model string) (string, answers.Answered, bool) {
 	key := k.question(question, model)
 	a, ok := k.answers.Get(key)
 	out := answers.Answered{Text: a.Text, Given: a.Time}
-	for _, l := range a.Looks {
-		out.Looks = append(out.Looks, answers.Look(l))
+	for _, l := range a.Calls {
+		out.Calls = append(out.Calls, answers.CachedCall(l))
 	}
 	return key, out, ok
 }
@@ -97,8 +97,8 @@ func (k *kept) Find(question, model string) (string, answers.Answered, bool) {
 // Keep implements answers.Store.
 func (k *kept) Keep(question, model string, a answers.Answered) error {
 	ans := memory.Answer{Time: a.Given, Text: a.Text}
-	for _, l := range a.Looks {
-		ans.Looks = append(ans.Looks, memory.Look(l))
+	for _, l := range a.Calls {
+		ans.Calls = append(ans.Calls, memory.Call(l))
 	}
 	return k.answers.Put(k.question(question, model), ans)
 }

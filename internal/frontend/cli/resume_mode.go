@@ -15,7 +15,7 @@ import (
 // without a person a flag must name it.
 func (a *App) settleMode(ctx context.Context, o *opened, f *flags, fr front, start permission.Mode) error {
 	was := o.View().Mode()
-	if fr.look || o.View().Began() == 0 || was == start {
+	if fr.readOnly || o.View().Began() == 0 || was == start {
 		return nil
 	}
 	switch {

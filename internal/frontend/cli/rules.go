@@ -28,8 +28,8 @@ func (a *App) rulebook(dir string, p settings.Paths, mask func(string) string) *
 
 // start returns the part of the system prompt with the rules, and the problems
 // with them. A session that is only read needs none.
-func (b *rulebook) start(ctx context.Context, look bool) (string, []string, error) {
-	if look {
+func (b *rulebook) start(ctx context.Context, readOnly bool) (string, []string, error) {
+	if readOnly {
 		return "", nil, nil
 	}
 	set, err := rules.Load(ctx, b.o)
@@ -43,14 +43,14 @@ func (b *rulebook) notes(ctx context.Context, g session.Guidance) []string {
 	var notes []string
 	if set, err := rules.Load(ctx, b.o); err == nil {
 		set.Text = b.mask(set.Text)
-		if n := set.Changed(g.System, g.Told); n != "" {
+		if n := set.Changed(g.System, g.Notes); n != "" {
 			notes = append(notes, n)
 		}
 	}
 	for _, file := range g.Seen {
 		for _, set := range rules.Below(ctx, b.o, file) {
 			set.Text = b.mask(set.Text)
-			if n := set.Note(); n != "" && !slices.Contains(g.Told, n) && !slices.Contains(notes, n) {
+			if n := set.Note(); n != "" && !slices.Contains(g.Notes, n) && !slices.Contains(notes, n) {
 				notes = append(notes, n)
 			}
 		}

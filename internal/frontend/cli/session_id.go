@@ -29,7 +29,7 @@ func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, c choices
 		if err != nil {
 			return "", err
 		}
-		if !c.look { // what a swarm wrote is taken back as all else is, but nobody talks to it
+		if !c.readOnly { // what a swarm wrote is taken back as all else is, but nobody talks to it
 			rows = slices.DeleteFunc(rows, func(r event.Row) bool { return ofSwarm(ctx, st, r.ID) })
 		}
 		if len(rows) == 0 {

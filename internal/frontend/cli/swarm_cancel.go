@@ -113,7 +113,7 @@ func treesLeft(home string) string {
 func (a *App) cancelHere(ctx context.Context, f *flags, home string, keep bool) error {
 	r := &swarmRun{App: a, f: &swarmFlags{flags: *f}, home: home}
 	var err error
-	if r.o, err = a.open(ctx, f, front{name: swarmFront, look: true, set: func(c *session.Config) { c.ReadOnly, c.Fold = false, &r.log }}); err != nil {
+	if r.o, err = a.open(ctx, f, front{name: swarmFront, readOnly: true, set: func(c *session.Config) { c.ReadOnly, c.Fold = false, &r.log }}); err != nil {
 		return err
 	}
 	defer r.o.close()

@@ -110,7 +110,7 @@ func writeGraph(path string, text []byte, over bool) error {
 func (a *App) askForGraph(ctx context.Context, f *planFlags, o *opened, work string) (*taskgraph.File, error) {
 	prompt := swarm.PlanPrompt(work)
 	for try := 1; ; try++ {
-		out, err := o.RunPrompt(ctx, session.Prompt{Text: prompt}, session.Watch{After: o.View().Last(), See: func(e event.Event) error {
+		out, err := o.RunPrompt(ctx, session.Prompt{Text: prompt}, session.Observer{After: o.View().Last(), See: func(e event.Event) error {
 			if b, ok := e.Body.(event.CallAsked); ok {
 				fmt.Fprintln(a.Err, plain.Line("  "+callTitle(b)))
 			}

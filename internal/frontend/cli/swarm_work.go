@@ -55,7 +55,7 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 	defer o.close()
 	done.Session, done.Model = o.ID(), o.View().Info().Ref()
 	w := &swarmWatch{o: o, job: j, args: map[string]string{}, seen: map[string]bool{}}
-	out, err := o.RunPrompt(ctx, session.Prompt{Source: event.Parent, Text: j.Prompt}, session.Watch{After: o.View().Last(), See: w.see})
+	out, err := o.RunPrompt(ctx, session.Prompt{Source: event.Parent, Text: j.Prompt}, session.Observer{After: o.View().Last(), See: w.see})
 	spent, _ := o.View().Spent()
 	done.Reply, done.Tokens = out.Reply, spent.Usage.Input+spent.Usage.Output
 	if spent.Unknown == 0 && o.View().Info().Price != nil {

@@ -106,7 +106,7 @@ func (f *putBackFlags) unit(otherwise undo.Kind) undo.What {
 // putBack shows a plan, asks if somebody can answer, and executes it.
 func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
 	f.continueLast = f.resume == ""
-	o, err := a.open(ctx, &f.flags, front{name: "undo", look: true})
+	o, err := a.open(ctx, &f.flags, front{name: "undo", readOnly: true})
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (a *App) diffCommand() *cobra.Command {
 		Use: "diff", Short: "Show what the last turn changed", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.continueLast = f.resume == ""
-			o, err := a.open(c.Context(), &f.flags, front{name: "diff", look: true})
+			o, err := a.open(c.Context(), &f.flags, front{name: "diff", readOnly: true})
 			if err != nil {
 				return err
 			}

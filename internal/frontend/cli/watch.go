@@ -14,15 +14,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// watch passes the session's events to the journal of turns, and to monitoring
+// attachObservers passes the session's events to the journal of turns, and to monitoring
 // where a flag or the environment configures it (SPEC 11.4, 15.1).
-func (a *App) watch(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
-	if fr.look {
+func (a *App) attachObservers(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
+	if fr.readOnly {
 		return nil
 	}
-	var watchers []interface{ Apply(event.Event) }
+	var observers []interface{ Apply(event.Event) }
 	if nodes != nil {
-		watchers = append(watchers, nodes)
+		observers = append(observers, nodes)
 		o.closers = append(o.closers, nodes.Close)
 	}
 	if f.metricsAddr != "" {
@@ -31,14 +31,14 @@ func (a *App) watch(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
 			return err
 		}
 		o.warnings = append(o.warnings, "metrics are on http://"+s.Addr()+"/metrics")
-		watchers = append(watchers, s)
+		observers = append(observers, s)
 		o.closers = append(o.closers, s.Close)
 	}
 	target, ok, warnings := metrics.TargetFrom(a.Env, Version)
 	o.warnings = append(o.warnings, warnings...)
 	if ok {
 		x := metrics.Export(target)
-		watchers = append(watchers, x)
+		observers = append(observers, x)
 		o.closers = append(o.closers, func() error {
 			err := x.Close()
 			if err != nil {
@@ -47,7 +47,7 @@ func (a *App) watch(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
 			return err
 		})
 	}
-	if len(watchers) == 0 {
+	if len(observers) == 0 {
 		return nil
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -58,7 +58,7 @@ func (a *App) watch(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
 			if err != nil {
 				return // the log broke: the run itself reports it
 			}
-			for _, w := range watchers {
+			for _, w := range observers {
 				w.Apply(e)
 			}
 		}

@@ -82,7 +82,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	if o.Until != nil {
 		p.Until = o.Until
 	}
-	run, err := s.RunPrompt(ctx, p, session.Watch{After: from, See: func(e event.Event) error {
+	run, err := s.RunPrompt(ctx, p, session.Observer{After: from, See: func(e event.Event) error {
 		if err := v.show(e); err != nil {
 			return unwritten{err}
 		}

@@ -49,8 +49,8 @@ func (c *conversation) say(text string) {
 	_, _ = c.Config.Out.Write([]byte(text)) // a terminal that is gone ends the next read
 }
 
-// watch handles signals.
-func (c *conversation) watch(done <-chan struct{}) {
+// handleSignals handles signals.
+func (c *conversation) handleSignals(done <-chan struct{}) {
 	for {
 		select {
 		case name := <-c.Signals:

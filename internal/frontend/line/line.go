@@ -91,7 +91,7 @@ func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
 	c.talk = chat.Begin(ctx, cfg.Config, want)
 	done := make(chan struct{})
 	defer close(done)
-	go c.watch(done)
+	go c.handleSignals(done)
 
 	err := c.until(c.talk.Resting)
 	if err == nil && cfg.First != "" {

@@ -91,7 +91,7 @@ func TestTheLogIsWhatWasSeen(t *testing.T) {
 			kinds["phase"]++
 		case chat.Note:
 			kinds[string(b.Kind)]++
-		case chat.Ending:
+		case chat.TurnEnd:
 			kinds["end"]++
 		}
 	}
@@ -207,7 +207,7 @@ func TestFollowingEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, ch := range changes {
-				_, ended = ch.Block.Body.(chat.Ending)
+				_, ended = ch.Block.Body.(chat.TurnEnd)
 			}
 		}
 		if err := c.CatchUp(t.Context(), func(ch chat.Change) { t.Errorf("%s: %+v after the end", name, ch) }); err != nil || len(c.Open()) != 0 {

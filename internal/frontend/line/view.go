@@ -102,9 +102,9 @@ func (v *view) draw(c chat.Change) {
 		v.raw(strings.TrimSuffix(plain.Diff(b.Text, v.theme), "\n"))
 	case chat.Queued:
 		v.aside("  (waits: " + plain.Cut(plain.Line(b.Text), 100) + ")")
-	case chat.Ending:
+	case chat.TurnEnd:
 		if whole {
-			v.ending(b)
+			v.turnEnd(b)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (v *view) note(b chat.Note) {
 			v.line("pawl: " + l)
 		}
 	case chat.OfRoute:
-		if b.Firm { // otherwise a question shows it, if it matters
+		if b.Explicit { // otherwise a question shows it, if it matters
 			v.line("pawl: " + b.Text)
 		}
 	case chat.OfTold:
@@ -357,8 +357,8 @@ func (v *view) check(c chat.Change, b chat.Check) {
 	}
 }
 
-// ending shows how a turn ended: evidence, cost, how to undo (SPEC 13.3).
-func (v *view) ending(b chat.Ending) {
+// turnEnd shows how a turn ended: evidence, cost, how to undo (SPEC 13.3).
+func (v *view) turnEnd(b chat.TurnEnd) {
 	v.forget()
 	v.flush()
 	if b.Error != "" && b.End != event.EndPermission {

@@ -25,25 +25,25 @@ func ThemeOf(terminal bool, env func(string) string) Theme {
 	return Dark
 }
 
-// sorts of lines of a diff.
-type sort byte
+// lineKind is the kind of a line of a diff.
+type lineKind byte
 
 const (
-	other sort = iota
+	other lineKind = iota
 	header
 	hunk
 	added
 	removed
 )
 
-func (t Theme) code(s sort) string {
+func (t Theme) code(s lineKind) string {
 	if s == other || t == None {
 		return ""
 	}
 	if s == header {
 		return "\x1b[1m"
 	}
-	n := map[sort]string{hunk: "6", added: "2", removed: "1"}[s]
+	n := map[lineKind]string{hunk: "6", added: "2", removed: "1"}[s]
 	if t == Dark {
 		return "\x1b[9" + n + "m"
 	}
@@ -68,7 +68,7 @@ func Diff(s string, t Theme) string {
 		}
 		// Each line by itself: a sequence that is broken off ends with it.
 		text, end := strings.CutSuffix(Text(l), "\n")
-		if code := t.code(d.sort(l, next)); code != "" && text != "" {
+		if code := t.code(d.kind(l, next)); code != "" && text != "" {
 			text = code + strings.ReplaceAll(text, "\n", "\x1b[0m\n"+code) + "\x1b[0m"
 		}
 		b.WriteString(text)
@@ -82,7 +82,7 @@ func Diff(s string, t Theme) string {
 // differ follows a diff: a hunk's header has the number of its lines.
 type differ struct{ olds, news int }
 
-func (d *differ) sort(l, next string) sort {
+func (d *differ) kind(l, next string) lineKind {
 	if d.olds > 0 || d.news > 0 {
 		switch {
 		case strings.HasPrefix(l, "+"):

@@ -94,7 +94,7 @@ func (t *writer) draw(b chat.Block) string {
 		return t.phase(b)
 	case chat.Note:
 		return t.remark(b)
-	case chat.Ending:
+	case chat.TurnEnd:
 		s := string(b.End)
 		if b.Error != "" {
 			s += ": " + b.Error

@@ -60,8 +60,8 @@ func (p *paper) card(ch chat.Change) {
 	case chat.Patch:
 		p.begin(anOutput)
 		p.diff(b.Text, 0)
-	case chat.Ending:
-		p.ending(b)
+	case chat.TurnEnd:
+		p.turnEnd(b)
 	}
 }
 
@@ -264,7 +264,7 @@ func (p *paper) note(b chat.Note) {
 	case chat.OfCompaction:
 		text += "; /context shows it"
 	case chat.OfRoute:
-		if !b.Firm { // else a question says so, where it matters
+		if !b.Explicit { // else a question says so, where it matters
 			return
 		}
 	case chat.OfInterrupt:
@@ -287,9 +287,9 @@ func (p *paper) note(b chat.Note) {
 	}
 }
 
-func (p *paper) ending(b chat.Ending) {
+func (p *paper) turnEnd(b chat.TurnEnd) {
 	p.previews = nil
-	p.begin(anEnding)
+	p.begin(aTurnEnd)
 	if b.Error != "" && b.End != event.EndPermission {
 		text := fmt.Sprintf("! %s: %s", b.End, b.Error)
 		if b.End == event.EndStuck {

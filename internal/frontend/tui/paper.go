@@ -22,7 +22,7 @@ type paper struct {
 	whole bool // nothing is folded
 
 	out    []styled.Line // finished and not taken yet
-	last   sort          // of what stands last
+	last   cardKind      // of what stands last
 	begun  bool          // something stands there
 	folded string        // the reasoning that was folded last
 	flow   *flow         // the text that grows at the end
@@ -35,18 +35,17 @@ type paper struct {
 	previews []string
 }
 
-// sort is what a card is: those of one sort stand together, and a blank line
-// between others.
-type sort byte
+// cardKind is the kind of a card. A blank line separates cards of different kinds.
+type cardKind byte
 
 const (
-	nothing sort = iota
+	nothing cardKind = iota
 	aPrompt
 	aReply
 	aCall
 	aNote
 	anOutput
-	anEnding
+	aTurnEnd
 )
 
 // flow is a text that is written as it comes.
@@ -191,7 +190,7 @@ func (p *paper) next(ch chat.Change) {
 }
 
 // flows writes text as it comes.
-func (p *paper) flows(ch chat.Change, s sort, md bool) {
+func (p *paper) flows(ch chat.Change, s cardKind, md bool) {
 	if ch.More != "" {
 		if p.flow == nil {
 			p.begin(s)
@@ -242,8 +241,8 @@ func (p *paper) pending() []styled.Line {
 	return []styled.Line{styled.Of(styled.Text, p.flow.rest)}
 }
 
-// begin begins a card: behind one of another sort stands a blank line.
-func (p *paper) begin(s sort) {
+// begin begins a card. A blank line separates it from a card of another kind.
+func (p *paper) begin(s cardKind) {
 	if p.begun && (s != p.last || s == aPrompt) {
 		p.out = append(p.out, nil)
 	}

@@ -268,7 +268,7 @@ func (s *screen) change(ch chat.Change) {
 	if ch.Past || ch.What != chat.Finished {
 		return
 	}
-	if _, ok := ch.Block.Body.(chat.Ending); ok && s.Branch != nil {
+	if _, ok := ch.Block.Body.(chat.TurnEnd); ok && s.Branch != nil {
 		s.branch = s.Branch()
 	}
 }

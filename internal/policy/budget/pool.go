@@ -68,7 +68,7 @@ func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 		for _, g := range p.held {
 			held += g.Tokens
 		}
-		if output, err = p.fit(room{Tokens, v, m.all.of(Tokens), float64(held)}, float64(a.Input), 1, output); err != nil {
+		if output, err = p.fit(remaining{Tokens, v, m.all.of(Tokens), float64(held)}, float64(a.Input), 1, output); err != nil {
 			return Grant{}, err
 		}
 	}
@@ -85,12 +85,12 @@ func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 		}
 		in, out := float64(a.Input)*inputPrice(a.Price)/1e6, a.Price.Output/1e6
 		if in > 0 || out > 0 { // a free model spends nothing
-			if output, err = p.fit(room{USD, v, m.all.of(USD), held}, in, out, output); err != nil {
+			if output, err = p.fit(remaining{USD, v, m.all.of(USD), held}, in, out, output); err != nil {
 				return Grant{}, err
 			}
 		}
 	}
-	return p.hold(a, output, longest), nil
+	return p.reserve(a, output, longest), nil
 }
 
 // counts checks the limits that are plain counts.
@@ -113,15 +113,15 @@ func (p *Pool) counts(m *Meter, l Limits) error {
 	return &LimitError{Kind: Requests, Limit: v, Used: used, Need: 1}
 }
 
-// room is a divisible limit with the part that is used.
-type room struct {
+// remaining is a divisible limit with the part that is used.
+type remaining struct {
 	kind              Kind
 	limit, used, held float64
 }
 
 // fit returns the longest reply, in tokens, that still fits: at most output, at
 // the price each per token, in addition to input.
-func (p *Pool) fit(r room, input, each float64, output int) (int, error) {
+func (p *Pool) fit(r remaining, input, each float64, output int) (int, error) {
 	left := r.limit - r.used - input
 	if len(p.held) > 0 {
 		left = (r.limit-r.used)/2 - r.held - input
@@ -139,7 +139,7 @@ func (p *Pool) fit(r room, input, each float64, output int) (int, error) {
 	return longest, nil
 }
 
-func (p *Pool) hold(a Ask, output, longest int) Grant {
+func (p *Pool) reserve(a Ask, output, longest int) Grant {
 	p.last++
 	g := Grant{ID: p.last, Tokens: a.Input + int64(output)}
 	if output < longest {

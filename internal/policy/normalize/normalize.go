@@ -237,7 +237,7 @@ const maxError = 400
 // volatile parts, with digits masked, and with paths cut to their base names.
 func Error(text string) string {
 	var first, last, any1, anyN string
-	for line := range strings.Lines(plain(text)) {
+	for line := range strings.Lines(stripANSI(text)) {
 		line = strings.TrimSpace(line)
 		if line == "" || closing(line) {
 			continue

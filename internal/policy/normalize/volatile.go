@@ -12,7 +12,7 @@ import (
 // was left out. All other digits stay: a counter that moves is progress.
 // Applying Result twice changes nothing more.
 func Result(text string) string {
-	text = plain(text)
+	text = stripANSI(text)
 	var b strings.Builder
 	b.Grow(len(text))
 	count := false // in a line about how much was left out
@@ -40,9 +40,9 @@ func Result(text string) string {
 	return b.String()
 }
 
-// plain removes colours and other terminal escapes, and text that a carriage
+// stripANSI removes colours and other terminal escapes, and text that a carriage
 // return overwrites.
-func plain(text string) string {
+func stripANSI(text string) string {
 	if !strings.ContainsAny(text, "\x1b\r") {
 		return text
 	}

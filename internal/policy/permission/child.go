@@ -44,7 +44,7 @@ func (p *Policy) Grants() []string {
 func (d Decision) Narrow(o Decision) Decision {
 	confine := d.Confine.Narrow(o.Confine)
 	can := d.CanAlways && o.CanAlways
-	if o.Verdict < d.Verdict || o.Verdict == d.Verdict && d.Beyond == "" && o.Beyond != "" {
+	if o.Verdict < d.Verdict || o.Verdict == d.Verdict && d.MissingRight == "" && o.MissingRight != "" {
 		d = o
 	}
 	d.Confine, d.CanAlways = confine, can || d.Verdict != Ask && d.CanAlways

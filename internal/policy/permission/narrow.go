@@ -47,7 +47,7 @@ func (p *Policy) narrow(c Call, d Decision) Decision {
 	} else {
 		d = Decision{Verdict: Ask, By: "route", Reason: reason}
 	}
-	d.Beyond, d.Firm = need, p.turn.route.Explicit
+	d.MissingRight, d.Explicit = need, p.turn.route.Explicit
 	return d
 }
 

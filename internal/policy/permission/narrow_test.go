@@ -46,7 +46,7 @@ func TestRouteOnlyNarrows(t *testing.T) {
 					if len(rights) == 3 && !reflect.DeepEqual(after, before) {
 						t.Errorf("%s %+v: all rights change %+v to %+v", mode, c, before, after)
 					}
-					if (after.Beyond != "") != strings.Contains(after.Reason, "reads as a question") {
+					if (after.MissingRight != "") != strings.Contains(after.Reason, "reads as a question") {
 						t.Errorf("%s %v %+v: %+v", mode, rights, c, after)
 					}
 				}
@@ -75,7 +75,7 @@ func TestRouteRights(t *testing.T) {
 		for want, rights := range map[*string][]string{&c.read: {"read"}, &c.run: {"read", "run"}} {
 			p := policy(t, Yolo, User, nil, nil, nil)
 			p.Apply(routed(rights...))
-			if d := p.Decide(c.call); d.Beyond != *want || *want != "" && d.Verdict != Ask {
+			if d := p.Decide(c.call); d.MissingRight != *want || *want != "" && d.Verdict != Ask {
 				t.Errorf("%v %+v: %+v, want it to lack %q", rights, c.call, d, *want)
 			}
 		}
@@ -94,7 +94,7 @@ func TestRouteLasts(t *testing.T) {
 		}
 	}
 	p.Apply(event.Event{Body: event.Prompted{Source: event.Person}})
-	if d := p.Decide(write("a.go")); d.Verdict != Allow || d.Beyond != "" {
+	if d := p.Decide(write("a.go")); d.Verdict != Allow || d.MissingRight != "" {
 		t.Errorf("%+v", d)
 	}
 	// An event of a pawl that knew no rights narrows nothing.

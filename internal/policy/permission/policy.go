@@ -83,10 +83,10 @@ type Decision struct {
 	// Flag is what a headless run would need on its command line, "" if no flag
 	// would allow it.
 	Flag string
-	// Beyond is the right that the call needs and the turn's route lacks, "" if
-	// it lacks none. Firm: somebody asked for this restriction.
-	Beyond string
-	Firm   bool
+	// MissingRight is the right that the call needs and the turn's route lacks, "" if
+	// it lacks none. Explicit: somebody asked for this restriction.
+	MissingRight string
+	Explicit     bool
 	// Confine is what the processes of the call may touch when it runs.
 	Confine process.Confine
 }

@@ -118,9 +118,9 @@ func planNote(steps []event.PhaseStep, first int, open string) string {
 	return "[The task has these phases, in this order:" + list.String() + "\n" + open + " To go on to another, give todo an item that is named like it and set it to in_progress; set it to done when it is done. Other items are steps within the open phase.]"
 }
 
-// Retold is what tells the model of the plan file again, "" without one: a
+// PlanNote is what tells the model of the plan file again, "" without one: a
 // conversation that was made shorter may have lost it.
-func (f *Fold) Retold() string {
+func (f *Fold) PlanNote() string {
 	s := f.Standing()
 	if len(s.Plan) == 0 {
 		return ""

@@ -76,7 +76,7 @@ func (d *Detector) Skip() { d.n++ }
 
 // Apply judges the next step and returns the verdict of the strongest rule.
 func (d *Detector) Apply(s Step) Verdict {
-	f := d.look(&s)
+	f := d.factsOf(&s)
 	d.stats.add(&s, &f)
 	if f.fresh {
 		d.reset(byContent)
@@ -96,8 +96,8 @@ func (d *Detector) Apply(s Step) Verdict {
 	return v
 }
 
-// look computes the facts about a step.
-func (d *Detector) look(s *Step) facts {
+// factsOf computes the facts about a step.
+func (d *Detector) factsOf(s *Step) facts {
 	f := facts{n: d.n, s: s, action: hash(s.Tool, s.Args), epoch: d.epoch, change: d.change}
 	norm := s.Norm
 	if norm == "" {
@@ -130,7 +130,7 @@ func (d *Detector) look(s *Step) facts {
 		f.change++
 	}
 	keys, results := &d.keys, &d.results
-	if looks(s.Kind) {
+	if isRead(s.Kind) {
 		keys, results = &d.readKeys, &d.readResults
 	}
 	before, ok := keys.get(f.key)
@@ -142,7 +142,7 @@ func (d *Detector) look(s *Step) facts {
 	}
 	f.silent = s.OK && !f.keySeen && (s.Kind == Exec || s.Kind == Edit || s.Kind == Test) && s.State == "" && len(s.Files) == 0 &&
 		(s.Len <= 1 || f.resultSeen && s.Len <= fewWords)
-	f.empty = looks(s.Kind) && !f.keySeen && (s.Len <= 1 || !s.OK || f.resultSeen && s.Len <= fewWords)
+	f.empty = isRead(s.Kind) && !f.keySeen && (s.Len <= 1 || !s.OK || f.resultSeen && s.Len <= fewWords)
 	if s.Message != "" {
 		said := hash(s.Message)
 		f.echo = said == d.said && !d.phrases.has(said)
@@ -157,7 +157,7 @@ func (d *Detector) look(s *Step) facts {
 	at, failed := d.failed.get(f.action)
 	f.through = f.news && failed && at == f.change
 	f.wanted = d.wanted(&f)
-	f.wait = f.wanted || s.Kind == Wait || d.waited && f.keySeen && looks(s.Kind)
+	f.wait = f.wanted || s.Kind == Wait || d.waited && f.keySeen && isRead(s.Kind)
 	return f
 }
 
@@ -226,7 +226,7 @@ func (d *Detector) keep(f *facts) {
 	d.epoch, d.change = f.epoch, f.change
 	if !s.Blocked {
 		keys, results := &d.keys, &d.results
-		if looks(s.Kind) {
+		if isRead(s.Kind) {
 			keys, results = &d.readKeys, &d.readResults
 		}
 		keys.put(f.key, f.change)
@@ -256,7 +256,7 @@ func (d *Detector) keep(f *facts) {
 	d.n++
 }
 
-func looks(k Kind) bool { return k == Read || k == Search }
+func isRead(k Kind) bool { return k == Read || k == Search }
 
 func (d *Detector) reset(s scope) {
 	for _, r := range d.rules {

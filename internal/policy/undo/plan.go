@@ -168,7 +168,7 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 		f.Action, f.Why = Lost, now.Err
 		return f
 	}
-	now.Mode = plain(now.Mode)
+	now.Mode = withoutLinkMode(now.Mode)
 	at := file{hash: now.Hash, mode: now.Mode}
 	for _, st := range s.steps {
 		if !f.back(&at, st, contents) {
@@ -315,9 +315,9 @@ func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 	return f.modeBack(at, st)
 }
 
-// plain removes the permissions of a link: they have no meaning and differ between
+// withoutLinkMode removes the permissions of a link: they have no meaning and differ between
 // systems.
-func plain(mode uint32) uint32 {
+func withoutLinkMode(mode uint32) uint32 {
 	if link(mode) {
 		return uint32(fs.ModeSymlink)
 	}

@@ -223,7 +223,7 @@ func (f *Fold) goners(cs []Change) map[tool.Hash]string {
 
 // add adds a change that is newer than all before it.
 func (s *Steps) add(c event.FileChanged) {
-	n := step{from: c.Before, to: c.After, fromMode: plain(c.ModeBefore), mode: plain(c.Mode), kept: c.Kept || c.Before == "", folders: c.Folders}
+	n := step{from: c.Before, to: c.After, fromMode: withoutLinkMode(c.ModeBefore), mode: withoutLinkMode(c.Mode), kept: c.Kept || c.Before == "", folders: c.Folders}
 	if len(s.steps) > 0 {
 		if l := &s.steps[0]; l.to != "" && l.to == n.from && (l.mode == n.fromMode || l.mode == 0 || n.fromMode == 0) {
 			l.to = n.to

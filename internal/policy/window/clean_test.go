@@ -309,7 +309,7 @@ func TestAnotherCounter(t *testing.T) {
 	feed(c, at, event.Requested{}, asks("o", "read", `{}`))
 	w.Run()
 	was, used := c.Tokens(), c.CallsLeft()
-	if !c.Adopt(w) || recount(c) != c.headN+c.bodyN {
+	if !c.ApplyRecount(w) || recount(c) != c.headN+c.bodyN {
 		t.Fatalf("counted %d, recounted %d", c.headN+c.bodyN, recount(c))
 	}
 	if got := c.Tokens(); got < was-was/100 || got > was+was/100 {
@@ -328,7 +328,7 @@ func TestAnotherCounter(t *testing.T) {
 	}
 	w = c.Recount(Estimate{})
 	feed(c, at, c.Plan(WhyPerson, "").Compacted("", nil))
-	if w.Run(); c.Adopt(w) {
+	if w.Run(); c.ApplyRecount(w) {
 		t.Error("adopted over a rebase")
 	}
 }

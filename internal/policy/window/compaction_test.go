@@ -115,7 +115,7 @@ func TestAnySequence(t *testing.T) {
 			}
 			compact()
 			w.Run()
-			live.Adopt(w)
+			live.ApplyRecount(w)
 			if n, due := live.Status(); due {
 				apply(n)
 			}

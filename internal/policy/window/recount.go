@@ -13,7 +13,7 @@ type Recount struct {
 	counts   []int
 }
 
-// Recount prepares counting with another counter: Run counts, and Adopt
+// Recount prepares counting with another counter: Run counts, and ApplyRecount
 // replaces the counts.
 func (c *Conversation) Recount(with Counter) *Recount {
 	return &Recount{with: with, rebases: c.rebases, head: c.head, messages: c.messages[:len(c.messages):len(c.messages)]}
@@ -28,12 +28,12 @@ func (w *Recount) Run() {
 	}
 }
 
-// Adopt takes the counts of Run and counts what was added since. After a rebase
+// ApplyRecount takes the counts of Run and counts what was added since. After a rebase
 // it returns false and changes nothing: count again then.
 //
 // The calibration is kept: its factor is converted to the new counts of the
 // same tokens.
-func (c *Conversation) Adopt(w *Recount) bool {
+func (c *Conversation) ApplyRecount(w *Recount) bool {
 	if w.rebases != c.rebases {
 		return false
 	}

@@ -64,9 +64,9 @@ func (c *Conversation) CountsMatter() bool {
 // Tier returns the tier for Percent.
 func (c *Conversation) Tier() Tier { return c.conf.Tier(c.Percent()) }
 
-// Room returns the longest reply, in tokens, with which request and reply fit
+// MaxReplyTokens returns the longest reply, in tokens, with which request and reply fit
 // the window; 0 if that is not known.
-func (c *Conversation) Room() int {
+func (c *Conversation) MaxReplyTokens() int {
 	if c.info.Window <= 0 {
 		return 0
 	}

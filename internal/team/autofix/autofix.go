@@ -55,11 +55,11 @@ func New(c Config) func() verify.Verifier {
 		c.Timeout = Timeout
 	}
 	left := map[string]bool{}
-	return func() verify.Verifier { return &fixer{Config: c, left: left} }
+	return func() verify.Verifier { return &verifier{Config: c, left: left} }
 }
 
-// fixer is the verifier of one turn.
-type fixer struct {
+// verifier is the verifier of one turn.
+type verifier struct {
 	Config
 	tries   []try // the fixes requested so far
 	changes int   // evidence.Report.Changes at the last failure
@@ -80,7 +80,7 @@ type try struct {
 }
 
 // Next implements verify.Verifier.
-func (f *fixer) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
+func (f *verifier) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	proof := t.Evidence()
 	files := map[string]tool.Hash{}
 	var paths []string
@@ -133,7 +133,7 @@ func (f *fixer) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 }
 
 // checks finds and runs the checks. proven: there are some, and all of them passed.
-func (f *fixer) checks(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, paths []string) (failed []event.Checked, outside, proven bool, err error) {
+func (f *verifier) checks(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, paths []string) (failed []event.Checked, outside, proven bool, err error) {
 	found, err := f.Find(paths)
 	switch {
 	case err != nil:
@@ -149,7 +149,7 @@ func (f *fixer) checks(ctx context.Context, t *verify.TurnEnd, proof evidence.Re
 
 // broken returns the errors by language servers that the changes caused, except
 // those that the model did not fix before.
-func (f *fixer) broken(ctx context.Context, t *verify.TurnEnd) ([]tool.Diagnostic, error) {
+func (f *verifier) broken(ctx context.Context, t *verify.TurnEnd) ([]tool.Diagnostic, error) {
 	if t.Standing == nil {
 		return nil, nil
 	}
@@ -163,7 +163,7 @@ func finding(d tool.Diagnostic) string { return d.Path + "\x00" + normalize.Dige
 // run runs what is not proven yet, the narrow checks first: if one of them
 // fails, the wide ones wait. It returns what is to be fixed; outside reports
 // that it is outside of what the change can affect.
-func (f *fixer) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, found checks.Found) (failed []event.Checked, outside bool, err error) {
+func (f *verifier) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, found checks.Found) (failed []event.Checked, outside bool, err error) {
 	open := slices.DeleteFunc(slices.Clone(found.Wide), func(c checks.Check) bool { return proof.Passed(c.Command) })
 	if len(open) == 0 {
 		return nil, false, nil
@@ -217,7 +217,7 @@ func sameness(c event.Checked) string {
 
 // check runs one check. One that passes and changes the turn's files itself, as
 // a formatter does, is run once more on the result.
-func (f *fixer) check(ctx context.Context, t *verify.TurnEnd, c checks.Check) (event.Checked, error) {
+func (f *verifier) check(ctx context.Context, t *verify.TurnEnd, c checks.Check) (event.Checked, error) {
 	done, err := t.Check(ctx, f.call(c))
 	if err != nil || len(done.Changed) == 0 || done.Exit == nil || *done.Exit != 0 {
 		return done, err
@@ -226,7 +226,7 @@ func (f *fixer) check(ctx context.Context, t *verify.TurnEnd, c checks.Check) (e
 }
 
 // call returns a check in the form for the session.
-func (f *fixer) call(c checks.Check) verify.Check {
+func (f *verifier) call(c checks.Check) verify.Check {
 	untrusted, stamp := "", ""
 	if f.Trusted != nil {
 		untrusted, stamp = f.Trusted(c)

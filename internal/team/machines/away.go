@@ -163,7 +163,7 @@ func (a *Away) take(ctx context.Context, j swarm.Job, base string, r leases.Resu
 	if err != nil {
 		return "", err
 	}
-	commit, err := a.Trees.Adopt(ctx, files, j.Base, j.Task.ID)
+	commit, err := a.Trees.CommitOn(ctx, files, j.Base, j.Task.ID)
 	if err != nil {
 		return "", err
 	}

@@ -105,7 +105,7 @@ func TestAgentsAfterADeath(t *testing.T) {
 	ran := make(chan struct{})
 	go func() {
 		defer close(ran)
-		_, _ = r.RunPrompt(ctx, session.Prompt{Text: "user"}, session.Watch{})
+		_, _ = r.RunPrompt(ctx, session.Prompt{Text: "user"}, session.Observer{})
 	}()
 	<-waits
 	kids := r.children("s1")

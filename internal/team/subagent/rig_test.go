@@ -116,7 +116,7 @@ func (r *rig) run(on func(event.Event)) ([]event.Event, session.Outcome) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute) // a deadlock ends here
 	defer cancel()
 	var es []event.Event
-	out, err := r.RunPrompt(ctx, session.Prompt{Text: "user"}, session.Watch{After: r.View().Last(), See: func(e event.Event) error {
+	out, err := r.RunPrompt(ctx, session.Prompt{Text: "user"}, session.Observer{After: r.View().Last(), See: func(e event.Event) error {
 		es = append(es, e)
 		if on != nil {
 			on(e)

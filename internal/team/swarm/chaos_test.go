@@ -179,7 +179,7 @@ func (c *chaos) work(ctx context.Context, j Job) (done Done, err error) {
 	if c.roll(12) == 0 {
 		return done, errKilled // before it did anything
 	}
-	_, settle, err := c.account.Hold(ctx, budget.Ask{Price: &chaosPrice, Input: 1000, MaxOutput: 1000, Child: true})
+	_, settle, err := c.account.ReserveWithParent(ctx, budget.Ask{Price: &chaosPrice, Input: 1000, MaxOutput: 1000, Child: true})
 	if err != nil {
 		return done, err
 	}
@@ -361,7 +361,7 @@ func (c *chaos) judge(seed int, s *swarm.Schedule) {
 	rest := int64((5 - spent.USD) * 1e6 * 0.99)
 	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
 	defer cancel()
-	if _, settle, err := c.account.Hold(ctx, budget.Ask{Price: &chaosPrice, Input: rest, MaxOutput: 1}); err != nil {
+	if _, settle, err := c.account.ReserveWithParent(ctx, budget.Ask{Price: &chaosPrice, Input: rest, MaxOutput: 1}); err != nil {
 		c.t.Errorf("seed %d: money is lost: %v", seed, err)
 	} else {
 		_ = settle(ctx)

@@ -163,11 +163,11 @@ func (g *Goal) failing(c event.Checked, r evidence.Report) string {
 	var b strings.Builder
 	switch {
 	case c.Stopped:
-		fmt.Fprintf(&b, "It did not end: %s.\n", plain(c.Why))
+		fmt.Fprintf(&b, "It did not end: %s.\n", printable(c.Why))
 	case c.Exit != nil && *c.Exit != 0:
 		fmt.Fprintf(&b, "It failed with exit code %d.\n", *c.Exit)
 	default:
-		fmt.Fprintf(&b, "That is not enough: %s.\n", plain(g.result.Why))
+		fmt.Fprintf(&b, "That is not enough: %s.\n", printable(g.result.Why))
 		if tests := r.ChangedTests(); len(tests) > 0 && !g.Tests {
 			fmt.Fprintf(&b, "Tests that were there before are part of the goal. Put back as they were: %s; further tests belong in new files.\n", quoted(tests))
 		}
@@ -184,7 +184,7 @@ func (g *Goal) failing(c event.Checked, r evidence.Report) string {
 
 func (g *Goal) prompt(asks string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[This is pawl, not the user.] The user wants you to go on until `%s` passes. pawl has looked now; this is round %d of at most %d.\n%s\n", plain(g.Command), g.result.Rounds, g.Rounds, asks)
+	fmt.Fprintf(&b, "[This is pawl, not the user.] The user wants you to go on until `%s` passes. pawl has looked now; this is round %d of at most %d.\n%s\n", printable(g.Command), g.result.Rounds, g.Rounds, asks)
 	if g.idle > 0 {
 		b.WriteString("You changed nothing since the last round. Do something else than before, or say why it can not be done.\n")
 	}

@@ -128,7 +128,7 @@ func TestGoal(t *testing.T) {
 				t.Fatal(err)
 			}
 			told := ""
-			out, err := s.RunPrompt(t.Context(), session.Prompt{Text: "do it", Until: goal}, session.Watch{See: func(e event.Event) error {
+			out, err := s.RunPrompt(t.Context(), session.Prompt{Text: "do it", Until: goal}, session.Observer{See: func(e event.Event) error {
 				if p, ok := e.Body.(event.Prompted); ok && p.Source == event.Autofix {
 					told = p.Text
 				}

@@ -18,13 +18,13 @@ func quoted(names []string) string {
 	}
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = "`" + plain(n) + "`"
+		out[i] = "`" + printable(n) + "`"
 	}
 	return strings.Join(out, ", ") + more
 }
 
-// plain makes texts of files and commands fit into a line of pawl's message.
-func plain(s string) string {
+// printable makes texts of files and commands fit into a line of pawl's message.
+func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '`':

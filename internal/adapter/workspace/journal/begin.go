@@ -9,12 +9,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 )
 
-// adoptMin is the number of unread files from which git is asked about them:
+// gitMin is the number of unread files from which git is asked about them:
 // fewer are read in less time.
-const adoptMin = 200
+const gitMin = 200
 
 // begin reads the index that an earlier process left, or reports that there is none.
-func (l *look) begin() (fresh bool, err error) {
+func (l *comparison) begin() (fresh bool, err error) {
 	j := l.j
 	j.disk, j.pack = j.place()
 	j.begun = true
@@ -34,7 +34,7 @@ func (l *look) begin() (fresh bool, err error) {
 		}
 	}
 	for _, d := range j.x.sorted() {
-		l.takeUp(d)
+		l.claimCopies(d)
 	}
 	return !ok, nil
 }
@@ -62,8 +62,8 @@ func (j *Journal) place() (*disk, *pack) {
 	return &disk{failed: failed}, noPack(failed)
 }
 
-// takeUp completes a folder of an index that was read from disk.
-func (l *look) takeUp(d *dir) {
+// claimCopies completes a folder of an index that was read from disk.
+func (l *comparison) claimCopies(d *dir) {
 	for i := range d.files {
 		if f := &d.files[i]; f.state == kept && !l.j.pack.claim(f.id) {
 			f.state = lost
@@ -94,7 +94,7 @@ func (r *repo) stamps() []stamp {
 
 // sources checks what decides which files are watched, besides the folders' own
 // ignore files. It reports whether everything must be judged again.
-func (l *look) sources() bool {
+func (l *comparison) sources() bool {
 	j := l.j
 	if j.repo == nil {
 		if j.opt.Git == nil || workspace.Repository(j.root) == "" {
@@ -115,7 +115,7 @@ func (l *look) sources() bool {
 // force finds the files that are tracked and ignored: they are watched anyway.
 // It reports whether they changed. again: even if git's index is unchanged,
 // since the rules changed.
-func (l *look) force(again bool) bool {
+func (l *comparison) force(again bool) bool {
 	j := l.j
 	l.oldForced = j.forced
 	if j.repo == nil || j.partial {
@@ -152,7 +152,7 @@ func (l *look) force(again bool) bool {
 }
 
 // clean returns git's entries, by path, of files whose stamps match git's index.
-func (l *look) clean() map[string]tracked {
+func (l *comparison) clean() map[string]tracked {
 	j := l.j
 	if j.repo == nil {
 		return nil
@@ -182,15 +182,15 @@ func (l *look) clean() map[string]tracked {
 	return out
 }
 
-// adopt marks files that match git as read, and returns the rest.
-func (l *look) adopt(work []*job) []*job {
+// markTracked marks files that match git as read, and returns the rest.
+func (l *comparison) markTracked(work []*job) []*job {
 	n := 0
 	for _, w := range work {
 		if w.silent {
 			n++
 		}
 	}
-	if n < l.j.adoptMin || l.j.repo == nil {
+	if n < l.j.gitMin || l.j.repo == nil {
 		return work
 	}
 	clean := l.clean()
@@ -212,7 +212,7 @@ func (l *look) adopt(work []*job) []*job {
 }
 
 // release drops copies of contents that git has.
-func (l *look) release() bool {
+func (l *comparison) release() bool {
 	freed := false
 	for p, t := range l.clean() {
 		f, d := l.j.x.at(p)

@@ -39,8 +39,8 @@ func big(b *testing.B, n int, git bool) string {
 
 func benchLook(b *testing.B, git bool) {
 	root := big(b, 50_000, git)
-	// A file that was just written is read again at each look: the clock is ahead.
-	opt := Options{Dir: b.TempDir(), FirstLook: time.Minute, Git: plainGit}
+	// A file that was just written is read again at each snapshot: the clock is ahead.
+	opt := Options{Dir: b.TempDir(), FirstSnapshot: time.Minute, Git: plainGit}
 	past(&opt)
 	j := New(root, opt)
 	defer j.Close()

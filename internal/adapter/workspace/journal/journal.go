@@ -38,9 +38,9 @@ type Options struct {
 	// Skip are absolute paths of folders that are not watched: pawl's own.
 	Skip []string
 	// MaxFiles is how many files are watched before only touched folders are: 0
-	// is 200,000. FirstLook is how long finding them may take: 0 is 2 s.
-	MaxFiles  int
-	FirstLook time.Duration
+	// is 200,000. FirstSnapshot is how long finding them may take: 0 is 2 s.
+	MaxFiles      int
+	FirstSnapshot time.Duration
 	// MaxFile and MaxAll limit the copies, in bytes: 0 is 1 MB and 256 MB.
 	MaxFile, MaxAll int64
 	// MaxHash is the size limit of files that are read: 0 is 64 MB. A change of
@@ -55,8 +55,8 @@ type Options struct {
 type Journal struct {
 	root string
 	opt  Options
-	// adoptMin is the number of unread files from which git is asked about them.
-	adoptMin int
+	// gitMin is the number of unread files from which git is asked about them.
+	gitMin int
 
 	turn chan struct{} // holds one token: its holder may take a snapshot
 
@@ -65,22 +65,22 @@ type Journal struct {
 	fromGit map[id]blob // reported contents that are in git
 
 	// The rest belongs to the holder of turn.
-	begun   bool
-	closed  bool
-	x       *index
-	pack    *pack
-	disk    *disk
-	repo    *repo
-	outer   workspace.Ignore
-	sources []stamp // of repo.sources
-	gitSeen stamp   // of git's index
-	forced  map[string]bool
-	skip    map[string]bool // relative to the root
-	partial bool            // too large: only some folders are watched
-	full    bool            // no more files are added
-	noRoom  int             // files that were not copied for lack of space
-	tag     string
-	looks   int64
+	begun     bool
+	closed    bool
+	x         *index
+	pack      *pack
+	disk      *disk
+	repo      *repo
+	outer     workspace.Ignore
+	sources   []stamp // of repo.sources
+	gitSeen   stamp   // of git's index
+	forced    map[string]bool
+	skip      map[string]bool // relative to the root
+	partial   bool            // too large: only some folders are watched
+	full      bool            // no more files are added
+	noSpace   int             // files that were not copied for lack of space
+	tag       string
+	snapshots int64
 }
 
 // wrote is what recorded writes did to a file since the last snapshot.
@@ -90,8 +90,8 @@ type wrote struct {
 }
 
 type blob struct {
-	git  id
-	look int64
+	git      id
+	snapshot int64
 }
 
 var _ tool.Journal = (*Journal)(nil)
@@ -112,8 +112,8 @@ func New(root string, opt Options) *Journal {
 	if opt.MaxFiles <= 0 {
 		opt.MaxFiles = 200_000
 	}
-	if opt.FirstLook <= 0 {
-		opt.FirstLook = 2 * time.Second
+	if opt.FirstSnapshot <= 0 {
+		opt.FirstSnapshot = 2 * time.Second
 	}
 	if opt.Workers <= 0 {
 		opt.Workers = 2
@@ -122,7 +122,7 @@ func New(root string, opt Options) *Journal {
 		opt.Now = time.Now
 	}
 	j := &Journal{
-		root: root, opt: opt, adoptMin: adoptMin, turn: make(chan struct{}, 1),
+		root: root, opt: opt, gitMin: gitMin, turn: make(chan struct{}, 1),
 		wrote: map[string]*wrote{}, fromGit: map[id]blob{}, skip: map[string]bool{},
 	}
 	for _, s := range append(opt.Skip, opt.Dir) {
@@ -162,14 +162,14 @@ func (j *Journal) Snapshot(ctx context.Context, touched []string) (tool.Snapshot
 		return tool.Snapshot{}, fmt.Errorf("look at the workspace: %w", err)
 	}
 	defer root.close()
-	l := &look{j: j, ctx: ctx, root: root, p: pather{root: root}, now: j.now()}
+	l := &comparison{j: j, ctx: ctx, root: root, p: pather{root: root}, now: j.now()}
 	defer l.p.close()
 	out, err := l.run(touched)
 	if err != nil {
 		return tool.Snapshot{}, fmt.Errorf("look at the workspace: %w", err)
 	}
 	out.Tag = j.tag
-	_ = j.pack.clean(j.looks - reported) // superfluous contents stay until the next snapshot
+	_ = j.pack.clean(j.snapshots - reported) // superfluous contents stay until the next snapshot
 	return out, nil
 }
 

@@ -30,7 +30,7 @@ func open(t *testing.T, root string, opt Options) *Journal {
 	}
 	opt.Git = plainGit
 	j := New(root, opt)
-	j.adoptMin = 1
+	j.gitMin = 1
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }

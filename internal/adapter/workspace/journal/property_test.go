@@ -223,7 +223,7 @@ func TestLooksAgainstAModel(t *testing.T) {
 				state := t.TempDir()
 				open := func() *Journal {
 					j := New(root, Options{Dir: state, Git: plainGit})
-					j.adoptMin = 1 // also few files are taken from git
+					j.gitMin = 1 // also few files are taken from git
 					return j
 				}
 				j := open()

@@ -40,7 +40,7 @@ func (x *index) sweep(ctx context.Context, root folder, now int64, workers int) 
 					return
 				}
 				for _, d := range order[lo:min(lo+chunk, len(order))] {
-					if f := p.look(d, now); f.news() {
+					if f := p.compare(d, now); f.news() {
 						parts[w] = append(parts[w], f)
 					}
 				}
@@ -114,8 +114,8 @@ func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || notFolder(err)
 }
 
-// look compares one folder with the system.
-func (p *pather) look(d *dir, now int64) found {
+// compare compares one folder with the system.
+func (p *pather) compare(d *dir, now int64) found {
 	out := found{d: d}
 	f, err := p.open(d.path)
 	if err != nil {

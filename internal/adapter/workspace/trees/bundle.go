@@ -130,7 +130,7 @@ func bundleHead(r *bufio.Reader, on string) (commit string, err error) {
 	return "", refused("the head of the bundle is too long")
 }
 
-// Adopt makes a commit with the files of one commit on top of another.
-func (s *Store) Adopt(ctx context.Context, files, on, message string) (string, error) {
+// CommitOn makes a commit with the files of one commit on top of another.
+func (s *Store) CommitOn(ctx context.Context, files, on, message string) (string, error) {
 	return s.commitTree(ctx, files+"^{tree}", message, on)
 }

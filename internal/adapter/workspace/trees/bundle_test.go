@@ -85,7 +85,7 @@ func TestBundles(t *testing.T) {
 			t.Fatalf("the result came as %s, %v", got, err)
 		}
 	}
-	mine, err := here.Adopt(ctx, result, base, "task")
+	mine, err := here.CommitOn(ctx, result, base, "task")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,11 @@ type change struct {
 	from, until int64 // sizes
 }
 
-// settle updates the index with what was read, and returns the effects.
-func (l *look) settle() ([]tool.Effect, error) {
+// updateIndex updates the index with what was read, and returns the effects.
+func (l *comparison) updateIndex() ([]tool.Effect, error) {
 	var out []change
 	for _, w := range l.work {
-		if c, ok := l.settleOne(w); ok {
+		if c, ok := l.updateFile(w); ok {
 			out = append(out, c)
 		}
 	}
@@ -60,7 +60,7 @@ func live(c change) int {
 
 func mode(s stamp) uint32 { return s.mode }
 
-func (l *look) settleOne(w *job) (change, bool) {
+func (l *comparison) updateFile(w *job) (change, bool) {
 	e, ok := w.d.find(w.name)
 	if !ok && !w.leaving || w.unsaid {
 		return change{}, false
@@ -103,7 +103,7 @@ func (l *look) settleOne(w *job) (change, bool) {
 // note updates an entry of the index with what was read.
 func (j *Journal) note(w *job, e *file, same bool) {
 	if w.full {
-		j.noRoom++
+		j.noSpace++
 	}
 	old := *e
 	e.stamp, e.racy = w.got.stamp, w.got.racy
@@ -111,7 +111,7 @@ func (j *Journal) note(w *job, e *file, same bool) {
 		e.state, e.id = w.got.state, w.got.id
 	}
 	if old.state == kept && !same && !w.dropped {
-		j.pack.touch(old.id, j.looks)
+		j.pack.touch(old.id, j.snapshots)
 		j.pack.drop(old.id)
 	}
 	if *e != old {
@@ -119,18 +119,18 @@ func (j *Journal) note(w *job, e *file, same bool) {
 	}
 }
 
-func (l *look) inGit(sum, git id) {
+func (l *comparison) inGit(sum, git id) {
 	l.j.mu.Lock()
 	defer l.j.mu.Unlock()
-	l.j.fromGit[sum] = blob{git, l.j.looks}
+	l.j.fromGit[sum] = blob{git, l.j.snapshots}
 }
 
 // befores finds the old contents of the files.
-func (l *look) befores(cs []change) error {
+func (l *comparison) befores(cs []change) error {
 	j := l.j
 	j.mu.Lock()
 	for k, b := range j.fromGit {
-		if b.look < j.looks-reported {
+		if b.snapshot < j.snapshots-reported {
 			delete(j.fromGit, k)
 		}
 	}
@@ -152,7 +152,7 @@ func (l *look) befores(cs []change) error {
 			if int64(len(data)) > j.opt.MaxFile {
 				return nil
 			}
-			j.pack.put(sum, data, false, j.looks)
+			j.pack.put(sum, data, false, j.snapshots)
 			return nil
 		})
 		ask, size = nil, 0
@@ -205,7 +205,7 @@ func (l *look) befores(cs []change) error {
 
 // ours removes the effects of recorded writes, and uses their contents as the
 // old contents of later changes by others.
-func (l *look) ours(cs []change) ([]change, error) {
+func (l *comparison) ours(cs []change) ([]change, error) {
 	l.j.mu.Lock()
 	written := l.j.wrote
 	l.j.wrote = map[string]*wrote{}
@@ -247,7 +247,7 @@ func (l *look) ours(cs []change) ([]change, error) {
 
 // reverted returns the change of a file that pawl wrote and that has the
 // content of the last snapshot again: somebody restored it.
-func (l *look) reverted(path string, w wrote) (change, bool, error) {
+func (l *comparison) reverted(path string, w wrote) (change, bool, error) {
 	c := change{Effect: tool.Effect{Path: path, Before: w.after, After: w.before, ModeBefore: w.mode}, had: w.after != ""}
 	c.Kept = w.after == "" // otherwise pawl's own store has it
 	f, _ := l.j.at(path)
@@ -293,7 +293,7 @@ const (
 	countSize  = 256 << 10
 )
 
-func (l *look) count(cs []change) {
+func (l *comparison) count(cs []change) {
 	for i := range cs[:min(len(cs), countFiles)] {
 		c := &cs[i]
 		if c.Before == c.After || c.from > countSize || c.until > countSize || (c.Mode|c.ModeBefore)&^0o777 != 0 {

@@ -14,9 +14,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// look is one snapshot. It finds what changed (sweep, list), reads it
+// comparison is one snapshot. It finds what changed (sweep, list), reads it
 // (readAll), and then updates the index.
-type look struct {
+type comparison struct {
 	j    *Journal
 	ctx  context.Context
 	root folder
@@ -53,9 +53,9 @@ type gone struct {
 	was  file
 }
 
-func (l *look) run(touched []string) (tool.Snapshot, error) {
+func (l *comparison) run(touched []string) (tool.Snapshot, error) {
 	j := l.j
-	j.looks++
+	j.snapshots++
 	fresh := false
 	if !j.begun {
 		var err error
@@ -63,19 +63,19 @@ func (l *look) run(touched []string) (tool.Snapshot, error) {
 			return tool.Snapshot{}, err
 		}
 	}
-	j.noRoom = 0
+	j.noSpace = 0
 	if fresh {
 		l.first()
 	} else if err := l.again(); err != nil {
 		return tool.Snapshot{}, err
 	}
 	if j.partial {
-		l.watch(touched)
+		l.addFolders(touched)
 	}
 	if err := l.readAll(); err != nil {
 		return tool.Snapshot{}, err
 	}
-	effects, err := l.settle()
+	effects, err := l.updateIndex()
 	if err != nil {
 		return tool.Snapshot{}, err
 	}
@@ -90,16 +90,16 @@ func (j *Journal) bounds() string {
 	case j.full:
 		out = append(out, fmt.Sprintf("the workspace has more than %d files: what commands change in folders that came since is not recorded", j.opt.MaxFiles))
 	}
-	if j.noRoom > 0 {
-		out = append(out, fmt.Sprintf("%d of its files could not be copied (%s): what commands do to them can not be undone", j.noRoom, j.pack.why()))
+	if j.noSpace > 0 {
+		out = append(out, fmt.Sprintf("%d of its files could not be copied (%s): what commands do to them can not be undone", j.noSpace, j.pack.why()))
 	}
 	return strings.Join(out, "; ")
 }
 
 // first adds the whole workspace.
-func (l *look) first() {
+func (l *comparison) first() {
 	j := l.j
-	l.until = j.opt.Now().Add(j.opt.FirstLook)
+	l.until = j.opt.Now().Add(j.opt.FirstSnapshot)
 	l.enter("", j.outer, false, false, true)
 	if j.full {
 		j.x, j.full, j.partial, l.work = newIndex(), false, true, nil
@@ -112,7 +112,7 @@ func (l *look) first() {
 }
 
 // again finds what changed.
-func (l *look) again() error {
+func (l *comparison) again() error {
 	j := l.j
 	all := l.sources()
 	founds, err := j.x.sweep(l.ctx, l.root, l.now, j.opt.Workers)
@@ -152,7 +152,7 @@ func (l *look) again() error {
 }
 
 // above returns the rules in force around a folder.
-func (l *look) above(dir string) workspace.Ignore {
+func (l *comparison) above(dir string) workspace.Ignore {
 	if dir == "" {
 		return l.j.outer
 	}
@@ -163,9 +163,9 @@ func (l *look) above(dir string) workspace.Ignore {
 	return l.j.outer
 }
 
-// watch adds folders in a workspace that is too large: those of the paths, and
+// addFolders adds folders in a workspace that is too large: those of the paths, and
 // everything below the paths.
-func (l *look) watch(paths []string) {
+func (l *comparison) addFolders(paths []string) {
 	l.j.mu.Lock()
 	for p := range l.j.wrote {
 		paths = append(paths, p)
@@ -190,7 +190,7 @@ func (l *look) watch(paths []string) {
 
 // enter adds a folder with everything below it; silent if its content may be
 // old. It reports whether the folder is watched.
-func (l *look) enter(dirPath string, above workspace.Ignore, closed, flat, silent bool) bool {
+func (l *comparison) enter(dirPath string, above workspace.Ignore, closed, flat, silent bool) bool {
 	j := l.j
 	if j.x.files >= j.opt.MaxFiles || !l.until.IsZero() && len(j.x.dirs)%64 == 0 && j.opt.Now().After(l.until) || l.ctx.Err() != nil {
 		j.full = true
@@ -210,18 +210,18 @@ func (l *look) enter(dirPath string, above workspace.Ignore, closed, flat, silen
 
 // relist reads a folder's names again. deep: the rules changed, and everything
 // below is judged again.
-func (l *look) relist(d *dir, above workspace.Ignore, deep bool) {
+func (l *comparison) relist(d *dir, above workspace.Ignore, deep bool) {
 	l.relistAs(d, above, d.closed, deep)
 }
 
-func (l *look) relistAs(d *dir, above workspace.Ignore, closed, deep bool) {
+func (l *comparison) relistAs(d *dir, above workspace.Ignore, closed, deep bool) {
 	if !l.list(d, above, closed, l.quiet && deep, deep) {
 		d.racy = true // not readable now; try again
 	}
 }
 
 // list updates a folder's entries from the system, and queues new ones.
-func (l *look) list(d *dir, above workspace.Ignore, closed, silent, deep bool) bool {
+func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep bool) bool {
 	j := l.j
 	f, err := l.p.open(d.path)
 	if err != nil {
@@ -308,7 +308,7 @@ func (l *look) list(d *dir, above workspace.Ignore, closed, silent, deep bool) b
 }
 
 // readRules adds a folder's own .gitignore to the rules from above.
-func (l *look) readRules(d *dir, f folder, above workspace.Ignore, names []string) {
+func (l *comparison) readRules(d *dir, f folder, above workspace.Ignore, names []string) {
 	d.rules, d.ignore = above, stamp{}
 	if _, ok := slices.BinarySearch(names, ignoreName); !ok {
 		return
@@ -327,7 +327,7 @@ func (l *look) readRules(d *dir, f folder, above workspace.Ignore, names []strin
 }
 
 // drop removes a file from the index: it is gone, or ignored from now on.
-func (l *look) drop(d *dir, e file, there bool, f folder) {
+func (l *comparison) drop(d *dir, e file, there bool, f folder) {
 	if e.state == unread {
 		return
 	}
@@ -339,15 +339,15 @@ func (l *look) drop(d *dir, e file, there bool, f folder) {
 	l.forget(e)
 }
 
-func (l *look) forget(e file) {
+func (l *comparison) forget(e file) {
 	if e.state == kept {
-		l.j.pack.touch(e.id, l.j.looks)
+		l.j.pack.touch(e.id, l.j.snapshots)
 		l.j.pack.drop(e.id)
 	}
 }
 
 // leave removes a folder with everything below it from the index.
-func (l *look) leave(dirPath string, there bool) {
+func (l *comparison) leave(dirPath string, there bool) {
 	x := l.j.x
 	for _, d := range x.below(dirPath) {
 		for _, e := range d.files {
@@ -366,7 +366,7 @@ func (l *look) leave(dirPath string, there bool) {
 }
 
 // readAll reads the queued files, on several threads: each has its own pather.
-func (l *look) readAll() error {
+func (l *comparison) readAll() error {
 	l.work = slices.DeleteFunc(l.work, func(w *job) bool {
 		if w.leaving {
 			return false
@@ -378,7 +378,7 @@ func (l *look) readAll() error {
 		return nil
 	}
 	slices.SortStableFunc(l.work, func(a, b *job) int { return strings.Compare(a.d.path, b.d.path) })
-	todo := l.adopt(l.work)
+	todo := l.markTracked(l.work)
 	if err := l.readThese(todo); err != nil {
 		return err
 	}
@@ -390,7 +390,7 @@ func (l *look) readAll() error {
 	return nil
 }
 
-func (l *look) readThese(todo []*job) error {
+func (l *comparison) readThese(todo []*job) error {
 	const chunk = 16
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -417,7 +417,7 @@ func (l *look) readThese(todo []*job) error {
 }
 
 // readOne reads one file and keeps a copy of a new content.
-func (l *look) readOne(p *pather, w *job) {
+func (l *comparison) readOne(p *pather, w *job) {
 	w.full, w.missing, w.unsaid = false, false, false
 	f, err := p.open(w.d.path)
 	if err != nil {
@@ -446,17 +446,17 @@ func (l *look) readOne(p *pather, w *job) {
 		return
 	}
 	if !w.leaving && w.was.state == kept && !w.dropped {
-		l.j.pack.touch(w.was.id, l.j.looks)
+		l.j.pack.touch(w.was.id, l.j.snapshots)
 		l.j.pack.drop(w.was.id)
 		w.dropped = true
 	}
-	if !w.leaving && l.j.pack.put(w.got.id, data, true, l.j.looks) {
+	if !w.leaving && l.j.pack.put(w.got.id, data, true, l.j.snapshots) {
 		w.got.state = kept
 		return
 	}
 	w.full = !w.leaving
 	if w.had || !w.silent { // it is reported, so it is kept for a while
-		w.brief = l.j.pack.put(w.got.id, data, false, l.j.looks)
+		w.brief = l.j.pack.put(w.got.id, data, false, l.j.snapshots)
 	}
 }
 

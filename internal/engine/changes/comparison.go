@@ -12,17 +12,17 @@ import (
 // before and after a call whose footprint is not known, whatever its tool does.
 // A call with a known footprint needs no comparison.
 
-// look is the state of such a call between its two snapshots.
-type look struct {
+// comparison is the state of such a call between its two snapshots.
+type comparison struct {
 	named      undo.Named
 	ignored    []string // files that it will destroy and that have no copy
 	background bool     // it started a command that is still running
 }
 
-func (r *Recorder) lookOf(p *turn.Pending) *look {
+func (r *Recorder) comparisonOf(p *turn.Pending) *comparison {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.looks[p]
+	return r.comparisons[p]
 }
 
 // Start implements turn.Starter: the snapshot before a call.
@@ -30,14 +30,14 @@ func (r *Recorder) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if r.tracker == nil || !p.Footprint.Unknown {
 		return nil
 	}
-	l := &look{named: r.place().Names(p.Footprint.Commands)}
+	l := &comparison{named: r.place().Names(p.Footprint.Commands)}
 	if err := r.tracker.begin(ctx, r, p.Call.ID, l.named); err != nil {
 		r.tracker.abandon()
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
 	l.ignored = r.ignored(ctx, p.Footprint.Commands)
 	r.mu.Lock()
-	r.looks[p] = l
+	r.comparisons[p] = l
 	r.mu.Unlock()
 	return nil
 }
@@ -45,12 +45,12 @@ func (r *Recorder) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 // After implements turn.After: the snapshot after a call. It is also taken if
 // the call failed or was interrupted, since its changes remain.
 func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
-	l := r.lookOf(ran.Pending)
+	l := r.comparisonOf(ran.Pending)
 	if l == nil {
 		return nil
 	}
 	r.mu.Lock()
-	delete(r.looks, ran.Pending)
+	delete(r.comparisons, ran.Pending)
 	r.mu.Unlock()
 	if !ran.Started || l.background {
 		r.tracker.abandon()
