@@ -257,6 +257,14 @@ func (r *rig) press(names ...string) {
 	}
 }
 
+// pass lets time pass once all that was sent is dealt with: the screen takes the
+// next thing only then.
+func (r *rig) pass(d time.Duration) {
+	r.t.Helper()
+	r.send(keys.Focus{In: true})
+	r.clock.pass(d)
+}
+
 // say types a text.
 func (r *rig) say(text string) {
 	r.t.Helper()

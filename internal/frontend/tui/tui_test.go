@@ -92,6 +92,7 @@ func TestQuestion(t *testing.T) {
 			r.say("go")
 			r.press("enter")
 			r.see("press a key")
+			r.see("+one")
 			if n := strings.Count(r.text(), "+one"); n != 1 {
 				t.Errorf("the change is shown %d times", n)
 			}
@@ -142,7 +143,7 @@ func TestQuestionTakesNoTyping(t *testing.T) {
 	close(asks)
 	r.see("Tab answers")
 	r.say("yes") // a y among it
-	r.clock.pass(10 * time.Second)
+	r.pass(10 * time.Second)
 	r.say("y")
 	r.see("› but yesy")
 	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
@@ -172,7 +173,7 @@ func TestQuestionWaits(t *testing.T) {
 	r.press("y")
 	r.see("› y")
 	r.press("backspace", "enter")
-	r.clock.pass(time.Second)
+	r.pass(time.Second)
 	r.send(keys.Focus{In: true}) // anything: time has passed
 	r.see("press a key")
 	r.press("y")
