@@ -1,13 +1,12 @@
 // Package children runs the agents of a session (SPEC 14.1, ADR 013): each is a
 // session of its own with its own log.
 //
-// It promises that what a child does to files, and what it ran, is recorded in
-// its parent's log too, as the doing of the call that started it, so that undo,
-// evidence, what the model knows of files and the search for loops need nothing
-// else; that this is so after a death as well (recover.go); that no child
-// outlives the turn that started it; and that nothing which a child left running
-// outlives the child. What a child is made of is made.go. It knows the session's
-// log, and not the session: who opens a child is Config.Open.
+// It promises that a child's file changes and commands are recorded in its parent's log
+// too, as effects of the call that started it. So undo, evidence, the model's knowledge
+// of files and the detection of loops read only the parent's log. This also holds after
+// a crash (recover.go). No child outlives the turn that started it, and no process of a
+// child outlives the child. made.go defines how a child is configured. The package
+// knows the session's log, not the session: Config.Open opens a child.
 package children
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// Session is a child that is open.
+// Session is an open child.
 type Session interface {
 	// Run runs a prompt to its end. see is shown every event as it happens.
 	Run(ctx context.Context, prompt string, see func(event.Event) error) (reply string, ended event.Ended, err error)
@@ -31,7 +30,7 @@ type Session interface {
 	Close() error
 }
 
-// Config is what children need of their parent.
+// Config is what children need from their parent.
 type Config struct {
 	Session string // its id
 	Store   event.Store
@@ -43,7 +42,8 @@ type Config struct {
 
 	// Lend returns what the session lends to a child that begins now.
 	Lend func() Lent
-	// OpenModel opens another model, where the session's budget can be kept with it.
+	// OpenModel opens another model. It fails if the session's budget cannot be
+	// enforced with it.
 	OpenModel func(ref string) (llm.Model, error)
 	// Open opens a child.
 	Open func(context.Context, Child) (Session, error)
@@ -51,25 +51,25 @@ type Config struct {
 	Turn Turn
 }
 
-// Turn is what children in the background need of the turn that runs.
+// Turn is what children in the background need from the running turn.
 type Turn struct {
 	Context func() context.Context
-	// Tell keeps what the model is told before its next request. Tells reports
-	// whether a note of that kind is kept.
+	// Tell queues a note for the model's next request. Tells reports whether a note of
+	// that kind is queued.
 	Tell  func(event.Draft) bool
 	Tells func(why string) bool
-	// Waiting reports whether a prompt waits; Queued has a token where one came.
+	// Waiting reports whether a prompt waits. Queued gets a token when one is queued.
 	Waiting func() bool
 	Queued  <-chan struct{}
 }
 
-// Children are those of one session.
+// Children are the children of one session.
 type Children struct {
 	cfg Config
 
 	mu      sync.Mutex                         // guards those in the background
 	cancels map[string]context.CancelCauseFunc // by child session
-	ended   chan struct{}                      // closed when the next of them has ended
+	ended   chan struct{}                      // closed after the next of them has ended
 	all     sync.WaitGroup
 }
 
@@ -78,10 +78,10 @@ func New(cfg Config) *Children {
 	return &Children{cfg: cfg, cancels: map[string]context.CancelCauseFunc{}, ended: make(chan struct{})}
 }
 
-// note is Noted.Why of what came of an agent in the background.
+// note is Noted.Why of the result of an agent in the background.
 const note = "agent"
 
-// For are the agents of one call.
+// For returns the agents of one call.
 func (c *Children) For(call string) tool.Agents { return ofCall{c, call} }
 
 type ofCall struct {
@@ -104,8 +104,8 @@ func (c ofCall) Run(ctx context.Context, a tool.Agent) (tool.AgentRun, error) {
 	return run, nil
 }
 
-// background runs a child beside the turn's other calls. The turn's end waits for
-// it (GoesOn), and its model is told what came of it.
+// background runs a child at the same time as the turn's other calls. The turn's end
+// waits for it (GoesOn), and its result is reported to the turn's model.
 func (c *Children) background(child Child, a tool.Agent, run tool.AgentRun) {
 	ctx, cancel := context.WithCancelCause(c.cfg.Turn.Context())
 	c.mu.Lock()
@@ -125,9 +125,9 @@ func (c *Children) background(child Child, a tool.Agent, run tool.AgentRun) {
 	})
 }
 
-// GoesOn reports whether the model is to go on where it has ended the turn by
-// itself: it is to be told of a child that ran in the background. It waits for
-// one to end, or for a prompt that joins the turn.
+// GoesOn reports whether a turn that its model has ended must go on, since the result
+// of a child in the background is still to be reported. It waits until a child ends or
+// a prompt joins the turn.
 func (c *Children) GoesOn(ctx context.Context) bool {
 	for {
 		c.mu.Lock()
@@ -147,7 +147,7 @@ func (c *Children) GoesOn(ctx context.Context) bool {
 	}
 }
 
-// Stop interrupts the children that still run, and waits for their ends.
+// Stop interrupts the running children and waits for their ends.
 func (c *Children) Stop(cause error) {
 	c.mu.Lock()
 	for _, cancel := range c.cancels {
@@ -157,7 +157,7 @@ func (c *Children) Stop(cause error) {
 	c.all.Wait()
 }
 
-// run runs a child to its end, which is recorded.
+// run runs a child to its end and records the end.
 func (c *Children) run(ctx context.Context, child Child, a tool.Agent, run *tool.AgentRun) error {
 	began := c.cfg.Now()
 	m := &mirror{Children: c, child: child, running: map[string]bool{}, live: true}

@@ -20,27 +20,28 @@ type Lent struct {
 	Left   int        // how many agents may still be started, 0 for any number
 }
 
-// Child is what a child session is made of, where it is not as its parent. Its
-// rights, questions and money are its parent's.
+// Child is a child session's configuration where it differs from its parent's. Rights,
+// questions and money come from the parent.
 type Child struct {
 	ID       string
 	Of       event.ParentCall
 	ReadOnly bool // it may change nothing
-	// Recovering: it is opened to close what a death left open, and runs nothing.
+	// Recovering: the child is opened only to close what a crash left open. It runs
+	// nothing.
 	Recovering bool
 
 	Model llm.Model
-	// System ends with About, which the project's rules do not know.
+	// System ends with About, which is not part of the project's rules.
 	System, About string
 	Tools         tool.Set
 	Shell         tool.Shell
 	Agents        int
 	Limits        budget.Limits
 
-	Notes []string // what of the agent could not be kept to
+	Notes []string // which settings of the agent could not be applied
 }
 
-// childOf returns what an agent's session is made of.
+// childOf returns the configuration of an agent's session.
 func (c *Children) childOf(call string, a tool.Agent) Child {
 	has := c.cfg.Lend()
 	out := Child{
@@ -76,9 +77,9 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 	return out
 }
 
-// ToolsOf are the tools of an agent, in the order of the parent's. missing are
-// the names that mean none, and those with a limit on what the tool may do,
-// which could not be kept.
+// ToolsOf returns the tools of an agent, in the order of the parent's. missing are the
+// names that match no tool, and those with a restriction on the tool, which could not
+// be enforced.
 func ToolsOf(all tool.Set, a tool.Agent, agents bool) (out tool.Set, missing []string) {
 	named := map[string]bool{}
 	for _, n := range a.Tools {

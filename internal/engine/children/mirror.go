@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 )
 
-// Fold is which children run, and up to where what they did is recorded. The zero
-// value is ready.
+// Fold holds which children run, and up to which event their actions are recorded. The
+// zero value is ready.
 type Fold struct {
 	running []event.AgentStarted
 	told    map[string]int64 // by child session: the last sequence number there
@@ -39,9 +39,8 @@ func (d *Fold) Apply(e event.Event) {
 	}
 }
 
-// mirror records what a child does in the log of its parent. A change is in the
-// child's log first; where a death comes between the two, Recover records what is
-// missing.
+// mirror records a child's actions in the log of its parent. A change is in the child's
+// log first. If pawl dies between the two, Recover records what is missing.
 type mirror struct {
 	*Children
 	child   Child
@@ -53,8 +52,8 @@ type mirror struct {
 	reply   string // the last words of its model
 }
 
-// close closes the child, and takes in what came after its turn: what commands in
-// the background did until they were killed.
+// close closes the child and records what came after its turn: the effects of
+// background commands until they were killed.
 func (m *mirror) close(ctx context.Context, s Session, err error) error {
 	if sh, ok := m.child.Shell.(*shell); ok {
 		sh.end()
@@ -68,7 +67,7 @@ func (m *mirror) close(ctx context.Context, s Session, err error) error {
 	return err
 }
 
-// rest takes in what the child's log has more.
+// rest records the remaining events of the child's log.
 func (m *mirror) rest(ctx context.Context) error {
 	for e, err := range m.cfg.Store.Read(ctx, m.child.ID, m.seq) {
 		if err != nil {
@@ -81,7 +80,7 @@ func (m *mirror) rest(ctx context.Context) error {
 	return nil
 }
 
-// see takes in an event of the child.
+// see records an event of the child.
 func (m *mirror) see(e event.Event) error {
 	if e.Seq == 0 {
 		return nil

@@ -11,16 +11,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Recovered is what is to be told of the children that ran when pawl died.
+// Recovered holds what must be reported about the children that ran when pawl died.
 type Recovered struct {
-	calls map[string]string // by the calls that waited for them
+	calls map[string]string // by the call that waited for the child
 	notes []string          // of those in the background
 }
 
-// For is what is told with the result of a call, "" for nothing.
+// For returns the text for the result of a call, "" for none.
 func (r Recovered) For(call string) string { return r.calls[call] }
 
-// Note is what the model is told beside its calls.
+// Note returns the note to the model about children in the background.
 func (r Recovered) Note() []event.Draft {
 	if len(r.notes) == 0 {
 		return nil
@@ -28,9 +28,9 @@ func (r Recovered) Note() []event.Draft {
 	return []event.Draft{{Body: event.Noted{Why: note, Text: strings.Join(r.notes, "\n")}}}
 }
 
-// Recover closes the children that ran when pawl died, and records what they had
-// done. Its caller recovers the session itself after that: a command of a child
-// may be what ran last.
+// Recover closes the children that ran when pawl died, and records what they had done.
+// The caller recovers the session itself after that, since a command of a child may
+// have run last.
 func (c *Children) Recover(ctx context.Context) (Recovered, error) {
 	out := Recovered{calls: map[string]string{}}
 	for _, a := range slices.Clone(c.cfg.Fold.running) {
@@ -58,8 +58,7 @@ func (c *Children) Recover(ctx context.Context) (Recovered, error) {
 	return out, nil
 }
 
-// reopen opens the child and closes it: its own recovery closes what was open in
-// it.
+// reopen opens the child, whose own recovery closes what was open in it, and closes it.
 func (m *mirror) reopen(ctx context.Context, a event.AgentStarted) error {
 	m.child = m.childOf(a.Call, tool.Agent{Kind: a.Agent})
 	m.child.ID, m.child.Recovering = a.Child, true
@@ -70,7 +69,7 @@ func (m *mirror) reopen(ctx context.Context, a event.AgentStarted) error {
 	return m.close(ctx, s, nil)
 }
 
-// had words what an agent had done when pawl died.
+// had describes what an agent had done when pawl died.
 func (m *mirror) had(a event.AgentStarted) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[The agent %s (%s) was cut short when pawl was stopped. It had made %d calls", a.Agent, a.Title, m.calls)

@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// shell is a child's shell: the commands that it left running in the background
-// end with it, since nobody else knows them.
+// shell is a child's shell. Its background commands end with the child, since nobody
+// else knows them.
 type shell struct {
 	tool.Shell
 	mu   sync.Mutex
@@ -26,24 +26,24 @@ func (sh *shell) Start(ctx context.Context, c tool.Run) (string, error) {
 	return id, err
 }
 
-// end kills what still runs.
+// end kills the commands that still run.
 func (sh *shell) end() {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for _, r := range sh.Running() {
 		if sh.runs[r[0]] {
-			_, _ = sh.Kill(context.Background(), r[0]) // one that has just ended is what is wanted
+			_, _ = sh.Kill(context.Background(), r[0]) // it may have just ended
 		}
 	}
 }
 
-// POSIX is passed on: tools ask for it.
+// POSIX forwards to the shell below: tools call it.
 func (sh *shell) POSIX() bool {
 	p, ok := sh.Shell.(interface{ POSIX() bool })
 	return ok && p.POSIX()
 }
 
-// Running is passed on: the journal asks for it.
+// Running forwards to the shell below: the journal calls it.
 func (sh *shell) Running() [][2]string {
 	if r, ok := sh.Shell.(interface{ Running() [][2]string }); ok {
 		return r.Running()

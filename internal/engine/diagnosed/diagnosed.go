@@ -1,9 +1,9 @@
-// Package diagnosed tells what a call's changes broke, as language servers see it
-// (SPEC 12.2): in the call's own result, or in a later one where the server takes
+// Package diagnosed reports the errors that language servers find after a call's
+// changes (SPEC 12.2): in the call's own result, or in a later one if the server takes
 // longer.
 //
-// What it tells is no proof of anything: a command's result is left as the command
-// printed it, for checks are read from there, and the model is told beside it.
+// Its reports are not evidence. The result of a command stays as the command printed
+// it, since checks are read from there; the model gets the report separately.
 package diagnosed
 
 import (
@@ -26,15 +26,15 @@ type Stage struct {
 	Log    *eventlog.Log
 	Fold   *Fold // one of Log's
 	Record func(context.Context, ...event.Draft) error
-	// Tell keeps what the model is told before its next request.
+	// Tell queues a note for the model's next request.
 	Tell func(event.Draft) bool
 }
 
-// Fold is what the log knows of what changes broke. The zero value is ready.
+// Fold holds the diagnostics that are recorded in the log. The zero value is ready.
 type Fold struct{ errors int }
 
-// Apply implements event.Fold. Servers of an earlier process told this one
-// nothing.
+// Apply implements event.Fold. Diagnostics of an earlier process's servers are
+// forgotten.
 func (k *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Diagnosed:
@@ -44,10 +44,10 @@ func (k *Fold) Apply(e event.Event) {
 	}
 }
 
-// foundKept is how many diagnostics an event has.
+// foundKept is how many diagnostics an event holds at most.
 const foundKept = 50
 
-// brokenShown is how many diagnostics the model is told of at once.
+// brokenShown is how many diagnostics the model is shown at once.
 const brokenShown = 10
 
 // serverMissing is event.Warned.What of a language server that is not installed.
@@ -78,7 +78,7 @@ func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 	return d.Record(context.WithoutCancel(ctx), ds...)
 }
 
-// outcome records what servers say where it is another outcome than before.
+// outcome records the servers' outcome if it differs from the one before.
 func (d *Stage) outcome(call string, found []tool.Diagnostic) []event.Draft {
 	errors := 0
 	for _, x := range d.Watch.Standing() {
@@ -93,9 +93,9 @@ func (d *Stage) outcome(call string, found []tool.Diagnostic) []event.Draft {
 	return []event.Draft{{Body: event.Diagnosed{Call: call, Found: kept, More: len(found) - len(kept), Errors: errors}}}
 }
 
-// Standing is what the turn's verifier may ask: which errors that changes of this
-// session brought are there at its end. What comes only now is recorded, for no
-// later call may tell it.
+// Standing returns, for the turn's verifier, the errors that this session's changes
+// caused and that remain at the turn's end. Diagnostics that arrive only now are
+// recorded, since no later call may report them.
 func (d *Stage) Standing(ctx context.Context) ([]tool.Diagnostic, error) {
 	watch := d.Watch
 	if watch == nil {
@@ -110,12 +110,12 @@ func (d *Stage) Standing(ctx context.Context) ([]tool.Diagnostic, error) {
 	return slices.DeleteFunc(watch.Standing(), func(x tool.Diagnostic) bool { return x.Severity != tool.SeverityError }), nil
 }
 
-// relevant leaves out hints: they are for who asks.
+// relevant leaves out hints: the model gets them only if it asks.
 func relevant(found []tool.Diagnostic) []tool.Diagnostic {
 	return slices.DeleteFunc(found, func(x tool.Diagnostic) bool { return x.Severity > tool.SeverityWarning })
 }
 
-// changes are the files of a call, each once, with what they held before it.
+// changes returns the files of a call, each once, with their contents before it.
 func (d *Stage) changes(files []event.FileChanged) []tool.CodeChange {
 	var out []tool.CodeChange
 	for _, f := range files {
@@ -131,7 +131,7 @@ func (d *Stage) changes(files []event.FileChanged) []tool.CodeChange {
 	return out
 }
 
-// brokenText words what changes broke, errors first; "" for nothing that
+// brokenText returns the message about what changes broke, errors first; "" if nothing
 // matters.
 func brokenText(found []tool.Diagnostic) string {
 	var parts []string

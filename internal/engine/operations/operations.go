@@ -1,12 +1,12 @@
-// Package operations is who has a session to itself: a turn, a person's command, a
-// compaction, an undo, another model. What comes meanwhile waits where it is a
-// prompt, and is refused with a sentence else.
+// Package operations runs one exclusive operation of a session at a time: a turn, a
+// person's command, a compaction, an undo, a change of the model. A prompt that comes
+// meanwhile waits. Any other operation is refused with a sentence.
 //
-// It promises that one of them runs at a time; that each has a start and an end in
-// the log, between which everything recorded has the start as its cause; that a
-// prompt which waits is run, given to the turn that runs, or taken back, and never
-// lost; and that Close leaves nothing running. It knows the session's log, and not
-// the session: what a turn does is Config.Turn.
+// It promises that one operation runs at a time. Each has a start and an end in the
+// log, and everything recorded between them has the start as its cause. A waiting
+// prompt is run, joins the running turn, or is taken back: it is never lost. Close
+// leaves nothing running. The package knows the session's log, not the session: what a
+// turn does is Config.Turn.
 package operations
 
 import (
@@ -28,23 +28,23 @@ type Config struct {
 	Log     *eventlog.Log
 	Fold    *Fold // one of Log's
 	Record  func(context.Context, ...event.Draft) error
-	// CatchUp takes in what other processes appended. It is an error where one of
-	// them runs a turn.
+	// CatchUp reads what other processes appended. It returns an error if one of them
+	// runs a turn.
 	CatchUp func(context.Context) error
-	// Cause is what Record gives as the cause of what is recorded: the sequence
-	// number of what runs, 0 for none. It is set here and nowhere else.
+	// Cause is the sequence number of the operation that runs, 0 for none. Record
+	// stores it as the cause of each event. Only this package sets it.
 	Cause *atomic.Int64
-	// Turn runs the turn of a prompt that waited, to its recorded end.
+	// Turn runs the turn of a prompt that waited and returns after its end is recorded.
 	Turn func(*Run)
 }
 
-// Prompt is one as it waits.
+// Prompt is a waiting prompt.
 type Prompt struct {
-	ID     string // by which it can be taken back; "": it can not be
+	ID     string // to take it back; "" if that is not possible
 	Drafts []event.Draft
 }
 
-// Fold is what is open. The zero value is ready.
+// Fold holds which turn or operation is open. The zero value is ready.
 type Fold struct {
 	began int64 // the sequence number of the newest prompt or operation
 	turn  bool
@@ -65,24 +65,24 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// Began is the sequence number of the newest prompt or operation. The callers of
-// this and of the two below look in a View of the log.
+// Began returns the sequence number of the newest prompt or operation. Call this method
+// and the next two in a View of the log.
 func (f *Fold) Began() int64 { return f.began }
 
 // Turn reports whether a turn is open.
 func (f *Fold) Turn() bool { return f.turn }
 
-// Op is the operation that is open, "" for none.
+// Op returns the open operation, "" for none.
 func (f *Fold) Op() string { return f.op }
 
-// Run is what has the session to itself.
+// Run is the exclusive operation that runs.
 type Run struct {
 	what   string // for a sentence: "a turn runs"
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	cause  int64
 	pause  bool          // before the next request
-	gone   chan struct{} // closed when nothing of it is left
+	gone   chan struct{} // closed after all of it has ended
 }
 
 // Context ends when the run is interrupted.
@@ -91,13 +91,13 @@ func (r *Run) Context() context.Context { return r.ctx }
 // Cancel ends the run's context.
 func (r *Run) Cancel(cause error) { r.cancel(cause) }
 
-// Cause is the sequence number of what the run began with.
+// Cause returns the sequence number of the event that started the run.
 func (r *Run) Cause() int64 { return r.cause }
 
-// Gone is closed when nothing of the run is left.
+// Gone is closed after all of the run has ended.
 func (r *Run) Gone() <-chan struct{} { return r.gone }
 
-// Operations are those of one session. Its methods may be called from anywhere.
+// Operations are the operations of one session. It is safe for concurrent use.
 type Operations struct {
 	cfg Config
 	log *eventlog.Log
@@ -117,12 +117,12 @@ func New(cfg Config) *Operations {
 	return &Operations{cfg: cfg, log: cfg.Log, queued: make(chan struct{}, 1)}
 }
 
-// Queued has a token where a prompt came to wait.
+// Queued returns a channel that gets a token when a prompt is queued.
 func (o *Operations) Queued() <-chan struct{} { return o.queued }
 
-// Start starts the turn of a prompt: run runs it to its recorded end. Where
-// something else runs, the prompt waits for it, and the run is nil; or it is
-// refused, where cannot has the words for that.
+// Start starts the turn of a prompt: run runs it to its recorded end. If another
+// operation runs, the prompt is queued and the returned run is nil. If cannot is not
+// empty, the prompt is refused instead, and cannot is part of the error's text.
 func (o *Operations) Start(ctx context.Context, p Prompt, cannot string, run func(*Run)) (*Run, error) {
 	waits := &p
 	if cannot != "" {
@@ -153,7 +153,7 @@ func (o *Operations) runWaiting(r *Run) {
 	}
 }
 
-// Go has do run beside whatever runs: Close waits for it.
+// Go runs do in the background. Close waits for it.
 func (o *Operations) Go(do func()) { o.turns.Go(do) }
 
 func newRun(ctx context.Context, what string) *Run {
@@ -162,9 +162,10 @@ func newRun(ctx context.Context, what string) *Run {
 	return r
 }
 
-// begin gives the session to r. Where something else has it, a prompt (first)
-// is queued, and queued is true; all else is refused: cannot says what is not
-// done. What has recorded its end is waited for: nothing of it blocks.
+// begin makes r the running operation. If another one runs, a prompt (first) is queued,
+// and queued is true; any other operation is refused: cannot names what is not done. An
+// operation that has recorded its end is waited for, since the rest of it does not
+// block.
 func (o *Operations) begin(ctx context.Context, r *Run, first *Prompt, cannot string) (queued bool, err error) {
 	for {
 		o.mu.Lock()
@@ -201,7 +202,7 @@ func (o *Operations) begin(ctx context.Context, r *Run, first *Prompt, cannot st
 			return false, context.Cause(ctx)
 		}
 	}
-	// From here on it is begun: what ends ctx interrupts it, and leaves a record.
+	// It has begun. From here on the end of ctx interrupts it, which is recorded.
 	if err := o.cfg.CatchUp(context.WithoutCancel(ctx)); err != nil {
 		o.goOnAfter(r)
 		return false, err
@@ -209,7 +210,7 @@ func (o *Operations) begin(ctx context.Context, r *Run, first *Prompt, cannot st
 	return false, nil
 }
 
-// goOnAfter takes the session from r and runs the prompts that came meanwhile.
+// goOnAfter ends r and runs the prompts that came meanwhile.
 func (o *Operations) goOnAfter(r *Run) {
 	next := o.next(r)
 	if next == nil {
@@ -222,8 +223,8 @@ func (o *Operations) goOnAfter(r *Run) {
 	}()
 }
 
-// next passes the session from what has ended to the turn of the next prompt
-// that waits; nil where none does, and nothing runs then.
+// next replaces the operation that ended by the turn of the next waiting prompt, and
+// returns its run. If no prompt waits, it returns nil and nothing runs.
 func (o *Operations) next(ended *Run) *Run {
 	ended.cancel(nil)
 	defer close(ended.gone)
@@ -240,7 +241,7 @@ func (o *Operations) next(ended *Run) *Run {
 	r := newRun(context.WithoutCancel(ended.ctx), turnRuns)
 	o.running = r
 	o.mu.Unlock()
-	// Also where an interrupt came in between: the turn then says so.
+	// This is done after an interrupt in between as well: the turn then records it.
 	if o.cfg.Record(context.WithoutCancel(r.ctx), p.Drafts...) != nil {
 		return o.next(r)
 	}
@@ -248,7 +249,8 @@ func (o *Operations) next(ended *Run) *Run {
 	return r
 }
 
-// caused makes what r began with, which is recorded, the cause of what it does.
+// caused sets the event that r began with, which is recorded, as the cause of r's
+// events.
 func (o *Operations) caused(r *Run) {
 	began := eventlog.Query(o.log, o.cfg.Fold.Began)
 	o.mu.Lock()
@@ -257,8 +259,8 @@ func (o *Operations) caused(r *Run) {
 	o.cfg.Cause.Store(began)
 }
 
-// Exclusive gives the session to its caller until done is called. What it does
-// ends with the context that it returns: an interrupt does so.
+// Exclusive reserves the session for its caller until done is called. An interrupt ends
+// the context that it returns.
 func (o *Operations) Exclusive(ctx context.Context, cannot string) (_ context.Context, done func(), err error) {
 	r := newRun(ctx, filesAreLooked)
 	if _, err := o.begin(ctx, r, nil, cannot); err != nil {
@@ -274,9 +276,8 @@ const (
 	filesAreLooked = "changes are looked at, or put back"
 )
 
-// Operate does an operation that has the session to itself, beside its caller.
-// It returns the sequence number of the operation's start; its end is the
-// OpDone that this is the cause of.
+// Operate runs an exclusive operation in the background. It returns the sequence number
+// of the operation's start. The end is the OpDone with that number as its cause.
 func (o *Operations) Operate(ctx context.Context, op event.OpStarted, cannot, what string, do func(context.Context) error) (int64, error) {
 	r := newRun(context.WithoutCancel(ctx), what)
 	if _, err := o.begin(ctx, r, nil, cannot); err != nil {
@@ -316,13 +317,13 @@ func outcomeOf(ctx context.Context, err error) event.Outcome {
 	return event.Failed
 }
 
-// leaving reports whether what runs has recorded its end, with nothing to
-// follow. Callers hold mu.
+// leaving reports whether the running operation has recorded its end and no other
+// follows. Callers hold mu.
 func (o *Operations) leaving() bool {
 	return o.running.cause != 0 && len(o.queue) == 0 && !eventlog.Query(o.log, func() bool { return o.cfg.Fold.turn || o.cfg.Fold.op != "" })
 }
 
-// Interruption is why something was cut short. It wraps a cancellation of kind
+// Interruption is the error of an operation that was cut short. It wraps
 // ErrInterrupted, or ErrTimeout for the run's time limit.
 type Interruption struct {
 	Why *fault.Error
@@ -332,7 +333,7 @@ type Interruption struct {
 func (i *Interruption) Error() string { return i.Why.Error() }
 func (i *Interruption) Unwrap() error { return i.Why }
 
-// Interrupted is an interruption by somebody.
+// Interrupted returns an interruption by somebody.
 func Interrupted(by string) *Interruption {
 	why := &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "interrupted (" + by + ")"}
 	if by == "timeout" {
@@ -341,7 +342,7 @@ func Interrupted(by string) *Interruption {
 	return &Interruption{Why: why, By: by}
 }
 
-// Interrupt cancels what runs, and forgets the prompts that wait.
+// Interrupt cancels the running operation and drops the waiting prompts.
 func (o *Operations) Interrupt(by string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -351,7 +352,7 @@ func (o *Operations) Interrupt(by string) {
 	}
 }
 
-// InterruptRun is interrupt where what runs has this cause.
+// InterruptRun is Interrupt if the running operation has this cause.
 func (o *Operations) InterruptRun(cause int64, by string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -361,9 +362,8 @@ func (o *Operations) InterruptRun(cause int64, by string) {
 	}
 }
 
-// forgetPrompts forgets the prompts that wait, but for those with an ID: their
-// sender takes back what is not to run (Withdraw), so that no word is lost
-// between the two. Callers hold mu.
+// forgetPrompts drops the waiting prompts, except for those with an ID: their sender
+// takes them back with Withdraw, so that no text is lost in between. Callers hold mu.
 func (o *Operations) forgetPrompts() {
 	if o.closing {
 		o.queue = nil
@@ -371,7 +371,7 @@ func (o *Operations) forgetPrompts() {
 	o.queue = slices.DeleteFunc(o.queue, func(p Prompt) bool { return p.ID == "" })
 }
 
-// Meanwhile records what holds from now on, beside whatever runs.
+// Meanwhile records drafts at any time, also while an operation runs.
 func (o *Operations) Meanwhile(ctx context.Context, ds ...event.Draft) (int64, error) {
 	if _, done, err := o.Exclusive(ctx, ""); err == nil {
 		defer done() // nothing runs: another process may have appended
@@ -382,7 +382,7 @@ func (o *Operations) Meanwhile(ctx context.Context, ds ...event.Draft) (int64, e
 	return o.log.Last(), err
 }
 
-// Close interrupts what runs, lets nothing new begin, and waits.
+// Close interrupts the running operation, refuses new ones, and waits.
 func (o *Operations) Close() {
 	o.mu.Lock()
 	o.closing = true
@@ -391,14 +391,14 @@ func (o *Operations) Close() {
 	o.turns.Wait()
 }
 
-// Context is that of what runs.
+// Context returns the context of the running operation.
 func (o *Operations) Context() context.Context {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.running.ctx
 }
 
-// Take takes the prompts that wait.
+// Take returns the waiting prompts and empties the queue.
 func (o *Operations) Take() []Prompt {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -407,16 +407,16 @@ func (o *Operations) Take() []Prompt {
 	return waiting
 }
 
-// Waiting reports whether a prompt waits for the turn's end: a person who goes on
-// is not kept by checks.
+// Waiting reports whether a prompt waits for the turn's end. Checks are then skipped,
+// so that the person need not wait for them.
 func (o *Operations) Waiting() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.queue) > 0
 }
 
-// QueueNote keeps what the model is told before its next request, where something
-// runs that may come to one.
+// QueueNote queues a note for the model's next request. If nothing runs, it returns
+// false and queues nothing.
 func (o *Operations) QueueNote(d event.Draft) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -443,8 +443,8 @@ func (o *Operations) HasNote(why string) bool {
 	return slices.ContainsFunc(o.pendingNotes, func(d event.Draft) bool { n, ok := d.Body.(event.Noted); return ok && n.Why == why })
 }
 
-// SetPause has the running turn pause, or takes that back. It reports whether
-// there was one to be told.
+// SetPause makes the running turn pause before its next request, or takes that back. It
+// reports whether a turn runs.
 func (o *Operations) SetPause(on bool) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -455,8 +455,8 @@ func (o *Operations) SetPause(on bool) bool {
 	return true
 }
 
-// Busy reports whether something has the session to itself. What has recorded its
-// end does not: what is left of it is put away without another event.
+// Busy reports whether an exclusive operation runs. One that has recorded its end does
+// not count: the rest of it records nothing more.
 func (o *Operations) Busy() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,8 +1,8 @@
 // Package questions asks the person of a session.
 //
-// It promises that one question is open at a time, that both sides of it are
-// recorded, and that what an agent asks reaches the person by the session that
-// started it (SPEC 14.1). Where nobody is there, it returns tool.ErrNobody.
+// It promises that one question is open at a time, and that the question and its answer
+// are recorded. An agent's question reaches the person through the session that started
+// it (SPEC 14.1). If no person is there, Ask returns tool.ErrNobody.
 package questions
 
 import (
@@ -14,22 +14,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Config is what the questions of a session are made of.
+// Config is the configuration of a session's questions.
 type Config struct {
 	Person bool // somebody is there to answer
 	NewID  func() string
 	Record func(context.Context, ...event.Draft) error
-	// Asked, if set, is told of each question that the person is shown.
+	// Asked, if set, is called with each question that the person is shown.
 	Asked func(event.Asked)
-	// Parent asks for an agent, whose kind is Agent; nil: the session asks itself.
+	// Parent asks the questions of an agent, whose kind is Agent. nil: the session asks
+	// by itself.
 	Parent *Questions
 	Agent  string
 }
 
-// Questions are those of one session. Its methods may be called from anywhere.
+// Questions are the questions of one session. It is safe for concurrent use.
 type Questions struct {
 	cfg   Config
-	turns chan struct{} // holds a token while a question is open: two at once confuse
+	turns chan struct{} // holds a token while a question is open: two open questions confuse a person
 
 	mu   sync.Mutex
 	open map[string]chan event.Answered
@@ -40,7 +41,7 @@ func New(cfg Config) *Questions {
 	return &Questions{cfg: cfg, turns: make(chan struct{}, 1), open: map[string]chan event.Answered{}}
 }
 
-// Answer answers the open question of that id.
+// Answer answers the open question with this id.
 func (q *Questions) Answer(a event.Answered) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -91,8 +92,8 @@ func (q *Questions) Ask(ctx context.Context, about event.Asked) (event.Answered,
 	}
 }
 
-// pass has the parent ask. The own log has both sides as well: time that a person
-// takes is not the agent's.
+// pass lets the parent ask. The question and the answer are in the agent's own log too,
+// so that the person's time is not counted as the agent's.
 func (q *Questions) pass(ctx context.Context, about event.Asked) (event.Answered, error) {
 	if err := q.cfg.Record(ctx, event.Draft{Body: about}); err != nil {
 		return event.Answered{}, err

@@ -1,10 +1,10 @@
-// Package rights is what one session may do: its permission policy, within what
-// the session may that started it (SPEC 14.1, ADR 013).
+// Package rights holds what one session may do: its permission policy, within the
+// rights of the session that started it (SPEC 14.1, ADR 013).
 //
 // It promises that a child session never has more rights than its parent at that
-// moment: each decision is asked of both and the narrower one counts, and what a
-// person allows or narrows in the parent holds in the child from its next step
-// on. It judges nothing itself: policy/permission does.
+// moment: both policies decide, and the narrower decision counts. What a person allows
+// or forbids in the parent holds in the child from its next step on. The rules
+// themselves are in policy/permission.
 package rights
 
 import (
@@ -26,13 +26,13 @@ type Config struct {
 	Keep func(rule string) error
 	// Route grants the running turn a right that its route lacks.
 	Route func(ctx context.Context, right, by, what string) error
-	// Parent is that of the session that started this one, nil where none did.
-	// ReadOnly: it was started to change nothing.
+	// Parent holds the rights of the session that started this one, nil for none.
+	// ReadOnly: this session may change nothing.
 	Parent   *Rights
 	ReadOnly bool
 }
 
-// Rights are those of one session. Its methods may be called from anywhere.
+// Rights are the rights of one session. It is safe for concurrent use.
 type Rights struct {
 	cfg Config
 	log *eventlog.Log
@@ -41,8 +41,8 @@ type Rights struct {
 // New makes the rights of a session.
 func New(cfg Config) *Rights { return &Rights{cfg: cfg, log: cfg.Log} }
 
-// Decide asks the policy. A child may do what its parent may at this moment, and
-// no more.
+// Decide returns the policy's decision. A child may do no more than its parent may at
+// this moment.
 func (r *Rights) Decide(c permission.Call) permission.Decision {
 	d := eventlog.Query(r.log, func() permission.Decision { return r.cfg.Policy.Decide(c) })
 	if r.cfg.Parent != nil {
@@ -51,8 +51,8 @@ func (r *Rights) Decide(c permission.Call) permission.Decision {
 	return d
 }
 
-// Grant keeps a yes of the person that holds for more than one call: also for the
-// parent, which would not allow it else.
+// Grant records a person's permission for more than one call. It is granted to the
+// parent too, whose policy would refuse the call otherwise.
 func (r *Rights) Grant(ctx context.Context, rule string, scope event.Scope) error {
 	if err := r.cfg.Record(ctx, event.Draft{Body: event.Granted{Rule: rule, Scope: scope}}); err != nil {
 		return err
@@ -75,13 +75,13 @@ func (r *Rights) GrantRight(ctx context.Context, right, by, what string) error {
 	return r.cfg.Route(ctx, right, by, what)
 }
 
-// Child is the policy that a child session begins with.
+// Child returns the policy that a child session begins with.
 func (r *Rights) Child(readOnly bool) *permission.Policy {
 	return eventlog.Query(r.log, func() *permission.Policy { return r.cfg.Policy.Child(readOnly) })
 }
 
-// Inherited is the gate before all that judge rights: it records what a person
-// allowed the parent, or which mode they chose there, since the child began.
+// Inherited is the gate before all gates that check rights. It records what a person
+// allowed in the parent since the child began, or which mode they chose there.
 type Inherited struct{ Rights *Rights }
 
 // Check implements turn.Gate.

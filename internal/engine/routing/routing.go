@@ -1,10 +1,10 @@
-// Package routing takes a person's prompts for questions, commands, preferences or
+// Package routing classifies a person's prompts as questions, commands, preferences or
 // edits (SPEC 13).
 //
 // It promises that each prompt of a person is routed before the first request that
-// takes it along, and recorded with what decided; that a route sets the rights a
-// turn starts with and never takes any back that a person gave; and that nothing
-// that fails in it fails the turn. What a prompt is, policy/route judges.
+// contains it, and that the route is recorded with its reason. A route sets the rights
+// that a turn starts with and never takes back rights that a person granted. An error
+// in routing does not fail the turn. The classification itself is in policy/route.
 package routing
 
 import (
@@ -22,20 +22,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// whyRoute is Noted.Why of a note on what a request was taken for.
+// whyRoute is Noted.Why of a note on a prompt's route.
 const whyRoute = "route"
 
 // byRoute is Charged.By of the request that asks a model for a route.
 const byRoute = "route"
 
-// The widest limits of the request that asks a model for a route: it must not
-// keep a person waiting, and one word is the answer.
+// The limits of the request that asks a model for a route: a person must not wait long
+// for it, and the answer is one word.
 const (
 	routeTokens = 20
 	routeTime   = 15 * time.Second
 )
 
-// Fold is what is needed to route a person's prompts. The zero value is ready.
+// Fold holds what is needed to route a person's prompts. The zero value is ready.
 type Fold struct {
 	open    bool             // a turn runs
 	waiting []event.Prompted // a person's prompts without a route
@@ -60,8 +60,8 @@ func (r *Fold) Apply(e event.Event) {
 	}
 }
 
-// Now is what the running or last turn of a person was taken for; a zero one where
-// prompts are not routed. Its caller looks in a View of the log.
+// Now returns the route of a person's running or last turn; the zero value if prompts
+// are not routed. Call it in a View of the log.
 func (r *Fold) Now() event.Routed { return r.now }
 
 // Config is what a router needs of its session.
@@ -85,9 +85,8 @@ type Router struct{ Config }
 // New makes a router.
 func New(c Config) *Router { return &Router{c} }
 
-// Next routes the prompts of a person that the next request is the first to
-// take along (SPEC 13.1). What checks, hooks and parents say is not routed
-// (SPEC 13.2).
+// Next routes the prompts of a person that the next request is the first to contain
+// (SPEC 13.1). Messages of checks, hooks and parents are not routed (SPEC 13.2).
 func (s *Router) Next() error {
 	if s.Route.Mode == "" || s.Route.Mode == route.Off {
 		return nil
@@ -116,8 +115,8 @@ func (s *Router) Next() error {
 	return s.Record(ctx, ds...)
 }
 
-// join returns what holds when a prompt joins a turn: the wider of both. One that
-// says nothing of its own leaves what holds.
+// join returns the route after a prompt joined a turn: the wider of both. A prompt
+// without a route of its own changes nothing.
 func join(now, r event.Routed) event.Routed {
 	switch {
 	case now.Route == "":
@@ -125,12 +124,12 @@ func join(now, r event.Routed) event.Routed {
 	case r.By == "default", r.Route != now.Route && route.Wider(now.Route, r.Route) == now.Route:
 		return now
 	case now.Explicit && r.Route != route.Edit:
-		r.Explicit, r.Why = true, now.Why // to run something is no leave to change it
+		r.Explicit, r.Why = true, now.Why // permission to run something is not permission to change it
 	}
 	return r
 }
 
-// note is what the model is told of a route, "" for nothing.
+// note returns the note to the model about a route, "" for none.
 func note(before, now event.Routed) string {
 	t, _ := route.Lookup(now.Route)
 	switch {
@@ -144,8 +143,8 @@ func note(before, now event.Routed) string {
 	return t.Note
 }
 
-// classify returns what a prompt asks for. Nothing that fails in it fails the
-// turn: what is not known is an edit, with all rights.
+// classify returns the route of a prompt. If that fails, the turn goes on: the prompt
+// is then an edit, with all rights.
 func (s *Router) classify(ctx context.Context, prompt string, joins bool) (event.Routed, error) {
 	mode := s.Route.Mode
 	if mode != route.Auto {
@@ -181,8 +180,8 @@ func (s *Router) worthAsking() bool {
 	return s.Route.Model && s.Person && m != permission.Ask4All && m != permission.Plan && s.Model().API != "offline"
 }
 
-// askRoute asks the model in use, once. name is "" where it gave no answer, and
-// why is then what was wrong. An error means that the turn can not go on.
+// askRoute asks the model in use, once. If it did not answer, name is "" and why is the
+// reason. An error means that the turn can not go on.
 func (s *Router) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
 	ask := llm.Request{
 		Head:     llm.Head{Model: s.Model().Model, System: route.Question},
@@ -198,7 +197,7 @@ func (s *Router) askRoute(ctx context.Context, prompt string) (name, why string,
 	if ctx.Err() != nil {
 		return "", "", context.Cause(ctx)
 	}
-	if err != nil { // a budget that is used up is said by the turn's own request
+	if err != nil { // the turn's own request reports a used-up budget
 		return "", "the model could not be asked: " + err.Error(), nil
 	}
 	if name, ok := route.Answer(reply.Message.Text()); ok {

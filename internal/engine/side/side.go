@@ -1,10 +1,9 @@
-// Package side asks the model something beside the conversation: for a summary, or
-// what a prompt is.
+// Package side sends requests to the model outside of the conversation: for a summary,
+// or to classify a prompt.
 //
-// It promises that each request is reserved before it goes out, recorded before it
-// goes out and again with what it cost, and settled, whatever becomes of it; and
-// that one in flight when pawl died is charged with at most what was set aside for
-// it (Fold).
+// It promises that the cost of each request is reserved and recorded before it is sent,
+// and that the real cost is recorded and settled, even if the request fails. A request
+// in flight when pawl died is charged with at most its reservation (Fold).
 package side
 
 import (
@@ -20,12 +19,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// Request is one of them.
+// Request is a request outside of the conversation.
 type Request struct {
 	By    string // Charged.By
 	Ask   llm.Request
 	Input int64         // its tokens, as pawl counts
-	Limit time.Duration // of the request once it is paid for; 0: none
+	Limit time.Duration // of the request after its cost is reserved; 0: none
 }
 
 // Requests sends them.
@@ -35,9 +34,9 @@ type Requests struct {
 	Record   func(context.Context, ...event.Draft) error
 }
 
-// Complete reserves what a request beside the conversation may cost, records
-// that it goes out, sends it, records what it cost, and settles that: always
-// all of it. The reply is nil with an error. Where ctx ended, the error is why.
+// Complete reserves what a request may cost, records it, sends it, records what it
+// cost, and settles the reservation. No step is left out after an error. With an error
+// the reply is nil. If ctx ended, the error is its cause.
 func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) {
 	model := s.Model()
 	info := model.Info()
@@ -56,7 +55,8 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 	if err := window.Encode(codec, &q.Ask); err != nil {
 		return nil, errors.Join(err, settle(done))
 	}
-	// Before it goes out: a process that dies meanwhile has spent it.
+	// This is recorded before the request is sent: a process that dies meanwhile has
+	// spent it.
 	aside := event.SideRequest{By: q.By, Model: info.Ref(), Input: q.Input, Reserved: g.USD}
 	if err := s.Record(ctx, event.Draft{Body: aside}); err != nil {
 		return nil, errors.Join(err, settle(done))
@@ -68,8 +68,7 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 	reply, got, err := turn.Complete(rctx, model, &q.Ask)
 	cut := err != nil && rctx.Err() != nil // the provider may have read it
 	cancel()
-	// One that was refused cost nothing, and counts as a request all the same
-	// (SPEC 8.1).
+	// A refused request cost nothing, but it counts as a request (SPEC 8.1).
 	charged := event.Charged{By: q.By, Model: info.Ref(), Usage: llm.Usage{Known: true}, USD: new(float64), Requests: 1}
 	var cost []event.Charged // the parent is charged for what was spent
 	if reply != nil || got > 0 || cut {
@@ -90,7 +89,7 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 	return reply, err
 }
 
-// Fold is the request that is in flight. The zero value is ready.
+// Fold holds the request in flight. The zero value is ready.
 type Fold struct{ open *event.SideRequest }
 
 // Apply implements event.Fold.
@@ -107,8 +106,8 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// Lost is what a request cost that was in flight when the process died: at most
-// what was set aside.
+// Lost returns the cost of a request that was in flight when the process died: at most
+// its reservation.
 func (f *Fold) Lost() []event.Draft {
 	if f.open == nil {
 		return nil

@@ -21,14 +21,14 @@ const (
 	unconfined = "unconfined"
 )
 
-// Sandbox is which confinement the kernel offers for commands. The zero value
-// is none: then nothing is confined, and syntax alone decides.
+// Sandbox describes the confinement that the kernel offers for commands. With the zero
+// value nothing is confined, and syntax alone decides.
 type Sandbox struct {
 	// ReadOnly and Workspace: commands can be confined at that level.
 	ReadOnly, Workspace bool
 	// Narrow: the person allows no more than reading.
 	Narrow bool
-	// Named: a person configured it. It then holds in yolo mode too.
+	// Named: a person configured it. It then applies in yolo mode too.
 	Named bool
 	// Off: a person wants none.
 	Off bool
@@ -45,11 +45,10 @@ func (s Sandbox) holds(m Mode) bool {
 	return false
 }
 
-// kernel reports whether no question is needed about a part of a command line,
-// since the sandbox enforces its limits. pawl still asks where a person would
-// rather allow than see a refusal, and where the sandbox does not protect:
-// about known paths outside, secrets and protected files of the workspace, and
-// destroying for good.
+// kernel reports whether no question is needed about a part of a command line, since
+// the sandbox enforces its limits. pawl still asks if a person would rather allow than
+// see a refusal, and if the sandbox does not protect: about known paths outside,
+// secrets and protected files of the workspace, and permanent deletion.
 func (p *Policy) kernel(u unit) bool {
 	if !u.shell || u.free || !p.cfg.Sandbox.holds(p.mode) || p.wide && p.mode != Plan {
 		return false
@@ -123,16 +122,16 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	return out
 }
 
-// bare reports whether a call's processes run as the person, with all that they
-// may, and nobody asked for that.
+// bare reports whether a call's processes run with all rights of the person although
+// nobody asked for that.
 func (p *Policy) bare(c Call, units []unit) bool {
 	return p.mode != Yolo && c.Footprint.Shell != "" && p.confine(c, units, nil).Level == process.Unconfined && !p.freed(units)
 }
 
-// unheld asks about a part of a bare call that the mode allows, where only a
-// sandbox would hold what it does: anything in a folder that holds keys, what
-// runs the programs of a folder that nobody trusts (SPEC 16.1), and, where the
-// sandbox is missing, what auto has beyond accept-edits (SPEC 16.12).
+// unheld asks about a part of a bare call that the mode allows, if only a sandbox would
+// limit it: anything in a folder that holds keys; what runs programs of an untrusted
+// folder (SPEC 16.1); and, without a sandbox, what auto allows beyond accept-edits
+// (SPEC 16.12).
 func (p *Policy) unheld(u unit, d Decision) Decision {
 	if d.Verdict != Allow || d.By == "rule" {
 		return d
@@ -154,7 +153,7 @@ func (p *Policy) unheld(u unit, d Decision) Decision {
 	return ask
 }
 
-// openTo is why no sandbox can hold the commands of a folder: "" where one can.
+// openTo returns why no sandbox can confine the commands of a folder, "" if one can.
 func openTo(cfg Config) string {
 	if cfg.Root == "" || cfg.Sandbox.Off {
 		return ""
@@ -173,9 +172,8 @@ func openTo(cfg Config) string {
 	return ""
 }
 
-// freed reports whether a command line runs outside the sandbox once it is
-// allowed: a person is asked about just that, or a rule of theirs says it of
-// each command.
+// freed reports whether a command line runs outside the sandbox after it is allowed: a
+// person is asked about exactly that, or one of their rules allows it for each command.
 func (p *Policy) freed(units []unit) bool {
 	free := false
 	for _, u := range units {
@@ -202,8 +200,8 @@ func (u *unit) setFree() {
 	u.why += ", outside the sandbox"
 }
 
-// root returns the file or folder outside the workspace that a rule allows as a
-// whole, "" if there is none.
+// root returns the file or folder outside the workspace that a rule allows as a whole,
+// "" for none.
 func (p *Policy) root(r Rule) string {
 	if r.List != Allows || r.Bare || r.Pattern == anywhere || r.family() != tool.ReadFamily && r.family() != tool.EditFamily {
 		return ""
