@@ -1,13 +1,12 @@
-// Package kv is the contract of small stores of values under keys (SPEC 14.5):
-// what is kept of a swarm beside its log. kv/kvtest holds every store to it.
+// Package kv defines small key-value stores (SPEC 14.5), for a swarm's data outside of
+// its log. kv/kvtest tests the contract for every store.
 //
-// Promised: what a Save or Swap returned without an error for is there after the
-// death of the process. A value is read whole or not at all. Versions are never
-// used twice for one key, also not after it was deleted, so a Swap that succeeds
-// saw the newest value. Keys are bytes: no two keys are the same to a store, be
-// they equal but for case, or what a file system or a server reserves. The
-// methods may be called from anywhere; several open stores, also of several
-// processes, may share what is kept.
+// Promised: a value survives the death of the process after Save or Swap returned
+// without an error. A value is read whole or not at all. A version is never used twice
+// for one key, even after the key was deleted, so a Swap that succeeds saw the newest
+// value. Keys are bytes: a store distinguishes keys that differ only in case, and
+// accepts names that a file system or a server reserves. A store is safe for concurrent
+// use, and several processes may open the same one.
 //
 // Refused: keys that are empty or longer than MaxKey, values longer than
 // MaxValue.
@@ -35,34 +34,34 @@ var (
 	ErrDamaged = errors.New("the stored value is damaged")
 )
 
-// Version tells one write of a key from all others. The zero value stands for a
-// key that is not there.
+// Version identifies one write of a key. The zero value means that the key does not
+// exist.
 type Version string
 
-// Entry is what is kept under a key.
+// Entry is the value of a key with its version.
 type Entry struct {
 	Value   []byte
 	Version Version
 }
 
-// Store keeps values under keys.
+// Store is a key-value store.
 type Store interface {
-	// Load returns what is kept under a key, or ErrNone.
+	// Load returns the entry of a key, or ErrNone.
 	Load(ctx context.Context, key string) (Entry, error)
-	// Save keeps a value, whatever was there before.
+	// Save stores a value and replaces an earlier one.
 	Save(ctx context.Context, key string, value []byte) (Version, error)
-	// Swap keeps a value where the key is still at a version, and returns
-	// ErrChanged where it is not. The zero Version: where there is no such key.
+	// Swap stores a value if the key still has the version, otherwise it returns
+	// ErrChanged. With the zero Version the key must not exist.
 	Swap(ctx context.Context, key string, was Version, value []byte) (Version, error)
-	// Delete removes a key. One that is not there is not an error.
+	// Delete removes a key. A missing key is not an error.
 	Delete(ctx context.Context, key string) error
 	Exists(ctx context.Context, key string) (bool, error)
-	// List returns the keys that begin with a prefix, sorted. A key that is there
-	// the whole time is in it once, whatever others write.
+	// List returns the keys with a prefix, sorted. A key that exists the whole time is
+	// listed once, whatever others write.
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// Check refuses what no store takes.
+// Check returns an error for a key or value that no store accepts.
 func Check(key string, value []byte) error {
 	switch {
 	case key == "":
@@ -77,9 +76,9 @@ func Check(key string, value []byte) error {
 
 const hexDigits = "0123456789abcdef"
 
-// Escape returns a key in letters that every store can keep: lower case, digits,
-// - and _, and = with two hexadecimal digits for any other byte. A prefix of the
-// key is a prefix of the escaped one.
+// Escape returns a key in characters that every store accepts: lower case letters,
+// digits, - and _, and for any other byte = with two hexadecimal digits. A prefix of
+// the key is a prefix of the escaped key.
 func Escape(key string) string {
 	var b strings.Builder
 	for i := range len(key) {
@@ -93,8 +92,7 @@ func Escape(key string) string {
 	return b.String()
 }
 
-// Unescape returns the key that Escape made escaped of. ok is false for what
-// Escape never returns.
+// Unescape is the inverse of Escape. ok is false for a text that Escape never returns.
 func Unescape(escaped string) (key string, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(escaped); i++ {

@@ -2,8 +2,8 @@ package swarm
 
 import "slices"
 
-// GlobalLoop is how often workers together make the same call with the same
-// result before it counts as one loop of all (SPEC 14.3).
+// GlobalLoop is how often all workers together make the same call with the same result
+// before it counts as a common loop (SPEC 14.3).
 const GlobalLoop = 10
 
 // Call is a call of a worker with its result.
@@ -15,12 +15,12 @@ type Call struct {
 	New    bool // it changed a file or brought content that the worker had not seen
 }
 
-// Circles finds workers that make the same call over and over together, such
-// as against a service that is down for all. The zero value is ready.
+// Circles finds workers that all repeat the same call, such as to a service that is
+// down for all of them. The zero value is ready.
 //
-// Each worker that builds or tests once makes the same call as the others with
-// the same result, and nothing is wrong: a call that did not fail counts only
-// where its worker repeats it. What is new to a worker begins its count again.
+// When each worker builds or tests once, all make the same call with the same result,
+// and nothing is wrong. So a call that did not fail counts only if its worker repeats
+// it. New content resets a worker's counts.
 type Circles struct {
 	calls map[string]map[string]repeats // by key and worker
 	keys  map[string][]string           // of a worker since it saw something new
@@ -34,11 +34,11 @@ type Loop struct {
 	What    string
 	Times   int
 	Workers []string
-	Again   bool // it was reported before: those in it are to be stopped
+	Again   bool // it was reported before: its workers must be stopped
 }
 
-// Apply notes a call, and returns the loop that it is part of, if any. A loop
-// is returned when it is found, and for each call that continues it after that.
+// Apply counts a call and returns the loop that it is part of, if any. A loop is
+// returned when it is found and again for each call that continues it.
 func (c *Circles) Apply(call Call) (Loop, bool) {
 	if c.calls == nil {
 		c.calls, c.keys, c.told = map[string]map[string]repeats{}, map[string][]string{}, map[string]bool{}
@@ -78,7 +78,7 @@ func (c *Circles) Apply(call Call) (Loop, bool) {
 	return l, true
 }
 
-// Leave forgets a worker whose task is over.
+// Leave forgets a worker whose task has ended.
 func (c *Circles) Leave(worker string) { c.begin(worker) }
 
 func (c *Circles) begin(worker string) {

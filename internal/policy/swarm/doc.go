@@ -1,19 +1,17 @@
-// Package swarm is the judgement of a swarm (SPEC 14): many workers on one
-// task.
+// Package swarm decides for a swarm (SPEC 14): many workers on one task.
 //
-// Graph is the work cut into tasks; Check refuses one that cannot be run.
-// Schedule is a fold over the swarm's log: which task is taken next, whose
-// result counts, what is merged next. Lessons is what workers learn of each
-// other: failures, what they imply, references. Circles finds workers that go
-// in circles together. Prompt is what a worker is told.
+// Graph is the work, divided into tasks. Check refuses a graph that cannot be run.
+// Schedule is a fold over the swarm's log: which task is taken next, whose result
+// counts, what is merged next. Lessons holds what workers learn from each other:
+// failures, what they imply, references. Circles finds workers that repeat the same
+// call. Prompt returns a worker's prompt.
 //
-// It is pure: no clock, no goroutine, no file. Leases end by an event that the
-// coordinator records, never by themselves. Nothing in here is safe for
-// concurrent use. Text of models and tools goes through it unchanged: whoever
-// shows it sanitises it.
+// The package is pure: no clock, no goroutine, no file. A lease ends only by an event
+// that the coordinator records. Nothing here is safe for concurrent use. Text of models
+// and tools stays unchanged: whoever shows it must sanitise it.
 package swarm
 
 import "errors"
 
-// ErrStale is matched by the error for a result of a lease that is over.
+// ErrStale is matched by the error for a result of a lease that has ended.
 var ErrStale = errors.New("the lease is over")

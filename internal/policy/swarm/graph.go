@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// Graph is a piece of work cut into tasks, as a person or a model writes it.
+// Graph is work divided into tasks, as a person or a model writes it.
 type Graph struct {
 	Goal  string       `json:"goal" jsonschema:"what the tasks achieve together"`
 	Tasks []event.Task `json:"tasks" jsonschema:"the tasks, in any order"`
@@ -26,18 +26,18 @@ const (
 	MaxTasks = 200_000
 	maxSize  = 1000
 	maxText  = 64 << 10
-	maxAfter = 1000 // tasks that one waits for: a graph of layers has a task between them
+	maxAfter = 1000 // tasks that one waits for: a graph with larger layers needs a task between them
 )
 
-// Names become branches, folders and keys of stores.
+// Names are used as branches, folders and keys of stores.
 var name = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // ErrGraph is matched by every Fault.
 var ErrGraph = errors.New("the task graph cannot be run")
 
-// Fault is one thing that is wrong with a graph.
+// Fault is one error in a graph.
 type Fault struct {
-	Task  int    // its index in Tasks; -1: it is about the whole graph
+	Task  int    // its index in Tasks; -1: the whole graph
 	ID    string // of the task
 	Field string // of the task or the graph, as a file names it
 	Why   string
@@ -53,8 +53,8 @@ func (f Fault) Error() string {
 // Is makes every fault match ErrGraph.
 func (Fault) Is(target error) bool { return target == ErrGraph }
 
-// Check returns nil for a graph that can be run, and else everything that is
-// wrong with it as one Fault each, in the order of the tasks.
+// Check returns nil for a graph that can be run. Otherwise it returns a Fault for each
+// error, in the order of the tasks.
 func (g Graph) Check() []Fault {
 	whole := func(field, format string, args ...any) []Fault {
 		return []Fault{{Task: -1, Field: field, Why: fmt.Sprintf(format, args...)}}
@@ -125,7 +125,7 @@ func check(t event.Task, fault func(field, format string, args ...any)) {
 	}
 }
 
-// waits returns what is wrong with what a task waits for.
+// waits returns the errors in the list of tasks that a task waits for.
 func waits(i int, t event.Task, known map[string]int) (faults []Fault) {
 	fault := func(format string, args ...any) {
 		faults = append(faults, Fault{Task: i, ID: t.ID, Field: "after", Why: fmt.Sprintf(format, args...)})
@@ -165,8 +165,8 @@ func nearest(id string, known map[string]int) string {
 	return ""
 }
 
-// cycle returns the ids of tasks that wait for each other, from one of them
-// back to it, or nil. It keeps its own stack: a chain may be long.
+// cycle returns the ids of tasks that wait for each other, from one of them back to it,
+// or nil. It does not recurse, since a chain may be long.
 func cycle(tasks []event.Task, index map[string]int) []string {
 	const unseen, open, closed = 0, 1, 2
 	state := make([]int, len(tasks))

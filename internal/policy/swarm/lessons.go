@@ -8,14 +8,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// Bounds of what is kept (SPEC 14.3).
+// Limits of what is kept (SPEC 14.3).
 const (
 	maxFailures   = 50  // of one worker
 	maxReferences = 200 // of all
 	maxTold       = 10  // failures in a prompt
 )
 
-// When failures are more than bad luck.
+// From how many failures on they are no coincidence.
 const (
 	sameAction   = 3 // failures of one call
 	sameCategory = 5 // failures of one category
@@ -26,30 +26,30 @@ const (
 type Failure struct {
 	Worker   string
 	Tool     string
-	Target   string // what it was about: a path, a command line
+	Target   string // the path or command line of the call
 	Category string // of the result: denied, timeout, error, …
 	Text     string // of the result
 }
 
-// action is the same for calls that do the same thing.
+// action returns the same value for calls that do the same.
 func (f Failure) action() string { return f.Tool + " " + normalize.OneLine(f.Target, 200) }
 
-// cause is the same for results that differ only in times, numbers and paths
+// cause returns the same value for results that differ only in times, numbers and paths
 // that change from run to run.
 func (f Failure) cause() string { return f.Category + ":" + normalize.Digest(f.Text) }
 
-// Reference is something that a worker found and that others may need: a path,
-// an address, a name, with one line on what it is.
+// Reference is something that a worker found and that others may need: a path, an
+// address or a name, with one line that describes it.
 type Reference struct{ Value, Note string }
 
-// Lessons is what workers have learned. The zero value is ready.
+// Lessons holds what workers have learned. The zero value is ready.
 type Lessons struct {
 	failures   []Failure // at most maxFailures of each worker, the newest last
 	kept       map[string]int
 	references []Reference // the newest last
 }
 
-// Fail notes a failure.
+// Fail adds a failure.
 func (l *Lessons) Fail(f Failure) {
 	if l.kept == nil {
 		l.kept = map[string]int{}
@@ -63,7 +63,7 @@ func (l *Lessons) Fail(f Failure) {
 	l.failures = append(l.failures, f)
 }
 
-// Refer notes references. One that is known already becomes the newest.
+// Refer adds references. One that is known already becomes the newest.
 func (l *Lessons) Refer(refs ...Reference) {
 	for _, r := range refs {
 		if r.Value == "" {
@@ -101,9 +101,9 @@ func (l *Lessons) Failures(worker string) []Failure {
 	return out
 }
 
-// Insights returns the rules that the failures imply, at most one of each kind:
-// a call that keeps failing, a category that keeps failing, one cause that
-// stops one worker after the other.
+// Insights returns the rules that the failures imply, at most one of each kind: a call
+// that keeps failing, a category that keeps failing, and a cause that stops one worker
+// after the other.
 func (l *Lessons) Insights() []string {
 	var out []string
 	if f, n, workers := most(l.failures, Failure.action); n >= sameAction {
@@ -118,7 +118,7 @@ func (l *Lessons) Insights() []string {
 	return out
 }
 
-// advice returns what to do about a category, where there is something to say.
+// advice returns what to do about a category, "" for nothing.
 func advice(category string) string {
 	switch category {
 	case "denied":
@@ -165,8 +165,7 @@ func (l *Lessons) cascade() (Failure, int) {
 	return last, len(workers)
 }
 
-// Guidance returns what a worker is told of all that, empty where there is
-// nothing to tell.
+// Guidance returns the text about the lessons for a worker's prompt, "" for none.
 func (l *Lessons) Guidance() string {
 	var b strings.Builder
 	for _, s := range l.Insights() {

@@ -23,17 +23,17 @@ Tasks that may run at once must not change the same lines. Where one has to come
 # The work
 `
 
-// PlanPrompt asks a model for the graph of a piece of work.
+// PlanPrompt returns the prompt that asks a model for the graph of a piece of work.
 func PlanPrompt(work string) string { return planHead + strings.TrimSpace(work) + "\n" }
 
-// ReadPlanPrompt reads the work off what PlanPrompt returned, for a model that is
-// a program.
+// ReadPlanPrompt extracts the work from a prompt of PlanPrompt, for a model that is a
+// program.
 func ReadPlanPrompt(text string) (work string, ok bool) {
 	work, ok = strings.CutPrefix(text, planHead)
 	return strings.TrimSpace(work), ok
 }
 
-// AgainPrompt tells a model why its graph cannot be run.
+// AgainPrompt returns the prompt that tells a model why its graph cannot be run.
 func AgainPrompt(why error) string {
 	return fmt.Sprintf("The graph cannot be run:\n%v\n\nGive the whole graph again, in one block between ```yaml and ```.", why)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// State is where a task stands.
+// State is the state of a task.
 type State string
 
 // The states of a task.
@@ -24,14 +24,14 @@ const (
 	Skipped    State = "skipped" // a task that it waits for failed
 )
 
-// Over reports whether nothing can change any more.
+// Over reports whether the state is final.
 func (s State) Over() bool { return s == Merged || s == Failed || s == Skipped }
 
-// Tries is how often a task is worked on before it counts as failed. A lease
-// that expired is a try too: what kills each worker must not go on for ever.
+// Tries is how often a task is tried before it counts as failed. An expired lease is a
+// try too: a task that kills every worker must end at some point.
 const Tries = 3
 
-// Progress is one task with what became of it.
+// Progress is one task with its state and results.
 type Progress struct {
 	event.Task
 	State  State
@@ -44,14 +44,13 @@ type Progress struct {
 
 	missing int   // tasks that it waits for and that are not merged
 	needed  []int // tasks that wait for it
-	path    int   // size of the longest way from its begin to the end of all work
+	path    int   // size of the longest path from its start to the end of all work
 	place   int   // in the heap of ready tasks; -1 outside
-	order   int   // in which it was planned
+	order   int   // its index in the plan
 }
 
-// Schedule is a fold: the tasks of a swarm, which may be taken next, and what
-// became of each. The zero value is ready. Each event costs O(log n) for each
-// task that it sets free.
+// Schedule is a fold: the tasks of a swarm, their states, and which may be taken next.
+// The zero value is ready. Each event costs O(log n) for each task that it makes ready.
 type Schedule struct {
 	Goal   string
 	Base   string
@@ -72,8 +71,8 @@ type Schedule struct {
 	tokens   int64
 }
 
-// Apply takes an event of the swarm's log. What contradicts the state, such as
-// a result of a lease that is over, changes nothing: see Accepts.
+// Apply applies an event of the swarm's log. An event that contradicts the state, such
+// as a result of a lease that has ended, changes nothing: see Accepts.
 func (s *Schedule) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.SwarmPlanned:
@@ -135,8 +134,8 @@ func (s *Schedule) planned(b event.SwarmPlanned) {
 	}
 }
 
-// measure computes the longest ways of the tasks from an index on: tasks that
-// come later are needed by none that came before.
+// measure computes the longest paths of the tasks from an index on: no earlier task
+// needs a later one.
 func (s *Schedule) measure(from int) {
 	left := make(map[int]int, len(s.tasks)-from)
 	var open []int
@@ -161,7 +160,7 @@ func (s *Schedule) measure(from int) {
 			}
 		}
 	}
-	// A task that merges another one's result holds up all that waits for that.
+	// A task that merges another task's result delays all tasks that wait for that one.
 	for _, t := range s.tasks[from:] {
 		if of := s.task(t.Resolves); of != nil {
 			t.path = max(t.path, of.path)
@@ -200,7 +199,7 @@ func (s *Schedule) returned(b event.TaskReturned) {
 	s.set(t, Ready)
 }
 
-// merged sets free what waited for the task, and closes the one whose result
+// merged makes the tasks ready that waited for the task, and ends the one whose result
 // it merged by hand.
 func (s *Schedule) merged(t *Progress, commit string) {
 	s.tip, t.Commit = commit, commit
@@ -217,7 +216,7 @@ func (s *Schedule) merged(t *Progress, commit string) {
 	}
 }
 
-// fail ends a task, and with it all that waits for it.
+// fail ends a task and all tasks that wait for it.
 func (s *Schedule) fail(t *Progress) {
 	s.set(t, Failed)
 	if of := s.task(t.Resolves); of != nil && of.State == Conflicted && of.By == t.ID {
@@ -287,14 +286,14 @@ func (s *Schedule) Len() int { return len(s.tasks) }
 // Tip returns the commit of the merged tree.
 func (s *Schedule) Tip() string { return s.tip }
 
-// Spent returns what the results say that they cost. known is false where one
-// of them did not know: usd is then a lower bound.
+// Spent returns the sum of the results' costs. known is false if the cost of a result
+// is unknown: usd is then a lower bound.
 func (s *Schedule) Spent() (usd float64, tokens int64, known bool) {
 	return s.usd, s.tokens, s.unpriced == 0
 }
 
-// Next returns the task that a worker takes next: of those that are ready, the
-// one with the longest way to the end of all work.
+// Next returns the task that a worker takes next: the ready task with the longest path
+// to the end of all work.
 func (s *Schedule) Next() (Progress, bool) {
 	if len(s.ready) == 0 || s.Ended != nil {
 		return Progress{}, false
@@ -305,9 +304,9 @@ func (s *Schedule) Next() (Progress, bool) {
 // Fence returns the fence of the next lease.
 func (s *Schedule) Fence() int64 { return s.fence + 1 }
 
-// Accepts returns nil where a result of this lease is to be taken, and else why
-// it is not. An expired lease that nobody else has taken over is one that has
-// been ended by its event, so its result comes too late.
+// Accepts returns nil if a result of this lease counts, otherwise why not. An expired
+// lease has been ended by its event, so its result comes too late even if nobody else
+// has taken the task.
 func (s *Schedule) Accepts(id string, fence int64) error {
 	switch t := s.task(id); {
 	case t == nil:
@@ -320,9 +319,9 @@ func (s *Schedule) Accepts(id string, fence int64) error {
 	return nil
 }
 
-// Merge returns the result that is merged next: the order is that of the
-// graph's dependencies, since a task is only taken once all before it are
-// merged, and of their return among those.
+// Merge returns the result that is merged next. Results are merged in the order of
+// their return, which agrees with the graph's dependencies: a task is only taken after
+// all tasks that it waits for are merged.
 func (s *Schedule) Merge() (Progress, bool) {
 	if len(s.merge) == 0 || s.Ended != nil {
 		return Progress{}, false
@@ -340,8 +339,8 @@ func (s *Schedule) Taken() []Progress {
 	return out
 }
 
-// Over reports whether no task can change any more, or none can be taken, is
-// worked on or waits for its merge.
+// Over reports whether the work has ended: no task can be taken, is worked on or waits
+// for its merge.
 func (s *Schedule) Over() bool {
 	return s.Ended != nil || s.count[Ready]+s.count[Taken]+s.count[Returned] == 0
 }
@@ -362,8 +361,8 @@ func (s *Schedule) Resolve(of Progress, files []string) event.Task {
 	}
 }
 
-// queue is a heap of ready tasks, the longest way first; of equal ones the one
-// that was planned first.
+// queue is a heap of ready tasks, the longest path first; among equal ones the one that
+// was planned first.
 type queue []*Progress
 
 func (q queue) Len() int { return len(q) }

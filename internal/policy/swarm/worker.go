@@ -8,23 +8,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// WorkerLimits bound one worker on one task where nobody says otherwise
-// (SPEC 14.3).
+// WorkerLimits are the default limits of one worker on one task (SPEC 14.3).
 func WorkerLimits() budget.Limits { return budget.Limits{Tokens: 300_000, Steps: 50} }
 
-// Same is how many identical calls in a row end a worker's task, and Kept how
-// many of its calls are looked at.
+// Same is how many identical calls in a row end a worker's task. Kept is how many of
+// its calls are compared.
 const (
 	Same = 3
 	Kept = 20
 )
 
-// Repeats watches one worker's calls for identical ones in a row. The zero
-// value is ready.
+// Repeats counts identical calls of one worker in a row. The zero value is ready.
 type Repeats struct{ keys []string }
 
-// Apply notes a call, and reports whether it is the same as those before it for
-// Same times or more.
+// Apply adds a call, and reports whether it is at least the Same-th identical one in a
+// row.
 func (r *Repeats) Apply(key string) bool {
 	if len(r.keys) == Kept {
 		r.keys = append(r.keys[:0], r.keys[1:]...)
@@ -37,9 +35,9 @@ func (r *Repeats) Apply(key string) bool {
 	return n >= Same
 }
 
-// preamble begins the first prompt of every worker. It is the same for all
-// tasks of all swarms, so that a provider's cache serves all workers: what
-// differs comes after it (SPEC 14.4).
+// preamble is the beginning of every worker's first prompt. It is the same for all
+// tasks of all swarms, so that a provider's cache serves all workers. What differs
+// comes after it (SPEC 14.4).
 const preamble = `You are one of several workers. Each works on one task of a larger goal, in a copy of the project of its own.
 - Do your task and nothing else: what others do is merged with yours, and each line changed without need is a conflict.
 - The acceptance checks at the end of this message decide whether your result is taken. Run them before you finish.
@@ -47,14 +45,14 @@ const preamble = `You are one of several workers. Each works on one task of a la
 
 `
 
-// Words of a prompt that ReadPrompt looks for.
+// Texts in a prompt that ReadPrompt searches for.
 const (
 	taskHead   = "# Your task: "
 	acceptHead = "\n\nAcceptance checks:\n"
 )
 
-// Prompt returns what a worker is told: the same beginning for all workers,
-// what was learned from failures and found by others, and the goal last.
+// Prompt returns a worker's prompt: the same beginning for all workers, then lessons
+// and references, and the goal last.
 func Prompt(s *Schedule, l *Lessons, t Progress) string {
 	var b strings.Builder
 	b.WriteString(preamble)
@@ -92,15 +90,15 @@ func Prompt(s *Schedule, l *Lessons, t Progress) string {
 	return b.String()
 }
 
-// Told is what a prompt tells a worker to do.
+// Told is the task in a worker's prompt.
 type Told struct {
 	Goal   string
 	Accept []string
 }
 
-// ReadPrompt reads the task off what Prompt returned, for a model that is a
-// program. What failed and what others found is not part of it: the task comes
-// last, and what stands before it cannot be taken for it.
+// ReadPrompt extracts the task from a prompt of Prompt, for a model that is a program.
+// Lessons and references are not part of it: the task comes last, and text before it
+// cannot be mistaken for it.
 func ReadPrompt(text string) (t Told, ok bool) {
 	if !strings.HasPrefix(text, preamble) {
 		return t, false

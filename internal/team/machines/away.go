@@ -1,13 +1,12 @@
-// Package machines has the tasks of a swarm done on other machines (SPEC 14.6):
-// Away is the side of the coordinator, Hand that of a worker.
+// Package machines runs tasks of a swarm on other machines (SPEC 14.6): Away is the
+// side of the coordinator, Hand that of a worker.
 //
-// What goes to a worker: the files of the tree that its task begins from, and
-// what it is told. What comes back: one commit, in a bundle, with who made it.
-// Promised: of a result nothing is run, written or merged here before it was
-// looked at as any other (trees.Unbundle, Changes) and its acceptance checks
-// succeeded here; a worker's model keys, permissions and sandbox are its own
-// machine's, and nothing of them is sent. Refused: a result that holds a secret of
-// the worker's machine.
+// A worker is sent the files of the tree that its task begins from, and its prompt. It
+// sends back one commit, in a bundle, with its author. Promised: nothing of a result is
+// run, written or merged here before it was checked like any other (trees.Unbundle,
+// Changes) and its acceptance checks succeeded here. A worker uses the model keys,
+// permissions and sandbox of its own machine, and nothing of them is sent. Refused: a
+// result with a secret of the worker's machine.
 package machines
 
 import (
@@ -27,14 +26,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-// Away gives tasks to workers on other machines. It is a swarm.Workers.
+// Away runs tasks on workers on other machines. It implements swarm.Workers.
 type Away struct {
 	Board *leases.Board
 	Trees *trees.Store
-	Base  string // what the swarm began from
-	Model string // of tasks that name none, for workers that name none
-	// Check runs an acceptance check in a tree; nil: the workers' word is taken,
-	// until the merged tree is verified.
+	Base  string // the commit that the swarm began from
+	Model string // if neither task nor worker names one
+	// Check runs an acceptance check in a tree. nil: the workers' own results are
+	// trusted until the merged tree is verified.
 	Check func(ctx context.Context, dir, line string) event.TaskCheck
 
 	once     sync.Once
@@ -50,7 +49,7 @@ type sent struct{ commit, bundle string }
 
 var _ swarm.Workers = (*Away)(nil)
 
-// Bounds of what a worker says.
+// Limits of what a worker sends.
 const (
 	maxWords  = 4 << 10
 	maxName   = 100
@@ -86,13 +85,13 @@ func (a *Away) Do(ctx context.Context, j swarm.Job) (swarm.Done, error) {
 	return done, err
 }
 
-// said is what a worker says of its work, as far as it makes sense.
+// said returns the valid parts of what a worker reports about its work.
 func said(r leases.Result) swarm.Done {
 	d := swarm.Done{Reply: clip(r.Reply, maxWords), Model: clip(r.Model, maxName), Tokens: max(0, r.Tokens), USD: r.USD}
 	if r.Machine != "" {
 		d.Session = clip(r.Session, maxName) + "@" + r.Machine
 	}
-	if d.USD != nil && !(*d.USD >= 0 && *d.USD < 1e9) { // also what is no number
+	if d.USD != nil && !(*d.USD >= 0 && *d.USD < 1e9) { // also not a number
 		d.USD = nil
 	}
 	for _, ref := range r.Refers[:min(len(r.Refers), maxRefers)] {
@@ -116,8 +115,8 @@ func clip(s string, most int) string {
 	return s[:most] + "…"
 }
 
-// send makes a commit one that workers can fetch. What all trees of the swarm
-// have in common is sent once, and of each tree only what it differs in.
+// send stores a commit so that workers can fetch it. What all trees of the swarm have
+// in common is sent once, and of each tree only the difference.
 func (a *Away) send(ctx context.Context, commit string) (root, base *sent, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -149,7 +148,7 @@ func (a *Away) bundle(ctx context.Context, commit, on string) (*sent, error) {
 	return &sent{portable, name}, err
 }
 
-// take looks at what a worker made, and returns it as a commit on the task's base.
+// take checks a worker's result and returns it as a commit on the task's base.
 func (a *Away) take(ctx context.Context, j swarm.Job, base string, r leases.Result) (string, error) {
 	if r.Commit == "" {
 		return j.Base, nil
@@ -170,8 +169,8 @@ func (a *Away) take(ctx context.Context, j swarm.Job, base string, r leases.Resu
 	return commit, a.Trees.Check(ctx, j.Base, commit)
 }
 
-// check runs the acceptance checks here: what a worker says of them proves
-// nothing. As many run at once as there are processors.
+// check runs the acceptance checks here: a worker's report proves nothing. As many run
+// at once as there are processors.
 func (a *Away) check(ctx context.Context, j swarm.Job, done swarm.Done) (checks []event.TaskCheck, err error) {
 	if a.Check == nil {
 		return done.Checks, trusted(j.Task, done.Checks)
@@ -194,7 +193,7 @@ func (a *Away) check(ctx context.Context, j swarm.Job, done swarm.Done) (checks 
 	return checks, nil
 }
 
-// trusted returns nil where a worker says that all checks of the task succeeded.
+// trusted returns nil if a worker reports that all checks of the task succeeded.
 func trusted(t event.Task, checks []event.TaskCheck) error {
 	if len(checks) != len(t.Accept) {
 		return fmt.Errorf("%w: it tells of %d, the task has %d", swarm.ErrAcceptance, len(checks), len(t.Accept))

@@ -16,15 +16,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-// maxTree is the largest bundle with a swarm's files that a worker takes.
+// maxTree is the largest bundle of a swarm's files that a worker accepts.
 const maxTree = 8 << 30
 
-// Hand does tasks of swarms of other machines on this one.
+// Hand runs tasks for swarms on other machines.
 type Hand struct {
 	Home string // of the trees
 	Git  *workspace.Git
-	// Work does a job in its tree, with this machine's model, permissions and
-	// sandbox. Money comes from the lease.
+	// Work runs a job in its tree, with this machine's model, permissions and sandbox.
+	// The lease pays for it.
 	Work func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error)
 	// Check runs an acceptance check in a tree.
 	Check func(ctx context.Context, dir, line string) event.TaskCheck
@@ -42,7 +42,7 @@ type store struct {
 	have map[string]bool
 }
 
-// Do does a task. It does not fail: what went wrong is the result.
+// Do runs a task. It returns no error: a failure is part of the result.
 func (h *Hand) Do(ctx context.Context, held *leases.Held) (r leases.Result) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -104,8 +104,8 @@ func (h *Hand) do(ctx context.Context, held *leases.Held, r *leases.Result) (err
 	return nil
 }
 
-// clean refuses what the coordinator would refuse, before it is sent, and what
-// holds a secret of this machine.
+// clean refuses, before it is sent, a result that the coordinator would refuse or that
+// contains a secret of this machine.
 func (h *Hand) clean(ctx context.Context, s *store, base, commit string) error {
 	changes, err := s.Changes(ctx, base, commit)
 	if err != nil {
@@ -143,7 +143,7 @@ func (h *Hand) store(ctx context.Context, name string) (*store, error) {
 	return h.stores[name], nil
 }
 
-// fetch gets the files of a task, as far as they are not here from another one.
+// fetch gets the files of a task that an earlier task did not fetch.
 func (s *store) fetch(ctx context.Context, held *leases.Held) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,10 +177,10 @@ func (s *store) get(ctx context.Context, held *leases.Held, bundle, want, on str
 	return nil
 }
 
-// Left removes what is kept of a swarm that has ended.
+// Left removes the files of a swarm that has ended.
 func (h *Hand) Left(name string) {
 	h.mu.Lock()
 	delete(h.stores, name)
 	h.mu.Unlock()
-	_ = os.RemoveAll(filepath.Join(h.Home, name)) // what stays goes with Home
+	_ = os.RemoveAll(filepath.Join(h.Home, name)) // the rest is removed with Home
 }

@@ -7,9 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Cancel ends a swarm of which no coordinator runs: leases that are left are
-// given back, and nothing is worked on any more. One that has ended stays as it
-// ended.
+// Cancel ends a swarm whose coordinator does not run: it ends the open leases and all
+// tasks. A swarm that has ended stays unchanged.
 func Cancel(ctx context.Context, log Log, s *swarm.Schedule) error {
 	var ds []event.Draft
 	log.View(func() {

@@ -13,9 +13,9 @@ import (
 // How many notes of each kind a swarm keeps.
 const maxNotes = 1000
 
-// notes keep what workers learned of each other, so that a swarm that goes on
-// after a death has not forgotten it: one value for each, numbered, so that one
-// more costs the same however many there are. Without a store they keep nothing.
+// notes store what workers learned from each other, so that a swarm that goes on after
+// a crash still knows it. Each note is one numbered value, so that adding one costs the
+// same however many there are. Without a store nothing is kept.
 type notes struct {
 	store kv.Store
 	swarm string
@@ -23,7 +23,7 @@ type notes struct {
 	err   error          // the first one: storage that broke ends the swarm
 }
 
-// Kinds of notes, as they stand in keys.
+// Kinds of notes, as parts of keys.
 const (
 	noteFailure = "failure"
 	noteFound   = "found"
@@ -68,12 +68,12 @@ func read[T any](ctx context.Context, n *notes, kind string, take func(T)) error
 	return nil
 }
 
-// keep writes one note, and removes the one that is too old by now.
+// keep writes one note and removes the oldest one if there are too many.
 func (n *notes) keep(kind string, v any) {
 	if n.store == nil || n.err != nil {
 		return
 	}
-	ctx := context.Background() // what was learned is kept also while all is stopped
+	ctx := context.Background() // lessons are stored also while the swarm is stopped
 	raw, err := json.Marshal(v)
 	if err == nil {
 		i := n.next[kind]

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Report is what a swarm has done until now: who did what, what it cost, and
-// what shows it. Its JSON is what `pawl swarm report --json` prints.
+// Report is what a swarm has done until now: who did what, what it cost, and the
+// evidence. `pawl swarm report --json` prints it as JSON.
 type Report struct {
 	Goal    string            `json:"goal,omitempty"`
 	Outcome event.SwarmEnd    `json:"outcome,omitempty"` // empty: it has not ended
@@ -41,7 +41,7 @@ type TaskReport struct {
 	Error   string            `json:"error,omitempty"`
 }
 
-// ReportOf reads a report off a schedule.
+// ReportOf returns the report of a schedule.
 func ReportOf(s *swarm.Schedule) Report {
 	r := Report{Goal: s.Goal, Base: s.Base, Commit: s.Tip(), Counts: map[string]int{}}
 	r.USD, r.Tokens, r.Known = s.Spent()

@@ -1,13 +1,12 @@
-// Package swarm runs many workers on one task (SPEC 14.2): each takes a task of
-// a graph and works on it in a tree of files of its own; what passes the task's
-// acceptance checks is merged; the merged tree is verified.
+// Package swarm runs many workers on one task (SPEC 14.2). Each worker takes a task of
+// a graph and works on it in its own tree of files. A result that passes the task's
+// acceptance checks is merged. The merged tree is verified.
 //
-// Everything that happens is in the swarm's log first, so a coordinator that
-// died goes on from there. Promised: a result is merged once at most, after all
-// that its task waits for; a result of a lease that is over counts for nothing;
-// nothing is written outside the trees, so that a person's files stay as they
-// are until the caller brings the verified tree to them; when Run returns, no
-// worker runs.
+// Everything is recorded in the swarm's log first, so a new coordinator can go on after
+// a crash. Promised: a result is merged at most once, after all tasks that its task
+// waits for. A result of a lease that has ended does not count. Nothing is written
+// outside the trees: a person's files stay unchanged until the caller copies the
+// verified tree to them. When Run returns, no worker runs.
 package swarm
 
 import (
@@ -28,36 +27,36 @@ type Log interface {
 	View(func())
 }
 
-// Trees gives workers trees of files and merges what they return.
+// Trees makes trees of files for workers and merges their results.
 type Trees interface {
 	// Checkout makes a tree with the files of a commit, and returns its folder.
 	Checkout(ctx context.Context, name, commit string) (dir string, err error)
-	// Commit makes a commit of a tree's files on top of base; it is base itself
-	// where nothing changed.
+	// Commit makes a commit of a tree's files on top of base. It returns base if
+	// nothing changed.
 	Commit(ctx context.Context, name, base, message string) (commit string, err error)
-	// Check refuses a commit that brings what no result may bring.
+	// Check returns an error for a commit with changes that no result may contain.
 	Check(ctx context.Context, base, commit string) error
 	// Merge merges theirs into ours, or returns the files in conflict.
 	Merge(ctx context.Context, ours, theirs, message string) (commit string, conflicts []string, err error)
 	Remove(ctx context.Context, name string) error
 }
 
-// Config is what a swarm is made of.
+// Config is the configuration of a swarm.
 type Config struct {
 	Log      Log
 	Schedule *swarm.Schedule // a fold of Log
 	Trees    Trees
 	Slots    int // how many workers work at once
-	// Work does a job in its tree. An error is why the worker could not work on it.
+	// Work runs a job in its tree. An error means that the worker could not work on it.
 	Work func(context.Context, Job) (Done, error)
-	// Workers, if set, is where tasks are done, instead of by Work on this machine.
+	// Workers, if set, runs tasks instead of Work on this machine.
 	Workers Workers
-	// Check runs a command line in a tree and returns what came of it.
+	// Check runs a command line in a tree and returns its result.
 	Check func(ctx context.Context, dir, line string) event.TaskCheck
 	Now   func() time.Time
 	// Lease is how long a worker may be silent.
 	Lease time.Duration
-	// Notes, if set, keeps what workers learn of each other for a later Run, under
+	// Notes, if set, stores what workers learn from each other for a later Run, under
 	// keys that begin with the swarm's ID.
 	Notes kv.Store
 	ID    string
@@ -75,18 +74,18 @@ type coordinator struct {
 	results chan event.TaskReturned
 	working sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows; workers tell of their calls
+	mu      sync.Mutex // guards what follows; workers report their calls
 	lessons swarm.Lessons
 	notes   notes
 	circles swarm.Circles
 	stop    map[string]context.CancelCauseFunc
-	loop    string // what all are told once
+	loop    string // what all workers are told once
 	told    map[string]bool
 }
 
-// Run works until no task is left that can be worked on, and verifies the merged
-// tree. The log holds a plan by then. When ctx ends, workers are stopped, their
-// tasks are given back, and a later Run goes on.
+// Run runs tasks until none is left that can be run, and verifies the merged tree. The
+// log must contain a plan. When ctx ends, workers are stopped and their tasks are
+// released, and a later Run goes on.
 func Run(ctx context.Context, cfg Config) error {
 	c := &coordinator{cfg: cfg, workers: cfg.Workers, results: make(chan event.TaskReturned), stop: map[string]context.CancelCauseFunc{}, told: map[string]bool{}}
 	if c.workers == nil {
@@ -132,12 +131,11 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 }
 
-// abort stops all workers, records what came of them where it can, and returns
-// why.
+// abort stops all workers, records their results if possible, and returns the cause.
 func (c *coordinator) abort(ctx context.Context, cancel context.CancelCauseFunc, free int, why error) error {
 	cancel(errOver)
 	if cause := context.Cause(ctx); cause != nil && errors.Is(why, context.Canceled) {
-		why = cause // what was cut short tells less
+		why = cause // the error of what was cut short is less useful
 	}
 	for range max(1, c.cfg.Slots) - free {
 		why = errors.Join(why, c.returned(ctx, <-c.results))
@@ -146,8 +144,8 @@ func (c *coordinator) abort(ctx context.Context, cancel context.CancelCauseFunc,
 	return why
 }
 
-// takeBack ends the leases of workers that died with an earlier coordinator. A
-// death counts as a try, since the task itself may be what kills.
+// takeBack ends the leases of workers that died with an earlier coordinator. This
+// counts as a try, since the task itself may have killed the process.
 func (c *coordinator) takeBack(ctx context.Context) error {
 	var ds []event.Draft
 	c.cfg.Log.View(func() {
@@ -168,7 +166,7 @@ func (c *coordinator) over() (over bool) {
 	return over
 }
 
-// lease is a task on its way.
+// lease is a task that is being worked on.
 type lease struct {
 	event.TaskTaken
 	task   event.Task
@@ -194,8 +192,8 @@ func (c *coordinator) take(ctx context.Context) (l lease, ok bool, err error) {
 	return l, true, c.cfg.Log.Append(ctx, event.Draft{Body: l.TaskTaken})
 }
 
-// work does a task and checks what came of it. It does not fail: what went
-// wrong is the result.
+// work runs a task and checks its result. It returns no error: a failure is part of the
+// result.
 func (c *coordinator) work(ctx context.Context, l lease) event.TaskReturned {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -244,8 +242,7 @@ func (c *coordinator) try(ctx context.Context, l lease, r *event.TaskReturned) (
 	return nil
 }
 
-// returned records a result, also where the caller has gone: what was paid for
-// is kept.
+// returned records a result, even after ctx has ended, since it was paid for.
 func (c *coordinator) returned(ctx context.Context, r event.TaskReturned) error {
 	c.mu.Lock()
 	if r.Outcome == event.TaskFailed {
@@ -260,7 +257,7 @@ func (c *coordinator) returned(ctx context.Context, r event.TaskReturned) error 
 	return errors.Join(broken, c.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: r}))
 }
 
-// fail notes a failure. c.mu is held.
+// fail adds a failure to the lessons. The caller holds c.mu.
 func (c *coordinator) fail(f swarm.Failure) {
 	c.lessons.Fail(f)
 	c.notes.keep(noteFailure, f)
@@ -305,8 +302,8 @@ func (c *coordinator) merge(ctx context.Context) error {
 	}
 }
 
-// saw takes what a worker did, and returns what it is to be told. Workers that
-// go in circles together are told once, and stopped when they go on.
+// saw receives a worker's call, and returns a message to the worker. Workers that
+// repeat the same call are warned once, and stopped if they go on.
 func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

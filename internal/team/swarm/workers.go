@@ -8,16 +8,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// ErrLost is matched by the error for a worker that was not heard of any more.
-// Its task counts as tried, since the task itself may be what kills.
+// ErrLost is matched by the error for a worker that stopped answering. Its task counts
+// as tried, since the task itself may have killed it.
 var ErrLost = errors.New("the worker was lost")
 
-// Workers is where tasks are done: on this machine, or on others.
+// Workers runs tasks: on this machine, or on others.
 type Workers interface {
-	// Do does a task. Where there is no error, Done.Commit is a commit that
-	// Trees holds and Check took, and the acceptance checks succeeded. What was
-	// spent is told also with an error. When ctx ends it returns soon, and what
-	// the worker does after that counts for nothing.
+	// Do runs a task. If there is no error, Done.Commit is a commit in Trees that Check
+	// accepted, and the acceptance checks succeeded. The cost is returned with an error
+	// too. When ctx ends Do returns soon, and what the worker does after that does not
+	// count.
 	Do(context.Context, Job) (Done, error)
 }
 
@@ -29,12 +29,12 @@ type Job struct {
 	Task   event.Task
 	Dir    string // its tree, the worker's workspace, where it has one
 	Prompt string
-	// Saw is to be told each call of the worker, and why it failed where it did.
-	// What it returns, if anything, is to be told to the worker.
+	// Saw must be called with each call of the worker, and with its error if it failed.
+	// A text that it returns is a message to the worker.
 	Saw func(swarm.Call, *swarm.Failure) (tell string)
 }
 
-// Done is what came of a task.
+// Done is the result of a task.
 type Done struct {
 	Reply   string
 	Session string // the worker's log
@@ -46,10 +46,10 @@ type Done struct {
 	Checks  []event.TaskCheck // the acceptance checks, until one failed
 }
 
-// here does tasks on this machine, with Config.Work.
+// here runs tasks on this machine, with Config.Work.
 type here struct{ cfg Config }
 
-// Do is part of Workers.
+// Do implements Workers.
 func (h here) Do(ctx context.Context, j Job) (done Done, err error) {
 	if j.Dir, err = h.cfg.Trees.Checkout(ctx, j.Worker, j.Base); err != nil {
 		return done, err
@@ -58,7 +58,7 @@ func (h here) Do(ctx context.Context, j Job) (done Done, err error) {
 	if done, err = h.cfg.Work(ctx, j); err != nil {
 		return done, err
 	}
-	// The commit comes before the checks: what they write is not the result.
+	// The commit comes before the checks: what they write is not part of the result.
 	if done.Commit, err = h.cfg.Trees.Commit(ctx, j.Worker, j.Base, j.Task.ID); err != nil {
 		return done, err
 	}
