@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Format writes a graph as a file for people. Where YAML would be read as
-// another graph (a text that its writer does not quote as it should) it is
-// written as JSON.
+// Format returns a graph as a YAML file for people. If the YAML would be read as
+// another graph, since its encoder does not quote a text correctly, Format returns
+// JSON.
 func Format(g swarm.Graph) ([]byte, error) {
 	out, err := yaml.MarshalWithOptions(g, yaml.IndentSequence(true), yaml.UseLiteralStyleIfMultiline(true))
 	if err == nil && same(out, g) {

@@ -1,10 +1,10 @@
 // Package taskgraph reads and writes the file of a swarm's task graph: YAML, of
 // which JSON is a part (doc/swarm.schema.json).
 //
-// Promised: every fault names the file's line, and a field that does not exist
-// the one that was most likely meant; what Format writes is read as the same
-// graph. Refused: several documents in one file, a field that is given twice,
-// and what policy/swarm finds wrong with the graph.
+// Promised: every fault names the line in the file. The fault of an unknown field names
+// the field that was most likely meant. Parse reads the output of Format as the same
+// graph. Refused: several documents in one file, a field that is set twice, and the
+// faults that policy/swarm finds in the graph.
 package taskgraph
 
 import (
@@ -27,13 +27,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// maxFile bounds a file, in bytes.
+// maxFile is the largest size of a file, in bytes.
 const maxFile = 64 << 20
 
-// maxFaults is how many faults an error tells.
+// maxFaults is how many faults an error lists.
 const maxFaults = 20
 
-// File is a graph that can be run, with where things stand in the file.
+// File is a valid graph with the lines of its parts in the file.
 type File struct {
 	swarm.Graph
 	name  string
@@ -57,8 +57,7 @@ func Read(path, name string) (*File, error) {
 	return Parse(name, raw)
 }
 
-// Parse reads a graph. The error tells everything that is wrong with it, a line
-// for each fault.
+// Parse reads a graph. Its error lists all faults, one on each line.
 func Parse(name string, raw []byte) (*File, error) {
 	f := &File{name: name}
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -84,7 +83,7 @@ func Parse(name string, raw []byte) (*File, error) {
 	return f, nil
 }
 
-// Faults is the error that tells what is wrong with the graph, with the lines.
+// Faults is the error with the graph's faults and their lines.
 func (f *File) Faults(faults []swarm.Fault) error {
 	located := make([]fault, len(faults))
 	for i, x := range faults {
@@ -93,7 +92,7 @@ func (f *File) Faults(faults []swarm.Fault) error {
 	return f.all(located)
 }
 
-// fault is an error with the line that it is about, 0 for none.
+// fault is an error with its line in the file, 0 for none.
 type fault struct {
 	line int
 	err  error
@@ -118,7 +117,7 @@ func (f *File) at(line int, err error) error {
 	return fmt.Errorf("%s:%d: %w", f.name, line, err)
 }
 
-// yaml tells an error of the YAML package in its place.
+// yaml converts an error of the YAML package into a fault with its line.
 func (f *File) yaml(err error) error {
 	line := 0
 	if y := (yaml.Error)(nil); errors.As(err, &y) {
@@ -150,7 +149,7 @@ func words(t reflect.Type) string {
 	return "fields with their values"
 }
 
-// lines are where the parts of a graph stand in a file.
+// lines are the line numbers of a graph's parts in a file.
 type lines struct {
 	graph map[string]int
 	tasks []taskLines
@@ -161,8 +160,7 @@ type taskLines struct {
 	fields map[string]int
 }
 
-// of returns the line that a fault is about: that of the field, else of the
-// task.
+// of returns the line of a fault: that of its field, otherwise that of its task.
 func (l lines) of(x swarm.Fault) int {
 	if x.Task < 0 {
 		return l.graph[x.Field]
@@ -197,7 +195,7 @@ func linesOf(doc *ast.File) (l lines) {
 	return l
 }
 
-// keys returns the lines of a mapping's keys, nil where the node is none.
+// keys returns the lines of a mapping's keys, nil if the node is not a mapping.
 func keys(n ast.Node, see func(key string, value ast.Node)) map[string]int {
 	m, ok := n.(ast.MapNode)
 	if !ok {
@@ -207,7 +205,7 @@ func keys(n ast.Node, see func(key string, value ast.Node)) map[string]int {
 	for it := m.MapRange(); it.Next(); {
 		key, ok := it.Key().(*ast.StringNode)
 		if !ok {
-			continue // a merge key, which the decoder takes or refuses
+			continue // a merge key, which the decoder accepts or refuses
 		}
 		out[key.Value] = key.GetToken().Position.Line
 		if see != nil {
@@ -241,7 +239,7 @@ func meant(name string, known []string) string {
 	return ": there are " + strings.Join(known, ", ")
 }
 
-// The fields of a graph and of a task, as a file names them.
+// The fields of a graph and of a task, by their names in a file.
 var (
 	graphFields = fieldsOf(reflect.TypeFor[swarm.Graph]())
 	taskFields  = fieldsOf(reflect.TypeFor[event.Task]())

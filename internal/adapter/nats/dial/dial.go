@@ -1,7 +1,7 @@
-// Package dial connects to a NATS server, with what proves who one is.
+// Package dial connects to a NATS server with credentials.
 //
-// Outside this machine a connection is encrypted, unless one says that it need
-// not be: tasks, prompts and code go through it, and a token would be readable.
+// A connection to another machine is encrypted unless the person switches that off:
+// tasks, prompts and code go through it, and a token would be readable.
 package dial
 
 import (
@@ -18,31 +18,30 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Options say where a server is and who connects.
+// Options are the server's address and the credentials.
 type Options struct {
 	URL   string // or several, with commas between
-	Name  string // of the connection, for who runs the server
+	Name  string // of the connection, shown to the server's operator
 	Token string
 	Creds string // a file with a JWT and the seed of its key
 	NKey  string // a file with the seed of a key
-	CA    string // a file with the authorities that the server's certificate may be of
-	Cert  string // files with a certificate of one's own and its key
+	CA    string // a file with the certificate authorities that are accepted for the server
+	Cert  string // files with the client's certificate and its key
 	Key   string
 	// Plain allows a connection without TLS to another machine.
 	Plain bool
-	// Say is told when the connection is lost and when it is back.
+	// Say is called when the connection is lost and when it is back.
 	Say func(string)
 }
 
-// Waits of a connection. It is never given up: what counts is whether the lease
-// is still one.
+// Timeouts of a connection. Reconnecting never stops: only the end of the lease ends
+// the work.
 const (
 	connectWait   = 10 * time.Second
 	reconnectWait = 500 * time.Millisecond
 )
 
-// Connect connects. Nothing is sent before the server is known to be the right
-// one, where TLS is used.
+// Connect connects. With TLS nothing is sent before the server is authenticated.
 func Connect(o Options) (*nats.Conn, error) {
 	opts, err := o.options()
 	if err != nil {
@@ -76,7 +75,7 @@ func (o Options) options() ([]nats.Option, error) {
 		nats.Name(cmp.Or(o.Name, "pawl")), nats.Timeout(connectWait), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait),
 		nats.ReconnectJitter(100*time.Millisecond, time.Second),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil { // nil: by ourselves
+			if err != nil { // nil: closed by this side
 				say("the connection to the NATS server is lost; it is tried again")
 			}
 		}),
@@ -93,7 +92,7 @@ func (o Options) options() ([]nats.Option, error) {
 	if o.Cert != "" {
 		opts = append(opts, nats.ClientCert(o.Cert, o.Key))
 	}
-	// After the two above: they make TLS possible, this makes it a must.
+	// This comes after the two above: they make TLS possible, this one requires it.
 	if far && !o.Plain || o.CA != "" || o.Cert != "" {
 		opts = append(opts, nats.Secure())
 	}
@@ -137,8 +136,8 @@ func (o Options) far() (bool, error) {
 	return far, nil
 }
 
-// explain says what to do about a connection that could not be made. The address
-// may hold a password, so it is not in it.
+// explain returns an error that tells what to do about a failed connection. It does not
+// contain the address, which may hold a password.
 func (o Options) explain(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), strings.Contains(err.Error(), "authorization"):

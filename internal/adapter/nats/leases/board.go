@@ -24,17 +24,17 @@ type Bank interface {
 	Settle(ctx context.Context, grant int, cs ...event.Charged) error
 }
 
-// Config is what a Board is made of.
+// Config is the configuration of a Board.
 type Config struct {
 	Swarm   string // letters, digits, - and _
 	Version string // of pawl: workers must have the same
 	Labels  []string
 	Lease   time.Duration // how long a worker may be silent
 	Bank    Bank
-	// Say is told what a person should know: who joined, what was refused.
+	// Say is called with messages for a person: who joined, what was refused.
 	Say func(string)
-	// Replicas is how many servers keep what is queued; 0: three in a cluster,
-	// else one.
+	// Replicas is how many servers store the queue. 0: three in a cluster, otherwise
+	// one.
 	Replicas int
 }
 
@@ -46,12 +46,12 @@ const (
 	offerAgain    = 5 * time.Second  // an offer that nobody took
 )
 
-// saidMost is how often one kind of refusal is told: who floods the Board does
-// not flood a person.
+// saidMost is how often one kind of refusal is reported: a client that floods the Board
+// must not flood the person.
 const saidMost = 5
 
-// Board offers tasks to workers and takes their results. Its methods may be
-// called from anywhere.
+// Board offers tasks to workers and receives their results. It is safe for concurrent
+// use.
 type Board struct {
 	cfg     Config
 	nc      *nats.Conn
@@ -75,27 +75,26 @@ type Offer struct {
 	Saw   func(swarm.Call, *swarm.Failure) (tell string)
 }
 
-// lease is an offer, and who took it.
+// lease is an offer and the worker that took it.
 type lease struct {
 	Offer
 	ctx    context.Context // ends with the lease
 	worker string          // "" until it is taken
 	taken  chan struct{}   // closed then
-	life   chan struct{}   // gets what was heard of the worker
+	life   chan struct{}   // gets a token for each message of the worker
 	done   chan Result
 	asked  map[uint64]*asked
 	grants map[int]budget.Grant
 	over   bool
 }
 
-// asked is a question with its answer, once ready is closed.
+// asked is a question with its answer, which is valid after ready is closed.
 type asked struct {
 	answer answer
 	ready  chan struct{}
 }
 
-// Open begins to offer the work of a swarm. What an earlier run of it left on the
-// server is removed.
+// Open opens the Board of a swarm. What an earlier run left on the server is removed.
 func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) {
 	if !isName(cfg.Swarm) {
 		return nil, fmt.Errorf("a swarm cannot be named %q", cfg.Swarm)
@@ -181,12 +180,12 @@ func (b *Board) removeStreams(ctx context.Context) error {
 }
 
 func (b *Board) announce() {
-	// One that is lost is made up for by the next.
+	// If one is lost, the next one replaces it.
 	_ = b.nc.Publish(openSubject, encode(announcement{Swarm: b.cfg.Swarm, Epoch: b.epoch, Labels: b.cfg.Labels}))
 }
 
-// Close ends all and removes what lies on the server. Leases must be over by
-// then.
+// Close closes the Board and removes its data from the server. All leases must have
+// ended.
 func (b *Board) Close(ctx context.Context) error {
 	b.stop()
 	for _, s := range b.subs {
@@ -208,7 +207,7 @@ func (b *Board) Get(ctx context.Context, name string, max int64) (io.ReadCloser,
 	return get(ctx, b.objects, name, max)
 }
 
-// say tells a person, of each kind a few times.
+// say reports a message to the person, a few times for each kind.
 func (b *Board) say(kind, format string, args ...any) {
 	b.mu.Lock()
 	b.said[kind]++
@@ -219,7 +218,7 @@ func (b *Board) say(kind, format string, args ...any) {
 	}
 }
 
-// ask answers one question. It must not wait: all questions come through it.
+// ask answers one question. It must not block: all questions come through it.
 func (b *Board) ask(m *nats.Msg) {
 	var q question
 	if err := json.Unmarshal(m.Data, &q); err != nil {
@@ -227,7 +226,7 @@ func (b *Board) ask(m *nats.Msg) {
 		return
 	}
 	if q.Epoch != b.epoch {
-		return // of a worker of an earlier run: its lease is over, and it finds out
+		return // of a worker of an earlier run: its lease has ended, and it will notice
 	}
 	b.mu.Lock()
 	who := b.members[q.Worker]
@@ -250,7 +249,7 @@ func (b *Board) ask(m *nats.Msg) {
 	}
 	op, refused := b.note(l, who, &q)
 	if refused != "" {
-		if q.Kind != kindTake { // of an offer that came twice, one is told so as a matter of course
+		if q.Kind != kindTake { // an offer that came twice is normal and not reported
 			b.say("foreign", "a %.20s of worker %s for lease %d was refused: %s", q.Kind, q.Worker, q.Fence, refused)
 		}
 		reply(answer{State: stateOver, Why: refused})
@@ -266,7 +265,8 @@ func (b *Board) ask(m *nats.Msg) {
 	}()
 }
 
-// note finds the question among those of a lease, or begins to answer it.
+// note returns the earlier question of a lease with this number, or starts to answer a
+// new one.
 func (b *Board) note(l *lease, who *member, q *question) (op *asked, refused string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -289,7 +289,7 @@ func (b *Board) note(l *lease, who *member, q *question) (op *asked, refused str
 		return nil, fmt.Sprintf("it asked more than %d times", maxAsked)
 	}
 	select {
-	case l.life <- struct{}{}: // what is sent again is no sign of life
+	case l.life <- struct{}{}: // a repeated message is not a sign of life
 	default:
 	}
 	op = &asked{ready: make(chan struct{})}
@@ -301,7 +301,7 @@ func (b *Board) note(l *lease, who *member, q *question) (op *asked, refused str
 	return op, ""
 }
 
-// maxAsked bounds what one lease may ask. A beat each ten seconds for a week is
+// maxAsked limits the questions of one lease. A beat every ten seconds for a week is
 // 60,000.
 const maxAsked = 200_000
 
@@ -324,7 +324,7 @@ func (b *Board) serve(l *lease, q *question) (json.RawMessage, error) {
 		if err := json.Unmarshal(q.Body, &s); err != nil {
 			return nil, err
 		}
-		// Whose call it is, the lease says and not the worker.
+		// The lease determines whose call it is, not the worker.
 		s.Call.Worker = l.Job.Worker
 		if s.Failure != nil {
 			s.Failure.Worker = l.Job.Worker
@@ -354,8 +354,8 @@ func (b *Board) serve(l *lease, q *question) (json.RawMessage, error) {
 	return nil, fmt.Errorf("%.20q is not known here", q.Kind)
 }
 
-// Do offers a task, and returns what the worker that took it sends. ErrLost:
-// it was not heard of for as long as the lease lasts.
+// Do offers a task and returns the result that a worker sends. ErrLost: nothing was
+// received from the worker for the time of the lease.
 func (b *Board) Do(ctx context.Context, o Offer) (Result, error) {
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &lease{
@@ -400,7 +400,7 @@ func (b *Board) wait(ctx context.Context, l *lease) (Result, error) {
 	}
 }
 
-// offer puts the lease's number into the queue. Where the server is away it is
+// offer puts the lease's number into the queue. If the server cannot be reached, it is
 // offered again later.
 func (b *Board) offer(ctx context.Context, l *lease) {
 	ctx, cancel := context.WithTimeout(ctx, offerAgain)
@@ -410,8 +410,8 @@ func (b *Board) offer(ctx context.Context, l *lease) {
 	}
 }
 
-// end ends a lease: what comes of it from now on counts for nothing, and money
-// that was set aside for requests whose cost nobody told is counted as spent.
+// end ends a lease: messages for it do not count any more. Money reserved for requests
+// whose cost was not reported counts as spent.
 func (b *Board) end(ctx context.Context, l *lease) error {
 	b.mu.Lock()
 	l.over = true

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Held is a lease that this worker has. Its methods may be called from anywhere.
+// Held is a lease that this worker has. It is safe for concurrent use.
 type Held struct {
 	*joined
 	Fence int64
@@ -21,12 +21,12 @@ type Held struct {
 // Swarm returns the name of the swarm.
 func (h *Held) Swarm() string { return h.swarm }
 
-// tellWithin bounds how long a call waits to be told of: what it is for is
+// tellWithin limits how long a call waits until it is reported: the answer is only
 // advice.
 const tellWithin = 2 * time.Second
 
-// Saw tells a call, and returns what the worker is to be told, if anything. Where
-// the Board is away, nothing comes of it.
+// Saw reports a call and returns a message to the worker, "" for none. If the Board
+// cannot be reached, the call is not reported.
 func (h *Held) Saw(ctx context.Context, c swarm.Call, f *swarm.Failure) (tell string) {
 	ctx, cancel := context.WithTimeout(ctx, tellWithin)
 	defer cancel()
@@ -37,7 +37,8 @@ func (h *Held) Saw(ctx context.Context, c swarm.Call, f *swarm.Failure) (tell st
 	return tell
 }
 
-// Reserve asks the swarm for money for a request. It waits for others.
+// Reserve reserves money of the swarm for a request. It waits while other requests hold
+// what is left.
 func (h *Held) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
 	body, err := h.ask(ctx, kindReserve, encode(a))
 	if err != nil {
@@ -53,11 +54,11 @@ func (h *Held) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) 
 	return r.Grant, nil
 }
 
-// settleWithin bounds how long what a request cost is tried to be told. After
-// that the lease is over, and the Board counts all that was set aside.
+// settleWithin limits how long reporting a request's cost is tried. After that the
+// lease has ended, and the Board counts the whole reservation.
 const settleWithin = time.Minute
 
-// Settle tells what a request cost, also where the turn has ended.
+// Settle reports what a request cost, even after the turn has ended.
 func (h *Held) Settle(ctx context.Context, grant int, cs ...event.Charged) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(settleWithin, h.lease))
 	defer cancel()

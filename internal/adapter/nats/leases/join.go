@@ -15,7 +15,7 @@ type member struct {
 	key []byte
 }
 
-// join takes a worker in, or says why not.
+// join accepts a worker, or answers why not.
 func (b *Board) join(m *nats.Msg) {
 	var ask joinAsk
 	out := joinAnswer{Lease: b.cfg.Lease, Epoch: b.epoch}

@@ -11,9 +11,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// reserve sets money aside for a request of a worker. It may wait for others; a
-// lease that ended meanwhile gives it back at once, since the worker never had
-// it.
+// reserve reserves money for a worker's request. It may wait for other requests. If the
+// lease ended meanwhile, the money is released at once, since the worker never had it.
 func (b *Board) reserve(l *lease, body json.RawMessage) (json.RawMessage, error) {
 	var a budget.Ask
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -74,8 +73,8 @@ func (b *Board) settle(l *lease, q *question) error {
 	return b.cfg.Bank.Settle(l.ctx, s.Grant, s.Charged...)
 }
 
-// unknownCost is what a request may have cost whose worker was lost: all that
-// was set aside for it.
+// unknownCost returns what a lost worker's request may have cost: the whole
+// reservation.
 func unknownCost(l *lease, g budget.Grant) event.Charged {
 	return event.Charged{
 		By: l.Job.Worker, Child: true, USD: g.USD, Guess: true, Unknown: true, Requests: 1,

@@ -37,8 +37,8 @@ func put(ctx context.Context, objects jetstream.ObjectStore, path string) (name 
 	return name, nil
 }
 
-// get returns a reader of what is stored under a hash. It ends with an error
-// where the content is another or longer than max.
+// get returns a reader of the content with a hash. It ends with an error if the content
+// has another hash or is longer than max.
 func get(ctx context.Context, objects jetstream.ObjectStore, name string, max int64) (io.ReadCloser, error) {
 	if b, err := hex.DecodeString(name); err != nil || len(b) != sha256.Size {
 		return nil, fmt.Errorf("%w: %.80q is no name of a bundle", ErrRefused, name)
@@ -60,8 +60,8 @@ func get(ctx context.Context, objects jetstream.ObjectStore, name string, max in
 	return &checked{in: in, name: name, left: max, sum: sha256.New()}, nil
 }
 
-// checked is a reader that knows what it should have read. What a server says
-// of an object's size is not believed.
+// checked is a reader that verifies the hash and size of what it read. The size that
+// the server reports is not trusted.
 type checked struct {
 	in   io.ReadCloser
 	name string

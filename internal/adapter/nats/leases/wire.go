@@ -1,25 +1,25 @@
 // Package leases carries the tasks of a swarm to workers on other machines, over
 // NATS JetStream (SPEC 14.6).
 //
-// A Board is the coordinator's side, Serve a worker's. A task is offered in a
-// work queue that holds its number and nothing else. A worker that takes the
-// offer asks the Board, and gets the task, if the lease is still to be had. From
-// then on the worker must be heard of within the lease's time; one that cannot
-// reach the Board for that long stops by itself, so two never work on one lease
-// for longer than that. What was offered twice, answered twice or sent twice
-// counts once: each question has a number, and its answer is kept with the lease.
+// A Board is the coordinator's side, Serve a worker's. A task is offered in a work
+// queue that holds only its number. A worker that takes the offer asks the Board, and
+// gets the task if the lease is still free. From then on the worker must send something
+// within the lease's time. A worker that cannot reach the Board for that long stops by
+// itself, so two workers never work on one lease for longer than that. An offer, a
+// question or an answer that is sent twice counts once: each question has a number, and
+// its answer is kept with the lease.
 //
-// Bundles of git objects go through the object store, named by the hash of their
-// content, and are refused where that is another.
+// Bundles of git objects go through the object store. Their names are the hashes of
+// their contents; a bundle with another hash is refused.
 //
-// Each worker has a key that it agreed on with the Board when it joined. Every
-// question and answer after that is signed with it: a worker cannot speak for
-// another, and who only listens cannot speak at all. Whoever may connect to the
-// server may join: that is the server's to decide. A worker with another protocol
-// or another pawl is refused.
+// When a worker joins, it agrees on a key with the Board. Every later question and
+// answer is signed with that key: no worker can act for another one, and a client that
+// only listens cannot act at all. Everybody who may connect to the server may join: the
+// server decides that. A worker with another protocol or another version of pawl is
+// refused.
 //
-// The Board trusts no result: it says what a worker sent, and whoever uses it
-// looks at it.
+// The Board does not check results: it returns what a worker sent, and the caller must
+// check it.
 package leases
 
 import (
@@ -38,7 +38,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Protocol is the version of what Board and workers say to each other.
+// Protocol is the version of the messages between Board and workers.
 const Protocol = 1
 
 // Errors of leases.
@@ -48,8 +48,8 @@ var (
 	ErrRefused = errors.New("refused")
 )
 
-// Subjects that all swarms share: who waits for work asks on one, who has some
-// says so on the other.
+// Subjects that all swarms share: workers ask for work on one, and swarms announce it
+// on the other.
 const (
 	whoSubject  = "pawl.who"
 	openSubject = "pawl.open"
@@ -64,7 +64,7 @@ func stream(swarm string) string { return "pawl-" + swarm }
 
 const consumer = "workers"
 
-// announcement says that a swarm has work.
+// announcement announces that a swarm has work.
 type announcement struct {
 	Swarm  string   `json:"swarm"`
 	Epoch  string   `json:"epoch"` // of this run of it
@@ -87,7 +87,7 @@ type joinAnswer struct {
 	Lease   time.Duration `json:"lease,omitempty"`
 }
 
-// agree returns the key of two sides that have told each other their public keys.
+// agree returns the common key of two sides that have exchanged their public keys.
 func agree(own *ecdh.PrivateKey, other []byte, worker string) ([]byte, error) {
 	pub, err := ecdh.X25519().NewPublicKey(other)
 	if err != nil {
@@ -104,7 +104,7 @@ func agree(own *ecdh.PrivateKey, other []byte, worker string) ([]byte, error) {
 
 func newKey() (*ecdh.PrivateKey, error) { return ecdh.X25519().GenerateKey(rand.Reader) }
 
-// kind is what a worker asks.
+// kind is the kind of a worker's question.
 type kind string
 
 const (
@@ -116,7 +116,7 @@ const (
 	kindDone    kind = "done"    // the result
 )
 
-// question is what a worker sends of a lease.
+// question is a worker's message about a lease.
 type question struct {
 	Epoch  string          `json:"epoch"` // of the swarm's run that it joined; keys are of one
 	Worker string          `json:"worker"`
@@ -155,8 +155,8 @@ func (a *answer) mac(key []byte, q *question) []byte {
 	return macOf(key, []byte("answer"), q.MAC, []byte(a.State), []byte(a.Why), a.Body)
 }
 
-// macOf signs fields, each with its length, so that no two lists of fields are
-// the same bytes.
+// macOf signs fields, each with its length, so that different lists of fields have
+// different bytes.
 func macOf(key []byte, fields ...[]byte) []byte {
 	h := hmac.New(sha256.New, key)
 	for _, f := range fields {
@@ -168,23 +168,23 @@ func macOf(key []byte, fields ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
-// Job is what a worker is given.
+// Job is a task as a worker gets it.
 type Job struct {
 	Worker string     `json:"worker"` // the lease's own name
 	Task   event.Task `json:"task"`
 	Prompt string     `json:"prompt"`
 	Model  string     `json:"model,omitempty"` // where neither task nor worker names one
-	// Root is the commit all trees of the swarm stand on, Base the one that the
-	// work begins from; RootBundle and BaseBundle hold them.
+	// Root is the commit below all trees of the swarm. Base is the commit that the work
+	// begins from. RootBundle and BaseBundle hold them.
 	Root       string `json:"root"`
 	RootBundle string `json:"root_bundle"`
 	Base       string `json:"base"`
 	BaseBundle string `json:"base_bundle,omitempty"` // empty where Base is Root
 }
 
-// Result is what a worker says of its work.
+// Result is a worker's report about its work.
 type Result struct {
-	Error   string            `json:"error,omitempty"`  // why it is not done
+	Error   string            `json:"error,omitempty"`  // why the task is not done
 	Commit  string            `json:"commit,omitempty"` // empty where nothing changed
 	Bundle  string            `json:"bundle,omitempty"` // the object that holds it
 	Reply   string            `json:"reply,omitempty"`

@@ -16,20 +16,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// WorkerConfig is what a worker is made of.
+// WorkerConfig is the configuration of a worker.
 type WorkerConfig struct {
 	Name    string // for people; the Board makes it unique
 	Version string // of pawl
 	Labels  []string
 	Slots   int // how many tasks at once
-	// Do does a task. When ctx ends, the lease is over and nobody waits for it.
+	// Do runs a task. When ctx ends, the lease has ended and nobody waits for the
+	// result.
 	Do func(ctx context.Context, h *Held) Result
-	// Mask takes secrets of this machine out of what is sent, nil for nothing.
+	// Mask masks secrets of this machine in what is sent; nil masks nothing.
 	Mask func([]byte) []byte
-	// Left, if set, is told that a swarm has ended and none of its tasks is worked
-	// on.
+	// Left, if set, is called after a swarm has ended and none of its tasks is worked
+	// on any more.
 	Left func(swarm string)
-	// Say is told what a person should know.
+	// Say is called with messages for a person.
 	Say func(string)
 }
 
@@ -48,7 +49,7 @@ var (
 	errEnded   = errors.New("the worker ended")
 )
 
-// server is a worker at the swarms of a NATS server.
+// server is a worker for the swarms of a NATS server.
 type server struct {
 	cfg   WorkerConfig
 	nc    *nats.Conn
@@ -97,7 +98,7 @@ func Serve(ctx context.Context, nc *nats.Conn, cfg WorkerConfig) error {
 	}
 }
 
-// hear joins a swarm that is new.
+// hear joins a swarm that is not known yet.
 func (w *server) hear(ctx context.Context, data []byte) {
 	var a announcement
 	if json.Unmarshal(data, &a) != nil || !isName(a.Swarm) || !covers(w.cfg.Labels, a.Labels) {
@@ -134,8 +135,8 @@ type joined struct {
 	jobs    sync.WaitGroup
 }
 
-// swarm works for one swarm until that ends. again: what it announces later is to
-// be heard.
+// swarm works for one swarm until that ends. again: the swarm may be joined again after
+// a later announcement.
 func (w *server) swarm(ctx context.Context, name string) (again bool, err error) {
 	j, err := w.join(ctx, name)
 	if err != nil {
@@ -243,7 +244,8 @@ func (j *joined) offer(ctx context.Context, m jetstream.Msg) {
 		_ = m.Nak() // somebody else may reach the Board
 		return
 	}
-	// What is not acknowledged comes to another worker, who is told that it is taken.
+	// An offer that is not acknowledged goes to another worker, which the Board then
+	// refuses.
 	_ = m.Ack()
 	if err == nil {
 		j.work(ctx, h, began)
@@ -267,8 +269,8 @@ func (j *joined) work(ctx context.Context, h *Held, began time.Time) {
 	j.cfg.Say(fmt.Sprintf("swarm %s: the result of %s is not wanted: %v", j.swarm, h.Job.Task.ID, context.Cause(ctx)))
 }
 
-// beat says that the worker lives, and ends its work when the Board was not
-// reached for the time of the lease: then another has the task.
+// beat sends signs of life. It ends the work when the Board was not reached for the
+// time of the lease: then another worker has the task.
 func (j *joined) beat(ctx context.Context, h *Held, began time.Time, end context.CancelCauseFunc) {
 	for reached := began; ; {
 		pause(ctx, j.lease/3)
@@ -292,8 +294,8 @@ func (j *joined) beat(ctx context.Context, h *Held, began time.Time, end context
 	}
 }
 
-// ask asks the Board until it answers, and returns what. ErrOver: the lease is
-// over.
+// ask asks the Board until it answers, and returns the answer. ErrOver: the lease has
+// ended.
 func (h *Held) ask(ctx context.Context, k kind, body json.RawMessage) (json.RawMessage, error) {
 	q := question{Epoch: h.epoch, Worker: h.id, Fence: h.Fence, N: h.n.Add(1), Kind: k, Body: h.cfg.Mask(body)}
 	q.MAC = q.mac(h.key)

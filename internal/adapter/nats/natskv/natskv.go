@@ -1,8 +1,8 @@
-// Package natskv is the kv.Store in a bucket of NATS JetStream.
+// Package natskv implements kv.Store in a bucket of NATS JetStream.
 //
-// A version is the bucket's own revision: a sequence of all its writes. Where
-// the server is not there, an error comes and not a wait without end. A server
-// acknowledges before its disk has the value unless it runs with sync_interval:
+// A version is the bucket's own revision: the sequence number of a write. If the server
+// cannot be reached, calls return an error instead of waiting for ever. A server
+// acknowledges before the value is on its disk, unless it runs with sync_interval:
 // always (doc/swarm.md).
 package natskv
 
@@ -28,8 +28,7 @@ type Store struct {
 
 var _ kv.Store = (*Store)(nil)
 
-// Open opens a bucket, and makes it where it is not there, kept by so many
-// servers.
+// Open opens a bucket, and creates it with so many replicas if it does not exist.
 func Open(ctx context.Context, js jetstream.JetStream, bucket string, replicas int) (*Store, error) {
 	b, err := js.KeyValue(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -45,8 +44,8 @@ func Open(ctx context.Context, js jetstream.JetStream, bucket string, replicas i
 	return &Store{b, stream, "$KV." + bucket + "."}, nil
 }
 
-// create makes a bucket that only its leader reads from: another server may be
-// behind, and would answer with a value that was replaced before.
+// create makes a bucket that only its leader reads from: another server may lag, and
+// would return an old value.
 func create(ctx context.Context, js jetstream.JetStream, bucket string, replicas int) (jetstream.KeyValue, error) {
 	_, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket: bucket, Description: "values of pawl", History: 1, MaxValueSize: kv.MaxValue, Replicas: replicas,
@@ -120,14 +119,14 @@ func (s *Store) Swap(ctx context.Context, key string, was kv.Version, value []by
 	return "", fmt.Errorf("write %q: %w", key, err)
 }
 
-// wrongSequence reports whether the key is at another revision. Servers of a
-// cluster have a code of their own for it.
+// wrongSequence reports whether the error means that the key has another revision.
+// Servers of a cluster have their own code for it.
 func wrongSequence(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyRevisionMismatch)
 }
 
-// Delete implements kv.Store. Nothing stays behind, and what a bucket's own
-// Delete leaves does: List must not see it.
+// Delete implements kv.Store. It leaves nothing behind, unlike a bucket's own Delete,
+// whose marker List would find.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
 		return err
@@ -147,9 +146,9 @@ func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	return err == nil, err
 }
 
-// List implements kv.Store. A bucket's own list goes through the messages while
-// others write, and leaves out what is overwritten meanwhile; the subjects of its
-// stream are what the leader holds at one moment.
+// List implements kv.Store. A bucket's own list reads the messages while others write,
+// and misses keys that are overwritten meanwhile. The subjects of its stream are a
+// consistent snapshot of the leader.
 func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

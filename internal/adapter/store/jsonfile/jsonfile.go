@@ -1,10 +1,10 @@
-// Package jsonfile is the kv.Store that keeps each value in a JSON file of its
-// own, for people to read.
+// Package jsonfile implements kv.Store with a JSON file for each value, which people
+// can read.
 //
-// A folder is one store. A value that is text stands in its file as text, any
-// other in base64. One writer at a time, also over processes: the kernel keeps
-// the lock, so it goes with its process, whatever ends that. Readers need no
-// lock, since files are replaced whole (core/atomicfile).
+// A folder is one store. A text value is stored as text, any other in base64. One
+// process or goroutine writes at a time: the kernel releases the lock when its process
+// ends, however that happens. Readers need no lock, since files are replaced as a whole
+// (core/atomicfile).
 package jsonfile
 
 import (
@@ -37,7 +37,7 @@ const (
 // errLocked means that another open file has the lock.
 var errLocked = errors.New("locked")
 
-// askAgain is how soon a lock that is held is asked for again.
+// askAgain is how long to wait before a held lock is tried again.
 const askAgain = time.Millisecond
 
 // Store is a folder of JSON files.
@@ -48,7 +48,7 @@ type Store struct {
 
 var _ kv.Store = (*Store)(nil)
 
-// Open opens a folder, and makes it where it is not there.
+// Open opens a folder, and creates it if it does not exist.
 func Open(dir string) (*Store, error) { return open(dir, atomicfile.OS{}) }
 
 func open(dir string, disk atomicfile.Disk) (*Store, error) {
@@ -58,7 +58,7 @@ func open(dir string, disk atomicfile.Disk) (*Store, error) {
 	return &Store{dir: dir, disk: disk}, nil
 }
 
-// file is what stands in a file.
+// file is the content of a file.
 type file struct {
 	Version string  `json:"version"`
 	Text    *string `json:"text,omitempty"`
@@ -91,7 +91,7 @@ func (s *Store) Load(ctx context.Context, key string) (kv.Entry, error) {
 	return kv.Entry{Value: f.Bytes, Version: kv.Version(f.Version)}, nil
 }
 
-// Save implements kv.Store. It replaces also a file that is damaged.
+// Save implements kv.Store. It replaces a damaged file too.
 func (s *Store) Save(ctx context.Context, key string, value []byte) (kv.Version, error) {
 	return s.write(ctx, key, value, func() error { return nil })
 }
@@ -142,8 +142,8 @@ func (s *Store) write(ctx context.Context, key string, value []byte, allowed fun
 	return kv.Version(v), atomicfile.WriteOn(s.disk, s.path(key), out.Bytes(), 0o600)
 }
 
-// next counts the writes of the whole store: a key that was deleted does not
-// begin again. The count is on the disk before it is used.
+// next returns the next version. It counts the writes of the whole store, so that a
+// deleted key does not start again. The count is on disk before it is used.
 func (s *Store) next() (string, error) {
 	path, n := filepath.Join(s.dir, countName), uint64(0)
 	switch raw, err := readFile(path); {
@@ -187,8 +187,8 @@ func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	return err == nil, err
 }
 
-// List implements kv.Store. It takes the lock, since a folder that changes while
-// it is read may leave a name out.
+// List implements kv.Store. It takes the lock, since a folder that changes while it is
+// read may miss a name.
 func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	release, err := s.lock(ctx)
 	if err != nil {
@@ -211,8 +211,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	return keys, nil
 }
 
-// lock waits for the lock of all writers, and removes what one that was killed
-// has left behind.
+// lock waits for the writers' lock, and removes what a killed writer has left behind.
 func (s *Store) lock(ctx context.Context) (release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -239,8 +238,7 @@ func (s *Store) lock(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// clear removes unfinished files. Whoever writes holds the lock, so they belong
-// to nobody.
+// clear removes unfinished files. Writers hold the lock, so no other process uses them.
 func (s *Store) clear() error {
 	d, err := os.Open(s.dir)
 	if err != nil {
