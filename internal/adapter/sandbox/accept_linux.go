@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// join connects to a server of the sandbox's own. The server accepts what is
-// joined here and nothing else, so that a client outside, which expects somebody
-// else on the port, talks to nobody.
+// join connects to a server inside the sandbox. The server accepts only connections
+// that are made here, so that a client outside, which expects another server on the
+// port, reaches nobody.
 func (n *network) join(t *took, at netip.AddrPort, ino uint64) error {
 	n.mu.Lock()
 	n.joining[ino]++
@@ -43,11 +43,11 @@ func (n *network) join(t *took, at netip.AddrPort, ino uint64) error {
 	return err
 }
 
-// unmapped is an address without the form of IPv6 that an IPv4 one may have.
+// unmapped returns an IPv4 address without its IPv6 form.
 func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
-// accepts reports whether a connection that a server took is joined. It is used
-// up: its address may be another's later.
+// accepts reports whether a connection that a server accepted was made by join. The
+// entry is used up, since its address may belong to another connection later.
 func (n *network) accepts(j joint) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -98,8 +98,8 @@ func (c caller) accept(number int32, addr, size uint64, flags int) error {
 	}
 }
 
-// next accepts what is there already, EAGAIN where nothing is. Only pawl
-// accepts, one at a time, so what poll saw is not gone.
+// next accepts a waiting connection, or returns EAGAIN. Only pawl accepts, one at a
+// time, so a connection that poll saw is still there.
 func (n *network) next(fd, flags int) (int, unix.Sockaddr, error) {
 	n.accepting.Lock()
 	defer n.accepting.Unlock()
@@ -110,7 +110,7 @@ func (n *network) next(fd, flags int) (int, unix.Sockaddr, error) {
 	return unix.Accept4(fd, unix.SOCK_CLOEXEC|flags)
 }
 
-// owns reports whether the other end of an accepted socket is of the sandbox.
+// owns reports whether the other end of an accepted socket belongs to the sandbox.
 func (c caller) owns(t *took, fd int, from unix.Sockaddr) bool {
 	if t.domain == unix.AF_UNIX {
 		// Those that pawl connected have its number.
@@ -139,8 +139,8 @@ func (c caller) await(fd int) error {
 	}
 }
 
-// restart is ERESTARTSYS: the kernel calls the handler, and then gives EINTR or
-// makes the call again, as the handler was set up.
+// restart is ERESTARTSYS: the kernel calls the handler, and then returns EINTR or
+// repeats the call, as the handler was set up.
 const restart = unix.Errno(512)
 
 // interrupted reports whether the caller has a signal to handle.
@@ -160,7 +160,7 @@ func (c caller) interrupted() bool {
 	return pending&set("SigCgt:")&^set("SigBlk:") != 0
 }
 
-// tell writes an address to where the caller wants it.
+// tell writes an address into the caller's memory.
 func (c caller) tell(addr, size uint64, from unix.Sockaddr) error {
 	if addr == 0 {
 		return nil

@@ -13,11 +13,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// Attributes are pawl's to change everywhere, since Landlock does not look at
-// them: no such call may go on.
+// Landlock does not control attributes, so pawl makes every change of attributes
+// itself: no such call may go on.
 
-// target opens, without the right to read or write, what a call changes the
-// attributes of: a path, or a descriptor where the path is empty or none.
+// target opens, without the right to read or write, the file whose attributes a call
+// changes: by its path, or by a descriptor if the path is empty or missing.
 func (c caller) target(dirfd int32, addr uint64, follow, empty bool) (int, error) {
 	var file string
 	if addr != 0 {
@@ -78,8 +78,7 @@ func (c caller) inner(fd int32) (int, error) {
 	return c.checked(out)
 }
 
-// checked gives fd back where its attributes may change, and closes it where
-// they may not.
+// checked returns fd if its attributes may change, otherwise it closes fd.
 func (c caller) checked(fd int) (int, error) {
 	file, err := realPath(fd)
 	var st unix.Stat_t
@@ -148,8 +147,8 @@ func (c caller) utimes(dirfd int32, addr uint64, ts []unix.Timespec, flags int) 
 	return setTimes(fd, ts)
 }
 
-// xattr sets an attribute, or removes it where size is negative. Only those of
-// the user's name space: the others are the system's.
+// xattr sets an attribute, or removes it if size is negative. Only attributes of the
+// user's name space are allowed: the others belong to the system.
 func (c caller) xattr(fd int, name, value uint64, size int, flags int) error {
 	defer unix.Close(fd)
 	key, err := c.text(name)

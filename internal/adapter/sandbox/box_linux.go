@@ -35,8 +35,8 @@ type Box struct {
 	most    int           // processes and threads of a command
 }
 
-// Open makes a box. Where the kernel cannot keep the package's promises, the
-// error is a *Lack.
+// Open makes a box. If the kernel cannot keep the package's promises, the error is a
+// *Lack.
 func Open(p confine.Policy) (*Box, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -76,8 +76,8 @@ func Open(p confine.Policy) (*Box, error) {
 	return b, nil
 }
 
-// noSockets says why pawl cannot take over its commands' sockets, nil where it
-// can. Docker's default profile refuses the call.
+// noSockets returns why pawl cannot take over its commands' sockets, nil if it can.
+// Docker's default profile refuses the call.
 var noSockets = sync.OnceValue(func() error {
 	pid, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -91,8 +91,8 @@ var noSockets = sync.OnceValue(func() error {
 	return unix.Close(fd)
 })
 
-// Loopback returns why commands of the box do not reach servers of their own, nil
-// where they do.
+// Loopback returns why commands of the box cannot reach their own servers, nil if they
+// can.
 func (b *Box) Loopback() error {
 	switch why := noSockets(); {
 	case b.policy.Loopback && b.policy.Level >= confine.Workspace:
@@ -107,8 +107,8 @@ func (b *Box) Loopback() error {
 // sockets.
 const minVersion = 6
 
-// oneLink refuses a workspace whose protected files have a second name: writing
-// to that one could not be told from any other write.
+// oneLink refuses a workspace whose protected files have a second hard link: a write
+// through that link could not be distinguished from any other write.
 func oneLink(root string) error {
 	for _, pattern := range []string{"AGENTS.md", "CLAUDE.md", ".mcp.json", ".envrc", ".git/config", ".git/HEAD", ".git/hooks/*", ".pawl/*", ".claude/*", ".vscode/*"} {
 		dir, name := filepath.Split(pattern)
@@ -154,7 +154,7 @@ func (b *Box) Close() error {
 	return err
 }
 
-// outlet opens the box's proxy where hosts are granted, with the first command.
+// outlet opens the box's proxy with the first command, if hosts are granted.
 func (b *Box) outlet() error {
 	if b.policy.Level < confine.Hosts || len(b.policy.Hosts) == 0 {
 		return nil
@@ -169,7 +169,7 @@ func (b *Box) outlet() error {
 	return err
 }
 
-// environ is what a command sees: the same, but for its temporary folder.
+// environ returns a command's environment: unchanged except for its temporary folder.
 func (b *Box) environ(env []string) []string {
 	if env == nil {
 		env = os.Environ()
@@ -194,8 +194,8 @@ type Child struct {
 	sup     *supervisor
 }
 
-// Start starts a command in the box. Its standard input and output must not be
-// what the policy would refuse: they are given as they are. Wait must be called.
+// Start starts a command in the box. Its standard input and output are passed on
+// unchecked, so they must be allowed by the policy. Wait must be called.
 func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
 	c := &Child{cmd: cmd, do: make(chan func()), over: make(chan struct{})}
 	if err := b.outlet(); err != nil {
@@ -282,7 +282,7 @@ func onThread(f func()) {
 // any process).
 const keptCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID
 
-// restrict takes the rights of a box's policy from the calling thread for good.
+// restrict limits the calling thread to the rights of a box's policy for good.
 func restrict(b *Box) (*supervisor, error) {
 	if err := dropCapabilities(); err != nil {
 		return nil, &Lack{"that root's privileges are gone", "capset: " + err.Error()}
@@ -338,8 +338,8 @@ func dropCapabilities() error {
 	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 }
 
-// Wait waits for the command, ends what it left behind, and gives what
-// exec.Cmd.Wait gives.
+// Wait waits for the command, ends what it left behind, and returns the error of
+// exec.Cmd.Wait.
 func (c *Child) Wait() error {
 	// Without reaping: what still runs may hold the output open, for which
 	// exec.Cmd.Wait would wait.
@@ -357,7 +357,7 @@ func (c *Child) Wait() error {
 	return err
 }
 
-// Refusals are what the command was refused up to now, as far as pawl knows.
+// Refusals returns what the command was refused until now, as far as pawl knows.
 func (c *Child) Refusals() []Refusal {
 	if c.sup == nil {
 		return nil

@@ -13,9 +13,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// Boxes confines the processes of a session: a box for each way in which one is
-// to be confined, opened when it is first needed. It is a process.Confiner, and
-// safe for concurrent use.
+// Boxes confines the processes of a session. It opens a box for each confinement when
+// it is first needed. It implements process.Confiner and is safe for concurrent use.
 type Boxes struct {
 	// Temporary: the caches of its commands go with it.
 	Temporary bool
@@ -36,8 +35,8 @@ type Boxes struct {
 
 var _ process.Confiner = (*Boxes)(nil)
 
-// NewBoxes makes the boxes of a workspace; root and state as of Place. What lies
-// in spill can be granted, though it is part of the state. Nothing is opened.
+// NewBoxes makes the boxes of a workspace; root and state are as for Place. Files in
+// spill can be granted although they are part of the state. Nothing is opened.
 func NewBoxes(env func(string) string, root, spill string, state ...string) *Boxes {
 	b := &Boxes{env: env, spill: real(spill), open: map[string]*Box{}}
 	b.place = sync.OnceValues(func() (confine.Facts, string) {
@@ -48,8 +47,8 @@ func NewBoxes(env func(string) string, root, spill string, state ...string) *Box
 	return b
 }
 
-// Try reports whether commands can be confined at the levels read-only and
-// workspace: it has the kernel do on a thread what a command's start does.
+// Try reports whether commands can be confined at the levels read-only and workspace.
+// It confines a thread as the start of a command does.
 func (b *Boxes) Try() (readOnly, workspace error) {
 	facts, _ := b.place()
 	err := confine.New(confine.ReadOnly, facts).Validate()
@@ -85,8 +84,8 @@ func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine) (process.Confined, err
 	return confinedChild{child}, nil
 }
 
-// box is the box for what is confined so and runs in dir, and the settings that
-// its commands need.
+// box returns the box for a confinement in dir, and the settings that its commands
+// need.
 func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,7 +133,7 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	return box, env, nil
 }
 
-// policy is that of a level, with what was granted as far as it can be.
+// policy returns the policy of a level, with the grants that are possible.
 func (b *Boxes) policy(level confine.Level, facts confine.Facts, c process.Confine) confine.Policy {
 	var folders, files, reads, kept []string
 	for _, w := range c.Writes {
@@ -162,7 +161,7 @@ func (b *Boxes) policy(level confine.Level, facts confine.Facts, c process.Confi
 	return p
 }
 
-// caches is where the caches are, given where they belong.
+// caches returns the folder of the caches.
 func (b *Boxes) caches(own string) (string, error) {
 	if own != "" && !b.Temporary {
 		return own, nil
@@ -190,7 +189,7 @@ func (b *Boxes) Close() error {
 	return errors.Join(errs...)
 }
 
-// confinedChild is a Child as process has it.
+// confinedChild makes a Child a process.Confined.
 type confinedChild struct{ *Child }
 
 // Refused implements process.Confined.

@@ -17,7 +17,7 @@ import (
 // cargo and gradle's wrapper find in the own one what lock files name (package
 // warm), and a few are read in place. The others begin empty.
 
-// caches are the settings that lead to own caches.
+// caches are the settings that point to the sandbox's own caches.
 var caches = []string{
 	"GOCACHE=go-build", "XDG_CACHE_HOME=xdg", "CCACHE_DIR=ccache", "SCCACHE_DIR=sccache",
 	"npm_config_cache=" + warm.NPM, "YARN_CACHE_FOLDER=yarn", "YARN_GLOBAL_FOLDER=yarn-global", "PNPM_HOME=pnpm", "BUN_INSTALL_CACHE_DIR=bun", "DENO_DIR=deno",
@@ -37,7 +37,7 @@ var inPlace = []struct{ set, home, cache string }{
 	{"COREPACK_HOME", "", "node/corepack"},
 }
 
-// persons finds the caches of a person that are read, and lets them be.
+// persons finds the person's caches that commands read, and allows that.
 func persons(env func(string) string, f *confine.Facts) warm.Persons {
 	cache := userCache(env, f.Home)
 	there := func(set, home, below string) string {

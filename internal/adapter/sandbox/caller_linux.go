@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// caller is the thread whose call is made.
+// caller is the thread that made the call.
 type caller struct {
 	s *supervisor
 	n *notice
@@ -25,8 +25,8 @@ type caller struct {
 
 func (c caller) proc(rest string) string { return "/proc/" + strconv.Itoa(int(c.n.Task)) + rest }
 
-// read copies the caller's memory. Pages may end where the next is not there,
-// so it gives what it can.
+// read copies the caller's memory. The next page may be missing, so it returns what it
+// can read.
 func (c caller) read(addr uint64, size int) ([]byte, error) {
 	buf := make([]byte, 0, size)
 	for len(buf) < size {
@@ -86,7 +86,7 @@ func (c caller) times(addr uint64, unit int64) ([]unix.Timespec, error) {
 	return out, nil
 }
 
-// umask is what is taken from the mode of a new file.
+// umask returns the caller's umask.
 func (c caller) umask() uint32 {
 	b, err := os.ReadFile(c.proc("/status"))
 	if err != nil {
@@ -137,7 +137,7 @@ type place struct {
 
 func (p *place) close() { _ = unix.Close(p.dir) }
 
-// realPath is where an opened file is.
+// realPath returns the path of an opened file.
 func realPath(fd int) (string, error) {
 	return os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 }
@@ -240,7 +240,7 @@ func readlinkAt(dir int, name string) (string, error) {
 	return string(buf[:max(n, 0)]), err
 }
 
-// judge reports whether pawl makes a change. errGoOn: Landlock decides alone, since
+// judge returns nil if pawl makes the change. errGoOn: Landlock decides alone, since
 // the place is free or has no rule.
 func (s *supervisor) judge(p *place, act confine.Act) error {
 	switch s.policy.Change(p.path, act) {
@@ -264,8 +264,8 @@ func actName(a confine.Act) string {
 	return process.ActWrite
 }
 
-// couldElse reports whether a refused change would be possible without the
-// sandbox: only then is it a refusal of the sandbox's.
+// couldElse reports whether a refused change would be possible without the sandbox:
+// only then did the sandbox refuse it.
 func (s *supervisor) couldElse(p *place, act confine.Act) bool {
 	if strings.HasPrefix(p.path, "/dev/") || strings.HasPrefix(p.path, "/proc/") {
 		return false // devices have rules of their own, and nobody grants these

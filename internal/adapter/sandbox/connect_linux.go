@@ -28,7 +28,7 @@ func (t *took) state() int {
 	return int(info.State)
 }
 
-// errBusy says that a server has no room for a connection now.
+// errBusy means that a server's queue of connections is full.
 var errBusy = errors.New("busy")
 
 // atOnce calls f while the socket does not block.
@@ -48,8 +48,8 @@ func (t *took) atOnce(f func() error) (blocks bool, err error) {
 	return true, err
 }
 
-// reach connects to an address of this machine, at once or not at all: what
-// waits for room would be retried by the kernel when the port may be another's.
+// reach connects to an address of this machine, at once or not at all: the kernel would
+// retry a waiting connection later, when the port may belong to another server.
 func (t *took) reach(at netip.AddrPort) error {
 	_, err := t.atOnce(func() error {
 		err := unix.Connect(t.fd, t.sockaddr(at))
@@ -87,9 +87,9 @@ func (t *took) disconnect() error {
 	return nil
 }
 
-// find gives the server of the sandbox that has an address, or that has the
-// place of one: a socket that was bound to any address has only one here.
-// ECONNREFUSED: nobody has it; EACCES: somebody outside.
+// find returns the server of the sandbox with an address, or with the address that
+// stands for it: a socket that was bound to any address has only one here.
+// ECONNREFUSED: nobody has the address. EACCES: a server outside has it.
 func (n *network) find(to netip.AddrPort) (at netip.AddrPort, ino uint64, err error) {
 	l, there := receives(to)
 	first := netip.AddrPortFrom(local4, to.Port()) // which any address has the place of
@@ -111,7 +111,7 @@ func (n *network) find(to netip.AddrPort) (at netip.AddrPort, ino uint64, err er
 	return to, l.ino, nil
 }
 
-// socketAt is what a place in the file system has been made.
+// socketAt returns what identifies the socket at a place in the file system.
 func socketAt(p *place) (socketFile, error) {
 	fd, err := unix.Openat(p.dir, p.name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// open opens a file of the workspace for writing and gives it to the caller.
+// open opens a file of the workspace for writing and passes it to the caller.
 func (c caller) open(dirfd int32, addr uint64, flags int, mode uint32) error {
 	if flags&unix.O_PATH != 0 {
 		return errGoOn // neither reads nor writes
@@ -77,7 +77,7 @@ func (c caller) list(dirfd int32, addr uint64, flags int) error {
 	return c.s.give(c.n, names, flags)
 }
 
-// errChanged says that a name is not what it was when it was judged.
+// errChanged means that a name has changed since it was judged.
 var errChanged = errors.New("changed meanwhile")
 
 func (c caller) openAt(p *place, flags int, mode uint32, temporary bool) error {
@@ -189,8 +189,8 @@ func blocking(fd int) error {
 	return err
 }
 
-// openPipe opens a FIFO. Without a reader that would block pawl, so it asks
-// again as long as the caller waits.
+// openPipe opens a FIFO. Without a reader that would block pawl, so it tries again as
+// long as the caller waits.
 func (c caller) openPipe(p *place, flags int) error {
 	for {
 		fd, err := unix.Openat(p.dir, p.name, flags&^(unix.O_TRUNC|unix.O_CREAT)|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)

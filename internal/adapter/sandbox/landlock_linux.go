@@ -22,7 +22,7 @@ const (
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
-// rightsSince says which version of Landlock brought which right.
+// rightsSince maps each version of Landlock to the rights that it added.
 var rightsSince = []struct {
 	version int
 	right   uint64
@@ -40,8 +40,8 @@ func version() int {
 	return int(v)
 }
 
-// handled are the rights on files that are refused unless a rule gives them:
-// all that the kernel knows.
+// handled returns the rights on files that are refused unless a rule grants them: all
+// that the kernel knows.
 func handled(version int) uint64 {
 	out := uint64(rightsV1)
 	for _, r := range rightsSince {

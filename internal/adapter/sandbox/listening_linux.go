@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file finds out who listens where on this machine.
+// This file finds the listening sockets of this machine.
 
 // listener is a listening socket of this machine.
 type listener struct {
@@ -109,8 +109,8 @@ var loopbackDevice = sync.OnceValue(func() uint32 {
 	return 0
 })
 
-// diagnoses reports whether the kernel answers receiver: the part that does may
-// not be there, which it says as if nobody listened.
+// diagnoses reports whether the kernel supports receiver's question. Without that part,
+// the kernel answers as if nobody listened.
 var diagnoses = sync.OnceValue(func() bool {
 	own, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -122,7 +122,7 @@ var diagnoses = sync.OnceValue(func() bool {
 	return err == nil && ok && l.ip == local4
 })
 
-// receives gives who a connection to an address of the loopback comes to.
+// receives returns the socket that gets a connection to an address of the loopback.
 func receives(at netip.AddrPort) (listener, bool) {
 	if diagnoses() {
 		l, ok, err := receiver(at)
@@ -147,8 +147,8 @@ func receives(at netip.AddrPort) (listener, bool) {
 	return any, found
 }
 
-// listening are the listening sockets with a port. The kernel lists them before
-// all other sockets.
+// listening returns the listening sockets with a port. The kernel lists them before all
+// other sockets.
 func listening(port uint16) []listener {
 	var out []listener
 	suffix := ":" + strings.ToUpper(hex.EncodeToString(binary.BigEndian.AppendUint16(nil, port)))

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scope is what is known of the kernel's word that a confined thread signals its
-// own domain only.
+// scope holds whether it is proven that the kernel lets a confined thread signal only
+// its own domain.
 var scope signals
 
 type signals struct {
@@ -24,7 +24,7 @@ type signals struct {
 	proven  atomic.Bool
 }
 
-// try has the confined thread signal pawl's parent, which is outside.
+// try lets the confined thread signal pawl's parent, which is outside.
 func (s *signals) try() error {
 	parent := unix.Getppid()
 	if parent <= 0 || s.proven.Load() {
@@ -39,17 +39,17 @@ func (s *signals) try() error {
 	return nil
 }
 
-// confirm takes the scope as proven where a thread that is not confined can signal
-// what a confined one could not.
+// confirm marks the scope as proven if an unconfined thread can signal what a confined
+// one could not.
 func (s *signals) confirm() {
 	if parent := unix.Getppid(); !s.proven.Load() && int64(parent) == s.refused.Load() && unix.Kill(parent, 0) == nil && parent > 0 {
 		s.proven.Store(true)
 	}
 }
 
-// killDomain kills all in the domain of the calling thread at once: a process that
-// is being made meanwhile is not made. It is called where the scope is proven,
-// since without one it would be everybody.
+// killDomain kills all processes in the calling thread's domain at once: no new process
+// can start meanwhile. It is called only if the scope is proven, since otherwise it
+// would kill every process.
 func killDomain() { _ = unix.Kill(-1, unix.SIGKILL) }
 
 // members are the living processes of the child's domain, and how many threads
@@ -104,7 +104,7 @@ func confined(pid int) (threads int, ok bool) {
 	return threads, true
 }
 
-// field is a value of a status file.
+// field returns a value of a status file.
 func field(status []byte, name string) string {
 	for line := range bytes.Lines(status) {
 		if v, ok := bytes.CutPrefix(line, []byte(name)); ok {
@@ -194,7 +194,7 @@ func (w *watch) stop() {
 	}
 }
 
-// tasks is how many threads the machine has.
+// tasks returns how many threads the machine has.
 func tasks() int {
 	b, _ := os.ReadFile("/proc/loadavg")
 	f := bytes.Fields(b)

@@ -16,7 +16,7 @@ func self(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 var descriptorPath = lazyregexp.New(`^/(?:dev/fd|proc/(self|thread-self|\d+)/fd)/(\d{1,9})$`)
 
-// ownDescriptor is the descriptor of the caller that a path names.
+// ownDescriptor returns the descriptor of the caller that a path names.
 func (c caller) ownDescriptor(file string) (int32, bool) {
 	switch file {
 	case "/dev/stdin":
@@ -171,7 +171,7 @@ func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags
 	return unix.Renameat2(a.dir, a.name, b.dir, b.name, flags)
 }
 
-// bothWays judges a move: nil, pawl makes it.
+// bothWays judges a move: with nil, pawl makes it.
 func (c caller) bothWays(a, b *place, flags uint) error {
 	type change struct {
 		at  *place
@@ -197,7 +197,7 @@ func (c caller) bothWays(a, b *place, flags uint) error {
 	return nil
 }
 
-// arrives is what moving a place means where it gets to.
+// arrives returns the act that moving a place is at its target.
 func (p *place) arrives() confine.Act {
 	if p.st.Mode&unix.S_IFMT == unix.S_IFLNK {
 		return confine.Point

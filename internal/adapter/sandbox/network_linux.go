@@ -15,9 +15,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// network is what the commands of a box have of it: sockets of their own, and
-// the box's proxy. pawl makes each bind, connect and listen on a descriptor that
-// it took over from the caller, with an address that it read once.
+// network is the network of a box's commands: their own sockets and the box's proxy.
+// pawl makes each bind, connect and listen on a descriptor that it duplicated from the
+// caller, with an address that it read once.
 type network struct {
 	temp  string
 	proxy *outlet // nil: no host is granted
@@ -52,14 +52,14 @@ type server struct {
 	both    bool // and takes IPv4 as well as IPv6
 }
 
-// socketFile tells a unix socket from one that has its inode number later.
+// socketFile distinguishes a unix socket from a later one with the same inode number.
 type socketFile struct {
 	dev  uint64
 	ino  uint64
 	born unix.StatxTimestamp
 }
 
-// took is a socket that is the caller's as well.
+// took is a duplicate of the caller's socket.
 type took struct {
 	fd     int
 	domain int
@@ -130,7 +130,7 @@ func (c caller) address(addr, size uint64) ([]byte, error) {
 
 func family(sa []byte) uint16 { return binary.NativeEndian.Uint16(sa) }
 
-// ipAddress takes an address of a socket's family apart.
+// ipAddress parses an address of a socket's family.
 func (t *took) ipAddress(sa []byte) (netip.AddrPort, error) {
 	need := map[int]int{unix.AF_INET: 16, unix.AF_INET6: 24}[t.domain]
 	switch {
@@ -146,7 +146,7 @@ func (t *took) ipAddress(sa []byte) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(netip.AddrFrom16([16]byte(sa[8:24])), port), nil
 }
 
-// sockaddr is an address as a socket of the domain takes it.
+// sockaddr returns an address in the form of the socket's domain.
 func (t *took) sockaddr(a netip.AddrPort) unix.Sockaddr {
 	if t.domain == unix.AF_INET {
 		return &unix.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().Unmap().As4()}
@@ -355,7 +355,7 @@ func (c caller) bindUnix(t *took, sa []byte) error {
 	return c.mode(p, 0o777&^c.umask())
 }
 
-// unixPath is the path of a unix socket. Names without one are anybody's.
+// unixPath returns the path of a unix socket. Anybody may use names without a path.
 func (c caller) unixPath(act string, sa []byte) (string, error) {
 	name := sa[2:]
 	switch {
@@ -373,7 +373,7 @@ func (c caller) unixPath(act string, sa []byte) (string, error) {
 	return string(name), nil
 }
 
-// denied is what a path gives that pawl does not judge: it leads through /proc,
+// denied returns the error for a path that pawl does not judge: it leads through /proc,
 // or is a folder.
 func denied(err error) error {
 	if errors.Is(err, errGoOn) {

@@ -25,10 +25,10 @@ func ownTemp() (string, error) { return "", lack() }
 
 func oneLink(string) error { return nil }
 
-// Open says that there is no sandbox.
+// Open returns an error: there is no sandbox.
 func Open(confine.Policy) (*Box, error) { return nil, lack() }
 
-// Start says that there is no sandbox.
+// Start returns an error: there is no sandbox.
 func (*Box) Start(*exec.Cmd) (*Child, error) { return nil, lack() }
 
 // Temp is none.

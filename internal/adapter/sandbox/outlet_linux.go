@@ -18,9 +18,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// outlet is the proxy of a box. It listens on the loopback, where anybody can
-// connect, and serves the connections that pawl made for the box's commands
-// and no other: who a client is, it need not be told.
+// outlet is the proxy of a box. It listens on the loopback, where anybody can connect,
+// and serves only the connections that pawl made for the box's commands. So clients
+// need no credentials.
 type outlet struct {
 	at    netip.AddrPort
 	l     net.Listener
@@ -72,7 +72,7 @@ func (o *outlet) refused(client, target string) {
 	}
 }
 
-// Accept gives the next connection of a command: outlet is the proxy's listener.
+// Accept returns the next connection of a command: outlet is the proxy's listener.
 func (o *outlet) Accept() (net.Conn, error) {
 	for {
 		c, err := o.l.Accept()
@@ -111,7 +111,7 @@ func (o *outlet) admits(from string) bool {
 	}
 }
 
-// client is a connection of a command's.
+// client is a connection of a command.
 type client struct {
 	*net.TCPConn
 	from string

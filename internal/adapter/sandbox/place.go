@@ -13,10 +13,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// Place gives what a policy for a workspace is made from on this machine, and
-// the settings that its commands need, after their own. Folders of the
-// sandbox's own caches are made below the user's cache folder. self is as of
-// Boxes.Self.
+// Place returns the input of a policy for a workspace on this machine, and the settings
+// that its commands need in addition to their own. Folders of the sandbox's own caches
+// are made below the user's cache folder. self is as of Boxes.Self.
 func Place(env func(string) string, self, root string, state ...string) (confine.Facts, []string, error) {
 	f, own, persons := locate(env, root, state...)
 	if own == "" {
@@ -27,8 +26,8 @@ func Place(env func(string) string, self, root string, state ...string) (confine
 	return f, append(set, goCache(&f, self, env, own)...), err
 }
 
-// goCache gives the setting by which go commands read the person's build cache
-// and write the own one: by pawl, which they start.
+// goCache returns the setting that makes go commands start pawl, which reads the
+// person's build cache and writes the sandbox's own.
 func goCache(f *confine.Facts, self string, env func(string) string, own string) []string {
 	if self == "" {
 		return nil
@@ -75,7 +74,7 @@ func homeParts(root, home string, state []string) (lists, parts []string) {
 	return lists, parts
 }
 
-// userCache is the user's cache folder, "" for none.
+// userCache returns the user's cache folder, "" for none.
 func userCache(env func(string) string, home string) string {
 	if dir := env("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -86,9 +85,8 @@ func userCache(env func(string) string, home string) string {
 	return filepath.Join(home, ".cache")
 }
 
-// locate gives what a policy is made from, and where the sandbox's own caches
-// for the workspace belong, "" for nowhere, with those of the person that are
-// read. It makes nothing.
+// locate returns the input of a policy, the folder of the sandbox's own caches for the
+// workspace ("" for none), and the person's caches that are read. It creates nothing.
 func locate(env func(string) string, root string, state ...string) (f confine.Facts, own string, caches warm.Persons) {
 	f.Root = root
 	if home := env("HOME"); home != "" {
@@ -138,7 +136,7 @@ func holdsNoKeys(f confine.Facts, dir string) bool {
 	return dir != "/" && len(p.Grant([]string{dir}, nil, nil).Reads) > len(p.Reads)
 }
 
-// real is a path without symbolic links, as far as it is there.
+// real returns a path without symbolic links, as far as it exists.
 func real(p string) string {
 	p = filepath.Clean(p)
 	if r, err := filepath.EvalSymlinks(p); err == nil {

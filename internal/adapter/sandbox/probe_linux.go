@@ -133,7 +133,7 @@ func ownServer(connect func(port int) error) error {
 	return connect(int(addrPort(at).Port()))
 }
 
-// outside asks whether pawl's parent could be signalled.
+// outside returns nil if pawl's parent could be signalled.
 func outside() error {
 	if parent := unix.Getppid(); parent > 0 {
 		return unix.Kill(parent, 0)

@@ -78,7 +78,7 @@ func cut(r *os.Root, folder string, b bounds) {
 			return fs.SkipAll
 		}
 		if err != nil || d.IsDir() {
-			return nil // what cannot be read counts for nothing
+			return nil // what cannot be read does not count
 		}
 		if st, err := d.Info(); err == nil && st.Mode().IsRegular() {
 			all, total = append(all, file{p, st.Size(), st.ModTime()}), total+st.Size()

@@ -129,7 +129,7 @@ func (s *supervisor) valid(n *notice) bool {
 	return s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
 }
 
-// answer judges a call, makes it, and tells the kernel what came of it.
+// answer judges a call, makes it, and reports the result to the kernel.
 func (s *supervisor) answer(n *notice) {
 	err := s.make(n)
 	r := answer{ID: n.ID}
@@ -148,10 +148,10 @@ func (s *supervisor) answer(n *notice) {
 	_ = s.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 }
 
-// errGiven says that the call was answered with a descriptor.
+// errGiven means that the call was answered with a descriptor.
 var errGiven = errors.New("answered")
 
-// give answers an open with a file that pawl opened.
+// give answers an open call with a file that pawl opened.
 func (s *supervisor) give(n *notice, fd int, flags int) error {
 	g := gift{ID: n.ID, Flags: unix.SECCOMP_ADDFD_FLAG_SEND, From: uint32(fd), NewFlags: uint32(flags & unix.O_CLOEXEC)}
 	if err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&g)); err != nil {

@@ -69,7 +69,7 @@ func groupAlive(group int) bool {
 	return !errors.Is(syscall.Kill(-group, 0), syscall.ESRCH)
 }
 
-// readNow reads what is there without waiting; 0 or less: nothing.
+// readNow reads available bytes without waiting; 0 or less: none.
 func readNow(f *os.File, buf []byte) (n int) {
 	c, err := f.SyscallConn()
 	if err != nil {
@@ -88,7 +88,7 @@ func readNow(f *os.File, buf []byte) (n int) {
 	return n
 }
 
-// outcome gives the exit code, or the name of the signal that ended it.
+// outcome returns the exit code, or the name of the signal that ended the process.
 func outcome(st *os.ProcessState) (code int, signal string) {
 	if ws, ok := st.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		if s := unix.SignalName(ws.Signal()); s != "" {

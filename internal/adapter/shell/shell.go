@@ -2,8 +2,7 @@
 // without profile, in its own session and process group, without terminal and
 // without input. It implements tool.Shell.
 //
-// It knows processes and nothing of permission: whoever calls it has judged
-// the command before.
+// It knows nothing of permissions: the caller has checked the command before.
 //
 // What is promised, on Linux, macOS and other Unix systems:
 //   - A command ends at its timeout, at the end of its context and at Close,
@@ -49,7 +48,7 @@ var (
 	ErrNoFolder = errors.New("the folder does not exist")
 )
 
-// Options say how commands are run. Only Root is needed.
+// Options are the options of a Shell. Only Root is required.
 type Options struct {
 	// Root is where commands run that name no folder.
 	Root string
@@ -86,9 +85,9 @@ const (
 	// leftGrace is how long output is read on after a command ended, while
 	// something it left behind holds it open.
 	leftGrace = 100 * time.Millisecond
-	// copyGrace is how long the output of a program is copied on after its end.
-	// It is longer, since what is not copied by then is lost: a busy machine must
-	// have come to it.
+	// copyGrace is how long the output of a program is copied on after its end. It is
+	// longer, since what is not copied by then is lost, and a busy machine needs time
+	// to copy it.
 	copyGrace = 2 * time.Second
 	// quietTime is how long a background command must be silent before Output
 	// returns what it printed while it was waited for.
@@ -225,9 +224,8 @@ func (s *Shell) limitJobs() error {
 	return nil
 }
 
-// Output gives what a background command printed since the last call. It
-// returns when the command has ended, when it has printed something and then
-// paused, or after wait.
+// Output returns what a background command printed since the last call. It returns when
+// the command has ended, when it has printed something and then paused, or after wait.
 func (s *Shell) Output(ctx context.Context, id string, wait time.Duration) (tool.Ran, error) {
 	j, err := s.job(id)
 	if err != nil {
@@ -239,8 +237,8 @@ func (s *Shell) Output(ctx context.Context, id string, wait time.Duration) (tool
 	return j.ran(j.takeFresh()), nil
 }
 
-// Kill ends a background command with its whole group and gives what it
-// printed since the last call. Killing one that has ended is no error.
+// Kill ends a background command with its whole group and returns what it printed since
+// the last call. Killing a command that has ended is not an error.
 func (s *Shell) Kill(_ context.Context, id string) (tool.Ran, error) {
 	j, err := s.job(id)
 	if err != nil {
@@ -265,8 +263,8 @@ func (s *Shell) Running() [][2]string {
 	return out
 }
 
-// POSIX says that commands are run by a plain sh, since there is no bash: some
-// lines mean something else then (shellsyntax.Options.POSIX).
+// POSIX reports whether commands are run by sh, since there is no bash: some lines have
+// another meaning then (shellsyntax.Options.POSIX).
 func (s *Shell) POSIX() bool {
 	sh, err := s.find()
 	return err == nil && len(sh.args) == 0

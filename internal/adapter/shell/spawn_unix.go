@@ -18,7 +18,7 @@ func (*spawner) start(cmd *exec.Cmd, _ mark) error {
 
 func (*spawner) stop() {}
 
-// alive reports whether a process, or for a negative number a group, is there.
+// alive reports whether a process exists, or for a negative number a group.
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // brand does nothing: only Linux has a limit that serves as a mark.

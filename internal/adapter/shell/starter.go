@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
-// StarterOptions say how processes are started. The zero value starts what need
-// not be confined, and nothing else.
+// StarterOptions are the options of a Starter. With the zero value only unconfined
+// processes can be started.
 type StarterOptions struct {
 	// Env is what the environment is filtered from; nil: os.Environ.
 	Env func() []string
@@ -63,7 +63,7 @@ type proc struct {
 	confined process.Confined // nil: it is not
 	dead     chan struct{}    // closed: the first process has ended; then err is set
 	err      error
-	gone     atomic.Bool // ended with its whole group: the number may be another's by now
+	gone     atomic.Bool // ended with its whole group, whose number may be reused by now
 }
 
 // launch starts cmd, whose environment it completes, confined or not.
@@ -115,7 +115,7 @@ func (s *Starter) confine(p *proc, c process.Confine) (err error) {
 	return nil
 }
 
-// forget takes a process off the supervisor's list.
+// forget removes a process from the supervisor's list.
 func (s *Starter) forget(p *proc) {
 	p.gone.Store(true)
 	s.sup.remove(p.group)

@@ -35,9 +35,9 @@ for round in 1 2 3; do
 done
 `
 
-// supervisor kills the commands of a pawl that died without saying so. It is
-// started with the first command and started again should it be gone. It is
-// best effort: a command is never refused for want of it.
+// supervisor kills the commands of a pawl that was killed. It is started with the first
+// command, and again if it has ended. It is best effort: a command is never refused
+// because the supervisor is missing.
 type supervisor struct {
 	mark mark
 
@@ -70,7 +70,7 @@ func (s *supervisor) remove(group int) {
 	}
 }
 
-// close lets it go in peace.
+// close ends the supervisor without killing anything.
 func (s *supervisor) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *supervisor) close() {
 	}
 }
 
-// say is false when nobody listens any more.
+// say reports whether the supervisor still reads its input.
 func (s *supervisor) say(format string, args ...any) bool {
 	_ = s.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	if _, err := fmt.Fprintf(s.pipe, format, args...); err != nil {

@@ -1,14 +1,13 @@
-// Package agentsdk lets a program hold a conversation with pawl over pipes, a
-// line of JSON for each message, in the schema of Claude Code's stream-json:
-// what the Claude Agent SDK and scripts around `claude -p` write and read
-// (ADR 021). pawl's own stream is package headless.
+// Package agentsdk lets a program talk to pawl over pipes, with a line of JSON for each
+// message. It uses the schema of Claude Code's stream-json, which the Claude Agent SDK
+// and scripts around `claude -p` write and read (ADR 021). pawl's own stream is package
+// headless.
 //
-// It promises that every turn ends with one line of type result; that every
-// request of the program is answered, with an error where pawl has no such
-// thing; that what the program allows runs as it was asked for, or not at all;
-// and that nothing is asked of a program that did not say that it answers
-// questions: then what needs a permission is denied, as in every run without a
-// person.
+// It promises that every turn ends with one line of type result. Every request of the
+// program is answered, with an error if pawl does not support it. A call that the
+// program allows runs exactly as it was asked about, or not at all. A program that did
+// not declare that it answers questions is asked none: then a call that needs
+// permission is denied, as in every run without a person.
 package agentsdk
 
 import (
@@ -26,10 +25,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 )
 
-// Setup is what the program wants of the session before it is opened.
+// Setup is the program's settings for the session before it is opened.
 type Setup struct {
-	System string // in the place of pawl's own instructions, "" for them
-	Append string // behind the instructions
+	System string // replaces pawl's own instructions; "" keeps them
+	Append string // is added after the instructions
 }
 
 // Options of a conversation.
@@ -41,24 +40,24 @@ type Options struct {
 	Out io.Writer
 	Err io.Writer // what a person should know; never part of the stream
 
-	// Open opens the session. It is called once, at the first message that needs
-	// one.
+	// Open opens the session. It is called once, at the first message that needs a
+	// session.
 	Open func(context.Context, Setup) (*session.Session, error)
 	// Ask: the program answers questions about permissions.
 	Ask bool
-	// Partial: replies are streamed in pieces, too.
+	// Partial: replies are streamed in pieces as well.
 	Partial bool
 
 	Version string
 	Timeout time.Duration // 0: none
 	Now     func() time.Time
-	// Signals yields the names of signals as they come; each interrupts, and ends
-	// the conversation after the turn.
+	// Signals yields the names of signals. Each one interrupts the turn and ends the
+	// conversation after it.
 	Signals <-chan string
 }
 
-// talk is one conversation. All of it belongs to one goroutine: what comes from
-// outside comes by channels.
+// talk is one conversation. One goroutine owns it: all input from outside arrives on
+// channels.
 type talk struct {
 	Options
 	ctx context.Context
@@ -72,7 +71,7 @@ type talk struct {
 	sending  bool
 	prompts  []session.Prompt // that wait for the one before to be submitted
 
-	submitted int             // prompts that no Prompted was seen of
+	submitted int             // prompts whose Prompted was not seen yet
 	running   bool            // a turn
 	calls     map[string]call // open ones, by id
 	last      string          // the call that was started last
@@ -91,17 +90,17 @@ type eventOrError struct {
 	err error
 }
 
-// call is what is known of an open call.
+// call is an open call.
 type call struct {
 	tool string
 	args json.RawMessage
 }
 
-// Run holds the conversation until the program closes its side and nothing runs
-// any more. It returns the exit code of the last turn. An error means that the
-// conversation could not go on; where a turn ran, its end is recorded.
+// Run runs the conversation until the program closes its side and no turn runs. It
+// returns the exit code of the last turn. An error means that the conversation could
+// not go on; the end of a running turn is recorded.
 func Run(ctx context.Context, o Options) (code int, err error) {
-	// What ends ctx interrupts the turn; its end is still to be seen.
+	// The end of ctx interrupts the turn, whose end must still be read.
 	own, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	t := &talk{
@@ -123,7 +122,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	return t.code, cmp.Or(t.w.err, err)
 }
 
-// loop takes what comes. The end of stopped ends the conversation.
+// loop handles all input. The end of stopped ends the conversation.
 func (t *talk) loop(lines <-chan line, stopped <-chan struct{}) error {
 	var limit <-chan time.Time
 	if t.Timeout > 0 {
@@ -166,12 +165,12 @@ func (t *talk) loop(lines <-chan line, stopped <-chan struct{}) error {
 	}
 }
 
-// busy reports whether a turn runs, or is about to.
+// busy reports whether a turn runs or is about to start.
 func (t *talk) busy() bool {
 	return t.running || t.sending || t.submitted > 0 || len(t.prompts) > 0 || len(t.changes) > 0
 }
 
-// stop ends the conversation after what runs, which is interrupted.
+// stop interrupts what runs, and ends the conversation after it.
 func (t *talk) stop(by string) {
 	t.end, t.prompts = by, nil
 	t.code = headless.CodeOf(event.EndInterrupted, by)
@@ -180,7 +179,7 @@ func (t *talk) stop(by string) {
 	}
 }
 
-// session returns the session, and opens it where it is not yet.
+// session returns the session, and opens it the first time.
 func (t *talk) session() (*session.Session, error) {
 	if t.s != nil {
 		return t.s, nil
@@ -204,8 +203,8 @@ func (t *talk) session() (*session.Session, error) {
 	return s, nil
 }
 
-// prompt submits a prompt. Hooks may take their time about it: nothing waits for
-// that but the next prompt.
+// prompt submits a prompt. Its hooks may take long: only the next prompt waits for
+// them.
 func (t *talk) prompt(p session.Prompt) {
 	if t.end != "" {
 		return
@@ -227,7 +226,7 @@ func (t *talk) prompt(p session.Prompt) {
 	}()
 }
 
-// took is told what became of a prompt.
+// took handles the result of submitting a prompt.
 func (t *talk) took(err error) {
 	t.sending = false
 	if err != nil {
@@ -241,7 +240,7 @@ func (t *talk) took(err error) {
 	}
 }
 
-// refused ends a prompt that no turn could be made of.
+// refused ends a prompt that could not start a turn.
 func (t *talk) refused(err error) {
 	t.code = 1
 	if fault.CategoryOf(err) == fault.Configuration {
@@ -254,8 +253,8 @@ func (t *talk) refused(err error) {
 	t.w.failed(text)
 }
 
-// see takes an event. What was before this process tells only what the session is
-// made of.
+// see handles an event. Events from before this process only describe the session's
+// configuration.
 func (t *talk) see(e event.Event) {
 	if e.Seq > 0 && e.Seq <= t.w.began {
 		t.w.made(e.Body)
@@ -295,5 +294,5 @@ func (t *talk) see(e event.Event) {
 	}
 }
 
-// say tells a person something that is no part of the stream.
+// say prints a message for a person, which is not part of the stream.
 func (t *talk) say(format string, a ...any) { fmt.Fprintf(t.Err, "pawl: "+format+"\n", a...) }

@@ -11,13 +11,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
-// ask is a question to the program that is open.
+// ask is an open question to the program.
 type ask struct {
 	of       string // the session's question
 	question event.Question
 	text     string          // of a question of the model's own
-	input    json.RawMessage // as the program was told it
-	rule     rule            // what "from now on" would allow
+	input    json.RawMessage // as it was sent to the program
+	rule     rule            // the rule that "from now on" would add
 }
 
 // sheet collects the answers to one question of the session, which may be about
@@ -27,13 +27,13 @@ type sheet struct {
 	open   int
 }
 
-// rule is a permission rule as the program knows it.
+// rule is a permission rule in the program's format.
 type rule struct {
 	Tool    string `json:"toolName"`
 	Content string `json:"ruleContent,omitempty"`
 }
 
-// permissionUpdate is a change of permissions: what pawl suggests, and the program
+// permissionUpdate is a change of permissions, which pawl suggests and the program
 // sends back.
 type permissionUpdate struct {
 	Type        string `json:"type"` // addRules, setMode, …
@@ -54,13 +54,12 @@ type askRequest struct {
 	Call        string             `json:"tool_use_id"`
 }
 
-// Names of the program's for a question of the model's own.
+// The program's names for a question of the model.
 const askTool = "AskUserQuestion"
 
-// ask passes a question of the session to the program. What pawl itself asks
-// (whether to spend more, to go on in circles, to wait long) is answered with
-// no: the program set the limits, and is told by the result that one was
-// reached.
+// ask passes a question of the session to the program. pawl's own questions (whether to
+// spend more, to go on in circles, to wait long) are answered with no: the program set
+// the limits, and the result reports that one was reached.
 func (t *talk) ask(a event.Asked) {
 	if !t.Ask || a.Why != "" {
 		t.answer(session.Answer{ID: a.ID, Verdicts: refuse(a.Questions)})
@@ -75,7 +74,7 @@ func (t *talk) ask(a event.Asked) {
 	}
 	for _, q := range a.Questions {
 		c, known := t.calls[q.Call]
-		if !known { // of an agent, or a check: what there is to see of it
+		if !known { // of an agent or a check: only the question's text is known
 			c = call{q.Tool, encode(map[string]string{"description": q.Title, "preview": q.Preview})}
 		}
 		name, input := t.w.name(c.tool), hook.Renamed(c.args)
@@ -94,7 +93,7 @@ func (t *talk) ask(a event.Asked) {
 	}
 }
 
-// asksPerson is a question of the model in the form that programs know.
+// asksPerson returns a question of the model in the programs' format.
 func (t *talk) asksPerson(a event.Asked) json.RawMessage {
 	type option struct {
 		Label       string `json:"label"`
@@ -109,7 +108,7 @@ func (t *talk) asksPerson(a event.Asked) json.RawMessage {
 	}}})
 }
 
-// put asks the program one thing.
+// put sends one question to the program.
 func (t *talk) put(sh *sheet, k ask, r askRequest) {
 	t.requests++
 	id := fmt.Sprintf("pawl-%d", t.requests)
@@ -119,8 +118,8 @@ func (t *talk) put(sh *sheet, k ask, r askRequest) {
 	t.w.asks(id, r)
 }
 
-// answered takes the program's answer to a question. One that nobody asked, or
-// that was withdrawn, is left.
+// answered handles the program's answer to a question. An answer to an unknown or
+// withdrawn question is ignored.
 func (t *talk) answered(r response) {
 	k, ok := t.open[r.RequestID]
 	if !ok {
@@ -151,8 +150,8 @@ func (t *talk) answered(r response) {
 		v := event.Verdict{Call: k.question.Call, Scope: event.No, Why: said.Message}
 		switch {
 		case allowed && len(said.Input) > 0 && !same(said.Input, k.input):
-			// The call is recorded and judged as the model asked for it; another one
-			// is the model's to ask for.
+			// The call is recorded and checked as the model asked for it. Only the
+			// model may ask for a different one.
 			v.Why = "not run as asked; it may run with these arguments: " + string(said.Input)
 		case allowed:
 			v.Scope, v.Why = k.scope(said.Permissions), ""
@@ -175,8 +174,8 @@ func (t *talk) answered(r response) {
 	}
 }
 
-// scope is for how long the program allows what was asked: from now on only
-// where it sends back the rule that was suggested.
+// scope returns for how long the program allows the call: "from now on" only if it
+// sends back the suggested rule.
 func (k ask) scope(ps []permissionUpdate) event.Scope {
 	scope := event.Once
 	for _, p := range ps {
@@ -192,7 +191,7 @@ func (k ask) scope(ps []permissionUpdate) event.Scope {
 	return scope
 }
 
-// alone answers what is open with no, and what comes: the program has closed its
+// alone answers all open and later questions with no, since the program has closed its
 // side.
 func (t *talk) alone() {
 	t.Ask = false
@@ -211,7 +210,7 @@ func (t *talk) alone() {
 // answer answers the session. A question that is no longer open needs none.
 func (t *talk) answer(a session.Answer) { _, _ = t.s.Submit(t.ctx, a) }
 
-// withdraw tells the program that its answers are not waited for any more.
+// withdraw tells the program that its answers are no longer needed.
 func (t *talk) withdraw() {
 	for id := range t.open {
 		t.w.withdraws(id)
@@ -220,7 +219,7 @@ func (t *talk) withdraw() {
 	clear(t.answers)
 }
 
-// refuse answers all with no.
+// refuse answers all questions with no.
 func refuse(qs []event.Question) []event.Verdict {
 	var out []event.Verdict
 	for _, q := range qs {
@@ -229,7 +228,7 @@ func refuse(qs []event.Question) []event.Verdict {
 	return out
 }
 
-// chosen is the answer to the model's question.
+// chosen returns the answer to the model's question.
 func chosen(input json.RawMessage, question string) string {
 	var in struct {
 		Answers map[string]string `json:"answers"`
@@ -240,7 +239,7 @@ func chosen(input json.RawMessage, question string) string {
 	return in.Answers[question]
 }
 
-// ruleOf splits a rule of pawl's, tool(what), and names the tool as programs do.
+// ruleOf splits a rule of pawl, tool(what), and uses the programs' name of the tool.
 func (t *talk) ruleOf(pattern string) rule {
 	tool, what, _ := strings.Cut(strings.TrimSuffix(pattern, ")"), "(")
 	return rule{t.w.name(tool), what}
@@ -255,7 +254,7 @@ func same(a, b json.RawMessage) bool {
 	return bytes.Equal(encode(x), encode(y))
 }
 
-// encode never fails: it is given nothing that cannot be encoded.
+// encode encodes a value. It never fails, since all its arguments can be encoded.
 func encode(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// pieces is where the reply that is streamed stands: the messages of the
-// provider's own streaming, for programs that asked for them. Calls come whole:
-// their ids are not known before.
+// pieces is the state of a streamed reply, in the messages of the provider's own
+// streaming, for programs that asked for them. Calls are written whole, since their ids
+// are not known before.
 type pieces struct {
 	replies int
 	open    bool
@@ -59,7 +59,7 @@ func (w *writer) closeBlock() {
 	p.blocks++
 }
 
-// whole ends the streamed reply: its calls, why it ended, what it used.
+// whole ends the streamed reply with its calls, its stop reason and its usage.
 func (w *writer) whole(blocks []object, stop string, u llm.Usage) {
 	p := w.pieces
 	if p == nil {
@@ -80,7 +80,8 @@ func (w *writer) whole(blocks []object, stop string, u llm.Usage) {
 	w.retract()
 }
 
-// retract ends a streamed message: whole, or one that failed and is tried again.
+// retract ends the open streamed message: it is complete, or it failed and is tried
+// again.
 func (w *writer) retract() {
 	if p := w.pieces; p != nil && p.open {
 		w.closeBlock()

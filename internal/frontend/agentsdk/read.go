@@ -16,10 +16,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
-// lineLimit bounds a line: a prompt with images.
+// lineLimit is the longest line: a prompt with images.
 const lineLimit = 64 << 20
 
-// line is one of the input, or why there is none.
+// line is a line of the input, or the error of reading it.
 type line struct {
 	number int
 	text   []byte
@@ -54,7 +54,7 @@ func read(ctx context.Context, r io.Reader, to chan<- line) {
 	}
 }
 
-// message is a line of the program. Which fields are set follows from Type.
+// message is a line of the program. Type determines which fields are set.
 type message struct {
 	Type string `json:"type"` // user, control_request, control_response, …
 
@@ -70,7 +70,7 @@ type message struct {
 	Response response `json:"response"` // control_response
 }
 
-// request is what the program asks of pawl.
+// request is a request of the program.
 type request struct {
 	Subtype string `json:"subtype"`
 
@@ -105,8 +105,8 @@ type response struct {
 	Error     string          `json:"error"`
 }
 
-// read takes a line of the program. A line that is no message ends the
-// conversation: what else is in it cannot be known.
+// read handles a line of the program. A line that is not a message ends the
+// conversation, since its meaning is unknown.
 func (t *talk) read(l line) error {
 	if l.err != nil {
 		return bad("cannot read the input: %w", l.err)
@@ -136,10 +136,10 @@ func (t *talk) read(l line) error {
 	return nil
 }
 
-// bad is an error about the input.
+// bad returns an error about the input.
 func bad(format string, a ...any) error { return &InputError{fmt.Errorf(format, a...)} }
 
-// InputError is about what the program sent.
+// InputError is an error in what the program sent.
 type InputError struct{ err error }
 
 func (e *InputError) Error() string { return e.err.Error() }
@@ -188,7 +188,7 @@ func some(p session.Prompt) error {
 	return nil
 }
 
-// request does what the program asks for, and answers.
+// request handles a request of the program and answers it.
 func (t *talk) request(id string, r request) {
 	var done any = struct{}{}
 	var err error
@@ -211,9 +211,8 @@ func (t *talk) request(id string, r request) {
 	t.w.responds(id, done, err)
 }
 
-// initialize takes what the session shall be made of. What would be asked of the
-// program in the course of it and pawl does not ask is refused: a hook that
-// never runs protects nothing.
+// initialize handles the session's settings. A setting that needs callbacks which pawl
+// never makes is refused: a hook that never runs protects nothing.
 func (t *talk) initialize(r request) (any, error) {
 	switch {
 	case t.s != nil:
@@ -242,7 +241,7 @@ func (t *talk) change(mode string) error {
 	return err
 }
 
-// use changes the model; the request is answered by its end.
+// use changes the model. The request is answered when that ends.
 func (t *talk) use(id string, model *string) error {
 	s, err := t.session()
 	if err != nil {
@@ -259,7 +258,7 @@ func (t *talk) use(id string, model *string) error {
 	return err
 }
 
-// changed answers the request that an operation was started for.
+// changed answers the request that started an operation.
 func (t *talk) changed(cause int64, done event.OpDone) {
 	id, ok := t.changes[cause]
 	if !ok {

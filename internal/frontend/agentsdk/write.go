@@ -15,14 +15,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
-// writer writes events as the program reads them.
+// writer writes events in the program's format.
 type writer struct {
 	enc     *json.Encoder
 	err     error // the first one: nobody reads any more
 	version string
 
 	s       *session.Session
-	began   int64 // what was before this process is not told
+	began   int64 // events from before this process are not written
 	dir     string
 	tools   []string
 	turn    tally
@@ -32,10 +32,10 @@ type writer struct {
 	lines   int
 }
 
-// tally is what the running turn has come to.
+// tally sums up the running turn.
 type tally struct {
 	began   time.Time
-	named   bool // the line that names the session is written
+	named   bool // the line with the session's id is written
 	text    string
 	replies int
 	usage   llm.Usage
@@ -51,7 +51,7 @@ type denial struct {
 	Input json.RawMessage `json:"tool_input"`
 }
 
-// modelUsage is what one model was used for.
+// modelUsage is the usage of one model.
 type modelUsage struct {
 	Input      int64   `json:"inputTokens"`
 	Output     int64   `json:"outputTokens"`
@@ -73,7 +73,7 @@ func newWriter(out io.Writer, version string, partial bool) *writer {
 	return w
 }
 
-// object is a line.
+// object is a JSON object: a line of the output, or a part of one.
 type object map[string]any
 
 func (w *writer) line(o object) {
@@ -82,22 +82,21 @@ func (w *writer) line(o object) {
 	}
 }
 
-// stamped writes a line that belongs to the conversation.
+// stamped writes a line with the session's id and an identifier.
 func (w *writer) stamped(o object) {
 	o["session_id"], o["uuid"] = w.session, w.uuid()
 	w.line(o)
 }
 
-// uuid returns the next identifier. They are the same whenever the same lines
-// are written.
+// uuid returns the next identifier. The same lines always get the same identifiers.
 func (w *writer) uuid() string {
 	w.lines++
 	b := sha256.Sum256(fmt.Append(nil, w.session, w.began, w.lines))
-	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80 // version 8: made as its maker likes
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80 // version 8: custom
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// opened tells which session it is.
+// opened sets the session's id.
 func (w *writer) opened(s *session.Session) {
 	w.s, w.session, w.began = s, s.ID(), s.View().Began()
 }
@@ -107,7 +106,7 @@ func (w *writer) begins(now time.Time) {
 	w.turn = tally{began: now, usage: llm.Usage{Known: true}, inputs: map[string]json.RawMessage{}}
 }
 
-// init names the session, once a turn.
+// init writes the line that describes the session, once for each turn.
 func (w *writer) init() {
 	if w.turn.named {
 		return
@@ -132,14 +131,14 @@ func (w *writer) init() {
 	})
 }
 
-// made takes what the session is made of.
+// made stores the session's configuration.
 func (w *writer) made(b event.Body) {
 	switch b := b.(type) {
 	case event.Opened:
 		w.dir = b.Dir
 	case event.Rebased:
 		w.tools = w.tools[:0]
-		for _, t := range b.Head.Tools { // two of pawl's tools may be one of theirs
+		for _, t := range b.Head.Tools { // two tools of pawl may be one of the program's
 			if name := w.name(t.Name); !slices.Contains(w.tools, name) {
 				w.tools = append(w.tools, name)
 			}
@@ -147,7 +146,7 @@ func (w *writer) made(b event.Body) {
 	}
 }
 
-// name is the name that programs have for a tool: its own, where they have none.
+// name returns the programs' name for a tool: pawl's name if they have none.
 func (w *writer) name(tool string) string {
 	if w.s != nil {
 		if t, ok := w.s.View().Tools().Find(tool); ok {
@@ -157,7 +156,7 @@ func (w *writer) name(tool string) string {
 	return tool
 }
 
-// event writes what an event is for the program: most are nothing.
+// event writes an event for the program. Most events write nothing.
 func (w *writer) event(e event.Event) {
 	w.made(e.Body)
 	switch b := e.Body.(type) {
@@ -203,7 +202,7 @@ func (w *writer) event(e event.Event) {
 	}
 }
 
-// stops are the words of programs for why a reply ended.
+// stops are the programs' names for the reasons why a reply ended.
 var stops = map[llm.Stop]string{
 	llm.StopEnd: "end_turn", llm.StopCalls: "tool_use", llm.StopLength: "max_tokens", llm.StopRefusal: "refusal", llm.StopPaused: "pause_turn",
 }
@@ -303,7 +302,7 @@ func (w *writer) result(b event.Ended, now time.Time) {
 	w.stamped(o)
 }
 
-// failed ends a prompt that no turn was made of.
+// failed writes the result of a prompt that started no turn.
 func (w *writer) failed(why string) {
 	w.turn = tally{usage: llm.Usage{Known: true}}
 	o := w.ended("error_during_execution", 0)
@@ -311,7 +310,7 @@ func (w *writer) failed(why string) {
 	w.stamped(o)
 }
 
-// ended is what each line of type result has.
+// ended returns the fields of every line of type result.
 func (w *writer) ended(subtype string, took time.Duration) object {
 	t := &w.turn
 	var usd float64
@@ -332,12 +331,12 @@ func (w *writer) ended(subtype string, took time.Duration) object {
 		"num_turns": t.replies, "stop_reason": stop, "total_cost_usd": usd, "usage": usageOf(t.usage), "modelUsage": w.models, "permission_denials": t.denials,
 	}
 	if !known {
-		o["cost_unknown"] = true // the schema has no null for it, and 0 would be a lie
+		o["cost_unknown"] = true // the schema allows no null, and 0 would be wrong
 	}
 	return o
 }
 
-// responds answers a request of the program.
+// responds writes the answer to a request of the program.
 func (w *writer) responds(id string, done any, err error) {
 	r := object{"subtype": "success", "request_id": id, "response": done}
 	if err != nil {
@@ -346,12 +345,12 @@ func (w *writer) responds(id string, done any, err error) {
 	w.line(object{"type": "control_response", "response": r})
 }
 
-// asks puts a question to the program.
+// asks writes a question to the program.
 func (w *writer) asks(id string, r askRequest) {
 	w.line(object{"type": "control_request", "request_id": id, "request": r})
 }
 
-// withdraws takes a question back.
+// withdraws writes that a question is withdrawn.
 func (w *writer) withdraws(id string) {
 	w.line(object{"type": "control_cancel_request", "request_id": id})
 }

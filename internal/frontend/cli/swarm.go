@@ -25,13 +25,13 @@ See doc/swarm.md.`,
 	return c
 }
 
-// swarmFlags are those of a command that runs a swarm.
+// swarmFlags are the flags of a command that runs a swarm.
 type swarmFlags struct {
 	flags
 	workers int
 	json    bool
 	nats    natsFlags
-	// unchecked: the checks of workers on other machines count.
+	// unchecked: results of checks that workers run on other machines are trusted.
 	unchecked bool
 }
 
@@ -80,7 +80,7 @@ func (a *App) graph(file string) (*taskgraph.File, error) {
 	return f, nil
 }
 
-// swarmLog is what the log of a swarm says of it.
+// swarmLog is the state of a swarm from its log.
 type swarmLog struct {
 	swarm.Schedule
 	front   string
@@ -103,10 +103,10 @@ func (l *swarmLog) Apply(e event.Event) {
 	}
 }
 
-// said is how the writing of the result is called in the log.
+// said returns the name under which the log records the writing of the result.
 func (l *swarmLog) said() string { return "write the verified result of the swarm: " + l.Goal }
 
-// swarmOf finds a swarm's log by the start of its id, or the newest of a folder.
+// swarmOf finds a swarm's log by a prefix of its id, or the newest one of a folder.
 func swarmOf(ctx context.Context, st event.Store, dir, id string) (string, *swarmLog, error) {
 	if id == "" {
 		rows, err := ownSessions(ctx, st, dir)

@@ -16,7 +16,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// quiet is how long nothing happens until it is asked whether the swarm runs.
+// quiet is how long the log must be unchanged before pawl checks whether the swarm
+// runs.
 const quiet = 2 * time.Second
 
 func (a *App) swarmAttachCommand() *cobra.Command {
@@ -52,7 +53,7 @@ func (a *App) attachToSwarm(ctx context.Context, f *flags, args []string) error 
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil // who looks stops looking
+			return nil // the person stops watching
 		case err != nil:
 			return err
 		case w.over():
@@ -83,7 +84,7 @@ type swarmOnlooker struct {
 	silent  time.Duration
 }
 
-// workerLog is how far a worker's log was read.
+// workerLog is the position up to which a worker's log was read.
 type workerLog struct {
 	row  event.Row
 	last int64
@@ -91,13 +92,13 @@ type workerLog struct {
 
 func (w *swarmOnlooker) say(line string) { fmt.Fprintln(w.Out, plain.Line(line)) }
 
-// over reports whether nothing more can come: it ended, and its result is where
-// it belongs.
+// over reports whether nothing more can come: the swarm has ended and its result is
+// written.
 func (w *swarmOnlooker) over() bool {
 	return w.log.Ended != nil && (w.log.Ended.Outcome != event.SwarmVerified || w.log.written)
 }
 
-// look says what is new, and reports whether there was anything.
+// look prints what is new, and reports whether there was anything.
 func (w *swarmOnlooker) look(ctx context.Context) (more bool, err error) {
 	for e, err := range w.store.Read(ctx, w.id, w.last) {
 		if err != nil {
@@ -160,7 +161,7 @@ func costOf(b event.TaskReturned) string {
 	return fmt.Sprintf(" ($%.4f)", *b.USD)
 }
 
-// worker says the calls of a worker.
+// worker prints the new calls of a worker.
 func (w *swarmOnlooker) worker(ctx context.Context, l *workerLog) error {
 	for e, err := range w.store.Read(ctx, l.row.ID, l.last) {
 		if err != nil {
@@ -174,12 +175,12 @@ func (w *swarmOnlooker) worker(ctx context.Context, l *workerLog) error {
 	return nil
 }
 
-// callTitle says a call in a few words.
+// callTitle returns a short description of a call.
 func callTitle(b event.CallAsked) string {
 	return clipped(cmp.Or(b.Title, strings.TrimSpace(b.Tool+" "+b.Target)), 120)
 }
 
-// runs reports whether a process has the swarm's log.
+// runs reports whether a process holds the swarm's log.
 func (w *swarmOnlooker) runs() (bool, error) {
 	h, ok := w.store.(event.Holder)
 	if !ok {

@@ -19,9 +19,9 @@ import (
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-// Another process cancels a swarm by a file beside its trees: the one that runs
-// it looks for the file, ends its workers, and records how it ended. Where none
-// runs it, who cancels does that.
+// Another process cancels a swarm with a file beside its trees. The process that runs
+// the swarm polls for the file, ends its workers, and records the end. If no process
+// runs the swarm, the canceller does that.
 const (
 	cancelFile = "cancel"
 	keepTrees  = "keep"
@@ -80,7 +80,7 @@ func (a *App) cancelSwarm(ctx context.Context, f *flags, args []string, keep boo
 		fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("swarm %s had ended before: %s", id, l.Ended.Outcome)))
 		return nil
 	}
-	if !keep { // who ran it may not be through with that yet
+	if !keep { // the process that ran it may still be doing that
 		if err := os.RemoveAll(home); err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func treesLeft(home string) string {
 	return "its trees are kept in " + home
 }
 
-// cancelHere cancels a swarm that no process runs, and is a HeldError for one
-// that runs.
+// cancelHere cancels a swarm that no process runs. It returns a HeldError for a running
+// one.
 func (a *App) cancelHere(ctx context.Context, f *flags, home string, keep bool) error {
 	r := &swarmRun{App: a, f: &swarmFlags{flags: *f}, home: home}
 	var err error
@@ -120,8 +120,8 @@ func (a *App) cancelHere(ctx context.Context, f *flags, home string, keep bool) 
 	return r.cancel(ctx, keep)
 }
 
-// cancel records that the swarm is cancelled, and removes its trees. What its
-// workers spent is settled by then: each was waited for, or has died.
+// cancel records that the swarm is cancelled and removes its trees. Its workers' costs
+// are settled before: each was waited for, or has died.
 func (r *swarmRun) cancel(ctx context.Context, keep bool) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := team.Cancel(ctx, r, &r.log.Schedule); err != nil || keep {

@@ -17,15 +17,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/subagent"
 )
 
-// workerKind is the kind of agent that works on a task. The zero value is a
-// worker like any other.
+// workerKind is the kind of agent that works on a task. The zero value is an ordinary
+// worker.
 type workerKind struct {
 	agents.Kind
-	said func(string) // says what of the kind can not be kept to, once
+	said func(string) // reports once which settings of the kind cannot be applied
 }
 
-// chooseKinds finds the kinds that the tasks name: those of the person's folder
-// as they are when the swarm begins or goes on, not what a worker makes of them.
+// chooseKinds finds the kinds that the tasks name. It reads them from the person's
+// folder when the swarm begins or goes on, so no worker can change them.
 func (r *swarmRun) chooseKinds(g *taskgraph.File) error {
 	tasks := r.tasks(g)
 	if !slices.ContainsFunc(tasks, func(t event.Task) bool { return t.Agent != "" }) {
@@ -68,7 +68,7 @@ func (r *swarmRun) chooseKinds(g *taskgraph.File) error {
 	return usageError("%w", g.Faults(faults))
 }
 
-// tasks are those of a new graph, or of the swarm that goes on.
+// tasks returns the tasks of a new graph, or of the swarm that goes on.
 func (r *swarmRun) tasks(g *taskgraph.File) []event.Task {
 	if g != nil {
 		return g.Tasks
@@ -111,7 +111,7 @@ func (r *swarmRun) workerKind(k agents.Kind, conf settings.Loaded) workerKind {
 	return w
 }
 
-// kind is that of a task.
+// kind returns the kind of a task.
 func (r *swarmRun) kind(t event.Task) (workerKind, error) {
 	if t.Agent == "" {
 		return workerKind{}, nil
@@ -123,7 +123,7 @@ func (r *swarmRun) kind(t event.Task) (workerKind, error) {
 	return k, nil
 }
 
-// apply makes a worker's session one of the kind.
+// apply applies the kind's settings to a worker's session.
 func (k workerKind) apply(c *session.Config) {
 	if k.Name == "" {
 		return

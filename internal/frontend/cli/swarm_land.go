@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// land brings a verified result to the person's files, as one change. Where they
-// changed meanwhile it is merged into them and verified again; nothing is written
-// where that cannot be done.
+// land writes a verified result to the person's files, as one change. If they changed
+// meanwhile, the result is merged with them and verified again. If that fails, nothing
+// is written.
 func (r *swarmRun) land(ctx context.Context) error {
 	if r.log.Ended == nil || r.log.Ended.Outcome != event.SwarmVerified {
 		return nil
@@ -57,8 +57,8 @@ func (r *swarmRun) land(ctx context.Context) error {
 	return nil
 }
 
-// verifyAgain runs the checks of the merged tree on what it has become with the
-// person's own changes.
+// verifyAgain runs the merged tree's checks again after the person's own changes were
+// merged in.
 func (r *swarmRun) verifyAgain(ctx context.Context, commit string) error {
 	dir, err := r.trees.Checkout(ctx, "landing", commit)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *swarmRun) verifyAgain(ctx context.Context, commit string) error {
 	return nil
 }
 
-// writes are the writes that make the files of one commit those of another.
+// writes returns the writes that turn the files of one commit into those of another.
 func (r *swarmRun) writes(ctx context.Context, from, to string) ([]tool.Write, error) {
 	changes, err := r.trees.Changes(ctx, from, to)
 	if err != nil {

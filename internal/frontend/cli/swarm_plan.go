@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// planTries is how often a model may give a graph that can not be run.
+// planTries is how often a model may return an invalid graph.
 const planTries = 3
 
 type planFlags struct {
@@ -92,7 +92,7 @@ func (a *App) planSwarm(ctx context.Context, f *planFlags, work string) error {
 	return nil
 }
 
-// writeGraph writes a new file, or over one where that is wanted.
+// writeGraph writes a new file. It replaces an existing one only on request.
 func writeGraph(path string, text []byte, over bool) error {
 	how := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if over {

@@ -70,7 +70,7 @@ func (a *App) printSwarm(r team.Report, asJSON bool) error {
 	return err
 }
 
-// lookAtSwarm reads a swarm's log without taking it.
+// lookAtSwarm reads a swarm's log without locking it.
 func (a *App) lookAtSwarm(ctx context.Context, f *flags, args []string) (string, *swarmLog, error) {
 	conf, paths, err := a.settings()
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-// swarmLease is how long a worker's lease is said to last. In one process a
-// worker that is gone has returned its task.
+// swarmLease is the recorded length of a worker's lease. In one process a worker that
+// has ended has always returned its task.
 const swarmLease = time.Hour
 
 func (a *App) swarmRunCommand() *cobra.Command {
@@ -75,7 +75,7 @@ func (a *App) swarmResumeCommand() *cobra.Command {
 	return c
 }
 
-// swarmRun is a swarm on its way.
+// swarmRun is a running swarm.
 type swarmRun struct {
 	*App
 	f     *swarmFlags
@@ -84,8 +84,8 @@ type swarmRun struct {
 	trees *trees.Store
 	home  string // of the trees
 	kinds map[string]workerKind
-	mu    sync.Mutex   // for what is said once
-	away  *leases.Held // where the swarm is on another machine: what this one has of it
+	mu    sync.Mutex   // guards messages that are printed once
+	away  *leases.Held // if the swarm runs on another machine: the lease of this one
 }
 
 // swarm runs a new graph, or goes on with the swarm of f.resume.
@@ -219,13 +219,13 @@ func (r *swarmRun) openTrees(ctx context.Context) error {
 	return err
 }
 
-// swarmHome is where a swarm's trees lie.
+// swarmHome returns the folder of a swarm's trees.
 func (a *App) swarmHome(id string) (string, error) {
 	data, err := a.dataHome()
 	return filepath.Join(data, "pawl-swarms", id), err
 }
 
-// dataHome is where trees of workers lie.
+// dataHome returns the folder of the workers' trees.
 func (a *App) dataHome() (string, error) {
 	data := a.Env("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
@@ -239,7 +239,7 @@ func (a *App) dataHome() (string, error) {
 
 func (r *swarmRun) say(line string) { fmt.Fprintln(r.Err, plain.Line(line)) }
 
-// Append implements team.Log: what is stored is said.
+// Append implements team.Log. It also prints what is stored.
 func (r *swarmRun) Append(ctx context.Context, ds ...event.Draft) error {
 	if err := r.o.Coordination().Append(ctx, ds...); err != nil {
 		return err
@@ -255,7 +255,7 @@ func (r *swarmRun) Append(ctx context.Context, ds ...event.Draft) error {
 // View implements team.Log.
 func (r *swarmRun) View(look func()) { r.o.Coordination().View(look) }
 
-// line says an event of this run, with what all spent.
+// line returns the line about an event of this run, with the swarm's total cost.
 func (r *swarmRun) line(b event.Body) string {
 	text := swarmLine(b)
 	if _, ok := b.(event.TaskReturned); ok {
@@ -266,7 +266,7 @@ func (r *swarmRun) line(b event.Body) string {
 	return text
 }
 
-// swarmLine says an event in one line, "" where there is nothing to say.
+// swarmLine returns one line about an event, "" for none.
 func swarmLine(b event.Body) string {
 	switch b := b.(type) {
 	case event.TaskTaken:

@@ -23,7 +23,7 @@ import (
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-// Of checks: how long one may take, and how much of its output is kept.
+// How long a check may take, and how much of its output is kept.
 const (
 	swarmCheckTime   = 10 * time.Minute
 	swarmCheckOutput = 4 << 10
@@ -31,8 +31,7 @@ const (
 
 var errSwarmRepeats = errors.New("the worker made the same call over and over with the same result")
 
-// work has a worker do a task, in a session of its own that spends from the
-// swarm's.
+// work lets a worker do a task, in its own session, whose money comes from the swarm.
 func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err error) {
 	f := r.f.flags
 	f.dir, f.resume, f.maxUSD, f.maxTokens, f.budget = j.Dir, "", 0, 0, ""
@@ -71,10 +70,10 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 		}
 		return done, fmt.Errorf("the worker's turn ended as %s", out.Ended.End)
 	}
-	return done, nil // whether it is done, the checks say
+	return done, nil // the checks decide whether the task is done
 }
 
-// swarmWatch tells the swarm the calls of a worker.
+// swarmWatch reports a worker's calls to the swarm.
 type swarmWatch struct {
 	o       *opened
 	job     team.Job
@@ -124,8 +123,8 @@ func clipped(s string, most int) string {
 	return s
 }
 
-// check runs a command line that the person gave in the graph: confined to the
-// tree where commands can be confined, else as they would run it themselves.
+// check runs a command line that the person wrote in the graph. It is confined to the
+// tree if commands can be confined, otherwise it runs as if the person ran it.
 func (r *swarmRun) check(ctx context.Context, dir, line string) event.TaskCheck {
 	k := event.TaskCheck{Command: line}
 	start := r.Now()
@@ -174,5 +173,5 @@ func (r *swarmRun) runCheck(ctx context.Context, dir, line string) (tool.Ran, er
 	return sh.Run(ctx, tool.Run{Command: line, Confine: level})
 }
 
-// hashOf is a file's content as a write expects it.
+// hashOf returns a file's hash as a write expects it.
 func hashOf(data []byte) tool.Hash { return workspace.HashOf(data) }
