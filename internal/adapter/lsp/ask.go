@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// can is nil, or says what a server cannot do.
+// can returns an error if a server lacks a capability.
 func (c *client) can(f feature, method, what string) error {
 	if f.on {
 		return nil
@@ -73,8 +73,8 @@ const (
 	youthAgain = 500 * time.Millisecond
 )
 
-// places asks for places. A server that was just started may answer before it
-// has read the project: that it knows nothing is no answer then.
+// places asks for places. A server that was just started may answer before it has read
+// the project: an empty answer does not count then.
 func (c *client) places(ctx context.Context, method string, params any) ([]location, error) {
 	for {
 		var raw json.RawMessage
@@ -91,7 +91,7 @@ func (c *client) places(ctx context.Context, method string, params any) ([]locat
 	}
 }
 
-// locations reads what answers a question for places, in each of its forms.
+// locations decodes the answer to a question for places, in each of its forms.
 func locations(raw json.RawMessage) []location {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
@@ -111,8 +111,8 @@ func locations(raw json.RawMessage) []location {
 	return out
 }
 
-// spots turns places of the protocol into those that are shown. What is no
-// local file is left out.
+// spots converts places of the protocol into those that are shown. Places outside of
+// local files are left out.
 func (s *Servers) spots(c *client, ls []location) []tool.Spot {
 	texts := s.texts(c)
 	var out []tool.Spot
@@ -131,7 +131,8 @@ func (s *Servers) spotAt(texts func(string) *text, enc encoding, path string, r 
 	return tool.Spot{Path: s.rel(path), Line: r.Start.Line + 1, Column: t.column(r.Start, enc), EndLine: r.End.Line + 1}
 }
 
-// texts returns the text of files, each read once. What cannot be read is empty.
+// texts returns the text of files, each read once. The text of an unreadable file is
+// empty.
 func (s *Servers) texts(c *client) func(path string) *text {
 	known := map[string]*text{}
 	return func(path string) *text {
@@ -170,7 +171,7 @@ func (s *Servers) Hover(ctx context.Context, at tool.CodeAt) (string, error) {
 	return markup(h.Contents), nil
 }
 
-// markup is the text of each form in which documentation comes.
+// markup returns the text of documentation, in each of its forms.
 func markup(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -187,7 +188,7 @@ func markup(raw json.RawMessage) string {
 		return strings.TrimSpace(m.Value)
 	}
 	var list []json.RawMessage
-	_ = json.Unmarshal(raw, &list) // anything else says nothing
+	_ = json.Unmarshal(raw, &list) // anything else is ignored
 	var out []string
 	for _, r := range list {
 		if t := markup(r); t != "" {
@@ -369,7 +370,7 @@ func (s *Servers) Diagnostics(ctx context.Context, paths []string) ([]tool.Diagn
 	return out, nil
 }
 
-// wait waits for a server to have said what is wrong just now.
+// wait waits until a server has reported its current diagnostics.
 func (s *Servers) wait(ctx context.Context, c *client) {
 	limit := checkTime
 	if c.diags.never() {
@@ -399,7 +400,7 @@ func (d *diagnostics) all() map[string][]diagnostic {
 	return out
 }
 
-// diagnosed turns diagnostics of the protocol into those that are shown. Files
+// diagnosed converts diagnostics of the protocol into those that are shown. Files
 // outside of the workspace are left out.
 func (s *Servers) diagnosed(c *client, by map[string][]diagnostic) []tool.Diagnostic {
 	texts := s.texts(c)

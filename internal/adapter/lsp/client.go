@@ -27,17 +27,17 @@ var (
 	errCan  = errors.New("the language server cannot do that")
 )
 
-// Codes with which a server says that the same request may be made again.
+// Error codes after which the same request may be made again.
 const (
 	contentModified = -32801
 	serverCancelled = -32802
 )
 
-// silent takes what the library would print.
+// silent discards what the library would print.
 var silent = log.New(io.Discard, "", 0)
 
-// client is one running server: the connection, what was agreed on, and the
-// documents that it was told of.
+// client is one running server: the connection, the negotiated capabilities, and the
+// documents that the server knows.
 type client struct {
 	server *Server
 	root   string
@@ -52,12 +52,12 @@ type client struct {
 	enc    encoding
 	sync   syncOptions
 	ids    atomic.Uint64
-	heard  atomic.Int64 // when the server was last heard of, in ns
+	heard  atomic.Int64 // when the server last sent something, in ns
 	used   atomic.Int64 // when it was last needed
 	busy   atomic.Int32 // requests under way
 	log    *tail
 	ready  atomic.Bool
-	ending atomic.Bool // it was told to go
+	ending atomic.Bool // it was asked to end
 
 	docs  documents
 	diags diagnostics
@@ -70,10 +70,10 @@ type client struct {
 	grantSeq int
 }
 
-// grant collects what a server asks to change while a command of ours runs.
+// grant collects the edits that a server requests while a command of pawl runs.
 type grant struct{ edits []workspaceEdit }
 
-// connect speaks to a started process. The handshake is not made yet.
+// connect makes the client of a started process, before the handshake.
 func connect(srv *Server, root string, opt *Options, proc process.Process, log *tail) *client {
 	c := &client{
 		server: srv, root: root, opt: opt, proc: proc, dead: make(chan struct{}), log: log, began: opt.Now(),
@@ -125,9 +125,8 @@ func (c *client) touch() { c.used.Store(c.opt.Now().UnixNano()) }
 // its group keeps the pipe open for longer.
 const lastWords = time.Second
 
-// fail ends the server for a reason, of which the first one counts. It returns
-// when all that the server sent is read. The goroutine that reads must not call
-// it.
+// fail ends the server. Only the first reason is kept. It returns after everything that
+// the server sent was read. The reading goroutine must not call it.
 func (c *client) fail(why error) {
 	c.mu.Lock()
 	if c.why == nil {
@@ -143,14 +142,14 @@ func (c *client) fail(why error) {
 	c.diags.wake()
 }
 
-// alive is nil, or why the server ended.
+// alive returns why the server ended, nil if it runs.
 func (c *client) alive() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.why
 }
 
-// answerError is an error that a server answers with, in its own words.
+// answerError is an error in a server's answer, with the server's text.
 type answerError struct {
 	server string
 	err    *jsonrpc2.Error
@@ -160,8 +159,8 @@ func (e *answerError) Error() string { return e.server + ": " + e.err.Message }
 
 func (e *answerError) Unwrap() error { return e.err }
 
-// call makes a request. One that nobody answers ends at Options.Hung; where the
-// server was silent all that time it is ended as well.
+// call makes a request. Without an answer it ends after Options.Hung. If the server was
+// silent all that time, the server is ended too.
 func (c *client) call(ctx context.Context, method string, params, result any) error {
 	for try := 0; ; try++ {
 		err := c.callOnce(ctx, method, params, result)
@@ -214,7 +213,7 @@ func (c *client) notify(method string, params any) error {
 	return c.conn.Notify(context.Background(), method, params)
 }
 
-// syncOptions are how the server wants to hear of documents.
+// syncOptions are the server's options for the synchronisation of documents.
 type syncOptions struct {
 	openClose   bool
 	change      int // 0 not, 1 whole texts, 2 edits
@@ -271,7 +270,7 @@ func (c *client) start(ctx context.Context) error {
 	return nil
 }
 
-// hello is what is told at the handshake.
+// hello returns the parameters of the handshake.
 func (c *client) hello() map[string]any {
 	folder := map[string]any{"uri": toURI(c.root), "name": filepath.Base(c.root)}
 	document := map[string]any{
@@ -312,7 +311,7 @@ func (c *client) hello() map[string]any {
 	}
 }
 
-// stop ends the server: asked first, then killed.
+// stop ends the server: it asks first, then kills.
 func (c *client) stop(ctx context.Context) {
 	c.ending.Store(true)
 	if c.ready.Load() && c.alive() == nil {
@@ -330,7 +329,7 @@ func (c *client) stop(ctx context.Context) {
 	<-c.dead
 }
 
-// work is what the server says it is busy with, sorted.
+// work returns the tasks that the server reports as running, sorted.
 func (c *client) work() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

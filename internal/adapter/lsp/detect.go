@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// place is where a file belongs: the server that knows it, and its root.
+// place is the server of a file, and its root.
 type place struct {
 	server *Server
 	root   string // absolute
@@ -33,9 +33,9 @@ func (s *Servers) places(file string) []place {
 	return out
 }
 
-// rootOf is where the project of a folder begins for a server: the outermost
-// folder with one of Outer, else the nearest with one of Roots, never outside
-// of the workspace. "" where there is none and the server wants one.
+// rootOf returns the root of a folder's project for a server: the outermost folder with
+// one of Outer, otherwise the nearest with one of Roots, never outside of the
+// workspace. It returns "" if there is none and the server needs one.
 func (s *Servers) rootOf(srv *Server, dir string) string {
 	nearest, outermost := "", ""
 	for at := dir; ; at = filepath.Dir(at) {
@@ -79,7 +79,7 @@ func holds(dir string, names []string) bool {
 	return false
 }
 
-// escape makes a folder's name stand for itself in a pattern.
+// escape escapes a folder's name for a pattern.
 func escape(dir string) string {
 	if os.PathSeparator == '\\' {
 		return dir
@@ -104,14 +104,14 @@ var passed = []string{"node_modules", "vendor", "target", "dist", "build", "out"
 
 func isPassed(folder string) bool { return slices.Contains(passed, folder) }
 
-// stamp is how a file is told from what it was before.
+// stamp distinguishes versions of a file.
 type stamp struct {
 	size int64
 	mod  time.Time
 }
 
-// scan lists the files below a root that a server knows, or that match, with
-// their stamps. whole is false where a bound was met.
+// scan lists the files below a root that a server knows, or that match, with their
+// stamps. whole is false if a limit was reached.
 func scan(root string, match func(path string) bool) (found map[string]stamp, whole bool) {
 	found, whole = map[string]stamp{}, true
 	end, n := time.Now().Add(scanTime), 0

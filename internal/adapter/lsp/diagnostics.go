@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// diagnostics are what a server says is wrong, and what of it was there before
-// or was told already. What a change caused is the difference.
+// diagnostics are the server's current diagnostics, and those that existed before or
+// were reported already. The difference is what a change caused.
 type diagnostics struct {
 	mu      sync.Mutex
 	now     map[string][]diagnostic // by path
@@ -47,7 +47,8 @@ func (d *diagnostics) wakeLocked() {
 	d.woken = make(chan struct{})
 }
 
-// refresh forgets what was pulled: the server says that it no longer holds.
+// refresh forgets pulled diagnostics after the server reported that they are out of
+// date.
 func (d *diagnostics) refresh() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,8 +78,8 @@ func (d *diagnostics) forget(path string) {
 // diagnosticLimit is how many of one file are kept.
 const diagnosticLimit = 1000
 
-// published takes diagnostics that the server pushed. Those of an older version
-// than a document has are late, and newer ones will come.
+// published stores diagnostics that the server pushed. Those of an older version of a
+// document are ignored, since newer ones will come.
 func (c *client) published(p publishDiagnostics) {
 	path, ok := fromURI(p.URI)
 	if !ok {
@@ -122,8 +123,8 @@ func (d *diagnostics) setLocked(path string, ds []diagnostic, now time.Time) {
 	d.wakeLocked()
 }
 
-// moved moves what is known of a document's lines with an edit of it, so that
-// what was wrong before is recognised where it stands afterwards.
+// moved shifts the known diagnostics of a document after an edit, so that earlier ones
+// are recognised at their new lines.
 func (d *diagnostics) moved(path string, e contentEdit, _ encoding) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -139,8 +140,9 @@ func (d *diagnostics) moved(path string, e contentEdit, _ encoding) {
 	}
 }
 
-// known takes what is wrong now in documents that were just opened, as they were
-// before a change, for known; of files that a change made nothing is.
+// known marks the current diagnostics of documents as known. The documents were just
+// opened with their contents from before a change; a file that the change created has
+// none.
 func (d *diagnostics) known(opened []string, made map[string]bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -154,16 +156,16 @@ func (d *diagnostics) known(opened []string, made map[string]bool) {
 	}
 }
 
-// owing says until when what comes is taken for the doing of changes.
+// owing sets until when new diagnostics count as caused by changes.
 func (d *diagnostics) owing(until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.owed = until
 }
 
-// fresh returns what is wrong and was neither before nor told, and takes it for
-// told. Places move and messages stay, so that what cannot be matched where it
-// stood is matched by what it says.
+// fresh returns the diagnostics that are new and not reported yet, and marks them as
+// reported. Places move and messages stay, so diagnostics that do not match by place
+// are matched by message.
 func (d *diagnostics) fresh() map[string][]diagnostic {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -184,7 +186,8 @@ func (d *diagnostics) fresh() map[string][]diagnostic {
 	return out
 }
 
-// standing is what changes brought, was told, and is wrong still.
+// standing returns the diagnostics that changes caused, that were reported, and that
+// remain.
 func (d *diagnostics) standing() map[string][]diagnostic {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -201,7 +204,7 @@ func (d *diagnostics) standingLocked() map[string][]diagnostic {
 	return out
 }
 
-// without are those of ds that have no counterpart in old.
+// without returns those of ds that have no counterpart in old.
 func without(ds, old []diagnostic) []diagnostic {
 	left := slices.Clone(ds)
 	rest := slices.Clone(old)
@@ -232,9 +235,9 @@ const (
 	nothing   = time.Second            // after a change, of a server that may have nothing to say
 )
 
-// settle waits until the server has said all that it has to say of the documents
-// as they are: every expected one has come, no work is under way, and nothing
-// more came for a while. It reports whether that is so.
+// settle waits until the server has reported all diagnostics of the current documents:
+// all expected ones have come, no work is in progress, and nothing more came for a
+// while. It reports whether that happened.
 func (c *client) settle(ctx context.Context, still time.Duration) bool {
 	for {
 		c.diags.mu.Lock()
@@ -278,8 +281,8 @@ func waitFor(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
 	return true
 }
 
-// pulls reports whether diagnostics are asked for rather than pushed. Some
-// servers say that they can be asked also where nobody offered it, and push.
+// pulls reports whether diagnostics are pulled rather than pushed. Some servers
+// announce pulling although the client did not offer it, and push.
 func (c *client) pulls() bool {
 	if !c.server.Pull {
 		return false

@@ -25,10 +25,9 @@ const (
 
 const bom = "\ufeff"
 
-// documents are what a server was told of files. The disk is the truth: there
-// are no editors' buffers. A document is open with the content that its file
-// had when it was looked at last, and files that are not open are told of when
-// their stamps change.
+// documents are the files as the server knows them. The disk is the truth: there are no
+// editors' buffers. An open document has the content that its file had when it was last
+// read. Changes of other files are reported when their stamps change.
 type documents struct {
 	mu      sync.Mutex // held while the server is told, so that it hears in order
 	open    map[string]*document
@@ -47,8 +46,7 @@ type document struct {
 
 func (d *documents) init() { d.open = map[string]*document{} }
 
-// load reads a file as a server is shown it: without the mark at its beginning,
-// which no editor sends.
+// load reads a file for a server, without a byte order mark, which no editor sends.
 func load(path string) (string, stamp, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -72,7 +70,7 @@ func load(path string) (string, stamp, error) {
 	return strings.TrimPrefix(b.String(), bom), stamp{st.Size(), st.ModTime()}, nil
 }
 
-// bring makes the server know a file as it is on disk, and returns its text.
+// bring sends a file's content on disk to the server, and returns its text.
 func (c *client) bring(path, lang string) (*text, error) {
 	c.docs.mu.Lock()
 	defer c.docs.mu.Unlock()
@@ -98,7 +96,7 @@ func (c *client) bringLocked(path, lang string) (*text, error) {
 
 func (c *client) used1(d *document) { c.docs.clock++; d.used = c.docs.clock }
 
-// showLocked makes a document have a content: it is opened, or changed.
+// showLocked opens a document with a content, or changes it to that content.
 func (c *client) showLocked(path, lang, content string, st stamp) (*text, error) {
 	d := c.docs.open[path]
 	if d == nil {
@@ -160,7 +158,7 @@ func (c *client) evictLocked() {
 	}
 }
 
-// version is that of an open document; 0 where it is not open.
+// version returns the version of an open document, 0 if it is not open.
 func (c *client) version(path string) int {
 	c.docs.mu.Lock()
 	defer c.docs.mu.Unlock()
@@ -170,9 +168,9 @@ func (c *client) version(path string) int {
 	return 0
 }
 
-// refresh tells the server what changed on disk since it was told last. It is
-// made before a question is answered; a server that follows its files by itself
-// hears twice, which does no harm.
+// refresh reports to the server what changed on disk since the last report. It is
+// called before each question. A server that watches its files itself gets a change
+// twice, which does no harm.
 func (c *client) refresh(force bool) {
 	c.docs.mu.Lock()
 	defer c.docs.mu.Unlock()
@@ -217,7 +215,7 @@ func (c *client) refresh(force bool) {
 	c.tellLocked(events)
 }
 
-// tellLocked tells of files that are not open.
+// tellLocked reports changes of files that are not open.
 func (c *client) tellLocked(events []fileEvent) {
 	if len(events) == 0 {
 		return
@@ -226,9 +224,9 @@ func (c *client) tellLocked(events []fileEvent) {
 	_ = c.notify("workspace/didChangeWatchedFiles", didChangeWatched{events}) // as in closeLocked
 }
 
-// changed tells the server of files that were changed, as they are on disk now.
-// before are the contents with which files are opened first that are not open
-// yet, so that what is wrong in them already is known: see post.settle.
+// changed reports changed files to the server, with their contents on disk. before are
+// the contents with which files that are not open yet are opened first, so that their
+// earlier diagnostics are known: see post.settle.
 func (c *client) changed(paths []string) {
 	c.docs.mu.Lock()
 	defer c.docs.mu.Unlock()
@@ -261,7 +259,7 @@ func (c *client) changed(paths []string) {
 	c.tellLocked(slices.DeleteFunc(events, func(e fileEvent) bool { p, _ := fromURI(e.URI); return !c.watches(p) }))
 }
 
-// openOld opens a document with what its file held before a change.
+// openOld opens a document with its file's content from before a change.
 func (c *client) openOld(path, lang, content string) bool {
 	c.docs.mu.Lock()
 	defer c.docs.mu.Unlock()
@@ -348,7 +346,7 @@ func (c *client) openUses(ctx context.Context, s *spot) bool {
 	return c.settle(ctx, quiet) && whole
 }
 
-// wordHere is the name that stands at a byte of a line.
+// wordHere returns the name at a byte of a line.
 func wordHere(line string, at int) string {
 	ends := func(r rune) bool { return !letter(r) }
 	from := 0

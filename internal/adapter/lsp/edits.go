@@ -16,8 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// This file turns what a server wants changed into writes. Nothing is written
-// here.
+// This file converts a server's edits into writes. Nothing is written here.
 
 // Rename implements tool.Code.
 func (s *Servers) Rename(ctx context.Context, at tool.CodeAt, name string) ([]tool.Write, error) {
@@ -203,7 +202,7 @@ func pick(all []codeAction, title string) (codeAction, error) {
 	return codeAction{}, fmt.Errorf("no single action is called %q; there are %s", title, strings.Join(titles, ", "))
 }
 
-// draft is a file as edits leave it.
+// draft is a file after edits.
 type draft struct {
 	was     []byte
 	existed bool
@@ -220,9 +219,8 @@ type drafts struct {
 	files map[string]*draft
 }
 
-// writes turns edits into writes. All of it stands or none: an edit outside of
-// the workspace, of a file that is not as the server has it, or of a folder
-// refuses the whole.
+// writes converts edits into writes, all or none: an edit outside of the workspace, of
+// a file whose content differs from the server's, or of a folder refuses all of them.
 func (s *Servers) writes(c *client, edits []workspaceEdit) ([]tool.Write, error) {
 	d := &drafts{s: s, c: c, files: map[string]*draft{}}
 	for _, e := range edits {
@@ -336,7 +334,7 @@ func (d *drafts) edit(doc documentID, edits []textEdit) error {
 	return nil
 }
 
-// list is the writes, in the order of their paths.
+// list returns the writes, in the order of their paths.
 func (d *drafts) list() []tool.Write {
 	var out []tool.Write
 	moved := map[string]bool{}

@@ -11,8 +11,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// handler is what a server's own messages reach. It never waits: while it runs,
-// nothing else is read.
+// handler handles a server's own messages. It never blocks: while it runs, nothing else
+// is read.
 type handler struct{ c *client }
 
 // Handle is part of jsonrpc2.Handler.
@@ -33,7 +33,7 @@ func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	_ = conn.Reply(ctx, r.ID, result)
 }
 
-// hear takes a notification. What cannot be read, or is not known, is left.
+// hear handles a notification. An invalid or unknown one is ignored.
 func (c *client) hear(method string, params json.RawMessage) {
 	switch method {
 	case "textDocument/publishDiagnostics":
@@ -63,7 +63,7 @@ func (c *client) hear(method string, params json.RawMessage) {
 	}
 }
 
-// workLimit bounds how many works a server can say it has.
+// workLimit is how many running tasks a server can report.
 const workLimit = 100
 
 func (c *client) progressed(token, kind, title string) {
@@ -185,8 +185,8 @@ func (c *client) allow() (done func() []workspaceEdit) {
 	}
 }
 
-// watches reports whether the server wants to hear of a file. One that has
-// registered nothing hears of the files it knows.
+// watches reports whether the server wants changes of a file. Without a registration it
+// gets the changes of files that it knows.
 func (c *client) watches(path string) bool {
 	if c.server.Language(filepath.ToSlash(path)) != "" || slices.Contains(c.server.Roots, filepath.Base(path)) {
 		return true

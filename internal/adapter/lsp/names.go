@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// spot is a resolved place: whom to ask, and where.
+// spot is a resolved place with the server to ask.
 type spot struct {
 	c    *client
 	path string // absolute
@@ -20,12 +20,12 @@ type spot struct {
 	pos  position
 }
 
-// params are those of a request for this place.
+// params returns the parameters of a request for this place.
 func (s *spot) params() positionParams {
 	return positionParams{documentID{URI: toURI(s.path)}, s.pos}
 }
 
-// resolve turns a place as it is given into one that a server can be asked of.
+// resolve resolves a place to one that a server can be asked about.
 func (s *Servers) resolve(ctx context.Context, at tool.CodeAt) (*spot, error) {
 	if at.Path == "" {
 		if at.Symbol == "" {
@@ -75,7 +75,7 @@ func (s *Servers) spotIn(c *client, file string, at tool.CodeAt) (*spot, error) 
 	return &spot{c, file, t, t.at(at.Line, at.Column, c.enc)}, nil
 }
 
-// wordAt is where a name stands in a line as a whole word; -1 where it does not.
+// wordAt returns the index of a name in a line as a whole word, -1 if it is not there.
 func wordAt(line, name string) int {
 	for from := 0; name != ""; {
 		i := strings.Index(line[from:], name)
@@ -121,7 +121,7 @@ func fits(want []string, in []string, name string) bool {
 	return i < 0
 }
 
-// inFile finds a name in a file: among its symbols, else where it first stands.
+// inFile finds a name in a file: among its symbols, otherwise at its first occurrence.
 func (s *Servers) inFile(ctx context.Context, c *client, file, name string) (*spot, error) {
 	t, err := c.bring(file, c.language(file))
 	if err != nil {

@@ -41,7 +41,7 @@ func newPost(s *Servers, alts []*Server, root string) *post {
 	return p
 }
 
-// get returns the running server, and starts one where there is none.
+// get returns the running server, and starts one if there is none.
 func (p *post) get(ctx context.Context) (*client, error) {
 	for {
 		p.mu.Lock()
@@ -103,7 +103,7 @@ func (p *post) failedLocked(why error) {
 	p.restarts.Failed(p.s.opt.Now())
 }
 
-// start starts the first alternative that can be had.
+// start starts the first available alternative.
 func (p *post) start(done chan struct{}, wait time.Duration) {
 	ctx, cancel := p.s.living()
 	defer cancel()
@@ -162,7 +162,7 @@ func (p *post) stop(ctx context.Context) {
 	}
 }
 
-// running is the client that runs just now, nil where none does.
+// running returns the running client, nil if there is none.
 func (p *post) running() *client {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +170,7 @@ func (p *post) running() *client {
 	return p.client
 }
 
-// enqueue takes changes that the server shall be told of.
+// enqueue queues changes to be reported to the server.
 func (p *post) enqueue(cs []tool.CodeChange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -186,7 +186,7 @@ func (p *post) enqueue(cs []tool.CodeChange) {
 	}
 }
 
-// work tells the server of changes until none waits.
+// work reports queued changes to the server until none is left.
 func (p *post) work() {
 	defer p.s.work.Done()
 	ctx, cancel := p.s.living()
@@ -257,7 +257,7 @@ func (p *post) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
 	c.diags.mu.Unlock()
 }
 
-// unlessMore is a context that ends when more changes come.
+// unlessMore returns a context that ends when more changes come.
 func (p *post) unlessMore(ctx context.Context) context.Context {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -356,7 +356,7 @@ func (p *post) caught(ctx context.Context) bool {
 	}
 }
 
-// fresh returns what changes caused and nobody was told of.
+// fresh returns diagnostics that changes caused and that were not reported yet.
 func (p *post) fresh() []tool.Diagnostic {
 	p.mu.Lock()
 	c := p.client
@@ -367,7 +367,8 @@ func (p *post) fresh() []tool.Diagnostic {
 	return p.s.diagnosed(c, c.diags.fresh())
 }
 
-// standing returns what changes brought, was told, and is wrong still.
+// standing returns the diagnostics that changes caused, that were reported, and that
+// remain.
 func (p *post) standing() []tool.Diagnostic {
 	c := p.running()
 	if c == nil {
@@ -376,8 +377,8 @@ func (p *post) standing() []tool.Diagnostic {
 	return p.s.diagnosed(c, c.diags.standing())
 }
 
-// able reports whether a server can be had: waiting for one that is absent would
-// be in vain.
+// able reports whether a server is available: there is no use in waiting for an absent
+// one.
 func (p *post) able() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -37,7 +37,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Options say how servers are run. Root, Table and Start are needed.
+// Options are the options of servers. Root, Table and Start are required.
 type Options struct {
 	Root  string // the workspace's real path
 	Table []Server
@@ -124,7 +124,7 @@ var (
 	errOver      = errors.New("the session has ended: no language server is asked")
 )
 
-// AbsentError says that a server is not installed.
+// AbsentError means that a server is not installed.
 type AbsentError struct{ Name, Install string }
 
 func (e *AbsentError) Error() string {
@@ -139,7 +139,7 @@ func New(o Options) *Servers {
 	return s
 }
 
-// living is a context that ends with the servers.
+// living returns a context that ends with the servers.
 func (s *Servers) living() (context.Context, context.CancelFunc) { return context.WithCancel(s.life) }
 
 func (s *Servers) closed() bool { return s.life.Err() != nil }
@@ -182,7 +182,7 @@ func (s *Servers) list() []*post {
 	return s.listLocked()
 }
 
-// abs is the absolute path of one as tool.Span has it.
+// abs returns the absolute path for a path of a tool.Span.
 func (s *Servers) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -190,7 +190,7 @@ func (s *Servers) abs(path string) string {
 	return filepath.Join(s.opt.Root, filepath.FromSlash(path))
 }
 
-// rel is the reverse: relative to the workspace where it is inside.
+// rel is the inverse of abs: a path inside the workspace becomes relative.
 func (s *Servers) rel(path string) string {
 	if r, err := filepath.Rel(s.opt.Root, path); err == nil && within(s.opt.Root, path) {
 		return filepath.ToSlash(r)
@@ -198,7 +198,7 @@ func (s *Servers) rel(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// postsFor are the posts of a file: one for each group of servers that know it.
+// postsFor returns the posts of a file: one for each group of servers that know it.
 func (s *Servers) postsFor(file string) []*post {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,7 +240,7 @@ func (s *Servers) concerned(file string) []*post {
 	return out
 }
 
-// server returns a running server for a file, started where none is.
+// server returns a running server for a file, and starts one if there is none.
 func (s *Servers) server(ctx context.Context, file string) (*client, error) {
 	if s.closed() {
 		return nil, errOver
@@ -351,7 +351,7 @@ func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client
 	return c, nil
 }
 
-// remember keeps what an ended server said.
+// remember keeps the log of an ended server.
 func (s *Servers) remember(c *client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Status is how one server stands.
+// Status is the state of one server.
 type Status struct {
 	Name, Root string
 	State      string // starting, running, working, stopped, failed, absent, not trusted
@@ -60,7 +60,7 @@ func (p *post) status() Status {
 	return st
 }
 
-// abilities names what a server can do.
+// abilities returns the names of a server's capabilities.
 func (c *client) abilities() []string {
 	var out []string
 	for _, a := range []struct {
@@ -99,7 +99,7 @@ func (s *Servers) Restart(ctx context.Context, name string) int {
 	return n
 }
 
-// Logs are the last lines that each server said, by name and root.
+// Logs returns the last lines that each server printed, by name and root.
 func (s *Servers) Logs() map[string][]string {
 	out := map[string][]string{}
 	s.mu.Lock()
@@ -161,7 +161,7 @@ func (s *Servers) Here() []Here {
 	return out
 }
 
-// Try starts a server and says how it stands.
+// Try starts a server and returns its state.
 func (s *Servers) Try(ctx context.Context, h Here) (Status, error) {
 	p := newPost(s, []*Server{h.server}, s.opt.Root)
 	defer p.stop(context.WithoutCancel(ctx))

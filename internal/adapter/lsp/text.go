@@ -43,10 +43,10 @@ func newText(s string) *text {
 	return t
 }
 
-// lines is how many lines there are; the last one may be empty.
+// lines returns the number of lines; the last one may be empty.
 func (t *text) lines() int { return len(t.starts) }
 
-// line returns a line without its end, 0-based; "" where there is none.
+// line returns the line with a 0-based number, without its end; "" if there is none.
 func (t *text) line(n int) string {
 	if n < 0 || n >= len(t.starts) {
 		return ""
@@ -58,8 +58,8 @@ func (t *text) line(n int) string {
 	return strings.TrimRight(t.s[t.starts[n]:end], "\r\n")
 }
 
-// offset is the byte at which a position lies. A position behind a line's end
-// is its end, one behind the text's end the text's end: the protocol says so.
+// offset returns the byte offset of a position. As the protocol requires, a position
+// after the end of a line or of the text means that end.
 func (t *text) offset(p position, enc encoding) int {
 	if p.Line < 0 {
 		return 0
@@ -70,7 +70,7 @@ func (t *text) offset(p position, enc encoding) int {
 	return t.starts[p.Line] + unitsToBytes(t.line(p.Line), p.Character, enc)
 }
 
-// position is the reverse of offset.
+// position is the inverse of offset.
 func (t *text) position(offset int, enc encoding) position {
 	offset = min(max(offset, 0), len(t.s))
 	n, found := slices.BinarySearch(t.starts, offset)
@@ -81,7 +81,7 @@ func (t *text) position(offset int, enc encoding) position {
 	return position{Line: n, Character: units(line[:min(offset-t.starts[n], len(line))], enc)}
 }
 
-// units is how many characters a string has in an encoding.
+// units returns the length of a string in an encoding's units.
 func units(s string, enc encoding) int {
 	if enc == utf8Units && utf8.ValidString(s) {
 		return len(s)
@@ -210,7 +210,7 @@ func (t *text) apply(edits []textEdit, enc encoding) (string, error) {
 	return b.String(), nil
 }
 
-// toURI is the address of an absolute path.
+// toURI returns the address of an absolute path.
 func toURI(path string) string {
 	p := filepath.ToSlash(path)
 	if runtime.GOOS == "windows" && !strings.HasPrefix(p, "/") {
@@ -219,9 +219,9 @@ func toURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: p}).String()
 }
 
-// fromURI is the path of an address; ok is false for one that is no local file.
-// Servers write the same path in several ways (%3A, upper-case drives): paths
-// are compared, and never addresses.
+// fromURI returns the path of an address; ok is false if it is not a local file.
+// Servers write the same path in several ways (%3A, upper-case drives): paths are
+// compared, and never addresses.
 func fromURI(uri string) (path string, ok bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || u.Path == "" {

@@ -106,7 +106,7 @@ func (p *paper) prompt(b chat.Prompt) {
 	}
 }
 
-// replied is what stands below a reply.
+// replied draws the lines below a reply.
 func (p *paper) replied(ch chat.Change, b chat.Reply) {
 	switch {
 	case ch.Block.Ephemeral:
@@ -123,8 +123,8 @@ func (p *paper) replied(ch chat.Change, b chat.Reply) {
 	}
 }
 
-// title is a call in one line: a sign that tells how it went, what it is, how it
-// went in words.
+// title returns a call in one line: a sign for its outcome, its title, and the outcome
+// in words.
 func (p *paper) title(title, said string, failed, refused bool) {
 	role := styled.Good
 	switch {
@@ -168,7 +168,7 @@ func (p *paper) asked(title string) bool {
 	return slices.ContainsFunc(p.previews, func(t string) bool { return t == title || strings.HasPrefix(t, title+" ") })
 }
 
-// printed shows what something printed by its beginning and its end.
+// printed shows the beginning and the end of an output.
 func (p *paper) printed(text string) {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	if n := len(lines) - 1; strings.HasPrefix(lines[n], "exit code ") { // the title says so
@@ -191,8 +191,8 @@ func (p *paper) printed(text string) {
 	show(lines[len(lines)-outputTail:])
 }
 
-// diff shows a change of files, of many lines only the first ones; most 0 shows
-// all.
+// diff shows a change of files. Of a long one it shows only the first most lines; 0
+// shows all.
 func (p *paper) diff(text string, most int) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	cut := 0
@@ -223,7 +223,7 @@ func (p *paper) diff(text string, most int) {
 	}
 }
 
-// planned shows a plan: what changed of one that stands there.
+// planned shows a plan, or the changes of one that is already shown.
 func (p *paper) planned(b chat.Plan) {
 	same := len(p.plan) == len(b.Items)
 	for i := range b.Items {
@@ -336,7 +336,8 @@ func (p *paper) command(ch chat.Change, b chat.Command) {
 	}
 }
 
-// question shows what is asked about as soon as it is asked, and the answer.
+// question shows the subject of a question as soon as it is asked, and later the
+// answer.
 func (p *paper) question(ch chat.Change, b chat.Question) {
 	switch ch.What {
 	case chat.Added:

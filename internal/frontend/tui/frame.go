@@ -40,8 +40,8 @@ func (s *screen) frame() {
 	s.paint.Frame(done, rows, caret)
 }
 
-// live is the live area: what is on its way above what is typed. Where there is
-// too little room, what is on its way is shown by its end.
+// live returns the live area: open blocks above the typed text. If there is too little
+// space, only the end of the open blocks is shown.
 func (s *screen) live() (out []styled.Line, caret paint.Caret) {
 	most := max(3, min(liveRows, s.Height-1))
 	status := s.status()
@@ -68,7 +68,7 @@ func (s *screen) live() (out []styled.Line, caret paint.Caret) {
 	return append(out, status), caret
 }
 
-// typing is what is typed, with its sign.
+// typing returns the typed text, with its sign.
 func (s *screen) typing(most int) (out []styled.Line, row, col int) {
 	e, lead := s.edit, styled.Of(styled.Accent, sign)
 	if s.ask != nil && s.ask.focus {
@@ -96,7 +96,7 @@ func (s *screen) typing(most int) (out []styled.Line, row, col int) {
 	return out, row, col + n
 }
 
-// queued is what was entered and has not reached the model.
+// queued returns the entered texts that have not reached the model.
 func (s *screen) queued() (out []styled.Line) {
 	queue := s.talk.Queue()
 	if len(queue) == 0 {

@@ -16,12 +16,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// This file is what keys do.
+// This file handles keys.
 
-// twice is how fast a key comes again to mean more.
+// twice is how soon a key must be pressed again to count as a double press.
 const twice = 600 * time.Millisecond
 
-// press takes a key.
+// press handles a key.
 func (s *screen) press(ctx context.Context, k keys.Press) {
 	if s.pager != nil {
 		s.pager.takes(s, k)
@@ -57,7 +57,7 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 	s.complete()
 }
 
-// prompt takes a key for what is typed.
+// prompt handles a key for the typed text.
 func (s *screen) prompt(k keys.Press) {
 	e := s.edit
 	switch k.Name {
@@ -101,10 +101,10 @@ func (s *screen) prompt(k keys.Press) {
 	}
 }
 
-// columns is how wide what is typed is shown.
+// columns returns the width of the typed text on the screen.
 func (s *screen) columns() int { return max(2, s.Width-len([]rune(sign))-1) }
 
-// edits takes the keys that change a text, and reports whether it was one.
+// edits handles the keys that change a text, and reports whether the key was one.
 func edits(e *editor.Editor, k keys.Press) bool {
 	do := map[string]func(){
 		"left": e.Left, "ctrl+b": e.Left, "right": e.Right, "ctrl+f": e.Right,
@@ -140,7 +140,7 @@ func (s *screen) paste(text string) {
 	})
 }
 
-// enter takes what was typed.
+// enter submits the typed text.
 func (s *screen) enter() {
 	text := s.edit.Text()
 	if head, more := strings.CutSuffix(text, `\`); more {
@@ -187,8 +187,8 @@ func (s *screen) interrupt() {
 	}
 }
 
-// escape interrupts what runs and keeps what is typed; twice at rest it goes
-// back to a prompt of before.
+// escape interrupts what runs and keeps the typed text. Pressed twice at rest, it goes
+// back to an earlier prompt.
 func (s *screen) escape() {
 	switch {
 	case s.talk.Busy():
@@ -205,7 +205,7 @@ func (s *screen) escape() {
 	s.escaped = s.Now()
 }
 
-// takeBack puts texts that were entered before what is typed.
+// takeBack inserts entered texts before the typed text.
 func (s *screen) takeBack(texts []string) {
 	if rest := s.edit.Text(); rest != "" {
 		texts = append(texts, rest)
@@ -213,7 +213,7 @@ func (s *screen) takeBack(texts []string) {
 	s.edit.Set(strings.Join(texts, "\n"))
 }
 
-// takeLast takes back what was entered last and still waits.
+// takeLast takes back the last entered text that still waits.
 func (s *screen) takeLast() bool {
 	queue := s.talk.Queue()
 	for i := len(queue) - 1; i >= 0; i-- {
@@ -241,7 +241,7 @@ func (s *screen) cycle() {
 	s.talk.SetMode(next)
 }
 
-// searching takes the keys of a search through the history.
+// searching handles the keys of a search through the history.
 func (s *screen) searching(k keys.Press) bool {
 	e := s.edit
 	if _, _, on := e.Searching(); !on {
@@ -265,7 +265,7 @@ func (s *screen) searching(k keys.Press) bool {
 	return true
 }
 
-// elsewhere has what is typed edited in the person's editor.
+// elsewhere opens the typed text in the person's editor.
 func (s *screen) elsewhere() {
 	if s.Edit == nil || s.Leave == nil {
 		return
@@ -282,7 +282,7 @@ func (s *screen) elsewhere() {
 	}
 }
 
-// leave gives the terminal to somebody else.
+// leave gives the terminal to another program.
 func (s *screen) leave(do func() error) error {
 	s.paint.Frame(nil, []string{""}, paint.Caret{})
 	s.restores()

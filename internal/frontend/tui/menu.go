@@ -22,7 +22,7 @@ type choice struct{ text, about string }
 
 const menuRows = 6
 
-// complete looks whether something can be completed.
+// complete opens the menu if something can be completed.
 func (s *screen) complete() {
 	closed := ""
 	if s.menu != nil {
@@ -82,7 +82,7 @@ func commands(name string, custom []slash.Custom) (out []choice) {
 	return out
 }
 
-// takes takes the keys of a menu.
+// takes handles the keys of a menu.
 func (m *menu) takes(s *screen, k keys.Press) bool {
 	if m == nil || len(m.items) == 0 {
 		return false
@@ -129,7 +129,7 @@ func (m *menu) choose(s *screen) {
 	m.items = nil
 }
 
-// word is what stands before the caret.
+// word returns the word before the caret.
 func (s *screen) word(bytes int) string {
 	line, _ := s.edit.Line()
 	return line[max(0, len(line)-bytes):]

@@ -55,7 +55,7 @@ func (s *screen) whole(ctx context.Context, open *session.Session) ([]styled.Lin
 	return p.done(), err
 }
 
-// later has the loop do something.
+// later lets the loop call a function.
 func (s *screen) later(ctx context.Context, do func()) {
 	select {
 	case s.posted <- do:
@@ -106,7 +106,7 @@ func mark(l styled.Line) styled.Line {
 	return out
 }
 
-// takes takes the pager's keys.
+// takes handles the pager's keys.
 func (p *pager) takes(s *screen, k keys.Press) {
 	page := max(1, s.Height-2)
 	if p.seeking {
@@ -165,7 +165,7 @@ func (p *pager) seek(by int) {
 	}
 }
 
-// keysHelp are the keys, for a person who asks.
+// keysHelp is the help about keys.
 func keysHelp() []styled.Line {
 	var out []styled.Line
 	for _, k := range [][2]string{

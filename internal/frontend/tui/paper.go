@@ -66,7 +66,7 @@ type live struct {
 // tailLines is how much of a running command's output is seen.
 const tailLines = 5
 
-// take takes a change.
+// take handles a change.
 func (p *paper) take(ch chat.Change) {
 	if ch.Told {
 		return
@@ -120,7 +120,7 @@ func (l *live) printed(more string) {
 	}
 }
 
-// write puts down what is final of a change; behind a text that still grows it
+// write writes the final part of a change. While a text before it still grows, it
 // waits.
 func (p *paper) write(ch chat.Change) {
 	if p.flow != nil && p.flow.id != ch.Block.ID {
@@ -177,7 +177,7 @@ func isQuestion(ch chat.Change) bool {
 	return ok && ch.What == chat.Added
 }
 
-// next writes what waited behind a text that ended.
+// next writes what waited for the end of a text.
 func (p *paper) next(ch chat.Change) {
 	if ch.What != chat.Finished || p.flow != nil {
 		return
@@ -228,7 +228,7 @@ func (f *flow) end(p *paper) {
 	}
 }
 
-// pending is the end of the text that grows.
+// pending returns the unfinished end of the growing text.
 func (p *paper) pending() []styled.Line {
 	switch {
 	case p.flow == nil:
@@ -254,14 +254,14 @@ func (p *paper) put(ls ...styled.Line) {
 	p.begun = p.begun || len(ls) > 0
 }
 
-// done gives what is finished.
+// done returns the finished lines.
 func (p *paper) done() []styled.Line {
 	out := p.out
 	p.out = nil
 	return out
 }
 
-// resize is for what comes.
+// resize sets the width of later lines.
 func (p *paper) resize(width int) {
 	p.width = width
 	if p.flow != nil && p.flow.md != nil {
@@ -269,7 +269,7 @@ func (p *paper) resize(width int) {
 	}
 }
 
-// start begins another session: nothing of the one before is on its way.
+// start begins another session and drops the open blocks of the one before.
 func (p *paper) start(s chat.Start) {
 	if p.flow != nil {
 		p.flow.end(p)
@@ -286,7 +286,7 @@ func (p *paper) start(s chat.Start) {
 	p.put(line.Wrap(p.width, styled.Of(styled.Text, "      "))...)
 }
 
-// rows are those of what is open, for the live area.
+// rows returns the rows of the open blocks, for the live area.
 func (p *paper) rows(now time.Time) []styled.Line {
 	out := p.pending()
 	for _, l := range p.open {
@@ -326,7 +326,7 @@ func (p *paper) running(l *live, title string, now time.Time) []styled.Line {
 	return out
 }
 
-// since says how long something has been running, in whole seconds.
+// since returns how long something has been running, in whole seconds.
 func since(t, now time.Time) string {
 	d := now.Sub(t).Truncate(time.Second)
 	if d < time.Second || t.IsZero() {
@@ -343,5 +343,5 @@ func seconds(d time.Duration) string {
 	return strings.TrimSuffix(d.String(), "0s")
 }
 
-// mending reports whether a prompt is pawl's own, about checks that failed.
+// mending reports whether a prompt is pawl's own, about failed checks.
 func mending(b chat.Prompt) bool { return b.Source == event.Autofix }

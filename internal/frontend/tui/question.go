@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// This file is how a question is answered. It never takes keys that were meant
-// for something else: those that come before it was seen for a while, and while
-// a person is typing, go on with what is typed. Then Tab is the way to it.
+// This file handles the answer to a question. It never takes keys that were meant for
+// something else: keys that come before the question was visible for a while, or while
+// a person is typing, go to the typed text. Then Tab leads to the question.
 
 // quiet is how long no key was pressed before a question takes them.
 const quiet = 500 * time.Millisecond
@@ -47,7 +47,7 @@ func (a *asking) enter(now time.Time) {
 	a.focus, a.left, a.drawn = true, false, now.Add(-quiet)
 }
 
-// asks takes up what is asked now.
+// asks opens the current question.
 func (s *screen) asks() {
 	q, ok := s.talk.Question()
 	switch {
@@ -77,7 +77,7 @@ func (s *screen) armed() bool {
 	return a.focus || !a.left && s.edit.Empty() && now.Sub(a.drawn) >= quiet && now.Sub(s.typed) >= quiet
 }
 
-// answer takes a key for the question.
+// answer handles a key for the question.
 func (s *screen) answer(k keys.Press) {
 	a := s.ask
 	a.please = ""
@@ -104,7 +104,7 @@ func (s *screen) answer(k keys.Press) {
 	}
 }
 
-// heard does what an answer means.
+// heard carries out an answer.
 func (s *screen) heard(h chat.Heard) {
 	a := s.ask
 	switch h {

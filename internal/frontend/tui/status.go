@@ -52,7 +52,7 @@ func (s *screen) status() styled.Line {
 	return joined(parts, s.Width)
 }
 
-// cost says what was spent, short.
+// cost returns the cost in a short form.
 func cost(s budget.Spent) string {
 	if known := s.Cost(); known != nil {
 		return brief.Cost(known)
@@ -63,7 +63,7 @@ func cost(s budget.Spent) string {
 	return "cost unknown"
 }
 
-// joined puts parts behind each other as far as they fit.
+// joined joins parts as far as they fit.
 func joined(parts []styled.Line, width int) styled.Line {
 	var out styled.Line
 	for i, p := range parts {
@@ -79,7 +79,7 @@ func joined(parts []styled.Line, width int) styled.Line {
 	return out
 }
 
-// activity is what it does, in a person's words.
+// activity describes what runs.
 func (s *screen) activity(state fsm.State) string {
 	if s.ask != nil {
 		return "asks"
@@ -118,17 +118,17 @@ func (s *screen) titles() {
 	}
 }
 
-// long is how long a turn takes that a person stops looking at.
+// long is from what length of a turn on a person is assumed to look elsewhere.
 const long = 10e9
 
-// rests is called when what ran has ended.
+// rests is called after what ran has ended.
 func (s *screen) rests() {
 	if s.Now().Sub(s.begun) >= long {
 		s.notify("pawl is done in " + s.Folder)
 	}
 }
 
-// notify tells a person who looks elsewhere.
+// notify notifies a person who looks elsewhere.
 func (s *screen) notify(text string) {
 	if s.sat {
 		text = strings.NewReplacer(";", ",", "\x1b", "", "\a", "").Replace(plain.Line(text))

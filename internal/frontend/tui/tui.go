@@ -39,11 +39,11 @@ type Resize struct{ Width, Height int }
 // Signal is an event: SIGTERM, SIGHUP, SIGINT.
 type Signal struct{ Name string }
 
-// Config is what a screen needs.
+// Config is the configuration of a screen.
 type Config struct {
 	Conversation *chat.Conversation
 	Out          io.Writer
-	// Events are what package keys gives, Resize and Signal.
+	// Events are the events of package keys, Resize and Signal.
 	Events        <-chan any
 	Width, Height int
 
@@ -70,7 +70,7 @@ type Config struct {
 	// Leave gives the terminal to somebody else while do runs; nil where it
 	// cannot be.
 	Leave func(do func() error) error
-	// Edit has a person edit a text elsewhere.
+	// Edit opens a text in the person's editor.
 	Edit func(text string) (string, error)
 	// Suspend stops the process as Ctrl+Z does.
 	Suspend func()
@@ -82,7 +82,7 @@ type Config struct {
 // Exit is how a screen ended: By is the signal's name, "" where the person left.
 type Exit struct{ By string }
 
-// screen is what is shown and the state of the keys. One goroutine has it.
+// screen is what is shown and the state of the keys. One goroutine owns it.
 type screen struct {
 	Config
 	talk  *chat.Conversation
@@ -169,7 +169,7 @@ func (s *screen) exit() *Exit {
 	return s.over
 }
 
-// follow hands on what the conversation tells.
+// follow passes on the conversation's changes.
 func (s *screen) follow(ctx context.Context) {
 	for {
 		changes, err := s.talk.Next(ctx)
@@ -185,7 +185,7 @@ func (s *screen) follow(ctx context.Context) {
 	}
 }
 
-// step waits for something and does what it leads to.
+// step waits for an event and handles it.
 func (s *screen) step(ctx context.Context) {
 	pressed := false // it is shown at once
 	select {
@@ -229,7 +229,7 @@ func (s *screen) step(ctx context.Context) {
 	}
 }
 
-// settle brings what is shown up to what the conversation says now.
+// settle updates what is shown to the conversation's current state.
 func (s *screen) settle() {
 	s.asks()
 	busy := s.talk.Busy()
@@ -255,7 +255,7 @@ func (s *screen) untilTick(soon bool) time.Duration {
 	return tickTime - s.Now().Sub(s.begun)%tickTime
 }
 
-// change takes what happened.
+// change handles a change of the conversation.
 func (s *screen) change(ch chat.Change) {
 	if back, ok := ch.Block.Body.(chat.TakenBack); ok {
 		s.takeBack(back.Texts)
@@ -273,8 +273,8 @@ func (s *screen) change(ch chat.Change) {
 	}
 }
 
-// event takes a key, or what the terminal tells, and reports whether it is to be
-// shown at once.
+// event handles a key or a message of the terminal, and reports whether the result must
+// be shown at once.
 func (s *screen) event(ctx context.Context, e any) bool {
 	switch e := e.(type) {
 	case keys.Press:
@@ -331,7 +331,7 @@ func (s *screen) signal(name string) {
 
 func (s *screen) write(text string) { _, _ = io.WriteString(s.Out, text) } // a terminal that is gone ends the next frame
 
-// opens prepares the terminal and asks what it can.
+// opens prepares the terminal and queries its capabilities.
 func (s *screen) opens() {
 	s.takes()
 	if s.Ask {
