@@ -1,4 +1,4 @@
-// Command cost measures what pawl itself costs beside the model and the tools:
+// Command cost measures pawl's own cost, without the model and the tools:
 //
 //	go run ./bench/cost [-n 1000] [-sandbox off] [-line 'echo %d | tee f']
 //
@@ -69,7 +69,7 @@ type meter struct {
 // markers are what a cache marker looks like in an Anthropic request.
 var markers = regexp.MustCompile(`,"cache_control":\{"type":"ephemeral"[^}]*\}`)
 
-// took notes request i.
+// took records request i.
 func (s *meter) took(i int, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +86,8 @@ func (s *meter) took(i int, body []byte) {
 	s.peakKB = max(s.peakKB, peak(s.pid))
 }
 
-// share is how much of a the start of b repeats. The end of a request (its
-// closing brackets and limits) is not part of the conversation.
+// share returns the fraction of a that is a common prefix with b. The end of a request
+// (its closing brackets and limits) is not part of the conversation.
 func share(a, b []byte) float64 {
 	k := 0
 	for k < len(a) && k < len(b) && a[k] == b[k] {
@@ -96,7 +96,7 @@ func share(a, b []byte) float64 {
 	return float64(k) / float64(len(a))
 }
 
-// peak is a process's largest resident size so far, in KB.
+// peak returns a process's largest resident size so far, in KB.
 func peak(pid int) int {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -104,7 +104,7 @@ func peak(pid int) int {
 	}
 	for line := range strings.Lines(string(b)) {
 		if v, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kb, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(v), " kB")) // 0 where it is not there
+			kb, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(v), " kB")) // 0 if it is missing
 			return kb
 		}
 	}

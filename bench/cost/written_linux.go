@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// written is how many bytes a process and those it waited for wrote to disk,
-// by the kernel's count of blocks of 512 bytes.
+// written returns how many bytes a process and those it waited for wrote to disk, by
+// the kernel's count of blocks of 512 bytes.
 func written(c *exec.Cmd) (int64, bool) {
 	u, ok := c.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -1,11 +1,11 @@
-// Command journal measures what a look at a large workspace costs:
+// Command journal measures what a snapshot of a large workspace costs:
 //
 //	go run ./bench/journal [-files 50000] [-n 30]
 //
-// It makes a tree (ten files in a folder), as a git repository and without, and
-// prints the first look, the memory of the index, and a look when nothing
-// changed beside a plain filepath.WalkDir with Lstat of the same tree, in turns
-// with it, with their ratio. It asserts nothing.
+// It makes a tree (ten files in a folder), with and without a git repository. It prints
+// the time of the first snapshot, the memory of the index, and the time of a snapshot
+// when nothing changed. A filepath.WalkDir with Lstat of the same tree runs in turns
+// with the last one, and their ratio is printed. It asserts nothing.
 package main
 
 import (
@@ -57,7 +57,7 @@ func run(files, n int) error {
 			return err
 		}
 	}
-	// What was just written is read again at the next look.
+	// Files that were just written are read again at the next snapshot.
 	time.Sleep(200 * time.Millisecond)
 	if err := measure("plain folder", root, filepath.Join(dir, "plain"), n); err != nil {
 		return err

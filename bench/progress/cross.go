@@ -10,10 +10,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
-// cross shows what tuning to a part of the data would give on the rest: on one
-// part the lowest stale_halt that harms no run is chosen, and the other part is
-// scored with it and with the default. Parts are an agent against the others,
-// and the halves of the task names.
+// cross shows what tuning to a part of the data yields on the rest. On one part it
+// chooses the lowest stale_halt that harms no run, and scores the other part with it
+// and with the default. The parts are one agent against the others, and the halves of
+// the task names.
 func cross(out io.Writer, file string, c progress.Config) error {
 	var all []*trajectory.Trajectory
 	if err := Each(file, func(t *trajectory.Trajectory) error { all = append(all, t); return nil }); err != nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
-// Grafts: a loop, or an innocent run that looks like one, set upon the start of
-// a real run that was resolved, told in the words of several agents. None of it
-// was used to choose a number.
+// Grafts: a loop, or an innocent run that looks like one, is appended to the start of a
+// real, resolved run, in the vocabulary of several agents. None of them was used to
+// choose a threshold.
 
 const (
 	loopSteps     = 60  // how long a loop goes on
 	innocentSteps = 240 // and an innocent run
 )
 
-// grafted is what became of one pattern over all starts and vocabularies.
+// grafted is the result of one pattern over all starts and vocabularies.
 type grafted struct {
 	name            string
 	n, halted, warn int
@@ -28,8 +28,8 @@ type grafted struct {
 	rules           map[string]int
 }
 
-// graft plays a pattern upon a start, and returns after how many of its steps it
-// first warned and halted; -1: never.
+// graft appends a pattern to a start, and returns after how many of its steps the
+// detector first warned and halted; -1: never.
 func graft(c progress.Config, start []progress.Step, p pattern, v vocabulary, limit int) (warn, halt int, rule string) {
 	d := progress.New(c)
 	for _, s := range start {
@@ -57,8 +57,8 @@ func graft(c progress.Config, start []progress.Step, p pattern, v vocabulary, li
 	return warn, halt, rule
 }
 
-// starts takes beginnings of resolved runs: from the first step to one before
-// the last new content.
+// starts returns beginnings of resolved runs: from the first step to one before the
+// last new content.
 func starts(file string, k int) ([][]progress.Step, error) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	var all [][]progress.Step
@@ -77,7 +77,7 @@ func starts(file string, k int) ([][]progress.Step, error) {
 	return all[:min(k, len(all))], err
 }
 
-// grafts plays every pattern upon every start in every vocabulary.
+// grafts appends every pattern to every start in every vocabulary.
 func grafts(c progress.Config, starts [][]progress.Step, ps []pattern, limit int) []grafted {
 	var out []grafted
 	for _, p := range ps {

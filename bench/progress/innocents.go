@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
-// innocents are runs that look like loops and are none (SPEC 6.4).
+// innocents are runs that look like loops but are not (SPEC 6.4).
 func innocents() []pattern {
 	return []pattern{
 		{name: "polling, the output changes", round: func(t *teller, i int) calls {

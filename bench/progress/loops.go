@@ -8,14 +8,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
-// pattern is one way in which runs go on: round returns the calls of its i-th
-// round.
+// pattern is a generator of steps: round returns the calls of its i-th round.
 type pattern struct {
 	name  string
 	round func(t *teller, i int) []trajectory.Call
-	// asked is what a person says before it; "" says nothing.
+	// asked is a person's prompt before it, "" for none.
 	asked string
-	// slow: it is seen only after very many steps.
+	// slow: it is detected only after very many steps.
 	slow bool
 }
 

@@ -79,7 +79,8 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// known is what others get on all 3,027 trajectories (README.md of the data).
+// known are the results of other detectors on all 3,027 trajectories (README.md of the
+// data).
 const known = `
 known of all 3,027 trajectories:
                           resolved halted  harmful  stuck caught  delay  burnt
@@ -161,8 +162,7 @@ func forget(rng *rand.Rand, t *trajectory.Trajectory, p float64) {
 	}
 }
 
-// Each reads a file of trajectories, one a line, gzipped where its name ends
-// so.
+// Each reads a file of trajectories, one on each line, gzipped if its name ends in .gz.
 func Each(file string, do func(*trajectory.Trajectory) error) error {
 	f, err := os.Open(file)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
-// Patterns that nobody thought of: drawn at random, so that the table also says
-// something of what no rule was written for.
+// Random patterns: the table also shows results for patterns that no rule was written
+// for.
 
-// act is one step of a random loop: it brings nothing, and looks a little
-// different each time.
+// act is one step of a random loop: it brings nothing new, but differs a little each
+// time.
 type act func(t *teller, i int) trajectory.Call
 
 func idleActs() []act {
@@ -40,7 +40,7 @@ func idleActs() []act {
 	}
 }
 
-// noise is what comes between without meaning anything.
+// noise is meaningless steps in between.
 func noise(t *teller, rng *rand.Rand, i int) trajectory.Call {
 	switch rng.IntN(3) {
 	case 0:
@@ -94,7 +94,7 @@ func randomWork(seed uint64) pattern {
 	}}
 }
 
-// random draws k patterns and counts them as one.
+// random generates k patterns and counts them as one.
 func random(k int, seed uint64, draw func(uint64) pattern) []pattern {
 	out := make([]pattern, k)
 	for i := range out {

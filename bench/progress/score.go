@@ -21,7 +21,7 @@ type Score struct {
 	MissedIDs                                         []string
 }
 
-// Add takes one trajectory and what was said of it.
+// Add adds one trajectory with its verdict.
 func (s *Score) Add(t *trajectory.Trajectory, r progress.Raw) {
 	end := t.N - 1
 	switch {

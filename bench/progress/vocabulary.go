@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
-// vocabulary is how one kind of agent words its calls and what surrounds their
+// vocabulary is how one kind of agent writes its calls and what surrounds their
 // results. The words are those of the agents; the code is ours.
 type vocabulary struct {
 	name string
@@ -21,7 +21,7 @@ type vocabulary struct {
 	run    func(line string) (tool, args string)
 	think  func(text string) (tool, args string)
 	finish func(text string) (tool, args string)
-	// wrap is what the agent makes of a result, the i-th of the run.
+	// wrap returns how the agent shows a result, the i-th of the run.
 	wrap func(text string, exit, i int) string
 }
 
@@ -49,7 +49,7 @@ func numbered(text string, _, _ int) string {
 	return b.String()
 }
 
-// vocabularies are the wordings that loops and innocent runs are told in.
+// vocabularies are the vocabularies of loops and innocent runs.
 func vocabularies() []vocabulary {
 	bare := func(text string, exit, _ int) string {
 		if exit != 0 {

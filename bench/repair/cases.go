@@ -122,8 +122,8 @@ func (c *bugCase) passes(dir string) (bool, string, error) {
 	return exit == 0, out, err
 }
 
-// check reports a case of which the correct program fails, or the broken one
-// passes the visible tests.
+// check returns an error if a case's correct program fails, or its broken one passes
+// the visible tests.
 func (c *bugCase) check() error {
 	dir, err := c.lay(false)
 	defer os.RemoveAll(dir)
@@ -154,7 +154,7 @@ func (c *bugCase) check() error {
 	return nil
 }
 
-// repair lays the broken program, repairs it, and asks the hidden tests.
+// repair writes the broken program, repairs it, and runs the hidden tests.
 func (c *bugCase) repair(verbose bool) (result, error) {
 	dir, err := c.lay(true)
 	defer os.RemoveAll(dir)

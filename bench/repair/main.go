@@ -11,10 +11,10 @@
 // -swarm PAWL has the pawl program repair all cases together, as packages of one
 // project and tasks of one swarm.
 //
-// The operators and their weights were made with quixbugs and planted in sight;
-// fresh was written before it was first run, by somebody else, and is the
-// honest figure. The weight of kept behaviour was then chosen with its first
-// results known: whoever tunes next writes new cases first.
+// The operators and their weights were developed with quixbugs and planted. Somebody
+// else wrote fresh before it was first run, so its figure is unbiased. But the weight
+// of kept behaviour was chosen when its first results were known: write new cases
+// before the next tuning.
 package main
 
 import (
@@ -91,7 +91,7 @@ func run(set string, n int, only string, verbose, check bool, program string) er
 	return nil
 }
 
-// result is what came of one case.
+// result is the result of one case.
 type result struct {
 	report  repair.Report
 	correct bool

@@ -1,4 +1,4 @@
-// Command route scores how prompts are told apart, on labelled lists.
+// Command route scores the classification of prompts on labelled lists.
 //
 //	go run ./bench/route [-misses] [LIST…]
 //

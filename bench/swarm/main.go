@@ -1,5 +1,5 @@
-// Command swarm measures a swarm on one machine, with workers that are functions:
-// what they would wait for a model, they sleep.
+// Command swarm measures a swarm on one machine. Its workers are functions that sleep
+// instead of waiting for a model.
 //
 //	go run ./bench/swarm [-check] [-tasks 64] [-think 200ms] [-many 1000] [-queue 100000]
 //
@@ -88,7 +88,7 @@ func layers(n int) []event.Task {
 	return out
 }
 
-// outcome is what came of one swarm.
+// outcome is the result of one swarm.
 type outcome struct {
 	took  time.Duration
 	files map[string]string
@@ -146,7 +146,7 @@ func work(ctx context.Context, ts *trees.Store, base string, tasks []event.Task,
 	return o, err
 }
 
-// nothing are trees that cost nothing.
+// nothing implements trees without any cost.
 type nothing struct{}
 
 func (nothing) Checkout(context.Context, string, string) (string, error) { return "", nil }
@@ -159,7 +159,7 @@ func (nothing) Merge(_ context.Context, _, theirs, _ string) (string, []string, 
 }
 func (nothing) Remove(context.Context, string) error { return nil }
 
-// overhead is what the coordinator itself costs.
+// overhead measures the coordinator's own cost.
 func overhead() error {
 	const n = 4096
 	o, err := work(context.Background(), nil, "base", layers(n), 16, 0)
@@ -230,7 +230,7 @@ func same(a, b map[string]string) bool {
 	return len(a) == len(b)
 }
 
-// maxMemory is what many tasks with 200 workers may use, in bytes.
+// maxMemory is the memory limit for many tasks with 200 workers, in bytes.
 const maxMemory = 200 << 20
 
 func memoryOf(dir string, check bool, n int) error {
@@ -255,8 +255,8 @@ func memoryOf(dir string, check bool, n int) error {
 	return nil
 }
 
-// queued writes a plan into the database on disk, works on a tenth of it, and
-// takes it up again as a process does that begins anew.
+// queued writes a plan into the database on disk, works on a tenth of it, and opens it
+// again as a new process does.
 func queued(dir string, check bool, n int) error {
 	ctx := context.Background()
 	path := filepath.Join(dir, "swarm.db")
@@ -321,7 +321,7 @@ func queued(dir string, check bool, n int) error {
 	return nil
 }
 
-// peakMemory is the most that the process had in memory at once.
+// peakMemory returns the process's peak memory.
 func peakMemory() uint64 {
 	if text, err := os.ReadFile("/proc/self/status"); err == nil {
 		var kb uint64

@@ -1,5 +1,5 @@
-// Command tokens measures how right the window's token counts are: Estimate,
-// and the byte-pair counter, against real vocabularies on real text.
+// Command tokens measures the accuracy of the window's token counts: it compares
+// Estimate and the byte-pair counter with real vocabularies on real text.
 //
 //	go run ./bench/tokens FILE|FOLDER…
 //

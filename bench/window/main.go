@@ -37,8 +37,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// provider is how a cache is paid for. Every row assumes that the next request
-// comes before the entry expires (5 to 10 minutes).
+// provider holds the prices and rules of a provider's cache. Every row assumes that the
+// next request comes before the entry expires (5 to 10 minutes).
 type provider struct {
 	name        string
 	read, write float64 // of the price of an input token
@@ -265,7 +265,7 @@ func run(size, calls, wide int, at float64) sums {
 	return s
 }
 
-// prefix is how many bytes two texts begin with in common.
+// prefix returns the length of the common prefix of two texts, in bytes.
 func prefix(a, b []byte) int {
 	if bytes.HasPrefix(b, a) {
 		return len(a)

@@ -65,16 +65,15 @@ func (h *hands) Say(s string) {
 	h.text.WriteString(s)
 }
 
-// Decline states why the task is not done. The reply is then a refusal, so that
-// nobody takes it for done.
+// Decline states why the task is not done. The reply is then a refusal, so that the
+// task does not look done.
 func (h *hands) Decline(why string) {
 	h.Say(why)
 	h.declined = true
 }
 
-// Stop ends a plan that has done nothing yet after a failed call. A call that
-// was not allowed is the person's decision and not our refusal: the run reports
-// that.
+// Stop ends a plan after a failed call, if it has done nothing yet. A call that was not
+// allowed is the person's decision, not a refusal of the model: the run reports that.
 func (h *hands) Stop(err error) {
 	h.Say(stopWords(err))
 	r := (*refused)(nil)
@@ -208,7 +207,7 @@ func (h *hands) List(pattern string) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// isPath tells a listed path from a sentence about the list.
+// isPath reports whether a line of a list is a path, not a sentence about the list.
 func isPath(l string) bool {
 	return l != "" && l[0] != '[' && !strings.HasPrefix(strings.ToLower(l), "no files match")
 }
@@ -259,8 +258,8 @@ func (h *hands) FilesWith(pattern, glob string) ([]string, error) {
 	return out, nil
 }
 
-// Edit replaces the one occurrence of old in a file. It is strict where the
-// tool is lenient: what is not there exactly once is not tried.
+// Edit replaces the only occurrence of old in a file. Unlike the tool it is strict: it
+// does not try if old does not occur exactly once.
 func (h *hands) Edit(path, old, new string) error {
 	if old == new {
 		return nil
@@ -342,7 +341,7 @@ func (h *hands) EditAll(edits []edit) error {
 	return nil
 }
 
-// note keeps what a path was before its first change.
+// note keeps a path's content from before its first change.
 func (h *hands) note(path string) {
 	if _, ok := h.origin[path]; ok {
 		return

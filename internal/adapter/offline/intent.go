@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// This file reads what is wanted from a prompt, by patterns alone. What fits
-// none is intentNone: the model abstains rather than guesses.
+// This file finds the intent of a prompt, by patterns alone. A prompt that matches none
+// is intentNone: the model abstains rather than guesses.
 
 type intentKind int
 
@@ -87,8 +87,8 @@ type word struct {
 	quoted bool
 }
 
-// tokens splits a prompt into words; what is in backticks or quotes is one
-// token, taken as it is.
+// tokens splits a prompt into words. Text in backticks or quotes is one token,
+// unchanged.
 func tokens(s string) []word {
 	var out []word
 	closing := map[rune]rune{'`': '`', '"': '"', '\'': '\'', '“': '”', '‘': '’', '«': '»'}
@@ -129,7 +129,7 @@ func indexRune(rs []rune, r rune) int {
 	return -1
 }
 
-// polite drops what people put before a request.
+// polite drops polite words before a request.
 func polite(ts []word) []word {
 	skip := map[string]bool{"please": true, "can": true, "could": true, "you": true, "would": true, "now": true, "just": true, "then": true, "ok": true, "and": true, "pls": true}
 	for len(ts) > 0 && !ts[0].quoted && skip[strings.ToLower(ts[0].text)] {

@@ -78,8 +78,8 @@ func changesOf(c llm.Call) []change {
 	return nil
 }
 
-// undo takes back what an earlier plan left, where the files still show it
-// unmistakably, and says so.
+// undo takes back what an earlier plan left, if the files still show it unmistakably,
+// and reports it.
 func (h *hands) undo(left []change) {
 	var paths []string
 	for _, c := range left {

@@ -1,25 +1,23 @@
-// Package offline is the built-in model: a planner without weights. It needs
-// no key and no network, and it is named as what it is everywhere.
+// Package offline is the built-in model: a planner without weights. It needs no key and
+// no network, and every screen names it as such.
 //
-// It knows the conversation it is sent and nothing else: it reads no file and
-// starts no process. Like any model it answers with text and tool calls, and
-// what it learns comes back as results, so permissions, budgets, undo and the
-// log hold for it as for all others.
+// It knows only the conversation that it is sent: it reads no file and starts no
+// process. Like any model it answers with text and tool calls and gets their results,
+// so permissions, budgets, undo and the log work for it as for all others.
 //
-// It promises to be deterministic: the same messages give the same next
-// calls, in the same process or in another one. A plan is straight-line Go
-// code that stops at each call; the model replays it from the messages since
-// the last prompt, and keeps the stopped plan at hand so that going on costs
-// the same at step 1,000 as at step 10. Where the messages do not fit the
-// plan (edited, compacted away), it tells so and starts over from the
-// workspace as it is.
+// It promises to be deterministic: the same messages give the same next calls, in the
+// same process or in another one. A plan is straight-line Go code that stops at each
+// call; the model replays it from the messages since the last prompt, and keeps the
+// stopped plan at hand so that going on costs the same at step 1,000 as at step 10. If
+// the messages do not match the plan (edited, compacted away), it reports that and
+// starts over from the present workspace.
 //
-// It refuses what it cannot do, in one sentence and as a refusal (a run ends as
-// one that the model refused): it runs and explains
-// commands, finds where names are defined and used, replaces and renames,
-// repairs Go build errors and failing Go tests. What it tried without success
-// it puts back. What names mean it asks language servers, where the session has
-// them; without one it searches the text, says so, and renames no symbol.
+// It runs and explains commands, finds where names are defined and used, replaces and
+// renames, and repairs Go build errors and failing Go tests. It declines everything
+// else in one sentence, as a refusal (the run ends as one that the model refused). It
+// puts back what it tried without success. It asks language servers what names mean, if
+// the session has them. Without one it searches the text, states that, and renames no
+// symbol.
 package offline
 
 import (
@@ -124,8 +122,8 @@ func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta,
 	}
 }
 
-// advance brings a plan to where the request stands: the stopped one if it
-// waits for exactly these results, else a fresh one by replay.
+// advance brings a plan to the state of the request: the stopped plan if it waits for
+// exactly these results, otherwise a new one by replay.
 func (m *Model) advance(ctx context.Context, r *llm.Request) (*run, error) {
 	if ctx.Err() != nil {
 		return nil, fault.NewCancellation(context.Cause(ctx))
@@ -290,7 +288,7 @@ func (s *step) set(r llm.Result) {
 	}
 }
 
-// lastStep is the reply with calls whose results end the conversation.
+// lastStep returns the reply with calls whose results end the conversation.
 func lastStep(ms []llm.Message) (step, bool) {
 	for i := len(ms) - 1; i >= 0; i-- {
 		switch {
@@ -304,8 +302,8 @@ func lastStep(ms []llm.Message) (step, bool) {
 	return step{}, false
 }
 
-// lastPrompt is the index of the last message of a person, or of someone in
-// their place, that is not only a note; -1 without one.
+// lastPrompt returns the index of the last message of a person, or of someone in their
+// place, that is not only a note; -1 without one.
 func lastPrompt(ms []llm.Message) int {
 	for i := len(ms) - 1; i >= 0; i-- {
 		if ms[i].Role != llm.User {
@@ -330,8 +328,8 @@ func firstOf(ms []llm.Message, at int) int {
 	return at
 }
 
-// isNote tells pawl's own messages from prompts: a marker in brackets, a text
-// in a tag, what the person ran with "!".
+// isNote reports whether a message is pawl's own and not a prompt: a marker in
+// brackets, a text in a tag, or what the person ran with "!".
 func isNote(msg llm.Message) bool {
 	for _, p := range msg.Parts {
 		if p.Kind == llm.Text && !wrapped(p.Text) && !strings.HasPrefix(p.Text, "The user ran this command:\n$ ") {
@@ -346,8 +344,8 @@ func wrapped(s string) bool {
 	return len(s) > 1 && (s[0] == '<' && s[len(s)-1] == '>' || s[0] == '[' && s[len(s)-1] == ']')
 }
 
-// promptText is what was asked: of the messages that stand together the first
-// that says something to do, else the first that is not a note.
+// promptText returns the request: of the messages in sequence the first that asks for
+// something, otherwise the first that is not a note.
 func promptText(ms []llm.Message, at int) string {
 	first := ""
 	for i := firstOf(ms, at); i <= at; i++ {

@@ -15,7 +15,7 @@ import (
 // part is packages of a project: a pattern of the go command, from a folder.
 type part struct{ dir, pattern string }
 
-// patternForm is what is taken for a package pattern, or a folder.
+// patternForm matches a package pattern or a folder.
 var patternForm = lazyregexp.New(`^[A-Za-z0-9_.\-/]+$`)
 
 // partsOf returns what a prompt limits the work to, nil where it is the whole
@@ -104,7 +104,7 @@ func outward(p string) bool {
 	return strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), "..")
 }
 
-// targets brings parts together with the modules that they are in.
+// targets assigns parts to the modules that contain them.
 func targets(modules []string, parts []part) []target {
 	var out []target
 	for _, p := range parts {
@@ -135,7 +135,7 @@ func targets(modules []string, parts []part) []target {
 	return out
 }
 
-// acceptance runs the checks that decide about a worker's task.
+// acceptance runs the checks that accept or refuse a worker's task.
 func acceptance(h *hands, lines []string) {
 	for _, line := range lines {
 		out, exit, err := h.Run(line)

@@ -160,7 +160,7 @@ func perform(h *hands, j job) {
 	}
 }
 
-// beyond is the one sentence of a model that knows its limits.
+// beyond returns the sentence for a request that the model cannot do.
 func beyond(why string) string {
 	if why == "" {
 		why = "This is beyond the built-in model, which has no weights"

@@ -58,7 +58,7 @@ func skipped(p string) bool {
 	return false
 }
 
-// errNoGo is what a go command comes to without a toolchain.
+// errNoGo is the error of a go command without a toolchain.
 var errNoGo = errors.New("the go command is not on PATH here, so I can neither build nor test: install Go from https://go.dev/dl, or add its bin folder to PATH")
 
 // runGo runs a go command.

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// planRename has the language server rename a symbol wherever it is used, or
-// renames a word in one named file that no server knows.
+// planRename lets the language server rename a symbol wherever it is used, or renames a
+// word in one named file that no server knows.
 func planRename(h *hands, in intent) {
 	if in.old == in.new {
 		h.Say("Both names are the same; nothing was changed.")
@@ -53,7 +53,7 @@ type declined string
 
 func (d declined) Error() string { return string(d) }
 
-// rename renames one symbol, and takes it back where that breaks the project.
+// rename renames one symbol, and takes it back if that breaks the project.
 func rename(h *hands, in intent) (string, error) {
 	n := named{symbol: in.old}
 	if path.Ext(in.file) != "" {
@@ -115,7 +115,7 @@ func rename(h *hands, in intent) (string, error) {
 	return v.after(fmt.Sprintf("Renamed `%s` to `%s` by the language server: %s%s. Other text that mentions it (strings, documents) is as it was.", in.old, in.new, places, count(changed, "file"))), nil
 }
 
-// filesOf are the files that a rename may change.
+// filesOf returns the files that a rename may change.
 func filesOf(h *hands, uses []spot, more bool, name string) ([]string, error) {
 	var out []string
 	for _, u := range uses {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// planReplace replaces a text in one file, then looks whether it still builds
+// planReplace replaces a text in one file, then checks whether the project still builds
 // and passes its tests.
 func planReplace(h *hands, in intent) {
 	text, err := h.Read(in.file)
@@ -51,8 +51,8 @@ const (
 	testCommand = "go test ./..."
 )
 
-// before looks at how the modules stand. Without Go code or a go command
-// nothing is verified, and after says so.
+// before checks the modules. Without Go code or a go command nothing is verified, and
+// after reports that.
 func (v *verifier) before() error {
 	dirs, err := modules(v.h)
 	if err != nil || len(dirs) == 0 {
@@ -78,8 +78,8 @@ func (v *verifier) before() error {
 	return nil
 }
 
-// after looks again; what got worse puts everything back. It returns what to
-// say.
+// after checks again, and puts everything back if something got worse. It returns the
+// text of the reply.
 func (v *verifier) after(done string) string {
 	if len(v.dirs) == 0 {
 		v.h.settle()

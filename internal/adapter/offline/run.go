@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// planRun runs a command and explains what it came to.
+// planRun runs a command and explains its outcome.
 func planRun(h *hands, in intent) {
 	command := in.command
 	if command == "" {
@@ -29,7 +29,7 @@ func planRun(h *hands, in intent) {
 	h.Say(explain(command, out, exit))
 }
 
-// explain returns in plain words what a command came to.
+// explain returns a command's outcome in plain words.
 func explain(command, out string, exit int) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
@@ -117,7 +117,7 @@ func upper(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// tail is the last n lines that are not blank at the end, indented.
+// tail returns the last n lines, indented, without blank lines at the end.
 func tail(out string, n int) string {
 	lines := strings.Split(strings.TrimRight(out, "\n \t"), "\n")
 	if len(lines) == 1 && strings.TrimSpace(lines[0]) == "" {
@@ -131,7 +131,7 @@ func tail(out string, n int) string {
 	return cut + "  " + strings.Join(lines, "\n  ")
 }
 
-// errorLine is the first line that speaks of an error.
+// errorLine returns the first line that mentions an error.
 func errorLine(out string) string {
 	for l := range strings.SplitSeq(out, "\n") {
 		low := strings.ToLower(l)

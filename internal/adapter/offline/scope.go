@@ -180,7 +180,7 @@ func (s *source) members(typ string) (names, embedded []string) {
 	return names, embedded
 }
 
-// receiver is the name of the type in T, *T, T[P] and p.T.
+// receiver returns the name of the type in T, *T, T[P] and p.T.
 func receiver(e ast.Expr) string {
 	switch x := e.(type) {
 	case *ast.Ident:

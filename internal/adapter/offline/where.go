@@ -16,8 +16,8 @@ type place struct {
 	what string // "function", … where it is known
 }
 
-// planWhere tells where a name is defined and used, quoting the lines: what the
-// language server knows of it, else what a search of the text finds.
+// planWhere reports where a name is defined and used, and quotes the lines: from the
+// language server, otherwise from a search of the text.
 func planWhere(h *hands, in intent) {
 	if h.serves("lsp_definition") && h.serves("lsp_references") {
 		err := whereServed(h, in)
@@ -34,7 +34,7 @@ func planWhere(h *hands, in intent) {
 	whereText(h, in, "This session has no language server, so I searched the text: comments, strings and other things of the same name count ("+noServer+").")
 }
 
-// definitionsShown is how many symbols of one name are looked into.
+// definitionsShown is how many symbols of one name are examined.
 const definitionsShown = 5
 
 // whereServed asks the language server.
@@ -75,8 +75,8 @@ func whereServed(h *hands, in intent) error {
 	return nil
 }
 
-// whereText searches the text. What looks like a definition is told as one; why
-// says what the answer is worth.
+// whereText searches the text. A line that looks like a definition is reported as one;
+// why states how reliable the answer is.
 func whereText(h *hands, in intent, why string) {
 	hits, more, err := h.Grep(`\b` + last(in.name) + `\b`)
 	if err != nil {
