@@ -191,8 +191,9 @@ func (t *talk) session() (*session.Session, error) {
 	t.s = s
 	t.model = s.View().Info().Ref()
 	t.w.opened(s)
+	events := s.Events(t.ctx, 0) // before anything runs: pieces of a reply are told once
 	go func() {
-		for e, err := range s.Events(t.ctx, 0) {
+		for e, err := range events {
 			select {
 			case t.events <- eventOrError{e, err}:
 			case <-t.ctx.Done():

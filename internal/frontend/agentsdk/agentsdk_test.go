@@ -481,14 +481,73 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// SPEC 3.4: whatever piece of a reply is missed, the pieces add up to the message.
+func TestMissedPieces(t *testing.T) {
+	blocks := []object{{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "I look."}, {"type": "tool_use", "id": "1", "name": "Read", "input": json.RawMessage(`{"a":1}`)}}
+	for name, got := range map[string][][2]string{
+		"none":            {{"thinking", "h"}, {"thinking", "m"}, {"text", "I "}, {"text", "look."}},
+		"all":             {},
+		"the first":       {{"thinking", "m"}, {"text", "I look."}},
+		"the end":         {{"thinking", "hm"}, {"text", "I l"}},
+		"a block":         {{"text", "I look."}},
+		"the second":      {{"thinking", "hm"}},
+		"in the midst":    {{"thinking", "hm"}, {"text", "I "}, {"text", "k."}},
+		"of a past block": {{"thinking", "h"}, {"text", "I look."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := converse(t, llmtest.New(), nil)
+			s, err := session.Open(t.Context(), p.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			var out bytes.Buffer
+			w := newWriter(&out, "1", true)
+			w.opened(s)
+			for _, g := range got {
+				w.piece(g[0], g[1])
+			}
+			w.whole(blocks, "tool_use", llm.Usage{})
+			var last []string
+			for line := range bytes.Lines(out.Bytes()) {
+				var m struct {
+					Event struct {
+						Type  string
+						Index int
+						Delta struct {
+							Text, Thinking string
+							Input          string `json:"partial_json"`
+						}
+					}
+				}
+				if err := json.Unmarshal(line, &m); err != nil {
+					t.Fatal(err)
+				}
+				switch e := m.Event; e.Type {
+				case "message_start":
+					last = nil
+				case "content_block_start":
+					last = append(last, "")
+				case "content_block_delta":
+					last[e.Index] += e.Delta.Text + e.Delta.Thinking + e.Delta.Input
+				}
+			}
+			if fmt.Sprint(last) != `[hm I look. {"a":1}]` {
+				t.Errorf("%q", last)
+			}
+		})
+	}
+}
+
 // A conversation ends when the program closes its side and the turn is over, and a
 // run of one prompt by itself; a signal ends both, with its own code.
 func TestEnds(t *testing.T) {
 	t.Run("closed in the turn", func(t *testing.T) {
-		wait := make(chan struct{})
-		p := converse(t, llmtest.New(llmtest.Turn{Text: "late", Wait: wait}), func(o *Options, _ *session.Config) { o.Partial = true })
+		wait, asked := make(chan struct{}), make(chan struct{})
+		p := converse(t, llmtest.New(llmtest.Turn{Text: "late", Wait: wait, Before: func(*llm.Request) { close(asked) }}), nil)
 		p.say("go")
-		p.next("stream_event")
+		p.next("system/init")
+		<-asked
 		_ = p.in.Close()
 		close(wait)
 		if r := p.next("result/success"); r["result"] != "late" {
@@ -509,12 +568,13 @@ func TestEnds(t *testing.T) {
 		}
 	})
 	t.Run("a signal", func(t *testing.T) {
-		signals := make(chan string, 1)
-		p := converse(t, llmtest.New(llmtest.Turn{Text: "never", Wait: make(chan struct{})}), func(o *Options, _ *session.Config) {
-			o.Signals, o.Partial = signals, true
+		signals, asked := make(chan string, 1), make(chan struct{})
+		p := converse(t, llmtest.New(llmtest.Turn{Text: "never", Wait: make(chan struct{}), Before: func(*llm.Request) { close(asked) }}), func(o *Options, _ *session.Config) {
+			o.Signals = signals
 		})
 		p.say("go")
-		p.next("stream_event")
+		p.next("system/init")
+		<-asked
 		signals <- "SIGINT"
 		if r := p.next("result"); r["is_error"] != true {
 			t.Errorf("%v", r)

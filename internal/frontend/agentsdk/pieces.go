@@ -2,18 +2,51 @@ package agentsdk
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
 // pieces is the state of a streamed reply, in the messages of the provider's own
-// streaming, for programs that asked for them. Calls are written whole, since their ids
-// are not known before.
+// streaming, for programs that asked for them. Calls are written whole, since
+// their ids are not known before.
+//
+// A slow subscriber misses pieces. So pieces keeps what was sent, and the end of
+// a reply sends what is missing: the pieces always add up to the message.
 type pieces struct {
 	replies int
 	open    bool
-	kind    string // of the open block: text, thinking; "" none
-	blocks  int
+	inBlock bool
+	sent    []block
+}
+
+// block is a part of a reply as far as it was sent: a text, thinking, or a call,
+// whose text is its input.
+type block struct {
+	kind, text string
+	whole      object
+}
+
+// deltas has the names of a block's pieces, and of the text in them.
+var deltas = map[string][2]string{"text": {"text_delta", "text"}, "thinking": {"thinking_delta", "thinking"}, "tool_use": {"input_json_delta", "partial_json"}}
+
+// blockOf reads a block of a whole message.
+func blockOf(o object) block {
+	b := block{kind: o["type"].(string), whole: o}
+	if b.kind == "tool_use" {
+		b.text = fmt.Sprintf("%s", o["input"])
+	} else {
+		b.text = o[b.kind].(string)
+	}
+	return b
+}
+
+// empty returns the block as it begins.
+func (b block) empty() object {
+	if b.kind == "tool_use" {
+		return object{"type": b.kind, "id": b.whole["id"], "name": b.whole["name"], "input": struct{}{}}
+	}
+	return object{"type": b.kind, b.kind: ""}
 }
 
 // piece writes more of a reply.
@@ -23,12 +56,11 @@ func (w *writer) piece(kind, text string) {
 		return
 	}
 	w.start()
-	if p.kind != kind {
+	if !p.inBlock || p.sent[len(p.sent)-1].kind != kind {
 		w.closeBlock()
-		p.kind = kind
-		w.startBlock(object{"type": kind, kind: ""})
+		w.openBlock(block{kind: kind})
 	}
-	w.streams(object{"type": "content_block_delta", "index": p.blocks, "delta": object{"type": kind + "_delta", kind: text}})
+	w.more(text)
 }
 
 func (w *writer) start() {
@@ -38,42 +70,75 @@ func (w *writer) start() {
 	}
 	w.init()
 	p.replies++
-	p.open, p.kind, p.blocks = true, "", 0
+	p.open, p.inBlock, p.sent = true, false, nil
 	w.streams(object{"type": "message_start", "message": object{
 		"id": fmt.Sprintf("msg_%s_stream_%d", w.session, p.replies), "type": "message", "role": "assistant", "model": w.s.View().Info().Model,
 		"content": []object{}, "stop_reason": nil, "stop_sequence": nil, "usage": usageOf(llm.Usage{}),
 	}})
 }
 
-func (w *writer) startBlock(block object) {
-	w.streams(object{"type": "content_block_start", "index": w.pieces.blocks, "content_block": block})
+func (w *writer) openBlock(b block) {
+	p := w.pieces
+	w.streams(object{"type": "content_block_start", "index": len(p.sent), "content_block": b.empty()})
+	p.sent = append(p.sent, block{kind: b.kind})
+	p.inBlock = true
+}
+
+// more writes more of the open block.
+func (w *writer) more(text string) {
+	if text == "" {
+		return
+	}
+	last := &w.pieces.sent[len(w.pieces.sent)-1]
+	last.text += text
+	names := deltas[last.kind]
+	w.streams(object{"type": "content_block_delta", "index": len(w.pieces.sent) - 1, "delta": object{"type": names[0], names[1]: text}})
 }
 
 func (w *writer) closeBlock() {
-	p := w.pieces
-	if p.kind == "" {
-		return
+	if p := w.pieces; p.inBlock {
+		w.streams(object{"type": "content_block_stop", "index": len(p.sent) - 1})
+		p.inBlock = false
 	}
-	w.streams(object{"type": "content_block_stop", "index": p.blocks})
-	p.kind = ""
-	p.blocks++
 }
 
-// whole ends the streamed reply with its calls, its stop reason and its usage.
+// begins reports whether the reply begins with what was sent, so that only the
+// rest must follow.
+func (p *pieces) begins(blocks []object) bool {
+	if len(p.sent) > len(blocks) {
+		return false
+	}
+	for i, s := range p.sent {
+		b := blockOf(blocks[i])
+		open := p.inBlock && i == len(p.sent)-1
+		if b.kind != s.kind || !strings.HasPrefix(b.text, s.text) || !open && b.text != s.text {
+			return false
+		}
+	}
+	return true
+}
+
+// whole ends the streamed reply: what is missing of it, its stop reason and its
+// usage.
 func (w *writer) whole(blocks []object, stop string, u llm.Usage) {
 	p := w.pieces
 	if p == nil {
 		return
 	}
 	w.start()
-	w.closeBlock()
-	for _, b := range blocks {
-		if b["type"] != "tool_use" {
-			continue
-		}
-		w.startBlock(object{"type": "tool_use", "id": b["id"], "name": b["name"], "input": struct{}{}})
-		w.streams(object{"type": "content_block_delta", "index": p.blocks, "delta": object{"type": "input_json_delta", "partial_json": fmt.Sprintf("%s", b["input"])}})
-		p.kind = "tool_use"
+	if !p.begins(blocks) { // a piece before its end was missed: the reply is sent anew
+		w.retract()
+		w.start()
+	}
+	if p.inBlock {
+		last := len(p.sent) - 1
+		w.more(strings.TrimPrefix(blockOf(blocks[last]).text, p.sent[last].text))
+		w.closeBlock()
+	}
+	for _, o := range blocks[len(p.sent):] {
+		b := blockOf(o)
+		w.openBlock(b)
+		w.more(b.text)
 		w.closeBlock()
 	}
 	w.streams(object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": usageOf(u)})
