@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -56,6 +57,16 @@ func environ(env, extra []string) []string {
 		out = append(out, kv)
 	}
 	return append(out, fixed()...)
+}
+
+// WithoutSecrets returns the variables of an environment that do not look like a
+// key, by their name or by their value.
+func WithoutSecrets(env []string) []string {
+	known := secrets.New()
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, value, _ := strings.Cut(kv, "=")
+		return looksSecret(name, value, known)
+	})
 }
 
 func allowed(name string, extra []string) bool {

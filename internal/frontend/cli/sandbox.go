@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -25,7 +26,8 @@ func (a *App) sandboxCommand() *cobra.Command {
 		Long: `Run a command that can read the system and the workspace, and at the level
 workspace change the workspace, but for the files that tools take orders from
 (.git/hooks, AGENTS.md and the like). It has no network, and reaches no key, no
-other process and none of pawl's own files. See doc/sandbox.md.
+other process and none of pawl's own files. Variables that look like a key are
+left out of its environment. See doc/sandbox.md.
 
 The exit code is the command's; 125 where it could not be confined, 126 and 127
 where it could not be started.`,
@@ -65,7 +67,7 @@ func (a *App) sandboxed(ctx context.Context, l confine.Level, dir string, writes
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, a.Out, a.Err
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(shell.WithoutSecrets(os.Environ()), env...)
 	child, err := box.Start(cmd)
 	switch {
 	case errors.Is(err, sandbox.ErrMissing):
