@@ -298,14 +298,9 @@ func restrict(b *Box) (*supervisor, error) {
 	}
 	// Where nothing is told it is only asked whether somebody is left.
 	fd, errno := b.load(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
-	if errno == unix.EBUSY && b.policy.Level < confine.Workspace && len(b.policy.Lists) == 0 {
-		if _, errno = b.load(0); errno == 0 {
-			return nil, nil
-		}
-	}
 	switch {
-	case errno == unix.EBUSY:
-		return nil, &Lack{"that protected files stay", "this pawl runs in a sandbox whose calls another one answers, and there can be only one"}
+	case errno == unix.EBUSY: // who answers may change files that this thread must not
+		return nil, &Lack{"that files stay", "this pawl runs in a sandbox whose calls another one answers, and there can be only one"}
 	case errno != 0:
 		return nil, &Lack{"that the network and other processes are out of reach", "seccomp: " + errno.Error()}
 	}

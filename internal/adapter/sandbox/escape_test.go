@@ -543,28 +543,3 @@ func TestThreadsEnd(t *testing.T) {
 		}
 	}
 }
-
-// SPEC 16.12: inside a sandbox there is no second one of this level, and that
-// is said.
-func TestNested(t *testing.T) {
-	root := folder(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "helper"), text, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(root, "in"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	j, _ := json.Marshal(world{Root: filepath.Join(root, "in"), Outside: filepath.Join(root, "out")})
-	got := bash(t, open(t, confine.Workspace, root), root, modeVar+"=confine "+worldVar+"='"+string(j)+"' ./helper; echo $?")
-	if !strings.Contains(got, ErrMissing.Error()) || !strings.Contains(got, "\n1\n") {
-		t.Error(got)
-	}
-}

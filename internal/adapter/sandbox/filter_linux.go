@@ -57,6 +57,11 @@ var refused = []uint32{
 // can see.
 var missing = []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3, unix.SYS_OPENAT2}
 
+// Missing where pawl changes files and sockets for the command: it would do so
+// with its own rights, for callers that restricted themselves further too. A
+// restriction that does not hold must not be promised.
+var landlock = []uint32{unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF}
+
 // Of the newer numbers these are known to do no harm. What is not known is
 // missing: a kernel's new call must not be a way around.
 const firstUnknown = 335 // the calls from 424 on have one number everywhere
@@ -197,6 +202,9 @@ func rules(p confine.Policy) filter {
 	f.each(refused, eperm)
 	f.each(missing, enosys)
 	f.each(oldRefused, eperm)
+	if p.Level >= confine.Workspace || len(p.Lists) > 0 {
+		f.each(landlock, enosys)
+	}
 	if p.Level >= confine.Workspace {
 		f.each(attributes, tell)
 		f.each(oldAttributes, tell)
