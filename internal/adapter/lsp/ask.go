@@ -238,17 +238,24 @@ func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.Spot,
 		if query == "" {
 			return nil, fmt.Errorf("give a path, or a query for the whole workspace")
 		}
-		clients, err := s.workspaceClients(ctx)
+		asked, err := s.workspaceClients(ctx, query, false)
 		if err != nil {
 			return nil, err
 		}
 		var out []tool.Spot
-		for _, c := range clients {
+		for _, c := range asked.clients {
 			syms, err := s.workspaceSymbols(ctx, c, query)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, slices.DeleteFunc(syms, func(sp tool.Spot) bool { return filepath.IsAbs(sp.Path) })...)
+			for _, sp := range syms {
+				if !filepath.IsAbs(sp.Path) && !slices.Contains(out, sp) {
+					out = append(out, sp)
+				}
+			}
+		}
+		if no := asked.notAsked(); no != "" {
+			return out, fmt.Errorf("%w: %d symbols are known, and there may be more: %s; give a path%s", errCan, len(out), no, listed(out, 5*shownNames, true))
 		}
 		return out, nil
 	}
@@ -331,16 +338,19 @@ func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string)
 // Diagnostics implements tool.Code.
 func (s *Servers) Diagnostics(ctx context.Context, paths []string) ([]tool.Diagnostic, error) {
 	if len(paths) == 0 {
-		clients, err := s.workspaceClients(ctx)
+		asked, err := s.workspaceClients(ctx, "", false)
 		if err != nil {
 			return nil, err
 		}
 		var out []tool.Diagnostic
-		for _, c := range clients {
+		for _, c := range asked.clients {
 			s.wait(ctx, c)
 			out = append(out, s.diagnosed(c, c.diags.all())...)
 		}
 		sortDiagnostics(out)
+		if no := asked.notAsked(); no != "" && len(out) == 0 {
+			return nil, fmt.Errorf("%w: no problem is known, and there may be some: %s; give paths", errCan, no)
+		}
 		return out, nil
 	}
 	var out []tool.Diagnostic

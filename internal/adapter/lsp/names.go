@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,126 +162,97 @@ func (s *Servers) parents(sym tool.Spot) []string {
 	return append(parts(file), parts(sym.In)...)
 }
 
-// named finds a name in the workspace.
+// named finds a name in the workspace. Every project that mentions it is asked: the
+// same name in two of them is as ambiguous as twice in one, and a project that
+// could not be asked may have it too.
 func (s *Servers) named(ctx context.Context, name string) (tool.Spot, *client, error) {
-	clients, err := s.workspaceClients(ctx)
+	want := parts(name)
+	word := want[len(want)-1]
+	asked, err := s.workspaceClients(ctx, word, true)
 	if err != nil {
 		return tool.Spot{}, nil, err
 	}
-	want := parts(name)
 	var found []tool.Spot
-	var of *client
-	for _, c := range clients {
-		all, err := s.workspaceSymbols(ctx, c, want[len(want)-1])
+	var of []*client // of each, who is asked about it
+	var failed error
+	for _, c := range asked.clients {
+		all, err := s.symbolsWhenRead(ctx, c, word)
+		if ctx.Err() != nil {
+			return tool.Spot{}, nil, context.Cause(ctx)
+		}
 		if err != nil {
-			return tool.Spot{}, nil, err
+			failed = cmp.Or(failed, err)
+			asked.left(s.rel(c.root))
+			continue
 		}
 		for _, sym := range all {
-			if fits(want, s.parents(sym), sym.Name) && !filepath.IsAbs(sym.Path) && !slices.ContainsFunc(found, func(f tool.Spot) bool { return f.Path == sym.Path && f.Line == sym.Line }) {
-				found, of = append(found, sym), c
+			if !fits(want, s.parents(sym), sym.Name) || filepath.IsAbs(sym.Path) {
+				continue
+			}
+			i := slices.IndexFunc(found, func(f tool.Spot) bool { return f.Path == sym.Path && f.Line == sym.Line })
+			switch {
+			case i < 0:
+				found, of = append(found, sym), append(of, c)
+			case nearer(s.abs(sym.Path), c.root, of[i].root):
+				of[i] = c // the project that the file is in, not one that imports it
 			}
 		}
-		if len(found) > 0 {
-			break
-		}
 	}
-	switch len(found) {
-	case 0:
+	switch {
+	case len(found) == 0 && failed != nil:
+		return tool.Spot{}, nil, failed
+	case len(asked.missing) > 0:
+		return tool.Spot{}, nil, asked.partial(name, found)
+	case len(found) == 0:
 		return tool.Spot{}, nil, fmt.Errorf("no symbol %s was found in the workspace: give path and line, or another name", name)
-	case 1:
-		return found[0], of, nil
+	case len(found) == 1:
+		return found[0], of[0], nil
 	}
-	// The shortest chain of parents is what was named, where only one has it.
+	oneServer := !slices.ContainsFunc(of, func(c *client) bool { return c != of[0] })
+	// The shortest chain of parents is what was named, where only one has it. Chains
+	// of different projects cannot be compared: they begin at different roots.
 	slices.SortStableFunc(found, func(a, b tool.Spot) int { return len(parts(a.In+" "+a.Name)) - len(parts(b.In+" "+b.Name)) })
-	if a, b := found[0], found[1]; len(parts(a.In+" "+a.Name)) < len(parts(b.In+" "+b.Name)) && len(want) > 1 {
-		return a, of, nil
+	if a, b := found[0], found[1]; oneServer && len(parts(a.In+" "+a.Name)) < len(parts(b.In+" "+b.Name)) && len(want) > 1 {
+		return a, of[0], nil
 	}
 	return tool.Spot{}, nil, ambiguous(name, found)
+}
+
+// nearer reports whether a file is in a project, and not in another one or deeper
+// than in that.
+func nearer(file, root, than string) bool {
+	return within(root, file) && (!within(than, file) || len(root) > len(than))
+}
+
+// symbolsWhenRead asks one server for symbols. A server that still reads its project
+// may not know them yet: an empty answer does not count then.
+func (s *Servers) symbolsWhenRead(ctx context.Context, c *client, word string) ([]tool.Spot, error) {
+	for {
+		all, err := s.workspaceSymbols(ctx, c, word)
+		if err != nil || len(all) > 0 || len(c.work()) == 0 || c.opt.Now().Sub(c.began) > youth {
+			return all, err
+		}
+		if err := c.opt.Sleep(ctx, youthAgain); err != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // shownNames is how many of several symbols are listed.
 const shownNames = 10
 
 func ambiguous(name string, found []tool.Spot) error {
+	return fmt.Errorf("%s stands for %d symbols; give path and line, or more of the name:%s", name, len(found), listed(found, shownNames, false))
+}
+
+// listed lists symbols, a line each. The last line says so if that is not all.
+func listed(found []tool.Spot, limit int, more bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s stands for %d symbols; give path and line, or more of the name:", name, len(found))
-	for _, f := range found[:min(len(found), shownNames)] {
+	for _, f := range found[:min(len(found), limit)] {
 		fmt.Fprintf(&b, "\n%s:%d: %s %s", f.Path, f.Line, f.Kind, strings.TrimPrefix(f.In+"."+f.Name, "."))
 	}
-	if len(found) > shownNames {
+	if more || len(found) > limit {
 		b.WriteString("\n…")
 	}
-	return errors.New(b.String())
+	return b.String()
 }
-
-// workspaceClients are the servers that a question about the whole workspace
-// goes to: those that run, and those of the workspace's projects.
-func (s *Servers) workspaceClients(ctx context.Context) ([]*client, error) {
-	if s.closed() {
-		return nil, errOver
-	}
-	var out []*client
-	var first error
-	for _, file := range s.examples() {
-		for _, p := range s.postsFor(file)[:1] {
-			c, err := p.ask(ctx)
-			if err != nil {
-				if first == nil {
-					first = err
-				}
-				continue
-			}
-			c.refresh(false)
-			if len(c.opened()) == 0 { // some load a project with its first document only
-				if _, err := c.bring(file, c.language(file)); err != nil {
-					continue
-				}
-			}
-			if !slices.Contains(out, c) {
-				out = append(out, c)
-			}
-		}
-	}
-	for _, p := range s.list() {
-		if c := p.running(); c != nil && !slices.Contains(out, c) {
-			out = append(out, c)
-		}
-	}
-	if len(out) > 0 {
-		return out, nil
-	}
-	if first == nil {
-		first = fmt.Errorf("%w: the workspace has no file of one; %s", errNoServer, s.knows())
-	}
-	return nil, first
-}
-
-// examples lists a file for each server with a project here, those of a
-// language before those of data.
-func (s *Servers) examples() []string {
-	byPost := map[postKey]string{}
-	var order []postKey
-	scan(s.opt.Root, func(path string) bool {
-		for _, pl := range s.places(path) {
-			if len(pl.server.Roots) == 0 || pl.lang == "go.mod" || pl.lang == "go.work" {
-				continue
-			}
-			k := postKey{pl.server.Group + pl.server.Name, pl.root}
-			if byPost[k] == "" {
-				byPost[k] = path
-				order = append(order, k)
-			}
-		}
-		return false
-	})
-	var out []string
-	for _, k := range order {
-		if !slices.Contains(out, byPost[k]) && len(out) < examplesLimit {
-			out = append(out, byPost[k])
-		}
-	}
-	return out
-}
-
-// examplesLimit bounds how many servers one question starts.
-const examplesLimit = 6

@@ -61,6 +61,9 @@ func (*several) Error() string { return "the name stands for several symbols" }
 // errUnknown: no server knows the name, or the file.
 var errUnknown = errors.New("no language server knows it")
 
+// errNotAll: the name may be in a project whose server was not asked.
+var errNotAll = errors.New("not every project was asked")
+
 // server calls a tool of language servers. If the server is still reading the
 // project, the call is repeated a few times.
 func (h *hands) server(tool string, args map[string]any) (string, error) {
@@ -75,6 +78,8 @@ func (h *hands) server(tool string, args map[string]any) (string, error) {
 			s := &several{}
 			s.spots, s.more = readSpots(text)
 			return text, s
+		case strings.Contains(text, " may be in a project that was not asked"):
+			return text, errors.Join(errNotAll, err)
 		case strings.Contains(text, "no symbol ") || strings.Contains(text, "there is no ") || strings.Contains(text, "no language server knows"):
 			return text, errors.Join(errUnknown, err)
 		}

@@ -37,6 +37,8 @@ func planRename(h *hands, in intent) {
 		h.Say(said)
 	case errors.As(err, &no):
 		h.Decline(string(no))
+	case errors.Is(err, errNotAll):
+		h.Decline("I cannot rename `" + in.old + "`: it may be in a project whose language server was not asked, so nothing was changed. Say which file it is in, as in `rename " + last(in.old) + " to " + in.new + " in FILE`; `pawl lsp doctor` says which servers work.")
 	case errors.Is(err, errUnknown) && textual:
 		renameWord(h, in)
 	case errors.Is(err, errUnknown):
@@ -133,12 +135,18 @@ func filesOf(h *hands, uses []spot, more bool, name string) ([]string, error) {
 }
 
 func tellSeveral(in intent, some []spot, more bool) string {
+	if len(some) == 0 && more {
+		return "Not every place of `" + in.old + "` is known here, and none of the known ones is of that kind there, so nothing was changed."
+	}
 	if len(some) == 0 {
 		return "No language server knows a `" + in.old + "` of that kind there, so nothing was changed."
 	}
-	name := last(in.old)
+	name, n := last(in.old), count(len(some), "thing")
+	if more {
+		n = "at least " + n
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "`%s` names %s here, so nothing was changed. Say which, as in `rename %s to %s in FILE` or `rename TYPE.%s to %s`:", in.old, count(len(some), "thing"), name, in.new, name, in.new)
+	fmt.Fprintf(&b, "`%s` names %s here, so nothing was changed. Say which, as in `rename %s to %s in FILE` or `rename TYPE.%s to %s`:", in.old, n, name, in.new, name, in.new)
 	for _, s := range some {
 		fmt.Fprintf(&b, "\n  %s (%s)", s.where(), s.kind)
 	}

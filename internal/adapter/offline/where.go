@@ -24,6 +24,10 @@ func planWhere(h *hands, in intent) {
 		if err == nil {
 			return
 		}
+		if errors.Is(err, errNotAll) {
+			whereText(h, in, "There are more projects here than one question can ask language servers about, or a server does not work, so I searched the text: comments and strings count.")
+			return
+		}
 		if !errors.Is(err, errUnknown) {
 			h.Stop(err)
 			return
