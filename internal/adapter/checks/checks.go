@@ -44,6 +44,9 @@ type Check struct {
 	Own     bool   // a person's configuration names it
 	// Defined are the files that define what it does, relative to the workspace.
 	Defined []string
+	// Unlisted is why not all that it runs is in Defined, "" if all is. Trust
+	// then covers every file of the folder.
+	Unlisted string
 	Env     []string // NAME=value
 }
 
@@ -177,7 +180,8 @@ func (f *Finder) own(t *tree, name string) []Check {
 }
 
 func (f *Finder) ownCheck(t *tree, c Configured) Check {
-	return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: t.named(c.Command)}
+	more, unlisted := t.reach(".", nil, []string{c.Command})
+	return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: appendNames(t.named(c.Command), more), Unlisted: unlisted}
 }
 
 func within(dir, parent string) bool {

@@ -59,16 +59,18 @@ func (t *tree) runner(dir string) string {
 // files.
 func (t *tree) nodeChecks(u unit) (narrow, wide []Check) {
 	run, defined := t.runner(u.dir), []string{path.Join(u.dir, "package.json")}
-	defined = append(defined, t.called(u.dir, "package.json")...)
+	more, unlisted := t.reach(u.dir, defined, nil)
+	defined = appendNames(defined, more)
+	defined = appendNames(defined, t.called(u.dir, "package.json"))
 	for _, s := range t.scripts(u.dir) {
 		words := run + " run " + s
 		if s == "test" && run != "bun" {
 			words = run + " test"
 		}
-		wide = append(wide, Check{Name: words, Command: in(u.dir, words), Kind: kindNode, Defined: defined})
+		wide = append(wide, Check{Name: words, Command: in(u.dir, words), Kind: kindNode, Defined: defined, Unlisted: unlisted})
 	}
 	if more := t.related(u); run == "npm" && more != "" {
-		narrow = []Check{{Name: "npm test", Command: in(u.dir, "npm test -- "+more), Kind: kindNode, Part: true, Defined: defined}}
+		narrow = []Check{{Name: "npm test", Command: in(u.dir, "npm test -- "+more), Kind: kindNode, Part: true, Defined: defined, Unlisted: unlisted}}
 	}
 	return narrow, wide
 }

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -19,16 +18,32 @@ func (t *tree) cargoChecks(u unit) (narrow, wide []Check) {
 			break
 		}
 	}
-	words, defined := "cargo test", []string{path.Join(u.dir, "build.rs")}
+	words, defined, unlisted := "cargo test", t.buildScripts(u.dir), ""
 	if section(t.read(path.Join(root, "Cargo.toml")), "workspace") != nil {
 		words += " --workspace"
+		if !t.walk(root, maxTestFiles, func(name string) {
+			if path.Base(name) == "Cargo.toml" {
+				defined = appendNames(defined, t.buildScripts(path.Dir(name)))
+			}
+		}) {
+			unlisted = "the workspace has more files than are searched for build scripts"
+		}
 	}
-	wide = []Check{{Name: "cargo test", Command: in(root, words), Kind: kindCargo, Defined: defined}}
+	wide = []Check{{Name: "cargo test", Command: in(root, words), Kind: kindCargo, Defined: defined, Unlisted: unlisted}}
 	name := strings.Trim(section(t.read(path.Join(u.dir, "Cargo.toml")), "package")["name"], `"'`)
 	if root != u.dir && name != "" {
-		narrow = []Check{{Name: "cargo test", Command: in(root, "cargo test -p "+shellsyntax.Quote(name)), Kind: kindCargo, Part: true, Defined: defined}}
+		narrow = []Check{{Name: "cargo test", Command: in(root, "cargo test -p "+shellsyntax.Quote(name)), Kind: kindCargo, Part: true, Defined: defined, Unlisted: unlisted}}
 	}
 	return narrow, wide
+}
+
+// buildScripts returns the programs that cargo runs to build a crate.
+func (t *tree) buildScripts(dir string) []string {
+	out := []string{path.Join(dir, "build.rs")}
+	if name := strings.Trim(section(t.read(path.Join(dir, "Cargo.toml")), "package")["build"], `"'`); strings.HasSuffix(name, ".rs") {
+		out = appendNames(out, []string{path.Join(dir, name)})
+	}
+	return out
 }
 
 // section returns the plain keys of a section of a TOML file, nil where there is
@@ -108,52 +123,10 @@ func (t *tree) targetChecks(u unit) []Check {
 			defined = append(defined, name)
 		}
 	}
-	defined = append(defined, t.included(u.dir, defined)...)
-	defined = append(defined, t.called(u.dir, targetFiles(u.kind)...)...)
-	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: defined}}
-}
-
-// maxIncluded bounds how many files of a makefile's are followed.
-const maxIncluded = 40
-
-// included returns the files that makefiles or justfiles include, by name or by
-// a pattern, from the folder that they run in. A name with a variable is not
-// followed.
-func (t *tree) included(dir string, files []string) []string {
-	var out []string
-	files = slices.Clone(files)
-	for i := 0; i < len(files) && len(out) < maxIncluded; i++ {
-		for l := range strings.Lines(t.read(files[i])) {
-			words := strings.Fields(l)
-			if len(words) < 2 {
-				continue
-			}
-			switch words[0] {
-			case "include", "-include", "sinclude", "import", "import?", "mod", "mod?":
-			default:
-				continue
-			}
-			for _, w := range words[1:] {
-				w = path.Join(dir, strings.Trim(w, `"'`))
-				if strings.Contains(w, "$") || !fs.ValidPath(w) {
-					continue
-				}
-				names, err := fs.Glob(t.root.FS(), w)
-				if strings.HasPrefix(words[0], "mod") {
-					names = []string{w + ".just", path.Join(w, "mod.just"), path.Join(w, "justfile")}
-				}
-				if err != nil {
-					continue
-				}
-				for _, n := range names[:min(len(names), maxIncluded)] {
-					if t.isFile(n) && !slices.Contains(files, n) {
-						out, files = append(out, n), append(files, n)
-					}
-				}
-			}
-		}
-	}
-	return out
+	more, unlisted := t.reach(u.dir, defined, nil)
+	defined = appendNames(defined, more)
+	defined = appendNames(defined, t.called(u.dir, targetFiles(u.kind)...))
+	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: defined, Unlisted: unlisted}}
 }
 
 // called returns the scripts that the files of a folder's checks call.

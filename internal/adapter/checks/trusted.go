@@ -127,15 +127,21 @@ func (f *Finder) Parts(cs []Check) []trust.Part {
 	var out []trust.Part
 	for _, name := range names {
 		var runs, defined []string
+		unlisted := ""
 		for _, c := range by[name] {
 			runs = append(runs, c.Command)
+			unlisted = cmp.Or(unlisted, c.Unlisted)
 			for _, d := range c.Defined {
 				if !slices.Contains(defined, d) {
 					defined = append(defined, d)
 				}
 			}
 		}
-		out = append(out, trust.Define(trust.Check, name, runs, f.sources(by[name][0], defined)))
+		sources := f.sources(by[name][0], defined)
+		if unlisted != "" {
+			sources = append([]trust.Source{f.everyFile(by[name][0], unlisted)}, sources...)
+		}
+		out = append(out, trust.Define(trust.Check, name, runs, sources))
 	}
 	return out
 }
