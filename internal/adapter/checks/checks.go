@@ -47,7 +47,7 @@ type Check struct {
 	// Unlisted is why not all that it runs is in Defined, "" if all is. Trust
 	// then covers every file of the folder.
 	Unlisted string
-	Env     []string // NAME=value
+	Env      []string // NAME=value
 }
 
 // Found is the checks to run after a change.
