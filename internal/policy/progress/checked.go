@@ -13,7 +13,7 @@ func (f *Fold) checked(b event.Checked) {
 	}
 	ok := *b.Exit == 0
 	c := call{kind: Test, args: b.Command, command: b.Command, brief: "check " + normalize.OneLine(b.Command, 120)}
-	s := Step{Tool: "check", Kind: Test, Args: b.Command, OK: ok, Exact: normalize.Digest(b.Output), Len: len(b.Output)}
+	s := Step{Tool: "check", Kind: Test, Args: b.Command, OK: ok, Tested: b.Tests > 0, Exact: normalize.Digest(b.Output), Len: len(b.Output)}
 	outcome := event.OK
 	if ok {
 		s.Norm = normalize.Digest(normalize.Result(b.Output))

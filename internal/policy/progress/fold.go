@@ -189,7 +189,7 @@ func (f *Fold) done(b event.CallDone) {
 	ok := b.Outcome == event.OK && !b.Result.Error && (b.Exit == nil || *b.Exit == 0)
 	text := plainResult(b)
 	s := Step{
-		Tool: a.tool, Kind: a.c.kind, Target: a.c.target, Args: a.c.args, OK: ok,
+		Tool: a.tool, Kind: a.c.kind, Target: a.c.target, Args: a.c.args, OK: ok, Tested: ranTests(b),
 		Exact: normalize.Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.told, Blocked: a.blocked,
 	}
 	f.told = ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
@@ -20,7 +21,7 @@ func ApplyPhases(f *phase.Fold, e event.Event) (opened bool) {
 			f.Passed()
 		}
 	case event.Checked:
-		if b.Exit != nil && *b.Exit == 0 && b.Why == "" {
+		if b.Exit != nil && *b.Exit == 0 && b.Why == "" && b.Tests > 0 {
 			f.Passed()
 		}
 	case event.Stuck:
@@ -31,8 +32,10 @@ func ApplyPhases(f *phase.Fold, e event.Event) (opened bool) {
 	return opened
 }
 
-// ranTests reports whether a call was a test run that passed.
+// ranTests reports whether a call was a test run that passed: one whose output
+// shows that a test ran. Builds and vet are checks too, and so is a test command
+// in a project without tests.
 func ranTests(b event.CallDone) bool {
 	return b.Command != "" && b.Outcome == event.OK && !b.Result.Error && (b.Exit == nil || *b.Exit == 0) &&
-		CommandKind(b.Command) == Test && !Echoes(b.Command, b.Result.Text)
+		CommandKind(b.Command) == Test && !Echoes(b.Command, b.Result.Text) && evidence.Count(b.Command, b.Result.Text).Ran > 0
 }

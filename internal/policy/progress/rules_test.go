@@ -47,7 +47,7 @@ func failed(s Step, text string) Step {
 }
 
 func test(ok bool, text string) Step {
-	s := Step{Tool: "bash", Kind: Test, Args: "go test ./...", OK: ok, Exact: text, Len: 40}
+	s := Step{Tool: "bash", Kind: Test, Args: "go test ./...", OK: ok, Tested: ok, Exact: text, Len: 40}
 	if !ok {
 		s.Error = text
 	}

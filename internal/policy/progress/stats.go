@@ -74,7 +74,7 @@ func (t *stats) add(s *Step, f *facts) {
 	}
 	if s.Kind == Test {
 		t.TestsRun++
-		if s.OK {
+		if s.OK && s.Tested {
 			t.TestsOK++
 		}
 		keepIn(t.Tests, s.Args, s.OK)

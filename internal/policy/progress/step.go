@@ -35,6 +35,7 @@ type Step struct {
 	Args   string // the arguments, canonical
 	OK     bool
 	Error  string // the error of a failed one, as Error returns it
+	Tested bool   // it passed, and its output shows that a test ran
 	Exact  string // the original result
 	Norm   string // the result as Result returns it; if empty, Exact
 	Len    int    // of the result, in bytes
