@@ -93,7 +93,10 @@ func wordAt(line, name string) int {
 	return -1
 }
 
-func letter(r rune) bool { return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+// letter reports whether a name can go on with a character, in any script.
+func letter(r rune) bool {
+	return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
 
 // parts splits a name into its parts, as any language writes them: pkg.Func,
 // (*T).Method, a::b::c, Class#method, path/to/pkg.Func.

@@ -36,6 +36,8 @@ func TestNames(t *testing.T) {
 		{"utils.helper", "src/utils.py", "", "helper", true},
 		{"Überklasse.größe", "a.ts", "Überklasse", "größe", true},
 		{"漢字", "a.ts", "", "漢字", true},
+		{"कक्षा.नाम", "a.py", "कक्षा", "नाम", true},
+		{"cafe\u0301.Open", "a.ts", "cafe\u0301", "Open", true},
 	} {
 		file := strings.TrimSuffix(c.file, c.file[strings.LastIndexByte(c.file, '.'):])
 		if got := fits(parts(c.want), append(parts(file), parts(c.in)...), c.name); got != c.fits {
@@ -46,7 +48,7 @@ func TestNames(t *testing.T) {
 		line, name string
 		at         int
 	}{
-		{"x := foobar(foo)", "foo", 12}, {"foo", "foo", 0}, {"foo_ foo", "foo", 5}, {"éfoo foo", "foo", 6}, {"🐾foo", "foo", 4}, {"foobar", "foo", -1}, {"", "foo", -1}, {"foo", "", -1},
+		{"x := foobar(foo)", "foo", 12}, {"foo", "foo", 0}, {"foo_ foo", "foo", 5}, {"éfoo foo", "foo", 6}, {"🐾foo", "foo", 4}, {"नामी नाम", "नाम", 13}, {"cafe\u0301 cafe", "cafe", 7}, {"foobar", "foo", -1}, {"", "foo", -1}, {"foo", "", -1},
 	} {
 		if got := wordAt(c.line, c.name); got != c.at {
 			t.Errorf("%s in %q: %d, want %d", c.name, c.line, got, c.at)

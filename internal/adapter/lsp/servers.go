@@ -17,7 +17,7 @@
 // The pieces: table.go and detect.go say which servers there are and for which
 // files; post.go holds one through its lives; client.go, handle.go and stream.go
 // speak the protocol; documents.go tells of files; diagnostics.go knows what was
-// wrong before; ask.go, names.go and edits.go answer questions; status.go tells.
+// wrong before; ask.go, names.go, workspace.go and edits.go answer questions; status.go tells.
 package lsp
 
 import (

@@ -161,12 +161,19 @@ func (s *Servers) Here() []Here {
 	return out
 }
 
-// Try starts a server and returns its state.
+// Try starts a server and returns its state. A server may take as long as an answer
+// may.
 func (s *Servers) Try(ctx context.Context, h Here) (Status, error) {
 	p := newPost(s, []*Server{h.server}, s.opt.Root)
 	defer p.stop(context.WithoutCancel(ctx))
-	if _, err := p.get(ctx); err != nil {
+	limited, cancel := context.WithTimeoutCause(ctx, s.opt.Hung, errHung)
+	defer cancel()
+	switch _, err := p.get(limited); {
+	case err == nil:
+		return p.status(), nil
+	case errors.Is(err, errHung) && ctx.Err() == nil:
+		return Status{}, fmt.Errorf("the server did not answer within %s; its log may tell why: pawl lsp logs", s.opt.Hung)
+	default:
 		return Status{}, err
 	}
-	return p.status(), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -140,5 +141,27 @@ func TestListsOfProjects(t *testing.T) {
 		if ds, err := b.Diagnostics(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "m9") {
 			t.Errorf("%v, %v", ds, err)
 		}
+	})
+}
+
+// SPEC 12.3: a server that hangs is told of in words, not as a missed deadline.
+func TestTryHung(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := projects(t, 1, func(int) string { return "" })
+		defer b.Close()
+		b.make = func(process.Program) (*fake, error) {
+			f := newFake(t)
+			f.answers["initialize"] = func(json.RawMessage) any { return silence{} }
+			return f, nil
+		}
+		began := time.Now()
+		_, err := b.Try(t.Context(), Here{server: &b.table[0]})
+		if err == nil || !strings.Contains(err.Error(), "did not answer within 30s") || strings.Contains(err.Error(), "deadline") {
+			t.Errorf("%v", err)
+		}
+		if took := time.Since(began); took != 30*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		time.Sleep(time.Minute) // the start comes to its end
 	})
 }

@@ -192,9 +192,6 @@ func (a *App) lspRestart(dir, name string) error {
 	return nil
 }
 
-// tryTime is how long a server may take to show that it works.
-const tryTime = 30 * time.Second
-
 func (a *App) lspTry(ctx context.Context, dir string, logs bool) error {
 	start := shell.NewStarter(shell.StarterOptions{})
 	defer start.Close()
@@ -210,10 +207,8 @@ func (a *App) lspTry(ctx context.Context, dir string, logs bool) error {
 			fmt.Fprintln(out, plain.Line(fmt.Sprintf("note  %-14s %s", h.Name, hereText(h))))
 			continue
 		}
-		one, cancel := context.WithTimeout(ctx, tryTime)
 		began := a.Now()
-		st, err := s.Try(one, h)
-		cancel()
+		st, err := s.Try(ctx, h)
 		if err != nil {
 			bad = true
 			fmt.Fprintln(out, plain.Line(fmt.Sprintf("BAD   %-14s %v", h.Name, err)))
