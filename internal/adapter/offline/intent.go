@@ -263,7 +263,7 @@ func looksLikeCode(w string) bool {
 
 func identifier(s string) bool {
 	for i, r := range s {
-		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r) && !unicode.IsMark(r)) {
 			return false
 		}
 	}

@@ -131,7 +131,7 @@ func filesOf(h *hands, uses []spot, more bool, name string) ([]string, error) {
 	if !more {
 		return out, nil
 	}
-	return h.FilesWith(`\b`+last(name)+`\b`, "*"+path.Ext(out[0]))
+	return h.FilesWith(wordPattern(last(name)), "*"+path.Ext(out[0]))
 }
 
 func tellSeveral(in intent, some []spot, more bool) string {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -57,7 +56,8 @@ func whereServed(h *hands, in intent) error {
 		return err
 	}
 	var defs, uses []place
-	for _, d := range found {
+	listed := map[string]bool{}
+	for _, d := range lines(found, listed) {
 		defs = append(defs, place{d.path, d.line, d.text, d.kind})
 	}
 	for _, n := range symbols {
@@ -66,10 +66,8 @@ func whereServed(h *hands, in intent) error {
 			return err
 		}
 		notAll = notAll || more
-		for _, u := range used {
-			if !slices.ContainsFunc(defs, func(d place) bool { return d.path == u.path && d.line == u.line }) {
-				uses = append(uses, place{path: u.path, line: u.line, text: u.text})
-			}
+		for _, u := range lines(used, listed) {
+			uses = append(uses, place{path: u.path, line: u.line, text: u.text})
 		}
 	}
 	h.Say(tellWhere(in, defs, uses, len(defs)+len(uses)))
@@ -79,10 +77,23 @@ func whereServed(h *hands, in intent) error {
 	return nil
 }
 
+// lines returns the spots on lines that are not listed yet, and lists them: a line
+// with two uses is one line.
+func lines(spots []spot, listed map[string]bool) []spot {
+	var out []spot
+	for _, s := range spots {
+		if !listed[s.where()] {
+			listed[s.where()] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // whereText searches the text. A line that looks like a definition is reported as one;
 // why states how reliable the answer is.
 func whereText(h *hands, in intent, why string) {
-	hits, more, err := h.Grep(`\b` + last(in.name) + `\b`)
+	hits, more, err := h.Grep(wordPattern(last(in.name)))
 	if err != nil {
 		h.Stop(err)
 		return
@@ -156,7 +167,10 @@ func clip(s string) string {
 // definesIn reports whether a line looks like a definition, by the words before
 // the name.
 func definesIn(file, line, name string) bool {
-	i := strings.Index(line, name)
+	i := -1
+	for i = range wordsIn(line, name) {
+		break
+	}
 	if i < 0 {
 		return false
 	}

@@ -2,7 +2,11 @@ package offline
 
 import (
 	"fmt"
+	"iter"
+	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // renameWord is the textual form, for a file that is not Go.
@@ -28,24 +32,46 @@ func renameWord(h *hands, in intent) {
 
 // replaceWord replaces a word where it stands alone.
 func replaceWord(text, old, new string) (string, int) {
-	part := func(c byte) bool {
-		return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
-	}
 	var b strings.Builder
-	n := 0
-	for {
-		i := strings.Index(text, old)
-		if i < 0 || old == "" {
-			b.WriteString(text)
-			return b.String(), n
+	n, done := 0, 0
+	for at := range wordsIn(text, old) {
+		b.WriteString(text[done:at] + new)
+		done = at + len(old)
+		n++
+	}
+	return b.String() + text[done:], n
+}
+
+// wordPart reports whether a name can go on with a character, in any script.
+func wordPart(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
+// notWord matches a character that is no wordPart. In regular expressions `\b` knows
+// ASCII letters only.
+const notWord = `[^\p{L}\p{N}\p{M}_]`
+
+// wordPattern is the regular expression of lines that have a name as a word.
+func wordPattern(name string) string {
+	return `(^|` + notWord + `)` + regexp.QuoteMeta(name) + `($|` + notWord + `)`
+}
+
+// wordsIn yields where a name stands in a text as a word.
+func wordsIn(text, name string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; name != ""; {
+			i := strings.Index(text[from:], name)
+			if i < 0 {
+				return
+			}
+			i += from
+			from = i + len(name)
+			before, n := utf8.DecodeLastRuneInString(text[:i])
+			after, m := utf8.DecodeRuneInString(text[from:])
+			unreadable := before == utf8.RuneError && n == 1 || after == utf8.RuneError && m == 1 // perhaps a letter of another encoding
+			if !unreadable && !wordPart(before) && !wordPart(after) && !yield(i) {
+				return
+			}
 		}
-		end := i + len(old)
-		if i > 0 && part(text[i-1]) || end < len(text) && part(text[end]) {
-			b.WriteString(text[:end])
-		} else {
-			b.WriteString(text[:i] + new)
-			n++
-		}
-		text = text[end:]
 	}
 }

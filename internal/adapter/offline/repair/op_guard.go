@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // guardOps add what was not considered: nothing, zero, the end.
@@ -143,7 +144,7 @@ func names2(text string) map[string]bool {
 	out := map[string]bool{}
 	word := ""
 	for _, r := range text + " " {
-		if r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+		if r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) {
 			word += string(r)
 			continue
 		}
