@@ -21,7 +21,7 @@ const (
 )
 
 var (
-	assignment = lazyregexp.New(`^\s*(?:(?:export|override|private)\s+)*(?:[^:=#$\s][^:=#]*:\s*)?(?:(?:export|override|private)\s+)*([A-Za-z0-9_.-]+)\s*(:::=|::=|:=|\?=|\+=|!=|=)\s*(.*)$`)
+	assignment = lazyregexp.New(`^\s*(?:(?:export|override|private)\s+)*(?:[^:=#\s][^:=#]*:\s*)?(?:(?:export|override|private)\s+)*([A-Za-z0-9_.-]+)\s*(:::=|::=|:=|\?=|\+=|!=|=)\s*(.*)$`)
 	makeOption = lazyregexp.New(`^(-C|-f|-I|--directory=?|--file=?|--makefile=?|--include-dir=?|--eval=?|-E)(.*)$`)
 )
 
@@ -34,7 +34,13 @@ func (r *reached) makefile(text string) {
 	defining := false
 	for l := range strings.Lines(text) {
 		l = strings.TrimRight(l, "\n")
+		if !strings.HasPrefix(l, "\t") && !defining {
+			l = strings.ReplaceAll(l, "\t", " ")
+		}
 		first, rest, _ := strings.Cut(strings.TrimSpace(l), " ")
+		if first == "override" && strings.HasPrefix(strings.TrimSpace(rest), "define ") {
+			first, rest = "define", strings.TrimPrefix(strings.TrimSpace(rest), "define ")
+		}
 		switch {
 		case first == "define":
 			defining = true
@@ -49,8 +55,7 @@ func (r *reached) makefile(text string) {
 		case first == "" || strings.HasPrefix(first, "#"):
 			continue
 		}
-		l, _, _ = strings.Cut(l, " #")
-		rest, _, _ = strings.Cut(rest, " #")
+		l, rest = beforeComment(l), beforeComment(rest)
 		switch first {
 		case "include", "-include", "sinclude":
 			r.includes(r.expand(rest, 0))
@@ -78,6 +83,9 @@ func (r *reached) makefile(text string) {
 			}
 			continue
 		}
+		if plain, _, _ := strings.Cut(outsideBrackets(l), ";"); strings.Contains(plain, "=") && !strings.HasPrefix(first, "if") && first != "else" {
+			r.not("an assignment to a variable whose name is known only when it runs")
+		}
 		head := r.expand(l, 0)
 		if _, recipe, ok := strings.Cut(l, ";"); ok && strings.Contains(head, ":") {
 			r.recipe(recipe)
@@ -85,6 +93,31 @@ func (r *reached) makefile(text string) {
 			r.not("$(call …), which can define rules")
 		}
 	}
+}
+
+// beforeComment returns a line of a makefile without its comment.
+func beforeComment(l string) string {
+	for i := range len(l) {
+		if l[i] == '#' && (i == 0 || l[i-1] != '\\') {
+			return l[:i]
+		}
+	}
+	return l
+}
+
+// outsideBrackets returns the text that is in no variable and no function.
+func outsideBrackets(l string) string {
+	var b strings.Builder
+	for i := 0; i < len(l); i++ {
+		if l[i] == '$' && i+1 < len(l) && (l[i+1] == '(' || l[i+1] == '{') {
+			if end := closing(l, i+1); end > 0 {
+				i = end
+				continue
+			}
+		}
+		b.WriteByte(l[i])
+	}
+	return b.String()
 }
 
 // assign notes a value of a variable.

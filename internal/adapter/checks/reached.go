@@ -222,6 +222,11 @@ func (r *reached) command(c shellsyntax.Command) {
 	if c.Code {
 		r.not("a command whose text is known only when it runs")
 	}
+	if slices.ContainsFunc(c.Via, func(w shellsyntax.Word) bool {
+		return strings.HasPrefix(w.Text, "-C") || strings.HasPrefix(w.Text, "--chdir") || strings.HasPrefix(w.Text, "PATH=")
+	}) {
+		r.not("a wrapper that changes the folder or the programs")
+	}
 	if c.Func || len(c.Words) == 0 {
 		return
 	}
@@ -334,6 +339,11 @@ func (r *reached) program(c shellsyntax.Command, name string, args []shellsyntax
 		r.interpret(c, name, args)
 	case ownDefinitions[name]:
 		r.not("a call of " + name + ", which runs what its own files define")
+	case name == "go" && slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
+		flag, _, _ := strings.Cut(strings.TrimLeft(w.Text, "-"), "=")
+		return flag == "exec" || flag == "toolexec" || flag == "vettool"
+	}):
+		r.not("a program that go is told to run")
 	case command.OnlyPrints(name, c) || plainTools[name]:
 	default: // it may run its arguments
 		for i, w := range args {
@@ -412,13 +422,20 @@ func (r *reached) interpret(c shellsyntax.Command, name string, args []shellsynt
 			return
 		case w.Text == "-":
 			r.not("code for " + name + " in a command line")
+		case !python && len(w.Text) > 2 && (strings.HasPrefix(w.Text, "-r") || strings.HasPrefix(w.Text, "-I") || strings.HasPrefix(w.Text, "-M")):
+			r.not("a library of " + name + " that its call names")
 		case w.Known && strings.HasPrefix(w.Text, "-"):
 			if _, value, ok := strings.Cut(w.Text, "="); ok {
 				r.file(c, shellsyntax.Word{Text: value, Known: true})
 			}
 		default:
 			r.file(c, w)
-			script = strings.Contains(w.Text, ".") || strings.Contains(w.Text, "/")
+			for _, more := range []string{"/__main__.py", "/package.json", "/index.js", ".js", ".cjs", ".mjs", ".ts"} { // a folder, or a name without an extension
+				if w.Known {
+					r.file(c, shellsyntax.Word{Text: strings.TrimSuffix(w.Text, "/") + more, Known: true})
+				}
+			}
+			script = true
 		}
 	}
 	if !script && c.Piped {
