@@ -25,13 +25,14 @@ func (f *Finder) everyFile(c Check, unlisted string) trust.Source {
 	if filepath.IsAbs(c.Dir) {
 		at = c.Dir
 	}
-	s := trust.Source{Name: "every file", Text: "a change of any file of this folder asks again, since " + unlisted + "\n"}
+	s := trust.Source{Name: "every file"}
 	sum, err := everyFileOf(at)
 	if err != nil {
 		s.Name, s.Unread = "every file of this folder, of which any may run, since "+unlisted+" ("+err.Error()+")", true
 		return s
 	}
-	s.Text += "the files of this folder are " + sum
+	// One line, so that a person sees the reason also where only what differs is shown.
+	s.Text = "a change of any file of this folder asks again, since " + unlisted + "; they are " + sum
 	return s
 }
 
