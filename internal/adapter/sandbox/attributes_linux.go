@@ -5,6 +5,7 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -87,8 +88,8 @@ func (c caller) checked(fd int) (int, error) {
 	}
 	verdict := confine.Refused
 	if err == nil {
-		// The workspace itself has attributes too, and no name to judge.
-		if verdict = c.s.policy.Change(file, confine.Write); file == c.s.policy.Root && c.s.policy.Level >= confine.Workspace {
+		// The workspace itself, or a granted folder, has attributes too, and no name to judge.
+		if verdict = c.s.change(file, confine.Write); (file == c.s.policy.Root || slices.Contains(c.s.policy.Granted, file)) && c.s.policy.Level >= confine.Workspace {
 			verdict = confine.Made
 		}
 	}

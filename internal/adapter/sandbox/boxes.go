@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
@@ -136,6 +137,10 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 // policy returns the policy of a level, with the grants that are possible.
 func (b *Boxes) policy(level confine.Level, facts confine.Facts, c process.Confine) confine.Policy {
 	var folders, files, reads, kept []string
+	for _, own := range c.Own {
+		facts.Writes = append(slices.Clone(facts.Writes), real(own))
+	}
+	p := confine.New(level, facts)
 	for _, w := range c.Writes {
 		// Where it leads by now may be the workspace, whose protected files
 		// nobody was asked about by this name.
@@ -143,9 +148,13 @@ func (b *Boxes) policy(level confine.Level, facts confine.Facts, c process.Confi
 			continue
 		}
 		w = real(w)
-		if st, err := os.Stat(w); err == nil && st.IsDir() {
+		st, err := os.Stat(w)
+		folder := err == nil && st.IsDir()
+		switch {
+		case MayGrant(p, w, folder) != nil: // it stays refused
+		case folder:
 			folders = append(folders, w)
-		} else {
+		default:
 			files = append(files, w)
 		}
 	}
@@ -156,7 +165,7 @@ func (b *Boxes) policy(level confine.Level, facts confine.Facts, c process.Confi
 			reads = append(reads, r)
 		}
 	}
-	p := confine.New(level, facts).Grant(reads, folders, files)
+	p = p.Grant(reads, folders, files)
 	p.Reads = append(p.Reads, kept...)
 	return p
 }

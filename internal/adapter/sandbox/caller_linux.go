@@ -8,6 +8,8 @@ import (
 	"errors"
 	"os"
 	"path"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -240,10 +242,30 @@ func readlinkAt(dir int, name string) (string, error) {
 	return string(buf[:max(n, 0)]), err
 }
 
+// change judges a change as the policy does, and looks for repositories in what a
+// person granted: those that are not named .git are found only by what they hold.
+func (s *supervisor) change(file string, act confine.Act) confine.Verdict {
+	v := s.policy.Change(file, act)
+	if v != confine.Made {
+		return v
+	}
+	for _, g := range slices.Concat(s.policy.Granted, s.policy.Opened) {
+		for dir := filepath.Dir(file); confine.Within(g, dir); dir = filepath.Dir(dir) {
+			if confine.GitChange(dir, file, act) && isRepository(dir) {
+				return confine.Refused
+			}
+			if dir == "/" {
+				break
+			}
+		}
+	}
+	return v
+}
+
 // judge returns nil if pawl makes the change. errGoOn: Landlock decides alone, since
 // the place is free or has no rule.
 func (s *supervisor) judge(p *place, act confine.Act) error {
-	switch s.policy.Change(p.path, act) {
+	switch s.change(p.path, act) {
 	case confine.Made:
 		return nil
 	case confine.Refused:

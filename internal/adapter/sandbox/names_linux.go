@@ -49,7 +49,7 @@ func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
 		return err
 	}
 	defer p.close()
-	if p.there && c.s.policy.Change(p.path, confine.Create) != confine.Free {
+	if p.there && c.s.change(p.path, confine.Create) != confine.Free {
 		return unix.EEXIST
 	}
 	if err := c.s.judge(p, confine.Create); err != nil {
@@ -185,7 +185,7 @@ func (c caller) bothWays(a, b *place, flags uint) error {
 	for _, x := range all {
 		err := c.s.judge(x.at, x.act)
 		switch {
-		case c.s.policy.Change(x.at.path, x.act) == confine.Free:
+		case c.s.change(x.at.path, x.act) == confine.Free:
 			free++
 		case err != nil:
 			return err
@@ -209,7 +209,7 @@ func (p *place) arrives() confine.Act {
 // not. What is free changes behind pawl's back, so what would be moved need not
 // be what was looked at; programs copy instead, as between file systems.
 func (c caller) between(a, b *place) bool {
-	return (c.s.policy.Change(a.path, confine.Write) == confine.Free) != (c.s.policy.Change(b.path, confine.Write) == confine.Free)
+	return (c.s.change(a.path, confine.Write) == confine.Free) != (c.s.change(b.path, confine.Write) == confine.Free)
 }
 
 // crosses reports whether a folder would leave its zone.
@@ -236,14 +236,14 @@ func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags i
 	defer b.close()
 	// Whoever has a second name can write by it: to link is to write.
 	for p, act := range map[*place]confine.Act{a: confine.Write, b: confine.Create} {
-		if err := c.s.judge(p, act); err != nil && c.s.policy.Change(p.path, act) != confine.Free {
+		if err := c.s.judge(p, act); err != nil && c.s.change(p.path, act) != confine.Free {
 			return err
 		}
 	}
 	if !a.there {
 		return unix.ENOENT
 	}
-	if c.s.policy.Change(a.path, confine.Write) == confine.Free && c.s.policy.Change(b.path, confine.Create) == confine.Free {
+	if c.s.change(a.path, confine.Write) == confine.Free && c.s.change(b.path, confine.Create) == confine.Free {
 		return errGoOn
 	}
 	if c.between(a, b) {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +63,41 @@ func pointed(root, dot string) (git, common []string) {
 		return []string{dir}, nil
 	}
 	return nil, nil
+}
+
+// isRepository reports whether a folder of any name is one that git would use: a
+// bare repository, a submodule's or a worktree's.
+func isRepository(dir string) bool {
+	there := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	}
+	return there("HEAD") && (there("objects") && there("refs") || there("commondir"))
+}
+
+// repositoryOf returns the repository whose own file or folder a path is, "" for
+// none.
+func repositoryOf(file string, folder bool) string {
+	for dir := file; ; dir = filepath.Dir(dir) {
+		if confine.GitOwn(dir, file, folder) && isRepository(dir) {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// MayGrant returns why a person cannot grant changes of a file or folder to a
+// policy's commands, nil if they can.
+func MayGrant(p confine.Policy, file string, folder bool) error {
+	if repo := repositoryOf(file, folder); repo != "" {
+		return fmt.Errorf("%w: %s is git's own in the repository %s, which holds hooks and configuration; grant a folder beside it", confine.ErrPolicy, file, repo)
+	}
+	if folder {
+		return p.MayGrant(file)
+	}
+	return nil
 }
 
 func against(dir, p string) string {

@@ -36,7 +36,7 @@ func (g *Git) Reading(dir string) *Git {
 func (g *Git) Writing(dir string) *Git {
 	with := *g
 	if g.Confine.Level == process.ReadOnly {
-		with.Confine.Level, with.Confine.Writes = process.Workspace, append(slices.Clip(g.Confine.Writes), dir)
+		with.Confine.Level, with.Confine.Own = process.Workspace, append(slices.Clip(g.Confine.Own), dir)
 	}
 	return &with
 }

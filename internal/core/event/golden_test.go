@@ -326,6 +326,9 @@ func fields(v reflect.Value, set map[string]bool) {
 			return
 		}
 		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("json") == "-" {
+				continue // no log holds it
+			}
 			name := v.Type().Name() + "." + v.Type().Field(i).Name
 			set[name] = set[name] || !v.Field(i).IsZero()
 			fields(v.Field(i), set)

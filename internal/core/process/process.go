@@ -64,6 +64,10 @@ type Confine struct {
 	// Hosts are the hosts that it may reach, from the level Workspace on: names,
 	// with or without a port.
 	Hosts []string `json:"hosts,omitempty"`
+	// Own are folders of pawl's own that its own programs may change as a whole,
+	// protected names too. No person grants them, no command gets them, and no
+	// event holds them.
+	Own []string `json:"-"`
 }
 
 // Free is no confinement.
@@ -71,7 +75,7 @@ var Free = Confine{Level: Unconfined}
 
 // Key returns a text that is equal for equal confinements.
 func (c Confine) Key() string {
-	return strings.Join([]string{c.Level.String(), strings.Join(c.Reads, "\x01"), strings.Join(c.Writes, "\x01"), strings.Join(c.Hosts, "\x01")}, "\x00")
+	return strings.Join([]string{c.Level.String(), strings.Join(c.Reads, "\x01"), strings.Join(c.Writes, "\x01"), strings.Join(c.Hosts, "\x01"), strings.Join(c.Own, "\x01")}, "\x00")
 }
 
 // Narrow returns what both allow, since a child process has at most the rights of
@@ -89,6 +93,7 @@ func (c Confine) Narrow(d Confine) Confine {
 	return Confine{
 		Level: min(c.Level, d.Level),
 		Reads: both(slices.Concat(c.Reads, c.Writes), slices.Concat(d.Reads, d.Writes)), Writes: both(c.Writes, d.Writes), Hosts: both(c.Hosts, d.Hosts),
+		Own: both(c.Own, d.Own),
 	}
 }
 

@@ -113,14 +113,26 @@ func (a *App) confinement(l confine.Level, root string, writes []string) (confin
 	if err != nil {
 		return confine.Policy{}, nil, err
 	}
+	policy := confine.New(l, facts)
 	for _, w := range writes {
 		r, err := realPath(w)
 		if err != nil {
 			return confine.Policy{}, nil, fault.NewConfiguration("make the folder first", "cannot allow writing %s: %v", w, err)
 		}
-		facts.Writes = append(facts.Writes, r)
+		st, err := os.Stat(r)
+		if err != nil {
+			return confine.Policy{}, nil, err
+		}
+		if err := sandbox.MayGrant(policy, r, st.IsDir()); err != nil {
+			return confine.Policy{}, nil, err
+		}
+		if st.IsDir() {
+			policy = policy.Grant(nil, []string{r}, nil)
+		} else {
+			policy = policy.Grant(nil, nil, []string{r})
+		}
 	}
-	return confine.New(l, facts), env, nil
+	return policy, env, nil
 }
 
 // examineSandbox proves the sandbox by trying.

@@ -61,7 +61,9 @@ func (p Policy) Change(file string, act Act) Verdict {
 		return Refused
 	case within(p.Writes, file):
 		return Free
-	case within(p.Opened, file) && !gitInside(file):
+	case !gitInside(file) && slices.ContainsFunc(p.Opened, func(o string) bool { return Within(o, file) && (file == o || !guarded(names(o, file), act)) }):
+		return Made // what was no folder yet may have become one
+	case slices.ContainsFunc(p.Granted, func(g string) bool { return Within(g, file) && file != g && !guarded(names(g, file), act) }):
 		return Made
 	case within(p.Git, file) || within(p.Common, file):
 		return p.gitChange(file, act)
@@ -154,7 +156,7 @@ func (p Policy) Zone(file string) string {
 	if within(p.Git, file) || within(p.Common, file) {
 		return "git outside"
 	}
-	for _, g := range p.Guards {
+	for _, g := range slices.Concat(p.Guards, p.Granted) {
 		if !Within(g, file) {
 			continue
 		}
@@ -169,4 +171,22 @@ func (p Policy) Zone(file string) string {
 		}
 	}
 	return z
+}
+
+// gitOwn are the folders that git keeps in a repository.
+var gitOwn = [...]string{"hooks", "info", "objects", "refs", "logs", "modules", "worktrees", "branches", "lfs", "rr-cache"}
+
+// GitChange reports whether a change is one of git's own files in a repository
+// of any name, such as a bare one, that ordinary use of git does not make. Other
+// folders in a repository (worktrees may be there) are not git's.
+func GitChange(repository, file string, act Act) bool {
+	parts := names(repository, file)
+	return GitOwn(repository, file, false) && gitGuarded(parts, act)
+}
+
+// GitOwn reports whether a path is a repository, a file in it, or in one of the
+// folders that git keeps there. Other folders are not git's: a worktree may be there.
+func GitOwn(repository, file string, folder bool) bool {
+	parts := names(repository, file)
+	return len(parts) == 0 || len(parts) == 1 && !folder || slices.ContainsFunc(gitOwn[:], func(n string) bool { return strings.EqualFold(n, parts[0]) })
 }

@@ -61,9 +61,11 @@ type Policy struct {
 	// Reads are other files and folders that can be read.
 	Reads []string
 	// Writes are folders that can be read and, from the level Workspace on,
-	// changed: those that a person granted, and the sandbox's own. Protected
-	// names do not hold in them.
+	// changed: the sandbox's own. Protected names do not hold in them.
 	Writes []string
+	// Granted are folders that a person granted. They can be read, and the sandbox
+	// itself makes the changes in them, as in the workspace: protected names hold.
+	Granted []string
 	// Opened are files that a person allowed to change, including protected
 	// ones of the workspace: the sandbox changes them itself, as in the
 	// workspace.
@@ -100,7 +102,7 @@ type Facts struct {
 	// Reads are the toolchain folders of this machine in unusual places, such
 	// as GOMODCACHE.
 	Reads []string
-	// Writes are the person's grants.
+	// Writes are the sandbox's own folders.
 	Writes []string
 	// Hosts are the person's grants, in the form of host.ParseGrant.
 	Hosts []string
@@ -139,7 +141,7 @@ func (p Policy) Validate() error {
 	if err := p.Apart(); err != nil && (len(p.Lists) == 0 || p.Level > ReadOnly) {
 		return err
 	}
-	for _, r := range slices.Concat(p.whole(), p.Reads, p.Writes, p.Git, p.Common) {
+	for _, r := range slices.Concat(p.whole(), p.Reads, p.Writes, p.Granted, p.Git, p.Common) {
 		if !path.IsAbs(r) || path.Clean(r) != r {
 			return fmt.Errorf("%w: %q is not an absolute, clean path", ErrPolicy, r)
 		}
@@ -197,7 +199,7 @@ func within(folders []string, p string) bool {
 
 // MayRead reports whether a file or folder can be read.
 func (p Policy) MayRead(file string) bool {
-	return within(p.whole(), file) || within(p.Reads, file) || within(p.Writes, file) || within(p.Git, file) || within(p.Common, file)
+	return within(p.whole(), file) || within(p.Reads, file) || within(p.Writes, file) || within(p.Granted, file) || within(p.Git, file) || within(p.Common, file)
 }
 
 // Narrow returns what both allow. A process that runs inside a sandbox gets its
@@ -206,9 +208,12 @@ func (p Policy) Narrow(q Policy) Policy {
 	r := Policy{
 		Level: min(p.Level, q.Level), Loopback: p.Loopback && q.Loopback,
 		Guards: union(p.Guards, q.Guards), Secrets: union(p.Secrets, q.Secrets),
-		Writes: meet(p.Writes, q.Writes), Opened: meet(p.Opened, q.Opened), Git: meet(p.Git, q.Git), Common: meet(p.Common, q.Common), Hosts: slices.DeleteFunc(slices.Clone(p.Hosts), func(h string) bool { return !slices.Contains(q.Hosts, h) }),
+		Writes: meet(p.Writes, q.Writes), Git: meet(p.Git, q.Git), Common: meet(p.Common, q.Common), Hosts: slices.DeleteFunc(slices.Clone(p.Hosts), func(h string) bool { return !slices.Contains(q.Hosts, h) }),
 		Reads: meet(p.readable(), q.readable()),
 	}
+	// A folder in a granted one may have a name that is protected there.
+	r.Opened = slices.DeleteFunc(slices.Clone(p.Opened), func(o string) bool { return !slices.Contains(q.Opened, o) })
+	r.Granted = slices.DeleteFunc(slices.Clone(p.Granted), func(g string) bool { return !slices.Contains(q.Granted, g) })
 	switch {
 	case p.Root == "" || q.Root == "" || len(p.Lists) > 0 || len(q.Lists) > 0:
 	case Within(p.Root, q.Root) || within(p.Writes, q.Root):
@@ -222,7 +227,7 @@ func (p Policy) Narrow(q Policy) Policy {
 }
 
 func (p Policy) readable() []string {
-	return slices.Concat(p.Reads, p.Writes, p.Git, p.Common, p.whole())
+	return slices.Concat(p.Reads, p.Writes, p.Granted, p.Git, p.Common, p.whole())
 }
 
 // whole are the folders of the workspace that can be read with all below them.

@@ -105,6 +105,7 @@ func TestNarrowOnlyNarrows(t *testing.T) {
 		p := Policy{
 			Level: Level(rapid.IntRange(0, 2).Draw(t, "level")), Root: file.Draw(t, "root"),
 			Reads: rapid.SliceOfN(file, 0, 3).Draw(t, "reads"), Writes: rapid.SliceOfN(file, 0, 3).Draw(t, "writes"),
+			Granted: rapid.SliceOfN(file, 0, 3).Draw(t, "granted"), Opened: rapid.SliceOfN(file, 0, 2).Draw(t, "opened"),
 			Loopback: rapid.Bool().Draw(t, "loopback"), Hosts: rapid.SliceOfN(part, 0, 3).Draw(t, "hosts"),
 		}
 		p.Guards = []string{p.Root}

@@ -1,28 +1,25 @@
 package confine
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
 // Grant adds what a person granted, by real paths: paths that can be read,
-// folders that can be changed, and files that can be changed or created. A
-// grant that would open a secret, the whole workspace or git's own files is
-// left out: it stays refused.
+// folders that can be changed except for their protected names, and files that
+// can be changed or created. A grant that would open a secret, the whole
+// workspace or git's own files is left out: it stays refused.
 func (p Policy) Grant(reads, folders, files []string) Policy {
-	p.Reads, p.Writes, p.Opened = slices.Clone(p.Reads), slices.Clone(p.Writes), slices.Clone(p.Opened)
+	p.Reads, p.Granted, p.Opened = slices.Clone(p.Reads), slices.Clone(p.Granted), slices.Clone(p.Opened)
 	for _, r := range reads {
 		if p.grantable(r) {
 			p.Reads = append(p.Reads, r)
 		}
 	}
 	for _, w := range folders {
-		switch {
-		case !p.grantable(w) || slices.ContainsFunc(p.Guards, func(g string) bool { return Within(w, g) }):
-		case p.Root != "" && Within(p.Root, w): // Landlock's rules would also open protected names below it
-			p.Opened = append(p.Opened, w)
-		default:
-			p.Writes = append(p.Writes, w)
+		if p.MayGrant(w) == nil {
+			p.Granted = append(p.Granted, w)
 		}
 	}
 	for _, f := range files {
@@ -31,6 +28,22 @@ func (p Policy) Grant(reads, folders, files []string) Policy {
 		}
 	}
 	return p
+}
+
+// MayGrant returns why a folder cannot be granted for changes, nil if it can.
+func (p Policy) MayGrant(folder string) error {
+	for _, g := range p.Guards {
+		if Within(folder, g) {
+			return fmt.Errorf("%w: a grant to write %s would open the protected files of %s; grant a folder inside or beside it", ErrPolicy, folder, g)
+		}
+	}
+	switch {
+	case gitInside(folder):
+		return fmt.Errorf("%w: %s is git's own, which holds hooks and configuration; grant the folder that holds the .git, in which git add, commit, merge and the like work", ErrPolicy, folder)
+	case !p.grantable(folder):
+		return fmt.Errorf("%w: %s holds or is what no command may read; grant a folder beside it", ErrPolicy, folder)
+	}
+	return nil
 }
 
 func (p Policy) grantable(file string) bool {

@@ -34,7 +34,7 @@ func (p Policy) Linux() []Rule {
 	for _, r := range slices.Concat(p.whole(), p.Reads) {
 		out = append(out, Rule{r, Read})
 	}
-	for _, g := range slices.Concat(p.Git, p.Common) {
+	for _, g := range slices.Concat(p.Granted, p.Git, p.Common) {
 		out = append(out, Rule{g, Read})
 	}
 	for _, w := range p.Writes {
@@ -64,7 +64,7 @@ func (p Policy) Seatbelt() string {
 	for _, l := range p.Lists {
 		line("(allow file-read* (literal %s))", quoted(l))
 	}
-	reads := slices.Concat(p.whole(), p.Reads, p.Writes, p.Git, p.Common, []string{"/System", "/Library/Developer", "/Applications/Xcode.app", "/private/var/db/dyld", "/private/var/db/timezone"})
+	reads := slices.Concat(p.whole(), p.Reads, p.Writes, p.Granted, p.Git, p.Common, []string{"/System", "/Library/Developer", "/Applications/Xcode.app", "/private/var/db/dyld", "/private/var/db/timezone"})
 	for _, r := range reads {
 		if r != "" && !strings.HasPrefix(r, "/proc") && !strings.HasPrefix(r, "/sys/") {
 			line("(allow file-read* (subpath %s))", quoted(r))
@@ -76,24 +76,11 @@ func (p Policy) Seatbelt() string {
 	if p.Level >= Workspace && p.Root != "" {
 		line("(allow file-write* (subpath %s))", quoted(p.Root))
 		for _, g := range p.Guards {
-			at := "^" + regexp.QuoteMeta(g) + "/"
-			for _, n := range protected {
-				line("(deny file-write* (regex %s))", matcher(at+"(.*/)?"+folded(n)+"(/|$)"))
-			}
-			line("(deny file-write* (regex %s))", matcher(at+"(.*/)?"+folded(".git")+"(/|$)"))
-			line("(deny file-write* (regex %s))", matcher(at+"(.*/)?HEAD$"))
-			for _, n := range gitFolders {
-				line("(allow file-write* (regex %s))", matcher(at+"\\.git/"+n+"/"))
-			}
-			for _, n := range gitFiles {
-				line("(allow file-write* (regex %s))", matcher(at+"\\.git/"+regexp.QuoteMeta(n)+"(\\.lock)?$"))
-			}
-			line("(allow file-write* (regex %s))", matcher(at+"\\.git/index\\.stash\\.[0-9]+(\\.lock)?$"))
-			line("(deny file-write-data file-write-unlink (regex %s))", matcher(at+"\\.git/HEAD$"))
-			line("(deny file-write-create (require-all (vnode-type SYMLINK) (regex %s)))", matcher(at+"(.*/)?\\.git/"))
-			line("(deny file-write* (regex %s))", matcher(at+"\\.git/objects/info/alternates$"))
-			// The folder itself must not be moved, or its rules no longer match.
-			line("(deny file-write-unlink (literal %s))", quoted(g))
+			guardRules(line, g)
+		}
+		for _, g := range p.Granted {
+			line("(allow file-write* (subpath %s))", quoted(g))
+			guardRules(line, g)
 		}
 		for _, g := range p.Git {
 			gitRules(line, g, gitFiles[:])
@@ -122,6 +109,28 @@ func (p Policy) Seatbelt() string {
 		line("(allow network-outbound (remote ip \"localhost:%d\"))", p.Proxy)
 	}
 	return b.String()
+}
+
+// guardRules refuses the protected names in a folder, but for what git writes.
+func guardRules(line func(string, ...any), g string) {
+	at := "^" + regexp.QuoteMeta(g) + "/"
+	for _, n := range protected {
+		line("(deny file-write* (regex %s))", matcher(at+"(.*/)?"+folded(n)+"(/|$)"))
+	}
+	line("(deny file-write* (regex %s))", matcher(at+"(.*/)?"+folded(".git")+"(/|$)"))
+	line("(deny file-write* (regex %s))", matcher(at+"(.*/)?HEAD$"))
+	for _, n := range gitFolders {
+		line("(allow file-write* (regex %s))", matcher(at+"\\.git/"+n+"/"))
+	}
+	for _, n := range gitFiles {
+		line("(allow file-write* (regex %s))", matcher(at+"\\.git/"+regexp.QuoteMeta(n)+"(\\.lock)?$"))
+	}
+	line("(allow file-write* (regex %s))", matcher(at+"\\.git/index\\.stash\\.[0-9]+(\\.lock)?$"))
+	line("(deny file-write-data file-write-unlink (regex %s))", matcher(at+"\\.git/HEAD$"))
+	line("(deny file-write-create (require-all (vnode-type SYMLINK) (regex %s)))", matcher(at+"(.*/)?\\.git/"))
+	line("(deny file-write* (regex %s))", matcher(at+"\\.git/objects/info/alternates$"))
+	// The folder itself must not be moved, or its rules no longer match.
+	line("(deny file-write-unlink (literal %s))", quoted(g))
 }
 
 // gitRules opens what git writes in a git folder outside the workspace.
