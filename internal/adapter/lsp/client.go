@@ -159,8 +159,12 @@ func (e *answerError) Error() string { return e.server + ": " + e.err.Message }
 
 func (e *answerError) Unwrap() error { return e.err }
 
+// leftover is how long after a request a server is still heard with what it sent
+// before: that is no sign of life.
+const leftover = time.Second
+
 // call makes a request. Without an answer it ends after Options.Hung. If the server was
-// silent all that time, the server is ended too.
+// silent all that time, except for leftovers, the server is ended too.
 func (c *client) call(ctx context.Context, method string, params, result any) error {
 	for try := 0; ; try++ {
 		err := c.callOnce(ctx, method, params, result)
@@ -197,7 +201,7 @@ func (c *client) callOnce(ctx context.Context, method string, params, result any
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if c.heard.Load() <= asked.UnixNano() {
+		if c.heard.Load() <= asked.Add(leftover).UnixNano() {
 			c.fail(errHung)
 		}
 		return fmt.Errorf("%w: %s for %s on %s", errHung, c.server.Name, c.opt.Hung, method)

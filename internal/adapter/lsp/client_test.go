@@ -97,7 +97,8 @@ func TestCancel(t *testing.T) {
 // SPEC 12.3: hung → timeout 30 s. One that says nothing at all is ended; one
 // that is busy is not.
 func TestHung(t *testing.T) {
-	for name, talks := range map[string]bool{"silent": false, "busy": true} {
+	for name, at := range map[string]time.Duration{"silent": 0, "busy": 10 * time.Second, "only what it sent before": 500 * time.Millisecond} {
+		talks := at > leftover
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFake(t)
@@ -107,8 +108,8 @@ func TestHung(t *testing.T) {
 				if err := c.start(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if talks {
-					time.AfterFunc(10*time.Second, func() {
+				if at > 0 {
+					time.AfterFunc(at, func() {
 						f.send(map[string]any{"jsonrpc": "2.0", "method": "$/progress", "params": json.RawMessage(`{"token":1,"value":{"kind":"begin","title":"Indexing"}}`)})
 					})
 				}
