@@ -121,23 +121,29 @@ func (a *Away) send(ctx context.Context, commit string) (root, base *sent, err e
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.root == nil {
-		if a.root, err = a.bundle(ctx, a.Base, ""); err != nil {
+		first, err := a.bundle(ctx, a.Base, "")
+		if err != nil {
 			return nil, nil, err
 		}
-		a.sent = map[string]*sent{a.Base: a.root}
+		a.root, a.sent = first, map[string]*sent{a.Base: first}
 	}
 	if a.sent[commit] == nil {
-		if a.sent[commit], err = a.bundle(ctx, commit, a.root.commit); err != nil {
+		next, err := a.bundle(ctx, commit, a.root.commit)
+		if err != nil {
 			return nil, nil, err
 		}
+		a.sent[commit] = next
 	}
 	return a.root, a.sent[commit], nil
 }
 
 func (a *Away) bundle(ctx context.Context, commit, on string) (*sent, error) {
 	portable, err := a.Trees.Portable(ctx, commit, on)
-	if err != nil || portable == on {
-		return &sent{commit: portable}, err
+	if err != nil {
+		return nil, err
+	}
+	if portable == on {
+		return &sent{commit: portable}, nil
 	}
 	file, err := a.Trees.Bundle(ctx, portable, on)
 	if err != nil {

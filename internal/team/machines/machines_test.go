@@ -394,3 +394,19 @@ func TestWordOfWorkers(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 14.6: a bundle that could not be stored is made again for the next worker.
+func TestSendAfterFailure(t *testing.T) {
+	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for range 2 {
+		if _, _, err := r.away.send(ended, r.base); err == nil {
+			t.Fatal("it is sent in a context that ended")
+		}
+	}
+	root, base, err := r.away.send(t.Context(), r.base)
+	if err != nil || root == nil || root.bundle == "" || base.commit == "" {
+		t.Errorf("%+v %+v, %v", root, base, err)
+	}
+}
