@@ -10,31 +10,25 @@ func init() { projects = append(projects, others...) }
 // none: the server does not have this verb.
 var none = place{want: "-"}
 
+// typescript is one project for each of the two servers that know the language.
+func typescript(server string) project {
+	return project{
+		server: server, files: tsProject,
+		definition: place{at("src/main.ts", 3, "square"), "src/area.ts:2"},
+		references: place{at("src/area.ts", 2, "square"), "src/area.ts src/main.ts"},
+		hover:      place{at("src/main.ts", 3, "square"), "square(side: number): number"},
+		completion: place{tool.CodeAt{Path: "src/main.ts", Line: 3, Column: 25}, "square"},
+		symbols:    place{tool.CodeAt{Path: "src/area.ts"}, "src/area.ts:2 square"},
+		diagnostic: place{tool.CodeAt{Path: "src/main.ts"}, "4: error: Type 'string' is not assignable to type 'number'"},
+		rename:     place{at("src/area.ts", 2, "square"), "quad: src/area.ts function quad(|src/main.ts \"🐾漢字\", area.quad(2)"},
+		action:     place{at("src/late.ts", 1, "square"), "Add import: import { square } from \"./area\""},
+		breaks:     [4]string{"src/area.ts", "/** Squares 🐾. */\nexport function square(side: number, other: number): number { return side * other }\n", "src/main.ts", "Expected 2 arguments"},
+	}
+}
+
 var others = []project{
-	{
-		server: "typescript", files: tsProject,
-		definition: place{at("src/main.ts", 3, "square"), "src/area.ts:2"},
-		references: place{at("src/area.ts", 2, "square"), "src/area.ts src/main.ts"},
-		hover:      place{at("src/main.ts", 3, "square"), "square(side: number): number"},
-		completion: place{tool.CodeAt{Path: "src/main.ts", Line: 3, Column: 25}, "square"},
-		symbols:    place{tool.CodeAt{Path: "src/area.ts"}, "src/area.ts:2 square"},
-		diagnostic: place{tool.CodeAt{Path: "src/main.ts"}, "4: error: Type 'string' is not assignable to type 'number'"},
-		rename:     place{at("src/area.ts", 2, "square"), "quad: src/area.ts function quad(|src/main.ts \"🐾漢字\", area.quad(2)"},
-		action:     place{at("src/late.ts", 1, "square"), "Add import: import { square } from \"./area\""},
-		breaks:     [4]string{"src/area.ts", "/** Squares 🐾. */\nexport function square(side: number, other: number): number { return side * other }\n", "src/main.ts", "Expected 2 arguments"},
-	},
-	{
-		server: "tsc", files: tsProject,
-		definition: place{at("src/main.ts", 3, "square"), "src/area.ts:2"},
-		references: place{at("src/area.ts", 2, "square"), "src/area.ts src/main.ts"},
-		hover:      place{at("src/main.ts", 3, "square"), "square(side: number): number"},
-		completion: place{tool.CodeAt{Path: "src/main.ts", Line: 3, Column: 25}, "square"},
-		symbols:    place{tool.CodeAt{Path: "src/area.ts"}, "src/area.ts:2 square"},
-		diagnostic: place{tool.CodeAt{Path: "src/main.ts"}, "4: error: Type 'string' is not assignable to type 'number'"},
-		rename:     place{at("src/area.ts", 2, "square"), "quad: src/area.ts function quad(|src/main.ts \"🐾漢字\", area.quad(2)"},
-		action:     place{at("src/late.ts", 1, "square"), "Add import: import { square } from \"./area\""},
-		breaks:     [4]string{"src/area.ts", "/** Squares 🐾. */\nexport function square(side: number, other: number): number { return side * other }\n", "src/main.ts", "Expected 2 arguments"},
-	},
+	typescript("typescript"),
+	typescript("tsc"),
 	{
 		server: "pyright",
 		files: map[string]string{

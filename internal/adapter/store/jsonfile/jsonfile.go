@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/atomicfile"
+	"github.com/pawl-agent/pawl/internal/core/filelock"
 	"github.com/pawl-agent/pawl/internal/core/kv"
 )
 
@@ -33,9 +34,6 @@ const (
 	lockName      = "lock"
 	countName     = "count"
 )
-
-// errLocked means that another open file has the lock.
-var errLocked = errors.New("locked")
 
 // askAgain is how long to wait before a held lock is tried again.
 const askAgain = time.Millisecond
@@ -221,11 +219,11 @@ func (s *Store) lock(ctx context.Context) (release func(), err error) {
 		return nil, err
 	}
 	for {
-		err = lockFile(f)
+		err = filelock.Try(f)
 		if err == nil {
 			return func() { _ = f.Close() }, s.clear()
 		}
-		if errors.Is(err, errLocked) {
+		if errors.Is(err, filelock.ErrLocked) {
 			select {
 			case <-time.After(askAgain):
 				continue

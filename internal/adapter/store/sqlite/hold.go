@@ -12,12 +12,10 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/filelock"
 )
 
 var _ event.Holder = (*Store)(nil)
-
-// errLocked means that another open file has the lock.
-var errLocked = errors.New("locked")
 
 // How often and how long a held lock is tried again. A process that dies while
 // it starts another one leaves its open files with that one until the new
@@ -58,10 +56,10 @@ func (s *Store) hold(session string) (release func(), err error) {
 		if err != nil {
 			return nil, s.explain("lock", err)
 		}
-		if err := lockFile(f); err != nil {
+		if err := filelock.Try(f); err != nil {
 			held := holder(f, session)
 			_ = f.Close()
-			if errors.Is(err, errLocked) {
+			if errors.Is(err, filelock.ErrLocked) {
 				return nil, held
 			}
 			return nil, s.explain("lock", err)

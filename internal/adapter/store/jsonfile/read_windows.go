@@ -1,20 +1,11 @@
 package jsonfile
 
 import (
-	"errors"
 	"io"
 	"os"
 
 	"golang.org/x/sys/windows"
 )
-
-func lockFile(f *os.File) error {
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{})
-	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
-		return errLocked
-	}
-	return err
-}
 
 // readFile reads a file that may be replaced meanwhile: one that was opened the
 // usual way cannot be there.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package jsonfile
+package filelock
 
 import (
 	"errors"
@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func lockFile(f *os.File) error {
+// Try locks f without waiting. The error is ErrLocked if another open file has
+// the lock, or that of the file system, which may have no locks.
+func Try(f *os.File) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EWOULDBLOCK):
-			return errLocked
+			return ErrLocked
 		default:
 			return err
 		}
 	}
 }
-
-func readFile(path string) ([]byte, error) { return os.ReadFile(path) }
