@@ -50,6 +50,9 @@ const (
 // must not flood the person.
 const saidMost = 5
 
+// subscribeTime is how long the server may take to confirm the subscriptions.
+const subscribeTime = 10 * time.Second
+
 // Board offers tasks to workers and receives their results. It is safe for concurrent
 // use.
 type Board struct {
@@ -124,6 +127,11 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) 
 			return nil, err
 		}
 		b.subs = append(b.subs, s)
+	}
+	// A worker may ask as soon as this returns: the server must know who answers.
+	if err := nc.FlushTimeout(subscribeTime); err != nil {
+		b.stop()
+		return nil, fmt.Errorf("set up the swarm on the NATS server: %w", err)
 	}
 	b.running.Go(func() {
 		for {
