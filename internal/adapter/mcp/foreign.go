@@ -1,47 +1,158 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// elsewhereVariable is how opencode writes ${NAME}.
-var elsewhereVariable = lazyregexp.New(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+// This file reads the servers of other agents' settings, for import. Values are
+// taken over as they are written; a variable stays one.
+
+// Agent is another agent whose settings name servers.
+type Agent string
+
+// The agents whose settings differ in more than the names of keys.
+const (
+	Codex  Agent = "codex"  // TOML
+	Gemini Agent = "gemini" // $NAME is a variable, url the address of an SSE server
+)
+
+var (
+	// bracedVariable is how opencode writes ${NAME}, envVariable how VS Code does.
+	bracedVariable = lazyregexp.New(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+	envVariable    = lazyregexp.New(`\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+	bareVariable   = lazyregexp.New(`\$([A-Za-z_][A-Za-z0-9_]*)`)
+)
+
+// foreign is a server in another agent's settings.
+type foreign struct {
+	Entry
+	Environment map[string]string `json:"environment"` // opencode
+	Enabled     *bool             `json:"enabled"`     // opencode, Codex
+	ServerURL   string            `json:"serverUrl"`   // Windsurf
+	// Codex's own.
+	HTTPHeaders    map[string]string `json:"http_headers"`
+	EnvHTTPHeaders map[string]string `json:"env_http_headers"`
+	BearerEnv      string            `json:"bearer_token_env_var"`
+	EnvVars        []json.RawMessage `json:"env_vars"` // names, or {name: …}
+	ToolTimeout    float64           `json:"tool_timeout_sec"`
+}
 
 // Foreign reads the servers in another agent's settings, by name: mcpServers of
-// Claude Code and Gemini CLI, servers of VS Code, mcp of opencode.
-func Foreign(raw []byte) (map[string]Entry, error) {
+// Claude Code (those for dir, too) and Gemini CLI, servers of VS Code, mcp of
+// opencode, mcp_servers of Codex.
+func Foreign(agent Agent, raw []byte, dir string) (map[string]Entry, error) {
+	if agent == Codex {
+		var all map[string]any
+		err := toml.Unmarshal(raw, &all)
+		if err == nil {
+			raw, err = json.Marshal(map[string]any{"mcpServers": all["mcp_servers"]})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	type named = map[string]json.RawMessage
 	var all struct {
-		MCPServers map[string]json.RawMessage `json:"mcpServers"`
-		Servers    map[string]json.RawMessage `json:"servers"`
-		MCP        map[string]json.RawMessage `json:"mcp"`
+		MCPServers named `json:"mcpServers"`
+		Servers    named `json:"servers"`
+		MCP        named `json:"mcp"`
+		Projects   map[string]struct {
+			MCPServers named `json:"mcpServers"`
+		} `json:"projects"`
 	}
 	if err := json.Unmarshal(jsonc.Plain(raw), &all); err != nil {
 		return nil, err
 	}
 	out := map[string]Entry{}
-	for _, of := range []map[string]json.RawMessage{all.MCP, all.Servers, all.MCPServers} {
+	for _, of := range []named{all.MCP, all.Servers, all.MCPServers, all.Projects[dir].MCPServers} {
 		for name, one := range of {
-			var e struct {
-				Entry
-				Environment map[string]string `json:"environment"`
-				Enabled     *bool             `json:"enabled"`
+			one = envVariable().ReplaceAll(one, []byte("$${$1}"))
+			one = bracedVariable().ReplaceAll(one, []byte("$${$1}"))
+			if agent == Gemini {
+				one = bareVariable().ReplaceAll(one, []byte("$${$1}"))
 			}
-			if json.Unmarshal(elsewhereVariable().ReplaceAll(one, []byte("$${$1}")), &e) != nil {
-				continue // not one: opencode has settings there, too
+			var f foreign
+			if json.Unmarshal(one, &f) != nil {
+				continue // not one: opencode and Gemini have settings there, too
 			}
-			if len(e.Command) == 0 && e.URL == "" && e.HTTPURL == "" {
-				continue
+			if e, ok := f.entry(agent); ok {
+				out[name] = e
 			}
-			if e.Env == nil {
-				e.Env = e.Environment
-			}
-			e.Disabled = e.Disabled || e.Enabled != nil && !*e.Enabled
-			e.Sandbox, e.Hosts = "", nil // pawl's own keys, which other agents do not have
-			out[name] = e.Entry
 		}
 	}
 	return out, nil
+}
+
+// entry returns the server in pawl's own form; ok is false for what is none.
+func (f foreign) entry(agent Agent) (e Entry, ok bool) {
+	e = f.Entry
+	e.Sandbox, e.Hosts = "", nil // pawl's own keys, which other agents do not have
+	e.URL = cmp.Or(e.URL, f.ServerURL)
+	if len(e.Command) == 0 && e.URL == "" && e.HTTPURL == "" {
+		return e, false
+	}
+	if agent == Gemini && e.Type == "" && e.HTTPURL == "" && e.URL != "" {
+		e.Type = "sse"
+	}
+	e.Env = merged(e.Env, f.Environment)
+	for _, v := range f.EnvVars {
+		var name string
+		if json.Unmarshal(v, &name) != nil {
+			var of struct{ Name string }
+			_ = json.Unmarshal(v, &of)
+			name = of.Name
+		}
+		if name != "" {
+			e.Env = merged(e.Env, map[string]string{name: "${" + name + "}"})
+		}
+	}
+	e.Headers = merged(e.Headers, f.HTTPHeaders)
+	for _, k := range slices.Sorted(maps.Keys(f.EnvHTTPHeaders)) {
+		e.Headers = merged(e.Headers, map[string]string{k: "${" + f.EnvHTTPHeaders[k] + "}"})
+	}
+	if f.BearerEnv != "" {
+		e.Headers = merged(e.Headers, map[string]string{"Authorization": "Bearer ${" + f.BearerEnv + "}"})
+	}
+	if f.ToolTimeout > 0 {
+		e.Timeout = int64(f.ToolTimeout * 1000)
+	}
+	e.Disabled = e.Disabled || f.Enabled != nil && !*f.Enabled
+	return e, true
+}
+
+// merged adds what a map does not have.
+func merged(m, more map[string]string) map[string]string {
+	if len(more) == 0 {
+		return m
+	}
+	out := maps.Clone(more)
+	maps.Copy(out, m)
+	return out
+}
+
+// ParseEntry reads one server as JSON.
+func ParseEntry(raw []byte) (Entry, error) {
+	var f foreign
+	if err := json.Unmarshal(jsonc.Plain(raw), &f); err != nil {
+		return Entry{}, err
+	}
+	f.Sandbox, f.Hosts = "", nil
+	e, ok := f.entry("")
+	if !ok {
+		return Entry{}, fmt.Errorf("it names neither a command nor an address")
+	}
+	if s := strings.ToLower(e.Type); s != "" && transport(e) != "stdio" && transport(e) != "http" && transport(e) != "sse" {
+		return Entry{}, fmt.Errorf("its type %q is not known: stdio, http or sse", e.Type)
+	}
+	return e, nil
 }

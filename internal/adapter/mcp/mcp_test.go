@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -230,17 +232,29 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// What other agents' settings call a server.
+// SPEC 17.1: servers of other agents' settings, in the shapes of their
+// documentation.
 func TestForeign(t *testing.T) {
-	for raw, want := range map[string]string{
-		`{"mcpServers": {"a": {"command": "x", "args": ["y"], "env": {"K": "v"}, "sandbox": "off"}}, "other": 1}`:        "a stdio x y K=v",
-		`{"servers": {"a": {"type": "http", "url": "https://x/"}}}`:                                                      "a http https://x/",
-		`{"mcp": {"a": {"type": "local", "command": ["x", "y"], "environment": {"K": "{env:V}"}}, "b": {"timeout": 5}}}`: "a stdio x y K=${V}",
-		`{"mcpServers": {"a": {"httpUrl": "https://x/"}, "bad": 5}} // x`:                                                "a http https://x/",
-		`{"mcp": {"a": {"type": "local", "command": ["x"], "enabled": false}}}`:                                          "a stdio x off",
-		`{}`: "",
+	for _, c := range []struct {
+		agent     Agent
+		raw, want string
+	}{
+		{"", `{"mcpServers": {"a": {"command": "x", "args": ["y"], "env": {"K": "v"}, "sandbox": "off"}}, "other": 1}`, "a stdio x y K=v"},
+		{"", `{"servers": {"a": {"type": "http", "url": "https://x/", "headers": {"K": "${env:V}"}}}}`, "a http https://x/ K:${V}"},
+		{"", `{"mcp": {"a": {"type": "local", "command": ["x", "y"], "environment": {"K": "{env:V}"}}, "b": {"timeout": 5}}}`, "a stdio x y K=${V}"},
+		{"", `{"mcp": {"a": {"type": "remote", "url": "https://x/", "headers": {"Authorization": "Bearer {env:V}"}}}}`, "a http https://x/ Authorization:Bearer ${V}"},
+		{"", `{"mcp": {"a": {"type": "local", "command": ["x"], "enabled": false}}}`, "a stdio x off"},
+		{"", `{"numStartups": 3, "projects": {"/w": {"allowedTools": [], "mcpServers": {"a": {"type": "stdio", "command": "x", "args": [], "env": {}}}}, "/v": {"mcpServers": {"b": {"command": "y"}}}}}`, "a stdio x"},
+		{"", `{"mcpServers": {"a": {"serverUrl": "https://x/"}}}`, "a http https://x/"},
+		{"", `{}`, ""},
+		{Gemini, `{"mcpServers": {"a": {"httpUrl": "https://x/", "timeout": 5000}, "bad": 5}} // x`, "a http https://x/ 5000ms"},
+		{Gemini, `{"mcpServers": {"a": {"url": "https://x/sse", "headers": {"K": "$V ${W}"}, "trust": true, "includeTools": ["t"]}}, "mcp": {"allowed": ["a"]}}`, "a sse https://x/sse K:${V} ${W}"},
+		{Gemini, `{"mcpServers": {"a": {"command": "x", "args": ["--k", "$V"], "cwd": "./d"}}}`, "a stdio x --k ${V}"},
+		{Codex, "model = \"m\"\n[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"-y\", \"p\"]\nenv_vars = [\"L\", { name = \"R\", source = \"remote\" }]\ntool_timeout_sec = 45\nstartup_timeout_sec = 10.5\n[mcp_servers.a.env]\nK = \"v\"\n[mcp_servers.a.tools.search]\napproval_mode = \"approve\"\n", "a stdio npx -y p K=v L=${L} R=${R} 45000ms"},
+		{Codex, "[mcp_servers.a]\nurl = \"https://x/\"\nbearer_token_env_var = \"T\"\nhttp_headers = { \"X\" = \"y\" }\nenv_http_headers = { \"Z\" = \"E\" }\nenabled = false\n", "a http https://x/ Authorization:Bearer ${T} X:y Z:${E} off"},
+		{Codex, "model = \"m\"\n", ""},
 	} {
-		got, err := Foreign([]byte(raw))
+		got, err := Foreign(c.agent, []byte(c.raw), "/w")
 		if err != nil {
 			t.Error(err)
 		}
@@ -253,8 +267,14 @@ func TestForeign(t *testing.T) {
 					text = append(text, s)
 				}
 			}
-			for k, v := range e.Env {
-				text = append(text, k+"="+v)
+			for _, k := range slices.Sorted(maps.Keys(e.Env)) {
+				text = append(text, k+"="+e.Env[k])
+			}
+			for _, k := range slices.Sorted(maps.Keys(e.Headers)) {
+				text = append(text, k+":"+e.Headers[k])
+			}
+			if e.Timeout != 0 {
+				text = append(text, fmt.Sprintf("%dms", e.Timeout))
 			}
 			if e.Disabled {
 				text = append(text, "off")
@@ -263,11 +283,24 @@ func TestForeign(t *testing.T) {
 				t.Error("another agent's file switches the sandbox off")
 			}
 		}
-		if strings.Join(text, " ") != want {
-			t.Errorf("%s: %q, want %q", raw, text, want)
+		if strings.Join(text, " ") != c.want {
+			t.Errorf("%s: %q, want %q", c.raw, text, c.want)
 		}
 	}
-	if _, err := Foreign([]byte("no")); err == nil {
-		t.Error("it can be read")
+	for _, a := range []Agent{"", Codex} {
+		if _, err := Foreign(a, []byte("no"), ""); err == nil {
+			t.Error("it can be read")
+		}
+	}
+}
+
+// SPEC 17.1: one server as JSON, as Claude Code's add-json takes it.
+func TestParseEntry(t *testing.T) {
+	for raw, ok := range map[string]bool{
+		`{"type":"http","url":"https://x/"}`: true, `{"command":"x"}`: true, `{"type":"ws","url":"wss://x"}`: false, `{}`: false, `[]`: false, `{"command":"x","sandbox":"off"}`: true,
+	} {
+		if e, err := ParseEntry([]byte(raw)); (err == nil) != ok || e.Sandbox != "" {
+			t.Errorf("%s: %+v %v", raw, e, err)
+		}
 	}
 }

@@ -61,6 +61,10 @@ type Noted struct {
 	Text string `json:"text"`
 }
 
+// ToolsNote is the Noted.Why for what a person should know, too, of tools that
+// join from outside.
+const ToolsNote = "tools"
+
 // Requested records that a request is sent; Attempt counts from 1.
 type Requested struct {
 	Attempt int    `json:"attempt"`

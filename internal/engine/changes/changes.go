@@ -79,7 +79,7 @@ type Fold struct {
 	undo   undo.Fold
 	recent map[string]recent // by path
 	limits map[string]bool   // limits that the person was told about, without their figures
-	open   []tool.Kind       // the kinds of the calls without a result, in order
+	open   []event.CallAsked // the calls without a result, in order; without arguments
 }
 
 // Apply implements event.Fold.
@@ -96,7 +96,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Replied:
 		f.open = f.open[:0]
 	case event.CallAsked:
-		f.open = append(f.open, b.Does)
+		f.open = append(f.open, event.CallAsked{ID: b.ID, Tool: b.Tool, Does: b.Does})
 	case event.CallDone:
 		if len(f.open) > 0 {
 			f.open = f.open[1:]

@@ -3,11 +3,13 @@ package changes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -24,6 +26,7 @@ const (
 // are the paths that the command's own words cover; nil: none.
 func (r *Recorder) effects(ctx context.Context, call string, es []tool.Effect, named *undo.Named) []event.Draft {
 	before, after := int64(keptPerCommand), int64(afterPerCommand)
+	by := r.ranBy(call)
 	out := make([]event.Draft, 0, len(es))
 	gone := map[tool.Hash]bool{}
 	for _, e := range es {
@@ -31,7 +34,7 @@ func (r *Recorder) effects(ctx context.Context, call string, es []tool.Effect, n
 	}
 	for _, e := range es {
 		b := event.FileChanged{
-			Call: call, Tool: undo.Shell, Path: e.Path, Before: e.Before, After: e.After, Mode: e.Mode, ModeBefore: e.ModeBefore,
+			Call: call, Tool: by, Path: e.Path, Before: e.Before, After: e.After, Mode: e.Mode, ModeBefore: e.ModeBefore,
 			Added: e.Added, Removed: e.Removed, Unattributed: named == nil || !named.Covers(e, gone), Does: tool.Exec,
 		}
 		if call == personCall {
@@ -51,6 +54,17 @@ func (r *Recorder) effects(ctx context.Context, call string, es []tool.Effect, n
 		out = append(out, event.Draft{Body: b})
 	}
 	return out
+}
+
+// ranBy returns the name of the tool whose call runs. A background command's
+// call is done: what outlives its call is a shell's.
+func (r *Recorder) ranBy(call string) string {
+	return eventlog.Query(r.log, func() string {
+		if i := slices.IndexFunc(r.fold.open, func(a event.CallAsked) bool { return a.ID == call && a.Tool != "" }); i >= 0 {
+			return r.fold.open[i].Tool
+		}
+		return undo.Shell
+	})
 }
 
 // store copies a content from the journal to the session's store.

@@ -82,7 +82,7 @@ func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (
 	if r.tracker == nil || len(open) == 0 {
 		return nil, false
 	}
-	if does := eventlog.Query(r.log, func() []tool.Kind { return slices.Clone(r.fold.open) }); !r.cfg.Agent && len(open) == 1 && len(does) == 1 && does[0] != tool.Exec {
+	if asked := eventlog.Query(r.log, func() []event.CallAsked { return slices.Clone(r.fold.open) }); !r.cfg.Agent && len(open) == 1 && len(asked) == 1 && asked[0].Does != tool.Exec {
 		return nil, false // it ran nothing
 	}
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)

@@ -64,7 +64,7 @@ func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
 	s.outside.set.Store(&set)
 	var ds []event.Draft
 	for _, n := range notes {
-		ds = append(ds, event.Draft{Body: event.Noted{Why: "tools", Text: n}})
+		ds = append(ds, event.Draft{Body: event.Noted{Why: event.ToolsNote, Text: n}})
 	}
 	return ds
 }

@@ -54,7 +54,11 @@ func (t *Timeline) remark(e event.Event) {
 		if first, _, long := strings.Cut(text, "\n"); long { // rules: their heading tells which
 			text = strings.TrimSuffix(first, ":")
 		}
-		t.note(e, Note{Kind: OfTold, Text: plain.Line(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))})
+		kind := OfTold
+		if b.Why == event.ToolsNote { // a server that can not be used: it concerns the person, too
+			kind = OfWarning
+		}
+		t.note(e, Note{Kind: kind, Text: plain.Line(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))})
 	case event.Progressed:
 		t.note(e, Note{Kind: OfProgress, Text: progressedWords(b)})
 	}

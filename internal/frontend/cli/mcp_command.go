@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -54,7 +53,7 @@ func (a *App) mcpCommand() *cobra.Command {
 		one("get NAME", "Show how a server is configured", func(_ *cobra.Command, name string) error { return a.mcpGet(dir, name) }),
 		a.mcpAdd(&dir), remove, test,
 		one("accept NAME", "Accept what a server says of itself now", func(c *cobra.Command, name string) error { return a.mcpTest(c.Context(), dir, name, true) }),
-		a.mcpImport(),
+		a.mcpAddJSON(&dir), a.mcpImport(&dir),
 	)
 	return c
 }
@@ -389,72 +388,4 @@ func showReport(say func(string, ...any), r mcp.Report, accepted bool) {
 	} else {
 		say("      what is new or changed is not offered; to accept it: pawl mcp accept %s", r.Server.Name)
 	}
-}
-
-// elsewhere are the files in which other agents keep a person's servers.
-var elsewhere = map[string]string{
-	"claude": ".claude.json", "gemini": ".gemini/settings.json", "cursor": ".cursor/mcp.json", "opencode": ".config/opencode/opencode.json",
-}
-
-func (a *App) mcpImport() *cobra.Command {
-	return &cobra.Command{
-		Use: "import claude|gemini|cursor|opencode|FILE", Short: "Take over the servers of another agent's settings", Args: exactly(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := a.byPerson("pawl mcp import"); err != nil {
-				return err
-			}
-			file := args[0]
-			if known := elsewhere[file]; known != "" {
-				file = filepath.Join(a.Env("HOME"), known)
-			}
-			raw, err := settings.ReadServers(file)
-			if err == nil && raw == nil {
-				err = usageError("there is no file %s", file)
-			}
-			if err != nil {
-				return err
-			}
-			found, err := mcp.Foreign(raw)
-			if err != nil {
-				return fmt.Errorf("%s: %w", file, err)
-			}
-			return a.mcpTake(file, found)
-		},
-	}
-}
-
-func (a *App) mcpTake(file string, found map[string]mcp.Entry) error {
-	own, perm, err := a.mcpFile("", "user")
-	if err != nil {
-		return err
-	}
-	raw, err := settings.ReadServers(own)
-	if err != nil {
-		return err
-	}
-	have := []mcp.Server{}
-	if raw != nil {
-		if have, err = mcp.Parse(own, raw, false, a.Env); err != nil {
-			return err
-		}
-	}
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		switch {
-		case mcp.CheckName(name) != nil:
-			fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s: not taken over: %v", name, mcp.CheckName(name))))
-		case slices.ContainsFunc(have, func(s mcp.Server) bool { return strings.EqualFold(s.Name, name) }):
-			fmt.Fprintln(a.Out, plain.Line(name+": you have one of that name"))
-		default:
-			_, err := settings.SetServer(own, name, found[name], perm)
-			errs = append(errs, err)
-			if err == nil {
-				fmt.Fprintln(a.Out, plain.Line(name+": taken over"))
-			}
-		}
-	}
-	if len(found) == 0 {
-		fmt.Fprintln(a.Out, plain.Line(file+" names no MCP server"))
-	}
-	return errors.Join(errs...)
 }

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// This file takes servers over: from other agents' settings, and as JSON.
+
+// elsewhere are the files in which other agents keep a person's servers.
+var elsewhere = map[string]string{
+	"claude": ".claude.json", "codex": ".codex/config.toml", "gemini": ".gemini/settings.json", "cursor": ".cursor/mcp.json", "opencode": ".config/opencode/opencode.json",
+}
+
+// agentOf returns whose settings a file has.
+func agentOf(file string) mcp.Agent {
+	switch {
+	case filepath.Ext(file) == ".toml":
+		return mcp.Codex
+	case filepath.Base(filepath.Dir(file)) == ".gemini":
+		return mcp.Gemini
+	}
+	return ""
+}
+
+// mcpAddJSON adds a server that is written as in a file.
+func (a *App) mcpAddJSON(dir *string) *cobra.Command {
+	var scope string
+	c := &cobra.Command{
+		Use: "add-json NAME JSON", Short: "Configure a server by its JSON", Args: exactly(2),
+		Example: `  pawl mcp add-json issues '{"type": "http", "url": "https://mcp.example.com/mcp"}'`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := a.byPerson("pawl mcp add-json"); err != nil {
+				return err
+			}
+			if err := mcp.CheckName(args[0]); err != nil {
+				return usageError("%w", err)
+			}
+			e, err := mcp.ParseEntry([]byte(args[1]))
+			if err != nil {
+				return usageError("%s is no server: %w", args[0], err)
+			}
+			return a.mcpSet(*dir, scope, args[0], e)
+		},
+	}
+	c.Flags().StringVarP(&scope, "scope", "s", "user", "user: for you everywhere; project: in this folder's .mcp.json")
+	return c
+}
+
+func (a *App) mcpImport(dir *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "import claude|codex|gemini|cursor|opencode|FILE", Short: "Take over the servers of another agent's settings", Args: exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := a.byPerson("pawl mcp import"); err != nil {
+				return err
+			}
+			file := args[0]
+			if known := elsewhere[file]; known != "" {
+				file = filepath.Join(a.Env("HOME"), known)
+			}
+			raw, err := settings.ReadServers(file)
+			if err == nil && raw == nil {
+				err = usageError("there is no file %s", file)
+			}
+			if err != nil {
+				return err
+			}
+			here, err := a.realDir(&flags{dir: *dir}) // Claude Code keeps servers of one folder, too
+			if err != nil {
+				return err
+			}
+			found, err := mcp.Foreign(agentOf(file), raw, here)
+			if err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+			return a.mcpTake(file, found)
+		},
+	}
+}
+
+func (a *App) mcpTake(file string, found map[string]mcp.Entry) error {
+	own, perm, err := a.mcpFile("", "user")
+	if err != nil {
+		return err
+	}
+	raw, err := settings.ReadServers(own)
+	if err != nil {
+		return err
+	}
+	have := []mcp.Server{}
+	if raw != nil {
+		if have, err = mcp.Parse(own, raw, false, a.Env); err != nil {
+			return err
+		}
+	}
+	var errs []error
+	n := 0
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		switch {
+		case mcp.CheckName(name) != nil:
+			fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s: not taken over: %v", name, mcp.CheckName(name))))
+		case slices.ContainsFunc(have, func(s mcp.Server) bool { return strings.EqualFold(s.Name, name) }):
+			fmt.Fprintln(a.Out, plain.Line(name+": you have one of that name"))
+		default:
+			_, err := settings.SetServer(own, name, found[name], perm)
+			errs = append(errs, err)
+			if err == nil {
+				fmt.Fprintln(a.Out, plain.Line(name+": taken over"))
+				n++
+			}
+		}
+	}
+	switch {
+	case n > 0:
+		fmt.Fprintln(a.Out, "look at them with: pawl mcp list, and try them with: pawl mcp test")
+	case len(found) == 0:
+		fmt.Fprintln(a.Out, plain.Line(file+" names no MCP server"))
+	}
+	return errors.Join(errs...)
+}
