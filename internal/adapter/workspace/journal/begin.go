@@ -1,10 +1,12 @@
 package journal
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 )
@@ -22,7 +24,7 @@ func (l *comparison) begin() (fresh bool, err error) {
 	old, ok := d.load(j.root)
 	j.x = newIndex()
 	if ok {
-		j.x, j.tag, j.sources, j.gitSeen, j.forced = old.x, old.tag, old.sources, old.gitSeen, old.forced
+		j.x, j.tag, j.sources, j.gitSeen, j.forced, j.forcedSaved = old.x, old.tag, old.sources, old.gitSeen, old.forced, true
 	}
 	if j.opt.Git != nil {
 		j.repo = findRepo(l.ctx, j.opt.Git, j.root)
@@ -121,105 +123,158 @@ func (l *comparison) force(again bool) bool {
 	if j.repo == nil || j.partial {
 		return false
 	}
-	now := pathStamp(j.repo.index)
-	if !again && j.forced != nil && now == j.gitSeen && !now.racy(l.now) {
+	if !again && j.forced != nil && !j.gitChanged(l.now) {
 		return false
 	}
-	all, _, err := j.repo.list(l.ctx)
+	var forced map[string]bool
+	var c cursor
+	missing := "" // the last folder that is not there
+	was, end, err := j.repo.entries(l.ctx, func() {
+		forced, c, missing = map[string]bool{}, cursor{x: j.x}, "\x00"
+	}, func(t *tracked) {
+		in, name := c.seek(t.path)
+		if d := c.d; d != nil && !d.closed {
+			if _, ok := c.find(name); ok && !j.forced[string(t.path)] {
+				return // it is there by the rules alone
+			}
+			if !d.rules.Match(string(t.path), false) {
+				return
+			}
+		}
+		if string(in) == missing {
+			return
+		}
+		if f, err := l.p.open(string(in)); err != nil {
+			missing = string(in)
+			return
+		} else if _, err := f.stat(string(name)); err != nil {
+			return
+		}
+		for p := string(t.path); p != "" && !forced[p]; p, _ = split(p) {
+			forced[p] = true
+		}
+	})
 	if err != nil {
 		return false // ignored files stay ignored until git can be asked
 	}
-	j.gitSeen = now
-	forced := map[string]bool{}
-	for _, t := range all {
-		in, name := split(t.path)
-		d := j.x.dirs[in]
-		if d != nil && !d.closed && !d.rules.Match(t.path, false) {
-			continue
-		}
-		if f, err := l.p.open(in); err != nil {
-			continue
-		} else if _, err := f.stat(name); err != nil {
-			continue
-		}
-		for p := t.path; p != "" && !forced[p]; p, _ = split(p) {
-			forced[p] = true
-		}
+	j.gitSeen, j.gitEnd = was, end
+	if maps.Equal(forced, j.forced) {
+		return false
 	}
-	changed := !maps.Equal(forced, j.forced)
-	j.forced = forced
-	return changed
+	j.forced, j.forcedSaved = forced, false
+	return true
 }
 
-// clean returns git's entries, by path, of files whose stamps match git's index.
-func (l *comparison) clean() map[string]tracked {
+// gitChanged reports whether git's index may have been written since it was
+// read. One that was written in the moment of the reading is told apart by the
+// hash at its end.
+func (j *Journal) gitChanged(now int64) bool {
+	is := pathStamp(j.repo.index)
+	if is != j.gitSeen {
+		return true
+	}
+	if !is.racy(now) {
+		return false
+	}
+	is, end := lastHash(j.repo.index, j.repo.idLen)
+	return is != j.gitSeen || end != j.gitEnd || end == indexEnd{}
+}
+
+// clean returns the files in a state of which git has the content: their stamps
+// match git's index, and nothing converts them.
+func (l *comparison) clean(in state) []clean {
 	j := l.j
 	if j.repo == nil {
 		return nil
 	}
-	all, written, err := j.repo.list(l.ctx)
+	var all []clean
+	var c cursor
+	written := pathStamp(j.repo.index).mtime
+	was, _, err := j.repo.entries(l.ctx, func() { all, c = nil, cursor{x: j.x} }, func(t *tracked) {
+		_, name := c.seek(t.path)
+		i, ok := c.find(name)
+		if !ok {
+			return
+		}
+		f := &c.d.files[i]
+		if f.state == in && !f.racy && !f.link() && !f.stamp.racy(l.now) && t.same(f.stamp, written) {
+			all = append(all, clean{c.d, i, t.id})
+		}
+	})
+	if err != nil || was.mtime != written {
+		return nil
+	}
+	if any, _ := j.repo.converts(true); any {
+		all, err = j.repo.unconverted(l.ctx, all, j.x.has(attributesName))
+	}
 	if err != nil {
 		return nil
 	}
-	inTree := false
-	for _, d := range j.x.sorted() {
-		if _, ok := d.find(attributesName); ok {
-			inTree = true
-			break
-		}
-	}
-	all = slices.DeleteFunc(all, func(t tracked) bool {
-		f, _ := j.x.at(t.path)
-		return f == nil || f.link() || f.stamp.racy(l.now) || !t.same(f.stamp, written)
-	})
-	if all, err = j.repo.convert(l.ctx, all, inTree); err != nil {
-		return nil
-	}
-	out := make(map[string]tracked, len(all))
-	for _, t := range all {
-		out[t.path] = t
-	}
-	return out
+	return all
 }
 
-// markTracked marks files that match git as read, and returns the rest.
-func (l *comparison) markTracked(work []*job) []*job {
-	n := 0
-	for _, w := range work {
-		if w.silent {
-			n++
-		}
+// markTracked marks unread files that match git as read, if they are many.
+func (l *comparison) markTracked(n int) {
+	if n < l.j.gitMin {
+		return
 	}
-	if n < l.j.gitMin || l.j.repo == nil {
-		return work
+	for _, c := range l.clean(unread) {
+		f := c.file()
+		f.state, f.id = inGit, c.id
+		l.j.x.touched(c.d)
 	}
-	clean := l.clean()
-	if len(clean) == 0 {
-		return work
-	}
-	left := work[:0:0]
-	for _, w := range work {
-		t, ok := clean[w.d.join(w.name)]
-		e, there := w.d.find(w.name)
-		if !ok || !there || !w.silent || e.state != unread {
-			left = append(left, w)
-			continue
-		}
-		e.state, e.id, w.d.dirty = inGit, t.id, true
-		w.unsaid = true // there is nothing to settle
-	}
-	return left
 }
 
 // release drops copies of contents that git has.
 func (l *comparison) release() bool {
-	freed := false
-	for p, t := range l.clean() {
-		f, d := l.j.x.at(p)
-		if f != nil && f.state == kept && !f.racy {
-			l.j.pack.drop(f.id)
-			f.state, f.id, d.dirty, freed = inGit, t.id, true, true
+	all := l.clean(kept)
+	for _, c := range all {
+		f := c.file()
+		l.j.pack.drop(f.id)
+		f.state, f.id = inGit, c.id
+		l.j.x.touched(c.d)
+	}
+	return len(all) > 0
+}
+
+// cursor finds entries of the index by path. Paths that follow each other are
+// mostly of one folder.
+type cursor struct {
+	x  *index
+	in string
+	ok bool // in is of the last path
+	d  *dir // nil: it is not watched
+	i  int
+}
+
+// seek goes to the folder of a path, and returns the path's two parts.
+func (c *cursor) seek(path []byte) (in, name []byte) {
+	if i := bytes.LastIndexByte(path, '/'); i >= 0 {
+		in, name = path[:i], path[i+1:]
+	} else {
+		name = path
+	}
+	if !c.ok || string(in) != c.in {
+		c.d, c.i, c.ok = c.x.dirs[string(in)], 0, true
+		if c.in = string(in); c.d != nil {
+			c.in = c.d.path // no copy is kept
 		}
 	}
-	return freed
+	return in, name
+}
+
+// find returns the place of a file in the folder.
+func (c *cursor) find(name []byte) (int, bool) {
+	if c.d == nil {
+		return 0, false
+	}
+	if c.i < len(c.d.files) && c.d.files[c.i].name == string(name) {
+		c.i++
+		return c.i - 1, true
+	}
+	i, ok := slices.BinarySearchFunc(c.d.files, name, func(f file, n []byte) int { return strings.Compare(f.name, string(n)) })
+	if ok {
+		c.i = i + 1
+	}
+	return i, ok
 }

@@ -23,12 +23,22 @@ type comparison struct {
 	p    pather
 	now  int64
 	work []*job
-	gone []gone
+	// unread are files that are read without being reported. They may be all
+	// files of a large tree, so there is no job for each.
+	unread   []ref
+	gone     []gone
+	released bool // copies of what git has were dropped
 	// quiet: new names are added and not reported, since it is not known
 	// whether earlier rules ignored them.
 	quiet     bool
 	until     time.Time // of a first look
 	oldForced map[string]bool
+}
+
+// ref names a file of the index.
+type ref struct {
+	d    *dir
+	name string
 }
 
 // job is a file to be read.
@@ -102,7 +112,7 @@ func (l *comparison) first() {
 	l.until = j.opt.Now().Add(j.opt.FirstSnapshot)
 	l.enter("", j.outer, false, false, true)
 	if j.full {
-		j.x, j.full, j.partial, l.work = newIndex(), false, true, nil
+		j.x, j.full, j.partial, l.work, l.unread = newIndex(), false, true, nil, nil
 		return
 	}
 	l.until = time.Time{}
@@ -239,7 +249,8 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 	oldRules, oldClosed, known := d.rules, d.closed, j.x.dirs[d.path] == d
 	d.closed = closed
 	l.readRules(d, f, above, names)
-	d.stamp, d.racy, d.dirty = st, st.racy(l.now), true
+	d.stamp, d.racy = st, st.racy(l.now)
+	j.x.touched(d)
 	oldFiles, oldSubs := d.files, d.subs
 	d.files, d.subs = make([]file, 0, len(names)), nil
 	type fresh struct {
@@ -247,7 +258,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 		closed, silent bool
 	}
 	var enter []fresh
-	present := map[string]bool{} // existing ignored names
+	var present map[string]bool // existing ignored names
 	for _, name := range names {
 		rel := d.join(name)
 		if name == ".git" || workspace.Temporary(name) || j.skip[rel] {
@@ -259,6 +270,9 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 		}
 		off := d.closed || d.rules.Match(rel, st.dir())
 		if off && !j.forced[rel] {
+			if present == nil {
+				present = map[string]bool{}
+			}
 			present[name] = true
 			continue
 		}
@@ -281,7 +295,11 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 			continue
 		}
 		d.files = append(d.files, file{name: name, stamp: st})
-		l.work = append(l.work, &job{d: d, name: name, silent: hidden})
+		if hidden {
+			l.unread = append(l.unread, ref{d, name})
+			continue
+		}
+		l.work = append(l.work, &job{d: d, name: name})
 	}
 	if len(d.files)*2 < cap(d.files) {
 		d.files = slices.Clip(slices.Clone(d.files))
@@ -356,9 +374,7 @@ func (l *comparison) leave(dirPath string, there bool) {
 			}
 			l.forget(e)
 		}
-		x.files -= len(d.files)
-		delete(x.dirs, d.path)
-		x.order = nil
+		x.remove(d)
 		if l.j.disk != nil {
 			l.j.disk.removed = append(l.j.disk.removed, d.path)
 		}
@@ -367,25 +383,71 @@ func (l *comparison) leave(dirPath string, there bool) {
 
 // readAll reads the queued files, on several threads: each has its own pather.
 func (l *comparison) readAll() error {
+	gone := func(d *dir, name string) bool {
+		_, ok := d.find(name)
+		return !ok || l.j.x.dirs[d.path] != d
+	}
+	silent := len(l.unread)
 	l.work = slices.DeleteFunc(l.work, func(w *job) bool {
-		if w.leaving {
-			return false
+		if w.silent {
+			silent++
 		}
-		_, ok := w.d.find(w.name)
-		return !ok || l.j.x.dirs[w.d.path] != w.d
+		return !w.leaving && gone(w.d, w.name)
 	})
-	if len(l.work) == 0 {
+	l.unread = slices.DeleteFunc(l.unread, func(r ref) bool { return gone(r.d, r.name) })
+	l.markTracked(silent)
+	if err := l.readUnread(); err != nil {
+		return err
+	}
+	var todo []*job
+	for _, w := range l.work {
+		if e, ok := w.d.find(w.name); w.silent && ok && e.state == inGit {
+			w.unsaid = true // there is nothing to settle
+			continue
+		}
+		todo = append(todo, w)
+	}
+	return l.readJobs(todo)
+}
+
+// readUnread reads the files that are not reported, a part at a time.
+func (l *comparison) readUnread() error {
+	const part = 1024
+	for rest := l.unread; len(rest) > 0; {
+		n := min(part, len(rest))
+		var jobs []*job
+		for _, r := range rest[:n] {
+			if e, ok := r.d.find(r.name); ok && e.state == unread {
+				jobs = append(jobs, &job{d: r.d, name: r.name, silent: true})
+			}
+		}
+		rest = rest[n:]
+		if err := l.readJobs(jobs); err != nil {
+			return err
+		}
+		for _, w := range jobs {
+			l.updateFile(w)
+		}
+	}
+	return nil
+}
+
+// readJobs reads files, in the order of their folders.
+func (l *comparison) readJobs(todo []*job) error {
+	if len(todo) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(l.work, func(a, b *job) int { return strings.Compare(a.d.path, b.d.path) })
-	todo := l.markTracked(l.work)
+	slices.SortStableFunc(todo, func(a, b *job) int { return strings.Compare(a.d.path, b.d.path) })
 	if err := l.readThese(todo); err != nil {
 		return err
 	}
 	// Git may have contents for which there was no space.
 	full := slices.DeleteFunc(slices.Clone(todo), func(w *job) bool { return !w.full })
-	if len(full) > 0 && l.release() {
-		return l.readThese(full)
+	if len(full) > 0 && !l.released {
+		l.released = true
+		if l.release() {
+			return l.readThese(full)
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,8 @@ import (
 // one on the same workspace has its own folder and keeps its index in memory.
 //
 // The index is a file of records: a length, a checksum, and a folder with its
-// files, a removed folder, or the end of a snapshot. Records after the last end
+// files (D), a removed folder (X), the tracked files that are ignored (F), or
+// the end of a snapshot (E). Records after the last end
 // are ignored. A damaged file is thrown away.
 type disk struct {
 	dir     string
@@ -33,10 +35,11 @@ type disk struct {
 }
 
 const (
-	diskMagic = "pawl journal 1\n"
+	diskMagic = "pawl journal 2\n"
 	lockName  = "lock"
 	otherName = "other-"
 	maxRecord = 1 << 28
+	piece     = 64 << 10 // of an index that is written
 )
 
 // keepIdle is how long the journal of an unused workspace is kept.
@@ -175,6 +178,12 @@ func parse(data []byte, root string) (stored, int64, error) {
 		case 'X':
 			path := r.text()
 			pending = append(pending, func() { delete(s.x.dirs, path) })
+		case 'F':
+			forced := map[string]bool{}
+			for range r.count(1) {
+				forced[r.text()] = true
+			}
+			pending = append(pending, func() { s.forced = forced })
 		case 'E':
 			s.end(r)
 			for _, do := range pending {
@@ -193,6 +202,7 @@ func parse(data []byte, root string) (stored, int64, error) {
 	}
 	for _, dir := range s.x.dirs {
 		s.x.files += len(dir.files)
+		s.x.came = append(s.x.came, dir)
 	}
 	return s, int64(end), nil
 }
@@ -202,10 +212,6 @@ func (s *stored) end(r *decoder) {
 	s.sources = nil
 	for range r.count(1) {
 		s.sources = append(s.sources, r.stamp())
-	}
-	clear(s.forced)
-	for range r.count(1) {
-		s.forced[r.text()] = true
 	}
 }
 
@@ -217,19 +223,51 @@ func (d *disk) save(j *Journal) error {
 		d.failed = nil
 		return err
 	}
-	e := &encoder{}
 	whole := d.size == 0 || d.size > 2*d.whole+1<<20
+	if err := d.write(j, whole); err != nil {
+		// The disk is full: an index on disk must not look newer than it is.
+		err = errors.Join(err, d.f.Truncate(0), d.f.Close())
+		d.f = nil
+		return fmt.Errorf("keep the journal's index: %w", err)
+	}
 	if whole {
-		d.size, d.removed = 0, nil
+		d.whole = d.size
+	}
+	d.removed = nil
+	for _, dir := range j.x.dirty {
+		dir.dirty = false
+	}
+	j.x.dirty, j.forcedSaved = nil, true
+	return nil
+}
+
+// write writes all records, or those of what changed, in pieces. A process that
+// dies in between leaves records without an end.
+func (d *disk) write(j *Journal, whole bool) error {
+	e := &encoder{to: d.f, at: d.size}
+	dirs := j.x.dirty
+	if whole {
+		if err := d.f.Truncate(0); err != nil {
+			return err
+		}
+		e.at, d.removed, dirs = 0, nil, j.x.sorted()
 		e.data = append(e.data, diskMagic+j.root+"\x00"...)
 	}
 	for _, p := range d.removed {
 		e.record('X', func() { e.text(p) })
 	}
-	for _, dir := range j.x.sorted() {
-		if whole || dir.dirty {
+	for _, dir := range dirs {
+		if j.x.dirs[dir.path] == dir {
 			e.record('D', func() { e.dir(dir) })
 		}
+	}
+	if whole || !j.forcedSaved {
+		e.record('F', func() {
+			e.num(int64(len(j.forced)))
+			for p := range j.forced {
+				e.text(p)
+			}
+		})
 	}
 	e.record('E', func() {
 		e.text(j.tag)
@@ -238,39 +276,10 @@ func (d *disk) save(j *Journal) error {
 		for _, s := range j.sources {
 			e.stamp(s)
 		}
-		e.num(int64(len(j.forced)))
-		for p := range j.forced {
-			e.text(p)
-		}
 	})
-	if err := d.write(e.data, whole); err != nil {
-		// The disk is full: an index on disk must not look newer than it is.
-		err = errors.Join(err, d.f.Truncate(0), d.f.Close())
-		d.f = nil
-		return fmt.Errorf("keep the journal's index: %w", err)
-	}
-	d.removed = nil
-	for _, dir := range j.x.sorted() {
-		dir.dirty = false
-	}
-	return nil
-}
-
-func (d *disk) write(data []byte, whole bool) error {
-	if whole {
-		// A process that dies in between leaves a file without an end record.
-		if err := d.f.Truncate(0); err != nil {
-			return err
-		}
-	}
-	if _, err := d.f.WriteAt(data, d.size); err != nil {
-		return err
-	}
-	d.size += int64(len(data))
-	if whole {
-		d.whole = d.size
-	}
-	return nil
+	e.flush()
+	d.size = e.at
+	return e.err
 }
 
 // forget removes the stored index.
@@ -282,9 +291,26 @@ func (d *disk) forget() error {
 	return d.f.Truncate(0)
 }
 
-type encoder struct{ data []byte }
+// encoder writes records to a file, a piece at a time.
+type encoder struct {
+	data []byte
+	to   io.WriterAt
+	at   int64 // where data goes
+	err  error
+}
+
+func (e *encoder) flush() {
+	if e.err == nil {
+		_, e.err = e.to.WriteAt(e.data, e.at)
+	}
+	e.at += int64(len(e.data))
+	e.data = e.data[:0]
+}
 
 func (e *encoder) record(kind byte, fill func()) {
+	if len(e.data) > piece {
+		e.flush()
+	}
 	at := len(e.data)
 	e.data = append(e.data, 0, 0, 0, 0, 0, 0, 0, 0, kind)
 	fill()
@@ -309,7 +335,7 @@ func (e *encoder) flag(b bool) {
 }
 
 func (e *encoder) stamp(s stamp) {
-	for _, n := range [...]int64{s.size, s.mtime, s.ctime, int64(s.ino), int64(s.mode)} {
+	for _, n := range [...]int64{s.size, s.mtime, s.ctime, int64(s.ino), int64(s.mode), int64(s.links)} {
 		e.num(n)
 	}
 }
@@ -374,7 +400,7 @@ func (r *decoder) text() string { return string(r.bytes(r.count(1))) }
 func (r *decoder) flag() bool { return r.bytes(1)[0] == 1 }
 
 func (r *decoder) stamp() stamp {
-	return stamp{size: r.num(), mtime: r.num(), ctime: r.num(), ino: uint64(r.num()), mode: uint32(r.num())}
+	return stamp{size: r.num(), mtime: r.num(), ctime: r.num(), ino: uint64(r.num()), mode: uint32(r.num()), links: uint32(r.num())}
 }
 
 func (r *decoder) dir() *dir {

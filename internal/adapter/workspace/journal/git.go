@@ -107,79 +107,28 @@ func (r *repo) rules() workspace.Ignore {
 	return out
 }
 
-// tracked is a file in git's index.
-type tracked struct {
-	path         string
-	id           id
-	plain        bool // a regular file without conflict that git compares
-	size         uint32
-	ino          uint32
-	mtime, ctime int64
-}
-
-// list lists git's index below the workspace, and the time at which the index
-// was written.
-func (r *repo) list(ctx context.Context) (all []tracked, written int64, err error) {
+// entries passes on the entries of git's index below the workspace. fresh is
+// called before the first one, again if git has to be asked after all. It
+// returns the stamp of the index and its last hash.
+func (r *repo) entries(ctx context.Context, fresh func(), take func(*tracked)) (stamp, indexEnd, error) {
+	fresh()
+	was, end, err := readIndex(r.index, r.prefix, r.idLen, take)
+	if err == nil {
+		return was, end, nil
+	}
+	fresh()
 	before := pathStamp(r.index)
 	out, err := r.git.Run(ctx, r.root, nil, nil, "ls-files", "-s", "-v", "--debug", "-z")
 	if err != nil {
-		return nil, 0, err
+		return stamp{}, end, err
 	}
 	if pathStamp(r.index) != before {
-		return nil, 0, errors.New("git's index was written meanwhile")
+		return stamp{}, end, errors.New("git's index was written meanwhile")
 	}
-	for rest := string(out); rest != ""; {
-		var t tracked
-		if t, rest, err = parseTracked(rest); err != nil {
-			return nil, 0, err
-		}
-		all = append(all, t)
-	}
-	return all, before.mtime, nil
+	return before, indexEnd{}, parseListing(out, take)
 }
 
 var errListing = errors.New("git lists its index in a form that is not known")
-
-// parseTracked reads one entry: a line that ends in NUL, and five lines of
-// recorded facts.
-func parseTracked(s string) (t tracked, rest string, err error) {
-	head, rest, ok := strings.Cut(s, "\x00")
-	about, path, ok2 := strings.Cut(head, "\t")
-	f := strings.Fields(about)
-	if !ok || !ok2 || len(f) != 4 {
-		return t, "", errListing
-	}
-	raw, err := hex.DecodeString(f[2])
-	if err != nil || len(raw) > len(t.id) {
-		return t, "", errListing
-	}
-	t.path = path
-	copy(t.id[:], raw)
-	// A lower-case letter: git is told to assume that it is unchanged; S: not
-	// checked out.
-	t.plain = f[0] == "H" && strings.HasPrefix(f[1], "100") && f[3] == "0"
-	var nums [9]uint64
-	n := 0
-	for range 5 {
-		var line string
-		if line, rest, ok = strings.Cut(rest, "\n"); !ok {
-			return t, "", errListing
-		}
-		for _, w := range strings.FieldsFunc(line, func(c rune) bool { return c == ' ' || c == '\t' || c == ':' }) {
-			if v, err := strconv.ParseUint(w, 10, 64); err == nil && n < len(nums) {
-				nums[n] = v
-				n++
-			}
-		}
-	}
-	if n < len(nums) {
-		return t, "", errListing
-	}
-	sec := uint64(time.Second)
-	t.ctime, t.mtime = int64(nums[0]*sec+nums[1]), int64(nums[2]*sec+nums[3])
-	t.ino, t.size = uint32(nums[5]), uint32(nums[8])
-	return t, rest, nil
-}
 
 // same reports whether a file matches git's index, which was written at that time.
 func (t *tracked) same(s stamp, written int64) bool {
@@ -196,21 +145,35 @@ func (t *tracked) same(s stamp, written int64) bool {
 	return t.mtime+margin < written && t.ctime+margin < written
 }
 
-// convert separates the files whose content in the workspace may differ from
-// their blob: filters, line endings, encodings. It returns those that certainly
-// do not.
-func (r *repo) convert(ctx context.Context, ts []tracked, inTree bool) ([]tracked, error) {
+// clean is a file that matches git's index.
+type clean struct {
+	d  *dir
+	i  int // of its entry
+	id id
+}
+
+func (c clean) file() *file { return &c.d.files[c.i] }
+
+// converts reports whether files in the workspace may differ from their blobs:
+// filters, line endings, encodings. inTree: there are attribute files in it.
+func (r *repo) converts(inTree bool) (any, ends bool) {
 	auto := r.config["core.autocrlf"]
-	ends := auto != "" && auto != "false"
+	ends = auto != "" && auto != "false"
 	for _, p := range r.attrs {
 		inTree = inTree || pathStamp(p) != stamp{}
 	}
-	if !ends && !inTree || len(ts) == 0 {
-		return ts, nil
+	return ends || inTree, ends
+}
+
+// unconverted returns the files whose content is certainly that of their blob.
+func (r *repo) unconverted(ctx context.Context, cs []clean, inTree bool) ([]clean, error) {
+	any, ends := r.converts(inTree)
+	if !any || len(cs) == 0 {
+		return cs, nil
 	}
 	var names bytes.Buffer
-	for _, t := range ts {
-		names.WriteString(t.path)
+	for _, c := range cs {
+		names.WriteString(c.d.join(c.file().name))
 		names.WriteByte(0)
 	}
 	out, err := r.git.Run(ctx, r.root, nil, &names, "check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding", "text", "eol", "crlf")
@@ -218,27 +181,31 @@ func (r *repo) convert(ctx context.Context, ts []tracked, inTree bool) ([]tracke
 		return nil, err
 	}
 	never, sized := map[string]bool{}, map[string]bool{}
-	fields := strings.Split(string(out), "\x00")
-	for i := 0; i+2 < len(fields); i += 3 {
-		path, value := fields[i], fields[i+2]
+	next := func() string {
+		field, rest, _ := bytes.Cut(out, []byte{0})
+		out = rest
+		return string(field)
+	}
+	for len(out) > 0 {
+		path, attr, value := next(), next(), next()
 		if value == "unspecified" || value == "unset" {
 			continue
 		}
-		switch fields[i+1] {
+		switch attr {
 		case "filter", "ident", "working-tree-encoding":
 			never[path] = true
 		default:
 			sized[path] = true
 		}
 	}
-	var clean, ask []tracked
-	for _, t := range ts {
-		switch {
-		case never[t.path]:
-		case ends || sized[t.path]:
-			ask = append(ask, t)
+	var same, ask []clean
+	for _, c := range cs {
+		switch path := c.d.join(c.file().name); {
+		case never[path]:
+		case ends || sized[path]:
+			ask = append(ask, c)
 		default:
-			clean = append(clean, t)
+			same = append(same, c)
 		}
 	}
 	// Line endings are converted in one direction at a time: a blob of the same
@@ -247,22 +214,22 @@ func (r *repo) convert(ctx context.Context, ts []tracked, inTree bool) ([]tracke
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range ask {
-		if sizes[i] == int64(t.size) {
-			clean = append(clean, t)
+	for i, c := range ask {
+		if sizes[i] == c.file().stamp.size {
+			same = append(same, c)
 		}
 	}
-	return clean, nil
+	return same, nil
 }
 
 // sizes returns the sizes of blobs; -1 for a missing one.
-func (r *repo) sizes(ctx context.Context, ts []tracked) ([]int64, error) {
-	if len(ts) == 0 {
+func (r *repo) sizes(ctx context.Context, cs []clean) ([]int64, error) {
+	if len(cs) == 0 {
 		return nil, nil
 	}
 	var in bytes.Buffer
-	for _, t := range ts {
-		in.WriteString(hex.EncodeToString(t.id[:r.idLen]))
+	for _, c := range cs {
+		in.WriteString(hex.EncodeToString(c.id[:r.idLen]))
 		in.WriteByte('\n')
 	}
 	out, err := r.git.Run(ctx, r.root, nil, &in, "cat-file", "--batch-check=%(objectsize)")
@@ -270,10 +237,10 @@ func (r *repo) sizes(ctx context.Context, ts []tracked) ([]int64, error) {
 		return nil, err
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(lines) != len(ts) {
+	if len(lines) != len(cs) {
 		return nil, errListing
 	}
-	sizes := make([]int64, len(ts))
+	sizes := make([]int64, len(cs))
 	for i, l := range lines {
 		if sizes[i], err = strconv.ParseInt(l, 10, 64); err != nil {
 			sizes[i] = -1

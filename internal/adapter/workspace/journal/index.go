@@ -11,11 +11,12 @@ import (
 
 // stamp is what the system reports about a file without reading it. Times are
 // nanoseconds; mode is permission bits with fs.ModeSymlink, fs.ModeDir, or
-// fs.ModeIrregular for what is neither file, link nor folder.
+// fs.ModeIrregular for what is neither file, link nor folder. links is how many
+// names a file has, 0 for anything else.
 type stamp struct {
 	size, mtime, ctime int64
 	ino                uint64
-	mode               uint32
+	mode, links        uint32
 }
 
 func (s stamp) dir() bool     { return s.mode&uint32(fs.ModeDir) != 0 }
@@ -72,8 +73,7 @@ type dir struct {
 	subs   []string // names of watched folders, sorted
 	rules  workspace.Ignore
 	ignore stamp // of its .gitignore, zero if there is none
-	// changed since it was last written to disk
-	dirty bool
+	dirty  bool  // in index.dirty
 }
 
 func (d *dir) find(name string) (*file, bool) {
@@ -114,26 +114,74 @@ func split(path string) (dir, name string) {
 // index is all that is watched.
 type index struct {
 	dirs  map[string]*dir
-	order []*dir // sorted by path; nil: not computed
 	files int
+	// order is sorted by path, but for what came and went since it was asked for.
+	order []*dir
+	came  []*dir
+	went  bool
+	dirty []*dir // changed since they were last written to disk
 }
 
 func newIndex() *index { return &index{dirs: map[string]*dir{}} }
 
+// sorted returns all folders by path. What came and went since the last time is
+// merged in: sorting a large tree each time would cost more than comparing it.
 func (x *index) sorted() []*dir {
-	if x.order == nil {
-		x.order = make([]*dir, 0, len(x.dirs))
-		for _, d := range x.dirs {
-			x.order = append(x.order, d)
-		}
-		slices.SortFunc(x.order, func(a, b *dir) int { return strings.Compare(a.path, b.path) })
+	if len(x.came) == 0 && !x.went {
+		return x.order
 	}
-	return x.order
+	byPath := func(a, b *dir) int { return strings.Compare(a.path, b.path) }
+	slices.SortStableFunc(x.came, byPath)
+	out := make([]*dir, 0, len(x.dirs))
+	add := func(d *dir) {
+		if x.dirs[d.path] == d && (len(out) == 0 || out[len(out)-1] != d) {
+			out = append(out, d)
+		}
+	}
+	i := 0
+	for _, d := range x.came {
+		for i < len(x.order) && byPath(x.order[i], d) <= 0 {
+			add(x.order[i])
+			i++
+		}
+		add(d)
+	}
+	for _, d := range x.order[i:] {
+		add(d)
+	}
+	x.order, x.came, x.went = out, nil, false
+	return out
 }
 
 func (x *index) add(d *dir) {
-	x.dirs[d.path] = d
-	x.order = nil
+	if x.dirs[d.path] != d {
+		x.dirs[d.path] = d
+		x.came = append(x.came, d)
+	}
+}
+
+func (x *index) remove(d *dir) {
+	x.files -= len(d.files)
+	delete(x.dirs, d.path)
+	x.went = true
+}
+
+// touched notes that a folder must be written to disk again.
+func (x *index) touched(d *dir) {
+	if !d.dirty {
+		d.dirty = true
+		x.dirty = append(x.dirty, d)
+	}
+}
+
+// has reports whether a file of this name is in any folder.
+func (x *index) has(name string) bool {
+	for _, d := range x.dirs {
+		if _, ok := d.find(name); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func (x *index) at(path string) (*file, *dir) {

@@ -65,22 +65,25 @@ type Journal struct {
 	fromGit map[id]blob // reported contents that are in git
 
 	// The rest belongs to the holder of turn.
-	begun     bool
-	closed    bool
-	x         *index
-	pack      *pack
-	disk      *disk
-	repo      *repo
-	outer     workspace.Ignore
-	sources   []stamp // of repo.sources
-	gitSeen   stamp   // of git's index
-	forced    map[string]bool
-	skip      map[string]bool // relative to the root
-	partial   bool            // too large: only some folders are watched
-	full      bool            // no more files are added
-	noSpace   int             // files that were not copied for lack of space
-	tag       string
-	snapshots int64
+	begun   bool
+	closed  bool
+	x       *index
+	pack    *pack
+	disk    *disk
+	repo    *repo
+	outer   workspace.Ignore
+	sources []stamp // of repo.sources
+	gitSeen stamp   // of git's index
+	gitEnd  indexEnd
+	forced  map[string]bool
+	// forcedSaved: forced is on disk.
+	forcedSaved bool
+	skip        map[string]bool // relative to the root
+	partial     bool            // too large: only some folders are watched
+	full        bool            // no more files are added
+	noSpace     int             // files that were not copied for lack of space
+	tag         string
+	snapshots   int64
 }
 
 // wrote is what recorded writes did to a file since the last snapshot.

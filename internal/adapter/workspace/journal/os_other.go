@@ -109,6 +109,15 @@ func pathStamp(path string) stamp {
 	return stampOf(info)
 }
 
+// fileStamp returns the stamp of an open file.
+func fileStamp(f *os.File) (stamp, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return stamp{}, err
+	}
+	return stampOf(info), nil
+}
+
 // lock is not available: each process keeps its index to itself.
 func lock(*os.File) bool { return false }
 

@@ -115,6 +115,7 @@ func stampOf(st *unix.Stat_t) stamp {
 	}
 	switch uint32(st.Mode) & unix.S_IFMT {
 	case unix.S_IFREG:
+		s.links = uint32(st.Nlink)
 	case unix.S_IFLNK:
 		s.mode = uint32(fs.ModeSymlink) | 0o777
 	case unix.S_IFDIR:
@@ -134,6 +135,9 @@ func pathStamp(path string) stamp {
 	}
 	return stampOf(&st)
 }
+
+// fileStamp returns the stamp of an open file.
+func fileStamp(f *os.File) (stamp, error) { return folder{int(f.Fd())}.self() }
 
 // lock takes a file's lock, for as long as the file stays open; false if
 // another process has it.

@@ -20,6 +20,8 @@ type pack struct {
 	path  string
 	size  int64
 	live  int64 // bytes of referenced contents
+	refs  int   // how many they are
+	clear int64 // the snapshot since which there was no garbage worth removing
 	limit int64 // of live
 	at    map[id]*place
 	err   error // why the last content was not kept, if not because of the limit
@@ -57,7 +59,7 @@ func openPack(path string, limit int64) (*pack, error) {
 func noPack(why error) *pack { return &pack{at: map[id]*place{}, err: why} }
 
 func (p *pack) begin() error {
-	p.at, p.live = map[id]*place{}, 0
+	p.at, p.live, p.refs = map[id]*place{}, 0, 0
 	p.size = int64(len(packMagic))
 	_, err := p.f.WriteAt([]byte(packMagic), 0)
 	return err
@@ -127,6 +129,7 @@ func (p *pack) put(h id, data []byte, ref bool, now int64) bool {
 func (p *pack) ref(e *place) {
 	if e.refs++; e.refs == 1 {
 		p.live += int64(e.n)
+		p.refs++
 	}
 }
 
@@ -148,6 +151,7 @@ func (p *pack) drop(h id) {
 	if e := p.at[h]; e != nil && e.refs > 0 {
 		if e.refs--; e.refs == 0 {
 			p.live -= int64(e.n)
+			p.refs--
 		}
 	}
 }
@@ -185,13 +189,24 @@ func (p *pack) get(h id) ([]byte, error) {
 func (p *pack) clean(since int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var keep int64
+	keep := p.live + int64(p.refs)*packHeader
+	little := func() bool {
+		garbage := p.size - keep
+		return garbage < 64<<20 && garbage < p.limit/4 || garbage < keep
+	}
+	// What is referenced is counted. All contents are gone through only if the
+	// rest may be garbage; what was reported lately keeps it for a while.
+	if p.f == nil || little() || since < p.clear {
+		return nil
+	}
+	p.clear = since + reported
+	keep = 0
 	for _, e := range p.at {
 		if e.refs > 0 || e.seen >= since {
 			keep += int64(e.n) + packHeader
 		}
 	}
-	if garbage := p.size - keep; p.f == nil || garbage < 64<<20 && garbage < p.limit/4 || garbage < keep {
+	if little() {
 		return nil
 	}
 	tmp := p.path + ".new"

@@ -79,7 +79,8 @@ func (l *comparison) updateFile(w *job) (change, bool) {
 			}
 			i := slices.IndexFunc(w.d.files, func(f file) bool { return f.name == w.name })
 			w.d.files = slices.Delete(w.d.files, i, i+1)
-			w.d.racy, w.d.dirty = true, true
+			w.d.racy = true
+			l.j.x.touched(w.d)
 			l.j.x.files--
 		}
 		return c, c.had
@@ -115,7 +116,7 @@ func (j *Journal) note(w *job, e *file, same bool) {
 		j.pack.drop(old.id)
 	}
 	if *e != old {
-		w.d.dirty = true
+		j.x.touched(w.d)
 	}
 }
 

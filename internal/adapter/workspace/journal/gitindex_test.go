@@ -1,0 +1,172 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// asked returns git's own listing of an index, and read what the file says.
+func asked(t *testing.T, root, top, prefix string, idLen int) (listed, read []string, err error) {
+	t.Helper()
+	line := func(x *tracked) string {
+		// Of an entry that git does not compare the facts have no meaning, and one
+		// that is only meant to be added has none.
+		if !x.plain || x.mtime == 0 {
+			return fmt.Sprintf("%q", x.path)
+		}
+		return fmt.Sprintf("%q %x %d %d %d %d", x.path, x.id, x.size, x.ino, x.mtime, x.ctime)
+	}
+	out, gitErr := plainGit.Run(t.Context(), root, nil, nil, "ls-files", "-s", "-v", "--debug", "-z")
+	if gitErr != nil {
+		t.Fatal(gitErr)
+	}
+	if err := parseListing(out, func(x *tracked) { listed = append(listed, line(x)) }); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = readIndex(filepath.Join(top, ".git/index"), prefix, idLen, func(x *tracked) { read = append(read, line(x)) })
+	return listed, read, err
+}
+
+// SPEC 19.1: git's index, read as a file, says what git says of it, in each
+// version and form; a form that is not known is not guessed at.
+func TestGitIndex(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		do     func(top string)
+		sha256 bool
+		asks   bool // git has to be asked
+	}{
+		{name: "plain"},
+		{name: "version 3", do: func(top string) {
+			put(t, top, "intent", "x")
+			git(t, top, "add", "-N", "intent")
+			git(t, top, "update-index", "--skip-worktree", "sub/deep/c")
+		}},
+		{name: "version 4", do: func(top string) { git(t, top, "update-index", "--index-version", "4") }},
+		{name: "version 4 with flags", do: func(top string) {
+			git(t, top, "update-index", "--index-version", "4")
+			git(t, top, "update-index", "--skip-worktree", "sub/a")
+			git(t, top, "update-index", "--assume-unchanged", "sub/b")
+		}},
+		{name: "sha256", sha256: true},
+		{name: "sha256, version 4", sha256: true, do: func(top string) { git(t, top, "update-index", "--index-version", "4") }},
+		{name: "conflict", do: func(top string) {
+			git(t, top, "checkout", "-qb", "other")
+			put(t, top, "sub/a", "theirs")
+			git(t, top, "commit", "-qam", "x")
+			git(t, top, "checkout", "-q", "-")
+			put(t, top, "sub/a", "ours")
+			git(t, top, "commit", "-qam", "x")
+			_, _ = plainGit.Run(t.Context(), top, nil, nil, "-c", "user.name=x", "-c", "user.email=x@x", "merge", "-q", "other")
+		}},
+		{name: "submodule", do: func(top string) {
+			git(t, top, "update-index", "--add", "--cacheinfo", "160000,1234567890123456789012345678901234567890,sub/module")
+		}},
+		{name: "without a hash", do: func(top string) {
+			git(t, top, "config", "index.skipHash", "true")
+			put(t, top, "one-more", "x")
+			git(t, top, "add", "-A")
+		}},
+		{name: "untracked cache", do: func(top string) { git(t, top, "update-index", "--force-untracked-cache") }},
+		{name: "all removed", do: func(top string) { git(t, top, "rm", "-rqf", "--cached", ".") }},
+		{name: "split", asks: true, do: func(top string) {
+			git(t, top, "update-index", "--split-index")
+			put(t, top, "one-more", "x")
+			git(t, top, "add", "-A")
+		}},
+		{name: "sparse", asks: true, do: func(top string) {
+			git(t, top, "sparse-checkout", "set", "--sparse-index", "--cone", "other")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			top, idLen, format := realTemp(t), 20, "sha1"
+			if c.sha256 {
+				idLen, format = 32, "sha256"
+			}
+			git(t, top, "init", "-q", "--object-format="+format)
+			for _, p := range []string{"a", "sub/a", "sub/b", "sub/deep/c", "sub/deep/\xffbad", "sub/new\nline", "sub/-rf", "other/x", "z"} {
+				put(t, top, p, "content of "+p)
+			}
+			for i := range 300 { // more than one piece is read
+				put(t, top, fmt.Sprintf("other/%0150d/%d", i, i), "x")
+			}
+			if err := os.Symlink("a", filepath.Join(top, "sub/link")); err != nil {
+				t.Fatal(err)
+			}
+			git(t, top, "add", "-A")
+			git(t, top, "commit", "-qm", "x")
+			if c.do != nil {
+				c.do(top)
+			}
+			for _, prefix := range []string{"", "sub/", "sub/deep/", "other/"} {
+				root := filepath.Join(top, prefix)
+				if _, err := os.Stat(root); err != nil {
+					continue // outside what is checked out
+				}
+				listed, read, err := asked(t, root, top, prefix, idLen)
+				if c.asks {
+					if !errors.Is(err, errForm) {
+						t.Errorf("%q: %v: it is read all the same", prefix, err)
+					}
+					r := &repo{git: plainGit, root: root, prefix: prefix, index: filepath.Join(top, ".git/index"), idLen: idLen}
+					n := 0
+					if _, _, err := r.entries(t.Context(), func() { n = 0 }, func(*tracked) { n++ }); err != nil || n != len(listed) {
+						t.Errorf("%q: %d entries, git lists %d: %v", prefix, n, len(listed), err)
+					}
+					continue
+				}
+				if err != nil || !slices.Equal(listed, read) {
+					for i := range min(len(listed), len(read)) {
+						if listed[i] != read[i] {
+							t.Errorf("%q: entry %d\n git: %s\nread: %s", prefix, i, listed[i], read[i])
+							break
+						}
+					}
+					t.Errorf("%q: %d entries, git lists %d: %v", prefix, len(read), len(listed), err)
+				}
+			}
+		})
+	}
+}
+
+// An index that ends early or is damaged is an error or other entries, never a
+// panic or an endless reading.
+func FuzzGitIndex(f *testing.F) {
+	top := realTemp(f)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"update-index", "--index-version", "4"}} {
+		put(f, top, "a/b", "x")
+		if _, err := plainGit.Run(f.Context(), top, nil, nil, args...); err != nil {
+			f.Fatal(err)
+		}
+		if data, err := os.ReadFile(filepath.Join(top, ".git/index")); err == nil {
+			f.Add(data)
+			f.Add(data[:len(data)-30])
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := newIndexReader(bytes.NewReader(data), int64(len(data)), 20)
+		if err != nil {
+			return
+		}
+		var x tracked
+		for n := 0; ; n++ {
+			if err := r.next(&x); err != nil {
+				if err == io.EOF && r.left != 0 {
+					t.Error("it ends before its last entry")
+				}
+				return
+			}
+			if len(x.path) == 0 || n > len(data) {
+				t.Fatalf("%d entries in %d bytes, a path of %d", n, len(data), len(x.path))
+			}
+		}
+	})
+}
