@@ -37,7 +37,7 @@ func TestExportLeavesSecretsOut(t *testing.T) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"jsonl", "markdown"} {
+	for _, format := range []string{"jsonl", "markdown", "html"} {
 		out, err := pawl(t, dir, home, env, "sessions", "export", r.Session[:8], "--format", format).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -53,7 +53,7 @@ func TestExportLeavesSecretsOut(t *testing.T) {
 	if err != nil || !strings.Contains(string(show), "look") {
 		t.Errorf("%v: %s", err, show)
 	}
-	if out, err := pawl(t, dir, home, env, "sessions", "delete", r.Session).CombinedOutput(); err != nil {
+	if out, err := pawl(t, dir, home, env, "sessions", "delete", "--yes", r.Session).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 	if out, err := pawl(t, dir, home, env, "sessions", "show", r.Session).CombinedOutput(); err == nil {

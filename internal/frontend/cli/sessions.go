@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
-	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/transcript"
 	"github.com/pawl-agent/pawl/internal/policy/stats"
@@ -52,18 +51,15 @@ func (a *App) sessionsCommand() *cobra.Command {
 			return a.eachEvent(c.Context(), args, transcript.Text(a.Out))
 		},
 	}
-	var format, output string
-	export := &cobra.Command{
-		Use: "export [ID]", Short: "Export a session as Markdown or JSONL, without an id the newest of this folder", Args: atMostOne,
-		RunE: func(c *cobra.Command, args []string) error { return a.export(c.Context(), args, format, output) },
-	}
-	export.Flags().StringVar(&format, "format", "markdown", "markdown or jsonl")
-	export.Flags().StringVarP(&output, "output", "o", "", "write to this new file instead of stdout")
+	sure := false
 	del := &cobra.Command{
 		Use: "delete ID", Short: "Delete a whole session", Args: exactly(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.deleteSession(c.Context(), args[0]) },
+		Long: `Delete a whole session, with what was kept to undo its changes. It asks first;
+--yes does not ask. A session that is open in another pawl is not deleted.`,
+		RunE: func(c *cobra.Command, args []string) error { return a.deleteSession(c.Context(), args[0], sure) },
 	}
-	c.AddCommand(list, a.searchCommand(), show, export, a.importCommand(), a.pruneCommand(), del)
+	del.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	c.AddCommand(list, a.searchCommand(), show, a.exportCommand(), a.importCommand(), a.pruneCommand(), del)
 	return c
 }
 
@@ -222,7 +218,11 @@ func (a *App) eachEvent(ctx context.Context, args []string, show func(event.Even
 	if err != nil {
 		return err
 	}
-	for e, err := range st.Read(ctx, row.ID, 0) {
+	return passEvents(ctx, st, row.ID, show)
+}
+
+func passEvents(ctx context.Context, st event.Store, id string, show func(event.Event) error) error {
+	for e, err := range st.Read(ctx, id, 0) {
 		if err != nil {
 			return err
 		}
@@ -233,30 +233,7 @@ func (a *App) eachEvent(ctx context.Context, args []string, show func(event.Even
 	return nil
 }
 
-func (a *App) export(ctx context.Context, args []string, format, output string) (err error) {
-	out := a.Out
-	if output != "" {
-		f, err := os.OpenFile(output, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err != nil {
-			return usageError("cannot export to %s: %w", output, err)
-		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		out = f
-	}
-	w := bufio.NewWriter(out)
-	defer func() { err = errors.Join(err, w.Flush()) }()
-	redact := transcript.Redact()
-	switch format {
-	case "markdown":
-		write := transcript.Markdown(w)
-		return a.eachEvent(ctx, args, func(e event.Event) error { return write(redact(e)) })
-	case "jsonl":
-		return a.eachEvent(ctx, args, func(e event.Event) error { return headless.WriteEvent(w, redact(e)) })
-	}
-	return usageError("no export format %q: markdown and jsonl exist", format)
-}
-
-func (a *App) deleteSession(ctx context.Context, id string) error {
+func (a *App) deleteSession(ctx context.Context, id string, sure bool) error {
 	st, paths, err := a.store(ctx)
 	if err != nil {
 		return err
@@ -266,9 +243,32 @@ func (a *App) deleteSession(ctx context.Context, id string) error {
 	if err != nil {
 		return noSession(err, id)
 	}
+	if !sure {
+		fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s  %s  %s", row.ID, row.Updated.Local().Format("2006-01-02 15:04"), row.Title)))
+	}
+	if ok, err := a.mayDelete(1, sure); !ok {
+		return err
+	}
 	if err := a.remove(ctx, st, paths, row); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("deleted session %s (%s)", row.ID, row.Title)))
 	return nil
+}
+
+// mayDelete asks whether that many sessions shall be deleted, unless it is sure.
+func (a *App) mayDelete(n int, sure bool) (bool, error) {
+	if sure {
+		return true, nil
+	}
+	if !a.Terminal {
+		return false, usageError("nothing was deleted: nobody is there to ask; --yes deletes without a question")
+	}
+	fmt.Fprintf(a.Out, "delete %s for good? [y]es, [n]o: ", brief.Plural(n, "session", "sessions"))
+	answer, _ := bufio.NewReader(a.In).ReadString('\n') // the end of input means no
+	if w := strings.ToLower(strings.TrimSpace(answer)); w == "y" || w == "yes" {
+		return true, nil
+	}
+	fmt.Fprintln(a.Out, "nothing was deleted")
+	return false, nil
 }

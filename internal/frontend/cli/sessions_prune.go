@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -85,16 +84,8 @@ func (a *App) prune(ctx context.Context, age time.Duration, all, sure bool) erro
 	for _, r := range old {
 		fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s  %s  %s", r.ID, r.Updated.Local().Format("2006-01-02 15:04"), r.Title)))
 	}
-	if !sure {
-		if !a.Terminal {
-			return usageError("nothing was deleted: nobody is there to ask; --yes deletes them")
-		}
-		fmt.Fprintf(a.Out, "delete %s for good? [y]es, [n]o: ", brief.Plural(len(old), "session", "sessions"))
-		answer, _ := bufio.NewReader(a.In).ReadString('\n') // the end of input means no
-		if w := strings.ToLower(strings.TrimSpace(answer)); w != "y" && w != "yes" {
-			fmt.Fprintln(a.Out, "nothing was deleted")
-			return nil
-		}
+	if ok, err := a.mayDelete(len(old), sure); !ok {
+		return err
 	}
 	var failed []error
 	for _, r := range old {

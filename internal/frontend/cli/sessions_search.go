@@ -9,33 +9,36 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
 func (a *App) searchCommand() *cobra.Command {
 	var all bool
+	var limit int
 	c := &cobra.Command{
 		Use: "search WORDS", Short: "Find what was said or done in the sessions of this folder",
 		Long: `Find the sessions of this folder in which a prompt, a reply, a call, its result
 or a command has all these words, newest first, with the lines that have them.
-Exit code 1 where there is none.`,
+It ends after --limit sessions. Exit code 1 where there is none.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, "")) == "" {
 				return usageError("usage: %s", c.UseLine())
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return a.search(c.Context(), args, all) },
+		RunE: func(c *cobra.Command, args []string) error { return a.search(c.Context(), args, all, limit) },
 	}
 	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
+	c.Flags().IntVarP(&limit, "limit", "n", shownSessions, "at most so many sessions, 0 for all")
 	return c
 }
 
 // shownHits is how many lines of a session are shown.
 const shownHits = 3
 
-func (a *App) search(ctx context.Context, args []string, all bool) error {
+func (a *App) search(ctx context.Context, args []string, all bool, limit int) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return err
@@ -47,7 +50,11 @@ func (a *App) search(ctx context.Context, args []string, all bool) error {
 	}
 	words := strings.Fields(strings.ToLower(strings.Join(args, " ")))
 	found := 0
-	for _, r := range rows {
+	for i, r := range rows {
+		if limit > 0 && found == limit {
+			fmt.Fprintf(a.Out, "not searched: %s; --limit 0 searches all\n", brief.Plural(len(rows)-i, "older session", "older sessions"))
+			return nil
+		}
 		var hits []string
 		n := 0
 		timeline := chat.Timeline{}

@@ -110,12 +110,16 @@ func (s *Stream) block(line string) bool {
 	}
 	switch {
 	case indent-base >= 4 && s.text == nil && s.table == nil && body[0] != '|':
+		if !s.goesOn() {
+			s.start(Block{Kind: Code})
+		}
 		s.emit(append(s.first(), styled.Span{Text: line[base+4:], Style: styled.Style{Role: styled.Code}}))
 		return false
 	case s.opensFence(body, indent), s.heading(body), s.rule(body):
 		return false
 	case isTag(body):
 		s.finish()
+		s.start(Block{})
 		s.emit(append(s.first(), styled.Of(styled.Dim, body)...))
 		return false
 	case body[0] == '|':
@@ -126,7 +130,7 @@ func (s *Stream) block(line string) bool {
 	if size := marker(body); size > 0 && len(s.items) < deepest {
 		return s.entry(body, size, indent)
 	}
-	s.open(styled.Text, 0)
+	s.open(styled.Text, 0, Block{})
 	s.text.add(body)
 	return true
 }
@@ -162,8 +166,9 @@ func (s *Stream) close() {
 	s.endTable()
 }
 
-func (s *Stream) open(role styled.Role, attr styled.Attr) {
+func (s *Stream) open(role styled.Role, attr styled.Attr, b Block) {
 	s.finish()
+	s.start(b)
 	s.text = &paragraph{s: s, role: role, attr: attr, rows: styled.NewWrapper(s.opt.Width, s.first(), s.margin())}
 }
 
@@ -222,7 +227,7 @@ func (s *Stream) heading(body string) bool {
 	if n == 1 {
 		attr |= styled.Underline
 	}
-	s.open(styled.Heading, attr)
+	s.open(styled.Heading, attr, Block{Kind: Heading, Level: n})
 	s.text.add(text)
 	s.endText()
 	s.gap = true
@@ -245,6 +250,10 @@ func (s *Stream) rule(body string) bool {
 		return false
 	}
 	s.close()
+	if s.blocks != nil {
+		s.start(Block{Kind: Rule})
+		return true
+	}
 	n := 20
 	if s.opt.Width > 0 {
 		n = min(n, s.opt.Width)
@@ -264,6 +273,10 @@ func (s *Stream) opensFence(body string, indent int) bool {
 	lang, _, _ := strings.Cut(info, " ")
 	s.fence = &fence{char: c, size: n, indent: indent, colour: syntax.New(lang)}
 	s.gap = s.gap || s.begun && s.lead == nil
+	if s.blocks != nil {
+		s.start(Block{Kind: Code, Info: info})
+		return true
+	}
 	if info != "" {
 		s.emit(append(s.first(), styled.Span{Text: info, Style: styled.Style{Role: styled.Dim}}))
 	} else if s.lead != nil {
@@ -292,6 +305,9 @@ func (s *Stream) code(line string) {
 		return
 	}
 	rest = rest[min(s.fence.indent, len(rest)-len(body)):]
-	margin := styled.Of(styled.Quote, strings.Repeat("│ ", s.quote))
+	var margin styled.Line
+	if s.blocks == nil {
+		margin = styled.Of(styled.Quote, strings.Repeat("│ ", s.quote))
+	}
 	s.emit(append(margin, s.fence.colour.Line(rest)...))
 }

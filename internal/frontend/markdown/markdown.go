@@ -39,9 +39,10 @@ type Stream struct {
 	table [][]string
 	lead  styled.Line // of the next row: a list's sign
 
-	out   []styled.Line
-	gap   bool // a blank line belongs before the next line
-	begun bool
+	out    []styled.Line
+	blocks *[]Block // not nil: these are made, and no rows
+	gap    bool     // a blank line belongs before the next line
+	begun  bool
 }
 
 // item is an entry of a list that is open.
@@ -186,6 +187,11 @@ func (s *Stream) newline() {
 
 // emit adds a line, after a blank one if that belongs before it.
 func (s *Stream) emit(l styled.Line) {
+	if s.blocks != nil {
+		b := &(*s.blocks)[len(*s.blocks)-1]
+		b.Lines = append(b.Lines, l)
+		return
+	}
 	s.out = append(s.out, s.blank()...)
 	s.gap, s.begun = false, true
 	s.out = append(s.out, l)
@@ -204,6 +210,9 @@ func (s *Stream) prefix(l styled.Line) styled.Line {
 }
 
 func (s *Stream) margin() styled.Line {
+	if s.blocks != nil {
+		return nil
+	}
 	out := styled.Of(styled.Quote, strings.Repeat("│ ", s.quote))
 	if n := len(s.items); n > 0 {
 		out = out.Add(styled.Text, strings.Repeat(" ", s.items[n-1].hang))
@@ -224,6 +233,7 @@ func (s *Stream) first() styled.Line {
 func (s *Stream) endText() {
 	if s.text == nil {
 		if s.lead != nil {
+			s.start(Block{})
 			s.emit(s.first()) // an empty entry
 		}
 		return

@@ -57,6 +57,7 @@ func (s *Stream) endTable() {
 		return
 	}
 	if len(rows) < 2 || !isDelimiter(rows[1]) { // a text with bars
+		s.start(Block{})
 		for _, r := range rows {
 			line, _ := s.inline("| " + strings.Join(r, " | ") + " |")
 			for _, l := range append(s.first(), line...).Wrap(s.opt.Width, s.margin()) {
@@ -70,6 +71,10 @@ func (s *Stream) endTable() {
 	t.add(s, head, styled.Bold)
 	for _, r := range body {
 		t.add(s, r, 0)
+	}
+	if s.blocks != nil {
+		s.start(Block{Kind: Table, Rows: t.rows, Align: align})
+		return
 	}
 	s.gap = s.gap || s.begun && s.lead == nil
 	first, margin := s.first(), s.margin()

@@ -25,25 +25,47 @@ func ThemeOf(terminal bool, env func(string) string) Theme {
 	return Dark
 }
 
-// lineKind is the kind of a line of a diff.
-type lineKind byte
+// LineKind is the kind of a line of a diff.
+type LineKind byte
 
+// The kinds. Other lines are around the changed ones, or not part of a diff.
 const (
-	other lineKind = iota
-	header
-	hunk
-	added
-	removed
+	Other LineKind = iota
+	Header
+	Hunk
+	Added
+	Removed
 )
 
-func (t Theme) code(s lineKind) string {
-	if s == other || t == None {
+// DiffLine is one line of a text that may contain unified diffs, made safe.
+type DiffLine struct {
+	Kind LineKind
+	Text string
+}
+
+// DiffLines returns the lines of such a text, with their kinds as in Diff.
+func DiffLines(s string) []DiffLine {
+	var out []DiffLine
+	var d differ
+	ls := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	for i, l := range ls {
+		next := ""
+		if i+1 < len(ls) {
+			next = ls[i+1]
+		}
+		out = append(out, DiffLine{d.kind(l, next), Line(l)})
+	}
+	return out
+}
+
+func (t Theme) code(s LineKind) string {
+	if s == Other || t == None {
 		return ""
 	}
-	if s == header {
+	if s == Header {
 		return "\x1b[1m"
 	}
-	n := map[lineKind]string{hunk: "6", added: "2", removed: "1"}[s]
+	n := map[LineKind]string{Hunk: "6", Added: "2", Removed: "1"}[s]
 	if t == Dark {
 		return "\x1b[9" + n + "m"
 	}
@@ -82,28 +104,28 @@ func Diff(s string, t Theme) string {
 // differ follows a diff: a hunk's header has the number of its lines.
 type differ struct{ olds, news int }
 
-func (d *differ) kind(l, next string) lineKind {
+func (d *differ) kind(l, next string) LineKind {
 	if d.olds > 0 || d.news > 0 {
 		switch {
 		case strings.HasPrefix(l, "+"):
 			d.news--
-			return added
+			return Added
 		case strings.HasPrefix(l, "-"):
 			d.olds--
-			return removed
+			return Removed
 		case !strings.HasPrefix(l, `\`):
 			d.olds, d.news = d.olds-1, d.news-1
 		}
-		return other
+		return Other
 	}
 	switch {
 	case strings.HasPrefix(l, "@@ -"):
 		d.olds, d.news = counts(l)
-		return hunk
+		return Hunk
 	case strings.HasPrefix(l, "--- ") && strings.HasPrefix(next, "+++ "), strings.HasPrefix(l, "+++ "):
-		return header
+		return Header
 	}
-	return other
+	return Other
 }
 
 // counts reads "@@ -a,b +c,d @@"; a count that is not there is 1.

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/headless"
+	"github.com/pawl-agent/pawl/internal/frontend/page"
+	"github.com/pawl-agent/pawl/internal/frontend/transcript"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+func (a *App) exportCommand() *cobra.Command {
+	var format, output string
+	var html bool
+	c := &cobra.Command{
+		Use: "export [ID]", Short: "Export a session as HTML, Markdown or JSONL, without an id the newest of this folder", Args: atMostOne,
+		Long: `Export a session, without an id the newest of this folder. Keys are masked and
+contents of secret-looking files are left out.
+
+--html is one page for a browser: it loads nothing and runs nothing, and long
+outputs are cut in it. jsonl has every event, and can be imported again.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if html {
+				if c.Flags().Changed("format") && format != "html" {
+					return usageError("--html and --format %s are two formats", format)
+				}
+				format = "html"
+			}
+			return a.export(c.Context(), args, format, output)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "markdown", "html, markdown or jsonl")
+	c.Flags().BoolVar(&html, "html", false, "the same as --format html")
+	c.Flags().StringVarP(&output, "output", "o", "", "write to this new file instead of stdout")
+	return c
+}
+
+func (a *App) export(ctx context.Context, args []string, format, output string) (err error) {
+	if format != "html" && format != "markdown" && format != "jsonl" {
+		return usageError("no export format %q: html, markdown and jsonl exist", format)
+	}
+	st, _, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	row, err := a.session(ctx, st, &flags{}, args)
+	if err != nil {
+		return err
+	}
+	out := a.Out
+	if output != "" {
+		f, err := os.OpenFile(a.path(output), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return usageError("cannot export to %s: %w", output, err)
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		out = f
+	}
+	w := bufio.NewWriter(out)
+	defer func() { err = errors.Join(err, w.Flush()) }()
+	read := func(each func(event.Event) error) error {
+		redact := transcript.Redact()
+		return passEvents(ctx, st, row.ID, func(e event.Event) error { return each(redact(e)) })
+	}
+	switch format {
+	case "html":
+		return page.Write(w, read, page.Options{Version: Version, Mask: secrets.New(a.heldSecrets()...).String})
+	case "markdown":
+		return read(transcript.Markdown(w))
+	}
+	return read(func(e event.Event) error { return headless.WriteEvent(w, e) })
+}

@@ -1,0 +1,323 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// This file draws finished blocks.
+
+type prompt struct {
+	Close    bool // the section before it
+	Number   int
+	Title    string
+	Long     bool // the title is not all of it
+	Text     passage
+	At       moment
+	Attached string
+}
+
+type reply struct {
+	Parts []node
+	Gap   string
+	Cost  string
+}
+
+type fold struct {
+	Name string
+	Text passage
+}
+
+// card is a call, a check or a person's command.
+type card struct {
+	Class, Sign, State string // State is the sign in words
+	Title, Said        string
+	Open               bool
+	Diff               []diffLine
+	DiffGap            string
+	Output             *passage
+}
+
+type diffLine struct{ Class, Text string }
+
+type note struct {
+	Class string
+	Text  string
+	More  []string
+	// Evidence is folded.
+	Evidence []string
+}
+
+type step struct{ Sign, State, Text string }
+
+type end struct {
+	Class, Text, Proof, Spent string
+	Path                      []string
+	States                    int
+}
+
+type tail struct {
+	Open    bool
+	Left    int
+	Version string
+}
+
+func (p *writer) draw(b chat.Block) {
+	at := moment{b.Began}
+	if p.size > p.entries {
+		p.left++
+		return
+	}
+	switch b := b.Body.(type) {
+	case chat.Prompt:
+		p.prompt(b, at)
+	case chat.Reply:
+		p.reply(b)
+	case chat.Thinking:
+		if text := p.clean.text(b.Text); strings.TrimSpace(text) != "" {
+			p.put("fold", fold{"Thinking", p.folded(text)})
+		}
+	case chat.Call:
+		p.call(b)
+	case chat.Check:
+		failed := b.Exit == nil || *b.Exit != 0
+		p.card(card{Title: b.Title, Said: b.Said, Open: failed}, state(failed, false), "", b.Output)
+	case chat.Command:
+		c := card{Title: "! " + p.clean.line(b.Line), Open: true}
+		switch {
+		case b.Exit == nil:
+			c.Said = "it did not end by itself"
+		case *b.Exit != 0:
+			c.Said = fmt.Sprintf("exit code %d", *b.Exit)
+		}
+		p.card(c, state(c.Said != "", false), "", b.Output)
+	case chat.Question:
+		p.question(b)
+	case chat.Retry:
+		p.note("warn", b.Text)
+	case chat.Plan:
+		p.plan(b)
+	case chat.Phase:
+		if text := b.String(); text != "" && !b.ByNext {
+			p.note("phase", text)
+		}
+	case chat.Note:
+		p.remark(b)
+	case chat.TurnEnd:
+		p.turnEnd(b)
+	}
+}
+
+func (p *writer) prompt(b chat.Prompt, at moment) {
+	if b.Source == event.Autofix {
+		p.put("fold", fold{chat.Mending, p.folded(p.clean.text(b.Text))})
+		return
+	}
+	p.prompts++
+	d := prompt{Close: p.turn, Number: p.prompts, At: at, Title: p.clean.title(b.Text), Text: cut(p.clean.text(b.Text), mostText)}
+	d.Long = strings.TrimSpace(d.Text.Head) != d.Title
+	d.Attached = p.clean.line(b.Attachments())
+	if b.Images > 0 {
+		d.Attached = joined(d.Attached, "with "+brief.Plural(b.Images, "image", "images"))
+	}
+	if b.Joined {
+		d.Attached = joined(d.Attached, "delivered while it worked")
+	}
+	p.turn = true
+	p.put("prompt", d)
+}
+
+func (p *writer) reply(b chat.Reply) {
+	text := p.clean.text(b.Text)
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	whole := cut(text, mostText)
+	d := reply{Parts: rendered(whole.Head), Gap: whole.Gap}
+	if whole.Gap != "" {
+		d.Parts = append(d.Parts, node{Kind: "gap", Info: whole.Gap})
+		d.Parts = append(d.Parts, rendered(whole.Tail)...)
+	}
+	if b.Cost != nil && *b.Cost > 0 {
+		d.Cost = brief.Cost(b.Cost)
+	}
+	if b.Cached != "" {
+		d.Cost = p.clean.line(b.Cached)
+	}
+	p.put("reply", d)
+}
+
+// look is how a card's outcome is shown: by colour, sign and word.
+type look struct{ class, sign, word string }
+
+func state(failed, refused bool) look {
+	switch {
+	case refused:
+		return look{"refused", "⊘", "not run"}
+	case failed:
+		return look{"failed", "✗", "failed"}
+	}
+	return look{"ok", "✓", "done"}
+}
+
+func (p *writer) call(b chat.Call) {
+	refused := b.Outcome == event.Denied || b.Outcome == event.Invalid || b.Outcome == event.Cancelled
+	failed := b.Outcome != event.OK || b.Exit != nil && *b.Exit != 0
+	output := b.Output
+	if b.Diff != "" && !failed {
+		output = "" // what the model was told of its own change
+	}
+	p.card(card{Title: b.Title, Said: b.Said, Open: failed && !refused}, state(failed, refused), b.Diff, output)
+}
+
+func (p *writer) card(c card, l look, diff, output string) {
+	c.Class, c.Sign, c.State = l.class, l.sign, l.word
+	c.Title, c.Said = p.clean.line(c.Title), p.clean.line(c.Said)
+	if diff != "" {
+		d := p.folded(p.clean.text(diff))
+		c.Diff, c.Open = diffLines(d.Head), true
+		if d.Gap != "" {
+			c.DiffGap = d.Gap
+		}
+	}
+	if text := p.clean.text(output); strings.TrimSpace(text) != "" {
+		d := p.folded(text)
+		c.Output = &d
+	}
+	p.put("card", c)
+}
+
+// folded cuts what is folded; on a page that is long already it is left out.
+func (p *writer) folded(text string) passage {
+	if p.size > p.folds {
+		return passage{Gap: leftOut(len(text), strings.Count(text, "\n"))}
+	}
+	return cut(text, mostFold)
+}
+
+func diffLines(text string) []diffLine {
+	if text == "" {
+		return nil
+	}
+	var out []diffLine
+	for _, l := range plain.DiffLines(text) {
+		out = append(out, diffLine{map[plain.LineKind]string{plain.Header: "head", plain.Hunk: "hunk", plain.Added: "add", plain.Removed: "del"}[l.Kind], l.Text})
+	}
+	return out
+}
+
+func (p *writer) note(class, text string, more ...string) {
+	p.put("note", note{Class: class, Text: p.clean.line(text), More: p.lines(more)})
+}
+
+func (p *writer) remark(n chat.Note) {
+	class := map[chat.NoteKind]string{chat.OfWarning: "warn", chat.OfStuck: "warn", chat.OfInterrupt: "warn", chat.OfFailure: "bad", chat.OfRefusal: "bad"}[n.Kind]
+	if n.Kind == chat.OfProgress || n.Kind == chat.OfSession { // the head of the page tells it
+		return
+	}
+	p.put("note", note{Class: class, Text: p.clean.line(n.Text), More: p.lines(n.More), Evidence: p.lines(n.Evidence)})
+}
+
+func (p *writer) lines(in []string) []string {
+	var out []string
+	for i, s := range in {
+		if i == mostList {
+			return append(out, fmt.Sprintf("… and %d more", len(in)-i))
+		}
+		out = append(out, p.clean.line(s))
+	}
+	return out
+}
+
+func (p *writer) question(b chat.Question) {
+	text := b.Text
+	if len(b.Calls) > 0 {
+		var titles []string
+		for _, c := range b.Calls {
+			titles = append(titles, c.Title)
+		}
+		text = strings.Join(titles, ", ")
+	}
+	var said []string
+	if b.Answer != "" {
+		said = append(said, b.Answer)
+	}
+	for _, v := range b.Verdicts {
+		s := map[event.Scope]string{event.Once: "allowed once", event.Session: "allowed for this session", event.Always: "always allowed", event.No: "not allowed"}[v.Scope]
+		if v.Why != "" {
+			s += ": " + v.Why
+		}
+		said = append(said, s)
+	}
+	if len(said) == 0 {
+		said = []string{"not answered"}
+	}
+	p.note("asked", "asked: "+strings.TrimSpace(text), said...)
+}
+
+func (p *writer) plan(b chat.Plan) {
+	var out []step
+	for i, it := range b.Items {
+		if i == mostList {
+			out = append(out, step{Text: fmt.Sprintf("and %d more", len(b.Items)-i)})
+			break
+		}
+		s := step{"☐", "to do", p.clean.line(it.Text)}
+		switch it.Status {
+		case "completed", "done":
+			s.Sign, s.State = "☑", "done"
+		case "in_progress", "active":
+			s.Sign, s.State = "▸", "in progress"
+		}
+		out = append(out, s)
+	}
+	p.put("plan", out)
+}
+
+func (p *writer) turnEnd(b chat.TurnEnd) {
+	d := end{Class: "ok", Text: p.clean.line(string(b.End)), Proof: p.clean.line(b.Proof), Spent: brief.Spending(b.Spent)}
+	if b.Error != "" {
+		d.Class, d.Text = "bad", d.Text+": "+p.clean.line(b.Error)
+	}
+	path := p.activity.Path()
+	d.States, d.Path = len(path), told(path)
+	p.put("end", d)
+}
+
+// longestLoop is how many states may repeat together.
+const longestLoop = 8
+
+// told words a path of states; what repeats is written once, with its count.
+func told(path []fsm.State) []string {
+	var out []string
+	for i := 0; i < len(path); {
+		size, times := 1, 1
+		for n := 1; n <= longestLoop && i+2*n <= len(path); n++ {
+			k := 1
+			for i+(k+1)*n <= len(path) && slices.Equal(path[i:i+n], path[i+k*n:i+(k+1)*n]) {
+				k++
+			}
+			if k > 1 && n*k > size*times {
+				size, times = n, k
+			}
+		}
+		var names []string
+		for _, s := range path[i : i+size] {
+			names = append(names, string(s))
+		}
+		s := strings.Join(names, " → ")
+		if times > 1 {
+			s = fmt.Sprintf("(%s) × %d", s, times)
+		}
+		out = append(out, s)
+		i += size * times
+	}
+	return out
+}

@@ -1,0 +1,142 @@
+// Package page writes a session as one page of HTML: for a browser, a mail, an
+// archive.
+//
+// It promises that the page needs no network and no script and loads nothing,
+// and that nothing in a session can change what the page does or hide what it
+// shows: html/template escapes every string, package plain makes control and
+// bidirectional characters visible, and a content security policy in the page
+// forbids the rest. The page is written while the session is read; a long one
+// is cut, with a count of what is missing. It does not decide what is secret:
+// the caller passes events that may be shown.
+package page
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+)
+
+// Options say what the page tells about itself.
+type Options struct {
+	Version string
+	// Mask masks keys in a text that were not known when it was recorded; nil
+	// masks nothing.
+	Mask func(string) string
+}
+
+// Sizes in bytes of text. From folds on, what is folded is left out; after
+// entries, every entry is.
+const (
+	folds    = 12 << 20
+	entries  = 24 << 20
+	mostText = 256 << 10 // of a prompt or a reply
+	mostFold = 48 << 10  // of an output, of reasoning, of a diff
+	mostLine = 400
+	mostList = 300 // prompts in the list of contents, lines of evidence, items of a plan
+)
+
+// Write writes the page. read passes the events of the session in order, from
+// the first one; it is called twice, since the head of the page tells of all
+// that follows.
+func Write(w io.Writer, read func(func(event.Event) error) error, o Options) error {
+	if o.Mask == nil {
+		o.Mask = func(s string) string { return s }
+	}
+	sum := summary{clean: cleaner{o.Mask}}
+	if err := read(sum.event); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	p := &writer{out: out, clean: cleaner{o.Mask}, folds: folds, entries: entries}
+	p.put("head", sum.head(o.Version))
+	if err := read(p.event); err != nil {
+		return err
+	}
+	p.put("tail", tail{Open: p.turn, Left: p.left, Version: o.Version})
+	if p.err != nil {
+		return p.err
+	}
+	return out.Flush()
+}
+
+// writer draws the blocks of a timeline when they finish.
+type writer struct {
+	out      io.Writer
+	clean    cleaner
+	timeline chat.Timeline
+	activity lifecycle.Activity
+	prompts  int
+	turn     bool // a section is open
+	size     int
+	left     int // entries that were left out
+	err      error
+
+	folds, entries int
+}
+
+func (p *writer) event(e event.Event) error {
+	p.activity.Apply(e)
+	for _, c := range p.timeline.Apply(e) {
+		if c.What == chat.Finished && !c.Block.Ephemeral {
+			p.draw(c.Block)
+		}
+	}
+	return p.err
+}
+
+// Write counts what the templates write.
+func (p *writer) Write(b []byte) (int, error) {
+	p.size += len(b)
+	return p.out.Write(b)
+}
+
+func (p *writer) put(name string, data any) {
+	if p.err == nil {
+		p.err = templates().ExecuteTemplate(p, name, data)
+	}
+}
+
+//go:embed page.html page.css
+var files embed.FS
+
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.ParseFS(files, "page.html"))
+})
+
+// style returns the page's style and its hash, which the policy names: no other
+// style is applied.
+var style = sync.OnceValues(func() (template.CSS, string) {
+	css, err := files.ReadFile("page.css")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	hash := sha256.Sum256(css)
+	return template.CSS(css), "sha256-" + base64.StdEncoding.EncodeToString(hash[:])
+})
+
+// moment is a time as people and programs read it.
+type moment struct{ time.Time }
+
+func (m moment) Shown() string { return m.UTC().Format("2006-01-02 15:04:05 UTC") }
+func (m moment) Exact() string { return m.UTC().Format(time.RFC3339) }
+
+// joined is a list in a line, without what is empty.
+func joined(parts ...string) string {
+	var out []string
+	for _, s := range parts {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, " · ")
+}
