@@ -67,7 +67,7 @@ func TestAgentFromEndToEnd(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Errorf("undo left the agent's file: %d %s%s", code, out, errs)
 	}
-	if code, out, errs := r.also("sessions", "delete", rows[0].ID); code != 0 || len(list()) != 0 {
+	if code, out, errs := r.also("sessions", "delete", "--yes", rows[0].ID); code != 0 || len(list()) != 0 {
 		t.Errorf("%d: %s%s", code, out, errs)
 	}
 }

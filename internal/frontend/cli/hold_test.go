@@ -55,7 +55,7 @@ func TestASecondPawlIsRefused(t *testing.T) {
 	model := []string{"-m", "anthropic/claude-script"}
 	for _, args := range [][]string{
 		{"run", "-c", "beside"}, {"run", "--resume", e.Session, "beside"}, {"run", "--resume", e.Session[:8], "--permission-mode", "plan", "beside"},
-		{"run", "--continue", "--output-format", "json", "beside"}, {"sessions", "delete", e.Session},
+		{"run", "--continue", "--output-format", "json", "beside"}, {"sessions", "delete", "--yes", e.Session},
 	} {
 		if args[0] == "run" {
 			args = append(args, model...)
